@@ -22,6 +22,7 @@ pub(crate) mod follow_up;
 pub(crate) mod fs;
 pub(crate) mod history_ring;
 pub(crate) mod journal_store;
+pub(crate) mod ledger;
 pub(crate) mod look;
 pub(crate) mod preflight;
 pub(crate) mod prune;

@@ -149,6 +149,17 @@ pub(crate) enum Command {
         #[command(subcommand)]
         what: HookCommand,
     },
+    /// Warn an agent of what other windows have not committed, for hooks: reads the hook's JSON, never fails
+    #[command(args_conflicts_with_subcommands = true)]
+    Guard {
+        /// Whose hook it is
+        #[arg(long = "for", value_name = "AGENT", required = true)]
+        #[arg(value_parser = ["claude", "codex", "gemini", "qwen"])]
+        asker: Option<String>,
+        /// What else to do
+        #[command(subcommand)]
+        what: Option<GuardCommand>,
+    },
     /// Print each change as it happens, until interrupted
     Events {
         /// Only what is about this: any name on the screen
@@ -372,6 +383,23 @@ pub(crate) struct BindArguments {
     /// Tell on the standard error output why nothing was bound
     #[arg(long)]
     pub(crate) verbose: bool,
+}
+
+/// What a guard is asked by people and scripts.
+#[derive(Clone, Debug, Subcommand)]
+pub(crate) enum GuardCommand {
+    /// Say which living window has uncommitted edits of these files; exit code 1 if one has
+    Check {
+        /// Files or folders
+        #[arg(required = true, value_name = "PATH")]
+        paths: Vec<PathBuf>,
+    },
+    /// Count what it has said so far, and how long that took
+    Stats {
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
 }
 
 /// What is done about hooks.

@@ -50,6 +50,13 @@ pub(crate) fn is_asked(arguments: &[OsString]) -> bool {
         match argument.to_str().and_then(|argument| argument.strip_prefix("--")) {
             Some(option) if takes_value(option) => drop(rest.next()),
             Some(_) => {}
+            // People and scripts ask a guard, too.
+            None if argument == "guard" => {
+                return rest
+                    .next()
+                    .and_then(|next| next.to_str())
+                    .is_some_and(|next| next.starts_with("--for"));
+            }
             None => return argument == "bind",
         }
     }
@@ -148,14 +155,18 @@ fn is_told_already(folder: &Path, note: &BoundSession, waiting: &Waiting) -> boo
 }
 
 /// The agent that runs the hook, or its daemon.
-struct Who {
-    id: ProcessId,
-    agent: Untrusted,
+pub(super) struct Who {
+    pub(super) id: ProcessId,
+    pub(super) agent: Untrusted,
     context_id: Untrusted,
-    role: Role,
+    pub(super) role: Role,
 }
 
-fn who(settings: &Settings) -> anyhow::Result<Who> {
+/// Finds who runs this hook.
+///
+/// # Errors
+/// No agent is among the processes above, or the signatures cannot be read.
+pub(super) fn who(settings: &Settings) -> anyhow::Result<Who> {
     let signatures = signatures(settings).map_err(|failure| anyhow!(failure.lines().join("; ")))?;
     let pid = crate::source::os::processes::own::own_pid();
     let table = processes::chain(pid, &signatures.candidates());
@@ -190,6 +201,8 @@ mod tests {
         check_asked("claimtop", false);
         check_asked("claimtop --home bind ls --bogus", false);
         check_asked("claimtop explain bind", false);
+        check_asked("claimtop --home /h guard --for bogus", true);
+        check_asked("claimtop guard check x", false);
     }
 
     #[test]

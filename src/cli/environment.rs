@@ -79,6 +79,11 @@ impl Environment {
     }
 }
 
+/// Returns how long a guard may take at most, in milliseconds, where a person allows it more or less.
+pub(crate) fn guard_patience() -> Option<u64> {
+    plain(PATIENCE_VARIABLE)?.parse().ok()
+}
+
 /// Returns whether this process plays a window of the demo.
 pub(crate) fn is_stand_in() -> bool {
     variable(STAND_IN_VARIABLE).is_some()
@@ -106,6 +111,9 @@ fn is_dumb() -> bool {
 fn is_light(colors: &str) -> bool {
     matches!(colors.rsplit(';').next().map(str::parse), Some(Ok(7 | 9..=15)))
 }
+
+/// Names how long a guard may take.
+const PATIENCE_VARIABLE: &str = "CLAIMTOP_GUARD_MS";
 
 fn plain(name: &str) -> Option<String> {
     variable(name)?.into_string().ok()

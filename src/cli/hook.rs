@@ -1,7 +1,9 @@
-//! `hook print`: what to add to an agent's settings, so that its sessions are bound and their waits known.
+//! `hook print`: what to add to an agent's settings, so that its sessions are bound, their waits known and they are
+//! told in time what other windows have not committed.
 
 use super::failure::{Exit, Outcome};
 use super::output::print;
+use crate::format::guard::Asker;
 
 /// An agent whose hooks can call `claimtop bind`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -39,6 +41,34 @@ fn events(agent: Agent) -> &'static [&'static str] {
     }
 }
 
+/// The events at which a guard is asked, each with the tools that it is for; the agents whose hooks were not
+/// measured have none. What is printed never changes: Codex trusts a hook by its command line.
+fn guarded(agent: Agent) -> Option<(Asker, [(&'static str, &'static str); 3])> {
+    let claude = [
+        ("UserPromptSubmit", ""),
+        ("PreToolUse", "Write|Edit|NotebookEdit|Bash"),
+        ("PostToolUse", "Write|Edit|NotebookEdit"),
+    ];
+    let codex = [("UserPromptSubmit", ""), ("PreToolUse", ""), ("PostToolUse", "")];
+    let gemini = [
+        ("BeforeAgent", ""),
+        ("BeforeTool", "write_file|replace|run_shell_command"),
+        ("AfterTool", "write_file|replace"),
+    ];
+    let qwen = [
+        ("UserPromptSubmit", ""),
+        ("PreToolUse", "write_file|edit|run_shell_command"),
+        ("PostToolUse", "write_file|edit"),
+    ];
+    match agent {
+        Agent::ClaudeCode => Some((Asker::Claude, claude)),
+        Agent::Codex => Some((Asker::Codex, codex)),
+        Agent::Gemini => Some((Asker::Gemini, gemini)),
+        Agent::Qwen => Some((Asker::Qwen, qwen)),
+        Agent::Copilot => None,
+    }
+}
+
 /// Prints the settings of one agent as they are, or of all with where they go.
 ///
 /// # Errors
@@ -58,16 +88,31 @@ pub(crate) fn print_settings(agent: Option<Agent>) -> Outcome {
 /// Returns the settings of an agent: in the form that Claude Code began and others took over, or in
 /// Copilot CLI's own (<https://docs.github.com/en/copilot/reference/hooks-reference>).
 fn snippet(agent: Agent) -> String {
-    let (version, hook) = match agent {
-        Agent::ClaudeCode | Agent::Codex | Agent::Gemini | Agent::Qwen => {
-            ("", r#"{ "hooks": [{ "type": "command", "command": "claimtop bind" }] }"#)
-        }
-        Agent::Copilot => {
-            ("  \"version\": 1,\n", r#"{ "type": "command", "bash": "claimtop bind", "timeoutSec": 5 }"#)
-        }
+    let is_copilot = agent == Agent::Copilot;
+    let version = if is_copilot { "  \"version\": 1,\n" } else { "" };
+    let bind = if is_copilot {
+        r#"{ "type": "command", "bash": "claimtop bind", "timeoutSec": 5 }"#
+    } else {
+        r#"{ "hooks": [{ "type": "command", "command": "claimtop bind" }] }"#
     };
-    let events = events(agent).iter().map(|event| format!("    \"{event}\": [{hook}]"));
-    format!("{{\n{version}  \"hooks\": {{\n{}\n  }}\n}}\n", events.collect::<Vec<_>>().join(",\n"))
+    let mut groups: Vec<(&str, Vec<String>)> =
+        events(agent).iter().map(|event| (*event, vec![bind.to_owned()])).collect();
+    for (asker, (event, tools)) in
+        guarded(agent).into_iter().flat_map(|(asker, all)| all.map(|one| (asker, one)))
+    {
+        let matcher = if tools.is_empty() { String::new() } else { format!(r#""matcher": "{tools}", "#) };
+        let asker = asker.name();
+        let guard = format!(
+            r#"{{ {matcher}"hooks": [{{ "type": "command", "command": "claimtop guard --for {asker}" }}] }}"#
+        );
+        match groups.iter_mut().find(|(other, _)| *other == event) {
+            Some((_, hooks)) => hooks.push(guard),
+            None => groups.push((event, vec![guard])),
+        }
+    }
+    let lines: Vec<String> =
+        groups.iter().map(|(event, hooks)| format!("    \"{event}\": [{}]", hooks.join(", "))).collect();
+    format!("{{\n{version}  \"hooks\": {{\n{}\n  }}\n}}\n", lines.join(",\n"))
 }
 
 fn place(agent: Agent) -> &'static str {
@@ -91,12 +136,17 @@ mod tests {
     use crate::format::json;
 
     #[test]
-    fn every_snippet_is_json_that_calls_bind() {
+    fn every_snippet_is_json_that_calls_bind_and_guard() {
         for agent in ALL {
             let text = snippet(agent);
             let value: serde_json::Value = serde_json::from_str(&text).unwrap();
-            assert_eq!(value["hooks"].as_object().unwrap().len(), events(agent).len(), "{agent:?}");
             assert_eq!(text.matches("claimtop bind").count(), events(agent).len(), "{agent:?}");
+            let asked = guarded(agent).map(|(asker, _)| format!("claimtop guard --for {}\"", asker.name()));
+            let times = asked.as_ref().map_or(0, |asked| text.matches(asked.as_str()).count());
+            assert_eq!(times, if agent == Agent::Copilot { 0 } else { 3 }, "{agent:?}");
+            let groups =
+                value["hooks"].as_object().unwrap().values().map(|groups| groups.as_array().unwrap().len());
+            assert_eq!(groups.sum::<usize>(), events(agent).len() + times, "{agent:?}");
         }
     }
 

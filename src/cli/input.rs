@@ -9,8 +9,8 @@ use rustix::io::{read, retry_on_intr};
 
 use crate::source::os::clock;
 
-/// The most bytes that may be sent: 1 MiB.
-const MAX_BYTES: usize = 1 << 20;
+/// The most bytes that may be sent: 8 MiB, with the text of a file that is written.
+const MAX_BYTES: usize = 8 << 20;
 
 /// Reads until the end, or for so many milliseconds: what has come by then is all there is.
 ///

@@ -20,6 +20,7 @@ mod following;
 mod formats;
 mod frames;
 mod generate;
+mod guard;
 mod hook;
 mod input;
 mod journal;
@@ -46,7 +47,7 @@ use std::sync::Arc;
 use clap::Parser;
 use jiff::Timestamp;
 
-use self::args::{Arguments, Command, FormatsCommand, HookCommand, Options};
+use self::args::{Arguments, Command, FormatsCommand, GuardCommand, HookCommand, Options};
 use self::doctor_self::Wish;
 use self::environment::Environment;
 use self::failure::{Exit, Failure, Outcome};
@@ -59,6 +60,7 @@ use crate::core::assess::assess;
 use crate::core::history::recording::redact::Redactor;
 use crate::core::model::text::shown;
 use crate::core::model::{Action, RestoreTo};
+use crate::format::guard::Asker;
 use crate::observe::Observer;
 use crate::present::doing::Prompts;
 
@@ -82,6 +84,9 @@ fn told(failure: &Failure) -> Exit {
 fn run(arguments: &[OsString]) -> Outcome {
     if let Some(asked) = bind::recognise(arguments) {
         return Ok(bind::run(asked, &Options::default(), Environment::read()));
+    }
+    if let Some(asker) = guard::recognise(arguments) {
+        return Ok(guard::answer(asker, &Options::default(), Environment::read()));
     }
     if let Some(asked) = context_id::recognise(arguments) {
         return context_id::run(asked, &Options::default(), Environment::read());
@@ -169,6 +174,18 @@ fn command(arguments: Arguments) -> Outcome {
         }
         Command::ContextId(asked) => context_id::run(asked, options, environment),
         Command::Bind(asked) => Ok(bind::run(asked, options, environment)),
+        Command::Guard { what: Some(GuardCommand::Check { paths }), .. } => {
+            guard::check(&settings::settings(options, environment)?, &paths)
+        }
+        Command::Guard { what: Some(GuardCommand::Stats { json }), .. } => {
+            let settings = settings::settings(options, environment)?;
+            let paint = Paint::for_stdout(settings.effective.config.color);
+            guard::stats(&settings, if json { Shape::Json } else { Shape::Text(paint) })
+        }
+        Command::Guard { asker, what: None } => {
+            let asker = asker.as_deref().and_then(Asker::named);
+            Ok(asker.map_or(failure::Exit::Fine, |asker| guard::answer(asker, options, environment)))
+        }
         Command::Hook { what: HookCommand::Print { agent } } => hook::print_settings(agent),
         Command::Demo { once, json, record, frames } => demo::run(
             options,

@@ -15,6 +15,7 @@ pub(crate) mod entire;
 mod excerpt;
 pub(crate) mod gemini;
 pub(crate) mod git;
+pub(crate) mod guard;
 pub(crate) mod hook;
 pub(crate) mod json;
 pub(crate) mod leo;

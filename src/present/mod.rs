@@ -4,6 +4,7 @@ pub(crate) mod age;
 pub(crate) mod between;
 pub(crate) mod change;
 pub(crate) mod doing;
+pub(crate) mod guard;
 pub(crate) mod ladder;
 pub(crate) mod left_over;
 pub(crate) mod lookup;

@@ -6,6 +6,7 @@ pub(crate) mod described;
 pub(crate) mod git;
 pub(crate) mod homes;
 pub(crate) mod interface;
+pub(crate) mod ledger;
 #[cfg_attr(not(feature = "postgres"), path = "leo/stub.rs")]
 pub(crate) mod leo;
 pub(crate) mod names;
@@ -24,4 +25,4 @@ pub(crate) mod stores;
 pub(crate) mod tombstones;
 pub(crate) mod traces;
 pub(crate) mod windows;
-mod work;
+pub(crate) mod work;

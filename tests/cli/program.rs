@@ -7,8 +7,8 @@ fn help_names_every_command() {
     let help = World::new().run(&["--help"]);
     assert_eq!(help.code, 0);
     for command in [
-        "ls", "leftovers", "doctor", "explain", "context-id", "bind", "hook", "events", "release", "park",
-        "migrate", "clean", "undo", "journal", "demo", "statusline", "config", "completions", "man",
+        "ls", "leftovers", "doctor", "explain", "context-id", "bind", "guard", "hook", "events", "release",
+        "park", "migrate", "clean", "undo", "journal", "demo", "statusline", "config", "completions", "man",
     ] {
         assert!(help.out.lines().any(|line| line.trim_start().starts_with(command)), "{command}");
     }

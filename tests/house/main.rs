@@ -24,8 +24,9 @@ const ARROWS: [(&str, &[&str]); 11] = [
 ];
 
 /// What each room of `core` may import of the others.
-const ROOMS: [(&str, &[&str]); 5] = [
+const ROOMS: [(&str, &[&str]); 6] = [
     ("model", &[]),
+    ("guard", &["model"]),
     ("judge", &["model"]),
     ("plan", &["model", "judge"]),
     ("history", &["model", "judge"]),

@@ -10,6 +10,7 @@
 )]
 
 mod bind;
+mod guard;
 mod homes;
 mod left_behind;
 #[path = "../common/program.rs"]

@@ -17,6 +17,7 @@ pub(crate) mod host;
 pub(crate) mod json;
 pub(crate) mod judged;
 pub(crate) mod key;
+pub(crate) mod ledger;
 pub mod left_over;
 pub mod left_tree;
 pub(crate) mod line;

@@ -82,6 +82,20 @@ pub(crate) fn mark(work: &mut [&mut Arc<Work>], snapshot: &Snapshot, kept: &mut 
     kept.rest();
 }
 
+/// Marks which of some edits git has, by these repositories and folders that lie in none.
+pub(crate) fn mark_edits(
+    edits: &mut [Edit],
+    folders: (&[Repo], &[Untrusted]),
+    (now, uid): (Timestamp, u32),
+    home: Option<&Path>,
+) {
+    let mut kept = Kept { home: home.map(Path::to_path_buf), ..Kept::default() };
+    let mut heads = Heads::new(folders, (now, SignedDuration::ZERO), uid, &mut kept);
+    for edit in edits {
+        edit.committed = heads.committed(edit);
+    }
+}
+
 impl Kept {
     /// Ends a look: what was found stays.
     fn rest(&mut self) {

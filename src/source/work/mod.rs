@@ -1,7 +1,7 @@
 //! What sessions do, from their agents' own files: those of windows, and of windows that have gone.
 
 mod agents;
-mod committed;
+pub(crate) mod committed;
 mod find;
 mod join;
 mod lines;

@@ -116,6 +116,11 @@ pub(crate) fn pidfd_inode(id: ProcessId) -> Option<u64> {
     system::pidfd_inode(id)
 }
 
+/// Returns whether exactly this process lives; `None` where nobody here can tell.
+pub(crate) fn lives(id: ProcessId) -> Option<bool> {
+    system::lives(id)
+}
+
 /// Returns the paths of the files that a process has open; none where it may not be looked at.
 pub(crate) fn open_files(pid: u32) -> Vec<PathBuf> {
     system::open_files(pid)

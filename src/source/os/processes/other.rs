@@ -99,6 +99,11 @@ impl View {
 }
 
 /// There are no pidfds.
+pub(crate) fn lives(_id: ProcessId) -> Option<bool> {
+    None
+}
+
+/// Returns `None`: the system has no pidfds.
 pub(crate) fn pidfd_inode(_id: ProcessId) -> Option<u64> {
     None
 }

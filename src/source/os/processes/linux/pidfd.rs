@@ -44,6 +44,15 @@ pub(crate) fn of(id: ProcessId) -> io::Result<Option<OwnedFd>> {
     Ok(found.is_none_or(|line| line.process.id == id).then_some(pidfd))
 }
 
+/// Returns whether exactly this process lives; `None` where the system has no descriptor for us.
+pub(crate) fn lives(id: ProcessId) -> Option<bool> {
+    match of(id) {
+        Ok(None) => Some(false),
+        Ok(Some(pidfd)) => has_exited(&pidfd).map(|has_exited| !has_exited),
+        Err(_) => None,
+    }
+}
+
 /// Returns the pidfd inode of exactly this process, where the kernel has it.
 pub(crate) fn inode_of(id: ProcessId) -> Option<u64> {
     inode(&of(id).ok()??)

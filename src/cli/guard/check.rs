@@ -1,0 +1,49 @@
+//! `guard check`: whether another window has these files, for scripts and hooks of git.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+
+use super::Asked;
+use crate::cli::failure::{Exit, Failure, Outcome};
+use crate::cli::output::print;
+use crate::cli::settings::Settings;
+use crate::core::guard::decide::{self, Life};
+use crate::core::model::Untrusted;
+use crate::format::guard::{Moment, Question};
+use crate::present;
+use crate::source::os::clock;
+
+/// Says of each file which living window has edits of it that no commit holds.
+///
+/// # Errors
+/// The folder in which this runs, or the configuration, cannot be read.
+pub(crate) fn check(settings: &Settings, paths: &[PathBuf]) -> Outcome {
+    let held = held(settings, paths).map_err(|error| Failure::new(Exit::Failed, error))?;
+    for (_, line) in &held {
+        print(&format!("{line}\n"))?;
+    }
+    let is_free = held.iter().all(|(life, _)| *life != Life::Alive);
+    Ok(if is_free { Exit::Fine } else { Exit::Problems })
+}
+
+/// Returns who holds what of these files, in words.
+fn held(settings: &Settings, paths: &[PathBuf]) -> anyhow::Result<Vec<(Life, String)>> {
+    let session = settings.environment.session_id.clone().unwrap_or_else(|| Untrusted::fixed(""));
+    let cwd = "/".to_owned();
+    let question = Question { session, cwd, call: None, transcript: None, moment: Moment::Prompt };
+    let now = clock::now();
+    let asked = Asked::new(settings, &question, now)?;
+    let absolute = |path: &PathBuf| std::path::absolute(path).ok()?.to_str().map(str::to_owned);
+    let files: Vec<String> = paths.iter().filter_map(absolute).collect();
+    let mut lines = Vec::new();
+    for (tree, paths) in asked.by_tree(&files) {
+        let top = tree.text().context("the working tree has a name that is no text")?;
+        let found = asked.read(&tree, None)?;
+        let is_asked = |path: &str| paths.iter().any(|asked| Path::new(path).starts_with(asked));
+        let holdings = decide::held(&found.others, (&asked.exempt, top), |_, path| is_asked(path));
+        let line = |one: &decide::Holding<'_>| (one.other.life, present::guard::holding(one, top, now));
+        lines.extend(holdings.iter().map(line));
+    }
+    Ok(lines)
+}

@@ -1,0 +1,365 @@
+//! `guard`: the hook at a prompt and around a tool's call. It says what other windows have not committed, holds
+//! a call up that would reach it, and never fails or delays its agent.
+
+mod check;
+mod stats;
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use anyhow::{Context, anyhow, bail};
+use jiff::{SignedDuration, Timestamp};
+use serde::{Deserialize, Serialize};
+
+pub(crate) use self::check::check;
+pub(crate) use self::stats::stats;
+
+use crate::act::ledger;
+use crate::cli::args::Options;
+use crate::cli::bind::{Who, who};
+use crate::cli::environment::{Environment, guard_patience};
+use crate::cli::failure::Exit;
+use crate::cli::input;
+use crate::cli::output::print;
+use crate::cli::settings::{Settings, settings};
+use crate::cli::signatures::signatures;
+use crate::config::Access;
+use crate::core::guard::decide::{self, Exempt, Life, Other};
+use crate::core::guard::folder::joined;
+use crate::core::guard::git::{GitCall, Reach, git_calls};
+use crate::core::judge::agent::Role;
+use crate::core::model::json as to_json;
+use crate::core::model::ledger::{HeldUp, LedgerHolder, LedgerLine, Met, Touched};
+use crate::core::model::process::ancestry;
+use crate::core::model::{ProcessId, Untrusted};
+use crate::format::guard::{Asker, Moment, Question, Touch, is_same_answer, note, question, refusal};
+use crate::format::json;
+use crate::present;
+use crate::source::ledger::{Here, Own, Read, Tree, end_of, read, resolved};
+use crate::source::os::{clock, host, processes};
+
+/// How much of a transcript is read from its end to find two calls, in bytes.
+const TRANSCRIPT_END: usize = 512 << 10;
+/// Calls that come within 2 s are of one answer, where no transcript tells.
+const AT_ONCE: SignedDuration = SignedDuration::from_secs(2);
+/// How long an agent waits for an answer at most: 100 ms.
+const PATIENCE_MS: u64 = 100;
+
+/// Reads a plain `guard --for AGENT` without building the whole parser: it runs at every call of a tool.
+pub(crate) fn recognise(arguments: &[OsString]) -> Option<Asker> {
+    match arguments {
+        [_, command, option, agent] if command == "guard" && option == "--for" => {
+            Asker::named(agent.to_str()?)
+        }
+        _ => None,
+    }
+}
+
+/// What came of a call, as it is counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Outcome {
+    Briefed,
+    Noted,
+    HeldUp,
+    Overridden,
+    /// An edit was written down.
+    Recorded,
+    /// It touches nothing that a guard knows of.
+    OutOfScope,
+    /// Nobody else holds anything there.
+    NobodyElse,
+    /// It was told already.
+    ToldBefore,
+    /// Something went wrong; then nothing is said.
+    Failed,
+}
+
+impl Outcome {
+    /// Tells people what came of it.
+    fn words(self) -> &'static str {
+        match self {
+            Self::Briefed => "briefed",
+            Self::Noted => "noted",
+            Self::HeldUp => "held up",
+            Self::Overridden => "went through when asked again",
+            Self::Recorded => "nothing: wrote down an edit",
+            Self::OutOfScope => "nothing: not in its scope",
+            Self::NobodyElse => "nothing: nobody else holds it",
+            Self::ToldBefore => "nothing: it was told before",
+            Self::Failed => "nothing: something failed",
+        }
+    }
+}
+
+/// One line of what is counted.
+#[derive(Debug, Serialize, Deserialize)]
+struct Counted {
+    at: Timestamp,
+    agent: String,
+    said: Outcome,
+    /// How long it took, in microseconds.
+    took: u64,
+}
+
+/// Answers a hook. What goes wrong is counted and never told to the agent.
+pub(crate) fn answer(asker: Asker, options: &Options, environment: Environment) -> Exit {
+    let began = clock::steady();
+    // Whatever holds this up - a slow disk, an input that does not end - the agent goes on.
+    let patience = guard_patience().unwrap_or(PATIENCE_MS);
+    if patience == 0 {
+        return Exit::Fine;
+    }
+    std::thread::spawn(move || {
+        std::thread::sleep(Duration::from_millis(patience));
+        std::process::exit(0);
+    });
+    let Ok(settings) = settings(options, environment) else { return Exit::Fine };
+    let now = clock::now();
+    let (said, text) = said(asker, &settings, (now, patience)).unwrap_or_else(|error| {
+        tracing::debug!("guard: {error:#}");
+        (Outcome::Failed, None)
+    });
+    if let Some(text) = text {
+        let _ = print(&text);
+    }
+    if said != Outcome::OutOfScope {
+        let took = u64::try_from(began.elapsed().as_micros()).unwrap_or(u64::MAX);
+        let counted = Counted { at: now, agent: asker.name().to_owned(), said, took };
+        if let Ok(line) = to_json::to_line(&counted) {
+            let _ = ledger::count(&folder(&settings).join("said.jsonl"), &line);
+        }
+    }
+    Exit::Fine
+}
+
+fn folder(settings: &Settings) -> PathBuf {
+    settings.state.join("guard")
+}
+
+fn trees(settings: &Settings) -> PathBuf {
+    folder(settings).join("trees")
+}
+
+type Said = (Outcome, Option<String>);
+
+fn said(asker: Asker, settings: &Settings, (now, patience): (Timestamp, u64)) -> anyhow::Result<Said> {
+    if settings.effective.config.access == Access::ReadOnly {
+        bail!("claimtop is read-only");
+    }
+    let text = input::read_all(i64::try_from(patience)?)?;
+    let hook = json::parse(&text).map_err(|why| anyhow!("the hook's input is no JSON object: {why}"))?;
+    let Some(question) = question(asker, &hook) else { return Ok((Outcome::OutOfScope, None)) };
+    match &question.moment {
+        Moment::Prompt => Asked::new(settings, &question, now)?.brief(asker),
+        Moment::Before(Touch::Files(files)) => Asked::new(settings, &question, now)?.before_edit(files),
+        Moment::After(Touch::Files(files)) => Asked::new(settings, &question, now)?.after_edit(asker, files),
+        Moment::Before(Touch::Line(line)) => match git_calls(line, &question.cwd).as_slice() {
+            [] => Ok((Outcome::OutOfScope, None)),
+            calls => Asked::new(settings, &question, now)?.before_git(asker, calls),
+        },
+        Moment::After(Touch::Line(_)) => Ok((Outcome::OutOfScope, None)),
+    }
+}
+
+/// A question, and who asks.
+struct Asked<'a> {
+    settings: &'a Settings,
+    question: &'a Question,
+    now: Timestamp,
+    who: Option<Who>,
+    above: Vec<ProcessId>,
+    here: Here,
+    exempt: Exempt,
+}
+
+impl<'a> Asked<'a> {
+    fn new(settings: &'a Settings, question: &'a Question, now: Timestamp) -> anyhow::Result<Self> {
+        // A daemon serves several windows: which process runs the session is then not known.
+        let who = who(settings).ok().filter(|who| who.role == Role::Agent);
+        let here = Here {
+            host: host::name().into(),
+            boot_id: host::boot_id().map(Untrusted::from),
+            pid_namespace: host::pid_namespace(),
+        };
+        let mut asked =
+            Self { settings, question, now, who, above: Vec::new(), here, exempt: Exempt::default() };
+        asked.above = asked.ancestors()?;
+        Ok(asked)
+    }
+
+    fn ancestors(&self) -> anyhow::Result<Vec<ProcessId>> {
+        let signatures = signatures(self.settings).map_err(|failure| anyhow!(failure.lines().join("; ")))?;
+        let pid = processes::own::own_pid();
+        let table = processes::chain(pid, &signatures.candidates());
+        Ok(ancestry(&table, pid).into_iter().map(|process| process.id).collect())
+    }
+
+    fn read(&self, tree: &Tree, about: Option<&[String]>) -> anyhow::Result<Read> {
+        let signatures = signatures(self.settings).map_err(|failure| anyhow!(failure.lines().join("; ")))?;
+        let candidates = signatures.candidates();
+        let own = Own {
+            session: &self.question.session,
+            process: self.who.as_ref().map(|who| who.id),
+            above: &self.above,
+            candidates: &candidates,
+        };
+        let home = &self.settings.places.home;
+        Ok(read(&trees(self.settings), tree, (&own, &self.here), about, (self.now, home)))
+    }
+
+    fn note_down(&self, tree: &Tree, lines: &[LedgerLine]) -> anyhow::Result<()> {
+        let agent = self.who.as_ref().map_or_else(|| Untrusted::fixed(""), |who| who.agent.clone());
+        let process = self.who.as_ref().map(|who| (who.id, processes::pidfd_inode(who.id)));
+        let Here { host, boot_id, pid_namespace } = &self.here;
+        let top = tree.text().context("the working tree has a name that is no text")?;
+        let holder = LedgerHolder::new(
+            (self.question.session.clone(), agent),
+            (top.into(), self.question.cwd.as_str().into()),
+            process,
+            (host.clone(), boot_id.clone(), *pid_namespace),
+        );
+        Ok(ledger::add(&trees(self.settings), &holder, lines)?)
+    }
+
+    /// Tells what other living windows hold in the working tree, if that is new.
+    fn brief(&self, asker: Asker) -> anyhow::Result<Said> {
+        let tree = Tree::of(Path::new(&self.question.cwd)).context("no folder")?;
+        let found = self.read(&tree, None)?;
+        let top = tree.text().context("no text")?;
+        let holdings = decide::held(&found.others, (&self.exempt, top), |other, _| other.life == Life::Alive);
+        let digest = decide::digest_of(&holdings);
+        let is_told = found.told.briefed.as_ref() == Some(&digest);
+        if is_told || (holdings.is_empty() && found.told.briefed.is_none()) {
+            return Ok((if is_told { Outcome::ToldBefore } else { Outcome::NobodyElse }, None));
+        }
+        self.note_down(&tree, &[LedgerLine::Briefed(digest)])?;
+        if holdings.is_empty() {
+            return Ok((Outcome::NobodyElse, None));
+        }
+        let text = present::guard::brief(&holdings, top, self.now);
+        Ok((Outcome::Briefed, note(asker, &self.question.moment, &text)))
+    }
+
+    /// Returns the files of a call by the working trees that they lie in.
+    fn by_tree(&self, files: &[String]) -> Vec<(Tree, Vec<String>)> {
+        let mut found: Vec<(Tree, Vec<String>)> = Vec::new();
+        for file in files {
+            let path = joined(&self.question.cwd, file).and_then(|path| resolved(&path));
+            let tree = path.as_ref().and_then(|path| Tree::of(Path::new(path).parent()?));
+            let Some((path, tree)) = path.zip(tree) else { continue };
+            match found.iter_mut().find(|(other, _)| *other == tree) {
+                Some((_, paths)) => paths.push(path),
+                None => found.push((tree, vec![path])),
+            }
+        }
+        found
+    }
+
+    /// Writes down whom an edit will meet: afterwards nobody can tell their bytes from these.
+    fn before_edit(&self, files: &[String]) -> anyhow::Result<Said> {
+        let mut is_met = false;
+        for (tree, paths) in self.by_tree(files) {
+            let top = tree.text().context("no text")?;
+            let found = self.read(&tree, Some(&paths))?;
+            // Whoever edited it before oneself did was told of then.
+            let is_asked = |other: &Other, path: &str| {
+                let edit = other.edits.iter().find(|edit| edit.path.raw() == path);
+                let own = found.told.edited.get(path);
+                let is_news = own.is_none_or(|own| edit.and_then(|edit| edit.at).is_some_and(|at| at > *own));
+                other.life != Life::Dead && is_news && paths.iter().any(|asked| asked == path)
+            };
+            let holdings = decide::held(&found.others, (&self.exempt, top), is_asked);
+            let met = paths.iter().filter_map(|path| decide::met(&path.as_str().into(), &holdings, self.now));
+            let lines: Vec<LedgerLine> = met.map(LedgerLine::Met).collect();
+            if !lines.is_empty() {
+                is_met = true;
+                self.note_down(&tree, &lines)?;
+            }
+        }
+        Ok((if is_met { Outcome::Recorded } else { Outcome::NobodyElse }, None))
+    }
+
+    /// Writes down what was edited, and tells whose uncommitted edits that met.
+    fn after_edit(&self, asker: Asker, files: &[String]) -> anyhow::Result<Said> {
+        let mut texts = Vec::new();
+        for (tree, paths) in self.by_tree(files) {
+            let top = tree.text().context("no text")?;
+            let found = self.read(&tree, Some(&paths))?;
+            // The edit is done by now, whenever this was asked.
+            let edited =
+                |path: &String| LedgerLine::Edited(Touched { path: path.as_str().into(), at: clock::now() });
+            self.note_down(&tree, &paths.iter().map(edited).collect::<Vec<_>>())?;
+            let met: Vec<Met> =
+                paths.iter().filter_map(|path| found.told.met.get(path.as_str()).cloned()).collect();
+            if !met.is_empty() {
+                texts.push(present::guard::note(&met, &found.others, top, self.now));
+            }
+        }
+        match texts.is_empty() {
+            true => Ok((Outcome::Recorded, None)),
+            false => Ok((Outcome::Noted, note(asker, &self.question.moment, &texts.join("\n")))),
+        }
+    }
+
+    /// Returns whether a call that was held up stands in the same answer of the model as this one, which has
+    /// then not heard of it.
+    fn is_twin(&self, past: &HeldUp) -> bool {
+        let by_transcript = || {
+            let (one, other) = past.call.as_ref().zip(self.question.call.as_ref())?;
+            let end = end_of(Path::new(self.question.transcript.as_ref()?), TRANSCRIPT_END)?;
+            is_same_answer(&end, one.raw(), other.raw())
+        };
+        by_transcript().unwrap_or_else(|| self.now.duration_since(past.at) < AT_ONCE)
+    }
+
+    /// Holds up, once, what reaches into others' uncommitted edits.
+    fn before_git(&self, asker: Asker, calls: &[GitCall]) -> anyhow::Result<Said> {
+        for call in calls {
+            let Some(tree) = Tree::of(Path::new(&call.folder)) else { continue };
+            let top = tree.text().context("no text")?;
+            let found = self.read(&tree, None)?;
+            let reach = Reached::of(call);
+            let holdings = decide::held(&found.others, (&self.exempt, top), |_, path| reach.has(path));
+            if holdings.is_empty() {
+                continue;
+            }
+            let held_up = decide::hold_up(&holdings, self.now, self.question.call.clone());
+            if decide::is_override(&held_up, &found.told.held_up, |past| self.is_twin(past)) {
+                self.note_down(&tree, &[LedgerLine::Overrode(held_up)])?;
+                return Ok((Outcome::Overridden, None));
+            }
+            self.note_down(&tree, &[LedgerLine::HeldUp(held_up)])?;
+            let reason = present::guard::hold_up(call.verb, &holdings, top, self.now);
+            return Ok((Outcome::HeldUp, Some(refusal(asker, &reason))));
+        }
+        Ok((Outcome::NobodyElse, None))
+    }
+}
+
+/// What a call of git reaches, by what is there now.
+enum Reached<'a> {
+    Tree,
+    Paths(&'a [String]),
+}
+
+impl<'a> Reached<'a> {
+    fn of(call: &'a GitCall) -> Self {
+        let is_there = |path: &String| Path::new(path).symlink_metadata().is_ok();
+        match &call.reach {
+            Reach::Tree => Self::Tree,
+            Reach::PathsOrTree(paths) if !paths.iter().all(is_there) => Self::Tree,
+            Reach::Paths(paths) | Reach::PathsOrTree(paths) => Self::Paths(paths),
+        }
+    }
+
+    fn has(&self, path: &str) -> bool {
+        match self {
+            Self::Tree => true,
+            Self::Paths(paths) => paths.iter().filter_map(|asked| resolved(asked)).any(|asked| {
+                path.strip_prefix(asked.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+            }),
+        }
+    }
+}

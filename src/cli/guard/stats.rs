@@ -1,0 +1,63 @@
+//! `guard stats`: what the guard has said so far, and how long that took.
+
+use std::collections::BTreeMap;
+
+use super::{Counted, folder};
+use crate::cli::columns::{Cell, Columns};
+use crate::cli::failure::{Exit, Outcome};
+use crate::cli::output::{Shape, print};
+use crate::cli::settings::Settings;
+use crate::core::model::json;
+use crate::source::ledger::end_of;
+
+/// How much is read of what was counted, in bytes: more than is kept.
+const MOST: usize = 1 << 20;
+
+/// Counts what was said to each agent.
+///
+/// # Errors
+/// The output cannot be written.
+pub(crate) fn stats(settings: &Settings, shape: Shape) -> Outcome {
+    let path = folder(settings).join("said.jsonl");
+    let mut older = path.as_os_str().to_owned();
+    older.push(".1");
+    let texts = [older.into(), path].into_iter().filter_map(|path: std::path::PathBuf| end_of(&path, MOST));
+    let texts: Vec<String> = texts.collect();
+    let lines = texts.iter().flat_map(|text| text.lines());
+    let counted: Vec<Counted> = lines.filter_map(|line| serde_json::from_str(line).ok()).collect();
+    let mut counts: BTreeMap<(&str, super::Outcome), Vec<u64>> = BTreeMap::new();
+    for one in &counted {
+        counts.entry((&one.agent, one.said)).or_default().push(one.took);
+    }
+    counts.values_mut().for_each(|took| took.sort_unstable());
+    match shape {
+        Shape::Json => {
+            let one = |((agent, said), took): (&(&str, super::Outcome), &Vec<u64>)| serde_json::json!({ "agent": agent, "said": said, "count": took.len(), "p50_us": at(took, 50), "p99_us": at(took, 99) });
+            let all: Vec<serde_json::Value> = counts.iter().map(one).collect();
+            let since = counted.first().map(|one| one.at.to_string());
+            print(&format!(
+                "{}\n",
+                json::to_string_pretty(&serde_json::json!({ "since": since, "said": all }))?
+            ))?;
+        }
+        Shape::Text(_) if counts.is_empty() => {
+            print("The guard was not asked yet: see `claimtop hook print --guard`.\n")?
+        }
+        Shape::Text(paint) => {
+            let mut table = Columns::new(&["AGENT", "SAID", "TIMES", "p50", "p99"]);
+            for ((agent, said), took) in &counts {
+                let ms = |per_cent| Cell::new(format!("{:.1} ms", at(took, per_cent) as f64 / 1e3));
+                table.row([Cell::new(agent), Cell::new(said.words()), Cell::new(took.len()), ms(50), ms(99)]);
+            }
+            print(&table.laid_out(paint, None))?;
+        }
+    }
+    Ok(Exit::Fine)
+}
+
+fn at(sorted: &[u64], per_cent: usize) -> u64 {
+    sorted
+        .get((sorted.len() * per_cent / 100).min(sorted.len().saturating_sub(1)))
+        .copied()
+        .unwrap_or_default()
+}

@@ -1,0 +1,175 @@
+//! Whether what others have not committed is in the way, and what follows from that.
+
+use jiff::{SignedDuration, Timestamp};
+
+use crate::core::model::ledger::{Digest16, HeldUp, LedgerHolder, Met, digest};
+use crate::core::model::{Committed, Edit, Untrusted};
+
+/// How long a call that was held up once may be made again: 10 min.
+const OVERRIDE_WITHIN: SignedDuration = SignedDuration::from_mins(10);
+
+/// Whether the process that runs a session lives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Life {
+    /// The very process is there.
+    Alive,
+    /// It is proven that it is not.
+    Dead,
+    /// A daemon runs it, or it counts elsewhere.
+    Unknown,
+}
+
+/// Another session, and what it has edited in this working tree.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Other {
+    pub(crate) holder: LedgerHolder,
+    pub(crate) life: Life,
+    /// Each file once, the last edited first.
+    pub(crate) edits: Vec<Edit>,
+}
+
+/// What one session holds of what is asked about.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Holding<'a> {
+    pub(crate) other: &'a Other,
+    /// Never empty; the last edited first.
+    pub(crate) edits: Vec<&'a Edit>,
+}
+
+/// Paths that nobody is warned of.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Exempt {
+    /// The names of files and folders that a person added.
+    pub(crate) names: Vec<String>,
+}
+
+/// Names of files that tools write by themselves.
+const TOOLS_FILES: [&str; 12] = [
+    "Cargo.lock", "package-lock.json", "npm-shrinkwrap.json", "yarn.lock", "pnpm-lock.yaml", "bun.lock",
+    "uv.lock", "poetry.lock", "Pipfile.lock", "Gemfile.lock", "composer.lock", "go.sum",
+];
+
+/// Names of folders that hold what is built or scratched.
+const TOOLS_FOLDERS: [&str; 12] = [
+    ".beads", ".git", "target", "node_modules", "__pycache__", ".venv", "dist", ".next", ".cache", "tmp",
+    ".tmp", "scratch",
+];
+
+impl Exempt {
+    /// Returns whether nobody is warned of a path in a working tree.
+    pub(crate) fn has(&self, path: &str, tree: &str) -> bool {
+        let inside = path.strip_prefix(tree).unwrap_or(path);
+        let mut parts: Vec<&str> = inside.split('/').filter(|part| !part.is_empty()).collect();
+        let own = |part: &&str| self.names.iter().any(|name| name == part);
+        let file = parts.pop().unwrap_or_default();
+        TOOLS_FILES.contains(&file)
+            || own(&file)
+            || parts.iter().any(|part| TOOLS_FOLDERS.contains(part) || own(part))
+    }
+}
+
+/// Returns what others certainly hold of what is asked about: no commit has it, and nobody is exempt.
+pub(crate) fn held<'a>(
+    others: &'a [Other],
+    (exempt, tree): (&Exempt, &str),
+    is_asked: impl Fn(&Other, &str) -> bool,
+) -> Vec<Holding<'a>> {
+    let holding = |other: &'a Other| {
+        let is_held = |edit: &&Edit| {
+            let path = edit.path.raw();
+            edit.committed == Committed::No && !exempt.has(path, tree) && is_asked(other, path)
+        };
+        let edits: Vec<&Edit> = other.edits.iter().filter(is_held).collect();
+        (!edits.is_empty()).then_some(Holding { other, edits })
+    };
+    others.iter().filter_map(holding).collect()
+}
+
+/// Digests what a brief tells, without its ages: it is told again only when this has changed.
+pub(crate) fn digest_of(holdings: &[Holding<'_>]) -> Digest16 {
+    let of_one = |holding: &Holding<'_>| {
+        let paths = holding.edits.iter().map(|edit| edit.path.raw());
+        let mut parts: Vec<&str> = paths.collect();
+        parts.sort_unstable();
+        parts.insert(0, holding.other.holder.session.raw());
+        parts.join("\0")
+    };
+    let mut parts: Vec<String> = holdings.iter().map(of_one).collect();
+    parts.sort_unstable();
+    digest(&parts.iter().map(String::as_str).collect::<Vec<_>>())
+}
+
+/// Notes whom an edit of a file meets.
+pub(crate) fn met(path: &Untrusted, holdings: &[Holding<'_>], at: Timestamp) -> Option<Met> {
+    let of_one = |holding: &Holding<'_>| {
+        let edit = holding.edits.iter().find(|edit| edit.path == *path)?;
+        Some((holding.other.holder.session.clone(), edit.at?))
+    };
+    let others: Vec<_> = holdings.iter().filter_map(of_one).collect();
+    (!others.is_empty()).then(|| Met { path: path.clone(), others, at })
+}
+
+/// Notes for whose sake a call is held up.
+pub(crate) fn hold_up(holdings: &[Holding<'_>], at: Timestamp, call: Option<Untrusted>) -> HeldUp {
+    let mut others: Vec<Untrusted> =
+        holdings.iter().map(|holding| holding.other.holder.session.clone()).collect();
+    others.sort_unstable();
+    HeldUp { others, at, call }
+}
+
+/// Returns whether a call goes through because the like was held up before: for the sake of all these
+/// sessions, not long ago, and in an earlier answer of the model.
+pub(crate) fn is_override(now: &HeldUp, past: &[HeldUp], is_twin: impl Fn(&HeldUp) -> bool) -> bool {
+    let is_recent = |one: &&HeldUp| {
+        let age = now.at.duration_since(one.at);
+        !age.is_negative() && age <= OVERRIDE_WITHIN
+    };
+    let covers = |one: &&HeldUp| now.others.iter().all(|other| one.others.contains(other));
+    past.iter().filter(is_recent).filter(covers).any(|one| !is_twin(one))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(second: i64) -> Timestamp {
+        Timestamp::from_second(second).unwrap()
+    }
+
+    fn held_up(others: &[&str], second: i64) -> HeldUp {
+        HeldUp {
+            others: others.iter().map(|one| Untrusted::from(*one)).collect(),
+            at: at(second),
+            call: None,
+        }
+    }
+
+    #[test]
+    fn what_was_held_up_once_goes_through_for_the_same_sake_only() {
+        let past = [held_up(&["a", "b"], 100)];
+        let is = |now: &HeldUp| is_override(now, &past, |_| false);
+        assert!(is(&held_up(&["a", "b"], 130)));
+        assert!(is(&held_up(&["a"], 130)), "fewer are in the way by now");
+        assert!(!is(&held_up(&["a", "c"], 130)));
+        assert!(!is(&held_up(&["a", "b"], 701)), "that was long ago");
+        assert!(!is(&held_up(&["a", "b"], 99)), "the clock was set");
+        assert!(!is_override(&held_up(&["a"], 130), &past, |_| true), "a twin of the call");
+    }
+
+    #[test]
+    fn what_tools_write_is_exempt() {
+        let exempt = Exempt { names: vec!["gen".to_owned()] };
+        for (path, expected) in [
+            ("/w/src/a.rs", false),
+            ("/w/Cargo.lock", true),
+            ("/w/.beads/x/y.db", true),
+            ("/w/target/x", true),
+            ("/w/gen/x.rs", true),
+            ("/w/src/gen", true),
+            ("/w/src/target.rs", false),
+        ] {
+            assert_eq!(exempt.has(path, "/w"), expected, "{path}");
+        }
+        assert!(!exempt.has("/tmp/w/src/a.rs", "/tmp/w"), "only below the tree");
+    }
+}

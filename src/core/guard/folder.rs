@@ -1,0 +1,18 @@
+//! Paths as an agent writes them: taken by their letters, for what they name may not exist yet.
+
+/// Returns the absolute path that a path names in some folder; `None` where only a shell knows it.
+pub(crate) fn joined(folder: &str, path: &str) -> Option<String> {
+    if path.starts_with('~') || path.is_empty() || !(folder.starts_with('/') || path.starts_with('/')) {
+        return None;
+    }
+    let whole = if path.starts_with('/') { path.to_owned() } else { format!("{folder}/{path}") };
+    let mut parts: Vec<&str> = Vec::new();
+    for part in whole.split('/') {
+        match part {
+            "" | "." => {}
+            ".." => drop(parts.pop()),
+            part => parts.push(part),
+        }
+    }
+    Some(format!("/{}", parts.join("/")))
+}

@@ -1,0 +1,129 @@
+//! What guarded windows write down: which files they have edited, and what they were told of others.
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use crate::core::model::context::is_valid_id;
+use crate::core::model::{ProcessId, Untrusted};
+
+/// The name of the form of a ledger.
+const SCHEMA: &str = "claimtop.ledger.v1";
+
+/// One line of a ledger.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum LedgerLine {
+    /// Who writes it; the first line of each file.
+    Holder(Box<LedgerHolder>),
+    /// It has edited a file.
+    Edited(Touched),
+    /// It is about to edit a file that others have edited.
+    Met(Met),
+    /// It was told what others hold, of which this is a digest.
+    Briefed(Digest16),
+    /// A call of its was held up.
+    HeldUp(HeldUp),
+    /// It did the like again and went through.
+    Overrode(HeldUp),
+}
+
+/// A file and a moment.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Touched {
+    /// Its path, absolute and without links.
+    pub(crate) path: Untrusted,
+    pub(crate) at: Timestamp,
+}
+
+/// An edit that met what others have not committed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Met {
+    pub(crate) path: Untrusted,
+    /// The sessions, and when each last edited it.
+    pub(crate) others: Vec<(Untrusted, Timestamp)>,
+    pub(crate) at: Timestamp,
+}
+
+/// What a window was told last.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Digest16 {
+    pub(crate) of: String,
+}
+
+/// A call that was held up.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct HeldUp {
+    /// The sessions for whose sake, sorted.
+    pub(crate) others: Vec<Untrusted>,
+    pub(crate) at: Timestamp,
+    /// The agent's name for the call, where it has one.
+    pub(crate) call: Option<Untrusted>,
+}
+
+/// Who writes a ledger.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct LedgerHolder {
+    schema: Untrusted,
+    pub(crate) session: Untrusted,
+    /// Which agent, such as `claude-code`.
+    pub(crate) agent: Untrusted,
+    /// The top of the working tree, or the folder that lies in none.
+    pub(crate) tree: Untrusted,
+    /// The folder in which it works; its last part is what people call the window by.
+    pub(crate) cwd: Untrusted,
+    /// Its process; none for a session that a daemon runs for several windows.
+    pub(crate) process: Option<ProcessId>,
+    /// The inode of the process's pidfd, where the kernel has it.
+    pub(crate) pidfd_inode: Option<u64>,
+    pub(crate) host: Untrusted,
+    pub(crate) boot_id: Option<Untrusted>,
+    pub(crate) pid_namespace: Option<u64>,
+}
+
+impl LedgerHolder {
+    /// Names whoever writes a ledger of some tree; on which machine is for the caller to say.
+    pub(crate) fn new(
+        (session, agent): (Untrusted, Untrusted),
+        (tree, cwd): (Untrusted, Untrusted),
+        process: Option<(ProcessId, Option<u64>)>,
+        (host, boot_id, pid_namespace): (Untrusted, Option<Untrusted>, Option<u64>),
+    ) -> Self {
+        let (process, pidfd_inode) = process.map_or((None, None), |(id, inode)| (Some(id), inode));
+        let schema = Untrusted::fixed(SCHEMA);
+        Self { schema, session, agent, tree, cwd, process, pidfd_inode, host, boot_id, pid_namespace }
+    }
+
+    /// Returns the name of its file: one for each session and process, so that two windows never write one.
+    pub(crate) fn file_name(&self) -> String {
+        let pid = self.process.map_or(0, |process| process.pid);
+        format!("{}.{pid}.jsonl", self.session.raw())
+    }
+
+    fn is_sound(&self) -> bool {
+        self.schema.raw() == SCHEMA && is_valid_id(self.session.raw())
+    }
+}
+
+/// Reads a line; `None` for one that is torn or of another form.
+pub(crate) fn parse(line: &str) -> Option<LedgerLine> {
+    let line: LedgerLine = serde_json::from_str(line).ok()?;
+    let is_unsound = matches!(&line, LedgerLine::Holder(holder) if !holder.is_sound());
+    (!is_unsound).then_some(line)
+}
+
+/// Returns the name of the folder in which the ledgers of a working tree lie.
+pub(crate) fn folder_name(tree: &str) -> String {
+    digest(&[tree]).of
+}
+
+/// Digests some texts.
+pub(crate) fn digest(parts: &[&str]) -> Digest16 {
+    let mut hash = Sha256::new();
+    for part in parts {
+        hash.update(part.as_bytes());
+        hash.update([0]);
+    }
+    let start: [u8; 8] = hash.finalize().first_chunk().copied().unwrap_or_default();
+    Digest16 { of: format!("{:016x}", u64::from_be_bytes(start)) }
+}

@@ -1,0 +1,105 @@
+//! What a guard says to a model: short, and of others' words only what cannot read as an instruction.
+
+use jiff::Timestamp;
+
+use crate::core::guard::decide::{Holding, Life, Other};
+use crate::core::model::Edit;
+use crate::core::model::ledger::Met;
+use crate::present::age;
+
+/// The most windows that a text names.
+const MOST_WINDOWS: usize = 2;
+/// The most files that are named of one window.
+const MOST_FILES: usize = 2;
+/// The most characters of a name, and of a path.
+const MOST_NAME: usize = 40;
+const MOST_PATH: usize = 100;
+
+/// Tells at a prompt what other windows hold, in at most three lines.
+pub(crate) fn brief(holdings: &[Holding<'_>], tree: &str, now: Timestamp) -> String {
+    let mut lines: Vec<String> =
+        holdings.iter().take(MOST_WINDOWS).map(|one| format!("{}.", holding(one, tree, now))).collect();
+    let more = holdings.len().saturating_sub(MOST_WINDOWS);
+    if more > 0 {
+        lines.push(format!("{} more in this working tree have uncommitted edits.", windows(more)));
+    }
+    format!("claimtop: {}", lines.join("\n"))
+}
+
+/// Tells a person who holds what.
+pub(crate) fn holding(holding: &Holding<'_>, tree: &str, now: Timestamp) -> String {
+    format!("{} has uncommitted edits in {}", who(holding.other), files(&holding.edits, tree, now))
+}
+
+/// Tells after an edit whose uncommitted edits it met.
+pub(crate) fn note(met: &[Met], others: &[Other], tree: &str, now: Timestamp) -> String {
+    let of_one = |met: &Met| {
+        let (session, at) = met.others.first()?;
+        let other = others.iter().find(|other| other.holder.session == *session);
+        let who = other.map_or_else(|| "another window".to_owned(), who);
+        let path = inside(met.path.raw(), tree);
+        let age = age::between(now, *at);
+        Some(format!(
+            "{who} edited {path} {age} ago and has not committed it. Read the file again: keep what it changed."
+        ))
+    };
+    format!("claimtop: {}", met.iter().take(MOST_WINDOWS).filter_map(of_one).collect::<Vec<_>>().join("\n"))
+}
+
+/// Says why a call is held up, and how it goes on.
+pub(crate) fn hold_up(verb: &str, holdings: &[Holding<'_>], tree: &str, now: Timestamp) -> String {
+    let whose: Vec<String> = holdings
+        .iter()
+        .take(MOST_WINDOWS)
+        .map(|holding| format!("{}: {}", who(holding.other), files(&holding.edits, tree, now)))
+        .collect();
+    let more = holdings.len().saturating_sub(MOST_WINDOWS);
+    let more = if more > 0 { format!("; and {}", windows(more)) } else { String::new() };
+    format!(
+        "claimtop held this up once: `git {verb}` would reach uncommitted edits of another window in this working tree ({}{more}). Restrict it to your own files, use a working tree of your own, or ask the person. If it is meant all the same, make the call again: within 10 minutes it goes through.",
+        whose.join("; ")
+    )
+}
+
+fn windows(count: usize) -> String {
+    if count == 1 { "1 window".to_owned() } else { format!("{count} windows") }
+}
+
+fn who(other: &Other) -> String {
+    let holder = &other.holder;
+    let name = holder.cwd.raw().rsplit('/').next().unwrap_or_default();
+    let life = match other.life {
+        Life::Alive => "alive",
+        Life::Dead => "has died",
+        Life::Unknown => "not known whether alive",
+    };
+    let pid = holder.process.map(|process| format!("PID {}, ", process.pid)).unwrap_or_default();
+    format!("the window `{}` ({}, {pid}{life})", clean(name, MOST_NAME), clean(holder.agent.raw(), MOST_NAME))
+}
+
+fn files(edits: &[&Edit], tree: &str, now: Timestamp) -> String {
+    let one = |edit: &&Edit| {
+        let age = edit.at.map(|at| format!(" ({} ago)", age::between(now, at))).unwrap_or_default();
+        format!("{}{age}", inside(edit.path.raw(), tree))
+    };
+    let named: Vec<String> = edits.iter().take(MOST_FILES).map(one).collect();
+    let more = edits.len().saturating_sub(MOST_FILES);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    format!("{}{more}", named.join(if more.is_empty() { " and " } else { ", " }))
+}
+
+/// Quotes a path as it lies in its working tree.
+fn inside(path: &str, tree: &str) -> String {
+    let inside = path.strip_prefix(tree).map_or(path, |inside| inside.trim_start_matches('/'));
+    format!("`{}`", clean(inside, MOST_PATH))
+}
+
+/// Keeps of a name what names are made of: no quotes, line ends or signs that close a quotation.
+fn clean(text: &str, most: usize) -> String {
+    let is_plain = |c: char| c.is_alphanumeric() || matches!(c, '.' | '_' | '-' | '/' | '@' | '+');
+    let mut kept: String = text.chars().take(most).map(|c| if is_plain(c) { c } else { '?' }).collect();
+    if text.chars().count() > most {
+        kept.push('…');
+    }
+    kept
+}

@@ -1,0 +1,282 @@
+//! Reads what guarded windows wrote down, as much of it as one question needs.
+
+use std::collections::HashMap;
+use std::ffi::OsStr;
+use std::hash::Hash;
+use std::path::{Path, PathBuf};
+
+use jiff::Timestamp;
+use rustix::process::geteuid;
+
+use crate::core::guard::decide::{Life, Other};
+use crate::core::judge::agent::Candidates;
+use crate::core::model::ledger::{
+    Digest16, HeldUp, LedgerHolder, LedgerLine, Met, Touched, folder_name, parse,
+};
+use crate::core::model::{Committed, Edit, Medium, ProcessId, Repo, RepoSort, Untrusted, json};
+use crate::source::os::fence::{Fence, resolve};
+use crate::source::os::open::folder::Folder;
+use crate::source::os::open::medium::medium_at;
+use crate::source::os::open::plain::{open_plain, read_at};
+use crate::source::os::processes;
+use crate::source::repos::locate::{Located, repository_at};
+use crate::source::repos::worktrees;
+use crate::source::work::committed::mark_edits;
+
+/// The most bytes of one ledger that are read: more than one is ever given.
+const MOST: usize = 1 << 20;
+/// The most ledgers of one working tree that are read.
+const MOST_LEDGERS: usize = 512;
+/// The most edits of one session that are compared with what git has, the last first.
+const MOST_EDITS: usize = 256;
+
+/// A working tree, or a folder that lies in none.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Tree {
+    /// Its top, without links.
+    pub(crate) top: PathBuf,
+    located: Option<Located>,
+}
+
+impl Tree {
+    /// Finds the working tree that a folder lies in; the folder may not exist yet.
+    pub(crate) fn of(folder: &Path) -> Option<Self> {
+        if !folder.is_absolute() {
+            return None;
+        }
+        let fence = Fence::default();
+        let folder = resolve(folder);
+        let found = folder
+            .ancestors()
+            .take(64)
+            .find_map(|top| Some((top.to_path_buf(), repository_at(top, &fence)?)));
+        Some(match found {
+            Some((top, located)) => Self { top, located: Some(located) },
+            None => Self { top: folder, located: None },
+        })
+    }
+
+    /// Returns its top as text; `None` where that is none.
+    pub(crate) fn text(&self) -> Option<&str> {
+        self.top.to_str()
+    }
+
+    /// Marks which edits git has.
+    fn mark(&self, edits: &mut [Edit], now: Timestamp, home: &Path) {
+        let repo = self.located.as_ref().map(|located| Repo {
+            common_dir: located.common_dir.clone(),
+            sort: RepoSort::Git,
+            worktrees: worktrees::read(located, &Fence::default(), &mut Vec::new()),
+            entire_refs: Vec::new(),
+            users: None,
+        });
+        let plain = if repo.is_none() { vec![Untrusted::from_path(&self.top)] } else { Vec::new() };
+        let repos: Vec<Repo> = repo.into_iter().collect();
+        mark_edits(edits, (&repos, &plain), (now, geteuid().as_raw()), Some(home));
+    }
+}
+
+/// Returns a file's path without links, as text; `None` where that is none.
+pub(crate) fn resolved(path: &str) -> Option<String> {
+    let path = Path::new(path);
+    let folder = resolve(path.parent()?);
+    Some(folder.join(path.file_name()?).to_str()?.to_owned())
+}
+
+/// Who asks, so that nobody is warned of himself.
+pub(crate) struct Own<'a> {
+    pub(crate) session: &'a Untrusted,
+    pub(crate) process: Option<ProcessId>,
+    /// The processes above it.
+    pub(crate) above: &'a [ProcessId],
+    /// Which processes may be agents.
+    pub(crate) candidates: &'a Candidates,
+}
+
+/// What the ledgers of a working tree say.
+#[derive(Default)]
+pub(crate) struct Read {
+    pub(crate) others: Vec<Other>,
+    /// What oneself was told.
+    pub(crate) told: Told,
+}
+
+/// What a session was told in a working tree.
+#[derive(Default)]
+pub(crate) struct Told {
+    pub(crate) briefed: Option<Digest16>,
+    pub(crate) held_up: Vec<HeldUp>,
+    /// Whom an edit has met that has not come to its end yet, by file; of the files that are asked about.
+    pub(crate) met: HashMap<String, Met>,
+    /// When it has itself edited these files last.
+    pub(crate) edited: HashMap<String, Timestamp>,
+}
+
+/// The machine, for the identity of processes.
+pub(crate) struct Here {
+    pub(crate) host: Untrusted,
+    pub(crate) boot_id: Option<Untrusted>,
+    pub(crate) pid_namespace: Option<u64>,
+}
+
+/// Reads the ledgers of a working tree, or of them what is about some files only; which edits git has is
+/// marked.
+pub(crate) fn read(
+    ledgers: &Path,
+    tree: &Tree,
+    (own, here): (&Own<'_>, &Here),
+    about: Option<&[String]>,
+    (now, home): (Timestamp, &Path),
+) -> Read {
+    let mut found = Read::default();
+    let Some(top) = tree.text() else { return found };
+    let path = ledgers.join(folder_name(top));
+    let Ok(folder) = Folder::open(&path) else { return found };
+    let Ok(mut entries) = folder.entries(is_ledger) else { return found };
+    entries.truncate(MOST_LEDGERS);
+    let is_local = medium_at(&path) == Medium::Local;
+    let mut all: Vec<(LedgerHolder, HashMap<Untrusted, Timestamp>)> = Vec::new();
+    let needles: Option<Vec<String>> = about.map(|about| about.iter().filter_map(escaped).collect());
+    for entry in entries {
+        let Some(text) = end_of(&folder.path().join(&entry.name), MOST) else { continue };
+        let Some(holder) = holder_of(&text).filter(|holder| holder.tree.raw() == top) else { continue };
+        let is_own = holder.session == *own.session;
+        if is_own {
+            told_by(&text, needles.as_deref(), &mut found.told);
+        } else if !is_kin(&holder, own) {
+            let edits = edits_of(&text, needles.as_deref());
+            match all.iter_mut().find(|(other, _)| other.session == holder.session) {
+                // A session that was resumed: the process that runs it now counts.
+                Some((known, before)) => {
+                    if life(known, here, is_local) != Life::Alive {
+                        *known = holder;
+                    }
+                    edits.into_iter().for_each(|(path, at)| later(before, path, at));
+                }
+                None => all.push((holder, edits)),
+            }
+        }
+    }
+    for (holder, edits) in all {
+        let edit = |(path, at)| Edit {
+            path,
+            at: Some(at),
+            by: None,
+            also: Vec::new(),
+            committed: Committed::Unknown,
+        };
+        let mut edits: Vec<Edit> = edits.into_iter().map(edit).collect();
+        edits.sort_by(|one, other| other.at.cmp(&one.at).then_with(|| one.path.cmp(&other.path)));
+        edits.truncate(MOST_EDITS);
+        if !edits.is_empty() {
+            tree.mark(&mut edits, now, home);
+            found.others.push(Other { life: life(&holder, here, is_local), holder, edits });
+        }
+    }
+    found
+}
+
+/// Returns whether this is the name of a ledger, `{session}.{pid}.jsonl` or an older part of one.
+fn is_ledger(name: &OsStr) -> bool {
+    name.to_str().is_some_and(|name| name.ends_with(".jsonl") || name.ends_with(".jsonl.1"))
+}
+
+/// Reads the end of a plain file that is one's own user's.
+pub(crate) fn end_of(path: &Path, most: usize) -> Option<String> {
+    let (fd, meta) = open_plain(path).ok().filter(|(_, meta)| meta.ownership.uid == geteuid().as_raw())?;
+    let from = meta.size.saturating_sub(u64::try_from(most).ok()?);
+    let bytes = read_at(&fd, from, most, 0).ok()?;
+    Some(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+fn holder_of(text: &str) -> Option<LedgerHolder> {
+    text.lines().take(4).find_map(|line| match parse(line)? {
+        LedgerLine::Holder(holder) => Some(*holder),
+        LedgerLine::Edited(_)
+        | LedgerLine::Met(_)
+        | LedgerLine::Briefed(_)
+        | LedgerLine::HeldUp(_)
+        | LedgerLine::Overrode(_) => None,
+    })
+}
+
+fn told_by(text: &str, needles: Option<&[String]>, told: &mut Told) {
+    let is_asked = |line: &&str| {
+        let is_about =
+            || needles.is_some_and(|needles| needles.iter().any(|needle| line.contains(needle.as_str())));
+        !line.starts_with(r#"{"edited"#) || is_about()
+    };
+    for line in text.lines().filter(is_asked).filter_map(parse) {
+        match line {
+            LedgerLine::Briefed(of) => told.briefed = Some(of),
+            LedgerLine::HeldUp(held_up) => told.held_up.push(held_up),
+            LedgerLine::Met(met) => drop(told.met.insert(met.path.raw().to_owned(), met)),
+            LedgerLine::Edited(Touched { path, at }) => {
+                told.met.remove(path.raw());
+                later(&mut told.edited, path.raw().to_owned(), at);
+            }
+            LedgerLine::Holder(_) | LedgerLine::Overrode(_) => {}
+        }
+    }
+}
+
+/// Returns when each file was edited last; of some files only where these are given.
+fn edits_of(text: &str, needles: Option<&[String]>) -> HashMap<Untrusted, Timestamp> {
+    let mut found = HashMap::new();
+    if needles.is_some_and(|needles| !needles.iter().any(|needle| text.contains(needle.as_str()))) {
+        return found;
+    }
+    let is_asked = |line: &&str| {
+        needles.is_none_or(|needles| needles.iter().any(|needle| line.contains(needle.as_str())))
+    };
+    for line in text.lines().filter(is_asked) {
+        if let Some(LedgerLine::Edited(Touched { path, at })) = parse(line) {
+            later(&mut found, path, at);
+        }
+    }
+    found
+}
+
+fn later<K: Eq + Hash>(edits: &mut HashMap<K, Timestamp>, path: K, at: Timestamp) {
+    let known = edits.entry(path).or_insert(at);
+    *known = at.max(*known);
+}
+
+/// Returns a path as it stands in a ledger.
+fn escaped(path: &String) -> Option<String> {
+    json::to_line(path).ok()
+}
+
+/// Returns whether a ledger is of the very process that asks, or of one above or below it.
+fn is_kin(holder: &LedgerHolder, own: &Own<'_>) -> bool {
+    let Some(process) = holder.process else { return false };
+    let is_below = |above: ProcessId| {
+        let table = processes::chain(process.pid, own.candidates);
+        table.get(process.pid).is_some_and(|found| found.id == process)
+            && table.get(above.pid).is_some_and(|found| found.id == above)
+    };
+    own.process == Some(process) || own.above.contains(&process) || own.process.is_some_and(is_below)
+}
+
+/// Returns whether the process that runs a session lives.
+fn life(holder: &LedgerHolder, here: &Here, is_local: bool) -> Life {
+    let Some(process) = holder.process.filter(|_| holder.host == here.host) else { return Life::Unknown };
+    match (&holder.boot_id, &here.boot_id) {
+        (Some(then), Some(now)) if then == now => {}
+        // Another boot of this very machine, as nobody else reaches the folder.
+        (Some(_), Some(_)) if is_local => return Life::Dead,
+        (_, _) => return Life::Unknown,
+    }
+    if holder.pid_namespace.is_none() || holder.pid_namespace != here.pid_namespace {
+        return Life::Unknown;
+    }
+    match processes::lives(process) {
+        Some(true) => {
+            let inode = processes::pidfd_inode(process);
+            let is_other = holder.pidfd_inode.is_some() && inode.is_some() && inode != holder.pidfd_inode;
+            if is_other { Life::Dead } else { Life::Alive }
+        }
+        Some(false) => Life::Dead,
+        None => Life::Unknown,
+    }
+}

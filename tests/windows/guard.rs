@@ -1,0 +1,275 @@
+//! `guard` as a hook calls it: below a shell below an agent, which is a shell under an agent's name.
+
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdout, Command, Stdio};
+
+use serde_json::{Value, json};
+
+use crate::program;
+use crate::world::World;
+
+/// A window: a shell that stands where Claude Code's program would, until it is dropped.
+struct Window {
+    child: Child,
+    said: BufReader<ChildStdout>,
+    session: String,
+    folder: PathBuf,
+    calls: u32,
+}
+
+impl Window {
+    fn open(world: &World, session: &str, folder: &Path) -> Self {
+        let program = world.path("node_modules/@anthropic-ai/claude-code/bin/claude");
+        std::fs::create_dir_all(program.parent().unwrap()).unwrap();
+        if !program.exists() {
+            program::copy("/bin/sh", &program);
+        }
+        let script = format!(
+            r#"while read -r input; do sh -c '"$0" guard --for claude < "$1"; code=$?; echo; echo "code $code"' {bin} "$input"; done"#,
+            bin = env!("CARGO_BIN_EXE_claimtop"),
+        );
+        let script = world.write("hooks/guarded", &script);
+        let mut command = Command::new(&program);
+        command.arg(script).current_dir(folder).env_clear().env("HOME", world.path("home"));
+        // A debug build beside other tests may be slower than any user's machine.
+        command.env("CLAIMTOP_GUARD_MS", "20000");
+        command.env("PATH", "/usr/bin:/bin").stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        let said = BufReader::new(child.stdout.take().unwrap());
+        Self { child, said, session: session.to_owned(), folder: folder.to_owned(), calls: 0 }
+    }
+
+    /// Has it run its hook, and returns what that prints.
+    fn ask(&mut self, world: &World, hook: &str) -> String {
+        let input = world.write(&format!("hooks/{}.json", self.session), hook);
+        writeln!(self.child.stdin.as_mut().unwrap(), "{}", input.display()).unwrap();
+        let mut said = String::new();
+        loop {
+            let mut line = String::new();
+            assert!(self.said.read_line(&mut line).unwrap() > 0, "the window has ended");
+            if line == "code 0\n" {
+                return said.trim().to_owned();
+            }
+            assert!(!line.starts_with("code "), "a hook never fails its agent: {line}");
+            said.push_str(&line);
+        }
+    }
+
+    fn hook(&mut self, world: &World, event: &str, more: Value) -> Option<Value> {
+        let mut hook = json!({"session_id": self.session, "cwd": self.folder, "hook_event_name": event});
+        hook.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        let said = self.ask(world, &hook.to_string());
+        (!said.is_empty()).then(|| serde_json::from_str(&said).unwrap())
+    }
+
+    /// Returns what its model is told at a prompt.
+    fn prompt(&mut self, world: &World) -> Option<String> {
+        let said = self.hook(world, "UserPromptSubmit", json!({"prompt": "go on"}))?;
+        let specific = &said["hookSpecificOutput"];
+        assert_eq!(specific["hookEventName"], "UserPromptSubmit");
+        Some(specific["additionalContext"].as_str().unwrap().to_owned())
+    }
+
+    /// Writes a file between its hooks, and returns what its model is told after that.
+    fn write(&mut self, world: &World, path: &Path, text: &str) -> Option<String> {
+        let call = json!({"tool_name": "Write", "tool_input": {"file_path": path, "content": text}});
+        assert_eq!(self.hook(world, "PreToolUse", call.clone()), None, "nothing is said before an edit");
+        std::fs::write(path, text).unwrap();
+        let said = self.hook(world, "PostToolUse", call)?;
+        Some(said["hookSpecificOutput"]["additionalContext"].as_str().unwrap().to_owned())
+    }
+
+    /// Returns why its shell line is refused, if it is.
+    fn line(&mut self, world: &World, line: &str) -> Option<String> {
+        self.calls += 1;
+        self.line_of(world, line, &format!("toolu_{}_{}", self.session, self.calls))
+    }
+
+    fn line_of(&mut self, world: &World, line: &str, call: &str) -> Option<String> {
+        let transcript = world.path(&format!("{}.jsonl", self.session));
+        let call = json!({
+            "tool_name": "Bash", "tool_input": {"command": line}, "tool_use_id": call, "transcript_path": transcript
+        });
+        let said = self.hook(world, "PreToolUse", call)?;
+        let specific = &said["hookSpecificOutput"];
+        assert_eq!(specific["permissionDecision"], "deny");
+        Some(specific["permissionDecisionReason"].as_str().unwrap().to_owned())
+    }
+
+    /// Writes an answer of the model into its transcript, with these calls.
+    fn answers(&self, world: &World, message: &str, calls: &[&str]) {
+        let path = world.path(&format!("{}.jsonl", self.session));
+        let mut file = std::fs::File::options().append(true).create(true).open(path).unwrap();
+        for call in calls {
+            let use_of_tool = json!({"type": "tool_use", "id": call, "name": "Bash"});
+            let line = json!({"type": "assistant", "message": {"id": message, "content": [use_of_tool]}});
+            writeln!(file, "{line}").unwrap();
+        }
+    }
+
+    fn die(mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+}
+
+impl Drop for Window {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn git(folder: &Path, arguments: &[&str]) {
+    let mut command = Command::new("git");
+    command.arg("-C").arg(folder).args(["-c", "user.name=x", "-c", "user.email=x@x"]).args(arguments);
+    assert!(command.stdout(Stdio::null()).stderr(Stdio::null()).status().unwrap().success());
+}
+
+/// Makes a repository with two files that are committed.
+fn repository(world: &World) -> PathBuf {
+    let repo = world.path("shop");
+    std::fs::create_dir_all(repo.join("src")).unwrap();
+    git(&repo, &["init", "-q"]);
+    for file in ["src/pay.rs", "src/cart.rs"] {
+        std::fs::write(repo.join(file), "one\n").unwrap();
+    }
+    git(&repo, &["add", "-A"]);
+    git(&repo, &["commit", "-qm", "first"]);
+    repo
+}
+
+#[test]
+fn a_window_is_told_in_time_what_another_has_not_committed() {
+    let world = World::new();
+    let repo = repository(&world);
+    let pay = repo.join("src/pay.rs");
+    let mut cart = Window::open(&world, "cart", &repo);
+    let mut other = Window::open(&world, "other", &repo);
+    assert_eq!(other.prompt(&world), None, "nobody has edited anything");
+    assert_eq!(cart.write(&world, &pay, "two\n"), None);
+    let brief = other.prompt(&world).expect("a brief");
+    let pid = cart.child.id();
+    assert!(brief.contains(&format!("PID {pid}, alive")) && brief.contains("`src/pay.rs`"), "{brief}");
+    assert!(brief.lines().count() <= 3, "{brief}");
+    assert_eq!(other.prompt(&world), None, "it was told");
+    let note = other.write(&world, &pay, "three\n").expect("a note");
+    assert!(note.contains(&format!("PID {pid}")) && note.contains("Read the file again"), "{note}");
+    assert_eq!(other.write(&world, &pay, "four\n"), None, "it was told, and nobody has edited it since");
+    assert!(cart.write(&world, &pay, "five\n").is_some(), "and the first one hears of the second");
+    assert_eq!(other.write(&world, &repo.join("src/cart.rs"), "two\n"), None, "another file");
+}
+
+#[test]
+fn what_would_take_anothers_edits_along_is_held_up_once() {
+    let world = World::new();
+    let repo = repository(&world);
+    let mut cart = Window::open(&world, "cart", &repo);
+    let mut other = Window::open(&world, "other", &repo);
+    assert_eq!(other.line(&world, "git stash"), None, "nothing is in the way");
+    cart.write(&world, &repo.join("src/pay.rs"), "two\n");
+    assert_eq!(cart.line(&world, "git stash"), None, "its own edits are its own");
+    assert_eq!(other.line(&world, "git status && cargo test"), None);
+    assert_eq!(other.line(&world, "git checkout -- src/cart.rs"), None, "a file of nobody's");
+    other.answers(&world, "msg_1", &["one", "twin"]);
+    let reason = other.line_of(&world, "cd src && git stash", "one").expect("a refusal");
+    assert!(reason.contains("`git stash`") && reason.contains("`src/pay.rs`"), "{reason}");
+    assert!(other.line_of(&world, "git reset --hard", "twin").is_some(), "it has not read the refusal yet");
+    other.answers(&world, "msg_2", &["two", "three"]);
+    assert_eq!(other.line_of(&world, "git stash", "two"), None, "it was told, and means it");
+    let third = repo.join("src/third.rs");
+    let mut last = Window::open(&world, "last", &repo);
+    last.write(&world, &third, "x\n");
+    assert!(other.line_of(&world, "git stash -u", "three").is_some(), "for the sake of somebody else");
+}
+
+#[test]
+fn what_is_committed_or_back_as_it_was_is_in_nobodys_way() {
+    let world = World::new();
+    let repo = repository(&world);
+    let pay = repo.join("src/pay.rs");
+    let mut cart = Window::open(&world, "cart", &repo);
+    let mut other = Window::open(&world, "other", &repo);
+    cart.write(&world, &pay, "two\n");
+    git(&repo, &["commit", "-qam", "second"]);
+    assert_eq!(other.prompt(&world), None);
+    assert_eq!(other.line(&world, "git stash"), None);
+    cart.write(&world, &pay, "three\n");
+    cart.write(&world, &pay, "two\n");
+    assert_eq!(other.prompt(&world), None);
+    assert_eq!(other.write(&world, &pay, "four\n"), None);
+}
+
+#[test]
+fn the_dead_warn_of_nothing_but_what_would_lose_their_bytes() {
+    let world = World::new();
+    let repo = repository(&world);
+    let pay = repo.join("src/pay.rs");
+    let mut cart = Window::open(&world, "cart", &repo);
+    let mut other = Window::open(&world, "other", &repo);
+    cart.write(&world, &pay, "two\n");
+    cart.die();
+    assert_eq!(other.prompt(&world), None);
+    let reason = other.line(&world, "git checkout .").expect("a refusal");
+    assert!(reason.contains("has died"), "{reason}");
+    assert_eq!(other.write(&world, &pay, "three\n"), None);
+}
+
+#[test]
+fn another_working_tree_is_another_place() {
+    let world = World::new();
+    let repo = repository(&world);
+    let linked = world.path("linked");
+    git(&repo, &["worktree", "add", "-q", linked.to_str().unwrap()]);
+    let mut cart = Window::open(&world, "cart", &repo);
+    let mut other = Window::open(&world, "other", &linked);
+    cart.write(&world, &repo.join("src/pay.rs"), "two\n");
+    assert_eq!(other.prompt(&world), None);
+    assert_eq!(other.line(&world, "git stash"), None);
+    assert_eq!(other.write(&world, &linked.join("src/pay.rs"), "two\n"), None);
+    let there = format!("cd {} && git stash", repo.display());
+    assert!(other.line(&world, &there).is_some(), "the target decides, not the folder");
+    assert!(other.write(&world, &repo.join("src/pay.rs"), "three\n").is_some());
+}
+
+#[test]
+fn a_guard_never_fails_its_agent() {
+    let world = World::new();
+    let repo = repository(&world);
+    let mut window = Window::open(&world, "cart", &repo);
+    let garbage =
+        ["", "{", "[]", "{}", r#"{"session_id":"../x","cwd":"/","hook_event_name":"UserPromptSubmit"}"#];
+    for text in garbage {
+        assert_eq!(window.ask(&world, text), "", "{text}");
+    }
+    drop(window);
+    let world = World::new();
+    let repo = repository(&world);
+    let mut window = Window::open(&world, "cart", &repo);
+    let state = world.path("home/.local/state/claimtop");
+    std::fs::create_dir_all(&state).unwrap();
+    std::fs::write(state.join("guard"), "no folder").unwrap();
+    assert_eq!(window.write(&world, &repo.join("src/pay.rs"), "two\n"), None);
+    assert_eq!(window.line(&world, "git stash"), None);
+}
+
+#[test]
+fn a_script_asks_who_has_a_file() {
+    let world = World::new();
+    let repo = repository(&world);
+    let pay = repo.join("src/pay.rs");
+    let mut cart = Window::open(&world, "cart", &repo);
+    let check = |path: &Path| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_claimtop"));
+        command.env_clear().env("HOME", world.path("home")).args(["guard", "check"]).arg(path);
+        let output = command.output().unwrap();
+        (output.status.code().unwrap(), String::from_utf8(output.stdout).unwrap())
+    };
+    assert_eq!(check(&pay), (0, String::new()));
+    cart.write(&world, &pay, "two\n");
+    let (code, said) = check(&pay);
+    assert!(code == 1 && said.contains(&format!("PID {}", cart.child.id())), "{said}");
+    assert_eq!(check(&repo.join("src")).0, 1, "a folder means all that is in it");
+    assert_eq!(check(&repo.join("src/cart.rs")), (0, String::new()));
+}
