@@ -240,6 +240,26 @@ pub struct LeftOver {
 }
 
 impl Trace {
+    /// Makes that of a process of which no more may be read than everybody may.
+    pub(crate) fn unread(id: ProcessId, argv: Vec<Untrusted>) -> Self {
+        Self {
+            id,
+            group: 0,
+            argv,
+            cwd: None,
+            origin: None,
+            tasks: Vec::new(),
+            adopted_by: None,
+            seen_below: Vec::new(),
+            memory: None,
+            cpu_time: None,
+            ports: Vec::new(),
+            input: None,
+            server: None,
+            hindrance: None,
+        }
+    }
+
     /// Returns whether its environment names a window, or it was seen below one.
     pub(crate) fn names_window(&self) -> bool {
         self.window_pid().is_some()

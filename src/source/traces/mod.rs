@@ -16,7 +16,7 @@ use crate::core::model::{Process, ProcessId, ProcessTable, Snapshot, SourceHealt
 use crate::format::{Base, Reading};
 use crate::source::interface::{Scope, Source};
 use crate::source::os::processes::traced::Traced;
-use crate::source::os::processes::{arguments, settled_tick, traces};
+use crate::source::os::processes::{arguments, is_others, settled_tick, traces};
 use crate::source::traces::adopted::Adopted;
 use crate::source::traces::descents::Descents;
 use crate::source::traces::measured::Measured;
@@ -85,6 +85,13 @@ struct Whose<'a> {
     settled_tick: u64,
 }
 
+impl Whose<'_> {
+    /// Returns whether a process was seen below an agent and is another user's by now: so much is told of it.
+    fn has_seen(&self, id: ProcessId) -> bool {
+        is_others(id.pid, self.uid) && !self.descents.of(id).is_empty()
+    }
+}
+
 impl Reader {
     /// Reads what is new, and returns those that name a window and that nobody stands above.
     fn refresh(&mut self, table: &ProcessTable, whose: &Whose<'_>) -> Vec<ProcessId> {
@@ -126,7 +133,7 @@ impl Reader {
         for ((id, traced), process) in traces(&ids, whose.uid, whose.homes).into_iter().zip(new) {
             let trace = match traced {
                 Traced::Read(trace) => Some(*trace),
-                Traced::Unread => None,
+                Traced::Unread => whose.has_seen(id).then(|| Trace::unread(id, arguments(id.pid))),
                 Traced::Gone => {
                     self.gone.push(id);
                     continue;

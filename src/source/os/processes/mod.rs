@@ -148,6 +148,11 @@ pub(crate) fn arguments(pid: u32) -> Vec<Untrusted> {
     system::arguments(pid)
 }
 
+/// Returns whether a process is another user's, or may not be looked at by its own.
+pub(crate) fn is_others(pid: u32, uid: u32) -> bool {
+    system::is_others(pid, uid)
+}
+
 /// Returns what these processes cost, as far as it may be read.
 pub(crate) fn loads(those: &[ProcessId]) -> Vec<(ProcessId, Option<Load>)> {
     system::loads(those)

@@ -43,6 +43,11 @@ pub(crate) fn arguments(_pid: u32) -> Vec<Untrusted> {
     Vec::new()
 }
 
+/// Nor whose they are.
+pub(crate) fn is_others(_pid: u32, _uid: u32) -> bool {
+    false
+}
+
 /// Nor what they cost.
 pub(crate) fn loads(_those: &[ProcessId]) -> Vec<(ProcessId, Option<Load>)> {
     Vec::new()

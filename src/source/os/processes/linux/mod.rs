@@ -81,6 +81,12 @@ pub(crate) fn arguments(pid: u32) -> Vec<Untrusted> {
     details::argv(CWD, &format!("/proc/{pid}/cmdline"))
 }
 
+/// Returns whether a process is another user's, or may not be looked at by its own (PR_SET_DUMPABLE of
+/// prctl(2)).
+pub(crate) fn is_others(pid: u32, uid: u32) -> bool {
+    rustix::fs::stat(format!("/proc/{pid}")).is_ok_and(|stat| stat.st_uid != uid)
+}
+
 /// Measures a window's own process and those below it, parents before their children.
 pub(crate) fn measured(of: &Household) -> Vec<Member> {
     household::measured(of)
