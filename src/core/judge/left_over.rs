@@ -517,7 +517,8 @@ impl Case<'_> {
         seen.filter(|seen| self.was_there_at(seen.id.start_ticks)).map(|seen| seen.last_seen_at)
     }
 
-    /// Returns when its window was proven dead: whoever had that number by the time that it began.
+    /// Returns when its window was proven dead: whoever had that number by the time that it began. Where
+    /// one that began later is known to have had it, it was an earlier one that was dead.
     fn deaths(&self) -> impl Iterator<Item = Timestamp> {
         let stones = self.world.snapshot.tombstones.iter();
         let stones = stones.filter(|stone| {
@@ -525,7 +526,9 @@ impl Case<'_> {
                 && self.was_there_at(stone.id.start_ticks)
                 && stone.counts_on(&self.world.snapshot.host)
         });
-        stones.map(|stone| stone.proven_at)
+        let seen = self.world.seen(self.window_pid).iter().map(|seen| seen.id.start_ticks);
+        let newest = seen.filter(|start| self.was_there_at(*start)).max().unwrap_or_default();
+        stones.filter(move |stone| stone.id.start_ticks >= newest).map(|stone| stone.proven_at)
     }
 
     /// Returns those of them that are long past, however the clock was set since.
