@@ -21,14 +21,18 @@ use crate::source::os::open::plain::{open_plain, read_at};
 use crate::source::os::processes;
 use crate::source::repos::locate::{Located, repository_at};
 use crate::source::repos::worktrees;
-use crate::source::work::committed::mark_edits;
+use crate::source::work::committed::Marker;
 
 /// The most bytes of one ledger that are read: more than one is ever given.
 const MOST: usize = 1 << 20;
 /// The most ledgers of one working tree that are read.
 const MOST_LEDGERS: usize = 512;
 /// The most edits of one session that are compared with what git has, the last first.
-const MOST_EDITS: usize = 256;
+const MOST_EDITS: usize = 512;
+/// How many of them are compared at once, and how many of one session have to be in the way for a text: the
+/// others are not asked about.
+const AT_ONCE: usize = 16;
+const ENOUGH: usize = 4;
 
 /// A working tree, or a folder that lies in none.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -61,8 +65,8 @@ impl Tree {
         self.top.to_str()
     }
 
-    /// Marks which edits git has.
-    fn mark(&self, edits: &mut [Edit], now: Timestamp, home: &Path) {
+    /// Prepares to tell which edits git has.
+    fn marker(&self, now: Timestamp, home: &Path) -> Marker {
         let repo = self.located.as_ref().map(|located| Repo {
             common_dir: located.common_dir.clone(),
             sort: RepoSort::Git,
@@ -71,8 +75,7 @@ impl Tree {
             users: None,
         });
         let plain = if repo.is_none() { vec![Untrusted::from_path(&self.top)] } else { Vec::new() };
-        let repos: Vec<Repo> = repo.into_iter().collect();
-        mark_edits(edits, (&repos, &plain), (now, geteuid().as_raw()), Some(home));
+        Marker::new((repo.into_iter().collect(), plain), (now, geteuid().as_raw()), home)
     }
 }
 
@@ -119,13 +122,29 @@ pub(crate) struct Here {
     pub(crate) pid_namespace: Option<u64>,
 }
 
-/// Reads the ledgers of a working tree, or of them what is about some files only; which edits git has is
-/// marked.
+/// What is asked about.
+pub(crate) enum About<'a> {
+    /// These files, by their whole paths.
+    Files(&'a [String]),
+    /// Whatever this says of.
+    Matching(&'a dyn Fn(&str) -> bool),
+}
+
+impl About<'_> {
+    fn has(&self, path: &str) -> bool {
+        match self {
+            Self::Files(files) => files.iter().any(|file| file == path),
+            Self::Matching(is_asked) => is_asked(path),
+        }
+    }
+}
+
+/// Reads of the ledgers of a working tree what is asked about; which edits git has is marked.
 pub(crate) fn read(
     ledgers: &Path,
     tree: &Tree,
     (own, here): (&Own<'_>, &Here),
-    about: Option<&[String]>,
+    about: &About<'_>,
     (now, home): (Timestamp, &Path),
 ) -> Read {
     let mut found = Read::default();
@@ -136,7 +155,10 @@ pub(crate) fn read(
     entries.truncate(MOST_LEDGERS);
     let is_local = medium_at(&path) == Medium::Local;
     let mut all: Vec<(LedgerHolder, HashMap<Untrusted, Timestamp>)> = Vec::new();
-    let needles: Option<Vec<String>> = about.map(|about| about.iter().filter_map(escaped).collect());
+    let needles: Option<Vec<String>> = match about {
+        About::Files(files) => Some(files.iter().filter_map(escaped).collect()),
+        About::Matching(_) => None,
+    };
     for entry in entries {
         let Some(text) = end_of(&folder.path().join(&entry.name), MOST) else { continue };
         let Some(holder) = holder_of(&text).filter(|holder| holder.tree.raw() == top) else { continue };
@@ -157,6 +179,7 @@ pub(crate) fn read(
             }
         }
     }
+    let mut marker = tree.marker(now, home);
     for (holder, edits) in all {
         let edit = |(path, at)| Edit {
             path,
@@ -165,11 +188,21 @@ pub(crate) fn read(
             also: Vec::new(),
             committed: Committed::Unknown,
         };
-        let mut edits: Vec<Edit> = edits.into_iter().map(edit).collect();
+        let mut edits: Vec<Edit> =
+            edits.into_iter().map(edit).filter(|edit| about.has(edit.path.raw())).collect();
         edits.sort_by(|one, other| other.at.cmp(&one.at).then_with(|| one.path.cmp(&other.path)));
         edits.truncate(MOST_EDITS);
+        let (mut asked, mut in_the_way) = (0, 0);
+        for some in edits.chunks_mut(AT_ONCE) {
+            if in_the_way >= ENOUGH {
+                break;
+            }
+            marker.mark(some);
+            asked += some.len();
+            in_the_way += some.iter().filter(|edit| edit.committed == Committed::No).count();
+        }
+        edits.truncate(asked);
         if !edits.is_empty() {
-            tree.mark(&mut edits, now, home);
             found.others.push(Other { life: life(&holder, here, is_local), holder, edits });
         }
     }

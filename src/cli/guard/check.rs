@@ -12,6 +12,7 @@ use crate::core::guard::decide::{self, Life};
 use crate::core::model::Untrusted;
 use crate::format::guard::{Moment, Question};
 use crate::present;
+use crate::source::ledger::About;
 use crate::source::os::clock;
 
 /// Says of each file which living window has edits of it that no commit holds.
@@ -39,8 +40,8 @@ fn held(settings: &Settings, paths: &[PathBuf]) -> anyhow::Result<Vec<(Life, Str
     let mut lines = Vec::new();
     for (tree, paths) in asked.by_tree(&files) {
         let top = tree.text().context("the working tree has a name that is no text")?;
-        let found = asked.read(&tree, None)?;
         let is_asked = |path: &str| paths.iter().any(|asked| Path::new(path).starts_with(asked));
+        let found = asked.read(&tree, &About::Matching(&is_asked))?;
         let holdings = decide::held(&found.others, (&asked.exempt, top), |_, path| is_asked(path));
         let line = |one: &decide::Holding<'_>| (one.other.life, present::guard::holding(one, top, now));
         lines.extend(holdings.iter().map(line));

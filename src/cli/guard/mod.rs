@@ -36,7 +36,7 @@ use crate::core::model::{ProcessId, Untrusted};
 use crate::format::guard::{Asker, Moment, Question, Touch, is_same_answer, note, question, refusal};
 use crate::format::json;
 use crate::present;
-use crate::source::ledger::{Here, Own, Read, Tree, end_of, read, resolved};
+use crate::source::ledger::{About, Here, Own, Read, Tree, end_of, read, resolved};
 use crate::source::os::{clock, host, processes};
 
 /// How much of a transcript is read from its end to find two calls, in bytes.
@@ -196,7 +196,7 @@ impl<'a> Asked<'a> {
         Ok(ancestry(&table, pid).into_iter().map(|process| process.id).collect())
     }
 
-    fn read(&self, tree: &Tree, about: Option<&[String]>) -> anyhow::Result<Read> {
+    fn read(&self, tree: &Tree, about: &About<'_>) -> anyhow::Result<Read> {
         let signatures = signatures(self.settings).map_err(|failure| anyhow!(failure.lines().join("; ")))?;
         let candidates = signatures.candidates();
         let own = Own {
@@ -226,8 +226,8 @@ impl<'a> Asked<'a> {
     /// Tells what other living windows hold in the working tree, if that is new.
     fn brief(&self, asker: Asker) -> anyhow::Result<Said> {
         let tree = Tree::of(Path::new(&self.question.cwd)).context("no folder")?;
-        let found = self.read(&tree, None)?;
         let top = tree.text().context("no text")?;
+        let found = self.read(&tree, &About::Matching(&|path| !self.exempt.has(path, top)))?;
         let holdings = decide::held(&found.others, (&self.exempt, top), |other, _| other.life == Life::Alive);
         let digest = decide::digest_of(&holdings);
         let is_told = found.told.briefed.as_ref() == Some(&digest);
@@ -262,7 +262,7 @@ impl<'a> Asked<'a> {
         let mut is_met = false;
         for (tree, paths) in self.by_tree(files) {
             let top = tree.text().context("no text")?;
-            let found = self.read(&tree, Some(&paths))?;
+            let found = self.read(&tree, &About::Files(&paths))?;
             // Whoever edited it before oneself did was told of then.
             let is_asked = |other: &Other, path: &str| {
                 let edit = other.edits.iter().find(|edit| edit.path.raw() == path);
@@ -286,7 +286,7 @@ impl<'a> Asked<'a> {
         let mut texts = Vec::new();
         for (tree, paths) in self.by_tree(files) {
             let top = tree.text().context("no text")?;
-            let found = self.read(&tree, Some(&paths))?;
+            let found = self.read(&tree, &About::Files(&paths))?;
             // The edit is done by now, whenever this was asked.
             let edited =
                 |path: &String| LedgerLine::Edited(Touched { path: path.as_str().into(), at: clock::now() });
@@ -319,8 +319,9 @@ impl<'a> Asked<'a> {
         for call in calls {
             let Some(tree) = Tree::of(Path::new(&call.folder)) else { continue };
             let top = tree.text().context("no text")?;
-            let found = self.read(&tree, None)?;
             let reach = Reached::of(call);
+            let is_asked = |path: &str| reach.has(path) && !self.exempt.has(path, top);
+            let found = self.read(&tree, &About::Matching(&is_asked))?;
             let holdings = decide::held(&found.others, (&self.exempt, top), |_, path| reach.has(path));
             if holdings.is_empty() {
                 continue;
@@ -339,27 +340,28 @@ impl<'a> Asked<'a> {
 }
 
 /// What a call of git reaches, by what is there now.
-enum Reached<'a> {
+enum Reached {
     Tree,
-    Paths(&'a [String]),
+    /// These paths, without links, and what lies below them.
+    Paths(Vec<String>),
 }
 
-impl<'a> Reached<'a> {
-    fn of(call: &'a GitCall) -> Self {
+impl Reached {
+    fn of(call: &GitCall) -> Self {
         let is_there = |path: &String| Path::new(path).symlink_metadata().is_ok();
         match &call.reach {
             Reach::Tree => Self::Tree,
             Reach::PathsOrTree(paths) if !paths.iter().all(is_there) => Self::Tree,
-            Reach::Paths(paths) | Reach::PathsOrTree(paths) => Self::Paths(paths),
+            Reach::Paths(paths) | Reach::PathsOrTree(paths) => {
+                Self::Paths(paths.iter().filter_map(|path| resolved(path)).collect())
+            }
         }
     }
 
     fn has(&self, path: &str) -> bool {
         match self {
             Self::Tree => true,
-            Self::Paths(paths) => paths.iter().filter_map(|asked| resolved(asked)).any(|asked| {
-                path.strip_prefix(asked.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-            }),
+            Self::Paths(paths) => paths.iter().any(|asked| Path::new(path).starts_with(asked)),
         }
     }
 }

@@ -82,17 +82,34 @@ pub(crate) fn mark(work: &mut [&mut Arc<Work>], snapshot: &Snapshot, kept: &mut 
     kept.rest();
 }
 
-/// Marks which of some edits git has, by these repositories and folders that lie in none.
-pub(crate) fn mark_edits(
-    edits: &mut [Edit],
-    folders: (&[Repo], &[Untrusted]),
-    (now, uid): (Timestamp, u32),
-    home: Option<&Path>,
-) {
-    let mut kept = Kept { home: home.map(Path::to_path_buf), ..Kept::default() };
-    let mut heads = Heads::new(folders, (now, SignedDuration::ZERO), uid, &mut kept);
-    for edit in edits {
-        edit.committed = heads.committed(edit);
+/// Tells at one moment which edits git has.
+pub(crate) struct Marker {
+    repos: Vec<Repo>,
+    /// The folders that lie in none.
+    plain: Vec<Untrusted>,
+    now: Timestamp,
+    uid: u32,
+    kept: Kept,
+}
+
+impl Marker {
+    /// Prepares to ask these repositories and folders; the home is where a person sets what holds for all.
+    pub(crate) fn new(
+        (repos, plain): (Vec<Repo>, Vec<Untrusted>),
+        (now, uid): (Timestamp, u32),
+        home: &Path,
+    ) -> Self {
+        let kept = Kept { home: Some(home.to_path_buf()), ..Kept::default() };
+        Self { repos, plain, now, uid, kept }
+    }
+
+    /// Marks some edits.
+    pub(crate) fn mark(&mut self, edits: &mut [Edit]) {
+        let folders = (self.repos.as_slice(), self.plain.as_slice());
+        let mut heads = Heads::new(folders, (self.now, SignedDuration::ZERO), self.uid, &mut self.kept);
+        for edit in edits {
+            edit.committed = heads.committed(edit);
+        }
     }
 }
 
