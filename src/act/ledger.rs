@@ -4,6 +4,8 @@
 //! the system puts them one behind the other (write(2), `O_APPEND`). A line begins on a new one, so what a
 //! crash or a full disk tore stays alone. Nothing is brought to the disk: what is lost is a warning.
 
+use std::cmp::Reverse;
+use std::ffi::OsString;
 use std::path::Path;
 
 use rustix::fs::{CWD, Mode, OFlags, RenameFlags, fstat, openat, renameat_with};
@@ -12,12 +14,18 @@ use rustix::process::geteuid;
 
 use crate::act::bind::open;
 use crate::act::error::ActionError;
+use crate::act::fs::disk::Disk;
 use crate::act::fs::system::System;
 use crate::core::model::json;
 use crate::core::model::ledger::{LedgerHolder, LedgerLine, folder_name};
+use crate::source::ledger::is_ledger;
+use crate::source::os::open::folder::Folder;
 
 /// The size from which a ledger is put aside for a new one, in bytes; one older part is kept.
 const MOST: i64 = 512 << 10;
+
+/// How many ledgers are kept of one working tree.
+const MOST_LEDGERS: usize = 256;
 
 /// Adds lines to the ledger of a window for some tree.
 ///
@@ -36,8 +44,29 @@ pub(crate) fn add(ledgers: &Path, holder: &LedgerHolder, lines: &[LedgerLine]) -
     };
     let first = LedgerLine::Holder(Box::new(holder.clone()));
     open(&System, &folder)?;
-    append(&path, text(lines)?.as_bytes(), text(&[first])?.as_bytes())
-        .map_err(ActionError::at("write", &path))
+    let is_new = path.symlink_metadata().is_err();
+    let (lines, first) = (text(lines)?, text(&[first])?);
+    append(&path, lines.as_bytes(), first.as_bytes()).map_err(ActionError::at("write", &path))?;
+    if is_new {
+        drop_oldest(&folder);
+    }
+    Ok(())
+}
+
+/// Removes the ledgers that were written least lately, where there are more than are kept: what is lost with
+/// them is a warning.
+fn drop_oldest(folder: &Path) {
+    let Ok(opened) = Folder::open(folder) else { return };
+    let Ok(entries) = opened.entries(is_ledger) else { return };
+    if entries.len() <= MOST_LEDGERS {
+        return;
+    }
+    let mut names: Vec<OsString> = entries.into_iter().map(|entry| entry.name).collect();
+    names.sort_by_cached_key(|name| opened.look_at(name).map(|(_, meta)| Reverse(meta.modified_at)));
+    for name in names.split_off(MOST_LEDGERS) {
+        // Another guard may be faster.
+        let _ = System.remove((&opened, &name));
+    }
 }
 
 /// Adds a line to a file of claimtop's own that is kept below some size.
@@ -79,4 +108,70 @@ fn append(path: &Path, bytes: &[u8], first: &[u8]) -> Result<(), Errno> {
     let text = if stat.st_size == 0 { [first, bytes].concat() } else { bytes.to_vec() };
     let written = write(&file, &text)?;
     if written == text.len() { Ok(()) } else { Err(Errno::NOSPC) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::core::model::Untrusted;
+    use crate::core::model::ledger::{Touched, parse};
+
+    fn holder(session: &str) -> LedgerHolder {
+        let folder = || Untrusted::fixed("/w");
+        let here = (Untrusted::fixed("host"), None, None);
+        LedgerHolder::new((session.into(), Untrusted::fixed("codex")), (folder(), folder()), None, here)
+    }
+
+    fn edited(path: &str) -> LedgerLine {
+        LedgerLine::Edited(Touched { path: path.into(), at: jiff::Timestamp::UNIX_EPOCH })
+    }
+
+    #[test]
+    fn what_was_torn_costs_one_line_and_a_large_ledger_is_put_aside() {
+        let ledgers = tempfile::tempdir().unwrap();
+        let one = holder("one");
+        add(ledgers.path(), &one, &[edited("/w/a")]).unwrap();
+        let path = ledgers.path().join(folder_name("/w")).join("one.0.jsonl");
+        let torn = std::fs::File::options().append(true).open(&path).unwrap();
+        rustix::io::write(&torn, br#"{"edited":{"path":"/w/b"#).unwrap();
+        add(ledgers.path(), &one, &[edited("/w/c")]).unwrap();
+        let text = crate::source::ledger::end_of(&path, 1 << 20).unwrap();
+        let lines: Vec<LedgerLine> = text.lines().filter_map(parse).collect();
+        assert_eq!(lines, [LedgerLine::Holder(Box::new(one.clone())), edited("/w/a"), edited("/w/c")]);
+        torn.set_len(u64::try_from(MOST).unwrap()).unwrap();
+        add(ledgers.path(), &one, &[edited("/w/d")]).unwrap();
+        let text = crate::source::ledger::end_of(&path, 1 << 20).unwrap();
+        assert_eq!(text.lines().filter_map(parse).count(), 2, "its holder and one edit");
+        assert_eq!(path.with_extension("jsonl.1").metadata().unwrap().len(), u64::try_from(MOST).unwrap());
+    }
+
+    #[test]
+    fn the_oldest_ledgers_of_a_tree_leave() {
+        let ledgers = tempfile::tempdir().unwrap();
+        let folder = ledgers.path().join(folder_name("/w"));
+        for number in 0..MOST_LEDGERS {
+            add(ledgers.path(), &holder(&format!("s-{number}")), &[edited("/w/a")]).unwrap();
+        }
+        let old = std::fs::File::options().write(true).open(folder.join("s-7.0.jsonl")).unwrap();
+        old.set_modified(std::time::SystemTime::UNIX_EPOCH).unwrap();
+        add(ledgers.path(), &holder("new"), &[edited("/w/a")]).unwrap();
+        assert!(!folder.join("s-7.0.jsonl").exists() && folder.join("new.0.jsonl").exists());
+        assert_eq!(std::fs::read_dir(folder).unwrap().count(), MOST_LEDGERS);
+    }
+
+    #[test]
+    fn a_link_and_a_pipe_are_not_written() {
+        let ledgers = tempfile::tempdir().unwrap();
+        let folder = ledgers.path().join(folder_name("/w"));
+        std::fs::create_dir_all(&folder).unwrap();
+        let other = ledgers.path().join("other");
+        std::fs::File::options().create_new(true).write(true).open(&other).unwrap();
+        std::os::unix::fs::symlink(&other, folder.join("link.0.jsonl")).unwrap();
+        rustix::fs::mknodat(CWD, folder.join("pipe.0.jsonl"), rustix::fs::FileType::Fifo, Mode::RWXU, 0)
+            .unwrap();
+        for session in ["link", "pipe"] {
+            assert!(add(ledgers.path(), &holder(session), &[edited("/w/a")]).is_err(), "{session}");
+        }
+        assert_eq!(other.metadata().unwrap().len(), 0);
+    }
 }

@@ -409,7 +409,12 @@ pub(crate) enum HookCommand {
     Print {
         /// Which agent; all that have hooks when left out
         agent: Option<Agent>,
+        /// Tell how they are taken out again
+        #[arg(long, conflicts_with = "agent")]
+        remove: bool,
     },
+    /// Say of each agent which hooks it has, and whether they can run
+    Check,
 }
 
 /// A view of `ls`.

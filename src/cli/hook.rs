@@ -20,12 +20,26 @@ pub(crate) enum Agent {
     Copilot,
 }
 
+impl Agent {
+    /// Returns its name for people.
+    pub(super) fn title(self) -> &'static str {
+        match self {
+            Self::ClaudeCode => "Claude Code",
+            Self::Codex => "Codex",
+            Self::Gemini => "Gemini CLI",
+            Self::Qwen => "Qwen Code",
+            Self::Copilot => "Copilot CLI",
+        }
+    }
+}
+
 /// Every agent, in the order in which they are printed.
-const ALL: [Agent; 5] = [Agent::ClaudeCode, Agent::Codex, Agent::Gemini, Agent::Qwen, Agent::Copilot];
+pub(super) const ALL: [Agent; 5] =
+    [Agent::ClaudeCode, Agent::Codex, Agent::Gemini, Agent::Qwen, Agent::Copilot];
 
 /// The events that say who runs a session, that it waits for a person, and that it goes on. Claude Code
 /// writes down itself that it waits.
-fn events(agent: Agent) -> &'static [&'static str] {
+pub(super) fn events(agent: Agent) -> &'static [&'static str] {
     match agent {
         Agent::ClaudeCode => &["SessionStart"],
         Agent::Codex => {
@@ -43,7 +57,7 @@ fn events(agent: Agent) -> &'static [&'static str] {
 
 /// The events at which a guard is asked, each with the tools that it is for; the agents whose hooks were not
 /// measured have none. What is printed never changes: Codex trusts a hook by its command line.
-fn guarded(agent: Agent) -> Option<(Asker, [(&'static str, &'static str); 3])> {
+pub(super) fn guarded(agent: Agent) -> Option<(Asker, [(&'static str, &'static str); 3])> {
     let claude = [
         ("UserPromptSubmit", ""),
         ("PreToolUse", "Write|Edit|NotebookEdit|Bash"),
@@ -69,11 +83,26 @@ fn guarded(agent: Agent) -> Option<(Asker, [(&'static str, &'static str); 3])> {
     }
 }
 
+/// How the hooks go.
+const REMOVAL: &str = "\
+Take every entry whose command begins with `claimtop bind` or `claimtop guard` out of the `hooks` of
+  Claude Code: ~/.claude/settings.json
+  Codex:       ~/.codex/hooks.json; groups that stand behind one that goes have to be trusted anew
+  Gemini CLI:  ~/.gemini/settings.json
+  Qwen Code:   ~/.qwen/settings.json
+  Copilot CLI: .github/hooks/claimtop.json of a repository
+`claimtop hook check` then says `no`. What they have noted stays in `bindings` and `guard` of the state folder.
+";
+
 /// Prints the settings of one agent as they are, or of all with where they go.
 ///
 /// # Errors
 /// The output cannot be written.
-pub(crate) fn print_settings(agent: Option<Agent>) -> Outcome {
+pub(crate) fn print_settings(agent: Option<Agent>, is_removal: bool) -> Outcome {
+    if is_removal {
+        print(REMOVAL)?;
+        return Ok(Exit::Fine);
+    }
     match agent {
         Some(agent) => print(&snippet(agent))?,
         None => {

@@ -22,6 +22,7 @@ mod frames;
 mod generate;
 mod guard;
 mod hook;
+mod hook_check;
 mod input;
 mod journal;
 mod left_overs;
@@ -186,7 +187,10 @@ fn command(arguments: Arguments) -> Outcome {
             let asker = asker.as_deref().and_then(Asker::named);
             Ok(asker.map_or(failure::Exit::Fine, |asker| guard::answer(asker, options, environment)))
         }
-        Command::Hook { what: HookCommand::Print { agent } } => hook::print_settings(agent),
+        Command::Hook { what: HookCommand::Print { agent, remove } } => hook::print_settings(agent, remove),
+        Command::Hook { what: HookCommand::Check } => {
+            hook_check::check(&settings::settings(options, environment)?)
+        }
         Command::Demo { once, json, record, frames } => demo::run(
             options,
             environment,

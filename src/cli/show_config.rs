@@ -11,6 +11,7 @@ use super::look;
 use super::output::{Paint, print};
 use super::settings::Settings;
 use crate::app::msg::Hints;
+use crate::config::guard::Levels;
 use crate::config::layers::Origin;
 use crate::core::history::journal::History;
 use crate::core::judge::agent::Signatures;
@@ -93,6 +94,12 @@ fn values(settings: &Settings) -> Columns {
     row("bell", config.alerts.bell.is_on().to_string(), origins.bell);
     row("keep_history", config.history.is_on().to_string(), origins.history);
     row("notify", config.alerts.notify.name().to_owned(), origins.notify);
+    let everywhere = config.guard.levels(Path::new("/"));
+    row("guard", said(everywhere), origins.guard);
+    for tree in config.guard.trees() {
+        let said = format!("{} in {}", said(config.guard.levels(tree)), Untrusted::from_path(tree));
+        row("guard.tree", said, origins.guard);
+    }
     for (root, origin) in config.roots.iter().zip(&origins.roots) {
         row("roots", Untrusted::from_path(root).shown(), *origin);
     }
@@ -112,6 +119,12 @@ fn values(settings: &Settings) -> Columns {
         row("format", shown(&format.definition().name), Origin::File);
     }
     columns
+}
+
+/// Tells what a guard says.
+fn said(levels: Levels) -> String {
+    let Levels { brief, note, git, edit } = levels;
+    format!("brief {brief}, note {note}, git {}, edit {}", git.name(), edit.name())
 }
 
 fn from(origin: Origin, settings: &Settings) -> Cell {

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 use toml::Spanned;
 
+use super::guard::GuardKeys;
 use super::layers::Layer;
 use super::{Access, ColorChoice, Glyphs, Notify, Retention, Switch, Theme};
 use crate::core::judge::agent::Signature;
@@ -30,6 +31,7 @@ struct Keys {
     postgres: Option<Secret>,
     postgres_password_file: Option<Spanned<String>>,
     agent: Vec<Signature>,
+    guard: Option<GuardKeys>,
 }
 
 /// Reads the text of a configuration file. `home` is what a root's `~` stands for.
@@ -58,6 +60,10 @@ pub(crate) fn parse(text: &str, home: &Path) -> Result<Layer, FileError> {
         bell: keys.bell.map(Switch::from_truth),
         notify: keys.notify,
         history: keys.keep_history.map(Switch::from_truth),
+        guard: keys
+            .guard
+            .map(|guard| guard.guard(|path| absolute(text, path, "a working tree", home)))
+            .transpose()?,
     })
 }
 
@@ -86,6 +92,7 @@ fn absolute(text: &str, root: &Spanned<String>, what: &str, home: &Path) -> Resu
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::guard::Levels;
 
     #[track_caller]
     fn check_error(text: &str, expected: &str) {
@@ -99,7 +106,9 @@ mod tests {
                     keep_parked_days = 7\ntitle = false\nbell = true\nnotify = 'osc777'\nkeep_history = true\n\
                     roots = ['~/src', '/srv']\nobra_databases = ['~/o.db']\npostgres = 'postgres://u:p@h/d'\n\
                     postgres_password_file = '~/.pgpass'\n[[agent]]\nname = 'mine'\ntitle = 'Mine'\n\
-                    [[agent.match]]\ncomm = ['mine']\n";
+                    [[agent.match]]\ncomm = ['mine']\n[guard]\nnote = false\nexempt = ['gen']\n\
+                    [[guard.tree]]\npath = '~/src/shop'\ngit = 'ask'\n[[guard.tree]]\npath = '~/src'\n\
+                    git = 'off'\nnote = true\n";
         let layer = parse(text, Path::new("/home/dev")).unwrap();
         assert_eq!(layer.theme, Some(Theme::ColorBlind));
         assert_eq!(layer.glyphs, Some(Glyphs::Ascii));
@@ -114,6 +123,19 @@ mod tests {
         assert_eq!(layer.postgres, Some(Secret("postgres://u:p@h/d".to_owned())));
         assert_eq!(layer.postgres_password_file, Some(PathBuf::from("/home/dev/.pgpass")));
         assert_eq!(layer.agents.first().map(|agent| agent.name.as_str()), Some("mine"));
+        let guard = layer.guard.unwrap();
+        let said = |tree: &str| {
+            let Levels { brief, note, git, edit } = guard.levels(Path::new(tree));
+            (brief, note, git.name(), edit.name())
+        };
+        assert_eq!(guard.exempt, ["gen"]);
+        assert_eq!(said("/srv"), (true, false, "hold-up", "off"));
+        assert_eq!(
+            said("/home/dev/src/shop"),
+            (true, false, "ask", "off"),
+            "the nearest counts, and else all"
+        );
+        assert_eq!(said("/home/dev/src/other"), (true, true, "off", "off"));
     }
 
     #[test]
@@ -126,7 +148,7 @@ mod tests {
             "\n\nthemes = 'dark'\n",
             "line 3, key `themes`: unknown field `themes`, expected one of `theme`, `ascii`, `color`, `mouse`, \
              `read_only`, `keep_parked_days`, `title`, `bell`, `notify`, `keep_history`, \
-             `roots`, `obra_databases`, `postgres`, `postgres_password_file`, `agent`",
+             `roots`, `obra_databases`, `postgres`, `postgres_password_file`, `agent`, `guard`",
         );
         check_error("mouse = 'on'\n", "line 1, key `mouse`: invalid type: string \"on\", expected a boolean");
         check_error(

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use super::guard::Guard;
 use super::{Access, ColorChoice, Config, Glyphs, Notify, Retention, Switch, Theme};
 use crate::core::judge::agent::Signature;
 use crate::core::model::Secret;
@@ -62,6 +63,8 @@ pub(crate) struct Layer {
     pub(crate) notify: Option<Notify>,
     /// Whether what is observed is kept.
     pub(crate) history: Option<Switch>,
+    /// What a guard says.
+    pub(crate) guard: Option<Guard>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -84,6 +87,7 @@ pub(crate) struct Origins {
     pub(crate) bell: Origin,
     pub(crate) notify: Origin,
     pub(crate) history: Origin,
+    pub(crate) guard: Origin,
 }
 
 /// The settings with the origin of each.
@@ -106,6 +110,7 @@ impl Effective {
         cover(&mut self.config.alerts.bell, &mut self.origins.bell, layer.bell, origin);
         cover(&mut self.config.alerts.notify, &mut self.origins.notify, layer.notify, origin);
         cover(&mut self.config.history, &mut self.origins.history, layer.history, origin);
+        cover(&mut self.config.guard, &mut self.origins.guard, layer.guard, origin);
         self.origins.roots.extend(layer.roots.iter().map(|_| origin));
         self.config.roots.extend(layer.roots);
         self.origins.obra_databases.extend(layer.obra_databases.iter().map(|_| origin));

@@ -1,12 +1,14 @@
 //! What a person can set, and where each value came from.
 
 pub(crate) mod file;
+pub(crate) mod guard;
 pub(crate) mod layers;
 
 use std::path::PathBuf;
 
 use serde::Deserialize;
 
+use self::guard::Guard;
 use crate::core::judge::agent::Signature;
 use crate::core::model::Secret;
 use crate::core::model::named::named;
@@ -40,6 +42,8 @@ pub struct Config {
     pub(crate) alerts: Alerts,
     /// Whether what is observed is kept on disk.
     pub(crate) history: Switch,
+    /// What a guard says.
+    pub(crate) guard: Guard,
 }
 
 /// How to alert a person who is looking elsewhere.

@@ -138,6 +138,15 @@ pub(crate) fn refusal(asker: Asker, reason: &str) -> String {
     }
 }
 
+/// Has the person asked whether a shell line may run, as only Claude Code can; the dialog shows the reason.
+pub(crate) fn question_to_person(reason: &str) -> String {
+    answer(&json!({
+        "hookEventName": "PreToolUse",
+        "permissionDecision": "ask",
+        "permissionDecisionReason": reason,
+    }))
+}
+
 fn answer(specific: &Value) -> String {
     json!({ "hookSpecificOutput": specific }).to_string()
 }
@@ -151,7 +160,8 @@ pub(crate) fn is_same_answer(transcript: &str, one: &str, other: &str) -> Option
             let message = line.object("message").filter(|_| line.str("type") == Some("assistant"))?;
             message.str("id").map(str::to_owned)
         };
-        transcript.lines().rev().filter(|line| line.contains(call)).find_map(of_line)
+        let quoted = Value::from(call).to_string();
+        transcript.lines().rev().filter(|line| line.contains(&quoted)).find_map(of_line)
     };
     Some(answer_with(one)? == answer_with(other)?)
 }

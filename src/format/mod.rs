@@ -17,6 +17,7 @@ pub(crate) mod gemini;
 pub(crate) mod git;
 pub(crate) mod guard;
 pub(crate) mod hook;
+pub(crate) mod hooks;
 pub(crate) mod json;
 pub(crate) mod leo;
 pub(crate) mod maia;

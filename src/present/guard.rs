@@ -47,7 +47,7 @@ pub(crate) fn note(met: &[Met], others: &[Other], tree: &str, now: Timestamp) ->
 }
 
 /// Says why a call is held up, and how it goes on.
-pub(crate) fn hold_up(verb: &str, holdings: &[Holding<'_>], tree: &str, now: Timestamp) -> String {
+pub(crate) fn hold_up(call: &str, holdings: &[Holding<'_>], tree: &str, now: Timestamp) -> String {
     let whose: Vec<String> = holdings
         .iter()
         .take(MOST_WINDOWS)
@@ -56,7 +56,7 @@ pub(crate) fn hold_up(verb: &str, holdings: &[Holding<'_>], tree: &str, now: Tim
     let more = holdings.len().saturating_sub(MOST_WINDOWS);
     let more = if more > 0 { format!("; and {}", windows(more)) } else { String::new() };
     format!(
-        "claimtop held this up once: `git {verb}` would reach uncommitted edits of another window in this working tree ({}{more}). Restrict it to your own files, use a working tree of your own, or ask the person. If it is meant all the same, make the call again: within 10 minutes it goes through.",
+        "claimtop held this up once: {call} would reach uncommitted edits of another window in this working tree ({}{more}). Restrict it to your own files, use a working tree of your own, or ask the person. If it is meant all the same, make the call again: within 10 minutes it goes through.",
         whose.join("; ")
     )
 }

@@ -9,6 +9,7 @@ use jiff::Timestamp;
 use rustix::process::geteuid;
 
 use crate::core::guard::decide::{Life, Other};
+use crate::core::guard::git::Takes;
 use crate::core::judge::agent::Candidates;
 use crate::core::model::ledger::{
     Digest16, HeldUp, LedgerHolder, LedgerLine, Met, Touched, folder_name, parse,
@@ -126,15 +127,26 @@ pub(crate) struct Here {
 pub(crate) enum About<'a> {
     /// These files, by their whole paths.
     Files(&'a [String]),
-    /// Whatever this says of.
-    Matching(&'a dyn Fn(&str) -> bool),
+    /// Whatever this says of, of these files.
+    Matching(&'a dyn Fn(&str) -> bool, Takes),
 }
 
 impl About<'_> {
+    /// Returns whether an edit is of the files that are asked about.
+    fn takes(&self, edit: &Edit, marker: &mut Marker) -> bool {
+        let Self::Matching(_, takes) = self else { return true };
+        match takes {
+            _ if edit.committed != Committed::No => true,
+            Takes::All => true,
+            Takes::Tracked => marker.is_tracked(Path::new(edit.path.raw())),
+            Takes::Untracked => !marker.is_tracked(Path::new(edit.path.raw())),
+        }
+    }
+
     fn has(&self, path: &str) -> bool {
         match self {
             Self::Files(files) => files.iter().any(|file| file == path),
-            Self::Matching(is_asked) => is_asked(path),
+            Self::Matching(is_asked, _) => is_asked(path),
         }
     }
 }
@@ -157,16 +169,16 @@ pub(crate) fn read(
     let mut all: Vec<(LedgerHolder, HashMap<Untrusted, Timestamp>)> = Vec::new();
     let needles: Option<Vec<String>> = match about {
         About::Files(files) => Some(files.iter().filter_map(escaped).collect()),
-        About::Matching(_) => None,
+        About::Matching(_, _) => None,
     };
+    let mut settled = HashMap::new();
     for entry in entries {
         let Some(text) = end_of(&folder.path().join(&entry.name), MOST) else { continue };
         let Some(holder) = holder_of(&text).filter(|holder| holder.tree.raw() == top) else { continue };
-        let is_own = holder.session == *own.session;
-        if is_own {
+        let edits = edits_of(&text, needles.as_deref(), &mut settled);
+        if holder.session == *own.session {
             told_by(&text, needles.as_deref(), &mut found.told);
         } else if !is_kin(&holder, own) {
-            let edits = edits_of(&text, needles.as_deref());
             match all.iter_mut().find(|(other, _)| other.session == holder.session) {
                 // A session that was resumed: the process that runs it now counts.
                 Some((known, before)) => {
@@ -188,8 +200,10 @@ pub(crate) fn read(
             also: Vec::new(),
             committed: Committed::Unknown,
         };
-        let mut edits: Vec<Edit> =
-            edits.into_iter().map(edit).filter(|edit| about.has(edit.path.raw())).collect();
+        let is_open = |(path, at): &(Untrusted, Timestamp)| {
+            about.has(path.raw()) && settled.get(path).is_none_or(|settled| at > settled)
+        };
+        let mut edits: Vec<Edit> = edits.into_iter().filter(is_open).map(edit).collect();
         edits.sort_by(|one, other| other.at.cmp(&one.at).then_with(|| one.path.cmp(&other.path)));
         edits.truncate(MOST_EDITS);
         let (mut asked, mut in_the_way) = (0, 0);
@@ -198,6 +212,9 @@ pub(crate) fn read(
                 break;
             }
             marker.mark(some);
+            for edit in some.iter_mut().filter(|edit| !about.takes(edit, &mut marker)) {
+                edit.committed = Committed::Unknown;
+            }
             asked += some.len();
             in_the_way += some.iter().filter(|edit| edit.committed == Committed::No).count();
         }
@@ -210,7 +227,7 @@ pub(crate) fn read(
 }
 
 /// Returns whether this is the name of a ledger, `{session}.{pid}.jsonl` or an older part of one.
-fn is_ledger(name: &OsStr) -> bool {
+pub(crate) fn is_ledger(name: &OsStr) -> bool {
     name.to_str().is_some_and(|name| name.ends_with(".jsonl") || name.ends_with(".jsonl.1"))
 }
 
@@ -226,6 +243,7 @@ fn holder_of(text: &str) -> Option<LedgerHolder> {
     text.lines().take(4).find_map(|line| match parse(line)? {
         LedgerLine::Holder(holder) => Some(*holder),
         LedgerLine::Edited(_)
+        | LedgerLine::Settled(_)
         | LedgerLine::Met(_)
         | LedgerLine::Briefed(_)
         | LedgerLine::HeldUp(_)
@@ -248,13 +266,17 @@ fn told_by(text: &str, needles: Option<&[String]>, told: &mut Told) {
                 told.met.remove(path.raw());
                 later(&mut told.edited, path.raw().to_owned(), at);
             }
-            LedgerLine::Holder(_) | LedgerLine::Overrode(_) => {}
+            LedgerLine::Holder(_) | LedgerLine::Settled(_) | LedgerLine::Overrode(_) => {}
         }
     }
 }
 
 /// Returns when each file was edited last; of some files only where these are given.
-fn edits_of(text: &str, needles: Option<&[String]>) -> HashMap<Untrusted, Timestamp> {
+fn edits_of(
+    text: &str,
+    needles: Option<&[String]>,
+    settled: &mut HashMap<Untrusted, Timestamp>,
+) -> HashMap<Untrusted, Timestamp> {
     let mut found = HashMap::new();
     if needles.is_some_and(|needles| !needles.iter().any(|needle| text.contains(needle.as_str()))) {
         return found;
@@ -263,8 +285,17 @@ fn edits_of(text: &str, needles: Option<&[String]>) -> HashMap<Untrusted, Timest
         needles.is_none_or(|needles| needles.iter().any(|needle| line.contains(needle.as_str())))
     };
     for line in text.lines().filter(is_asked) {
-        if let Some(LedgerLine::Edited(Touched { path, at })) = parse(line) {
-            later(&mut found, path, at);
+        match parse(line) {
+            Some(LedgerLine::Edited(Touched { path, at })) => later(&mut found, path, at),
+            Some(LedgerLine::Settled(Touched { path, at })) => later(settled, path, at),
+            Some(
+                LedgerLine::Holder(_)
+                | LedgerLine::Met(_)
+                | LedgerLine::Briefed(_)
+                | LedgerLine::HeldUp(_)
+                | LedgerLine::Overrode(_),
+            )
+            | None => {}
         }
     }
     found

@@ -221,7 +221,7 @@ fn what_is_no_hook_is_told_only_to_who_asks() {
     check(&["bind", "--verbose"], b"", "no JSON object");
     check(&["bind", "--verbose"], b"[5]", "no JSON object");
     check(&["bind", "--verbose"], br#"{"session_id":"../../x"}"#, "no usable session");
-    check(&["bind", "--verbose"], &vec![b' '; 2 << 20], "more than 1048576 bytes");
+    check(&["bind", "--verbose"], &vec![b' '; 9 << 20], "more than 8388608 bytes");
     check(&["bind", "--verbose", "--read-only"], hook(SESSION).as_bytes(), "read-only");
 }
 

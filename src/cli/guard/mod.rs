@@ -25,18 +25,21 @@ use crate::cli::output::print;
 use crate::cli::settings::{Settings, settings};
 use crate::cli::signatures::signatures;
 use crate::config::Access;
-use crate::core::guard::decide::{self, Exempt, Life, Other};
+use crate::config::guard::{HoldUps, Levels};
+use crate::core::guard::decide::{self, Exempt, Holding, Life, Other};
 use crate::core::guard::folder::joined;
-use crate::core::guard::git::{GitCall, Reach, git_calls};
+use crate::core::guard::git::{GitCall, Reach, Takes, git_calls};
 use crate::core::judge::agent::Role;
 use crate::core::model::json as to_json;
 use crate::core::model::ledger::{HeldUp, LedgerHolder, LedgerLine, Met, Touched};
 use crate::core::model::process::ancestry;
 use crate::core::model::{ProcessId, Untrusted};
-use crate::format::guard::{Asker, Moment, Question, Touch, is_same_answer, note, question, refusal};
+use crate::format::guard::{
+    Asker, Moment, Question, Touch, is_same_answer, note, question, question_to_person, refusal,
+};
 use crate::format::json;
 use crate::present;
-use crate::source::ledger::{About, Here, Own, Read, Tree, end_of, read, resolved};
+use crate::source::ledger::{About, Here, Own, Read, Told, Tree, end_of, read, resolved};
 use crate::source::os::{clock, host, processes};
 
 /// How much of a transcript is read from its end to find two calls, in bytes.
@@ -64,6 +67,8 @@ enum Outcome {
     Noted,
     HeldUp,
     Overridden,
+    /// A person was asked.
+    Asked,
     /// An edit was written down.
     Recorded,
     /// It touches nothing that a guard knows of.
@@ -83,6 +88,7 @@ impl Outcome {
             Self::Briefed => "briefed",
             Self::Noted => "noted",
             Self::HeldUp => "held up",
+            Self::Asked => "had the person asked",
             Self::Overridden => "went through when asked again",
             Self::Recorded => "nothing: wrote down an edit",
             Self::OutOfScope => "nothing: not in its scope",
@@ -153,7 +159,9 @@ fn said(asker: Asker, settings: &Settings, (now, patience): (Timestamp, u64)) ->
     let Some(question) = question(asker, &hook) else { return Ok((Outcome::OutOfScope, None)) };
     match &question.moment {
         Moment::Prompt => Asked::new(settings, &question, now)?.brief(asker),
-        Moment::Before(Touch::Files(files)) => Asked::new(settings, &question, now)?.before_edit(files),
+        Moment::Before(Touch::Files(files)) => {
+            Asked::new(settings, &question, now)?.before_edit(asker, files)
+        }
         Moment::After(Touch::Files(files)) => Asked::new(settings, &question, now)?.after_edit(asker, files),
         Moment::Before(Touch::Line(line)) => match git_calls(line, &question.cwd).as_slice() {
             [] => Ok((Outcome::OutOfScope, None)),
@@ -183,8 +191,8 @@ impl<'a> Asked<'a> {
             boot_id: host::boot_id().map(Untrusted::from),
             pid_namespace: host::pid_namespace(),
         };
-        let mut asked =
-            Self { settings, question, now, who, above: Vec::new(), here, exempt: Exempt::default() };
+        let exempt = Exempt { names: settings.effective.config.guard.exempt.clone() };
+        let mut asked = Self { settings, question, now, who, above: Vec::new(), here, exempt };
         asked.above = asked.ancestors()?;
         Ok(asked)
     }
@@ -194,6 +202,10 @@ impl<'a> Asked<'a> {
         let pid = processes::own::own_pid();
         let table = processes::chain(pid, &signatures.candidates());
         Ok(ancestry(&table, pid).into_iter().map(|process| process.id).collect())
+    }
+
+    fn levels(&self, tree: &Tree) -> Levels {
+        self.settings.effective.config.guard.levels(&tree.top)
     }
 
     fn read(&self, tree: &Tree, about: &About<'_>) -> anyhow::Result<Read> {
@@ -226,8 +238,11 @@ impl<'a> Asked<'a> {
     /// Tells what other living windows hold in the working tree, if that is new.
     fn brief(&self, asker: Asker) -> anyhow::Result<Said> {
         let tree = Tree::of(Path::new(&self.question.cwd)).context("no folder")?;
+        if !self.levels(&tree).brief {
+            return Ok((Outcome::OutOfScope, None));
+        }
         let top = tree.text().context("no text")?;
-        let found = self.read(&tree, &About::Matching(&|path| !self.exempt.has(path, top)))?;
+        let found = self.read(&tree, &About::Matching(&|path| !self.exempt.has(path, top), Takes::All))?;
         let holdings = decide::held(&found.others, (&self.exempt, top), |other, _| other.life == Life::Alive);
         let digest = decide::digest_of(&holdings);
         let is_told = found.told.briefed.as_ref() == Some(&digest);
@@ -258,7 +273,7 @@ impl<'a> Asked<'a> {
     }
 
     /// Writes down whom an edit will meet: afterwards nobody can tell their bytes from these.
-    fn before_edit(&self, files: &[String]) -> anyhow::Result<Said> {
+    fn before_edit(&self, asker: Asker, files: &[String]) -> anyhow::Result<Said> {
         let mut is_met = false;
         for (tree, paths) in self.by_tree(files) {
             let top = tree.text().context("no text")?;
@@ -272,9 +287,21 @@ impl<'a> Asked<'a> {
             };
             let holdings = decide::held(&found.others, (&self.exempt, top), is_asked);
             let met = paths.iter().filter_map(|path| decide::met(&path.as_str().into(), &holdings, self.now));
-            let lines: Vec<LedgerLine> = met.map(LedgerLine::Met).collect();
+            let mut lines: Vec<LedgerLine> = met.map(LedgerLine::Met).collect();
+            let met = lines.len();
+            // After this edit nobody can tell any more that those before it had ended.
+            lines.extend(decide::settled(&found.others, self.now).into_iter().map(LedgerLine::Settled));
+            let level = self.levels(&tree).edit;
+            let recent: Vec<Holding<'_>> = decide::just_edited(&holdings, self.now);
+            if level != HoldUps::Off && !recent.is_empty() {
+                let why = present::guard::hold_up("this edit", &recent, top, self.now);
+                let (said, text) = self.hold_up(asker, level, (&tree, &found.told), &recent, &why)?;
+                if text.is_some() {
+                    return Ok((said, text));
+                }
+            }
+            is_met |= met > 0;
             if !lines.is_empty() {
-                is_met = true;
                 self.note_down(&tree, &lines)?;
             }
         }
@@ -293,7 +320,7 @@ impl<'a> Asked<'a> {
             self.note_down(&tree, &paths.iter().map(edited).collect::<Vec<_>>())?;
             let met: Vec<Met> =
                 paths.iter().filter_map(|path| found.told.met.get(path.as_str()).cloned()).collect();
-            if !met.is_empty() {
+            if !met.is_empty() && self.levels(&tree).note {
                 texts.push(present::guard::note(&met, &found.others, top, self.now));
             }
         }
@@ -318,24 +345,46 @@ impl<'a> Asked<'a> {
     fn before_git(&self, asker: Asker, calls: &[GitCall]) -> anyhow::Result<Said> {
         for call in calls {
             let Some(tree) = Tree::of(Path::new(&call.folder)) else { continue };
+            let level = self.levels(&tree).git;
+            if level == HoldUps::Off {
+                continue;
+            }
             let top = tree.text().context("no text")?;
             let reach = Reached::of(call);
             let is_asked = |path: &str| reach.has(path) && !self.exempt.has(path, top);
-            let found = self.read(&tree, &About::Matching(&is_asked))?;
+            let found = self.read(&tree, &About::Matching(&is_asked, call.takes))?;
             let holdings = decide::held(&found.others, (&self.exempt, top), |_, path| reach.has(path));
             if holdings.is_empty() {
                 continue;
             }
-            let held_up = decide::hold_up(&holdings, self.now, self.question.call.clone());
-            if decide::is_override(&held_up, &found.told.held_up, |past| self.is_twin(past)) {
-                self.note_down(&tree, &[LedgerLine::Overrode(held_up)])?;
-                return Ok((Outcome::Overridden, None));
-            }
-            self.note_down(&tree, &[LedgerLine::HeldUp(held_up)])?;
-            let reason = present::guard::hold_up(call.verb, &holdings, top, self.now);
-            return Ok((Outcome::HeldUp, Some(refusal(asker, &reason))));
+            let why = present::guard::hold_up(&format!("`git {}`", call.verb), &holdings, top, self.now);
+            return self.hold_up(asker, level, (&tree, &found.told), &holdings, &why);
         }
         Ok((Outcome::NobodyElse, None))
+    }
+
+    /// Refuses a call, or has the person asked, unless the like was held up before.
+    fn hold_up(
+        &self,
+        asker: Asker,
+        level: HoldUps,
+        (tree, told): (&Tree, &Told),
+        holdings: &[Holding<'_>],
+        why: &str,
+    ) -> anyhow::Result<Said> {
+        let held_up = decide::hold_up(holdings, self.now, self.question.call.clone());
+        if decide::is_override(&held_up, &told.held_up, |past| self.is_twin(past)) {
+            self.note_down(tree, &[LedgerLine::Overrode(held_up)])?;
+            return Ok((Outcome::Overridden, None));
+        }
+        self.note_down(tree, &[LedgerLine::HeldUp(held_up)])?;
+        // Others fail at the word or take it for a refusal; and Claude Code hides the reason at a file.
+        let is_shown =
+            asker == Asker::Claude && matches!(self.question.moment, Moment::Before(Touch::Line(_)));
+        Ok(match level {
+            HoldUps::Ask if is_shown => (Outcome::Asked, Some(question_to_person(why))),
+            HoldUps::Ask | HoldUps::HoldUp | HoldUps::Off => (Outcome::HeldUp, Some(refusal(asker, why))),
+        })
     }
 }
 

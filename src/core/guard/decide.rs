@@ -2,7 +2,7 @@
 
 use jiff::{SignedDuration, Timestamp};
 
-use crate::core::model::ledger::{Digest16, HeldUp, LedgerHolder, Met, digest};
+use crate::core::model::ledger::{Digest16, HeldUp, LedgerHolder, Met, Touched, digest};
 use crate::core::model::{Committed, Edit, Untrusted};
 
 /// How long a call that was held up once may be made again: 10 min.
@@ -99,6 +99,15 @@ pub(crate) fn digest_of(holdings: &[Holding<'_>]) -> Digest16 {
     digest(&parts.iter().map(String::as_str).collect::<Vec<_>>())
 }
 
+/// Notes the files that are as the last commit has them, so that no edit of theirs is open.
+pub(crate) fn settled(others: &[Other], now: Timestamp) -> Vec<Touched> {
+    let ended = others.iter().flat_map(|other| &other.edits).filter(|edit| edit.committed == Committed::Yes);
+    let mut paths: Vec<&Untrusted> = ended.map(|edit| &edit.path).collect();
+    paths.sort_unstable();
+    paths.dedup();
+    paths.into_iter().map(|path| Touched { path: path.clone(), at: now }).collect()
+}
+
 /// Notes whom an edit of a file meets.
 pub(crate) fn met(path: &Untrusted, holdings: &[Holding<'_>], at: Timestamp) -> Option<Met> {
     let of_one = |holding: &Holding<'_>| {
@@ -107,6 +116,16 @@ pub(crate) fn met(path: &Untrusted, holdings: &[Holding<'_>], at: Timestamp) -> 
     };
     let others: Vec<_> = holdings.iter().filter_map(of_one).collect();
     (!others.is_empty()).then(|| Met { path: path.clone(), others, at })
+}
+
+/// Returns of what is held by the living what was edited a moment ago.
+pub(crate) fn just_edited<'a>(holdings: &[Holding<'a>], now: Timestamp) -> Vec<Holding<'a>> {
+    let is_recent = |edit: &&&Edit| edit.at.is_some_and(|at| now.duration_since(at) <= OVERRIDE_WITHIN);
+    let recent = |holding: &Holding<'a>| {
+        let edits: Vec<&Edit> = holding.edits.iter().filter(is_recent).copied().collect();
+        (!edits.is_empty()).then_some(Holding { other: holding.other, edits })
+    };
+    holdings.iter().filter(|holding| holding.other.life == Life::Alive).filter_map(recent).collect()
 }
 
 /// Notes for whose sake a call is held up.

@@ -10,8 +10,20 @@ pub(crate) struct GitCall {
     pub(crate) folder: String,
     /// What it does, such as `stash`.
     pub(crate) verb: &'static str,
-    /// What it reaches.
+    /// Where it reaches.
     pub(crate) reach: Reach,
+    /// Which files it takes there.
+    pub(crate) takes: Takes,
+}
+
+/// Which files a call of git takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Takes {
+    All,
+    /// Those that git knows.
+    Tracked,
+    /// Those that it does not.
+    Untracked,
 }
 
 /// What a call of git reaches.
@@ -72,13 +84,26 @@ fn call(command: &Command) -> Option<GitCall> {
         return None;
     }
     let (verb, reach) = reach_of(verb, &arguments)?;
+    let takes = takes(verb, &arguments);
     Some(match (verb, &reach) {
         // It is another working tree that goes.
         ("worktree remove", Reach::Paths(paths)) => {
-            GitCall { folder: paths.first()?.clone(), verb, reach: Reach::Tree }
+            GitCall { folder: paths.first()?.clone(), verb, reach: Reach::Tree, takes: Takes::All }
         }
-        _ => GitCall { folder, verb, reach },
+        _ => GitCall { folder, verb, reach, takes },
     })
+}
+
+/// Returns which files a verb takes.
+fn takes(verb: &str, of: &Arguments<'_>) -> Takes {
+    let with_new = ["--include-untracked", "--all"];
+    match verb {
+        "clean" => Takes::Untracked,
+        "stash" if !(of.has(&with_new) || of.has_short('u') || of.has_short('a')) => Takes::Tracked,
+        "stash" => Takes::All,
+        "add -A" if !(of.has(&["--update"]) || of.has_short('u')) => Takes::All,
+        _ => Takes::Tracked,
+    }
 }
 
 /// What stands behind a verb.
@@ -230,7 +255,12 @@ mod tests {
                 Reach::Paths(paths) => paths.join(" "),
                 Reach::PathsOrTree(paths) => format!("{} or all", paths.join(" ")),
             };
-            format!("{} in {}: {reach}", call.verb, call.folder)
+            let takes = match call.takes {
+                Takes::All => "with new files",
+                Takes::Tracked => "",
+                Takes::Untracked => "of new files",
+            };
+            format!("{} in {}: {reach} {takes}", call.verb, call.folder).trim_end().to_owned()
         };
         let found: Vec<String> = git_calls(line, "/w").iter().map(told).collect();
         assert_eq!(found.join("; "), expected, "{line}");
@@ -239,22 +269,22 @@ mod tests {
     #[test]
     fn what_takes_the_whole_tree_is_known() {
         check("git stash", "stash in /w: all");
-        check("git -C x stash push -u", "stash in /w/x: all");
+        check("git -C x stash push -u", "stash in /w/x: all with new files");
         check("git --no-pager -c a=b stash save wip", "stash in /w: all");
         check("git checkout main", "checkout in /w: /w/main or all");
         check("git checkout -b new", "checkout in /w: all");
         check("git checkout -b new origin/main", "checkout in /w: all");
         check("git switch -c new", "switch in /w: all");
         check("git reset --hard HEAD~1", "reset in /w: all");
-        check("git clean -fdx", "clean in /w: all");
+        check("git clean -fdx", "clean in /w: all of new files");
         check("git restore .", "restore in /w: /w");
         check("git rebase main && git merge x", "rebase in /w: all; merge in /w: all");
         check("git commit -am 'x y'", "commit -a in /w: all");
         check("git commit --all -m x", "commit -a in /w: all");
         check("git commit -am \"$(cat <<'EOF'\nx\nEOF\n)\"", "commit -a in /w: all");
-        check("git add -A", "add -A in /w: all");
-        check("git add .", "add -A in /w: /w");
-        check("git worktree remove --force ../x", "worktree remove in /x: all");
+        check("git add -A", "add -A in /w: all with new files");
+        check("git add .", "add -A in /w: /w with new files");
+        check("git worktree remove --force ../x", "worktree remove in /x: all with new files");
         check("/usr/bin/git stash", "stash in /w: all");
     }
 
@@ -265,7 +295,7 @@ mod tests {
         check("git restore -s HEAD~1 src", "restore in /w: /w/src");
         check("git stash push -m wip -- a.rs", "stash in /w: /w/a.rs");
         check("git stash push a.rs", "stash in /w: /w/a.rs");
-        check("git clean -fd build", "clean in /w: /w/build");
+        check("git clean -fd build", "clean in /w: /w/build of new files");
     }
 
     #[test]

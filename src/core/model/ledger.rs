@@ -18,6 +18,8 @@ pub(crate) enum LedgerLine {
     Holder(Box<LedgerHolder>),
     /// It has edited a file.
     Edited(Touched),
+    /// It found a file as the last commit has it: whatever was edited before is committed or gone.
+    Settled(Touched),
     /// It is about to edit a file that others have edited.
     Met(Met),
     /// It was told what others hold, of which this is a digest.

@@ -103,6 +103,18 @@ impl Marker {
         Self { repos, plain, now, uid, kept }
     }
 
+    /// Returns whether git knows a file, as far as its index tells.
+    pub(crate) fn is_tracked(&mut self, path: &Path) -> bool {
+        let trees = self.repos.iter().flat_map(|repo| repo.worktrees.iter().map(move |tree| (repo, tree)));
+        let above = trees.filter(|(_, tree)| path.starts_with(&tree.path));
+        let Some((repo, tree)) = above.max_by_key(|(_, tree)| tree.path.components().count()) else {
+            return false;
+        };
+        let index = || Index::new(&own_dir((repo, tree)));
+        let index = self.kept.indexes.entry(tree.path.clone()).or_insert_with(index);
+        path.strip_prefix(&tree.path).is_ok_and(|inside| index.held(inside, self.now).is_some())
+    }
+
     /// Marks some edits.
     pub(crate) fn mark(&mut self, edits: &mut [Edit]) {
         let folders = (self.repos.as_slice(), self.plain.as_slice());
