@@ -155,18 +155,14 @@ fn is_told_already(folder: &Path, note: &BoundSession, waiting: &Waiting) -> boo
 }
 
 /// The agent that runs the hook, or its daemon.
-pub(super) struct Who {
-    pub(super) id: ProcessId,
-    pub(super) agent: Untrusted,
+struct Who {
+    id: ProcessId,
+    agent: Untrusted,
     context_id: Untrusted,
-    pub(super) role: Role,
+    role: Role,
 }
 
-/// Finds who runs this hook.
-///
-/// # Errors
-/// No agent is among the processes above, or the signatures cannot be read.
-pub(super) fn who(settings: &Settings) -> anyhow::Result<Who> {
+fn who(settings: &Settings) -> anyhow::Result<Who> {
     let signatures = signatures(settings).map_err(|failure| anyhow!(failure.lines().join("; ")))?;
     let pid = crate::source::os::processes::own::own_pid();
     let table = processes::chain(pid, &signatures.candidates());

@@ -201,7 +201,8 @@ pub(crate) fn read(
             committed: Committed::Unknown,
         };
         let is_open = |(path, at): &(Untrusted, Timestamp)| {
-            about.has(path.raw()) && settled.get(path).is_none_or(|settled| at > settled)
+            // What stands in the future was written before the clock was set back.
+            about.has(path.raw()) && settled.get(path).is_none_or(|settled| at > settled || *settled > now)
         };
         let mut edits: Vec<Edit> = edits.into_iter().filter(is_open).map(edit).collect();
         edits.sort_by(|one, other| other.at.cmp(&one.at).then_with(|| one.path.cmp(&other.path)));

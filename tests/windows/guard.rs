@@ -160,6 +160,18 @@ fn a_window_is_told_in_time_what_another_has_not_committed() {
     assert_eq!(other.write(&world, &pay, "four\n"), None, "it was told, and nobody has edited it since");
     assert!(cart.write(&world, &pay, "five\n").is_some(), "and the first one hears of the second");
     assert_eq!(other.write(&world, &repo.join("src/cart.rs"), "two\n"), None, "another file");
+    let mut stats = Command::new(env!("CARGO_BIN_EXE_claimtop"));
+    stats.env_clear().env("HOME", world.path("home")).args(["guard", "stats", "--json"]);
+    let stats: Value = serde_json::from_slice(&stats.output().unwrap().stdout).unwrap();
+    let count = |said: &str| {
+        let found = stats["said"].as_array().unwrap().iter().find(|one| one["said"] == said);
+        found.map_or(0, |one| one["count"].as_u64().unwrap())
+    };
+    assert_eq!(
+        (count("briefed"), count("noted"), count("held-up"), count("failed")),
+        (1, 2, 0, 0),
+        "{stats}"
+    );
 }
 
 #[test]

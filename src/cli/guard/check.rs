@@ -42,7 +42,7 @@ fn held(settings: &Settings, paths: &[PathBuf]) -> anyhow::Result<Vec<(Life, Str
     for (tree, paths) in asked.by_tree(&files) {
         let top = tree.text().context("the working tree has a name that is no text")?;
         let is_asked = |path: &str| paths.iter().any(|asked| Path::new(path).starts_with(asked));
-        let found = asked.read(&tree, &About::Matching(&is_asked, Takes::All))?;
+        let found = asked.read(&tree, &About::Matching(&is_asked, Takes::All));
         let holdings = decide::held(&found.others, (&asked.exempt, top), |_, path| is_asked(path));
         let line = |one: &decide::Holding<'_>| (one.other.life, present::guard::holding(one, top, now));
         lines.extend(holdings.iter().map(line));

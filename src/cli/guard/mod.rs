@@ -17,7 +17,6 @@ pub(crate) use self::stats::stats;
 
 use crate::act::ledger;
 use crate::cli::args::Options;
-use crate::cli::bind::{Who, who};
 use crate::cli::environment::{Environment, guard_patience};
 use crate::cli::failure::Exit;
 use crate::cli::input;
@@ -29,7 +28,8 @@ use crate::config::guard::{HoldUps, Levels};
 use crate::core::guard::decide::{self, Exempt, Holding, Life, Other};
 use crate::core::guard::folder::joined;
 use crate::core::guard::git::{GitCall, Reach, Takes, git_calls};
-use crate::core::judge::agent::Role;
+use crate::core::judge::agent::{Candidates, Role};
+use crate::core::judge::context::server_above;
 use crate::core::model::json as to_json;
 use crate::core::model::ledger::{HeldUp, LedgerHolder, LedgerLine, Met, Touched};
 use crate::core::model::process::ancestry;
@@ -176,58 +176,61 @@ struct Asked<'a> {
     settings: &'a Settings,
     question: &'a Question,
     now: Timestamp,
-    who: Option<Who>,
+    /// The agent's process; a daemon serves several windows, so it is none.
+    process: Option<ProcessId>,
+    agent: Untrusted,
+    /// The processes above this one.
     above: Vec<ProcessId>,
+    candidates: Candidates,
     here: Here,
     exempt: Exempt,
 }
 
 impl<'a> Asked<'a> {
     fn new(settings: &'a Settings, question: &'a Question, now: Timestamp) -> anyhow::Result<Self> {
-        // A daemon serves several windows: which process runs the session is then not known.
-        let who = who(settings).ok().filter(|who| who.role == Role::Agent);
-        let here = Here {
-            host: host::name().into(),
-            boot_id: host::boot_id().map(Untrusted::from),
-            pid_namespace: host::pid_namespace(),
-        };
-        let exempt = Exempt { names: settings.effective.config.guard.exempt.clone() };
-        let mut asked = Self { settings, question, now, who, above: Vec::new(), here, exempt };
-        asked.above = asked.ancestors()?;
-        Ok(asked)
-    }
-
-    fn ancestors(&self) -> anyhow::Result<Vec<ProcessId>> {
-        let signatures = signatures(self.settings).map_err(|failure| anyhow!(failure.lines().join("; ")))?;
+        let signatures = signatures(settings).map_err(|failure| anyhow!(failure.lines().join("; ")))?;
+        let candidates = signatures.candidates();
         let pid = processes::own::own_pid();
-        let table = processes::chain(pid, &signatures.candidates());
-        Ok(ancestry(&table, pid).into_iter().map(|process| process.id).collect())
+        let table = processes::chain(pid, &candidates);
+        let server = server_above(&table, &signatures, pid);
+        Ok(Self {
+            settings,
+            question,
+            now,
+            process: server.filter(|(_, _, role)| *role == Role::Agent).map(|(process, _, _)| process.id),
+            agent: server.map_or_else(|| Untrusted::fixed(""), |(_, agent, _)| agent.into()),
+            above: ancestry(&table, pid).into_iter().map(|process| process.id).collect(),
+            candidates,
+            here: Here {
+                host: host::name().into(),
+                boot_id: host::boot_id().map(Untrusted::from),
+                pid_namespace: host::pid_namespace(),
+            },
+            exempt: Exempt { names: settings.effective.config.guard.exempt.clone() },
+        })
     }
 
     fn levels(&self, tree: &Tree) -> Levels {
         self.settings.effective.config.guard.levels(&tree.top)
     }
 
-    fn read(&self, tree: &Tree, about: &About<'_>) -> anyhow::Result<Read> {
-        let signatures = signatures(self.settings).map_err(|failure| anyhow!(failure.lines().join("; ")))?;
-        let candidates = signatures.candidates();
+    fn read(&self, tree: &Tree, about: &About<'_>) -> Read {
         let own = Own {
             session: &self.question.session,
-            process: self.who.as_ref().map(|who| who.id),
+            process: self.process,
             above: &self.above,
-            candidates: &candidates,
+            candidates: &self.candidates,
         };
         let home = &self.settings.places.home;
-        Ok(read(&trees(self.settings), tree, (&own, &self.here), about, (self.now, home)))
+        read(&trees(self.settings), tree, (&own, &self.here), about, (self.now, home))
     }
 
     fn note_down(&self, tree: &Tree, lines: &[LedgerLine]) -> anyhow::Result<()> {
-        let agent = self.who.as_ref().map_or_else(|| Untrusted::fixed(""), |who| who.agent.clone());
-        let process = self.who.as_ref().map(|who| (who.id, processes::pidfd_inode(who.id)));
+        let process = self.process.map(|id| (id, processes::pidfd_inode(id)));
         let Here { host, boot_id, pid_namespace } = &self.here;
         let top = tree.text().context("the working tree has a name that is no text")?;
         let holder = LedgerHolder::new(
-            (self.question.session.clone(), agent),
+            (self.question.session.clone(), self.agent.clone()),
             (top.into(), self.question.cwd.as_str().into()),
             process,
             (host.clone(), boot_id.clone(), *pid_namespace),
@@ -242,7 +245,7 @@ impl<'a> Asked<'a> {
             return Ok((Outcome::OutOfScope, None));
         }
         let top = tree.text().context("no text")?;
-        let found = self.read(&tree, &About::Matching(&|path| !self.exempt.has(path, top), Takes::All))?;
+        let found = self.read(&tree, &About::Matching(&|path| !self.exempt.has(path, top), Takes::All));
         let holdings = decide::held(&found.others, (&self.exempt, top), |other, _| other.life == Life::Alive);
         let digest = decide::digest_of(&holdings);
         let is_told = found.told.briefed.as_ref() == Some(&digest);
@@ -277,7 +280,7 @@ impl<'a> Asked<'a> {
         let mut is_met = false;
         for (tree, paths) in self.by_tree(files) {
             let top = tree.text().context("no text")?;
-            let found = self.read(&tree, &About::Files(&paths))?;
+            let found = self.read(&tree, &About::Files(&paths));
             // Whoever edited it before oneself did was told of then.
             let is_asked = |other: &Other, path: &str| {
                 let edit = other.edits.iter().find(|edit| edit.path.raw() == path);
@@ -313,7 +316,7 @@ impl<'a> Asked<'a> {
         let mut texts = Vec::new();
         for (tree, paths) in self.by_tree(files) {
             let top = tree.text().context("no text")?;
-            let found = self.read(&tree, &About::Files(&paths))?;
+            let found = self.read(&tree, &About::Files(&paths));
             // The edit is done by now, whenever this was asked.
             let edited =
                 |path: &String| LedgerLine::Edited(Touched { path: path.as_str().into(), at: clock::now() });
@@ -352,7 +355,7 @@ impl<'a> Asked<'a> {
             let top = tree.text().context("no text")?;
             let reach = Reached::of(call);
             let is_asked = |path: &str| reach.has(path) && !self.exempt.has(path, top);
-            let found = self.read(&tree, &About::Matching(&is_asked, call.takes))?;
+            let found = self.read(&tree, &About::Matching(&is_asked, call.takes));
             let holdings = decide::held(&found.others, (&self.exempt, top), |_, path| reach.has(path));
             if holdings.is_empty() {
                 continue;
