@@ -1,7 +1,7 @@
 //! Keeps the notes of hooks: who runs which session, and which of them waits.
 
 use std::cmp::Reverse;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
 use rustix::io::Errno;
@@ -64,23 +64,23 @@ pub(crate) fn keep_context<D: Disk>(disk: &D, folder: &Path, note: &ContextSize)
         return Ok(());
     }
     put(disk, (folder, note.file_name()), note)?;
-    for old in too_many(folder) {
+    for old in too_many(folder, is_context, MOST_CONTEXTS) {
         disk.remove((&opened, &old)).map_err(ActionError::at("remove", &folder.join(&old)))?;
     }
     Ok(())
 }
 
-/// Returns the names of the notes of contexts that are more than are kept, the oldest.
-fn too_many(folder: &Path) -> Vec<OsString> {
-    let entries = Folder::open(folder).and_then(|opened| Ok((opened.entries(is_context)?, opened)));
+/// Returns the names in a folder, of those that matter, that are more than are kept: the least lately written.
+pub(crate) fn too_many(folder: &Path, matters: impl Fn(&OsStr) -> bool, most: usize) -> Vec<OsString> {
+    let entries = Folder::open(folder).and_then(|opened| Ok((opened.entries(matters)?, opened)));
     let Ok((entries, opened)) = entries else { return Vec::new() };
     let written = |name: &OsString| opened.look_at(name).map(|(_, meta)| Reverse(meta.modified_at));
     let mut names: Vec<OsString> = entries.into_iter().map(|entry| entry.name).collect();
-    if names.len() <= MOST_CONTEXTS {
+    if names.len() <= most {
         return Vec::new();
     }
     names.sort_by_cached_key(written);
-    names.split_off(MOST_CONTEXTS)
+    names.split_off(most)
 }
 
 /// Writes a note under its name, whole or not at all, for its owner only.

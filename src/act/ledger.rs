@@ -4,22 +4,19 @@
 //! the system puts them one behind the other (write(2), `O_APPEND`). A line begins on a new one, so what a
 //! crash or a full disk tore stays alone. Nothing is brought to the disk: what is lost is a warning.
 
-use std::cmp::Reverse;
-use std::ffi::OsString;
 use std::path::Path;
 
 use rustix::fs::{CWD, Mode, OFlags, RenameFlags, fstat, openat, renameat_with};
 use rustix::io::{Errno, write};
 use rustix::process::geteuid;
 
-use crate::act::bind::open;
+use crate::act::bind::{open, too_many};
 use crate::act::error::ActionError;
 use crate::act::fs::disk::Disk;
 use crate::act::fs::system::System;
 use crate::core::model::json;
 use crate::core::model::ledger::{LedgerHolder, LedgerLine, folder_name};
 use crate::source::ledger::is_ledger;
-use crate::source::os::open::folder::Folder;
 
 /// The size from which a ledger is put aside for a new one, in bytes; one older part is kept.
 const MOST: i64 = 512 << 10;
@@ -43,30 +40,16 @@ pub(crate) fn add(ledgers: &Path, holder: &LedgerHolder, lines: &[LedgerLine]) -
         Ok(text)
     };
     let first = LedgerLine::Holder(Box::new(holder.clone()));
-    open(&System, &folder)?;
+    let opened = open(&System, &folder)?;
     let is_new = path.symlink_metadata().is_err();
     let (lines, first) = (text(lines)?, text(&[first])?);
     append(&path, lines.as_bytes(), first.as_bytes()).map_err(ActionError::at("write", &path))?;
-    if is_new {
-        drop_oldest(&folder);
-    }
-    Ok(())
-}
-
-/// Removes the ledgers that were written least lately, where there are more than are kept: what is lost with
-/// them is a warning.
-fn drop_oldest(folder: &Path) {
-    let Ok(opened) = Folder::open(folder) else { return };
-    let Ok(entries) = opened.entries(is_ledger) else { return };
-    if entries.len() <= MOST_LEDGERS {
-        return;
-    }
-    let mut names: Vec<OsString> = entries.into_iter().map(|entry| entry.name).collect();
-    names.sort_by_cached_key(|name| opened.look_at(name).map(|(_, meta)| Reverse(meta.modified_at)));
-    for name in names.split_off(MOST_LEDGERS) {
-        // Another guard may be faster.
+    let old = if is_new { too_many(&folder, is_ledger, MOST_LEDGERS) } else { Vec::new() };
+    for name in old {
+        // Another guard may be faster; and what is lost with it is a warning.
         let _ = System.remove((&opened, &name));
     }
+    Ok(())
 }
 
 /// Adds a line to a file of claimtop's own that is kept below some size.

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use crate::core::model::Untrusted;
 use crate::core::model::context::is_valid_id;
+use crate::format::codex::files_of;
 use crate::format::json::Object;
 
 /// An agent that asks a guard.
@@ -91,7 +92,9 @@ fn touch(asker: Asker, hook: &Object<'_>) -> Option<Touch> {
     match (asker, hook.str("tool_name")?) {
         (Asker::Claude, "Write" | "Edit" | "MultiEdit") => file("file_path"),
         (Asker::Claude, "NotebookEdit") => file("notebook_path"),
-        (Asker::Codex, "apply_patch") => Some(Touch::Files(files_of(input.str("command")?))),
+        (Asker::Codex, "apply_patch") => {
+            Some(Touch::Files(files_of(input.str("command")?).map(str::to_owned).collect()))
+        }
         (Asker::Claude | Asker::Codex, "Bash") => line(),
         (Asker::Gemini, "write_file" | "replace") | (Asker::Qwen, "write_file" | "edit") => file("file_path"),
         (Asker::Gemini | Asker::Qwen, "run_shell_command") => line(),
@@ -102,16 +105,7 @@ fn touch(asker: Asker, hook: &Object<'_>) -> Option<Touch> {
 /// Reads a patch that is applied by a shell line.
 fn patched(line: &str) -> Option<Touch> {
     let is_patch = line.trim_start().starts_with("apply_patch") && line.contains("*** Begin Patch");
-    is_patch.then(|| Touch::Files(files_of(line)))
-}
-
-/// Returns the files that a patch of Codex changes.
-fn files_of(patch: &str) -> Vec<String> {
-    const STARTS: [&str; 4] = ["*** Update File: ", "*** Add File: ", "*** Delete File: ", "*** Move to: "];
-    let file = |line: &str| {
-        STARTS.iter().find_map(|start| line.strip_prefix(start)).map(|file| file.trim().to_owned())
-    };
-    patch.lines().filter_map(file).collect()
+    is_patch.then(|| Touch::Files(files_of(line).map(str::to_owned).collect()))
 }
 
 /// Gives the model a text to read; at a moment at which none reaches it, nothing.

@@ -191,7 +191,7 @@ pub(crate) fn read(
             }
         }
     }
-    let mut marker = tree.marker(now, home);
+    let mut marker = None;
     for (holder, edits) in all {
         let edit = |(path, at)| Edit {
             path,
@@ -212,8 +212,10 @@ pub(crate) fn read(
             if in_the_way >= ENOUGH {
                 break;
             }
+            // Where nothing is open, which is nearly always, git's files are not read.
+            let marker = marker.get_or_insert_with(|| tree.marker(now, home));
             marker.mark(some);
-            for edit in some.iter_mut().filter(|edit| !about.takes(edit, &mut marker)) {
+            for edit in some.iter_mut().filter(|edit| !about.takes(edit, marker)) {
                 edit.committed = Committed::Unknown;
             }
             asked += some.len();

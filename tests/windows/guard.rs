@@ -141,13 +141,18 @@ fn repository(world: &World) -> PathBuf {
     repo
 }
 
-#[test]
-fn a_window_is_told_in_time_what_another_has_not_committed() {
+/// Opens two windows in one repository.
+fn two_windows() -> (World, PathBuf, Window, Window) {
     let world = World::new();
     let repo = repository(&world);
+    let [cart, other] = ["cart", "other"].map(|session| Window::open(&world, session, &repo));
+    (world, repo, cart, other)
+}
+
+#[test]
+fn a_window_is_told_in_time_what_another_has_not_committed() {
+    let (world, repo, mut cart, mut other) = two_windows();
     let pay = repo.join("src/pay.rs");
-    let mut cart = Window::open(&world, "cart", &repo);
-    let mut other = Window::open(&world, "other", &repo);
     assert_eq!(other.prompt(&world), None, "nobody has edited anything");
     assert_eq!(cart.write(&world, &pay, "two\n"), None);
     let brief = other.prompt(&world).expect("a brief");
@@ -176,10 +181,7 @@ fn a_window_is_told_in_time_what_another_has_not_committed() {
 
 #[test]
 fn what_would_take_anothers_edits_along_is_held_up_once() {
-    let world = World::new();
-    let repo = repository(&world);
-    let mut cart = Window::open(&world, "cart", &repo);
-    let mut other = Window::open(&world, "other", &repo);
+    let (world, repo, mut cart, mut other) = two_windows();
     assert_eq!(other.line(&world, "git stash"), None, "nothing is in the way");
     cart.write(&world, &repo.join("src/pay.rs"), "two\n");
     assert_eq!(cart.line(&world, "git stash"), None, "its own edits are its own");
@@ -202,11 +204,8 @@ fn what_would_take_anothers_edits_along_is_held_up_once() {
 
 #[test]
 fn what_is_committed_or_back_as_it_was_is_in_nobodys_way() {
-    let world = World::new();
-    let repo = repository(&world);
+    let (world, repo, mut cart, mut other) = two_windows();
     let pay = repo.join("src/pay.rs");
-    let mut cart = Window::open(&world, "cart", &repo);
-    let mut other = Window::open(&world, "other", &repo);
     cart.write(&world, &pay, "two\n");
     git(&repo, &["commit", "-qam", "second"]);
     assert_eq!(other.prompt(&world), None);
@@ -219,11 +218,8 @@ fn what_is_committed_or_back_as_it_was_is_in_nobodys_way() {
 
 #[test]
 fn the_dead_warn_of_nothing_but_what_would_lose_their_bytes() {
-    let world = World::new();
-    let repo = repository(&world);
+    let (world, repo, mut cart, mut other) = two_windows();
     let pay = repo.join("src/pay.rs");
-    let mut cart = Window::open(&world, "cart", &repo);
-    let mut other = Window::open(&world, "other", &repo);
     cart.write(&world, &pay, "two\n");
     cart.die();
     assert_eq!(other.prompt(&world), None);
@@ -272,11 +268,8 @@ fn a_guard_never_fails_its_agent() {
 
 #[test]
 fn what_is_said_is_set_for_each_working_tree() {
-    let world = World::new();
-    let repo = repository(&world);
+    let (world, repo, mut cart, mut other) = two_windows();
     let pay = repo.join("src/pay.rs");
-    let mut cart = Window::open(&world, "cart", &repo);
-    let mut other = Window::open(&world, "other", &repo);
     cart.write(&world, &pay, "two\n");
     let config = |text: &str| {
         let tree = format!("[guard]\nexempt = ['gen']\n[[guard.tree]]\npath = '{}'\n{text}", repo.display());

@@ -41,9 +41,10 @@ fn held(settings: &Settings, paths: &[PathBuf]) -> anyhow::Result<Vec<(Life, Str
     let mut lines = Vec::new();
     for (tree, paths) in asked.by_tree(&files) {
         let top = tree.text().context("the working tree has a name that is no text")?;
-        let is_asked = |path: &str| paths.iter().any(|asked| Path::new(path).starts_with(asked));
+        let is_below = |path: &str| paths.iter().any(|asked| Path::new(path).starts_with(asked));
+        let is_asked = |path: &str| is_below(path) && !asked.exempt.has(path, top);
         let found = asked.read(&tree, &About::Matching(&is_asked, Takes::All));
-        let holdings = decide::held(&found.others, (&asked.exempt, top), |_, path| is_asked(path));
+        let holdings = decide::held(&found.others, |_, _| true);
         let line = |one: &decide::Holding<'_>| (one.other.life, present::guard::holding(one, top, now));
         lines.extend(holdings.iter().map(line));
     }

@@ -246,7 +246,7 @@ impl<'a> Asked<'a> {
         }
         let top = tree.text().context("no text")?;
         let found = self.read(&tree, &About::Matching(&|path| !self.exempt.has(path, top), Takes::All));
-        let holdings = decide::held(&found.others, (&self.exempt, top), |other, _| other.life == Life::Alive);
+        let holdings = decide::held(&found.others, |other, _| other.life == Life::Alive);
         let digest = decide::digest_of(&holdings);
         let is_told = found.told.briefed.as_ref() == Some(&digest);
         if is_told || (holdings.is_empty() && found.told.briefed.is_none()) {
@@ -286,9 +286,9 @@ impl<'a> Asked<'a> {
                 let edit = other.edits.iter().find(|edit| edit.path.raw() == path);
                 let own = found.told.edited.get(path);
                 let is_news = own.is_none_or(|own| edit.and_then(|edit| edit.at).is_some_and(|at| at > *own));
-                other.life != Life::Dead && is_news && paths.iter().any(|asked| asked == path)
+                other.life != Life::Dead && is_news && !self.exempt.has(path, top)
             };
-            let holdings = decide::held(&found.others, (&self.exempt, top), is_asked);
+            let holdings = decide::held(&found.others, is_asked);
             let met = paths.iter().filter_map(|path| decide::met(&path.as_str().into(), &holdings, self.now));
             let mut lines: Vec<LedgerLine> = met.map(LedgerLine::Met).collect();
             let met = lines.len();
@@ -356,7 +356,7 @@ impl<'a> Asked<'a> {
             let reach = Reached::of(call);
             let is_asked = |path: &str| reach.has(path) && !self.exempt.has(path, top);
             let found = self.read(&tree, &About::Matching(&is_asked, call.takes));
-            let holdings = decide::held(&found.others, (&self.exempt, top), |_, path| reach.has(path));
+            let holdings = decide::held(&found.others, |_, _| true);
             if holdings.is_empty() {
                 continue;
             }

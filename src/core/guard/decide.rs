@@ -68,17 +68,10 @@ impl Exempt {
     }
 }
 
-/// Returns what others certainly hold of what is asked about: no commit has it, and nobody is exempt.
-pub(crate) fn held<'a>(
-    others: &'a [Other],
-    (exempt, tree): (&Exempt, &str),
-    is_asked: impl Fn(&Other, &str) -> bool,
-) -> Vec<Holding<'a>> {
+/// Returns what others certainly hold of what is asked about: what no commit has.
+pub(crate) fn held<'a>(others: &'a [Other], is_asked: impl Fn(&Other, &str) -> bool) -> Vec<Holding<'a>> {
     let holding = |other: &'a Other| {
-        let is_held = |edit: &&Edit| {
-            let path = edit.path.raw();
-            edit.committed == Committed::No && !exempt.has(path, tree) && is_asked(other, path)
-        };
+        let is_held = |edit: &&Edit| edit.committed == Committed::No && is_asked(other, edit.path.raw());
         let edits: Vec<&Edit> = other.edits.iter().filter(is_held).collect();
         (!edits.is_empty()).then_some(Holding { other, edits })
     };

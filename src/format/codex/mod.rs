@@ -6,7 +6,7 @@
 mod target;
 mod work;
 
-pub(crate) use self::target::of_patch;
+pub(crate) use self::target::{files_of, of_patch};
 use crate::core::model::context::is_valid_id;
 use crate::core::model::file::FileImage;
 use crate::core::model::record::Record;

@@ -5,12 +5,17 @@ use crate::core::model::work::Target;
 use crate::format::work::{absolute, first_line};
 
 /// How the lines of a patch begin that name a file.
-const FILES: [&str; 3] = ["*** Update File: ", "*** Add File: ", "*** Delete File: "];
+const FILES: [&str; 4] = ["*** Update File: ", "*** Add File: ", "*** Delete File: ", "*** Move to: "];
+
+/// Returns the files that a patch changes, as it names them.
+pub(crate) fn files_of(patch: &str) -> impl Iterator<Item = &str> {
+    let file = |line| FILES.iter().find_map(|start| str::strip_prefix(line, start));
+    patch.lines().filter_map(file).map(str::trim)
+}
 
 /// Returns the first file of a patch.
 pub(crate) fn of_patch(patch: &str, folder: Option<&str>) -> Option<Target> {
-    let path = patch.lines().find_map(|line| FILES.iter().find_map(|start| line.strip_prefix(start)))?;
-    absolute(path.trim(), folder).map(Target::File)
+    absolute(files_of(patch).next()?, folder).map(Target::File)
 }
 
 /// Returns a command, or the first file of the patch that it applies.

@@ -62,20 +62,12 @@ pub(crate) fn read(proc: &mut Proc, id: ProcessId, uid: u32, homes: &[&Path]) ->
         }
     }
     Reading::Read(Trace {
-        id,
         group,
-        argv: details::argv(folder.as_fd(), "cmdline"),
         cwd: details::cwd(folder.as_fd(), "cwd"),
         origin: origin.map(|(origin, _)| origin),
         tasks: tasks(&folder),
         adopted_by: Some(Vec::new()),
-        seen_below: Vec::new(),
-        memory: None,
-        cpu_time: None,
-        ports: Vec::new(),
-        input: None,
-        server: None,
-        hindrance: None,
+        ..Trace::unread(id, details::argv(folder.as_fd(), "cmdline"))
     })
 }
 
