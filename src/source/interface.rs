@@ -60,7 +60,10 @@ pub(crate) trait Source: Send {
     }
 
     /// Reads what such places hold, here or elsewhere; the processes are listed once more after it.
-    fn look_further(&mut self, _scope: &Scope, _reading: &Reading<'_>) {}
+    /// Returns whether there are records: whoever they name is read anew.
+    fn look_further(&mut self, _scope: &Scope, _reading: &Reading<'_>) -> bool {
+        false
+    }
 
     /// Adds what was found to a snapshot that has the processes, the repositories and the records of
     /// files, and of the sources before this one.

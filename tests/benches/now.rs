@@ -31,6 +31,8 @@ const APPENDS: usize = 100;
 /// How long nothing happens before a line, so that each comes after a rest.
 const QUIET: Duration = Duration::from_millis(500);
 const STREAMED: Duration = Duration::from_secs(20);
+/// How long it takes until a process counts as one that has not just begun.
+const SETTLED: Duration = Duration::from_secs(12);
 /// Between two lines of a window that streams.
 const LINE: Duration = Duration::from_millis(50);
 const HUGE: u64 = 600 << 20;
@@ -142,6 +144,8 @@ fn first_frames(processes: usize, records: usize) {
     }
     let sleep = || Command::new("sleep").arg("600").stdin(Stdio::null()).spawn().unwrap();
     let mut sleepers: Vec<Child> = (0..processes).map(|_| sleep()).collect();
+    // On a user's machine nearly all of them have been there for a while.
+    std::thread::sleep(SETTLED);
     println!(
         "start to the first frame with content, {processes} processes, {records} records, median of {STARTS}:"
     );

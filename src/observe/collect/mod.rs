@@ -209,16 +209,16 @@ impl Collector {
         round.processes = self.scan(round);
         self.working = windows::working(&round.processes, &self.scope.signatures);
         self.programs = windows::programs(&round.processes, &self.scope.signatures);
-        let mut has_more = self.follow_homes(round);
+        // Where what is read now shows no new record, whoever was read a moment ago need not be again.
+        round.pass.has_news = self.follow_homes(round);
+        let mut has_more = round.pass.has_news;
         for source in &mut self.sources {
             has_more |= source.follow(&self.working, &round.processes);
         }
-        // Where what is read now shows no new record, whoever was read a moment ago need not be again.
-        round.pass.has_news = has_more;
         let fence = &self.scope.fence;
         if round.found.add(self.working.iter().map(PathBuf::as_path), fence) || has_more {
             for source in &mut self.sources {
-                source.look_further(&self.scope, &round.reading);
+                round.pass.has_news |= source.look_further(&self.scope, &round.reading);
                 round.found.add(source.folders().iter().map(PathBuf::as_path), fence);
             }
             self.repositories.read(&mut round.found, &mut round.pass, &mut round.repos, fence);

@@ -79,8 +79,9 @@ impl Source for Reader {
         is_any_new
     }
 
-    fn look_further(&mut self, scope: &Scope, reading: &Reading<'_>) {
+    fn look_further(&mut self, scope: &Scope, reading: &Reading<'_>) -> bool {
         self.look(scope, reading);
+        self.seen.iter().any(|seen| !seen.records.is_empty())
     }
 
     fn add_to(&mut self, snapshot: &mut Snapshot, _scope: &Scope, _reading: &Reading<'_>) {

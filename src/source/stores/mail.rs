@@ -79,8 +79,9 @@ impl Source for Reader {
         records.filter_map(|record| Some(record.cwd.as_deref()?.to_path_buf())).collect()
     }
 
-    fn look_further(&mut self, scope: &Scope, reading: &Reading<'_>) {
+    fn look_further(&mut self, scope: &Scope, reading: &Reading<'_>) -> bool {
         self.look(scope, reading);
+        self.stores.iter().any(|store| !store.records.is_empty())
     }
 
     /// Adds the rows, and takes out the files of the archive that only copy them.
