@@ -18,6 +18,8 @@ pub(crate) enum Agent {
     Qwen,
     /// Copilot CLI
     Copilot,
+    /// opencode, whose hooks are a plugin
+    Opencode,
 }
 
 impl Agent {
@@ -29,13 +31,17 @@ impl Agent {
             Self::Gemini => "Gemini CLI",
             Self::Qwen => "Qwen Code",
             Self::Copilot => "Copilot CLI",
+            Self::Opencode => "opencode",
         }
     }
 }
 
 /// Every agent, in the order in which they are printed.
-pub(super) const ALL: [Agent; 5] =
-    [Agent::ClaudeCode, Agent::Codex, Agent::Gemini, Agent::Qwen, Agent::Copilot];
+pub(super) const ALL: [Agent; 6] =
+    [Agent::ClaudeCode, Agent::Codex, Agent::Gemini, Agent::Qwen, Agent::Copilot, Agent::Opencode];
+
+/// opencode's plugin; it asks nothing but the guard.
+pub(super) const PLUGIN: &str = include_str!("../../assets/opencode.js");
 
 /// The events that say who runs a session, that it waits for a person, and that it goes on. Claude Code
 /// writes down itself that it waits.
@@ -52,34 +58,36 @@ pub(super) fn events(agent: Agent) -> &'static [&'static str] {
         ],
         // Under these names it tells its hooks which event it is.
         Agent::Copilot => &["SessionStart", "Notification", "PostToolUse", "UserPromptSubmit", "Stop"],
+        Agent::Opencode => &[],
     }
 }
 
-/// The events at which a guard is asked, each with the tools that it is for; the agents whose hooks were not
-/// measured have none. What is printed never changes: Codex trusts a hook by its command line.
-pub(super) fn guarded(agent: Agent) -> Option<(Asker, [(&'static str, &'static str); 3])> {
-    let claude = [
+/// The events at which a guard is asked, each with the tools that it is for. The command lines that are printed
+/// never change: Codex trusts a hook by its own.
+pub(super) fn guarded(agent: Agent) -> (Asker, &'static [(&'static str, &'static str)]) {
+    let claude = &[
         ("UserPromptSubmit", ""),
-        ("PreToolUse", "Write|Edit|NotebookEdit|Bash"),
-        ("PostToolUse", "Write|Edit|NotebookEdit"),
+        ("PreToolUse", "Write|Edit|NotebookEdit|Bash|mcp__.*"),
+        ("PostToolUse", "Write|Edit|NotebookEdit|mcp__.*"),
     ];
-    let codex = [("UserPromptSubmit", ""), ("PreToolUse", ""), ("PostToolUse", "")];
-    let gemini = [
+    let codex = &[("UserPromptSubmit", ""), ("PreToolUse", ""), ("PostToolUse", "")];
+    let gemini = &[
         ("BeforeAgent", ""),
         ("BeforeTool", "write_file|replace|run_shell_command"),
         ("AfterTool", "write_file|replace"),
     ];
-    let qwen = [
+    let qwen = &[
         ("UserPromptSubmit", ""),
         ("PreToolUse", "write_file|edit|run_shell_command"),
         ("PostToolUse", "write_file|edit"),
     ];
     match agent {
-        Agent::ClaudeCode => Some((Asker::Claude, claude)),
-        Agent::Codex => Some((Asker::Codex, codex)),
-        Agent::Gemini => Some((Asker::Gemini, gemini)),
-        Agent::Qwen => Some((Asker::Qwen, qwen)),
-        Agent::Copilot => None,
+        Agent::ClaudeCode => (Asker::Claude, claude),
+        Agent::Codex => (Asker::Codex, codex),
+        Agent::Gemini => (Asker::Gemini, gemini),
+        Agent::Qwen => (Asker::Qwen, qwen),
+        Agent::Copilot => (Asker::Copilot, &[("PreToolUse", ""), ("PostToolUse", "")]),
+        Agent::Opencode => (Asker::Opencode, &[]),
     }
 }
 
@@ -91,6 +99,7 @@ Take every entry whose command begins with `claimtop bind` or `claimtop guard` o
   Gemini CLI:  ~/.gemini/settings.json
   Qwen Code:   ~/.qwen/settings.json
   Copilot CLI: .github/hooks/claimtop.json of a repository
+and delete opencode's plugin, ~/.config/opencode/plugin/claimtop.js.
 `claimtop hook check` then says `no`. What they have noted stays in `bindings` and `guard` of the state folder.
 ";
 
@@ -117,24 +126,25 @@ pub(crate) fn print_settings(agent: Option<Agent>, is_removal: bool) -> Outcome 
 /// Returns the settings of an agent: in the form that Claude Code began and others took over, or in
 /// Copilot CLI's own (<https://docs.github.com/en/copilot/reference/hooks-reference>).
 fn snippet(agent: Agent) -> String {
+    if agent == Agent::Opencode {
+        return PLUGIN.to_owned();
+    }
     let is_copilot = agent == Agent::Copilot;
     let version = if is_copilot { "  \"version\": 1,\n" } else { "" };
-    let bind = if is_copilot {
-        r#"{ "type": "command", "bash": "claimtop bind", "timeoutSec": 5 }"#
-    } else {
-        r#"{ "hooks": [{ "type": "command", "command": "claimtop bind" }] }"#
+    let hook = |command: &str, tools: &str| {
+        let matcher = if tools.is_empty() { String::new() } else { format!(r#""matcher": "{tools}", "#) };
+        if is_copilot {
+            format!(r#"{{ "type": "command", "bash": "{command}", "timeoutSec": 5 }}"#)
+        } else {
+            format!(r#"{{ {matcher}"hooks": [{{ "type": "command", "command": "{command}" }}] }}"#)
+        }
     };
     let mut groups: Vec<(&str, Vec<String>)> =
-        events(agent).iter().map(|event| (*event, vec![bind.to_owned()])).collect();
-    for (asker, (event, tools)) in
-        guarded(agent).into_iter().flat_map(|(asker, all)| all.map(|one| (asker, one)))
-    {
-        let matcher = if tools.is_empty() { String::new() } else { format!(r#""matcher": "{tools}", "#) };
-        let asker = asker.name();
-        let guard = format!(
-            r#"{{ {matcher}"hooks": [{{ "type": "command", "command": "claimtop guard --for {asker}" }}] }}"#
-        );
-        match groups.iter_mut().find(|(other, _)| *other == event) {
+        events(agent).iter().map(|event| (*event, vec![hook("claimtop bind", "")])).collect();
+    let (asker, all) = guarded(agent);
+    for (event, tools) in all {
+        let guard = hook(&format!("claimtop guard --for {}", asker.name()), tools);
+        match groups.iter_mut().find(|(other, _)| other == event) {
             Some((_, hooks)) => hooks.push(guard),
             None => groups.push((event, vec![guard])),
         }
@@ -155,6 +165,7 @@ fn place(agent: Agent) -> &'static str {
         Agent::Copilot => {
             "Copilot CLI: .github/hooks/claimtop.json of a repository; it binds where the agent passes the session to its hooks"
         }
+        Agent::Opencode => "opencode: save as ~/.config/opencode/plugin/claimtop.js; it asks the guard alone",
     }
 }
 
@@ -166,13 +177,14 @@ mod tests {
 
     #[test]
     fn every_snippet_is_json_that_calls_bind_and_guard() {
-        for agent in ALL {
+        for agent in ALL.into_iter().filter(|agent| *agent != Agent::Opencode) {
             let text = snippet(agent);
             let value: serde_json::Value = serde_json::from_str(&text).unwrap();
             assert_eq!(text.matches("claimtop bind").count(), events(agent).len(), "{agent:?}");
-            let asked = guarded(agent).map(|(asker, _)| format!("claimtop guard --for {}\"", asker.name()));
-            let times = asked.as_ref().map_or(0, |asked| text.matches(asked.as_str()).count());
-            assert_eq!(times, if agent == Agent::Copilot { 0 } else { 3 }, "{agent:?}");
+            let (asker, all) = guarded(agent);
+            let times = text.matches(&format!("claimtop guard --for {}\"", asker.name())).count();
+            assert_eq!(times, all.len(), "{agent:?}");
+            assert!(times >= 2, "{agent:?}");
             let groups =
                 value["hooks"].as_object().unwrap().values().map(|groups| groups.as_array().unwrap().len());
             assert_eq!(groups.sum::<usize>(), events(agent).len() + times, "{agent:?}");
@@ -193,7 +205,7 @@ mod tests {
                 .collect();
             let waits = said.iter().any(|told| matches!(told, Told::Waits(_)));
             assert_eq!(waits, said.contains(&Told::GoesOn), "{agent:?}");
-            assert!(waits || agent == Agent::ClaudeCode, "{agent:?}");
+            assert!(waits || matches!(agent, Agent::ClaudeCode | Agent::Opencode), "{agent:?}");
         }
     }
 }

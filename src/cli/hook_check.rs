@@ -7,7 +7,7 @@ use rustix::io::Errno;
 
 use super::columns::{Cell, Columns};
 use super::failure::{Exit, Outcome};
-use super::hook::{ALL, Agent, events, guarded};
+use super::hook::{ALL, Agent, PLUGIN, events, guarded};
 use super::output::{Paint, print};
 use super::settings::Settings;
 use crate::core::model::Untrusted;
@@ -30,6 +30,14 @@ pub(crate) fn check(settings: &Settings) -> Outcome {
         let file = Cell::new(Untrusted::from_path(&path));
         let none = || Cell::new("-").toned(Tone::Dim);
         let found = match small(&path, MOST) {
+            Ok(text) if agent == Agent::Opencode => {
+                let guard = match text == PLUGIN.as_bytes() {
+                    true => Cell::new("yes").toned(Tone::Good),
+                    false => Cell::new("another version").toned(Tone::Warning),
+                };
+                table.row([Cell::new(agent.title()), file, none(), guard, Cell::default()]);
+                continue;
+            }
             Ok(text) => installed(&text).map_err(|error| format!("not read: {error}")),
             Err(Errno::NOENT | Errno::NOTDIR) => Err("no such file".to_owned()),
             Err(errno) => Err(format!("not read: {errno}")),
@@ -43,15 +51,14 @@ pub(crate) fn check(settings: &Settings) -> Outcome {
             }
         };
         let bind = of(&found, "bind", events(agent).iter().copied());
-        let guard = guarded(agent).map(|(asker, all)| {
-            of(&found, &format!("guard --for {}", asker.name()), all.iter().map(|(event, _)| *event))
-        });
+        let (asker, all) = guarded(agent);
+        let guard = of(&found, &format!("guard --for {}", asker.name()), all.iter().map(|(event, _)| *event));
         let own: Vec<&Installed> = found.iter().filter(|one| one.runs_claimtop()).collect();
         table.row([
             Cell::new(agent.title()),
             file,
             bind,
-            guard.unwrap_or_else(none),
+            guard,
             trouble(agent, &path, &own, settings)
                 .map_or_else(Cell::default, |why| Cell::new(why).toned(Tone::Warning)),
         ]);
@@ -113,5 +120,6 @@ fn place(agent: Agent, settings: &Settings) -> Option<PathBuf> {
         Agent::Gemini => Some(places.home.join(".gemini/settings.json")),
         Agent::Qwen => Some(places.home.join(".qwen/settings.json")),
         Agent::Copilot => None,
+        Agent::Opencode => Some(settings.environment.config.as_ref()?.join("opencode/plugin/claimtop.js")),
     }
 }

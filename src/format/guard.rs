@@ -3,9 +3,12 @@
 //! Measured with Claude Code 2.1.330, Codex 0.169.0, Gemini CLI 0.61.0 and Qwen Code 0.15.10: a text that is given
 //! before a call reaches the model after it or never; one at a prompt or after a call reaches all four; before
 //! a call only a refusal acts in all. Codex runs the tool when its answer has a key that it does not know.
+//! Copilot CLI is asked and answered as its documents say
+//! (<https://docs.github.com/en/copilot/reference/hooks-reference>); opencode by our own plugin, measured with 1.18.33.
 
 use serde_json::{Value, json};
 
+use crate::core::guard::folder::joined;
 use crate::core::model::Untrusted;
 use crate::core::model::context::is_valid_id;
 use crate::format::codex::files_of;
@@ -18,10 +21,13 @@ pub(crate) enum Asker {
     Codex,
     Gemini,
     Qwen,
+    Copilot,
+    Opencode,
 }
 
 impl Asker {
-    pub(crate) const ALL: [Self; 4] = [Self::Claude, Self::Codex, Self::Gemini, Self::Qwen];
+    pub(crate) const ALL: [Self; 6] =
+        [Self::Claude, Self::Codex, Self::Gemini, Self::Qwen, Self::Copilot, Self::Opencode];
 
     /// Returns the name that `--for` takes.
     pub(crate) fn name(self) -> &'static str {
@@ -30,6 +36,8 @@ impl Asker {
             Self::Codex => "codex",
             Self::Gemini => "gemini",
             Self::Qwen => "qwen",
+            Self::Copilot => "copilot",
+            Self::Opencode => "opencode",
         }
     }
 
@@ -73,7 +81,11 @@ pub(crate) enum Touch {
 /// Reads a hook's input; `None` for what a guard has nothing to say to.
 pub(crate) fn question(asker: Asker, hook: &Object<'_>) -> Option<Question> {
     let session = hook.text("session_id").filter(|id| is_valid_id(id.raw()))?;
-    let cwd = hook.str("cwd").filter(|cwd| cwd.starts_with('/'))?.to_owned();
+    // opencode's shell can be given another folder.
+    let input = hook.object("tool_input").filter(|_| asker == Asker::Opencode);
+    let other = input.and_then(|input| input.str("workdir").map(str::to_owned));
+    let folder = hook.str("cwd").filter(|cwd| cwd.starts_with('/'))?;
+    let cwd = other.and_then(|other| joined(folder, &other)).unwrap_or_else(|| folder.to_owned());
     let moment = match hook.str("hook_event_name")? {
         "UserPromptSubmit" | "BeforeAgent" => Moment::Prompt,
         "PreToolUse" | "BeforeTool" => Moment::Before(touch(asker, hook)?),
@@ -89,12 +101,16 @@ fn touch(asker: Asker, hook: &Object<'_>) -> Option<Touch> {
     let file = |name: &str| Some(Touch::Files(vec![input.str(name)?.to_owned()]));
     let line =
         || input.str("command").map(|line| patched(line).unwrap_or_else(|| Touch::Line(line.to_owned())));
-    match (asker, hook.str("tool_name")?) {
+    let tool = hook.str("tool_name")?;
+    match (asker, tool) {
+        (_, tool) if tool.starts_with("mcp_") => of_server(tool, input),
         (Asker::Claude, "Write" | "Edit" | "MultiEdit") => file("file_path"),
         (Asker::Claude, "NotebookEdit") => file("notebook_path"),
-        (Asker::Codex, "apply_patch") => {
-            Some(Touch::Files(files_of(input.str("command")?).map(str::to_owned).collect()))
-        }
+        (Asker::Codex, "apply_patch") => Some(patch(input.str("command")?)),
+        (Asker::Opencode, "apply_patch") => Some(patch(input.str("patchText")?)),
+        (Asker::Opencode, "write" | "edit" | "multiedit") => file("filePath"),
+        (Asker::Copilot, "create" | "edit") => file("path"),
+        (Asker::Copilot | Asker::Opencode, "bash") => line(),
         (Asker::Claude | Asker::Codex, "Bash") => line(),
         (Asker::Gemini, "write_file" | "replace") | (Asker::Qwen, "write_file" | "edit") => file("file_path"),
         (Asker::Gemini | Asker::Qwen, "run_shell_command") => line(),
@@ -102,10 +118,30 @@ fn touch(asker: Asker, hook: &Object<'_>) -> Option<Touch> {
     }
 }
 
+/// What the name of an MCP server's tool says where it changes the file that it is given.
+const WRITES: [&str; 10] =
+    ["write", "edit", "create", "replace", "insert", "append", "patch", "delete", "move", "rename"];
+
+/// How such a tool calls the file.
+const PATHS: [&str; 5] = ["path", "file_path", "filePath", "relative_path", "source"];
+
+/// Returns the file that an MCP server's tool changes, by its name and by that of its argument: what it does nobody
+/// knows but the server.
+fn of_server(tool: &str, input: &Object<'_>) -> Option<Touch> {
+    let words = tool.rsplit("__").next().unwrap_or(tool).to_ascii_lowercase();
+    let writes = words.split(['_', '-', '.']).any(|word| WRITES.contains(&word));
+    let path = PATHS.iter().find_map(|name| input.str(name)).filter(|_| writes)?;
+    Some(Touch::Files(vec![path.to_owned()]))
+}
+
+fn patch(text: &str) -> Touch {
+    Touch::Files(files_of(text).map(str::to_owned).collect())
+}
+
 /// Reads a patch that is applied by a shell line.
 fn patched(line: &str) -> Option<Touch> {
     let is_patch = line.trim_start().starts_with("apply_patch") && line.contains("*** Begin Patch");
-    is_patch.then(|| Touch::Files(files_of(line).map(str::to_owned).collect()))
+    is_patch.then(|| patch(line))
 }
 
 /// Gives the model a text to read; at a moment at which none reaches it, nothing.
@@ -115,7 +151,10 @@ pub(crate) fn note(asker: Asker, moment: &Moment, text: &str) -> Option<String> 
         (Asker::Gemini, Moment::After(_)) => "AfterTool",
         (Asker::Claude | Asker::Codex | Asker::Qwen, Moment::Prompt) => "UserPromptSubmit",
         (Asker::Claude | Asker::Codex | Asker::Qwen, Moment::After(_)) => "PostToolUse",
-        (_, Moment::Before(_)) => return None,
+        (Asker::Copilot, Moment::After(_)) => return Some(json!({ "additionalContext": text }).to_string()),
+        (Asker::Opencode, Moment::After(_)) => return Some(json!({ "note": text }).to_string()),
+        // These give their model nothing at a prompt, and no agent does before a call.
+        (Asker::Copilot | Asker::Opencode, Moment::Prompt) | (_, Moment::Before(_)) => return None,
     };
     Some(answer(&json!({ "hookEventName": event, "additionalContext": text })))
 }
@@ -124,6 +163,10 @@ pub(crate) fn note(asker: Asker, moment: &Moment, text: &str) -> Option<String> 
 pub(crate) fn refusal(asker: Asker, reason: &str) -> String {
     match asker {
         Asker::Gemini => json!({ "decision": "deny", "reason": reason }).to_string(),
+        Asker::Copilot => {
+            json!({ "permissionDecision": "deny", "permissionDecisionReason": reason }).to_string()
+        }
+        Asker::Opencode => json!({ "deny": reason }).to_string(),
         Asker::Claude | Asker::Codex | Asker::Qwen => answer(&json!({
             "hookEventName": "PreToolUse",
             "permissionDecision": "deny",
@@ -158,4 +201,66 @@ pub(crate) fn is_same_answer(transcript: &str, one: &str, other: &str) -> Option
         transcript.lines().rev().filter(|line| line.contains(&quoted)).find_map(of_line)
     };
     Some(answer_with(one)? == answer_with(other)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::format::json::parse;
+
+    #[track_caller]
+    fn asked(asker: Asker, tool: &str, input: &Value) -> Option<Question> {
+        let hook = json!({
+            "session_id": "s-1", "cwd": "/w/shop", "hook_event_name": "PreToolUse", "tool_name": tool,
+            "tool_input": input,
+        });
+        question(asker, &parse(hook.to_string().as_bytes()).unwrap())
+    }
+
+    #[track_caller]
+    fn check(asker: Asker, tool: &str, input: &Value, expected: Option<Touch>) {
+        let found = asked(asker, tool, input).map(|question| question.moment);
+        assert_eq!(found, expected.map(Moment::Before), "{tool} {input}");
+    }
+
+    fn files(files: &[&str]) -> Option<Touch> {
+        Some(Touch::Files(files.iter().map(|file| (*file).to_owned()).collect()))
+    }
+
+    #[test]
+    fn each_agents_calls_are_read_in_its_own_form() {
+        let patch = "*** Begin Patch\n*** Add File: a\n+x\n*** Update File: b\n*** End Patch";
+        check(Asker::Codex, "apply_patch", &json!({ "command": patch }), files(&["a", "b"]));
+        check(Asker::Opencode, "apply_patch", &json!({ "patchText": patch }), files(&["a", "b"]));
+        check(Asker::Opencode, "write", &json!({ "filePath": "/w/a" }), files(&["/w/a"]));
+        check(Asker::Copilot, "create", &json!({ "path": "a" }), files(&["a"]));
+        check(Asker::Copilot, "bash", &json!({ "command": "ls" }), Some(Touch::Line("ls".to_owned())));
+        check(Asker::Copilot, "view", &json!({ "path": "a" }), None);
+        let line = json!({ "command": "git stash", "workdir": "../cart" });
+        assert_eq!(asked(Asker::Opencode, "bash", &line).unwrap().cwd, "/w/cart");
+        assert_eq!(asked(Asker::Claude, "Bash", &line).unwrap().cwd, "/w/shop", "no key of its");
+    }
+
+    #[test]
+    fn a_servers_tool_counts_where_its_name_says_that_it_writes() {
+        let path = json!({ "path": "x.md", "text": "hi" });
+        check(Asker::Claude, "mcp__demo__write_note", &path, files(&["x.md"]));
+        check(Asker::Claude, "mcp__write__read_file", &path, None);
+        check(Asker::Claude, "mcp__fs__edit-file", &json!({ "relative_path": "a/b" }), files(&["a/b"]));
+        check(Asker::Claude, "mcp__fs__write_file", &json!({ "text": "hi" }), None);
+        check(Asker::Claude, "mcp__fs__overwritten", &path, None);
+    }
+
+    #[test]
+    fn an_agent_that_gives_its_model_no_text_is_given_none() {
+        let after = Moment::After(Touch::Files(Vec::new()));
+        for asker in Asker::ALL {
+            assert_eq!(Asker::named(asker.name()), Some(asker));
+            assert_eq!(note(asker, &Moment::Before(Touch::Files(Vec::new())), "x"), None);
+            assert!(note(asker, &after, "x").unwrap().contains("\"x\""));
+            let is_deaf = matches!(asker, Asker::Copilot | Asker::Opencode);
+            assert_eq!(note(asker, &Moment::Prompt, "x").is_none(), is_deaf, "{asker:?}");
+            assert!(refusal(asker, "why").contains("why"));
+        }
+    }
 }

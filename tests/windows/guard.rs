@@ -228,6 +228,55 @@ fn the_dead_warn_of_nothing_but_what_would_lose_their_bytes() {
     assert_eq!(other.write(&world, &pay, "three\n"), None);
 }
 
+/// Runs opencode's plugin as opencode does, and prints what each call comes to.
+const HOST: &str = r#"
+import { ClaimtopGuard } from "./claimtop.mjs"
+const [folder, file] = process.argv.slice(2)
+const hooks = await ClaimtopGuard({ directory: folder })
+const call = async (tool, args) => {
+  const input = { tool, sessionID: "ses_1", callID: `call_${Math.random()}` }
+  try {
+    await hooks["tool.execute.before"](input, { args })
+  } catch (error) {
+    return console.log(`refused: ${error.message}`)
+  }
+  const output = { output: "done" }
+  await hooks["tool.execute.after"]({ ...input, args }, output)
+  console.log(output.output.replaceAll("\n", " "))
+}
+await call("bash", { command: "git stash" })
+await new Promise((resolve) => setTimeout(resolve, 2100))
+await call("bash", { command: "git stash" })
+await call("write", { filePath: file, content: "three" })
+"#;
+
+#[test]
+fn opencode_is_asked_and_told_by_its_plugin() {
+    let (world, repo, mut cart, other) = two_windows();
+    drop(other);
+    let pay = repo.join("src/pay.rs");
+    cart.write(&world, &pay, "two\n");
+    let mut print = Command::new(env!("CARGO_BIN_EXE_claimtop"));
+    let plugin = print.args(["hook", "print", "opencode"]).output().unwrap();
+    world.write("plugin/claimtop.mjs", &String::from_utf8(plugin.stdout).unwrap());
+    let host = world.write("plugin/host.mjs", HOST);
+    let told = |path: &str| {
+        let mut node = Command::new("node");
+        node.arg(&host).args([&repo, &pay]).env_clear().env("HOME", world.path("home"));
+        let said = node.env("PATH", path).env("CLAIMTOP_GUARD_MS", "20000").output().unwrap();
+        assert!(said.status.success(), "{}", String::from_utf8_lossy(&said.stderr));
+        String::from_utf8(said.stdout).unwrap().lines().map(str::to_owned).collect::<Vec<_>>()
+    };
+    let without = told("/usr/bin:/bin");
+    assert_eq!(without, ["done", "done", "done"], "it works on where claimtop is not installed");
+    let bin = Path::new(env!("CARGO_BIN_EXE_claimtop")).parent().unwrap();
+    let told = told(&format!("{}:/usr/bin:/bin", bin.display()));
+    let [stash, again, write] = told.as_slice() else { panic!("{told:?}") };
+    assert!(stash.starts_with("refused: claimtop held this up once: `git stash`"), "{stash}");
+    assert_eq!(again, "done");
+    assert!(write.starts_with("done  claimtop: the window `shop`"), "{write}");
+}
+
 #[test]
 fn another_working_tree_is_another_place() {
     let world = World::new();
