@@ -160,6 +160,15 @@ pub(crate) enum Command {
         #[command(subcommand)]
         what: Option<GuardCommand>,
     },
+    /// Hold files or folders for the window, or the shell, that runs this: guarded windows are kept off them
+    Hold {
+        /// Files or folders
+        #[arg(required = true, value_name = "PATH")]
+        paths: Vec<PathBuf>,
+        /// Let them go again; they also go when the window ends
+        #[arg(long)]
+        release: bool,
+    },
     /// Print each change as it happens, until interrupted
     Events {
         /// Only what is about this: any name on the screen

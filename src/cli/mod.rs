@@ -187,6 +187,9 @@ fn command(arguments: Arguments) -> Outcome {
             let asker = asker.as_deref().and_then(Asker::named);
             Ok(asker.map_or(failure::Exit::Fine, |asker| guard::answer(asker, options, environment)))
         }
+        Command::Hold { paths, release } => {
+            guard::hold(&settings::settings(options, environment)?, &paths, release)
+        }
         Command::Hook { what: HookCommand::Print { agent, remove } } => hook::print_settings(agent, remove),
         Command::Hook { what: HookCommand::Check } => {
             hook_check::check(&settings::settings(options, environment)?)

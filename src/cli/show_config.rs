@@ -11,7 +11,7 @@ use super::look;
 use super::output::{Paint, print};
 use super::settings::Settings;
 use crate::app::msg::Hints;
-use crate::config::guard::Levels;
+use crate::config::guard::{HoldUps, Levels};
 use crate::config::layers::Origin;
 use crate::core::history::journal::History;
 use crate::core::judge::agent::Signatures;
@@ -123,8 +123,9 @@ fn values(settings: &Settings) -> Columns {
 
 /// Tells what a guard says.
 fn said(levels: Levels) -> String {
-    let Levels { brief, note, git, edit } = levels;
-    format!("brief {brief}, note {note}, git {}, edit {}", git.name(), edit.name())
+    let Levels { brief, note, git, edit, held } = levels;
+    let [git, edit] = [git, edit].map(HoldUps::name);
+    format!("brief {brief}, note {note}, git {git}, edit {edit}, held {}", held.name())
 }
 
 fn from(origin: Origin, settings: &Settings) -> Cell {

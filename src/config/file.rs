@@ -92,7 +92,7 @@ fn absolute(text: &str, root: &Spanned<String>, what: &str, home: &Path) -> Resu
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::guard::Levels;
+    use crate::config::guard::{Held, Levels};
 
     #[track_caller]
     fn check_error(text: &str, expected: &str) {
@@ -125,7 +125,8 @@ mod tests {
         assert_eq!(layer.agents.first().map(|agent| agent.name.as_str()), Some("mine"));
         let guard = layer.guard.unwrap();
         let said = |tree: &str| {
-            let Levels { brief, note, git, edit } = guard.levels(Path::new(tree));
+            let Levels { brief, note, git, edit, held } = guard.levels(Path::new(tree));
+            assert_eq!(held, Held::HoldUp);
             (brief, note, git.name(), edit.name())
         };
         assert_eq!(guard.exempt, ["gen"]);

@@ -20,6 +20,19 @@ named! {
     }
 }
 
+named! {
+    /// What becomes of a call that would reach what a living window holds for itself (`claimtop hold`).
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+    pub(crate) enum Held {
+        /// It goes through.
+        Off = "off",
+        /// It is refused once.
+        HoldUp = "hold-up",
+        /// It is refused as long as the window lives and holds it.
+        Deny = "deny",
+    }
+}
+
 /// What a guard says in one working tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Levels {
@@ -31,6 +44,8 @@ pub(crate) struct Levels {
     pub(crate) git: HoldUps,
     /// What becomes of the first edit of a file that another window has edited a moment ago.
     pub(crate) edit: HoldUps,
+    /// What becomes of a call that would reach what another window holds for itself.
+    pub(crate) held: Held,
 }
 
 /// What a person has set of it.
@@ -50,6 +65,7 @@ struct Wish {
     note: Option<bool>,
     git: Option<HoldUps>,
     edit: Option<HoldUps>,
+    held: Option<Held>,
 }
 
 /// The table `guard` of the configuration.
@@ -60,6 +76,7 @@ pub(super) struct GuardKeys {
     note: Option<bool>,
     git: Option<HoldUps>,
     edit: Option<HoldUps>,
+    held: Option<Held>,
     exempt: Vec<String>,
     tree: Vec<TreeKeys>,
 }
@@ -72,6 +89,7 @@ struct TreeKeys {
     note: Option<bool>,
     git: Option<HoldUps>,
     edit: Option<HoldUps>,
+    held: Option<Held>,
 }
 
 impl GuardKeys {
@@ -83,13 +101,13 @@ impl GuardKeys {
         self,
         absolute: impl Fn(&Spanned<String>) -> Result<PathBuf, E>,
     ) -> Result<Guard, E> {
-        let Self { brief, note, git, edit, exempt, tree } = self;
+        let Self { brief, note, git, edit, held, exempt, tree } = self;
         let one = |keys: TreeKeys| {
-            let TreeKeys { path, brief, note, git, edit } = keys;
-            Ok((absolute(&path)?, Wish { brief, note, git, edit }))
+            let TreeKeys { path, brief, note, git, edit, held } = keys;
+            Ok((absolute(&path)?, Wish { brief, note, git, edit, held }))
         };
         let trees = tree.into_iter().map(one).collect::<Result<_, _>>()?;
-        Ok(Guard { all: Wish { brief, note, git, edit }, exempt, trees })
+        Ok(Guard { all: Wish { brief, note, git, edit, held }, exempt, trees })
     }
 }
 
@@ -104,6 +122,7 @@ impl Guard {
             note: own.note.or(self.all.note).unwrap_or(true),
             git: own.git.or(self.all.git).unwrap_or(HoldUps::HoldUp),
             edit: own.edit.or(self.all.edit).unwrap_or(HoldUps::Off),
+            held: own.held.or(self.all.held).unwrap_or(Held::HoldUp),
         }
     }
 

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 
 use crate::core::guard::decide::{Holding, Life, Other};
 use crate::core::model::Edit;
-use crate::core::model::ledger::Met;
+use crate::core::model::ledger::{Met, Touched};
 use crate::present::age;
 
 /// The most windows that a text names.
@@ -58,6 +58,31 @@ pub(crate) fn hold_up(call: &str, holdings: &[Holding<'_>], tree: &str, now: Tim
     format!(
         "claimtop held this up once: {call} would reach uncommitted edits of another window in this working tree ({}{more}). Restrict it to your own files, use a working tree of your own, or ask the person. If it is meant all the same, make the call again: within 10 minutes it goes through.",
         whose.join("; ")
+    )
+}
+
+/// Tells a person who wants what for itself.
+pub(crate) fn hold((other, held): (&Other, &Touched), tree: &str, now: Timestamp) -> String {
+    let age = age::between(now, held.at);
+    format!("{} has held {} for itself for {age}", who(other), inside(held.path.raw(), tree))
+}
+
+/// Says why a call is refused that would reach what a window holds for itself.
+pub(crate) fn keep_off(
+    call: &str,
+    held: (&Other, &Touched),
+    is_final: bool,
+    tree: &str,
+    now: Timestamp,
+) -> String {
+    let way_out = if is_final {
+        "Work on something else, or ask the person: it goes through once that window lets go (`claimtop hold --release`) or ends. Do not edit what claimtop keeps."
+    } else {
+        "Work on something else, or ask the person. If it is meant all the same, make the call again: within 10 minutes it goes through."
+    };
+    format!(
+        "claimtop refused {call}: {}; its process was found running just now. {way_out}",
+        hold(held, tree, now)
     )
 }
 

@@ -34,6 +34,8 @@ const MOST_EDITS: usize = 512;
 /// others are not asked about.
 const AT_ONCE: usize = 16;
 const ENOUGH: usize = 4;
+/// The most paths that one session can want for itself.
+const MOST_HOLDS: usize = 64;
 
 /// A working tree, or a folder that lies in none.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -166,7 +168,7 @@ pub(crate) fn read(
     let Ok(mut entries) = folder.entries(is_ledger) else { return found };
     entries.truncate(MOST_LEDGERS);
     let is_local = medium_at(&path) == Medium::Local;
-    let mut all: Vec<(LedgerHolder, HashMap<Untrusted, Timestamp>)> = Vec::new();
+    let mut all: Vec<(LedgerHolder, HashMap<Untrusted, Timestamp>, Vec<Touched>)> = Vec::new();
     let needles: Option<Vec<String>> = match about {
         About::Files(files) => Some(files.iter().filter_map(escaped).collect()),
         About::Matching(_, _) => None,
@@ -179,20 +181,21 @@ pub(crate) fn read(
         if holder.session == *own.session {
             told_by(&text, needles.as_deref(), &mut found.told);
         } else if !is_kin(&holder, own) {
-            match all.iter_mut().find(|(other, _)| other.session == holder.session) {
+            let holds = holds_of(&text);
+            match all.iter_mut().find(|(other, _, _)| other.session == holder.session) {
                 // A session that was resumed: the process that runs it now counts.
-                Some((known, before)) => {
+                Some((known, before, held)) => {
                     if life(known, here, is_local) != Life::Alive {
-                        *known = holder;
+                        (*known, *held) = (holder, holds);
                     }
                     edits.into_iter().for_each(|(path, at)| later(before, path, at));
                 }
-                None => all.push((holder, edits)),
+                None => all.push((holder, edits, holds)),
             }
         }
     }
     let mut marker = None;
-    for (holder, edits) in all {
+    for (holder, edits, holds) in all {
         let edit = |(path, at)| Edit {
             path,
             at: Some(at),
@@ -222,8 +225,8 @@ pub(crate) fn read(
             in_the_way += some.iter().filter(|edit| edit.committed == Committed::No).count();
         }
         edits.truncate(asked);
-        if !edits.is_empty() {
-            found.others.push(Other { life: life(&holder, here, is_local), holder, edits });
+        if !edits.is_empty() || !holds.is_empty() {
+            found.others.push(Other { life: life(&holder, here, is_local), holder, edits, holds });
         }
     }
     found
@@ -250,7 +253,9 @@ fn holder_of(text: &str) -> Option<LedgerHolder> {
         | LedgerLine::Met(_)
         | LedgerLine::Briefed(_)
         | LedgerLine::HeldUp(_)
-        | LedgerLine::Overrode(_) => None,
+        | LedgerLine::Overrode(_)
+        | LedgerLine::Holds(_)
+        | LedgerLine::Frees(_) => None,
     })
 }
 
@@ -269,7 +274,11 @@ fn told_by(text: &str, needles: Option<&[String]>, told: &mut Told) {
                 told.met.remove(path.raw());
                 later(&mut told.edited, path.raw().to_owned(), at);
             }
-            LedgerLine::Holder(_) | LedgerLine::Settled(_) | LedgerLine::Overrode(_) => {}
+            LedgerLine::Holder(_)
+            | LedgerLine::Settled(_)
+            | LedgerLine::Overrode(_)
+            | LedgerLine::Holds(_)
+            | LedgerLine::Frees(_) => {}
         }
     }
 }
@@ -296,12 +305,39 @@ fn edits_of(
                 | LedgerLine::Met(_)
                 | LedgerLine::Briefed(_)
                 | LedgerLine::HeldUp(_)
-                | LedgerLine::Overrode(_),
+                | LedgerLine::Overrode(_)
+                | LedgerLine::Holds(_)
+                | LedgerLine::Frees(_),
             )
             | None => {}
         }
     }
     found
+}
+
+/// Returns what a session wants for itself, the first wanted first.
+fn holds_of(text: &str) -> Vec<Touched> {
+    let mut holds: Vec<Touched> = Vec::new();
+    let is_asked = |line: &&str| line.starts_with(r#"{"holds"#) || line.starts_with(r#"{"frees"#);
+    for line in text.lines().filter(is_asked).filter_map(parse) {
+        match line {
+            LedgerLine::Holds(held) if holds.len() < MOST_HOLDS => {
+                if holds.iter().all(|other| other.path != held.path) {
+                    holds.push(held);
+                }
+            }
+            LedgerLine::Frees(freed) => holds.retain(|held| held.path != freed.path),
+            LedgerLine::Holds(_)
+            | LedgerLine::Holder(_)
+            | LedgerLine::Edited(_)
+            | LedgerLine::Settled(_)
+            | LedgerLine::Met(_)
+            | LedgerLine::Briefed(_)
+            | LedgerLine::HeldUp(_)
+            | LedgerLine::Overrode(_) => {}
+        }
+    }
+    holds
 }
 
 fn later<K: Eq + Hash>(edits: &mut HashMap<K, Timestamp>, path: K, at: Timestamp) {

@@ -26,7 +26,7 @@ impl Window {
             program::copy("/bin/sh", &program);
         }
         let script = format!(
-            r#"while read -r input; do sh -c '"$0" guard --for claude < "$1"; code=$?; echo; echo "code $code"' {bin} "$input"; done"#,
+            r##"while read -r input; do sh -c 'read -r word line < "$1"; if [ "$word" = "#run" ]; then eval "$line"; code=0; else "$0" guard --for claude < "$1"; code=$?; fi; echo; echo "code $code"' {bin} "$input"; done"##,
             bin = env!("CARGO_BIN_EXE_claimtop"),
         );
         // One for each: a shell reads its script as it goes on.
@@ -226,6 +226,59 @@ fn the_dead_warn_of_nothing_but_what_would_lose_their_bytes() {
     let reason = other.line(&world, "git checkout .").expect("a refusal");
     assert!(reason.contains("has died"), "{reason}");
     assert_eq!(other.write(&world, &pay, "three\n"), None);
+}
+
+impl Window {
+    /// Has it run a command of claimtop, as a tool's shell does.
+    fn run(&mut self, world: &World, command: &str) -> String {
+        let home = world.path("home");
+        let bin = env!("CARGO_BIN_EXE_claimtop");
+        let line = format!("cd {} && HOME={} {bin} {command}", self.folder.display(), home.display());
+        self.ask(world, &format!("#run {line}"))
+    }
+
+    /// Returns why its edit is refused, if it is.
+    fn edit(&mut self, world: &World, path: &Path) -> Option<String> {
+        self.calls += 1;
+        let call = json!({
+            "tool_name": "Edit", "tool_input": {"file_path": path},
+            "tool_use_id": format!("toolu_{}_{}", self.session, self.calls),
+        });
+        let said = self.hook(world, "PreToolUse", call)?;
+        Some(said["hookSpecificOutput"]["permissionDecisionReason"].as_str().unwrap().to_owned())
+    }
+}
+
+#[test]
+fn what_a_living_window_holds_for_itself_is_refused_by_choice_as_long_as_it_lives() {
+    let (world, repo, mut cart, mut other) = two_windows();
+    let pay = repo.join("src/pay.rs");
+    let config = |text: &str| {
+        let file = format!("[guard]\nheld = '{text}'\n");
+        world.write("home/.config/claimtop/config.toml", &file);
+    };
+    assert!(cart.run(&world, "hold src").contains("held by PID"), "a folder, and all below it");
+    assert_eq!(cart.edit(&world, &pay), None, "it is its own");
+    assert_eq!(other.edit(&world, &repo.join("README.md")), None, "nobody holds that");
+    config("off");
+    assert_eq!(other.edit(&world, &pay), None);
+    config("deny");
+    for _ in 0..2 {
+        let reason = other.edit(&world, &pay).expect("a refusal, again and again");
+        assert!(reason.contains("the window `shop`") && reason.contains("held `src` for itself"), "{reason}");
+    }
+    assert!(other.run(&world, "guard check src/pay.rs; echo $?").ends_with("1"));
+    config("hold-up");
+    assert!(other.edit(&world, &pay).is_some());
+    std::thread::sleep(std::time::Duration::from_millis(2100));
+    assert_eq!(other.edit(&world, &pay), None, "it is meant");
+    config("deny");
+    assert!(cart.run(&world, "hold --release src").contains("let go"));
+    assert_eq!(other.edit(&world, &pay), None);
+    cart.run(&world, "hold src/pay.rs");
+    assert!(other.edit(&world, &pay).is_some());
+    cart.die();
+    assert_eq!(other.edit(&world, &pay), None, "the dead hold nothing");
 }
 
 /// Runs opencode's plugin as opencode does, and prints what each call comes to.

@@ -1,4 +1,4 @@
-//! `guard check`: whether another window has these files, for scripts and hooks of git.
+//! `guard check`: whether another window has these files, or holds them for itself, for scripts and hooks of git.
 
 use std::path::{Path, PathBuf};
 
@@ -44,6 +44,13 @@ fn held(settings: &Settings, paths: &[PathBuf]) -> anyhow::Result<Vec<(Life, Str
         let is_below = |path: &str| paths.iter().any(|asked| Path::new(path).starts_with(asked));
         let is_asked = |path: &str| is_below(path) && !asked.exempt.has(path, top);
         let found = asked.read(&tree, &About::Matching(&is_asked, Takes::All));
+        let reaches = |path: &str, held: &str| {
+            let (path, held) = (Path::new(path), Path::new(held));
+            path.starts_with(held) || held.starts_with(path)
+        };
+        let is_held = |held: &str| paths.iter().any(|path| reaches(path, held));
+        let wanted = decide::wanted(&found.others, is_held);
+        lines.extend(wanted.map(|held| (held.0.life, present::guard::hold(held, top, now))));
         let holdings = decide::held(&found.others, |_, _| true);
         let line = |one: &decide::Holding<'_>| (one.other.life, present::guard::holding(one, top, now));
         lines.extend(holdings.iter().map(line));

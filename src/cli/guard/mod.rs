@@ -2,6 +2,7 @@
 //! a call up that would reach it, and never fails or delays its agent.
 
 mod check;
+mod hold;
 mod stats;
 
 use std::ffi::OsString;
@@ -13,6 +14,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
 pub(crate) use self::check::check;
+pub(crate) use self::hold::hold;
 pub(crate) use self::stats::stats;
 
 use crate::act::ledger;
@@ -24,7 +26,7 @@ use crate::cli::output::print;
 use crate::cli::settings::{Settings, settings};
 use crate::cli::signatures::signatures;
 use crate::config::Access;
-use crate::config::guard::{HoldUps, Levels};
+use crate::config::guard::{Held, HoldUps, Levels};
 use crate::core::guard::decide::{self, Exempt, Holding, Life, Other};
 use crate::core::guard::folder::joined;
 use crate::core::guard::git::{GitCall, Reach, Takes, git_calls};
@@ -69,6 +71,8 @@ enum Outcome {
     Overridden,
     /// A person was asked.
     Asked,
+    /// A living window holds it for itself.
+    Denied,
     /// An edit was written down.
     Recorded,
     /// It touches nothing that a guard knows of.
@@ -89,6 +93,7 @@ impl Outcome {
             Self::Noted => "noted",
             Self::HeldUp => "held up",
             Self::Asked => "had the person asked",
+            Self::Denied => "denied: another window holds it",
             Self::Overridden => "went through when asked again",
             Self::Recorded => "nothing: wrote down an edit",
             Self::OutOfScope => "nothing: not in its scope",
@@ -265,7 +270,11 @@ impl<'a> Asked<'a> {
         let mut found: Vec<(Tree, Vec<String>)> = Vec::new();
         for file in files {
             let path = joined(&self.question.cwd, file).and_then(|path| resolved(&path));
-            let tree = path.as_ref().and_then(|path| Tree::of(Path::new(path).parent()?));
+            let folder = |path: &str| {
+                let path = Path::new(path);
+                if path.is_dir() { Some(path.to_path_buf()) } else { path.parent().map(Path::to_path_buf) }
+            };
+            let tree = path.as_deref().and_then(|path| Tree::of(&folder(path)?));
             let Some((path, tree)) = path.zip(tree) else { continue };
             match found.iter_mut().find(|(other, _)| *other == tree) {
                 Some((_, paths)) => paths.push(path),
@@ -281,6 +290,10 @@ impl<'a> Asked<'a> {
         for (tree, paths) in self.by_tree(files) {
             let top = tree.text().context("no text")?;
             let found = self.read(&tree, &About::Files(&paths));
+            let is_held = |held: &str| paths.iter().any(|path| Path::new(path).starts_with(held));
+            if let Some(said) = self.keep_off(asker, "this edit", (&tree, &found), is_held)? {
+                return Ok(said);
+            }
             // Whoever edited it before oneself did was told of then.
             let is_asked = |other: &Other, path: &str| {
                 let edit = other.edits.iter().find(|edit| edit.path.raw() == path);
@@ -360,10 +373,40 @@ impl<'a> Asked<'a> {
             if holdings.is_empty() {
                 continue;
             }
-            let why = present::guard::hold_up(&format!("`git {}`", call.verb), &holdings, top, self.now);
+            let name = format!("`git {}`", call.verb);
+            if self.levels(&tree).held == Held::Deny {
+                let edits = || holdings.iter().flat_map(|holding| &holding.edits);
+                let is_held = |held: &str| edits().any(|edit| Path::new(edit.path.raw()).starts_with(held));
+                if let Some(said) = self.keep_off(asker, &name, (&tree, &found), is_held)? {
+                    return Ok(said);
+                }
+            }
+            let why = present::guard::hold_up(&name, &holdings, top, self.now);
             return self.hold_up(asker, level, (&tree, &found.told), &holdings, &why);
         }
         Ok((Outcome::NobodyElse, None))
+    }
+
+    /// Refuses what would reach what a living window holds for itself.
+    fn keep_off(
+        &self,
+        asker: Asker,
+        call: &str,
+        (tree, found): (&Tree, &Read),
+        is_asked: impl Fn(&str) -> bool,
+    ) -> anyhow::Result<Option<Said>> {
+        let level = self.levels(tree).held;
+        let wanted = decide::wanted(&found.others, is_asked).filter(|_| level != Held::Off);
+        let Some((other, held)) = wanted else { return Ok(None) };
+        let top = tree.text().context("no text")?;
+        let is_final = level == Held::Deny;
+        let why = present::guard::keep_off(call, (other, held), is_final, top, self.now);
+        if is_final {
+            return Ok(Some((Outcome::Denied, Some(refusal(asker, &why)))));
+        }
+        let holding = [Holding { other, edits: Vec::new() }];
+        let said = self.hold_up(asker, HoldUps::HoldUp, (tree, &found.told), &holding, &why)?;
+        Ok(said.1.is_some().then_some(said))
     }
 
     /// Refuses a call, or has the person asked, unless the like was held up before.

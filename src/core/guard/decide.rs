@@ -26,13 +26,15 @@ pub(crate) struct Other {
     pub(crate) life: Life,
     /// Each file once, the last edited first.
     pub(crate) edits: Vec<Edit>,
+    /// What it wants for itself, with what lies below.
+    pub(crate) holds: Vec<Touched>,
 }
 
 /// What one session holds of what is asked about.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Holding<'a> {
     pub(crate) other: &'a Other,
-    /// Never empty; the last edited first.
+    /// The last edited first; none where it only wants something for itself.
     pub(crate) edits: Vec<&'a Edit>,
 }
 
@@ -76,6 +78,16 @@ pub(crate) fn held<'a>(others: &'a [Other], is_asked: impl Fn(&Other, &str) -> b
         (!edits.is_empty()).then_some(Holding { other, edits })
     };
     others.iter().filter_map(holding).collect()
+}
+
+/// Returns who wants something for itself that is asked about: only whoever is proven to live.
+pub(crate) fn wanted<'a>(
+    others: &'a [Other],
+    is_asked: impl Fn(&str) -> bool,
+) -> Option<(&'a Other, &'a Touched)> {
+    let living = others.iter().filter(|other| other.life == Life::Alive);
+    let mut holds = living.flat_map(|other| other.holds.iter().map(move |held| (other, held)));
+    holds.find(|(_, held)| is_asked(held.path.raw()))
 }
 
 /// Digests what a brief tells, without its ages: it is told again only when this has changed.

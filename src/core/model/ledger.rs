@@ -28,6 +28,10 @@ pub(crate) enum LedgerLine {
     HeldUp(HeldUp),
     /// It did the like again and went through.
     Overrode(HeldUp),
+    /// It wants a path, and what lies below it, for itself.
+    Holds(Touched),
+    /// It wants it no longer.
+    Frees(Touched),
 }
 
 /// A file and a moment.

@@ -1,0 +1,66 @@
+//! `hold`: a window, or a person's shell, wants paths for itself; guarded windows are then kept off them.
+
+use std::path::PathBuf;
+
+use anyhow::{Context, bail};
+
+use super::Asked;
+use crate::cli::failure::{Exit, Failure, Outcome};
+use crate::cli::output::print;
+use crate::cli::settings::Settings;
+use crate::config::Access;
+use crate::core::model::ledger::{LedgerLine, Touched};
+use crate::core::model::{ProcessId, Untrusted};
+use crate::format::guard::{Moment, Question};
+use crate::source::os::clock;
+use crate::source::os::processes::own::own_pid;
+
+/// Takes paths for the window that this runs in, or gives them back. A hold ends with the window's process.
+///
+/// # Errors
+/// There is nobody to hold them, a path has no name that is text, or it cannot be written down.
+pub(crate) fn hold(settings: &Settings, paths: &[PathBuf], is_release: bool) -> Outcome {
+    let lines = take(settings, paths, is_release).map_err(|error| Failure::new(Exit::Failed, error))?;
+    print(&lines)?;
+    Ok(Exit::Fine)
+}
+
+fn take(settings: &Settings, paths: &[PathBuf], is_release: bool) -> anyhow::Result<String> {
+    if settings.effective.config.access == Access::ReadOnly {
+        bail!("claimtop is read-only: nothing is written down");
+    }
+    let cwd = std::env::current_dir().context("failed to find the folder in which this runs")?;
+    let cwd = cwd.to_str().context("the folder in which this runs has a name that is no text")?.to_owned();
+    let nobody = Untrusted::fixed("");
+    let question = Question { session: nobody, cwd, call: None, transcript: None, moment: Moment::Prompt };
+    let now = clock::now();
+    let asked = Asked::new(settings, &question, now)?;
+    // Outside of a window it is a person's: the shell holds it then.
+    let own = own_pid();
+    let holder = asked.process.or_else(|| asked.above.iter().find(|id| id.pid != own).copied());
+    let holder = holder.context("no process above this one can hold it: run it in an agent or in a shell")?;
+    let session = session_of(settings, holder, asked.process.is_some());
+    let held_by = Question { session, ..question.clone() };
+    let asked = Asked { question: &held_by, process: Some(holder), ..asked };
+    let mut said = String::new();
+    for path in paths {
+        let name = Untrusted::from_path(path);
+        let file = path.to_str().with_context(|| format!("{name} has a name that is no text"))?.to_owned();
+        let trees = asked.by_tree(std::slice::from_ref(&file));
+        let (tree, resolved) = trees.first().with_context(|| format!("{name} lies in no folder"))?;
+        for path in resolved {
+            let touched = Touched { path: path.as_str().into(), at: now };
+            let line = if is_release { LedgerLine::Frees(touched) } else { LedgerLine::Holds(touched) };
+            asked.note_down(tree, &[line])?;
+            let what = if is_release { "let go" } else { "held" };
+            said.push_str(&format!("{} is {what} by PID {}\n", Untrusted::from(path.as_str()), holder.pid));
+        }
+    }
+    Ok(said)
+}
+
+/// Returns the session that a window tells the programs that it starts, else a name made of its process.
+fn session_of(settings: &Settings, holder: ProcessId, is_window: bool) -> Untrusted {
+    let told = settings.environment.session_id.clone().filter(|_| is_window);
+    told.unwrap_or_else(|| format!("hold-{}-{}", holder.pid, holder.start_ticks).as_str().into())
+}
