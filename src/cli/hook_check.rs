@@ -120,6 +120,6 @@ fn place(agent: Agent, settings: &Settings) -> Option<PathBuf> {
         Agent::Gemini => Some(places.home.join(".gemini/settings.json")),
         Agent::Qwen => Some(places.home.join(".qwen/settings.json")),
         Agent::Copilot => None,
-        Agent::Opencode => Some(settings.environment.config.as_ref()?.join("opencode/plugin/claimtop.js")),
+        Agent::Opencode => Some(places.home.join(".config/opencode/plugin/claimtop.js")),
     }
 }

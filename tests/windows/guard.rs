@@ -424,7 +424,7 @@ fn the_hooks_of_each_agent_are_checked() {
         assert_eq!(answer.code, 0, "{}", answer.err);
         answer.out
     };
-    assert_eq!(check().matches("no such file").count(), 4);
+    assert_eq!(check().matches("no such file").count(), 5);
     let bin = world.path("bin/claimtop");
     std::fs::create_dir_all(bin.parent().unwrap()).unwrap();
     std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_claimtop"), &bin).unwrap();
@@ -440,6 +440,12 @@ fn the_hooks_of_each_agent_are_checked() {
     assert_eq!(yes, "yes yes", "{said}");
     assert!(line("Codex").contains("9 not trusted yet"), "{said}");
     assert!(line("Gemini CLI").contains("not read"), "{said}");
+    for (more, expected) in [("", "yes"), ("// mine", "another version")] {
+        let plugin = world.run(&["hook", "print", "opencode"]).out + more;
+        world.write("home/.config/opencode/plugin/claimtop.js", &plugin);
+        let said = check();
+        assert!(said.lines().any(|line| line.starts_with("opencode") && line.contains(expected)), "{said}");
+    }
     std::fs::remove_file(&bin).unwrap();
     assert!(check().contains("is not found"));
 }

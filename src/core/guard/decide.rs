@@ -81,10 +81,7 @@ pub(crate) fn held<'a>(others: &'a [Other], is_asked: impl Fn(&Other, &str) -> b
 }
 
 /// Returns who wants something for itself that is asked about: only whoever is proven to live.
-pub(crate) fn wanted<'a>(
-    others: &'a [Other],
-    is_asked: impl Fn(&str) -> bool,
-) -> Option<(&'a Other, &'a Touched)> {
+pub(crate) fn wanted(others: &[Other], is_asked: impl Fn(&str) -> bool) -> Option<(&Other, &Touched)> {
     let living = others.iter().filter(|other| other.life == Life::Alive);
     let mut holds = living.flat_map(|other| other.holds.iter().map(move |held| (other, held)));
     holds.find(|(_, held)| is_asked(held.path.raw()))
