@@ -119,6 +119,7 @@ fn says(session: &Session, written: Doing, told: Option<&str>) -> Says {
         written_at: "2026-11-22T11:59:00Z".parse().unwrap(),
         doing: written,
         agents: Vec::new(),
+        warnings: Vec::new(),
         skipped: 0,
     })];
     let report = assess(&snapshot, &Policy { signatures: Signatures::built_in().unwrap() });

@@ -160,6 +160,7 @@ pub(crate) fn edits(window: &mut WindowView, paths: &[&str]) {
         written_at: now(),
         doing: Doing { edits: paths.iter().map(edit).collect(), ..Doing::default() },
         agents: Vec::new(),
+        warnings: Vec::new(),
         skipped: 0,
     }));
 }

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 
+use crate::core::judge::rules::edits::warnings;
 use crate::core::model::{Code, Key, NeedKind, Report, Untrusted, WindowView};
+use crate::present::age;
 use crate::present::lookup::{window_and_pid, window_name};
 use crate::present::text::{count, file_name, safe};
 
@@ -55,8 +57,19 @@ pub(crate) fn words(report: &Report, kind: &NeedKind) -> Option<Words> {
         (1, Some(alone)) => alone.to_owned(),
         _ => codes.into_iter().filter_map(|code| shared(*code, files)).collect::<Vec<_>>().join(", "),
     };
+    let what = told(report, windows).map_or(what.clone(), |told| format!("{what}; {told}"));
     let way = way.replace("{}", who.last().map_or("one", String::as_str));
     Some(Words { who, what, way })
+}
+
+/// Says which of two windows a guard has told of the other last, and when.
+fn told(report: &Report, keys: &[Key]) -> Option<String> {
+    let [one, other] = keys else { return None };
+    let window = |key: &Key| report.windows.iter().find(|window| window.key == *key);
+    let (one, other) = (window(one)?, window(other)?);
+    let newest = |window, of| warnings(window, of).next_back().map(|warning| (warning.at, window));
+    let (at, window) = newest(one, other).into_iter().chain(newest(other, one)).max_by_key(|(at, _)| *at)?;
+    Some(format!("{} was told {} ago", window_name(window), age::between(report.taken_at, at)))
 }
 
 fn saying(code: Code) -> Option<(Code, &'static str, Option<&'static str>, &'static str)> {

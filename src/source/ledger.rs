@@ -232,6 +232,11 @@ pub(crate) fn read(
     found
 }
 
+/// Returns everything that a guarded window has written down, the newest part of it.
+pub(crate) fn lines_of(path: &Path) -> Vec<LedgerLine> {
+    end_of(path, MOST).map(|text| text.lines().filter_map(parse).collect()).unwrap_or_default()
+}
+
 /// Returns whether this is the name of a ledger, `{session}.{pid}.jsonl` or an older part of one.
 pub(crate) fn is_ledger(name: &OsStr) -> bool {
     name.to_str().is_some_and(|name| name.ends_with(".jsonl") || name.ends_with(".jsonl.1"))
@@ -246,17 +251,8 @@ pub(crate) fn end_of(path: &Path, most: usize) -> Option<String> {
 }
 
 fn holder_of(text: &str) -> Option<LedgerHolder> {
-    text.lines().take(4).find_map(|line| match parse(line)? {
-        LedgerLine::Holder(holder) => Some(*holder),
-        LedgerLine::Edited(_)
-        | LedgerLine::Settled(_)
-        | LedgerLine::Met(_)
-        | LedgerLine::Briefed(_)
-        | LedgerLine::HeldUp(_)
-        | LedgerLine::Overrode(_)
-        | LedgerLine::Holds(_)
-        | LedgerLine::Frees(_) => None,
-    })
+    let holder = |line| if let LedgerLine::Holder(holder) = parse(line)? { Some(*holder) } else { None };
+    text.lines().take(4).find_map(holder)
 }
 
 fn told_by(text: &str, needles: Option<&[String]>, told: &mut Told) {
@@ -267,7 +263,7 @@ fn told_by(text: &str, needles: Option<&[String]>, told: &mut Told) {
     };
     for line in text.lines().filter(is_asked).filter_map(parse) {
         match line {
-            LedgerLine::Briefed(of) => told.briefed = Some(of),
+            LedgerLine::Briefed(brief) => told.briefed = Some(brief.digest),
             LedgerLine::HeldUp(held_up) => told.held_up.push(held_up),
             LedgerLine::Met(met) => drop(told.met.insert(met.path.raw().to_owned(), met)),
             LedgerLine::Edited(Touched { path, at }) => {
@@ -276,6 +272,7 @@ fn told_by(text: &str, needles: Option<&[String]>, told: &mut Told) {
             }
             LedgerLine::Holder(_)
             | LedgerLine::Settled(_)
+            | LedgerLine::Noted(_)
             | LedgerLine::Overrode(_)
             | LedgerLine::Holds(_)
             | LedgerLine::Frees(_) => {}
@@ -296,20 +293,11 @@ fn edits_of(
     let is_asked = |line: &&str| {
         needles.is_none_or(|needles| needles.iter().any(|needle| line.contains(needle.as_str())))
     };
-    for line in text.lines().filter(is_asked) {
-        match parse(line) {
-            Some(LedgerLine::Edited(Touched { path, at })) => later(&mut found, path, at),
-            Some(LedgerLine::Settled(Touched { path, at })) => later(settled, path, at),
-            Some(
-                LedgerLine::Holder(_)
-                | LedgerLine::Met(_)
-                | LedgerLine::Briefed(_)
-                | LedgerLine::HeldUp(_)
-                | LedgerLine::Overrode(_)
-                | LedgerLine::Holds(_)
-                | LedgerLine::Frees(_),
-            )
-            | None => {}
+    for line in text.lines().filter(is_asked).filter_map(parse) {
+        if let LedgerLine::Edited(Touched { path, at }) = line {
+            later(&mut found, path, at);
+        } else if let LedgerLine::Settled(Touched { path, at }) = line {
+            later(settled, path, at);
         }
     }
     found
@@ -320,21 +308,13 @@ fn holds_of(text: &str) -> Vec<Touched> {
     let mut holds: Vec<Touched> = Vec::new();
     let is_asked = |line: &&str| line.starts_with(r#"{"holds"#) || line.starts_with(r#"{"frees"#);
     for line in text.lines().filter(is_asked).filter_map(parse) {
-        match line {
-            LedgerLine::Holds(held) if holds.len() < MOST_HOLDS => {
-                if holds.iter().all(|other| other.path != held.path) {
-                    holds.push(held);
-                }
+        if let LedgerLine::Frees(freed) = line {
+            holds.retain(|held| held.path != freed.path);
+        } else if let LedgerLine::Holds(held) = line {
+            let is_known = holds.iter().any(|other| other.path == held.path);
+            if !is_known && holds.len() < MOST_HOLDS {
+                holds.push(held);
             }
-            LedgerLine::Frees(freed) => holds.retain(|held| held.path != freed.path),
-            LedgerLine::Holds(_)
-            | LedgerLine::Holder(_)
-            | LedgerLine::Edited(_)
-            | LedgerLine::Settled(_)
-            | LedgerLine::Met(_)
-            | LedgerLine::Briefed(_)
-            | LedgerLine::HeldUp(_)
-            | LedgerLine::Overrode(_) => {}
         }
     }
     holds

@@ -4,6 +4,7 @@
 pub(crate) mod bindings;
 pub(crate) mod described;
 pub(crate) mod git;
+pub(crate) mod guarded;
 pub(crate) mod homes;
 pub(crate) mod interface;
 pub(crate) mod ledger;

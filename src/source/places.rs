@@ -61,6 +61,11 @@ impl Places {
         self.bindings.is_absolute().then(|| self.bindings.with_file_name("tombstones.jsonl"))
     }
 
+    /// Returns the folder in which guarded windows keep their ledgers, which lies beside the notes too.
+    pub(crate) fn ledgers(&self) -> Option<PathBuf> {
+        self.bindings.is_absolute().then(|| self.bindings.with_file_name("guard").join("trees"))
+    }
+
     /// Returns what may be read.
     pub(crate) fn fence(&self) -> Fence {
         // What claimtop notes down itself can lie elsewhere (`--state`).

@@ -4,12 +4,13 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use claimtop::core::model::{
-    BoundSession, Committed, Format, Medium, NotedWait, Notes, ProcessId, SessionFile, Tie, Work,
+    BoundSession, Committed, Format, Medium, NotedWait, Notes, ProcessId, SessionFile, Tie, Untrusted,
+    Warning, Work,
 };
 use claimtop::testing::format::{doing, noted_wait};
 
 use super::WorldFile;
-use super::spec::{BindingSpec, SessionFileSpec, WorkSpec};
+use super::spec::{BindingSpec, SessionFileSpec, WarningSpec, WorkSpec};
 
 impl WorldFile {
     pub(super) fn work(&self, spec: &WorkSpec) -> Work {
@@ -41,8 +42,14 @@ impl WorldFile {
             written_at: self.at(&spec.written),
             doing,
             agents: Vec::new(),
+            warnings: spec.warned.iter().map(|warned| self.warning(warned)).collect(),
             skipped: 0,
         }
+    }
+
+    fn warning(&self, spec: &WarningSpec) -> Warning {
+        let path = spec.path.as_deref().map(Untrusted::from);
+        Warning { at: self.at(&spec.at), of: spec.of.as_str().into(), path, how: spec.how }
     }
 
     pub(super) fn session_file(&self, spec: &SessionFileSpec) -> SessionFile {

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use claimtop::core::model::{Hindrance, InputEnd, Medium, Others, SourceHealth, SourceState, Untrusted};
+use claimtop::core::model::{
+    Hindrance, InputEnd, Medium, Others, SourceHealth, SourceState, Untrusted, Warned,
+};
 use claimtop::testing::core::{INITIAL_PID_NAMESPACE, INITIAL_TIME_NAMESPACE};
 use serde::Deserialize;
 
@@ -366,12 +368,25 @@ pub(super) struct WorkSpec {
     /// Those that it has.
     #[serde(default)]
     pub(super) committed: Vec<String>,
+    /// What a guard has told it.
+    #[serde(default)]
+    pub(super) warned: Vec<WarningSpec>,
     /// Who listens on the ports that it could not get, by their numbers.
     #[serde(default)]
     pub(super) listeners: BTreeMap<String, u32>,
     /// The sub-agents that have edited a file, the last one first.
     #[serde(default)]
     pub(super) sub_agents: BTreeMap<String, Vec<String>>,
+}
+
+/// What a guard has told a session of another.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct WarningSpec {
+    pub(super) at: String,
+    pub(super) of: String,
+    pub(super) path: Option<String>,
+    pub(super) how: Warned,
 }
 
 /// A session file of an agent, as the source found it.

@@ -281,6 +281,49 @@ fn what_a_living_window_holds_for_itself_is_refused_by_choice_as_long_as_it_live
     assert_eq!(other.edit(&world, &pay), None, "the dead hold nothing");
 }
 
+impl Window {
+    /// Has it state who it is, and begin a session file that tells no edit.
+    fn registers(&self, world: &World, name: &str) {
+        let pid = self.child.id();
+        let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
+        let start = stat.rsplit(')').next().unwrap().split_whitespace().nth(19).unwrap().to_owned();
+        let entry = json!({"pid": pid, "sessionId": self.session, "cwd": self.folder, "procStart": start, "name": name});
+        world.write(&format!("home/.claude/sessions/{pid}.json"), &entry.to_string());
+        let prompt = json!({"type": "user", "message": {"role": "user", "content": "Fix it"}, "origin": {"kind": "human"}});
+        world.write(&format!("home/.claude/projects/shop/{}.jsonl", self.session), &format!("{prompt}\n"));
+    }
+}
+
+#[test]
+fn what_the_guard_knows_and_said_is_told_by_the_pane() {
+    let world = World::new();
+    let repo = repository(&world);
+    let sessions = ["95fe798d-3725-4649-974a-000000000001", "95fe798d-3725-4649-974a-000000000002"];
+    let [mut cart, mut pay] = sessions.map(|session| Window::open(&world, session, &repo));
+    cart.registers(&world, "cart");
+    pay.registers(&world, "pay");
+    let root = repo.to_str().unwrap();
+    let now = |words: &[&str]| {
+        let said = world.run(&[&["now", "--root", root], words].concat());
+        assert_eq!(said.err, "");
+        said.out
+    };
+    // The head of the repository has moved in this second; later edits are certain.
+    std::thread::sleep(std::time::Duration::from_millis(1100));
+    let file = repo.join("src/pay.rs");
+    cart.write(&world, &file, "two\n");
+    let alone = now(&[]);
+    assert!(!alone.contains("was told"), "{alone}");
+    assert!(pay.prompt(&world).is_some());
+    assert!(pay.write(&world, &file, "three\n").is_some());
+    let both = now(&[]);
+    let line = both.lines().find(|line| line.contains("↔")).unwrap_or_else(|| panic!("{both}"));
+    assert!(line.contains("cart ↔ pay") || line.contains("pay ↔ cart"), "{both}");
+    assert!(line.contains("pay.rs; pay was told"), "{both}");
+    let why = world.run(&["explain", "--root", root, "pay"]).out;
+    assert!(why.contains("had been told of cart"), "{why}");
+}
+
 /// Runs opencode's plugin as opencode does, and prints what each call comes to.
 const HOST: &str = r#"
 import { ClaimtopGuard } from "./claimtop.mjs"

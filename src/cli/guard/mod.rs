@@ -33,7 +33,7 @@ use crate::core::guard::git::{GitCall, Reach, Takes, git_calls};
 use crate::core::judge::agent::{Candidates, Role};
 use crate::core::judge::context::server_above;
 use crate::core::model::json as to_json;
-use crate::core::model::ledger::{HeldUp, LedgerHolder, LedgerLine, Met, Touched};
+use crate::core::model::ledger::{Briefed, HeldUp, LedgerHolder, LedgerLine, Met, Touched};
 use crate::core::model::process::ancestry;
 use crate::core::model::{ProcessId, Untrusted};
 use crate::format::guard::{
@@ -257,7 +257,8 @@ impl<'a> Asked<'a> {
         if is_told || (holdings.is_empty() && found.told.briefed.is_none()) {
             return Ok((if is_told { Outcome::ToldBefore } else { Outcome::NobodyElse }, None));
         }
-        self.note_down(&tree, &[LedgerLine::Briefed(digest)])?;
+        let others = holdings.iter().map(|holding| holding.other.holder.session.clone()).collect();
+        self.note_down(&tree, &[LedgerLine::Briefed(Briefed { digest, at: Some(self.now), others })])?;
         if holdings.is_empty() {
             return Ok((Outcome::NobodyElse, None));
         }
@@ -333,10 +334,11 @@ impl<'a> Asked<'a> {
             // The edit is done by now, whenever this was asked.
             let edited =
                 |path: &String| LedgerLine::Edited(Touched { path: path.as_str().into(), at: clock::now() });
-            self.note_down(&tree, &paths.iter().map(edited).collect::<Vec<_>>())?;
-            let met: Vec<Met> =
-                paths.iter().filter_map(|path| found.told.met.get(path.as_str()).cloned()).collect();
-            if !met.is_empty() && self.levels(&tree).note {
+            let met = paths.iter().filter_map(|path| found.told.met.get(path.as_str()).cloned());
+            let met: Vec<Met> = met.filter(|_| self.levels(&tree).note).collect();
+            let noted = met.iter().map(|met| LedgerLine::Noted(Met { at: self.now, ..met.clone() }));
+            self.note_down(&tree, &paths.iter().map(edited).chain(noted).collect::<Vec<_>>())?;
+            if !met.is_empty() {
                 texts.push(present::guard::note(&met, &found.others, top, self.now));
             }
         }

@@ -22,8 +22,10 @@ pub(crate) enum LedgerLine {
     Settled(Touched),
     /// It is about to edit a file that others have edited.
     Met(Met),
-    /// It was told what others hold, of which this is a digest.
-    Briefed(Digest16),
+    /// It was told what others hold.
+    Briefed(Briefed),
+    /// It was told whom an edit of its has met.
+    Noted(Met),
     /// A call of its was held up.
     HeldUp(HeldUp),
     /// It did the like again and went through.
@@ -51,7 +53,21 @@ pub(crate) struct Met {
     pub(crate) at: Timestamp,
 }
 
-/// What a window was told last.
+/// What a window was told at a prompt.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Briefed {
+    /// All that it was told.
+    #[serde(flatten)]
+    pub(crate) digest: Digest16,
+    /// When; earlier versions did not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) at: Option<Timestamp>,
+    /// The sessions that it was told of.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) others: Vec<Untrusted>,
+}
+
+/// A digest of some texts.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Digest16 {
     pub(crate) of: String,

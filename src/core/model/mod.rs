@@ -109,6 +109,6 @@ pub use self::window::{
 };
 pub use self::work::{
     Call, Committed, ContextFill, Doing, Edit, Prompt, SubAgent, TakenPort, Target, Turn, TurnState,
-    UnreadWork, WhyUnread, Work,
+    UnreadWork, Warned, Warning, WhyUnread, Work,
 };
 pub use self::work_item::{Stage, WorkItem};

@@ -3,6 +3,7 @@
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use crate::core::model::named::named;
 use crate::core::model::{FilePath, Format, Medium, ProcessId, Untrusted};
 
 /// The most files of one session that are kept, the newest.
@@ -36,9 +37,41 @@ pub struct Work {
     /// Its sub-agents that have not finished.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub agents: Vec<SubAgent>,
+    /// What a guard has told it of others, the earliest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<Warning>,
     /// How many lines could not be understood.
     #[serde(default)]
     pub skipped: u64,
+}
+
+/// What a guard has told a session: that another has edits which no commit holds.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Warning {
+    /// When.
+    pub at: Timestamp,
+    /// The other session.
+    pub of: Untrusted,
+    /// The file, where it was about one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub path: Option<Untrusted>,
+    /// At which moment, and what came of it.
+    pub how: Warned,
+}
+
+named! {
+    /// How a session was told of another's edits.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+    pub enum Warned {
+        /// At a prompt, before its model did anything.
+        Briefed = "briefed",
+        /// After an edit of the same file.
+        Noted = "noted",
+        /// A call of its was held up or refused.
+        HeldUp = "held-up",
+        /// It made the like again, and that went through.
+        WentOn = "went-on",
+    }
 }
 
 /// What a session file says of its session.

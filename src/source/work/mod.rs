@@ -272,6 +272,7 @@ impl Followed {
             written_at: self.tail.written_at(),
             doing: Doing { edits_since: self.tail.edits_since(), ..draft.doing() },
             agents: Vec::new(),
+            warnings: Vec::new(),
             skipped: draft.skipped,
         };
         if let Some(agents) = &self.agents {

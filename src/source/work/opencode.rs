@@ -198,6 +198,7 @@ fn work(
         written_at: told.written_at.unwrap_or_else(|| files.touched_at()),
         doing: told.doing,
         agents: Vec::new(),
+        warnings: Vec::new(),
         skipped: told.skipped,
     };
     let (agents, more) = session.agents(since)?;

@@ -81,6 +81,7 @@ mod tests {
             written_at: Timestamp::UNIX_EPOCH,
             doing: Doing { taken_ports: vec![taken], ..Doing::default() },
             agents: Vec::new(),
+            warnings: Vec::new(),
             skipped: 0,
         })
     }

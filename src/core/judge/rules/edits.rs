@@ -8,7 +8,7 @@ use crate::core::judge::rules::facts::{Facts, window_evidence, window_name};
 use crate::core::judge::rules::found::Found;
 use crate::core::judge::rules::sharing::has_our_names;
 use crate::core::model::work::UNSEEN;
-use crate::core::model::{Code, Edit, Evidence, Finding, Remedy, Untrusted, WindowView};
+use crate::core::model::{Code, Edit, Evidence, Finding, Remedy, Untrusted, Warned, Warning, WindowView};
 
 /// The most files of one finding that are evidence.
 const MOST_TOLD: usize = 8;
@@ -74,9 +74,46 @@ fn tell(one: &WindowView, other: &WindowView, facts: &Facts<'_>) -> Option<Findi
     for (mine, its) in both.iter().take(MOST_TOLD) {
         evidence.extend([(one, *mine), (other, *its)].into_iter().filter_map(edit_evidence));
     }
+    for (window, of) in [(one, other), (other, one)] {
+        let newest = warnings(window, of).next_back();
+        evidence.extend(newest.map(|warning| warning_evidence(window, of, warning)));
+    }
     evidence.push(Evidence::new("known edits", UNSEEN, "the agents' own session files"));
     let subjects = [one.key.clone(), other.key.clone()];
     Some(Finding::new(Code::OverlappingFiles, subjects, message, evidence, Remedy::None))
+}
+
+/// Returns what a guard has told a window of another one, the earliest first.
+pub(crate) fn warnings<'a>(
+    window: &'a WindowView,
+    of: &'a WindowView,
+) -> impl DoubleEndedIterator<Item = &'a Warning> {
+    let other = certain_work(of).map(|work| &work.session);
+    let all = certain_work(window).into_iter().flat_map(|work| &work.warnings);
+    all.filter(move |warning| Some(&warning.of) == other)
+}
+
+/// Says what a guard has told a window of another one.
+pub(crate) fn warning_words(window: &WindowView, of: &WindowView, warning: &Warning) -> String {
+    let (window, of) = (window_name(window), window_name(of));
+    let what = warning.path.as_ref().map_or_else(|| "files here".to_owned(), ToString::to_string);
+    match warning.how {
+        Warned::Briefed => {
+            format!("{window} was told at its prompt that {of} has uncommitted edits of {what}")
+        }
+        Warned::Noted => {
+            format!("{window} was told after its edit that {of} has uncommitted edits of {what}")
+        }
+        Warned::HeldUp => {
+            format!("a call of {window} was held up because {of} has uncommitted edits of {what}")
+        }
+        Warned::WentOn => format!("{window} made the call again and went on"),
+    }
+}
+
+/// States that a guard has told a window of another one.
+pub(crate) fn warning_evidence(window: &WindowView, of: &WindowView, warning: &Warning) -> Evidence {
+    Evidence::new("guard", warning_words(window, of, warning), "the guard's own ledger").at(Some(warning.at))
 }
 
 /// States that a window has edited a file.

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::path::Path;
 
-use crate::core::judge::rules::edits::{edit_evidence, shared};
+use crate::core::judge::rules::edits::{edit_evidence, shared, warning_evidence, warning_words, warnings};
 use crate::core::judge::rules::facts::window_name;
 use crate::core::judge::story::chain::{Chain, Ending, so};
 use crate::core::judge::story::scene::{Scene, all_windows};
@@ -25,10 +25,20 @@ pub(crate) fn overlapping(scene: &Scene<'_>) -> Option<Story> {
         tell_edit(&mut chain, (one, mine));
         tell_edit(&mut chain, (other, its));
     }
+    for (window, of) in [(one, other), (other, one)] {
+        for warning in warnings(window, of).rev().take(MOST) {
+            let told = warning_words(window, of, warning);
+            chain.saw(Some(warning.at), told, vec![warning_evidence(window, of, warning)]);
+        }
+    }
     let (earlier, later) = if mine.at <= its.at { (one, other) } else { (other, one) };
     let (first, last) = (window_name(earlier), window_name(later));
+    let written = mine.at.max(its.at);
+    let was_told = warnings(later, earlier).any(|warning| Some(warning.at) < written);
+    let although =
+        if was_told { format!(" although it had been told of {first}'s edits") } else { String::new() };
     let told = format!(
-        "{last} wrote {} last, without a commit in between: whether that took in or undid what {first} had \
+        "{last} wrote {} last{although}, without a commit in between: whether that took in or undid what {first} had \
          written is not known; {UNSEEN}",
         mine.path
     );

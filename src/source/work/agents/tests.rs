@@ -49,6 +49,7 @@ impl Session {
             written_at: now,
             doing: Doing { edits: edits.iter().map(edit).collect(), ..Doing::default() },
             agents: Vec::new(),
+            warnings: Vec::new(),
             skipped: 0,
         };
         self.agents.join(&mut work, since);

@@ -23,7 +23,7 @@ use crate::core::model::{
     HolderNames, HomeFolder, Host, Key, Location, NamedTexts, NotedWait, Notes, Origin, Problem, Process,
     ProcessTable, Record, RecordDetail, Repo, Resource, Row, SessionFile, Snapshot, SourceHealth,
     StatedClaim, StatedPid, SubAgent, Texts, Tie, Tombstone, Trace, UnreadWork, Untrusted, Waiting, Wants,
-    Work, WorkItem, Worktree,
+    Warning, Work, WorkItem, Worktree,
 };
 
 /// The facts whose values are a system's own words or numbers.
@@ -328,7 +328,12 @@ impl Redactor {
 
     /// Leaves tools and models, which say nothing of a person.
     fn work(&mut self, work: &mut Work) {
-        let Work { format: _, session, path, medium: _, written_at: _, doing, agents, skipped: _ } = work;
+        let Work { format: _, session, path, medium: _, written_at: _, doing, agents, skipped: _, warnings } =
+            work;
+        for Warning { at: _, of, path, how: _ } in warnings {
+            self.untrusted(of);
+            path.iter_mut().for_each(|path| self.untrusted(path));
+        }
         self.untrusted(session);
         self.file(path);
         let Doing {
