@@ -236,3 +236,26 @@ fn what_a_dead_window_left_running_and_its_end_take_two_keys_and_a_code() {
     let left = report.left_overs.iter().find(|one| one.key == *key).unwrap();
     assert!(left.may_be_ended() && left.certainty == Certainty::Exact, "{left:?}");
 }
+
+#[test]
+fn the_guards_play_is_held_by_real_windows_and_hooks() {
+    let tmp = tempfile::tempdir().unwrap();
+    let mut play = Command::new(env!("CARGO_BIN_EXE_claimtop"));
+    let answer = play.args(["demo", "--guard"]).env("TMPDIR", tmp.path()).output().unwrap();
+    let said = String::from_utf8(answer.stdout).unwrap();
+    assert!(answer.status.success() && answer.stderr.is_empty(), "{said}");
+    assert!(is_empty(tmp.path()));
+    let flat = said.split_whitespace().collect::<Vec<_>>().join(" ");
+    let steps = [
+        "cart edits src/pay.rs: (the guard says nothing)",
+        "its model reads: claimtop: the window `shop` (claude-code, PID",
+        "refused once: claimtop held this up once: `git add -A` would reach",
+        "so it is meant: (the guard says nothing)",
+        "with the result its model reads: claimtop: the window `shop`",
+        "cart ↔ checkout: one tree, pay.rs; checkout was told",
+    ];
+    let mut rest = flat.as_str();
+    for step in steps {
+        rest = rest.split_once(step).unwrap_or_else(|| panic!("{step}\n{said}")).1;
+    }
+}

@@ -255,6 +255,9 @@ pub(crate) enum Command {
         /// Print it once as JSON
         #[arg(long, requires = "once")]
         json: bool,
+        /// Play how the guard keeps two windows out of each other's way, and print it
+        #[arg(long, conflicts_with_all = ["once", "json", "record", "frames"])]
+        guard: bool,
         /// Record it into a new file
         #[arg(long, value_name = "FILE")]
         record: Option<PathBuf>,

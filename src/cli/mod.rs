@@ -194,11 +194,11 @@ fn command(arguments: Arguments) -> Outcome {
         Command::Hook { what: HookCommand::Check } => {
             hook_check::check(&settings::settings(options, environment)?)
         }
-        Command::Demo { once, json, record, frames } => demo::run(
-            options,
-            environment,
-            demo::Wish { showing: demo::Showing::asked(once, json), record, frames },
-        ),
+        Command::Demo { once, json, record, frames, guard } => {
+            let which = if guard { demo::Which::Guard } else { demo::Which::Everything };
+            let wish = demo::Wish { showing: demo::Showing::asked(once, json), record, which, frames };
+            demo::run(options, environment, wish)
+        }
         Command::Record(asked) => {
             let scene = scene(options, environment)?;
             let signatures = scene.observer.policy().signatures.clone();

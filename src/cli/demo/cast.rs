@@ -10,6 +10,7 @@ use std::time::Duration;
 use anyhow::{Context, anyhow};
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, waitid};
 
+use super::guarded::Hook;
 use super::left_over::{Order, Part};
 use super::stage::Stage;
 use super::stand_in;
@@ -134,6 +135,18 @@ impl Cast {
             self.left.push(id);
         }
         Ok(())
+    }
+
+    /// Has a window run a hook, and returns what that printed, as a string of JSON.
+    ///
+    /// # Errors
+    /// There is no such window, or it does not answer.
+    pub(super) fn run(&mut self, role: u32, hook: &Hook) -> anyhow::Result<String> {
+        let actor = self.actor(role)?;
+        writeln!(actor.orders, "{}", serde_json::to_string(hook)?)?;
+        let mut answer = String::new();
+        actor.answers.read_line(&mut answer)?;
+        Ok(answer)
     }
 
     fn actor(&mut self, role: u32) -> anyhow::Result<&mut Actor> {

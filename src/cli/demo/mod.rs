@@ -2,6 +2,7 @@
 
 mod cast;
 mod fill;
+mod guarded;
 mod left_over;
 mod stage;
 pub(super) mod stand_in;
@@ -17,6 +18,7 @@ use jiff::Timestamp;
 use self::cast::Cast;
 use self::fill::Truth;
 use self::stage::Stage;
+pub(super) use self::story::Which;
 use self::story::{File, Stone, Story, Work};
 use super::args::Options;
 use super::environment::Environment;
@@ -25,7 +27,7 @@ use super::output::{Paint, Shape, print};
 use super::screen::{self, About};
 use super::settings::{Settings, settings};
 use super::signatures::signatures;
-use super::{frames, list};
+use super::{frames, list, now};
 use crate::act::fs::system::System;
 use crate::act::tombstones;
 use crate::cli::look;
@@ -67,6 +69,7 @@ impl Showing {
 pub(super) struct Wish {
     pub(super) showing: Showing,
     pub(super) record: Option<PathBuf>,
+    pub(super) which: Which,
     /// The keys after which frames are printed instead.
     pub(super) frames: Option<String>,
 }
@@ -78,12 +81,15 @@ pub(super) struct Wish {
 pub(super) fn run(options: &Options, environment: Environment, wish: Wish) -> Outcome {
     refuse_folders(options)?;
     let failed = |error| Failure::new(Exit::Failed, error);
-    let world = World::make().map_err(failed)?;
+    let mut world = World::make(wish.which).map_err(failed)?;
     let settings = world.settings(options, environment)?;
     settings.start_log()?;
     world.remember(&settings).map_err(failed)?;
     let observer =
         look::observer(&settings, signatures(&settings)?).only_below(Some(world.stage.path().to_owned()));
+    if wish.which == Which::Guard {
+        print(&guarded::play(&mut world).map_err(failed)?)?;
+    }
     let tape = wish.record.map(|path| begun(&observer, path)).transpose().map_err(failed)?;
     let observer = match &tape {
         Some(tape) => observer.recorded(tape.recorder()),
@@ -92,7 +98,14 @@ pub(super) fn run(options: &Options, environment: Environment, wish: Wish) -> Ou
     let world = Held(Arc::new(Mutex::new(Some(world))));
     let outcome = match &wish.frames {
         Some(keys) => frames(observer, keys),
-        None => show(&settings, (observer, tape), wish.showing, &world.0),
+        None => match wish.which {
+            Which::Everything => show(&settings, (observer, tape), wish.showing, &world.0),
+            Which::Guard => {
+                let mut observer = observer;
+                let paint = Paint::for_stdout(settings.effective.config.color);
+                now::run(&mut observer, Shape::Text(paint)).map(|_| Exit::Fine)
+            }
+        },
     };
     end(&world.0).map_err(failed)?;
     outcome
@@ -175,8 +188,8 @@ struct World {
 }
 
 impl World {
-    fn make() -> anyhow::Result<Self> {
-        let story = Story::built_in().context("failed to read the demo's story")?;
+    fn make(which: Which) -> anyhow::Result<Self> {
+        let story = Story::built_in(which).context("failed to read the demo's story")?;
         let stage = Stage::build()?;
         story.repos.iter().try_for_each(|repo| stage.repository(repo))?;
         let host = host::host(clock::now());

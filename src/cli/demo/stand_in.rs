@@ -6,11 +6,12 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 
 use rustix::process::{Signal, set_parent_process_death_signal};
 
+use super::guarded::Hook;
 use super::left_over::{self, Order};
 use crate::cli::environment::{self, STAND_IN_VARIABLE};
 use crate::cli::failure::Exit;
 
-/// Waits until whoever started this process is gone. A line that is an order is left to go on; each other line that comes in names a program to
+/// Waits until whoever started this process is gone. A line that is an order is left to go on; one that is a hook is run, and what that prints is the answer, as JSON; each other line that comes in names a program to
 /// start as another stand-in; the answer is its PID. The first answer comes unasked.
 ///
 /// Both a closed pipe and the kernel tell of the end: a stopped process does not notice the
@@ -34,6 +35,13 @@ pub(crate) fn play() -> Exit {
             match leave(&order) {
                 Ok(input) => inputs.extend(input),
                 Err(_) => return Exit::Failed,
+            }
+            continue;
+        }
+        if let Ok(hook) = serde_json::from_str::<Hook>(&line) {
+            let said = hook.run().unwrap_or_default();
+            if writeln!(stdout(), "{}", serde_json::Value::from(said)).is_err() {
+                break;
             }
             continue;
         }

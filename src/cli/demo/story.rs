@@ -8,6 +8,18 @@ use serde::de::IgnoredAny;
 /// The world, in the form of the worlds that the tests judge.
 const STORY: &str = include_str!("../../../assets/demo.toml");
 
+/// The world of the guard's play.
+const GUARD: &str = include_str!("../../../assets/demo-guard.toml");
+
+/// What is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::cli) enum Which {
+    /// One of each collision, and of what windows leave behind.
+    Everything,
+    /// How the guard keeps two windows out of each other's way.
+    Guard,
+}
+
 /// Processes, repositories and files.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -199,7 +211,10 @@ impl Story {
     ///
     /// # Errors
     /// It is not what it should be: a bug.
-    pub(super) fn built_in() -> Result<Self, toml::de::Error> {
-        toml::from_str(STORY)
+    pub(super) fn built_in(which: Which) -> Result<Self, toml::de::Error> {
+        toml::from_str(match which {
+            Which::Everything => STORY,
+            Which::Guard => GUARD,
+        })
     }
 }
