@@ -256,7 +256,7 @@ fn a_late_and_a_vanishing_folder_are_followed() {
     screen.press("3");
     std::fs::create_dir_all(&maia).unwrap();
     let text = r#"{"current_agent":"late_agent","session_start":"2026-11-20T21:40:34.370794"}"#;
-    std::fs::write(maia.join("swarm_session_99.json"), text).unwrap();
+    std::fs::write(maia.join("swarm_session_4000099.json"), text).unwrap();
     screen.wait_for("late_agent");
     std::fs::remove_dir_all(world.path("home/.maia")).unwrap();
     screen.wait_until("the record gone with its folder", |screen| !screen.shows("late_agent"));
