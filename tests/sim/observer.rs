@@ -116,11 +116,11 @@ impl SimObserver {
     }
 
     /// Notes which agents were seen alive, as the collector does.
-    fn remember(&mut self, snapshot: &mut Snapshot) {
+    fn remember(&mut self, snapshot: &mut Snapshot, listed_at: Timestamp) {
         for process in snapshot.processes.by_pid.values() {
             let role = policy().signatures.classify(process).map(|(_, role)| role);
             if role == Some(Role::Agent) && !claimtop::testing::core::has_exited(process) {
-                self.seen.insert(process.id, snapshot.taken_at);
+                self.seen.insert(process.id, listed_at);
             }
         }
         let seen =
@@ -132,7 +132,8 @@ impl SimObserver {
 impl Look for SimObserver {
     fn look(&mut self) -> Snapshot {
         let mut snapshot = self.records();
-        (snapshot.processes, snapshot.taken_at) = self.processes();
+        let listed_at;
+        (snapshot.processes, listed_at) = self.processes();
         let table = &mut snapshot.processes;
         match self.scan_mode {
             ScanMode::Credulous(Credit::NoRoster) => {
@@ -168,7 +169,8 @@ impl Look for SimObserver {
             self.scheduler
                 .step(self.me, |world| traces::read(world, &mut snapshot, &self.descents, scan_mode));
         }
-        self.remember(&mut snapshot);
+        self.remember(&mut snapshot, listed_at);
+        snapshot.taken_at = self.now();
         snapshot
     }
 

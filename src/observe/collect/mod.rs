@@ -240,11 +240,11 @@ impl Collector {
 
     /// Puts together what was read, and reads what only the whole tells where to find.
     fn finish(&mut self, mut round: Round<'_>) -> Snapshot {
-        let taken_at = clock::now();
-        self.measure(&mut round.processes, taken_at);
+        let listed_at = clock::now();
+        self.measure(&mut round.processes, listed_at);
         for (repo, _) in round.repos.values_mut() {
-            self.repositories.users.fill(repo, &round.pass.records, &round.processes, taken_at);
-            self.repositories.inside.fill(repo, &round.processes, taken_at);
+            self.repositories.users.fill(repo, &round.pass.records, &round.processes, listed_at);
+            self.repositories.inside.fill(repo, &round.processes, listed_at);
         }
         let Round { reading, mut roots, found, mut pass, repos, processes } = round;
         let (homes, tallies) = (pass.homes(), std::mem::take(&mut pass.tallies));
@@ -253,7 +253,7 @@ impl Collector {
         let (repos, badges): (Vec<Repo>, Vec<SourceHealth>) = repos.into_values().unzip();
         let Scope { places, fence, .. } = &self.scope;
         let mut snapshot = Snapshot {
-            taken_at,
+            taken_at: listed_at,
             host: reading.host.clone(),
             databases: Vec::new(),
             processes,
@@ -277,8 +277,8 @@ impl Collector {
         }
         self.repositories.follow(&snapshot.repos, &mut self.hints);
         snapshot.seen_agents =
-            self.seen.update((&snapshot.processes, &snapshot.records), &self.scope.signatures, taken_at);
-        let mut others: Vec<_> = self.sources.iter().flat_map(|source| source.health(taken_at)).collect();
+            self.seen.update((&snapshot.processes, &snapshot.records), &self.scope.signatures, listed_at);
+        let mut others: Vec<_> = self.sources.iter().flat_map(|source| source.health(listed_at)).collect();
         let sources = &mut snapshot.sources;
         sources.append(&mut tallies.health(&others));
         sources.append(&mut roots);
@@ -289,6 +289,8 @@ impl Collector {
         sources.extend(self.scope.homes.has_more().then(health::more_homes));
         let outside = self.working.iter().filter(|folder| !self.scope.fence.reaches(folder));
         sources.extend(health::outside(outside.count()));
+        // Sources find out who has exited since all were listed: nobody is dated dead before that.
+        snapshot.taken_at = clock::now();
         snapshot
     }
 
@@ -342,5 +344,35 @@ impl Collector {
         let living = sessions.filter(|process| process.has_exited != Some(true));
         let living = living.map(|process| process.id.pid).collect();
         self.scanner.usage(processes, &living, now);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+
+    use super::*;
+
+    /// A source that finds out, while it is read, that somebody has exited since all were listed.
+    struct Finder(Arc<Mutex<Option<Timestamp>>>);
+
+    impl Source for Finder {
+        fn add_to(&mut self, _snapshot: &mut Snapshot, _scope: &Scope, _reading: &Reading<'_>) {
+            *self.0.lock().unwrap() = Some(clock::now());
+        }
+
+        fn health(&self, _now: Timestamp) -> Vec<SourceHealth> {
+            Vec::new()
+        }
+    }
+
+    #[test]
+    fn a_look_is_dated_after_everything_that_it_has_found_out() {
+        let mut collector = Collector::new(Places::default(), Signatures::built_in().unwrap());
+        let found_at = Arc::new(Mutex::new(None));
+        collector.sources = vec![Box::new(Finder(Arc::clone(&found_at)))];
+        let taken_at = collector.look().taken_at;
+        let found_at = found_at.lock().unwrap().unwrap();
+        assert!(found_at <= taken_at, "found out at {found_at}, and dated {taken_at}");
     }
 }
