@@ -12,6 +12,8 @@
     reason = "tests make files and processes and say by panicking what is wrong"
 )]
 
+#[path = "stopping/containers.rs"]
+mod containers;
 #[path = "common/program.rs"]
 mod program;
 #[expect(dead_code, reason = "this test needs only a part of it")]

@@ -12,6 +12,10 @@ use crate::core::model::{
 };
 use crate::core::plan::stop::heed_clients;
 
+/// Said of a process that cannot be taken hold of for certain.
+const NOT_OURS: &str =
+    "is not yours, or counts in another PID namespace, as in a container, or cannot be told from others";
+
 /// Reads what runs below a process that would be ended, puts all of it into the plan, and returns it with
 /// what a confirmation is good for.
 ///
@@ -108,7 +112,7 @@ fn tree(machine: &dyn Processes, topmost: ProcessId) -> Result<Vec<ProcessPrint>
         std::iter::successors(Some(machine.own_pid()), |pid| parents.get(pid).copied()).take(64).collect();
     let print = machine.print(topmost.pid).filter(|print| print.id == topmost);
     let print = print.ok_or_else(|| {
-        let why = format!("PID {} has ended, or is not yours, or cannot be told from others", topmost.pid);
+        let why = format!("PID {} has ended, or {NOT_OURS}", topmost.pid);
         ActionError::Never(why)
     })?;
     let mut found = vec![print];
@@ -125,7 +129,7 @@ fn tree(machine: &dyn Processes, topmost: ProcessId) -> Result<Vec<ProcessPrint>
                 Some(print) => found.push(print),
                 None if has_gone(machine, *id)? => {}
                 None => {
-                    let why = format!("PID {} below it cannot be told from others", id.pid);
+                    let why = format!("PID {} below it {NOT_OURS}", id.pid);
                     return Err(ActionError::Never(why));
                 }
             }
