@@ -147,6 +147,7 @@ pub mod source {
     pub use crate::source::sqlite::copies::Copies;
     pub use crate::source::traces::descents::Descents;
     pub use crate::source::traces::left;
+    pub use crate::source::traces::servers::{may_name as may_name_servers, named_in as server_named_in};
 
     /// The clocks.
     pub mod clock {

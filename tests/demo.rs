@@ -259,3 +259,10 @@ fn the_guards_play_is_held_by_real_windows_and_hooks() {
         rest = rest.split_once(step).unwrap_or_else(|| panic!("{step}\n{said}")).1;
     }
 }
+
+#[test]
+fn what_a_window_left_running_is_called_as_its_configuration_does() {
+    let tmp = tempfile::tempdir().unwrap();
+    let frames = once(tmp.path(), "UTC", &["--frames", "6"]);
+    assert!(String::from_utf8_lossy(&frames.stdout).contains("MCP server catalogue"));
+}

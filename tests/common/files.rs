@@ -8,6 +8,7 @@ use claimtop::core::model::{
 };
 use claimtop::described;
 use claimtop::testing::format::{self, Base, FileKind, Parsed, Reading};
+use claimtop::testing::source::{may_name_servers, server_named_in};
 use jiff::tz::TimeZone;
 
 use super::WorldFile;
@@ -18,6 +19,9 @@ pub(super) const HOME: &str = "/home/dev";
 impl WorldFile {
     pub(super) fn read_file(&self, spec: &FileSpec, snapshot: &mut Snapshot) {
         let path = absolute(&self.filled(&spec.path));
+        if may_name_servers(&path) {
+            return;
+        }
         let kind =
             self.recognise(&path).unwrap_or_else(|| panic!("no format keeps a file at {}", path.display()));
         let image = self.image(spec, path);
@@ -27,6 +31,13 @@ impl WorldFile {
             Parsed::Broken(broken) => snapshot.broken.push(broken),
             Parsed::Ignored => {}
         }
+    }
+
+    /// Returns what the files of the world call a server with these arguments.
+    pub(super) fn server(&self, argv: &[Untrusted]) -> Option<Untrusted> {
+        let files = self.file.iter().map(|spec| (absolute(&spec.path), self.filled(&spec.text)));
+        let files: Vec<_> = files.filter(|(path, _)| may_name_servers(path)).collect();
+        server_named_in(files.iter().map(|(path, text)| (path.as_path(), text.as_str())), argv)
     }
 
     fn image(&self, spec: &FileSpec, path: PathBuf) -> FileImage {

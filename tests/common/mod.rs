@@ -165,10 +165,12 @@ impl WorldFile {
 
     fn trace(&self, spec: &TraceSpec) -> Trace {
         let process = self.process.iter().find(|process| process.pid == spec.pid).expect("its process");
+        let argv: Vec<_> = process.argv.iter().map(|argument| argument.as_str().into()).collect();
         Trace {
             id: ProcessId { pid: spec.pid, start_ticks: self.ticks(&process.started) },
             group: spec.group.unwrap_or(spec.pid),
-            argv: process.argv.iter().map(|argument| argument.as_str().into()).collect(),
+            server: spec.server.as_deref().map(Into::into).or_else(|| self.server(&argv)),
+            argv,
             cwd: process.cwd.as_deref().map(Into::into),
             origin: (!spec.unread).then(|| Origin {
                 agent: spec.window.map(|_| spec.agent.as_str().into()),
@@ -192,7 +194,6 @@ impl WorldFile {
                 })
                 .collect(),
             input: spec.input,
-            server: spec.server.as_deref().map(Into::into),
             hindrance: spec.hindrance(),
         }
     }

@@ -3,7 +3,7 @@
 mod adopted;
 pub(crate) mod descents;
 mod measured;
-mod servers;
+pub(crate) mod servers;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;

@@ -88,11 +88,28 @@ impl Servers {
 
     /// Returns the name of the server with these arguments, where no two have them.
     pub(super) fn name_of(&self, argv: &[Untrusted]) -> Option<&Untrusted> {
-        let mut names = self.known.values().flat_map(|(_, servers)| servers);
-        let mut names = std::iter::from_fn(|| names.find(|one| runs(one, argv)).map(|one| &one.name));
-        let first = names.next()?;
-        names.all(|other| other == first).then_some(first)
+        name_of(self.known.values().flat_map(|(_, servers)| servers), argv)
     }
+}
+
+/// Returns what these files, by path, call the server with these arguments; made-up worlds have some.
+pub fn named_in<'a>(
+    files: impl Iterator<Item = (&'a Path, &'a str)>,
+    argv: &[Untrusted],
+) -> Option<Untrusted> {
+    let servers: Vec<Server> = files.flat_map(|(path, text)| understood(path, text.as_bytes())).collect();
+    name_of(servers.iter(), argv).cloned()
+}
+
+/// Returns whether a file by this path may name servers.
+pub fn may_name(path: &Path) -> bool {
+    OF_HOME.iter().chain(&OF_PROJECT).any(|name| path.ends_with(name))
+}
+
+fn name_of<'a>(servers: impl Iterator<Item = &'a Server>, argv: &[Untrusted]) -> Option<&'a Untrusted> {
+    let mut names = servers.filter(|one| runs(one, argv)).map(|one| &one.name);
+    let first = names.next()?;
+    names.all(|other| other == first).then_some(first)
 }
 
 /// Returns the files in the homes and in the folders that the processes work in.
