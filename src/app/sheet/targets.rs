@@ -63,8 +63,7 @@ fn endings(index: &Index, key: &Key) -> Vec<Request> {
 fn ending(index: &Index, key: &Key) -> Option<Request> {
     let of_finding = |finding: &'_ Finding| {
         let left = finding.subjects.iter().find(|key| key.kind() == Some(KeyKind::LeftOver));
-        let mut yields = finding.yields().iter().filter(|_| finding.code == Code::SharedSessionId);
-        left.or_else(|| yields.find(|key| index.window(key).is_some())).cloned()
+        left.or_else(|| finding.closes()).cloned()
     };
     let key = &index.finding(key).and_then(of_finding).unwrap_or_else(|| key.clone());
     let is_left = index.left_over(key).is_some();

@@ -10,8 +10,8 @@ use crate::app::summary::summary;
 use crate::app::view::View;
 use crate::core::model::text::is_forbidden;
 use crate::core::model::{
-    ClaimStatus, Committed, Edit, Evidence, Format, Member, Port, ProcessId, Reason, Role, UnreadWork,
-    WhyUnread,
+    ClaimStatus, Code, Committed, Edit, Evidence, Format, Member, Port, ProcessId, Reason, Remedy, Request,
+    Role, Signal, UnreadWork, WhyUnread,
 };
 use crate::present::lookup::Index;
 use crate::present::tone::{Span, of_claim};
@@ -420,4 +420,25 @@ fn what_the_processes_of_a_window_take_is_asked_for_while_its_evidence_is_open()
     assert!(panel_text(&state).contains("Takes"), "it stays until it is known anew");
     press(&mut state, "\u{1b}f");
     assert_eq!(measured(&press(&mut state, "\n")), [] as [&str; 0], "a frozen picture is as it was");
+}
+
+#[test]
+fn a_story_names_the_key_where_it_ends_the_window_that_is_to_be_closed() {
+    let mut report = testing::contested();
+    let finding = Arc::make_mut(&mut report.findings[0]);
+    (finding.code, finding.remedy) = (Code::SharedSessionId, Remedy::None);
+    finding.subjects = [key("w-4711"), key("w-4890")].into();
+    let story = finding.story.as_mut().unwrap();
+    (story.advice, story.yields) = ("close it".to_owned(), vec![key("w-4890")]);
+    let named_on = ["5\n", "2\n", "2j\n", "2jj\n"].map(|keys| {
+        let mut state = seen(report.clone());
+        press(&mut state, keys);
+        let is_named = panel_text(&state).contains("close it; x shows how to end it");
+        let ended = Request::Stop { key: key("w-4890"), signal: Signal::Term };
+        let offered = press(&mut state, "x");
+        let is_offered = offered.contains(&Effect::Offer([ended].into()));
+        assert_eq!(is_named, is_offered, "{keys:?}: {offered:?}");
+        is_named
+    });
+    assert_eq!(named_on, [true, false, true, false]);
 }

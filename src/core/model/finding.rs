@@ -7,7 +7,7 @@ use std::path::Path;
 use lean_string::LeanStr;
 use serde::{Serialize, Serializer};
 
-use crate::core::model::{Code, Evidence, Key, RecordView, Severity, Story, Untrusted};
+use crate::core::model::{Code, Evidence, Key, KeyKind, RecordView, Severity, Story, Untrusted};
 
 /// What helps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -127,6 +127,13 @@ impl Finding {
     /// Returns whom its story tells to yield.
     pub(crate) fn yields(&self) -> &[Key] {
         self.story.as_ref().map_or(&[], |story| &story.yields)
+    }
+
+    /// Returns the window that its story advises to close, where it is not enough that it lets go of
+    /// something.
+    pub(crate) fn closes(&self) -> Option<&Key> {
+        let yields = self.yields().iter().filter(|_| self.code == Code::SharedSessionId);
+        yields.into_iter().find(|key| key.kind() == Some(KeyKind::Window))
     }
 
     /// Returns what tells it from others, whatever its words are by now.

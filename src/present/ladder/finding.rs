@@ -1,7 +1,7 @@
 //! Findings: the sentence, the evidence, and what helps.
 
 use super::story;
-use crate::core::model::{Finding, Key};
+use crate::core::model::{Finding, Key, Remedy};
 use crate::present::lookup::Index;
 use crate::present::page::{Medium, Page};
 use crate::present::tone::Tone;
@@ -15,7 +15,7 @@ pub(crate) fn write_near(page: &mut Page, index: &Index, key: &Key) {
     }
     for finding in findings {
         page.gap();
-        write(page, finding);
+        write(page, index, finding, key);
     }
 }
 
@@ -28,23 +28,29 @@ pub(crate) fn write_advised(page: &mut Page, index: &Index, key: &Key) {
     }
 }
 
-/// Writes a finding: what helps, then its evidence and how it came to be.
-pub(crate) fn write(page: &mut Page, finding: &Finding) {
+/// Writes a finding, on the page of a thing or on its own: what helps, then its evidence and how it came to be.
+pub(crate) fn write(page: &mut Page, index: &Index, finding: &Finding, of: &Key) {
     if page.medium() == Medium::Screen {
-        write_advice(page, finding);
+        write_advice(page, index, finding, of);
     }
     page.problem(finding.severity, finding.code.name(), &finding.message.to_string());
     if page.medium() == Medium::Text {
-        write_advice(page, finding);
+        write_advice(page, index, finding, of);
     }
     write_facts(page, finding);
 }
 
-/// Writes what its story tells to do.
-pub(crate) fn write_advice(page: &mut Page, finding: &Finding) {
-    if let Some(story) = &finding.story {
-        page.field("Do", &story.advice, Tone::Key);
-    }
+/// Writes what its story tells to do, with the key where that can be done from the page of this thing: on
+/// that of another window the same key would end that one.
+pub(crate) fn write_advice(page: &mut Page, index: &Index, finding: &Finding, of: &Key) {
+    let Some(story) = &finding.story else { return };
+    let lives = |key: &Key| index.window(key).is_some_and(|window| !index.has_ended(window));
+    let is_meant = |key: &Key| key == of || index.finding(of).is_some();
+    let (key, verb) = match words::remedy_key(Remedy::Stop).filter(|_| page.medium() == Medium::Screen) {
+        Some(end) if finding.closes().is_some_and(|key| lives(key) && is_meant(key)) => end,
+        Some(_) | None => return page.field("Do", &story.advice, Tone::Key),
+    };
+    page.field("Do", &format!("{}; {key} shows how to {verb} it", story.advice), Tone::Key);
 }
 
 /// Writes what helps against a finding, its evidence and how it came to be.

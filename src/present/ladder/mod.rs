@@ -26,7 +26,7 @@ pub(crate) fn write(page: &mut Page, index: &Index, key: &Key) -> String {
     } else if let Some(one) = index.left_tree(key) {
         left_over::tree_page(page, index, one);
     } else if let Some(finding) = index.finding(key) {
-        return write_problem(page, index, finding);
+        return write_problem(page, index, finding, key);
     } else {
         if index.findings_near(key).is_empty() {
             page.text("It is gone since the last look.", Tone::Notice);
@@ -37,8 +37,8 @@ pub(crate) fn write(page: &mut Page, index: &Index, key: &Key) -> String {
 }
 
 /// Writes a finding with what it is about.
-fn write_problem(page: &mut Page, index: &Index, finding: &Finding) -> String {
-    finding::write(page, finding);
+fn write_problem(page: &mut Page, index: &Index, finding: &Finding, key: &Key) -> String {
+    finding::write(page, index, finding, key);
     for key in finding.subjects.iter().take(8) {
         page.heading(&format!("About {}", index.name(key)));
         if let Some(window) = index.window(key) {

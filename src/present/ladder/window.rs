@@ -27,7 +27,7 @@ pub(crate) fn write(page: &mut Page, index: &Index, window: &WindowView) {
     match page.medium() {
         Medium::Screen => {
             let findings = index.findings_near(&window.key).into_iter();
-            findings.for_each(|finding| super::finding::write_advice(page, finding));
+            findings.for_each(|finding| super::finding::write_advice(page, index, finding, &window.key));
         }
         Medium::Text => super::finding::write_near(page, index, &window.key),
     }
