@@ -10,7 +10,7 @@ use std::time::Duration;
 use anyhow::{Context, anyhow};
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, waitid};
 
-use super::guarded::Hook;
+use super::hook::Hook;
 use super::left_over::{Order, Part};
 use super::stage::Stage;
 use super::stand_in;

@@ -1,18 +1,15 @@
 //! `demo --guard`: two windows that the guard keeps out of each other's way, played with real processes.
 
-use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs::OpenOptions;
-use std::io::{Read, Write as _};
-use std::path::PathBuf;
-use std::process::{Command, Stdio};
+use std::io::Write as _;
 
 use anyhow::Context;
-use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::World;
-use super::stage::{make, write};
+use super::cast::Cast;
+use super::hook::Hook;
+use super::stage::{Stage, make, write};
 
 /// The windows, as the story calls them: who edits first, and who comes into its way.
 const FIRST: (u32, &str, &str) = (4101, "cart", "1d3c0a52-6f0e-4b7e-9a53-0f2d8a6c1101");
@@ -21,43 +18,13 @@ const SECOND: (u32, &str, &str) = (4102, "checkout", "2e4d1b63-7a1f-4c8f-8b64-1a
 /// How long the guard of the demo may take, in milliseconds: a demo is no agent that waits.
 const PATIENCE_MS: &str = "5000";
 
-/// A hook that a window is told to run, as its agent would.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct Hook {
-    claimtop: PathBuf,
-    env: BTreeMap<String, String>,
-    input: String,
-}
-
-impl Hook {
-    /// Runs it below this process; returns what it prints.
-    ///
-    /// # Errors
-    /// It cannot be started.
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "the demo starts processes, and each one is our own program"
-    )]
-    pub(super) fn run(&self) -> std::io::Result<String> {
-        let mut command = Command::new(&self.claimtop);
-        command.args(["guard", "--for", "claude"]).env_clear().envs(&self.env);
-        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn()?;
-        // A guard that has ended already has nothing to say.
-        let _ = child.stdin.take().map_or(Ok(()), |mut stdin| stdin.write_all(self.input.as_bytes()));
-        let mut said = String::new();
-        child.stdout.take().map_or(Ok(0), |mut stdout| stdout.read_to_string(&mut said))?;
-        child.wait()?;
-        Ok(said)
-    }
-}
-
 /// Plays it, and tells each step with what the guard said.
 ///
 /// # Errors
 /// A window does not answer, or a file cannot be written.
-pub(super) fn play(world: &mut World) -> anyhow::Result<String> {
-    let file = world.stage.place("/home/dev/shop/src/pay.rs");
+pub(super) fn play(stage: &Stage, cast: &mut Cast) -> anyhow::Result<String> {
+    let mut windows = Windows { stage, cast };
+    let file = stage.place("/home/dev/shop/src/pay.rs");
     make(file.parent().context("it lies in a folder")?)?;
     let edit = json!({"tool_name": "Edit", "tool_input": {"file_path": file}});
     let add = |call: &str| json!({"tool_name": "Bash", "tool_input": {"command": "git add -A"}, "tool_use_id": call});
@@ -66,18 +33,18 @@ pub(super) fn play(world: &mut World) -> anyhow::Result<String> {
         let said = said.map_or_else(|| "  (the guard says nothing)".to_owned(), |said| quoted(&said));
         writeln!(told, "\n{name} {did}\n{said}")
     };
-    let before = world.ask(FIRST, "PreToolUse", &edit)?;
+    let before = windows.ask(FIRST, "PreToolUse", &edit)?;
     write(&file, "fn pay() { card() }\n")?;
-    tell(FIRST, "edits src/pay.rs:", before.or(world.ask(FIRST, "PostToolUse", &edit)?))?;
-    let brief = world.ask(SECOND, "UserPromptSubmit", &json!({"prompt": "Try the other till"}))?;
+    tell(FIRST, "edits src/pay.rs:", before.or(windows.ask(FIRST, "PostToolUse", &edit)?))?;
+    let brief = windows.ask(SECOND, "UserPromptSubmit", &json!({"prompt": "Try the other till"}))?;
     tell(SECOND, "is given a prompt; before its first call its model reads:", brief)?;
-    let held_up = world.ask(SECOND, "PreToolUse", &add("toolu_1"))?;
+    let held_up = windows.ask(SECOND, "PreToolUse", &add("toolu_1"))?;
     tell(SECOND, "calls `git add -A`, which is refused once:", held_up)?;
-    let again = world.ask(SECOND, "PreToolUse", &add("toolu_2"))?;
+    let again = windows.ask(SECOND, "PreToolUse", &add("toolu_2"))?;
     tell(SECOND, "makes the call again, so it is meant:", again)?;
-    world.ask(SECOND, "PreToolUse", &edit)?;
+    windows.ask(SECOND, "PreToolUse", &edit)?;
     OpenOptions::new().append(true).open(&file)?.write_all(b"fn refund() {}\n")?;
-    let note = world.ask(SECOND, "PostToolUse", &edit)?;
+    let note = windows.ask(SECOND, "PostToolUse", &edit)?;
     tell(SECOND, "edits src/pay.rs all the same; with the result its model reads:", note)?;
     told.push_str("\nWhat the pane says of it:\n\n");
     Ok(told)
@@ -101,7 +68,13 @@ fn quoted(text: &str) -> String {
 /// The width of a text, in characters.
 const WIDTH: usize = 76;
 
-impl World {
+/// The windows and where they live.
+struct Windows<'a> {
+    stage: &'a Stage,
+    cast: &'a mut Cast,
+}
+
+impl Windows<'_> {
     /// Has a window run its hook, and returns what that gives the model to read.
     fn ask(
         &mut self,

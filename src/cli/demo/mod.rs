@@ -3,6 +3,7 @@
 mod cast;
 mod fill;
 mod guarded;
+mod hook;
 mod left_over;
 mod stage;
 pub(super) mod stand_in;
@@ -88,7 +89,7 @@ pub(super) fn run(options: &Options, environment: Environment, wish: Wish) -> Ou
     let observer =
         look::observer(&settings, signatures(&settings)?).only_below(Some(world.stage.path().to_owned()));
     if wish.which == Which::Guard {
-        print(&guarded::play(&mut world).map_err(failed)?)?;
+        print(&guarded::play(&world.stage, &mut world.cast).map_err(failed)?)?;
     }
     let tape = wish.record.map(|path| begun(&observer, path)).transpose().map_err(failed)?;
     let observer = match &tape {

@@ -6,7 +6,7 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 
 use rustix::process::{Signal, set_parent_process_death_signal};
 
-use super::guarded::Hook;
+use super::hook::Hook;
 use super::left_over::{self, Order};
 use crate::cli::environment::{self, STAND_IN_VARIABLE};
 use crate::cli::failure::Exit;
