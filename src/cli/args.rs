@@ -406,6 +406,15 @@ pub(crate) enum GuardCommand {
         #[arg(required = true, value_name = "PATH")]
         paths: Vec<PathBuf>,
     },
+    /// Have it answer recorded calls in a recorded world; exit code 1 if it does not say what is true there
+    Replay {
+        /// The recording
+        #[arg(value_name = "FILE")]
+        file: PathBuf,
+        /// Print one JSON object a call
+        #[arg(long)]
+        json: bool,
+    },
     /// Count what it has said so far, and how long that took
     Stats {
         /// Print JSON

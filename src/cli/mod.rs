@@ -183,6 +183,9 @@ fn command(arguments: Arguments) -> Outcome {
             let paint = Paint::for_stdout(settings.effective.config.color);
             guard::stats(&settings, if json { Shape::Json } else { Shape::Text(paint) })
         }
+        Command::Guard { what: Some(GuardCommand::Replay { file, json }), .. } => {
+            guard::replay(&file, if json { Shape::Json } else { Shape::Text(Paint::Plain) })
+        }
         Command::Guard { asker, what: None } => {
             let asker = asker.as_deref().and_then(Asker::named);
             Ok(asker.map_or(failure::Exit::Fine, |asker| guard::answer(asker, options, environment)))

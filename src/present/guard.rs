@@ -114,7 +114,7 @@ fn files(edits: &[&Edit], tree: &str, now: Timestamp) -> String {
 }
 
 /// Quotes a path as it lies in its working tree.
-fn inside(path: &str, tree: &str) -> String {
+pub(crate) fn inside(path: &str, tree: &str) -> String {
     let inside = path.strip_prefix(tree).map_or(path, |inside| inside.trim_start_matches('/'));
     format!("`{}`", clean(inside, MOST_PATH))
 }

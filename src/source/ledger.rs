@@ -1,6 +1,6 @@
 //! Reads what guarded windows wrote down, as much of it as one question needs.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::ffi::OsStr;
 use std::hash::Hash;
 use std::path::{Path, PathBuf};
@@ -14,6 +14,7 @@ use crate::core::judge::agent::Candidates;
 use crate::core::model::ledger::{
     Digest16, HeldUp, LedgerHolder, LedgerLine, Met, Touched, folder_name, parse,
 };
+use crate::core::model::process::MAX_DEPTH;
 use crate::core::model::{Committed, Edit, Medium, ProcessId, Repo, RepoSort, Untrusted, json};
 use crate::source::os::fence::{Fence, resolve};
 use crate::source::os::open::folder::Folder;
@@ -95,8 +96,46 @@ pub(crate) struct Own<'a> {
     pub(crate) process: Option<ProcessId>,
     /// The processes above it.
     pub(crate) above: &'a [ProcessId],
-    /// Which processes may be agents.
-    pub(crate) candidates: &'a Candidates,
+}
+
+/// Who tells of processes.
+pub(crate) enum Processes {
+    /// The system; these may be agents.
+    System(Candidates),
+    /// A recording: those that run, each with the one above it.
+    Recorded(BTreeMap<ProcessId, Option<ProcessId>>),
+}
+
+impl Processes {
+    /// Returns whether the very process lives; `None` where that cannot be told.
+    fn lives(&self, id: ProcessId) -> Option<bool> {
+        match self {
+            Self::System(_) => processes::lives(id),
+            Self::Recorded(running) => Some(running.contains_key(&id)),
+        }
+    }
+
+    /// Returns the inode of a process's pidfd, where there is one.
+    pub(crate) fn pidfd_inode(&self, id: ProcessId) -> Option<u64> {
+        match self {
+            Self::System(_) => processes::pidfd_inode(id),
+            Self::Recorded(_) => None,
+        }
+    }
+
+    fn is_below(&self, process: ProcessId, above: ProcessId) -> bool {
+        match self {
+            Self::System(candidates) => {
+                let table = processes::chain(process.pid, candidates);
+                table.get(process.pid).is_some_and(|found| found.id == process)
+                    && table.get(above.pid).is_some_and(|found| found.id == above)
+            }
+            Self::Recorded(running) => {
+                let parent = |id: &ProcessId| running.get(id).copied().flatten();
+                std::iter::successors(Some(process), parent).take(MAX_DEPTH).any(|one| one == above)
+            }
+        }
+    }
 }
 
 /// What the ledgers of a working tree say.
@@ -123,6 +162,7 @@ pub(crate) struct Here {
     pub(crate) host: Untrusted,
     pub(crate) boot_id: Option<Untrusted>,
     pub(crate) pid_namespace: Option<u64>,
+    pub(crate) processes: Processes,
 }
 
 /// What is asked about.
@@ -180,7 +220,7 @@ pub(crate) fn read(
         let edits = edits_of(&text, needles.as_deref(), &mut settled);
         if holder.session == *own.session {
             told_by(&text, needles.as_deref(), &mut found.told);
-        } else if !is_kin(&holder, own) {
+        } else if !is_kin(&holder, own, &here.processes) {
             let holds = holds_of(&text);
             match all.iter_mut().find(|(other, _, _)| other.session == holder.session) {
                 // A session that was resumed: the process that runs it now counts.
@@ -331,13 +371,9 @@ fn escaped(path: &String) -> Option<String> {
 }
 
 /// Returns whether a ledger is of the very process that asks, or of one above or below it.
-fn is_kin(holder: &LedgerHolder, own: &Own<'_>) -> bool {
+fn is_kin(holder: &LedgerHolder, own: &Own<'_>, processes: &Processes) -> bool {
     let Some(process) = holder.process else { return false };
-    let is_below = |above: ProcessId| {
-        let table = processes::chain(process.pid, own.candidates);
-        table.get(process.pid).is_some_and(|found| found.id == process)
-            && table.get(above.pid).is_some_and(|found| found.id == above)
-    };
+    let is_below = |above: ProcessId| processes.is_below(process, above);
     own.process == Some(process) || own.above.contains(&process) || own.process.is_some_and(is_below)
 }
 
@@ -353,9 +389,9 @@ fn life(holder: &LedgerHolder, here: &Here, is_local: bool) -> Life {
     if holder.pid_namespace.is_none() || holder.pid_namespace != here.pid_namespace {
         return Life::Unknown;
     }
-    match processes::lives(process) {
+    match here.processes.lives(process) {
         Some(true) => {
-            let inode = processes::pidfd_inode(process);
+            let inode = here.processes.pidfd_inode(process);
             let is_other = holder.pidfd_inode.is_some() && inode.is_some() && inode != holder.pidfd_inode;
             if is_other { Life::Dead } else { Life::Alive }
         }

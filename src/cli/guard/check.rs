@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 
-use super::Asked;
+use super::{Asked, Machine};
 use crate::cli::failure::{Exit, Failure, Outcome};
 use crate::cli::output::print;
 use crate::cli::settings::Settings;
@@ -35,7 +35,7 @@ fn held(settings: &Settings, paths: &[PathBuf]) -> anyhow::Result<Vec<(Life, Str
     let cwd = "/".to_owned();
     let question = Question { session, cwd, call: None, transcript: None, moment: Moment::Prompt };
     let now = clock::now();
-    let asked = Asked::new(settings, &question, now)?;
+    let asked = Asked::new(settings, &question, Machine::of_system(settings, now)?);
     let absolute = |path: &PathBuf| std::path::absolute(path).ok()?.to_str().map(str::to_owned);
     let files: Vec<String> = paths.iter().filter_map(absolute).collect();
     let mut lines = Vec::new();

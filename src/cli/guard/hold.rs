@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use anyhow::{Context, bail};
 
-use super::Asked;
+use super::{Asked, Machine};
 use crate::cli::failure::{Exit, Failure, Outcome};
 use crate::cli::output::print;
 use crate::cli::settings::Settings;
@@ -34,14 +34,14 @@ fn take(settings: &Settings, paths: &[PathBuf], is_release: bool) -> anyhow::Res
     let nobody = Untrusted::fixed("");
     let question = Question { session: nobody, cwd, call: None, transcript: None, moment: Moment::Prompt };
     let now = clock::now();
-    let asked = Asked::new(settings, &question, now)?;
+    let machine = Machine::of_system(settings, now)?;
     // Outside of a window it is a person's: the shell holds it then.
     let own = own_pid();
-    let holder = asked.process.or_else(|| asked.above.iter().find(|id| id.pid != own).copied());
+    let holder = machine.process.or_else(|| machine.above.iter().find(|id| id.pid != own).copied());
     let holder = holder.context("no process above this one can hold it: run it in an agent or in a shell")?;
-    let session = session_of(settings, holder, asked.process.is_some());
+    let session = session_of(settings, holder, machine.process.is_some());
     let held_by = Question { session, ..question.clone() };
-    let asked = Asked { question: &held_by, process: Some(holder), ..asked };
+    let asked = Asked::new(settings, &held_by, Machine { process: Some(holder), ..machine });
     let mut said = String::new();
     for path in paths {
         let name = Untrusted::from_path(path);

@@ -3,6 +3,7 @@
 
 mod check;
 mod hold;
+mod replay;
 mod stats;
 
 use std::ffi::OsString;
@@ -15,6 +16,7 @@ use serde::{Deserialize, Serialize};
 
 pub(crate) use self::check::check;
 pub(crate) use self::hold::hold;
+pub(crate) use self::replay::replay;
 pub(crate) use self::stats::stats;
 
 use crate::act::ledger;
@@ -30,7 +32,7 @@ use crate::config::guard::{Held, HoldUps, Levels};
 use crate::core::guard::decide::{self, Exempt, Holding, Life, Other};
 use crate::core::guard::folder::joined;
 use crate::core::guard::git::{GitCall, Reach, Takes, git_calls};
-use crate::core::judge::agent::{Candidates, Role};
+use crate::core::judge::agent::Role;
 use crate::core::judge::context::server_above;
 use crate::core::model::json as to_json;
 use crate::core::model::ledger::{Briefed, HeldUp, LedgerHolder, LedgerLine, Met, Touched};
@@ -41,7 +43,7 @@ use crate::format::guard::{
 };
 use crate::format::json;
 use crate::present;
-use crate::source::ledger::{About, Here, Own, Read, Told, Tree, end_of, read, resolved};
+use crate::source::ledger::{About, Here, Own, Processes, Read, Told, Tree, end_of, read, resolved};
 use crate::source::os::{clock, host, processes};
 
 /// How much of a transcript is read from its end to find two calls, in bytes.
@@ -128,7 +130,9 @@ pub(crate) fn answer(asker: Asker, options: &Options, environment: Environment) 
     });
     let Ok(settings) = settings(options, environment) else { return Exit::Fine };
     let now = clock::now();
-    let (said, text) = said(asker, &settings, (now, patience)).unwrap_or_else(|error| {
+    let said = input_of(patience, &settings)
+        .and_then(|input| said(asker, &settings, &input, || Machine::of_system(&settings, now)));
+    let (said, text) = said.unwrap_or_else(|error| {
         tracing::debug!("guard: {error:#}");
         (Outcome::Failed, None)
     });
@@ -155,24 +159,73 @@ fn trees(settings: &Settings) -> PathBuf {
 
 type Said = (Outcome, Option<String>);
 
-fn said(asker: Asker, settings: &Settings, (now, patience): (Timestamp, u64)) -> anyhow::Result<Said> {
+fn input_of(patience: u64, settings: &Settings) -> anyhow::Result<Vec<u8>> {
     if settings.effective.config.access == Access::ReadOnly {
         bail!("claimtop is read-only");
     }
-    let text = input::read_all(i64::try_from(patience)?)?;
-    let hook = json::parse(&text).map_err(|why| anyhow!("the hook's input is no JSON object: {why}"))?;
+    input::read_all(i64::try_from(patience)?)
+}
+
+/// Answers a hook's input; the machine is asked only where something is in its scope.
+fn said(
+    asker: Asker,
+    settings: &Settings,
+    input: &[u8],
+    machine: impl FnOnce() -> anyhow::Result<Machine>,
+) -> anyhow::Result<Said> {
+    let hook = json::parse(input).map_err(|why| anyhow!("the hook's input is no JSON object: {why}"))?;
     let Some(question) = question(asker, &hook) else { return Ok((Outcome::OutOfScope, None)) };
+    let asked = || Ok::<_, anyhow::Error>(Asked::new(settings, &question, machine()?));
     match &question.moment {
-        Moment::Prompt => Asked::new(settings, &question, now)?.brief(asker),
-        Moment::Before(Touch::Files(files)) => {
-            Asked::new(settings, &question, now)?.before_edit(asker, files)
-        }
-        Moment::After(Touch::Files(files)) => Asked::new(settings, &question, now)?.after_edit(asker, files),
+        Moment::Prompt => asked()?.brief(asker),
+        Moment::Before(Touch::Files(files)) => asked()?.before_edit(asker, files),
+        Moment::After(Touch::Files(files)) => asked()?.after_edit(asker, files),
         Moment::Before(Touch::Line(line)) => match git_calls(line, &question.cwd).as_slice() {
             [] => Ok((Outcome::OutOfScope, None)),
-            calls => Asked::new(settings, &question, now)?.before_git(asker, calls),
+            calls => asked()?.before_git(asker, calls),
         },
         Moment::After(Touch::Line(_)) => Ok((Outcome::OutOfScope, None)),
+    }
+}
+
+/// Who asks and when, as the system or a recording tells it.
+struct Machine {
+    now: Timestamp,
+    /// The agent's process; a daemon serves several windows, so it is none.
+    process: Option<ProcessId>,
+    agent: Untrusted,
+    /// The processes above the hook's.
+    above: Vec<ProcessId>,
+    here: Here,
+}
+
+impl Machine {
+    fn of_system(settings: &Settings, now: Timestamp) -> anyhow::Result<Self> {
+        let signatures = signatures(settings).map_err(|failure| anyhow!(failure.lines().join("; ")))?;
+        let candidates = signatures.candidates();
+        let pid = processes::own::own_pid();
+        let table = processes::chain(pid, &candidates);
+        let server = server_above(&table, &signatures, pid);
+        Ok(Self {
+            now,
+            process: server.filter(|(_, _, role)| *role == Role::Agent).map(|(process, _, _)| process.id),
+            agent: server.map_or_else(|| Untrusted::fixed(""), |(_, agent, _)| agent.into()),
+            above: ancestry(&table, pid).into_iter().map(|process| process.id).collect(),
+            here: Here {
+                host: host::name().into(),
+                boot_id: host::boot_id().map(Untrusted::from),
+                pid_namespace: host::pid_namespace(),
+                processes: Processes::System(candidates),
+            },
+        })
+    }
+
+    /// Returns when an edit was done that this is told of.
+    fn by_now(&self) -> Timestamp {
+        match self.here.processes {
+            Processes::System(_) => clock::now(),
+            Processes::Recorded(_) => self.now,
+        }
     }
 }
 
@@ -181,38 +234,14 @@ struct Asked<'a> {
     settings: &'a Settings,
     question: &'a Question,
     now: Timestamp,
-    /// The agent's process; a daemon serves several windows, so it is none.
-    process: Option<ProcessId>,
-    agent: Untrusted,
-    /// The processes above this one.
-    above: Vec<ProcessId>,
-    candidates: Candidates,
-    here: Here,
+    machine: Machine,
     exempt: Exempt,
 }
 
 impl<'a> Asked<'a> {
-    fn new(settings: &'a Settings, question: &'a Question, now: Timestamp) -> anyhow::Result<Self> {
-        let signatures = signatures(settings).map_err(|failure| anyhow!(failure.lines().join("; ")))?;
-        let candidates = signatures.candidates();
-        let pid = processes::own::own_pid();
-        let table = processes::chain(pid, &candidates);
-        let server = server_above(&table, &signatures, pid);
-        Ok(Self {
-            settings,
-            question,
-            now,
-            process: server.filter(|(_, _, role)| *role == Role::Agent).map(|(process, _, _)| process.id),
-            agent: server.map_or_else(|| Untrusted::fixed(""), |(_, agent, _)| agent.into()),
-            above: ancestry(&table, pid).into_iter().map(|process| process.id).collect(),
-            candidates,
-            here: Here {
-                host: host::name().into(),
-                boot_id: host::boot_id().map(Untrusted::from),
-                pid_namespace: host::pid_namespace(),
-            },
-            exempt: Exempt { names: settings.effective.config.guard.exempt.clone() },
-        })
+    fn new(settings: &'a Settings, question: &'a Question, machine: Machine) -> Self {
+        let exempt = Exempt { names: settings.effective.config.guard.exempt.clone() };
+        Self { settings, question, now: machine.now, machine, exempt }
     }
 
     fn levels(&self, tree: &Tree) -> Levels {
@@ -222,20 +251,20 @@ impl<'a> Asked<'a> {
     fn read(&self, tree: &Tree, about: &About<'_>) -> Read {
         let own = Own {
             session: &self.question.session,
-            process: self.process,
-            above: &self.above,
-            candidates: &self.candidates,
+            process: self.machine.process,
+            above: &self.machine.above,
         };
         let home = &self.settings.places.home;
-        read(&trees(self.settings), tree, (&own, &self.here), about, (self.now, home))
+        read(&trees(self.settings), tree, (&own, &self.machine.here), about, (self.now, home))
     }
 
     fn note_down(&self, tree: &Tree, lines: &[LedgerLine]) -> anyhow::Result<()> {
-        let process = self.process.map(|id| (id, processes::pidfd_inode(id)));
-        let Here { host, boot_id, pid_namespace } = &self.here;
+        let Machine { process, agent, here, .. } = &self.machine;
+        let process = process.map(|id| (id, here.processes.pidfd_inode(id)));
+        let Here { host, boot_id, pid_namespace, .. } = here;
         let top = tree.text().context("the working tree has a name that is no text")?;
         let holder = LedgerHolder::new(
-            (self.question.session.clone(), self.agent.clone()),
+            (self.question.session.clone(), agent.clone()),
             (top.into(), self.question.cwd.as_str().into()),
             process,
             (host.clone(), boot_id.clone(), *pid_namespace),
@@ -332,8 +361,8 @@ impl<'a> Asked<'a> {
             let top = tree.text().context("no text")?;
             let found = self.read(&tree, &About::Files(&paths));
             // The edit is done by now, whenever this was asked.
-            let edited =
-                |path: &String| LedgerLine::Edited(Touched { path: path.as_str().into(), at: clock::now() });
+            let at = self.machine.by_now();
+            let edited = |path: &String| LedgerLine::Edited(Touched { path: path.as_str().into(), at });
             let met = paths.iter().filter_map(|path| found.told.met.get(path.as_str()).cloned());
             let met: Vec<Met> = met.filter(|_| self.levels(&tree).note).collect();
             let noted = met.iter().map(|met| LedgerLine::Noted(Met { at: self.now, ..met.clone() }));

@@ -1,0 +1,11 @@
+//! `guard` over recorded worlds: what it answers to every call, beside what is true there.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::disallowed_methods,
+    reason = "tests start programs and write their files"
+)]
+
+mod replay;
+#[path = "../cli/world.rs"]
+mod world;
