@@ -68,18 +68,18 @@ pub(super) fn guarded(agent: Agent) -> (Asker, &'static [(&'static str, &'static
     let claude = &[
         ("UserPromptSubmit", ""),
         ("PreToolUse", "Write|Edit|NotebookEdit|Bash|mcp__.*"),
-        ("PostToolUse", "Write|Edit|NotebookEdit|mcp__.*"),
+        ("PostToolUse", "Write|Edit|NotebookEdit|Bash|mcp__.*"),
     ];
     let codex = &[("UserPromptSubmit", ""), ("PreToolUse", ""), ("PostToolUse", "")];
     let gemini = &[
         ("BeforeAgent", ""),
         ("BeforeTool", "write_file|replace|run_shell_command"),
-        ("AfterTool", "write_file|replace"),
+        ("AfterTool", "write_file|replace|run_shell_command"),
     ];
     let qwen = &[
         ("UserPromptSubmit", ""),
         ("PreToolUse", "write_file|edit|run_shell_command"),
-        ("PostToolUse", "write_file|edit"),
+        ("PostToolUse", "write_file|edit|run_shell_command"),
     ];
     match agent {
         Agent::ClaudeCode => (Asker::Claude, claude),

@@ -103,11 +103,11 @@ fn tops(snapshot: &Snapshot) -> impl Iterator<Item = PathBuf> {
     trees.chain(snapshot.plain_folders.iter().map(|folder| Path::new(folder.raw()).to_path_buf()))
 }
 
-/// Returns the session whose ledger this is, `{session}.{pid}.jsonl` or an older part of it.
+/// Returns the session whose ledger this is: its name begins the name of the file.
 fn session_in<'a>(name: &OsStr, sessions: &'a BTreeSet<Untrusted>) -> Option<&'a Untrusted> {
     let name = name.to_str()?;
-    let stem = name.strip_suffix(".1").unwrap_or(name).strip_suffix(".jsonl")?;
-    sessions.get(&Untrusted::from(stem.rsplit_once('.')?.0))
+    let starts = name.match_indices('.').filter_map(|(at, _)| name.get(..at));
+    starts.filter_map(|start| sessions.get(&Untrusted::from(start))).next_back()
 }
 
 impl Said {

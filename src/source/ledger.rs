@@ -64,6 +64,11 @@ impl Tree {
         })
     }
 
+    /// Returns whether git works in it.
+    pub(crate) fn is_repository(&self) -> bool {
+        self.located.is_some()
+    }
+
     /// Returns its top as text; `None` where that is none.
     pub(crate) fn text(&self) -> Option<&str> {
         self.top.to_str()
@@ -144,6 +149,19 @@ pub(crate) struct Read {
     pub(crate) others: Vec<Other>,
     /// What oneself was told.
     pub(crate) told: Told,
+    /// What those above and below it have edited of what is asked about, and what itself has.
+    pub(crate) by_kin: Vec<String>,
+    pub(crate) by_oneself: Vec<String>,
+    /// When a file was last seen as the last commit has it, or gone.
+    settled: HashMap<Untrusted, Timestamp>,
+}
+
+impl Read {
+    /// Returns whether a file was not seen as the last commit has it since an edit.
+    pub(crate) fn is_open(&self, path: &Untrusted, at: Timestamp, now: Timestamp) -> bool {
+        // What stands in the future was written before the clock was set back.
+        self.settled.get(path).is_none_or(|settled| at > *settled || *settled > now)
+    }
 }
 
 /// What a session was told in a working tree.
@@ -153,6 +171,8 @@ pub(crate) struct Told {
     pub(crate) held_up: Vec<HeldUp>,
     /// Whom an edit has met that has not come to its end yet, by file; of the files that are asked about.
     pub(crate) met: HashMap<String, Met>,
+    /// Whether only other processes than the one that asks have run it here.
+    pub(crate) by_others_only: bool,
     /// When it has itself edited these files last.
     pub(crate) edited: HashMap<String, Timestamp>,
 }
@@ -207,20 +227,29 @@ pub(crate) fn read(
     let Ok(folder) = Folder::open(&path) else { return found };
     let Ok(mut entries) = folder.entries(is_ledger) else { return found };
     entries.truncate(MOST_LEDGERS);
+    // What was put aside is older than what took its place.
+    entries.sort_by_key(|entry| !entry.name.as_encoded_bytes().ends_with(b".1"));
     let is_local = medium_at(&path) == Medium::Local;
     let mut all: Vec<(LedgerHolder, HashMap<Untrusted, Timestamp>, Vec<Touched>)> = Vec::new();
     let needles: Option<Vec<String>> = match about {
         About::Files(files) => Some(files.iter().filter_map(escaped).collect()),
         About::Matching(_, _) => None,
     };
-    let mut settled = HashMap::new();
+    let mut own_texts = Vec::new();
     for entry in entries {
         let Some(text) = end_of(&folder.path().join(&entry.name), MOST) else { continue };
         let Some(holder) = holder_of(&text).filter(|holder| holder.tree.raw() == top) else { continue };
-        let edits = edits_of(&text, needles.as_deref(), &mut settled);
+        let edits = edits_of(&text, needles.as_deref(), &mut found.settled);
+        let is_kin = is_kin(&holder, own, &here.processes);
+        if holder.session == *own.session || is_kin {
+            let is_asked = |path: &Untrusted| about.has(path.raw());
+            let paths = edits.iter().filter(|(path, at)| is_asked(path) && found.is_open(path, **at, now));
+            let paths: Vec<String> = paths.map(|(path, _)| path.raw().to_owned()).take(MOST_EDITS).collect();
+            if is_kin { &mut found.by_kin } else { &mut found.by_oneself }.extend(paths);
+        }
         if holder.session == *own.session {
-            told_by(&text, needles.as_deref(), &mut found.told);
-        } else if !is_kin(&holder, own, &here.processes) {
+            own_texts.push((holder.process == own.process, text));
+        } else if !is_kin {
             let holds = holds_of(&text);
             match all.iter_mut().find(|(other, _, _)| other.session == holder.session) {
                 // A session that was resumed: the process that runs it now counts.
@@ -234,6 +263,10 @@ pub(crate) fn read(
             }
         }
     }
+    // What this very process was told counts before what an earlier one was that ran the session.
+    own_texts.sort_by_key(|(is_this_process, _)| *is_this_process);
+    found.told.by_others_only = own_texts.last().is_some_and(|(is_this_process, _)| !is_this_process);
+    own_texts.iter().for_each(|(_, text)| told_by(text, needles.as_deref(), &mut found.told));
     let mut marker = None;
     for (holder, edits, holds) in all {
         let edit = |(path, at)| Edit {
@@ -243,10 +276,8 @@ pub(crate) fn read(
             also: Vec::new(),
             committed: Committed::Unknown,
         };
-        let is_open = |(path, at): &(Untrusted, Timestamp)| {
-            // What stands in the future was written before the clock was set back.
-            about.has(path.raw()) && settled.get(path).is_none_or(|settled| at > settled || *settled > now)
-        };
+        let is_open =
+            |(path, at): &(Untrusted, Timestamp)| about.has(path.raw()) && found.is_open(path, *at, now);
         let mut edits: Vec<Edit> = edits.into_iter().filter(is_open).map(edit).collect();
         edits.sort_by(|one, other| other.at.cmp(&one.at).then_with(|| one.path.cmp(&other.path)));
         edits.truncate(MOST_EDITS);
@@ -277,7 +308,24 @@ pub(crate) fn lines_of(path: &Path) -> Vec<LedgerLine> {
     end_of(path, MOST).map(|text| text.lines().filter_map(parse).collect()).unwrap_or_default()
 }
 
-/// Returns whether this is the name of a ledger, `{session}.{pid}.jsonl` or an older part of one.
+/// Returns which of these files, edited just now, are as the last commit has them.
+pub(crate) fn settled(tree: &Tree, paths: &[String], (now, home): (Timestamp, &Path)) -> Vec<Touched> {
+    let edit = |path: &String| Edit {
+        path: path.as_str().into(),
+        at: Some(now),
+        by: None,
+        also: Vec::new(),
+        committed: Committed::Unknown,
+    };
+    let mut edits: Vec<Edit> = paths.iter().map(edit).collect();
+    if !edits.is_empty() {
+        tree.marker(now, home).mark(&mut edits);
+    }
+    let settled = edits.into_iter().filter(|edit| edit.committed == Committed::Yes);
+    settled.map(|edit| Touched { path: edit.path, at: now }).collect()
+}
+
+/// Returns whether this is the name of a ledger, `{session}.{pid}.{start}.jsonl` or an older part of one.
 pub(crate) fn is_ledger(name: &OsStr) -> bool {
     name.to_str().is_some_and(|name| name.ends_with(".jsonl") || name.ends_with(".jsonl.1"))
 }
@@ -370,11 +418,13 @@ fn escaped(path: &String) -> Option<String> {
     json::to_line(path).ok()
 }
 
-/// Returns whether a ledger is of the very process that asks, or of one above or below it.
+/// Returns whether a ledger is of the very process that asks, or of one that is above it or was below it.
 fn is_kin(holder: &LedgerHolder, own: &Own<'_>, processes: &Processes) -> bool {
     let Some(process) = holder.process else { return false };
     let is_below = |above: ProcessId| processes.is_below(process, above);
-    own.process == Some(process) || own.above.contains(&process) || own.process.is_some_and(is_below)
+    // Of one that has ended only its own word tells whose it was.
+    let was_below = |above: ProcessId| holder.above.contains(&above) || is_below(above);
+    own.process == Some(process) || own.above.contains(&process) || own.process.is_some_and(was_below)
 }
 
 /// Returns whether the process that runs a session lives.

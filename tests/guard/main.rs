@@ -2,10 +2,13 @@
 
 #![expect(
     clippy::unwrap_used,
+    clippy::indexing_slicing,
     clippy::disallowed_methods,
     reason = "tests start programs and write their files"
 )]
 
+mod corpus;
 mod replay;
+mod simulator;
 #[path = "../cli/world.rs"]
 mod world;

@@ -43,13 +43,15 @@ use crate::format::guard::{
 };
 use crate::format::json;
 use crate::present;
-use crate::source::ledger::{About, Here, Own, Processes, Read, Told, Tree, end_of, read, resolved};
+use crate::source::ledger::{About, Here, Own, Processes, Read, Told, Tree, end_of, read, resolved, settled};
 use crate::source::os::{clock, host, processes};
 
 /// How much of a transcript is read from its end to find two calls, in bytes.
 const TRANSCRIPT_END: usize = 512 << 10;
 /// Calls that come within 2 s are of one answer, where no transcript tells.
 const AT_ONCE: SignedDuration = SignedDuration::from_secs(2);
+/// How many processes above its own a window writes down.
+const MOST_ABOVE: usize = 8;
 /// How long an agent waits for an answer at most: 100 ms.
 const PATIENCE_MS: u64 = 100;
 
@@ -184,7 +186,10 @@ fn said(
             [] => Ok((Outcome::OutOfScope, None)),
             calls => asked()?.before_git(asker, calls),
         },
-        Moment::After(Touch::Line(_)) => Ok((Outcome::OutOfScope, None)),
+        Moment::After(Touch::Line(line)) => match git_calls(line, &question.cwd).as_slice() {
+            [] => Ok((Outcome::OutOfScope, None)),
+            calls => asked()?.after_git(calls),
+        },
     }
 }
 
@@ -259,16 +264,18 @@ impl<'a> Asked<'a> {
     }
 
     fn note_down(&self, tree: &Tree, lines: &[LedgerLine]) -> anyhow::Result<()> {
-        let Machine { process, agent, here, .. } = &self.machine;
+        let Machine { process, agent, above, here, .. } = &self.machine;
         let process = process.map(|id| (id, here.processes.pidfd_inode(id)));
         let Here { host, boot_id, pid_namespace, .. } = here;
         let top = tree.text().context("the working tree has a name that is no text")?;
-        let holder = LedgerHolder::new(
+        let mut holder = LedgerHolder::new(
             (self.question.session.clone(), agent.clone()),
             (top.into(), self.question.cwd.as_str().into()),
             process,
             (host.clone(), boot_id.clone(), *pid_namespace),
         );
+        let own = above.iter().skip_while(|above| holder.process.is_some_and(|own| **above != own));
+        holder.above = own.skip(1).take(MOST_ABOVE).copied().collect();
         Ok(ledger::add(&trees(self.settings), &holder, lines)?)
     }
 
@@ -279,7 +286,11 @@ impl<'a> Asked<'a> {
             return Ok((Outcome::OutOfScope, None));
         }
         let top = tree.text().context("no text")?;
-        let found = self.read(&tree, &About::Matching(&|path| !self.exempt.has(path, top), Takes::All));
+        let found = self.read(&tree, &About::Matching(&|path| !self.is_exempt(path, &tree), Takes::All));
+        if found.told.by_others_only {
+            // The session goes on in this process: its edits are no longer a dead window's.
+            self.note_down(&tree, &[])?;
+        }
         let holdings = decide::held(&found.others, |other, _| other.life == Life::Alive);
         let digest = decide::digest_of(&holdings);
         let is_told = found.told.briefed.as_ref() == Some(&digest);
@@ -314,6 +325,39 @@ impl<'a> Asked<'a> {
         found
     }
 
+    /// Returns whether nobody is warned of a path; a folder that lies in no repository counts by its own name too.
+    fn is_exempt(&self, path: &str, tree: &Tree) -> bool {
+        let folder = if tree.is_repository() { Some(tree.top.as_path()) } else { tree.top.parent() };
+        folder.and_then(Path::to_str).is_some_and(|folder| self.exempt.has(path, folder))
+    }
+
+    /// Returns what others who may live hold of what is asked about, and have edited since oneself did: whoever did
+    /// so before was told of then.
+    fn news<'b>(&self, found: &'b Read, tree: &Tree) -> Vec<Holding<'b>> {
+        let is_asked = |other: &Other, path: &str| {
+            let edit = other.edits.iter().find(|edit| edit.path.raw() == path);
+            let own = found.told.edited.get(path);
+            let is_news = own.is_none_or(|own| edit.and_then(|edit| edit.at).is_some_and(|at| at > *own));
+            other.life != Life::Dead && is_news && !self.is_exempt(path, tree)
+        };
+        decide::held(&found.others, is_asked)
+    }
+
+    /// Notes the files that are as the last commit has them, or gone: of others, and of these.
+    fn ended(&self, tree: &Tree, found: &Read, also: &[String]) -> Vec<LedgerLine> {
+        let mut lines = decide::settled(&found.others, self.now);
+        lines.extend(settled(tree, also, (self.now, &self.settings.places.home)));
+        let theirs = found.others.iter().flat_map(|other| &other.edits).map(|edit| edit.path.raw());
+        let is_gone = |path: &&str| Path::new(path).symlink_metadata().is_err();
+        let gone = theirs.chain(also.iter().map(String::as_str)).filter(is_gone);
+        lines.extend(gone.map(|path| Touched { path: path.into(), at: self.now }));
+        lines.into_iter().map(LedgerLine::Settled).collect()
+    }
+
+    fn met(&self, paths: &[String], holdings: &[Holding<'_>]) -> Vec<Met> {
+        paths.iter().filter_map(|path| decide::met(&path.as_str().into(), holdings, self.now)).collect()
+    }
+
     /// Writes down whom an edit will meet: afterwards nobody can tell their bytes from these.
     fn before_edit(&self, asker: Asker, files: &[String]) -> anyhow::Result<Said> {
         let mut is_met = false;
@@ -324,19 +368,19 @@ impl<'a> Asked<'a> {
             if let Some(said) = self.keep_off(asker, "this edit", (&tree, &found), is_held)? {
                 return Ok(said);
             }
-            // Whoever edited it before oneself did was told of then.
-            let is_asked = |other: &Other, path: &str| {
-                let edit = other.edits.iter().find(|edit| edit.path.raw() == path);
-                let own = found.told.edited.get(path);
-                let is_news = own.is_none_or(|own| edit.and_then(|edit| edit.at).is_some_and(|at| at > *own));
-                other.life != Life::Dead && is_news && !self.exempt.has(path, top)
+            let holdings = self.news(&found, &tree);
+            let met = self.met(&paths, &holdings);
+            let is_met_no_more = |path: &&String| {
+                found.told.met.contains_key(*path) && met.iter().all(|met| met.path.raw() != *path)
             };
-            let holdings = decide::held(&found.others, is_asked);
-            let met = paths.iter().filter_map(|path| decide::met(&path.as_str().into(), &holdings, self.now));
-            let mut lines: Vec<LedgerLine> = met.map(LedgerLine::Met).collect();
-            let met = lines.len();
+            // An edit that did not come to its end may have met somebody who has committed since.
+            let nobody = |path: &String| Met { path: path.as_str().into(), others: Vec::new(), at: self.now };
+            let mut lines: Vec<LedgerLine> =
+                paths.iter().filter(is_met_no_more).map(|path| LedgerLine::Met(nobody(path))).collect();
+            is_met |= !met.is_empty();
+            lines.extend(met.into_iter().map(LedgerLine::Met));
             // After this edit nobody can tell any more that those before it had ended.
-            lines.extend(decide::settled(&found.others, self.now).into_iter().map(LedgerLine::Settled));
+            lines.extend(self.ended(&tree, &found, &found.by_kin));
             let level = self.levels(&tree).edit;
             let recent: Vec<Holding<'_>> = decide::just_edited(&holdings, self.now);
             if level != HoldUps::Off && !recent.is_empty() {
@@ -346,7 +390,6 @@ impl<'a> Asked<'a> {
                     return Ok((said, text));
                 }
             }
-            is_met |= met > 0;
             if !lines.is_empty() {
                 self.note_down(&tree, &lines)?;
             }
@@ -363,10 +406,24 @@ impl<'a> Asked<'a> {
             // The edit is done by now, whenever this was asked.
             let at = self.machine.by_now();
             let edited = |path: &String| LedgerLine::Edited(Touched { path: path.as_str().into(), at });
-            let met = paths.iter().filter_map(|path| found.told.met.get(path.as_str()).cloned());
+            // What went back to the last commit is nobody's; the next edit would hide that.
+            let is_known = |path: &&String| {
+                let mut theirs = found.others.iter().flat_map(|other| &other.edits);
+                found.told.edited.contains_key(*path) || theirs.any(|edit| edit.path.raw() == *path)
+            };
+            let known: Vec<String> = paths.iter().filter(is_known).cloned().collect();
+            let ended = settled(&tree, &known, (at, &self.settings.places.home));
+            // Somebody may have edited it while a person was asked.
+            let since = self.met(&paths, &self.news(&found, &tree));
+            let since = |path: &String| since.iter().find(|met| met.path.raw() == path).cloned();
+            let before =
+                |path: &String| found.told.met.get(path).filter(|met| !met.others.is_empty()).cloned();
+            let met = paths.iter().filter_map(|path| before(path).or_else(|| since(path)));
             let met: Vec<Met> = met.filter(|_| self.levels(&tree).note).collect();
-            let noted = met.iter().map(|met| LedgerLine::Noted(Met { at: self.now, ..met.clone() }));
-            self.note_down(&tree, &paths.iter().map(edited).chain(noted).collect::<Vec<_>>())?;
+            let mut lines: Vec<LedgerLine> = paths.iter().map(edited).collect();
+            lines.extend(ended.into_iter().map(LedgerLine::Settled));
+            lines.extend(met.iter().map(|met| LedgerLine::Noted(Met { at, ..met.clone() })));
+            self.note_down(&tree, &lines)?;
             if !met.is_empty() {
                 texts.push(present::guard::note(&met, &found.others, top, self.now));
             }
@@ -391,7 +448,8 @@ impl<'a> Asked<'a> {
     /// Holds up, once, what reaches into others' uncommitted edits.
     fn before_git(&self, asker: Asker, calls: &[GitCall]) -> anyhow::Result<Said> {
         for call in calls {
-            let Some(tree) = Tree::of(Path::new(&call.folder)) else { continue };
+            let tree = Tree::of(Path::new(&call.folder)).filter(Tree::is_repository);
+            let Some(tree) = tree else { continue };
             let level = self.levels(&tree).git;
             if level == HoldUps::Off {
                 continue;
@@ -416,6 +474,21 @@ impl<'a> Asked<'a> {
             return self.hold_up(asker, level, (&tree, &found.told), &holdings, &why);
         }
         Ok((Outcome::NobodyElse, None))
+    }
+
+    /// Writes down which edits a call of git has brought to their end: whoever edits these files next hides that.
+    fn after_git(&self, calls: &[GitCall]) -> anyhow::Result<Said> {
+        for call in calls {
+            let Some(tree) = Tree::of(Path::new(&call.folder)).filter(Tree::is_repository) else { continue };
+            let reach = Reached::of(call);
+            let found = self.read(&tree, &About::Matching(&|path| reach.has(path), Takes::All));
+            let own: Vec<String> = found.by_kin.iter().chain(&found.by_oneself).cloned().collect();
+            let lines = self.ended(&tree, &found, &own);
+            if !lines.is_empty() {
+                self.note_down(&tree, &lines)?;
+            }
+        }
+        Ok((Outcome::Recorded, None))
     }
 
     /// Refuses what would reach what a living window holds for itself.

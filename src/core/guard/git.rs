@@ -213,7 +213,9 @@ fn reach_of(verb: &str, of: &Arguments<'_>) -> Option<(&'static str, Reach)> {
                 && !of.has(&["--dry-run"])
                 && !of.has_short('n') =>
         {
-            Some(("clean", of.paths_or_tree(&of.all_paths())?))
+            // Without paths it begins where it is.
+            let paths = of.all_paths();
+            Some(("clean", of.paths_or_tree(if paths.is_empty() { &["."] } else { &paths })?))
         }
         "restore" => {
             let is_index = of.has(&["--staged"]) || of.has_short('S');
@@ -276,7 +278,7 @@ mod tests {
         check("git checkout -b new origin/main", "checkout in /w: all");
         check("git switch -c new", "switch in /w: all");
         check("git reset --hard HEAD~1", "reset in /w: all");
-        check("git clean -fdx", "clean in /w: all of new files");
+        check("git clean -fdx", "clean in /w: /w of new files");
         check("git restore .", "restore in /w: /w");
         check("git rebase main && git merge x", "rebase in /w: all; merge in /w: all");
         check("git commit -am 'x y'", "commit -a in /w: all");

@@ -98,6 +98,9 @@ pub(crate) struct LedgerHolder {
     pub(crate) process: Option<ProcessId>,
     /// The inode of the process's pidfd, where the kernel has it.
     pub(crate) pidfd_inode: Option<u64>,
+    /// The processes above it, the nearest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) above: Vec<ProcessId>,
     pub(crate) host: Untrusted,
     pub(crate) boot_id: Option<Untrusted>,
     pub(crate) pid_namespace: Option<u64>,
@@ -112,14 +115,15 @@ impl LedgerHolder {
         (host, boot_id, pid_namespace): (Untrusted, Option<Untrusted>, Option<u64>),
     ) -> Self {
         let (process, pidfd_inode) = process.map_or((None, None), |(id, inode)| (Some(id), inode));
-        let schema = Untrusted::fixed(SCHEMA);
-        Self { schema, session, agent, tree, cwd, process, pidfd_inode, host, boot_id, pid_namespace }
+        let (schema, above) = (Untrusted::fixed(SCHEMA), Vec::new());
+        Self { schema, session, agent, tree, cwd, process, pidfd_inode, above, host, boot_id, pid_namespace }
     }
 
-    /// Returns the name of its file: one for each session and process, so that two windows never write one.
+    /// Returns the name of its file: one for each session and process, so that two windows never write one, and a PID
+    /// that is used again begins another.
     pub(crate) fn file_name(&self) -> String {
-        let pid = self.process.map_or(0, |process| process.pid);
-        format!("{}.{pid}.jsonl", self.session.raw())
+        let process = self.process.map(|process| format!("{}.{}", process.pid, process.start_ticks));
+        format!("{}.{}.jsonl", self.session.raw(), process.as_deref().unwrap_or("0"))
     }
 
     fn is_sound(&self) -> bool {

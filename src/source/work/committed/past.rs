@@ -40,7 +40,9 @@ impl<'a> Heads<'a> {
         if !is_without || !is_back {
             return Some(false);
         }
-        Some(self.is_older(begin, at, place) && self.is_in_no_stash((before, own), at, place)?)
+        // A stash would have taken it away, and whatever brings it back touches it.
+        let is_kept = meta.touched_at() <= at || self.is_in_no_stash((before, own), at, place)?;
+        Some(is_kept && self.is_older(begin, at, place))
     }
 
     /// Returns whether a commit was there before a moment, whatever date it bears.

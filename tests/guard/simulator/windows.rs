@@ -1,0 +1,74 @@
+//! The windows of a world, and what each session was told.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+/// How long a call that was held up may be made again, and how long a clock without a transcript takes two for one.
+const OVERRIDE_WITHIN: u64 = 600_000;
+const AT_ONCE: u64 = 2_000;
+
+pub(crate) struct Window {
+    pub(crate) name: String,
+    pub(crate) session: usize,
+    pub(crate) agent: &'static str,
+    /// None where a daemon runs its hooks.
+    pub(crate) pid: Option<u32>,
+    pub(crate) is_alive: bool,
+    pub(crate) tree: usize,
+    /// Its folder below the tree.
+    pub(crate) below: &'static str,
+}
+
+#[derive(Default)]
+pub(crate) struct Session {
+    pub(crate) name: String,
+    /// The windows that ran it, the last one last.
+    pub(crate) windows: Vec<usize>,
+    /// The window that has run it.
+    pub(crate) parent: Option<usize>,
+    /// What it was told at a prompt, by working tree.
+    pub(crate) told: BTreeMap<usize, BTreeSet<(usize, String)>>,
+    pub(crate) held_up: Vec<HeldUp>,
+    /// When it has last edited a file with its own tools.
+    pub(crate) edited: BTreeMap<(usize, String), Touched>,
+    /// The working trees in which its last window has shown itself.
+    pub(crate) shown: BTreeSet<usize>,
+}
+
+/// An edit: its number, and when.
+#[derive(Clone, Copy)]
+pub(crate) struct Touched {
+    pub(crate) number: u64,
+    pub(crate) at: u64,
+}
+
+/// A call that was held up.
+#[derive(Clone)]
+pub(crate) struct HeldUp {
+    pub(crate) tree: usize,
+    pub(crate) others: BTreeSet<usize>,
+    pub(crate) at: u64,
+    pub(crate) call: String,
+    /// The answer of the model in which it stood.
+    pub(crate) answer: u64,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Life {
+    Alive,
+    Dead,
+    Unknown,
+}
+
+impl Session {
+    /// Returns whether a call goes through, as the like was held up before and the model has read that.
+    pub(crate) fn has_heard(&self, now: &HeldUp, has_transcript: bool) -> bool {
+        let is_twin = |past: &HeldUp| match has_transcript {
+            true => past.answer == now.answer,
+            false => now.at - past.at < AT_ONCE,
+        };
+        let is_like = |past: &&HeldUp| {
+            past.tree == now.tree && now.at - past.at <= OVERRIDE_WITHIN && now.others.is_subset(&past.others)
+        };
+        self.held_up.iter().filter(is_like).any(|past| !is_twin(past))
+    }
+}
