@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use anyhow::{Context, bail};
 
-use super::{Asked, Machine};
+use super::asked::Asked;
+use super::machine::Machine;
 use crate::cli::failure::{Exit, Failure, Outcome};
 use crate::cli::output::print;
 use crate::cli::settings::Settings;

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::{Counted, folder};
+use super::folders;
+use super::outcome::{Counted, GuardOutcome};
 use crate::cli::columns::{Cell, Columns};
 use crate::cli::failure::{Exit, Outcome};
 use crate::cli::output::{Shape, print};
@@ -18,21 +19,21 @@ const MOST: usize = 1 << 20;
 /// # Errors
 /// The output cannot be written.
 pub(crate) fn stats(settings: &Settings, shape: Shape) -> Outcome {
-    let path = folder(settings).join("said.jsonl");
+    let path = folders::said(settings);
     let mut older = path.as_os_str().to_owned();
     older.push(".1");
     let texts = [older.into(), path].into_iter().filter_map(|path: std::path::PathBuf| end_of(&path, MOST));
     let texts: Vec<String> = texts.collect();
     let lines = texts.iter().flat_map(|text| text.lines());
     let counted: Vec<Counted> = lines.filter_map(|line| serde_json::from_str(line).ok()).collect();
-    let mut counts: BTreeMap<(&str, super::Outcome), Vec<u64>> = BTreeMap::new();
+    let mut counts: BTreeMap<(&str, GuardOutcome), Vec<u64>> = BTreeMap::new();
     for one in &counted {
         counts.entry((&one.agent, one.said)).or_default().push(one.took);
     }
     counts.values_mut().for_each(|took| took.sort_unstable());
     match shape {
         Shape::Json => {
-            let one = |((agent, said), took): (&(&str, super::Outcome), &Vec<u64>)| serde_json::json!({ "agent": agent, "said": said, "count": took.len(), "p50_us": at(took, 50), "p99_us": at(took, 99) });
+            let one = |((agent, said), took): (&(&str, GuardOutcome), &Vec<u64>)| serde_json::json!({ "agent": agent, "said": said, "count": took.len(), "p50_us": at(took, 50), "p99_us": at(took, 99) });
             let all: Vec<serde_json::Value> = counts.iter().map(one).collect();
             let since = counted.first().map(|one| one.at.to_string());
             print(&format!(

@@ -11,7 +11,8 @@ use serde::Serialize;
 
 use self::recording::{Expected, Line, SCHEMA, Speech};
 use self::scene::Scene;
-use super::{Outcome as Came, said};
+use super::outcome::GuardOutcome;
+use super::said;
 use crate::cli::config_file::text;
 use crate::cli::failure::{Exit, Failure, Outcome};
 use crate::cli::output::{Shape, print};
@@ -154,7 +155,7 @@ impl Player {
                 let input = scene.input(hook.get())?;
                 // What fails is silent, as in the hook itself.
                 let came = said(asker, &scene.settings, input.as_bytes(), || scene.machine(&window));
-                let (came, answer) = came.unwrap_or((Came::Failed, None));
+                let (came, answer) = came.unwrap_or((GuardOutcome::Failed, None));
                 let said = answer.as_ref().map_or(Speech::None, |_| speech(came));
                 let judged = expect.as_ref().map_or(Judged::Unjudged, |expected| {
                     judge(said, answer.as_deref().unwrap_or_default(), expected, scene)
@@ -177,19 +178,19 @@ impl Player {
 }
 
 /// Returns how an agent was spoken to, as something was said.
-fn speech(came: Came) -> Speech {
+fn speech(came: GuardOutcome) -> Speech {
     match came {
-        Came::Briefed => Speech::Brief,
-        Came::Noted => Speech::Note,
-        Came::HeldUp => Speech::HoldUp,
-        Came::Asked => Speech::Ask,
-        Came::Denied => Speech::Deny,
-        Came::Overridden
-        | Came::Recorded
-        | Came::OutOfScope
-        | Came::NobodyElse
-        | Came::ToldBefore
-        | Came::Failed => Speech::None,
+        GuardOutcome::Briefed => Speech::Brief,
+        GuardOutcome::Noted => Speech::Note,
+        GuardOutcome::HeldUp => Speech::HoldUp,
+        GuardOutcome::Asked => Speech::Ask,
+        GuardOutcome::Denied => Speech::Deny,
+        GuardOutcome::Overridden
+        | GuardOutcome::Recorded
+        | GuardOutcome::OutOfScope
+        | GuardOutcome::NobodyElse
+        | GuardOutcome::ToldBefore
+        | GuardOutcome::Failed => Speech::None,
     }
 }
 

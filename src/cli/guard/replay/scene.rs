@@ -17,7 +17,7 @@ use tempfile::TempDir;
 use super::recording::{Opened, Verb};
 use crate::cli::args::Options;
 use crate::cli::environment::Environment;
-use crate::cli::guard::Machine;
+use crate::cli::guard::machine::Machine;
 use crate::cli::settings::{Settings, settings};
 use crate::core::model::{ProcessId, Untrusted, json};
 use crate::source::ledger::{Here, Processes};

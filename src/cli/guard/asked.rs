@@ -1,0 +1,177 @@
+//! A question that one window asks: what it may be told, held up for or refused.
+
+use std::path::Path;
+
+use anyhow::Context;
+use jiff::{SignedDuration, Timestamp};
+
+use super::folders;
+use super::machine::Machine;
+use super::outcome::{GuardOutcome, Said};
+use crate::act::ledger;
+use crate::cli::settings::Settings;
+use crate::config::guard::{Held, HoldUps, Levels};
+use crate::core::guard::decide::{self, Exempt, Holding, Life};
+use crate::core::guard::git::Takes;
+use crate::core::model::ledger::{Briefed, HeldUp, LedgerHolder, LedgerLine, Touched};
+use crate::format::guard::{
+    Asker, Moment, Question, Touch, is_same_answer, note, question_to_person, refusal,
+};
+use crate::present;
+use crate::source::ledger::{About, Here, Own, Read, Told, Tree, end_of, read, settled};
+
+/// How much of a transcript is read from its end to find two calls, in bytes.
+const TRANSCRIPT_END: usize = 512 << 10;
+/// Calls that come within 2 s are of one answer, where no transcript tells.
+const AT_ONCE: SignedDuration = SignedDuration::from_secs(2);
+/// How many processes above its own a window writes down.
+const MOST_ABOVE: usize = 8;
+
+/// A question, and who asks.
+pub(super) struct Asked<'a> {
+    pub(super) settings: &'a Settings,
+    pub(super) question: &'a Question,
+    pub(super) now: Timestamp,
+    pub(super) machine: Machine,
+    pub(super) exempt: Exempt,
+}
+
+impl<'a> Asked<'a> {
+    pub(super) fn new(settings: &'a Settings, question: &'a Question, machine: Machine) -> Self {
+        let exempt = Exempt { names: settings.effective.config.guard.exempt.clone() };
+        Self { settings, question, now: machine.now, machine, exempt }
+    }
+
+    pub(super) fn levels(&self, tree: &Tree) -> Levels {
+        self.settings.effective.config.guard.levels(&tree.top)
+    }
+
+    pub(super) fn read(&self, tree: &Tree, about: &About<'_>) -> Read {
+        let own = Own {
+            session: &self.question.session,
+            process: self.machine.process,
+            above: &self.machine.above,
+        };
+        let home = &self.settings.places.home;
+        read(&folders::trees(self.settings), tree, (&own, &self.machine.here), about, (self.now, home))
+    }
+
+    pub(super) fn note_down(&self, tree: &Tree, lines: &[LedgerLine]) -> anyhow::Result<()> {
+        let Machine { process, agent, above, here, .. } = &self.machine;
+        let process = process.map(|id| (id, here.processes.pidfd_inode(id)));
+        let Here { host, boot_id, pid_namespace, .. } = here;
+        let top = tree.text().context("the working tree has a name that is no text")?;
+        let mut holder = LedgerHolder::new(
+            (self.question.session.clone(), agent.clone()),
+            (top.into(), self.question.cwd.as_str().into()),
+            process,
+            (host.clone(), boot_id.clone(), *pid_namespace),
+        );
+        let own = above.iter().skip_while(|above| holder.process.is_some_and(|own| **above != own));
+        holder.above = own.skip(1).take(MOST_ABOVE).copied().collect();
+        Ok(ledger::add(&folders::trees(self.settings), &holder, lines)?)
+    }
+
+    /// Tells what other living windows hold in the working tree, if that is new.
+    pub(super) fn brief(&self, asker: Asker) -> anyhow::Result<Said> {
+        let tree = Tree::of(Path::new(&self.question.cwd)).context("no folder")?;
+        if !self.levels(&tree).brief {
+            return Ok((GuardOutcome::OutOfScope, None));
+        }
+        let top = tree.text().context("no text")?;
+        let found = self.read(&tree, &About::Matching(&|path| !self.is_exempt(path, &tree), Takes::All));
+        if found.told.by_others_only {
+            // The session goes on in this process: its edits are no longer a dead window's.
+            self.note_down(&tree, &[])?;
+        }
+        let holdings = decide::held(&found.others, |other, _| other.life == Life::Alive);
+        let digest = decide::digest_of(&holdings);
+        let is_told = found.told.briefed.as_ref() == Some(&digest);
+        if is_told || (holdings.is_empty() && found.told.briefed.is_none()) {
+            return Ok((if is_told { GuardOutcome::ToldBefore } else { GuardOutcome::NobodyElse }, None));
+        }
+        let others = holdings.iter().map(|holding| holding.other.holder.session.clone()).collect();
+        self.note_down(&tree, &[LedgerLine::Briefed(Briefed { digest, at: Some(self.now), others })])?;
+        if holdings.is_empty() {
+            return Ok((GuardOutcome::NobodyElse, None));
+        }
+        let text = present::guard::brief(&holdings, top, self.now);
+        Ok((GuardOutcome::Briefed, note(asker, &self.question.moment, &text)))
+    }
+
+    /// Returns whether nobody is warned of a path; a folder that lies in no repository counts by its own name too.
+    pub(super) fn is_exempt(&self, path: &str, tree: &Tree) -> bool {
+        let folder = if tree.is_repository() { Some(tree.top.as_path()) } else { tree.top.parent() };
+        folder.and_then(Path::to_str).is_some_and(|folder| self.exempt.has(path, folder))
+    }
+
+    /// Notes the files that are as the last commit has them, or gone: of others, and of these.
+    pub(super) fn ended(&self, tree: &Tree, found: &Read, also: &[String]) -> Vec<LedgerLine> {
+        let mut lines = decide::settled(&found.others, self.now);
+        lines.extend(settled(tree, also, (self.now, &self.settings.places.home)));
+        let theirs = found.others.iter().flat_map(|other| &other.edits).map(|edit| edit.path.raw());
+        let is_gone = |path: &&str| Path::new(path).symlink_metadata().is_err();
+        let gone = theirs.chain(also.iter().map(String::as_str)).filter(is_gone);
+        lines.extend(gone.map(|path| Touched { path: path.into(), at: self.now }));
+        lines.into_iter().map(LedgerLine::Settled).collect()
+    }
+
+    /// Returns whether a call that was held up stands in the same answer of the model as this one, which has
+    /// then not heard of it.
+    pub(super) fn is_twin(&self, past: &HeldUp) -> bool {
+        let by_transcript = || {
+            let (one, other) = past.call.as_ref().zip(self.question.call.as_ref())?;
+            let end = end_of(Path::new(self.question.transcript.as_ref()?), TRANSCRIPT_END)?;
+            is_same_answer(&end, one.raw(), other.raw())
+        };
+        by_transcript().unwrap_or_else(|| self.now.duration_since(past.at) < AT_ONCE)
+    }
+
+    /// Refuses what would reach what a living window holds for itself.
+    pub(super) fn keep_off(
+        &self,
+        asker: Asker,
+        call: &str,
+        (tree, found): (&Tree, &Read),
+        is_asked: impl Fn(&str) -> bool,
+    ) -> anyhow::Result<Option<Said>> {
+        let level = self.levels(tree).held;
+        let wanted = decide::wanted(&found.others, is_asked).filter(|_| level != Held::Off);
+        let Some((other, held)) = wanted else { return Ok(None) };
+        let top = tree.text().context("no text")?;
+        let is_final = level == Held::Deny;
+        let why = present::guard::keep_off(call, (other, held), is_final, top, self.now);
+        if is_final {
+            return Ok(Some((GuardOutcome::Denied, Some(refusal(asker, &why)))));
+        }
+        let holding = [Holding { other, edits: Vec::new() }];
+        let said = self.hold_up(asker, HoldUps::HoldUp, (tree, &found.told), &holding, &why)?;
+        Ok(said.1.is_some().then_some(said))
+    }
+
+    /// Refuses a call, or has the person asked, unless the like was held up before.
+    pub(super) fn hold_up(
+        &self,
+        asker: Asker,
+        level: HoldUps,
+        (tree, told): (&Tree, &Told),
+        holdings: &[Holding<'_>],
+        why: &str,
+    ) -> anyhow::Result<Said> {
+        let held_up = decide::hold_up(holdings, self.now, self.question.call.clone());
+        if decide::is_override(&held_up, &told.held_up, |past| self.is_twin(past)) {
+            self.note_down(tree, &[LedgerLine::Overrode(held_up)])?;
+            return Ok((GuardOutcome::Overridden, None));
+        }
+        self.note_down(tree, &[LedgerLine::HeldUp(held_up)])?;
+        // Others fail at the word or take it for a refusal; and Claude Code hides the reason at a file.
+        let is_shown =
+            asker == Asker::Claude && matches!(self.question.moment, Moment::Before(Touch::Line(_)));
+        Ok(match level {
+            HoldUps::Ask if is_shown => (GuardOutcome::Asked, Some(question_to_person(why))),
+            HoldUps::Ask | HoldUps::HoldUp | HoldUps::Off => {
+                (GuardOutcome::HeldUp, Some(refusal(asker, why)))
+            }
+        })
+    }
+}

@@ -1,0 +1,128 @@
+//! Around an edit: whom it meets is written down before it, and told after it.
+
+use std::path::Path;
+
+use anyhow::Context;
+
+use super::asked::Asked;
+use super::outcome::{GuardOutcome, Said};
+use crate::config::guard::HoldUps;
+use crate::core::guard::decide::{self, Holding, Life, Other};
+use crate::core::guard::folder::joined;
+use crate::core::model::ledger::{LedgerLine, Met, Touched};
+use crate::format::guard::{Asker, note};
+use crate::present;
+use crate::source::ledger::{About, Read, Tree, resolved, settled};
+
+impl Asked<'_> {
+    /// Returns the files of a call by the working trees that they lie in.
+    pub(super) fn by_tree(&self, files: &[String]) -> Vec<(Tree, Vec<String>)> {
+        let mut found: Vec<(Tree, Vec<String>)> = Vec::new();
+        for file in files {
+            let path = joined(&self.question.cwd, file).and_then(|path| resolved(&path));
+            let folder = |path: &str| {
+                let path = Path::new(path);
+                if path.is_dir() { Some(path.to_path_buf()) } else { path.parent().map(Path::to_path_buf) }
+            };
+            let tree = path.as_deref().and_then(|path| Tree::of(&folder(path)?));
+            let Some((path, tree)) = path.zip(tree) else { continue };
+            match found.iter_mut().find(|(other, _)| *other == tree) {
+                Some((_, paths)) => paths.push(path),
+                None => found.push((tree, vec![path])),
+            }
+        }
+        found
+    }
+
+    /// Returns what others who may live hold of what is asked about, and have edited since oneself did: whoever did
+    /// so before was told of then.
+    fn news<'b>(&self, found: &'b Read, tree: &Tree) -> Vec<Holding<'b>> {
+        let is_asked = |other: &Other, path: &str| {
+            let edit = other.edits.iter().find(|edit| edit.path.raw() == path);
+            let own = found.told.edited.get(path);
+            let is_news = own.is_none_or(|own| edit.and_then(|edit| edit.at).is_some_and(|at| at > *own));
+            other.life != Life::Dead && is_news && !self.is_exempt(path, tree)
+        };
+        decide::held(&found.others, is_asked)
+    }
+
+    fn met(&self, paths: &[String], holdings: &[Holding<'_>]) -> Vec<Met> {
+        paths.iter().filter_map(|path| decide::met(&path.as_str().into(), holdings, self.now)).collect()
+    }
+
+    /// Writes down whom an edit will meet: afterwards nobody can tell their bytes from these.
+    pub(super) fn before_edit(&self, asker: Asker, files: &[String]) -> anyhow::Result<Said> {
+        let mut is_met = false;
+        for (tree, paths) in self.by_tree(files) {
+            let top = tree.text().context("no text")?;
+            let found = self.read(&tree, &About::Files(&paths));
+            let is_held = |held: &str| paths.iter().any(|path| Path::new(path).starts_with(held));
+            if let Some(said) = self.keep_off(asker, "this edit", (&tree, &found), is_held)? {
+                return Ok(said);
+            }
+            let holdings = self.news(&found, &tree);
+            let met = self.met(&paths, &holdings);
+            let is_met_no_more = |path: &&String| {
+                found.told.met.contains_key(*path) && met.iter().all(|met| met.path.raw() != *path)
+            };
+            // An edit that did not come to its end may have met somebody who has committed since.
+            let nobody = |path: &String| Met { path: path.as_str().into(), others: Vec::new(), at: self.now };
+            let mut lines: Vec<LedgerLine> =
+                paths.iter().filter(is_met_no_more).map(|path| LedgerLine::Met(nobody(path))).collect();
+            is_met |= !met.is_empty();
+            lines.extend(met.into_iter().map(LedgerLine::Met));
+            // After this edit nobody can tell any more that those before it had ended.
+            lines.extend(self.ended(&tree, &found, &found.by_kin));
+            let level = self.levels(&tree).edit;
+            let recent: Vec<Holding<'_>> = decide::just_edited(&holdings, self.now);
+            if level != HoldUps::Off && !recent.is_empty() {
+                let why = present::guard::hold_up("this edit", &recent, top, self.now);
+                let (said, text) = self.hold_up(asker, level, (&tree, &found.told), &recent, &why)?;
+                if text.is_some() {
+                    return Ok((said, text));
+                }
+            }
+            if !lines.is_empty() {
+                self.note_down(&tree, &lines)?;
+            }
+        }
+        Ok((if is_met { GuardOutcome::Recorded } else { GuardOutcome::NobodyElse }, None))
+    }
+
+    /// Writes down what was edited, and tells whose uncommitted edits that met.
+    pub(super) fn after_edit(&self, asker: Asker, files: &[String]) -> anyhow::Result<Said> {
+        let mut texts = Vec::new();
+        for (tree, paths) in self.by_tree(files) {
+            let top = tree.text().context("no text")?;
+            let found = self.read(&tree, &About::Files(&paths));
+            // The edit is done by now, whenever this was asked.
+            let at = self.machine.by_now();
+            let edited = |path: &String| LedgerLine::Edited(Touched { path: path.as_str().into(), at });
+            // What went back to the last commit is nobody's; the next edit would hide that.
+            let is_known = |path: &&String| {
+                let mut theirs = found.others.iter().flat_map(|other| &other.edits);
+                found.told.edited.contains_key(*path) || theirs.any(|edit| edit.path.raw() == *path)
+            };
+            let known: Vec<String> = paths.iter().filter(is_known).cloned().collect();
+            let ended = settled(&tree, &known, (at, &self.settings.places.home));
+            // Somebody may have edited it while a person was asked.
+            let since = self.met(&paths, &self.news(&found, &tree));
+            let since = |path: &String| since.iter().find(|met| met.path.raw() == path).cloned();
+            let before =
+                |path: &String| found.told.met.get(path).filter(|met| !met.others.is_empty()).cloned();
+            let met = paths.iter().filter_map(|path| before(path).or_else(|| since(path)));
+            let met: Vec<Met> = met.filter(|_| self.levels(&tree).note).collect();
+            let mut lines: Vec<LedgerLine> = paths.iter().map(edited).collect();
+            lines.extend(ended.into_iter().map(LedgerLine::Settled));
+            lines.extend(met.iter().map(|met| LedgerLine::Noted(Met { at, ..met.clone() })));
+            self.note_down(&tree, &lines)?;
+            if !met.is_empty() {
+                texts.push(present::guard::note(&met, &found.others, top, self.now));
+            }
+        }
+        match texts.is_empty() {
+            true => Ok((GuardOutcome::Recorded, None)),
+            false => Ok((GuardOutcome::Noted, note(asker, &self.question.moment, &texts.join("\n")))),
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! Around a shell line: what its calls of git reach.
+
+use std::path::Path;
+
+use anyhow::Context;
+
+use super::asked::Asked;
+use super::outcome::{GuardOutcome, Said};
+use crate::config::guard::{Held, HoldUps};
+use crate::core::guard::decide;
+use crate::core::guard::git::{GitCall, Reach, Takes};
+use crate::format::guard::Asker;
+use crate::present;
+use crate::source::ledger::{About, Tree, resolved};
+
+impl Asked<'_> {
+    /// Holds up, once, what reaches into others' uncommitted edits.
+    pub(super) fn before_git(&self, asker: Asker, calls: &[GitCall]) -> anyhow::Result<Said> {
+        for call in calls {
+            let tree = Tree::of(Path::new(&call.folder)).filter(Tree::is_repository);
+            let Some(tree) = tree else { continue };
+            let level = self.levels(&tree).git;
+            if level == HoldUps::Off {
+                continue;
+            }
+            let top = tree.text().context("no text")?;
+            let reach = Reached::of(call);
+            let is_asked = |path: &str| reach.has(path) && !self.exempt.has(path, top);
+            let found = self.read(&tree, &About::Matching(&is_asked, call.takes));
+            let holdings = decide::held(&found.others, |_, _| true);
+            if holdings.is_empty() {
+                continue;
+            }
+            let name = format!("`git {}`", call.verb);
+            if self.levels(&tree).held == Held::Deny {
+                let edits = || holdings.iter().flat_map(|holding| &holding.edits);
+                let is_held = |held: &str| edits().any(|edit| Path::new(edit.path.raw()).starts_with(held));
+                if let Some(said) = self.keep_off(asker, &name, (&tree, &found), is_held)? {
+                    return Ok(said);
+                }
+            }
+            let why = present::guard::hold_up(&name, &holdings, top, self.now);
+            return self.hold_up(asker, level, (&tree, &found.told), &holdings, &why);
+        }
+        Ok((GuardOutcome::NobodyElse, None))
+    }
+
+    /// Writes down which edits a call of git has brought to their end: whoever edits these files next hides that.
+    pub(super) fn after_git(&self, calls: &[GitCall]) -> anyhow::Result<Said> {
+        for call in calls {
+            let Some(tree) = Tree::of(Path::new(&call.folder)).filter(Tree::is_repository) else { continue };
+            let reach = Reached::of(call);
+            let found = self.read(&tree, &About::Matching(&|path| reach.has(path), Takes::All));
+            let own: Vec<String> = found.by_kin.iter().chain(&found.by_oneself).cloned().collect();
+            let lines = self.ended(&tree, &found, &own);
+            if !lines.is_empty() {
+                self.note_down(&tree, &lines)?;
+            }
+        }
+        Ok((GuardOutcome::Recorded, None))
+    }
+}
+
+/// What a call of git reaches, by what is there now.
+enum Reached {
+    Tree,
+    /// These paths, without links, and what lies below them.
+    Paths(Vec<String>),
+}
+
+impl Reached {
+    fn of(call: &GitCall) -> Self {
+        let is_there = |path: &String| Path::new(path).symlink_metadata().is_ok();
+        match &call.reach {
+            Reach::Tree => Self::Tree,
+            Reach::PathsOrTree(paths) if !paths.iter().all(is_there) => Self::Tree,
+            Reach::Paths(paths) | Reach::PathsOrTree(paths) => {
+                Self::Paths(paths.iter().filter_map(|path| resolved(path)).collect())
+            }
+        }
+    }
+
+    fn has(&self, path: &str) -> bool {
+        match self {
+            Self::Tree => true,
+            Self::Paths(paths) => paths.iter().any(|asked| Path::new(path).starts_with(asked)),
+        }
+    }
+}

@@ -1,0 +1,54 @@
+//! Who asks, and when.
+
+use anyhow::anyhow;
+use jiff::Timestamp;
+
+use crate::cli::settings::Settings;
+use crate::cli::signatures::signatures;
+use crate::core::judge::agent::Role;
+use crate::core::judge::context::server_above;
+use crate::core::model::process::ancestry;
+use crate::core::model::{ProcessId, Untrusted};
+use crate::source::ledger::{Here, Processes};
+use crate::source::os::{clock, host, processes};
+
+/// Who asks and when, as the system or a recording tells it.
+pub(super) struct Machine {
+    pub(super) now: Timestamp,
+    /// The agent's process; a daemon serves several windows, so it is none.
+    pub(super) process: Option<ProcessId>,
+    pub(super) agent: Untrusted,
+    /// The processes above the hook's.
+    pub(super) above: Vec<ProcessId>,
+    pub(super) here: Here,
+}
+
+impl Machine {
+    pub(super) fn of_system(settings: &Settings, now: Timestamp) -> anyhow::Result<Self> {
+        let signatures = signatures(settings).map_err(|failure| anyhow!(failure.lines().join("; ")))?;
+        let candidates = signatures.candidates();
+        let pid = processes::own::own_pid();
+        let table = processes::chain(pid, &candidates);
+        let server = server_above(&table, &signatures, pid);
+        Ok(Self {
+            now,
+            process: server.filter(|(_, _, role)| *role == Role::Agent).map(|(process, _, _)| process.id),
+            agent: server.map_or_else(|| Untrusted::fixed(""), |(_, agent, _)| agent.into()),
+            above: ancestry(&table, pid).into_iter().map(|process| process.id).collect(),
+            here: Here {
+                host: host::name().into(),
+                boot_id: host::boot_id().map(Untrusted::from),
+                pid_namespace: host::pid_namespace(),
+                processes: Processes::System(candidates),
+            },
+        })
+    }
+
+    /// Returns when an edit was done that this is told of.
+    pub(super) fn by_now(&self) -> Timestamp {
+        match self.here.processes {
+            Processes::System(_) => clock::now(),
+            Processes::Recorded(_) => self.now,
+        }
+    }
+}

@@ -1,0 +1,60 @@
+//! What came of a call, and the line by which it is counted.
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+/// What came of a call, as it is counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum GuardOutcome {
+    Briefed,
+    Noted,
+    HeldUp,
+    Overridden,
+    /// A person was asked.
+    Asked,
+    /// A living window holds it for itself.
+    Denied,
+    /// An edit was written down.
+    Recorded,
+    /// It touches nothing that a guard knows of.
+    OutOfScope,
+    /// Nobody else holds anything there.
+    NobodyElse,
+    /// It was told already.
+    ToldBefore,
+    /// Something went wrong; then nothing is said.
+    Failed,
+}
+
+impl GuardOutcome {
+    /// Tells people what came of it.
+    pub(super) fn words(self) -> &'static str {
+        match self {
+            Self::Briefed => "briefed",
+            Self::Noted => "noted",
+            Self::HeldUp => "held up",
+            Self::Asked => "had the person asked",
+            Self::Denied => "denied: another window holds it",
+            Self::Overridden => "went through when asked again",
+            Self::Recorded => "nothing: wrote down an edit",
+            Self::OutOfScope => "nothing: not in its scope",
+            Self::NobodyElse => "nothing: nobody else holds it",
+            Self::ToldBefore => "nothing: it was told before",
+            Self::Failed => "nothing: something failed",
+        }
+    }
+}
+
+/// One line of what is counted.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Counted {
+    pub(super) at: Timestamp,
+    pub(super) agent: String,
+    pub(super) said: GuardOutcome,
+    /// How long it took, in microseconds.
+    pub(super) took: u64,
+}
+
+/// What came of a call, and what is printed.
+pub(super) type Said = (GuardOutcome, Option<String>);
