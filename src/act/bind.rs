@@ -87,20 +87,28 @@ pub(crate) fn too_many(folder: &Path, matters: impl Fn(&OsStr) -> bool, most: us
 ///
 /// # Errors
 /// The folder or the file cannot be made.
-pub(crate) fn put<D: Disk, T: Serialize>(
+pub(crate) fn put<D: Disk, T: Serialize>(disk: &D, to: (&Path, String), note: &T) -> Result<(), ActionError> {
+    let line = json::to_line(note).map_err(|error| ActionError::Never(error.to_string()))?;
+    put_text(disk, to, &line)
+}
+
+/// Writes a text under its name, whole or not at all, for its owner only.
+///
+/// # Errors
+/// The folder or the file cannot be made.
+pub(crate) fn put_text<D: Disk>(
     disk: &D,
     (folder, name): (&Path, String),
-    note: &T,
+    text: &str,
 ) -> Result<(), ActionError> {
     // A hook that runs twice at once writes two of these; the name is this process's own.
     let draft = OsString::from(format!(".{name}.{}.new", std::process::id()));
     let name = OsString::from(name);
     let path = folder.join(&name);
-    let bytes = json::to_line(note).map_err(|error| ActionError::Never(error.to_string()))?;
     let opened = open(disk, folder)?;
     let (from, to) = ((&opened, draft.as_os_str()), (&opened, name.as_os_str()));
     let mut file = disk.create(from).map_err(ActionError::at("make", &path))?;
-    let written = disk.write(&mut file, bytes.as_bytes());
+    let written = disk.write(&mut file, text.as_bytes());
     written.and_then(|()| replace(disk, from, to)).map_err(|errno| {
         // A leftover draft of ours is useless.
         let _ = disk.remove(from);

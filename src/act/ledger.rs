@@ -4,13 +4,14 @@
 //! the system puts them one behind the other (write(2), `O_APPEND`). A line begins on a new one, so what a
 //! crash or a full disk tore stays alone. Nothing is brought to the disk: what is lost is a warning.
 
+use std::ffi::OsStr;
 use std::path::Path;
 
 use rustix::fs::{CWD, Mode, OFlags, RenameFlags, fstat, openat, renameat_with};
 use rustix::io::{Errno, write};
 use rustix::process::geteuid;
 
-use crate::act::bind::{open, too_many};
+use crate::act::bind::{open, put_text, too_many};
 use crate::act::error::ActionError;
 use crate::act::fs::disk::Disk;
 use crate::act::fs::system::System;
@@ -31,25 +32,58 @@ const MOST_LEDGERS: usize = 256;
 pub(crate) fn add(ledgers: &Path, holder: &LedgerHolder, lines: &[LedgerLine]) -> Result<(), ActionError> {
     let folder = ledgers.join(folder_name(holder.tree.raw()));
     let path = folder.join(holder.file_name());
-    let text = |lines: &[LedgerLine]| -> Result<String, ActionError> {
-        let mut text = String::from("\n");
-        for line in lines {
-            text.push_str(&json::to_line(line).map_err(|error| ActionError::Never(error.to_string()))?);
-            text.push('\n');
-        }
-        Ok(text)
-    };
     let first = LedgerLine::Holder(Box::new(holder.clone()));
     let opened = open(&System, &folder)?;
     let is_new = path.symlink_metadata().is_err();
-    let (lines, first) = (text(lines)?, text(&[first])?);
+    let (lines, first) = (text(lines)?, text([&first])?);
     append(&path, lines.as_bytes(), first.as_bytes()).map_err(ActionError::at("write", &path))?;
-    let old = if is_new { too_many(&folder, is_ledger, MOST_LEDGERS) } else { Vec::new() };
-    for name in old {
-        // Another guard may be faster; and what is lost with it is a warning.
-        let _ = System.remove((&opened, &name));
+    if is_new {
+        sweep(&folder, &opened);
     }
     Ok(())
+}
+
+/// Writes down for a window what it has written down elsewhere, in place of what was told of it before; nothing
+/// is told any more where there are no lines. Where no guard has ever run in the tree, there is nobody to tell.
+///
+/// Returns whether that is told by now.
+///
+/// # Errors
+/// The file cannot be made, written or removed.
+pub(crate) fn tell(ledgers: &Path, holder: &LedgerHolder, lines: &[LedgerLine]) -> Result<bool, ActionError> {
+    let folder = ledgers.join(folder_name(holder.tree.raw()));
+    let opened = match System.folder(&folder) {
+        Err(Errno::NOENT) => return Ok(false),
+        opened => opened.map_err(ActionError::at("open", &folder))?,
+    };
+    let name = holder.seen_name();
+    if lines.is_empty() {
+        return match System.remove((&opened, OsStr::new(&name))) {
+            Ok(()) | Err(Errno::NOENT) => Ok(true),
+            Err(errno) => Err(ActionError::at("remove", &folder.join(name))(errno)),
+        };
+    }
+    let first = LedgerLine::Holder(Box::new(holder.clone()));
+    put_text(&System, (&folder, name), &text(std::iter::once(&first).chain(lines))?)?;
+    sweep(&folder, &opened);
+    Ok(true)
+}
+
+fn text<'a>(lines: impl IntoIterator<Item = &'a LedgerLine>) -> Result<String, ActionError> {
+    let mut text = String::from("\n");
+    for line in lines {
+        text.push_str(&json::to_line(line).map_err(|error| ActionError::Never(error.to_string()))?);
+        text.push('\n');
+    }
+    Ok(text)
+}
+
+/// Lets the ledgers go that are more than are kept.
+fn sweep(folder: &Path, opened: &<System as Disk>::Folder) {
+    for name in too_many(folder, is_ledger, MOST_LEDGERS) {
+        // Another guard may be faster; and what is lost with it is a warning.
+        let _ = System.remove((opened, &name));
+    }
 }
 
 /// Adds a line to a file of claimtop's own that is kept below some size.

@@ -149,7 +149,9 @@ fn command(arguments: Arguments) -> Outcome {
             scene.shown(json, |mut observer, shape| explain::run(&mut observer, &subject, shape))
         }
         Command::Events { about, json } => {
-            scene(options, environment)?.shown(json, |observer, shape| events::run(observer, about, shape))
+            let mut scene = scene(options, environment)?;
+            scene.observer = guard::tell_guards(scene.observer, &scene.settings);
+            scene.shown(json, |observer, shape| events::run(observer, about, shape))
         }
         Command::Release { subject, consent } => {
             act::on(&logged(options, environment)?, Action::Release, &[subject], &consent)

@@ -10,7 +10,7 @@ use super::failure::{Exit, Failure, Outcome};
 use super::output::{Paint, Shape};
 use super::replay::{self, Player};
 use super::settings::Settings;
-use super::{act, list};
+use super::{act, guard, list};
 use crate::app::kept::{Kept, Start};
 use crate::config::layers::Origin;
 use crate::config::{Access, Alerts, Config, Notify, Switch, Theme};
@@ -52,7 +52,9 @@ pub(crate) fn screen(settings: &Settings, mut observer: Observer, about: About) 
     }
     let tape = about.tape.unwrap_or_else(|| Tape::new(observer.policy().signatures.clone()));
     let (stage, descents) = (observer.stage(), observer.descents());
-    let (observer, hints) = observer.recorded(tape.recorder()).watched();
+    let observer = observer.recorded(tape.recorder());
+    let observer = guard::tell_guards(observer, settings);
+    let (observer, hints) = observer.watched();
     if let Some(nudge) = observer.nudge() {
         tape.asks(Box::new(nudge));
     }

@@ -20,7 +20,7 @@ use crate::observe::watch::hint::Hint;
 use crate::source::places::Places;
 use crate::source::traces::descents::Descents;
 
-/// Given every snapshot and its report, such as to record them.
+/// Given every snapshot and its report, to record them or to tell others of them.
 pub type Recorder = Box<dyn FnMut(&Snapshot, &Arc<Report>) + Send>;
 
 /// Writes what was learned about the dead to the disk. What fails is given again with the next look.
@@ -46,7 +46,7 @@ pub struct Observer {
     collector: Collector,
     policy: Policy,
     stage: Option<PathBuf>,
-    recorder: Option<Recorder>,
+    recorders: Vec<Recorder>,
     /// Follows what the last look found, for those who observe again and again.
     watch: Option<Watch>,
     /// The processes whose death would change the last report.
@@ -68,7 +68,7 @@ impl Observer {
             collector,
             policy,
             stage: None,
-            recorder: None,
+            recorders: Vec::new(),
             watch: None,
             holders: Vec::new(),
             ledger: TombstoneLedger::default(),
@@ -109,9 +109,9 @@ impl Observer {
         &self.policy
     }
 
-    /// Hands every snapshot and its report to this recorder from now on.
+    /// Hands every snapshot and its report to this recorder too from now on.
     pub fn recorded(mut self, recorder: Recorder) -> Self {
-        self.recorder = Some(recorder);
+        self.recorders.push(recorder);
         self
     }
 
@@ -165,9 +165,7 @@ impl Observer {
         let report = assess_after(self.last.as_deref(), &snapshot, &self.policy);
         let report = Arc::new(Report { ended, ..report });
         self.last = Some(Arc::clone(&report));
-        if let Some(recorder) = &mut self.recorder {
-            recorder(&snapshot, &report);
-        }
+        self.recorders.iter_mut().for_each(|recorder| recorder(&snapshot, &report));
         // On a stage the rest of the machine is left out, so nobody's absence means anything.
         if self.stage.is_none() {
             self.learn(&snapshot, &report);

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 
-use crate::core::model::ledger::{HeldUp, LedgerLine, Met, Touched, folder_name};
+use crate::core::model::ledger::{HeldUp, LedgerLine, Met, Touched, folder_name, is_seen};
 use crate::core::model::{
     Committed, Edit, FileMeta, Repo, Snapshot, SourceHealth, Untrusted, Warned, Warning, Work,
 };
@@ -50,7 +50,9 @@ impl Source for Reader {
         for top in tops(snapshot).take(MOST_TREES) {
             let Some(path) = top.to_str().map(|top| trees.join(folder_name(top))) else { continue };
             let Ok(folder) = Folder::open(&path) else { continue };
-            let is_asked = |name: &OsStr| is_ledger(name) && session_in(name, &sessions).is_some();
+            // What claimtop tells of a window it has from where it finds it now.
+            let is_own = |name: &OsStr| is_ledger(name) && !is_seen(name);
+            let is_asked = |name: &OsStr| is_own(name) && session_in(name, &sessions).is_some();
             for entry in folder.entries(is_asked).into_iter().flatten().take(MOST_LEDGERS) {
                 let Some(session) = session_in(&entry.name, &sessions) else { continue };
                 let Some((_, meta)) = folder.look_at(&entry.name) else { continue };

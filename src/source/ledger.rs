@@ -5,14 +5,14 @@ use std::ffi::OsStr;
 use std::hash::Hash;
 use std::path::{Path, PathBuf};
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use rustix::process::geteuid;
 
 use crate::core::guard::decide::{Life, Other};
 use crate::core::guard::git::Takes;
 use crate::core::judge::agent::Candidates;
 use crate::core::model::ledger::{
-    Digest16, HeldUp, LedgerHolder, LedgerLine, Met, Touched, folder_name, parse,
+    Digest16, HeldUp, LedgerHolder, LedgerLine, Met, Touched, folder_name, is_seen, parse,
 };
 use crate::core::model::process::MAX_DEPTH;
 use crate::core::model::{Committed, Edit, Medium, ProcessId, Repo, RepoSort, Untrusted, json};
@@ -37,6 +37,9 @@ const AT_ONCE: usize = 16;
 const ENOUGH: usize = 4;
 /// The most paths that one session can want for itself.
 const MOST_HOLDS: usize = 64;
+
+/// For how long it is believed that somebody holds what an open claimtop has seen held: 30 s.
+const SEEN_FOR: SignedDuration = SignedDuration::from_secs(30);
 
 /// A working tree, or a folder that lies in none.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -250,11 +253,17 @@ pub(crate) fn read(
         if holder.session == *own.session {
             own_texts.push((holder.process == own.process, text));
         } else if !is_kin {
-            let holds = holds_of(&text);
+            let mut holds = holds_of(&text);
+            if is_seen(&entry.name) {
+                // What it wants for itself by others' records it may have let go of since somebody looked.
+                holds.retain(|held| is_fresh(held, now));
+            }
             match all.iter_mut().find(|(other, _, _)| other.session == holder.session) {
                 // A session that was resumed: the process that runs it now counts.
                 Some((known, before, held)) => {
-                    if life(known, here, is_local) != Life::Alive {
+                    if life(known, here, is_local) == Life::Alive {
+                        held.extend(holds);
+                    } else {
                         (*known, *held) = (holder, holds);
                     }
                     edits.into_iter().for_each(|(path, at)| later(before, path, at));
@@ -406,6 +415,11 @@ fn holds_of(text: &str) -> Vec<Touched> {
         }
     }
     holds
+}
+
+/// Returns whether an open claimtop has seen lately that something is held.
+fn is_fresh(held: &Touched, now: Timestamp) -> bool {
+    (SignedDuration::ZERO..=SEEN_FOR).contains(&now.duration_since(held.at))
 }
 
 fn later<K: Eq + Hash>(edits: &mut HashMap<K, Timestamp>, path: K, at: Timestamp) {

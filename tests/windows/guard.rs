@@ -10,16 +10,16 @@ use crate::program;
 use crate::world::World;
 
 /// A window: a shell that stands where Claude Code's program would, until it is dropped.
-struct Window {
-    child: Child,
+pub(crate) struct Window {
+    pub(crate) child: Child,
     said: BufReader<ChildStdout>,
     session: String,
-    folder: PathBuf,
+    pub(crate) folder: PathBuf,
     calls: u32,
 }
 
 impl Window {
-    fn open(world: &World, session: &str, folder: &Path) -> Self {
+    pub(crate) fn open(world: &World, session: &str, folder: &Path) -> Self {
         let program = world.path("node_modules/@anthropic-ai/claude-code/bin/claude");
         std::fs::create_dir_all(program.parent().unwrap()).unwrap();
         if !program.exists() {
@@ -65,7 +65,7 @@ impl Window {
     }
 
     /// Returns what its model is told at a prompt.
-    fn prompt(&mut self, world: &World) -> Option<String> {
+    pub(crate) fn prompt(&mut self, world: &World) -> Option<String> {
         let said = self.hook(world, "UserPromptSubmit", json!({"prompt": "go on"}))?;
         let specific = &said["hookSpecificOutput"];
         assert_eq!(specific["hookEventName"], "UserPromptSubmit");
@@ -73,7 +73,7 @@ impl Window {
     }
 
     /// Writes a file between its hooks, and returns what its model is told after that.
-    fn write(&mut self, world: &World, path: &Path, text: &str) -> Option<String> {
+    pub(crate) fn write(&mut self, world: &World, path: &Path, text: &str) -> Option<String> {
         let call = json!({"tool_name": "Write", "tool_input": {"file_path": path, "content": text}});
         assert_eq!(self.hook(world, "PreToolUse", call.clone()), None, "nothing is said before an edit");
         std::fs::write(path, text).unwrap();
@@ -81,8 +81,15 @@ impl Window {
         Some(said["hookSpecificOutput"]["additionalContext"].as_str().unwrap().to_owned())
     }
 
+    /// Returns why an edit is refused before it is made, if it is.
+    pub(crate) fn refused(&mut self, world: &World, path: &Path) -> Option<String> {
+        let call = json!({"tool_name": "Write", "tool_input": {"file_path": path, "content": "x"}});
+        let said = self.hook(world, "PreToolUse", call)?;
+        Some(said["hookSpecificOutput"]["permissionDecisionReason"].as_str().unwrap().to_owned())
+    }
+
     /// Returns why its shell line is refused, if it is.
-    fn line(&mut self, world: &World, line: &str) -> Option<String> {
+    pub(crate) fn line(&mut self, world: &World, line: &str) -> Option<String> {
         self.calls += 1;
         self.line_of(world, line, &format!("toolu_{}_{}", self.session, self.calls))
     }
@@ -122,7 +129,7 @@ impl Drop for Window {
     }
 }
 
-fn git(folder: &Path, arguments: &[&str]) {
+pub(crate) fn git(folder: &Path, arguments: &[&str]) {
     let mut command = Command::new("git");
     command.arg("-C").arg(folder).args(["-c", "user.name=x", "-c", "user.email=x@x"]).args(arguments);
     assert!(command.stdout(Stdio::null()).stderr(Stdio::null()).status().unwrap().success());
@@ -130,15 +137,18 @@ fn git(folder: &Path, arguments: &[&str]) {
 
 /// Makes a repository with two files that are committed.
 fn repository(world: &World) -> PathBuf {
-    let repo = world.path("shop");
+    repository_at(&world.path("shop"))
+}
+
+pub(crate) fn repository_at(repo: &Path) -> PathBuf {
     std::fs::create_dir_all(repo.join("src")).unwrap();
-    git(&repo, &["init", "-q"]);
+    git(repo, &["init", "-q"]);
     for file in ["src/pay.rs", "src/cart.rs"] {
         std::fs::write(repo.join(file), "one\n").unwrap();
     }
-    git(&repo, &["add", "-A"]);
-    git(&repo, &["commit", "-qm", "first"]);
-    repo
+    git(repo, &["add", "-A"]);
+    git(repo, &["commit", "-qm", "first"]);
+    repo.to_path_buf()
 }
 
 /// Opens two windows in one repository.

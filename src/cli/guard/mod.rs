@@ -10,6 +10,7 @@ mod lines;
 mod machine;
 mod outcome;
 mod replay;
+mod seen;
 mod stats;
 
 use std::ffi::OsString;
@@ -23,6 +24,7 @@ pub(crate) use self::hold::hold;
 use self::machine::Machine;
 use self::outcome::{Counted, GuardOutcome, Said};
 pub(crate) use self::replay::replay;
+pub(crate) use self::seen::tell_guards;
 pub(crate) use self::stats::stats;
 use crate::act::ledger;
 use crate::cli::args::Options;

@@ -4,4 +4,5 @@
 pub(crate) mod decide;
 pub(crate) mod folder;
 pub(crate) mod git;
+pub(crate) mod seen;
 mod shell;

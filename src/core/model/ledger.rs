@@ -1,5 +1,7 @@
 //! What guarded windows write down: which files they have edited, and what they were told of others.
 
+use std::ffi::OsStr;
+
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -9,6 +11,9 @@ use crate::core::model::{ProcessId, Untrusted};
 
 /// The name of the form of a ledger.
 const SCHEMA: &str = "claimtop.ledger.v1";
+
+/// How the name of a file ends in which an open claimtop tells what a window has written down elsewhere.
+const SEEN: &str = ".seen.jsonl";
 
 /// One line of a ledger.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -122,11 +127,20 @@ impl LedgerHolder {
     /// Returns the name of its file: one for each session and process, so that two windows never write one, and a PID
     /// that is used again begins another.
     pub(crate) fn file_name(&self) -> String {
-        let process = self.process.map(|process| format!("{}.{}", process.pid, process.start_ticks));
-        format!("{}.{}.jsonl", self.session.raw(), process.as_deref().unwrap_or("0"))
+        format!("{}.jsonl", self.stem())
     }
 
-    fn is_sound(&self) -> bool {
+    /// Returns the name of the file in which an open claimtop tells of it.
+    pub(crate) fn seen_name(&self) -> String {
+        format!("{}{SEEN}", self.stem())
+    }
+
+    fn stem(&self) -> String {
+        let process = self.process.map(|process| format!("{}.{}", process.pid, process.start_ticks));
+        format!("{}.{}", self.session.raw(), process.as_deref().unwrap_or("0"))
+    }
+
+    pub(crate) fn is_sound(&self) -> bool {
         self.schema.raw() == SCHEMA && is_valid_id(self.session.raw())
     }
 }
@@ -136,6 +150,11 @@ pub(crate) fn parse(line: &str) -> Option<LedgerLine> {
     let line: LedgerLine = serde_json::from_str(line).ok()?;
     let is_unsound = matches!(&line, LedgerLine::Holder(holder) if !holder.is_sound());
     (!is_unsound).then_some(line)
+}
+
+/// Returns whether it is an open claimtop that tells of a window in the file of this name.
+pub(crate) fn is_seen(name: &OsStr) -> bool {
+    name.as_encoded_bytes().ends_with(SEEN.as_bytes())
 }
 
 /// Returns the name of the folder in which the ledgers of a working tree lie.

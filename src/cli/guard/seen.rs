@@ -1,0 +1,121 @@
+//! What an open claimtop tells guards: the edits that it reads in session files of windows without a guard, and
+//! what other systems have given to a window alone.
+
+use std::collections::{BTreeMap, HashMap};
+use std::path::{Path, PathBuf};
+
+use jiff::{SignedDuration, Timestamp};
+
+use super::folders;
+use crate::act::ledger;
+use crate::cli::settings::Settings;
+use crate::config::Access;
+use crate::core::guard::seen::{Seen, seen};
+use crate::core::model::context::is_valid_id;
+use crate::core::model::ledger::{LedgerHolder, LedgerLine, Touched};
+use crate::core::model::{Host, ProcessId, Report, Untrusted};
+use crate::observe::Observer;
+use crate::source::ledger::{Tree, resolved};
+use crate::source::os::{host, processes};
+
+/// How often it is told again what a window still holds: 10 s, well within the time for which that is believed.
+const AGAIN: SignedDuration = SignedDuration::from_secs(10);
+
+/// Has what is observed told to guards, where claimtop may write.
+pub(crate) fn tell_guards(observer: Observer, settings: &Settings) -> Observer {
+    let may_write = settings.effective.config.access == Access::Full && host::owns(&settings.places.home);
+    if !may_write {
+        return observer;
+    }
+    let mut teller = Teller { ledgers: folders::trees(settings), told: HashMap::new() };
+    observer.recorded(Box::new(move |snapshot, report| teller.tell(&snapshot.host, report)))
+}
+
+/// A session and its process.
+type Whose = (Untrusted, ProcessId);
+
+struct Teller {
+    ledgers: PathBuf,
+    told: HashMap<Whose, Told>,
+}
+
+/// What was told of a window.
+#[derive(Default)]
+struct Told {
+    edits: Vec<(Untrusted, Timestamp)>,
+    holds: Vec<String>,
+    at: Timestamp,
+    /// The working trees in which something is told of it.
+    trees: Vec<Untrusted>,
+    is_whole: bool,
+}
+
+impl Teller {
+    fn tell(&mut self, host: &Host, report: &Report) {
+        let mut before = std::mem::take(&mut self.told);
+        for seen in seen(report).filter(|seen| is_valid_id(seen.session.raw())) {
+            let id = ProcessId { pid: seen.window.pid, start_ticks: seen.window.start_ticks };
+            let whose = (seen.session.clone(), id);
+            let told = before.remove(&whose).unwrap_or_default();
+            let is_told = told.is_whole && told.is_of(&seen, report.taken_at);
+            let told = if is_told { told } else { self.tell_of(&seen, id, host, (told, report.taken_at)) };
+            self.told.insert(whose, told);
+        }
+    }
+
+    fn tell_of(&self, seen: &Seen<'_>, id: ProcessId, host: &Host, (before, at): (Told, Timestamp)) -> Told {
+        let mut lines: BTreeMap<Untrusted, Vec<LedgerLine>> =
+            before.trees.into_iter().map(|tree| (tree, Vec::new())).collect();
+        let mut add = |path: &str, line: &dyn Fn(Touched) -> LedgerLine, at: Timestamp| {
+            let Some(path) = resolved(path) else { return };
+            let below = Path::new(&path);
+            let folder = if below.is_dir() { Some(below) } else { below.parent() };
+            let tree = folder.and_then(Tree::of);
+            let Some(top) = tree.as_ref().and_then(Tree::text) else { return };
+            lines.entry(top.into()).or_default().push(line(Touched { path: path.as_str().into(), at }));
+        };
+        for (path, at) in &seen.edits {
+            add(path.raw(), &LedgerLine::Edited, *at);
+        }
+        for path in &seen.holds {
+            add(path, &LedgerLine::Holds, at);
+        }
+        let mut told = Told {
+            edits: seen.edits.iter().map(|(path, at)| ((*path).clone(), *at)).collect(),
+            holds: seen.holds.iter().map(|path| (*path).to_owned()).collect(),
+            at,
+            trees: Vec::new(),
+            is_whole: true,
+        };
+        for (tree, lines) in lines {
+            let window = seen.window;
+            let holder = LedgerHolder::new(
+                (seen.session.clone(), window.agent.as_str().into()),
+                (tree.clone(), window.cwd.clone().unwrap_or_default()),
+                Some((id, processes::pidfd_inode(id))),
+                (host.name.as_str().into(), host.boot_id.as_deref().map(Untrusted::from), host.pid_namespace),
+            );
+            match ledger::tell(&self.ledgers, &holder, &lines) {
+                Ok(is_told) => told.is_whole &= is_told,
+                Err(error) => {
+                    tracing::debug!(%error, "guards could not be told of a window");
+                    told.is_whole = false;
+                }
+            }
+            if !lines.is_empty() {
+                told.trees.push(tree);
+            }
+        }
+        told
+    }
+}
+
+impl Told {
+    /// Returns whether it is what is seen, and lately told where it has to be.
+    fn is_of(&self, seen: &Seen<'_>, now: Timestamp) -> bool {
+        let age = now.duration_since(self.at);
+        let is_fresh = self.holds.is_empty() || (SignedDuration::ZERO..AGAIN).contains(&age);
+        let edits = self.edits.iter().map(|(path, at)| (path, *at));
+        is_fresh && edits.eq(seen.edits.iter().copied()) && self.holds == seen.holds
+    }
+}

@@ -1,0 +1,66 @@
+//! What an open claimtop tells guards of windows that write down nothing for them.
+
+use std::path::Path;
+
+use jiff::Timestamp;
+
+use crate::core::model::{
+    ClaimStatus, ClaimView, Committed, Edit, Report, ResourceKind, Untrusted, WindowView,
+};
+
+/// A window of which there is something to tell, or was.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Seen<'a> {
+    pub(crate) window: &'a WindowView,
+    pub(crate) session: &'a Untrusted,
+    /// What it has edited and no commit is known to hold, with when.
+    pub(crate) edits: Vec<(&'a Untrusted, Timestamp)>,
+    /// The files and folders that a system has given to it alone.
+    pub(crate) holds: Vec<&'a str>,
+}
+
+/// Returns every window whose session is proven, with what it has edited and holds.
+pub(crate) fn seen(report: &Report) -> impl Iterator<Item = Seen<'_>> {
+    report.windows.iter().filter_map(|window| {
+        let session = window.session_id.as_ref()?;
+        let work = window.work.as_ref().filter(|work| work.session == *session);
+        let edit =
+            |edit: &'_ Edit| edit.committed != Committed::Yes && Path::new(edit.path.raw()).is_absolute();
+        let edits = work.iter().flat_map(|work| &work.doing.edits).filter(|one| edit(one));
+        let held = report.claims.iter().filter(|claim| claim.window.as_ref() == Some(&window.key));
+        let mut holds: Vec<&str> = held.filter_map(|claim| held_by(claim, window)).collect();
+        holds.sort_unstable();
+        holds.dedup();
+        Some(Seen {
+            window,
+            session,
+            edits: edits.filter_map(|edit| Some((&edit.path, edit.at?))).collect(),
+            holds,
+        })
+    })
+}
+
+/// Returns the file or folder that a claim gives to a living window alone: files that it locked or reserved, and the
+/// working tree of its own that bears the name of what it has claimed, as LEO makes them.
+fn held_by<'a>(claim: &'a ClaimView, window: &'a WindowView) -> Option<&'a str> {
+    let is_held = matches!(claim.status, ClaimStatus::Held | ClaimStatus::Quiet) && !claim.is_of_transcript();
+    let id = claim.resource.id.raw();
+    match claim.resource.kind {
+        _ if !is_held => None,
+        ResourceKind::Files => {
+            let path = id.strip_suffix("/**").unwrap_or(id);
+            let is_plain = path.starts_with('/') && path.len() > 1 && !path.contains(['*', '?', '[']);
+            is_plain.then_some(path)
+        }
+        ResourceKind::WorkItem | ResourceKind::Task | ResourceKind::Worktree => {
+            let repo = window.repo.as_ref().filter(|repo| repo.worktree != repo.root)?;
+            let tree = repo.worktree.raw();
+            (Path::new(tree).file_name()?.to_str()? == id).then_some(tree)
+        }
+        ResourceKind::AgentRole
+        | ResourceKind::Project
+        | ResourceKind::Branch
+        | ResourceKind::Session
+        | ResourceKind::Lock => None,
+    }
+}
