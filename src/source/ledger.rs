@@ -1,6 +1,6 @@
 //! Reads what guarded windows wrote down, as much of it as one question needs.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ffi::OsStr;
 use std::hash::Hash;
 use std::path::{Path, PathBuf};
@@ -21,6 +21,7 @@ use crate::source::os::open::folder::Folder;
 use crate::source::os::open::medium::medium_at;
 use crate::source::os::open::plain::{open_plain, read_at};
 use crate::source::os::processes;
+use crate::source::repos::ignored::Ignored;
 use crate::source::repos::locate::{Located, repository_at};
 use crate::source::repos::worktrees;
 use crate::source::work::committed::Marker;
@@ -75,6 +76,11 @@ impl Tree {
     /// Returns its top as text; `None` where that is none.
     pub(crate) fn text(&self) -> Option<&str> {
         self.top.to_str()
+    }
+
+    /// Prepares to tell which files git ignores; outside of repositories there are none.
+    fn ignored(&self, home: &Path) -> Option<Ignored> {
+        self.located.as_ref().map(|located| Ignored::new(&self.top, &located.common_dir, home))
     }
 
     /// Prepares to tell which edits git has.
@@ -197,14 +203,28 @@ pub(crate) enum About<'a> {
 }
 
 impl About<'_> {
-    /// Returns whether an edit is of the files that are asked about.
-    fn takes(&self, edit: &Edit, marker: &mut Marker) -> bool {
-        let Self::Matching(_, takes) = self else { return true };
+    /// Returns whether an edit is of the files that are asked about: what git ignores only where it is to go.
+    fn takes(&self, edit: &Edit, (marker, ignored): (&mut Marker, &mut Option<Ignored>)) -> bool {
+        let path = Path::new(edit.path.raw());
+        let mut is_ignored = || ignored.as_mut().is_some_and(|ignored| ignored.has(path));
+        let takes = match self {
+            Self::Files(_) => Takes::WORK,
+            Self::Matching(_, takes) => *takes,
+        };
         match takes {
             _ if edit.committed != Committed::No => true,
-            Takes::All => true,
-            Takes::Tracked => marker.is_tracked(Path::new(edit.path.raw())),
-            Takes::Untracked => !marker.is_tracked(Path::new(edit.path.raw())),
+            Takes::ALL => true,
+            // Whether git knows it costs more to find out.
+            Takes::WORK => !is_ignored() || marker.is_tracked(path),
+            Takes { tracked, .. } if marker.is_tracked(path) => tracked,
+            Takes { ignored: true, untracked: true, .. } => true,
+            Takes { untracked, ignored: takes_ignored, .. } => {
+                if is_ignored() {
+                    takes_ignored
+                } else {
+                    untracked
+                }
+            }
         }
     }
 
@@ -233,31 +253,41 @@ pub(crate) fn read(
     // What was put aside is older than what took its place.
     entries.sort_by_key(|entry| !entry.name.as_encoded_bytes().ends_with(b".1"));
     let is_local = medium_at(&path) == Medium::Local;
-    let mut all: Vec<(LedgerHolder, HashMap<Untrusted, Timestamp>, Vec<Touched>)> = Vec::new();
     let needles: Option<Vec<String>> = match about {
         About::Files(files) => Some(files.iter().filter_map(escaped).collect()),
         About::Matching(_, _) => None,
     };
-    let mut own_texts = Vec::new();
+    let mut ledgers = Vec::new();
     for entry in entries {
         let Some(text) = end_of(&folder.path().join(&entry.name), MOST) else { continue };
         let Some(holder) = holder_of(&text).filter(|holder| holder.tree.raw() == top) else { continue };
         let edits = edits_of(&text, needles.as_deref(), &mut found.settled);
+        let mut holds = holds_of(&text);
+        if is_seen(&entry.name) {
+            // What it wants for itself by others' records it may have let go of since somebody looked.
+            holds.retain(|held| is_fresh(held, now));
+        }
+        ledgers.push((holder, edits, holds, text));
+    }
+    let tells = ledgers.iter().filter(|(_, edits, holds, _)| !edits.is_empty() || !holds.is_empty());
+    let telling: HashSet<Untrusted> = tells.map(|(holder, _, _, _)| holder.session.clone()).collect();
+    let mut all: Vec<(LedgerHolder, HashMap<Untrusted, Timestamp>, Vec<Touched>)> = Vec::new();
+    let mut own_texts = Vec::new();
+    for (holder, edits, holds, text) in ledgers {
+        let is_own = holder.session == *own.session;
+        if !is_own && !telling.contains(&holder.session) {
+            continue;
+        }
         let is_kin = is_kin(&holder, own, &here.processes);
-        if holder.session == *own.session || is_kin {
+        if is_own || is_kin {
             let is_asked = |path: &Untrusted| about.has(path.raw());
             let paths = edits.iter().filter(|(path, at)| is_asked(path) && found.is_open(path, **at, now));
             let paths: Vec<String> = paths.map(|(path, _)| path.raw().to_owned()).take(MOST_EDITS).collect();
             if is_kin { &mut found.by_kin } else { &mut found.by_oneself }.extend(paths);
         }
-        if holder.session == *own.session {
+        if is_own {
             own_texts.push((holder.process == own.process, text));
         } else if !is_kin {
-            let mut holds = holds_of(&text);
-            if is_seen(&entry.name) {
-                // What it wants for itself by others' records it may have let go of since somebody looked.
-                holds.retain(|held| is_fresh(held, now));
-            }
             match all.iter_mut().find(|(other, _, _)| other.session == holder.session) {
                 // A session that was resumed: the process that runs it now counts.
                 Some((known, before, held)) => {
@@ -276,7 +306,7 @@ pub(crate) fn read(
     own_texts.sort_by_key(|(is_this_process, _)| *is_this_process);
     found.told.by_others_only = own_texts.last().is_some_and(|(is_this_process, _)| !is_this_process);
     own_texts.iter().for_each(|(_, text)| told_by(text, needles.as_deref(), &mut found.told));
-    let mut marker = None;
+    let (mut marker, mut ignored) = (None, None);
     for (holder, edits, holds) in all {
         let edit = |(path, at)| Edit {
             path,
@@ -298,7 +328,8 @@ pub(crate) fn read(
             // Where nothing is open, which is nearly always, git's files are not read.
             let marker = marker.get_or_insert_with(|| tree.marker(now, home));
             marker.mark(some);
-            for edit in some.iter_mut().filter(|edit| !about.takes(edit, marker)) {
+            let ignored = ignored.get_or_insert_with(|| tree.ignored(home));
+            for edit in some.iter_mut().filter(|edit| !about.takes(edit, (marker, ignored))) {
                 edit.committed = Committed::Unknown;
             }
             asked += some.len();
@@ -343,8 +374,11 @@ pub(crate) fn is_ledger(name: &OsStr) -> bool {
 pub(crate) fn end_of(path: &Path, most: usize) -> Option<String> {
     let (fd, meta) = open_plain(path).ok().filter(|(_, meta)| meta.ownership.uid == geteuid().as_raw())?;
     let from = meta.size.saturating_sub(u64::try_from(most).ok()?);
-    let bytes = read_at(&fd, from, most, 0).ok()?;
-    Some(String::from_utf8_lossy(&bytes).into_owned())
+    let bytes = read_at(&fd, from, most.min(usize::try_from(meta.size).ok()?), 1).ok()?;
+    Some(
+        String::from_utf8(bytes)
+            .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()),
+    )
 }
 
 fn holder_of(text: &str) -> Option<LedgerHolder> {
@@ -403,6 +437,9 @@ fn edits_of(
 /// Returns what a session wants for itself, the first wanted first.
 fn holds_of(text: &str) -> Vec<Touched> {
     let mut holds: Vec<Touched> = Vec::new();
+    if !text.contains("\n{\"holds") {
+        return holds;
+    }
     let is_asked = |line: &&str| line.starts_with(r#"{"holds"#) || line.starts_with(r#"{"frees"#);
     for line in text.lines().filter(is_asked).filter_map(parse) {
         if let LedgerLine::Frees(freed) = line {

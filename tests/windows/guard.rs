@@ -636,6 +636,22 @@ fn play(seed: u64, steps: u32) -> [u32; 4] {
     said
 }
 
+/// What git ignores is in nobody's way, but for a call that deletes it.
+#[test]
+fn what_git_ignores_counts_only_where_it_is_to_go() {
+    let (world, repo, mut cart, mut other) = two_windows();
+    std::fs::write(repo.join(".gitignore"), "out/\n").unwrap();
+    std::fs::create_dir(repo.join("out")).unwrap();
+    assert_eq!(cart.write(&world, &repo.join("out/x.js"), "one\n"), None);
+    assert_eq!(other.prompt(&world), None);
+    assert_eq!(other.write(&world, &repo.join("out/x.js"), "two\n"), None);
+    for line in ["git stash -u", "git clean -fd", "git add -A"] {
+        assert_eq!(other.line(&world, line), None, "{line}");
+    }
+    let reason = other.line(&world, "git clean -fdx").unwrap();
+    assert!(reason.contains("out/x.js"), "{reason}");
+}
+
 #[test]
 fn whatever_windows_do_the_guard_says_what_is_true() {
     let seeds: u64 = std::env::var("CLAIMTOP_GUARD_SEEDS").map_or(2, |text| text.parse().unwrap());

@@ -79,7 +79,7 @@ impl<'a> Asked<'a> {
             return Ok((GuardOutcome::OutOfScope, None));
         }
         let top = tree.text().context("no text")?;
-        let found = self.read(&tree, &About::Matching(&|path| !self.is_exempt(path, &tree), Takes::All));
+        let found = self.read(&tree, &About::Matching(&|path| !self.is_exempt(path, &tree), Takes::WORK));
         if found.told.by_others_only {
             // The session goes on in this process: its edits are no longer a dead window's.
             self.note_down(&tree, &[])?;

@@ -44,7 +44,7 @@ fn held(settings: &Settings, paths: &[PathBuf]) -> anyhow::Result<Vec<(Life, Str
         let top = tree.text().context("the working tree has a name that is no text")?;
         let is_below = |path: &str| paths.iter().any(|asked| Path::new(path).starts_with(asked));
         let is_asked = |path: &str| is_below(path) && !asked.exempt.has(path, top);
-        let found = asked.read(&tree, &About::Matching(&is_asked, Takes::All));
+        let found = asked.read(&tree, &About::Matching(&is_asked, Takes::WORK));
         let reaches = |path: &str, held: &str| {
             let (path, held) = (Path::new(path), Path::new(held));
             path.starts_with(held) || held.starts_with(path)

@@ -50,7 +50,7 @@ impl Asked<'_> {
         for call in calls {
             let Some(tree) = Tree::of(Path::new(&call.folder)).filter(Tree::is_repository) else { continue };
             let reach = Reached::of(call);
-            let found = self.read(&tree, &About::Matching(&|path| reach.has(path), Takes::All));
+            let found = self.read(&tree, &About::Matching(&|path| reach.has(path), Takes::ALL));
             let own: Vec<String> = found.by_kin.iter().chain(&found.by_oneself).cloned().collect();
             let lines = self.ended(&tree, &found, &own);
             if !lines.is_empty() {

@@ -18,12 +18,20 @@ pub(crate) struct GitCall {
 
 /// Which files a call of git takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Takes {
-    All,
+pub(crate) struct Takes {
     /// Those that git knows.
-    Tracked,
-    /// Those that it does not.
-    Untracked,
+    pub(crate) tracked: bool,
+    /// Those that it neither knows nor ignores.
+    pub(crate) untracked: bool,
+    /// Those that it ignores.
+    pub(crate) ignored: bool,
+}
+
+impl Takes {
+    pub(crate) const ALL: Self = Self { tracked: true, untracked: true, ignored: true };
+    /// All that somebody may want to commit.
+    pub(crate) const WORK: Self = Self { ignored: false, ..Self::ALL };
+    const TRACKED: Self = Self { tracked: true, untracked: false, ignored: false };
 }
 
 /// What a call of git reaches.
@@ -88,7 +96,7 @@ fn call(command: &Command) -> Option<GitCall> {
     Some(match (verb, &reach) {
         // It is another working tree that goes.
         ("worktree remove", Reach::Paths(paths)) => {
-            GitCall { folder: paths.first()?.clone(), verb, reach: Reach::Tree, takes: Takes::All }
+            GitCall { folder: paths.first()?.clone(), verb, reach: Reach::Tree, takes: Takes::ALL }
         }
         _ => GitCall { folder, verb, reach, takes },
     })
@@ -96,13 +104,17 @@ fn call(command: &Command) -> Option<GitCall> {
 
 /// Returns which files a verb takes.
 fn takes(verb: &str, of: &Arguments<'_>) -> Takes {
-    let with_new = ["--include-untracked", "--all"];
     match verb {
-        "clean" => Takes::Untracked,
-        "stash" if !(of.has(&with_new) || of.has_short('u') || of.has_short('a')) => Takes::Tracked,
-        "stash" => Takes::All,
-        "add -A" if !(of.has(&["--update"]) || of.has_short('u')) => Takes::All,
-        _ => Takes::Tracked,
+        "clean" => Takes {
+            tracked: false,
+            untracked: !of.has_short('X'),
+            ignored: of.has_short('x') || of.has_short('X'),
+        },
+        "stash" if of.has(&["--all"]) || of.has_short('a') => Takes::ALL,
+        "stash" if of.has(&["--include-untracked"]) || of.has_short('u') => Takes::WORK,
+        "add -A" if of.has(&["--force"]) || of.has_short('f') => Takes::ALL,
+        "add -A" if !(of.has(&["--update"]) || of.has_short('u')) => Takes::WORK,
+        _ => Takes::TRACKED,
     }
 }
 
@@ -257,10 +269,15 @@ mod tests {
                 Reach::Paths(paths) => paths.join(" "),
                 Reach::PathsOrTree(paths) => format!("{} or all", paths.join(" ")),
             };
-            let takes = match call.takes {
-                Takes::All => "with new files",
-                Takes::Tracked => "",
-                Takes::Untracked => "of new files",
+            let Takes { tracked, untracked, ignored } = call.takes;
+            let takes = match (tracked, untracked, ignored) {
+                (true, false, false) => "",
+                (true, true, false) => "with new files",
+                (true, true, true) => "with new and ignored files",
+                (false, true, false) => "of new files",
+                (false, true, true) => "of new and ignored files",
+                (false, false, true) => "of ignored files",
+                odd => panic!("{odd:?}"),
             };
             format!("{} in {}: {reach} {takes}", call.verb, call.folder).trim_end().to_owned()
         };
@@ -278,7 +295,11 @@ mod tests {
         check("git checkout -b new origin/main", "checkout in /w: all");
         check("git switch -c new", "switch in /w: all");
         check("git reset --hard HEAD~1", "reset in /w: all");
-        check("git clean -fdx", "clean in /w: /w of new files");
+        check("git clean -fdx", "clean in /w: /w of new and ignored files");
+        check("git clean -f -x", "clean in /w: /w of new and ignored files");
+        check("git clean -fdX", "clean in /w: /w of ignored files");
+        check("git stash -a", "stash in /w: all with new and ignored files");
+        check("git add -Af", "add -A in /w: all with new and ignored files");
         check("git restore .", "restore in /w: /w");
         check("git rebase main && git merge x", "rebase in /w: all; merge in /w: all");
         check("git commit -am 'x y'", "commit -a in /w: all");
@@ -286,7 +307,7 @@ mod tests {
         check("git commit -am \"$(cat <<'EOF'\nx\nEOF\n)\"", "commit -a in /w: all");
         check("git add -A", "add -A in /w: all with new files");
         check("git add .", "add -A in /w: /w with new files");
-        check("git worktree remove --force ../x", "worktree remove in /x: all with new files");
+        check("git worktree remove --force ../x", "worktree remove in /x: all with new and ignored files");
         check("/usr/bin/git stash", "stash in /w: all");
     }
 

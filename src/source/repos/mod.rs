@@ -2,6 +2,7 @@
 
 pub(crate) mod find;
 pub(crate) mod head;
+pub(crate) mod ignored;
 pub(crate) mod index;
 pub(crate) mod inside;
 pub(crate) mod locate;

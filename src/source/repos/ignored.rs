@@ -1,0 +1,111 @@
+//! Which files git ignores, by its own files of patterns (gitignore(5)).
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+use gix_ignore::Search;
+use gix_ignore::glob::pattern::Case;
+use gix_ignore::search::Ignore;
+
+use crate::source::os::open::plain::small;
+
+/// The largest file of patterns that is read, in bytes.
+const MOST_PATTERNS: usize = 256 << 10;
+
+/// The patterns of one working tree, each folder's read once.
+pub(crate) struct Ignored {
+    top: PathBuf,
+    /// The patterns that hold in a folder: its own, and those of all above it.
+    folders: HashMap<PathBuf, Search>,
+}
+
+impl Ignored {
+    /// Prepares for a working tree; reads what holds in all of it: the person's own patterns at their usual place,
+    /// and those of the repository that are nobody else's.
+    pub(crate) fn new(top: &Path, common_dir: &Path, home: &Path) -> Self {
+        let mut search = Search::default();
+        add(&mut search, &home.join(".config/git/ignore"), None);
+        add(&mut search, &common_dir.join("info/exclude"), None);
+        add(&mut search, &top.join(".gitignore"), Some(top));
+        Self { top: top.to_path_buf(), folders: HashMap::from([(PathBuf::new(), search)]) }
+    }
+
+    /// Returns whether patterns exclude a file of the working tree; git follows none for a file that it knows.
+    pub(crate) fn has(&mut self, path: &Path) -> bool {
+        let Ok(inside) = path.strip_prefix(&self.top).map(Path::to_path_buf) else { return false };
+        let mut parts: Vec<&Path> = inside.ancestors().filter(|part| !part.as_os_str().is_empty()).collect();
+        parts.reverse();
+        // What lies in an excluded folder is excluded, whatever patterns say of it.
+        parts.iter().any(|part| self.is_excluded(part, *part != inside))
+    }
+
+    fn is_excluded(&mut self, inside: &Path, is_folder: bool) -> bool {
+        let (Some(folder), Some(text)) = (inside.parent(), inside.to_str()) else { return false };
+        let found = self.patterns_in(folder).pattern_matching_relative_path(
+            text.into(),
+            Some(is_folder),
+            Case::Sensitive,
+        );
+        found.is_some_and(|found| !found.pattern.is_negative())
+    }
+
+    fn patterns_in(&mut self, folder: &Path) -> &Search {
+        if !self.folders.contains_key(folder) {
+            let mut search = folder.parent().map(|above| self.patterns_in(above).clone()).unwrap_or_default();
+            add(&mut search, &self.top.join(folder).join(".gitignore"), Some(&self.top));
+            self.folders.insert(folder.to_path_buf(), search);
+        }
+        self.folders.entry(folder.to_path_buf()).or_default()
+    }
+}
+
+/// Adds the patterns of a file, if it can be read.
+fn add(search: &mut Search, file: &Path, top: Option<&Path>) {
+    if let Ok(bytes) = small(file, MOST_PATTERNS) {
+        // What has a name that git could not have holds nothing.
+        let _ = search.add_patterns_buffer(&bytes, file, top, Ignore::default());
+    }
+}
+
+#[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "a test runs git and writes its files")]
+mod tests {
+    use super::*;
+
+    /// Asks git itself of each of these.
+    #[test]
+    fn it_is_what_git_says() {
+        let world = tempfile::tempdir().unwrap();
+        let top = world.path().join("w");
+        let git = |arguments: &[&str]| {
+            let mut command = std::process::Command::new("git");
+            command.env("HOME", world.path()).env_remove("XDG_CONFIG_HOME").arg("-C").arg(&top);
+            command.args(arguments).output().unwrap().status.success()
+        };
+        std::fs::create_dir_all(top.join("src/gen/deep")).unwrap();
+        std::fs::create_dir_all(world.path().join(".config/git")).unwrap();
+        assert!(git(&["init", "-q"]));
+        for (file, patterns) in [
+            (".config/git/ignore", "*.swp\n"),
+            ("w/.git/info/exclude", "/private\n"),
+            ("w/.gitignore", "*.log\n!keep.log\n/out/\nbuild\n**/gen/*.rs\n.env\n"),
+            ("w/src/.gitignore", "*.tmp\n!build\n"),
+            ("w/src/gen/.gitignore", "!own.rs\n"),
+        ] {
+            std::fs::write(world.path().join(file), patterns).unwrap();
+        }
+        let mut ignored = Ignored::new(&top, &top.join(".git"), world.path());
+        let mut told = [0, 0];
+        for file in [
+            "a.log", "keep.log", "src/keep.log", "out/x", "src/out/x", "build", "src/build", "build/a/b",
+            "src/a.tmp", "a.tmp", "src/gen/x.rs", "src/gen/own.rs", "src/gen/deep/x.rs", "private",
+            "src/private", ".env", ".envrc", "src/a.swp", "src/main.rs",
+        ] {
+            let expected = git(&["check-ignore", "-q", file]);
+            assert_eq!(ignored.has(&top.join(file)), expected, "{file}");
+            told[usize::from(expected)] += 1;
+        }
+        assert!(told.iter().all(|count| *count > 5), "{told:?}");
+        assert!(!ignored.has(Path::new("/elsewhere/a.log")));
+    }
+}
