@@ -15,13 +15,27 @@ const MOST_FILES: usize = 2;
 const MOST_NAME: usize = 40;
 const MOST_PATH: usize = 100;
 
-/// Tells at a prompt what other windows hold, in at most three lines.
-pub(crate) fn brief(holdings: &[Holding<'_>], tree: &str, now: Timestamp) -> String {
-    let mut lines: Vec<String> =
-        holdings.iter().take(MOST_WINDOWS).map(|one| format!("{}.", holding(one, tree, now))).collect();
+/// Tells at a prompt what other windows hold, in at most three lines; what each is doing, where that is known.
+pub(crate) fn brief(
+    holdings: &[Holding<'_>],
+    holds_count: bool,
+    doing: impl Fn(&Other) -> Option<&'static str>,
+    tree: &str,
+    now: Timestamp,
+) -> String {
+    let line = |one: &Holding<'_>| {
+        let edits = (!one.edits.is_empty())
+            .then(|| format!("has uncommitted edits in {}", files(&one.edits, tree, now)));
+        let holds = (holds_count && !one.other.holds.is_empty())
+            .then(|| format!("holds {} for itself", holds(&one.other.holds, tree)));
+        let what: Vec<String> = edits.into_iter().chain(holds).collect();
+        format!("{} {}.", who_does(one.other, doing(one.other)), what.join(" and "))
+    };
+    let mut lines: Vec<String> = holdings.iter().take(MOST_WINDOWS).map(line).collect();
     let more = holdings.len().saturating_sub(MOST_WINDOWS);
     if more > 0 {
-        lines.push(format!("{} more in this working tree have uncommitted edits.", windows(more)));
+        let verb = if more == 1 { "has" } else { "have" };
+        lines.push(format!("{} more {verb} such in this working tree.", windows(more)));
     }
     format!("claimtop: {}", lines.join("\n"))
 }
@@ -91,6 +105,10 @@ fn windows(count: usize) -> String {
 }
 
 fn who(other: &Other) -> String {
+    who_does(other, None)
+}
+
+fn who_does(other: &Other, doing: Option<&'static str>) -> String {
     let holder = &other.holder;
     let name = holder.cwd.raw().rsplit('/').next().unwrap_or_default();
     let life = match other.life {
@@ -99,7 +117,17 @@ fn who(other: &Other) -> String {
         Life::Unknown => "not known whether alive",
     };
     let pid = holder.process.map(|process| format!("PID {}, ", process.pid)).unwrap_or_default();
-    format!("the window `{}` ({}, {pid}{life})", clean(name, MOST_NAME), clean(holder.agent.raw(), MOST_NAME))
+    let doing = doing.map(|doing| format!(", {doing}")).unwrap_or_default();
+    let agent = clean(holder.agent.raw(), MOST_NAME);
+    format!("the window `{}` ({agent}, {pid}{life}{doing})", clean(name, MOST_NAME))
+}
+
+fn holds(holds: &[Touched], tree: &str) -> String {
+    let named: Vec<String> =
+        holds.iter().take(MOST_FILES).map(|held| inside(held.path.raw(), tree)).collect();
+    let more = holds.len().saturating_sub(MOST_FILES);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    format!("{}{more}", named.join(if more.is_empty() { " and " } else { ", " }))
 }
 
 fn files(edits: &[&Edit], tree: &str, now: Timestamp) -> String {

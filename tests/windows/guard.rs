@@ -268,6 +268,9 @@ fn what_a_living_window_holds_for_itself_is_refused_by_choice_as_long_as_it_live
         world.write("home/.config/claimtop/config.toml", &file);
     };
     assert!(cart.run(&world, "hold src").contains("held by PID"), "a folder, and all below it");
+    let brief = other.prompt(&world).expect("a brief");
+    assert!(brief.contains("alive) holds `src` for itself"), "{brief}");
+    assert_eq!(other.prompt(&world), None, "it was told");
     assert_eq!(cart.edit(&world, &pay), None, "it is its own");
     assert_eq!(other.edit(&world, &repo.join("README.md")), None, "nobody holds that");
     config("off");
@@ -287,6 +290,9 @@ fn what_a_living_window_holds_for_itself_is_refused_by_choice_as_long_as_it_live
     assert_eq!(other.edit(&world, &pay), None);
     cart.run(&world, "hold src/pay.rs");
     assert!(other.edit(&world, &pay).is_some());
+    cart.registers(&world, "pay");
+    let brief = other.prompt(&world).expect("what it holds is another thing");
+    assert!(brief.contains("alive, busy)") && brief.contains("`src/pay.rs`"), "{brief}");
     cart.die();
     assert_eq!(other.edit(&world, &pay), None, "the dead hold nothing");
 }
@@ -297,7 +303,7 @@ impl Window {
         let pid = self.child.id();
         let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
         let start = stat.rsplit(')').next().unwrap().split_whitespace().nth(19).unwrap().to_owned();
-        let entry = json!({"pid": pid, "sessionId": self.session, "cwd": self.folder, "procStart": start, "name": name});
+        let entry = json!({"pid": pid, "sessionId": self.session, "cwd": self.folder, "procStart": start, "name": name, "status": "busy"});
         world.write(&format!("home/.claude/sessions/{pid}.json"), &entry.to_string());
         let prompt = json!({"type": "user", "message": {"role": "user", "content": "Fix it"}, "origin": {"kind": "human"}});
         world.write(&format!("home/.claude/projects/shop/{}.jsonl", self.session), &format!("{prompt}\n"));

@@ -11,19 +11,23 @@ use super::outcome::{GuardOutcome, Said};
 use crate::act::ledger;
 use crate::cli::settings::Settings;
 use crate::config::guard::{Held, HoldUps, Levels};
-use crate::core::guard::decide::{self, Exempt, Holding, Life};
+use crate::core::guard::decide::{self, Exempt, Holding, Life, Other};
 use crate::core::guard::git::Takes;
 use crate::core::model::ledger::{Briefed, HeldUp, LedgerHolder, LedgerLine, Touched};
+use crate::format::claude_code::activity;
 use crate::format::guard::{
     Asker, Moment, Question, Touch, is_same_answer, note, question_to_person, refusal,
 };
 use crate::present;
 use crate::source::ledger::{About, Here, Own, Read, Told, Tree, end_of, read, settled};
+use crate::source::os::open::plain::small;
 
 /// How much of a transcript is read from its end to find two calls, in bytes.
 const TRANSCRIPT_END: usize = 512 << 10;
 /// Calls that come within 2 s are of one answer, where no transcript tells.
 const AT_ONCE: SignedDuration = SignedDuration::from_secs(2);
+/// The largest entry of a registry that is read, in bytes.
+const MOST_ENTRY: usize = 64 << 10;
 /// How many processes above its own a window writes down.
 const MOST_ABOVE: usize = 8;
 
@@ -84,8 +88,9 @@ impl<'a> Asked<'a> {
             // The session goes on in this process: its edits are no longer a dead window's.
             self.note_down(&tree, &[])?;
         }
-        let holdings = decide::held(&found.others, |other, _| other.life == Life::Alive);
-        let digest = decide::digest_of(&holdings);
+        let holds_count = self.levels(&tree).held != Held::Off;
+        let holdings = decide::told_of(&found.others, holds_count);
+        let digest = decide::digest_of(&holdings, holds_count);
         let is_told = found.told.briefed.as_ref() == Some(&digest);
         if is_told || (holdings.is_empty() && found.told.briefed.is_none()) {
             return Ok((if is_told { GuardOutcome::ToldBefore } else { GuardOutcome::NobodyElse }, None));
@@ -95,8 +100,16 @@ impl<'a> Asked<'a> {
         if holdings.is_empty() {
             return Ok((GuardOutcome::NobodyElse, None));
         }
-        let text = present::guard::brief(&holdings, top, self.now);
+        let text = present::guard::brief(&holdings, holds_count, |other| self.activity(other), top, self.now);
         Ok((GuardOutcome::Briefed, note(asker, &self.question.moment, &text)))
+    }
+
+    /// Returns what a living window's agent says that it does: only Claude Code does, in a file for each process.
+    fn activity(&self, other: &Other) -> Option<&'static str> {
+        let process = other.holder.process.filter(|_| other.life == Life::Alive)?;
+        let entry = format!("sessions/{}.json", process.pid);
+        let entry = small(&self.settings.places.claude_config.join(entry), MOST_ENTRY).ok()?;
+        activity(&entry, process.start_ticks)
     }
 
     /// Returns whether nobody is warned of a path; a folder that lies in no repository counts by its own name too.

@@ -73,11 +73,25 @@ impl Exempt {
 /// Returns what others certainly hold of what is asked about: what no commit has.
 pub(crate) fn held<'a>(others: &'a [Other], is_asked: impl Fn(&Other, &str) -> bool) -> Vec<Holding<'a>> {
     let holding = |other: &'a Other| {
-        let is_held = |edit: &&Edit| edit.committed == Committed::No && is_asked(other, edit.path.raw());
-        let edits: Vec<&Edit> = other.edits.iter().filter(is_held).collect();
+        let edits = uncommitted(other, |path| is_asked(other, path));
         (!edits.is_empty()).then_some(Holding { other, edits })
     };
     others.iter().filter_map(holding).collect()
+}
+
+/// Returns what a window is told of at a prompt: what the living have not committed, and, where that counts, what they
+/// want for themselves.
+pub(crate) fn told_of(others: &[Other], holds_count: bool) -> Vec<Holding<'_>> {
+    let living = others.iter().filter(|other| other.life == Life::Alive);
+    let holding = |other| Holding { other, edits: uncommitted(other, |_| true) };
+    let is_news =
+        |holding: &Holding<'_>| !holding.edits.is_empty() || (holds_count && !holding.other.holds.is_empty());
+    living.map(holding).filter(is_news).collect()
+}
+
+fn uncommitted(other: &Other, is_asked: impl Fn(&str) -> bool) -> Vec<&Edit> {
+    let is_held = |edit: &&Edit| edit.committed == Committed::No && is_asked(edit.path.raw());
+    other.edits.iter().filter(is_held).collect()
 }
 
 /// Returns who wants something for itself that is asked about: only whoever is proven to live.
@@ -88,13 +102,16 @@ pub(crate) fn wanted(others: &[Other], is_asked: impl Fn(&str) -> bool) -> Optio
 }
 
 /// Digests what a brief tells, without its ages: it is told again only when this has changed.
-pub(crate) fn digest_of(holdings: &[Holding<'_>]) -> Digest16 {
+pub(crate) fn digest_of(holdings: &[Holding<'_>], holds_count: bool) -> Digest16 {
     let of_one = |holding: &Holding<'_>| {
-        let paths = holding.edits.iter().map(|edit| edit.path.raw());
-        let mut parts: Vec<&str> = paths.collect();
-        parts.sort_unstable();
-        parts.insert(0, holding.other.holder.session.raw());
-        parts.join("\0")
+        let sorted = |mut paths: Vec<&str>| {
+            paths.sort_unstable();
+            paths.join("\0")
+        };
+        let edits = sorted(holding.edits.iter().map(|edit| edit.path.raw()).collect());
+        let holds = holding.other.holds.iter().filter(|_| holds_count);
+        let holds = sorted(holds.map(|held| held.path.raw()).collect());
+        [holding.other.holder.session.raw(), &edits, &holds].join("\0\0")
     };
     let mut parts: Vec<String> = holdings.iter().map(of_one).collect();
     parts.sort_unstable();

@@ -135,6 +135,14 @@ fn session(file: &FileImage, reading: &Reading<'_>) -> Result<Record, BrokenFile
     Ok(record)
 }
 
+/// Returns what an entry of the registry says that a process with this start does; nothing of another one's.
+pub(crate) fn activity(entry: &[u8], start_ticks: u64) -> Option<&'static str> {
+    let object = json::parse(entry).ok()?;
+    let is_its = object.str("procStart")?.parse() == Ok(start_ticks);
+    let status = object.str("status").filter(|_| is_its)?;
+    ["busy", "idle", "waiting"].into_iter().find(|known| *known == status)
+}
+
 /// Returns the session ID if it can be one; it ends up in paths.
 fn session_id(object: &Object<'_>) -> Option<Untrusted> {
     object.text("sessionId").filter(|id| is_valid_id(id.raw()))
