@@ -248,10 +248,10 @@ fn the_guards_play_is_held_by_real_windows_and_hooks() {
     let flat = said.split_whitespace().collect::<Vec<_>>().join(" ");
     let steps = [
         "cart edits src/pay.rs: (the guard says nothing)",
-        "its model reads: claimtop: the window `shop` (claude-code, PID",
+        "its model reads: claimtop: the window `cart` (claude-code, PID",
         "refused once: claimtop held this up once: `git add -A` would reach",
         "so it is meant: (the guard says nothing)",
-        "with the result its model reads: claimtop: the window `shop`",
+        "with the result its model reads: claimtop: the window `cart`",
         "cart ↔ checkout: one tree, pay.rs; checkout was told",
     ];
     let mut rest = flat.as_str();

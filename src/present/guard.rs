@@ -3,8 +3,8 @@
 use jiff::Timestamp;
 
 use crate::core::guard::decide::{Holding, Life, Other};
-use crate::core::model::Edit;
 use crate::core::model::ledger::{Met, Touched};
+use crate::core::model::{Edit, Untrusted};
 use crate::present::age;
 
 /// The most windows that a text names.
@@ -15,21 +15,15 @@ const MOST_FILES: usize = 2;
 const MOST_NAME: usize = 40;
 const MOST_PATH: usize = 100;
 
-/// Tells at a prompt what other windows hold, in at most three lines; what each is doing, where that is known.
-pub(crate) fn brief(
-    holdings: &[Holding<'_>],
-    holds_count: bool,
-    doing: impl Fn(&Other) -> Option<&'static str>,
-    tree: &str,
-    now: Timestamp,
-) -> String {
+/// Tells at a prompt what other windows hold, in at most three lines.
+pub(crate) fn brief(holdings: &[Holding<'_>], holds_count: bool, tree: &str, now: Timestamp) -> String {
     let line = |one: &Holding<'_>| {
         let edits = (!one.edits.is_empty())
             .then(|| format!("has uncommitted edits in {}", files(&one.edits, tree, now)));
         let holds = (holds_count && !one.other.holds.is_empty())
             .then(|| format!("holds {} for itself", holds(&one.other.holds, tree)));
         let what: Vec<String> = edits.into_iter().chain(holds).collect();
-        format!("{} {}.", who_does(one.other, doing(one.other)), what.join(" and "))
+        format!("{} {}.", who(one.other), what.join(" and "))
     };
     let mut lines: Vec<String> = holdings.iter().take(MOST_WINDOWS).map(line).collect();
     let more = holdings.len().saturating_sub(MOST_WINDOWS);
@@ -105,19 +99,16 @@ fn windows(count: usize) -> String {
 }
 
 fn who(other: &Other) -> String {
-    who_does(other, None)
-}
-
-fn who_does(other: &Other, doing: Option<&'static str>) -> String {
     let holder = &other.holder;
-    let name = holder.cwd.raw().rsplit('/').next().unwrap_or_default();
+    let folder = holder.cwd.raw().rsplit('/').next().unwrap_or_default();
+    let name = other.name.as_ref().map_or(folder, Untrusted::raw);
     let life = match other.life {
         Life::Alive => "alive",
         Life::Dead => "has died",
         Life::Unknown => "not known whether alive",
     };
     let pid = holder.process.map(|process| format!("PID {}, ", process.pid)).unwrap_or_default();
-    let doing = doing.map(|doing| format!(", {doing}")).unwrap_or_default();
+    let doing = other.doing.map(|doing| format!(", {doing}")).unwrap_or_default();
     let agent = clean(holder.agent.raw(), MOST_NAME);
     format!("the window `{}` ({agent}, {pid}{life}{doing})", clean(name, MOST_NAME))
 }

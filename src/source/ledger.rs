@@ -337,7 +337,8 @@ pub(crate) fn read(
         }
         edits.truncate(asked);
         if !edits.is_empty() || !holds.is_empty() {
-            found.others.push(Other { life: life(&holder, here, is_local), holder, edits, holds });
+            let life = life(&holder, here, is_local);
+            found.others.push(Other { holder, life, name: None, doing: None, edits, holds });
         }
     }
     found

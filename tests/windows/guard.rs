@@ -292,7 +292,7 @@ fn what_a_living_window_holds_for_itself_is_refused_by_choice_as_long_as_it_live
     assert!(other.edit(&world, &pay).is_some());
     cart.registers(&world, "pay");
     let brief = other.prompt(&world).expect("what it holds is another thing");
-    assert!(brief.contains("alive, busy)") && brief.contains("`src/pay.rs`"), "{brief}");
+    assert!(brief.contains("window `pay` (") && brief.contains("alive, busy) holds `src/pay.rs`"), "{brief}");
     cart.die();
     assert_eq!(other.edit(&world, &pay), None, "the dead hold nothing");
 }

@@ -14,7 +14,7 @@ use crate::config::guard::{Held, HoldUps, Levels};
 use crate::core::guard::decide::{self, Exempt, Holding, Life, Other};
 use crate::core::guard::git::Takes;
 use crate::core::model::ledger::{Briefed, HeldUp, LedgerHolder, LedgerLine, Touched};
-use crate::format::claude_code::activity;
+use crate::format::claude_code::called;
 use crate::format::guard::{
     Asker, Moment, Question, Touch, is_same_answer, note, question_to_person, refusal,
 };
@@ -57,7 +57,12 @@ impl<'a> Asked<'a> {
             above: &self.machine.above,
         };
         let home = &self.settings.places.home;
-        read(&folders::trees(self.settings), tree, (&own, &self.machine.here), about, (self.now, home))
+        let place = (self.now, home.as_path());
+        let mut found = read(&folders::trees(self.settings), tree, (&own, &self.machine.here), about, place);
+        for other in &mut found.others {
+            self.name(other);
+        }
+        found
     }
 
     pub(super) fn note_down(&self, tree: &Tree, lines: &[LedgerLine]) -> anyhow::Result<()> {
@@ -100,16 +105,16 @@ impl<'a> Asked<'a> {
         if holdings.is_empty() {
             return Ok((GuardOutcome::NobodyElse, None));
         }
-        let text = present::guard::brief(&holdings, holds_count, |other| self.activity(other), top, self.now);
+        let text = present::guard::brief(&holdings, holds_count, top, self.now);
         Ok((GuardOutcome::Briefed, note(asker, &self.question.moment, &text)))
     }
 
-    /// Returns what a living window's agent says that it does: only Claude Code does, in a file for each process.
-    fn activity(&self, other: &Other) -> Option<&'static str> {
-        let process = other.holder.process.filter(|_| other.life == Life::Alive)?;
-        let entry = format!("sessions/{}.json", process.pid);
-        let entry = small(&self.settings.places.claude_config.join(entry), MOST_ENTRY).ok()?;
-        activity(&entry, process.start_ticks)
+    /// Says what a living window is called and does: only Claude Code tells, in a file for each process.
+    fn name(&self, other: &mut Other) {
+        let Some(process) = other.holder.process.filter(|_| other.life == Life::Alive) else { return };
+        let entry = self.settings.places.claude_config.join(format!("sessions/{}.json", process.pid));
+        let entry = small(&entry, MOST_ENTRY).ok().and_then(|entry| called(&entry, process.start_ticks));
+        (other.name, other.doing) = entry.unwrap_or_default();
     }
 
     /// Returns whether nobody is warned of a path; a folder that lies in no repository counts by its own name too.

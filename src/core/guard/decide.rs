@@ -24,6 +24,9 @@ pub(crate) enum Life {
 pub(crate) struct Other {
     pub(crate) holder: LedgerHolder,
     pub(crate) life: Life,
+    /// What people call its window, and what its agent says that it does, where these are known.
+    pub(crate) name: Option<Untrusted>,
+    pub(crate) doing: Option<&'static str>,
     /// Each file once, the last edited first.
     pub(crate) edits: Vec<Edit>,
     /// What it wants for itself, with what lies below.

@@ -135,12 +135,14 @@ fn session(file: &FileImage, reading: &Reading<'_>) -> Result<Record, BrokenFile
     Ok(record)
 }
 
-/// Returns what an entry of the registry says that a process with this start does; nothing of another one's.
-pub(crate) fn activity(entry: &[u8], start_ticks: u64) -> Option<&'static str> {
+/// Returns what an entry of the registry calls a process with this start and says that it does; nothing of another
+/// one's.
+pub(crate) fn called(entry: &[u8], start_ticks: u64) -> Option<(Option<Untrusted>, Option<&'static str>)> {
     let object = json::parse(entry).ok()?;
     let is_its = object.str("procStart")?.parse() == Ok(start_ticks);
-    let status = object.str("status").filter(|_| is_its)?;
-    ["busy", "idle", "waiting"].into_iter().find(|known| *known == status)
+    let status = object.str("status");
+    let doing = ["busy", "idle", "waiting"].into_iter().find(|known| Some(*known) == status);
+    is_its.then(|| (object.text("name").filter(|name| !name.is_empty()), doing))
 }
 
 /// Returns the session ID if it can be one; it ends up in paths.
