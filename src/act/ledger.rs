@@ -4,7 +4,7 @@
 //! the system puts them one behind the other (write(2), `O_APPEND`). A line begins on a new one, so what a
 //! crash or a full disk tore stays alone. Nothing is brought to the disk: what is lost is a warning.
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
 use rustix::fs::{CWD, Mode, OFlags, RenameFlags, fstat, openat, renameat_with};
@@ -16,8 +16,9 @@ use crate::act::error::ActionError;
 use crate::act::fs::disk::Disk;
 use crate::act::fs::system::System;
 use crate::core::model::json;
-use crate::core::model::ledger::{LedgerHolder, LedgerLine, folder_name};
+use crate::core::model::ledger::{LedgerHolder, LedgerLine, folder_name, process_of};
 use crate::source::ledger::is_ledger;
+use crate::source::os::processes;
 
 /// The size from which a ledger is put aside for a new one, in bytes; one older part is kept.
 const MOST: i64 = 512 << 10;
@@ -78,11 +79,12 @@ fn text<'a>(lines: impl IntoIterator<Item = &'a LedgerLine>) -> Result<String, A
     Ok(text)
 }
 
-/// Lets the ledgers go that are more than are kept.
+/// Lets the ledgers go that are more than are kept, but of no process that is found alive.
 fn sweep(folder: &Path, opened: &<System as Disk>::Folder) {
-    for name in too_many(folder, is_ledger, MOST_LEDGERS) {
+    let is_alive = |name: &OsString| process_of(name).is_some_and(|id| processes::lives(id) == Some(true));
+    for name in too_many(folder, is_ledger, MOST_LEDGERS).iter().filter(|name| !is_alive(name)) {
         // Another guard may be faster; and what is lost with it is a warning.
-        let _ = System.remove((opened, &name));
+        let _ = System.remove((opened, name));
     }
 }
 

@@ -42,7 +42,7 @@ impl Window {
     }
 
     /// Has it run its hook, and returns what that prints.
-    fn ask(&mut self, world: &World, hook: &str) -> String {
+    pub(crate) fn ask(&mut self, world: &World, hook: &str) -> String {
         let input = world.write(&format!("hooks/{}.json", self.session), hook);
         writeln!(self.child.stdin.as_mut().unwrap(), "{}", input.display()).unwrap();
         let mut said = String::new();
@@ -152,7 +152,7 @@ pub(crate) fn repository_at(repo: &Path) -> PathBuf {
 }
 
 /// Opens two windows in one repository.
-fn two_windows() -> (World, PathBuf, Window, Window) {
+pub(crate) fn two_windows() -> (World, PathBuf, Window, Window) {
     let world = World::new();
     let repo = repository(&world);
     let [cart, other] = ["cart", "other"].map(|session| Window::open(&world, session, &repo));
@@ -240,7 +240,7 @@ fn the_dead_warn_of_nothing_but_what_would_lose_their_bytes() {
 
 impl Window {
     /// Has it run a command of claimtop, as a tool's shell does.
-    fn run(&mut self, world: &World, command: &str) -> String {
+    pub(crate) fn run(&mut self, world: &World, command: &str) -> String {
         let home = world.path("home");
         let bin = env!("CARGO_BIN_EXE_claimtop");
         let line = format!("cd {} && HOME={} {bin} {command}", self.folder.display(), home.display());

@@ -11,6 +11,7 @@
 
 mod bind;
 mod guard;
+mod guard_faults;
 mod guard_seen;
 mod homes;
 mod left_behind;

@@ -152,6 +152,16 @@ pub(crate) fn parse(line: &str) -> Option<LedgerLine> {
     (!is_unsound).then_some(line)
 }
 
+/// Returns the process whose ledger has this name.
+pub(crate) fn process_of(name: &OsStr) -> Option<ProcessId> {
+    let name = name.to_str()?;
+    let name = name.strip_suffix(".1").unwrap_or(name);
+    let stem = name.strip_suffix(SEEN).or_else(|| name.strip_suffix(".jsonl"))?;
+    let mut parts = stem.rsplit('.');
+    let (start_ticks, pid) = (parts.next()?.parse().ok()?, parts.next()?.parse().ok()?);
+    Some(ProcessId { pid, start_ticks })
+}
+
 /// Returns whether it is an open claimtop that tells of a window in the file of this name.
 pub(crate) fn is_seen(name: &OsStr) -> bool {
     name.as_encoded_bytes().ends_with(SEEN.as_bytes())
