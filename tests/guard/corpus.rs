@@ -13,13 +13,13 @@ const WORLDS: u64 = 60;
 const STEPS: u32 = 40;
 
 /// Returns what the guard answered to each call of a recording.
-fn replayed(path: &Path) -> Vec<Value> {
+pub(crate) fn replayed(path: &Path) -> Vec<Value> {
     let answer = World::new().run(&["guard", "replay", "--json", path.to_str().unwrap()]);
     assert!(answer.code < 2, "{}", answer.err);
     answer.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-fn corpus() -> std::path::PathBuf {
+pub(crate) fn corpus() -> std::path::PathBuf {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/guard/corpus.jsonl");
     if std::env::var_os("CLAIMTOP_WRITE_EXPECTED").is_some() {
         std::fs::write(&path, recording(1..=WORLDS, STEPS)).unwrap();

@@ -8,6 +8,7 @@
 )]
 
 mod corpus;
+mod forms;
 mod replay;
 mod simulator;
 #[path = "../cli/world.rs"]
