@@ -49,7 +49,7 @@ fn effect(agent: &str, answer: &Value) -> Option<Effect> {
     let events = match agent {
         "gemini" => ["BeforeAgent", "AfterTool"],
         "claude" | "codex" | "qwen" => ["UserPromptSubmit", "PostToolUse"],
-        other => panic!("{other}"),
+        _ => return None,
     };
     match serde_json::from_value::<Specific>(answer.clone()).ok()?.hook_specific_output {
         Output::Note { hook_event_name, additional_context } => {
