@@ -20,6 +20,7 @@ mod program;
 #[path = "../common/pty.rs"]
 mod pty;
 mod real;
+mod real_guard;
 mod service;
 mod sessions;
 mod tmux;
