@@ -149,7 +149,7 @@ pub(crate) const CLAUDE: Agent = Agent {
     program: "claude",
     arguments: &[],
 };
-const GEMINI: Agent =
+pub(crate) const GEMINI: Agent =
     Agent { name: "gemini", package: "@google/gemini-cli@0.61.0", program: "gemini", arguments: &[] };
 const OPENCODE: Agent = Agent {
     name: "opencode",
