@@ -4,6 +4,7 @@
 use super::failure::{Exit, Outcome};
 use super::output::print;
 use crate::format::guard::Asker;
+use crate::format::hooks::IN_ANY_CASE;
 
 /// An agent whose hooks can call `claimtop bind`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -132,6 +133,8 @@ fn snippet(agent: Agent) -> String {
     let is_copilot = agent == Agent::Copilot;
     let version = if is_copilot { "  \"version\": 1,\n" } else { "" };
     let hook = |command: &str, tools: &str| {
+        // Gemini CLI takes the end of a program that is not there (127) for a refusal.
+        let command = if agent == Agent::Gemini { &format!("{command}{IN_ANY_CASE}") } else { command };
         let matcher = if tools.is_empty() { String::new() } else { format!(r#""matcher": "{tools}", "#) };
         if is_copilot {
             format!(r#"{{ "type": "command", "bash": "{command}", "timeoutSec": 5 }}"#)
@@ -182,7 +185,9 @@ mod tests {
             let value: serde_json::Value = serde_json::from_str(&text).unwrap();
             assert_eq!(text.matches("claimtop bind").count(), events(agent).len(), "{agent:?}");
             let (asker, all) = guarded(agent);
-            let times = text.matches(&format!("claimtop guard --for {}\"", asker.name())).count();
+            let times = text.matches(&format!("claimtop guard --for {}", asker.name())).count();
+            let all_pass = text.matches(IN_ANY_CASE).count() == events(agent).len() + times;
+            assert_eq!(all_pass, agent == Agent::Gemini, "{agent:?}");
             assert_eq!(times, all.len(), "{agent:?}");
             assert!(times >= 2, "{agent:?}");
             let groups =

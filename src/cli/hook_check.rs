@@ -11,7 +11,7 @@ use super::hook::{ALL, Agent, PLUGIN, events, guarded};
 use super::output::{Paint, print};
 use super::settings::Settings;
 use crate::core::model::Untrusted;
-use crate::format::hooks::{Installed, installed, is_trusted};
+use crate::format::hooks::{IN_ANY_CASE, Installed, installed, is_trusted};
 use crate::present::tone::Tone;
 use crate::source::os::open::plain::small;
 
@@ -92,6 +92,11 @@ fn trouble(agent: Agent, path: &Path, own: &[&Installed], settings: &Settings) -
         if missing > 0 {
             return Some(format!("{missing} not trusted yet: start codex and review its hooks"));
         }
+    }
+    if agent == Agent::Gemini && own.iter().any(|one| !one.command.ends_with(IN_ANY_CASE)) {
+        return Some(
+            "without claimtop it refuses to work: take what `claimtop hook print gemini` shows".to_owned(),
+        );
     }
     let identity = |path: &Path| path.metadata().ok().map(|meta| (meta.dev(), meta.ino()));
     let this = std::env::current_exe().ok().and_then(|path| identity(&path));

@@ -2,6 +2,9 @@
 
 use serde_json::Value;
 
+/// What a command line ends with that succeeds whatever becomes of its program.
+pub(crate) const IN_ANY_CASE: &str = " || true";
+
 /// One hook that is set.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Installed {
@@ -41,7 +44,8 @@ pub(crate) fn installed(text: &[u8]) -> Result<Vec<Installed>, serde_json::Error
 impl Installed {
     /// Returns whether it runs this command of claimtop, wherever the program lies.
     pub(crate) fn runs(&self, command: &str) -> bool {
-        let mut words = self.command.split_whitespace();
+        let line = self.command.strip_suffix(IN_ANY_CASE).unwrap_or(&self.command);
+        let mut words = line.split_whitespace();
         let program = words.next().unwrap_or_default();
         program.rsplit('/').next() == Some("claimtop") && words.eq(command.split_whitespace())
     }
@@ -92,6 +96,8 @@ mod tests {
         let commands: Vec<&str> = found.iter().map(|one| one.command.as_str()).collect();
         assert_eq!(commands, ["true", "/usr/bin/claimtop  guard --for codex", "claimtop bind"]);
         let guard = found.get(1).unwrap();
+        let in_any_case = Installed { command: "claimtop bind || true".to_owned(), ..guard.clone() };
+        assert!(in_any_case.runs("bind") && !in_any_case.runs("bind || true"));
         assert!(guard.runs("guard --for codex") && !guard.runs("guard --for claude") && !guard.runs("bind"));
         assert_eq!(guard.trust_key("/h/.codex/hooks.json"), "/h/.codex/hooks.json:pre_tool_use:1:0");
         assert!(installed(b"[]").is_err() && installed(b"").is_err());

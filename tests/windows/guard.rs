@@ -499,6 +499,14 @@ fn the_hooks_of_each_agent_are_checked() {
     assert_eq!(yes, "yes yes", "{said}");
     assert!(line("Codex").contains("9 not trusted yet"), "{said}");
     assert!(line("Gemini CLI").contains("not read"), "{said}");
+    let gemini = print("gemini");
+    for (text, is_sound) in [(gemini.replace(" || true", ""), false), (gemini, true)] {
+        world.write("home/.gemini/settings.json", &text);
+        let said = check();
+        let line = said.lines().find(|line| line.starts_with("Gemini")).unwrap();
+        assert_eq!(line.split_whitespace().filter(|word| *word == "yes").count(), 2, "{said}");
+        assert_eq!(line.contains("refuses to work"), !is_sound, "{said}");
+    }
     for (more, expected) in [("", "yes"), ("// mine", "another version")] {
         let plugin = world.run(&["hook", "print", "opencode"]).out + more;
         world.write("home/.config/opencode/plugin/claimtop.js", &plugin);

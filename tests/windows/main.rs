@@ -15,6 +15,7 @@ mod guard_faults;
 mod guard_seen;
 mod homes;
 mod left_behind;
+mod model;
 #[path = "../common/program.rs"]
 mod program;
 #[path = "../common/pty.rs"]

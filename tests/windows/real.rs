@@ -103,10 +103,11 @@ impl Drop for Leftovers<'_> {
 /// Returns the settings that `hook print` shows for an agent, with this command in place of `bind`.
 fn settings(world: &World, agent: &str, command: &str) -> Value {
     let printed = world.run(&["hook", "print", agent]).out;
-    assert!(printed.contains("\"claimtop bind\""), "{printed}");
+    assert!(printed.contains("\"claimtop bind"), "{printed}");
     // What a guard says is none of these tests' business.
     let printed = printed.replace("claimtop guard --for", "true");
-    serde_json::from_str(&printed.replace("\"claimtop bind\"", &json!(command).to_string())).unwrap()
+    serde_json::from_str(&printed.replace("claimtop bind", json!(command).to_string().trim_matches('"')))
+        .unwrap()
 }
 
 /// Returns the command of a hook that binds into this world.
@@ -116,13 +117,13 @@ fn bind(world: &World) -> String {
 }
 
 /// Returns where the agents of this world work.
-fn shop(world: &World) -> String {
+pub(crate) fn shop(world: &World) -> String {
     std::fs::create_dir_all(world.path("shop")).unwrap();
     world.path("shop").canonicalize().unwrap().to_str().unwrap().to_owned()
 }
 
 /// Returns the parents of a process, itself first.
-fn parents(pid: u32) -> Vec<u32> {
+pub(crate) fn parents(pid: u32) -> Vec<u32> {
     let parent = |pid: &u32| {
         let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
         stat.rsplit(')').next()?.split_whitespace().nth(1)?.parse().ok().filter(|pid| *pid > 0)
@@ -157,8 +158,10 @@ const OPENCODE: Agent = Agent {
     program: "opencode",
     arguments: &["--prompt", "hi"],
 };
-const CODEX: Agent =
+pub(crate) const CODEX: Agent =
     Agent { name: "codex", package: "@openai/codex@0.169.0", program: "codex", arguments: &[] };
+pub(crate) const QWEN: Agent =
+    Agent { name: "qwen", package: "@qwen-code/qwen-code@0.15.10", program: "qwen", arguments: &[] };
 
 /// A key of nobody, for programs that do not start without one.
 pub(crate) const KEY: &str = "sk-ant-api03-no-such-account-00000000000000000000";

@@ -1,5 +1,5 @@
-//! A model's service on the loopback address: it answers every request of Claude Code's, and runs
-//! what a prompt asks it to.
+//! A model's service on the loopback address, of the test's own. The one that is here answers every
+//! request of Claude Code's, and runs what a prompt asks it to.
 
 use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader, Write};
@@ -14,30 +14,41 @@ pub(crate) const RUN: &str = "RUN ";
 /// Commands that were given to an agent.
 type Given = Arc<Mutex<BTreeSet<String>>>;
 
+/// A content type, and what is answered.
+pub(crate) type Answer = (&'static str, String);
+
 /// Serves for as long as the test runs; returns its address.
 pub(crate) fn start() -> String {
+    let given = Given::default();
+    serve(move |path, asked| {
+        let is_turn = path.starts_with("/v1/messages") && !path.contains("count_tokens");
+        asked.filter(|_| is_turn).map(|asked| message(&asked, &given))
+    })
+}
+
+/// Answers every request by its path and its body, or with nothing, for as long as the test runs; returns
+/// the address.
+pub(crate) fn serve(
+    answer: impl Fn(&str, Option<Value>) -> Option<Answer> + Send + Sync + 'static,
+) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = format!("http://{}", listener.local_addr().unwrap());
-    let given = Given::default();
+    let answer = Arc::new(answer);
     std::thread::spawn(move || {
         for stream in listener.incoming().flatten() {
-            let given = Arc::clone(&given);
-            std::thread::spawn(move || serve(&stream, &given));
+            let answer = Arc::clone(&answer);
+            std::thread::spawn(move || connection(&stream, answer.as_ref()));
         }
     });
     address
 }
 
 /// Answers the requests of one connection, until it is closed.
-fn serve(stream: &TcpStream, given: &Given) {
+fn connection(stream: &TcpStream, answer: &impl Fn(&str, Option<Value>) -> Option<Answer>) {
     let mut reader = BufReader::new(stream);
     while let Some((path, body)) = request(&mut reader) {
-        let (kind, answer) = match serde_json::from_slice::<Value>(&body) {
-            Ok(asked) if path.starts_with("/v1/messages") && !path.contains("count_tokens") => {
-                message(&asked, given)
-            }
-            _ => ("application/json", "{}".to_owned()),
-        };
+        let answer = answer(&path, serde_json::from_slice(&body).ok());
+        let (kind, answer) = answer.unwrap_or(("application/json", "{}".to_owned()));
         let head =
             format!("HTTP/1.1 200 OK\r\ncontent-type: {kind}\r\ncontent-length: {}\r\n\r\n", answer.len());
         let mut out = stream;
@@ -67,17 +78,25 @@ fn request(reader: &mut impl BufRead) -> Option<(String, Vec<u8>)> {
 }
 
 /// Answers with the command that was asked for and that no agent has been given, or with a word.
-fn message(asked: &Value, given: &Given) -> (&'static str, String) {
+fn message(asked: &Value, given: &Given) -> Answer {
     // Titles and the like are asked for without tools.
     let is_turn = asked["tools"].as_array().is_some_and(|tools| tools.len() > 3);
     let command =
         commands(asked).into_iter().find(|command| is_turn && given.lock().unwrap().insert(command.clone()));
-    let (block, empty, delta, stop) = match command {
-        Some(command) => {
-            let input = json!({ "command": command, "description": "Start it", "run_in_background": true });
-            let id = format!("toolu_{}", command.len());
-            let block =
-                |input: &Value| json!({ "type": "tool_use", "id": id, "name": "Bash", "input": input });
+    let call = command.map(|command| {
+        let input = json!({ "command": command, "description": "Start it", "run_in_background": true });
+        (format!("toolu_{}", command.len()), "Bash", input)
+    });
+    turn(asked, call)
+}
+
+/// Gives one turn in the form of Anthropic's Messages: a call of a tool, by its ID, name and input, or a word.
+pub(crate) fn turn(asked: &Value, call: Option<(String, &str, Value)>) -> Answer {
+    // Each answer has a name of its own, as the service's have.
+    let message = format!("msg_{}", call.as_ref().map_or("end", |(id, _, _)| id.as_str()));
+    let (block, empty, delta, stop) = match call {
+        Some((id, name, input)) => {
+            let block = |input: &Value| json!({ "type": "tool_use", "id": id, "name": name, "input": input });
             let delta = json!({ "type": "input_json_delta", "partial_json": input.to_string() });
             (block(&input), block(&json!({})), delta, "tool_use")
         }
@@ -88,7 +107,7 @@ fn message(asked: &Value, given: &Given) -> (&'static str, String) {
     };
     let usage = json!({ "input_tokens": 10, "output_tokens": 5 });
     let mut message = json!({
-        "id": "msg_1", "type": "message", "role": "assistant", "model": asked["model"], "content": [],
+        "id": message, "type": "message", "role": "assistant", "model": asked["model"], "content": [],
         "stop_reason": null, "stop_sequence": null, "usage": usage,
     });
     if asked["stream"] != true {
