@@ -225,6 +225,8 @@ fn codex_is_one_window_below_its_launcher_and_its_daemon_runs_the_hook() {
     let (told, why) = (world.path("told"), world.path("why"));
     let command = format!("tee {} | {} 2> {}", told.display(), bind(&world), why.display());
     let settings = settings(&world, "codex", &command);
+    // Later hooks would write over what this one is told.
+    let settings = json!({ "hooks": { "SessionStart": settings["hooks"]["SessionStart"] } });
     world.write("home/.codex/hooks.json", &settings.to_string());
     let config = "model_provider = 'x'\n[model_providers.x]\nname = 'x'\nbase_url = '{nobody}/v1'\n\
                   env_key = 'OPENAI_API_KEY'\n[projects.'{shop}']\ntrust_level = 'trusted'\n";
@@ -235,7 +237,7 @@ fn codex_is_one_window_below_its_launcher_and_its_daemon_runs_the_hook() {
     check(&CODEX, &seen, &screen);
     // It runs no hook that a person has not looked at, and this one at the first prompt.
     let mut terminal = Terminal { screen, answered: 0 };
-    let asks = |screen: &Screen| screen.shows("1 hook is new or changed");
+    let asks = |screen: &Screen| screen.shows("Hooks need review");
     terminal.press_until("its question", "", asks);
     terminal.press_until("a choice", "2", |screen| screen.shows("› 2."));
     terminal.press_until("its prompt", "\r", |screen| !asks(screen));
@@ -251,7 +253,7 @@ fn codex_is_one_window_below_its_launcher_and_its_daemon_runs_the_hook() {
     let window = window(&world, screen, is_guessed);
     assert_eq!(window["session"]["strength"], "guess");
     let why = std::fs::read_to_string(why).unwrap();
-    assert!(why.contains("one that serves several windows"), "{why}");
+    assert!(why.contains("serves several windows"), "{why}");
 }
 
 #[test]
