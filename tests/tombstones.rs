@@ -7,9 +7,13 @@ mod common;
 
 use std::collections::BTreeSet;
 
+use jiff::SignedDuration;
+
 use claimtop::core::assess::{Policy, assess};
 use claimtop::core::judge::agent::Signatures;
-use claimtop::core::model::{Details, Format, InnerPids, Process, Reason, Role, Snapshot, VerdictState};
+use claimtop::core::model::{
+    Details, Format, InnerPids, Process, Reason, Role, SeenAgent, Snapshot, VerdictState,
+};
 use claimtop::testing::core::{Lesson, TombstoneLedger, has_exited, merged};
 
 const SESSION: &str = "95fe798d-3725-4649-974a-0dec79220193";
@@ -78,6 +82,48 @@ fn who_lived_in_the_last_look_gets_one_though_its_entry_went_with_it() {
     let stone = learnt.first().unwrap();
     assert_eq!((stone.id.pid, stone.session_id.as_ref().unwrap().raw()), (4711, SESSION));
     assert!(learn(&mut ledger, &left).is_empty(), "it is learnt once");
+}
+
+/// An agent that ends cleanly takes its entry away and goes on for a moment; and of one that has exited, all
+/// threads may not have yet.
+#[test]
+fn who_goes_on_without_its_entry_gets_one_when_its_end_is_proven() {
+    let mut ledger = TombstoneLedger::default();
+    let exiting = format!("{LIVES}state = \"zombie\"\n");
+    assert!(learn(&mut ledger, &world(LIVES)).is_empty());
+    for process in [LIVES, exiting.as_str()] {
+        let mut look = world(process);
+        look.records.clear();
+        assert!(learn(&mut ledger, &look).is_empty());
+    }
+    let mut left = world("");
+    left.records.clear();
+    let learnt = learn(&mut ledger, &left).learnt;
+    let stone = learnt.first().unwrap();
+    assert_eq!((stone.id.pid, stone.session_id.as_ref().unwrap().raw()), (4711, SESSION));
+    assert!(learn(&mut ledger, &left).is_empty(), "it is learnt once");
+}
+
+/// Another claimtop may prove the death first, and know less.
+#[test]
+fn one_says_when_its_process_was_seen_alive_and_learns_it_later_if_need_be() {
+    let mut left = world("");
+    let bare = learn(&mut TombstoneLedger::default(), &left).learnt;
+    assert_eq!(bare.first().unwrap().seen_alive_at, None);
+    let id = bare.first().unwrap().id;
+    let at = |minutes| left.taken_at + SignedDuration::from_mins(minutes);
+    for (minutes, expected) in [(-1, Some(at(-1))), (1, None)] {
+        let mut look = left.clone();
+        look.seen_agents = vec![SeenAgent { id, last_seen_at: at(minutes), registered_at: None }];
+        let stones = learn(&mut TombstoneLedger::default(), &look).learnt;
+        assert_eq!(stones.first().unwrap().seen_alive_at, expected);
+        look.tombstones = bare.clone().into();
+        let later = learn(&mut TombstoneLedger::default(), &look).learnt;
+        let kept = merged(bare.clone(), &later);
+        assert_eq!(Vec::from_iter(kept.iter().map(|stone| stone.seen_alive_at)), [expected]);
+    }
+    left.tombstones = bare.into();
+    assert!(learn(&mut TombstoneLedger::default(), &left).is_empty(), "there is nothing to add");
 }
 
 #[test]

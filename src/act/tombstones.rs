@@ -104,6 +104,7 @@ mod tests {
                 pid_namespace: 1,
                 time_namespace: 1,
                 session_id: Some("\u{202e}s\n".into()),
+                seen_alive_at: None,
                 proven_at: clock::now(),
                 reason: Reason::NoProcess,
             }

@@ -263,6 +263,8 @@ pub(super) struct TombstoneSpec {
     #[serde(default = "a_minute_ago")]
     pub(super) proven: String,
     #[serde(default)]
+    pub(super) seen_alive: Option<String>,
+    #[serde(default)]
     pub(super) session: Option<String>,
     #[serde(default)]
     pub(super) boot_id: Option<String>,

@@ -20,6 +20,10 @@ use crate::world::World;
 /// How long a window must have been dead for what it left to count, and some more.
 const SETTLED: Duration = Duration::from_secs(130);
 
+/// How long before a window is moved to the background all others must have been dead: of whoever may have
+/// ended just then, nobody knows whether it was moved.
+const APART: Duration = Duration::from_secs(10);
+
 /// An MCP server that answers what it must; `rude` ends at nothing but a kill.
 const SERVER: &str = r#"
 import json, signal, sys, time
@@ -306,7 +310,12 @@ fn each_window_has_left_what_it_left_and_nobody_elses_is_told() {
     let mut said = BufReader::new(screen.stdout.take().unwrap()).lines();
     said.next().unwrap().unwrap();
     let reader = std::thread::spawn(move || said.count());
-    windows.iter_mut().for_each(|window| window.end((&world, program)));
+    for window in &mut windows {
+        if window.end == End::Backgrounded {
+            std::thread::sleep(APART);
+        }
+        window.end((&world, program));
+    }
     assert_eq!(world.run(&["ls"]).code, 0);
     std::thread::sleep(SETTLED);
     screen.kill().unwrap();

@@ -233,6 +233,7 @@ impl World {
                 pid_namespace: host.pid_namespace?,
                 time_namespace: host.time_namespace?,
                 session_id: Some(stone.session.as_str().into()),
+                seen_alive_at: None,
                 proven_at: *proven_at,
                 reason: Reason::NoProcess,
             })

@@ -17,7 +17,7 @@ use crate::core::model::host::{INITIAL_PID_NAMESPACE, INITIAL_TIME_NAMESPACE};
 use crate::core::model::process::{Children, ancestry, has_exited};
 use crate::core::model::{
     Absence, Certainty, Evidence, InputEnd, Key, KeyKind, LeftOver, LeftSort, Member, Multiplexer, Origin,
-    Process, ProcessId, Record, Trace, Untrusted,
+    Process, ProcessId, Record, Tombstone, Trace, Untrusted,
 };
 
 /// How long a window must have been dead before what it left counts as left: 120 s, in which another
@@ -514,21 +514,26 @@ impl Case<'_> {
 
     fn seen_alive(&self) -> impl Iterator<Item = Timestamp> {
         let seen = self.world.seen(self.window_pid).iter();
-        seen.filter(|seen| self.was_there_at(seen.id.start_ticks)).map(|seen| seen.last_seen_at)
+        let seen = seen.filter(|seen| self.was_there_at(seen.id.start_ticks)).map(|seen| seen.last_seen_at);
+        // A clock that was set back since then says nothing.
+        let is_sound = |stone: &&Tombstone| stone.seen_alive_at.is_some_and(|at| at <= stone.proven_at);
+        seen.chain(self.stones().filter(is_sound).filter_map(|stone| stone.seen_alive_at))
     }
 
     /// Returns when its window was proven dead: whoever had that number by the time that it began. Where
     /// one that began later is known to have had it, it was an earlier one that was dead.
     fn deaths(&self) -> impl Iterator<Item = Timestamp> {
-        let stones = self.world.snapshot.tombstones.iter();
-        let stones = stones.filter(|stone| {
+        let seen = self.world.seen(self.window_pid).iter().map(|seen| seen.id.start_ticks);
+        let newest = seen.filter(|start| self.was_there_at(*start)).max().unwrap_or_default();
+        self.stones().filter(move |stone| stone.id.start_ticks >= newest).map(|stone| stone.proven_at)
+    }
+
+    fn stones(&self) -> impl Iterator<Item = &Tombstone> {
+        self.world.snapshot.tombstones.iter().filter(|stone| {
             stone.id.pid == self.window_pid
                 && self.was_there_at(stone.id.start_ticks)
                 && stone.counts_on(&self.world.snapshot.host)
-        });
-        let seen = self.world.seen(self.window_pid).iter().map(|seen| seen.id.start_ticks);
-        let newest = seen.filter(|start| self.was_there_at(*start)).max().unwrap_or_default();
-        stones.filter(move |stone| stone.id.start_ticks >= newest).map(|stone| stone.proven_at)
+        })
     }
 
     /// Returns those of them that are long past, however the clock was set since.

@@ -26,6 +26,9 @@ pub struct Tombstone {
     pub time_namespace: u64,
     /// The session that it ran last, as a record or a note named it.
     pub session_id: Option<Untrusted>,
+    /// When it was last seen to live, where a claimtop was open by then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seen_alive_at: Option<Timestamp>,
     /// When its death was first proven.
     pub proven_at: Timestamp,
     /// By what.
@@ -52,15 +55,15 @@ impl Tombstone {
     }
 }
 
-/// Adds tombstones to others, sorted: of two about one process the older stays, with the session
-/// that it lacked.
+/// Adds tombstones to others, sorted: of two about one process the older stays, with what it lacked.
 pub fn merged(mut all: Vec<Tombstone>, learnt: &[Tombstone]) -> Vec<Tombstone> {
     all.extend_from_slice(learnt);
     all.sort_by(|one, other| key(one).cmp(&key(other)).then(one.proven_at.cmp(&other.proven_at)));
     all.dedup_by(|later, kept| {
         let is_same = key(later) == key(kept);
-        if is_same && kept.session_id.is_none() {
-            kept.session_id = later.session_id.take();
+        if is_same {
+            kept.session_id = kept.session_id.take().or(later.session_id.take());
+            kept.seen_alive_at = kept.seen_alive_at.or(later.seen_alive_at);
         }
         is_same
     });

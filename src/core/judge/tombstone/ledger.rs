@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use jiff::Timestamp;
+
 use crate::core::judge::binding::holder::Holder;
 use crate::core::judge::tombstone::may_be;
 use crate::core::model::process::has_exited;
@@ -32,8 +34,8 @@ impl Lesson {
     }
 }
 
-/// Learns from looks; remembers who lived in the last one, for an agent may take its own entry with
-/// it when it ends.
+/// Learns from looks; remembers who lived until their end is proven, for an agent takes its own entry
+/// away when it ends, and goes on for a moment without one.
 #[derive(Debug, Default)]
 pub struct TombstoneLedger {
     living: Named,
@@ -45,13 +47,19 @@ type Named = BTreeMap<ProcessId, Option<Untrusted>>;
 impl TombstoneLedger {
     /// Takes in a look and what it came to.
     pub fn learn(&mut self, snapshot: &Snapshot, report: &Report) -> Lesson {
-        let (mut dead, living) = named(snapshot, report);
-        for (id, session) in std::mem::replace(&mut self.living, living) {
-            dead.entry(id).or_insert(session);
+        let (mut dead, mut living) = named(snapshot, report);
+        for (id, session) in std::mem::take(&mut self.living) {
+            let goes_on = lives_here(id, snapshot) || proof(id, snapshot).is_none();
+            let named = if goes_on { &mut living } else { &mut dead };
+            name(named, id, session.as_ref());
         }
+        self.living = living;
         let is_new = |id: &ProcessId, session: &Option<Untrusted>| {
             let known = snapshot.tombstone(*id);
-            known.is_none_or(|known| known.session_id.is_none() && session.is_some())
+            known.is_none_or(|known| {
+                let is_seen = || seen_alive_at(*id, snapshot).is_some();
+                known.session_id.is_none() && session.is_some() || known.seen_alive_at.is_none() && is_seen()
+            })
         };
         let new = dead.into_iter().filter(|(id, session)| is_new(id, session));
         Lesson {
@@ -123,9 +131,16 @@ fn stone(id: ProcessId, session_id: Option<Untrusted>, snapshot: &Snapshot) -> O
         pid_namespace: host.pid_namespace?,
         time_namespace: host.time_namespace?,
         session_id,
+        seen_alive_at: seen_alive_at(id, snapshot),
         proven_at: snapshot.taken_at,
         reason,
     })
+}
+
+/// Returns when an earlier look saw a process live.
+fn seen_alive_at(id: ProcessId, snapshot: &Snapshot) -> Option<Timestamp> {
+    let mut seen = snapshot.seen_agents.iter().filter(|seen| seen.last_seen_at <= snapshot.taken_at);
+    seen.find(|seen| seen.id == id).map(|seen| seen.last_seen_at)
 }
 
 /// Returns what proves that no process with this PID and start lives in our own namespace.

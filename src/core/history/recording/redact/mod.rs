@@ -435,6 +435,7 @@ impl Redactor {
             pid_namespace: _,
             time_namespace: _,
             session_id,
+            seen_alive_at: _,
             proven_at: _,
             reason: _,
         } = &mut stone;
