@@ -195,6 +195,11 @@ fn a_crowded_tree_is_read_within_bounds() {
     // As it is written: what is too much has been put aside, and the new part begins with its holder.
     std::fs::write(path.with_extension("jsonl.1"), format!("{holder}\n{entries}")).unwrap();
     std::fs::write(&path, format!("{holder}\n{rest}")).unwrap();
+    // They are the oldest for certain: a file's time counts in ticks.
+    for path in [path.with_extension("jsonl.1"), path.clone()] {
+        let an_hour_ago = std::time::SystemTime::now() - std::time::Duration::from_secs(3_600);
+        std::fs::File::options().append(true).open(path).unwrap().set_modified(an_hour_ago).unwrap();
+    }
     for number in 0..300 {
         let mut holder: serde_json::Value = serde_json::from_str(holder).unwrap();
         holder["holder"]["session"] = json!(format!("s-{number}"));
