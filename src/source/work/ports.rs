@@ -66,10 +66,11 @@ impl Listeners {
 #[cfg(target_os = "linux")]
 mod tests {
     use std::net::TcpListener;
-    use std::time::{Duration, Instant};
+    use std::time::Duration;
 
     use super::*;
     use crate::core::model::{Doing, Format, Medium, TakenPort};
+    use crate::source::os::clock;
     use crate::source::os::processes::linux::proc::{Proc, Reading};
 
     fn work(port: u16) -> Arc<Work> {
@@ -103,8 +104,8 @@ mod tests {
         assert_eq!(owner(), Some(own.id), "it is known");
         drop(listener);
         // A child that another test starts has it open until it runs its program.
-        let deadline = Instant::now() + Duration::from_secs(60);
-        while owner().is_some() && Instant::now() < deadline {
+        let deadline = clock::steady() + Duration::from_secs(60);
+        while owner().is_some() && clock::steady() < deadline {
             std::thread::sleep(Duration::from_millis(10));
         }
         assert_eq!(owner(), None);
