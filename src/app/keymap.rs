@@ -133,6 +133,7 @@ pub(crate) const BINDINGS: &[Binding] = &[
     bind(&[P::Char('5')], C::Show(View::Problems), "5", "", "", 0),
     bind(&[P::Char('6')], C::Show(View::LeftOvers), "6", "", "", 0),
     bind(&[P::Char('7')], C::Show(View::History), "7", "", "", 0),
+    bind(&[P::Char('8')], C::Show(View::Machines), "8", "", "", 0),
     bind(
         &[P::Char('j'), P::Down, P::Ctrl('n')],
         C::Move(M::Down),

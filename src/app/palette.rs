@@ -8,7 +8,6 @@ use super::msg::{Effect, Press};
 use super::panel::{Choice, Pick};
 use super::possible::{why_not, would_act};
 use super::state::State;
-use super::view::View;
 use crate::present::page::Page;
 use crate::present::text::{count, width};
 use crate::present::tone::{Line, Tone};
@@ -68,9 +67,9 @@ fn commands(state: &State) -> Vec<(String, String, Command)> {
         let key = if at < 9 { format!("s {}", at + 1) } else { String::new() };
         (format!("sort by {}", column.title), key, Command::SortBy(Some(at)))
     });
-    let views = View::ALL.iter().enumerate();
-    let views = views
-        .map(|(at, view)| (format!("show {}", view.title()), (at + 1).to_string(), Command::Show(*view)));
+    let views = state.views().enumerate();
+    let views =
+        views.map(|(at, view)| (format!("show {}", view.title()), (at + 1).to_string(), Command::Show(view)));
     let worst = ("sort with the worst first".to_owned(), "s 0".to_owned(), Command::SortBy(None));
     bound.chain(views).chain([worst]).chain(columns).collect()
 }

@@ -13,16 +13,17 @@ use super::possible;
 use super::sheet::{self, Sheet, Stage};
 use super::state::{Header, Pane, Picture, State};
 use super::view::View;
-use crate::core::model::{Action, Keeper, Key, Request, RestoreTo};
+use crate::core::model::{Action, Keeper, Key, Request, RestoreTo, WindowView};
 use crate::present::lookup::window_name;
+use crate::present::text::safe;
 
 /// Carries out a command; the answer asks for a drawing unless it ends the program.
 pub(crate) fn perform(state: &mut State, command: Command) -> Vec<Effect> {
     match command {
         Command::Move(motion) => navigate::go(state, motion),
         Command::Show(view) => return show(state, view),
-        Command::NextView => return show(state, state.view.next()),
-        Command::PreviousView => return show(state, state.view.previous()),
+        Command::NextView => return step(state, View::next),
+        Command::PreviousView => return step(state, View::previous),
         Command::Evidence => return open_evidence(state),
         Command::Filter => state.filter.focus = Focus::Text,
         Command::Sort => sort(state),
@@ -77,6 +78,13 @@ fn problem(state: &mut State, toward: Toward) {
     navigate::seek_problem(state, toward);
 }
 
+/// Shows the next view on one side, of those that there are.
+fn step(state: &mut State, step: impl Fn(View) -> View) -> Vec<Effect> {
+    let next = step(state.view);
+    let is_there = state.views().any(|view| view == next);
+    show(state, if is_there { next } else { step(next) })
+}
+
 fn show(state: &mut State, view: View) -> Vec<Effect> {
     uncover(state);
     state.pane = Pane::Table;
@@ -85,9 +93,13 @@ fn show(state: &mut State, view: View) -> Vec<Effect> {
     state.refresh();
     match view {
         View::History => vec![Effect::ReadHistory, Effect::Redraw],
-        View::Now | View::Windows | View::Sessions | View::Claims | View::Problems | View::LeftOvers => {
-            vec![Effect::Redraw]
-        }
+        View::Now
+        | View::Windows
+        | View::Sessions
+        | View::Claims
+        | View::Problems
+        | View::LeftOvers
+        | View::Machines => vec![Effect::Redraw],
     }
 }
 
@@ -141,6 +153,7 @@ fn go_to(state: &mut State, key: &Key) -> Vec<Effect> {
         (None, Some(_), _) => View::Sessions,
         (None, None, Some(_)) => View::Claims,
         (None, None, None) if index.left_over(key).is_some() => View::LeftOvers,
+        (None, None, None) if index.machine(key).is_some() => View::Machines,
         (None, None, None) => View::Problems,
     };
     let effects = show(state, view);
@@ -225,17 +238,30 @@ fn jump(state: &mut State) -> Vec<Effect> {
     let Some(window) = window else { return Vec::new() };
     let name = window_name(window);
     let place = window.place.clone();
-    let can_go = matches!(place.keeper, Some(Keeper::Tmux | Keeper::Zellij)) && place.inner_pid.is_none();
+    let here = window.key.machine().is_none();
+    let can_go =
+        here && matches!(place.keeper, Some(Keeper::Tmux | Keeper::Zellij)) && place.inner_pid.is_none();
     let effects = match can_go.then_some(place) {
         Some(place) => vec![Effect::Jump(Jump { name: name.clone(), place }), Effect::Redraw],
         None => vec![Effect::Redraw],
     };
     state.message = Some(match (window.place.words(), &window.tty) {
+        _ if !here => elsewhere(window),
         (Some(words), _) => format!("{name} is in {words}"),
         (None, Some(tty)) => format!("No pane is known for {name}; its terminal is {tty}"),
         (None, None) => format!("No pane is known for {name}"),
     });
     effects
+}
+
+/// Says where the pane of a window on another machine is.
+fn elsewhere(window: &WindowView) -> String {
+    let (name, machine) = (window_name(window), safe(window.key.machine().unwrap_or_default()));
+    match (window.place.words(), &window.tty) {
+        (Some(words), _) => format!("{name} is on {machine}, in {words}"),
+        (None, Some(tty)) => format!("{name} is on {machine}; its terminal there is {tty}"),
+        (None, None) => format!("{name} is on {machine}; no pane is known for it"),
+    }
 }
 
 /// Closes what was opened last: a panel, the filter, the marks. A sheet at work stays open and

@@ -10,6 +10,7 @@ use super::state::{Pane, State};
 use super::view::View;
 use crate::core::model::{Action, Key, Request};
 use crate::core::plan::stop::topmost;
+use crate::present::text::safe;
 use crate::present::words;
 
 /// Said of whatever acts on the table while something lies over it.
@@ -44,6 +45,9 @@ pub(crate) fn why_not(state: &State, top: Option<&Layer>, command: Command) -> O
             or(is_choice || (top.is_none() && state.detail.is_some()), "there is one pane")
         }
         C::Move(_) => or(top.is_some() || !state.table.rows.is_empty(), "there is no row"),
+        C::Show(View::Machines) => {
+            or(has_machines(state), "no other machine is watched").or_else(|| stays(state))
+        }
         C::Show(_) | C::NextView | C::PreviousView => stays(state),
         C::NextProblem | C::PreviousProblem => stays(state).or_else(|| {
             let is_problem = state.table.rows.iter().any(|row| row.severity.is_some());
@@ -69,7 +73,7 @@ pub(crate) fn why_not(state: &State, top: Option<&Layer>, command: Command) -> O
         C::Map | C::Recent => on_table().or_else(|| or(state.index.is_some(), "the first look is not over")),
         C::Mark => on_table().or_else(on_thing).or_else(has_order),
         C::Evidence => on_table().or_else(on_thing),
-        C::Plan(action) => on_thing().or_else(|| {
+        C::Plan(action) => on_thing().or_else(|| elsewhere(state)).or_else(|| {
             let nothing = || format!("there is nothing here to {}", words::action(action));
             asked(state, top, action).is_empty().then(nothing)
         }),
@@ -105,6 +109,8 @@ pub(crate) fn asked(state: &State, top: Option<&Layer>, action: Action) -> Vec<R
         Some(_) => state.subject().cloned().into_iter().collect(),
     };
     let signal = |key: &Key| topmost(&index.report, key).map(|id| state.history.next_signal(id));
+    // Of what is marked, whatever is on another machine stays as it is.
+    let chosen: Vec<Key> = chosen.into_iter().filter(|key| key.machine().is_none()).collect();
     let mut requests = sheet::requests(index, &chosen, action);
     for request in &mut requests {
         if let Request::Stop { key, signal: own } = request {
@@ -122,6 +128,16 @@ fn stays(state: &State) -> Option<String> {
         Stage::Working => Some("this is being done: Esc begins nothing more of it".to_owned()),
         Stage::Looking | Stage::Asking | Stage::Moved => Some("a plan is open: Esc closes it".to_owned()),
     }
+}
+
+fn has_machines(state: &State) -> bool {
+    state.report().is_some_and(|report| !report.machines.is_empty())
+}
+
+/// Says why nothing is done to what is selected: it is on another machine.
+fn elsewhere(state: &State) -> Option<String> {
+    let machine = state.subject()?.machine()?;
+    Some(format!("it is on {}, which is only watched from here: act there", safe(machine)))
 }
 
 fn has_died(state: &State) -> bool {

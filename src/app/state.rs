@@ -350,6 +350,12 @@ impl State {
         }
     }
 
+    /// Returns the views that there are: that of the machines only where some are watched.
+    pub(crate) fn views(&self) -> impl Iterator<Item = View> {
+        let has_machines = self.report().is_some_and(|report| !report.machines.is_empty());
+        View::ALL.into_iter().filter(move |view| *view != View::Machines || has_machines)
+    }
+
     /// Returns the place in the shown view.
     pub(crate) fn place(&self) -> &Place {
         self.places.of(self.view)

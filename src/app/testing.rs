@@ -185,6 +185,7 @@ pub(crate) fn quiet() -> Report {
         findings: Vec::new(),
         needs: Vec::new(),
         broken: Vec::new(),
+        machines: Vec::new(),
         ended: Vec::new(),
         left_overs: Vec::new(),
         left_trees: Vec::new(),

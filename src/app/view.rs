@@ -21,11 +21,13 @@ pub enum View {
     LeftOvers,
     /// What was done.
     History,
+    /// The other machines, where there are any.
+    Machines,
 }
 
 impl View {
     /// Every view, in the order of the tabs.
-    pub(crate) const ALL: [Self; 7] = [
+    pub(crate) const ALL: [Self; 8] = [
         Self::Now,
         Self::Windows,
         Self::Sessions,
@@ -33,6 +35,7 @@ impl View {
         Self::Problems,
         Self::LeftOvers,
         Self::History,
+        Self::Machines,
     ];
 
     /// Returns the name on the tab.
@@ -45,6 +48,7 @@ impl View {
             Self::Problems => "Problems",
             Self::LeftOvers => "Left-overs",
             Self::History => "History",
+            Self::Machines => "Machines",
         }
     }
 
@@ -58,6 +62,7 @@ impl View {
             Self::Problems => "Prob",
             Self::LeftOvers => "Left",
             Self::History => "Hist",
+            Self::Machines => "Mach",
         }
     }
 
@@ -70,14 +75,16 @@ impl View {
             Self::Claims => Self::Problems,
             Self::Problems => Self::LeftOvers,
             Self::LeftOvers => Self::History,
-            Self::History => Self::Now,
+            Self::History => Self::Machines,
+            Self::Machines => Self::Now,
         }
     }
 
     /// Returns the view on the left, or the last before the first.
     pub(crate) fn previous(self) -> Self {
         match self {
-            Self::Now => Self::History,
+            Self::Now => Self::Machines,
+            Self::Machines => Self::History,
             Self::Windows => Self::Now,
             Self::Sessions => Self::Windows,
             Self::Claims => Self::Sessions,
@@ -111,6 +118,7 @@ pub(crate) struct Places {
     problems: Place,
     left_overs: Place,
     history: Place,
+    machines: Place,
 }
 
 impl Places {
@@ -123,6 +131,7 @@ impl Places {
             View::Problems => &self.problems,
             View::LeftOvers => &self.left_overs,
             View::History => &self.history,
+            View::Machines => &self.machines,
         }
     }
 
@@ -136,6 +145,7 @@ impl Places {
             View::Problems => &mut self.problems,
             View::LeftOvers => &mut self.left_overs,
             View::History => &mut self.history,
+            View::Machines => &mut self.machines,
         }
     }
 }

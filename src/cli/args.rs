@@ -50,6 +50,9 @@ pub(crate) struct Options {
     /// Read LEO's database; leave the password to PGPASSWORD or a password file
     #[arg(long, global = true, value_name = "URL")]
     pub(crate) postgres: Option<String>,
+    /// Watch this machine too: a name of the configuration, a host of ssh, docker:NAME, kubectl:POD; may be repeated
+    #[arg(long = "on", global = true, value_name = "MACHINE")]
+    pub(crate) machines: Vec<String>,
     /// Read this configuration file
     #[arg(long, global = true, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
@@ -287,6 +290,21 @@ pub(crate) enum Command {
     /// Print one line for a status bar: windows, collisions, dead claims; given Claude Code's JSON on
     /// standard input, first its own window's
     Statusline,
+    /// Print the other machines, and how it stands with each
+    Machines {
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+        /// Take whoever is reached by this name from now on for the right machine
+        #[arg(long, value_name = "MACHINE", conflicts_with = "json")]
+        accept: Option<String>,
+    },
+    /// Tell another claimtop of this machine, line by line, on the standard output: it runs this over ssh
+    Stream {
+        /// Take no orders
+        #[arg(long)]
+        observe: bool,
+    },
     /// Formats of your own: where records are and how to read them, described in TOML
     Formats {
         /// What about them
@@ -302,6 +320,21 @@ pub(crate) enum Command {
     },
     /// Print the manual page
     Man,
+}
+
+impl Command {
+    /// Returns whether it also looks at other machines, where they are named.
+    pub(crate) fn looks_everywhere(&self) -> bool {
+        matches!(
+            self,
+            Self::Ls { .. }
+                | Self::Now { .. }
+                | Self::Doctor { own: false, .. }
+                | Self::Explain { .. }
+                | Self::Leftovers { trees: false, sizes: false, .. }
+                | Self::Machines { .. }
+        )
+    }
 }
 
 /// What about formats of your own.

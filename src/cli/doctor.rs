@@ -13,7 +13,7 @@ use crate::core::model::need::quoted;
 use crate::core::model::report::SCHEMA;
 use crate::core::model::snapshot::unread;
 use crate::core::model::{Finding, Key, KeyKind, Remedy, Report, Severity, Topic, Untrusted};
-use crate::observe::Observer;
+use crate::observe::ReportSource;
 use crate::present::ladder::finding;
 use crate::present::lookup::Index;
 use crate::present::page::Page;
@@ -31,8 +31,8 @@ struct Diagnosis<'a> {
 ///
 /// # Errors
 /// The output cannot be written.
-pub(crate) fn run(observer: &mut Observer, shape: Shape) -> Outcome {
-    let report = observer.observe();
+pub(crate) fn run(reports: &mut dyn ReportSource, shape: Shape) -> Outcome {
+    let report = reports.next_report();
     match shape {
         Shape::Text(paint) => print(&text(&report, paint))?,
         Shape::Json => print(&format!("{}\n", json::to_string_pretty(&diagnosis(&report))?))?,

@@ -6,7 +6,7 @@ use crate::act::fs::system::System;
 use crate::act::tombstones;
 use crate::core::assess::Policy;
 use crate::core::judge::agent::Signatures;
-use crate::core::model::{Report, SourceState};
+use crate::core::model::{MachineState, Report, SourceState};
 use crate::observe::observer::TombstoneStore;
 use crate::observe::{Observer, Options};
 use crate::source::os::host;
@@ -26,12 +26,14 @@ pub(crate) fn observer(settings: &Settings, signatures: Signatures) -> Observer 
     })
 }
 
-/// Returns how a command that has looked ends: a failure where no source gave anything.
+/// Returns how a command that has looked ends: a failure where no source gave anything, or a machine that was
+/// asked for could not be reached.
 pub(crate) fn exit(report: &Report) -> Exit {
     let has_failed = report.sources.iter().any(|source| source.state == SourceState::Failed);
     let is_useless = report.sources.iter().all(|source| match source.state {
         SourceState::Failed | SourceState::Absent => true,
         SourceState::Ok | SourceState::Partial => false,
     });
-    if has_failed && is_useless { Exit::Failed } else { Exit::Fine }
+    let is_missing = report.machines.iter().any(|machine| machine.state != MachineState::Live);
+    if has_failed && is_useless || is_missing { Exit::Failed } else { Exit::Fine }
 }

@@ -16,6 +16,7 @@ mod environment;
 mod events;
 mod explain;
 mod failure;
+mod fleet;
 mod following;
 mod formats;
 mod frames;
@@ -28,6 +29,8 @@ mod journal;
 mod left_overs;
 mod list;
 mod look;
+mod machine_names;
+mod machines;
 mod now;
 mod output;
 mod places;
@@ -39,12 +42,14 @@ mod settings;
 mod show_config;
 mod signatures;
 mod statusline;
+mod stream;
 mod values;
 
 use std::ffi::OsString;
 use std::path::Path;
 use std::sync::Arc;
 
+use anyhow::anyhow;
 use clap::Parser;
 use jiff::Timestamp;
 
@@ -62,7 +67,8 @@ use crate::core::history::recording::redact::Redactor;
 use crate::core::model::text::shown;
 use crate::core::model::{Action, RestoreTo};
 use crate::format::guard::Asker;
-use crate::observe::Observer;
+use crate::observe::fleet::Everywhere;
+use crate::observe::{Observer, ReportSource};
 use crate::present::doing::Prompts;
 
 /// Runs claimtop with the arguments of its process and returns the exit code.
@@ -83,6 +89,9 @@ fn told(failure: &Failure) -> Exit {
 }
 
 fn run(arguments: &[OsString]) -> Outcome {
+    if let Some(ended) = fleet::run_apart(arguments) {
+        return ended;
+    }
     if let Some(asked) = bind::recognise(arguments) {
         return Ok(bind::run(asked, &Options::default(), Environment::read()));
     }
@@ -110,6 +119,10 @@ fn run(arguments: &[OsString]) -> Outcome {
 fn command(arguments: Arguments) -> Outcome {
     let environment = Environment::read();
     let options = &arguments.options;
+    if !options.machines.is_empty() && !arguments.command.as_ref().is_none_or(Command::looks_everywhere) {
+        let error = anyhow!("--on: this command is about this machine alone; run it there");
+        return Err(Failure::usage(error));
+    }
     let Some(command) = arguments.command else {
         let Scene { settings, observer } = scene(options, environment)?;
         return screen::screen(&settings, observer, About::default());
@@ -118,21 +131,21 @@ fn command(arguments: Arguments) -> Outcome {
         Command::Ls { view, json, with_prompts } => {
             let scene = scene(options, environment)?;
             let prompts = if with_prompts { Prompts::Shown } else { Prompts::Hidden };
-            scene.shown(json, |mut observer, shape| list::run(&mut observer, view, shape, prompts))
+            scene.shown(json, |reports, shape| list::run(reports, view, shape, prompts))
         }
         Command::Now { json } => {
             let scene = scene(options, environment)?;
-            scene.shown(json, |mut observer, shape| now::run(&mut observer, shape))
+            scene.shown(json, |reports, shape| now::run(reports, shape))
         }
         Command::Leftovers { trees, sizes, json } => {
-            let mut scene = scene(options, environment)?;
+            let scene = scene(options, environment)?;
             let asked = match (trees, sizes) {
                 (true, _) => left_overs::Asked::Trees,
                 (_, true) => left_overs::Asked::Sizes,
                 (false, false) => left_overs::Asked::Nothing,
             };
-            let shape = scene.shape(json);
-            left_overs::run(&mut scene.observer, &scene.settings, asked, shape)
+            let settings = scene.settings.clone();
+            scene.shown(json, |reports, shape| left_overs::run(reports, &settings, asked, shape))
         }
         Command::Doctor { json, own: true, drop_tombstones } => {
             let mut scene = scene(options, environment)?;
@@ -142,16 +155,17 @@ fn command(arguments: Arguments) -> Outcome {
         }
         Command::Doctor { json, own: false, .. } => {
             let scene = scene(options, environment)?;
-            scene.shown(json, |mut observer, shape| doctor::run(&mut observer, shape))
+            scene.shown(json, |reports, shape| doctor::run(reports, shape))
         }
         Command::Explain { subject, json } => {
             let scene = scene(options, environment)?;
-            scene.shown(json, |mut observer, shape| explain::run(&mut observer, &subject, shape))
+            scene.shown(json, |reports, shape| explain::run(reports, &subject, shape))
         }
         Command::Events { about, json } => {
             let mut scene = scene(options, environment)?;
             scene.observer = guard::tell_guards(scene.observer, &scene.settings);
-            scene.shown(json, |observer, shape| events::run(observer, about, shape))
+            let shape = scene.shape(json);
+            events::run(scene.observer, about, shape)
         }
         Command::Release { subject, consent } => {
             act::on(&logged(options, environment)?, Action::Release, &[subject], &consent)
@@ -221,6 +235,19 @@ fn command(arguments: Arguments) -> Outcome {
             report::run(&material, html.as_deref(), paint)
         }
         Command::Replay(asked) => replay(&logged(options, environment)?, &asked),
+        Command::Machines { accept: Some(name), .. } => {
+            machines::accept(&logged(options, environment)?, &name)
+        }
+        Command::Machines { json, accept: None } => {
+            let settings = logged(options, environment)?;
+            let paint = Paint::for_stdout(settings.effective.config.color);
+            machines::run(&settings, if json { Shape::Json } else { Shape::Text(paint) })
+        }
+        Command::Stream { observe: _ } => {
+            let Scene { settings, observer } = scene(options, environment)?;
+            let observer = guard::tell_guards(observer, &settings);
+            stream::run(observer, &settings)
+        }
         Command::Statusline => {
             let mut scene = scene(options, environment)?;
             statusline::run(&mut scene.observer, &scene.settings)
@@ -301,10 +328,11 @@ fn scene(options: &Options, environment: Environment) -> Result<Scene, Failure> 
 }
 
 impl Scene {
-    /// Has what is seen shown in the shape that was asked for.
-    fn shown(self, json: bool, show: impl FnOnce(Observer, Shape) -> Outcome) -> Outcome {
+    /// Has what is seen shown in the shape that was asked for, of all machines that were.
+    fn shown(self, json: bool, show: impl FnOnce(&mut dyn ReportSource, Shape) -> Outcome) -> Outcome {
         let shape = self.shape(json);
-        show(self.observer, shape)
+        let fleet = fleet::fleet(&self.settings, self.settings.asked_machines.clone())?;
+        show(&mut Everywhere { local: self.observer, fleet }, shape)
     }
 
     fn shape(&self, json: bool) -> Shape {

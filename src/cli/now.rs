@@ -9,7 +9,7 @@ use crate::cli::list::{missing, unread};
 use crate::cli::look;
 use crate::cli::output::{Paint, Shape, print, terminal_width};
 use crate::core::model::{Key, Need, Report, UnreadWork, WindowView, Work, json};
-use crate::observe::Observer;
+use crate::observe::ReportSource;
 use crate::present::doing::{self, Prompts};
 use crate::present::lookup::{standing, window_name};
 use crate::present::need::{calm, said, sentence};
@@ -22,8 +22,8 @@ const SCHEMA: &str = "claimtop.now.v1";
 ///
 /// # Errors
 /// The output cannot be written.
-pub(crate) fn run(observer: &mut Observer, shape: Shape) -> Outcome {
-    let report = observer.observe();
+pub(crate) fn run(reports: &mut dyn ReportSource, shape: Shape) -> Outcome {
+    let report = reports.next_report();
     match shape {
         Shape::Text(paint) => print(&text(&report, paint, terminal_width()))?,
         Shape::Json => print(&format!("{}\n", json::to_string_pretty(&Now::of(&report))?))?,

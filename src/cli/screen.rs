@@ -10,7 +10,7 @@ use super::failure::{Exit, Failure, Outcome};
 use super::output::{Paint, Shape};
 use super::replay::{self, Player};
 use super::settings::Settings;
-use super::{act, guard, list};
+use super::{act, fleet, guard, list};
 use crate::app::kept::{Kept, Start};
 use crate::config::layers::Origin;
 use crate::config::{Access, Alerts, Config, Notify, Switch, Theme};
@@ -78,7 +78,9 @@ pub(crate) fn screen(settings: &Settings, mut observer: Observer, about: About) 
     let start = settings.view.as_deref().map(started).unwrap_or_default();
     let view = settings.view.clone().filter(|_| !config.access.is_read_only());
     let hints = Some(hints);
-    let options = run::Options { badge, hints, executor, tape, replay: None, history, start, view, at_end };
+    let fleet = fleet::fleet(settings, fleet::watched(settings))?;
+    let options =
+        run::Options { badge, hints, fleet, executor, tape, replay: None, history, start, view, at_end };
     run::run(observer, &config, options).map_err(|error| Failure::new(Exit::Failed, error))?;
     Ok(Exit::Fine)
 }

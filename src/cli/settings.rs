@@ -8,9 +8,10 @@ use super::args::{LogLevel, Options};
 use super::config_file::{ConfigFile, read};
 use super::environment::Environment;
 use super::failure::{Exit, Failure};
-use super::{described, places};
+use super::{described, machine_names, places};
 use crate::config::layers::{Effective, Layer, Origin};
 use crate::config::{Access, ColorChoice, Glyphs, file};
+use crate::core::fleet::way::Machine;
 use crate::core::model::{Described, Secret, Untrusted};
 use crate::run;
 use crate::source::places::Places;
@@ -21,6 +22,8 @@ pub(crate) struct Settings {
     pub(crate) effective: Effective,
     /// Where to look.
     pub(crate) places: Places,
+    /// The other machines that were asked for.
+    pub(crate) asked_machines: Vec<Machine>,
     pub(crate) file: ConfigFile,
     /// The formats that a person has described.
     pub(crate) formats: Vec<Described>,
@@ -53,6 +56,7 @@ pub(crate) fn settings(options: &Options, environment: Environment) -> Result<Se
     Ok(Settings {
         view: (is_usual || options.state.is_some()).then(|| state.join("view.json")),
         other_owner: places::other_owner(&home),
+        asked_machines: machine_names::named(&options.machines, &effective.config.machines)?,
         effective,
         places,
         formats: described::all(file.formats().as_deref())?,

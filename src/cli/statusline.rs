@@ -14,7 +14,7 @@ use crate::core::model::note::ContextSize;
 use crate::core::model::process::ancestry;
 use crate::core::model::{Report, Untrusted, WindowView};
 use crate::format::json;
-use crate::observe::Observer;
+use crate::observe::ReportSource;
 use crate::present::statusline::own_words;
 use crate::present::summary::Summary;
 use crate::source::os::processes;
@@ -33,8 +33,8 @@ struct Asked {
 ///
 /// # Errors
 /// The output cannot be written.
-pub(crate) fn run(observer: &mut Observer, settings: &Settings) -> Outcome {
-    let report = observer.observe();
+pub(crate) fn run(reports: &mut dyn ReportSource, settings: &Settings) -> Outcome {
+    let report = reports.next_report();
     let asked = input::read_all(PATIENCE_MS).ok().and_then(|text| asked(&text));
     let config = &settings.effective.config;
     if let Some(size) = asked.as_ref().and_then(|asked| asked.size.as_ref())

@@ -7,7 +7,9 @@ use toml::Spanned;
 
 use super::guard::GuardKeys;
 use super::layers::Layer;
+use super::machine::MachineKeys;
 use super::{Access, ColorChoice, Glyphs, Notify, Retention, Switch, Theme};
+use crate::core::fleet::way::Machine;
 use crate::core::judge::agent::Signature;
 pub(crate) use crate::core::model::LineError as FileError;
 use crate::core::model::Secret;
@@ -32,6 +34,7 @@ struct Keys {
     postgres_password_file: Option<Spanned<String>>,
     agent: Vec<Signature>,
     guard: Option<GuardKeys>,
+    machine: Vec<MachineKeys>,
 }
 
 /// Reads the text of a configuration file. `home` is what a root's `~` stands for.
@@ -60,11 +63,20 @@ pub(crate) fn parse(text: &str, home: &Path) -> Result<Layer, FileError> {
         bell: keys.bell.map(Switch::from_truth),
         notify: keys.notify,
         history: keys.keep_history.map(Switch::from_truth),
+        machines: machines(text, keys.machine)?,
         guard: keys
             .guard
             .map(|guard| guard.guard(|path| absolute(text, path, "a working tree", home)))
             .transpose()?,
     })
+}
+
+fn machines(text: &str, keys: Vec<MachineKeys>) -> Result<Vec<Machine>, FileError> {
+    let machine = |keys: MachineKeys| {
+        let at = keys.at();
+        keys.machine().map_err(|why| error_at(text, at, &why))
+    };
+    keys.into_iter().map(machine).collect()
 }
 
 fn all_absolute(
@@ -149,7 +161,7 @@ mod tests {
             "\n\nthemes = 'dark'\n",
             "line 3, key `themes`: unknown field `themes`, expected one of `theme`, `ascii`, `color`, `mouse`, \
              `read_only`, `keep_parked_days`, `title`, `bell`, `notify`, `keep_history`, \
-             `roots`, `obra_databases`, `postgres`, `postgres_password_file`, `agent`, `guard`",
+             `roots`, `obra_databases`, `postgres`, `postgres_password_file`, `agent`, `guard`, `machine`",
         );
         check_error("mouse = 'on'\n", "line 1, key `mouse`: invalid type: string \"on\", expected a boolean");
         check_error(

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use super::guard::Guard;
 use super::{Access, ColorChoice, Config, Glyphs, Notify, Retention, Switch, Theme};
+use crate::core::fleet::way::Machine;
 use crate::core::judge::agent::Signature;
 use crate::core::model::Secret;
 
@@ -65,6 +66,8 @@ pub(crate) struct Layer {
     pub(crate) history: Option<Switch>,
     /// What a guard says.
     pub(crate) guard: Option<Guard>,
+    /// Other machines; those of all layers count.
+    pub(crate) machines: Vec<Machine>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -88,6 +91,7 @@ pub(crate) struct Origins {
     pub(crate) notify: Origin,
     pub(crate) history: Origin,
     pub(crate) guard: Origin,
+    pub(crate) machines: Vec<Origin>,
 }
 
 /// The settings with the origin of each.
@@ -121,6 +125,8 @@ impl Effective {
         cover(&mut config.postgres_password_file, &mut origins.postgres_password_file, file, origin);
         self.origins.agents.extend(layer.agents.iter().map(|_| origin));
         self.config.agents.extend(layer.agents);
+        self.origins.machines.extend(layer.machines.iter().map(|_| origin));
+        self.config.machines.extend(layer.machines);
         self
     }
 }

@@ -3,12 +3,14 @@
 pub(crate) mod file;
 pub(crate) mod guard;
 pub(crate) mod layers;
+mod machine;
 
 use std::path::PathBuf;
 
 use serde::Deserialize;
 
 use self::guard::Guard;
+use crate::core::fleet::way::Machine;
 use crate::core::judge::agent::Signature;
 use crate::core::model::Secret;
 use crate::core::model::named::named;
@@ -44,6 +46,8 @@ pub struct Config {
     pub(crate) history: Switch,
     /// What a guard says.
     pub(crate) guard: Guard,
+    /// Other machines to watch.
+    pub(crate) machines: Vec<Machine>,
 }
 
 /// How to alert a person who is looking elsewhere.

@@ -97,6 +97,7 @@ pub fn assess_after(earlier: Option<&Report>, snapshot: &Snapshot, policy: &Poli
             .iter()
             .map(|file| BrokenPath { key: file.key(), path: file.path.clone() })
             .collect(),
+        machines: Vec::new(),
         ended: Vec::new(),
         left_overs,
         left_trees,

@@ -1,6 +1,7 @@
 //! What the world means: identities, records, claims, verdicts and findings, all pure.
 
 pub mod assess;
+pub(crate) mod fleet;
 pub(crate) mod guard;
 pub mod history;
 pub mod judge;

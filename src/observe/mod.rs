@@ -2,6 +2,7 @@
 
 pub(crate) mod bounds;
 pub(crate) mod collect;
+pub(crate) mod fleet;
 pub(crate) mod observer;
 pub(crate) mod report_source;
 pub(crate) mod watch;

@@ -10,6 +10,7 @@ use crate::core::model::finding::Finding;
 use crate::core::model::judged::RecordView;
 use crate::core::model::key::{Key, KeyKind};
 use crate::core::model::left_over::{LeftOver, Member};
+use crate::core::model::machine::MachineView;
 use crate::core::model::need::{Need, NeedKind};
 use crate::core::model::process::ProcessId;
 use crate::core::model::record::location::Location;
@@ -74,7 +75,9 @@ impl Index {
 
     /// Takes note that a process has exited since the look; returns whether it is that of a window.
     pub(crate) fn exit(&mut self, id: ProcessId) -> bool {
-        let is_its = |window: &WindowView| window.pid == id.pid && window.start_ticks == id.start_ticks;
+        let is_its = |window: &WindowView| {
+            window.pid == id.pid && window.start_ticks == id.start_ticks && window.key.machine().is_none()
+        };
         self.report.windows.iter().any(is_its) && self.exited.insert(id.pid)
     }
 
@@ -83,7 +86,7 @@ impl Index {
         if self.death(&window.key).is_some() {
             return ((Mark::Dead, Tone::Warning, "died"), String::new());
         }
-        if self.exited.contains(&window.pid) {
+        if self.has_exited(window) {
             return ((Mark::Dead, Tone::Warning, "exited"), String::new());
         }
         standing(window)
@@ -100,6 +103,16 @@ impl Index {
         living.or_else(|| self.death(key).map(|death| &*death.window))
     }
 
+    /// Returns another machine.
+    pub(crate) fn machine(&self, key: &Key) -> Option<&MachineView> {
+        self.report.machines.iter().find(|machine| machine.key == *key)
+    }
+
+    /// Returns whether a window of this machine has exited since the look.
+    fn has_exited(&self, window: &WindowView) -> bool {
+        self.exited.contains(&window.pid) && window.key.machine().is_none()
+    }
+
     /// Returns the death of a window that was seen, by any of its rows.
     pub(crate) fn death(&self, key: &Key) -> Option<&Death> {
         self.deaths.iter().find(|death| death.has_row(key))
@@ -107,7 +120,7 @@ impl Index {
 
     /// Returns whether a window's process has ended.
     pub(crate) fn has_ended(&self, window: &WindowView) -> bool {
-        self.exited.contains(&window.pid) || self.death(&window.key).is_some()
+        self.has_exited(window) || self.death(&window.key).is_some()
     }
 
     /// Returns the windows that have gone and are still shown, the newest first.

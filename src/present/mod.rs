@@ -8,6 +8,7 @@ pub(crate) mod guard;
 pub(crate) mod ladder;
 pub(crate) mod left_over;
 pub(crate) mod lookup;
+pub(crate) mod machine;
 pub(crate) mod map;
 pub(crate) mod need;
 pub(crate) mod page;

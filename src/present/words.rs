@@ -86,6 +86,8 @@ pub(crate) fn reason(reason: Reason) -> &'static str {
         Reason::BadPid => "the recorded PID is not a possible one",
         Reason::WrongRole => "the recorded PID may be a helper's, whose end says nothing about the window",
         Reason::Unreadable => "what would decide could not be read",
+        Reason::Witnessed => "its own machine's claimtop has seen it alive, or proven it dead",
+        Reason::NotSeen => "nothing is heard of its machine",
     }
 }
 

@@ -8,6 +8,7 @@ mod acting;
 mod bounds;
 mod clipboard;
 mod event;
+mod joining;
 mod jump;
 mod keyboard;
 pub(crate) mod log;
@@ -94,9 +95,21 @@ pub fn run(
     let acting =
         acting::start(executor, Storage { history: options.history, tape: options.tape }, sender.clone())
             .context("failed to start acting")?;
-    let send = move |event| match sender.blocking_send(event_of(event)) {
+    let send = move |event| match sender.blocking_send(event) {
         Ok(()) => ControlFlow::Continue(()),
         Err(_) => ControlFlow::Break(()),
+    };
+    let joining = options.fleet.map(|fleet| {
+        let send = send.clone();
+        joining::start(fleet, move |report| send(Event::Message(Msg::Looked(report))))
+    });
+    let local = joining.transpose().context("failed to start the thread that joins machines")?;
+    let send = move |event| match (event, &local) {
+        (ScanEvent::Report(report), Some(local)) => {
+            local.looked(report);
+            ControlFlow::Continue(())
+        }
+        (event, _) => send(event_of(event)),
     };
     scanner::start(reports, options.hints, send).context("failed to start the scanner")?;
     let alerts = config.alerts;

@@ -8,6 +8,7 @@ use super::tape::Tape;
 use crate::act::executor::Executor;
 use crate::app::kept::Start;
 use crate::app::msg::{Position, Step};
+use crate::observe::fleet::Fleet;
 use crate::observe::watch::hint::Hint;
 
 /// Goes to another look of a recording, asks for its report, and returns where that is.
@@ -28,6 +29,8 @@ pub struct Options {
     pub badge: Option<String>,
     /// Says "look again". When it is missing or closed, the world is polled every 2 s.
     pub(crate) hints: Option<Receiver<Hint>>,
+    /// The other machines.
+    pub(crate) fleet: Option<Fleet>,
     /// What acts, or why nothing can be done.
     pub(crate) executor: Option<Result<Executor, String>>,
     /// What a key records on, and the folder of its recordings.

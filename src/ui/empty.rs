@@ -72,6 +72,7 @@ fn nothing(view: View) -> &'static str {
         View::Problems => "No problems.",
         View::LeftOvers => "Nothing runs that a window has left behind.",
         View::History => "Nothing has been done yet, and nothing has changed.",
+        View::Machines => "No other machine is watched.",
     }
 }
 
@@ -80,7 +81,7 @@ fn topic(view: View) -> Topic {
     match view {
         View::Now | View::Windows => Topic::Windows,
         View::Sessions | View::Claims => Topic::Records,
-        View::Problems | View::LeftOvers | View::History => Topic::All,
+        View::Problems | View::LeftOvers | View::History | View::Machines => Topic::All,
     }
 }
 
@@ -93,6 +94,7 @@ fn unknown(view: View) -> &'static str {
         View::Problems => "It is not known whether there is a problem.",
         View::LeftOvers => "It is not known whether a window has left anything behind.",
         View::History => "It is not known whether anything has changed.",
+        View::Machines => "No other machine is watched.",
     }
 }
 

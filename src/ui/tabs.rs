@@ -45,10 +45,11 @@ type Tabs = Vec<(View, Line)>;
 /// The columns between two tabs, where there is room.
 const GAP: u16 = 2;
 /// The views in the order in which their names are shortened.
-const SHORTENED: [View; 5] = [View::Sessions, View::Problems, View::Windows, View::History, View::LeftOvers];
+const SHORTENED: [View; 6] =
+    [View::Machines, View::Sessions, View::Problems, View::Windows, View::History, View::LeftOvers];
 /// The views in the order in which their totals are worth room.
-const TOTALS: [View; 6] =
-    [View::Now, View::LeftOvers, View::Problems, View::Windows, View::Claims, View::Sessions];
+const TOTALS: [View; 7] =
+    [View::Now, View::Machines, View::LeftOvers, View::Problems, View::Windows, View::Claims, View::Sessions];
 
 /// Writes the tabs: names are shortened before totals are left out.
 fn tabs(room: u16, state: &State) -> Tabs {
@@ -56,7 +57,7 @@ fn tabs(room: u16, state: &State) -> Tabs {
     let totals = (0..TOTALS.len()).rev().filter_map(|totals| Some((&SHORTENED[..], TOTALS.get(..totals)?)));
     let mut tabs = Tabs::new();
     for (short, totals) in names.chain(totals) {
-        let all = View::ALL.into_iter().enumerate();
+        let all = state.views().enumerate();
         let is_short = |view| view != state.view && short.contains(&view);
         let name = |view: View| if is_short(view) { view.short() } else { view.title() };
         let total = |view| total(state, view).filter(|_| totals.contains(&view));
@@ -100,5 +101,6 @@ fn total(state: &State, view: View) -> Option<usize> {
             Some(processes + report.left_trees.iter().filter(|tree| tree.is_left()).count())
         }
         View::History => None,
+        View::Machines => Some(report.machines.len()),
     }
 }

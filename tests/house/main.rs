@@ -24,12 +24,13 @@ const ARROWS: [(&str, &[&str]); 11] = [
 ];
 
 /// What each room of `core` may import of the others.
-const ROOMS: [(&str, &[&str]); 6] = [
+const ROOMS: [(&str, &[&str]); 7] = [
     ("model", &[]),
     ("guard", &["model"]),
     ("judge", &["model"]),
     ("plan", &["model", "judge"]),
     ("history", &["model", "judge"]),
+    ("fleet", &["model", "judge"]),
     ("assess", &["model", "judge", "plan"]),
 ];
 

@@ -2,6 +2,7 @@
 
 use jiff::Timestamp;
 
+use super::machines;
 use super::row::{Cell, Column, Row, column, number, sentence, worst};
 use crate::core::model::{ClaimView, Releasable};
 use crate::present::lookup::{Index, left_by, window_and_pid};
@@ -19,6 +20,7 @@ pub(crate) const COLUMNS: &[Column] = &[
     column("Written in", 10, 24, 6),
     column("Problem", 14, 30, 7),
     column("Format", 6, 13, 8),
+    machines::COLUMN,
 ];
 
 pub(crate) fn row(index: &Index, claim: &ClaimView, now: Timestamp) -> Row {

@@ -2,6 +2,7 @@
 
 use jiff::Timestamp;
 
+use super::machines;
 use super::row::{Cell, Column, Row, column, number, sentence, worst};
 use crate::core::model::{Certainty, LeftOver, LeftTree};
 use crate::present::left_over::{self, Way};
@@ -20,6 +21,7 @@ pub(crate) const COLUMNS: &[Column] = &[
     number("Age", 6, 6, 7),
     sentence("Folder", 12, 40, 8),
     number("PID", 5, 8, 9),
+    machines::COLUMN,
 ];
 
 /// The column by which rows that are equally sure are ordered.

@@ -3,6 +3,7 @@
 pub(crate) mod claims;
 pub(crate) mod history;
 pub(crate) mod left_overs;
+pub(crate) mod machines;
 pub(crate) mod now;
 pub(crate) mod problems;
 pub(crate) mod row;

@@ -2,6 +2,7 @@
 
 use jiff::Timestamp;
 
+use super::machines;
 use super::row::{Banner, Cell, Column, Row, column, number, sentence, worst};
 use crate::core::model::code::Severity;
 use crate::core::model::key::Key;
@@ -25,6 +26,7 @@ pub(crate) const COLUMNS: &[Column] = &[
     number("Context", 7, 7, 5),
     column("In the way", 10, 24, 6),
     column("Branch", 8, 22, 7),
+    machines::COLUMN,
 ];
 
 /// From so much on a context is marked, in percent.
@@ -55,7 +57,7 @@ pub(crate) fn need(index: &Index, need: &Need, now: Timestamp) -> Row {
     Row {
         key: need.key.clone(),
         // No cell is shown, but the age in the line is reported anew as it passes.
-        cells: vec![Cell { since, ..Cell::default() }; COLUMNS.len()],
+        cells: vec![Cell { since, ..Cell::default() }; COLUMNS.len() - 1],
         line: Some(banner),
         severity,
         also,

@@ -1,5 +1,6 @@
 //! The rows of the problems view.
 
+use super::machines;
 use super::row::{Cell, Column, Row, badness, column, sentence};
 use crate::core::model::{Finding, Key};
 use crate::present::lookup::Index;
@@ -12,6 +13,7 @@ pub(crate) const COLUMNS: &[Column] = &[
     sentence("What is wrong", 24, 140, 1),
     column("Remedy", 9, 10, 3),
     sentence("About", 16, 40, 4),
+    machines::COLUMN,
 ];
 
 pub(crate) fn row(index: &Index, (key, finding): (&Key, &Finding)) -> Row {

@@ -2,6 +2,7 @@
 
 use jiff::Timestamp;
 
+use super::machines;
 use super::row::{Cell, Column, Row, column, number, sentence, short, worst};
 use crate::core::model::{Generation, RecordView, VerdictState};
 use crate::present::lookup::{Index, place_of, window_name};
@@ -23,6 +24,7 @@ pub(crate) const COLUMNS: &[Column] = &[
     column("Form", 7, 24, 10),
     column("Kind", 6, 10, 11),
     sentence("Path", 20, 60, 12),
+    machines::COLUMN,
 ];
 
 pub(crate) fn row(index: &Index, record: &RecordView, now: Timestamp) -> Row {

@@ -5,7 +5,7 @@ use jiff::Timestamp;
 use super::history::{self, Item};
 use super::row::{Column, Row, badness};
 use super::sought::sought;
-use super::{claims, left_overs, now, problems, sessions, windows};
+use super::{claims, left_overs, machines, now, problems, sessions, windows};
 use crate::app::order::counting;
 use crate::app::view::View;
 use crate::core::history::journal::History;
@@ -33,14 +33,23 @@ impl<'a> Source<'a> {
     ) -> Self {
         let told = match view {
             View::History => history::items(journal, timeline, now),
-            View::Now | View::Windows | View::Sessions | View::Claims | View::Problems | View::LeftOvers => {
-                Vec::new()
-            }
+            View::Now
+            | View::Windows
+            | View::Sessions
+            | View::Claims
+            | View::Problems
+            | View::LeftOvers
+            | View::Machines => Vec::new(),
         };
         let windows = match view {
             View::Now => index.report.windows.iter().collect(),
             View::Windows => index.gone().chain(&index.report.windows).collect(),
-            View::Sessions | View::Claims | View::Problems | View::LeftOvers | View::History => Vec::new(),
+            View::Sessions
+            | View::Claims
+            | View::Problems
+            | View::LeftOvers
+            | View::History
+            | View::Machines => Vec::new(),
         };
         Self { index, view, now, told, windows }
     }
@@ -59,6 +68,7 @@ impl<'a> Source<'a> {
             View::Problems => report.problems().len(),
             View::LeftOvers => report.left_overs.len() + report.left_trees.len(),
             View::History => self.told.len(),
+            View::Machines => report.machines.len(),
         }
     }
 
@@ -71,7 +81,7 @@ impl<'a> Source<'a> {
     pub(crate) fn row(&self, at: usize) -> Option<Row> {
         let (index, now) = (self.index, self.now);
         let report = &index.report;
-        Some(match self.view {
+        let mut row = match self.view {
             View::Now => match at.checked_sub(index.needs.len()) {
                 None => now::need(index, index.needs.get(at)?, now),
                 Some(at) => now::window(index, self.windows.get(at)?, now),
@@ -84,8 +94,12 @@ impl<'a> Source<'a> {
                 None => left_overs::row(index, report.left_overs.get(at)?, now),
                 Some(at) => left_overs::tree(index, report.left_trees.get(at)?, now),
             },
-            View::History => self.told.get(at)?.row(now),
-        })
+            View::History => return Some(self.told.get(at)?.row(now)),
+            View::Machines => return Some(machines::row(report.machines.get(at)?, now)),
+        };
+        let has_process = matches!(self.view, View::Now | View::Windows);
+        machines::mark(&mut row, &report.machines, has_process, now);
+        Some(row)
     }
 
     /// Returns what else the filter finds a row by.
@@ -112,6 +126,7 @@ impl<'a> Source<'a> {
                 row.cells.get(left_overs::MEMORY).and_then(|cell| cell.order).map(i64::saturating_neg),
             ],
             View::Sessions => [badness, standing],
+            View::Machines => [standing, None],
             View::Now | View::Windows | View::Problems | View::History => [badness, None],
         };
         match self.index.report.findings.get(at).filter(|_| self.view == View::Problems) {
@@ -131,5 +146,6 @@ pub(crate) fn columns(view: View) -> &'static [Column] {
         View::Problems => problems::COLUMNS,
         View::LeftOvers => left_overs::COLUMNS,
         View::History => history::COLUMNS,
+        View::Machines => machines::COLUMNS,
     }
 }

@@ -2,6 +2,7 @@
 
 use jiff::Timestamp;
 
+use super::machines;
 use super::now::{Telling, in_the_way};
 use super::row::{Cell, Column, Row, column, number, sentence, short, worst};
 use crate::core::model::{ClaimStatus, ContextId, WindowState, WindowView};
@@ -24,6 +25,7 @@ pub(crate) const COLUMNS: &[Column] = &[
     column("Worktree", 8, 18, 11),
     column("Agent", 8, 12, 12),
     column("TTY", 5, 8, 13),
+    machines::COLUMN,
 ];
 
 pub(crate) fn row(index: &Index, window: &WindowView, now: Timestamp) -> Row {

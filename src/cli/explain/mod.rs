@@ -13,7 +13,7 @@ use crate::core::model::{
     ClaimView, Finding, Key, LeftOver, LeftTree, RecordShape, Report, Verdict, WindowView,
 };
 use crate::core::plan::find::Subject;
-use crate::observe::Observer;
+use crate::observe::ReportSource;
 use crate::present::ladder;
 use crate::present::lookup::Index;
 use crate::present::page::Page;
@@ -50,9 +50,9 @@ struct Left<'a> {
 ///
 /// # Errors
 /// Nothing or several things are meant, or the output cannot be written.
-pub(crate) fn run(observer: &mut Observer, asked: &str, shape: Shape) -> Outcome {
+pub(crate) fn run(reports: &mut dyn ReportSource, asked: &str, shape: Shape) -> Outcome {
     // What is printed is passed on more readily than what a screen shows.
-    let report = Arc::new(observer.observe().without_prompts());
+    let report = Arc::new(reports.next_report().without_prompts());
     let subjects = find::find_all(&report, asked)?;
     let all = subjects.iter().map(|subject| (*subject, findings(&report, *subject)));
     match shape {

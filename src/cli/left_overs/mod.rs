@@ -14,7 +14,7 @@ use crate::cli::output::{Shape, print};
 use crate::cli::settings::Settings;
 use crate::cli::{list, look};
 use crate::core::model::{LeftOver, LeftTree, json};
-use crate::observe::Observer;
+use crate::observe::ReportSource;
 use crate::source::git::Asker;
 
 /// What is printed as JSON.
@@ -40,8 +40,13 @@ pub(crate) enum Asked {
 ///
 /// # Errors
 /// The output cannot be written.
-pub(crate) fn run(observer: &mut Observer, settings: &Settings, asked: Asked, shape: Shape) -> Outcome {
-    let report = observer.observe();
+pub(crate) fn run(
+    reports: &mut dyn ReportSource,
+    settings: &Settings,
+    asked: Asked,
+    shape: Shape,
+) -> Outcome {
+    let report = reports.next_report();
     let Settings { places, environment, .. } = settings;
     match asked {
         Asked::Nothing => {}

@@ -11,7 +11,7 @@ use super::output::{Paint, Shape, print, terminal_width};
 use crate::core::model::text::shown;
 use crate::core::model::{ClaimStatus, RecordKind, Report, Severity, SourceHealth, Topic};
 use crate::core::model::{json, snapshot};
-use crate::observe::Observer;
+use crate::observe::ReportSource;
 use crate::present::doing::Prompts;
 use crate::present::summary::{Number, deaths};
 use crate::present::text::count;
@@ -21,8 +21,13 @@ use crate::present::tone::{Tone, of_claim, of_severity};
 ///
 /// # Errors
 /// The output cannot be written.
-pub(crate) fn run(observer: &mut Observer, view: Option<View>, shape: Shape, prompts: Prompts) -> Outcome {
-    let report = observer.observe();
+pub(crate) fn run(
+    reports: &mut dyn ReportSource,
+    view: Option<View>,
+    shape: Shape,
+    prompts: Prompts,
+) -> Outcome {
+    let report = reports.next_report();
     if shape != Shape::Json || prompts == Prompts::Hidden {
         return show(&report, view, shape);
     }

@@ -73,6 +73,16 @@ fn collisions(facts: &Facts<'_>, findings: &[Arc<Finding>]) -> Vec<Need> {
     all.iter().filter_map(|between| collision(between, facts)).collect()
 }
 
+/// Ranks what needs a person among what does on other machines.
+pub(crate) fn rank(need: &Need) -> (u8, u8, bool, Option<Timestamp>) {
+    match &need.kind {
+        NeedKind::Waits { .. } => (0, 0, need.since.is_none(), need.since),
+        NeedKind::Collision { code, .. } => (1, harm(*code), false, None),
+        NeedKind::Died(_) => (2, 0, false, None),
+        NeedKind::MoreDied { .. } => (3, 0, false, None),
+    }
+}
+
 /// Ranks what is between the same windows: what loses work first, what is only a place last.
 fn harm(code: Code) -> u8 {
     if code == Code::SharedSessionId {

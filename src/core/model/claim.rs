@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use jiff::Timestamp;
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Serialize, Serializer};
 
 use crate::core::model::named::named;
 use crate::core::model::text::{is_uuid, shown};
@@ -14,7 +14,7 @@ use crate::core::model::{
 
 named! {
     /// How a claim stands.
-    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
     pub enum ClaimStatus {
         /// Two live holders.
         Contested = "contested",
@@ -34,7 +34,7 @@ named! {
 }
 
 /// Whether and how a claim can be released.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Releasable {
     /// With one key and `y`.

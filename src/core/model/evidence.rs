@@ -4,17 +4,17 @@ use std::ops::Deref;
 use std::sync::Arc;
 
 use jiff::Timestamp;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::core::model::{Role, Untrusted};
 
 /// One fact that a verdict or finding rests on. Copies share it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Evidence(Arc<Fact>);
 
 /// What a piece of evidence states.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Fact {
     /// What the fact is, such as `pid` or `process start`.
     pub fact: Untrusted,

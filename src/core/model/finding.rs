@@ -5,12 +5,12 @@ use std::fmt;
 use std::path::Path;
 
 use lean_string::LeanStr;
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::core::model::{Code, Evidence, Key, KeyKind, RecordView, Severity, Story, Untrusted};
 
 /// What helps.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Remedy {
     /// Let the claim go.
@@ -74,8 +74,18 @@ impl Serialize for Sentence {
     }
 }
 
+impl<'de> Deserialize<'de> for Sentence {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        Ok(match text.split_once(": ") {
+            Some((path, says)) if path.starts_with('/') => Self::about(&path.into(), says),
+            _ => text.into(),
+        })
+    }
+}
+
 /// One detected problem.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Finding {
     /// Its stable code.
     pub code: Code,

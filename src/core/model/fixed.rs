@@ -45,6 +45,11 @@ where
     all.ok_or_else(|| D::Error::custom("these are not the words of claimtop"))
 }
 
+/// Returns how many words are kept.
+pub(crate) fn count() -> usize {
+    WORDS.lock().unwrap_or_else(PoisonError::into_inner).len()
+}
+
 fn keep(text: &str) -> Option<&'static str> {
     let mut words = WORDS.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(word) = words.get(text) {

@@ -4,7 +4,7 @@ use std::ops::Deref;
 use std::sync::Arc;
 
 use jiff::Timestamp;
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Serialize, Serializer};
 
 use crate::core::model::{
     Evidence, Format, Generation, Key, Location, Record, RecordKind, Role, Untrusted, Verdict,
@@ -38,7 +38,7 @@ pub struct StaleView {
 
 /// One judged record: what was read, which it gives access to, and what judging adds. Reports that
 /// follow each other share those that stay the same, so nothing in it says when it was judged.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RecordView {
     /// Stable for as long as the file or row has its name.
     pub key: Key,

@@ -25,10 +25,12 @@ pub enum KeyKind {
     LeftOver,
     /// A working tree that was left: `t-…`.
     LeftTree,
+    /// Another machine: `m-…`.
+    Machine,
 }
 
 impl KeyKind {
-    const ALL: [Self; 8] = [
+    const ALL: [Self; 9] = [
         Self::Window,
         Self::Record,
         Self::Claim,
@@ -37,6 +39,7 @@ impl KeyKind {
         Self::Need,
         Self::LeftOver,
         Self::LeftTree,
+        Self::Machine,
     ];
 
     fn prefix(self) -> &'static str {
@@ -49,6 +52,7 @@ impl KeyKind {
             Self::Need => "n-",
             Self::LeftOver => "l-",
             Self::LeftTree => "t-",
+            Self::Machine => "m-",
         }
     }
 }
@@ -77,6 +81,16 @@ impl Key {
     /// Returns the key's text.
     pub fn as_str(&self) -> &str {
         &self.0
+    }
+
+    /// Returns the same thing's key as it is called from elsewhere: `w-0f21ab3c@devbox`.
+    pub(crate) fn on(&self, machine: &str) -> Self {
+        Self(format!("{}@{machine}", self.0).as_str().into())
+    }
+
+    /// Returns the machine that it is on, where that is not this one.
+    pub fn machine(&self) -> Option<&str> {
+        Some(self.0.split_once('@')?.1)
     }
 
     /// Returns what it names; `None` for one that claimtop has not derived.

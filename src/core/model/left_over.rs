@@ -177,7 +177,7 @@ named! {
 }
 
 /// One process of a left-over.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Member {
     /// Which process.
     #[serde(flatten)]
@@ -199,7 +199,7 @@ pub struct Member {
 }
 
 /// A process that a window has started and that goes on without it, with all that it has started.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LeftOver {
     /// Stable for as long as the process lives.
     pub key: Key,

@@ -1,12 +1,12 @@
 //! Working trees that windows leave behind.
 
 use jiff::Timestamp;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::core::model::{Certainty, Evidence, Key, Untrusted};
 
 /// A linked working tree that an agent has made, or whose folder has gone.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LeftTree {
     /// Stable for as long as the repository knows it.
     pub key: Key,

@@ -21,6 +21,7 @@ pub(crate) mod ledger;
 pub mod left_over;
 pub mod left_tree;
 pub(crate) mod line;
+pub(crate) mod machine;
 pub(crate) mod named;
 pub(crate) mod need;
 pub(crate) mod note;
@@ -68,6 +69,7 @@ pub use self::left_over::{
 };
 pub use self::left_tree::LeftTree;
 pub(crate) use self::line::LineError;
+pub use self::machine::{MachineState, MachineView};
 pub use self::need::{Left, Need, NeedKind, Waiting, Wants};
 pub use self::note::{BoundSession, NotedWait, Notes};
 pub use self::own::{Definition, Described, Field, OwnPlace, Root, Syntax};

@@ -4,7 +4,8 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::core::model::context::is_valid_id;
-use crate::core::model::{Call, Code, Key, Sentence, Untrusted};
+use crate::core::model::fixed;
+use crate::core::model::{Call, Code, Key, Sentence, Untrusted, Word};
 
 /// What a window waits for, and since when.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -30,7 +31,7 @@ pub enum Wants {
 }
 
 /// One thing that needs a person.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Need {
     /// Stable for as long as the thing itself is.
     pub key: Key,
@@ -54,7 +55,7 @@ impl Need {
 }
 
 /// What needs a person, in the order of the list.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum NeedKind {
     /// A window waits for an answer.
@@ -73,10 +74,10 @@ pub enum NeedKind {
         /// The living windows that it is between, whoever is to yield last.
         windows: Vec<Key>,
         /// What else is between the same windows, the worst first.
-        #[serde(skip_serializing_if = "Vec::is_empty")]
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
         also: Vec<Code>,
         /// The files that they both edit.
-        #[serde(skip_serializing_if = "Vec::is_empty")]
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
         files: Vec<Untrusted>,
     },
     /// A window died and left something.
@@ -88,34 +89,35 @@ pub enum NeedKind {
         /// How many claims they left.
         claims: usize,
         /// How many things they left running.
-        #[serde(skip_serializing_if = "is_none")]
+        #[serde(default, skip_serializing_if = "is_none")]
         left_overs: usize,
     },
 }
 
 /// What a dead window left.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Left {
     /// What the window was called.
     pub name: Untrusted,
     /// Its session.
     pub session: Option<Untrusted>,
     /// Its agent's own name for what wrote the record.
-    pub format: &'static str,
+    #[serde(deserialize_with = "fixed::word")]
+    pub format: Word,
     /// The folder that it worked in.
     pub cwd: Option<Untrusted>,
     /// The dead claims, which can be released.
     pub claims: Vec<Key>,
     /// How many more claims name it as their holder and are not proven dead.
-    #[serde(skip_serializing_if = "is_none")]
+    #[serde(default, skip_serializing_if = "is_none")]
     pub unproven: usize,
     /// How many files it edited that git does not have.
     pub uncommitted: usize,
     /// What it left running beyond reasonable doubt.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub left_overs: Vec<Key>,
     /// The working trees that it made, where nobody works.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub left_trees: Vec<Key>,
 }
 

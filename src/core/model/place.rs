@@ -1,6 +1,6 @@
 //! Where a window is seen: its terminal, multiplexer or editor.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::core::model::Untrusted;
 
@@ -11,7 +11,7 @@ pub const VARIABLES: [&str; 8] = [
 ];
 
 /// What keeps a window's terminal.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Keeper {
     /// A tmux server.
@@ -37,7 +37,7 @@ impl Keeper {
 }
 
 /// Where a window is, as far as that can be told.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlaceView {
     /// What keeps its terminal, beside the terminal itself.
     pub keeper: Option<Keeper>,

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use jiff::Timestamp;
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Serialize, Serializer};
 
 use crate::core::model::{
-    ClaimView, FilePath, Finding, Household, Key, LeftOver, LeftTree, Need, ProcessId, Reason, RecordShape,
-    RecordView, SourceHealth, WindowView,
+    ClaimView, FilePath, Finding, Household, Key, LeftOver, LeftTree, MachineView, Need, ProcessId, Reason,
+    RecordShape, RecordView, SourceHealth, WindowView,
 };
 
 /// The name of the JSON schema.
@@ -40,12 +40,14 @@ pub struct Report {
     pub left_overs: Vec<LeftOver>,
     /// The working trees that agents have made, or whose folders have gone.
     pub left_trees: Vec<LeftTree>,
+    /// The other machines that are watched.
+    pub machines: Vec<MachineView>,
     /// The windows of the look before whose process is proven to have ended since.
     pub ended: Vec<EndedWindow>,
 }
 
 /// A window whose process is proven to have ended.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EndedWindow {
     /// Its key.
     pub window: Key,
@@ -54,7 +56,7 @@ pub struct EndedWindow {
 }
 
 /// A file that could not be read as a record.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BrokenPath {
     /// What its findings call it.
     pub key: Key,
@@ -65,8 +67,11 @@ pub struct BrokenPath {
 impl Report {
     /// Returns what tells the processes of a window from all others.
     pub(crate) fn household(&self, key: &Key) -> Option<Household> {
-        let window = self.windows.iter().find(|window| window.key == *key)?;
-        let others = self.windows.iter().map(|other| other.pid).filter(|pid| *pid != window.pid);
+        // The numbers of another machine are others here.
+        let is_here = |window: &&WindowView| window.key.machine().is_none();
+        let window = self.windows.iter().filter(is_here).find(|window| window.key == *key)?;
+        let others =
+            self.windows.iter().filter(is_here).map(|other| other.pid).filter(|pid| *pid != window.pid);
         Some(Household {
             key: key.clone(),
             id: ProcessId { pid: window.pid, start_ticks: window.start_ticks },
@@ -118,6 +123,8 @@ impl Serialize for Report {
             records: Vec<RecordShape<'a>>,
             claims: &'a [ClaimView],
             findings: &'a [Arc<Finding>],
+            #[serde(skip_serializing_if = "<[_]>::is_empty")]
+            machines: &'a [MachineView],
         }
         let Self {
             schema,
@@ -128,6 +135,7 @@ impl Serialize for Report {
             records,
             claims,
             findings,
+            machines,
             needs: _,
             broken: _,
             left_overs: _,
@@ -136,12 +144,13 @@ impl Serialize for Report {
         } = self;
         let records = records.iter().map(|record| record.shape(*taken_at)).collect();
         let (schema, taken_at) = (*schema, *taken_at);
-        Shape { schema, taken_at, host, sources, windows, records, claims, findings }.serialize(serializer)
+        Shape { schema, taken_at, host, sources, windows, records, claims, findings, machines }
+            .serialize(serializer)
     }
 }
 
 /// The machine, as the interface states it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReportHost {
     /// The host name.
     pub name: String,

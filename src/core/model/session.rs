@@ -7,7 +7,7 @@ use crate::core::model::fixed;
 use crate::core::model::{Evidence, FilePath, Medium, Untrusted, Word};
 
 /// How certain it is that a window runs a session.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Strength {
     /// Folder and time fit, and nothing else is known.
@@ -30,7 +30,7 @@ impl Strength {
 }
 
 /// The session of a window.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SessionView {
     /// The agent's session ID.
     pub id: Untrusted,

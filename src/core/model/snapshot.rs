@@ -248,7 +248,7 @@ impl SourceHealth {
     pub fn is_unread(&self) -> bool {
         match self.state {
             SourceState::Ok => false,
-            SourceState::Absent => self.is_server() || self.id == FOLDERS,
+            SourceState::Absent => self.is_server() || self.name() == FOLDERS,
             SourceState::Partial | SourceState::Failed => true,
         }
     }
@@ -261,12 +261,25 @@ impl SourceHealth {
     /// Returns whether it tells of what is asked.
     fn is_about(&self, topic: Topic) -> bool {
         match topic {
-            Topic::Windows => self.id == PROCESSES,
-            Topic::Records => self.id != PROCESSES,
+            Topic::Windows => self.name() == PROCESSES || self.is_machine(),
+            Topic::Records => self.name() != PROCESSES,
             Topic::All => true,
         }
     }
+
+    /// Returns whether it is another machine, of which everything comes by one way.
+    fn is_machine(&self) -> bool {
+        self.id.starts_with(MACHINE)
+    }
+
+    /// Returns what it is called on its own machine.
+    fn name(&self) -> &str {
+        self.id.split_once('@').map_or(&self.id, |(name, _)| name)
+    }
 }
+
+/// What begins the name of another machine as a source.
+pub(crate) const MACHINE: &str = "machine:";
 
 /// The source of the windows.
 const PROCESSES: &str = "processes";

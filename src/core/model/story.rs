@@ -1,14 +1,14 @@
 //! How a finding came to be, as a chain of events.
 
 use jiff::Timestamp;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::core::model::named::named;
 use crate::core::model::{Evidence, Key};
 
 named! {
     /// What brought a collision about; the causes that the systems' formats are known for.
-    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
     pub enum Cause {
         /// A hook took its parent's PID for its window's, and every hook has another parent.
         PpidFallback = "ppid-fallback",
@@ -52,7 +52,7 @@ named! {
 }
 
 /// Whether an event was read or concluded.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Known {
     /// A file, a row, a process or an earlier look says so.
@@ -62,7 +62,7 @@ pub enum Known {
 }
 
 /// One event of a story.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Event {
     /// When it happened; nothing where only its place in the order is known.
     pub at: Option<Timestamp>,
@@ -75,7 +75,7 @@ pub struct Event {
 }
 
 /// How a collision came to be.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Story {
     /// What brought it about.
     pub cause: Cause,
@@ -85,7 +85,7 @@ pub struct Story {
     /// What to do, in one sentence.
     pub advice: String,
     /// Whom the advice tells to yield: claims or records, or windows where there are none.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub yields: Vec<Key>,
     /// The cheapest observation that would change the verdict.
     pub would_change: String,

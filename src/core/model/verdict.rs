@@ -7,7 +7,7 @@ use crate::core::model::named::named;
 
 named! {
     /// Alive, dead or unknown.
-    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
     pub enum VerdictState {
         /// The holder's process lives.
         Alive = "alive",
@@ -58,11 +58,15 @@ named! {
         WrongRole = "wrong-role",
         /// The record cannot be read.
         Unreadable = "unreadable",
+        /// Its own machine's claimtop saw the holder alive, or has its tombstone.
+        Witnessed = "witnessed",
+        /// The holder's machine is silent.
+        NotSeen = "not-seen",
     }
 }
 
 /// Whether a holder lives, why, and by what evidence.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Verdict {
     /// Alive, dead or unknown.
     pub state: VerdictState,

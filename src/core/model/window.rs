@@ -4,13 +4,13 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use jiff::Timestamp;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::core::model::text::shown;
 use crate::core::model::{Key, PlaceView, ProcessId, SessionView, UnreadWork, Untrusted, Waiting, Work};
 
 /// What a window's process is doing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum WindowState {
     /// It runs or sleeps.
@@ -22,7 +22,7 @@ pub enum WindowState {
 }
 
 /// How a context ID was found.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ContextSource {
     /// `CLAUDE_SESSION_ID` of the environment.
@@ -36,7 +36,7 @@ pub enum ContextSource {
 }
 
 /// A context ID with its origin.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ContextId {
     /// The ID.
     pub value: Untrusted,
@@ -47,7 +47,7 @@ pub struct ContextId {
 }
 
 /// The repository that a window works in.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RepoView {
     /// The main working tree.
     pub root: Untrusted,
@@ -58,7 +58,7 @@ pub struct RepoView {
 }
 
 /// A process of a window.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WindowProcess {
     /// Its PID.
     pub pid: u32,
@@ -84,7 +84,7 @@ pub struct Household {
 }
 
 /// One running agent.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct WindowView {
     /// Stable for as long as the process lives.
     pub key: Key,

@@ -123,7 +123,7 @@ pub struct TakenPort {
 }
 
 /// A prompt of a person.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Prompt {
     /// Its first line, cut.
     pub text: Untrusted,

@@ -10,6 +10,7 @@ pub(crate) mod window;
 
 use crate::core::model::{Finding, Key};
 use crate::present::lookup::Index;
+use crate::present::machine;
 use crate::present::page::Page;
 use crate::present::tone::Tone;
 
@@ -25,6 +26,9 @@ pub(crate) fn write(page: &mut Page, index: &Index, key: &Key) -> String {
         left_over::write(page, index, one);
     } else if let Some(one) = index.left_tree(key) {
         left_over::tree_page(page, index, one);
+    } else if let Some(machine) = index.machine(key) {
+        machine::write(page, machine);
+        return machine.name.clone();
     } else if let Some(finding) = index.finding(key) {
         return write_problem(page, index, finding, key);
     } else {

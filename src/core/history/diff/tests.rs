@@ -23,6 +23,7 @@ fn report() -> Report {
         findings: Vec::new(),
         needs: Vec::new(),
         broken: Vec::new(),
+        machines: Vec::new(),
         ended: Vec::new(),
         left_overs: Vec::new(),
         left_trees: Vec::new(),

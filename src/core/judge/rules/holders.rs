@@ -68,7 +68,9 @@ fn dead_code(judged: &Judged) -> Option<Code> {
         | Reason::NoPid
         | Reason::BadPid
         | Reason::WrongRole
-        | Reason::Unreadable => Code::DeadHolder,
+        | Reason::Unreadable
+        | Reason::Witnessed
+        | Reason::NotSeen => Code::DeadHolder,
     })
 }
 
@@ -131,7 +133,9 @@ fn why_dead(judged: &RecordView) -> String {
         | Reason::NoPid
         | Reason::BadPid
         | Reason::WrongRole
-        | Reason::Unreadable => match judged.record.pid() {
+        | Reason::Unreadable
+        | Reason::Witnessed
+        | Reason::NotSeen => match judged.record.pid() {
             Some(_) => format!("{pid} is gone"),
             None => "no running agent can own it".to_owned(),
         },
@@ -219,7 +223,9 @@ fn foreign(judged: &Judged, facts: &Facts<'_>) -> Option<Finding> {
         | Reason::NoPid
         | Reason::BadPid
         | Reason::WrongRole
-        | Reason::Unreadable => return None,
+        | Reason::Unreadable
+        | Reason::Witnessed
+        | Reason::NotSeen => return None,
     };
     Some(Finding::of_record(Code::ForeignHolder, judged, what, judged.verdict.evidence.clone(), Remedy::None))
 }

@@ -1,0 +1,309 @@
+//! What a witness has said, as far as it was whole and could be understood.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use crate::core::fleet::line::{Hello, Line, Looked, PartId, SCHEMA};
+use crate::core::fleet::part::{Part, is_derived};
+use crate::core::model::fixed;
+use crate::core::model::report::SCHEMA as REPORT;
+use crate::core::model::text::shown;
+use crate::core::model::{
+    EndedWindow, Finding, Key, RecordView, Report, ReportHost, SourceHealth, Tombstone,
+};
+
+/// The most bytes of a line. The largest thing is a record, whose file has at most a mebibyte.
+pub(crate) const LONGEST_LINE: usize = 4 << 20;
+
+/// The most things that a machine may have.
+const MOST_PARTS: usize = 50_000;
+
+/// The most bytes that they may have been told in, with what is not whole yet.
+const MOST_BYTES: usize = 64 << 20;
+
+/// How much a shell may say before the hello, in bytes: a greeting, a message of the day.
+const MOST_NOISE: usize = 64 << 10;
+
+/// How many lines in all may be none of ours.
+const MOST_GARBLED: usize = 64;
+
+/// How many words that no claimtop has used before one machine may bring; each is kept for good.
+const MOST_WORDS: usize = 128;
+
+/// How much of what was said instead of a hello is quoted.
+const QUOTED: usize = 120;
+
+/// What a line came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Heard {
+    /// It has said who it is.
+    Hello,
+    /// All of a look is there.
+    Look,
+    /// A sign of life with this number.
+    Beat(u64),
+    /// Something of a look, or nothing of use.
+    Other,
+}
+
+/// Why nothing more is heard of a machine.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Unheard {
+    /// Something else than claimtop has answered.
+    #[error("it does not answer as claimtop: {0}")]
+    Noise(String),
+    /// It speaks a language that this version does not know.
+    #[error("its claimtop {version} speaks {schema}, and this one {SCHEMA}: update the older one")]
+    OtherLanguage {
+        /// Its version.
+        version: String,
+        /// What it speaks.
+        schema: String,
+    },
+    /// It has said more than any machine has to say.
+    #[error("it says more than a machine can have: {0}")]
+    TooMuch(&'static str),
+    /// What it says cannot be understood.
+    #[error("what it says is garbled: {0}")]
+    Garbled(String),
+}
+
+/// A thing, and in how many bytes it was told.
+type Told = (Part, usize);
+
+/// What one machine has said since it was reached.
+pub struct Inbox {
+    /// What it is called here.
+    machine: String,
+    hello: Option<Hello>,
+    parts: BTreeMap<PartId, Told>,
+    /// What the end of a look will make true; `None` for what is there no more.
+    staged: Vec<(PartId, Option<Told>)>,
+    order: Vec<PartId>,
+    bytes: usize,
+    garbled: usize,
+    noise: usize,
+    words: usize,
+    not_understood: usize,
+    report: Option<Arc<Report>>,
+}
+
+impl Inbox {
+    /// Hears nothing yet of the machine of this name.
+    pub fn new(machine: &str) -> Self {
+        Self {
+            machine: machine.to_owned(),
+            hello: None,
+            parts: BTreeMap::new(),
+            staged: Vec::new(),
+            order: Vec::new(),
+            bytes: 0,
+            garbled: 0,
+            noise: 0,
+            words: 0,
+            not_understood: 0,
+            report: None,
+        }
+    }
+
+    /// Returns who it has said it is.
+    pub fn hello(&self) -> Option<&Hello> {
+        self.hello.as_ref()
+    }
+
+    /// Returns the last look that was told whole.
+    pub fn report(&self) -> Option<&Arc<Report>> {
+        self.report.as_ref()
+    }
+
+    /// Returns how many things it has told that this version does not know.
+    pub fn not_understood(&self) -> usize {
+        self.not_understood
+    }
+
+    /// Returns whom it has proven dead in this boot.
+    pub fn tombstones(&self) -> impl Iterator<Item = &Tombstone> {
+        self.parts.values().filter_map(|(part, _)| match part {
+            Part::Tombstone(stone) => Some(&**stone),
+            Part::Source(_)
+            | Part::Window(_)
+            | Part::Record(_)
+            | Part::BehindClaim(_)
+            | Part::Claim(_)
+            | Part::Finding(_)
+            | Part::Need(_)
+            | Part::LeftOver(_)
+            | Part::LeftTree(_)
+            | Part::Broken(_) => None,
+        })
+    }
+
+    /// Hears one line.
+    ///
+    /// # Errors
+    /// Nothing more of it is to be heard.
+    pub fn hear(&mut self, line: &[u8]) -> Result<Heard, Unheard> {
+        let text = String::from_utf8_lossy(line);
+        let text = text.trim();
+        let words = fixed::count();
+        let heard = self.hear_text(text);
+        self.words += fixed::count().saturating_sub(words);
+        if self.words > MOST_WORDS {
+            return Err(Unheard::TooMuch("words that no claimtop has"));
+        }
+        heard
+    }
+
+    fn hear_text(&mut self, text: &str) -> Result<Heard, Unheard> {
+        let parsed = serde_json::from_str::<Line<'_>>(text).ok();
+        let Some(line) = parsed.filter(|line| self.hello.is_some() || line.hello.is_some()) else {
+            return self.ignore(text);
+        };
+        if let Some(hello) = line.hello {
+            return self.greet(hello);
+        }
+        if let Some(part) = line.part {
+            let bytes = part.is.get().len();
+            match Part::read(part.kind, part.is.get(), &self.machine) {
+                Ok(read) => self.stage(PartId { kind: part.kind, id: part.id }, Some((read, bytes)))?,
+                Err(_) => self.not_understood += 1,
+            }
+            return Ok(Heard::Other);
+        }
+        if let Some(gone) = line.gone {
+            self.stage(gone, None)?;
+            return Ok(Heard::Other);
+        }
+        if let Some(looked) = line.look {
+            self.commit(looked)?;
+            return Ok(Heard::Look);
+        }
+        Ok(line.beat.map_or(Heard::Other, |beat| Heard::Beat(beat.number)))
+    }
+
+    /// Passes over what is none of ours: what a shell says before, or what a later version may say.
+    fn ignore(&mut self, text: &str) -> Result<Heard, Unheard> {
+        if text.is_empty() {
+            return Ok(Heard::Other);
+        }
+        let quote = || shown(&text.chars().take(QUOTED).collect::<String>());
+        if self.hello.is_none() {
+            self.noise += text.len();
+            return if self.noise > MOST_NOISE { Err(Unheard::Noise(quote())) } else { Ok(Heard::Other) };
+        }
+        // A line of a kind that is not known yet is JSON all the same.
+        if serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok() {
+            self.not_understood += 1;
+        } else {
+            self.garbled += 1;
+        }
+        if self.garbled > MOST_GARBLED { Err(Unheard::Garbled(quote())) } else { Ok(Heard::Other) }
+    }
+
+    fn greet(&mut self, hello: Hello) -> Result<Heard, Unheard> {
+        if hello.schema != SCHEMA {
+            let (version, schema) = (shown(&hello.version), shown(&hello.schema));
+            return Err(Unheard::OtherLanguage { version, schema });
+        }
+        if self.hello.is_some() {
+            return Err(Unheard::Garbled("a second hello".to_owned()));
+        }
+        self.hello = Some(hello);
+        Ok(Heard::Hello)
+    }
+
+    fn stage(&mut self, id: PartId, told: Option<Told>) -> Result<(), Unheard> {
+        self.bytes += id.id.len() + told.as_ref().map_or(0, |(_, bytes)| *bytes);
+        if self.bytes > MOST_BYTES {
+            return Err(Unheard::TooMuch("64 MiB"));
+        }
+        self.staged.push((id, told));
+        if self.staged.len() + self.parts.len() > 2 * MOST_PARTS {
+            return Err(Unheard::TooMuch("50,000 things"));
+        }
+        Ok(())
+    }
+
+    /// Makes true what was told since the look before.
+    fn commit(&mut self, looked: Looked) -> Result<(), Unheard> {
+        for (id, told) in self.staged.drain(..) {
+            match told {
+                Some(told) => self.parts.insert(id, told),
+                None => self.parts.remove(&id),
+            };
+        }
+        if self.parts.len() > MOST_PARTS {
+            return Err(Unheard::TooMuch("50,000 things"));
+        }
+        self.bytes = self.parts.iter().map(|(id, (_, bytes))| id.id.len() + bytes).sum();
+        if let Some(order) = looked.order {
+            self.order = order;
+        }
+        let ended = looked.ended.into_iter().filter(|ended| is_derived(&ended.window));
+        let ended = ended.map(|ended| EndedWindow { window: ended.window.on(&self.machine), ..ended });
+        self.report = Some(Arc::new(self.put_together(looked.at, ended.collect())));
+        Ok(())
+    }
+
+    fn put_together(&self, taken_at: jiff::Timestamp, ended: Vec<EndedWindow>) -> Report {
+        let hello = self.hello.as_ref();
+        let host = ReportHost {
+            name: hello.map(|hello| shown(&hello.host)).unwrap_or_default(),
+            boot_id: hello.and_then(|hello| hello.boot.clone()),
+            pid_namespace: hello.and_then(|hello| hello.pid_namespace),
+        };
+        let mut report = Report {
+            schema: REPORT,
+            taken_at,
+            host,
+            sources: Vec::new(),
+            windows: Vec::new(),
+            records: Vec::new(),
+            claims: Vec::new(),
+            findings: Vec::new(),
+            needs: Vec::new(),
+            broken: Vec::new(),
+            left_overs: Vec::new(),
+            left_trees: Vec::new(),
+            machines: Vec::new(),
+            ended,
+        };
+        // Records are told for themselves, and their claims come after them.
+        let mut records: HashMap<&Key, &Arc<RecordView>> = HashMap::new();
+        let ranks: HashMap<&PartId, usize> =
+            self.order.iter().enumerate().map(|(rank, id)| (id, rank)).collect();
+        let mut parts: Vec<(&PartId, &Part)> = self.parts.iter().map(|(id, (part, _))| (id, part)).collect();
+        parts.sort_by_key(|(id, _)| ranks.get(id).copied().unwrap_or(usize::MAX));
+        for (_, part) in &parts {
+            if let Part::Record(record) | Part::BehindClaim(record) = part {
+                records.insert(&record.key, record);
+            }
+        }
+        for (_, part) in parts {
+            match part {
+                Part::Source(source) => report.sources.push(self.source(source)),
+                Part::Window(window) => report.windows.push((**window).clone()),
+                Part::Record(record) => report.records.push(Arc::clone(record)),
+                Part::Claim(claim) => {
+                    let record = records.get(&claim.record);
+                    report.claims.extend(record.map(|record| claim.view(Arc::clone(record))));
+                }
+                Part::Finding(finding) => report.findings.push(Arc::clone(finding)),
+                Part::Need(need) => report.needs.push((**need).clone()),
+                Part::LeftOver(left) => report.left_overs.push((**left).clone()),
+                Part::LeftTree(tree) => report.left_trees.push((**tree).clone()),
+                Part::Broken(broken) => report.broken.push(broken.clone()),
+                Part::BehindClaim(_) | Part::Tombstone(_) => {}
+            }
+        }
+        report.records.sort_by(|one, other| one.path().cmp(other.path()));
+        report.claims.sort_by(|one, other| one.record.path().cmp(other.record.path()));
+        report.findings.sort_by(|one, other| Finding::order(one, other));
+        report
+    }
+
+    /// Calls a source as it is called from elsewhere.
+    fn source(&self, source: &SourceHealth) -> SourceHealth {
+        SourceHealth { id: format!("{}@{}", source.id, self.machine), ..source.clone() }
+    }
+}

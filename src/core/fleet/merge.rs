@@ -1,0 +1,159 @@
+//! What several machines tell, as one report.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::core::fleet::part::{keys_of_finding, keys_of_need};
+use crate::core::judge::needs::rank;
+use crate::core::model::snapshot::MACHINE;
+use crate::core::model::{
+    ClaimStatus, Evidence, Finding, Key, MachineState, MachineView, NeedKind, Reason, RecordView, Report,
+    SourceHealth, SourceState, Untrusted, Verdict, VerdictState, WindowView,
+};
+
+/// Joins what other machines tell with what is seen here. Nothing that is judged is judged anew but life: whoever
+/// lives on a machine that is silent is not known to.
+pub(crate) fn merged(local: &Report, machines: &[(MachineView, Option<Arc<Report>>)]) -> Report {
+    let mut all = local.clone();
+    let live = machines.iter().filter(|(view, _)| view.state == MachineState::Live);
+    let seen_twice = seen_twice(local, live.filter_map(|(_, report)| report.as_deref()));
+    if !seen_twice.is_empty() {
+        show_once(&mut all, &seen_twice);
+    }
+    for (view, report) in machines {
+        all.sources.push(health(view));
+        all.machines.push(view.clone());
+        let Some(report) = report else { continue };
+        match view.state {
+            MachineState::Live => add(&mut all, report),
+            MachineState::Connecting | MachineState::Silent | MachineState::Unreached => {
+                add(&mut all, &unseen(report, view));
+            }
+        }
+    }
+    all.findings.sort_by(|one, other| Finding::order(one, other));
+    all.needs.sort_by_key(rank);
+    all
+}
+
+/// Returns the windows of this machine that another one which is live tells of as well, by their keys there: this
+/// machine sees the processes of its containers, and another user's claimtop sees the same machine.
+fn seen_twice<'a>(local: &Report, others: impl Iterator<Item = &'a Report>) -> BTreeMap<Key, Key> {
+    let boot = &local.host.boot_id;
+    let others = others.filter(|other| boot.is_some() && other.host.boot_id == *boot);
+    let mut found: BTreeMap<Key, Vec<&Key>> = BTreeMap::new();
+    for other in others {
+        let is_ours = other.host.pid_namespace == local.host.pid_namespace;
+        for there in &other.windows {
+            let is_it = |here: &&WindowView| {
+                let pid = if is_ours { Some(here.pid) } else { here.place.inner_pid };
+                pid == Some(there.pid) && here.start_ticks == there.start_ticks
+            };
+            for here in local.windows.iter().filter(is_it) {
+                found.entry(here.key.clone()).or_default().push(&there.key);
+            }
+        }
+    }
+    // Two containers can have the same number, and begin in the same tick.
+    let certain = found.into_iter().filter_map(|(here, there)| match there.as_slice() {
+        [one] => Some((here, (*one).clone())),
+        _ => None,
+    });
+    certain.collect()
+}
+
+/// Leaves the telling of these windows to whom they are nearest; what is said of them here stays, under that name.
+fn show_once(all: &mut Report, seen_twice: &BTreeMap<Key, Key>) {
+    let is_once = |key: &Key| !seen_twice.contains_key(key);
+    let name = |key: &mut Key| {
+        if let Some(there) = seen_twice.get(key) {
+            *key = there.clone();
+        }
+    };
+    all.windows.retain(|window| is_once(&window.key));
+    all.ended.retain(|ended| is_once(&ended.window));
+    // Whether any system knows it is better known there.
+    all.findings.retain(|finding| finding.is_problem() || finding.subjects.iter().all(is_once));
+    all.needs.retain(|need| is_once(&need.subject) || !matches!(need.kind, NeedKind::Waits { .. }));
+    for finding in &mut all.findings {
+        if !finding.subjects.iter().chain(finding.yields()).all(is_once) {
+            keys_of_finding(Arc::make_mut(finding)).into_iter().for_each(name);
+        }
+    }
+    for record in &mut all.records {
+        if record.window.as_ref().is_some_and(|key| !is_once(key)) {
+            Arc::make_mut(record).window.iter_mut().for_each(name);
+        }
+    }
+    all.claims.iter_mut().filter_map(|claim| claim.window.as_mut()).for_each(name);
+    all.needs.iter_mut().flat_map(keys_of_need).for_each(name);
+}
+
+fn add(all: &mut Report, other: &Report) {
+    all.sources.extend_from_slice(&other.sources);
+    all.windows.extend_from_slice(&other.windows);
+    all.records.extend_from_slice(&other.records);
+    all.claims.extend_from_slice(&other.claims);
+    all.findings.extend_from_slice(&other.findings);
+    all.needs.extend_from_slice(&other.needs);
+    all.broken.extend_from_slice(&other.broken);
+    all.left_overs.extend_from_slice(&other.left_overs);
+    all.left_trees.extend_from_slice(&other.left_trees);
+    all.ended.extend_from_slice(&other.ended);
+}
+
+/// Returns what a machine has told last, now that nothing is heard of it: the dead stay dead, and nobody is known
+/// to live.
+fn unseen(report: &Report, view: &MachineView) -> Report {
+    let mut report = report.clone();
+    for record in &mut report.records {
+        forget_life(record, view);
+    }
+    for claim in &mut report.claims {
+        forget_life(&mut claim.record, view);
+        claim.status = match claim.status {
+            ClaimStatus::Dead | ClaimStatus::Ghost | ClaimStatus::Expired => claim.status,
+            ClaimStatus::Contested | ClaimStatus::Unproven | ClaimStatus::Quiet | ClaimStatus::Held => {
+                ClaimStatus::Unproven
+            }
+        };
+    }
+    report.ended.clear();
+    report
+}
+
+fn forget_life(record: &mut Arc<RecordView>, view: &MachineView) {
+    if record.verdict.state != VerdictState::Alive {
+        return;
+    }
+    let seen =
+        Evidence::new("machine", format!("{} is silent", view.name), view.way.as_str()).at(view.seen_at);
+    let before = record.verdict.evidence.iter().cloned();
+    let evidence = [seen].into_iter().chain(before).collect();
+    let record = Arc::make_mut(record);
+    record.verdict = Verdict {
+        state: VerdictState::Unknown,
+        reason: Reason::NotSeen,
+        in_other_namespace: false,
+        evidence,
+    };
+}
+
+/// Returns how it stands with a machine, among the sources.
+fn health(view: &MachineView) -> SourceHealth {
+    let state = match view.state {
+        MachineState::Live if view.not_understood > 0 => SourceState::Partial,
+        MachineState::Live => SourceState::Ok,
+        MachineState::Connecting => SourceState::Partial,
+        MachineState::Silent | MachineState::Unreached => SourceState::Failed,
+    };
+    let detail = match view.state {
+        MachineState::Live if view.not_understood > 0 => {
+            format!("tells {} things that this version does not know", view.not_understood)
+        }
+        MachineState::Live => format!("{} windows", view.windows),
+        MachineState::Connecting => "being reached".to_owned(),
+        MachineState::Silent | MachineState::Unreached => view.detail.raw().to_owned(),
+    };
+    SourceHealth { id: format!("{MACHINE}{}", view.name), state, detail: Untrusted::new(detail) }
+}

@@ -1,0 +1,12 @@
+//! Other machines: what their own claimtop tells of them, line by line, and how that joins what is seen here.
+//!
+//! A machine judges its own processes, for it alone sees them; what travels are finished reports and never
+//! snapshots. Its claimtop is the *witness*: that it saw somebody die stays true for ever, and that it is silent
+//! says nothing.
+
+pub(crate) mod inbox;
+pub(crate) mod line;
+pub(crate) mod merge;
+pub(crate) mod part;
+pub(crate) mod telling;
+pub(crate) mod way;

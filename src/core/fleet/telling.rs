@@ -1,0 +1,216 @@
+//! What a witness says: a whole look first, and then only what differs.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use serde::Serialize;
+use serde_json::value::RawValue;
+
+use crate::core::fleet::line::{Beat, Hello, Line, Looked, PartId, PartKind, RawPart};
+use crate::core::model::{Finding, Key, KeyKind, RecordView, Report, Tombstone, WindowView, json};
+
+/// By how many points of a percentage the CPU use of a window may move before that alone is worth a line.
+const CPU_STEP: f32 = 10.0;
+
+/// By which part of it the memory of a window may move before that alone is worth a line.
+const MEMORY_STEP: u64 = 8;
+
+/// Remembers what it has said.
+#[derive(Default)]
+pub struct Telling {
+    said: HashMap<PartId, Said>,
+    order: Vec<PartId>,
+    records: HashMap<Key, Arc<RecordView>>,
+    looks: u64,
+}
+
+/// What was said of one thing.
+struct Said {
+    text: Box<RawValue>,
+    /// What it costs, which alone makes no news.
+    cost: Cost,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Cost {
+    cpu: f32,
+    memory: u64,
+}
+
+impl Cost {
+    fn of(window: &WindowView) -> Self {
+        let (cpu, memory) = (window.cpu_percent.unwrap_or_default(), window.memory_bytes.unwrap_or_default());
+        Self { cpu, memory }
+    }
+
+    fn is_near(self, other: Self) -> bool {
+        (self.cpu - other.cpu).abs() < CPU_STEP
+            && self.memory.abs_diff(other.memory) <= self.memory.max(other.memory) / MEMORY_STEP
+    }
+}
+
+impl Telling {
+    /// Says who speaks.
+    ///
+    /// # Errors
+    /// Returns the error of serde_json, which for our own types there is none.
+    pub fn hello(hello: Hello) -> serde_json::Result<String> {
+        line(&Line { hello: Some(hello), ..Line::default() })
+    }
+
+    /// Says what is new since the look before, and what is there no more.
+    ///
+    /// # Errors
+    /// As [`Telling::hello`].
+    pub fn look(&mut self, report: &Report, tombstones: &[Tombstone]) -> serde_json::Result<String> {
+        let mut look = Look { telling: self, lines: String::new(), seen: HashSet::new(), order: Vec::new() };
+        for source in &report.sources {
+            look.say((PartKind::Source, source.id.clone()), source)?;
+        }
+        for window in &report.windows {
+            look.window(window)?;
+        }
+        for record in &report.records {
+            look.record(record)?;
+        }
+        let records: HashSet<&Key> = report.records().map(|record| &record.key).collect();
+        for claim in &report.claims {
+            let record = &claim.record;
+            let id = PartId { kind: PartKind::BehindClaim, id: record.key.to_string() };
+            if !records.contains(&record.key) && !look.seen.contains(&id) {
+                look.say((id.kind, id.id), &**record)?;
+            }
+            look.say((PartKind::Claim, claim.key.to_string()), claim)?;
+        }
+        for finding in &report.findings {
+            look.say((PartKind::Finding, name_of(finding)), &**finding)?;
+        }
+        for need in &report.needs {
+            look.say_in_order((PartKind::Need, need.key.to_string()), need)?;
+        }
+        for left in &report.left_overs {
+            look.say_in_order((PartKind::LeftOver, left.key.to_string()), left)?;
+        }
+        for tree in &report.left_trees {
+            look.say((PartKind::LeftTree, tree.key.to_string()), tree)?;
+        }
+        for broken in &report.broken {
+            look.say((PartKind::Broken, broken.key.to_string()), broken)?;
+        }
+        for stone in tombstones {
+            let id = format!("{} {}", stone.id.pid, stone.id.start_ticks);
+            look.say((PartKind::Tombstone, id), stone)?;
+        }
+        look.end(report)
+    }
+
+    /// Says that it is still there.
+    ///
+    /// # Errors
+    /// As [`Telling::hello`].
+    pub fn beat(number: u64) -> serde_json::Result<String> {
+        line(&Line { beat: Some(Beat { number }), ..Line::default() })
+    }
+}
+
+/// One look, as far as it was told.
+struct Look<'a> {
+    telling: &'a mut Telling,
+    lines: String,
+    seen: HashSet<PartId>,
+    order: Vec<PartId>,
+}
+
+impl Look<'_> {
+    fn say_in_order<T: Serialize>(&mut self, name: Name, part: &T) -> serde_json::Result<()> {
+        let (kind, id) = name.clone();
+        self.order.push(PartId { kind, id });
+        self.say(name, part)
+    }
+
+    fn say<T: Serialize>(&mut self, (kind, id): Name, part: &T) -> serde_json::Result<()> {
+        let mut id = PartId { kind, id };
+        // Two findings may be about the same.
+        while self.seen.contains(&id) {
+            id.id.push('+');
+        }
+        let text = RawValue::from_string(json::to_line(part)?)?;
+        let is_new = self.telling.said.get(&id).is_none_or(|said| said.text.get() != text.get());
+        self.say_text(id, text, Cost::default(), is_new)
+    }
+
+    /// Says something that a look shares with the one before where it is the same.
+    fn record(&mut self, record: &Arc<RecordView>) -> serde_json::Result<()> {
+        let known = self.telling.records.get(&record.key);
+        if known.is_some_and(|known| Arc::ptr_eq(known, record)) {
+            self.seen.insert(PartId { kind: PartKind::Record, id: record.key.to_string() });
+            return Ok(());
+        }
+        self.telling.records.insert(record.key.clone(), Arc::clone(record));
+        self.say((PartKind::Record, record.key.to_string()), &**record)
+    }
+
+    fn window(&mut self, window: &WindowView) -> serde_json::Result<()> {
+        let id = PartId { kind: PartKind::Window, id: window.key.to_string() };
+        let cost = Cost::of(window);
+        self.order.push(id.clone());
+        let said = self.telling.said.get(&id);
+        // What it costs is told as it was, where that is near enough: so it makes no difference.
+        let near = said.map(|said| said.cost).filter(|said| said.is_near(cost)).unwrap_or(cost);
+        let cpu_percent = window.cpu_percent.map(|_| near.cpu);
+        let memory_bytes = window.memory_bytes.map(|_| near.memory);
+        let text = json::to_line(&WindowView { cpu_percent, memory_bytes, ..window.clone() })?;
+        let is_new = said.is_none_or(|said| said.text.get() != text);
+        self.say_text(id, RawValue::from_string(text)?, near, is_new)
+    }
+
+    fn say_text(
+        &mut self,
+        id: PartId,
+        text: Box<RawValue>,
+        cost: Cost,
+        is_new: bool,
+    ) -> serde_json::Result<()> {
+        if is_new {
+            let part = RawPart { kind: id.kind, id: id.id.clone(), is: &text };
+            self.lines.push_str(&line(&Line { part: Some(part), ..Line::default() })?);
+            self.telling.said.insert(id.clone(), Said { text, cost });
+        }
+        self.seen.insert(id);
+        Ok(())
+    }
+
+    fn end(mut self, report: &Report) -> serde_json::Result<String> {
+        let mut gone: Vec<PartId> =
+            self.telling.said.keys().filter(|id| !self.seen.contains(*id)).cloned().collect();
+        gone.sort_unstable();
+        for id in gone {
+            self.telling.said.remove(&id);
+            self.telling.records.remove(&Key::typed(&id.id));
+            self.lines.push_str(&line(&Line { gone: Some(id), ..Line::default() })?);
+        }
+        let moved = (self.order != self.telling.order).then(|| self.order.clone());
+        let is_news = !self.lines.is_empty() || moved.is_some() || !report.ended.is_empty();
+        if is_news || self.telling.looks == 0 {
+            let look = Looked { at: report.taken_at, order: moved, ended: report.ended.clone() };
+            self.lines.push_str(&line(&Line { look: Some(look), ..Line::default() })?);
+        }
+        self.telling.looks += 1;
+        self.telling.order = self.order;
+        Ok(self.lines)
+    }
+}
+
+/// The kind of a thing and what tells it from others of that kind.
+type Name = (PartKind, String);
+
+/// Names a finding by what it is about, whatever its words are by now.
+fn name_of(finding: &Finding) -> String {
+    let subjects = finding.subjects.iter().map(Key::as_str);
+    let parts: Vec<&str> = [finding.code.name()].into_iter().chain(subjects).collect();
+    Key::derive(KeyKind::Finding, &parts).to_string()
+}
+
+fn line(line: &Line<'_>) -> serde_json::Result<String> {
+    Ok(json::to_line(line)? + "\n")
+}

@@ -1,0 +1,74 @@
+//! Another machine, as far as it can be seen from here.
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::core::model::named::named;
+use crate::core::model::{Key, KeyKind, Untrusted};
+
+named! {
+    /// How it stands with another machine.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+    pub enum MachineState {
+        /// It is being reached for the first time.
+        Connecting = "connecting",
+        /// Its claimtop tells what it sees.
+        Live = "live",
+        /// It was reached before, and nothing is heard of it now.
+        Silent = "silent",
+        /// It cannot be reached, or it is not what it was.
+        Unreached = "unreached",
+    }
+}
+
+/// Another machine.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct MachineView {
+    /// Stable for as long as it has its name.
+    pub key: Key,
+    /// What it is called here.
+    pub name: String,
+    /// How it is reached, such as `ssh devbox`.
+    pub way: String,
+    /// How it stands with it.
+    pub state: MachineState,
+    /// What went wrong, and what to do about it; empty where nothing did.
+    pub detail: Untrusted,
+    /// The version of its claimtop.
+    pub version: Option<Untrusted>,
+    /// Its host name.
+    pub host: Option<Untrusted>,
+    /// How many windows it has, as it was last told.
+    pub windows: usize,
+    /// When it was last heard.
+    pub seen_at: Option<Timestamp>,
+    /// How long it took to answer last, in milliseconds.
+    pub latency_ms: Option<u64>,
+    /// How many things it tells of that this version does not know.
+    #[serde(skip_serializing_if = "is_none")]
+    pub not_understood: usize,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
+fn is_none(number: &usize) -> bool {
+    *number == 0
+}
+
+impl MachineView {
+    /// Makes one of which nothing is known yet.
+    pub(crate) fn new(name: &str, way: String) -> Self {
+        Self {
+            key: Key::derive(KeyKind::Machine, &[name]),
+            name: name.to_owned(),
+            way,
+            state: MachineState::Connecting,
+            detail: Untrusted::default(),
+            version: None,
+            host: None,
+            windows: 0,
+            seen_at: None,
+            latency_ms: None,
+            not_understood: 0,
+        }
+    }
+}

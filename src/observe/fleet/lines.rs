@@ -1,0 +1,67 @@
+//! Lines of another program, of bounded length and number.
+
+use tokio::io::{AsyncBufReadExt, AsyncRead, BufReader};
+use tokio::time::Instant;
+
+use crate::core::fleet::inbox::{LONGEST_LINE, Unheard};
+
+/// How much may come at once, in bytes: all of the largest machine.
+const AT_ONCE: f64 = (96 << 20) as f64;
+
+/// How much may come each second after that.
+const EACH_SECOND: f64 = (2 << 20) as f64;
+
+/// Reads lines.
+pub(super) struct Lines<R> {
+    input: BufReader<R>,
+    line: Vec<u8>,
+    is_whole: bool,
+    /// How much may still come, and by when that was so.
+    left: f64,
+    at: Instant,
+}
+
+impl<R: AsyncRead + Unpin> Lines<R> {
+    pub(super) fn new(input: R) -> Self {
+        let input = BufReader::with_capacity(64 << 10, input);
+        Self { input, line: Vec::new(), is_whole: false, left: AT_ONCE, at: Instant::now() }
+    }
+
+    /// Waits for the next line; nothing at the end. Nothing is lost when it is given up half way.
+    ///
+    /// # Errors
+    /// Its line or all of them together are longer than any machine has to say.
+    pub(super) async fn next(&mut self) -> Result<Option<&[u8]>, Unheard> {
+        if std::mem::take(&mut self.is_whole) {
+            self.line.clear();
+        }
+        loop {
+            // Whoever cannot be read has ended.
+            let Ok(bytes) = self.input.fill_buf().await else { return Ok(None) };
+            if bytes.is_empty() {
+                return Ok(None);
+            }
+            let end = bytes.iter().position(|byte| *byte == b'\n');
+            let taken = end.map_or(bytes.len(), |at| at + 1);
+            self.line.extend(bytes.iter().take(taken));
+            self.input.consume(taken);
+            self.spend(taken)?;
+            if self.line.len() > LONGEST_LINE {
+                return Err(Unheard::TooMuch("a line of more than 4 MiB"));
+            }
+            if end.is_some() {
+                self.is_whole = true;
+                return Ok(Some(&self.line));
+            }
+        }
+    }
+
+    fn spend(&mut self, bytes: usize) -> Result<(), Unheard> {
+        let now = Instant::now();
+        let passed = now.duration_since(self.at).as_secs_f64();
+        let bytes = u32::try_from(bytes).map_or(f64::MAX, f64::from);
+        self.left = (self.left + passed * EACH_SECOND).min(AT_ONCE) - bytes;
+        self.at = now;
+        if self.left < 0.0 { Err(Unheard::TooMuch("2 MiB each second")) } else { Ok(()) }
+    }
+}

@@ -1,0 +1,312 @@
+//! One machine's life: reached, heard, lost, and reached again.
+
+use std::hash::{BuildHasher, RandomState};
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::process::{ChildStderr, ChildStdin};
+use tokio::sync::Semaphore;
+use tokio::time::{Instant, MissedTickBehavior, interval, sleep, sleep_until, timeout};
+
+use super::child;
+use super::lines::Lines;
+use super::shared::{Pin, Seen, Shared};
+use crate::core::fleet::inbox::{Heard, Inbox, Unheard};
+use crate::core::fleet::telling::Telling;
+use crate::core::fleet::way::Machine;
+use crate::core::model::text::shown;
+use crate::core::model::{MachineState, Untrusted};
+use crate::source::os::clock;
+
+/// How often it is asked for a sign of life.
+const BEAT: Duration = Duration::from_secs(5);
+
+/// How long it may say nothing before it counts as silent.
+const SILENT: Duration = Duration::from_secs(15);
+
+/// How long it may take to say who it is: ssh itself gives up after 5 s where nobody answers.
+const GREETING: Duration = Duration::from_secs(15);
+
+/// How long to wait before it is tried again, at first and at most.
+const AGAIN: [Duration; 2] = [Duration::from_secs(1), Duration::from_secs(30)];
+
+/// How much of what its program complains of is kept, in bytes.
+const COMPLAINT: usize = 4 << 10;
+
+/// How long its program may take to end when it has closed its output.
+const ENDING: Duration = Duration::from_secs(1);
+
+/// One machine's link.
+pub(super) struct Link {
+    pub(super) machine: Machine,
+    pub(super) at: usize,
+    pub(super) shared: Shared,
+    pub(super) pin: Pin,
+    pub(super) connecting: Arc<Semaphore>,
+}
+
+/// Why a link has ended.
+struct Lost {
+    why: String,
+    /// Whether it has told all of a look.
+    was_live: bool,
+}
+
+impl Lost {
+    fn before(why: impl Into<String>) -> Self {
+        Self { why: why.into(), was_live: false }
+    }
+}
+
+impl Link {
+    /// Reaches the machine again and again.
+    pub(super) async fn keep(self) {
+        let [first, longest] = AGAIN;
+        let mut rest = first;
+        loop {
+            let lost = self.once().await;
+            tracing::debug!(machine = self.machine.name, why = lost.why, "lost a machine");
+            self.change(|seen| {
+                let was_seen = seen.report.is_some();
+                seen.view.state = if was_seen { MachineState::Silent } else { MachineState::Unreached };
+                seen.view.detail = Untrusted::new(lost.why);
+                seen.view.latency_ms = None;
+            });
+            rest = if lost.was_live { first } else { rest };
+            sleep(rest.mul_f64(jitter())).await;
+            rest = (rest * 2).min(longest);
+        }
+    }
+
+    /// Reaches it once, and hears it until it is lost.
+    async fn once(&self) -> Lost {
+        let Ok(permit) = self.connecting.acquire().await else { return Lost::before("the end") };
+        let command = self.machine.way.command(self.machine.path.as_deref());
+        let mut program = match child::start(&command) {
+            Ok(program) => program,
+            Err(error) => return Lost::before(format!("its program could not be started: {error}")),
+        };
+        let (Some(input), Some(output), Some(errors)) =
+            (program.stdin.take(), program.stdout.take(), program.stderr.take())
+        else {
+            return Lost::before("its program has no pipes");
+        };
+        let mut talk = Talk {
+            link: self,
+            inbox: Inbox::new(&self.machine.name),
+            input,
+            lines: Lines::new(output),
+            errors: Complaint { errors: Some(errors), text: Vec::new() },
+            heard_at: Instant::now(),
+            beat: (0, Instant::now()),
+            permit: Some(permit),
+        };
+        let ended = talk.listen().await;
+        let was_live = talk.inbox.report().is_some();
+        let why = match ended {
+            Ended::Closed => {
+                talk.errors.rest().await;
+                let status = timeout(ENDING, program.wait()).await.ok().and_then(Result::ok);
+                closed(&talk.errors.text, status.and_then(|status| status.code()), &self.machine)
+            }
+            Ended::Silent(after) => format!("nothing was heard of it for {} s", after.as_secs()),
+            Ended::Unheard(why) => why.to_string(),
+            Ended::Another(why) => why,
+        };
+        Lost { why, was_live }
+    }
+
+    fn change(&self, change: impl FnOnce(&mut Seen)) {
+        if let Some(seen) = self.shared.seen().get_mut(self.at) {
+            change(seen);
+        }
+        self.shared.changed();
+    }
+}
+
+/// How a talk has ended.
+enum Ended {
+    /// Its program has closed its output.
+    Closed,
+    Silent(Duration),
+    Unheard(Unheard),
+    /// It is not the machine that it was.
+    Another(String),
+}
+
+/// A talk with a machine that was reached.
+struct Talk<'a> {
+    link: &'a Link,
+    inbox: Inbox,
+    input: ChildStdin,
+    lines: Lines<tokio::process::ChildStdout>,
+    errors: Complaint,
+    heard_at: Instant,
+    /// The number of the last beat, and when it was sent.
+    beat: (u64, Instant),
+    /// Held until it has said who it is.
+    permit: Option<tokio::sync::SemaphorePermit<'a>>,
+}
+
+impl Talk<'_> {
+    async fn listen(&mut self) -> Ended {
+        let mut beats = interval(BEAT);
+        beats.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        loop {
+            let patience = if self.inbox.hello().is_some() { SILENT } else { GREETING };
+            tokio::select! {
+                biased;
+                line = self.lines.next() => match line {
+                    Ok(Some(line)) => match self.inbox.hear(line) {
+                        Ok(heard) => {
+                            if let Err(why) = self.take(heard) {
+                                return Ended::Another(why);
+                            }
+                            if heard == Heard::Hello {
+                                beats.reset_immediately();
+                            }
+                        }
+                        Err(why) => return Ended::Unheard(why),
+                    },
+                    Ok(None) => return Ended::Closed,
+                    Err(why) => return Ended::Unheard(why),
+                },
+                _ = beats.tick() => {
+                    if self.inbox.hello().is_some() && !self.ask().await {
+                        return Ended::Closed;
+                    }
+                }
+                () = self.errors.more() => {}
+                () = sleep_until(self.heard_at + patience) => return Ended::Silent(patience),
+            }
+        }
+    }
+
+    /// Asks for a sign of life; returns whether anybody could hear it.
+    async fn ask(&mut self) -> bool {
+        let number = self.beat.0 + 1;
+        self.beat = (number, Instant::now());
+        let Ok(line) = Telling::beat(number) else { return true };
+        // Whoever does not read must not keep us from hearing that nothing comes.
+        match timeout(BEAT, self.input.write_all(line.as_bytes())).await {
+            Ok(written) => written.is_ok(),
+            Err(_) => true,
+        }
+    }
+
+    /// Takes in what a line came to.
+    ///
+    /// # Errors
+    /// It is not the machine that it was.
+    fn take(&mut self, heard: Heard) -> Result<(), String> {
+        if self.inbox.hello().is_none() {
+            return Ok(());
+        }
+        self.heard_at = Instant::now();
+        let now = clock::now();
+        match heard {
+            Heard::Hello => {
+                self.permit = None;
+                let Some(hello) = self.inbox.hello() else { return Ok(()) };
+                (self.link.pin)(&self.link.machine.name, &hello.identity)?;
+                let hello = hello.clone();
+                self.link.change(|seen| {
+                    seen.view.version = Some(Untrusted::new(shown(&hello.version)));
+                    seen.view.host = Some(Untrusted::new(shown(&hello.host)));
+                    seen.view.seen_at = Some(now);
+                    seen.hello = Some(hello);
+                });
+            }
+            Heard::Look => {
+                let report = self.inbox.report().cloned();
+                let tombstones = self.inbox.tombstones().cloned().collect();
+                let not_understood = self.inbox.not_understood();
+                self.link.change(|seen| {
+                    seen.view.state = MachineState::Live;
+                    seen.view.detail = Untrusted::default();
+                    seen.view.windows = report.as_ref().map_or(0, |report| report.windows.len());
+                    seen.view.seen_at = Some(now);
+                    seen.view.not_understood = not_understood;
+                    seen.report = report;
+                    seen.tombstones = tombstones;
+                });
+            }
+            Heard::Beat(number) => {
+                let latency = (number == self.beat.0).then(|| self.beat.1.elapsed());
+                let latency = latency.and_then(|latency| u64::try_from(latency.as_millis()).ok());
+                self.heard(now, latency);
+            }
+            Heard::Other => self.heard(now, None),
+        }
+        Ok(())
+    }
+
+    /// Notes that it was heard, which alone changes nothing that is shown.
+    fn heard(&self, now: jiff::Timestamp, latency: Option<u64>) {
+        if let Some(seen) = self.link.shared.seen().get_mut(self.link.at) {
+            seen.view.seen_at = Some(now);
+            seen.view.latency_ms = latency.or(seen.view.latency_ms);
+        }
+    }
+}
+
+/// What a machine's program complains of.
+struct Complaint {
+    errors: Option<ChildStderr>,
+    text: Vec<u8>,
+}
+
+impl Complaint {
+    /// Waits for more of it; for ever after the end.
+    async fn more(&mut self) {
+        let Some(errors) = &mut self.errors else { return std::future::pending().await };
+        let mut bytes = [0; 1_024];
+        match errors.read(&mut bytes).await {
+            Ok(0) | Err(_) => self.errors = None,
+            Ok(read) => {
+                self.text.extend(bytes.iter().take(read));
+                let much = self.text.len().saturating_sub(COMPLAINT);
+                self.text.drain(..much);
+            }
+        }
+    }
+
+    /// Reads what is still to come.
+    async fn rest(&mut self) {
+        let all = async {
+            while self.errors.is_some() {
+                self.more().await;
+            }
+        };
+        let _ = timeout(ENDING, all).await;
+    }
+}
+
+/// Says why a program has ended, and what to do about it.
+fn closed(complaint: &[u8], code: Option<i32>, machine: &Machine) -> String {
+    let text = String::from_utf8_lossy(complaint);
+    let last = text.lines().map(str::trim).rfind(|line| !line.is_empty()).unwrap_or_default();
+    let way = &machine.way;
+    let advice = match code {
+        Some(127) => "no claimtop is found there: install it, or set its `path` in [[machine]]".to_owned(),
+        Some(2) if text.contains("unrecognized subcommand") => {
+            return "its claimtop is too old to tell others of itself: update it".to_owned();
+        }
+        _ if text.contains("Permission denied") => {
+            format!("it asks for a password or a key: make `{way}` work without a question")
+        }
+        _ if text.contains("Host key verification failed") => {
+            format!("its host key is not known, or another one: run `{way}` once yourself")
+        }
+        Some(code) => format!("its program has ended with code {code}"),
+        None => "its program has ended".to_owned(),
+    };
+    if last.is_empty() { advice } else { format!("{advice} ({})", shown(last)) }
+}
+
+/// Returns a factor between 0.5 and 1.5, so that machines which were lost together are not all tried at once.
+fn jitter() -> f64 {
+    let random = RandomState::new().hash_one(0_u8) >> 32;
+    0.5 + u32::try_from(random).map_or(0.5, f64::from) / f64::from(u32::MAX)
+}

@@ -1,0 +1,107 @@
+//! Other machines, each reached by a program that runs claimtop there: what they tell, for as long as they do.
+//!
+//! One thread keeps all of them. Each has a life of its own: one that refuses, floods or falls silent delays
+//! no other, and nobody here waits for any.
+
+pub(crate) mod child;
+mod lines;
+mod link;
+mod shared;
+
+use std::io;
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::{Arc, Mutex};
+
+use tokio::sync::Semaphore;
+
+use self::link::Link;
+use self::shared::Shared;
+pub(crate) use self::shared::{Pin, Seen};
+use crate::core::fleet::merge::merged;
+use crate::core::fleet::way::Machine;
+use crate::core::model::{MachineState, MachineView, Report};
+use crate::observe::ReportSource;
+
+/// How many machines are being reached at once.
+const AT_ONCE: usize = 16;
+
+/// All machines that are watched.
+pub(crate) struct Fleet {
+    seen: Shared,
+    changes: Receiver<()>,
+}
+
+impl Fleet {
+    /// Starts to reach these machines. They are let go when the process ends.
+    ///
+    /// # Errors
+    /// The system has no more threads for us, or no clock to wait by.
+    pub(crate) fn start(machines: Vec<Machine>, pin: Pin) -> io::Result<Self> {
+        let view = |machine: &Machine| Seen {
+            view: MachineView::new(&machine.name, machine.way.to_string()),
+            hello: None,
+            report: None,
+            tombstones: Arc::default(),
+        };
+        let (changed, changes) = sync_channel(1);
+        let seen = Shared { seen: Arc::new(Mutex::new(machines.iter().map(view).collect())), changed };
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        let shared = seen.clone();
+        std::thread::Builder::new().name("fleet".to_owned()).spawn(move || {
+            runtime.block_on(async {
+                let connecting = Arc::new(Semaphore::new(AT_ONCE));
+                for (at, machine) in machines.into_iter().enumerate() {
+                    let (shared, pin, connecting) =
+                        (shared.clone(), Arc::clone(&pin), Arc::clone(&connecting));
+                    tokio::spawn(Link { machine, at, shared, pin, connecting }.keep());
+                }
+                std::future::pending::<()>().await;
+            });
+        })?;
+        Ok(Self { seen, changes })
+    }
+
+    /// Returns what is known of every machine by now.
+    pub(crate) fn seen(&self) -> Vec<Seen> {
+        self.seen.seen().clone()
+    }
+
+    /// Waits until something is other than it was; returns whether anything can be.
+    pub(crate) fn wait(&self) -> bool {
+        self.changes.recv().is_ok()
+    }
+
+    /// Returns what wakes whoever waits.
+    pub(crate) fn nudge(&self) -> SyncSender<()> {
+        self.seen.changed.clone()
+    }
+
+    /// Waits until each machine has told all of a look, or could not be reached.
+    pub(crate) fn wait_for_all(&self) {
+        let is_told = |seen: &Seen| seen.report.is_some() || seen.view.state == MachineState::Unreached;
+        while !self.seen().iter().all(is_told) && self.wait() {}
+    }
+}
+
+impl Fleet {
+    /// Joins what is known of every machine with what is seen here.
+    pub(crate) fn with(&self, local: &Report) -> Report {
+        let seen: Vec<_> = self.seen().into_iter().map(|seen| (seen.view, seen.report)).collect();
+        merged(local, &seen)
+    }
+}
+
+/// Reports of this machine and of all others, for who asks once.
+pub(crate) struct Everywhere<S> {
+    pub(crate) local: S,
+    pub(crate) fleet: Option<Fleet>,
+}
+
+impl<S: ReportSource> ReportSource for Everywhere<S> {
+    fn next_report(&mut self) -> Arc<Report> {
+        let local = self.local.next_report();
+        let Some(fleet) = &self.fleet else { return local };
+        fleet.wait_for_all();
+        Arc::new(fleet.with(&local))
+    }
+}

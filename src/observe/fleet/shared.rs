@@ -1,0 +1,40 @@
+//! What is known of the machines, between the thread that keeps them and those who ask.
+
+use std::sync::mpsc::SyncSender;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use crate::core::fleet::line::{Hello, Identity};
+use crate::core::model::{MachineView, Report, Tombstone};
+
+/// Says whether a machine of this name is the one that it was, and remembers one that is new; the reason where it
+/// is another.
+pub(crate) type Pin = Arc<dyn Fn(&str, &Identity) -> Result<(), String> + Send + Sync>;
+
+/// What is known of one machine.
+#[derive(Clone)]
+pub(crate) struct Seen {
+    pub(crate) view: MachineView,
+    pub(crate) hello: Option<Hello>,
+    /// What it told last, whole.
+    pub(crate) report: Option<Arc<Report>>,
+    /// Whom it has proven dead in the boot that it told of last.
+    pub(crate) tombstones: Arc<[Tombstone]>,
+}
+
+/// What the thread of the machines writes and others read.
+#[derive(Clone)]
+pub(super) struct Shared {
+    pub(super) seen: Arc<Mutex<Vec<Seen>>>,
+    pub(super) changed: SyncSender<()>,
+}
+
+impl Shared {
+    pub(super) fn seen(&self) -> MutexGuard<'_, Vec<Seen>> {
+        self.seen.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Says that something is other than it was. Who has been told so already needs no telling.
+    pub(super) fn changed(&self) {
+        let _ = self.changed.try_send(());
+    }
+}

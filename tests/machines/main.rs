@@ -1,0 +1,24 @@
+//! Other machines, made of namespaces and of programs that behave badly: what they tell is shown as theirs, and
+//! none harms another or what is seen here.
+//!
+//! Every process that is ended here was started here.
+
+#![cfg(target_os = "linux")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::disallowed_methods,
+    reason = "tests start processes, write their files and say by panicking what is wrong"
+)]
+
+mod far;
+mod hostile;
+#[path = "../common/program.rs"]
+mod program;
+#[path = "../common/pty.rs"]
+mod pty;
+mod reached;
+mod silent;
+#[path = "../cli/world.rs"]
+mod world;
