@@ -14,11 +14,14 @@
 
 mod far;
 mod hostile;
+#[path = "../common/missing.rs"]
+mod missing;
 #[path = "../common/program.rs"]
 mod program;
 #[path = "../common/pty.rs"]
 mod pty;
 mod reached;
 mod silent;
+mod ssh;
 #[path = "../cli/world.rs"]
 mod world;
