@@ -7,8 +7,13 @@ mod common;
 
 use claimtop::core::assess::{Policy, assess};
 use claimtop::core::judge::agent::Signatures;
-use claimtop::core::model::{Report, Tombstone, Untrusted};
-use claimtop::testing::core::{Heard, Hello, Identity, Inbox, Telling};
+use claimtop::core::model::{
+    ClaimStatus, Code, Key, MachineState, MachineView, Reason, Report, SeenAgent, Snapshot, Tombstone,
+    Untrusted, VerdictState,
+};
+use claimtop::testing::core::{
+    Heard, Hello, Identity, Inbox, Telling, Told, TombstoneLedger, hashed, merged_machines as merged,
+};
 use jiff::Timestamp;
 use serde_json::Value;
 
@@ -51,6 +56,14 @@ fn shown(value: Value) -> Value {
     }
 }
 
+/// Leaves out where the PID counts: only a hash of the machine's ID travels.
+fn without_machine_id(mut record: Value) -> Value {
+    if let Some(holder) = record.pointer_mut("/record/holder").and_then(Value::as_object_mut) {
+        holder.remove("domain");
+    }
+    record
+}
+
 /// Returns all things of a report, each as its own JSON, as they are called on their own machine.
 fn things(report: &Report) -> Vec<(&'static str, Vec<String>)> {
     let text = |value: Value| shown(value).to_string().replace(&format!("@{MACHINE}"), "");
@@ -66,7 +79,7 @@ fn things(report: &Report) -> Vec<(&'static str, Vec<String>)> {
     vec![
         ("sources", sorted(json(&report.sources))),
         ("windows", all(json(&report.windows))),
-        ("records", sorted(json(&report.records))),
+        ("records", sorted(json(&report.records).into_iter().map(without_machine_id).collect())),
         ("claims", sorted(json(&report.claims))),
         ("findings", sorted(json(&report.findings))),
         ("needs", all(json(&report.needs))),
@@ -111,4 +124,99 @@ fn every_world_arrives_as_it_was_judged_also_as_what_differs_from_another() {
         assert_eq!(telling.look(&report, stones).unwrap(), "", "{world}: nothing is new");
     }
     assert!(windows > 100, "only {windows} windows in all worlds");
+}
+
+/// A file in a home that two machines share: it names a process of the other one.
+const SHARED: &str = r#"
+title = "a home that a container shares"
+PROCESSES
+[host]
+pid_namespace = NAMESPACE
+machine_id = "MACHINE"
+[[file]]
+path = "~/.claude/sessions/5.json"
+written = "30 min ago"
+text = '''{"pid":5,"sessionId":"95fe798d-3725-4649-974a-0dec79220193","cwd":"/w","startedAt":0,"procStart":"{{tick 20 hours ago}}","pidDomain":"linux:cafe:pid:[4026532999]","version":"2.1.330","kind":"interactive","entrypoint":"cli","name":"alpha","status":"idle"}'''
+[expect]
+findings = []
+"#;
+
+const AGENT: &str = "[[process]]\npid = 5\nname = \"claude\"\nstarted = \"20 hours ago\"\n";
+
+fn shared(processes: &str, (machine, namespace): (&str, u64)) -> Snapshot {
+    let text = SHARED.replace("PROCESSES", processes).replace("NAMESPACE", &namespace.to_string());
+    let text = text.replace("MACHINE", machine);
+    common::parse(&text, "a world").snapshot()
+}
+
+/// Returns what the witness in the container tells, in this state.
+fn witness(
+    snapshot: &Snapshot,
+    tombstones: &[Tombstone],
+    (machine, namespace): (&str, u64),
+    state: MachineState,
+) -> Told {
+    let report = assess(snapshot, &Policy { signatures: Signatures::built_in().unwrap() });
+    let mut inbox = Inbox::new(MACHINE);
+    let hello = Hello {
+        identity: Identity { machine: Some(hashed(machine)), store: None },
+        pid_namespace: Some(namespace),
+        boot: snapshot.host.boot_id.clone(),
+        ..hello()
+    };
+    hear(&mut inbox, &Telling::hello(hello).unwrap());
+    let lines = Telling::default().look(&report, tombstones).unwrap();
+    assert!(!lines.contains("cafe"), "a machine ID is nobody's business");
+    hear(&mut inbox, &lines);
+    let mut view = MachineView::new(MACHINE, "any way".to_owned());
+    view.state = state;
+    let tombstones = inbox.tombstones().cloned().collect();
+    Told { view, hello: inbox.hello().cloned(), report: inbox.report().cloned(), tombstones }
+}
+
+/// Returns the verdict about the record here, and how its claim stands.
+fn judged(told: Told) -> (VerdictState, Reason, ClaimStatus) {
+    let here = shared("", ("f00d", 4_026_531_836));
+    let local = assess(&here, &Policy { signatures: Signatures::built_in().unwrap() });
+    let all = merged(&local, &[told]);
+    let is_here = |key: &Key| key.machine().is_none();
+    let record = all.records().find(|record| is_here(&record.key)).unwrap();
+    let claim = all.claims.iter().find(|claim| is_here(&claim.key)).unwrap();
+    let is_told = all
+        .findings()
+        .any(|finding| finding.code == Code::DeadHolder && finding.subjects.iter().any(is_here));
+    assert_eq!(is_told, record.verdict.state == VerdictState::Dead);
+    (record.verdict.state, record.verdict.reason, claim.status)
+}
+
+#[test]
+fn a_record_of_another_machines_window_is_judged_by_its_witness_and_by_nobody_else() {
+    let its = ("cafe", 4_026_532_999);
+    let inside = shared(AGENT, its);
+    let unknown = (VerdictState::Unknown, Reason::OtherHost, ClaimStatus::Unproven);
+    let alive = (VerdictState::Alive, Reason::Witnessed, ClaimStatus::Held);
+    let dead = (VerdictState::Dead, Reason::Witnessed, ClaimStatus::Dead);
+    assert_eq!(judged(witness(&inside, &[], its, MachineState::Live)), alive);
+    for others in [("cafe", 4_026_532_998), ("beef", 4_026_532_999)] {
+        assert_eq!(judged(witness(&inside, &[], others, MachineState::Live)), unknown, "{others:?}");
+    }
+    assert_eq!(judged(witness(&inside, &[], its, MachineState::Silent)), unknown, "silence is nothing");
+    // It has ended there.
+    let empty = shared("", its);
+    let seen = SeenAgent {
+        id: inside.processes.get(5).unwrap().id,
+        last_seen_at: empty.taken_at,
+        registered_at: None,
+    };
+    let policy = Policy { signatures: Signatures::built_in().unwrap() };
+    let look = Snapshot { seen_agents: vec![seen], ..empty.clone() };
+    let seen = TombstoneLedger::default().learn(&look, &assess(&look, &policy)).learnt;
+    assert_eq!(seen.len(), 1);
+    let unseen: Vec<_> =
+        seen.iter().map(|stone| Tombstone { seen_alive_at: None, ..stone.clone() }).collect();
+    for state in [MachineState::Live, MachineState::Silent] {
+        assert_eq!(judged(witness(&empty, &seen, its, state)), dead, "a death is for ever");
+        assert_eq!(judged(witness(&empty, &unseen, its, state)), unknown, "it has never seen it live");
+        assert_eq!(judged(witness(&empty, &seen, ("beef", its.1), state)), unknown);
+    }
 }

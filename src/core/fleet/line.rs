@@ -67,7 +67,7 @@ pub struct Identity {
 }
 
 /// Hashes a machine ID for others to see.
-pub(crate) fn hashed(machine_id: &str) -> String {
+pub fn hashed(machine_id: &str) -> String {
     let digest = Sha256::digest(format!("{machine_id} claimtop"));
     digest.iter().take(16).map(|byte| format!("{byte:02x}")).collect()
 }

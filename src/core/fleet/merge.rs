@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::core::fleet::part::{keys_of_finding, keys_of_need};
+use crate::core::fleet::told::Told;
+use crate::core::fleet::witness::testify;
 use crate::core::judge::needs::rank;
 use crate::core::model::snapshot::MACHINE;
 use crate::core::model::{
@@ -13,14 +15,15 @@ use crate::core::model::{
 
 /// Joins what other machines tell with what is seen here. Nothing that is judged is judged anew but life: whoever
 /// lives on a machine that is silent is not known to.
-pub(crate) fn merged(local: &Report, machines: &[(MachineView, Option<Arc<Report>>)]) -> Report {
+pub fn merged(local: &Report, machines: &[Told]) -> Report {
     let mut all = local.clone();
-    let live = machines.iter().filter(|(view, _)| view.state == MachineState::Live);
-    let seen_twice = seen_twice(local, live.filter_map(|(_, report)| report.as_deref()));
+    let live = machines.iter().filter(|told| told.view.state == MachineState::Live);
+    let seen_twice = seen_twice(local, live.filter_map(|told| told.report.as_deref()));
     if !seen_twice.is_empty() {
         show_once(&mut all, &seen_twice);
     }
-    for (view, report) in machines {
+    testify(&mut all, machines);
+    for Told { view, report, .. } in machines {
         all.sources.push(health(view));
         all.machines.push(view.clone());
         let Some(report) = report else { continue };

@@ -9,4 +9,6 @@ pub(crate) mod line;
 pub(crate) mod merge;
 pub(crate) mod part;
 pub(crate) mod telling;
+pub(crate) mod told;
 pub(crate) mod way;
+mod witness;

@@ -1,13 +1,16 @@
 //! What a witness says: a whole look first, and then only what differs.
 
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use crate::core::fleet::line::{Beat, Hello, Line, Looked, PartId, PartKind, RawPart};
-use crate::core::model::{Finding, Key, KeyKind, RecordView, Report, Tombstone, WindowView, json};
+use crate::core::fleet::line::{Beat, Hello, Line, Looked, PartId, PartKind, RawPart, hashed};
+use crate::core::model::{
+    Domain, Finding, Holder, Key, KeyKind, RecordView, Report, Tombstone, WindowView, json,
+};
 
 /// By how many points of a percentage the CPU use of a window may move before that alone is worth a line.
 const CPU_STEP: f32 = 10.0;
@@ -78,7 +81,7 @@ impl Telling {
             let record = &claim.record;
             let id = PartId { kind: PartKind::BehindClaim, id: record.key.to_string() };
             if !records.contains(&record.key) && !look.seen.contains(&id) {
-                look.say((id.kind, id.id), &**record)?;
+                look.say((id.kind, id.id), &*discreet(record))?;
             }
             look.say((PartKind::Claim, claim.key.to_string()), claim)?;
         }
@@ -147,7 +150,7 @@ impl Look<'_> {
             return Ok(());
         }
         self.telling.records.insert(record.key.clone(), Arc::clone(record));
-        self.say((PartKind::Record, record.key.to_string()), &**record)
+        self.say((PartKind::Record, record.key.to_string()), &*discreet(record))
     }
 
     fn window(&mut self, window: &WindowView) -> serde_json::Result<()> {
@@ -203,6 +206,21 @@ impl Look<'_> {
 
 /// The kind of a thing and what tells it from others of that kind.
 type Name = (PartKind, String);
+
+/// Returns a record without this machine's ID, which is nobody's business: its hash stands for it.
+fn discreet(record: &Arc<RecordView>) -> Cow<'_, RecordView> {
+    let domain = record.holder.as_ref().and_then(Holder::domain);
+    if !matches!(domain, Some(Domain::Linux { machine: Some(_), .. })) {
+        return Cow::Borrowed(record);
+    }
+    let mut view = (**record).clone();
+    let names = Arc::make_mut(&mut view.record).holder.as_mut().and_then(|holder| holder.names.as_mut());
+    if let Some(Domain::Linux { machine: Some(machine), .. }) = names.and_then(|names| names.domain.as_mut())
+    {
+        *machine = hashed(machine.raw()).into();
+    }
+    Cow::Owned(view)
+}
 
 /// Names a finding by what it is about, whatever its words are by now.
 fn name_of(finding: &Finding) -> String {

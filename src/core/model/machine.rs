@@ -56,7 +56,7 @@ fn is_none(number: &usize) -> bool {
 
 impl MachineView {
     /// Makes one of which nothing is known yet.
-    pub(crate) fn new(name: &str, way: String) -> Self {
+    pub fn new(name: &str, way: String) -> Self {
         Self {
             key: Key::derive(KeyKind::Machine, &[name]),
             name: name.to_owned(),

@@ -11,9 +11,10 @@ use tokio::time::{Instant, MissedTickBehavior, interval, sleep, sleep_until, tim
 
 use super::child;
 use super::lines::Lines;
-use super::shared::{Pin, Seen, Shared};
+use super::shared::{Pin, Shared};
 use crate::core::fleet::inbox::{Heard, Inbox, Unheard};
 use crate::core::fleet::telling::Telling;
+use crate::core::fleet::told::Told;
 use crate::core::fleet::way::Machine;
 use crate::core::model::text::shown;
 use crate::core::model::{MachineState, Untrusted};
@@ -117,7 +118,7 @@ impl Link {
         Lost { why, was_live }
     }
 
-    fn change(&self, change: impl FnOnce(&mut Seen)) {
+    fn change(&self, change: impl FnOnce(&mut Told)) {
         if let Some(seen) = self.shared.seen().get_mut(self.at) {
             change(seen);
         }

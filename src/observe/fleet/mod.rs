@@ -15,9 +15,10 @@ use std::sync::{Arc, Mutex};
 use tokio::sync::Semaphore;
 
 use self::link::Link;
+pub(crate) use self::shared::Pin;
 use self::shared::Shared;
-pub(crate) use self::shared::{Pin, Seen};
 use crate::core::fleet::merge::merged;
+use crate::core::fleet::told::Told;
 use crate::core::fleet::way::Machine;
 use crate::core::model::{MachineState, MachineView, Report};
 use crate::observe::ReportSource;
@@ -37,7 +38,7 @@ impl Fleet {
     /// # Errors
     /// The system has no more threads for us, or no clock to wait by.
     pub(crate) fn start(machines: Vec<Machine>, pin: Pin) -> io::Result<Self> {
-        let view = |machine: &Machine| Seen {
+        let view = |machine: &Machine| Told {
             view: MachineView::new(&machine.name, machine.way.to_string()),
             hello: None,
             report: None,
@@ -62,7 +63,7 @@ impl Fleet {
     }
 
     /// Returns what is known of every machine by now.
-    pub(crate) fn seen(&self) -> Vec<Seen> {
+    pub(crate) fn seen(&self) -> Vec<Told> {
         self.seen.seen().clone()
     }
 
@@ -78,7 +79,7 @@ impl Fleet {
 
     /// Waits until each machine has told all of a look, or could not be reached.
     pub(crate) fn wait_for_all(&self) {
-        let is_told = |seen: &Seen| seen.report.is_some() || seen.view.state == MachineState::Unreached;
+        let is_told = |seen: &Told| seen.report.is_some() || seen.view.state == MachineState::Unreached;
         while !self.seen().iter().all(is_told) && self.wait() {}
     }
 }
@@ -86,8 +87,7 @@ impl Fleet {
 impl Fleet {
     /// Joins what is known of every machine with what is seen here.
     pub(crate) fn with(&self, local: &Report) -> Report {
-        let seen: Vec<_> = self.seen().into_iter().map(|seen| (seen.view, seen.report)).collect();
-        merged(local, &seen)
+        merged(local, &self.seen())
     }
 }
 

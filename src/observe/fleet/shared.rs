@@ -3,33 +3,22 @@
 use std::sync::mpsc::SyncSender;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crate::core::fleet::line::{Hello, Identity};
-use crate::core::model::{MachineView, Report, Tombstone};
+use crate::core::fleet::line::Identity;
+use crate::core::fleet::told::Told;
 
 /// Says whether a machine of this name is the one that it was, and remembers one that is new; the reason where it
 /// is another.
 pub(crate) type Pin = Arc<dyn Fn(&str, &Identity) -> Result<(), String> + Send + Sync>;
 
-/// What is known of one machine.
-#[derive(Clone)]
-pub(crate) struct Seen {
-    pub(crate) view: MachineView,
-    pub(crate) hello: Option<Hello>,
-    /// What it told last, whole.
-    pub(crate) report: Option<Arc<Report>>,
-    /// Whom it has proven dead in the boot that it told of last.
-    pub(crate) tombstones: Arc<[Tombstone]>,
-}
-
 /// What the thread of the machines writes and others read.
 #[derive(Clone)]
 pub(super) struct Shared {
-    pub(super) seen: Arc<Mutex<Vec<Seen>>>,
+    pub(super) seen: Arc<Mutex<Vec<Told>>>,
     pub(super) changed: SyncSender<()>,
 }
 
 impl Shared {
-    pub(super) fn seen(&self) -> MutexGuard<'_, Vec<Seen>> {
+    pub(super) fn seen(&self) -> MutexGuard<'_, Vec<Told>> {
         self.seen.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
