@@ -89,6 +89,39 @@ fn another_machine_behind_a_name_is_not_believed_until_it_is_accepted() {
 }
 
 #[test]
+fn one_machine_by_two_names_a_clone_and_another_clock_are_told() {
+    let world = World::new();
+    let plays = |boot: &str, store: &str, now: &str| {
+        format!(
+            r#"echo '{{"hello":{{"schema":"claimtop.stream.v1","version":"0.1.0","machine":"m","store":"{store}","host":"h","boot":"{boot}","pid_namespace":7,"now":"{now}"}}}}'; echo '{{"look":{{"at":"{now}"}}}}'; sleep 60"#
+        )
+    };
+    let now = jiff::Timestamp::now();
+    let (now, ahead) = (now.to_string(), (now + jiff::SignedDuration::from_hours(1)).to_string());
+    let scripts = [
+        plays("b1", "s1", &now),
+        format!("sleep 1; {}", plays("b1", "s1", &now)),
+        format!("sleep 1; {}", plays("b2", "s2", &ahead)),
+    ];
+    let words: Vec<[&str; 3]> = scripts.iter().map(|script| ["sh", "-c", script.as_str()]).collect();
+    configure(&world, &[], &[("one", &words[0]), ("same", &words[1]), ("clone", &words[2])]);
+    let answer = world.run_with(&["machines", "--json"], &[("PATH", "/usr/bin:/bin")]);
+    let machines = json(&answer);
+    let told = |at: usize| {
+        let machine = &machines["machines"][at];
+        (machine["state"].as_str().unwrap(), machine["detail"].as_str().unwrap())
+    };
+    assert_eq!(told(0), ("live", ""));
+    assert_eq!(told(1), ("unreached", "it is the machine that is shown as one already"));
+    let (state, why) = told(2);
+    assert_eq!(state, "live");
+    assert!(
+        why.contains("it has the ID of one: one is a clone") && why.contains("ahead of this one"),
+        "{why}"
+    );
+}
+
+#[test]
 fn what_is_no_machine_is_a_usage_error() {
     let world = World::new();
     for on in ["-oProxyCommand=touch x", "ftp:box", "docker:--privileged", "a b", ""] {

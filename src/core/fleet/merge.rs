@@ -30,7 +30,7 @@ pub fn merged(local: &Report, machines: &[Told]) -> Report {
         match view.state {
             MachineState::Live => add(&mut all, report),
             MachineState::Connecting | MachineState::Silent | MachineState::Unreached => {
-                add(&mut all, &unseen(report, view));
+                add(&mut all, &unseen(report, view, local));
             }
         }
     }
@@ -107,12 +107,17 @@ fn add(all: &mut Report, other: &Report) {
 
 /// Returns what a machine has told last, now that nothing is heard of it: the dead stay dead, and nobody is known
 /// to live.
-fn unseen(report: &Report, view: &MachineView) -> Report {
+///
+/// Of a container the processes are still seen from its host: these windows are shown as what is seen of them here.
+fn unseen(report: &Report, view: &MachineView, local: &Report) -> Report {
+    let here: BTreeMap<Key, Key> =
+        seen_twice(local, [report].into_iter()).into_iter().map(|(here, there)| (there, here)).collect();
     let mut report = report.clone();
-    for record in &mut report.records {
+    let lives_here = |record: &RecordView| record.window.as_ref().is_some_and(|key| here.contains_key(key));
+    for record in report.records.iter_mut().filter(|record| !lives_here(record)) {
         forget_life(record, view);
     }
-    for claim in &mut report.claims {
+    for claim in report.claims.iter_mut().filter(|claim| !lives_here(&claim.record)) {
         forget_life(&mut claim.record, view);
         claim.status = match claim.status {
             ClaimStatus::Dead | ClaimStatus::Ghost | ClaimStatus::Expired => claim.status,
@@ -122,6 +127,9 @@ fn unseen(report: &Report, view: &MachineView) -> Report {
         };
     }
     report.ended.clear();
+    if !here.is_empty() {
+        show_once(&mut report, &here);
+    }
     report
 }
 
@@ -154,6 +162,7 @@ fn health(view: &MachineView) -> SourceHealth {
         MachineState::Live if view.not_understood > 0 => {
             format!("tells {} things that this version does not know", view.not_understood)
         }
+        MachineState::Live if !view.detail.is_empty() => view.detail.raw().to_owned(),
         MachineState::Live => format!("{} windows", view.windows),
         MachineState::Connecting => "being reached".to_owned(),
         MachineState::Silent | MachineState::Unreached => view.detail.raw().to_owned(),

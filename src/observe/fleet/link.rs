@@ -4,6 +4,7 @@ use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
 use std::time::Duration;
 
+use jiff::{SignedDuration, Timestamp};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::process::{ChildStderr, ChildStdin};
 use tokio::sync::Semaphore;
@@ -13,6 +14,7 @@ use super::child;
 use super::lines::Lines;
 use super::shared::{Pin, Shared};
 use crate::core::fleet::inbox::{Heard, Inbox, Unheard};
+use crate::core::fleet::line::Hello;
 use crate::core::fleet::telling::Telling;
 use crate::core::fleet::told::Told;
 use crate::core::fleet::way::Machine;
@@ -34,6 +36,9 @@ const AGAIN: [Duration; 2] = [Duration::from_secs(1), Duration::from_secs(30)];
 
 /// How much of what its program complains of is kept, in bytes.
 const COMPLAINT: usize = 4 << 10;
+
+/// By how much its clock may differ before that is worth a word.
+const CLOCK_DOUBT: SignedDuration = SignedDuration::from_secs(2);
 
 /// How long its program may take to end when it has closed its output.
 const ENDING: Duration = Duration::from_secs(1);
@@ -102,6 +107,7 @@ impl Link {
             heard_at: Instant::now(),
             beat: (0, Instant::now()),
             permit: Some(permit),
+            remark: String::new(),
         };
         let ended = talk.listen().await;
         let was_live = talk.inbox.report().is_some();
@@ -148,6 +154,8 @@ struct Talk<'a> {
     beat: (u64, Instant),
     /// Held until it has said who it is.
     permit: Option<tokio::sync::SemaphorePermit<'a>>,
+    /// What is odd about the machine.
+    remark: String,
 }
 
 impl Talk<'_> {
@@ -212,6 +220,7 @@ impl Talk<'_> {
                 let Some(hello) = self.inbox.hello() else { return Ok(()) };
                 (self.link.pin)(&self.link.machine.name, &hello.identity)?;
                 let hello = hello.clone();
+                self.remark = self.remark_on(&hello, now)?;
                 self.link.change(|seen| {
                     seen.view.version = Some(Untrusted::new(shown(&hello.version)));
                     seen.view.host = Some(Untrusted::new(shown(&hello.host)));
@@ -223,9 +232,10 @@ impl Talk<'_> {
                 let report = self.inbox.report().cloned();
                 let tombstones = self.inbox.tombstones().cloned().collect();
                 let not_understood = self.inbox.not_understood();
+                let remark = Untrusted::new(self.remark.clone());
                 self.link.change(|seen| {
                     seen.view.state = MachineState::Live;
-                    seen.view.detail = Untrusted::default();
+                    seen.view.detail = remark;
                     seen.view.windows = report.as_ref().map_or(0, |report| report.windows.len());
                     seen.view.seen_at = Some(now);
                     seen.view.not_understood = not_understood;
@@ -243,8 +253,37 @@ impl Talk<'_> {
         Ok(())
     }
 
+    /// Says what is odd about a machine.
+    ///
+    /// # Errors
+    /// It is reached by another name already, and shown there.
+    fn remark_on(&self, hello: &Hello, now: Timestamp) -> Result<String, String> {
+        let mut remarks = Vec::new();
+        let all = self.link.shared.seen();
+        let others = all.iter().enumerate().filter(|(at, _)| *at != self.link.at).map(|(_, other)| other);
+        for other in others.filter(|other| other.view.state == MachineState::Live) {
+            let Some(known) = &other.hello else { continue };
+            let is_same = |one: &Option<String>, two: &Option<String>| one.is_some() && one == two;
+            let is_boot = is_same(&known.boot, &hello.boot);
+            let is_store = is_same(&known.identity.store, &hello.identity.store);
+            if is_store && is_boot && known.pid_namespace == hello.pid_namespace {
+                return Err(format!("it is the machine that is shown as {} already", other.view.name));
+            }
+            if !is_boot && (is_store || is_same(&known.identity.machine, &hello.identity.machine)) {
+                remarks.push(format!("it has the ID of {}: one is a clone of the other", other.view.name));
+            }
+        }
+        let ahead = hello.now.duration_since(now);
+        if ahead.abs() >= CLOCK_DOUBT {
+            let way = if ahead.is_positive() { "ahead of" } else { "behind" };
+            let by = SignedDuration::from_secs(ahead.abs().as_secs());
+            remarks.push(format!("its clock is {by:#} {way} this one, and so are the ages of what it tells"));
+        }
+        Ok(remarks.join("; "))
+    }
+
     /// Notes that it was heard, which alone changes nothing that is shown.
-    fn heard(&self, now: jiff::Timestamp, latency: Option<u64>) {
+    fn heard(&self, now: Timestamp, latency: Option<u64>) {
         if let Some(seen) = self.link.shared.seen().get_mut(self.link.at) {
             seen.view.seen_at = Some(now);
             seen.view.latency_ms = latency.or(seen.view.latency_ms);
