@@ -44,11 +44,11 @@ pub mod config {
 
 /// From `core`.
 pub mod core {
-    pub use crate::core::fleet::inbox::{Heard, Inbox, Unheard};
+    pub use crate::core::fleet::decoder::{Decoder, Received, StreamError};
+    pub use crate::core::fleet::encoder::Encoder;
+    pub use crate::core::fleet::far::FarMachine;
     pub use crate::core::fleet::line::{Hello, Identity, hashed};
     pub use crate::core::fleet::merge::merged as merged_machines;
-    pub use crate::core::fleet::telling::Telling;
-    pub use crate::core::fleet::told::Told;
     pub use crate::core::history::journal::{Entry, History, Movement, Outcome};
     pub use crate::core::history::recording::redact::Redactor;
     pub use crate::core::judge::agent::Role;

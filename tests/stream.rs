@@ -12,7 +12,8 @@ use claimtop::core::model::{
     Untrusted, VerdictState,
 };
 use claimtop::testing::core::{
-    Heard, Hello, Identity, Inbox, Telling, Told, TombstoneLedger, hashed, merged_machines as merged,
+    Decoder, Encoder, FarMachine, Hello, Identity, Received, TombstoneLedger, hashed,
+    merged_machines as merged,
 };
 use jiff::Timestamp;
 use serde_json::Value;
@@ -33,14 +34,14 @@ fn hello() -> Hello {
     }
 }
 
-fn hear(inbox: &mut Inbox, lines: &str) -> Vec<Heard> {
-    lines.lines().map(|line| inbox.hear(line.as_bytes()).unwrap()).collect()
+fn hear(decoder: &mut Decoder, lines: &str) -> Vec<Received> {
+    lines.lines().map(|line| decoder.receive(line.as_bytes()).unwrap()).collect()
 }
 
-fn greeted() -> Inbox {
-    let mut inbox = Inbox::new(MACHINE);
-    assert_eq!(hear(&mut inbox, &Telling::hello(hello()).unwrap()), [Heard::Hello]);
-    inbox
+fn greeted() -> Decoder {
+    let mut decoder = Decoder::new(MACHINE);
+    assert_eq!(hear(&mut decoder, &Encoder::hello(hello()).unwrap()), [Received::Hello]);
+    decoder
 }
 
 /// Makes every text safe to show, as whoever hears of it does.
@@ -93,19 +94,19 @@ fn things(report: &Report) -> Vec<(&'static str, Vec<String>)> {
 }
 
 #[track_caller]
-fn check(inbox: &Inbox, report: &Report, tombstones: &[Tombstone], world: &str) {
-    let told = inbox.report().unwrap();
+fn check(decoder: &Decoder, report: &Report, tombstones: &[Tombstone], world: &str) {
+    let told = decoder.report().unwrap();
     for ((what, expected), (_, found)) in things(report).into_iter().zip(things(told)) {
         assert_eq!(found, expected, "{what} of {world}");
     }
-    assert_eq!(inbox.tombstones().count(), tombstones.len(), "{world}");
-    assert_eq!(inbox.not_understood(), 0, "{world}");
+    assert_eq!(decoder.tombstones().count(), tombstones.len(), "{world}");
+    assert_eq!(decoder.not_understood(), 0, "{world}");
 }
 
 #[test]
 fn every_world_arrives_as_it_was_judged_also_as_what_differs_from_another() {
     let policy = Policy { signatures: Signatures::built_in().unwrap() };
-    let (mut telling, mut inbox) = (Telling::default(), greeted());
+    let (mut encoder, mut decoder) = (Encoder::default(), greeted());
     let mut windows = 0;
     for path in common::worlds() {
         let snapshot = common::load(&path).snapshot();
@@ -114,14 +115,14 @@ fn every_world_arrives_as_it_was_judged_also_as_what_differs_from_another() {
         let world = path.display().to_string();
         let (stones, alone) = (&snapshot.tombstones, &mut greeted());
         assert_eq!(
-            hear(alone, &Telling::default().look(&report, stones).unwrap()).last(),
-            Some(&Heard::Look),
+            hear(alone, &Encoder::default().look(&report, stones).unwrap()).last(),
+            Some(&Received::Look),
             "{world}"
         );
         check(alone, &report, stones, &world);
-        hear(&mut inbox, &telling.look(&report, stones).unwrap());
-        check(&inbox, &report, stones, &world);
-        assert_eq!(telling.look(&report, stones).unwrap(), "", "{world}: nothing is new");
+        hear(&mut decoder, &encoder.look(&report, stones).unwrap());
+        check(&decoder, &report, stones, &world);
+        assert_eq!(encoder.look(&report, stones).unwrap(), "", "{world}: nothing is new");
     }
     assert!(windows > 100, "only {windows} windows in all worlds");
 }
@@ -155,27 +156,27 @@ fn witness(
     tombstones: &[Tombstone],
     (machine, namespace): (&str, u64),
     state: MachineState,
-) -> Told {
+) -> FarMachine {
     let report = assess(snapshot, &Policy { signatures: Signatures::built_in().unwrap() });
-    let mut inbox = Inbox::new(MACHINE);
+    let mut decoder = Decoder::new(MACHINE);
     let hello = Hello {
         identity: Identity { machine: Some(hashed(machine)), store: None },
         pid_namespace: Some(namespace),
         boot: snapshot.host.boot_id.clone(),
         ..hello()
     };
-    hear(&mut inbox, &Telling::hello(hello).unwrap());
-    let lines = Telling::default().look(&report, tombstones).unwrap();
+    hear(&mut decoder, &Encoder::hello(hello).unwrap());
+    let lines = Encoder::default().look(&report, tombstones).unwrap();
     assert!(!lines.contains("cafe"), "a machine ID is nobody's business");
-    hear(&mut inbox, &lines);
+    hear(&mut decoder, &lines);
     let mut view = MachineView::new(MACHINE, "any way".to_owned());
     view.state = state;
-    let tombstones = inbox.tombstones().cloned().collect();
-    Told { view, hello: inbox.hello().cloned(), report: inbox.report().cloned(), tombstones }
+    let tombstones = decoder.tombstones().cloned().collect();
+    FarMachine { view, hello: decoder.hello().cloned(), report: decoder.report().cloned(), tombstones }
 }
 
 /// Returns the verdict about the record here, and how its claim stands.
-fn judged(told: Told) -> (VerdictState, Reason, ClaimStatus) {
+fn judged(told: FarMachine) -> (VerdictState, Reason, ClaimStatus) {
     let here = shared("", ("f00d", 4_026_531_836));
     let local = assess(&here, &Policy { signatures: Signatures::built_in().unwrap() });
     let all = merged(&local, &[told]);

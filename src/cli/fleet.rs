@@ -11,7 +11,7 @@ use anyhow::{Context, anyhow};
 use super::failure::{Exit, Failure, Outcome};
 use super::settings::Settings;
 use crate::act::known_machines;
-use crate::core::fleet::way::Machine;
+use crate::core::fleet::transport::Machine;
 use crate::observe::fleet::child::APART;
 use crate::observe::fleet::{Fleet, Pin};
 

@@ -3,7 +3,7 @@
 use anyhow::anyhow;
 
 use super::failure::Failure;
-use crate::core::fleet::way::Machine;
+use crate::core::fleet::transport::Machine;
 
 /// The name that stands for every machine of the configuration.
 const ALL: &str = "all";

@@ -69,8 +69,9 @@ fn reached(fleet: &Fleet) -> Vec<MachineView> {
 }
 
 fn table(views: &[MachineView], now: Timestamp, paint: Paint) -> String {
-    let mut columns =
-        Columns::new(&["MACHINE", "STATE", "WAY", "HOST", "VERSION", "WINDOWS", "ANSWERS", "SEEN", "WHY"]);
+    let mut columns = Columns::new(&[
+        "MACHINE", "STATE", "REACHED BY", "HOST", "VERSION", "WINDOWS", "ANSWERS", "SEEN", "WHY",
+    ]);
     for view in views {
         let tone = match view.state {
             MachineState::Live => Tone::Good,
@@ -80,7 +81,7 @@ fn table(views: &[MachineView], now: Timestamp, paint: Paint) -> String {
         columns.row([
             Cell::new(&view.name),
             Cell::new(view.state.name()).toned(tone),
-            Cell::new(&view.way).toned(Tone::Dim),
+            Cell::new(&view.transport).toned(Tone::Dim),
             Cell::maybe(view.host.as_ref()),
             Cell::maybe(view.version.as_ref()),
             Cell::new(view.windows),

@@ -11,7 +11,7 @@ use super::failure::{Exit, Failure};
 use super::{described, machine_names, places};
 use crate::config::layers::{Effective, Layer, Origin};
 use crate::config::{Access, ColorChoice, Glyphs, file};
-use crate::core::fleet::way::Machine;
+use crate::core::fleet::transport::Machine;
 use crate::core::model::{Described, Secret, Untrusted};
 use crate::run;
 use crate::source::places::Places;

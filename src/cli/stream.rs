@@ -12,8 +12,8 @@ use super::following::{Following, Next, follow};
 use super::output::print;
 use super::settings::Settings;
 use crate::act::store_id;
+use crate::core::fleet::encoder::Encoder;
 use crate::core::fleet::line::{Hello, Identity, Line, SCHEMA, hashed};
-use crate::core::fleet::telling::Telling;
 use crate::core::model::Tombstone;
 use crate::observe::Observer;
 use crate::source::os::{clock, host};
@@ -34,7 +34,7 @@ pub(crate) fn run(observer: Observer, settings: &Settings) -> Outcome {
     let observer = observer.recorded(Box::new(move |snapshot, _| {
         *seen.lock().unwrap_or_else(PoisonError::into_inner) = Arc::clone(&snapshot.tombstones);
     }));
-    print(&Telling::hello(hello(settings))?)?;
+    print(&Encoder::hello(hello(settings))?)?;
     let heard = listen()?;
     follow(observer, async |following| speak(following, heard, &stones).await)
 }
@@ -63,7 +63,7 @@ async fn speak(
     mut heard: Receiver<u64>,
     stones: &Mutex<Arc<[Tombstone]>>,
 ) -> Outcome {
-    let mut telling = Telling::default();
+    let mut encoder = Encoder::default();
     let mut deaf_at = None;
     loop {
         tokio::select! {
@@ -71,14 +71,14 @@ async fn speak(
             number = heard.recv() => match number {
                 Some(number) => {
                     deaf_at = Some(Instant::now() + DEAF);
-                    print(&Telling::beat(number)?)?;
+                    print(&Encoder::beat(number)?)?;
                 }
                 None => return Ok(Exit::Fine),
             },
             next = following.next() => match next? {
                 Next::Looked(report) => {
                     let stones = Arc::clone(&stones.lock().unwrap_or_else(PoisonError::into_inner));
-                    print(&telling.look(&report, &stones)?)?;
+                    print(&encoder.look(&report, &stones)?)?;
                 }
                 Next::HintsLost => {}
                 Next::Interrupted => return Ok(Exit::Fine),

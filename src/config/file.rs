@@ -9,7 +9,7 @@ use super::guard::GuardKeys;
 use super::layers::Layer;
 use super::machine::MachineKeys;
 use super::{Access, ColorChoice, Glyphs, Notify, Retention, Switch, Theme};
-use crate::core::fleet::way::Machine;
+use crate::core::fleet::transport::Machine;
 use crate::core::judge::agent::Signature;
 pub(crate) use crate::core::model::LineError as FileError;
 use crate::core::model::Secret;

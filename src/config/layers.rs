@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use super::guard::Guard;
 use super::{Access, ColorChoice, Config, Glyphs, Notify, Retention, Switch, Theme};
-use crate::core::fleet::way::Machine;
+use crate::core::fleet::transport::Machine;
 use crate::core::judge::agent::Signature;
 use crate::core::model::Secret;
 

@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use toml::Spanned;
 
-use crate::core::fleet::way::{Machine, Way, checked_name};
+use crate::core::fleet::transport::{Machine, Transport, checked_name};
 
 /// One `[[machine]]`.
 #[derive(Debug, Deserialize)]
@@ -29,26 +29,26 @@ impl MachineKeys {
     /// Returns the machine that it names.
     ///
     /// # Errors
-    /// Its name cannot be one, or it has no way or several.
+    /// Its name cannot be one, or it has no transport or several.
     pub(super) fn machine(self) -> Result<Machine, String> {
         let Self { name, ssh, docker, podman, devcontainer, kubectl, wsl, command, path } = self;
         let name = checked_name(name.get_ref())?;
-        let ways = [
-            ssh.map(Way::Ssh),
-            docker.map(Way::Docker),
-            podman.map(Way::Podman),
-            devcontainer.map(Way::Devcontainer),
-            kubectl.map(Way::Kubectl),
-            wsl.map(Way::Wsl),
-            command.map(Way::Command),
+        let transports = [
+            ssh.map(Transport::Ssh),
+            docker.map(Transport::Docker),
+            podman.map(Transport::Podman),
+            devcontainer.map(Transport::Devcontainer),
+            kubectl.map(Transport::Kubectl),
+            wsl.map(Transport::Wsl),
+            command.map(Transport::Command),
         ];
-        let mut ways = ways.into_iter().flatten();
-        match (ways.next(), ways.next()) {
-            (Some(way), None) => Ok(Machine { name, way: way.checked()?, path }),
+        let mut transports = transports.into_iter().flatten();
+        match (transports.next(), transports.next()) {
+            (Some(transport), None) => Ok(Machine { name, transport: transport.checked()?, path }),
             (None, _) => Err(format!(
-                "the machine {name:?} needs a way: ssh, docker, podman, devcontainer, kubectl, wsl or command"
+                "the machine {name:?} needs a transport: ssh, docker, podman, devcontainer, kubectl, wsl or command"
             )),
-            (Some(_), Some(_)) => Err(format!("the machine {name:?} has more than one way")),
+            (Some(_), Some(_)) => Err(format!("the machine {name:?} has more than one transport")),
         }
     }
 }

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use serde::Deserialize;
 
 use self::guard::Guard;
-use crate::core::fleet::way::Machine;
+use crate::core::fleet::transport::Machine;
 use crate::core::judge::agent::Signature;
 use crate::core::model::Secret;
 use crate::core::model::named::named;

@@ -29,7 +29,7 @@ pub(crate) fn write(page: &mut Page, machine: &MachineView) {
     if !machine.detail.is_empty() {
         page.field("Why", machine.detail.raw(), Tone::Plain);
     }
-    page.field("Reached by", &machine.way, Tone::Plain);
+    page.field("Reached by", &machine.transport, Tone::Plain);
     for (name, value) in [("Host name", &machine.host), ("claimtop", &machine.version)] {
         if let Some(value) = value {
             page.field(name, value.raw(), Tone::Plain);

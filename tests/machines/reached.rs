@@ -132,5 +132,5 @@ fn what_is_no_machine_is_a_usage_error() {
     assert!(alone.code == 2 && alone.err.contains("run it there"), "{alone:?}");
     world.write("home/.config/claimtop/config.toml", "[[machine]]\nname = 'a'\nssh = 'a'\ndocker = 'a'\n");
     let answer = world.run(&["ls"]);
-    assert!(answer.code == 2 && answer.err.contains("more than one way"), "{answer:?}");
+    assert!(answer.code == 2 && answer.err.contains("more than one transport"), "{answer:?}");
 }

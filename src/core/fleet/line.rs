@@ -28,7 +28,7 @@ pub(crate) struct Line<'a> {
     pub gone: Option<PartId>,
     /// All that a look found has been told.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub look: Option<Looked>,
+    pub look: Option<LookEnd>,
     /// It is still there.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub beat: Option<Beat>,
@@ -108,7 +108,7 @@ pub(crate) struct RawPart<'a> {
 
 /// The end of a look.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct Looked {
+pub(crate) struct LookEnd {
     /// When it was finished, by the clock there.
     pub at: Timestamp,
     /// The IDs of windows, needs and left-overs in their order, where it is another one.

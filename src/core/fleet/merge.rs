@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use crate::core::fleet::far::FarMachine;
 use crate::core::fleet::part::{keys_of_finding, keys_of_need};
-use crate::core::fleet::told::Told;
 use crate::core::fleet::witness::testify;
 use crate::core::judge::needs::rank;
 use crate::core::model::snapshot::MACHINE;
@@ -15,7 +15,7 @@ use crate::core::model::{
 
 /// Joins what other machines tell with what is seen here. Nothing that is judged is judged anew but life: whoever
 /// lives on a machine that is silent is not known to.
-pub fn merged(local: &Report, machines: &[Told]) -> Report {
+pub fn merged(local: &Report, machines: &[FarMachine]) -> Report {
     let mut all = local.clone();
     let live = machines.iter().filter(|told| told.view.state == MachineState::Live);
     let seen_twice = seen_twice(local, live.filter_map(|told| told.report.as_deref()));
@@ -23,7 +23,7 @@ pub fn merged(local: &Report, machines: &[Told]) -> Report {
         show_once(&mut all, &seen_twice);
     }
     testify(&mut all, machines);
-    for Told { view, report, .. } in machines {
+    for FarMachine { view, report, .. } in machines {
         all.sources.push(health(view));
         all.machines.push(view.clone());
         let Some(report) = report else { continue };
@@ -65,7 +65,7 @@ fn seen_twice<'a>(local: &Report, others: impl Iterator<Item = &'a Report>) -> B
     certain.collect()
 }
 
-/// Leaves the telling of these windows to whom they are nearest; what is said of them here stays, under that name.
+/// Leaves the encoder of these windows to whom they are nearest; what is said of them here stays, under that name.
 fn show_once(all: &mut Report, seen_twice: &BTreeMap<Key, Key>) {
     let is_once = |key: &Key| !seen_twice.contains_key(key);
     let name = |key: &mut Key| {
@@ -137,8 +137,8 @@ fn forget_life(record: &mut Arc<RecordView>, view: &MachineView) {
     if record.verdict.state != VerdictState::Alive {
         return;
     }
-    let seen =
-        Evidence::new("machine", format!("{} is silent", view.name), view.way.as_str()).at(view.seen_at);
+    let seen = Evidence::new("machine", format!("{} is silent", view.name), view.transport.as_str())
+        .at(view.seen_at);
     let before = record.verdict.evidence.iter().cloned();
     let evidence = [seen].into_iter().chain(before).collect();
     let record = Arc::make_mut(record);

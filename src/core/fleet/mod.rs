@@ -4,11 +4,11 @@
 //! snapshots. Its claimtop is the *witness*: that it saw somebody die stays true for ever, and that it is silent
 //! says nothing.
 
-pub(crate) mod inbox;
+pub(crate) mod decoder;
+pub(crate) mod encoder;
+pub(crate) mod far;
 pub(crate) mod line;
 pub(crate) mod merge;
 pub(crate) mod part;
-pub(crate) mod telling;
-pub(crate) mod told;
-pub(crate) mod way;
+pub(crate) mod transport;
 mod witness;

@@ -21,7 +21,7 @@ pub(crate) enum Part {
     Window(Box<WindowView>),
     Record(Arc<RecordView>),
     BehindClaim(Arc<RecordView>),
-    Claim(Box<ToldClaim>),
+    Claim(Box<ClaimPart>),
     Finding(Arc<Finding>),
     Need(Box<Need>),
     LeftOver(Box<LeftOver>),
@@ -32,7 +32,7 @@ pub(crate) enum Part {
 
 /// A claim, whose record is told for itself.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
-pub(crate) struct ToldClaim {
+pub(crate) struct ClaimPart {
     pub(crate) key: Key,
     resource: Resource,
     pub(crate) record: Key,
@@ -45,7 +45,7 @@ pub(crate) struct ToldClaim {
     files: Arc<[Untrusted]>,
 }
 
-impl ToldClaim {
+impl ClaimPart {
     pub(crate) fn view(&self, record: Arc<RecordView>) -> ClaimView {
         let Self { key, resource, record: _, window, since, status, surfaces, releasable, files } =
             self.clone();
@@ -94,7 +94,7 @@ impl Part {
                 [key].into_iter().chain(window).collect()
             }
             Self::Claim(claim) => {
-                let ToldClaim { key, record, window, .. } = &mut **claim;
+                let ClaimPart { key, record, window, .. } = &mut **claim;
                 [key, record].into_iter().chain(window).collect()
             }
             Self::Finding(finding) => keys_of_finding(Arc::make_mut(finding)),

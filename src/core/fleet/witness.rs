@@ -7,15 +7,15 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use crate::core::fleet::far::FarMachine;
 use crate::core::fleet::line::{Hello, hashed};
-use crate::core::fleet::told::Told;
 use crate::core::model::{
     ClaimStatus, Code, Domain, Evidence, Finding, Holder, Key, MachineState, Reason, RecordView, Remedy,
     Report, Tombstone, Verdict, VerdictState,
 };
 
 /// Judges by their own machines' witnesses the records here of whose holders nothing is known.
-pub(crate) fn testify(all: &mut Report, machines: &[Told]) {
+pub(crate) fn testify(all: &mut Report, machines: &[FarMachine]) {
     let witnesses: Vec<Witness<'_>> = machines.iter().filter_map(Witness::new).collect();
     if witnesses.is_empty() {
         return;
@@ -57,12 +57,12 @@ pub(crate) fn testify(all: &mut Report, machines: &[Told]) {
 
 /// The claimtop of another machine.
 struct Witness<'a> {
-    told: &'a Told,
+    told: &'a FarMachine,
     hello: &'a Hello,
 }
 
 impl<'a> Witness<'a> {
-    fn new(told: &'a Told) -> Option<Self> {
+    fn new(told: &'a FarMachine) -> Option<Self> {
         Some(Self { told, hello: told.hello.as_ref()? })
     }
 

@@ -29,7 +29,7 @@ pub struct MachineView {
     /// What it is called here.
     pub name: String,
     /// How it is reached, such as `ssh devbox`.
-    pub way: String,
+    pub transport: String,
     /// How it stands with it.
     pub state: MachineState,
     /// What went wrong, and what to do about it; empty where nothing did.
@@ -56,11 +56,11 @@ fn is_none(number: &usize) -> bool {
 
 impl MachineView {
     /// Makes one of which nothing is known yet.
-    pub fn new(name: &str, way: String) -> Self {
+    pub fn new(name: &str, transport: String) -> Self {
         Self {
             key: Key::derive(KeyKind::Machine, &[name]),
             name: name.to_owned(),
-            way,
+            transport,
             state: MachineState::Connecting,
             detail: Untrusted::default(),
             version: None,

@@ -3,7 +3,7 @@
 use tokio::io::{AsyncBufReadExt, AsyncRead, BufReader};
 use tokio::time::Instant;
 
-use crate::core::fleet::inbox::{LONGEST_LINE, Unheard};
+use crate::core::fleet::decoder::{LONGEST_LINE, StreamError};
 
 /// How much may come at once, in bytes: all of the largest machine.
 const AT_ONCE: f64 = (96 << 20) as f64;
@@ -31,7 +31,7 @@ impl<R: AsyncRead + Unpin> Lines<R> {
     ///
     /// # Errors
     /// Its line or all of them together are longer than any machine has to say.
-    pub(super) async fn next(&mut self) -> Result<Option<&[u8]>, Unheard> {
+    pub(super) async fn next(&mut self) -> Result<Option<&[u8]>, StreamError> {
         if std::mem::take(&mut self.is_whole) {
             self.line.clear();
         }
@@ -47,7 +47,7 @@ impl<R: AsyncRead + Unpin> Lines<R> {
             self.input.consume(taken);
             self.spend(taken)?;
             if self.line.len() > LONGEST_LINE {
-                return Err(Unheard::TooMuch("a line of more than 4 MiB"));
+                return Err(StreamError::TooMuch("a line of more than 4 MiB"));
             }
             if end.is_some() {
                 self.is_whole = true;
@@ -56,12 +56,12 @@ impl<R: AsyncRead + Unpin> Lines<R> {
         }
     }
 
-    fn spend(&mut self, bytes: usize) -> Result<(), Unheard> {
+    fn spend(&mut self, bytes: usize) -> Result<(), StreamError> {
         let now = Instant::now();
         let passed = now.duration_since(self.at).as_secs_f64();
         let bytes = u32::try_from(bytes).map_or(f64::MAX, f64::from);
         self.left = (self.left + passed * EACH_SECOND).min(AT_ONCE) - bytes;
         self.at = now;
-        if self.left < 0.0 { Err(Unheard::TooMuch("2 MiB each second")) } else { Ok(()) }
+        if self.left < 0.0 { Err(StreamError::TooMuch("2 MiB each second")) } else { Ok(()) }
     }
 }

@@ -13,11 +13,11 @@ use tokio::time::{Instant, MissedTickBehavior, interval, sleep, sleep_until, tim
 use super::child;
 use super::lines::Lines;
 use super::shared::{Pin, Shared};
-use crate::core::fleet::inbox::{Heard, Inbox, Unheard};
+use crate::core::fleet::decoder::{Decoder, Received, StreamError};
+use crate::core::fleet::encoder::Encoder;
+use crate::core::fleet::far::FarMachine;
 use crate::core::fleet::line::Hello;
-use crate::core::fleet::telling::Telling;
-use crate::core::fleet::told::Told;
-use crate::core::fleet::way::Machine;
+use crate::core::fleet::transport::Machine;
 use crate::core::model::text::shown;
 use crate::core::model::{MachineState, Untrusted};
 use crate::source::os::clock;
@@ -35,7 +35,7 @@ const GREETING: Duration = Duration::from_secs(15);
 const AGAIN: [Duration; 2] = [Duration::from_secs(1), Duration::from_secs(30)];
 
 /// How much of what its program complains of is kept, in bytes.
-const COMPLAINT: usize = 4 << 10;
+const ERRORS_KEPT: usize = 4 << 10;
 
 /// By how much its clock may differ before that is worth a word.
 const CLOCK_DOUBT: SignedDuration = SignedDuration::from_secs(2);
@@ -88,7 +88,7 @@ impl Link {
     /// Reaches it once, and hears it until it is lost.
     async fn once(&self) -> Lost {
         let Ok(permit) = self.connecting.acquire().await else { return Lost::before("the end") };
-        let command = self.machine.way.command(self.machine.path.as_deref());
+        let command = self.machine.transport.command(self.machine.path.as_deref());
         let mut program = match child::start(&command) {
             Ok(program) => program,
             Err(error) => return Lost::before(format!("its program could not be started: {error}")),
@@ -98,33 +98,33 @@ impl Link {
         else {
             return Lost::before("its program has no pipes");
         };
-        let mut talk = Talk {
+        let mut connection = Connection {
             link: self,
-            inbox: Inbox::new(&self.machine.name),
+            decoder: Decoder::new(&self.machine.name),
             input,
             lines: Lines::new(output),
-            errors: Complaint { errors: Some(errors), text: Vec::new() },
+            errors: ErrorOutput { errors: Some(errors), text: Vec::new() },
             heard_at: Instant::now(),
             beat: (0, Instant::now()),
             permit: Some(permit),
             remark: String::new(),
         };
-        let ended = talk.listen().await;
-        let was_live = talk.inbox.report().is_some();
+        let ended = connection.listen().await;
+        let was_live = connection.decoder.report().is_some();
         let why = match ended {
             Ended::Closed => {
-                talk.errors.rest().await;
+                connection.errors.rest().await;
                 let status = timeout(ENDING, program.wait()).await.ok().and_then(Result::ok);
-                closed(&talk.errors.text, status.and_then(|status| status.code()), &self.machine)
+                closed(&connection.errors.text, status.and_then(|status| status.code()), &self.machine)
             }
             Ended::Silent(after) => format!("nothing was heard of it for {} s", after.as_secs()),
-            Ended::Unheard(why) => why.to_string(),
+            Ended::StreamError(why) => why.to_string(),
             Ended::Another(why) => why,
         };
         Lost { why, was_live }
     }
 
-    fn change(&self, change: impl FnOnce(&mut Told)) {
+    fn change(&self, change: impl FnOnce(&mut FarMachine)) {
         if let Some(seen) = self.shared.seen().get_mut(self.at) {
             change(seen);
         }
@@ -132,23 +132,23 @@ impl Link {
     }
 }
 
-/// How a talk has ended.
+/// How a connection has ended.
 enum Ended {
     /// Its program has closed its output.
     Closed,
     Silent(Duration),
-    Unheard(Unheard),
+    StreamError(StreamError),
     /// It is not the machine that it was.
     Another(String),
 }
 
-/// A talk with a machine that was reached.
-struct Talk<'a> {
+/// A connection with a machine that was reached.
+struct Connection<'a> {
     link: &'a Link,
-    inbox: Inbox,
+    decoder: Decoder,
     input: ChildStdin,
     lines: Lines<tokio::process::ChildStdout>,
-    errors: Complaint,
+    errors: ErrorOutput,
     heard_at: Instant,
     /// The number of the last beat, and when it was sent.
     beat: (u64, Instant),
@@ -158,31 +158,31 @@ struct Talk<'a> {
     remark: String,
 }
 
-impl Talk<'_> {
+impl Connection<'_> {
     async fn listen(&mut self) -> Ended {
         let mut beats = interval(BEAT);
         beats.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
-            let patience = if self.inbox.hello().is_some() { SILENT } else { GREETING };
+            let patience = if self.decoder.hello().is_some() { SILENT } else { GREETING };
             tokio::select! {
                 biased;
                 line = self.lines.next() => match line {
-                    Ok(Some(line)) => match self.inbox.hear(line) {
+                    Ok(Some(line)) => match self.decoder.receive(line) {
                         Ok(heard) => {
                             if let Err(why) = self.take(heard) {
                                 return Ended::Another(why);
                             }
-                            if heard == Heard::Hello {
+                            if heard == Received::Hello {
                                 beats.reset_immediately();
                             }
                         }
-                        Err(why) => return Ended::Unheard(why),
+                        Err(why) => return Ended::StreamError(why),
                     },
                     Ok(None) => return Ended::Closed,
-                    Err(why) => return Ended::Unheard(why),
+                    Err(why) => return Ended::StreamError(why),
                 },
                 _ = beats.tick() => {
-                    if self.inbox.hello().is_some() && !self.ask().await {
+                    if self.decoder.hello().is_some() && !self.ask().await {
                         return Ended::Closed;
                     }
                 }
@@ -196,7 +196,7 @@ impl Talk<'_> {
     async fn ask(&mut self) -> bool {
         let number = self.beat.0 + 1;
         self.beat = (number, Instant::now());
-        let Ok(line) = Telling::beat(number) else { return true };
+        let Ok(line) = Encoder::beat(number) else { return true };
         // Whoever does not read must not keep us from hearing that nothing comes.
         match timeout(BEAT, self.input.write_all(line.as_bytes())).await {
             Ok(written) => written.is_ok(),
@@ -208,16 +208,16 @@ impl Talk<'_> {
     ///
     /// # Errors
     /// It is not the machine that it was.
-    fn take(&mut self, heard: Heard) -> Result<(), String> {
-        if self.inbox.hello().is_none() {
+    fn take(&mut self, heard: Received) -> Result<(), String> {
+        if self.decoder.hello().is_none() {
             return Ok(());
         }
         self.heard_at = Instant::now();
         let now = clock::now();
         match heard {
-            Heard::Hello => {
+            Received::Hello => {
                 self.permit = None;
-                let Some(hello) = self.inbox.hello() else { return Ok(()) };
+                let Some(hello) = self.decoder.hello() else { return Ok(()) };
                 (self.link.pin)(&self.link.machine.name, &hello.identity)?;
                 let hello = hello.clone();
                 self.remark = self.remark_on(&hello, now)?;
@@ -228,10 +228,10 @@ impl Talk<'_> {
                     seen.hello = Some(hello);
                 });
             }
-            Heard::Look => {
-                let report = self.inbox.report().cloned();
-                let tombstones = self.inbox.tombstones().cloned().collect();
-                let not_understood = self.inbox.not_understood();
+            Received::Look => {
+                let report = self.decoder.report().cloned();
+                let tombstones = self.decoder.tombstones().cloned().collect();
+                let not_understood = self.decoder.not_understood();
                 let remark = Untrusted::new(self.remark.clone());
                 self.link.change(|seen| {
                     seen.view.state = MachineState::Live;
@@ -243,12 +243,12 @@ impl Talk<'_> {
                     seen.tombstones = tombstones;
                 });
             }
-            Heard::Beat(number) => {
+            Received::Beat(number) => {
                 let latency = (number == self.beat.0).then(|| self.beat.1.elapsed());
                 let latency = latency.and_then(|latency| u64::try_from(latency.as_millis()).ok());
                 self.heard(now, latency);
             }
-            Heard::Other => self.heard(now, None),
+            Received::Other => self.heard(now, None),
         }
         Ok(())
     }
@@ -292,12 +292,12 @@ impl Talk<'_> {
 }
 
 /// What a machine's program complains of.
-struct Complaint {
+struct ErrorOutput {
     errors: Option<ChildStderr>,
     text: Vec<u8>,
 }
 
-impl Complaint {
+impl ErrorOutput {
     /// Waits for more of it; for ever after the end.
     async fn more(&mut self) {
         let Some(errors) = &mut self.errors else { return std::future::pending().await };
@@ -306,7 +306,7 @@ impl Complaint {
             Ok(0) | Err(_) => self.errors = None,
             Ok(read) => {
                 self.text.extend(bytes.iter().take(read));
-                let much = self.text.len().saturating_sub(COMPLAINT);
+                let much = self.text.len().saturating_sub(ERRORS_KEPT);
                 self.text.drain(..much);
             }
         }
@@ -324,20 +324,20 @@ impl Complaint {
 }
 
 /// Says why a program has ended, and what to do about it.
-fn closed(complaint: &[u8], code: Option<i32>, machine: &Machine) -> String {
-    let text = String::from_utf8_lossy(complaint);
+fn closed(errors: &[u8], code: Option<i32>, machine: &Machine) -> String {
+    let text = String::from_utf8_lossy(errors);
     let last = text.lines().map(str::trim).rfind(|line| !line.is_empty()).unwrap_or_default();
-    let way = &machine.way;
+    let transport = &machine.transport;
     let advice = match code {
         Some(127) => "no claimtop is found there: install it, or set its `path` in [[machine]]".to_owned(),
         Some(2) if text.contains("unrecognized subcommand") => {
             return "its claimtop is too old to tell others of itself: update it".to_owned();
         }
         _ if text.contains("Permission denied") => {
-            format!("it asks for a password or a key: make `{way}` work without a question")
+            format!("it asks for a password or a key: make `{transport}` work without a question")
         }
         _ if text.contains("Host key verification failed") => {
-            format!("its host key is not known, or another one: run `{way}` once yourself")
+            format!("its host key is not known, or another one: run `{transport}` once yourself")
         }
         Some(code) => format!("its program has ended with code {code}"),
         None => "its program has ended".to_owned(),

@@ -17,9 +17,9 @@ use tokio::sync::Semaphore;
 use self::link::Link;
 pub(crate) use self::shared::Pin;
 use self::shared::Shared;
+use crate::core::fleet::far::FarMachine;
 use crate::core::fleet::merge::merged;
-use crate::core::fleet::told::Told;
-use crate::core::fleet::way::Machine;
+use crate::core::fleet::transport::Machine;
 use crate::core::model::{MachineState, MachineView, Report};
 use crate::observe::ReportSource;
 
@@ -38,8 +38,8 @@ impl Fleet {
     /// # Errors
     /// The system has no more threads for us, or no clock to wait by.
     pub(crate) fn start(machines: Vec<Machine>, pin: Pin) -> io::Result<Self> {
-        let view = |machine: &Machine| Told {
-            view: MachineView::new(&machine.name, machine.way.to_string()),
+        let view = |machine: &Machine| FarMachine {
+            view: MachineView::new(&machine.name, machine.transport.to_string()),
             hello: None,
             report: None,
             tombstones: Arc::default(),
@@ -63,7 +63,7 @@ impl Fleet {
     }
 
     /// Returns what is known of every machine by now.
-    pub(crate) fn seen(&self) -> Vec<Told> {
+    pub(crate) fn seen(&self) -> Vec<FarMachine> {
         self.seen.seen().clone()
     }
 
@@ -79,7 +79,7 @@ impl Fleet {
 
     /// Waits until each machine has told all of a look, or could not be reached.
     pub(crate) fn wait_for_all(&self) {
-        let is_told = |seen: &Told| seen.report.is_some() || seen.view.state == MachineState::Unreached;
+        let is_told = |seen: &FarMachine| seen.report.is_some() || seen.view.state == MachineState::Unreached;
         while !self.seen().iter().all(is_told) && self.wait() {}
     }
 }

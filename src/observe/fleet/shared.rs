@@ -3,8 +3,8 @@
 use std::sync::mpsc::SyncSender;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use crate::core::fleet::far::FarMachine;
 use crate::core::fleet::line::Identity;
-use crate::core::fleet::told::Told;
 
 /// Says whether a machine of this name is the one that it was, and remembers one that is new; the reason where it
 /// is another.
@@ -13,16 +13,16 @@ pub(crate) type Pin = Arc<dyn Fn(&str, &Identity) -> Result<(), String> + Send +
 /// What the thread of the machines writes and others read.
 #[derive(Clone)]
 pub(super) struct Shared {
-    pub(super) seen: Arc<Mutex<Vec<Told>>>,
+    pub(super) seen: Arc<Mutex<Vec<FarMachine>>>,
     pub(super) changed: SyncSender<()>,
 }
 
 impl Shared {
-    pub(super) fn seen(&self) -> MutexGuard<'_, Vec<Told>> {
+    pub(super) fn seen(&self) -> MutexGuard<'_, Vec<FarMachine>> {
         self.seen.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Says that something is other than it was. Who has been told so already needs no telling.
+    /// Says that something is other than it was. Who has been told so already needs no encoder.
     pub(super) fn changed(&self) {
         let _ = self.changed.try_send(());
     }

@@ -7,7 +7,7 @@ use crate::core::model::{MachineView, Report, Tombstone};
 
 /// What is known of one machine.
 #[derive(Clone, Debug)]
-pub struct Told {
+pub struct FarMachine {
     /// How it stands with it.
     pub view: MachineView,
     /// Who it has said it is.

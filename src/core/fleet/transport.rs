@@ -1,4 +1,4 @@
-//! The ways to another machine: each is a program that runs claimtop there and hands its lines on.
+//! The transports to another machine: each is a program that runs claimtop there and hands its lines on.
 
 use std::ffi::OsString;
 use std::fmt;
@@ -22,7 +22,7 @@ pub(crate) struct Machine {
     /// What it is called here.
     pub(crate) name: String,
     /// How it is reached.
-    pub(crate) way: Way,
+    pub(crate) transport: Transport,
     /// Where claimtop is there, where its shell does not find it by itself.
     pub(crate) path: Option<String>,
 }
@@ -33,7 +33,7 @@ impl Machine {
     /// # Errors
     /// Says why it is none.
     pub(crate) fn parse(text: &str) -> Result<Self, String> {
-        Ok(Self { name: checked_name(text)?, way: Way::parse(text)?, path: None })
+        Ok(Self { name: checked_name(text)?, transport: Transport::parse(text)?, path: None })
     }
 }
 
@@ -59,10 +59,10 @@ pub(crate) fn checked_name(text: &str) -> Result<String, String> {
 /// The most bytes of a machine's name.
 const LONGEST_NAME: usize = 64;
 
-/// A way to a machine.
+/// How a machine is reached.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub(crate) enum Way {
+pub(crate) enum Transport {
     /// By the user's own OpenSSH, to this host of its configuration.
     Ssh(String),
     /// Into a running container of Docker's.
@@ -79,13 +79,13 @@ pub(crate) enum Way {
     Command(Vec<String>),
 }
 
-impl Way {
+impl Transport {
     /// Reads one as it is written after `--on`: `devbox`, `docker:web`.
     ///
     /// # Errors
     /// It names nothing, or what could be taken for an option.
     pub(crate) fn parse(text: &str) -> Result<Self, String> {
-        let way = match text.split_once(':') {
+        let transport = match text.split_once(':') {
             Some(("ssh", host)) => Self::Ssh(host.to_owned()),
             Some(("docker", name)) => Self::Docker(name.to_owned()),
             Some(("podman", name)) => Self::Podman(name.to_owned()),
@@ -94,12 +94,12 @@ impl Way {
             Some(("wsl", name)) => Self::Wsl(name.to_owned()),
             Some((other, _)) => {
                 return Err(format!(
-                    "{other:?} is no way to a machine; there are ssh, docker, podman, devcontainer, kubectl and wsl"
+                    "{other:?} is no transport; there are ssh, docker, podman, devcontainer, kubectl and wsl"
                 ));
             }
             None => Self::Ssh(text.to_owned()),
         };
-        way.checked()
+        transport.checked()
     }
 
     /// Refuses what its program would take for an option, or for nothing.
@@ -177,7 +177,7 @@ fn quoted_path(path: &str) -> String {
     }
 }
 
-impl fmt::Display for Way {
+impl fmt::Display for Transport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Ssh(to) => write!(f, "ssh {to}"),
@@ -197,7 +197,7 @@ mod tests {
 
     #[track_caller]
     fn check(on: &str, path: Option<&str>, expected: &str) {
-        let command = Way::parse(on).unwrap().command(path);
+        let command = Transport::parse(on).unwrap().command(path);
         let words: Vec<&str> = command.iter().map(|word| word.to_str().unwrap()).collect();
         assert_eq!(words.join("|"), expected);
     }
@@ -232,7 +232,7 @@ mod tests {
             "", "-oProxyCommand=x", "ssh:", "ssh:-x", "docker:-v", "kubectl:ns/-x", "kubectl:-n/x",
             "ftp:box", "a\nb",
         ] {
-            assert!(Way::parse(text).is_err(), "{text}");
+            assert!(Transport::parse(text).is_err(), "{text}");
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use crate::core::fleet::line::{Hello, Line, Looked, PartId, SCHEMA};
+use crate::core::fleet::line::{Hello, Line, LookEnd, PartId, SCHEMA};
 use crate::core::fleet::part::{Part, is_derived};
 use crate::core::model::fixed;
 use crate::core::model::report::SCHEMA as REPORT;
@@ -35,7 +35,7 @@ const QUOTED: usize = 120;
 
 /// What a line came to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Heard {
+pub enum Received {
     /// It has said who it is.
     Hello,
     /// All of a look is there.
@@ -48,7 +48,7 @@ pub enum Heard {
 
 /// Why nothing more is heard of a machine.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Unheard {
+pub enum StreamError {
     /// Something else than claimtop has answered.
     #[error("it does not answer as claimtop: {0}")]
     Noise(String),
@@ -69,16 +69,16 @@ pub enum Unheard {
 }
 
 /// A thing, and in how many bytes it was told.
-type Told = (Part, usize);
+type SizedPart = (Part, usize);
 
 /// What one machine has said since it was reached.
-pub struct Inbox {
+pub struct Decoder {
     /// What it is called here.
     machine: String,
     hello: Option<Hello>,
-    parts: BTreeMap<PartId, Told>,
+    parts: BTreeMap<PartId, SizedPart>,
     /// What the end of a look will make true; `None` for what is there no more.
-    staged: Vec<(PartId, Option<Told>)>,
+    staged: Vec<(PartId, Option<SizedPart>)>,
     order: Vec<PartId>,
     bytes: usize,
     garbled: usize,
@@ -88,7 +88,7 @@ pub struct Inbox {
     report: Option<Arc<Report>>,
 }
 
-impl Inbox {
+impl Decoder {
     /// Hears nothing yet of the machine of this name.
     pub fn new(machine: &str) -> Self {
         Self {
@@ -142,19 +142,19 @@ impl Inbox {
     ///
     /// # Errors
     /// Nothing more of it is to be heard.
-    pub fn hear(&mut self, line: &[u8]) -> Result<Heard, Unheard> {
+    pub fn receive(&mut self, line: &[u8]) -> Result<Received, StreamError> {
         let text = String::from_utf8_lossy(line);
         let text = text.trim();
         let words = fixed::count();
-        let heard = self.hear_text(text);
+        let heard = self.receive_text(text);
         self.words += fixed::count().saturating_sub(words);
         if self.words > MOST_WORDS {
-            return Err(Unheard::TooMuch("words that no claimtop has"));
+            return Err(StreamError::TooMuch("words that no claimtop has"));
         }
         heard
     }
 
-    fn hear_text(&mut self, text: &str) -> Result<Heard, Unheard> {
+    fn receive_text(&mut self, text: &str) -> Result<Received, StreamError> {
         let parsed = serde_json::from_str::<Line<'_>>(text).ok();
         let Some(line) = parsed.filter(|line| self.hello.is_some() || line.hello.is_some()) else {
             return self.ignore(text);
@@ -168,28 +168,32 @@ impl Inbox {
                 Ok(read) => self.stage(PartId { kind: part.kind, id: part.id }, Some((read, bytes)))?,
                 Err(_) => self.not_understood += 1,
             }
-            return Ok(Heard::Other);
+            return Ok(Received::Other);
         }
         if let Some(gone) = line.gone {
             self.stage(gone, None)?;
-            return Ok(Heard::Other);
+            return Ok(Received::Other);
         }
         if let Some(looked) = line.look {
             self.commit(looked)?;
-            return Ok(Heard::Look);
+            return Ok(Received::Look);
         }
-        Ok(line.beat.map_or(Heard::Other, |beat| Heard::Beat(beat.number)))
+        Ok(line.beat.map_or(Received::Other, |beat| Received::Beat(beat.number)))
     }
 
     /// Passes over what is none of ours: what a shell says before, or what a later version may say.
-    fn ignore(&mut self, text: &str) -> Result<Heard, Unheard> {
+    fn ignore(&mut self, text: &str) -> Result<Received, StreamError> {
         if text.is_empty() {
-            return Ok(Heard::Other);
+            return Ok(Received::Other);
         }
         let quote = || shown(&text.chars().take(QUOTED).collect::<String>());
         if self.hello.is_none() {
             self.noise += text.len();
-            return if self.noise > MOST_NOISE { Err(Unheard::Noise(quote())) } else { Ok(Heard::Other) };
+            return if self.noise > MOST_NOISE {
+                Err(StreamError::Noise(quote()))
+            } else {
+                Ok(Received::Other)
+            };
         }
         // A line of a kind that is not known yet is JSON all the same.
         if serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok() {
@@ -197,35 +201,35 @@ impl Inbox {
         } else {
             self.garbled += 1;
         }
-        if self.garbled > MOST_GARBLED { Err(Unheard::Garbled(quote())) } else { Ok(Heard::Other) }
+        if self.garbled > MOST_GARBLED { Err(StreamError::Garbled(quote())) } else { Ok(Received::Other) }
     }
 
-    fn greet(&mut self, hello: Hello) -> Result<Heard, Unheard> {
+    fn greet(&mut self, hello: Hello) -> Result<Received, StreamError> {
         if hello.schema != SCHEMA {
             let (version, schema) = (shown(&hello.version), shown(&hello.schema));
-            return Err(Unheard::OtherLanguage { version, schema });
+            return Err(StreamError::OtherLanguage { version, schema });
         }
         if self.hello.is_some() {
-            return Err(Unheard::Garbled("a second hello".to_owned()));
+            return Err(StreamError::Garbled("a second hello".to_owned()));
         }
         self.hello = Some(hello);
-        Ok(Heard::Hello)
+        Ok(Received::Hello)
     }
 
-    fn stage(&mut self, id: PartId, told: Option<Told>) -> Result<(), Unheard> {
+    fn stage(&mut self, id: PartId, told: Option<SizedPart>) -> Result<(), StreamError> {
         self.bytes += id.id.len() + told.as_ref().map_or(0, |(_, bytes)| *bytes);
         if self.bytes > MOST_BYTES {
-            return Err(Unheard::TooMuch("64 MiB"));
+            return Err(StreamError::TooMuch("64 MiB"));
         }
         self.staged.push((id, told));
         if self.staged.len() + self.parts.len() > 2 * MOST_PARTS {
-            return Err(Unheard::TooMuch("50,000 things"));
+            return Err(StreamError::TooMuch("50,000 things"));
         }
         Ok(())
     }
 
     /// Makes true what was told since the look before.
-    fn commit(&mut self, looked: Looked) -> Result<(), Unheard> {
+    fn commit(&mut self, looked: LookEnd) -> Result<(), StreamError> {
         for (id, told) in self.staged.drain(..) {
             match told {
                 Some(told) => self.parts.insert(id, told),
@@ -233,7 +237,7 @@ impl Inbox {
             };
         }
         if self.parts.len() > MOST_PARTS {
-            return Err(Unheard::TooMuch("50,000 things"));
+            return Err(StreamError::TooMuch("50,000 things"));
         }
         self.bytes = self.parts.iter().map(|(id, (_, bytes))| id.id.len() + bytes).sum();
         if let Some(order) = looked.order {

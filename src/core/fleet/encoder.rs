@@ -7,7 +7,7 @@ use std::sync::Arc;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use crate::core::fleet::line::{Beat, Hello, Line, Looked, PartId, PartKind, RawPart, hashed};
+use crate::core::fleet::line::{Beat, Hello, Line, LookEnd, PartId, PartKind, RawPart, hashed};
 use crate::core::model::{
     Domain, Finding, Holder, Key, KeyKind, RecordView, Report, Tombstone, WindowView, json,
 };
@@ -20,7 +20,7 @@ const MEMORY_STEP: u64 = 8;
 
 /// Remembers what it has said.
 #[derive(Default)]
-pub struct Telling {
+pub struct Encoder {
     said: HashMap<PartId, Said>,
     order: Vec<PartId>,
     records: HashMap<Key, Arc<RecordView>>,
@@ -52,7 +52,7 @@ impl Cost {
     }
 }
 
-impl Telling {
+impl Encoder {
     /// Says who speaks.
     ///
     /// # Errors
@@ -64,9 +64,9 @@ impl Telling {
     /// Says what is new since the look before, and what is there no more.
     ///
     /// # Errors
-    /// As [`Telling::hello`].
+    /// As [`Encoder::hello`].
     pub fn look(&mut self, report: &Report, tombstones: &[Tombstone]) -> serde_json::Result<String> {
-        let mut look = Look { telling: self, lines: String::new(), seen: HashSet::new(), order: Vec::new() };
+        let mut look = Look { encoder: self, lines: String::new(), seen: HashSet::new(), order: Vec::new() };
         for source in &report.sources {
             look.say((PartKind::Source, source.id.clone()), source)?;
         }
@@ -110,7 +110,7 @@ impl Telling {
     /// Says that it is still there.
     ///
     /// # Errors
-    /// As [`Telling::hello`].
+    /// As [`Encoder::hello`].
     pub fn beat(number: u64) -> serde_json::Result<String> {
         line(&Line { beat: Some(Beat { number }), ..Line::default() })
     }
@@ -118,7 +118,7 @@ impl Telling {
 
 /// One look, as far as it was told.
 struct Look<'a> {
-    telling: &'a mut Telling,
+    encoder: &'a mut Encoder,
     lines: String,
     seen: HashSet<PartId>,
     order: Vec<PartId>,
@@ -138,18 +138,18 @@ impl Look<'_> {
             id.id.push('+');
         }
         let text = RawValue::from_string(json::to_line(part)?)?;
-        let is_new = self.telling.said.get(&id).is_none_or(|said| said.text.get() != text.get());
+        let is_new = self.encoder.said.get(&id).is_none_or(|said| said.text.get() != text.get());
         self.say_text(id, text, Cost::default(), is_new)
     }
 
     /// Says something that a look shares with the one before where it is the same.
     fn record(&mut self, record: &Arc<RecordView>) -> serde_json::Result<()> {
-        let known = self.telling.records.get(&record.key);
+        let known = self.encoder.records.get(&record.key);
         if known.is_some_and(|known| Arc::ptr_eq(known, record)) {
             self.seen.insert(PartId { kind: PartKind::Record, id: record.key.to_string() });
             return Ok(());
         }
-        self.telling.records.insert(record.key.clone(), Arc::clone(record));
+        self.encoder.records.insert(record.key.clone(), Arc::clone(record));
         self.say((PartKind::Record, record.key.to_string()), &*discreet(record))
     }
 
@@ -157,7 +157,7 @@ impl Look<'_> {
         let id = PartId { kind: PartKind::Window, id: window.key.to_string() };
         let cost = Cost::of(window);
         self.order.push(id.clone());
-        let said = self.telling.said.get(&id);
+        let said = self.encoder.said.get(&id);
         // What it costs is told as it was, where that is near enough: so it makes no difference.
         let near = said.map(|said| said.cost).filter(|said| said.is_near(cost)).unwrap_or(cost);
         let cpu_percent = window.cpu_percent.map(|_| near.cpu);
@@ -177,7 +177,7 @@ impl Look<'_> {
         if is_new {
             let part = RawPart { kind: id.kind, id: id.id.clone(), is: &text };
             self.lines.push_str(&line(&Line { part: Some(part), ..Line::default() })?);
-            self.telling.said.insert(id.clone(), Said { text, cost });
+            self.encoder.said.insert(id.clone(), Said { text, cost });
         }
         self.seen.insert(id);
         Ok(())
@@ -185,21 +185,21 @@ impl Look<'_> {
 
     fn end(mut self, report: &Report) -> serde_json::Result<String> {
         let mut gone: Vec<PartId> =
-            self.telling.said.keys().filter(|id| !self.seen.contains(*id)).cloned().collect();
+            self.encoder.said.keys().filter(|id| !self.seen.contains(*id)).cloned().collect();
         gone.sort_unstable();
         for id in gone {
-            self.telling.said.remove(&id);
-            self.telling.records.remove(&Key::typed(&id.id));
+            self.encoder.said.remove(&id);
+            self.encoder.records.remove(&Key::typed(&id.id));
             self.lines.push_str(&line(&Line { gone: Some(id), ..Line::default() })?);
         }
-        let moved = (self.order != self.telling.order).then(|| self.order.clone());
+        let moved = (self.order != self.encoder.order).then(|| self.order.clone());
         let is_news = !self.lines.is_empty() || moved.is_some() || !report.ended.is_empty();
-        if is_news || self.telling.looks == 0 {
-            let look = Looked { at: report.taken_at, order: moved, ended: report.ended.clone() };
+        if is_news || self.encoder.looks == 0 {
+            let look = LookEnd { at: report.taken_at, order: moved, ended: report.ended.clone() };
             self.lines.push_str(&line(&Line { look: Some(look), ..Line::default() })?);
         }
-        self.telling.looks += 1;
-        self.telling.order = self.order;
+        self.encoder.looks += 1;
+        self.encoder.order = self.order;
         Ok(self.lines)
     }
 }
