@@ -3,10 +3,10 @@
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use clap_complete::Shell;
 use jiff::Timestamp;
 
 use super::hook::Agent;
+use super::values::CompletionShell;
 use crate::config::{ColorChoice, Theme};
 
 /// See every coding-agent window, what it claims, and what is dead, stale or in collision - and why.
@@ -316,7 +316,7 @@ pub(crate) enum Command {
     /// Print completions for a shell
     Completions {
         /// The shell
-        shell: Shell,
+        shell: CompletionShell,
     },
     /// Print the manual page
     Man,

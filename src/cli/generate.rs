@@ -2,18 +2,29 @@
 
 use clap::CommandFactory;
 use clap_complete::Shell;
+use clap_complete_nushell::Nushell;
 
 use super::args::Arguments;
 use super::failure::{Exit, Outcome};
 use super::output::print;
+use super::values::CompletionShell;
 
 /// Prints the completions for a shell.
 ///
 /// # Errors
 /// The output cannot be written.
-pub(crate) fn completions(shell: Shell) -> Outcome {
+pub(crate) fn completions(shell: CompletionShell) -> Outcome {
     let mut text = Vec::new();
-    clap_complete::generate(shell, &mut Arguments::command(), "claimtop", &mut text);
+    let mut command = Arguments::command();
+    let mut generate = |shell: Shell| clap_complete::generate(shell, &mut command, "claimtop", &mut text);
+    match shell {
+        CompletionShell::Bash => generate(Shell::Bash),
+        CompletionShell::Elvish => generate(Shell::Elvish),
+        CompletionShell::Fish => generate(Shell::Fish),
+        CompletionShell::PowerShell => generate(Shell::PowerShell),
+        CompletionShell::Zsh => generate(Shell::Zsh),
+        CompletionShell::Nushell => clap_complete::generate(Nushell, &mut command, "claimtop", &mut text),
+    }
     print(&String::from_utf8_lossy(&text))?;
     Ok(Exit::Fine)
 }

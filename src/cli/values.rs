@@ -5,6 +5,18 @@ use clap::builder::PossibleValue;
 
 use crate::config::{ColorChoice, Theme};
 
+/// A shell that completions can be made for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum CompletionShell {
+    Bash,
+    Elvish,
+    Fish,
+    Nushell,
+    #[value(name = "powershell")]
+    PowerShell,
+    Zsh,
+}
+
 impl ValueEnum for Theme {
     fn value_variants<'a>() -> &'a [Self] {
         &[Self::Dark, Self::Light, Self::ColorBlind, Self::Ansi]

@@ -102,7 +102,7 @@ fn no_color_is_obeyed_until_an_option_says_otherwise() {
 #[test]
 fn completions_and_manual_come_from_the_definition() {
     let world = World::new();
-    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+    for shell in ["bash", "zsh", "fish", "elvish", "nushell", "powershell"] {
         let answer = world.run(&["completions", shell]);
         assert!(answer.code == 0 && answer.out.contains("context-id"), "{shell}");
     }
