@@ -11,12 +11,66 @@ use super::hook::{ALL, Agent, PLUGIN, events, guarded};
 use super::output::{Paint, print};
 use super::settings::Settings;
 use crate::core::model::Untrusted;
+use crate::core::model::text::shown;
 use crate::format::hooks::{IN_ANY_CASE, Installed, installed, is_trusted};
 use crate::present::tone::Tone;
 use crate::source::os::open::plain::small;
 
 /// The most bytes of settings that are read.
 const MOST: usize = 4 << 20;
+
+/// Which of claimtop's hooks one agent has.
+pub(crate) struct AgentHooks {
+    pub(crate) agent: &'static str,
+    settings: PathBuf,
+    pub(crate) found: Result<Found, String>,
+}
+
+/// What was found in an agent's settings.
+pub(crate) struct Found {
+    /// `None` for an agent that has no such hook.
+    bind: Option<Share>,
+    guard: Share,
+    /// What keeps a hook from running.
+    pub(crate) trouble: Option<String>,
+}
+
+/// Of how many events a hook is set for how many.
+#[derive(Clone, Copy)]
+enum Share {
+    None,
+    Some(usize, usize),
+    All,
+    /// It is set, in the form of another version.
+    OtherVersion,
+}
+
+impl Share {
+    fn cell(self) -> Cell {
+        match self {
+            Self::None => Cell::new("no").toned(Tone::Dim),
+            Self::Some(count, wanted) => {
+                Cell::new(format!("{count} of {wanted} events")).toned(Tone::Warning)
+            }
+            Self::All => Cell::new("yes").toned(Tone::Good),
+            Self::OtherVersion => Cell::new("another version").toned(Tone::Warning),
+        }
+    }
+
+    fn is_set(self) -> bool {
+        match self {
+            Self::None => false,
+            Self::Some(..) | Self::All | Self::OtherVersion => true,
+        }
+    }
+}
+
+impl Found {
+    /// Returns whether any hook of claimtop's is set.
+    pub(crate) fn has_any(&self) -> bool {
+        self.bind.is_some_and(Share::is_set) || self.guard.is_set()
+    }
+}
 
 /// Says of each agent which of claimtop's hooks it has.
 ///
@@ -25,57 +79,62 @@ const MOST: usize = 4 << 20;
 pub(crate) fn check(settings: &Settings) -> Outcome {
     let paint = Paint::for_stdout(settings.effective.config.color);
     let mut table = Columns::new(&["AGENT", "SETTINGS", "BIND", "GUARD", ""]);
-    for agent in ALL {
-        let Some(path) = place(agent, settings) else { continue };
-        let file = Cell::new(Untrusted::from_path(&path));
-        let none = || Cell::new("-").toned(Tone::Dim);
-        let found = match small(&path, MOST) {
-            Ok(text) if agent == Agent::Opencode => {
-                let guard = match text == PLUGIN.as_bytes() {
-                    true => Cell::new("yes").toned(Tone::Good),
-                    false => Cell::new("another version").toned(Tone::Warning),
-                };
-                table.row([Cell::new(agent.title()), file, none(), guard, Cell::default()]);
-                continue;
+    let none = || Cell::new("-").toned(Tone::Dim);
+    for hooks in all(settings) {
+        let (bind, guard, why) = match hooks.found {
+            Ok(Found { bind, guard, trouble }) => {
+                let why = trouble.map_or_else(Cell::default, |why| Cell::new(why).toned(Tone::Warning));
+                (bind.map_or_else(none, Share::cell), guard.cell(), why)
             }
-            Ok(text) => installed(&text).map_err(|error| format!("not read: {error}")),
-            Err(Errno::NOENT | Errno::NOTDIR) => Err("no such file".to_owned()),
-            Err(errno) => Err(format!("not read: {errno}")),
+            Err(why) => (none(), none(), Cell::new(shown(&why)).toned(Tone::Dim)),
         };
-        let found = match found {
-            Ok(found) => found,
-            Err(why) => {
-                let why = Cell::new(crate::core::model::text::shown(&why)).toned(Tone::Dim);
-                table.row([Cell::new(agent.title()), file, none(), none(), why]);
-                continue;
-            }
-        };
-        let bind = of(&found, "bind", events(agent).iter().copied());
-        let (asker, all) = guarded(agent);
-        let guard = of(&found, &format!("guard --for {}", asker.name()), all.iter().map(|(event, _)| *event));
-        let own: Vec<&Installed> = found.iter().filter(|one| one.runs_claimtop()).collect();
         table.row([
-            Cell::new(agent.title()),
-            file,
+            Cell::new(hooks.agent),
+            Cell::new(Untrusted::from_path(&hooks.settings)),
             bind,
             guard,
-            trouble(agent, &path, &own, settings)
-                .map_or_else(Cell::default, |why| Cell::new(why).toned(Tone::Warning)),
+            why,
         ]);
     }
     print(&table.laid_out(paint, None))?;
     Ok(Exit::Fine)
 }
 
+/// Returns which hooks each agent has that keeps its settings in one place.
+pub(crate) fn all(settings: &Settings) -> Vec<AgentHooks> {
+    let of_agent = |agent: &Agent| {
+        let path = place(*agent, settings)?;
+        let found = match small(&path, MOST) {
+            Ok(text) => found(*agent, &path, &text, settings),
+            Err(Errno::NOENT | Errno::NOTDIR) => Err("no such file".to_owned()),
+            Err(errno) => Err(format!("not read: {errno}")),
+        };
+        Some(AgentHooks { agent: agent.title(), settings: path, found })
+    };
+    ALL.iter().filter_map(of_agent).collect()
+}
+
+fn found(agent: Agent, path: &Path, text: &[u8], settings: &Settings) -> Result<Found, String> {
+    if agent == Agent::Opencode {
+        let guard = if text == PLUGIN.as_bytes() { Share::All } else { Share::OtherVersion };
+        return Ok(Found { bind: None, guard, trouble: None });
+    }
+    let found = installed(text).map_err(|error| format!("not read: {error}"))?;
+    let bind = of(&found, "bind", events(agent).iter().copied());
+    let (asker, all) = guarded(agent);
+    let guard = of(&found, &format!("guard --for {}", asker.name()), all.iter().map(|(event, _)| *event));
+    let own: Vec<&Installed> = found.iter().filter(|one| one.runs_claimtop()).collect();
+    Ok(Found { bind: Some(bind), guard, trouble: trouble(agent, path, &own, settings) })
+}
+
 /// Tells at how many of the events that it is for a command runs.
-fn of<'a>(found: &[Installed], command: &str, wanted: impl Iterator<Item = &'a str>) -> Cell {
+fn of<'a>(found: &[Installed], command: &str, wanted: impl Iterator<Item = &'a str>) -> Share {
     let wanted: Vec<&str> = wanted.collect();
     let has = |event: &&&str| found.iter().any(|one| one.event == **event && one.runs(command));
-    let count = wanted.iter().filter(has).count();
-    match count {
-        0 => Cell::new("no").toned(Tone::Dim),
-        all if all == wanted.len() => Cell::new("yes").toned(Tone::Good),
-        some => Cell::new(format!("{some} of {} events", wanted.len())).toned(Tone::Warning),
+    match wanted.iter().filter(has).count() {
+        0 => Share::None,
+        all if all == wanted.len() => Share::All,
+        some => Share::Some(some, wanted.len()),
     }
 }
 
@@ -107,10 +166,8 @@ fn trouble(agent: Agent, path: &Path, own: &[&Installed], settings: &Settings) -
             false => settings.environment.programs.iter().find_map(|folder| identity(&folder.join(program))),
         };
         match found {
-            None => Some(format!("`{}` is not found", crate::core::model::text::shown(program))),
-            Some(_) if found != this => {
-                Some(format!("`{}` is another claimtop", crate::core::model::text::shown(program)))
-            }
+            None => Some(format!("`{}` is not found", shown(program))),
+            Some(_) if found != this => Some(format!("`{}` is another claimtop", shown(program))),
             Some(_) => None,
         }
     })

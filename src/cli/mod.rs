@@ -21,6 +21,7 @@ mod following;
 mod formats;
 mod frames;
 mod generate;
+mod grants;
 mod guard;
 mod hook;
 mod hook_check;
