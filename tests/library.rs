@@ -4,8 +4,9 @@
 mod common;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 
-use claimtop::core::model::{Code, Severity};
+use claimtop::core::model::{Code, NeedKind, Severity};
 
 /// How often a code was right, too many and missed.
 #[derive(Clone, Copy, Debug, Default)]
@@ -99,3 +100,28 @@ const CAUSES: [&str; 16] = [
     "adopted-by-conflict", "session-id-in-use", "shared-environment", "double-claim", "unknown-id",
     "global-legacy",
 ];
+
+#[test]
+fn now_and_the_story_let_the_same_window_yield() {
+    let demo = Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/demo.toml");
+    let mut compared = 0;
+    for path in common::worlds().into_iter().chain([demo]) {
+        let report = common::load(&path).report();
+        for need in &report.needs {
+            let NeedKind::Collision { code, windows, .. } = &need.kind else { continue };
+            let between: BTreeSet<_> = windows.iter().collect();
+            let is_its = |finding: &&std::sync::Arc<claimtop::core::model::Finding>| {
+                finding.code == *code && finding.subjects.iter().collect::<BTreeSet<_>>() == between
+            };
+            for finding in report.findings.iter().filter(is_its) {
+                let yields = finding.story.as_ref().map_or(&[][..], |story| &story.yields);
+                if yields.is_empty() {
+                    continue;
+                }
+                compared += 1;
+                assert!(windows.last().is_some_and(|last| yields.contains(last)), "{}", path.display());
+            }
+        }
+    }
+    assert!(compared > 10, "{compared}");
+}

@@ -1,36 +1,35 @@
 //! What is between two windows, in a few words: who, what, and how one of them gets out of it.
 
-use std::collections::BTreeSet;
-
 use crate::core::judge::rules::edits::warnings;
-use crate::core::model::{Code, Key, NeedKind, Report, Untrusted, WindowView};
+use crate::core::model::{Code, Finding, Key, NeedKind, Report, Untrusted, Warned, WindowView};
 use crate::present::age;
-use crate::present::lookup::{window_and_pid, window_name};
+use crate::present::doing::{folder, short};
+use crate::present::lookup::{Index, window_and_pid, window_name};
 use crate::present::text::{count, file_name, safe};
 
 /// How collisions are said: the code, what several windows share, what is wrong with one window alone
 /// where its sentence says too much, and the way out, in which `{}` is whoever is to yield.
 const SAYINGS: [(Code, &str, Option<&str>, &str); 12] = [
-    (Code::SharedSessionId, "one session", None, "close {}"),
-    (Code::SharedContextId, "one context ID", None, "unset CLAUDE_SESSION_ID in one"),
-    (Code::SharedTerminalId, "one terminal ID", None, "park the one that is over"),
-    (Code::InheritedRecord, "one identity", Some("has a dead window's identity"), "park its record"),
-    (Code::OverwrittenRecord, "one session slot", None, "a worktree for each"),
+    (Code::SharedSessionId, "same session", None, "close {}"),
+    (Code::SharedContextId, "same context ID", None, "unset CLAUDE_SESSION_ID in one of them"),
+    (Code::SharedTerminalId, "same terminal ID", None, "park the finished one"),
+    (Code::InheritedRecord, "same identity", Some("has a dead window's identity"), "park its record"),
+    (Code::OverwrittenRecord, "same session slot", None, "give each its own worktree"),
     (
         Code::UnstableContextId,
         "changing context IDs",
-        Some("another context ID at every call"),
-        "let its hook ask claimtop context-id",
+        Some("a new context ID at every call"),
+        "have its hook call claimtop context-id",
     ),
-    (Code::SameWorktree, "one tree", None, "git worktree add for {}"),
-    (Code::SameFolder, "one folder", None, "a folder of its own for {}"),
-    (Code::OverlappingFiles, "the same files", None, "let {} pause"),
-    (Code::ContestedClaim, "one claim", Some("a claim that another holds too"), "let {} release it"),
-    (Code::ContestedPort, "one port", None, "give {} another port"),
+    (Code::SameWorktree, "same tree", None, "git worktree add for {}"),
+    (Code::SameFolder, "same folder", None, "give {} its own folder"),
+    (Code::OverlappingFiles, "same files", None, "let {} pause"),
+    (Code::ContestedClaim, "same claim", Some("holds a claim that another holds too"), "let {} release it"),
+    (Code::ContestedPort, "same port", None, "give {} another port"),
     (
         Code::IdentitySplit,
         "two identities",
-        Some("its registry and another record name two sessions"),
+        Some("its registry and another record name different sessions"),
         "trust its registry",
     ),
 ];
@@ -51,25 +50,50 @@ pub(crate) fn words(report: &Report, kind: &NeedKind) -> Option<Words> {
     let NeedKind::Collision { code, message, windows, also, files, subjects: _ } = kind else { return None };
     let (_, _, alone, way) = saying(*code)?;
     let who = names(report, windows);
-    let codes: BTreeSet<&Code> = std::iter::once(code).chain(also).collect();
+    // The worst stands first: what follows is cut where there is no room.
+    let codes = std::iter::once(code).chain(also);
     let what = match (who.len(), alone) {
-        (0, _) | (1, None) => safe(&message.brief()),
+        (0, _) | (1, None) => clause(&safe(&message.brief())),
         (1, Some(alone)) => alone.to_owned(),
-        _ => codes.into_iter().filter_map(|code| shared(*code, files)).collect::<Vec<_>>().join(", "),
+        (many, _) => codes.filter_map(|code| shared(*code, files, many)).collect::<Vec<_>>().join(", "),
     };
     let what = told(report, windows).map_or(what.clone(), |told| format!("{what}; {told}"));
     let way = way.replace("{}", who.last().map_or("one", String::as_str));
     Some(Words { who, what, way })
 }
 
-/// Says which of two windows a guard has told of the other last, and when.
+/// Returns the first clause of a sentence, without what explains it: not a file's name before a colon.
+fn clause(sentence: &str) -> String {
+    let mut starts = sentence.match_indices(": ").filter_map(|(at, _)| sentence.get(..at));
+    starts.find(|start| start.contains(' ')).unwrap_or(sentence).to_owned()
+}
+
+/// Says what a guard has last told one of two windows of the other, and when.
 fn told(report: &Report, keys: &[Key]) -> Option<String> {
     let [one, other] = keys else { return None };
     let window = |key: &Key| report.windows.iter().find(|window| window.key == *key);
     let (one, other) = (window(one)?, window(other)?);
-    let newest = |window, of| warnings(window, of).next_back().map(|warning| (warning.at, window));
-    let (at, window) = newest(one, other).into_iter().chain(newest(other, one)).max_by_key(|(at, _)| *at)?;
-    Some(format!("{} was told {} ago", window_name(window), age::between(report.taken_at, at)))
+    let newest = |window, of| Some((warnings(window, of).next_back()?, window, of));
+    let both = newest(one, other).into_iter().chain(newest(other, one));
+    let (warning, window, of) = both.max_by_key(|(warning, ..)| warning.at)?;
+    let (name, of) = (window_name(window), window_name(of));
+    let ago = age::between(report.taken_at, warning.at);
+    let path = warning.path.as_ref().map(|path| format!(" {}", short(path, folder(window))));
+    let path = path.unwrap_or_else(|| " files here".to_owned());
+    Some(match warning.how {
+        Warned::Briefed | Warned::Noted => format!("{name} was told {ago} ago that {of} edits{path}"),
+        Warned::HeldUp => format!("{name} was held up {ago} ago because {of} edits{path}"),
+        Warned::WentOn => format!("{name} went on {ago} ago though {of} edits{path}"),
+    })
+}
+
+/// Returns the way out of a collision: what whoever is to yield does.
+pub(crate) fn way_out(index: &Index, finding: &Finding) -> Option<String> {
+    let (.., way) = saying(finding.code)?;
+    let of_record = |key: &Key| index.window(index.record(key)?.window.as_ref()?);
+    let yields = finding.yields().iter().rev();
+    let name = yields.filter_map(|key| index.window(key).or_else(|| of_record(key))).map(window_name).next();
+    Some(way.replace("{}", name.as_deref().unwrap_or("one")))
 }
 
 fn saying(code: Code) -> Option<(Code, &'static str, Option<&'static str>, &'static str)> {
@@ -85,12 +109,13 @@ fn names(report: &Report, keys: &[Key]) -> Vec<String> {
     if names.iter().all(is_alone) { names } else { windows.into_iter().map(window_and_pid).collect() }
 }
 
-/// Says what windows share.
-fn shared(code: Code, files: &[Untrusted]) -> Option<String> {
+/// Says what so many windows share.
+fn shared(code: Code, files: &[Untrusted], windows: usize) -> Option<String> {
     let (_, shared, ..) = saying(code)?;
+    let edit = if windows == 2 { "both edit" } else { "all edit" };
     Some(match files {
-        [file] if code == Code::OverlappingFiles => safe(file_name(file.raw())),
-        [_, _, ..] if code == Code::OverlappingFiles => count(files.len(), "file"),
+        [file] if code == Code::OverlappingFiles => format!("{edit} {}", safe(file_name(file.raw()))),
+        [_, _, ..] if code == Code::OverlappingFiles => format!("{edit} {}", count(files.len(), "file")),
         _ => shared.to_owned(),
     })
 }
@@ -99,6 +124,13 @@ fn shared(code: Code, files: &[Untrusted]) -> Option<String> {
 mod tests {
     use super::*;
     use crate::core::model::Severity;
+
+    #[test]
+    fn only_the_first_clause_is_said_of_records_without_a_window() {
+        assert_eq!(clause("2 records have one ID, x-1: a window can get it"), "2 records have one ID, x-1");
+        assert_eq!(clause("slot.json: has two owners: let one go"), "slot.json: has two owners");
+        assert_eq!(clause("nothing to explain"), "nothing to explain");
+    }
 
     #[test]
     fn every_collision_has_words() {

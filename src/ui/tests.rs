@@ -140,8 +140,8 @@ fn what_is_wrong_is_cut_and_the_way_out_is_not() {
         let screen = screen(colliding(1), size, "1");
         assert!(screen.contains(": git worktree add for cart tests "), "{screen}");
         assert!(screen.contains("Enter story"), "{screen}");
-        let is_whole = screen.contains("cart api ↔ cart tests: one tree, pay.rs: git");
-        assert_eq!(is_whole, size.0 >= 100, "{screen}");
+        let is_whole = screen.contains("cart api ↔ cart tests: same tree, both edit pay.rs: git");
+        assert_eq!(is_whole, size.0 >= 120, "{screen}");
     }
 }
 

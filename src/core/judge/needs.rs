@@ -67,7 +67,11 @@ fn collisions(facts: &Facts<'_>, findings: &[Arc<Finding>]) -> Vec<Need> {
         }
     }
     for between in &mut all {
-        between.findings.sort_by_key(|finding| harm(finding.code));
+        // Of two alike the one that says who is to yield.
+        between.findings.sort_by_key(|finding| (harm(finding.code), finding.yields().is_empty()));
+        if let Some(worst) = between.findings.first() {
+            between.windows = windows_of(worst, facts);
+        }
     }
     all.sort_by_key(|between| between.findings.first().map(|worst| harm(worst.code)));
     all.iter().filter_map(|between| collision(between, facts)).collect()
