@@ -24,8 +24,8 @@ pub(crate) enum Detail {
 pub(crate) const TOP: u16 = 2;
 /// Lines below the body: summary, keys.
 pub(crate) const BOTTOM: u16 = 2;
-/// The lines of details on a common screen, below their rule.
-const FEW: u16 = 5;
+/// The lines of details on a common screen, below their rule: five that say why, and how many more there are.
+const FEW: u16 = 6;
 /// The line with the names of the columns.
 pub(crate) const HEAD: u16 = 1;
 

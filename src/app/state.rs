@@ -436,7 +436,9 @@ impl State {
         let Bands { above, has_note, below } = &self.bands;
         let entries = |range: &Range<usize>| self.table.rows.get(range.clone()).unwrap_or_default().iter();
         let row = |entry: &row::Entry| source.row(entry.at);
-        let note = has_note.then(|| now::note(source.report(), self.table.pinned - above.len()));
+        let is_hidden = |at: &usize| !above.contains(at);
+        let hidden = (0..self.table.pinned).filter(is_hidden).filter_map(|at| self.table.rows.get(at));
+        let note = has_note.then(|| now::note(source.report(), hidden.map(|row| &row.key)));
         let below = entries(below).filter_map(row);
         self.visible = entries(above).filter_map(row).chain(note).chain(below).collect();
     }

@@ -14,7 +14,7 @@ use crate::present::between;
 use crate::present::doing::{self, Prompts};
 use crate::present::lookup::{Index, window_and_pid, window_name};
 use crate::present::need::{calm, said};
-use crate::present::text::outside;
+use crate::present::text::{count, outside};
 use crate::present::tone::{Line, Mark, Span, Tone};
 
 pub(crate) const COLUMNS: &[Column] = &[
@@ -24,7 +24,7 @@ pub(crate) const COLUMNS: &[Column] = &[
     sentence("Doing", 20, 140, 2),
     number("Files", 5, 5, 4),
     number("Context", 7, 7, 5),
-    column("In the way", 10, 24, 6),
+    column("In the way", 10, 40, 6),
     column("Branch", 8, 22, 7),
     machines::COLUMN,
 ];
@@ -64,17 +64,17 @@ pub(crate) fn need(index: &Index, need: &Need, now: Timestamp) -> Row {
     }
 }
 
-/// Makes the line below what needs a person: how many more there are, or that there is nothing.
-pub(crate) fn note(report: &Report, more: usize) -> Row {
-    let banner = match more {
-        0 => {
+/// Makes the line below what needs a person: what is not shown of it, or that there is nothing.
+pub(crate) fn note<'a>(report: &Report, hidden: impl Iterator<Item = &'a Key>) -> Row {
+    let banner = match more(report, hidden) {
+        None => {
             let (mark, tone, says) = calm(report);
             Banner { who: Line::default().then_marked(mark, &format!(" {says}"), tone), ..Banner::default() }
         }
-        more => Banner {
-            who: Line::new(&format!("   and {more} more: "), Tone::Dim).then("n", Tone::Key),
-            ..Banner::default()
-        },
+        Some(more) => {
+            let line = Line::new("   and ", Tone::Dim).then(&more, Tone::Plain);
+            Banner { who: line.then(": ", Tone::Dim).then("n", Tone::Key), ..Banner::default() }
+        }
     };
     Row {
         key: Key::typed("note"),
@@ -85,13 +85,36 @@ pub(crate) fn note(report: &Report, more: usize) -> Row {
     }
 }
 
+/// Counts what is not shown by its kind: `5 more collisions, 2 dead windows`.
+fn more<'a>(report: &Report, hidden: impl Iterator<Item = &'a Key>) -> Option<String> {
+    let kinds = ["waiting window", "collision", "dead window"];
+    let mut counts = [0; 3];
+    for need in hidden.filter_map(|key| report.needs.iter().find(|need| need.key == *key)) {
+        let [waits, collisions, died] = &mut counts;
+        match &need.kind {
+            NeedKind::Waits { .. } => *waits += 1,
+            NeedKind::Collision { .. } => *collisions += 1,
+            NeedKind::Died(_) => *died += 1,
+            NeedKind::MoreDied { windows, .. } => *died += windows,
+        }
+    }
+    let counted = kinds.iter().zip(counts).filter(|(_, number)| *number > 0);
+    let words: Vec<String> = counted
+        .enumerate()
+        .map(|(at, (kind, number))| {
+            count(number, &if at == 0 { format!("more {kind}") } else { (*kind).to_owned() })
+        })
+        .collect();
+    (!words.is_empty()).then(|| words.join(", "))
+}
+
 /// How the window that is in another's way is reported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Telling {
     /// By its name.
     Name,
-    /// Also by what is between them.
-    NameAndWhat,
+    /// With the way out.
+    NameAndWay,
 }
 
 /// Names the window that is in another's way, or says what is wrong with that one alone; nothing of one
@@ -103,7 +126,7 @@ pub(super) fn in_the_way(index: &Index, window: &WindowView, telling: Telling) -
     let own = [window_name(window), window_and_pid(window)];
     let text = match (said.who.iter().find(|name| !own.contains(name)), telling) {
         (Some(other), Telling::Name) => other.clone(),
-        (Some(other), Telling::NameAndWhat) => format!("{other}: {}", said.what),
+        (Some(other), Telling::NameAndWay) => format!("{other}: {}", said.way),
         (None, _) => said.what,
     };
     let more = match needs.count() {

@@ -5,13 +5,13 @@ use super::row::{Cell, Column, Row, badness, column, sentence};
 use crate::core::model::{Finding, Key};
 use crate::present::lookup::Index;
 use crate::present::tone::{Span, Tone, of_severity};
-use crate::present::words;
+use crate::present::{between, words};
 
 pub(crate) const COLUMNS: &[Column] = &[
     column("Severity", 11, 11, 0),
     column("Problem", 12, 22, 2),
     sentence("What is wrong", 24, 140, 1),
-    column("Remedy", 9, 10, 3),
+    column("Remedy", 9, 40, 3),
     sentence("About", 16, 40, 4),
     machines::COLUMN,
 ];
@@ -19,7 +19,8 @@ pub(crate) const COLUMNS: &[Column] = &[
 pub(crate) fn row(index: &Index, (key, finding): (&Key, &Finding)) -> Row {
     let (mark, tone, word) = of_severity(finding.severity);
     let about: Vec<String> = finding.subjects.iter().map(|key| index.name(key)).collect();
-    let remedy = words::remedy_key(finding.remedy).map(|(key, verb)| format!("{key} {verb}"));
+    let by_key = words::remedy_key(finding.remedy).map(|(key, verb)| format!("{key} {verb}"));
+    let remedy = by_key.or_else(|| between::way_out(index, finding));
     let cells = vec![
         Cell::ranked(Span::marked(mark, word, tone), badness(Some(finding.severity))),
         Cell::text(finding.code.name(), tone),

@@ -1,5 +1,6 @@
 use super::{press, seen, shown};
 use crate::app::msg::Effect;
+use crate::app::rows::now::note;
 use crate::app::testing::{self, key};
 use crate::core::model::{Action, Call, Key, Left, Need, NeedKind, Report, Request, Target, Waiting, Wants};
 
@@ -56,17 +57,30 @@ fn what_needs_a_person_stands_first_whatever_is_sorted() {
 }
 
 #[test]
-fn a_window_in_trouble_names_the_other() {
+fn a_window_in_trouble_names_the_other_and_the_way_out() {
     let mut state = seen(needing());
     let cell = |state: &crate::app::state::State, row: &str, at: usize| {
         let row = state.visible().iter().find(|one| one.key == key(row)).unwrap();
         row.cells[at].span.text().to_owned()
     };
-    assert_eq!(cell(&state, "w-4711", 3), "cart tests: one tree");
-    assert_eq!(cell(&state, "w-4890", 3), "cart api: one tree");
+    assert_eq!(cell(&state, "w-4711", 3), "cart tests: git worktree add for cart tests");
+    assert_eq!(cell(&state, "w-4890", 3), "cart api: git worktree add for cart tests");
     press(&mut state, "1");
     assert_eq!(cell(&state, "w-4711", 6), "cart tests");
     assert_eq!(cell(&state, "w-6200", 6), "");
+}
+
+#[test]
+fn what_needs_a_person_and_is_not_shown_is_counted_by_its_kind() {
+    let report = needing();
+    let hidden = |keys: &[&str]| {
+        let keys: Vec<_> = keys.iter().map(|name| key(name)).collect();
+        note(&report, keys.iter()).line.unwrap().who.plain()
+    };
+    let whole = "   and 1 more waiting window, 1 collision, 1 dead window: n";
+    assert_eq!(hidden(&["n-waits", "n-collision", "n-died"]), whole);
+    assert_eq!(hidden(&["n-died"]), "   and 1 more dead window: n");
+    assert!(hidden(&[]).contains("needs you"), "{}", hidden(&[]));
 }
 
 #[test]
