@@ -4,9 +4,10 @@
 mod common;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use claimtop::core::model::{Code, NeedKind, Severity};
+use claimtop::core::model::{Code, Need, NeedKind, Report, Severity, Target, Wants};
+use claimtop::testing::present::sentences;
 
 /// How often a code was right, too many and missed.
 #[derive(Clone, Copy, Debug, Default)]
@@ -100,6 +101,80 @@ const CAUSES: [&str; 16] = [
     "adopted-by-conflict", "session-id-in-use", "shared-environment", "double-claim", "unknown-id",
     "global-legacy",
 ];
+
+/// Tells of what sort the sentences are by which Now says a need.
+fn shapes(need: &Need, report: &Report) -> Vec<String> {
+    match &need.kind {
+        NeedKind::Waits { waiting } => {
+            let wants = match &waiting.wants {
+                Wants::Permission => "permission",
+                Wants::Answer => "answer",
+                Wants::Other(_) => "other",
+            };
+            let about = match waiting.call.as_ref().map(|call| (&call.target, call.tool.raw())) {
+                None => "untold",
+                Some((None, _)) => "tool",
+                Some((Some(Target::File(_)), "Read")) => "read",
+                Some((Some(Target::File(_)), _)) => "edit",
+                Some((Some(Target::Command(_)), _)) => "command",
+                Some((Some(Target::Url(_)), _)) => "fetch",
+                Some((Some(Target::Question(_)), _)) => "question",
+                Some((Some(Target::Search(_) | Target::Agent(_)), _)) => "tool",
+            };
+            vec![format!("waits for {wants}: {about}")]
+        }
+        NeedKind::Collision { code, also, windows, .. } => {
+            let told = sentences(report).iter().any(|sentence| sentence.contains(" was told "));
+            let codes = std::iter::once(code).chain(also).map(|code| code.name().to_owned());
+            codes.chain((told && windows.len() == 2).then(|| "was told".to_owned())).collect()
+        }
+        NeedKind::Died(left) => {
+            let has = [
+                (!left.claims.is_empty(), "left claims"),
+                (left.uncommitted > 0, "left files"),
+                (!left.left_overs.is_empty(), "left processes"),
+                (!left.left_trees.is_empty(), "left a tree"),
+            ];
+            has.iter().filter(|(is_so, _)| *is_so).map(|(_, what)| (*what).to_owned()).collect()
+        }
+        NeedKind::MoreDied { .. } => vec!["more died".to_owned()],
+    }
+}
+
+#[test]
+fn every_sort_of_sentence_of_now_has_a_world_that_raises_it_and_one_that_comes_close() {
+    let of = |path: &Path| -> (bool, BTreeSet<String>) {
+        let world = common::load(path);
+        let report = world.report();
+        let shapes = report.needs.iter().flat_map(|need| shapes(need, &report)).collect();
+        (world.expect.needs.is_some(), shapes)
+    };
+    let worlds: BTreeMap<PathBuf, _> =
+        common::worlds().into_iter().map(|path| (path.clone(), of(&path))).collect();
+    let mut missing: BTreeSet<String> = Code::ALL
+        .iter()
+        .filter(|code| code.severity() == Severity::Collision)
+        .map(|code| code.name().to_owned())
+        .chain(
+            [
+                "waits for permission: untold", "waits for permission: command",
+                "waits for permission: edit", "waits for permission: read", "waits for permission: fetch",
+                "waits for permission: tool", "waits for answer: untold", "waits for answer: question",
+                "waits for other: untold", "was told", "left claims", "left files", "left processes",
+                "left a tree", "more died",
+            ]
+            .map(str::to_owned),
+        )
+        .collect();
+    for (path, (is_stated, shapes)) in &worlds {
+        let near = path.to_string_lossy().replace(".toml", "-not.toml");
+        let Some((_, near)) = worlds.get(Path::new(&near)) else { continue };
+        if *is_stated {
+            missing.retain(|shape| !shapes.contains(shape) || near.contains(shape));
+        }
+    }
+    assert!(missing.is_empty(), "{missing:#?}");
+}
 
 #[test]
 fn now_and_the_story_let_the_same_window_yield() {

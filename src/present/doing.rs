@@ -77,7 +77,7 @@ pub(crate) fn question(waiting: &Waiting, folder: Option<&Path>) -> String {
         return match &waiting.wants {
             Wants::Permission => "asks for permission".to_owned(),
             Wants::Answer => "asks a question".to_owned(),
-            Wants::Other(what) => format!("waits: {}", safe(what.raw())),
+            Wants::Other(what) => safe(what.raw()),
         };
     };
     match (&waiting.wants, &call.target) {
@@ -91,7 +91,7 @@ pub(crate) fn question(waiting: &Waiting, folder: Option<&Path>) -> String {
         (Wants::Permission, Some(Target::Url(url))) => format!("may it fetch {}?", safe(url.raw())),
         (Wants::Permission, _) => format!("may it use {}?", safe(call.tool.raw())),
         (Wants::Answer, _) => "asks a question".to_owned(),
-        (Wants::Other(what), _) => format!("waits: {}", safe(what.raw())),
+        (Wants::Other(what), _) => safe(what.raw()),
     }
 }
 
