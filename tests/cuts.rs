@@ -241,4 +241,5 @@ fn what_is_said_of_a_window_is_what_a_person_reads_in_its_file() {
         }
     }
     assert!(wrong.is_empty(), "{} of {checked} cuts differ:\n{}", wrong.len(), wrong.join("\n"));
+    assert!(checked >= 200, "{checked} cuts are too few");
 }
