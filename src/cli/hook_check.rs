@@ -100,18 +100,19 @@ pub(crate) fn check(settings: &Settings) -> Outcome {
     Ok(Exit::Fine)
 }
 
-/// Returns which hooks each agent has that keeps its settings in one place.
+/// Returns which hooks each agent has, in each place where it may have some.
 pub(crate) fn all(settings: &Settings) -> Vec<AgentHooks> {
-    let of_agent = |agent: &Agent| {
-        let path = place(*agent, settings)?;
+    let everywhere =
+        ALL.into_iter().flat_map(|agent| places(agent, settings).into_iter().map(move |path| (agent, path)));
+    let read = |(agent, path): (Agent, PathBuf)| {
         let found = match small(&path, MOST) {
-            Ok(text) => found(*agent, &path, &text, settings),
+            Ok(text) => found(agent, &path, &text, settings),
             Err(Errno::NOENT | Errno::NOTDIR) => Err("no such file".to_owned()),
             Err(errno) => Err(format!("not read: {errno}")),
         };
-        Some(AgentHooks { agent: agent.title(), settings: path, found })
+        AgentHooks { agent: agent.title(), settings: path, found }
     };
-    ALL.iter().filter_map(of_agent).collect()
+    everywhere.map(read).collect()
 }
 
 fn found(agent: Agent, path: &Path, text: &[u8], settings: &Settings) -> Result<Found, String> {
@@ -173,15 +174,29 @@ fn trouble(agent: Agent, path: &Path, own: &[&Installed], settings: &Settings) -
     })
 }
 
-/// Returns where an agent's settings lie for all repositories; none for one that has them in each.
-fn place(agent: Agent, settings: &Settings) -> Option<PathBuf> {
+/// Returns where an agent's settings lie: for all repositories, or in each that was named, else in this one.
+fn places(agent: Agent, settings: &Settings) -> Vec<PathBuf> {
     let places = &settings.places;
     match agent {
-        Agent::ClaudeCode => Some(places.claude_config.join("settings.json")),
-        Agent::Codex => Some(places.home.join(".codex/hooks.json")),
-        Agent::Gemini => Some(places.home.join(".gemini/settings.json")),
-        Agent::Qwen => Some(places.home.join(".qwen/settings.json")),
-        Agent::Copilot => None,
-        Agent::Opencode => Some(places.home.join(".config/opencode/plugin/claimtop.js")),
+        Agent::ClaudeCode => vec![places.claude_config.join("settings.json")],
+        Agent::Codex => vec![places.home.join(".codex/hooks.json")],
+        Agent::Gemini => vec![places.home.join(".gemini/settings.json")],
+        Agent::Qwen => vec![places.home.join(".qwen/settings.json")],
+        Agent::Copilot => {
+            let trees = if places.roots.is_empty() {
+                this_tree().into_iter().collect()
+            } else {
+                places.roots.clone()
+            };
+            trees.iter().map(|tree| tree.join(".github/hooks/claimtop.json")).collect()
+        }
+        Agent::Opencode => vec![places.home.join(".config/opencode/plugin/claimtop.js")],
     }
+}
+
+/// Returns the working tree in which this runs; outside of any the folder.
+fn this_tree() -> Option<PathBuf> {
+    let cwd = std::env::current_dir().ok()?;
+    let is_tree = |folder: &&Path| folder.join(".git").symlink_metadata().is_ok();
+    Some(cwd.ancestors().find(is_tree).unwrap_or(&cwd).to_owned())
 }

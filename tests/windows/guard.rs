@@ -479,11 +479,13 @@ fn a_script_asks_who_has_a_file() {
 fn the_hooks_of_each_agent_are_checked() {
     let world = World::new();
     let check = || {
-        let answer = world.run(&["hook", "check"]);
+        let shop = world.path("home/shop");
+        let answer = world.run(&["hook", "check", "--root", &shop.to_string_lossy()]);
         assert_eq!(answer.code, 0, "{}", answer.err);
         answer.out
     };
-    assert_eq!(check().matches("no such file").count(), 5);
+    std::fs::create_dir_all(world.path("home/shop")).unwrap();
+    assert_eq!(check().matches("no such file").count(), 6);
     let bin = world.path("bin/claimtop");
     std::fs::create_dir_all(bin.parent().unwrap()).unwrap();
     std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_claimtop"), &bin).unwrap();
@@ -492,11 +494,13 @@ fn the_hooks_of_each_agent_are_checked() {
     };
     world.write("home/.claude/settings.json", &print("claude-code"));
     world.write("home/.codex/hooks.json", &print("codex"));
+    world.write("home/shop/.github/hooks/claimtop.json", &print("copilot"));
     world.write("home/.gemini/settings.json", "{");
     let said = check();
     let line = |agent: &str| said.lines().find(|line| line.starts_with(agent)).unwrap().to_owned();
     let yes = line("Claude Code").split_whitespace().skip(3).take(2).collect::<Vec<_>>().join(" ");
     assert_eq!(yes, "yes yes", "{said}");
+    assert_eq!(line("Copilot CLI").split_whitespace().filter(|word| *word == "yes").count(), 2, "{said}");
     assert!(line("Codex").contains("9 not trusted yet"), "{said}");
     assert!(line("Gemini CLI").contains("not read"), "{said}");
     let gemini = print("gemini");
