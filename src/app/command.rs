@@ -97,7 +97,7 @@ impl Command {
             Self::Plan(action) => words::action(action),
             Self::Undo => "undo",
             Self::Freeze => "freeze or resume",
-            Self::Acknowledge => "seen: tell of this death no more",
+            Self::Acknowledge => "acknowledge this death",
             Self::Jump => "jump to its terminal",
             Self::Copy => "copy",
             Self::CopyKey => "copy its key",

@@ -112,7 +112,7 @@ pub(crate) const BINDINGS: &[Binding] = &[
         1,
     ),
     bind(&[P::Char('[')], C::Step(Step::MinuteBack), "[", "", "", 0),
-    bind(&[P::Char('a')], C::Acknowledge, "a", "seen", "Tell of this death no more", 2),
+    bind(&[P::Char('a')], C::Acknowledge, "a", "seen", "Acknowledge this death: its row goes", 2),
     bind(&[P::Char('J')], C::Jump, "J", "", "Go to the window's pane, or say where it is", 0),
     bind(&[P::Char('y')], C::Copy, "y", "", "Copy its path, session ID or command", 0),
     bind(&[P::Char('Y')], C::CopyKey, "Y", "", "Copy its key, as claimtop explain and release take it", 0),

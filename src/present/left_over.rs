@@ -22,10 +22,10 @@ pub(crate) fn sign(certainty: Certainty) -> (Mark, Tone, &'static str) {
 /// Explains how sure it is.
 pub(crate) fn means(one: &LeftOver) -> String {
     let says = match one.certainty {
-        Certainty::Exact => "its window is dead, and two facts say that it came from there",
+        Certainty::Exact => "its window is dead, and two facts show that it started this",
         Certainty::Strong => "its window is dead",
         Certainty::Guess => "it may be your own",
-        Certainty::Unknown => "it cannot be told",
+        Certainty::Unknown => "nothing shows whose it is",
         Certainty::Held => "it is in use",
     };
     if one.why.is_empty() { says.to_owned() } else { format!("{says}: {}", safe(&one.why)) }

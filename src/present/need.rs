@@ -147,7 +147,9 @@ pub(crate) fn calm(report: &Report) -> (Mark, Tone, String) {
     match unread.as_slice() {
         [] => (Mark::Alive, Tone::Good, format!("{windows}{at_work}, nothing needs you")),
         [first, more @ ..] => {
-            let says = format!("{windows}: nothing that was read needs you, and not everything was: {first}");
+            let says = format!(
+                "{windows}: nothing that was read needs you, but not everything could be read: {first}"
+            );
             let more = if more.is_empty() { String::new() } else { format!(" and {} more", more.len()) };
             (Mark::Unknown, Tone::Notice, says + &more)
         }

@@ -95,7 +95,7 @@ pub(crate) fn reason(reason: Reason) -> &'static str {
 pub(crate) fn claim_status(claim: &ClaimView) -> &'static str {
     match claim.status {
         ClaimStatus::Unproven if claim.is_of_transcript() => {
-            "whether a commit holds the edits cannot be told"
+            "it is not known whether the edits are committed"
         }
         ClaimStatus::Contested => "two live holders",
         ClaimStatus::Dead => "the holder is dead",

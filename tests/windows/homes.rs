@@ -91,7 +91,7 @@ fn now_names_the_folders_that_were_not_looked_at() {
         &world,
         &[],
         &[
-            "1 window: nothing that was read needs you, and not everything was: folders",
+            "1 window: nothing that was read needs you, but not everything could be read: folders",
             "\n  folders: 1 folder of windows lies outside the folders that were named",
         ],
     );

@@ -188,6 +188,6 @@ fn a_left_over_has_its_tree_and_how_it_is_ended_on_its_page() {
     assert!(page.contains("listens on 127.0.0.1:3000 (no client)"), "{page}");
     press(&mut state, "\u{1b}G\n");
     let page = panel_text(&state).split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(page.contains("not from here: whoever it belongs to lives"), "{page}");
+    assert!(page.contains("not from here: its owner is alive"), "{page}");
     assert!(page.contains("its window can, with /tasks"), "{page}");
 }

@@ -140,7 +140,7 @@ fn asked(report: &Report, found: Found<'_>, action: Action) -> Result<Vec<Reques
         (Found::One(Subject::LeftTree(tree)), Action::Release) => match &tree.releasable_lock {
             Some(lock) => vec![act(lock)],
             None => {
-                let error = anyhow!("nobody dead is known to have locked {}", shown(tree.path.raw()));
+                let error = anyhow!("no dead window is known to have locked {}", shown(tree.path.raw()));
                 return Err(Failure::new(Exit::Refused, error));
             }
         },

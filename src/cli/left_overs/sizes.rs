@@ -152,7 +152,7 @@ fn trees(report: &Report, fence: &Fence, old: Timestamp) -> Vec<Sized> {
     let sized = |tree: &crate::core::model::LeftTree| {
         let path = Path::new(tree.path.raw());
         let size = measure(Some(path).filter(|path| fence.reaches(path))?, &never, old)?;
-        let lost = "leftovers --trees says it";
+        let lost = "see leftovers --trees";
         Some(Sized { agent: tree.agent.clone(), path: tree.path.clone(), size, lost })
     };
     report.left_trees.iter().filter_map(sized).collect()

@@ -114,7 +114,7 @@ impl Asked<'_> {
         let ended = tree.window_ended_at.map(|at| format!("last heard of {} ago", age::between(now, at)));
         let parts = [agent, name, pid, ended.unwrap_or_default()];
         let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
-        if parts.is_empty() { "nobody's that is known".to_owned() } else { parts.join(", ") }
+        if parts.is_empty() { "no known owner".to_owned() } else { parts.join(", ") }
     }
 
     fn sure(&self) -> String {

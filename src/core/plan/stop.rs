@@ -51,7 +51,7 @@ pub(crate) fn topmost(report: &Report, key: &Key) -> Option<ProcessId> {
 
 fn of_left_over(one: &LeftOver, signal: Signal) -> Plan {
     if one.certainty == Certainty::Held {
-        return refused(one, "whoever it belongs to lives", "end it from there");
+        return refused(one, "its owner is alive", "end it from there");
     }
     if let Some(why) = &one.refused {
         return Plan::refused(&one.key, why, "end it by hand, if you know better");
@@ -65,7 +65,7 @@ fn of_left_over(one: &LeftOver, signal: Signal) -> Plan {
         Certainty::Unknown | Certainty::Held => {
             return refused(
                 one,
-                "whether anybody needs it cannot be told",
+                "it is not known whether it is still needed",
                 "end it by hand, if you know better",
             );
         }

@@ -126,14 +126,14 @@ fn doing(page: &mut Page, index: &Index, (window, work): (&WindowView, &Work)) {
             Tone::Plain,
         );
     }
-    page.field("Told by", &outside(Some(work.path.text())), Tone::Dim);
+    page.field("Read from", &outside(Some(work.path.text())), Tone::Dim);
     page.moment("Written", Some(work.written_at));
     if work.skipped > 0 {
         let lines = format!(
             "{}: no JSON, or longer than 2 MiB",
             count(usize::try_from(work.skipped).unwrap_or(usize::MAX), "line")
         );
-        page.field("Not understood", &lines, Tone::Notice);
+        page.field("Not read", &lines, Tone::Notice);
     }
 }
 

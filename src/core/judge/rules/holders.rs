@@ -114,10 +114,12 @@ fn says_dead(record: &RecordView) -> String {
 fn why_dead(judged: &RecordView) -> String {
     let pid = judged.record.pid().map_or_else(|| "its agent".to_owned(), |pid| format!("PID {pid}"));
     match judged.verdict.reason {
-        Reason::OtherProcess => format!("{pid} is another process by now, its start differs"),
-        Reason::BornLater => format!("{pid} is another process by now, born after the record's last write"),
+        Reason::OtherProcess => format!("{pid} now belongs to another process: its start differs"),
+        Reason::BornLater => {
+            format!("{pid} now belongs to another process, started after the record's last write")
+        }
         Reason::NotAnAgent => {
-            format!("{pid} is another process by now: one of another user, or of the kernel")
+            format!("{pid} now belongs to another process, of another user or the kernel")
         }
         Reason::OtherBoot => "its holder is from before the last boot".to_owned(),
         Reason::Exited => format!("{pid} has exited and is not yet reaped"),

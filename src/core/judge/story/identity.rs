@@ -177,7 +177,7 @@ fn inherited_by_terminal(scene: &Scene<'_>, window: &WindowView, marker: &Judged
     let dead = file.record.pid().filter(|pid| scene.process(*pid).is_none());
     if let Some(pid) = dead {
         let at = file.record.heartbeat_at.unwrap_or(file.record.written_at);
-        let scan = Evidence::new("pid", format!("{pid} runs no more"), "/proc");
+        let scan = Evidence::new("pid", format!("{pid} no longer runs"), "/proc");
         chain.concluded(
             Some(at),
             format!("the session's own process, PID {pid}, ended after this sign of it, the last"),

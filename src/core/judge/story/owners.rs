@@ -108,7 +108,7 @@ pub(crate) fn recycled(scene: &Scene<'_>) -> Option<Story> {
         .at(started_at);
     chain.saw(started_at, format!("the kernel gave PID {pid} to {}", process.comm), [evidence]);
     let told = format!(
-        "PID {pid} runs and is not the holder: {} and {} go with a process that is gone",
+        "PID {pid} runs but is not the holder: {} and {} belong to a process that is gone",
         file_name(judged),
         session_name(judged)
     );

@@ -66,7 +66,7 @@ fn frozen(judged: &Judged, book: &Book<'_>) -> Option<Finding> {
         return None;
     }
     let message = format!(
-        "{}: it ticks, but has used no tool for {} min; a question may wait in its window",
+        "{}: its daemon still ticks, but no tool was used for {} min; a question may be waiting in its window",
         judged.record.title,
         silent_for.as_mins()
     );
