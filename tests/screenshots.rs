@@ -28,7 +28,7 @@ struct Shot {
 const SHOTS: [Shot; 9] = [
     Shot { name: "windows", title: "Every window", size: (140, 34), keys: "jj", theme: Theme::Dark },
     Shot { name: "small", title: "On 80 columns", size: (80, 24), keys: "", theme: Theme::Dark },
-    Shot { name: "why", title: "Why a claim is contested", size: (110, 30), keys: "3\n", theme: Theme::Dark },
+    Shot { name: "why", title: "Why a claim is contested", size: (110, 30), keys: "4\n", theme: Theme::Dark },
     Shot {
         name: "plan",
         title: "What a release would do",
