@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use crate::core::fleet::across::collide;
 use crate::core::fleet::far::FarMachine;
 use crate::core::fleet::part::{keys_of_finding, keys_of_need};
 use crate::core::fleet::witness::testify;
@@ -34,6 +35,7 @@ pub fn merged(local: &Report, machines: &[FarMachine]) -> Report {
             }
         }
     }
+    collide(&mut all, machines);
     all.findings.sort_by(|one, other| Finding::order(one, other));
     all.needs.sort_by_key(rank);
     all

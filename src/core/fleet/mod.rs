@@ -4,6 +4,7 @@
 //! snapshots. Its claimtop is the *witness*: that it saw somebody die stays true for ever, and that it is silent
 //! says nothing.
 
+mod across;
 pub(crate) mod decoder;
 pub(crate) mod encoder;
 pub(crate) mod far;

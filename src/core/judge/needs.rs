@@ -88,7 +88,7 @@ pub(crate) fn rank(need: &Need) -> (u8, u8, bool, Option<Timestamp>) {
 }
 
 /// Ranks what is between the same windows: what loses work first, what is only a place last.
-fn harm(code: Code) -> u8 {
+pub(crate) fn harm(code: Code) -> u8 {
     if code == Code::SharedSessionId {
         0
     } else if code == Code::OverlappingFiles {

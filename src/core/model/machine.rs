@@ -47,6 +47,14 @@ pub struct MachineView {
     /// How many things it tells of that this version does not know.
     #[serde(skip_serializing_if = "is_none")]
     pub not_understood: usize,
+    /// By how many seconds its clock is ahead of the one here, negative where it is behind; 0 where they agree.
+    #[serde(skip_serializing_if = "agrees")]
+    pub clock_ahead_seconds: i64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
+fn agrees(seconds: &i64) -> bool {
+    *seconds == 0
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
@@ -69,6 +77,7 @@ impl MachineView {
             seen_at: None,
             latency_ms: None,
             not_understood: 0,
+            clock_ahead_seconds: 0,
         }
     }
 }

@@ -221,7 +221,10 @@ impl Connection<'_> {
                 (self.link.pin)(&self.link.machine.name, &hello.identity)?;
                 let hello = hello.clone();
                 self.remark = self.remark_on(&hello, now)?;
+                let ahead = hello.now.duration_since(now);
                 self.link.change(|seen| {
+                    seen.view.clock_ahead_seconds =
+                        if ahead.abs() < CLOCK_DOUBT { 0 } else { ahead.as_secs() };
                     seen.view.version = Some(Untrusted::new(shown(&hello.version)));
                     seen.view.host = Some(Untrusted::new(shown(&hello.host)));
                     seen.view.seen_at = Some(now);

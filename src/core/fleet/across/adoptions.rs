@@ -1,0 +1,65 @@
+//! A session that the entire CLI has adopted on one machine while it runs on another.
+
+use super::found::Found;
+use super::sites::{Placed, Site, Sites};
+use crate::core::judge::rules::facts::file_name;
+use crate::core::judge::story::chain::{Chain, Ending, so};
+use crate::core::model::{Cause, ClaimView, Code, Finding, Format, Remedy, ResourceKind, Story};
+
+/// Finds sessions that run on one machine and were adopted on another.
+pub(super) fn adopted(sites: &Sites<'_>, found: &mut Found) {
+    let is_adoption = |claim: &ClaimView| {
+        claim.resource.kind == ResourceKind::Session
+            && claim.record.format == Format::Entire
+            && !claim.record.has_ended
+            && claim.is_known()
+    };
+    let adoptions: Vec<_> = sites.claims().filter(|(claim, _)| is_adoption(claim)).collect();
+    let told = adoptions.iter().filter_map(|(claim, site)| {
+        let runs = |placed: &Placed<'_>| placed.window.session_id.as_ref() == Some(&claim.resource.id);
+        let windows: Vec<Placed<'_>> = sites.windows().filter(runs).collect();
+        // Where it runs in both places, that is the finding.
+        let is_elsewhere = windows.iter().all(|placed| !placed.site.is(*site));
+        let holder = windows.first().filter(|_| is_elsewhere)?;
+        // A cache that both machines share says the same on both: it was adopted where it runs.
+        let is_copy = |(other, at): &&(&ClaimView, Site<'_>)| {
+            at.is(holder.site) && other.resource == claim.resource && other.since == claim.since
+        };
+        if adoptions.iter().any(|one| is_copy(&one)) {
+            return None;
+        }
+        tell(claim, *site, holder)
+    });
+    found.findings.extend(told);
+}
+
+fn tell(claim: &ClaimView, site: Site<'_>, holder: &Placed<'_>) -> Option<Finding> {
+    let (session, folder) = (&claim.resource.id, claim.record.title.shown());
+    let message = format!(
+        "session {session} runs in {}, and entire adopts it for {folder} {}: its checkpoints go to two places; let \
+         one of them have it",
+        holder.name(),
+        site.words()
+    );
+    let evidence = [holder.evidence(), site.evidence(&claim.record)];
+    let subjects = [claim.key.clone(), holder.window.key.clone()];
+    let mut finding = Finding::new(Code::ContestedClaim, subjects, message, evidence, Remedy::None);
+    let mut chain = Chain::default();
+    holder.tell_start(&mut chain);
+    let at = claim.since.map(|at| site.here(at));
+    let told = format!(
+        "{folder} asked to adopt session {session}, says {} {}",
+        file_name(&claim.record),
+        site.words()
+    );
+    chain.saw(at, told, [site.evidence(&claim.record)]);
+    let ending = Ending::new(
+        Cause::DoubleClaim,
+        format!("end {} before {folder} {} goes on with it", holder.name(), site.words()),
+        "the adoption given up (it is good for 1 h), or the window gone",
+    );
+    let told = format!("it was adopted {} while {} still ran it", site.words(), holder.name());
+    let story = chain.end(ending, so(told, [holder.evidence()]))?;
+    finding.story = Some(Box::new(Story { yields: vec![claim.key.clone()], ..story }));
+    Some(finding)
+}

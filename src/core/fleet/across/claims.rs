@@ -1,0 +1,111 @@
+//! One item of work that living windows of two machines hold.
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+
+use super::found::Found;
+use super::sites::{Placed, Sites};
+use crate::core::judge::claim::thing;
+use crate::core::judge::rules::facts::count;
+use crate::core::judge::story::chain::{Chain, Ending, so};
+use crate::core::judge::story::scene::{began_at, session_name};
+use crate::core::model::{
+    Cause, ClaimStatus, ClaimView, Code, Evidence, Finding, Remedy, Resource, ResourceKind, Story,
+    VerdictState,
+};
+
+/// A claim of a living window.
+#[derive(Clone, Copy)]
+struct Held<'a> {
+    claim: &'a ClaimView,
+    holder: Placed<'a>,
+}
+
+impl<'a> Held<'a> {
+    fn of(claim: &'a ClaimView, sites: &Sites<'a>) -> Option<Self> {
+        let is_held = match claim.status {
+            ClaimStatus::Held | ClaimStatus::Quiet | ClaimStatus::Contested => true,
+            // Where one place says so and another does not, its holder may still work on it.
+            ClaimStatus::Ghost => claim.record.verdict.state == VerdictState::Alive,
+            ClaimStatus::Dead | ClaimStatus::Expired | ClaimStatus::Unproven => false,
+        };
+        // Projects, locks and tasks of one name on two machines are two things; an item of work has a name of its own.
+        let is_same_everywhere = claim.resource.kind == ResourceKind::WorkItem;
+        if !is_held || !is_same_everywhere || !claim.is_known() {
+            return None;
+        }
+        Some(Self { claim, holder: sites.window(claim.window.as_ref()?)? })
+    }
+
+    fn since(&self) -> Timestamp {
+        self.holder.site.here(self.claim.since.unwrap_or_else(|| began_at(&self.claim.record)))
+    }
+
+    /// Returns whether two claims are certain to be of two sessions; that one runs twice is a finding of its own.
+    fn is_apart(&self, other: &Held<'_>) -> bool {
+        let is_of_one = self.claim.record.session_id.is_some()
+            && self.claim.record.session_id == other.claim.record.session_id;
+        !is_of_one && self.holder.is_apart(&other.holder)
+    }
+}
+
+/// Finds items of work that windows of two machines hold.
+pub(super) fn contested(sites: &Sites<'_>, found: &mut Found) {
+    let mut items: BTreeMap<Resource, Vec<Held<'_>>> = BTreeMap::new();
+    for (claim, _) in sites.claims() {
+        if let Some(held) = Held::of(claim, sites) {
+            items.entry(thing(&claim.resource)).or_default().push(held);
+        }
+    }
+    for (item, all) in items {
+        let is_apart = |one: &&Held<'_>| all.iter().any(|other| one.is_apart(other));
+        let mut apart: Vec<Held<'_>> = all.iter().filter(is_apart).copied().collect();
+        apart.sort_by_key(Held::since);
+        if let Some(finding) = tell(&item, &apart) {
+            found.contested.extend(apart.iter().map(|held| held.claim.key.clone()));
+            found.findings.push(finding);
+        }
+    }
+}
+
+fn tell(item: &Resource, held: &[Held<'_>]) -> Option<Finding> {
+    let mut names: Vec<String> = held.iter().map(|one| one.holder.name()).collect();
+    names.dedup();
+    let message = format!(
+        "{} {} is held by {}, {}: let one of them release it",
+        item.kind.name(),
+        item.id,
+        count(names.len(), "live window"),
+        names.join(" and ")
+    );
+    let evidence: Vec<Evidence> =
+        held.iter().map(|one| one.holder.site.evidence(&one.claim.record)).collect();
+    let subjects = held.iter().map(|one| one.claim.key.clone());
+    let mut finding = Finding::new(Code::ContestedClaim, subjects, message, evidence, Remedy::Release);
+    finding.story = Some(Box::new(story(item, held)?));
+    Some(finding)
+}
+
+fn story(item: &Resource, held: &[Held<'_>]) -> Option<Story> {
+    let (first, later) = held.split_first()?;
+    let what = format!("{} {}", item.kind.name(), item.id);
+    let mut chain = Chain::default();
+    for Held { claim, holder } in held {
+        holder.tell_start(&mut chain);
+        let says = holder.site.file(&claim.record);
+        let told = format!("{} claimed {what}, says {says}", session_name(&claim.record));
+        let at = Held { claim, holder: *holder }.since();
+        chain.saw(Some(at), told, [holder.site.evidence(&claim.record)]);
+    }
+    let name = format!("{} {}", session_name(&first.claim.record), first.holder.site.words());
+    let told = format!("the later claim was written while {name} still held {what}: nobody had released it");
+    let ending = Ending::new(
+        Cause::DoubleClaim,
+        format!("let all but {name} release {what}"),
+        "a release by one of them, or a surface (the database) that names one holder",
+    );
+    let evidence: Vec<Evidence> = held.iter().map(|one| one.holder.evidence()).collect();
+    let story = chain.end(ending, so(told, evidence))?;
+    Some(Story { yields: later.iter().map(|one| one.claim.key.clone()).collect(), ..story })
+}

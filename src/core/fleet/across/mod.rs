@@ -1,0 +1,37 @@
+//! What only several machines together show: one session or one claim in living hands on two of them.
+//!
+//! Each machine's own claimtop has judged its windows. Here only what it is certain of is compared, and only while
+//! it is heard: a silent machine raises nothing, and ends nothing.
+
+mod adoptions;
+mod claims;
+mod found;
+mod needs;
+mod sessions;
+mod sites;
+
+use std::sync::Arc;
+
+use self::found::Found;
+use self::sites::Sites;
+use crate::core::fleet::far::FarMachine;
+use crate::core::model::{ClaimStatus, Report};
+
+/// Adds the collisions between windows of several machines, and what they need a person for.
+pub(crate) fn collide(all: &mut Report, machines: &[FarMachine]) {
+    let sites = Sites::of(all, machines);
+    if sites.are_one() {
+        return;
+    }
+    let mut found = Found::default();
+    sessions::shared(&sites, &mut found);
+    claims::contested(&sites, &mut found);
+    adoptions::adopted(&sites, &mut found);
+    let Found { findings, contested } = found;
+    let needs = needs::needs(&findings, &sites);
+    for claim in all.claims.iter_mut().filter(|claim| contested.contains(&claim.key)) {
+        claim.status = ClaimStatus::Contested;
+    }
+    all.findings.extend(findings.into_iter().map(Arc::new));
+    all.needs.extend(needs);
+}

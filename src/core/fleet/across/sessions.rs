@@ -1,0 +1,81 @@
+//! One session that runs on two machines.
+
+use std::collections::BTreeMap;
+
+use super::found::Found;
+use super::sites::{Placed, Sites, apart};
+use crate::core::judge::rules::facts::listed;
+use crate::core::judge::story::chain::{Chain, Ending, so};
+use crate::core::model::{Cause, Code, Evidence, Finding, Key, Remedy, ResourceKind, Story, Untrusted};
+
+/// Finds sessions that living windows of two machines run.
+pub(super) fn shared(sites: &Sites<'_>, found: &mut Found) {
+    let mut sessions: BTreeMap<(&str, &Untrusted), Vec<Placed<'_>>> = BTreeMap::new();
+    for placed in sites.windows() {
+        if let Some(session) = &placed.window.session_id {
+            sessions.entry((&placed.window.agent, session)).or_default().push(placed);
+        }
+    }
+    for ((_, session), windows) in sessions.into_iter().filter(|(_, windows)| windows.len() > 1) {
+        let windows = apart(&windows);
+        let Some(finding) = tell(session, &windows, sites) else { continue };
+        found.findings.push(finding);
+        let is_its = |key: &Key| windows.iter().any(|placed| placed.window.key == *key);
+        let claims = sites.claims().map(|(claim, _)| claim).filter(|claim| {
+            claim.resource.kind == ResourceKind::Session
+                && claim.resource.id == *session
+                && claim.window.as_ref().is_some_and(is_its)
+        });
+        found.contested.extend(claims.map(|claim| claim.key.clone()));
+    }
+}
+
+fn tell(session: &Untrusted, windows: &[Placed<'_>], sites: &Sites<'_>) -> Option<Finding> {
+    let names: Vec<String> = windows.iter().map(Placed::name).collect();
+    let message = format!(
+        "{} run one session, {session}: neither knows what the other does; close one, or start it anew without \
+         --resume",
+        listed(&names)
+    );
+    let records: Vec<_> = windows.iter().filter_map(|one| Some((one, one.record(sites)?))).collect();
+    let subjects = windows.iter().map(|placed| placed.window.key.clone());
+    let subjects = subjects.chain(records.iter().map(|(_, judged)| judged.key.clone()));
+    let evidence: Vec<Evidence> = windows
+        .iter()
+        .map(Placed::evidence)
+        .chain(records.iter().map(|(at, it)| at.site.evidence(it)))
+        .collect();
+    let mut finding = Finding::new(Code::SharedSessionId, subjects, message, evidence, Remedy::None);
+    finding.story = Some(Box::new(story(session, windows, sites)?));
+    Some(finding)
+}
+
+fn story(session: &Untrusted, windows: &[Placed<'_>], sites: &Sites<'_>) -> Option<Story> {
+    let (first, last) = (windows.first()?, windows.last()?);
+    let mut chain = Chain::default();
+    for placed in windows {
+        placed.tell_start(&mut chain);
+        if let Some(judged) = placed.record(sites) {
+            let (at, file) = (placed.site.here(judged.written_at), placed.site.file(judged));
+            let told = format!("{file} was last written, naming session {session}");
+            chain.saw(Some(at), told, [placed.site.evidence(judged)]);
+        }
+    }
+    let processes: Vec<String> = windows.iter().map(Placed::process).collect();
+    // Without a start nobody can tell who came second.
+    let is_dated = windows.iter().all(|placed| placed.started_at().is_some());
+    let advice = if is_dated { format!("close {}", last.name()) } else { "close one of them".to_owned() };
+    let ending = Ending::new(
+        Cause::ResumedSession,
+        format!("{advice}, or start it anew without the session's ID"),
+        format!("all but one of {} gone: then the session is that one's alone", listed(&processes)),
+    );
+    let evidence: Vec<Evidence> = windows.iter().map(Placed::evidence).collect();
+    let told = match is_dated {
+        true => format!("{} took session {session} up while {} still ran it", last.name(), first.name()),
+        false => format!("session {session} was taken up on one machine while it ran on another"),
+    };
+    let story = chain.end(ending, so(told, evidence))?;
+    let yields = if is_dated { vec![last.window.key.clone()] } else { Vec::new() };
+    Some(Story { yields, ..story })
+}

@@ -1,0 +1,175 @@
+//! Where windows, records and claims are, and what that says of their clocks and names.
+
+use std::collections::HashMap;
+
+use jiff::{SignedDuration, Timestamp};
+
+use crate::core::fleet::far::FarMachine;
+use crate::core::judge::rules::facts::{file_name, window_name};
+use crate::core::judge::story::chain::Chain;
+use crate::core::model::{ClaimView, Evidence, Judged, Key, MachineState, Report, WindowView};
+
+/// One machine that is heard, or this one.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Site<'a> {
+    /// What it is called; this machine has no name.
+    name: Option<&'a str>,
+    boot: Option<&'a str>,
+    /// By how much its clock is ahead of the one here.
+    ahead: SignedDuration,
+}
+
+/// All machines that are heard, with what they have.
+pub(super) struct Sites<'a> {
+    report: &'a Report,
+    sites: HashMap<Option<&'a str>, Site<'a>>,
+    by_key: HashMap<&'a Key, &'a WindowView>,
+}
+
+impl<'a> Sites<'a> {
+    /// Knows this machine and every other that is heard now.
+    pub(super) fn of(report: &'a Report, machines: &'a [FarMachine]) -> Self {
+        let here = Site { name: None, boot: report.host.boot_id.as_deref(), ahead: SignedDuration::ZERO };
+        let live = machines.iter().filter(|told| told.view.state == MachineState::Live);
+        let there = live.map(|told| Site {
+            name: Some(&told.view.name),
+            boot: told.hello.as_ref().and_then(|hello| hello.boot.as_deref()),
+            ahead: SignedDuration::from_secs(told.view.clock_ahead_seconds),
+        });
+        Self {
+            report,
+            sites: [here].into_iter().chain(there).map(|site| (site.name, site)).collect(),
+            by_key: report.windows.iter().map(|window| (&window.key, window)).collect(),
+        }
+    }
+
+    /// Returns whether there is nothing to compare.
+    pub(super) fn are_one(&self) -> bool {
+        self.sites.len() < 2
+    }
+
+    /// Returns where a thing is; `None` where nothing is heard of that machine.
+    pub(super) fn of_key(&self, key: &Key) -> Option<Site<'a>> {
+        self.sites.get(&key.machine()).copied()
+    }
+
+    /// Returns every window whose machine is heard.
+    pub(super) fn windows(&self) -> impl Iterator<Item = Placed<'a>> {
+        self.report.windows.iter().filter_map(|window| self.placed(window))
+    }
+
+    /// Returns a window, if its machine is heard.
+    pub(super) fn window(&self, key: &Key) -> Option<Placed<'a>> {
+        self.by_key.get(key).and_then(|window| self.placed(window))
+    }
+
+    fn placed(&self, window: &'a WindowView) -> Option<Placed<'a>> {
+        Some(Placed { window, site: self.of_key(&window.key)? })
+    }
+
+    /// Returns every claim whose machine is heard.
+    pub(super) fn claims(&self) -> impl Iterator<Item = (&'a ClaimView, Site<'a>)> {
+        self.report.claims.iter().filter_map(|claim| Some((claim, self.of_key(&claim.key)?)))
+    }
+
+    /// Returns the window that holds a claim.
+    pub(super) fn holder_of(&self, claim: &Key) -> Option<Key> {
+        self.report.claims.iter().find(|one| one.key == *claim)?.window.clone()
+    }
+
+    pub(super) fn record(&self, key: &Key) -> Option<&'a Judged> {
+        self.report.records.iter().find(|record| record.key == *key)
+    }
+}
+
+impl<'a> Site<'a> {
+    /// Says where something is, behind its name.
+    pub(super) fn words(self) -> String {
+        self.name.map_or_else(|| "here".to_owned(), |name| format!("on {name}"))
+    }
+
+    pub(super) fn is(self, other: Self) -> bool {
+        self.name == other.name
+    }
+
+    /// Returns a moment of its clock by the clock here.
+    pub(super) fn here(self, at: Timestamp) -> Timestamp {
+        at.checked_sub(self.ahead).unwrap_or(at)
+    }
+
+    /// Returns what a record of it says, with its machine.
+    pub(super) fn evidence(self, judged: &Judged) -> Evidence {
+        let told = &judged.evidence;
+        let source = match self.name {
+            Some(name) => format!("{} on {name}", told.source.raw()),
+            None => told.source.raw().to_owned(),
+        };
+        Evidence::new(told.fact.clone(), told.value.clone(), source).at(told.at.map(|at| self.here(at)))
+    }
+
+    /// Names a record's file and its machine.
+    pub(super) fn file(self, judged: &Judged) -> String {
+        format!("{} {}", file_name(judged), self.words())
+    }
+}
+
+/// A window, and where it is.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Placed<'a> {
+    pub(super) window: &'a WindowView,
+    pub(super) site: Site<'a>,
+}
+
+impl<'a> Placed<'a> {
+    /// Names it for a sentence.
+    pub(super) fn name(&self) -> String {
+        format!("{} {}", window_name(self.window), self.site.words())
+    }
+
+    pub(super) fn process(&self) -> String {
+        format!("PID {} {}", self.window.pid, self.site.words())
+    }
+
+    /// Returns when it was started, by the clock here.
+    pub(super) fn started_at(&self) -> Option<Timestamp> {
+        self.window.started_at.map(|at| self.site.here(at))
+    }
+
+    pub(super) fn evidence(&self) -> Evidence {
+        let source = match self.site.name {
+            Some(name) => format!("/proc/{}/stat on {name}", self.window.pid),
+            None => format!("/proc/{}/stat", self.window.pid),
+        };
+        Evidence::new("window", window_name(self.window), source).at(self.started_at())
+    }
+
+    pub(super) fn tell_start(&self, chain: &mut Chain) {
+        chain.saw(self.started_at(), format!("{} started", self.name()), [self.evidence()]);
+    }
+
+    /// Returns whether two windows are certain to be two processes: on machines of one kernel, such as a container and
+    /// its host, two that were started in the same tick can be one that both see.
+    pub(super) fn is_apart(&self, other: &Placed<'_>) -> bool {
+        let has_other_kernel =
+            matches!((self.site.boot, other.site.boot), (Some(one), Some(two)) if one != two);
+        let is_elsewhere = !self.site.is(other.site);
+        is_elsewhere && (has_other_kernel || self.window.start_ticks != other.window.start_ticks)
+    }
+
+    /// Returns the record that ties it to its session best.
+    pub(super) fn record(&self, sites: &Sites<'a>) -> Option<&'a Judged> {
+        let records = self.window.records.iter().filter_map(|key| sites.record(key));
+        let of_session = records.filter(|judged| judged.session_id == self.window.session_id);
+        of_session.max_by_key(|judged| judged.holder.as_ref().map(|holder| holder.binding))
+    }
+}
+
+/// Leaves those of some windows that are certain to be two processes on two machines, the oldest first.
+pub(super) fn apart<'a>(windows: &[Placed<'a>]) -> Vec<Placed<'a>> {
+    let is_apart = |one: &&Placed<'a>| windows.iter().any(|other| one.is_apart(other));
+    let mut apart: Vec<Placed<'a>> = windows.iter().filter(is_apart).copied().collect();
+    apart.sort_by_key(|placed| {
+        (placed.started_at().is_none(), placed.started_at(), placed.window.key.clone())
+    });
+    apart
+}

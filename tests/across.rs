@@ -1,0 +1,322 @@
+//! What only several machines together show: each judges its own world, tells of it in the stream's lines, and the
+//! collisions between them are found here.
+
+#![expect(clippy::unwrap_used, clippy::panic, reason = "tests say by panicking what is wrong")]
+
+#[expect(dead_code, reason = "this test needs only a part of it")]
+mod common;
+
+use claimtop::core::assess::{Policy, assess};
+use claimtop::core::judge::agent::Signatures;
+use claimtop::core::model::{
+    Cause, ClaimStatus, Code, Finding, Host, Known, MachineState, MachineView, Need, NeedKind, Report,
+    Snapshot,
+};
+use claimtop::testing::core::{Decoder, Encoder, FarMachine, Hello, Identity, merged_machines as merged};
+use jiff::Timestamp;
+
+const SESSION: &str = "95fe798d-3725-4649-974a-0dec79220193";
+const OTHER: &str = "db4e04a8-9640-4079-8e03-5ac2d1294846";
+
+/// What tells one machine of a test from another.
+#[derive(Clone, Copy)]
+struct Machine {
+    boot: &'static str,
+    namespace: u64,
+}
+
+const LAPTOP: Machine = Machine { boot: "0b5fb5f8-f561-4d27-8dcc-a78a6f99e24b", namespace: 4_026_531_836 };
+const DEVBOX: Machine = Machine { boot: "99999999-f561-4d27-8dcc-a78a6f99e24b", namespace: 4_026_531_836 };
+/// A container of the laptop's: its kernel is the same.
+const CONTAINER: Machine = Machine { namespace: 4_026_532_999, ..LAPTOP };
+
+fn snapshot(machine: Machine, things: &str) -> Snapshot {
+    let Machine { boot, namespace } = machine;
+    let text = format!(
+        "title = \"one machine\"\n[host]\nboot_id = \"{boot}\"\npid_namespace = {namespace}\n{things}\n[expect]\nfindings = []"
+    );
+    common::parse(&text, "a world").snapshot()
+}
+
+fn policy() -> Policy {
+    Policy { signatures: Signatures::built_in().unwrap() }
+}
+
+/// A window of Claude Code with an entry in its registry.
+fn window(pid: u32, started: &str, session: &str) -> String {
+    format!(
+        r#"
+[[process]]
+pid = {pid}
+name = "claude"
+started = "{started}"
+cwd = "/w/pay"
+[[file]]
+path = "~/.claude/sessions/{pid}.json"
+text = '''{{"pid":{pid},"sessionId":"{session}","cwd":"/w/pay","startedAt":0,"procStart":"{{{{tick {started}}}}}","version":"2.1.197","kind":"interactive","entrypoint":"cli","name":"pay-{pid}","status":"idle"}}'''
+"#
+    )
+}
+
+/// A machine as its claimtop tells of it, whose clock is ahead by so many seconds.
+fn told(name: &str, snapshot: &Snapshot, state: MachineState, ahead: i64) -> FarMachine {
+    let mut decoder = Decoder::new(name);
+    let Host { boot_id, pid_namespace, .. } = snapshot.host.clone();
+    let hello = Hello {
+        schema: "claimtop.stream.v1".to_owned(),
+        version: "0.1.0".to_owned(),
+        identity: Identity { machine: None, store: Some(name.to_owned()) },
+        host: name.to_owned(),
+        boot: boot_id,
+        pid_namespace,
+        now: Timestamp::UNIX_EPOCH,
+        takes_orders: false,
+    };
+    let report = assess(snapshot, &policy());
+    let lines = Encoder::hello(hello).unwrap() + &Encoder::default().look(&report, &[]).unwrap();
+    for line in lines.lines() {
+        decoder.receive(line.as_bytes()).unwrap();
+    }
+    let mut view = MachineView::new(name, "any way".to_owned());
+    (view.state, view.clock_ahead_seconds) = (state, ahead);
+    let (hello, report) = (decoder.hello().cloned(), decoder.report().cloned());
+    FarMachine { view, hello, report, tombstones: [].into() }
+}
+
+fn live(name: &str, machine: Machine, things: &str) -> FarMachine {
+    told(name, &snapshot(machine, things), MachineState::Live, 0)
+}
+
+fn here(things: &str) -> Report {
+    assess(&snapshot(LAPTOP, things), &policy())
+}
+
+/// Returns the collisions between machines: those that no machine has told by itself.
+fn between(all: &Report, code: Code) -> Vec<&Finding> {
+    let is_between = |finding: &&Finding| {
+        let machines: std::collections::BTreeSet<_> =
+            finding.subjects.iter().map(|key| key.machine()).collect();
+        finding.code == code && machines.len() > 1
+    };
+    all.findings().filter(is_between).collect()
+}
+
+/// Returns on which machines the windows of a collision are.
+fn between_windows(need: &Need) -> Option<Vec<Option<&str>>> {
+    let NeedKind::Collision { windows, .. } = &need.kind else { return None };
+    Some(windows.iter().map(|key| key.machine()).collect())
+}
+
+/// Returns the events of a finding's story, each as a line, with what is only concluded marked.
+fn story(finding: &Finding) -> Vec<String> {
+    let events = &finding.story.as_ref().unwrap().events;
+    let line = |known, told: &str| format!("{}{told}", if known == Known::Inferred { "so: " } else { "" });
+    events.iter().map(|event| line(event.known, &event.told)).collect()
+}
+
+#[track_caller]
+fn tells(finding: &Finding, parts: &[&str]) {
+    let story = story(finding);
+    let mut events = story.iter();
+    for part in parts {
+        assert!(events.any(|event| event.contains(part)), "{part}: {story:#?}");
+    }
+}
+
+#[test]
+fn one_session_that_runs_on_two_machines_is_a_collision_whose_story_names_them() {
+    let devbox = live("devbox", DEVBOX, &window(77, "1 hour ago", SESSION));
+    let all = merged(&here(&window(5, "3 hours ago", SESSION)), &[devbox]);
+    let [finding] = between(&all, Code::SharedSessionId)[..] else { unlike(&all) };
+    let message = finding.message.to_string();
+    assert!(
+        message.contains("pay-5 (PID 5) here and pay-77 (PID 77) on devbox run one session"),
+        "{message}"
+    );
+    tells(
+        finding,
+        &[
+            "pay-5 (PID 5) here started",
+            "pay-77 (PID 77) on devbox started",
+            &format!("77.json on devbox was last written, naming session {SESSION}"),
+            "so: pay-77 (PID 77) on devbox took session",
+        ],
+    );
+    let told = finding.story.as_ref().unwrap();
+    assert_eq!(told.cause, Cause::ResumedSession);
+    assert!(told.advice.starts_with("close pay-77 (PID 77) on devbox"), "{}", told.advice);
+    assert!(told.would_change.contains("PID 5 here and PID 77 on devbox gone"), "{}", told.would_change);
+    let far = told
+        .events
+        .iter()
+        .flat_map(|event| &event.evidence)
+        .filter(|fact| fact.source.raw().ends_with(" on devbox"));
+    assert!(far.count() > 1);
+    // It needs a person, and whoever came second is to yield.
+    let windows: Vec<_> = all.needs.iter().filter_map(between_windows).collect();
+    assert_eq!(windows, [vec![None, Some("devbox")]]);
+    let status = all.claims.iter().map(|claim| claim.status).collect::<Vec<_>>();
+    assert_eq!(status, [ClaimStatus::Contested, ClaimStatus::Contested]);
+}
+
+/// An item of work that LEO's row gives to a session, whose window has a marker.
+fn item(pid: u32, started: &str, session: &str, item: &str) -> String {
+    format!(
+        r#"
+[[repo]]
+root = "/w/shop"
+branch = "main"
+[[process]]
+pid = {pid}
+name = "claude"
+started = "{started}"
+cwd = "/w/shop"
+[[file]]
+path = "~/.claude-sessions/{session}.json"
+written = "2 min ago"
+text = '''{{"session_id":"{session}","terminal_id":"{session}","tty":"unknown","pid":{pid},"hostname":"vm","codebase":"shop","sd_key":"{item}","track":null,"claimed_at":"{{{{{started}}}}}","heartbeat_at":"{{{{2 min ago}}}}","created_at":"{{{{{started}}}}}","metadata":{{}}}}'''
+[[file]]
+path = "/w/shop/.claude/pids/tick-{session}.json"
+written = "{started}"
+text = '''{{"session_id":"{session}","tick_pid":950,"cc_parent_pid":{pid},"started_at":"{{{{{started}}}}}","hostname":"vm"}}'''
+"#
+    )
+}
+
+#[test]
+fn one_item_of_work_that_two_machines_hold_is_contested() {
+    let devbox = live("devbox", DEVBOX, &item(901, "1 hour ago", OTHER, "SD-SHOP-006"));
+    let ours = here(&item(900, "2 hours ago", SESSION, "SD-SHOP-006"));
+    let all = merged(&ours, &[devbox]);
+    let [finding] = between(&all, Code::ContestedClaim)[..] else { unlike(&all) };
+    let message = finding.message.to_string();
+    assert!(message.starts_with("work-item SD-SHOP-006 is held by 2 live windows, "), "{message}");
+    assert!(message.contains("(PID 900) here and ") && message.contains("(PID 901) on devbox"), "{message}");
+    tells(
+        finding,
+        &[
+            "(PID 900) here started",
+            &format!("session {SESSION} claimed work-item SD-SHOP-006, says {SESSION}.json here"),
+            "(PID 901) on devbox started",
+            &format!("session {OTHER} claimed work-item SD-SHOP-006, says {OTHER}.json on devbox"),
+            &format!("so: the later claim was written while session {SESSION} here still held"),
+        ],
+    );
+    let told = finding.story.as_ref().unwrap();
+    assert_eq!(told.cause, Cause::DoubleClaim);
+    let yields: Vec<_> = told.yields.iter().map(|key| key.machine()).collect();
+    assert_eq!(yields, [Some("devbox")]);
+    let items = all.claims.iter().filter(|claim| claim.resource.id.raw() == "SD-SHOP-006");
+    let statuses: Vec<_> = items.map(|claim| claim.status).collect();
+    assert_eq!(statuses, [ClaimStatus::Contested, ClaimStatus::Contested]);
+}
+
+#[test]
+fn what_only_comes_close_to_a_contested_item_raises_nothing() {
+    let ours = here(&item(900, "2 hours ago", SESSION, "SD-SHOP-006"));
+    let none = |machine: FarMachine| {
+        let all = merged(&ours, &[machine]);
+        assert!(between(&all, Code::ContestedClaim).is_empty(), "{:?}", all.findings);
+        assert!(all.claims.iter().all(|claim| claim.status != ClaimStatus::Contested));
+    };
+    none(live("devbox", DEVBOX, &item(901, "1 hour ago", OTHER, "SD-SHOP-007")));
+    // The same session resumed there is reported as that, and once.
+    none(live("devbox", DEVBOX, &item(901, "1 hour ago", SESSION, "SD-SHOP-006")));
+    let theirs = item(901, "1 hour ago", OTHER, "SD-SHOP-006");
+    none(told("devbox", &snapshot(DEVBOX, &theirs), MachineState::Silent, 0));
+    // Its holder has died there.
+    let (before, after) = theirs.split_once("[[process]]").unwrap();
+    let rest = after.split_once("[[file]]").unwrap().1;
+    none(live("devbox", DEVBOX, &format!("{before}[[file]]{rest}")));
+}
+
+/// An entry of entire's live registry by which another repository adopts a session.
+fn adoption(session: &str, at: &str) -> String {
+    format!(
+        r#"
+[[file]]
+path = "~/.cache/entire/live-sessions/{session}.json"
+written = "5 min ago"
+text = '''{{"session_id":"{session}","common_dir":"/w/shop/.git","worktree_path":"/w/shop","phase":"active","last_interaction_time":"{{{{5 min ago}}}}","adopt_claim":{{"by_common_dir":"/w/other/.git","at":"{{{{{at}}}}}"}}}}'''
+"#
+    )
+}
+
+#[test]
+fn a_session_that_entire_adopts_on_another_machine_is_contested() {
+    let devbox = live("devbox", DEVBOX, &adoption(SESSION, "10 min ago"));
+    let all = merged(&here(&window(5, "3 hours ago", SESSION)), &[devbox]);
+    let [finding] = between(&all, Code::ContestedClaim)[..] else { unlike(&all) };
+    tells(
+        finding,
+        &[
+            "pay-5 (PID 5) here started",
+            "shop asked to adopt session",
+            "so: it was adopted on devbox while pay-5 (PID 5) here",
+        ],
+    );
+    assert_eq!(finding.story.as_ref().unwrap().yields[0].machine(), Some("devbox"));
+}
+
+#[test]
+fn what_only_comes_close_to_an_adoption_elsewhere_raises_nothing() {
+    let ours = window(5, "3 hours ago", SESSION);
+    let none = |ours: &str, theirs: &str| {
+        let all = merged(&here(ours), &[live("devbox", DEVBOX, theirs)]);
+        assert!(between(&all, Code::ContestedClaim).is_empty(), "{:?}", all.findings);
+    };
+    none(&ours, &adoption(OTHER, "10 min ago"));
+    // It is good for an hour.
+    none(&ours, &adoption(SESSION, "61 min ago"));
+    // A cache that both machines share: it was adopted where it runs.
+    none(&(ours.clone() + &adoption(SESSION, "10 min ago")), &adoption(SESSION, "10 min ago"));
+    // It runs there as well, which is told as that.
+    none(&ours, &(window(77, "1 hour ago", SESSION) + &adoption(SESSION, "10 min ago")));
+}
+
+fn unlike(all: &Report) -> ! {
+    let findings: Vec<_> = all.findings().map(|one| (one.code, one.message.to_string())).collect();
+    panic!("{findings:#?}")
+}
+
+#[test]
+fn what_only_comes_close_to_one_session_on_two_machines_raises_nothing() {
+    let ours = here(&window(5, "3 hours ago", SESSION));
+    let none = |machines: &[FarMachine]| {
+        let all = merged(&ours, machines);
+        assert!(between(&all, Code::SharedSessionId).is_empty(), "{machines:#?}");
+        assert_eq!(all.needs.iter().find_map(between_windows), None);
+    };
+    // Another session.
+    none(&[live("devbox", DEVBOX, &window(77, "1 hour ago", OTHER))]);
+    // Nothing is heard of that machine.
+    let silent = snapshot(DEVBOX, &window(77, "1 hour ago", SESSION));
+    for state in [MachineState::Silent, MachineState::Unreached, MachineState::Connecting] {
+        none(&[told("devbox", &silent, state, 0)]);
+    }
+    // A container's own sight of a process that is seen from here too.
+    none(&[live("web", CONTAINER, &window(5, "3 hours ago", SESSION))]);
+    // The window there has gone, and only its entry is left.
+    let left = window(77, "1 hour ago", SESSION).split("[[file]]").nth(1).unwrap().to_owned();
+    none(&[live("devbox", DEVBOX, &format!("[[file]]{left}"))]);
+}
+
+#[test]
+fn two_windows_of_one_kernel_are_two_where_they_began_at_different_times() {
+    let all = merged(
+        &here(&window(5, "3 hours ago", SESSION)),
+        &[live("web", CONTAINER, &window(5, "1 hour ago", SESSION))],
+    );
+    assert_eq!(between(&all, Code::SharedSessionId).len(), 1);
+}
+
+#[test]
+fn a_clock_that_is_ahead_makes_nobody_the_later_one() {
+    // By its own clock it began an hour ago, and that clock is four hours ahead.
+    let devbox = snapshot(DEVBOX, &window(77, "1 hour ago", SESSION));
+    let devbox = told("devbox", &devbox, MachineState::Live, 4 * 3_600);
+    let all = merged(&here(&window(5, "3 hours ago", SESSION)), &[devbox]);
+    let [finding] = between(&all, Code::SharedSessionId)[..] else { unlike(&all) };
+    tells(finding, &["PID 77) on devbox started", "PID 5) here started"]);
+    assert!(finding.story.as_ref().unwrap().advice.starts_with("close pay-5 (PID 5) here"));
+}
