@@ -1,7 +1,12 @@
 //! What only several machines together show: each judges its own world, tells of it in the stream's lines, and the
 //! collisions between them are found here.
 
-#![expect(clippy::unwrap_used, clippy::panic, reason = "tests say by panicking what is wrong")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "tests say by panicking what is wrong"
+)]
 
 #[expect(dead_code, reason = "this test needs only a part of it")]
 mod common;
@@ -272,6 +277,56 @@ fn what_only_comes_close_to_an_adoption_elsewhere_raises_nothing() {
     none(&(ours.clone() + &adoption(SESSION, "10 min ago")), &adoption(SESSION, "10 min ago"));
     // It runs there as well, which is told as that.
     none(&ours, &(window(77, "1 hour ago", SESSION) + &adoption(SESSION, "10 min ago")));
+}
+
+/// A machine that has said who it is.
+fn known_as(name: &str, machine: Machine, id: &str, store: &str) -> FarMachine {
+    let mut told = live(name, machine, "");
+    let identity = Identity { machine: Some(id.to_owned()), store: Some(store.to_owned()) };
+    told.hello = told.hello.map(|hello| Hello { identity, ..hello });
+    told
+}
+
+/// Returns what is said of machines that cannot be told apart.
+fn doubts(machines: &[FarMachine]) -> Vec<String> {
+    let all = merged(&here(""), machines);
+    let doubts = all.findings().filter(|finding| finding.code == Code::ClonedMachine);
+    doubts.map(|finding| finding.message.to_string()).collect()
+}
+
+#[test]
+fn clones_and_two_witnesses_of_one_machine_are_told() {
+    const THIRD: Machine = Machine { boot: "33333333-f561-4d27-8dcc-a78a6f99e24b", ..DEVBOX };
+    let clones = doubts(&[known_as("a", DEVBOX, "m", "s"), known_as("b", THIRD, "m", "t")]);
+    assert!(
+        clones.len() == 1 && clones[0].starts_with("a and b have one machine ID and run apart"),
+        "{clones:?}"
+    );
+    let twice = doubts(&[known_as("a", DEVBOX, "m", "s"), known_as("b", DEVBOX, "m", "t")]);
+    assert!(twice.len() == 1 && twice[0].starts_with("a and b speak for one machine"), "{twice:?}");
+    let mut refused = known_as("b", DEVBOX, "m", "s");
+    (refused.view.state, refused.view.same_as) = (MachineState::Unreached, Some("a".to_owned()));
+    let told = doubts(&[known_as("a", DEVBOX, "m", "s"), refused]);
+    assert!(
+        told.len() == 1 && told[0].starts_with("b answers as the machine that is shown as a"),
+        "{told:?}"
+    );
+}
+
+#[test]
+fn machines_that_share_less_than_an_id_are_no_clones() {
+    const POD: Machine = Machine { namespace: 4_026_532_111, ..DEVBOX };
+    const THIRD: Machine = Machine { boot: "33333333-f561-4d27-8dcc-a78a6f99e24b", ..DEVBOX };
+    let none = |one: FarMachine, two: FarMachine| assert_eq!(doubts(&[one, two]), [""; 0]);
+    none(known_as("a", DEVBOX, "m", "s"), known_as("b", THIRD, "n", "t"));
+    // Two containers of one host, with the machine ID of one image.
+    none(known_as("a", DEVBOX, "m", "s"), known_as("b", POD, "m", "t"));
+    // A home that two machines share has one state folder.
+    none(known_as("a", DEVBOX, "m", "s"), known_as("b", THIRD, "n", "s"));
+    // Nothing is heard of the one that it may have been before.
+    let mut before = known_as("a", DEVBOX, "m", "s");
+    before.view.state = MachineState::Silent;
+    none(before, known_as("b", THIRD, "m", "s"));
 }
 
 fn unlike(all: &Report) -> ! {

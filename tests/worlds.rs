@@ -145,7 +145,8 @@ fn every_code_has_a_world_that_raises_it_and_one_that_does_not() {
     let mut missing = Vec::new();
     let raised: BTreeSet<String> =
         cases().iter().flat_map(|path| common::load(path).expect.findings).collect();
-    for code in Code::ALL {
+    // That one takes two machines: tests/across.rs.
+    for code in Code::ALL.iter().filter(|code| **code != Code::ClonedMachine) {
         let near =
             Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/cases/{}-not.toml", code.name()));
         if !raised.contains(code.name()) {

@@ -10,10 +10,12 @@ use anyhow::{Context, anyhow};
 
 use super::failure::{Exit, Failure, Outcome};
 use super::settings::Settings;
-use crate::act::known_machines;
+use crate::act::{known_machines, store_id};
+use crate::core::fleet::line::{Identity, hashed};
 use crate::core::fleet::transport::Machine;
 use crate::observe::fleet::child::APART;
 use crate::observe::fleet::{Fleet, Pin};
+use crate::source::os::{clock, host};
 
 /// Returns every machine of the configuration, and every one that was asked for.
 pub(crate) fn watched(settings: &Settings) -> Vec<Machine> {
@@ -36,7 +38,11 @@ pub(crate) fn fleet(settings: &Settings, machines: Vec<Machine>) -> Result<Optio
     let state = settings.state.clone();
     let pin: Pin = Arc::new(move |name, identity| known_machines::recognise(&state, name, identity));
     let fleet = Fleet::start(machines, pin).context("failed to start the thread of the machines");
-    fleet.map(Some).map_err(|error| Failure::new(Exit::Failed, error))
+    let own = Identity {
+        machine: host::host(clock::now()).machine_id.as_deref().map(hashed),
+        store: store_id::known(&settings.state),
+    };
+    fleet.map(|fleet| Some(fleet.beside(own))).map_err(|error| Failure::new(Exit::Failed, error))
 }
 
 /// Runs the program that these arguments ask for in a session of its own, where no terminal is.

@@ -5,6 +5,8 @@ use std::sync::Arc;
 
 use crate::core::fleet::across::collide;
 use crate::core::fleet::far::FarMachine;
+use crate::core::fleet::identity::doubts;
+use crate::core::fleet::line::Identity;
 use crate::core::fleet::part::{keys_of_finding, keys_of_need};
 use crate::core::fleet::witness::testify;
 use crate::core::judge::needs::rank;
@@ -17,6 +19,11 @@ use crate::core::model::{
 /// Joins what other machines tell with what is seen here. Nothing that is judged is judged anew but life: whoever
 /// lives on a machine that is silent is not known to.
 pub fn merged(local: &Report, machines: &[FarMachine]) -> Report {
+    merged_beside(None, local, machines)
+}
+
+/// Joins them as [`merged`] does, and tells which of the machines is a clone of this one.
+pub(crate) fn merged_beside(own: Option<&Identity>, local: &Report, machines: &[FarMachine]) -> Report {
     let mut all = local.clone();
     let live = machines.iter().filter(|told| told.view.state == MachineState::Live);
     let seen_twice = seen_twice(local, live.filter_map(|told| told.report.as_deref()));
@@ -36,6 +43,7 @@ pub fn merged(local: &Report, machines: &[FarMachine]) -> Report {
         }
     }
     collide(&mut all, machines);
+    all.findings.extend(doubts(local, own, machines).into_iter().map(Arc::new));
     all.findings.sort_by(|one, other| Finding::order(one, other));
     all.needs.sort_by_key(rank);
     all

@@ -8,6 +8,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::core::fleet::far::FarMachine;
+use crate::core::fleet::identity::speaks_alone;
 use crate::core::fleet::line::{Hello, hashed};
 use crate::core::model::{
     ClaimStatus, Code, Domain, Evidence, Finding, Holder, Key, MachineState, Reason, RecordView, Remedy,
@@ -16,7 +17,8 @@ use crate::core::model::{
 
 /// Judges by their own machines' witnesses the records here of whose holders nothing is known.
 pub(crate) fn testify(all: &mut Report, machines: &[FarMachine]) {
-    let witnesses: Vec<Witness<'_>> = machines.iter().filter_map(Witness::new).collect();
+    let alone = machines.iter().filter(|told| speaks_alone(told, &all.host, machines));
+    let witnesses: Vec<Witness<'_>> = alone.filter_map(Witness::new).collect();
     if witnesses.is_empty() {
         return;
     }
@@ -75,8 +77,16 @@ impl<'a> Witness<'a> {
             return None;
         }
         let fact = |value: String, at| Evidence::new("witness", value, self.told.view.name.as_str()).at(at);
+        // Until it has told a look of a new boot, its tombstones are still those of the one before.
+        let is_of_boot = |stone: &Tombstone| {
+            Some(stone.boot_id.raw()) == self.hello.boot.as_deref()
+                && Some(stone.pid_namespace) == self.hello.pid_namespace
+        };
         let buried = |stone: &&Tombstone| {
-            stone.id.pid == pid && stone.id.start_ticks == start && stone.seen_alive_at.is_some()
+            stone.id.pid == pid
+                && stone.id.start_ticks == start
+                && stone.seen_alive_at.is_some()
+                && is_of_boot(stone)
         };
         if let Some(stone) = self.told.tombstones.iter().find(buried) {
             let value = format!("saw PID {pid} with start tick {start} live, and proved that it ended");

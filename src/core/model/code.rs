@@ -125,6 +125,8 @@ codes! {
     StuckWriter = "stuck-writer", Warning;
     /// Live windows whose entries another program removed from their agent's registry.
     SweptRegistry = "swept-registry", Warning;
+    /// Two machines have one machine ID, or two claimtops speak for one machine.
+    ClonedMachine = "cloned-machine", Warning;
     /// A process goes on after the window that started it.
     LeftOverProcess = "left-over-process", Warning;
     /// A process goes on after the window that started it, and keeps a port.

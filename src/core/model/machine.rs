@@ -50,6 +50,9 @@ pub struct MachineView {
     /// By how many seconds its clock is ahead of the one here, negative where it is behind; 0 where they agree.
     #[serde(skip_serializing_if = "agrees")]
     pub clock_ahead_seconds: i64,
+    /// The other name by which it is shown, or a copy of it, which is why it is not shown by this one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub same_as: Option<String>,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
@@ -78,6 +81,7 @@ impl MachineView {
             latency_ms: None,
             not_understood: 0,
             clock_ahead_seconds: 0,
+            same_as: None,
         }
     }
 }

@@ -220,7 +220,12 @@ impl Connection<'_> {
                 let Some(hello) = self.decoder.hello() else { return Ok(()) };
                 (self.link.pin)(&self.link.machine.name, &hello.identity)?;
                 let hello = hello.clone();
-                self.remark = self.remark_on(&hello, now)?;
+                let twin = self.twin(&hello);
+                self.link.change(|seen| seen.view.same_as.clone_from(&twin));
+                if let Some(twin) = twin {
+                    return Err(format!("it is the machine that is shown as {twin} already"));
+                }
+                self.remark = self.remark_on(&hello, now);
                 let ahead = hello.now.duration_since(now);
                 self.link.change(|seen| {
                     seen.view.clock_ahead_seconds =
@@ -256,33 +261,38 @@ impl Connection<'_> {
         Ok(())
     }
 
-    /// Says what is odd about a machine.
-    ///
-    /// # Errors
-    /// It is reached by another name already, and shown there.
-    fn remark_on(&self, hello: &Hello, now: Timestamp) -> Result<String, String> {
-        let mut remarks = Vec::new();
+    /// Returns the other name by which a machine is shown.
+    fn twin(&self, hello: &Hello) -> Option<String> {
+        self.others(|name, known| {
+            let (one, two) = (&known.identity.store, &hello.identity.store);
+            let is_one = one.is_some() && one == two && known.boot.is_some() && known.boot == hello.boot;
+            (is_one && known.pid_namespace == hello.pid_namespace).then(|| name.to_owned())
+        })
+    }
+
+    /// Returns what is said of the first other machine that is heard and of which there is something to say.
+    fn others(&self, say: impl Fn(&str, &Hello) -> Option<String>) -> Option<String> {
         let all = self.link.shared.seen();
         let others = all.iter().enumerate().filter(|(at, _)| *at != self.link.at).map(|(_, other)| other);
-        for other in others.filter(|other| other.view.state == MachineState::Live) {
-            let Some(known) = &other.hello else { continue };
-            let is_same = |one: &Option<String>, two: &Option<String>| one.is_some() && one == two;
-            let is_boot = is_same(&known.boot, &hello.boot);
-            let is_store = is_same(&known.identity.store, &hello.identity.store);
-            if is_store && is_boot && known.pid_namespace == hello.pid_namespace {
-                return Err(format!("it is the machine that is shown as {} already", other.view.name));
-            }
-            if !is_boot && (is_store || is_same(&known.identity.machine, &hello.identity.machine)) {
-                remarks.push(format!("it has the ID of {}: one is a clone of the other", other.view.name));
-            }
-        }
+        let live = others.filter(|other| other.view.state == MachineState::Live);
+        live.filter_map(|other| say(&other.view.name, other.hello.as_ref()?)).next()
+    }
+
+    /// Says what is odd about a machine.
+    fn remark_on(&self, hello: &Hello, now: Timestamp) -> String {
+        let clone = self.others(|name, known| {
+            let (one, two) = (&known.identity.machine, &hello.identity.machine);
+            let is_clone = one.is_some() && one == two && known.boot != hello.boot;
+            is_clone.then(|| format!("it has the ID of {name}: one is a clone of the other"))
+        });
+        let mut remarks: Vec<String> = clone.into_iter().collect();
         let ahead = hello.now.duration_since(now);
         if ahead.abs() >= CLOCK_DOUBT {
             let way = if ahead.is_positive() { "ahead of" } else { "behind" };
             let by = SignedDuration::from_secs(ahead.abs().as_secs());
             remarks.push(format!("its clock is {by:#} {way} this one, and so are the ages of what it tells"));
         }
-        Ok(remarks.join("; "))
+        remarks.join("; ")
     }
 
     /// Notes that it was heard, which alone changes nothing that is shown.

@@ -18,7 +18,8 @@ use self::link::Link;
 pub(crate) use self::shared::Pin;
 use self::shared::Shared;
 use crate::core::fleet::far::FarMachine;
-use crate::core::fleet::merge::merged;
+use crate::core::fleet::line::Identity;
+use crate::core::fleet::merge::merged_beside;
 use crate::core::fleet::transport::Machine;
 use crate::core::model::{MachineState, MachineView, Report};
 use crate::observe::ReportSource;
@@ -28,6 +29,8 @@ const AT_ONCE: usize = 16;
 
 /// All machines that are watched.
 pub(crate) struct Fleet {
+    /// What tells this machine from others.
+    own: Option<Identity>,
     seen: Shared,
     changes: Receiver<()>,
 }
@@ -59,7 +62,13 @@ impl Fleet {
                 std::future::pending::<()>().await;
             });
         })?;
-        Ok(Self { seen, changes })
+        Ok(Self { own: None, seen, changes })
+    }
+
+    /// Knows this machine where another one answers as it.
+    pub(crate) fn beside(mut self, own: Identity) -> Self {
+        self.own = Some(own);
+        self
     }
 
     /// Returns what is known of every machine by now.
@@ -87,7 +96,7 @@ impl Fleet {
 impl Fleet {
     /// Joins what is known of every machine with what is seen here.
     pub(crate) fn with(&self, local: &Report) -> Report {
-        merged(local, &self.seen())
+        merged_beside(self.own.as_ref(), local, &self.seen())
     }
 }
 

@@ -72,6 +72,7 @@ fn story(finding: &Finding, facts: &Facts<'_>) -> Option<Story> {
         | Code::BadTimestamp
         | Code::RecordFlood
         | Code::OrphanCompanion
+        | Code::ClonedMachine
         | Code::LeftOverProcess
         | Code::LeftOverPort
         | Code::LeftOverWorktree
