@@ -14,8 +14,8 @@ mod common;
 use claimtop::core::assess::{Policy, assess};
 use claimtop::core::judge::agent::Signatures;
 use claimtop::core::model::{
-    Cause, ClaimStatus, Code, Finding, Host, Known, MachineState, MachineView, Need, NeedKind, Report,
-    Snapshot,
+    Cause, ClaimStatus, Code, Finding, Host, Known, MachineState, MachineView, Need, NeedKind, Reason,
+    RecordView, Report, Snapshot, VerdictState,
 };
 use claimtop::testing::core::{Decoder, Encoder, FarMachine, Hello, Identity, merged_machines as merged};
 use jiff::Timestamp;
@@ -327,6 +327,68 @@ fn machines_that_share_less_than_an_id_are_no_clones() {
     let mut before = known_as("a", DEVBOX, "m", "s");
     before.view.state = MachineState::Silent;
     none(before, known_as("b", THIRD, "m", "s"));
+}
+
+/// A state of entire's that lies in a home that several machines share, and names its owner's boot.
+fn shared_state(boot: &str, pid: u32, session: &str) -> String {
+    format!(
+        r#"
+[[repo]]
+root = "/w/shop"
+branch = "main"
+[[file]]
+path = "/w/shop/.git/entire-sessions/{session}.json"
+written = "30 min ago"
+text = '''{{"session_id":"{session}","base_commit":"3397a23560d2f07f1d894e0049da6c8fb7a9553b","worktree_path":"/w/shop","started_at":"{{{{1 hour ago}}}}","last_interaction_time":"{{{{30 min ago}}}}","checkpoint_count":0,"files_touched":[],"phase":"active","first_prompt":"Add login","owner":{{"pid":{pid},"start":"{{{{tick 1 hour ago}}}}","boot":"{boot}","host":"far","name":"claude"}}}}'''
+"#
+    )
+}
+
+/// Returns how the holder of the record here with this end of its path is judged, and why.
+fn verdict(all: &Report, path: &str) -> (VerdictState, Reason) {
+    let here = |record: &&RecordView| record.key.machine().is_none() && record.path().raw().ends_with(path);
+    let record = all.records().find(here).unwrap();
+    (record.verdict.state, record.verdict.reason)
+}
+
+#[test]
+fn a_holder_elsewhere_lives_by_the_session_that_its_machine_sees_run() {
+    let ours = here(&shared_state(DEVBOX.boot, 77, SESSION));
+    let path = format!("{SESSION}.json");
+    let alone = verdict(&merged(&ours, &[]), &path);
+    assert_eq!(alone, (VerdictState::Unknown, Reason::OtherHost));
+    let seen = |state, things: &str| {
+        let devbox = told("devbox", &snapshot(DEVBOX, things), state, 0);
+        verdict(&merged(&ours, &[devbox]), &path)
+    };
+    let alive = (VerdictState::Alive, Reason::Witnessed);
+    assert_eq!(seen(MachineState::Live, &window(77, "1 hour ago", SESSION)), alive);
+    // Resumed there under another PID.
+    assert_eq!(seen(MachineState::Live, &window(78, "10 min ago", SESSION)), alive);
+    assert_eq!(seen(MachineState::Live, &window(77, "1 hour ago", OTHER)), alone);
+    assert_eq!(seen(MachineState::Live, ""), alone, "that there is none says nothing");
+    assert_eq!(seen(MachineState::Silent, &window(77, "1 hour ago", SESSION)), alone);
+}
+
+#[test]
+fn what_the_dead_hold_here_is_held_while_their_session_runs_elsewhere() {
+    let (_, left) = window(5, "3 hours ago", SESSION)
+        .split_once("[[file]]")
+        .map(|(a, b)| (a.to_owned(), b.to_owned()))
+        .unwrap();
+    let ours = here(&format!("[[file]]{left}"));
+    let claims = |machines: &[FarMachine]| {
+        let all = merged(&ours, machines);
+        let ours: Vec<_> = all.claims.iter().filter(|claim| claim.key.machine().is_none()).collect();
+        let died = all.needs.iter().any(|need| matches!(need.kind, NeedKind::Died(_)));
+        assert!(all.findings().any(|finding| finding.code == Code::WrongPid) != died);
+        (ours[0].status, ours[0].window.as_ref().and_then(|key| key.machine().map(str::to_owned)))
+    };
+    assert_eq!(claims(&[]), (ClaimStatus::Dead, None));
+    let resumed = live("devbox", DEVBOX, &window(77, "1 hour ago", SESSION));
+    assert_eq!(claims(&[resumed]), (ClaimStatus::Held, Some("devbox".to_owned())));
+    let other = live("devbox", DEVBOX, &window(77, "1 hour ago", OTHER));
+    assert_eq!(claims(&[other]), (ClaimStatus::Dead, None));
 }
 
 fn unlike(all: &Report) -> ! {

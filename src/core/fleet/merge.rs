@@ -8,6 +8,7 @@ use crate::core::fleet::far::FarMachine;
 use crate::core::fleet::identity::doubts;
 use crate::core::fleet::line::Identity;
 use crate::core::fleet::part::{keys_of_finding, keys_of_need};
+use crate::core::fleet::resumed::hand_over;
 use crate::core::fleet::witness::testify;
 use crate::core::judge::needs::rank;
 use crate::core::model::snapshot::MACHINE;
@@ -31,6 +32,7 @@ pub(crate) fn merged_beside(own: Option<&Identity>, local: &Report, machines: &[
         show_once(&mut all, &seen_twice);
     }
     testify(&mut all, machines);
+    hand_over(&mut all, machines);
     for FarMachine { view, report, .. } in machines {
         all.sources.push(health(view));
         all.machines.push(view.clone());

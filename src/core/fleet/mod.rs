@@ -12,5 +12,6 @@ mod identity;
 pub(crate) mod line;
 pub(crate) mod merge;
 pub(crate) mod part;
+mod resumed;
 pub(crate) mod transport;
 mod witness;

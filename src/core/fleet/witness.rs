@@ -7,12 +7,14 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use jiff::Timestamp;
+
 use crate::core::fleet::far::FarMachine;
 use crate::core::fleet::identity::speaks_alone;
 use crate::core::fleet::line::{Hello, hashed};
 use crate::core::model::{
     ClaimStatus, Code, Domain, Evidence, Finding, Holder, Key, MachineState, Reason, RecordView, Remedy,
-    Report, Tombstone, Verdict, VerdictState,
+    Report, Tombstone, Untrusted, Verdict, VerdictState, WindowView,
 };
 
 /// Judges by their own machines' witnesses the records here of whose holders nothing is known.
@@ -70,51 +72,87 @@ impl<'a> Witness<'a> {
 
     /// Returns what it knows of a record's holder, and what says so.
     fn on(&self, record: &RecordView) -> Option<(VerdictState, Evidence)> {
+        self.on_process(record).or_else(|| self.on_session(record))
+    }
+
+    /// Returns what it knows of the process that a record names.
+    fn on_process(&self, record: &RecordView) -> Option<(VerdictState, Evidence)> {
         let holder = record.holder.as_ref()?;
         let (pid, start) = (record.pid()?, holder.start_ticks?);
-        // A number means nothing without the namespace that it counts in.
-        if !self.is_its(holder) {
-            return None;
-        }
-        let fact = |value: String, at| Evidence::new("witness", value, self.told.view.name.as_str()).at(at);
+        let tie = self.tie(holder)?;
+        let is_it = |id: (u32, u64), session: Option<&Untrusted>| {
+            let is_session = session.is_some() && session == record.session_id.as_ref();
+            id == (pid, start) && (tie == Tie::Namespace || is_session)
+        };
         // Until it has told a look of a new boot, its tombstones are still those of the one before.
         let is_of_boot = |stone: &Tombstone| {
             Some(stone.boot_id.raw()) == self.hello.boot.as_deref()
                 && Some(stone.pid_namespace) == self.hello.pid_namespace
         };
         let buried = |stone: &&Tombstone| {
-            stone.id.pid == pid
-                && stone.id.start_ticks == start
+            is_it((stone.id.pid, stone.id.start_ticks), stone.session_id.as_ref())
                 && stone.seen_alive_at.is_some()
                 && is_of_boot(stone)
         };
         if let Some(stone) = self.told.tombstones.iter().find(buried) {
             let value = format!("saw PID {pid} with start tick {start} live, and proved that it ended");
-            return Some((VerdictState::Dead, fact(value, Some(stone.proven_at))));
+            return Some((VerdictState::Dead, self.fact(value, Some(stone.proven_at))));
         }
-        if self.told.view.state != MachineState::Live {
-            return None;
-        }
-        let windows = self.told.report.iter().flat_map(|report| &report.windows);
-        let mut it = windows.filter(|window| window.pid == pid && window.start_ticks == start);
-        it.next()?;
-        Some((
-            VerdictState::Alive,
-            fact(format!("sees PID {pid} with start tick {start}"), self.told.view.seen_at),
-        ))
+        self.windows()
+            .find(|window| is_it((window.pid, window.start_ticks), window.session_id.as_ref()))
+            .map(|_| self.alive(format!("sees PID {pid} with start tick {start}")))
     }
 
-    /// Returns whether a holder's numbers count in its namespace: by the machine's ID and the namespace's, as a record says
-    /// them itself. A name alone may be another machine's as well.
-    fn is_its(&self, holder: &Holder) -> bool {
-        let Some(Domain::Linux { machine: Some(machine), namespace: Some(namespace) }) = holder.domain()
-        else {
-            return false;
-        };
-        let is_boot = holder.boot_id().is_none_or(|boot| Some(boot.raw()) == self.hello.boot.as_deref());
-        let machine = hashed(machine.raw());
-        self.hello.identity.machine.as_deref() == Some(machine.as_str())
-            && self.hello.pid_namespace == Some(*namespace)
-            && is_boot
+    /// Returns the window that is certain to run the session of a record whose holder is elsewhere, where the record does
+    /// not say in which namespace that is. That there is none says nothing.
+    fn on_session(&self, record: &RecordView) -> Option<(VerdictState, Evidence)> {
+        let session = record.session_id.as_ref()?;
+        let is_elsewhere = matches!(record.verdict.reason, Reason::OtherHost | Reason::OtherNamespace);
+        if !is_elsewhere || record.holder.as_ref().and_then(Holder::domain).is_some() {
+            return None;
+        }
+        let window = self.windows().find(|window| window.session_id.as_ref() == Some(session))?;
+        Some(self.alive(format!("sees session {session} run as PID {}", window.pid)))
     }
+
+    /// Returns its windows, as long as it is heard.
+    fn windows(&self) -> impl Iterator<Item = &'a WindowView> {
+        let is_live = self.told.view.state == MachineState::Live;
+        let report = self.told.report.as_deref().filter(|_| is_live);
+        report.into_iter().flat_map(|report| &report.windows)
+    }
+
+    fn alive(&self, value: String) -> (VerdictState, Evidence) {
+        (VerdictState::Alive, self.fact(value, self.told.view.seen_at))
+    }
+
+    fn fact(&self, value: String, at: Option<Timestamp>) -> Evidence {
+        Evidence::new("witness", value, self.told.view.name.as_str()).at(at)
+    }
+
+    /// Returns what ties a holder's numbers to its namespace, as a record says it itself. A host name alone may be
+    /// another machine's as well.
+    fn tie(&self, holder: &Holder) -> Option<Tie> {
+        let boot = holder.boot_id().map(Untrusted::raw);
+        let is_boot = boot.is_some() && boot == self.hello.boot.as_deref();
+        match holder.domain() {
+            Some(Domain::Linux { machine: Some(machine), namespace: Some(namespace) }) => {
+                let is_machine =
+                    self.hello.identity.machine.as_deref() == Some(hashed(machine.raw()).as_str());
+                let is_its = is_machine && self.hello.pid_namespace == Some(*namespace);
+                (is_its && (is_boot || boot.is_none())).then_some(Tie::Namespace)
+            }
+            Some(Domain::Linux { .. } | Domain::Other) => None,
+            None => is_boot.then_some(Tie::Boot),
+        }
+    }
+}
+
+/// What ties a holder's numbers to a witness.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Tie {
+    /// Machine and PID namespace: a number means one process there.
+    Namespace,
+    /// The boot alone, in which each container has numbers of its own: its session must agree too.
+    Boot,
 }
