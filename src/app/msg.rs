@@ -204,6 +204,8 @@ pub enum Confirmed {
 pub struct Jump {
     /// Whose it is, for people.
     pub(crate) name: String,
+    /// The machine that it is on; `None` for this one.
+    pub(crate) machine: Option<String>,
     pub(crate) place: PlaceView,
 }
 

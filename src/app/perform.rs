@@ -239,10 +239,16 @@ fn jump(state: &mut State) -> Vec<Effect> {
     let name = window_name(window);
     let place = window.place.clone();
     let here = window.key.machine().is_none();
-    let can_go =
-        here && matches!(place.keeper, Some(Keeper::Tmux | Keeper::Zellij)) && place.inner_pid.is_none();
+    let machine = window.key.machine().map(str::to_owned);
+    // Only tmux can be told from elsewhere which pane to show.
+    let is_kept = match place.keeper {
+        Some(Keeper::Tmux) => true,
+        Some(Keeper::Zellij) => here,
+        Some(Keeper::Screen | Keeper::Vscode) | None => false,
+    };
+    let can_go = is_kept && place.inner_pid.is_none();
     let effects = match can_go.then_some(place) {
-        Some(place) => vec![Effect::Jump(Jump { name: name.clone(), place }), Effect::Redraw],
+        Some(place) => vec![Effect::Jump(Jump { name: name.clone(), machine, place }), Effect::Redraw],
         None => vec![Effect::Redraw],
     };
     state.message = Some(match (window.place.words(), &window.tty) {

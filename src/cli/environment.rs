@@ -48,6 +48,8 @@ pub(crate) struct Environment {
     pub(crate) has_light_ground: bool,
     /// Whether the terminal can only print one line after the other (`TERM=dumb`).
     pub(crate) is_dumb: bool,
+    /// Whether claimtop runs in a pane of tmux (`TMUX`).
+    pub(crate) is_in_tmux: bool,
 }
 
 impl Environment {
@@ -75,6 +77,7 @@ impl Environment {
                 .is_some_and(|value| value == "truecolor" || value == "24bit"),
             has_light_ground: plain("COLORFGBG").is_some_and(|value| is_light(&value)),
             is_dumb: is_dumb(),
+            is_in_tmux: variable("TMUX").is_some(),
         }
     }
 }

@@ -79,8 +79,20 @@ pub(crate) fn screen(settings: &Settings, mut observer: Observer, about: About) 
     let view = settings.view.clone().filter(|_| !config.access.is_read_only());
     let hints = Some(hints);
     let fleet = fleet::fleet(settings, fleet::watched(settings))?;
-    let options =
-        run::Options { badge, hints, fleet, executor, tape, replay: None, history, start, view, at_end };
+    let is_in_tmux = settings.environment.is_in_tmux;
+    let options = run::Options {
+        badge,
+        hints,
+        fleet,
+        is_in_tmux,
+        executor,
+        tape,
+        replay: None,
+        history,
+        start,
+        view,
+        at_end,
+    };
     run::run(observer, &config, options).map_err(|error| Failure::new(Exit::Failed, error))?;
     Ok(Exit::Fine)
 }

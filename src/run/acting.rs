@@ -9,7 +9,7 @@ use std::sync::mpsc::{Receiver, Sender as WorkSender, channel};
 use tokio::sync::mpsc::Sender;
 
 use super::event::Event;
-use super::jump;
+use super::jump::{self, Ways};
 use super::tape::{self, Tape, Wish};
 use crate::act::error::ActionError;
 use crate::act::execute::Receipt;
@@ -56,12 +56,13 @@ pub(super) struct Acting {
     work: WorkSender<Work>,
     is_called_off: Arc<AtomicBool>,
     sender: Sender<Event>,
+    ways: Ways,
 }
 
 impl Acting {
     /// Goes to a pane, beside whatever else is under way.
     pub(super) fn jump(&self, jump: Jump) {
-        jump::start(jump, self.sender.clone());
+        jump::start(jump, self.ways.clone(), self.sender.clone());
     }
 
     /// Asks for work; it is done in the order of asking.
@@ -81,6 +82,7 @@ impl Acting {
 pub(super) fn start(
     executor: Result<Executor, String>,
     storage: Storage,
+    ways: Ways,
     sender: Sender<Event>,
 ) -> io::Result<Acting> {
     let (work, asked) = channel();
@@ -97,7 +99,7 @@ pub(super) fn start(
     std::thread::Builder::new()
         .name("acting".to_owned())
         .spawn(move || worker.remembering(storage.history).run(&asked))?;
-    Ok(Acting { work, is_called_off, sender: answers })
+    Ok(Acting { work, is_called_off, sender: answers, ways })
 }
 
 struct Worker {

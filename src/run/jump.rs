@@ -6,12 +6,15 @@
 
 use std::io::Read;
 use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::mpsc::Sender;
 
 use super::event::Event;
 use crate::app::msg::{Jump, Msg};
+use crate::core::fleet::going;
+use crate::core::fleet::transport::Machine;
 use crate::core::model::text::shown;
 use crate::core::model::{Keeper, PlaceView, Untrusted};
 use crate::source::os::clock;
@@ -36,19 +39,30 @@ enum Trouble {
     Refused(String, String),
 }
 
+/// How panes of other machines are reached.
+#[derive(Clone, Default)]
+pub(super) struct Ways {
+    pub(super) machines: Arc<[Machine]>,
+    /// Whether the screen is in a tmux, which can open a window.
+    pub(super) is_in_tmux: bool,
+}
+
 /// Jumps, and tells the screen what became of it.
-pub(super) fn start(jump: Jump, sender: Sender<Event>) {
+pub(super) fn start(jump: Jump, ways: Ways, sender: Sender<Event>) {
     let work = move || {
         // The screen may have ended in between.
-        let _ = sender.blocking_send(Event::Message(Msg::Jumped(go(&jump))));
+        let _ = sender.blocking_send(Event::Message(Msg::Jumped(go(&jump, &ways))));
     };
     // Without a thread nothing happens, and the line that says where to look stays.
     let _ = std::thread::Builder::new().name("jumping".to_owned()).spawn(work);
 }
 
 /// Jumps and says in one sentence what became of it.
-fn go(jump: &Jump) -> String {
-    let Jump { name, place } = jump;
+fn go(jump: &Jump, ways: &Ways) -> String {
+    let Jump { name, machine, place } = jump;
+    if let Some(machine) = machine {
+        return elsewhere((name, machine), place, ways);
+    }
     let outcome = match place.keeper {
         Some(Keeper::Tmux) => tmux(place),
         Some(Keeper::Zellij) => zellij(place),
@@ -60,6 +74,27 @@ fn go(jump: &Jump) -> String {
             let words = place.words().unwrap_or_default();
             format!("{name} is in {words}; {}", shown(&trouble.to_string()))
         }
+    }
+}
+
+/// Opens the pane of another machine in a window of the tmux here, or says by which command that goes.
+fn elsewhere((name, machine): (&str, &str), place: &PlaceView, ways: &Ways) -> String {
+    let transport = ways.machines.iter().find(|known| known.name == machine).map(|known| &known.transport);
+    let machine = shown(machine);
+    let Some(command) = transport.and_then(|transport| going::command(transport, place)) else {
+        let words = place.words().unwrap_or_default();
+        return format!("{name} is on {machine}, in {words}: go there by yourself");
+    };
+    let line = shown(&going::for_shell(&command));
+    if !ways.is_in_tmux {
+        return format!("{name} is on {machine}; show it with: {line}");
+    }
+    let arguments = going::for_tmux(&command);
+    let arguments: Vec<&str> =
+        ["new-window", "--"].into_iter().chain(arguments.iter().map(String::as_str)).collect();
+    match run("tmux", &arguments) {
+        Ok(()) => format!("{name}: a new window of this tmux shows its pane on {machine}"),
+        Err(trouble) => format!("{}; show {name} with: {line}", shown(&trouble.to_string())),
     }
 }
 
@@ -156,7 +191,7 @@ mod tests {
 
     #[track_caller]
     fn check(place: PlaceView, expected: &str) {
-        let told = go(&Jump { name: "shop".to_owned(), place });
+        let told = go(&Jump { name: "shop".to_owned(), machine: None, place }, &Ways::default());
         assert!(told.contains(expected), "{told}");
     }
 
@@ -174,10 +209,27 @@ mod tests {
         let hanging = folder.path().join("tmux");
         std::fs::write(&hanging, "#!/bin/sh\nexec sleep 60\n").unwrap();
         std::fs::set_permissions(&hanging, std::os::unix::fs::PermissionsExt::from_mode(0o700)).unwrap();
-        let jump = Jump { name: "shop".to_owned(), place: place(hanging.to_str().unwrap(), "%3") };
+        let jump =
+            Jump { name: "shop".to_owned(), machine: None, place: place(hanging.to_str().unwrap(), "%3") };
         // As long as another thread's child has the script open for writing, it is busy.
-        let told = std::iter::repeat_with(|| go(&jump)).find(|told| !told.contains("busy")).unwrap();
+        let told = std::iter::repeat_with(|| go(&jump, &Ways::default()))
+            .find(|told| !told.contains("busy"))
+            .unwrap();
         assert!(told.ends_with("tmux did not answer within 1 s and was ended"), "{told}");
+    }
+
+    #[test]
+    fn a_pane_of_another_machine_is_shown_by_a_command_that_is_told() {
+        let machines = ["devbox", "wsl:Ubuntu"].map(|on| Machine::parse(on).unwrap());
+        let ways = Ways { machines: machines.into(), is_in_tmux: false };
+        let told = |machine: &str| {
+            let (name, machine) = ("shop".to_owned(), Some(machine.to_owned()));
+            go(&Jump { name, machine, place: place("tmux", "%3") }, &ways)
+        };
+        let expected = "shop is on devbox; show it with: ssh -t -- devbox 'tmux -S /tmp/x select-window -t ";
+        assert!(told("devbox").starts_with(expected), "{}", told("devbox"));
+        assert!(told("wsl:Ubuntu").ends_with("in tmux pane %3 (socket /tmp/x): go there by yourself"));
+        assert!(told("unknown").ends_with("go there by yourself"));
     }
 
     #[test]

@@ -34,6 +34,7 @@ use self::acting::Storage;
 pub(crate) use self::bounds::bounds;
 pub(crate) use self::event::AtEnd;
 use self::event::Event;
+use self::jump::Ways;
 pub use self::options::Options;
 pub(crate) use self::options::Replay;
 use self::scanner::ScanEvent;
@@ -92,9 +93,10 @@ pub fn run(
             let _ = sender.blocking_send(Event::Message(Msg::Recording(RecordingEvent::Lost(why))));
         }));
     }
-    let acting =
-        acting::start(executor, Storage { history: options.history, tape: options.tape }, sender.clone())
-            .context("failed to start acting")?;
+    let machines = options.fleet.as_ref().map(|fleet| fleet.machines().into()).unwrap_or_default();
+    let ways = Ways { machines, is_in_tmux: options.is_in_tmux };
+    let storage = Storage { history: options.history, tape: options.tape };
+    let acting = acting::start(executor, storage, ways, sender.clone()).context("failed to start acting")?;
     let send = move |event| match sender.blocking_send(event) {
         Ok(()) => ControlFlow::Continue(()),
         Err(_) => ControlFlow::Break(()),

@@ -31,6 +31,8 @@ pub struct Options {
     pub(crate) hints: Option<Receiver<Hint>>,
     /// The other machines.
     pub(crate) fleet: Option<Fleet>,
+    /// Whether the screen is in a tmux, which can open a window for a pane of another machine.
+    pub(crate) is_in_tmux: bool,
     /// What acts, or why nothing can be done.
     pub(crate) executor: Option<Result<Executor, String>>,
     /// What a key records on, and the folder of its recordings.

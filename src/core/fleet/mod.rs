@@ -8,6 +8,7 @@ mod across;
 pub(crate) mod decoder;
 pub(crate) mod encoder;
 pub(crate) mod far;
+pub(crate) mod going;
 mod identity;
 pub(crate) mod line;
 pub(crate) mod merge;

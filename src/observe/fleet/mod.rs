@@ -31,6 +31,7 @@ const AT_ONCE: usize = 16;
 pub(crate) struct Fleet {
     /// What tells this machine from others.
     own: Option<Identity>,
+    machines: Vec<Machine>,
     seen: Shared,
     changes: Receiver<()>,
 }
@@ -51,6 +52,7 @@ impl Fleet {
         let seen = Shared { seen: Arc::new(Mutex::new(machines.iter().map(view).collect())), changed };
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let shared = seen.clone();
+        let watched = machines.clone();
         std::thread::Builder::new().name("fleet".to_owned()).spawn(move || {
             runtime.block_on(async {
                 let connecting = Arc::new(Semaphore::new(AT_ONCE));
@@ -62,13 +64,18 @@ impl Fleet {
                 std::future::pending::<()>().await;
             });
         })?;
-        Ok(Self { own: None, seen, changes })
+        Ok(Self { own: None, machines: watched, seen, changes })
     }
 
     /// Knows this machine where another one answers as it.
     pub(crate) fn beside(mut self, own: Identity) -> Self {
         self.own = Some(own);
         self
+    }
+
+    /// Returns how each machine is reached.
+    pub(crate) fn machines(&self) -> &[Machine] {
+        &self.machines
     }
 
     /// Returns what is known of every machine by now.
