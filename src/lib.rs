@@ -102,16 +102,27 @@
 //! says, the database counts. A format that a person describes ([`described`]) says itself whether it may be parked,
 //! and then only what is dead.
 
+#![cfg_attr(
+    not(unix),
+    expect(dead_code, unused_imports, unreachable_pub, reason = "nothing looks, so much is not asked for")
+)]
+
+#[cfg(unix)]
 mod act;
 mod app;
+#[cfg(unix)]
 pub mod cli;
 mod config;
 pub mod core;
 mod format;
+#[cfg(unix)]
 pub mod observe;
 mod present;
+#[cfg(unix)]
 mod run;
+#[cfg(unix)]
 pub mod source;
+#[cfg(unix)]
 #[doc(hidden)]
 pub mod testing;
 mod ui;

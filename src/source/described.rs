@@ -1,5 +1,6 @@
 //! What our own process costs.
 
+#[cfg(any(test, target_os = "linux"))]
 use std::time::Duration;
 
 use rustix::process::{Resource, getrlimit};

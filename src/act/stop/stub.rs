@@ -12,6 +12,7 @@ use crate::core::model::{Hindrance, Port, ProcessId, ProcessPrint};
 pub struct Machine;
 
 impl Machine {
+    /// Returns it; whom it could end, it never does.
     pub fn new(_signatures: Option<Signatures>, _stage: Option<std::path::PathBuf>) -> Self {
         Self
     }

@@ -7,10 +7,9 @@ use std::time::{Duration, SystemTime};
 use anyhow::{Context, bail};
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Span, Timestamp};
-use rustix::fs::{CWD, FileType, Mode, mknodat};
 
 use super::cast::Cast;
-use super::stage::{Stage, make, write};
+use super::stage::{Stage, make, pipe, write};
 use super::story::{File, Special};
 use crate::source::os::processes::ports;
 
@@ -34,7 +33,7 @@ impl Truth<'_> {
         let path = self.stage.place(&self.fill(&file.path)?);
         path.parent().map_or(Ok(()), make)?;
         match file.special {
-            Some(Special::Fifo) => Ok(mknodat(CWD, &path, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0)?),
+            Some(Special::Fifo) => Ok(pipe(&path)?),
             None => {
                 let written = write(&path, &self.fill(&file.text)?)?;
                 written.set_permissions(Permissions::from_mode(u32::from_str_radix(&file.mode, 8)?))?;

@@ -6,7 +6,6 @@ use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use rustix::fs::{CWD, FileType, Mode, mknodat};
 use tempfile::TempDir;
 
 use super::story::Repo;
@@ -76,7 +75,7 @@ impl Stage {
     /// It cannot be made.
     pub(super) fn lifeline(&self) -> anyhow::Result<File> {
         let path = self.lifeline_path();
-        mknodat(CWD, &path, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0)?;
+        pipe(&path)?;
         Ok(OpenOptions::new().read(true).write(true).open(path)?)
     }
 
@@ -129,6 +128,26 @@ impl Stage {
         }
         Ok(())
     }
+}
+
+/// Makes a named pipe, which only this user can open.
+///
+/// # Errors
+/// It cannot be made, or something has its name.
+#[cfg(not(target_os = "macos"))]
+pub(super) fn pipe(path: &Path) -> std::io::Result<()> {
+    use rustix::fs::{CWD, FileType, Mode, mknodat};
+    Ok(mknodat(CWD, path, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0)?)
+}
+
+/// The same where mknodat(2) makes none.
+///
+/// # Errors
+/// It cannot be made, or something has its name.
+#[cfg(target_os = "macos")]
+pub(super) fn pipe(path: &Path) -> std::io::Result<()> {
+    use nix::sys::stat::Mode;
+    Ok(nix::unistd::mkfifo(path, Mode::S_IRUSR | Mode::S_IWUSR)?)
 }
 
 fn head(branch: &str) -> String {

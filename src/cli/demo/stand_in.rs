@@ -4,8 +4,6 @@ use std::io::{BufRead, BufReader, Write, stdin, stdout};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, ChildStdin, Command, Stdio};
 
-use rustix::process::{Signal, set_parent_process_death_signal};
-
 use super::hook::Hook;
 use super::left_over::{self, Order};
 use crate::cli::environment::{self, STAND_IN_VARIABLE};
@@ -21,8 +19,7 @@ pub(crate) fn play() -> Exit {
         let part = serde_json::from_str(&part).map_err(std::io::Error::from);
         return part.and_then(|part| left_over::play(&part)).unwrap_or(Exit::Failed);
     }
-    // Without it the pipe alone must do.
-    let _ = set_parent_process_death_signal(Some(Signal::KILL));
+    end_with_parent();
     let mut helpers: Vec<Child> = Vec::new();
     // What is open to those that are left, until this window ends.
     let mut inputs: Vec<ChildStdin> = Vec::new();
@@ -56,6 +53,12 @@ pub(crate) fn play() -> Exit {
         let _ = helper.wait();
     }
     Exit::Fine
+}
+
+/// Asks the kernel to end this process with the one that started it. Where it does not, the pipe alone must do.
+fn end_with_parent() {
+    #[cfg(target_os = "linux")]
+    let _ = rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL));
 }
 
 /// Starts what goes on without this window, and says the PIDs of all of it.

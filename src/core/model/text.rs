@@ -52,8 +52,7 @@ impl Untrusted {
 
     /// Takes a path; bytes that are not UTF-8 are kept visible as `\xNN`.
     pub fn from_path(path: &std::path::Path) -> Self {
-        use std::os::unix::ffi::OsStrExt;
-        Self::from_bytes(path.as_os_str().as_bytes())
+        Self::from_bytes(path.as_os_str().as_encoded_bytes())
     }
 
     /// Returns the text as it came, for comparing and never for showing.

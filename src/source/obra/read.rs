@@ -5,7 +5,6 @@ use std::path::Path;
 
 use jiff::Timestamp;
 use rusqlite::{Connection, Transaction};
-use rustix::fs::{AtFlags, CWD, StatxFlags, statx};
 
 use crate::core::model::{FileMeta, Ownership};
 use crate::format::cells::Cells;
@@ -70,12 +69,10 @@ impl Files {
     }
 }
 
-/// Returns when a file was made, where the file system keeps that (statx(2)).
+/// Returns the second in which a file was made, where the file system keeps that (statx(2), `btime`).
 fn born_at(path: &Path) -> Option<Timestamp> {
-    let stat = statx(CWD, path, AtFlags::SYMLINK_NOFOLLOW, StatxFlags::BTIME).ok()?;
-    let has_it = StatxFlags::from_bits_truncate(stat.stx_mask).contains(StatxFlags::BTIME);
-    let born = Timestamp::from_second(stat.stx_btime.tv_sec).ok()?;
-    has_it.then_some(born)
+    let born = Timestamp::try_from(path.symlink_metadata().ok()?.created().ok()?).ok()?;
+    Timestamp::from_second(born.as_second()).ok()
 }
 
 /// Reads all that matters at one moment, and says what it lacks; `None` when it is not Obra's.

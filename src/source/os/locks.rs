@@ -9,6 +9,7 @@ use rustix::fs::makedev;
 
 use crate::core::model::FileMeta;
 use crate::core::model::host::INITIAL_PID_NAMESPACE;
+use crate::source::os::open::meta::wide;
 use crate::source::os::open::plain::small;
 use crate::source::os::{host, opener};
 
@@ -126,7 +127,7 @@ fn held(line: &str) -> Option<((u64, u64), Option<u32>)> {
     let mut place = fields.next()?.split(':');
     let major = u32::from_str_radix(place.next()?, 16).ok()?;
     let minor = u32::from_str_radix(place.next()?, 16).ok()?;
-    Some(((makedev(major, minor), place.next()?.parse().ok()?), pid))
+    Some(((wide(makedev(major, minor)), place.next()?.parse().ok()?), pid))
 }
 
 /// Returns whether a line is of a POSIX lock for writing that covers SQLite's reserved byte;

@@ -13,9 +13,9 @@ use std::time::Duration;
 use jiff::Timestamp;
 use rustix::buffer::spare_capacity;
 use rustix::fs::{
-    AtFlags, FallocateFlags, FileType, FlockOperation, Gid, Mode, OFlags, RenameFlags, Stat, Timespec,
-    Timestamps, UTIME_OMIT, XattrFlags, fallocate, fchown, fdatasync, fgetxattr, flistxattr, flock,
-    fremovexattr, fsetxattr, fstat, fsync, futimens, linkat, openat, renameat, renameat_with, unlinkat,
+    AtFlags, FileType, FlockOperation, Gid, Mode, OFlags, RenameFlags, Stat, Timespec, Timestamps,
+    UTIME_OMIT, XattrFlags, fchown, fgetxattr, flistxattr, flock, fremovexattr, fsetxattr, fstat, fsync,
+    futimens, linkat, openat, renameat, renameat_with, unlinkat,
 };
 use rustix::io::{Errno, retry_on_intr};
 use rustix::process::geteuid;
@@ -27,11 +27,13 @@ use crate::source::os::fence::Fence;
 use crate::source::os::open::error::OpenError;
 use crate::source::os::open::folder::Folder;
 use crate::source::os::open::listing::Entry;
+use crate::source::os::open::meta::wide;
 use crate::source::os::{clock, locks, opener};
 use crate::source::repos::locate;
 
 /// How much room is reserved ahead of the journal's end, in bytes: enough for the outcomes of
 /// everything that can be under way.
+#[cfg(target_os = "linux")]
 const RESERVED: u64 = 64 << 10;
 
 /// The most bytes of a file of claimtop's own: some 100,000 entries of the journal.
@@ -150,7 +152,7 @@ impl Disk for System {
     }
 
     fn sync_file(&self, file: &mut File) -> Result<(), Errno> {
-        retry_on_intr(|| fsync(&*file))
+        file.sync_all().map_err(errno)
     }
 
     fn sync_folder(&self, folder: &Folder) -> Result<(), Errno> {
@@ -186,7 +188,7 @@ impl Disk for System {
         }
         file.write_all(bytes).map_err(errno)?;
         match keeping {
-            Durability::Synced => retry_on_intr(|| fdatasync(&file)),
+            Durability::Synced => file.sync_data().map_err(errno),
             Durability::Lazy => Ok(()),
         }
     }
@@ -245,19 +247,29 @@ fn pace_of(pid: u32) -> RunState {
 
 /// Returns whether something is ours, and nobody else may write it.
 fn is_private(stat: &Stat) -> bool {
-    let (own, is_set) = (geteuid().as_raw(), |bits: u32| stat.st_mode & bits != 0);
+    let (own, is_set) = (geteuid().as_raw(), |bits: u64| wide(stat.st_mode) & bits != 0);
     // A user's private group has the user's number (useradd(8), USERGROUPS_ENAB).
     stat.st_uid == own && !is_set(0o002) && !(is_set(0o020) && stat.st_gid != own)
 }
 
 /// Reserves room behind the end of a file.
+#[cfg(target_os = "linux")]
 fn reserve(file: &File) -> Result<(), Errno> {
+    use rustix::fs::{FallocateFlags, fallocate};
     let end = u64::try_from(fstat(file)?.st_size).unwrap_or_default();
     match fallocate(file, FallocateFlags::KEEP_SIZE, end, RESERVED) {
         // Not every file system can; the write itself then says whether there is room.
         Ok(()) | Err(Errno::OPNOTSUPP | Errno::NOSYS) => Ok(()),
         Err(errno) => Err(errno),
     }
+}
+
+/// Reserves nothing: elsewhere room cannot be reserved without making the file longer. The write itself says
+/// whether there is room.
+#[cfg(not(target_os = "linux"))]
+#[expect(clippy::unnecessary_wraps, reason = "on Linux it may fail")]
+fn reserve(_file: &File) -> Result<(), Errno> {
+    Ok(())
 }
 
 /// Opens a plain file of claimtop's own, or a lock of another system.

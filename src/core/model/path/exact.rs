@@ -2,7 +2,6 @@
 //! versions take a line with such a list for one that they cannot read.
 
 use std::ffi::OsString;
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -10,7 +9,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 pub(crate) fn serialize<S: Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::Error> {
     match path.to_str() {
         Some(text) => text.serialize(serializer),
-        None => path.as_os_str().as_bytes().serialize(serializer),
+        None => path.as_os_str().as_encoded_bytes().serialize(serializer),
     }
 }
 
@@ -23,8 +22,20 @@ pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<
     }
     Ok(match Written::deserialize(deserializer)? {
         Written::Text(text) => text.into(),
-        Written::Bytes(bytes) => OsString::from_vec(bytes).into(),
+        Written::Bytes(bytes) => from_bytes(bytes).map_err(serde::de::Error::custom)?,
     })
+}
+
+#[cfg(unix)]
+#[expect(clippy::unnecessary_wraps, reason = "elsewhere not all bytes are a path")]
+fn from_bytes(bytes: Vec<u8>) -> Result<PathBuf, std::string::FromUtf8Error> {
+    use std::os::unix::ffi::OsStringExt;
+    Ok(OsString::from_vec(bytes).into())
+}
+
+#[cfg(not(unix))]
+fn from_bytes(bytes: Vec<u8>) -> Result<PathBuf, std::string::FromUtf8Error> {
+    Ok(OsString::from(String::from_utf8(bytes)?).into())
 }
 
 /// A path that may be missing.
@@ -47,6 +58,8 @@ pub(crate) mod option {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::ffi::OsStringExt;
+
     use super::*;
 
     #[derive(Serialize, Deserialize)]
