@@ -18,6 +18,8 @@ mod entire;
 pub(crate) mod error;
 pub(crate) mod execute;
 pub(crate) mod executor;
+#[cfg_attr(not(feature = "postgres"), path = "fleet/stub.rs")]
+pub(crate) mod fleet;
 pub(crate) mod follow_up;
 pub(crate) mod fs;
 pub(crate) mod history_ring;

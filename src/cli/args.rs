@@ -299,6 +299,12 @@ pub(crate) enum Command {
         #[arg(long, value_name = "MACHINE", conflicts_with = "json")]
         accept: Option<String>,
     },
+    /// Prepare a database in which machines meet that ssh does not reach
+    Fleet {
+        /// What is done to it
+        #[command(subcommand)]
+        what: FleetCommand,
+    },
     /// Tell another claimtop of this machine, line by line, on the standard output: it runs this over ssh
     Stream {
         /// Take no orders
@@ -335,6 +341,29 @@ impl Command {
                 | Self::Machines { .. }
         )
     }
+}
+
+/// What is done to the fleet's database.
+#[derive(Clone, Debug, Subcommand)]
+pub(crate) enum FleetCommand {
+    /// Print the SQL that it needs: a schema, three roles, functions
+    Init {
+        /// The database, as postgres://user@host:5432/database; leave the password to PGPASSWORD or a password file
+        #[arg(value_name = "URL")]
+        url: String,
+        /// Run it there, in one transaction
+        #[arg(long)]
+        apply: bool,
+    },
+    /// Print the SQL that takes it back, with all that machines have told
+    Drop {
+        /// The database
+        #[arg(value_name = "URL")]
+        url: String,
+        /// Run it there, in one transaction
+        #[arg(long)]
+        apply: bool,
+    },
 }
 
 /// What about formats of your own.

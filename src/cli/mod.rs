@@ -17,6 +17,8 @@ mod events;
 mod explain;
 mod failure;
 mod fleet;
+mod fleet_schema;
+mod fleet_target;
 mod following;
 mod formats;
 mod frames;
@@ -244,6 +246,7 @@ fn command(arguments: Arguments) -> Outcome {
             let paint = Paint::for_stdout(settings.effective.config.color);
             machines::run(&settings, if json { Shape::Json } else { Shape::Text(paint) })
         }
+        Command::Fleet { what } => fleet_schema::run(&logged(options, environment)?, &what),
         Command::Stream { observe: _ } => {
             let Scene { settings, observer } = scene(options, environment)?;
             let observer = guard::tell_guards(observer, &settings);

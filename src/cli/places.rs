@@ -138,14 +138,7 @@ fn leo_database(
 ) -> Result<Option<Target>, Failure> {
     let is_meant = |_: &&Secret| !confined || effective.origins.postgres == Origin::Option;
     let Some(Secret(url)) = effective.config.postgres.as_ref().filter(is_meant) else { return Ok(None) };
-    let given = Given {
-        password: environment.postgres_password.clone(),
-        password_file: (effective.config.postgres_password_file.clone())
-            .or_else(|| environment.postgres_password_file.clone())
-            .or_else(|| Some(home.join(".pgpass"))),
-        ssl_mode: environment.postgres_ssl_mode.clone(),
-        root_cert: environment.postgres_root_cert.clone(),
-    };
+    let given = given(environment, effective, home);
     let target = Target::parse(url, given);
     target.map(Some).map_err(|error| {
         let given_by = match file {
@@ -157,6 +150,18 @@ fn leo_database(
         Failure::usage(anyhow!(error).context(given_by))
             .hint("it looks like postgres://user@host:5432/database?sslmode=verify-full")
     })
+}
+
+/// Returns what environment and configuration add to the URL of a server.
+pub(crate) fn given(environment: &Environment, effective: &Effective, home: &Path) -> Given {
+    Given {
+        password: environment.postgres_password.clone(),
+        password_file: (effective.config.postgres_password_file.clone())
+            .or_else(|| environment.postgres_password_file.clone())
+            .or_else(|| Some(home.join(".pgpass"))),
+        ssl_mode: environment.postgres_ssl_mode.clone(),
+        root_cert: environment.postgres_root_cert.clone(),
+    }
 }
 
 fn folder(option: &str, path: &Path) -> Result<PathBuf, Failure> {

@@ -9,6 +9,7 @@
 )]
 
 mod acting;
+mod bouncer;
 mod changes;
 mod client;
 mod cluster;

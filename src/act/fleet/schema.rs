@@ -1,0 +1,48 @@
+//! Applies a migration of the fleet's schema: all of it, or nothing.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use tokio_postgres::AsyncMessage;
+
+use crate::core::model::text::shown;
+use crate::source::postgres::words::words;
+use crate::source::postgres::{self, Connected, Target};
+
+/// How long a migration may take, waiting for others included: 60 s.
+const WITHIN: Duration = Duration::from_secs(60);
+
+/// The most notes of the server that are kept.
+const MOST_NOTES: usize = 100;
+
+/// Runs a script that is one transaction, and returns what the server notes about it.
+///
+/// # Errors
+/// The server cannot be reached or refuses, in words; nothing was changed then.
+pub(crate) fn apply(target: &Target, sql: &str) -> Result<Vec<String>, String> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.map_err(|error| format!("failed to start a connection: {error}"))?;
+    runtime.block_on(async {
+        let Connected { client, mut connection, allowance } = postgres::connect(target).await?;
+        let notes = Arc::<Mutex<Vec<String>>>::default();
+        let kept = Arc::clone(&notes);
+        tokio::spawn(async move {
+            // What ends the connection is told by whatever was asked last.
+            while let Some(Ok(message)) = std::future::poll_fn(|cx| connection.poll_message(cx)).await {
+                if let AsyncMessage::Notice(notice) = message {
+                    let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
+                    if kept.len() < MOST_NOTES {
+                        kept.push(shown(notice.message()));
+                    }
+                }
+            }
+        });
+        allowance.renew();
+        match tokio::time::timeout(WITHIN, client.batch_execute(sql)).await {
+            Ok(done) => done.map_err(|error| words(&error))?,
+            Err(_) => return Err(format!("no answer within {} s", WITHIN.as_secs())),
+        }
+        let notes = notes.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        Ok(notes)
+    })
+}

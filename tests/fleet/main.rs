@@ -1,0 +1,25 @@
+//! A fleet's database, on a real PostgreSQL server of the test's own, and PgBouncer.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::disallowed_methods,
+    reason = "tests say by panicking what is wrong, and start a server"
+)]
+
+#[path = "../leo/bouncer.rs"]
+mod bouncer;
+#[path = "../leo/cluster.rs"]
+#[expect(dead_code, reason = "LEO's tests use more of it")]
+mod cluster;
+
+mod beats;
+mod epochs;
+mod login;
+mod orders;
+mod pooled;
+mod program;
+mod rights;
+mod stage;
