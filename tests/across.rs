@@ -4,7 +4,6 @@
 #![expect(
     clippy::unwrap_used,
     clippy::panic,
-    clippy::indexing_slicing,
     reason = "tests say by panicking what is wrong"
 )]
 
