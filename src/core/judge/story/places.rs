@@ -140,8 +140,8 @@ pub(crate) fn overlapping(scene: &Scene<'_>) -> Option<Story> {
         cause,
         format!(
             "commit what {} has done before {} goes on, or move one to a worktree",
-            session_name(scene.records.first()?),
-            session_name(later)
+            scene.who(scene.records.first()?),
+            scene.who(later)
         ),
         "one of the sessions ended, or its files committed: git status shows whose changes are left",
     );
@@ -170,11 +170,11 @@ pub(crate) fn contested(scene: &Scene<'_>) -> Option<Story> {
     let first = scene.records.iter().min_by_key(|judged| since(judged))?;
     let told = format!(
         "the later claim was written while {} still held {what}: nobody had released it",
-        session_name(first)
+        scene.who(first)
     );
     let ending = Ending::new(
         Cause::DoubleClaim,
-        format!("let all but {} release {what}", session_name(first)),
+        format!("let all but {} release {what}", scene.who(first)),
         "a release by one of them, or a surface (the database) that names one holder",
     );
     let claim = |judged: &Judged| scene.claims.iter().find(|claim| claim.record.key == judged.key);

@@ -46,6 +46,11 @@ impl<'a> Scene<'a> {
         self.facts.window(pid)
     }
 
+    /// Names who holds a record: its window, else its session.
+    pub(crate) fn who(&self, judged: &Judged) -> String {
+        self.window_of(judged).map_or_else(|| session_name(judged), window_name)
+    }
+
     /// Returns an argument of a window's process that begins with `name`, with its value.
     pub(crate) fn argument(&self, window: &WindowView, names: &[&str]) -> Option<String> {
         let argv = &self.process(window.pid)?.details.as_ref()?.argv;
