@@ -442,3 +442,24 @@ fn a_story_names_the_key_where_it_ends_the_window_that_is_to_be_closed() {
     });
     assert_eq!(named_on, [true, false, true, false]);
 }
+
+#[test]
+fn what_to_do_stands_first_on_every_page() {
+    let mut state = seen(testing::contested());
+    let mut pages = 0;
+    for view in ["2", "3", "4", "5"] {
+        press(&mut state, view);
+        for _ in 0..state.table.rows.len() {
+            press(&mut state, "\n");
+            let text = panel_text(&state);
+            press(&mut state, "\u{1b}");
+            let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+            if let Some(at) = lines.iter().position(|line| line.starts_with("Do ")) {
+                pages += 1;
+                assert_eq!(at, 0, "{text}");
+            }
+            press(&mut state, "j");
+        }
+    }
+    assert!(pages > 3, "{pages}");
+}

@@ -12,6 +12,7 @@ use crate::present::words;
 const MOST_FILES: usize = 12;
 
 pub(crate) fn write(page: &mut Page, index: &Index, claim: &ClaimView) {
+    super::finding::write_advice_near(page, index, &claim.key);
     facts(page, index, claim);
     super::finding::write_near(page, index, &claim.key);
     page.heading(&format!("Stated by {}", index.name(&claim.record.key)));

@@ -7,7 +7,16 @@ use crate::present::page::{Medium, Page};
 use crate::present::tone::Tone;
 use crate::present::words;
 
-/// Writes the findings near a thing. Plain output says so where there are none: no other page has them.
+/// Writes what to do about the findings near a thing: on the screen that stands first on its page.
+pub(crate) fn write_advice_near(page: &mut Page, index: &Index, key: &Key) {
+    if page.medium() == Medium::Screen {
+        index.findings_near(key).into_iter().for_each(|finding| write_advice(page, index, finding, key));
+        page.gap();
+    }
+}
+
+/// Writes the findings near a thing; on the screen below what to do about them. Plain output says so where
+/// there are none: no other page has them.
 pub(crate) fn write_near(page: &mut Page, index: &Index, key: &Key) {
     let findings = index.findings_near(key);
     if findings.is_empty() && page.medium() == Medium::Text {
@@ -15,15 +24,10 @@ pub(crate) fn write_near(page: &mut Page, index: &Index, key: &Key) {
     }
     for finding in findings {
         page.gap();
-        write(page, index, finding, key);
-    }
-}
-
-/// Writes the findings near a thing, below what to do about it.
-pub(crate) fn write_advised(page: &mut Page, index: &Index, key: &Key) {
-    for finding in index.findings_near(key) {
-        page.gap();
         page.problem(finding.severity, finding.code.name(), &finding.message.to_string());
+        if page.medium() == Medium::Text {
+            write_advice(page, index, finding, key);
+        }
         write_facts(page, finding);
     }
 }
@@ -42,7 +46,7 @@ pub(crate) fn write(page: &mut Page, index: &Index, finding: &Finding, of: &Key)
 
 /// Writes what its story tells to do, with the key where that can be done from the page of this thing: on
 /// that of another window the same key would end that one.
-pub(crate) fn write_advice(page: &mut Page, index: &Index, finding: &Finding, of: &Key) {
+fn write_advice(page: &mut Page, index: &Index, finding: &Finding, of: &Key) {
     let Some(story) = &finding.story else { return };
     let lives = |key: &Key| index.window(key).is_some_and(|window| !index.has_ended(window));
     let is_meant = |key: &Key| key == of || index.finding(of).is_some();

@@ -15,6 +15,7 @@ use crate::present::tone::Tone;
 const MOST: usize = 24;
 
 pub(crate) fn write(page: &mut Page, index: &Index, one: &LeftOver) {
+    super::finding::write_advice_near(page, index, &one.key);
     facts(page, index, one);
     tree(page, &one.tree, one.folder.as_ref());
     super::finding::write_near(page, index, &one.key);
@@ -104,6 +105,7 @@ fn line(page: &Page, member: &Member) -> String {
 
 /// Writes everything about a working tree that a window has left.
 pub(crate) fn tree_page(page: &mut Page, index: &Index, one: &LeftTree) {
+    super::finding::write_advice_near(page, index, &one.key);
     page.sign("Sure", left_over::sign(one.certainty), &one.why);
     page.field("Tree", &outside(Some(&one.path)), Tone::Strong);
     page.field("Branch", &outside(one.branch.as_ref()), Tone::Plain);

@@ -35,6 +35,7 @@ pub(crate) fn write(page: &mut Page, index: &Index, key: &Key) -> String {
         if index.findings_near(key).is_empty() {
             page.text("It is gone since the last look.", Tone::Notice);
         }
+        finding::write_advice_near(page, index, key);
         finding::write_near(page, index, key);
     }
     index.name(key)

@@ -8,6 +8,7 @@ use crate::present::tone::{Tone, of_verdict};
 use crate::present::{age, words};
 
 pub(crate) fn write(page: &mut Page, index: &Index, record: &RecordView) {
+    super::finding::write_advice_near(page, index, &record.key);
     facts(page, record);
     super::finding::write_near(page, index, &record.key);
     for (at, claim) in index.claims_of(&record.key).enumerate() {

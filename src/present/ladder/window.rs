@@ -24,12 +24,9 @@ pub(crate) fn write(page: &mut Page, index: &Index, window: &WindowView) {
         died(page, index, death);
     }
     // On the screen what to do, and what it does, come before what says so.
-    match page.medium() {
-        Medium::Screen => {
-            let findings = index.findings_near(&window.key).into_iter();
-            findings.for_each(|finding| super::finding::write_advice(page, index, finding, &window.key));
-        }
-        Medium::Text => super::finding::write_near(page, index, &window.key),
+    super::finding::write_advice_near(page, index, &window.key);
+    if page.medium() == Medium::Text {
+        super::finding::write_near(page, index, &window.key);
     }
     page.gap();
     if let Some(work) = &window.work {
@@ -49,7 +46,7 @@ pub(crate) fn write(page: &mut Page, index: &Index, window: &WindowView) {
     }
     page.gap();
     if page.medium() == Medium::Screen {
-        super::finding::write_advised(page, index, &window.key);
+        super::finding::write_near(page, index, &window.key);
         page.gap();
     }
     facts(page, index, window);
