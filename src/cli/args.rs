@@ -65,7 +65,7 @@ pub(crate) struct Options {
     /// Use colours
     #[arg(long, global = true, value_name = "WHEN")]
     pub(crate) color: Option<ColorChoice>,
-    /// Keep a log in the state folder: of errors, or of more
+    /// Keep a log in the state folder, down to this level
     #[arg(long, global = true, value_name = "LEVEL")]
     pub(crate) log_level: Option<LogLevel>,
     /// Colours of the screen
@@ -98,7 +98,7 @@ pub(crate) enum Command {
         /// Print the whole snapshot as JSON, whatever the view
         #[arg(long)]
         json: bool,
-        /// Print in JSON also what each window was asked last
+        /// Include in the JSON what each window was asked last
         #[arg(long, requires = "json")]
         with_prompts: bool,
     },
@@ -146,7 +146,7 @@ pub(crate) enum Command {
     ContextId(ContextArguments),
     /// Note down which process runs a session, for hooks: reads the hook's JSON, never fails
     Bind(BindArguments),
-    /// Print what to add to an agent's settings so that its sessions are bound
+    /// Print or check the hooks for an agent's settings: who runs a session, what waits, the guard
     Hook {
         /// What to do
         #[command(subcommand)]
@@ -190,7 +190,7 @@ pub(crate) enum Command {
         #[command(flatten)]
         consent: Consent,
     },
-    /// Move legacy records to their present form
+    /// Move legacy records to their current form
     Migrate {
         /// Keys or paths of legacy records
         #[arg(value_name = "KEY", required_unless_present = "all", conflicts_with = "all")]
@@ -231,7 +231,7 @@ pub(crate) enum Command {
     Undo {
         /// Its number
         entry: Option<u64>,
-        /// Restore under another name what another file has taken the place of
+        /// Restore under another name if another file has taken its place
         #[arg(long)]
         beside: bool,
         /// How it is confirmed
@@ -250,7 +250,7 @@ pub(crate) enum Command {
         #[arg(long, requires = "prune")]
         yes: bool,
     },
-    /// Show a self-made world with every kind of collision; it is gone on exit
+    /// Show a made-up world with every kind of collision; it is gone on exit
     Demo {
         /// Print it once instead of opening the full screen
         #[arg(long)]
@@ -280,17 +280,17 @@ pub(crate) enum Command {
         /// Report the last look of this recording instead of looking
         #[arg(long, value_name = "RECORDING")]
         from: Option<PathBuf>,
-        /// Tell what each window was asked last, which is otherwise left out
+        /// Include what each window was asked last, which is otherwise left out
         #[arg(long, conflicts_with_all = ["from", "redact"])]
         with_prompts: bool,
         /// Replace names, paths and texts by made-up ones, and leave out what was seen and done before
         #[arg(long, conflicts_with = "from")]
         redact: bool,
     },
-    /// Print one line for a status bar: windows, collisions, dead claims; given Claude Code's JSON on
-    /// standard input, first its own window's
+    /// Print one line for a status bar: windows, collisions, dead claims; with Claude Code's JSON on
+    /// standard input, its own window first
     Statusline,
-    /// Print the other machines, and how it stands with each
+    /// Print the other machines, and whether each is reached
     Machines {
         /// Print JSON
         #[arg(long)]
@@ -409,7 +409,7 @@ pub(crate) struct RecordArguments {
     /// Take one look only
     #[arg(long)]
     pub(crate) once: bool,
-    /// End when the file would have more than so many MiB; more than 64 cannot be replayed
+    /// Stop when the file would grow beyond this many MiB; more than 64 cannot be replayed
     #[arg(long, value_name = "N", default_value_t = 64, value_parser = clap::value_parser!(u16).range(1..=64))]
     pub(crate) limit_mb: u16,
     /// Copy this recording instead of looking, as a rule with --redact
@@ -454,7 +454,7 @@ pub(crate) struct ContextArguments {
 /// The arguments of `bind`.
 #[derive(Args, Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct BindArguments {
-    /// Tell on the standard error output why nothing was bound
+    /// Say on standard error why nothing was bound
     #[arg(long)]
     pub(crate) verbose: bool,
 }
@@ -468,7 +468,7 @@ pub(crate) enum GuardCommand {
         #[arg(required = true, value_name = "PATH")]
         paths: Vec<PathBuf>,
     },
-    /// Have it answer recorded calls in a recorded world; exit code 1 if it does not say what is true there
+    /// Replay recorded calls in a recorded world; exit code 1 if an answer is wrong
     Replay {
         /// The recording
         #[arg(value_name = "FILE")]
@@ -492,11 +492,11 @@ pub(crate) enum HookCommand {
     Print {
         /// Which agent; all that have hooks when left out
         agent: Option<Agent>,
-        /// Tell how they are taken out again
+        /// Say how to take them out again
         #[arg(long, conflicts_with = "agent")]
         remove: bool,
     },
-    /// Say of each agent which hooks it has, and whether they can run
+    /// Show for each agent which hooks it has, and whether they can run
     Check,
 }
 
