@@ -1,11 +1,7 @@
 //! What only several machines together show: each judges its own world, tells of it in the stream's lines, and the
 //! collisions between them are found here.
 
-#![expect(
-    clippy::unwrap_used,
-    clippy::panic,
-    reason = "tests say by panicking what is wrong"
-)]
+#![expect(clippy::unwrap_used, clippy::panic, reason = "tests say by panicking what is wrong")]
 
 #[expect(dead_code, reason = "this test needs only a part of it")]
 mod common;

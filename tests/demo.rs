@@ -30,6 +30,16 @@ fn story() -> common::WorldFile {
     common::load(&Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/demo.toml"))
 }
 
+#[test]
+fn the_stories_of_its_machines_come_out_as_they_say() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/demo-machines");
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let story = common::load(&entry.unwrap().path());
+        let differences = common::expect::differences(&story.expect, &story.report());
+        assert!(differences.is_empty(), "{}", differences.join("\n"));
+    }
+}
+
 /// Runs the demo once with a temporary folder of its own.
 fn once(tmp: &Path, zone: &str, arguments: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_claimtop"))
@@ -113,6 +123,96 @@ fn screen(tmp: &Path, columns: u16, rows: u16) -> Screen {
     let mut screen = Screen::start(command, columns, rows);
     screen.wait_for("site-css");
     screen
+}
+
+/// Returns whether this system lets the demo's machines have namespaces of their own.
+fn has_namespaces() -> bool {
+    let all = ["--pid", "--fork", "--kill-child", "--mount", "--mount-proc", "--uts", "true"];
+    let granted = |of_a_user: &[&str]| {
+        let mut tried = Command::new("unshare");
+        tried.args(of_a_user).args(all).output().is_ok_and(|tried| tried.status.success())
+    };
+    granted(&[]) || granted(&["--user", "--map-root-user"])
+}
+
+/// Returns the processes that run a program of the demo's or play a machine of it.
+fn everybody(tmp: &Path) -> Vec<(u64, u64)> {
+    let plays_machine = |entry: &std::fs::DirEntry| {
+        let command = std::fs::read(entry.path().join("cmdline")).unwrap_or_default();
+        let command = String::from_utf8_lossy(&command);
+        command.contains("demo-machine") && command.contains(tmp.to_str().unwrap())
+    };
+    let machine = |entry: std::fs::DirEntry| {
+        if plays_machine(&entry) { started(&entry.path()) } else { None }
+    };
+    let machines = std::fs::read_dir("/proc").unwrap().filter_map(|entry| machine(entry.ok()?));
+    players(tmp).into_iter().chain(machines).collect()
+}
+
+#[test]
+fn three_machines_are_shown_and_nothing_of_them_stays() {
+    let tmp = tempfile::tempdir().unwrap();
+    let output = once(tmp.path(), "UTC", &["--json", "--machines", "3"]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(is_empty(tmp.path()), "a folder of the demo stays");
+    assert_eq!(everybody(tmp.path()), [], "a process of the demo stays");
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let all = |kind: &str, path: &str| -> Vec<String> {
+        let values = report.get(kind).and_then(Value::as_array).unwrap();
+        values.iter().map(|value| value.pointer(path).unwrap().to_string().replace('"', "")).collect()
+    };
+    assert_eq!(all("machines", "/name"), ["devbox", "gpu", "web"]);
+    assert_eq!(all("machines", "/state"), ["live"; 3]);
+    let keys = all("windows", "/key");
+    let windows_of = |machine: &str| keys.iter().filter(|key| key.ends_with(machine)).count();
+    assert_eq!([windows_of("@devbox"), windows_of("@gpu"), windows_of("@web"), keys.len()], [1, 2, 2, 7]);
+    // One session lives on two of them.
+    let held: Vec<(String, String)> =
+        all("claims", "/resource/id").into_iter().zip(all("claims", "/status")).collect();
+    let pay = held.iter().filter(|(id, status)| id.starts_with("3f5e2c74") && status == "held").count();
+    assert_eq!(pay, 2, "{held:?}");
+    // A window has died there.
+    let of_dead = held.iter().find(|(id, _)| id.starts_with("7d9260b8")).unwrap();
+    let provable = if has_namespaces() { of_dead.1 == "dead" } else { of_dead.1 != "held" };
+    assert!(provable, "{held:?}");
+}
+
+#[test]
+fn a_machine_falls_silent_and_comes_back() {
+    let tmp = tempfile::tempdir().unwrap();
+    let mut command = pty::claimtop(&["demo", "--machines", "3"].map(str::to_owned));
+    command.env("TMPDIR", tmp.path());
+    let mut screen = Screen::start(command, 150, 40);
+    screen.wait_for("8 Machines 3");
+    screen.press("8");
+    let live = |screen: &Screen| screen.picture().matches("● live").count();
+    screen.wait_until("all live", |screen| live(screen) == 3);
+    screen.wait_for("? silent");
+    assert_eq!(live(&screen), 2, "{}", screen.picture());
+    screen.press("2");
+    screen.wait_for("not seen for");
+    screen.press("8");
+    screen.wait_until("all live again", |screen| live(screen) == 3);
+    assert_eq!(screen.end(), 0);
+    assert!(is_empty(tmp.path()), "a folder of the demo stays");
+    assert_eq!(everybody(tmp.path()), [], "a process of the demo stays");
+}
+
+#[test]
+fn whoever_kills_the_demo_ends_its_machines() {
+    let tmp = tempfile::tempdir().unwrap();
+    let system = portable_pty::native_pty_system();
+    let size = portable_pty::PtySize { rows: 24, cols: 80, pixel_width: 0, pixel_height: 0 };
+    let pair = system.openpty(size).unwrap();
+    let mut command = portable_pty::CommandBuilder::new(env!("CARGO_BIN_EXE_claimtop"));
+    command.args(["demo", "--machines", "2"]);
+    command.env("TMPDIR", tmp.path());
+    let mut demo = pair.slave.spawn_command(command).unwrap();
+    // Two windows here and three there, and who tells of them.
+    let all = wait_for(|| Some(everybody(tmp.path())).filter(|all| all.len() >= 7));
+    demo.kill().unwrap();
+    demo.wait().unwrap();
+    wait_for(|| all.iter().all(|(pid, ticks)| !runs(*pid, *ticks)).then_some(()));
 }
 
 #[test]
@@ -217,11 +317,16 @@ fn wait_for<T>(mut ask: impl FnMut() -> Option<T>) -> T {
 fn players(tmp: &Path) -> Vec<(u64, u64)> {
     let player = |entry: std::fs::DirEntry| {
         std::fs::read_link(entry.path().join("exe")).ok().filter(|exe| exe.starts_with(tmp))?;
-        let stat = std::fs::read_to_string(entry.path().join("stat")).ok()?;
-        let pid = stat.split(' ').next()?.parse().ok()?;
-        Some((pid, stat.rsplit(')').next()?.split_whitespace().nth(19)?.parse().ok()?))
+        started(&entry.path())
     };
     std::fs::read_dir("/proc").unwrap().filter_map(|entry| player(entry.ok()?)).collect()
+}
+
+/// Returns the PID and the start of a process, by its folder.
+fn started(process: &Path) -> Option<(u64, u64)> {
+    let stat = std::fs::read_to_string(process.join("stat")).ok()?;
+    let pid = stat.split(' ').next()?.parse().ok()?;
+    Some((pid, stat.rsplit(')').next()?.split_whitespace().nth(19)?.parse().ok()?))
 }
 
 #[test]

@@ -261,6 +261,10 @@ pub(crate) enum Command {
         /// Play how the guard keeps two windows out of each other's way, and print it
         #[arg(long, conflicts_with_all = ["once", "json", "record", "frames"])]
         guard: bool,
+        /// Show so many other machines beside this one, up to three
+        #[arg(long = "machines", value_name = "NUMBER", conflicts_with_all = ["guard", "record", "frames"],
+              value_parser = clap::value_parser!(u8).range(1..=3))]
+        machine_count: Option<u8>,
         /// Record it into a new file
         #[arg(long, value_name = "FILE")]
         record: Option<PathBuf>,

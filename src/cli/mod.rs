@@ -95,6 +95,9 @@ fn run(arguments: &[OsString]) -> Outcome {
     if let Some(ended) = fleet::run_apart(arguments) {
         return ended;
     }
+    if let Some(ended) = demo::play_machine(arguments) {
+        return ended;
+    }
     if let Some(asked) = bind::recognise(arguments) {
         return Ok(bind::run(asked, &Options::default(), Environment::read()));
     }
@@ -216,10 +219,15 @@ fn command(arguments: Arguments) -> Outcome {
         Command::Hook { what: HookCommand::Check } => {
             hook_check::check(&settings::settings(options, environment)?)
         }
-        Command::Demo { once, json, record, frames, guard } => {
-            let which = if guard { demo::Which::Guard } else { demo::Which::Everything };
-            let wish = demo::Wish { showing: demo::Showing::asked(once, json), record, which, frames };
-            demo::run(options, environment, wish)
+        Command::Demo { once, json, record, frames, guard, machine_count } => {
+            let which = match (guard, machine_count) {
+                (true, _) => demo::Which::Guard,
+                (false, Some(_)) => demo::Which::Here,
+                (false, None) => demo::Which::Everything,
+            };
+            let machines = usize::from(machine_count.unwrap_or_default());
+            let showing = demo::Showing::asked(once, json);
+            demo::run(options, environment, demo::Wish { showing, record, which, frames, machines })
         }
         Command::Record(asked) => {
             let scene = scene(options, environment)?;

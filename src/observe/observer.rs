@@ -88,6 +88,12 @@ impl Observer {
         self
     }
 
+    /// Takes the stand-ins of this stage for what they play, on a machine where nobody else is.
+    pub(crate) fn alone_with(mut self, stage: PathBuf) -> Self {
+        self.collector.on_stage(stage);
+        self
+    }
+
     /// Lets it know whatever another observer of this program sees of processes, before and after this.
     pub(crate) fn knowing(mut self, descents: Descents) -> Self {
         self.collector.share(descents);

@@ -12,6 +12,7 @@ use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, waitid};
 
 use super::hook::Hook;
 use super::left_over::{Order, Part};
+use super::lifeline;
 use super::stage::Stage;
 use super::stand_in;
 use super::story::{Fate, Role, Story, Trace};
@@ -22,8 +23,6 @@ use crate::source::os::processes;
 
 /// Everybody who plays. Dropping it ends them all.
 pub(super) struct Cast {
-    /// The name of this host, for records that state one.
-    pub(super) host: String,
     actors: Vec<Actor>,
     ids: BTreeMap<u32, ProcessId>,
     /// What goes on without its window, and what it lives by.
@@ -57,19 +56,14 @@ impl Drop for Actor {
 }
 
 impl Cast {
-    /// Starts a process for each role, each under its own name; then those end that are to be dead.
+    /// Starts a process for each role, each under its own name.
     ///
     /// # Errors
     /// A process cannot be started.
-    pub(super) fn start(stage: &Stage, story: &Story, host: String) -> anyhow::Result<Self> {
-        let lifeline = stage.lifeline()?;
-        let mut cast = Self {
-            host,
-            actors: Vec::new(),
-            ids: BTreeMap::new(),
-            left: Vec::new(),
-            lifeline: Some(lifeline),
-        };
+    pub(super) fn start(stage: &Stage, story: &Story) -> anyhow::Result<Self> {
+        let lifeline = lifeline::hold(&stage.lifeline_path())?;
+        let mut cast =
+            Self { actors: Vec::new(), ids: BTreeMap::new(), left: Vec::new(), lifeline: Some(lifeline) };
         for role in &story.roles {
             let added = match (story.trace(role.pid), role.parent) {
                 (Some(_), Some(_)) => Ok(()),
@@ -78,10 +72,14 @@ impl Cast {
             };
             added.with_context(|| format!("failed to start a stand-in for {}", role.name))?;
         }
+        Ok(cast)
+    }
+
+    /// Ends those that are to be dead.
+    pub(super) fn end_dead(&mut self, story: &Story) {
         let is_dead =
             |actor: &Actor| story.roles.iter().any(|role| role.pid == actor.role && role.state == Fate::Dead);
-        cast.actors.retain(|actor| !is_dead(actor));
-        Ok(cast)
+        self.actors.retain(|actor| !is_dead(actor));
     }
 
     /// Returns who plays a role, alive or dead.

@@ -11,6 +11,7 @@ use jiff::{SignedDuration, Span, Timestamp};
 use super::cast::Cast;
 use super::stage::{Stage, make, pipe, write};
 use super::story::{File, Special};
+use crate::core::model::Host;
 use crate::source::os::processes::ports;
 
 /// What is real.
@@ -20,8 +21,8 @@ pub(super) struct Truth<'a> {
     pub(super) cast: &'a Cast,
     /// When the curtain rises.
     pub(super) now: Timestamp,
-    /// When the machine booted.
-    pub(super) booted_at: Option<Timestamp>,
+    /// The machine.
+    pub(super) machine: &'a Host,
 }
 
 impl Truth<'_> {
@@ -69,7 +70,7 @@ impl Truth<'_> {
     /// # Errors
     /// It is no span.
     pub(super) fn written_at(&self, span: &str) -> anyhow::Result<Timestamp> {
-        let earliest = self.booted_at.map_or(Timestamp::MIN, |at| at + SignedDuration::from_secs(1));
+        let earliest = self.machine.boot_at.map_or(Timestamp::MIN, |at| at + SignedDuration::from_secs(1));
         Ok(self.at(span)?.max(earliest))
     }
 
@@ -84,7 +85,7 @@ impl Truth<'_> {
 
     fn one(&self, blank: &str) -> anyhow::Result<String> {
         if blank == "host" {
-            return Ok(self.cast.host.clone());
+            return Ok(self.machine.name.clone());
         }
         Ok(match blank.split_once(' ') {
             Some(("pid", role)) => self.cast.id(role.parse()?)?.pid.to_string(),

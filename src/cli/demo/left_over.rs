@@ -2,17 +2,15 @@
 
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
-use std::io::Read;
 use std::net::{Ipv4Addr, TcpListener};
 use std::os::unix::fs::OpenOptionsExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use rustix::event::{PollFd, PollFlags, poll};
-use rustix::fs::OFlags;
 use serde::{Deserialize, Serialize};
 
+use super::lifeline::Lifeline;
 use crate::cli::environment::PART_VARIABLE;
 use crate::cli::failure::Exit;
 
@@ -76,17 +74,11 @@ pub(super) fn play(part: &Part) -> std::io::Result<Exit> {
         same(&Part { detaches: false, ..part.clone() })?.spawn()?;
         return Ok(Exit::Fine);
     }
-    let mut lifeline = OpenOptions::new()
-        .read(true)
-        .custom_flags(OFlags::NONBLOCK.bits().cast_signed())
-        .open(&part.lifeline)?;
+    let mut lifeline = Lifeline::open(&part.lifeline)?;
     let _listener = part.listens.then(|| TcpListener::bind((Ipv4Addr::LOCALHOST, 0))).transpose()?;
     eprintln!("{}", std::process::id());
     let below: Vec<_> = part.below.iter().map(|part| same(part)?.spawn()).collect::<Result<_, _>>()?;
-    // Without a writer there is an end at once, otherwise when the last is gone.
-    while lifeline.read(&mut [0]).is_err_and(|error| error.kind() == std::io::ErrorKind::WouldBlock) {
-        let _ = poll(&mut [PollFd::new(&lifeline, PollFlags::IN)], None);
-    }
+    lifeline.wait();
     for mut one in below {
         let _ = one.kill();
         let _ = one.wait();

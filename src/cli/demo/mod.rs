@@ -5,12 +5,14 @@ mod fill;
 mod guarded;
 mod hook;
 mod left_over;
+mod lifeline;
+mod machines;
 mod stage;
 pub(super) mod stand_in;
 mod story;
 
 use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::{Context, anyhow};
@@ -18,6 +20,8 @@ use jiff::Timestamp;
 
 use self::cast::Cast;
 use self::fill::Truth;
+use self::machines::Machines;
+pub(super) use self::machines::play as play_machine;
 use self::stage::Stage;
 pub(super) use self::story::Which;
 use self::story::{File, Stone, Story, Work};
@@ -28,13 +32,14 @@ use super::output::{Paint, Shape, print};
 use super::screen::{self, About};
 use super::settings::{Settings, settings};
 use super::signatures::signatures;
-use super::{frames, list, now};
+use super::{fleet, frames, list, now};
 use crate::act::fs::system::System;
 use crate::act::tombstones;
 use crate::cli::look;
 use crate::core::judge::tombstone::ledger::Lesson;
 use crate::core::model::{Reason, Tombstone};
 use crate::observe::Observer;
+use crate::observe::fleet::Everywhere;
 use crate::present::doing::Prompts;
 use crate::run::AtEnd;
 use crate::run::tape::{self, Tape};
@@ -73,6 +78,8 @@ pub(super) struct Wish {
     pub(super) which: Which,
     /// The keys after which frames are printed instead.
     pub(super) frames: Option<String>,
+    /// How many other machines there are.
+    pub(super) machines: usize,
 }
 
 /// Makes the world, shows it, and removes it.
@@ -82,8 +89,14 @@ pub(super) struct Wish {
 pub(super) fn run(options: &Options, environment: Environment, wish: Wish) -> Outcome {
     refuse_folders(options)?;
     let failed = |error| Failure::new(Exit::Failed, error);
-    let mut world = World::make(wish.which).map_err(failed)?;
-    let settings = world.settings(options, environment)?;
+    let within = std::env::temp_dir();
+    let mut world = World::make(wish.which, &within).map_err(failed)?;
+    let mut settings = world.settings(options, environment)?;
+    if wish.machines > 0 {
+        let machines = Machines::prepare(wish.machines, &within).map_err(failed)?;
+        settings.effective.config.machines = machines.links().map_err(failed)?;
+        world.machines = Some(machines);
+    }
     settings.start_log()?;
     world.remember(&settings).map_err(failed)?;
     let observer =
@@ -100,7 +113,9 @@ pub(super) fn run(options: &Options, environment: Environment, wish: Wish) -> Ou
     let outcome = match &wish.frames {
         Some(keys) => frames(observer, keys),
         None => match wish.which {
-            Which::Everything => show(&settings, (observer, tape), wish.showing, &world.0),
+            Which::Everything | Which::Here | Which::There(_) => {
+                show(&settings, (observer, tape), wish.showing, &world.0)
+            }
             Which::Guard => {
                 let mut observer = observer;
                 let paint = Paint::for_stdout(settings.effective.config.color);
@@ -145,7 +160,7 @@ fn end(world: &Mutex<Option<World>>) -> anyhow::Result<()> {
 
 fn show(
     settings: &Settings,
-    (mut observer, tape): (Observer, Option<Tape>),
+    (observer, tape): (Observer, Option<Tape>),
     showing: Showing,
     world: &Arc<Mutex<Option<World>>>,
 ) -> Outcome {
@@ -160,10 +175,15 @@ fn show(
                 About { badge: Some("demo".to_owned()), tape, at_end: Some(at_end) },
             )
         }
-        Showing::Json => list::run(&mut observer, None, Shape::Json, Prompts::Hidden),
-        Showing::Text => {
-            let paint = Paint::for_stdout(settings.effective.config.color);
-            list::run(&mut observer, None, Shape::Text(paint), Prompts::Hidden)
+        Showing::Json | Showing::Text => {
+            let shape = match showing {
+                Showing::Json => Shape::Json,
+                Showing::Screen | Showing::Text => {
+                    Shape::Text(Paint::for_stdout(settings.effective.config.color))
+                }
+            };
+            let fleet = fleet::fleet(settings, fleet::watched(settings))?;
+            list::run(&mut Everywhere { local: observer, fleet }, None, shape, Prompts::Hidden)
         }
     }
 }
@@ -186,18 +206,25 @@ struct World {
     stage: Stage,
     /// Who was seen dead, and when.
     stones: Vec<(Stone, Timestamp)>,
+    story: Story,
+    /// The other machines.
+    machines: Option<Machines>,
 }
 
 impl World {
-    fn make(which: Which) -> anyhow::Result<Self> {
+    fn make(which: Which, within: &Path) -> anyhow::Result<Self> {
         let story = Story::built_in(which).context("failed to read the demo's story")?;
-        let stage = Stage::build()?;
+        let stage = Stage::build(within)?;
         story.repos.iter().try_for_each(|repo| stage.repository(repo))?;
         let host = host::host(clock::now());
-        let cast = Cast::start(&stage, &story, host.name)?;
+        let mut cast = Cast::start(&stage, &story)?;
+        // Over there they are seen live first: in a container nobody else's end can be proven.
+        if !matches!(which, Which::There(_)) {
+            cast.end_dead(&story);
+        }
         // Only a file that is certainly younger than a process can be its own.
         std::thread::sleep(APART);
-        let truth = Truth { stage: &stage, cast: &cast, now: clock::now(), booted_at: host.boot_at };
+        let truth = Truth { stage: &stage, cast: &cast, now: clock::now(), machine: &host };
         let transcripts: Vec<_> = story.work.iter().map(Work::transcript).collect();
         let edited: BTreeSet<&String> = story.work.iter().flat_map(|work| &work.uncommitted).collect();
         let edited: Vec<_> = edited.into_iter().map(|path| File::new(path, "")).collect();
@@ -206,7 +233,7 @@ impl World {
         }
         let seen = |stone: &Stone| Ok((stone.clone(), truth.written_at(&stone.proven)?));
         let stones = story.stones.iter().map(seen).collect::<anyhow::Result<_>>()?;
-        Ok(Self { cast, stage, stones })
+        Ok(Self { cast, stage, stones, story, machines: None })
     }
 
     /// Returns the settings of a person whose whole world this is.
@@ -244,6 +271,7 @@ impl World {
 
     fn end(self) -> anyhow::Result<()> {
         drop(self.cast);
-        self.stage.strike()
+        let struck = self.stage.strike();
+        self.machines.map_or(Ok(()), Machines::end).and(struck)
     }
 }

@@ -22,15 +22,12 @@ pub(super) struct Stage {
 }
 
 impl Stage {
-    /// Makes the folders.
+    /// Makes the folders within a folder.
     ///
     /// # Errors
     /// A folder cannot be made.
-    pub(super) fn build() -> anyhow::Result<Self> {
-        let folder = tempfile::Builder::new()
-            .prefix(STAGE_PREFIX)
-            .tempdir()
-            .context("failed to make a temporary folder")?;
+    pub(super) fn build(within: &Path) -> anyhow::Result<Self> {
+        let folder = temporary(within)?;
         let path = folder.path().canonicalize().context("failed to find the temporary folder")?;
         let stage = Self { folder, path };
         for place in ["/tmp", "/home/dev/notes"] {
@@ -67,16 +64,6 @@ impl Stage {
     /// Returns the named pipe by which processes without a parent learn of the demo's end.
     pub(super) fn lifeline_path(&self) -> PathBuf {
         self.path.join("lifeline")
-    }
-
-    /// Makes that pipe, and holds it open: the kernel closes it with the demo, however that ends.
-    ///
-    /// # Errors
-    /// It cannot be made.
-    pub(super) fn lifeline(&self) -> anyhow::Result<File> {
-        let path = self.lifeline_path();
-        pipe(&path)?;
-        Ok(OpenOptions::new().read(true).write(true).open(path)?)
     }
 
     /// Returns the file of a background task's output, as Claude Code names it.
@@ -148,6 +135,15 @@ pub(super) fn pipe(path: &Path) -> std::io::Result<()> {
 pub(super) fn pipe(path: &Path) -> std::io::Result<()> {
     use nix::sys::stat::Mode;
     Ok(nix::unistd::mkfifo(path, Mode::S_IRUSR | Mode::S_IWUSR)?)
+}
+
+/// Makes a folder that is gone, with all that lies in it, when what it returns is dropped.
+///
+/// # Errors
+/// It cannot be made.
+pub(super) fn temporary(within: &Path) -> anyhow::Result<TempDir> {
+    let made = tempfile::Builder::new().prefix(STAGE_PREFIX).tempdir_in(within);
+    made.context("failed to make a temporary folder")
 }
 
 fn head(branch: &str) -> String {

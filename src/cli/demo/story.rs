@@ -11,6 +11,9 @@ const STORY: &str = include_str!("../../../assets/demo.toml");
 /// The world of the guard's play.
 const GUARD: &str = include_str!("../../../assets/demo-guard.toml");
 
+/// The world here, beside other machines.
+const HERE: &str = include_str!("../../../assets/demo-machines/here.toml");
+
 /// What is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::cli) enum Which {
@@ -18,6 +21,40 @@ pub(in crate::cli) enum Which {
     Everything,
     /// How the guard keeps two windows out of each other's way.
     Guard,
+    /// What happens here while other machines are watched.
+    Here,
+    /// What happens on one of them.
+    There(There),
+}
+
+/// A machine of the demo.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::cli) enum There {
+    /// A session lives on it and on the next one, and a claim was left by a window that died.
+    Devbox,
+    Gpu,
+    /// It falls silent, and comes back.
+    Web,
+}
+
+impl There {
+    pub(super) const ALL: [Self; 3] = [Self::Devbox, Self::Gpu, Self::Web];
+
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Devbox => "devbox",
+            Self::Gpu => "gpu",
+            Self::Web => "web",
+        }
+    }
+
+    fn story(self) -> &'static str {
+        match self {
+            Self::Devbox => include_str!("../../../assets/demo-machines/devbox.toml"),
+            Self::Gpu => include_str!("../../../assets/demo-machines/gpu.toml"),
+            Self::Web => include_str!("../../../assets/demo-machines/web.toml"),
+        }
+    }
 }
 
 /// Processes, repositories and files.
@@ -215,6 +252,8 @@ impl Story {
         toml::from_str(match which {
             Which::Everything => STORY,
             Which::Guard => GUARD,
+            Which::Here => HERE,
+            Which::There(there) => there.story(),
         })
     }
 }

@@ -1,0 +1,48 @@
+//! A named pipe by which whoever has no parent learns of the demo's end: the kernel closes it with the demo,
+//! however that ends.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, ErrorKind, Read};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::fs::OFlags;
+
+use super::stage::pipe;
+
+/// Makes the pipe, and holds it open for as long as the file that it returns.
+///
+/// # Errors
+/// It cannot be made.
+pub(super) fn hold(path: &Path) -> io::Result<File> {
+    pipe(path)?;
+    OpenOptions::new().read(true).write(true).open(path)
+}
+
+/// The end of it that only waits.
+pub(super) struct Lifeline(File);
+
+impl Lifeline {
+    /// Opens a pipe that another process holds, or has held.
+    ///
+    /// # Errors
+    /// There is none.
+    pub(super) fn open(path: &Path) -> io::Result<Self> {
+        let flags = OFlags::NONBLOCK.bits().cast_signed();
+        OpenOptions::new().read(true).custom_flags(flags).open(path).map(Self)
+    }
+
+    /// Returns whether somebody still holds it.
+    pub(super) fn is_held(&mut self) -> bool {
+        // Without a writer there is an end.
+        self.0.read(&mut [0]).is_err_and(|error| error.kind() == ErrorKind::WouldBlock)
+    }
+
+    /// Waits until nobody holds it any more.
+    pub(super) fn wait(&mut self) {
+        while self.is_held() {
+            let _ = poll(&mut [PollFd::new(&self.0, PollFlags::IN)], None);
+        }
+    }
+}
