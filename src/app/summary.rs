@@ -5,6 +5,7 @@ use super::rows::row::worst;
 use super::state::State;
 use super::view::View;
 use crate::core::model::finding::{Finding, Remedy};
+use crate::present::machine;
 use crate::present::need::{said, sentence};
 use crate::present::tone::{Line, Mark, Tone, of_severity};
 use crate::present::words;
@@ -54,8 +55,15 @@ pub(crate) fn summary(state: &State) -> Summary {
             Summary { what: Line::default(), ..trouble(finding, state) }
         }
         Some(finding) if finding.is_problem() => trouble(finding, state),
-        Some(_) | None => Summary { what: nothing(), hint: marked(state) },
+        Some(_) | None => Summary { what: unheard(state).unwrap_or_else(nothing), hint: marked(state) },
     }
+}
+
+/// Says that nothing is heard of the machine that the row is on: whether anything is wrong there cannot be told.
+fn unheard(state: &State) -> Option<Line> {
+    let machine = state.index.as_ref()?.unheard(state.subject()?)?;
+    let what = machine::unheard(machine, state.told_at());
+    Some(Line::default().then_marked(Mark::Unknown, &what, Tone::Warning))
 }
 
 /// Says that nothing is wrong here.

@@ -343,6 +343,9 @@ impl Command {
                 | Self::Explain { .. }
                 | Self::Leftovers { trees: false, sizes: false, .. }
                 | Self::Machines { .. }
+                | Self::Events { .. }
+                | Self::Statusline
+                | Self::Report { from: None, redact: false, .. }
         )
     }
 }

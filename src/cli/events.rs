@@ -8,15 +8,17 @@ use tokio::time::interval;
 
 use super::explain::find;
 use super::failure::{Exit, Failure, Outcome};
-use super::following::{Following, Next, follow};
-use super::output::{Paint, Shape, is_reader_gone, print};
+use super::following::{Following, Next, follow_all};
+use super::look;
+use super::output::{Paint, Shape, complain, is_reader_gone, print};
 use crate::core::history::change::Change;
 use crate::core::history::diff::diff;
 use crate::core::history::subject::Subject as What;
 use crate::core::model::json;
-use crate::core::model::{Key, Report};
+use crate::core::model::{Key, MachineState, Report, Untrusted};
 use crate::core::plan::find::Subject;
 use crate::observe::Observer;
+use crate::observe::fleet::Fleet;
 use crate::present::change::{is_news, told};
 use crate::present::tone::{Tone, of_claim, of_severity, of_verdict, of_window};
 
@@ -27,14 +29,38 @@ const READER: Duration = Duration::from_secs(1);
 ///
 /// # Errors
 /// The output cannot be written.
-pub(crate) fn run(observer: Observer, about: Option<String>, shape: Shape) -> Outcome {
-    follow(observer, async |following| stream(following, about, shape).await)
+pub(crate) fn run(observer: Observer, fleet: Option<Fleet>, about: Option<String>, shape: Shape) -> Outcome {
+    follow_all(observer, fleet, async |following| stream(following, about, shape).await)
+}
+
+/// How it stood with the other machines when that was last told.
+#[derive(Default)]
+struct Standing {
+    told: Vec<(MachineState, Untrusted)>,
+    exit: Option<Exit>,
+}
+
+impl Standing {
+    /// Tells of each machine that can no longer be heard, or again: what is missing is told beside the events.
+    fn tell(&mut self, report: &Report) {
+        let now: Vec<_> =
+            report.machines.iter().map(|machine| (machine.state, machine.detail.clone())).collect();
+        for (at, (machine, (state, why))) in report.machines.iter().zip(&now).enumerate() {
+            if self.told.get(at).is_none_or(|(told, words)| (told, words) != (state, why)) {
+                let why = if why.is_empty() { String::new() } else { format!(": {why}") };
+                complain(&format!("machine {} is {}{why}", machine.name, state.name()));
+            }
+        }
+        self.told = now;
+        self.exit = Some(look::missing(report));
+    }
 }
 
 async fn stream(mut following: Following, about: Option<String>, shape: Shape) -> Outcome {
     let mut topic = about.map(Topic::new);
     let mut ticks = interval(READER);
     let mut before: Option<Arc<Report>> = None;
+    let mut standing = Standing::default();
     loop {
         // `None` when it is only time to ask for the reader.
         let next = tokio::select! {
@@ -43,10 +69,11 @@ async fn stream(mut following: Following, about: Option<String>, shape: Shape) -
             _ = ticks.tick() => None,
         };
         if is_reader_gone() {
-            return Ok(Exit::Fine);
+            return Ok(standing.exit.unwrap_or(Exit::Fine));
         }
         match next.transpose()? {
             Some(Next::Looked(now)) => {
+                standing.tell(&now);
                 let mut changes = diff(before.as_deref(), &now);
                 if let Some(topic) = &mut topic {
                     topic.learn(&now)?;
@@ -55,7 +82,7 @@ async fn stream(mut following: Following, about: Option<String>, shape: Shape) -
                 print(&lines(&changes, shape)?)?;
                 before = Some(now);
             }
-            Some(Next::Interrupted) => return Ok(Exit::Fine),
+            Some(Next::Interrupted) => return Ok(standing.exit.unwrap_or(Exit::Fine)),
             Some(Next::HintsLost) | None => {}
         }
     }

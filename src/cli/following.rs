@@ -11,6 +11,8 @@ use super::failure::{Exit, Failure, Outcome};
 use crate::core::model::Report;
 use crate::core::model::text::shown;
 use crate::observe::Observer;
+use crate::observe::fleet::Fleet;
+use crate::run::joining;
 use crate::run::scanner::{self, ScanEvent};
 
 /// What can come next.
@@ -34,6 +36,18 @@ pub(super) struct Following {
 /// # Errors
 /// The loop cannot be started, or what `what` returns.
 pub(super) fn follow(observer: Observer, what: impl AsyncFnOnce(Following) -> Outcome) -> Outcome {
+    follow_all(observer, None, what)
+}
+
+/// Follows other machines as well.
+///
+/// # Errors
+/// As [`follow`].
+pub(super) fn follow_all(
+    observer: Observer,
+    fleet: Option<Fleet>,
+    what: impl AsyncFnOnce(Following) -> Outcome,
+) -> Outcome {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.context("failed to start the scan loop").map_err(bug)?;
     let (observer, hints) = observer.watched();
@@ -41,6 +55,18 @@ pub(super) fn follow(observer: Observer, what: impl AsyncFnOnce(Following) -> Ou
     let send = move |event| match sender.blocking_send(event) {
         Ok(()) => ControlFlow::Continue(()),
         Err(_) => ControlFlow::Break(()),
+    };
+    let joined = fleet.map(|fleet| {
+        let send = send.clone();
+        joining::start(fleet, move |report| send(ScanEvent::Report(report)))
+    });
+    let local = joined.transpose().context("failed to start the thread that joins machines").map_err(bug)?;
+    let send = move |event| match (event, &local) {
+        (ScanEvent::Report(report), Some(local)) => {
+            local.looked(report);
+            ControlFlow::Continue(())
+        }
+        (event, _) => send(event),
     };
     scanner::start(observer, Some(hints), send).context("failed to start the scanner").map_err(bug)?;
     let catch = |kind| signal(kind).context("failed to listen for signals").map_err(bug);

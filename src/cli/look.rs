@@ -34,6 +34,11 @@ pub(crate) fn exit(report: &Report) -> Exit {
         SourceState::Failed | SourceState::Absent => true,
         SourceState::Ok | SourceState::Partial => false,
     });
+    if has_failed && is_useless { Exit::Failed } else { missing(report) }
+}
+
+/// Returns how a command ends that has shown what there is: a failure where a machine that was asked for is missing.
+pub(crate) fn missing(report: &Report) -> Exit {
     let is_missing = report.machines.iter().any(|machine| machine.state != MachineState::Live);
-    if has_failed && is_useless || is_missing { Exit::Failed } else { Exit::Fine }
+    if is_missing { Exit::Failed } else { Exit::Fine }
 }

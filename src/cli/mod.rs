@@ -70,7 +70,7 @@ use crate::core::history::recording::redact::Redactor;
 use crate::core::model::text::shown;
 use crate::core::model::{Action, RestoreTo};
 use crate::format::guard::Asker;
-use crate::observe::fleet::Everywhere;
+use crate::observe::fleet::{Everywhere, Fleet};
 use crate::observe::{Observer, ReportSource};
 use crate::present::doing::Prompts;
 
@@ -171,7 +171,8 @@ fn command(arguments: Arguments) -> Outcome {
             let mut scene = scene(options, environment)?;
             scene.observer = guard::tell_guards(scene.observer, &scene.settings);
             let shape = scene.shape(json);
-            events::run(scene.observer, about, shape)
+            let fleet = scene.fleet()?;
+            events::run(scene.observer, fleet, about, shape)
         }
         Command::Release { subject, consent } => {
             act::on(&logged(options, environment)?, Action::Release, &[subject], &consent)
@@ -243,7 +244,8 @@ fn command(arguments: Arguments) -> Outcome {
             };
             material.prompts = if with_prompts { Prompts::Shown } else { Prompts::Hidden };
             let paint = Paint::for_stdout(scene.settings.effective.config.color);
-            report::run(&material, html.as_deref(), paint)
+            report::run(&material, html.as_deref(), paint)?;
+            Ok(look::missing(&material.report))
         }
         Command::Replay(asked) => replay(&logged(options, environment)?, &asked),
         Command::Machines { accept: Some(name), .. } => {
@@ -261,8 +263,9 @@ fn command(arguments: Arguments) -> Outcome {
             stream::run(observer, &settings)
         }
         Command::Statusline => {
-            let mut scene = scene(options, environment)?;
-            statusline::run(&mut scene.observer, &scene.settings)
+            let scene = scene(options, environment)?;
+            let fleet = scene.fleet()?;
+            statusline::run(&mut Everywhere { local: scene.observer, fleet }, &scene.settings)
         }
         Command::Formats { command: FormatsCommand::Check { file } } => {
             formats::check(&file, options, environment)
@@ -289,6 +292,13 @@ fn redacted(scene: &mut Scene) -> report::material::Material {
 /// Gathers what a report of this moment is made of.
 fn present(scene: &mut Scene) -> Result<report::material::Material, Failure> {
     let report = scene.observer.observe();
+    let report = match scene.fleet()? {
+        Some(fleet) => {
+            fleet.wait_for_all();
+            Arc::new(fleet.with(&report))
+        }
+        None => report,
+    };
     let state = &scene.settings.state;
     // A history that cannot be read is one that was not kept.
     let past = HistoryRing::read(&state.join("history.ring")).unwrap_or_default();
@@ -343,8 +353,13 @@ impl Scene {
     /// Has what is seen shown in the shape that was asked for, of all machines that were.
     fn shown(self, json: bool, show: impl FnOnce(&mut dyn ReportSource, Shape) -> Outcome) -> Outcome {
         let shape = self.shape(json);
-        let fleet = fleet::fleet(&self.settings, self.settings.asked_machines.clone())?;
+        let fleet = self.fleet()?;
         show(&mut Everywhere { local: self.observer, fleet }, shape)
+    }
+
+    /// Begins to reach the machines that were asked for.
+    fn fleet(&self) -> Result<Option<Fleet>, Failure> {
+        fleet::fleet(&self.settings, self.settings.asked_machines.clone())
     }
 
     fn shape(&self, json: bool) -> Shape {

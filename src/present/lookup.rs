@@ -10,7 +10,7 @@ use crate::core::model::finding::Finding;
 use crate::core::model::judged::RecordView;
 use crate::core::model::key::{Key, KeyKind};
 use crate::core::model::left_over::{LeftOver, Member};
-use crate::core::model::machine::MachineView;
+use crate::core::model::machine::{MachineState, MachineView};
 use crate::core::model::need::{Need, NeedKind};
 use crate::core::model::process::ProcessId;
 use crate::core::model::record::location::Location;
@@ -106,6 +106,13 @@ impl Index {
     /// Returns another machine.
     pub(crate) fn machine(&self, key: &Key) -> Option<&MachineView> {
         self.report.machines.iter().find(|machine| machine.key == *key)
+    }
+
+    /// Returns the machine that a thing is on, or is itself, where nothing is heard of that machine.
+    pub(crate) fn unheard(&self, key: &Key) -> Option<&MachineView> {
+        let is_it = |machine: &&MachineView| machine.key == *key || key.machine() == Some(&machine.name);
+        let machine = self.report.machines.iter().find(is_it)?;
+        (machine.state != MachineState::Live).then_some(machine)
     }
 
     /// Returns whether a window of this machine has exited since the look.

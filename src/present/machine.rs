@@ -5,6 +5,7 @@ use jiff::Timestamp;
 use crate::core::model::{MachineState, MachineView};
 use crate::present::age;
 use crate::present::page::Page;
+use crate::present::text::safe;
 use crate::present::tone::{Mark, Tone};
 
 /// Returns how it stands with a machine, as a sign and a word.
@@ -20,6 +21,18 @@ pub(crate) fn standing(state: MachineState) -> (Mark, Tone, &'static str) {
 /// Says for how long nothing has been heard of a machine.
 pub(crate) fn unseen_for(machine: &MachineView, now: Timestamp) -> Option<String> {
     Some(format!("not seen for {}", age::words(age::seconds(now, machine.seen_at?))))
+}
+
+/// Says in one sentence that nothing is heard of a machine, and why.
+pub(crate) fn unheard(machine: &MachineView, now: Timestamp) -> String {
+    let name = safe(&machine.name);
+    match unseen_for(machine, now) {
+        Some(unseen) => {
+            format!("{name} is {}, {unseen}: nothing can be told from here", machine.state.name())
+        }
+        None if machine.detail.is_empty() => format!("{name} is {}", machine.state.name()),
+        None => format!("{name} is {}: {}", machine.state.name(), machine.detail),
+    }
 }
 
 /// Writes everything about a machine.

@@ -16,14 +16,14 @@ const APART: Duration = Duration::from_millis(33);
 
 /// Where the last look at this machine is left for the thread.
 #[derive(Clone)]
-pub(super) struct Local {
+pub(crate) struct Local {
     last: Arc<Mutex<Option<Arc<Report>>>>,
     nudge: SyncSender<()>,
 }
 
 impl Local {
     /// Takes a look at this machine in.
-    pub(super) fn looked(&self, report: Arc<Report>) {
+    pub(crate) fn looked(&self, report: Arc<Report>) {
         *self.last.lock().unwrap_or_else(PoisonError::into_inner) = Some(report);
         // Who has been told already that something is new needs no telling.
         let _ = self.nudge.try_send(());
@@ -38,7 +38,7 @@ impl Local {
 ///
 /// # Errors
 /// The system has no more threads for us.
-pub(super) fn start(
+pub(crate) fn start(
     fleet: Fleet,
     mut send: impl FnMut(Arc<Report>) -> ControlFlow<()> + Send + 'static,
 ) -> io::Result<Local> {

@@ -8,7 +8,7 @@ mod acting;
 mod bounds;
 mod clipboard;
 mod event;
-mod joining;
+pub(crate) mod joining;
 mod jump;
 mod keyboard;
 pub(crate) mod log;

@@ -10,8 +10,8 @@ use crate::app::summary::summary;
 use crate::app::view::View;
 use crate::core::model::text::is_forbidden;
 use crate::core::model::{
-    ClaimStatus, Code, Committed, Edit, Evidence, Format, Member, Port, ProcessId, Reason, Remedy, Request,
-    Role, Signal, UnreadWork, WhyUnread,
+    ClaimStatus, Code, Committed, Edit, Evidence, Format, MachineState, MachineView, Member, Port, ProcessId,
+    Reason, Remedy, Request, Role, Signal, UnreadWork, WhyUnread,
 };
 use crate::present::lookup::Index;
 use crate::present::tone::{Span, of_claim};
@@ -314,6 +314,26 @@ fn one_sentence_says_what_is_wrong_and_which_key_helps() {
     check_summary("5J", "cart api is in tmux pane %0 of session $0 (socket /tmp/tmux-1000/default)", "");
     check_summary("5jJ", "cart api is in tmux pane %0 of session $0 (socket /tmp/tmux-1000/default)", "");
     check_summary("z", "There is nothing to undo", "");
+}
+
+#[test]
+fn of_a_machine_that_is_not_heard_nothing_is_called_right() {
+    let mut report = testing::quiet();
+    let told = |name: &str, state, detail: &str| {
+        let mut machine = MachineView::new(name, format!("ssh {name}"));
+        (machine.state, machine.detail) = (state, detail.into());
+        machine
+    };
+    report.machines = vec![
+        told("devbox", MachineState::Live, ""),
+        told("gpu", MachineState::Unreached, "no route to host"),
+    ];
+    let mut state = seen(report);
+    press(&mut state, "8");
+    let said = summary(&state).what.plain();
+    assert_eq!(said, "gpu is unreached: no route to host");
+    press(&mut state, "j");
+    assert_eq!(summary(&state).what.plain(), "Nothing wrong found here");
 }
 
 #[track_caller]

@@ -13,6 +13,7 @@ use crate::core::model::work::{Committed, Edit, TurnState, UNSEEN, Work};
 use crate::present::doing::{self, Prompts};
 use crate::present::ladder::left_over;
 use crate::present::lookup::{Index, window_name};
+use crate::present::machine::unseen_for;
 use crate::present::need::left_words;
 use crate::present::page::{Medium, Page};
 use crate::present::text::{count, megabytes, outside, safe};
@@ -189,9 +190,15 @@ fn others(index: &Index, window: &WindowView, edit: &Edit) -> String {
     if names.is_empty() { String::new() } else { format!(", also by {}", names.join(", ")) }
 }
 
-/// Writes what is known of the process itself.
-pub(crate) fn facts(page: &mut Page, index: &Index, window: &WindowView) {
+/// Writes what it is doing, or what it did when its machine was last heard.
+fn write_state(page: &mut Page, index: &Index, window: &WindowView) {
     let ((mark, tone, word), activity) = index.standing(window);
+    if let Some(machine) = index.unheard(&window.key) {
+        let unseen = unseen_for(machine, page.now()).unwrap_or_default();
+        let told = format!("{}, {unseen}; before that {word}", machine.name);
+        page.sign("State", (Mark::Unknown, Tone::Warning, "not seen"), &told);
+        return;
+    }
     // "waiting: permission prompt" says the word itself.
     let lead = format!("{word}:");
     match activity.strip_prefix(&lead) {
@@ -199,6 +206,11 @@ pub(crate) fn facts(page: &mut Page, index: &Index, window: &WindowView) {
         None if activity == word => page.sign("State", (mark, tone, word), ""),
         None => page.sign("State", (mark, tone, word), &activity),
     }
+}
+
+/// Writes what is known of the process itself.
+pub(crate) fn facts(page: &mut Page, index: &Index, window: &WindowView) {
+    write_state(page, index, window);
     page.field("Agent", &window.agent, Tone::Plain);
     page.field("PID", &format!("{}, start tick {}", window.pid, window.start_ticks), Tone::Plain);
     page.moment("Started", window.started_at);
