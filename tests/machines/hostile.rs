@@ -38,6 +38,11 @@ fn whoever_is_no_claimtop_is_told_so() {
     check("printf '\\033[2J\\033]0;x\\007' >&2; exit 3", "unreached", "code 3");
     check("echo $HELLO | sed s/stream.v1/stream.v9/; sleep 60", "unreached", "speaks claimtop.stream.v9");
     check("printf %s $HELLO; exit 0", "unreached", "code 0");
+    check(
+        "echo \"error: unrecognized subcommand 'stream'\" >&2; exit 2",
+        "unreached",
+        "its claimtop is too old",
+    );
 }
 
 #[test]
@@ -47,6 +52,15 @@ fn whoever_says_too_much_is_no_longer_heard() {
     let gone = r#"{"gone":{"kind":"window","id":"w-00000000"}}"#;
     check(&format!("echo $HELLO; yes '{gone}'"), "unreached", "it says more than a machine can have");
     check("echo $HELLO; echo $HELLO; sleep 60", "unreached", "a second hello");
+    let things = r#"awk 'BEGIN { for (n = 0; n < 10000000; n++) printf("{\"part\":{\"kind\":\"broken\",\"id\":\"%d\",\"is\":{\"key\":\"r-%08x\",\"path\":\"/p\"}}}\n", n, n) }'"#;
+    check(&format!("echo $HELLO; {things}"), "unreached", "it says more than a machine can have");
+}
+
+#[test]
+fn half_a_line_is_no_line_and_signs_of_life_are_no_look() {
+    check("echo $HELLO; echo $LOOK; printf '{\"part\":{\"kind\"'; sleep 60", "live", "");
+    let beats = r#"echo $HELLO; while echo '{"beat":{"number":1}}'; do sleep 1; done"#;
+    check(beats, "unreached", "it has told of nothing for 30 s");
 }
 
 #[test]

@@ -31,6 +31,9 @@ const SILENT: Duration = Duration::from_secs(15);
 /// How long it may take to say who it is: ssh itself gives up after 5 s where nobody answers.
 const GREETING: Duration = Duration::from_secs(15);
 
+/// How long it may take to tell all of a first look once it has been reached, whatever else it says until then.
+const FIRST_LOOK: Duration = Duration::from_secs(30);
+
 /// How long to wait before it is tried again, at first and at most.
 const AGAIN: [Duration; 2] = [Duration::from_secs(1), Duration::from_secs(30)];
 
@@ -162,6 +165,7 @@ impl Connection<'_> {
     async fn listen(&mut self) -> Ended {
         let mut beats = interval(BEAT);
         beats.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let first_look_by = Instant::now() + FIRST_LOOK;
         loop {
             let patience = if self.decoder.hello().is_some() { SILENT } else { GREETING };
             tokio::select! {
@@ -188,6 +192,9 @@ impl Connection<'_> {
                 }
                 () = self.errors.more() => {}
                 () = sleep_until(self.heard_at + patience) => return Ended::Silent(patience),
+                () = sleep_until(first_look_by), if self.decoder.report().is_none() => {
+                    return Ended::Another(format!("it has told of nothing for {} s", FIRST_LOOK.as_secs()));
+                }
             }
         }
     }
