@@ -114,7 +114,7 @@ pub(crate) fn recycled(scene: &Scene<'_>) -> Option<Story> {
     );
     let ending = Ending::new(
         Cause::PidReuse,
-        format!("let {} go{}", file_name(judged), carried(judged)),
+        format!("release {}{}", file_name(judged), carried(judged)),
         format!("a start of PID {pid} that is the recorded one, or a write of the record after it"),
     );
     chain.end(ending, so(told, &*judged.verdict.evidence))

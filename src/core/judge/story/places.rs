@@ -139,7 +139,7 @@ pub(crate) fn overlapping(scene: &Scene<'_>) -> Option<Story> {
     let ending = Ending::new(
         cause,
         format!(
-            "commit what {} has done before {} goes on, or move one to a worktree",
+            "let {} or {} commit before the other goes on, or move one of them to a worktree",
             scene.who(scene.records.first()?),
             scene.who(later)
         ),
