@@ -146,6 +146,15 @@ fn what_is_wrong_is_cut_and_the_way_out_is_not() {
 }
 
 #[test]
+fn a_problem_has_its_way_out_in_its_row() {
+    for size in [(60, 15), (80, 24), (200, 50)] {
+        let screen = screen(colliding(1), size, "5");
+        assert!(screen.contains(" git worktree add"), "{screen}");
+        assert_eq!(screen.contains(" git worktree add for one"), size.0 >= 80, "{screen}");
+    }
+}
+
+#[test]
 fn however_much_needs_a_person_windows_stay_on_the_screen() {
     let screen = screen(colliding(30), (60, 15), "1");
     assert!(screen.contains("and 26 more collisions: n"), "{screen}");
@@ -257,7 +266,8 @@ fn the_map_has_its_legend_in_sight_wherever_one_is() {
 fn each_view_has_its_words() {
     check((80, 24), "3", &["✗ dead", "? unknown", "no process", "leo", "3999"]);
     check((80, 24), "4", &["◆ contested", "◇ ghost", "reviewer", "cart tests 4890", "r, then y"]);
-    check((80, 24), "5", &["◆ collision", "dead-holder", "r release", "m migrate"]);
+    check((80, 24), "5", &["◆ collision", "r release", "m migrate"]);
+    check((110, 30), "5", &["dead-holder", "r release"]);
     check((80, 24), "7", &["Nothing has been done yet", "journal"]);
     check((60, 15), "7", &["nothing has changed.", "when, why, and whether it can be undone."]);
 }

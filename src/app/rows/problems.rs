@@ -9,9 +9,9 @@ use crate::present::{between, words};
 
 pub(crate) const COLUMNS: &[Column] = &[
     column("Severity", 11, 11, 0),
-    column("Problem", 12, 22, 2),
+    column("Problem", 22, 22, 3),
     sentence("What is wrong", 24, 140, 1),
-    column("Remedy", 9, 40, 3),
+    column("Remedy", 20, 40, 2),
     sentence("About", 16, 40, 4),
     machines::COLUMN,
 ];
