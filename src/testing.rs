@@ -10,6 +10,7 @@ pub mod act {
     pub use crate::act::fs::system::System;
     pub use crate::act::journal_store::{Lock, StateFolder};
     pub use crate::act::look::Look;
+    pub use crate::act::orders::Placed;
     pub use crate::act::preflight::preview::Preview;
     pub use crate::act::rows::postgres::Postgres;
     pub use crate::act::rows::sqlite::Sqlite;
@@ -44,11 +45,15 @@ pub mod config {
 
 /// From `core`.
 pub mod core {
-    pub use crate::core::fleet::decoder::{Decoder, Received, StreamError};
+    pub use crate::core::fleet::decoder::{Answer, Decoder, Received, StreamError};
     pub use crate::core::fleet::encoder::Encoder;
     pub use crate::core::fleet::far::FarMachine;
     pub use crate::core::fleet::line::{Hello, Identity, hashed};
     pub use crate::core::fleet::merge::merged as merged_machines;
+    pub use crate::core::fleet::order::{
+        Ask, Asker, Became, MOST_REQUESTS, OpenOrders, Order, OrderReceipt, Part, Proposal, Proposed,
+        RawPlans, Settle, Standing, Taken, Taker, VALID_FOR, digest_of, read_proposal,
+    };
     pub use crate::core::history::journal::{Entry, History, Movement, Outcome};
     pub use crate::core::history::recording::redact::Redactor;
     pub use crate::core::judge::agent::Role;

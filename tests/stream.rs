@@ -31,6 +31,7 @@ fn hello() -> Hello {
         pid_namespace: None,
         now: Timestamp::UNIX_EPOCH,
         takes_orders: false,
+        no_orders: None,
     }
 }
 

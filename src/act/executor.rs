@@ -11,12 +11,14 @@ use crate::act::fs::disk::Patience;
 use crate::act::fs::system::System;
 use crate::act::journal_store::{Lock, OnWait, ReadOnlyState, StateFolder};
 use crate::act::look::Look;
+use crate::act::orders::Placed;
 use crate::act::preflight::preview::Preview;
 use crate::act::prune::Parked;
 use crate::act::rows::store::Rows;
 use crate::act::rules::{Answer, Rules};
 use crate::act::stop::system::Machine;
 use crate::act::{follow_up, look, prune};
+use crate::core::fleet::order::{OrderReceipt, Settle};
 use crate::core::history::journal::History;
 use crate::core::model::{Format, Report, Request};
 use crate::observe::Observer;
@@ -58,6 +60,9 @@ fn looks_only() -> ActionError {
 }
 
 impl Executor {
+    /// How long a command waits while another claimtop is at work.
+    pub(crate) const PATIENCE: Duration = Duration::from_secs(5);
+
     /// Opens the state folder.
     ///
     /// # Errors
@@ -164,6 +169,33 @@ impl Executor {
         let done = follow_up::carry_out(self.state.renewed()?, preview, answer, &mut self.observer);
         self.when_done.iter().filter(|_| done.is_ok()).for_each(|tell| tell());
         done
+    }
+
+    /// Journals an order before it is sent to another machine.
+    ///
+    /// # Errors
+    /// The journal cannot be written.
+    pub(crate) fn place(&mut self, placed: Placed) -> Result<u64, ActionError> {
+        let now = self.observer.now();
+        self.state.renewed()?.locked(now)?.place(placed, now)
+    }
+
+    /// Journals what another machine says has become of an order.
+    ///
+    /// # Errors
+    /// The journal cannot be written.
+    pub(crate) fn note_receipt(&mut self, receipt: &OrderReceipt) -> Result<(), ActionError> {
+        let now = self.observer.now();
+        self.state.renewed()?.locked(now)?.note_receipt(receipt, now)
+    }
+
+    /// Returns what has become of an order that another machine has sent; one that was not begun never will be.
+    ///
+    /// # Errors
+    /// Another claimtop is at work, or the journal cannot be written.
+    pub(crate) fn settle(&mut self, settle: &Settle) -> Result<OrderReceipt, ActionError> {
+        let now = self.observer.now();
+        self.state.renewed()?.locked(now)?.settle(settle, now)
     }
 
     /// Reads the journal.

@@ -57,6 +57,10 @@ pub fn carry_out<D: Disk>(
     let follow_ups = std::mem::take(&mut preview.follow_ups);
     let confirmed = preview.confirm(answer)?;
     let mut lock = state.lock(state.patience, observer.now())?;
+    // Who has asked may have been told meanwhile that it will not be done.
+    if confirmed.order().is_some_and(|order| lock.history.ordered(&order.id).is_some()) {
+        return Err(ActionError::Changed("the order was answered already".to_owned()));
+    }
     let receipt = confirmed.verify(&mut lock, observer)?.execute(observer)?;
     let follow_ups = follow_ups.into_iter().filter(|_| receipt.outcome.ended == Ended::Done);
     let followed = follow_ups.map(|follow_up| follow_up.carry_out(&mut lock, receipt.entry, observer));

@@ -92,7 +92,7 @@ impl<'a> RowUpdate<'a> {
             RowsState::Other(row) => (Ended::Stuck, format!("it was cut off; {}", moved_on(&row))),
             RowsState::Unknown(_) => return Ok(None),
         };
-        Ok(Some(Outcome { ended, detail }))
+        Ok(Some(Outcome::new(ended, detail)))
     }
 
     fn remove_backup<D: Disk>(&self, files: &Files<'_, D>) -> Result<(), ActionError> {

@@ -34,12 +34,16 @@ pub(crate) fn own(state: &Path) -> Result<String, ActionError> {
     if let Some(id) = known(state) {
         return Ok(id);
     }
-    // It is no secret; the system makes these keys at random.
-    let random = || RandomState::new().build_hasher().finish();
-    let id = format!("{:016x}{:016x}", random(), random());
+    let id = random();
     put(&System, (state, NAME.to_owned()), &Store { id: id.clone() })?;
     // Another claimtop may have written its own in between.
     Ok(known(state).unwrap_or(id))
+}
+
+/// Returns an ID that nobody else has. It is no secret; the system makes these keys at random.
+pub(crate) fn random() -> String {
+    let random = || RandomState::new().build_hasher().finish();
+    format!("{:016x}{:016x}", random(), random())
 }
 
 fn is_id(id: &str) -> bool {

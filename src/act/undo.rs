@@ -26,6 +26,10 @@ pub(crate) fn plan<D: Disk>(
 ) -> Result<(Plan, Vec<PreparedStep>), ActionError> {
     let entry = lock.history.entry(number);
     let entry = entry.ok_or_else(|| ActionError::Never(format!("the journal has no entry {number}")))?;
+    if let Some(order) = entry.intent.asked_of() {
+        let machine = shown(Path::new(&order.machine));
+        return Err(ActionError::Never(format!("entry {number} was done on {machine}: undo it there")));
+    }
     if !entry.can_be_undone() {
         return Err(ActionError::Never(format!("entry {number} cannot be undone: {}", why_not(entry))));
     }

@@ -42,6 +42,8 @@ pub enum Msg {
     Offered(Vec<Offer>),
     /// One request is finished.
     Told(ActionResult),
+    /// It is known by now what has become of an order to another machine: its name, and that.
+    Settled(String, ActionResult),
     /// All requests are finished, or what was left was called off.
     Finished,
     /// What became of a jump, in one sentence.
@@ -224,6 +226,10 @@ pub enum Effect {
     Offer(Vec<Request>),
     /// Do what was offered and is confirmed by this.
     Act(Confirmed),
+    /// Ask another machine what it would do about these requests.
+    OfferOn(String, Vec<Request>),
+    /// Order of another machine what it has offered and is confirmed by this.
+    ActOn(String, Confirmed),
     /// Begin nothing more of what was confirmed.
     CallOff,
     /// Ask what this process costs.

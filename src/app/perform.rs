@@ -192,26 +192,34 @@ fn mark(state: &mut State) {
 
 fn open_sheet(state: &mut State, action: Action) -> Vec<Effect> {
     let requests = possible::asked(state, state.layers.last(), action);
-    ask(state, action, requests)
+    let machine = requests.first().and_then(Request::machine).map(str::to_owned);
+    ask(state, action, requests, machine)
 }
 
-/// Opens the sheet of some requests.
-fn ask(state: &mut State, action: Action, requests: Vec<Request>) -> Vec<Effect> {
+/// Opens the sheet of some requests, of this machine or of another one.
+fn ask(state: &mut State, action: Action, requests: Vec<Request>, machine: Option<String>) -> Vec<Effect> {
     let names = requests.iter().map(|request| sheet::name(state.index.as_deref(), request)).collect();
-    let mut sheet = Sheet::new(action, requests.clone(), names);
+    let mut sheet = Sheet::new(action, requests, names, machine);
     let is_read_only = state.options.access.is_read_only();
     if let Some(report) = state.report().filter(|_| is_read_only) {
         sheet.only_shown(report);
     }
+    let asks = sheet.ask();
     state.layers.push(Layer::Sheet(Box::new(sheet)));
-    if is_read_only { vec![Effect::Redraw] } else { vec![Effect::Offer(requests), Effect::Redraw] }
+    if is_read_only { vec![Effect::Redraw] } else { vec![asks, Effect::Redraw] }
 }
 
 /// Asks for the plan of an undo.
 fn undo(state: &mut State) -> Vec<Effect> {
     let Some(entry) = state.undoable() else { return Vec::new() };
     state.layers.retain(|layer| !matches!(layer, Layer::Sheet(_)));
-    ask(state, Action::Undo, vec![Request::Undo { entry, to: RestoreTo::Origin }])
+    let asked = state.history.entry(entry).and_then(|entry| Some((entry.intent.asked_of()?, entry.there()?)));
+    // What was asked of another machine is undone there.
+    let (machine, entry) = match asked {
+        Some((order, there)) => (Some(order.machine.clone()), there),
+        None => (None, entry),
+    };
+    ask(state, Action::Undo, vec![Request::Undo { entry, to: RestoreTo::Origin }], machine)
 }
 
 fn with_sheet(state: &mut State, act: impl FnOnce(&mut Sheet) -> Vec<Effect>) -> Vec<Effect> {

@@ -8,7 +8,7 @@ use super::layer::Layer;
 use super::sheet::{self, Sheet, Stage};
 use super::state::{Pane, State};
 use super::view::View;
-use crate::core::model::{Action, Key, Request};
+use crate::core::model::{Action, Key, MachineView, Request};
 use crate::core::plan::stop::topmost;
 use crate::present::text::safe;
 use crate::present::words;
@@ -53,7 +53,8 @@ pub(crate) fn why_not(state: &State, top: Option<&Layer>, command: Command) -> O
             let is_problem = state.table.rows.iter().any(|row| row.severity.is_some());
             or(is_problem, "there is no problem in this view")
         }),
-        C::Undo => or(state.undoable_under(top).is_some(), "there is nothing to undo"),
+        C::Undo => or(state.undoable_under(top).is_some(), "there is nothing to undo")
+            .or_else(|| undone_elsewhere(state, top)),
         C::Yes => {
             let takes_yes = sheet.is_some_and(Sheet::takes_yes) && !state.options.access.is_read_only();
             or(takes_yes, "no plan waits for it")
@@ -73,7 +74,7 @@ pub(crate) fn why_not(state: &State, top: Option<&Layer>, command: Command) -> O
         C::Map | C::Recent => on_table().or_else(|| or(state.index.is_some(), "the first look is not over")),
         C::Mark => on_table().or_else(on_thing).or_else(has_order),
         C::Evidence => on_table().or_else(on_thing),
-        C::Plan(action) => on_thing().or_else(|| elsewhere(state)).or_else(|| {
+        C::Plan(action) => on_thing().or_else(|| elsewhere(state, top)).or_else(|| {
             let nothing = || format!("there is nothing here to {}", words::action(action));
             asked(state, top, action).is_empty().then(nothing)
         }),
@@ -89,10 +90,12 @@ pub(crate) fn would_act(state: &State, top: Option<&Layer>, command: Command) ->
     match (command, state.report()) {
         (C::Plan(action), Some(report)) if is_taken => {
             let plans = asked(state, top, action);
-            plans
-                .iter()
-                .filter_map(|request| sheet::planned(report, request))
-                .any(|plan| plan.refusal.is_none())
+            // What another machine would do is its own to say.
+            plans.iter().any(|request| request.machine().is_some())
+                || plans
+                    .iter()
+                    .filter_map(|request| sheet::planned(report, request))
+                    .any(|plan| plan.refusal.is_none())
         }
         _ => is_taken,
     }
@@ -108,9 +111,11 @@ pub(crate) fn asked(state: &State, top: Option<&Layer>, action: Action) -> Vec<R
         None => state.selected().cloned().into_iter().collect(),
         Some(_) => state.subject().cloned().into_iter().collect(),
     };
+    // One plan is about one machine.
+    if chosen.iter().any(|key| key.machine() != chosen.first().and_then(Key::machine)) {
+        return Vec::new();
+    }
     let signal = |key: &Key| topmost(&index.report, key).map(|id| state.history.next_signal(id));
-    // Of what is marked, whatever is on another machine stays as it is.
-    let chosen: Vec<Key> = chosen.into_iter().filter(|key| key.machine().is_none()).collect();
     let mut requests = sheet::requests(index, &chosen, action);
     for request in &mut requests {
         if let Request::Stop { key, signal: own } = request {
@@ -134,10 +139,28 @@ fn has_machines(state: &State) -> bool {
     state.report().is_some_and(|report| !report.machines.is_empty())
 }
 
-/// Says why nothing is done to what is selected: it is on another machine.
-fn elsewhere(state: &State) -> Option<String> {
-    let machine = state.subject()?.machine()?;
-    Some(format!("it is on {}, which is only watched from here: act there", safe(machine)))
+/// Says why nothing is done to what is selected or marked: its machine cannot be asked, or there are several.
+fn elsewhere(state: &State, top: Option<&Layer>) -> Option<String> {
+    let marked = state.marks.iter().filter(|_| top.is_none());
+    let mut machines = marked.chain(state.subject().filter(|_| top.is_some() || state.marks.is_empty()));
+    let machine = machines.next()?.machine();
+    if machines.any(|key| key.machine() != machine) {
+        return Some("what is marked is on several machines: one plan is about one".to_owned());
+    }
+    not_asked(state, machine?)
+}
+
+/// Says why a machine cannot be asked to do anything.
+fn not_asked(state: &State, machine: &str) -> Option<String> {
+    let view = state.report()?.machines.iter().find(|view| view.name == machine);
+    let why = view.map_or(Some("it is not watched now".to_owned()), MachineView::why_no_orders)?;
+    Some(format!("it is on {}: {}", safe(machine), safe(&why)))
+}
+
+/// Says why an entry cannot be undone now: it was asked of a machine that cannot be asked.
+fn undone_elsewhere(state: &State, top: Option<&Layer>) -> Option<String> {
+    let entry = state.history.entry(state.undoable_under(top)?)?;
+    not_asked(state, &entry.intent.asked_of()?.machine)
 }
 
 fn has_died(state: &State) -> bool {

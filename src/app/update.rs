@@ -14,8 +14,9 @@ use super::possible::why_not;
 use super::sheet::Sheet;
 use super::state::{Header, Pane, Picture, State};
 use super::{navigate, pages, palette};
-use crate::core::model::Report;
+use crate::core::model::{ActionResult, Ended, Report};
 use crate::present::lookup::Index;
+use crate::present::text::safe;
 
 /// Changes the state by one message. Asks for a drawing only if something visible changed.
 pub fn update(state: &mut State, msg: Msg) -> Vec<Effect> {
@@ -61,6 +62,7 @@ fn taken(state: &mut State, msg: Msg) -> Vec<Effect> {
             vec![Effect::Redraw]
         }
         Msg::Told(told) => in_sheet(state, |sheet| sheet.told.push(told)),
+        Msg::Settled(machine, told) => changed(state, |state| settled(state, &machine, told)),
         Msg::Finished => in_sheet(state, Sheet::finished),
         Msg::History(history) => changed(state, |state| {
             state.history = history;
@@ -76,6 +78,21 @@ fn taken(state: &mut State, msg: Msg) -> Vec<Effect> {
         Msg::Unkept(why) => changed(state, |state| {
             state.message = Some(format!("History is not being saved: {why}"));
         }),
+    }
+}
+
+/// Shows what has become of an order: in its receipt's place, where that is still shown.
+fn settled(state: &mut State, machine: &str, told: ActionResult) {
+    let word = match told.ended {
+        Some(Ended::Done) => "done",
+        Some(Ended::Unknown) => "unknown until seen",
+        Some(Ended::Changed | Ended::Failed) | None => "not done",
+        Some(Ended::Partly | Ended::Stuck) => "partly done",
+    };
+    let message = format!("On {}: {} was {word}", safe(machine), safe(&told.title));
+    let is_shown = state.sheet_mut().is_some_and(|sheet| sheet.settle(told));
+    if !is_shown {
+        state.message = Some(message);
     }
 }
 

@@ -50,7 +50,7 @@ pub(crate) struct Options {
     /// Read LEO's database; leave the password to PGPASSWORD or a password file
     #[arg(long, global = true, value_name = "URL")]
     pub(crate) postgres: Option<String>,
-    /// Watch this machine too: a name of the configuration, a host of ssh, docker:NAME, kubectl:POD; may be repeated
+    /// Watch this machine too, or act on it: a name of the configuration, a host of ssh, docker:NAME, kubectl:POD; may be repeated
     #[arg(long = "on", global = true, value_name = "MACHINE")]
     pub(crate) machines: Vec<String>,
     /// Read this configuration file
@@ -183,7 +183,7 @@ pub(crate) enum Command {
     },
     /// Let a claim go, or end a dead record; the plan is shown first
     Release {
-        /// Any name on the screen; of a window that has ended, all that it has left
+        /// Any name on the screen, KEY@MACHINE on another one; of a window that has ended, all that it has left
         #[arg(value_name = "NAME")]
         subject: String,
         /// How it is confirmed
@@ -229,8 +229,8 @@ pub(crate) enum Command {
     },
     /// Undo an entry of the journal: the newest that can be undone when left out
     Undo {
-        /// Its number
-        entry: Option<u64>,
+        /// Its number; that of another machine's journal as NUMBER@MACHINE
+        entry: Option<String>,
         /// Restore under another name if another file has taken its place
         #[arg(long)]
         beside: bool,
@@ -238,7 +238,8 @@ pub(crate) enum Command {
         #[command(flatten)]
         consent: Consent,
     },
-    /// Print what was done, when, why, and whether it can be undone
+    /// Print what was done, when, why, and whether it can be undone; with --on also ask that machine what has
+    /// become of what it was asked
     Journal {
         /// Print JSON
         #[arg(long)]
@@ -311,9 +312,12 @@ pub(crate) enum Command {
     },
     /// Tell another claimtop of this machine, line by line, on the standard output: it runs this over ssh
     Stream {
-        /// Take no orders
-        #[arg(long)]
+        /// Take no orders, which is also so without this
+        #[arg(long, conflicts_with = "operate")]
         observe: bool,
+        /// Take orders as well: what it confirms is planned, verified and journalled here
+        #[arg(long)]
+        operate: bool,
     },
     /// Formats of your own: where records are and how to read them, described in TOML
     Formats {
@@ -333,11 +337,18 @@ pub(crate) enum Command {
 }
 
 impl Command {
-    /// Returns whether it also looks at other machines, where they are named.
-    pub(crate) fn looks_everywhere(&self) -> bool {
+    /// Returns whether it also looks at other machines, or acts on one, where they are named.
+    pub(crate) fn is_for_others(&self) -> bool {
         matches!(
             self,
-            Self::Ls { .. }
+            Self::Release { .. }
+                | Self::Park { .. }
+                | Self::Migrate { .. }
+                | Self::Clean { .. }
+                | Self::Stop { .. }
+                | Self::Undo { .. }
+                | Self::Journal { prune: false, .. }
+                | Self::Ls { .. }
                 | Self::Now { .. }
                 | Self::Doctor { own: false, .. }
                 | Self::Explain { .. }

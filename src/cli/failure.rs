@@ -105,7 +105,12 @@ pub(crate) fn of_action(error: ActionError) -> Failure {
 
 /// Returns the exit code of an action's error.
 pub(crate) fn exit_of(error: &ActionError) -> Exit {
-    match error.kind() {
+    exit_of_kind(error.kind())
+}
+
+/// Returns the exit code of what keeps something from being done.
+pub(crate) fn exit_of_kind(kind: ErrorKind) -> Exit {
+    match kind {
         ErrorKind::Never
         | ErrorKind::NotConfirmed
         | ErrorKind::Changed

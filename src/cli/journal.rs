@@ -14,7 +14,7 @@ use crate::config::Access;
 use crate::core::history::journal::{Entry, History};
 use crate::core::model::json;
 use crate::core::model::text::{Untrusted, shown};
-use crate::present::plan::ended;
+use crate::present::plan::{ended_of, title};
 use crate::present::text::count;
 use crate::present::tone::Tone;
 use crate::present::{age, words};
@@ -76,14 +76,14 @@ fn text(history: &History, now: Timestamp, paint: Paint, width: Option<usize>) -
 fn columns(history: &History, now: Timestamp) -> Columns {
     let mut columns = Columns::new(&["ENTRY", "AGO", "ACTION", "OUTCOME", "UNDO", "WHAT", "WHY"]);
     for entry in history.entries.iter().rev() {
-        let (_, tone, word) = ended(entry.outcome.as_ref().map(|outcome| outcome.ended));
+        let (_, tone, word) = ended_of(entry);
         columns.row([
             Cell::new(entry.number.to_string()),
             Cell::new(age::between(now, entry.at)),
             Cell::new(words::action(entry.intent.action)),
             Cell::new(word).toned(tone),
             Cell::new(undo(entry)),
-            Cell::new(shown(&entry.intent.title)),
+            Cell::new(shown(&title(entry))),
             Cell::new(shown(&entry.intent.why)),
         ]);
     }

@@ -35,6 +35,7 @@ mod look;
 mod machine_names;
 mod machines;
 mod now;
+mod ordered;
 mod output;
 mod places;
 mod record;
@@ -66,6 +67,8 @@ use self::settings::Settings;
 use crate::act::history_ring::HistoryRing;
 use crate::cli::signatures::signatures;
 use crate::core::assess::assess;
+use crate::core::fleet::order::Allow;
+use crate::core::fleet::transport::Machine;
 use crate::core::history::recording::redact::Redactor;
 use crate::core::model::text::shown;
 use crate::core::model::{Action, RestoreTo};
@@ -125,7 +128,7 @@ fn run(arguments: &[OsString]) -> Outcome {
 fn command(arguments: Arguments) -> Outcome {
     let environment = Environment::read();
     let options = &arguments.options;
-    if !options.machines.is_empty() && !arguments.command.as_ref().is_none_or(Command::looks_everywhere) {
+    if !options.machines.is_empty() && !arguments.command.as_ref().is_none_or(Command::is_for_others) {
         let error = anyhow!("--on: this command is about this machine alone; run it there");
         return Err(Failure::usage(error));
     }
@@ -190,9 +193,14 @@ fn command(arguments: Arguments) -> Outcome {
         Command::Clean { consent } => act::clean(&logged(options, environment)?, &consent),
         Command::Undo { entry, beside, consent } => {
             let place = if beside { RestoreTo::Beside } else { RestoreTo::Origin };
-            act::undo(&logged(options, environment)?, entry, place, &consent)
+            act::undo(&logged(options, environment)?, entry.as_deref(), place, &consent)
         }
-        Command::Journal { json, prune: false, .. } => journal::run(&logged(options, environment)?, json),
+        Command::Journal { json, prune: false, .. } => {
+            let settings = logged(options, environment)?;
+            let settled = act::site::settle(&settings);
+            let shown = journal::run(&settings, json)?;
+            settled.map(|()| shown)
+        }
         Command::Journal { prune: true, yes, json } => {
             journal::prune(&logged(options, environment)?, yes, json)
         }
@@ -257,10 +265,10 @@ fn command(arguments: Arguments) -> Outcome {
             machines::run(&settings, if json { Shape::Json } else { Shape::Text(paint) })
         }
         Command::Fleet { what } => fleet_schema::run(&logged(options, environment)?, &what),
-        Command::Stream { observe: _ } => {
+        Command::Stream { observe: _, operate } => {
             let Scene { settings, observer } = scene(options, environment)?;
             let observer = guard::tell_guards(observer, &settings);
-            stream::run(observer, &settings)
+            stream::run(observer, &settings, if operate { Allow::Operate } else { Allow::Observe })
         }
         Command::Statusline => {
             let scene = scene(options, environment)?;
@@ -357,9 +365,11 @@ impl Scene {
         show(&mut Everywhere { local: self.observer, fleet }, shape)
     }
 
-    /// Begins to reach the machines that were asked for.
+    /// Begins to reach the machines that were asked for, only to look.
     fn fleet(&self) -> Result<Option<Fleet>, Failure> {
-        fleet::fleet(&self.settings, self.settings.asked_machines.clone())
+        let asked = self.settings.asked_machines.iter().cloned();
+        let machines = asked.map(|machine| Machine { allow: Allow::Observe, ..machine }).collect();
+        fleet::fleet(&self.settings, machines)
     }
 
     fn shape(&self, json: bool) -> Shape {

@@ -2,6 +2,7 @@
 
 use std::io::{IsTerminal, stdout};
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 use rustix::io::Errno;
@@ -83,6 +84,7 @@ pub(crate) fn screen(settings: &Settings, mut observer: Observer, about: About) 
     let options = run::Options {
         badge,
         hints,
+        orders: orders(settings),
         fleet,
         is_in_tmux,
         executor,
@@ -95,6 +97,20 @@ pub(crate) fn screen(settings: &Settings, mut observer: Observer, about: About) 
     };
     run::run(observer, &config, options).map_err(|error| Failure::new(Exit::Failed, error))?;
     Ok(Exit::Fine)
+}
+
+/// Returns what orders of other machines are sent by, where anything may be changed.
+fn orders(settings: &Settings) -> Option<run::Orders> {
+    if settings.effective.config.access.is_read_only() {
+        return None;
+    }
+    let from = act::asker(settings);
+    let settings = settings.clone();
+    let executor = move || {
+        let executor = act::executor(&settings).map_err(|failure| failure.lines().join("; "))?;
+        Ok(executor.waiting(LOCK_PATIENCE, None))
+    };
+    Some(run::Orders { executor: Arc::new(executor), from })
 }
 
 /// The most bytes that a kept view is read of.

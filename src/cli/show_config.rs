@@ -93,6 +93,7 @@ fn values(settings: &Settings) -> Columns {
     row("title", config.alerts.title.is_on().to_string(), origins.title);
     row("bell", config.alerts.bell.is_on().to_string(), origins.bell);
     row("keep_history", config.history.is_on().to_string(), origins.history);
+    row("accept_orders", config.accepts.name().to_owned(), origins.accepts);
     row("notify", config.alerts.notify.name().to_owned(), origins.notify);
     let everywhere = config.guard.levels(Path::new("/"));
     row("guard", said(everywhere), origins.guard);

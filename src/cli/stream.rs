@@ -1,4 +1,5 @@
-//! `stream`: tells another claimtop of this machine, look by look, for as long as it is heard.
+//! `stream`: tells another claimtop of this machine, look by look, for as long as it is heard, and takes its orders
+//! where that is allowed.
 
 use std::io::{BufRead, BufReader, Read, stdin};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -9,11 +10,13 @@ use tokio::time::{Instant, sleep_until};
 
 use super::failure::{Exit, Outcome};
 use super::following::{Following, Next, follow};
+use super::ordered::{self, Ordered, Work};
 use super::output::print;
 use super::settings::Settings;
 use crate::act::store_id;
 use crate::core::fleet::encoder::Encoder;
 use crate::core::fleet::line::{Hello, Identity, Line, SCHEMA, hashed};
+use crate::core::fleet::order::{Allow, is_id};
 use crate::core::model::Tombstone;
 use crate::observe::Observer;
 use crate::source::os::{clock, host};
@@ -24,28 +27,42 @@ const DEAF: Duration = Duration::from_secs(60);
 /// The most bytes of a line that is heard.
 const LONGEST: u64 = 64 << 10;
 
+/// What was heard.
+enum Heard {
+    /// A beat with this number.
+    Beat(u64),
+    /// Something to plan or to do.
+    Work(Work),
+}
+
 /// Tells of this machine until the end of the standard input, INT or TERM.
 ///
 /// # Errors
 /// The output cannot be written, or the scanner thread fails.
-pub(crate) fn run(observer: Observer, settings: &Settings) -> Outcome {
+pub(crate) fn run(observer: Observer, settings: &Settings, allow: Allow) -> Outcome {
     let stones: Arc<Mutex<Arc<[Tombstone]>>> = Arc::default();
     let seen = Arc::clone(&stones);
     let observer = observer.recorded(Box::new(move |snapshot, _| {
         *seen.lock().unwrap_or_else(PoisonError::into_inner) = Arc::clone(&snapshot.tombstones);
     }));
-    print(&Encoder::hello(hello(settings))?)?;
-    let heard = listen()?;
-    follow(observer, async |following| speak(following, heard, &stones).await)
-}
-
-fn hello(settings: &Settings) -> Hello {
-    let host = host::host(clock::now());
     let store = match settings.effective.config.access.is_read_only() {
         true => store_id::known(&settings.state),
         // Without one it is told apart by its machine ID alone.
         false => store_id::own(&settings.state).ok(),
     };
+    let service = ordered::service(settings, allow, store.clone());
+    let no_orders = service.as_ref().err().cloned();
+    print(&Encoder::hello(hello(store, no_orders))?)?;
+    let mut ordered = Ordered::start(service)?;
+    let heard = listen()?;
+    let ended = follow(observer, async |following| speak(following, heard, &stones, &mut ordered).await);
+    // What was begun is brought to its end; what was not is never begun.
+    ordered.finish();
+    ended
+}
+
+fn hello(store: Option<String>, no_orders: Option<String>) -> Hello {
+    let host = host::host(clock::now());
     Hello {
         schema: SCHEMA.to_owned(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -54,27 +71,31 @@ fn hello(settings: &Settings) -> Hello {
         boot: host.boot_id,
         pid_namespace: host.pid_namespace,
         now: clock::now(),
-        takes_orders: false,
+        takes_orders: no_orders.is_none(),
+        no_orders,
     }
 }
 
 async fn speak(
     mut following: Following,
-    mut heard: Receiver<u64>,
+    mut heard: Receiver<Heard>,
     stones: &Mutex<Arc<[Tombstone]>>,
+    ordered: &mut Ordered,
 ) -> Outcome {
     let mut encoder = Encoder::default();
     let mut deaf_at = None;
     loop {
         tokio::select! {
             biased;
-            number = heard.recv() => match number {
-                Some(number) => {
+            heard = heard.recv() => match heard {
+                Some(Heard::Beat(number)) => {
                     deaf_at = Some(Instant::now() + DEAF);
                     print(&Encoder::beat(number)?)?;
                 }
+                Some(Heard::Work(work)) => ordered.ask(work),
                 None => return Ok(Exit::Fine),
             },
+            answer = ordered.answer() => print(&answer)?,
             next = following.next() => match next? {
                 Next::Looked(report) => {
                     let stones = Arc::clone(&stones.lock().unwrap_or_else(PoisonError::into_inner));
@@ -94,25 +115,34 @@ async fn until(at: Option<Instant>) {
     }
 }
 
-/// Hears beats, each with its number, until the end of the standard input.
-fn listen() -> std::io::Result<Receiver<u64>> {
+/// Hears beats and orders until the end of the standard input.
+fn listen() -> std::io::Result<Receiver<Heard>> {
     let (sender, heard) = channel(16);
     std::thread::Builder::new().name("listener".to_owned()).spawn(move || hear(&sender))?;
     Ok(heard)
 }
 
-fn hear(sender: &Sender<u64>) {
+fn hear(sender: &Sender<Heard>) {
     let mut input = BufReader::new(stdin().lock());
     let mut line = Vec::new();
     loop {
         line.clear();
         match (&mut input).take(LONGEST).read_until(b'\n', &mut line) {
             Ok(0) | Err(_) => return,
+            // An order that breaks off is none.
+            Ok(_) if line.last() != Some(&b'\n') => continue,
             Ok(_) => {}
         }
         let Ok(said) = serde_json::from_slice::<Line<'_>>(&line) else { continue };
-        if said.beat.is_some_and(|beat| sender.blocking_send(beat.number).is_err()) {
-            return;
+        let beat = said.beat.map(|beat| Heard::Beat(beat.number));
+        let order = said.order.filter(|order| is_id(&order.id));
+        let settle = said.settle.filter(|settle| is_id(&settle.id));
+        let work = [said.ask.map(Work::Plan), order.map(Work::Do), settle.map(Work::Settle)];
+        let work = work.into_iter().flatten().map(Heard::Work);
+        for heard in beat.into_iter().chain(work) {
+            if sender.blocking_send(heard).is_err() {
+                return;
+            }
         }
     }
 }

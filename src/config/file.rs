@@ -9,6 +9,7 @@ use super::guard::GuardKeys;
 use super::layers::Layer;
 use super::machine::MachineKeys;
 use super::{Access, ColorChoice, Glyphs, Notify, Retention, Switch, Theme};
+use crate::core::fleet::order::Accepts;
 use crate::core::fleet::transport::Machine;
 use crate::core::judge::agent::Signature;
 pub(crate) use crate::core::model::LineError as FileError;
@@ -35,6 +36,7 @@ struct Keys {
     agent: Vec<Signature>,
     guard: Option<GuardKeys>,
     machine: Vec<MachineKeys>,
+    accept_orders: Option<Accepts>,
 }
 
 /// Reads the text of a configuration file. `home` is what a root's `~` stands for.
@@ -64,6 +66,7 @@ pub(crate) fn parse(text: &str, home: &Path) -> Result<Layer, FileError> {
         notify: keys.notify,
         history: keys.keep_history.map(Switch::from_truth),
         machines: machines(text, keys.machine)?,
+        accepts: keys.accept_orders,
         guard: keys
             .guard
             .map(|guard| guard.guard(|path| absolute(text, path, "a working tree", home)))
@@ -161,7 +164,7 @@ mod tests {
             "\n\nthemes = 'dark'\n",
             "line 3, key `themes`: unknown field `themes`, expected one of `theme`, `ascii`, `color`, `mouse`, \
              `read_only`, `keep_parked_days`, `title`, `bell`, `notify`, `keep_history`, \
-             `roots`, `obra_databases`, `postgres`, `postgres_password_file`, `agent`, `guard`, `machine`",
+             `roots`, `obra_databases`, `postgres`, `postgres_password_file`, `agent`, `guard`, `machine`, `accept_orders`",
         );
         check_error("mouse = 'on'\n", "line 1, key `mouse`: invalid type: string \"on\", expected a boolean");
         check_error(

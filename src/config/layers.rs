@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use super::guard::Guard;
 use super::{Access, ColorChoice, Config, Glyphs, Notify, Retention, Switch, Theme};
+use crate::core::fleet::order::Accepts;
 use crate::core::fleet::transport::Machine;
 use crate::core::judge::agent::Signature;
 use crate::core::model::Secret;
@@ -68,6 +69,8 @@ pub(crate) struct Layer {
     pub(crate) guard: Option<Guard>,
     /// Other machines; those of all layers count.
     pub(crate) machines: Vec<Machine>,
+    /// Which orders of other machines are taken.
+    pub(crate) accepts: Option<Accepts>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -92,6 +95,7 @@ pub(crate) struct Origins {
     pub(crate) history: Origin,
     pub(crate) guard: Origin,
     pub(crate) machines: Vec<Origin>,
+    pub(crate) accepts: Origin,
 }
 
 /// The settings with the origin of each.
@@ -127,6 +131,7 @@ impl Effective {
         self.config.agents.extend(layer.agents);
         self.origins.machines.extend(layer.machines.iter().map(|_| origin));
         self.config.machines.extend(layer.machines);
+        cover(&mut self.config.accepts, &mut self.origins.accepts, layer.accepts, origin);
         self
     }
 }

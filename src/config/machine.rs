@@ -3,6 +3,7 @@
 use serde::Deserialize;
 use toml::Spanned;
 
+use crate::core::fleet::order::Allow;
 use crate::core::fleet::transport::{Machine, Transport, checked_name};
 
 /// One `[[machine]]`.
@@ -18,6 +19,7 @@ pub(super) struct MachineKeys {
     wsl: Option<String>,
     command: Option<Vec<String>>,
     path: Option<String>,
+    allow: Option<Allow>,
 }
 
 impl MachineKeys {
@@ -31,7 +33,8 @@ impl MachineKeys {
     /// # Errors
     /// Its name cannot be one, or it has no transport or several.
     pub(super) fn machine(self) -> Result<Machine, String> {
-        let Self { name, ssh, docker, podman, devcontainer, kubectl, wsl, command, path } = self;
+        let Self { name, ssh, docker, podman, devcontainer, kubectl, wsl, command, path, allow } = self;
+        let allow = allow.unwrap_or_default();
         let name = checked_name(name.get_ref())?;
         let transports = [
             ssh.map(Transport::Ssh),
@@ -44,7 +47,7 @@ impl MachineKeys {
         ];
         let mut transports = transports.into_iter().flatten();
         match (transports.next(), transports.next()) {
-            (Some(transport), None) => Ok(Machine { name, transport: transport.checked()?, path }),
+            (Some(transport), None) => Ok(Machine { name, transport: transport.checked()?, path, allow }),
             (None, _) => Err(format!(
                 "the machine {name:?} needs a transport: ssh, docker, podman, devcontainer, kubectl, wsl or command"
             )),

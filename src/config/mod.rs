@@ -10,6 +10,7 @@ use std::path::PathBuf;
 use serde::Deserialize;
 
 use self::guard::Guard;
+use crate::core::fleet::order::Accepts;
 use crate::core::fleet::transport::Machine;
 use crate::core::judge::agent::Signature;
 use crate::core::model::Secret;
@@ -48,6 +49,8 @@ pub struct Config {
     pub(crate) guard: Guard,
     /// Other machines to watch.
     pub(crate) machines: Vec<Machine>,
+    /// Which orders of other machines are taken.
+    pub(crate) accepts: Accepts,
 }
 
 /// How to alert a person who is looking elsewhere.

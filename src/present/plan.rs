@@ -4,7 +4,8 @@ use std::net::SocketAddr;
 
 use jiff::Timestamp;
 
-use crate::core::model::{Ended, Member, Plan, Port, Step};
+use crate::core::history::journal::Entry;
+use crate::core::model::{Ended, Member, OrderSide, Plan, Port, Step};
 use crate::present::age;
 use crate::present::page::Page;
 use crate::present::text::megabytes;
@@ -57,6 +58,23 @@ fn step(step: &Step) -> String {
         Step::Row { database, table, id, change, .. } => format!("in {database}, {table} {id}: {change}"),
         Step::Stop { id, signal, .. } => format!("send {} to PID {}", signal.name(), id.pid),
     }
+}
+
+/// Says what an entry of the journal was about, and which other machine had to do with it.
+pub(crate) fn title(entry: &Entry) -> String {
+    let title = &entry.intent.title;
+    let Some(order) = &entry.intent.order else { return title.clone() };
+    match (order.side, entry.there()) {
+        (OrderSide::AskedBy, _) => format!("asked from {}: {title}", order.machine),
+        (OrderSide::AskedOf, Some(there)) => format!("on {}, entry {there} there: {title}", order.machine),
+        (OrderSide::AskedOf, None) => format!("on {}: {title}", order.machine),
+    }
+}
+
+/// Returns how an entry of the journal has ended: an order of which nothing was heard is not open here.
+pub(crate) fn ended_of(entry: &Entry) -> (Mark, Tone, &'static str) {
+    let is_unheard = entry.intent.asked_of().is_some() && entry.outcome.is_none();
+    ended(if is_unheard { Some(Ended::Unknown) } else { entry.outcome.as_ref().map(|outcome| outcome.ended) })
 }
 
 /// Returns how something that was begun has ended; `None` when its end is not known yet.

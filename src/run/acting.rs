@@ -3,14 +3,17 @@
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
 use std::sync::mpsc::{Receiver, Sender as WorkSender, channel};
 
 use tokio::sync::mpsc::Sender;
 
 use super::event::Event;
 use super::jump::{self, Ways};
+use super::ordering::Ordering;
 use super::tape::{self, Tape, Wish};
+use super::work::Work;
 use crate::act::error::ActionError;
 use crate::act::execute::Receipt;
 use crate::act::executor::Executor;
@@ -21,27 +24,9 @@ use crate::act::rules::Answer;
 use crate::app::msg::{Confirmed, Jump, Msg, RecordingEvent};
 use crate::core::history::timeline::Past;
 use crate::core::model::text::shown;
-use crate::core::model::{
-    ActionResult, Confirmation, Ended, ErrorKind, Household, Obstacle, Offer, Request, Untrusted,
-};
+use crate::core::model::{ActionResult, Confirmation, Ended, ErrorKind, Obstacle, Offer, Request, Untrusted};
 use crate::source::os::clock;
 use crate::source::os::processes::measured;
-
-/// What the thread is asked to do.
-#[derive(Debug)]
-pub(super) enum Work {
-    /// Look at the files of these requests.
-    Offer(Vec<Request>),
-    /// Do what was offered last and is confirmed by this.
-    Act(Confirmed),
-    ReadHistory,
-    /// Measure the processes of a window.
-    Measure(Household),
-    /// Begin a recording, or end it.
-    Record,
-    /// Keep what was observed.
-    Keep(Vec<Arc<Past>>),
-}
 
 /// Where what is observed is kept.
 pub(super) struct Storage {
@@ -57,9 +42,23 @@ pub(super) struct Acting {
     is_called_off: Arc<AtomicBool>,
     sender: Sender<Event>,
     ways: Ways,
+    /// The ways to the threads that act on other machines.
+    far: Option<Ordering>,
 }
 
 impl Acting {
+    /// Lets other machines be asked as well.
+    pub(super) fn with(self, far: Option<Ordering>) -> Self {
+        Self { far, ..self }
+    }
+
+    /// Asks another machine; it is done in the order of asking.
+    pub(super) fn ask_on(&self, machine: &str, work: Work) {
+        if let Some(far) = &self.far {
+            far.ask(machine, work);
+        }
+    }
+
     /// Goes to a pane, beside whatever else is under way.
     pub(super) fn jump(&self, jump: Jump) {
         jump::start(jump, self.ways.clone(), self.sender.clone());
@@ -67,14 +66,17 @@ impl Acting {
 
     /// Asks for work; it is done in the order of asking.
     pub(super) fn ask(&self, work: Work) {
-        self.is_called_off.store(false, Ordering::Relaxed);
+        self.is_called_off.store(false, Relaxed);
         // The thread ends only with the program.
         let _ = self.work.send(work);
     }
 
     /// Begins nothing more of what was confirmed.
     pub(super) fn call_off(&self) {
-        self.is_called_off.store(true, Ordering::Relaxed);
+        self.is_called_off.store(true, Relaxed);
+        if let Some(far) = &self.far {
+            far.call_off();
+        }
     }
 }
 
@@ -99,7 +101,7 @@ pub(super) fn start(
     std::thread::Builder::new()
         .name("acting".to_owned())
         .spawn(move || worker.remembering(storage.history).run(&asked))?;
-    Ok(Acting { work, is_called_off, sender: answers, ways })
+    Ok(Acting { work, is_called_off, sender: answers, ways, far: None })
 }
 
 struct Worker {
@@ -220,7 +222,7 @@ impl Worker {
                 self.seen.push(seen);
                 continue;
             };
-            if self.is_called_off.load(Ordering::Relaxed) {
+            if self.is_called_off.load(Relaxed) {
                 self.tell(Msg::Told(ActionResult {
                     title: seen.plan.what,
                     ended: None,

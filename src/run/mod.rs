@@ -13,6 +13,7 @@ mod jump;
 mod keyboard;
 pub(crate) mod log;
 mod options;
+mod ordering;
 mod pace;
 pub(crate) mod scanner;
 mod scheduler;
@@ -22,6 +23,7 @@ mod signals;
 pub(crate) mod tape;
 mod terminal;
 mod watch_tty;
+mod work;
 
 use std::ffi::OsStr;
 use std::ops::ControlFlow;
@@ -36,7 +38,8 @@ pub(crate) use self::event::AtEnd;
 use self::event::Event;
 use self::jump::Ways;
 pub use self::options::Options;
-pub(crate) use self::options::Replay;
+pub(crate) use self::options::{Orders, Replay};
+use self::ordering::Ordering;
 use self::scanner::ScanEvent;
 use crate::act::bind;
 use crate::act::fs::system::System;
@@ -45,6 +48,7 @@ use crate::app::msg::{Hints, Msg, RecordingEvent};
 use crate::app::state::Options as ScreenOptions;
 use crate::config::{ColorChoice, Config, Switch};
 use crate::observe::ReportSource;
+use crate::observe::fleet::Fleet;
 use crate::present::zone::Zone;
 use crate::source::described as own;
 use crate::source::os::clock;
@@ -97,6 +101,12 @@ pub fn run(
     let ways = Ways { machines, is_in_tmux: options.is_in_tmux };
     let storage = Storage { history: options.history, tape: options.tape };
     let acting = acting::start(executor, storage, ways, sender.clone()).context("failed to start acting")?;
+    let dispatcher = options.fleet.as_ref().map(Fleet::dispatcher);
+    let far = options
+        .orders
+        .zip(dispatcher)
+        .map(|(orders, dispatcher)| Ordering::new(orders, dispatcher, sender.clone()));
+    let acting = acting.with(far);
     let send = move |event| match sender.blocking_send(event) {
         Ok(()) => ControlFlow::Continue(()),
         Err(_) => ControlFlow::Break(()),

@@ -1,6 +1,7 @@
 //! What the caller of the screen adds to the configuration.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::mpsc::Receiver;
 
 use super::event::AtEnd;
@@ -8,6 +9,7 @@ use super::tape::Tape;
 use crate::act::executor::Executor;
 use crate::app::kept::Start;
 use crate::app::msg::{Position, Step};
+use crate::core::fleet::order::Asker;
 use crate::observe::fleet::Fleet;
 use crate::observe::watch::hint::Hint;
 
@@ -22,6 +24,17 @@ pub(crate) struct Replay {
     pub(crate) step: Stepper,
 }
 
+/// What orders of other machines are sent by.
+pub(crate) struct Orders {
+    /// Makes what keeps this machine's journal, once for each thread.
+    pub(crate) executor: MakeExecutor,
+    /// Who asks.
+    pub(crate) from: Asker,
+}
+
+/// Makes what acts, or says why nothing can be done.
+pub(crate) type MakeExecutor = Arc<dyn Fn() -> Result<Executor, String> + Send + Sync>;
+
 /// What the caller adds to the configuration.
 #[derive(Default)]
 pub struct Options {
@@ -33,6 +46,8 @@ pub struct Options {
     pub(crate) fleet: Option<Fleet>,
     /// Whether the screen is in a tmux, which can open a window for a pane of another machine.
     pub(crate) is_in_tmux: bool,
+    /// What orders of other machines are sent by.
+    pub(crate) orders: Option<Orders>,
     /// What acts, or why nothing can be done.
     pub(crate) executor: Option<Result<Executor, String>>,
     /// What a key records on, and the folder of its recordings.

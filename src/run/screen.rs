@@ -9,11 +9,12 @@ use futures_util::StreamExt;
 use tokio::sync::mpsc::Receiver;
 use tokio::time::{Instant, sleep_until};
 
-use super::acting::{Acting, Work};
+use super::acting::Acting;
 use super::event::Event;
 use super::options::Replay;
 use super::pace::Pace;
 use super::terminal::Guard;
+use super::work::Work;
 use super::{clipboard, keyboard, log, sequences};
 use crate::app::attention::Attention;
 use crate::app::geometry::Size;
@@ -203,6 +204,8 @@ impl Screen {
                 Effect::Jump(jump) => self.acting.jump(jump),
                 Effect::Offer(requests) => self.acting.ask(Work::Offer(requests)),
                 Effect::Act(confirmed) => self.acting.ask(Work::Act(confirmed)),
+                Effect::OfferOn(machine, requests) => self.acting.ask_on(&machine, Work::Offer(requests)),
+                Effect::ActOn(machine, confirmed) => self.acting.ask_on(&machine, Work::Act(confirmed)),
                 Effect::AskCost => {
                     let cost = own::cost().map(|cost| Cost { lost_lines: log::lost(), ..cost });
                     return self.told(Msg::Cost(cost));

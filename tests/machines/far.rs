@@ -25,7 +25,8 @@ exec "$@"
 "#;
 
 /// The namespaces of a machine.
-const NAMESPACES: [&str; 6] = ["--pid", "--fork", "--kill-child", "--mount", "--mount-proc", "--uts"];
+pub(crate) const NAMESPACES: [&str; 6] =
+    ["--pid", "--fork", "--kill-child", "--mount", "--mount-proc", "--uts"];
 
 /// Returns whether this system lets us make machines; says so where it does not.
 pub(crate) fn are_possible() -> bool {

@@ -16,6 +16,7 @@ mod far;
 mod hostile;
 #[path = "../common/missing.rs"]
 mod missing;
+mod orders;
 #[path = "../common/program.rs"]
 mod program;
 #[path = "../common/pty.rs"]

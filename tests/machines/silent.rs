@@ -62,7 +62,7 @@ fn its_rows_stay_and_nobody_of_it_is_said_to_live_or_to_be_dead() {
     assert!(screen.shows("devbox-pay") && screen.shows("? not seen"), "{}", screen.picture());
     assert!(!screen.shows("died") && !screen.shows("● running  devbox"), "{}", screen.picture());
     screen.press("r");
-    screen.wait_for("only watched from here");
+    screen.wait_for("It is on devbox: it is silent");
     screen.press("4");
     screen.wait_for("unproven");
     assert!(!screen.shows("held") && !screen.shows("✗ dead"), "{}", screen.picture());

@@ -248,7 +248,7 @@ fn act_naively(scheduler: &Scheduler, state: &StateFolder<SimDisk>, observer: &m
     let Ok(parked) = disk.folder(&Path::new(STATE).join("parked")) else { return };
     let from = (&folder, path.file_name().unwrap_or_default());
     if disk.rename_new(from, (&parked, name.as_ref()), Side::Private).is_ok() {
-        let outcome = Outcome { ended: Ended::Done, detail: String::new() };
+        let outcome = Outcome { ended: Ended::Done, detail: String::new(), there: None };
         let receipt = Receipt { entry, title: String::new(), undoes: None, is_final: false, outcome };
         scheduler.with(|world| {
             world.tally.count("naive release: Done");

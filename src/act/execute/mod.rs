@@ -55,12 +55,7 @@ impl<D: Disk> Verified<'_, '_, D> {
         let release = Release { at: now, why: &why };
         let (entry, movements) = free(lock, |entry| lock.lowered(&preview.prepared, entry, release))?;
         let intent = Intent {
-            action: match preview.request {
-                Request::Act { action, .. } => action,
-                Request::Left { .. } => Action::Release,
-                Request::Undo { .. } => Action::Undo,
-                Request::Stop { .. } => Action::Stop,
-            },
+            action: preview.request.action(),
             title: preview.plan.what.clone(),
             why,
             movements,
@@ -69,6 +64,7 @@ impl<D: Disk> Verified<'_, '_, D> {
                 Request::Undo { entry, .. } => Some(entry),
             },
             follows: preview.follows,
+            order: preview.order.clone(),
         };
         lock.begin(entry, &intent, now)?;
         let outcome = match intent.movements.as_slice() {
@@ -160,7 +156,7 @@ impl Preview {
             Movement::Rows { .. } | Movement::Stop { .. } => Ok(()),
         });
         match settled {
-            Ok(()) => Outcome { ended: Ended::Done, detail: read_back(files, movements) },
+            Ok(()) => Outcome::new(Ended::Done, read_back(files, movements)),
             Err(trouble) => undone(files, &done, &trouble),
         }
     }
@@ -241,5 +237,5 @@ fn undone<D: Disk>(files: &Files<'_, D>, done: &[&Movement], trouble: &ActionErr
         | ActionError::Refused(_) => Ended::Failed,
     };
     let detail = std::iter::once(trouble.to_string()).chain(stuck).collect::<Vec<_>>().join("; then ");
-    Outcome { ended, detail }
+    Outcome::new(ended, detail)
 }

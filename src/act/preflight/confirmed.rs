@@ -7,7 +7,7 @@ use crate::act::journal_store::Lock;
 use crate::act::look::{self, Look};
 use crate::act::preflight::preview::Preview;
 use crate::act::rules::Answer;
-use crate::core::model::Confirmation;
+use crate::core::model::{Confirmation, OrderNote};
 
 /// A plan that a person has confirmed, for the state in which it was seen.
 #[derive(Clone, Debug)]
@@ -37,6 +37,11 @@ impl Preview {
 }
 
 impl Confirmed {
+    /// Returns which other machine has asked for it.
+    pub(crate) fn order(&self) -> Option<&OrderNote> {
+        self.0.order.as_ref()
+    }
+
     /// Looks at everything again, under the lock.
     ///
     /// # Errors

@@ -5,7 +5,8 @@ use crate::act::fs::print::sha256;
 use crate::act::preflight::holder::Holder;
 use crate::act::preflight::prepared::PreparedStep;
 use crate::act::rules::Rules;
-use crate::core::model::{Confirmation, Plan, Request};
+use crate::core::fleet::order::digest_of;
+use crate::core::model::{Confirmation, OrderNote, Plan, Request};
 
 /// A plan with the prints of all files that it touches.
 #[derive(Clone, Debug)]
@@ -23,6 +24,8 @@ pub struct Preview {
     pub(crate) follow_ups: Vec<FollowUp>,
     /// The entry that it follows.
     pub(crate) follows: Option<u64>,
+    /// Which other machine has asked for it, where one has.
+    pub(crate) order: Option<OrderNote>,
 }
 
 /// One part that follows, as it was seen together with what it follows.
@@ -43,7 +46,18 @@ impl Preview {
         let state =
             sha256(format!("{:?} {:?} {prepared:?} {holder:?}", plan.steps, plan.confirmation).as_bytes());
         let (rules, follow_ups) = (rules.clone(), Vec::new());
-        Self { plan, request, rules, prepared, holder, state, wait: None, follow_ups, follows: None }
+        Self {
+            plan,
+            request,
+            rules,
+            prepared,
+            holder,
+            state,
+            wait: None,
+            follow_ups,
+            follows: None,
+            order: None,
+        }
     }
 
     /// Returns the short code of this very state: six letters and digits that cannot be confused.
@@ -58,6 +72,13 @@ impl Preview {
             Confirmation::Code => Some(self.code()),
             Confirmation::FullName => Some(self.plan.name.clone()),
         }
+    }
+
+    /// Names this very plan, with all that follows it, for the state that was seen.
+    pub fn digest(&self) -> String {
+        let follow_ups = self.follow_ups.iter().filter_map(|one| one.preview.as_ref().ok());
+        let states = follow_ups.map(|preview| preview.state.as_str());
+        digest_of(&self.plan, &[self.state.as_str()].into_iter().chain(states).collect::<Vec<_>>())
     }
 
     /// Returns what was asked for.

@@ -36,9 +36,10 @@ pub(crate) fn recover<D: Disk>(files: &Files<'_, D>, entry: &Entry) -> Result<Op
     }
 }
 
-/// Returns whether it is still unknown how an entry ended.
+/// Returns whether it is still unknown how an entry ended that was begun here.
 pub(crate) fn is_open(entry: &Entry) -> bool {
-    entry.outcome.as_ref().is_none_or(|outcome| outcome.ended == Ended::Unknown)
+    entry.intent.asked_of().is_none()
+        && entry.outcome.as_ref().is_none_or(|outcome| outcome.ended == Ended::Unknown)
 }
 
 /// Returns the change of rows that an entry is; it has no other movement.
@@ -77,11 +78,11 @@ fn put_right<D: Disk>(files: &Files<'_, D>, movements: &[Movement]) -> Result<Ou
     let detail =
         |text: &str| std::iter::once(text.to_owned()).chain(notes.iter().cloned()).collect::<Vec<_>>();
     Ok(if is_done {
-        Outcome { ended: Ended::Done, detail: detail("it was cut off, and is done").join("; ") }
+        Outcome::new(Ended::Done, detail("it was cut off, and is done").join("; "))
     } else if notes.is_empty() {
-        Outcome { ended: Ended::Failed, detail: "it was cut off; everything is where it was".to_owned() }
+        Outcome::new(Ended::Failed, "it was cut off; everything is where it was".to_owned())
     } else {
-        Outcome { ended: Ended::Stuck, detail: detail("it was cut off").join("; ") }
+        Outcome::new(Ended::Stuck, detail("it was cut off").join("; "))
     })
 }
 

@@ -73,7 +73,7 @@ fn told(ending: Ending, signal: Signal) -> Outcome {
     let is_all = stayed.is_empty();
     detail.extend(notes);
     let ended = if is_all { Ended::Done } else { Ended::Partly };
-    Outcome { ended, detail: detail.join("; ") }
+    Outcome::new(ended, detail.join("; "))
 }
 
 /// Says how an ending that was cut off has left the processes; nobody is signalled.
@@ -85,14 +85,11 @@ pub(crate) fn found(processes: &dyn Processes, meant: &[ProcessPrint]) -> Outcom
     let left: Vec<String> =
         meant.iter().filter(lives).map(|print| format!("PID {} ({})", print.id.pid, print.command)).collect();
     match left.len() {
-        0 => Outcome {
-            ended: Ended::Done,
-            detail: "it was cut off; none of the processes is there any more".to_owned(),
-        },
-        some => Outcome {
-            ended: if some == meant.len() { Ended::Failed } else { Ended::Partly },
-            detail: format!("it was cut off; still there: {}", left.join(", ")),
-        },
+        0 => Outcome::new(Ended::Done, "it was cut off; none of the processes is there any more".to_owned()),
+        some => Outcome::new(
+            if some == meant.len() { Ended::Failed } else { Ended::Partly },
+            format!("it was cut off; still there: {}", left.join(", ")),
+        ),
     }
 }
 

@@ -7,7 +7,7 @@ use crate::core::history::change::Kind;
 use crate::core::history::journal::{Entry, History};
 use crate::core::history::timeline::{Past, Timeline};
 use crate::core::model::{Key, Severity};
-use crate::present::plan::ended;
+use crate::present::plan::{ended_of, title};
 use crate::present::tone::{Mark, Span, Tone, of_severity};
 use crate::present::words;
 
@@ -73,7 +73,7 @@ fn of_entry(entry: &Entry, now: Timestamp) -> Row {
         Cell::ranked(Span::new(&entry.number.to_string(), Tone::Plain), -number),
         Cell::age(now, Some(entry.at)),
         Cell::text(words::action(entry.intent.action), Tone::Plain),
-        Cell::text(&entry.intent.title, Tone::Plain),
+        Cell::text(&title(entry), Tone::Plain),
         undo(entry),
     ];
     Row { key: Key::typed(&entry.number.to_string()), cells, severity: None, line: None, also: String::new() }
@@ -93,7 +93,7 @@ fn of_past(number: u64, past: &Past, now: Timestamp) -> Row {
 
 /// Returns how an entry ended, with its sign.
 pub(crate) fn outcome(entry: &Entry) -> Span {
-    let (mark, tone, word) = ended(entry.outcome.as_ref().map(|outcome| outcome.ended));
+    let (mark, tone, word) = ended_of(entry);
     Span::marked(mark, word, tone)
 }
 

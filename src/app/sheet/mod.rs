@@ -18,6 +18,8 @@ pub(crate) struct Sheet {
     /// What would be done.
     pub(crate) action: Action,
     pub(crate) requests: Vec<Request>,
+    /// The machine that they are about, where that is another one.
+    pub(crate) machine: Option<String>,
     /// What each of them is about, for people.
     pub(crate) names: Vec<String>,
     /// The plans that wait, as the files were when they were looked at.
@@ -68,10 +70,16 @@ pub(crate) fn planned(report: &Report, request: &Request) -> Option<Plan> {
 
 impl Sheet {
     /// Opens a sheet, before its files were looked at.
-    pub(crate) fn new(action: Action, requests: Vec<Request>, names: Vec<String>) -> Self {
+    pub(crate) fn new(
+        action: Action,
+        requests: Vec<Request>,
+        names: Vec<String>,
+        machine: Option<String>,
+    ) -> Self {
         Self {
             action,
             requests,
+            machine,
             names,
             offers: Vec::new(),
             at_work: Vec::new(),
@@ -95,7 +103,8 @@ impl Sheet {
 
     /// Shows what would be done, without looking at any file.
     pub(crate) fn only_shown(&mut self, report: &Report) {
-        let plan = |request: &Request| match planned(report, request) {
+        let is_here = self.machine.is_none();
+        let plan = |request: &Request| match planned(report, request).filter(|_| is_here) {
             Some(plan) => {
                 let name = (plan.confirmation == Confirmation::FullName).then(|| plan.name.clone());
                 let plan = match &plan.refusal {
@@ -203,7 +212,29 @@ impl Sheet {
         self.due = self.told.len() + plans.map(|(plan, _)| 1 + plan.follows.len()).sum::<usize>();
         self.stage = Stage::Working;
         self.scroll = 0;
-        vec![Effect::Act(confirmed), Effect::Redraw]
+        let act = match &self.machine {
+            Some(machine) => Effect::ActOn(machine.clone(), confirmed),
+            None => Effect::Act(confirmed),
+        };
+        vec![act, Effect::Redraw]
+    }
+
+    /// Asks for the plans.
+    pub(crate) fn ask(&self) -> Effect {
+        match &self.machine {
+            Some(machine) => Effect::OfferOn(machine.clone(), self.requests.clone()),
+            None => Effect::Offer(self.requests.clone()),
+        }
+    }
+
+    /// Takes what has become of an order of which that was not known; returns whether it was one of these.
+    pub(crate) fn settle(&mut self, told: ActionResult) -> bool {
+        let is_open = |known: &&mut ActionResult| {
+            known.ended == Some(Ended::Unknown) && known.entry.is_some() && known.entry == told.entry
+        };
+        let Some(known) = self.told.iter_mut().find(is_open) else { return false };
+        *known = told;
+        true
     }
 
     /// Asks for the next text when what was confirmed is finished, if there is one to ask for.
@@ -235,12 +266,19 @@ impl Sheet {
             }
         }
         self.stage = Stage::Looking;
-        vec![Effect::Offer(self.requests.clone()), Effect::Redraw]
+        vec![self.ask(), Effect::Redraw]
     }
 
     /// Compares the plans with a newer look; what is no longer so cannot be confirmed.
     pub(crate) fn recheck(&mut self, report: &Report) {
         if self.stage != Stage::Asking {
+            return;
+        }
+        if let Some(machine) = &self.machine {
+            // It judges anew itself; whoever cannot be asked any more cannot be told to.
+            let is_there =
+                report.machines.iter().any(|view| view.name == *machine && view.why_no_orders().is_none());
+            self.stage = if is_there { Stage::Asking } else { Stage::Moved };
             return;
         }
         let is_same = |offer: &Offer| match (planned(report, &offer.request), &offer.plan) {

@@ -24,6 +24,7 @@ pub(crate) fn write(page: &mut Page, sheet: &Sheet) {
     for offer in offers {
         if let Ok((plan, code)) = &offer.plan {
             page.heading(if sheet.requests.len() > 1 { sheet.name(&offer.request) } else { &plan.name });
+            page.field("Machine", sheet.machine.as_deref().unwrap_or_default(), Tone::Strong);
             let code = code.as_deref().unwrap_or("a code");
             let (confirms, tone) = match plan.ends_processes() {
                 true => (format!("type {code}: this cannot be undone"), Tone::Bad),
@@ -50,7 +51,10 @@ fn write_offer(page: &mut Page, name: &str, offer: &Offer) {
 
 fn write_stage(page: &mut Page, sheet: &Sheet) {
     match sheet.stage {
-        Stage::Looking => page.bullet(Mark::Info, "Looking at the files…", Tone::Dim),
+        Stage::Looking => {
+            let asked = sheet.machine.as_ref().map(|machine| format!("Asking {machine} for its plan…"));
+            page.bullet(Mark::Info, asked.as_deref().unwrap_or("Looking at the files…"), Tone::Dim);
+        }
         Stage::Moved => {
             let more = if sheet.told.is_empty() { "" } else { " more" };
             let moved = format!(

@@ -6,7 +6,8 @@ use crate::app::sheet::Stage;
 use crate::config::Access;
 use crate::core::history::journal::History;
 use crate::core::model::{
-    Action, ActionResult, Confirmation, Ended, ErrorKind, Obstacle, Offer, Record, Request, RestoreTo, Signal,
+    Action, ActionResult, Confirmation, Ended, ErrorKind, MachineState, MachineView, Obstacle, Offer, Plan,
+    Record, Request, RestoreTo, Signal,
 };
 use crate::core::plan::about::plan_for;
 use crate::core::plan::left::plan_left;
@@ -437,4 +438,99 @@ fn whoever_has_stayed_is_planned_to_be_killed() {
     let effects = press(&mut state, "6x");
     let expected = Request::Stop { key: key.clone(), signal: Signal::Kill };
     assert_eq!(effects, [Effect::Offer(vec![expected]), Effect::Redraw]);
+}
+
+/// Returns a busy world of which one claim is on another machine, in this state.
+fn elsewhere(machine: MachineState, no_orders: Option<&str>) -> Report {
+    let mut report = testing::busy();
+    let claim = report.claims.iter_mut().find(|claim| claim.key == key("c-SD-099")).unwrap();
+    claim.key = claim.key.on("devbox");
+    let mut view = MachineView::new("devbox", "ssh devbox".to_owned());
+    (view.state, view.no_orders) = (machine, no_orders.map(Into::into));
+    report.machines.push(view);
+    report
+}
+
+/// Opens the sheet of that claim.
+fn asked_elsewhere(machine: MachineState, no_orders: Option<&str>) -> (State, Vec<Effect>) {
+    let mut state = seen(elsewhere(machine, no_orders));
+    press(&mut state, "4/SD-099\n");
+    let effects = press(&mut state, "r");
+    (state, effects)
+}
+
+#[test]
+fn no_key_acts_on_a_machine_that_cannot_be_asked_and_each_says_why() {
+    for (machine, no_orders, why) in [
+        (MachineState::Silent, None, "It is on devbox: it is silent"),
+        (MachineState::Unreached, None, "It is on devbox: it cannot be reached"),
+        (MachineState::Live, Some("it takes no orders"), "It is on devbox: it takes no orders"),
+    ] {
+        let (state, effects) = asked_elsewhere(machine, no_orders);
+        assert_eq!(effects, [Effect::Redraw]);
+        assert!(state.sheet().is_none());
+        let message = state.message.unwrap();
+        assert!(message.starts_with(why), "{message}");
+    }
+}
+
+#[test]
+fn what_another_machine_would_do_is_shown_with_its_name_and_a_lost_receipt_is_filled_in() {
+    let (mut state, effects) = asked_elsewhere(MachineState::Live, None);
+    let request = Request::Act { key: key("c-SD-099").on("devbox"), action: Action::Release };
+    assert_eq!(effects, [Effect::OfferOn("devbox".to_owned(), vec![request.clone()]), Effect::Redraw]);
+    assert!(panel_text(&state).contains("Asking devbox"));
+    let plan =
+        Plan { confirmation: Confirmation::Yes, name: "x".to_owned(), ..Plan::empty(&key("c-SD-099")) };
+    update(&mut state, Msg::Offered(vec![Offer { request, plan: Ok((plan, None)) }]));
+    assert!(panel_text(&state).contains("Machine") && panel_text(&state).contains("devbox"));
+    // It is judged anew there: what is seen of it here changes nothing, but that it is seen.
+    update(&mut state, Msg::Looked(Arc::new(elsewhere(MachineState::Live, None))));
+    let effects = press(&mut state, "y");
+    assert_eq!(effects, [Effect::ActOn("devbox".to_owned(), Confirmed::Yes), Effect::Redraw]);
+    let told = |ended, entry| ActionResult {
+        title: "park it".to_owned(),
+        ended: Some(ended),
+        detail: String::new(),
+        entry: Some(entry),
+    };
+    update(&mut state, Msg::Told(told(Ended::Unknown, 7)));
+    update(&mut state, Msg::Finished);
+    assert!(panel_text(&state).contains("Unknown; it is checked later: park it"));
+    update(&mut state, Msg::Settled("devbox".to_owned(), told(Ended::Done, 8)));
+    assert!(state.message.as_ref().is_some_and(|message| message.contains("park it was done")));
+    assert!(panel_text(&state).contains("Unknown"), "that was another one");
+    update(&mut state, Msg::Settled("devbox".to_owned(), told(Ended::Done, 7)));
+    assert!(panel_text(&state).contains("Done: park it") && !panel_text(&state).contains("Unknown"));
+}
+
+#[test]
+fn a_plan_of_a_machine_that_falls_silent_cannot_be_confirmed() {
+    let (mut state, _) = asked_elsewhere(MachineState::Live, None);
+    let request = state.sheet().unwrap().requests[0].clone();
+    let plan = Plan { confirmation: Confirmation::Yes, ..Plan::empty(&key("c-SD-099")) };
+    update(&mut state, Msg::Offered(vec![Offer { request, plan: Ok((plan, None)) }]));
+    update(&mut state, Msg::Looked(Arc::new(elsewhere(MachineState::Silent, None))));
+    assert_eq!(state.sheet().unwrap().stage, Stage::Moved);
+}
+
+#[test]
+fn one_plan_is_about_one_machine() {
+    let mut state = seen(elsewhere(MachineState::Live, None));
+    let keys = [key("c-SD-099").on("devbox"), key("c-feature/old")];
+    press(&mut state, "4");
+    state.marks.extend(keys);
+    press(&mut state, "r");
+    assert!(state.sheet().is_none());
+    assert!(state.message.unwrap().contains("several machines"));
+}
+
+#[test]
+fn what_was_asked_of_another_machine_is_undone_there() {
+    let mut state = seen(elsewhere(MachineState::Live, None));
+    let journal = br#"{"entry":7,"at":"2026-11-20T09:00:00Z","intent":{"action":"release","title":"t","why":"","movements":[],"order":{"id":"o","side":"asked-of","machine":"devbox"}}}
+{"entry":7,"at":"2026-11-20T09:00:00Z","outcome":{"ended":"done","detail":"","there":3}}"#;
+    update(&mut state, Msg::History(Arc::new(History::read(journal))));
+    let undo = Request::Undo { entry: 3, to: RestoreTo::Origin };
+    assert_eq!(press(&mut state, "z"), [Effect::OfferOn("devbox".to_owned(), vec![undo]), Effect::Redraw]);
 }

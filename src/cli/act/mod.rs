@@ -1,29 +1,29 @@
 //! The commands that act: `release`, `park`, `migrate`, `clean`, `stop`, `undo`. Each shows its plans
 //! first; each plan is confirmed, verified and journalled by itself.
 
+mod consent;
+mod far;
+pub(crate) mod open;
+pub(crate) mod site;
 mod transcript;
 
 use std::collections::BTreeSet;
-use std::path::Path;
-use std::time::Duration;
 
 use anyhow::anyhow;
 
+use self::consent::{asks_only_for_yes, question};
+pub(crate) use self::open::{asker, executor, looking};
+use self::site::Site;
 use self::transcript::Transcript;
 use super::args::Consent;
 use super::ask::said_yes;
 use super::explain::find::{self, Found};
 use super::failure::{Exit, Failure, Outcome, of_action};
-use super::output::{Paint, Shape, complain};
+use super::output::{Paint, Shape};
 use super::settings::Settings;
-use super::signatures::signatures;
-use crate::act::error::ActionError;
 use crate::act::executor::Executor;
 use crate::act::preflight::preview::Preview;
-use crate::act::rows::postgres::Postgres;
-use crate::act::rules::{Answer, Rules};
-use crate::cli::look;
-use crate::config::Access;
+use crate::act::rules::Answer;
 use crate::core::model::text::shown;
 use crate::core::model::{
     Action, Code, Confirmation, Format, Key, LeftOver, RecordKind, RecordView, Remedy, Report, Request,
@@ -33,66 +33,19 @@ use crate::core::plan::about::Known;
 use crate::core::plan::find::Subject;
 use crate::core::plan::holder::claims_of;
 use crate::core::plan::stop::topmost;
-use crate::observe::Observer;
-use crate::source::os::{clock, host};
-
-/// How long a command waits while another claimtop is at work.
-const LOCK_PATIENCE: Duration = Duration::from_secs(5);
-
-fn complain_of(wait: &str) {
-    complain(&format!("claimtop: {wait}"));
-}
-
-/// Makes the executor that acts, over the world of these settings.
-///
-/// # Errors
-/// The state folder cannot be made or opened, or the home is another user's.
-pub(crate) fn executor(settings: &Settings) -> Result<Executor, Failure> {
-    if let Some(owner) = settings.other_owner {
-        let error =
-            anyhow!("the home belongs to user {owner}, and root acts on nothing that others can steer");
-        let hint = format!("act as that user: setpriv --reuid {owner} --init-groups claimtop ...");
-        return Err(Failure::new(Exit::Refused, error).hint(hint));
-    }
-    over(settings, Executor::new).map(|executor| executor.waiting(LOCK_PATIENCE, Some(Box::new(complain_of))))
-}
-
-/// Makes the executor that only looks: it makes nothing in the state folder, and needs none.
-///
-/// # Errors
-/// There is one, and it cannot be read.
-pub(crate) fn looking(settings: &Settings) -> Result<Executor, Failure> {
-    over(settings, Executor::looking)
-}
-
-fn over(
-    settings: &Settings,
-    open: impl FnOnce(&Path, Observer, Rules) -> Result<Executor, ActionError>,
-) -> Result<Executor, Failure> {
-    let observer = look::observer(settings, signatures(settings)?);
-    let rules = Rules {
-        home: settings.places.home.clone(),
-        uid: host::host(clock::now()).uid,
-        settled_for: Rules::SETTLED_FOR,
-    };
-    let executor = open(&settings.state, observer, rules).map_err(of_action)?;
-    let Some(target) = settings.places.leo_database.clone() else { return Ok(executor) };
-    let rows = Postgres::new(target).map_err(|error| Failure::new(Exit::Failed, anyhow!(error)))?;
-    Ok(executor.with(Format::Leo, Box::new(rows)))
-}
 
 /// Acts on what a person named.
 ///
 /// # Errors
 /// Nothing or several things are called so, or acting is refused or fails.
 pub(crate) fn on(settings: &Settings, action: Action, subjects: &[String], consent: &Consent) -> Outcome {
-    let mut executor = opened(settings, consent)?;
-    let report = executor.report();
+    let mut site = site::open(settings, consent, subjects)?;
+    let report = site.report();
     let mut requests = Vec::new();
     for subject in subjects {
         requests.extend(asked(&report, find::find(&report, subject)?, action)?);
     }
-    carry_out(settings, &mut executor, &report, &requests, consent)
+    carry_out(settings, site, &report, &requests, consent)
 }
 
 /// Ends what a person named: a left-over or a window.
@@ -100,12 +53,18 @@ pub(crate) fn on(settings: &Settings, action: Action, subjects: &[String], conse
 /// # Errors
 /// Nothing or several things are called so, or acting is refused or fails.
 pub(crate) fn stop(settings: &Settings, subject: &str, consent: &Consent) -> Outcome {
-    let mut executor = opened(settings, consent)?;
-    let report = executor.report();
+    let mut site = site::open(settings, consent, &[subject.to_owned()])?;
+    let report = site.report();
     let key = ending(&report, subject)?;
-    let history = executor.history().map_err(of_action)?;
-    let signal = topmost(&report, &key).map_or(Signal::Term, |id| history.next_signal(id));
-    carry_out(settings, &mut executor, &report, &[Request::Stop { key, signal }], consent)
+    let signal = match &site {
+        Site::Here(executor) => {
+            let history = executor.history().map_err(of_action)?;
+            topmost(&report, &key).map_or(Signal::Term, |id| history.next_signal(id))
+        }
+        // What was tried there before is known there.
+        Site::There(_) => Signal::Term,
+    };
+    carry_out(settings, site, &report, &[Request::Stop { key, signal }], consent)
 }
 
 /// Returns the key of a left-over by that or its PID, or of whatever else is called so.
@@ -153,13 +112,13 @@ fn asked(report: &Report, found: Found<'_>, action: Action) -> Result<Vec<Reques
 /// # Errors
 /// Acting is refused or fails.
 pub(crate) fn migrate_all(settings: &Settings, consent: &Consent) -> Outcome {
-    let mut executor = opened(settings, consent)?;
-    let report = executor.report();
+    let mut site = site::open(settings, consent, &[])?;
+    let report = site.report();
     let legacy = report.findings.iter().filter(|finding| finding.remedy == Remedy::Migrate);
     let keys: BTreeSet<_> = legacy.filter_map(|finding| finding.subjects.first().cloned()).collect();
     let requests: Vec<_> =
         keys.into_iter().map(|key| Request::Act { key, action: Action::Migrate }).collect();
-    carry_out(settings, &mut executor, &report, &requests, consent)
+    carry_out(settings, site, &report, &requests, consent)
 }
 
 /// Parks every record that is provably dead and past its own system's limit.
@@ -167,12 +126,12 @@ pub(crate) fn migrate_all(settings: &Settings, consent: &Consent) -> Outcome {
 /// # Errors
 /// Acting is refused or fails.
 pub(crate) fn clean(settings: &Settings, consent: &Consent) -> Outcome {
-    let mut executor = opened(settings, consent)?;
-    let report = executor.report();
+    let mut site = site::open(settings, consent, &[])?;
+    let report = site.report();
     let requests: Vec<_> = outdated(&report)
         .map(|record| Request::Act { key: record.key.clone(), action: Action::Park })
         .collect();
-    carry_out(settings, &mut executor, &report, &requests, consent)
+    carry_out(settings, site, &report, &requests, consent)
 }
 
 /// Returns the records that a clean is about. A companion goes with its session; the states of
@@ -194,54 +153,54 @@ fn outdated(report: &Report) -> impl Iterator<Item = &RecordView> {
     })
 }
 
-/// Undoes an entry, or the newest that can be undone.
+/// Undoes an entry, or the newest that can be undone. One that was asked of another machine is undone there.
 ///
 /// # Errors
 /// There is none, or acting is refused or fails.
-pub(crate) fn undo(settings: &Settings, entry: Option<u64>, to: RestoreTo, consent: &Consent) -> Outcome {
-    let mut executor = opened(settings, consent)?;
-    let history = executor.history().map_err(of_action)?;
-    let newest = || history.newest_undoable().map(|entry| entry.number);
-    let entry = entry.or_else(newest).ok_or_else(|| {
+pub(crate) fn undo(settings: &Settings, entry: Option<&str>, to: RestoreTo, consent: &Consent) -> Outcome {
+    let none = || {
         Failure::new(Exit::Refused, anyhow!("there is nothing to undo"))
             .hint("claimtop journal lists what was done")
-    })?;
-    let report = executor.report();
-    carry_out(settings, &mut executor, &report, &[Request::Undo { entry, to }], consent)
+    };
+    let meant = site::undo(settings, consent, entry)?;
+    let (mut site, entry) = (meant.site, meant.entry.ok_or_else(none)?);
+    let report = site.report();
+    carry_out(settings, site, &report, &[Request::Undo { entry, to }], consent)
 }
 
-fn opened(settings: &Settings, consent: &Consent) -> Result<Executor, Failure> {
-    if consent.dry_run {
-        return looking(settings);
-    }
-    if settings.effective.config.access == Access::ReadOnly {
-        let error = anyhow!("claimtop is read-only");
-        return Err(Failure::new(Exit::Refused, error).hint("leave --read-only out, or use --dry-run"));
-    }
-    executor(settings)
-}
-
-/// Shows every plan, asks where that is needed, and does one after the other; one refusal does
-/// not stop the rest.
+/// Carries requests out where their things are.
 fn carry_out(
     settings: &Settings,
-    executor: &mut Executor,
+    site: Site,
     report: &Report,
     requests: &[Request],
     consent: &Consent,
 ) -> Outcome {
     let paint = Paint::for_stdout(settings.effective.config.color);
     let shape = if consent.json { Shape::Json } else { Shape::Text(paint) };
-    let mut transcript = Transcript::new(shape);
-    if requests.is_empty() {
-        return transcript.nothing();
+    let transcript = Transcript::new(shape);
+    match site {
+        _ if requests.is_empty() => transcript.nothing(),
+        Site::Here(mut executor) => carry_out_here(transcript, &mut executor, report, requests, consent),
+        Site::There(there) => far::carry_out(transcript, there, requests, consent),
     }
+}
+
+/// Shows every plan, asks where that is needed, and does one after the other; one refusal does
+/// not stop the rest.
+fn carry_out_here(
+    mut transcript: Transcript,
+    executor: &mut Executor,
+    report: &Report,
+    requests: &[Request],
+    consent: &Consent,
+) -> Outcome {
     let chosen = planned(executor, report, requests, &mut transcript)?;
     if consent.dry_run {
         chosen.iter().for_each(|seen| transcript.waits(seen));
         return transcript.end();
     }
-    let is_asked = shape != Shape::Json && asks_only_for_yes(&chosen);
+    let is_asked = !transcript.is_json() && asks_only_for_yes(chosen.iter().map(|seen| &seen.plan));
     let is_yes = consent.yes || (is_asked && said_yes(&question(chosen.len()))?);
     for seen in chosen {
         let title = seen.plan.what.clone();
@@ -249,7 +208,7 @@ fn carry_out(
             Some(text) if seen.plan.confirmation != Confirmation::Yes => Answer::Typed(text.clone()),
             _ if is_yes => Answer::Yes,
             Some(_) | None => {
-                transcript.unconfirmed(&seen);
+                transcript.unconfirmed(&seen.plan, seen.wanted().as_deref());
                 continue;
             }
         };
@@ -279,12 +238,4 @@ fn planned(
         }
     }
     Ok(chosen)
-}
-
-fn question(number: usize) -> String {
-    if number == 1 { "Do it".to_owned() } else { format!("Do all {number}") }
-}
-
-fn asks_only_for_yes(chosen: &[Preview]) -> bool {
-    !chosen.is_empty() && chosen.iter().all(|seen| seen.plan.confirmation == Confirmation::Yes)
 }

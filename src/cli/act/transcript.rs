@@ -5,12 +5,14 @@ use serde::Serialize;
 use crate::act::error::ActionError;
 use crate::act::execute::Receipt;
 use crate::act::follow_up::Completed;
+use crate::act::order_sender::Sent;
 use crate::act::preflight::preview::Preview;
-use crate::cli::failure::{Exit, Failure, Outcome, exit_of};
+use crate::cli::failure::{Exit, Failure, Outcome, exit_of, exit_of_kind};
 use crate::cli::output::{Paint, Shape, lines, print_if_heard};
+use crate::core::fleet::order::{Became, OrderReceipt, Proposed};
 use crate::core::model::json;
 use crate::core::model::text::shown;
-use crate::core::model::{Confirmation, Ended, Plan};
+use crate::core::model::{Confirmation, Ended, Obstacle, Plan};
 use crate::present::page::Page;
 use crate::present::plan;
 use crate::present::tone::Tone;
@@ -33,6 +35,9 @@ struct Object {
     schema: &'static str,
     plans: Vec<ShownPlan>,
     receipts: Vec<Receipt>,
+    /// What was asked of another machine.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    orders: Vec<ShownOrder>,
     refused: Vec<Refused>,
 }
 
@@ -43,6 +48,20 @@ struct ShownPlan {
     /// What `--confirm` must be, when it is a code.
     #[serde(skip_serializing_if = "Option::is_none")]
     code: Option<String>,
+    /// The machine that it was made on, where that is another one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    machine: Option<String>,
+}
+
+/// What was asked of another machine, and what has become of it.
+#[derive(Serialize)]
+struct ShownOrder {
+    machine: String,
+    /// The entry of this machine's journal.
+    entry: u64,
+    title: String,
+    #[serde(flatten)]
+    receipt: OrderReceipt,
 }
 
 #[derive(Serialize)]
@@ -53,7 +72,13 @@ struct Refused {
 
 impl Transcript {
     pub(super) fn new(shape: Shape) -> Self {
-        let answer = Object { schema: SCHEMA, plans: Vec::new(), receipts: Vec::new(), refused: Vec::new() };
+        let answer = Object {
+            schema: SCHEMA,
+            plans: Vec::new(),
+            receipts: Vec::new(),
+            orders: Vec::new(),
+            refused: Vec::new(),
+        };
         Self { shape, answer, worst: Exit::Fine, unheard: None }
     }
 
@@ -65,12 +90,64 @@ impl Transcript {
         self.end()
     }
 
+    pub(super) fn is_json(&self) -> bool {
+        self.shape == Shape::Json
+    }
+
     pub(super) fn plan(&mut self, seen: &Preview) {
-        let code = (seen.plan.confirmation == Confirmation::Code).then(|| seen.code());
+        self.shown(&seen.plan, seen.wanted().as_deref(), None);
+    }
+
+    /// Shows a plan that was made on another machine.
+    pub(super) fn proposed(&mut self, proposed: &Proposed, machine: &str) {
+        self.shown(&proposed.plan, proposed.wanted.as_deref(), Some(machine));
+    }
+
+    fn shown(&mut self, plan: &Plan, wanted: Option<&str>, machine: Option<&str>) {
+        let code = wanted.filter(|_| plan.confirmation == Confirmation::Code).map(str::to_owned);
         if let Shape::Text(paint) = self.shape {
-            self.say(&text(seen, paint));
+            self.say(&text(plan, wanted, machine, paint));
         }
-        self.answer.plans.push(ShownPlan { plan: seen.plan.clone(), code });
+        let machine = machine.map(str::to_owned);
+        self.answer.plans.push(ShownPlan { plan: plan.clone(), code, machine });
+    }
+
+    /// Tells what has become of an order, and of what followed it.
+    pub(super) fn ordered(&mut self, machine: &str, title: &str, sent: &Sent) {
+        self.became(machine, title, &sent.receipt.became, Some(sent.entry));
+        for part in &sent.receipt.followed {
+            self.became(machine, &part.title, &part.became, None);
+        }
+        let (machine, title) = (machine.to_owned(), title.to_owned());
+        let receipt = sent.receipt.clone();
+        self.answer.orders.push(ShownOrder { machine, entry: sent.entry, title, receipt });
+    }
+
+    fn became(&mut self, machine: &str, title: &str, became: &Became, entry: Option<u64>) {
+        let (exit, word, tone, detail) = match became {
+            Became::Ended { ended, detail, .. } => {
+                let (_, tone, word) = plan::ended(Some(*ended));
+                let word = if *ended == Ended::Changed { "changed under you" } else { word };
+                (exit_of_end(*ended), word, tone, detail)
+            }
+            Became::Refused(why) => (exit_of_kind(why.kind), "not done", Tone::Warning, &why.text),
+            Became::Unknown(why) => (Exit::Failed, "unknown until seen", Tone::Notice, why),
+        };
+        self.worsen(exit);
+        let Shape::Text(paint) = self.shape else { return };
+        let hint = match (became, entry) {
+            (Became::Ended { ended: Ended::Done, .. }, Some(entry)) => format!("; claimtop undo {entry}"),
+            (Became::Unknown(_), Some(_)) => format!("; claimtop journal --on {machine} asks again"),
+            _ => String::new(),
+        };
+        let detail = if detail.is_empty() { String::new() } else { format!(": {}", shown(detail)) };
+        let (word, hint) = (paint.paint(tone, word), paint.paint(Tone::Dim, &hint));
+        self.say(&format!("{word} on {machine}: {}{detail}{hint}\n", shown(title)));
+    }
+
+    /// Tells why nothing is done on another machine.
+    pub(super) fn obstacle(&mut self, what: Option<&str>, why: &Obstacle) {
+        self.refused(what, &why.text, exit_of_kind(why.kind));
     }
 
     /// Tells what was done, and what followed, line by line.
@@ -88,11 +165,7 @@ impl Transcript {
         let outcome = &receipt.outcome;
         let (_, tone, word) = plan::ended(Some(outcome.ended));
         let word = if outcome.ended == Ended::Changed { "changed under you" } else { word };
-        self.worsen(match outcome.ended {
-            Ended::Done => Exit::Fine,
-            Ended::Changed => Exit::Refused,
-            Ended::Failed | Ended::Stuck | Ended::Unknown | Ended::Partly => Exit::Failed,
-        });
+        self.worsen(exit_of_end(outcome.ended));
         let (entry, ended) = (receipt.entry, outcome.ended);
         match ended {
             Ended::Done => tracing::info!(entry, ?ended, "acted"),
@@ -135,8 +208,8 @@ impl Transcript {
     }
 
     /// Says what a plan asks for that was not given.
-    pub(super) fn unconfirmed(&mut self, seen: &Preview) {
-        self.refused(Some(&seen.plan.what), &wanted(seen), Exit::Refused);
+    pub(super) fn unconfirmed(&mut self, plan: &Plan, text: Option<&str>) {
+        self.refused(Some(&plan.what), &wanted(plan, text), Exit::Refused);
     }
 
     fn refused(&mut self, what: Option<&str>, why: &str, exit: Exit) {
@@ -168,24 +241,34 @@ impl Transcript {
     }
 }
 
-/// Says what confirms a plan.
-fn wanted(seen: &Preview) -> String {
-    match seen.plan.confirmation {
+/// Returns the exit code of how something ended.
+fn exit_of_end(ended: Ended) -> Exit {
+    match ended {
+        Ended::Done => Exit::Fine,
+        Ended::Changed => Exit::Refused,
+        Ended::Failed | Ended::Stuck | Ended::Unknown | Ended::Partly => Exit::Failed,
+    }
+}
+
+/// Says what confirms a plan: what must be typed, where a plain yes is not enough.
+fn wanted(plan: &Plan, text: Option<&str>) -> String {
+    let text = shown(text.unwrap_or_default());
+    match plan.confirmation {
         Confirmation::Yes => "--yes does it".to_owned(),
-        Confirmation::Code => format!("--confirm {} does it, for this state only", seen.code()),
+        Confirmation::Code => format!("--confirm {text} does it, for this state only"),
         Confirmation::FullName => {
-            let name = shown(&seen.plan.name);
-            let why = if seen.plan.ends_processes() { "for good" } else { "although a live window holds it" };
-            format!("--confirm {name:?} does it, {why}")
+            let why = if plan.ends_processes() { "for good" } else { "although a live window holds it" };
+            format!("--confirm {text:?} does it, {why}")
         }
         Confirmation::Refused => "it is never done".to_owned(),
     }
 }
 
 /// Lays a plan out, under what it would do.
-fn text(seen: &Preview, paint: Paint) -> String {
+fn text(plan: &Plan, typed: Option<&str>, machine: Option<&str>, paint: Paint) -> String {
     let mut page = Page::for_text(clock::now());
-    page.heading(&seen.plan.name);
-    plan::write(&mut page, &seen.plan, (&wanted(seen), Tone::Plain));
+    page.heading(&plan.name);
+    page.field("Machine", machine.unwrap_or_default(), Tone::Strong);
+    plan::write(&mut page, plan, (&wanted(plan, typed), Tone::Plain));
     lines(&page, paint)
 }

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use crate::core::fleet::line::{Hello, Line, LookEnd, PartId, SCHEMA};
+use crate::core::fleet::order::{MOST_REQUESTS, OrderReceipt, Proposal, RawPlans, read_proposal};
 use crate::core::fleet::part::{Part, is_derived};
 use crate::core::model::fixed;
 use crate::core::model::report::SCHEMA as REPORT;
@@ -42,6 +43,8 @@ pub enum Received {
     Look,
     /// A sign of life with this number.
     Beat(u64),
+    /// An answer, which [`Decoder::answer`] gives.
+    Answer,
     /// Something of a look, or nothing of use.
     Other,
 }
@@ -86,6 +89,16 @@ pub struct Decoder {
     words: usize,
     not_understood: usize,
     report: Option<Arc<Report>>,
+    answer: Option<Answer>,
+}
+
+/// What a machine has answered to what was asked of it.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Answer {
+    /// What would be done, to the question of this number.
+    Plans(u64, Vec<Proposal>),
+    /// What has become of an order.
+    Receipt(OrderReceipt),
 }
 
 impl Decoder {
@@ -103,7 +116,13 @@ impl Decoder {
             words: 0,
             not_understood: 0,
             report: None,
+            answer: None,
         }
+    }
+
+    /// Returns the answer that was received last, once.
+    pub fn answer(&mut self) -> Option<Answer> {
+        self.answer.take()
     }
 
     /// Returns who it has said it is.
@@ -178,7 +197,30 @@ impl Decoder {
             self.commit(looked)?;
             return Ok(Received::Look);
         }
-        Ok(line.beat.map_or(Received::Other, |beat| Received::Beat(beat.number)))
+        if let Some(beat) = line.beat {
+            return Ok(Received::Beat(beat.number));
+        }
+        let receipt = line.receipt.map(OrderReceipt::read);
+        self.answer = match (line.plans, receipt) {
+            (Some(plans), _) => Some(self.proposed(&plans)),
+            (None, Some(Ok(receipt))) => Some(Answer::Receipt(receipt)),
+            (None, Some(Err(_))) => {
+                self.not_understood += 1;
+                None
+            }
+            (None, None) => None,
+        };
+        Ok(if self.answer.is_some() { Received::Answer } else { Received::Other })
+    }
+
+    /// Reads plans, and calls what they are about as it is called from elsewhere.
+    fn proposed(&self, plans: &RawPlans<'_>) -> Answer {
+        let mut proposals: Vec<Proposal> =
+            plans.is.iter().take(MOST_REQUESTS).map(|text| read_proposal(text)).collect();
+        for proposed in proposals.iter_mut().flatten() {
+            proposed.plan.keys_mut().into_iter().for_each(|key| *key = key.there().on(&self.machine));
+        }
+        Answer::Plans(plans.number, proposals)
     }
 
     /// Passes over what is none of ours: what a shell says before, or what a later version may say.

@@ -8,6 +8,7 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 
 use crate::core::fleet::line::{Beat, Hello, Line, LookEnd, PartId, PartKind, RawPart, hashed};
+use crate::core::fleet::order::{Ask, Order, OrderReceipt, Proposal, RawPlans, Settle};
 use crate::core::model::{
     Domain, Finding, Holder, Key, KeyKind, RecordView, Report, Tombstone, WindowView, json,
 };
@@ -113,6 +114,50 @@ impl Encoder {
     /// As [`Encoder::hello`].
     pub fn beat(number: u64) -> serde_json::Result<String> {
         line(&Line { beat: Some(Beat { number }), ..Line::default() })
+    }
+
+    /// Asks what would be done.
+    ///
+    /// # Errors
+    /// As [`Encoder::hello`].
+    pub fn ask(ask: Ask) -> serde_json::Result<String> {
+        line(&Line { ask: Some(ask), ..Line::default() })
+    }
+
+    /// Says what would be done.
+    ///
+    /// # Errors
+    /// As [`Encoder::hello`].
+    pub fn plans(number: u64, proposals: &[Proposal]) -> serde_json::Result<String> {
+        let texts = proposals.iter().map(|proposal| RawValue::from_string(json::to_line(proposal)?));
+        let texts: Vec<_> = texts.collect::<serde_json::Result<_>>()?;
+        let is = texts.iter().map(|text| &**text).collect();
+        line(&Line { plans: Some(RawPlans { number, is }), ..Line::default() })
+    }
+
+    /// Asks to carry out a plan.
+    ///
+    /// # Errors
+    /// As [`Encoder::hello`].
+    pub fn order(order: Order) -> serde_json::Result<String> {
+        line(&Line { order: Some(order), ..Line::default() })
+    }
+
+    /// Asks what has become of an order.
+    ///
+    /// # Errors
+    /// As [`Encoder::hello`].
+    pub fn settle(settle: Settle) -> serde_json::Result<String> {
+        line(&Line { settle: Some(settle), ..Line::default() })
+    }
+
+    /// Says what has become of an order.
+    ///
+    /// # Errors
+    /// As [`Encoder::hello`].
+    pub fn receipt(receipt: &OrderReceipt) -> serde_json::Result<String> {
+        let text = RawValue::from_string(json::to_line(receipt)?)?;
+        line(&Line { receipt: Some(&text), ..Line::default() })
     }
 }
 

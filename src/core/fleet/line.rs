@@ -8,12 +8,13 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use sha2::{Digest, Sha256};
 
+use crate::core::fleet::order::{Ask, Order, RawPlans, Settle};
 use crate::core::model::EndedWindow;
 
 /// The name of what is spoken; another number is another language.
 pub(crate) const SCHEMA: &str = "claimtop.stream.v1";
 
-/// What the witness of a machine says.
+/// What the witness of a machine says, and what is asked of it.
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct Line<'a> {
@@ -32,6 +33,21 @@ pub(crate) struct Line<'a> {
     /// It is still there.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub beat: Option<Beat>,
+    /// Asks what would be done.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ask: Option<Ask>,
+    /// Answers that.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub plans: Option<RawPlans<'a>>,
+    /// Asks to carry out a plan.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub order: Option<Order>,
+    /// Asks what has become of an order.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub settle: Option<Settle>,
+    /// Says what has become of an order.
+    #[serde(borrow, skip_serializing_if = "Option::is_none")]
+    pub receipt: Option<&'a RawValue>,
 }
 
 /// Who speaks.
@@ -55,6 +71,9 @@ pub struct Hello {
     /// Whether it takes orders.
     #[serde(default)]
     pub takes_orders: bool,
+    /// Why it takes none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub no_orders: Option<String>,
 }
 
 /// What tells a machine from others, whatever name it was reached by.

@@ -1,14 +1,12 @@
 //! The things that a witness tells of, each by itself: one that cannot be understood costs no other.
 
-use std::borrow::Cow;
 use std::sync::Arc;
 
 use jiff::Timestamp;
 use serde::Deserialize;
-use serde_json::Value;
 
+use crate::core::fleet::harmless::harmless;
 use crate::core::fleet::line::PartKind;
-use crate::core::model::text::{is_forbidden, shown};
 use crate::core::model::{
     BrokenPath, ClaimStatus, ClaimView, Finding, Key, LeftOver, LeftTree, Need, NeedKind, RecordView,
     Releasable, Resource, SourceHealth, Surface, Tombstone, Untrusted, WindowView,
@@ -132,38 +130,10 @@ pub(crate) fn is_derived(key: &Key) -> bool {
     key.kind().is_some() && digits.len() == 8 && digits.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
-/// Returns JSON in whose texts nothing could steer a terminal: what is one's own words here is another's there.
-///
-/// # Errors
-/// It is no JSON.
-fn harmless(text: &str) -> serde_json::Result<Cow<'_, str>> {
-    // What is forbidden stands there itself, or escaped.
-    if !text.contains('\\') && !text.chars().any(is_forbidden) {
-        return Ok(Cow::Borrowed(text));
-    }
-    let mut value: Value = serde_json::from_str(text)?;
-    make_harmless(&mut value);
-    Ok(Cow::Owned(value.to_string()))
-}
-
-fn make_harmless(value: &mut Value) {
-    match value {
-        Value::Null | Value::Bool(_) | Value::Number(_) => {}
-        Value::String(text) => *text = shown(text),
-        Value::Array(values) => values.iter_mut().for_each(make_harmless),
-        Value::Object(members) => {
-            let all = std::mem::take(members);
-            members.extend(all.into_iter().map(|(name, mut value)| {
-                make_harmless(&mut value);
-                (shown(&name), value)
-            }));
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::core::model::text::is_forbidden;
 
     #[test]
     fn nothing_that_another_says_steers_a_terminal() {

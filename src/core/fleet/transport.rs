@@ -5,6 +5,8 @@ use std::fmt;
 
 use serde::Deserialize;
 
+use crate::core::fleet::order::Allow;
+
 /// The program's name there, where no other is given.
 const CLAIMTOP: &str = "claimtop";
 
@@ -25,6 +27,8 @@ pub(crate) struct Machine {
     pub(crate) transport: Transport,
     /// Where claimtop is there, where its shell does not find it by itself.
     pub(crate) path: Option<String>,
+    /// What is asked of it.
+    pub(crate) allow: Allow,
 }
 
 impl Machine {
@@ -33,7 +37,12 @@ impl Machine {
     /// # Errors
     /// Says why it is none.
     pub(crate) fn parse(text: &str) -> Result<Self, String> {
-        Ok(Self { name: checked_name(text)?, transport: Transport::parse(text)?, path: None })
+        Ok(Self {
+            name: checked_name(text)?,
+            transport: Transport::parse(text)?,
+            path: None,
+            allow: Allow::Observe,
+        })
     }
 }
 
@@ -131,13 +140,17 @@ impl Transport {
     }
 
     /// Returns the program to start and its arguments.
-    pub(crate) fn command(&self, path: Option<&str>) -> Vec<OsString> {
+    pub(crate) fn command(&self, path: Option<&str>, allow: Allow) -> Vec<OsString> {
         let path = path.unwrap_or(CLAIMTOP);
-        let there = [path, "stream", "--observe"].map(str::to_owned);
+        let flag = match allow {
+            Allow::Observe => "--observe",
+            Allow::Operate => "--operate",
+        };
+        let there = [path, "stream", flag].map(str::to_owned);
         let words: Vec<String> = match self {
             Self::Ssh(host) => {
                 let options = SSH.iter().flat_map(|option| ["-o".to_owned(), (*option).to_owned()]);
-                let command = format!("{} stream --observe", quoted_path(path));
+                let command = format!("{} stream {flag}", quoted_path(path));
                 ["ssh", "-T"]
                     .map(str::to_owned)
                     .into_iter()
@@ -197,7 +210,7 @@ mod tests {
 
     #[track_caller]
     fn check(on: &str, path: Option<&str>, expected: &str) {
-        let command = Transport::parse(on).unwrap().command(path);
+        let command = Transport::parse(on).unwrap().command(path, Allow::Observe);
         let words: Vec<&str> = command.iter().map(|word| word.to_str().unwrap()).collect();
         assert_eq!(words.join("|"), expected);
     }

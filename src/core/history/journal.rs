@@ -6,7 +6,9 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::core::model::path::exact;
-use crate::core::model::{Action, Ended, Format, ProcessId, ProcessPrint, RowChange, Signal, Untrusted};
+use crate::core::model::{
+    Action, Ended, Format, OrderNote, OrderSide, ProcessId, ProcessPrint, RowChange, Signal, Untrusted,
+};
 
 /// What a file was: if anything of it differs, it is not the file that was meant.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -154,6 +156,21 @@ pub struct Intent {
     /// The entry that this one followed, as a part of the same action.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub follows: Option<u64>,
+    /// The other machine, where one has asked for it or was asked for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub order: Option<OrderNote>,
+}
+
+impl Intent {
+    /// Returns the order to another machine that it is, where it is one.
+    pub fn asked_of(&self) -> Option<&OrderNote> {
+        self.order.as_ref().filter(|order| order.side == OrderSide::AskedOf)
+    }
+
+    /// Returns the order of another machine that it carries out, where it is one.
+    pub fn asked_by(&self) -> Option<&OrderNote> {
+        self.order.as_ref().filter(|order| order.side == OrderSide::AskedBy)
+    }
 }
 
 /// What became of an intent.
@@ -163,6 +180,16 @@ pub struct Outcome {
     pub ended: Ended,
     /// What happened, for people; empty when all went as planned.
     pub detail: String,
+    /// The number of the entry on the machine that was asked, where one was begun there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub there: Option<u64>,
+}
+
+impl Outcome {
+    /// States how something ended here.
+    pub(crate) fn new(ended: Ended, detail: String) -> Self {
+        Self { ended, detail, there: None }
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -211,15 +238,27 @@ pub struct Entry {
 }
 
 impl Entry {
+    /// Returns the number of the entry on the machine that was asked, where one was begun there.
+    pub fn there(&self) -> Option<u64> {
+        self.outcome.as_ref()?.there
+    }
+
     /// Returns whether undoing it makes sense: it was done, not undone, and nothing of it is gone.
     pub fn can_be_undone(&self) -> bool {
         let is_done = self.outcome.as_ref().is_some_and(|outcome| outcome.ended == Ended::Done);
-        is_done && self.undone_by.is_none() && !self.pruned && self.intent.undoes.is_none() && !self.is_stop()
+        let is_known = self.intent.asked_of().is_none() || self.there().is_some();
+        is_done
+            && is_known
+            && self.undone_by.is_none()
+            && !self.pruned
+            && self.intent.undoes.is_none()
+            && !self.is_stop()
     }
 
     /// Returns whether it ended processes, which do not come back.
     pub(crate) fn is_stop(&self) -> bool {
-        self.intent.movements.iter().any(|movement| matches!(movement, Movement::Stop { .. }))
+        let is_there = self.intent.asked_of().is_some() && self.intent.action == Action::Stop;
+        is_there || self.intent.movements.iter().any(|movement| matches!(movement, Movement::Stop { .. }))
     }
 }
 
@@ -293,6 +332,18 @@ impl History {
         if newest.is_some_and(|entry| stayed(&entry)) { Signal::Kill } else { Signal::Term }
     }
 
+    /// Returns the entry of an order that another machine has sent here.
+    pub fn ordered(&self, id: &str) -> Option<&Entry> {
+        let is_its = |entry: &&Entry| entry.intent.asked_by().is_some_and(|order| order.id == id);
+        self.entries.iter().rev().find(is_its)
+    }
+
+    /// Returns the orders of which it is not known here what has become.
+    pub fn open_orders(&self) -> impl Iterator<Item = (&Entry, &OrderNote)> {
+        let orders = self.entries.iter().filter_map(|entry| Some((entry, entry.intent.asked_of()?)));
+        orders.filter(|(entry, _)| entry.outcome.is_none())
+    }
+
     /// Returns the entry of a number.
     pub fn entry(&self, number: u64) -> Option<&Entry> {
         self.entries.iter().rev().find(|entry| entry.number == number)
@@ -363,7 +414,7 @@ not even a line
         let intent = r#"{"entry":1,"at":"2026-11-20T09:00:00Z","intent":{"action":"stop","title":"","why":"","movements":[{"step":"stop","signal":"TERM","processes":[{"pid":7,"start_ticks":9,"parent":1,"name":"sleep","exe":"/bin/sleep","command":"sleep 1","folder":null,"environment":["HOME"]}]}]}}"#;
         let mut history = History::read(intent.as_bytes());
         if let Some(ended) = ended {
-            history.finish(1, Outcome { ended, detail: String::new() });
+            history.finish(1, Outcome::new(ended, String::new()));
         }
         history
     }

@@ -6,6 +6,7 @@ use std::fmt;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use crate::core::model::fixed::{self, Word};
 use crate::core::model::{FilePath, Format, Key, Member, ProcessId, Signal, Untrusted};
 
 /// What a person asks for.
@@ -25,7 +26,8 @@ pub enum Action {
 }
 
 /// What is asked to be done.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Request {
     /// Something about a record or a claim.
     Act {
@@ -55,8 +57,44 @@ pub enum Request {
     },
 }
 
+impl Request {
+    /// Returns the key of the thing that it is about; an entry of the journal has none.
+    pub fn key(&self) -> Option<&Key> {
+        match self {
+            Self::Act { key, .. } | Self::Stop { key, .. } | Self::Left { of: key } => Some(key),
+            Self::Undo { .. } => None,
+        }
+    }
+
+    /// Returns what is asked for.
+    pub fn action(&self) -> Action {
+        match self {
+            Self::Act { action, .. } => *action,
+            Self::Left { .. } => Action::Release,
+            Self::Undo { .. } => Action::Undo,
+            Self::Stop { .. } => Action::Stop,
+        }
+    }
+
+    /// Returns the machine that it is about, where its key names another one.
+    pub fn machine(&self) -> Option<&str> {
+        self.key()?.machine()
+    }
+
+    /// Returns it as it is called on its own machine.
+    pub(crate) fn there(&self) -> Self {
+        let mut request = self.clone();
+        match &mut request {
+            Self::Act { key, .. } | Self::Stop { key, .. } | Self::Left { of: key } => *key = key.there(),
+            Self::Undo { .. } => {}
+        }
+        request
+    }
+}
+
 /// Where a file is restored to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum RestoreTo {
     /// Where it was.
     Origin,
@@ -75,7 +113,7 @@ pub struct Offer {
 }
 
 /// Why something is not done, as it is shown.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Obstacle {
     /// What kind of reason it is.
     pub kind: ErrorKind,
@@ -84,7 +122,8 @@ pub struct Obstacle {
 }
 
 /// What kind of reason keeps something from being done.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum ErrorKind {
     /// It is never done.
     Never,
@@ -120,7 +159,7 @@ pub struct ActionResult {
 }
 
 /// A shown plan.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Plan {
     /// What would be acted on.
     pub subject: Key,
@@ -130,28 +169,29 @@ pub struct Plan {
     /// several holders of one thing has another.
     pub name: String,
     /// The living window that has it: its name, folder and activity.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub held_by: Option<String>,
     /// What would be done, in one sentence.
     pub what: String,
     /// Why it may or may not be done.
     pub why: Vec<String>,
     /// The processes that would be ended, the topmost first.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tree: Vec<Member>,
     /// The steps in order.
     pub steps: Vec<Step>,
     /// What follows once it is done, each by its own rule and by itself: what is refused there
     /// stops nothing else.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub follows: Vec<Self>,
     /// How it would be undone.
     pub inverse: String,
     /// The command by which the session of a window that is ended goes on.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resume: Option<String>,
     /// What would make it refuse.
-    pub refuses_when: Vec<&'static str>,
+    #[serde(deserialize_with = "fixed::words")]
+    pub refuses_when: Vec<Word>,
     /// What a person must give before it is done.
     pub confirmation: Confirmation,
     /// Why nothing is done, where that is so.
@@ -224,6 +264,12 @@ impl Plan {
             && are_same(&self.follows, &newer.follows)
     }
 
+    /// Returns the keys of the plan and of all that follows it.
+    pub(crate) fn keys_mut(&mut self) -> Vec<&mut Key> {
+        let Self { subject, record, follows, .. } = self;
+        [subject, record].into_iter().chain(follows.iter_mut().flat_map(Self::keys_mut)).collect()
+    }
+
     /// Returns the ports that the processes listen on which it ends.
     pub(crate) fn ports(&self) -> BTreeSet<u16> {
         self.tree.iter().flat_map(|member| &member.ports).map(|port| port.number).collect()
@@ -236,7 +282,7 @@ impl Plan {
 }
 
 /// One step of a plan.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "step")]
 pub enum Step {
     /// Put the file aside, whole.
@@ -296,7 +342,7 @@ pub enum Step {
 }
 
 /// What a person must give before a plan is carried out.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Confirmation {
     /// The holder is proven dead: `y`.

@@ -31,6 +31,16 @@ pub(crate) fn word<'de, D: Deserializer<'de>>(deserializer: D) -> Result<&'stati
     keep(&text).ok_or_else(|| D::Error::custom("these are not the words of claimtop"))
 }
 
+/// Reads words of our own.
+///
+/// # Errors
+/// As [`word`].
+pub(crate) fn words<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Word>, D::Error> {
+    let texts = Vec::<String>::deserialize(deserializer)?;
+    let all: Option<Vec<Word>> = texts.iter().map(|text| keep(text)).collect();
+    all.ok_or_else(|| D::Error::custom("these are not the words of claimtop"))
+}
+
 /// Reads named facts, whose names are our own.
 ///
 /// # Errors

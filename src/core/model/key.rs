@@ -88,6 +88,11 @@ impl Key {
         Self(format!("{}@{machine}", self.0).as_str().into())
     }
 
+    /// Returns the key of the thing as its own machine calls it.
+    pub(crate) fn there(&self) -> Self {
+        Self::typed(self.0.split_once('@').map_or(self.as_str(), |(key, _)| key))
+    }
+
     /// Returns the machine that it is on, where that is not this one.
     pub fn machine(&self) -> Option<&str> {
         Some(self.0.split_once('@')?.1)

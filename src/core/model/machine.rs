@@ -53,6 +53,9 @@ pub struct MachineView {
     /// The other name by which it is shown, or a copy of it, which is why it is not shown by this one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub same_as: Option<String>,
+    /// Why nothing is done there from here; nothing where it takes orders.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub no_orders: Option<Untrusted>,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
@@ -66,6 +69,16 @@ fn is_none(number: &usize) -> bool {
 }
 
 impl MachineView {
+    /// Says why nothing can be done on it now from here; nothing where something can.
+    pub fn why_no_orders(&self) -> Option<String> {
+        match self.state {
+            MachineState::Live => self.no_orders.as_ref().map(Untrusted::shown),
+            MachineState::Connecting => Some("it is being reached".to_owned()),
+            MachineState::Silent => Some("it is silent, and what is there is not known".to_owned()),
+            MachineState::Unreached => Some("it cannot be reached".to_owned()),
+        }
+    }
+
     /// Makes one of which nothing is known yet.
     pub fn new(name: &str, transport: String) -> Self {
         Self {
@@ -82,6 +95,7 @@ impl MachineView {
             not_understood: 0,
             clock_ahead_seconds: 0,
             same_as: None,
+            no_orders: Some("it is only watched from here".into()),
         }
     }
 }

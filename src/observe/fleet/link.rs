@@ -10,13 +10,16 @@ use tokio::process::{ChildStderr, ChildStdin};
 use tokio::sync::Semaphore;
 use tokio::time::{Instant, MissedTickBehavior, interval, sleep, sleep_until, timeout};
 
+use super::asked::Asked;
 use super::child;
 use super::lines::Lines;
+use super::question::Posted;
 use super::shared::{Pin, Shared};
 use crate::core::fleet::decoder::{Decoder, Received, StreamError};
 use crate::core::fleet::encoder::Encoder;
 use crate::core::fleet::far::FarMachine;
 use crate::core::fleet::line::Hello;
+use crate::core::fleet::order::Allow;
 use crate::core::fleet::transport::Machine;
 use crate::core::model::text::shown;
 use crate::core::model::{MachineState, Untrusted};
@@ -91,7 +94,7 @@ impl Link {
     /// Reaches it once, and hears it until it is lost.
     async fn once(&self) -> Lost {
         let Ok(permit) = self.connecting.acquire().await else { return Lost::before("the end") };
-        let command = self.machine.transport.command(self.machine.path.as_deref());
+        let command = self.machine.transport.command(self.machine.path.as_deref(), self.machine.allow);
         let mut program = match child::start(&command) {
             Ok(program) => program,
             Err(error) => return Lost::before(format!("its program could not be started: {error}")),
@@ -111,9 +114,11 @@ impl Link {
             beat: (0, Instant::now()),
             permit: Some(permit),
             remark: String::new(),
+            asked: Asked::default(),
         };
         let ended = connection.listen().await;
         let was_live = connection.decoder.report().is_some();
+        self.shared.doors().remove(&self.at);
         let why = match ended {
             Ended::Closed => {
                 connection.errors.rest().await;
@@ -159,6 +164,8 @@ struct Connection<'a> {
     permit: Option<tokio::sync::SemaphorePermit<'a>>,
     /// What is odd about the machine.
     remark: String,
+    /// What is asked of it.
+    asked: Asked,
 }
 
 impl Connection<'_> {
@@ -190,6 +197,11 @@ impl Connection<'_> {
                         return Ended::Closed;
                     }
                 }
+                posted = self.asked.next() => {
+                    if !self.send(posted).await {
+                        return Ended::Closed;
+                    }
+                }
                 () = self.errors.more() => {}
                 () = sleep_until(self.heard_at + patience) => return Ended::Silent(patience),
                 () = sleep_until(first_look_by), if self.decoder.report().is_none() => {
@@ -209,6 +221,12 @@ impl Connection<'_> {
             Ok(written) => written.is_ok(),
             Err(_) => true,
         }
+    }
+
+    /// Sends what is asked of it; returns whether all of it could be.
+    async fn send(&mut self, posted: Posted) -> bool {
+        let Some(line) = self.asked.line(posted) else { return true };
+        timeout(BEAT, self.input.write_all(line.as_bytes())).await.is_ok_and(|written| written.is_ok())
     }
 
     /// Takes in what a line came to.
@@ -240,8 +258,10 @@ impl Connection<'_> {
                     seen.view.version = Some(Untrusted::new(shown(&hello.version)));
                     seen.view.host = Some(Untrusted::new(shown(&hello.host)));
                     seen.view.seen_at = Some(now);
+                    seen.view.no_orders = no_orders(&hello, self.link.machine.allow).map(Untrusted::new);
                     seen.hello = Some(hello);
                 });
+                self.asked.open(&self.link.shared, self.link.at);
             }
             Received::Look => {
                 let report = self.decoder.report().cloned();
@@ -262,6 +282,12 @@ impl Connection<'_> {
                 let latency = (number == self.beat.0).then(|| self.beat.1.elapsed());
                 let latency = latency.and_then(|latency| u64::try_from(latency.as_millis()).ok());
                 self.heard(now, latency);
+            }
+            Received::Answer => {
+                self.heard(now, None);
+                if let Some(answer) = self.decoder.answer() {
+                    self.asked.answered(answer);
+                }
             }
             Received::Other => self.heard(now, None),
         }
@@ -343,6 +369,20 @@ impl ErrorOutput {
     }
 }
 
+/// Says why nothing is asked of a machine, where that is so.
+fn no_orders(hello: &Hello, allow: Allow) -> Option<String> {
+    match allow {
+        Allow::Observe => {
+            Some("it is only watched from here (allow = \"operate\" lets it be asked)".to_owned())
+        }
+        Allow::Operate if hello.takes_orders => None,
+        Allow::Operate => {
+            let why = hello.no_orders.as_deref().map_or("its claimtop takes none".to_owned(), shown);
+            Some(format!("it takes no orders: {why}"))
+        }
+    }
+}
+
 /// Says why a program has ended, and what to do about it.
 fn closed(errors: &[u8], code: Option<i32>, machine: &Machine) -> String {
     let text = String::from_utf8_lossy(errors);
@@ -352,6 +392,10 @@ fn closed(errors: &[u8], code: Option<i32>, machine: &Machine) -> String {
         Some(127) => "no claimtop is found there: install it, or set its `path` in [[machine]]".to_owned(),
         Some(2) if text.contains("unrecognized subcommand") => {
             return "its claimtop is too old to tell others of itself: update it".to_owned();
+        }
+        Some(2) if text.contains("unexpected argument '--operate'") => {
+            return "its claimtop is too old to take orders: update it, or set allow = \"observe\""
+                .to_owned();
         }
         _ if text.contains("Permission denied") => {
             format!("it asks for a password or a key: make `{transport}` work without a question")

@@ -3,9 +3,12 @@
 //! One thread keeps all of them. Each has a life of its own: one that refuses, floods or falls silent delays
 //! no other, and nobody here waits for any.
 
+mod asked;
 pub(crate) mod child;
+pub(crate) mod dispatch;
 mod lines;
 mod link;
+mod question;
 mod shared;
 
 use std::io;
@@ -14,6 +17,7 @@ use std::sync::{Arc, Mutex};
 
 use tokio::sync::Semaphore;
 
+use self::dispatch::Dispatcher;
 use self::link::Link;
 pub(crate) use self::shared::Pin;
 use self::shared::Shared;
@@ -49,7 +53,8 @@ impl Fleet {
             tombstones: Arc::default(),
         };
         let (changed, changes) = sync_channel(1);
-        let seen = Shared { seen: Arc::new(Mutex::new(machines.iter().map(view).collect())), changed };
+        let doors = Arc::default();
+        let seen = Shared { seen: Arc::new(Mutex::new(machines.iter().map(view).collect())), changed, doors };
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let shared = seen.clone();
         let watched = machines.clone();
@@ -91,6 +96,11 @@ impl Fleet {
     /// Returns what wakes whoever waits.
     pub(crate) fn nudge(&self) -> SyncSender<()> {
         self.seen.changed.clone()
+    }
+
+    /// Returns what asks machines to do something.
+    pub(crate) fn dispatcher(&self) -> Dispatcher {
+        Dispatcher { shared: self.seen.clone() }
     }
 
     /// Waits until each machine has told all of a look, or could not be reached.

@@ -51,7 +51,15 @@ impl Scene {
     /// Journals that movements were begun.
     fn begin(&self, movements: Vec<Movement>) {
         let (title, why) = (String::new(), String::new());
-        let intent = Intent { action: Action::Release, title, why, movements, undoes: None, follows: None };
+        let intent = Intent {
+            action: Action::Release,
+            title,
+            why,
+            movements,
+            undoes: None,
+            follows: None,
+            order: None,
+        };
         self.state.lock(Patience::None, Timestamp::UNIX_EPOCH).unwrap().begin(1, &intent, now()).unwrap();
     }
 

@@ -1,0 +1,124 @@
+//! Takes the orders of another machine: plans what it asks for, and carries out what it confirms, as for a person here.
+
+use std::time::Duration;
+
+use crate::act::error::ActionError;
+use crate::act::executor::Executor;
+use crate::act::orders::{asked_by, receipt_of};
+use crate::act::preflight::preview::Preview;
+use crate::act::rules::Answer;
+use crate::core::fleet::order::{
+    Accepts, Ask, Became, MOST_REQUESTS, Order, OrderReceipt, Part, Proposal, Proposed, Settle, Taken, Taker,
+};
+use crate::core::model::text::shown;
+use crate::core::model::{Action, Confirmation, ErrorKind, Obstacle, Report, Request};
+use crate::core::plan::stop::topmost;
+
+/// Takes orders.
+pub(crate) struct OrderService {
+    executor: Executor,
+    taker: Taker<Preview>,
+    /// The ID of this machine's own state folder.
+    own: Option<String>,
+    accepts: Accepts,
+}
+
+impl OrderService {
+    pub(crate) fn new(executor: Executor, own: Option<String>, accepts: Accepts) -> Self {
+        Self { executor, taker: Taker::default(), own, accepts }
+    }
+
+    /// Plans what is asked for, at this moment of the steady clock.
+    pub(crate) fn plan(&mut self, ask: &Ask, steady: Duration) -> Vec<Proposal> {
+        let requests = ask.requests.iter().take(MOST_REQUESTS);
+        let report = self.executor.report();
+        let requests: Vec<Request> = requests.map(|request| self.as_meant(&report, request)).collect();
+        match self.executor.see(&report, &requests) {
+            Err(error) => requests.iter().map(|_| Err(obstacle(&error))).collect(),
+            Ok(seen) => seen.into_iter().map(|seen| self.proposed(seen, steady)).collect(),
+        }
+    }
+
+    /// Returns a request with the signal that comes next: what was tried here before is known here.
+    fn as_meant(&self, report: &Report, request: &Request) -> Request {
+        let mut request = request.clone();
+        if let Request::Stop { key, signal } = &mut request
+            && let Ok(history) = self.executor.history()
+            && let Some(id) = topmost(report, key)
+        {
+            *signal = history.next_signal(id);
+        }
+        request
+    }
+
+    fn proposed(&mut self, seen: Result<Preview, ActionError>, steady: Duration) -> Proposal {
+        let seen = seen.map_err(|error| obstacle(&error))?;
+        if self.accepts == Accepts::DeadOnly && seen.plan.confirmation != Confirmation::Yes {
+            let why = "this machine takes orders only about what is proven dead (accept_orders)".to_owned();
+            return Err(Obstacle { kind: ErrorKind::Never, text: why });
+        }
+        let (plan, wanted, digest) = (seen.plan.clone(), seen.wanted(), seen.digest());
+        self.taker.made(digest.clone(), seen, steady);
+        Ok(Proposed { plan, wanted, digest })
+    }
+
+    /// Carries out an order, unless it was answered before.
+    pub(crate) fn order(&mut self, order: &Order, steady: Duration) -> OrderReceipt {
+        match self.executor.history() {
+            Err(error) => return OrderReceipt::refused(&order.id, error.kind(), error.to_string()),
+            Ok(history) if history.ordered(&order.id).is_some() => return self.found(order),
+            Ok(_) => {}
+        }
+        let preview = match self.taker.take(order, self.own.as_deref(), steady) {
+            Taken::Answer(receipt) => return receipt,
+            Taken::Begin(preview) => preview,
+        };
+        let receipt = self.carried_out(order, preview);
+        if !matches!(receipt.became, Became::Unknown(_)) {
+            self.taker.answered(receipt.clone());
+        }
+        receipt
+    }
+
+    fn carried_out(&mut self, order: &Order, mut preview: Preview) -> OrderReceipt {
+        preview.order = Some(asked_by(&order.id, &order.from.host, order.from.store.as_deref()));
+        let answer = answer(&preview, order.typed.as_deref());
+        let done = self.executor.carry_out(preview, &answer);
+        match (done, self.executor.history().map(|history| receipt_of(&history, &order.id))) {
+            (Ok(done), Ok(Some(mut receipt))) => {
+                let refused = done.followed.into_iter().filter_map(|one| {
+                    let became = Became::Refused(obstacle(&one.end.err()?));
+                    Some(Part { title: one.title, became })
+                });
+                receipt.followed.extend(refused);
+                receipt
+            }
+            (Err(error), Ok(None)) => OrderReceipt::refused(&order.id, error.kind(), error.to_string()),
+            // It was begun, and how it ended is not journalled yet.
+            (_, Ok(Some(_)) | Err(_)) | (Ok(_), Ok(None)) => self.found(order),
+        }
+    }
+
+    /// Returns what the journal says of an order that it has.
+    fn found(&mut self, order: &Order) -> OrderReceipt {
+        let (action, title) = (Action::Release, String::new());
+        self.settle(&Settle { id: order.id.clone(), action, title, from: order.from.clone() })
+    }
+
+    /// Returns what has become of an order; one that was not begun never will be.
+    pub(crate) fn settle(&mut self, settle: &Settle) -> OrderReceipt {
+        let unknown = |error: ActionError| OrderReceipt::unknown(&settle.id, &error.to_string());
+        self.executor.settle(settle).unwrap_or_else(unknown)
+    }
+}
+
+/// Returns what was typed for a plan: as it is, where it was typed as it is shown.
+fn answer(preview: &Preview, typed: Option<&str>) -> Answer {
+    let Some(typed) = typed else { return Answer::Yes };
+    let wanted = preview.wanted().filter(|wanted| *wanted == typed || shown(wanted) == typed);
+    Answer::Typed(wanted.unwrap_or_else(|| typed.to_owned()))
+}
+
+fn obstacle(error: &ActionError) -> Obstacle {
+    Obstacle { kind: error.kind(), text: error.to_string() }
+}

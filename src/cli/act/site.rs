@@ -1,0 +1,205 @@
+//! Where a command acts: on this machine, or on the one that is named.
+
+use std::sync::Arc;
+
+use anyhow::anyhow;
+
+use super::open::{asker, opened};
+use crate::act::error::ActionError;
+use crate::act::executor::Executor;
+use crate::act::order_sender::OrderSender;
+use crate::cli::args::Consent;
+use crate::cli::failure::{Exit, Failure, of_action};
+use crate::cli::fleet;
+use crate::cli::output::complain;
+use crate::cli::settings::Settings;
+use crate::core::fleet::order::{Allow, Standing};
+use crate::core::fleet::part::is_derived;
+use crate::core::fleet::transport::Machine;
+use crate::core::history::journal::Entry;
+use crate::core::model::text::shown;
+use crate::core::model::{Key, MachineState, Report};
+use crate::observe::fleet::Fleet;
+
+/// Where a command acts.
+pub(super) enum Site {
+    Here(Executor),
+    There(There),
+}
+
+/// Another machine that takes orders.
+pub(super) struct There {
+    /// Keeps this machine's journal.
+    pub(super) executor: Executor,
+    pub(super) sender: OrderSender,
+    pub(super) machine: String,
+    /// The entry here that is taken back.
+    pub(super) undoes: Option<u64>,
+    report: Arc<Report>,
+    /// Keeps the connection.
+    _fleet: Fleet,
+}
+
+impl Site {
+    /// Returns what is there.
+    pub(super) fn report(&mut self) -> Report {
+        match self {
+            Self::Here(executor) => executor.report(),
+            Self::There(there) => (*there.report).clone(),
+        }
+    }
+}
+
+/// Opens the place that these names are of: the machine after their `@`, or the one that `--on` names.
+///
+/// # Errors
+/// They are of several machines, or theirs cannot be reached or takes no orders.
+pub(super) fn open(settings: &Settings, consent: &Consent, subjects: &[String]) -> Result<Site, Failure> {
+    let mut names: Vec<&str> = subjects.iter().filter_map(|subject| machine_of(subject)).collect();
+    names.dedup();
+    let is_all = names.is_empty() || subjects.iter().all(|subject| machine_of(subject).is_some());
+    let machine = match (names.as_slice(), settings.asked_machines.as_slice()) {
+        ([], []) => return opened(settings, consent).map(Site::Here),
+        ([], [one]) => one.clone(),
+        ([name], [..]) if is_all => named(settings, name)?,
+        _ => return Err(Failure::usage(anyhow!("an action is about one machine at a time"))),
+    };
+    there(settings, consent, machine).map(Site::There)
+}
+
+/// What is to be undone, and where.
+pub(super) struct Undoing {
+    pub(super) site: Site,
+    pub(super) entry: Option<u64>,
+}
+
+/// Finds what is meant by an entry: of this journal, or as `NUMBER@MACHINE` of another one; without any the newest
+/// that can be undone. What this machine has asked of another one is undone there.
+///
+/// # Errors
+/// It is no number, or its machine cannot be reached or takes no orders.
+pub(super) fn undo(settings: &Settings, consent: &Consent, entry: Option<&str>) -> Result<Undoing, Failure> {
+    let (number, name) = match entry.map(|entry| entry.split_once('@').unwrap_or((entry, ""))) {
+        None => (None, ""),
+        Some((number, name)) => {
+            let error = || Failure::usage(anyhow!("{number:?} is no number of an entry"));
+            (Some(number.parse::<u64>().map_err(|_| error())?), name)
+        }
+    };
+    let machine = match (name, settings.asked_machines.as_slice()) {
+        ("", []) => return undo_here(settings, consent, number),
+        ("", [one]) => one.clone(),
+        ("", _) => return Err(Failure::usage(anyhow!("an action is about one machine at a time"))),
+        (name, _) => named(settings, name)?,
+    };
+    let mut there = there(settings, consent, machine)?;
+    let history = there.executor.history().map_err(of_action)?;
+    let is_its = |entry: &&Entry| {
+        let of_it = entry.intent.asked_of().is_some_and(|order| order.machine == there.machine);
+        of_it && entry.can_be_undone() && number.is_none_or(|number| entry.there() == Some(number))
+    };
+    let found = history.entries.iter().rev().find(is_its);
+    there.undoes = found.map(|entry| entry.number);
+    let entry = number.or_else(|| found.and_then(Entry::there));
+    Ok(Undoing { site: Site::There(there), entry })
+}
+
+/// Finds an entry of this machine's journal, and where it is undone.
+fn undo_here(settings: &Settings, consent: &Consent, number: Option<u64>) -> Result<Undoing, Failure> {
+    let executor = opened(settings, consent)?;
+    let history = executor.history().map_err(of_action)?;
+    let entry = number.map_or_else(|| history.newest_undoable(), |number| history.entry(number));
+    let asked = entry.and_then(|entry| Some((entry.number, entry.intent.asked_of()?, entry.there()?)));
+    let Some((own, order, entry)) = asked else {
+        let entry = number.or_else(|| entry.map(|entry| entry.number));
+        return Ok(Undoing { site: Site::Here(executor), entry });
+    };
+    let mut there = there(settings, consent, named(settings, &order.machine)?)?;
+    there.undoes = Some(own);
+    Ok(Undoing { site: Site::There(there), entry: Some(entry) })
+}
+
+/// Returns the machine in the name of a thing, where it is a key of another machine.
+fn machine_of(subject: &str) -> Option<&str> {
+    let (key, machine) = subject.split_once('@')?;
+    is_derived(&Key::typed(key)).then_some(machine)
+}
+
+/// Returns the machine of this name.
+fn named(settings: &Settings, name: &str) -> Result<Machine, Failure> {
+    let mut all = settings.asked_machines.iter().chain(&settings.effective.config.machines);
+    all.find(|machine| machine.name == name).cloned().ok_or_else(|| {
+        let name = shown(name);
+        Failure::usage(anyhow!("no machine is called {name:?}"))
+            .hint("name it in a [[machine]] of the configuration, or with --on")
+    })
+}
+
+/// Reaches a machine that takes orders, and first of all asks what has become of earlier ones.
+pub(super) fn there(settings: &Settings, consent: &Consent, machine: Machine) -> Result<There, Failure> {
+    let executor = opened(settings, consent)?;
+    let name = machine.name.clone();
+    let fleet = fleet::fleet(settings, vec![allowed(settings, machine)?])?;
+    let fleet = fleet.ok_or_else(|| Failure::usage(anyhow!("no machine is named")))?;
+    fleet.wait_for_all();
+    let seen = fleet.dispatcher().machine(&name);
+    let report = seen.as_ref().and_then(|seen| seen.report.clone());
+    let (Some(seen), Some(report)) = (seen, report) else {
+        return Err(unreached(&name, "it cannot be reached"));
+    };
+    if seen.view.state != MachineState::Live {
+        return Err(unreached(&name, &seen.view.detail.shown()));
+    }
+    if let Some(why) = seen.view.why_no_orders() {
+        return Err(Failure::new(Exit::Refused, anyhow!("{name}: {why}")));
+    }
+    let sender = OrderSender::new(fleet.dispatcher(), &name, asker(settings));
+    let mut there = There { executor, sender, machine: name, undoes: None, report, _fleet: fleet };
+    if !consent.dry_run {
+        settle_earlier(&mut there).map_err(of_action)?;
+    }
+    Ok(there)
+}
+
+/// Asks the machines that `--on` names what has become of orders of which that is not known.
+///
+/// # Errors
+/// One cannot be reached or takes no orders.
+pub(crate) fn settle(settings: &Settings) -> Result<(), Failure> {
+    let mut machines = settings.asked_machines.iter().cloned();
+    machines.try_for_each(|machine| there(settings, &Consent::default(), machine).map(drop))
+}
+
+/// Asks what has become of earlier orders to this machine.
+fn settle_earlier(there: &mut There) -> Result<(), ActionError> {
+    for (entry, receipt) in there.sender.settle_open(&mut there.executor)? {
+        let word = match receipt.became.standing() {
+            Standing::Done => "done",
+            Standing::NotDone => "not done",
+            Standing::Unknown => "unknown until seen",
+        };
+        let title = shown(&entry.intent.title);
+        complain(&format!("claimtop: entry {} ({title} on {}) was {word}", entry.number, there.machine));
+    }
+    Ok(())
+}
+
+fn unreached(name: &str, why: &str) -> Failure {
+    Failure::new(Exit::Failed, anyhow!("{name}: {why}"))
+        .hint("claimtop machines says how it stands with each")
+}
+
+/// Makes sure that a machine may be asked. One that only `--on` names may: a person has just named it to act on it.
+fn allowed(settings: &Settings, machine: Machine) -> Result<Machine, Failure> {
+    let is_configured = settings.effective.config.machines.iter().any(|known| known.name == machine.name);
+    match (is_configured, machine.allow) {
+        (true, Allow::Observe) => {
+            let name = &machine.name;
+            let error = anyhow!("{name} is only watched from here, and nothing was asked of it");
+            Err(Failure::new(Exit::Refused, error).hint(
+                "allow = \"operate\" in its [[machine]] lets it be asked; what it does is its own to decide",
+            ))
+        }
+        (true, Allow::Operate) | (false, _) => Ok(Machine { allow: Allow::Operate, ..machine }),
+    }
+}

@@ -1,0 +1,139 @@
+//! The thread that plans and carries out what another machine asks for, while this one goes on telling.
+
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use tokio::sync::mpsc::{Receiver, Sender, channel};
+
+use super::act::executor;
+use super::settings::Settings;
+use crate::act::executor::Executor;
+use crate::act::order_service::OrderService;
+use crate::config::Access;
+use crate::core::fleet::encoder::Encoder;
+use crate::core::fleet::order::{Accepts, Allow, Ask, Order, OrderReceipt, Settle};
+use crate::core::model::{ErrorKind, Obstacle};
+use crate::source::os::clock;
+
+/// How much may wait to be done.
+const WAITING: usize = 64;
+
+/// What is asked for.
+pub(super) enum Work {
+    Plan(Ask),
+    Do(Order),
+    Settle(Settle),
+}
+
+/// Returns what carries orders out, or why none are taken.
+///
+/// # Errors
+/// Says why, for people.
+pub(super) fn service(
+    settings: &Settings,
+    allow: Allow,
+    own: Option<String>,
+) -> Result<OrderService, String> {
+    let config = &settings.effective.config;
+    match (allow, config.accepts, config.access) {
+        (Allow::Observe, _, _) => Err("it is only observed".to_owned()),
+        (_, Accepts::Never, _) => Err("its own configuration takes no orders (accept_orders)".to_owned()),
+        (_, _, Access::ReadOnly) => Err("its claimtop is read-only".to_owned()),
+        (Allow::Operate, accepts @ (Accepts::All | Accepts::DeadOnly), Access::Full) => {
+            let executor = executor(settings).map_err(|failure| failure.lines().join("; "))?;
+            Ok(OrderService::new(executor.waiting(Executor::PATIENCE, None), own, accepts))
+        }
+    }
+}
+
+/// Where orders go, and their answers come from.
+pub(super) struct Ordered {
+    work: Option<Sender<Work>>,
+    answers: Receiver<String>,
+    is_over: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Ordered {
+    /// Starts the thread.
+    ///
+    /// # Errors
+    /// The system has no more threads for us.
+    pub(super) fn start(service: Result<OrderService, String>) -> io::Result<Self> {
+        let (work, asked) = channel(WAITING);
+        let (sender, answers) = channel(WAITING);
+        let is_over = Arc::new(AtomicBool::new(false));
+        let worker = Worker { service, asked, sender, is_over: Arc::clone(&is_over) };
+        let thread = std::thread::Builder::new().name("orders".to_owned()).spawn(move || worker.run())?;
+        Ok(Self { work: Some(work), answers, is_over, thread: Some(thread) })
+    }
+
+    /// Asks for work. What is too much is passed over: whoever asks finds that it was not done.
+    pub(super) fn ask(&self, work: Work) {
+        if let Some(sender) = &self.work {
+            let _ = sender.try_send(work);
+        }
+    }
+
+    /// Waits for the next line to send.
+    pub(super) async fn answer(&mut self) -> String {
+        match self.answers.recv().await {
+            Some(line) => line,
+            None => std::future::pending().await,
+        }
+    }
+
+    /// Waits until what was begun has ended, and begins nothing more.
+    pub(super) fn finish(&mut self) {
+        self.is_over.store(true, Ordering::Relaxed);
+        self.work = None;
+        self.answers.close();
+        // A thread that panics has said so.
+        let _ = self.thread.take().map(JoinHandle::join);
+    }
+}
+
+struct Worker {
+    service: Result<OrderService, String>,
+    asked: Receiver<Work>,
+    sender: Sender<String>,
+    is_over: Arc<AtomicBool>,
+}
+
+impl Worker {
+    fn run(mut self) {
+        while let Some(work) = self.asked.blocking_recv() {
+            if self.is_over.load(Ordering::Relaxed) {
+                return;
+            }
+            let Ok(line) = self.answer(&work) else { continue };
+            // Whoever has gone asks anew.
+            let _ = self.sender.blocking_send(line);
+        }
+    }
+
+    fn answer(&mut self, work: &Work) -> serde_json::Result<String> {
+        let steady = steady();
+        match (&mut self.service, work) {
+            (Ok(service), Work::Plan(ask)) => Encoder::plans(ask.number, &service.plan(ask, steady)),
+            (Ok(service), Work::Do(order)) => Encoder::receipt(&service.order(order, steady)),
+            (Ok(service), Work::Settle(settle)) => Encoder::receipt(&service.settle(settle)),
+            (Err(why), Work::Plan(ask)) => {
+                let refused = || Err(Obstacle { kind: ErrorKind::Never, text: why.clone() });
+                Encoder::plans(ask.number, &ask.requests.iter().map(|_| refused()).collect::<Vec<_>>())
+            }
+            (Err(why), Work::Do(order)) => {
+                Encoder::receipt(&OrderReceipt::refused(&order.id, ErrorKind::Never, why.as_str()))
+            }
+            (Err(why), Work::Settle(settle)) => Encoder::receipt(&OrderReceipt::unknown(&settle.id, why)),
+        }
+    }
+}
+
+/// Returns the moment of a clock that goes on while the machine is suspended.
+fn steady() -> Duration {
+    clock::since_boot().and_then(|up| Duration::try_from(up).ok()).unwrap_or_default()
+}

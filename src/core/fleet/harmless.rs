@@ -1,0 +1,36 @@
+//! What another machine says, made safe to show.
+
+use std::borrow::Cow;
+
+use serde_json::Value;
+
+use crate::core::model::text::{is_forbidden, shown};
+
+/// Returns JSON in whose texts nothing could steer a terminal: what is one's own words here is another's there.
+///
+/// # Errors
+/// It is no JSON.
+pub(super) fn harmless(text: &str) -> serde_json::Result<Cow<'_, str>> {
+    // What is forbidden stands there itself, or escaped.
+    if !text.contains('\\') && !text.chars().any(is_forbidden) {
+        return Ok(Cow::Borrowed(text));
+    }
+    let mut value: Value = serde_json::from_str(text)?;
+    make_harmless(&mut value);
+    Ok(Cow::Owned(value.to_string()))
+}
+
+fn make_harmless(value: &mut Value) {
+    match value {
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        Value::String(text) => *text = shown(text),
+        Value::Array(values) => values.iter_mut().for_each(make_harmless),
+        Value::Object(members) => {
+            let all = std::mem::take(members);
+            members.extend(all.into_iter().map(|(name, mut value)| {
+                make_harmless(&mut value);
+                (shown(&name), value)
+            }));
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! What is asked of one machine over one connection, and who waits for which answer.
+
+use std::sync::mpsc::Sender;
+
+use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
+
+use super::question::{Posted, Question};
+use super::shared::Shared;
+use crate::core::fleet::decoder::Answer;
+use crate::core::fleet::encoder::Encoder;
+use crate::core::fleet::order::Ask;
+
+/// What is asked over one connection.
+#[derive(Default)]
+pub(super) struct Asked {
+    posted: Option<UnboundedReceiver<Posted>>,
+    number: u64,
+    waiting: Vec<(Awaited, Sender<Answer>)>,
+}
+
+/// Which answer is waited for.
+#[derive(Debug, PartialEq, Eq)]
+enum Awaited {
+    Plans(u64),
+    Receipt(String),
+}
+
+impl Asked {
+    /// Lets others ask.
+    pub(super) fn open(&mut self, shared: &Shared, at: usize) {
+        let (door, posted) = unbounded_channel();
+        self.posted = Some(posted);
+        shared.doors().insert(at, door);
+    }
+
+    /// Waits for the next question.
+    pub(super) async fn next(&mut self) -> Posted {
+        let posted = match &mut self.posted {
+            Some(posted) => posted.recv().await,
+            None => None,
+        };
+        match posted {
+            Some(posted) => posted,
+            None => std::future::pending().await,
+        }
+    }
+
+    /// Returns the line of a question, and remembers who waits for its answer.
+    pub(super) fn line(&mut self, posted: Posted) -> Option<String> {
+        let Posted { question, reply } = posted;
+        let (awaited, line) = match question {
+            Question::Plan(requests) => {
+                self.number += 1;
+                let ask = Ask { number: self.number, requests };
+                (Awaited::Plans(self.number), Encoder::ask(ask))
+            }
+            Question::Do(order) => (Awaited::Receipt(order.id.clone()), Encoder::order(order)),
+            Question::Settle(settle) => (Awaited::Receipt(settle.id.clone()), Encoder::settle(settle)),
+        };
+        self.waiting.push((awaited, reply));
+        line.ok()
+    }
+
+    /// Hands an answer to whoever waits for it; one that nobody has asked for goes nowhere.
+    pub(super) fn answered(&mut self, answer: Answer) {
+        let awaited = match &answer {
+            Answer::Plans(number, _) => Awaited::Plans(*number),
+            Answer::Receipt(receipt) => Awaited::Receipt(receipt.id.clone()),
+        };
+        if let Some(at) = self.waiting.iter().position(|(known, _)| *known == awaited) {
+            let (_, reply) = self.waiting.swap_remove(at);
+            // Whoever has given up waiting asks anew.
+            let _ = reply.send(answer);
+        }
+    }
+}

@@ -1,0 +1,92 @@
+//! Asks other machines to do something, and waits for their answers.
+
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::time::Duration;
+
+use super::question::Posted;
+pub(crate) use super::question::Question;
+use super::shared::Shared;
+use crate::core::fleet::decoder::Answer;
+use crate::core::fleet::far::FarMachine;
+use crate::core::fleet::order::{OrderReceipt, Proposal};
+use crate::core::model::{ErrorKind, MachineState, Obstacle, Request};
+
+/// How long a machine may take to answer. One that is lost is noticed earlier.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Asks machines.
+#[derive(Clone)]
+pub(crate) struct Dispatcher {
+    pub(super) shared: Shared,
+}
+
+/// Why there is no answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Unanswered {
+    /// Nothing was sent; why.
+    NotSent(String),
+    /// It was sent, at least in part, and nothing came back.
+    Lost,
+}
+
+impl Dispatcher {
+    /// Returns what is known of a machine.
+    pub(crate) fn machine(&self, name: &str) -> Option<FarMachine> {
+        self.shared.seen().iter().find(|seen| seen.view.name == name).cloned()
+    }
+
+    /// Returns the plans for some requests, which name the things as their own machine does.
+    pub(crate) fn plan(&self, machine: &str, requests: Vec<Request>) -> Vec<Proposal> {
+        let number = requests.len();
+        let refused = |text: String| vec![Err(Obstacle { kind: ErrorKind::Failed, text }); number];
+        match self.ask(machine, Question::Plan(requests)) {
+            Ok(Answer::Plans(_, proposals)) if proposals.len() == number => proposals,
+            Ok(Answer::Plans(..) | Answer::Receipt(_)) => {
+                refused(format!("{machine} does not answer what it was asked"))
+            }
+            Err(Unanswered::NotSent(why)) => refused(why),
+            Err(Unanswered::Lost) => refused(format!("{machine} was lost before it answered")),
+        }
+    }
+
+    /// Asks for a receipt.
+    ///
+    /// # Errors
+    /// None has come.
+    pub(crate) fn receipt(&self, machine: &str, question: Question) -> Result<OrderReceipt, Unanswered> {
+        match self.ask(machine, question)? {
+            Answer::Receipt(receipt) => Ok(receipt),
+            Answer::Plans(..) => Err(Unanswered::Lost),
+        }
+    }
+
+    fn ask(&self, machine: &str, question: Question) -> Result<Answer, Unanswered> {
+        let answers = {
+            let seen = self.shared.seen();
+            let at = seen.iter().position(|seen| seen.view.name == machine);
+            let found = at.and_then(|at| Some((at, seen.get(at)?)));
+            let Some((at, seen)) = found else {
+                return Err(Unanswered::NotSent(format!("{machine} is not watched")));
+            };
+            if let Some(why) = seen.view.why_no_orders() {
+                return Err(Unanswered::NotSent(format!("{machine}: {why}")));
+            }
+            let (reply, answers) = channel();
+            let doors = self.shared.doors();
+            let is_sent = doors.get(&at).is_some_and(|door| door.send(Posted { question, reply }).is_ok());
+            if !is_sent {
+                return Err(Unanswered::NotSent(format!("{machine} is not connected")));
+            }
+            answers
+        };
+        answers.recv_timeout(PATIENCE).map_err(|error| match error {
+            RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected => Unanswered::Lost,
+        })
+    }
+
+    /// Returns whether a machine is connected and takes orders.
+    pub(crate) fn is_ready(&self, machine: &str) -> bool {
+        self.machine(machine)
+            .is_some_and(|seen| seen.view.state == MachineState::Live && seen.view.no_orders.is_none())
+    }
+}
