@@ -71,6 +71,7 @@ fn told(name: &str, snapshot: &Snapshot, state: MachineState, ahead: i64) -> Far
         pid_namespace,
         now: Timestamp::UNIX_EPOCH,
         takes_orders: false,
+        no_orders: None,
     };
     let report = assess(snapshot, &policy());
     let lines = Encoder::hello(hello).unwrap() + &Encoder::default().look(&report, &[]).unwrap();

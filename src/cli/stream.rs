@@ -27,8 +27,8 @@ const DEAF: Duration = Duration::from_secs(60);
 /// The most bytes of a line that is heard.
 const LONGEST: u64 = 64 << 10;
 
-/// What was heard.
-enum Heard {
+/// What the other side says.
+enum Incoming {
     /// A beat with this number.
     Beat(u64),
     /// Something to plan or to do.
@@ -78,7 +78,7 @@ fn hello(store: Option<String>, no_orders: Option<String>) -> Hello {
 
 async fn speak(
     mut following: Following,
-    mut heard: Receiver<Heard>,
+    mut heard: Receiver<Incoming>,
     stones: &Mutex<Arc<[Tombstone]>>,
     ordered: &mut Ordered,
 ) -> Outcome {
@@ -88,11 +88,11 @@ async fn speak(
         tokio::select! {
             biased;
             heard = heard.recv() => match heard {
-                Some(Heard::Beat(number)) => {
+                Some(Incoming::Beat(number)) => {
                     deaf_at = Some(Instant::now() + DEAF);
                     print(&Encoder::beat(number)?)?;
                 }
-                Some(Heard::Work(work)) => ordered.ask(work),
+                Some(Incoming::Work(work)) => ordered.ask(work),
                 None => return Ok(Exit::Fine),
             },
             answer = ordered.answer() => print(&answer)?,
@@ -116,13 +116,13 @@ async fn until(at: Option<Instant>) {
 }
 
 /// Hears beats and orders until the end of the standard input.
-fn listen() -> std::io::Result<Receiver<Heard>> {
+fn listen() -> std::io::Result<Receiver<Incoming>> {
     let (sender, heard) = channel(16);
     std::thread::Builder::new().name("listener".to_owned()).spawn(move || hear(&sender))?;
     Ok(heard)
 }
 
-fn hear(sender: &Sender<Heard>) {
+fn hear(sender: &Sender<Incoming>) {
     let mut input = BufReader::new(stdin().lock());
     let mut line = Vec::new();
     loop {
@@ -134,11 +134,11 @@ fn hear(sender: &Sender<Heard>) {
             Ok(_) => {}
         }
         let Ok(said) = serde_json::from_slice::<Line<'_>>(&line) else { continue };
-        let beat = said.beat.map(|beat| Heard::Beat(beat.number));
+        let beat = said.beat.map(|beat| Incoming::Beat(beat.number));
         let order = said.order.filter(|order| is_id(&order.id));
         let settle = said.settle.filter(|settle| is_id(&settle.id));
         let work = [said.ask.map(Work::Plan), order.map(Work::Do), settle.map(Work::Settle)];
-        let work = work.into_iter().flatten().map(Heard::Work);
+        let work = work.into_iter().flatten().map(Incoming::Work);
         for heard in beat.into_iter().chain(work) {
             if sender.blocking_send(heard).is_err() {
                 return;

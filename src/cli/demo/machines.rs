@@ -22,6 +22,7 @@ use crate::cli::failure::{Exit, Failure, Outcome};
 use crate::cli::look;
 use crate::cli::signatures::signatures;
 use crate::cli::stream;
+use crate::core::fleet::order::Allow;
 use crate::core::fleet::transport::{Machine, Transport};
 use crate::source::os::clock;
 
@@ -73,7 +74,7 @@ impl Machines {
         let link = |there: &There| {
             let name = there.name().to_owned();
             let words = vec![own.clone(), PLAYS.to_owned(), name.clone(), folder.clone()];
-            Machine { name, transport: Transport::Command(words), path: None }
+            Machine { name, transport: Transport::Command(words), path: None, allow: Allow::Operate }
         };
         Ok(self.there.iter().map(link).collect())
     }
@@ -174,7 +175,7 @@ fn stream(there: There, folder: &Path, is_alone: bool) -> Outcome {
         let lock = Arc::clone(&lock);
         std::thread::spawn(move || fall_silent(&lock));
     }
-    let outcome = stream::run(observer, &settings);
+    let outcome = stream::run(observer, &settings, Allow::Operate);
     end(&world).map_err(failed)?;
     outcome
 }
