@@ -138,7 +138,7 @@ machine_id = "MACHINE"
 [[file]]
 path = "~/.claude/sessions/5.json"
 written = "30 min ago"
-text = '''{"pid":5,"sessionId":"95fe798d-3725-4649-974a-0dec79220193","cwd":"/w","startedAt":0,"procStart":"{{tick 20 hours ago}}","pidDomain":"linux:cafe:pid:[4026532999]","version":"2.1.330","kind":"interactive","entrypoint":"cli","name":"alpha","status":"idle"}'''
+text = '''{"pid":5,"sessionId":"95fe798d-3725-4649-974a-0dec79220193","cwd":"/w","startedAt":{{ms 20 hours ago}},"procStart":"{{tick 20 hours ago}}","pidDomain":"linux:cafe:pid:[4026532999]","version":"2.1.330","kind":"interactive","entrypoint":"cli","name":"alpha","status":"idle"}'''
 [expect]
 findings = []
 "#;
@@ -216,8 +216,13 @@ fn a_record_of_another_machines_window_is_judged_by_its_witness_and_by_nobody_el
     assert_eq!(seen.len(), 1);
     let unseen: Vec<_> =
         seen.iter().map(|stone| Tombstone { seen_alive_at: None, ..stone.clone() }).collect();
+    // It was seen before this one began: after a reboot another process can have this PID and start.
+    let before = Some(Timestamp::UNIX_EPOCH);
+    let earlier: Vec<_> =
+        seen.iter().map(|stone| Tombstone { seen_alive_at: before, ..stone.clone() }).collect();
     for state in [MachineState::Live, MachineState::Silent] {
         assert_eq!(judged(witness(&empty, &seen, its, state)), dead, "a death is for ever");
+        assert_eq!(judged(witness(&empty, &earlier, its, state)), unknown, "another process");
         assert_eq!(judged(witness(&empty, &unseen, its, state)), unknown, "it has never seen it live");
         assert_eq!(judged(witness(&empty, &seen, ("beef", its.1), state)), unknown);
     }

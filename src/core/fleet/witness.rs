@@ -89,9 +89,15 @@ impl<'a> Witness<'a> {
             Some(stone.boot_id.raw()) == self.hello.boot.as_deref()
                 && Some(stone.pid_namespace) == self.hello.pid_namespace
         };
+        // A machine that has booted again unheard can have another process of this PID and start: both moments are by
+        // its own clock.
+        let was_seen = |stone: &Tombstone| {
+            let began = record.started_at.zip(stone.seen_alive_at);
+            began.is_some_and(|(began, seen)| began <= seen)
+        };
         let buried = |stone: &&Tombstone| {
             is_it((stone.id.pid, stone.id.start_ticks), stone.session_id.as_ref())
-                && stone.seen_alive_at.is_some()
+                && was_seen(stone)
                 && is_of_boot(stone)
         };
         if let Some(stone) = self.told.tombstones.iter().find(buried) {
