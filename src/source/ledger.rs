@@ -1,8 +1,9 @@
 //! Reads what guarded windows wrote down, as much of it as one question needs.
 
+mod lines;
+
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ffi::OsStr;
-use std::hash::Hash;
 use std::path::{Path, PathBuf};
 
 use jiff::{SignedDuration, Timestamp};
@@ -11,15 +12,14 @@ use rustix::process::geteuid;
 use crate::core::guard::decide::{Life, Other};
 use crate::core::guard::git::Takes;
 use crate::core::judge::agent::Candidates;
-use crate::core::model::ledger::{
-    Digest16, HeldUp, LedgerHolder, LedgerLine, Met, Touched, folder_name, is_seen, parse,
-};
+use crate::core::model::ledger::{LedgerHolder, LedgerLine, Touched, folder_name, is_seen, parse};
 use crate::core::model::process::MAX_DEPTH;
-use crate::core::model::{Committed, Edit, Medium, ProcessId, Repo, RepoSort, Untrusted, json};
+use crate::core::model::{Committed, Edit, Medium, ProcessId, Repo, RepoSort, Untrusted};
+use crate::source::ledger::lines::{AskedLines, holder_of, holds_of, later, read_end};
+pub(crate) use crate::source::ledger::lines::{Told, end_of};
 use crate::source::os::fence::{Fence, resolve};
 use crate::source::os::open::folder::Folder;
 use crate::source::os::open::medium::medium_at;
-use crate::source::os::open::plain::{open_plain, read_at};
 use crate::source::os::processes;
 use crate::source::repos::ignored::Ignored;
 use crate::source::repos::locate::{Located, repository_at};
@@ -36,8 +36,6 @@ const MOST_EDITS: usize = 512;
 /// others are not asked about.
 const AT_ONCE: usize = 16;
 const ENOUGH: usize = 4;
-/// The most paths that one session can want for itself.
-const MOST_HOLDS: usize = 64;
 
 /// For how long it is believed that somebody holds what an open claimtop has seen held: 30 s.
 const SEEN_FOR: SignedDuration = SignedDuration::from_secs(30);
@@ -173,19 +171,6 @@ impl Read {
     }
 }
 
-/// What a session was told in a working tree.
-#[derive(Default)]
-pub(crate) struct Told {
-    pub(crate) briefed: Option<Digest16>,
-    pub(crate) held_up: Vec<HeldUp>,
-    /// Whom an edit has met that has not come to its end yet, by file; of the files that are asked about.
-    pub(crate) met: HashMap<String, Met>,
-    /// Whether only other processes than the one that asks have run it here.
-    pub(crate) by_others_only: bool,
-    /// When it has itself edited these files last.
-    pub(crate) edited: HashMap<String, Timestamp>,
-}
-
 /// The machine, for the identity of processes.
 pub(crate) struct Here {
     pub(crate) host: Untrusted,
@@ -253,28 +238,31 @@ pub(crate) fn read(
     // What was put aside is older than what took its place.
     entries.sort_by_key(|entry| !entry.name.as_encoded_bytes().ends_with(b".1"));
     let is_local = medium_at(&path) == Medium::Local;
-    let needles: Option<Vec<String>> = match about {
-        About::Files(files) => Some(files.iter().filter_map(escaped).collect()),
-        About::Matching(_, _) => None,
+    let asked = match about {
+        About::Files(files) => AskedLines::naming(files),
+        About::Matching(_, _) => AskedLines::All,
     };
-    let mut ledgers = Vec::new();
+    let (mut ledgers, mut text) = (Vec::new(), Vec::new());
     for entry in entries {
-        let Some(text) = end_of(&folder.path().join(&entry.name), MOST) else { continue };
+        if read_end(&folder.path().join(&entry.name), MOST, &mut text).is_none() {
+            continue;
+        }
         let Some(holder) = holder_of(&text).filter(|holder| holder.tree.raw() == top) else { continue };
-        let edits = edits_of(&text, needles.as_deref(), &mut found.settled);
+        let edits = asked.edits_of(&text, &mut found.settled);
         let mut holds = holds_of(&text);
         if is_seen(&entry.name) {
             // What it wants for itself by others' records it may have let go of since somebody looked.
             holds.retain(|held| is_fresh(held, now));
         }
-        ledgers.push((holder, edits, holds, text));
+        let own_text = (holder.session == *own.session).then(|| text.clone());
+        ledgers.push((holder, edits, holds, own_text));
     }
     let tells = ledgers.iter().filter(|(_, edits, holds, _)| !edits.is_empty() || !holds.is_empty());
     let telling: HashSet<Untrusted> = tells.map(|(holder, _, _, _)| holder.session.clone()).collect();
     let mut all: Vec<(LedgerHolder, HashMap<Untrusted, Timestamp>, Vec<Touched>)> = Vec::new();
     let mut own_texts = Vec::new();
-    for (holder, edits, holds, text) in ledgers {
-        let is_own = holder.session == *own.session;
+    for (holder, edits, holds, own_text) in ledgers {
+        let is_own = own_text.is_some();
         if !is_own && !telling.contains(&holder.session) {
             continue;
         }
@@ -285,7 +273,7 @@ pub(crate) fn read(
             let paths: Vec<String> = paths.map(|(path, _)| path.raw().to_owned()).take(MOST_EDITS).collect();
             if is_kin { &mut found.by_kin } else { &mut found.by_oneself }.extend(paths);
         }
-        if is_own {
+        if let Some(text) = own_text {
             own_texts.push((holder.process == own.process, text));
         } else if !is_kin {
             match all.iter_mut().find(|(other, _, _)| other.session == holder.session) {
@@ -305,7 +293,7 @@ pub(crate) fn read(
     // What this very process was told counts before what an earlier one was that ran the session.
     own_texts.sort_by_key(|(is_this_process, _)| *is_this_process);
     found.told.by_others_only = own_texts.last().is_some_and(|(is_this_process, _)| !is_this_process);
-    own_texts.iter().for_each(|(_, text)| told_by(text, needles.as_deref(), &mut found.told));
+    own_texts.iter().for_each(|(_, text)| asked.told_by(text, &mut found.told));
     let (mut marker, mut ignored) = (None, None);
     for (holder, edits, holds) in all {
         let edit = |(path, at)| Edit {
@@ -371,103 +359,9 @@ pub(crate) fn is_ledger(name: &OsStr) -> bool {
     name.to_str().is_some_and(|name| name.ends_with(".jsonl") || name.ends_with(".jsonl.1"))
 }
 
-/// Reads the end of a plain file that is one's own user's.
-pub(crate) fn end_of(path: &Path, most: usize) -> Option<String> {
-    let (fd, meta) = open_plain(path).ok().filter(|(_, meta)| meta.ownership.uid == geteuid().as_raw())?;
-    let from = meta.size.saturating_sub(u64::try_from(most).ok()?);
-    let bytes = read_at(&fd, from, most.min(usize::try_from(meta.size).ok()?), 1).ok()?;
-    Some(
-        String::from_utf8(bytes)
-            .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()),
-    )
-}
-
-fn holder_of(text: &str) -> Option<LedgerHolder> {
-    let holder = |line| if let LedgerLine::Holder(holder) = parse(line)? { Some(*holder) } else { None };
-    text.lines().take(4).find_map(holder)
-}
-
-fn told_by(text: &str, needles: Option<&[String]>, told: &mut Told) {
-    let is_asked = |line: &&str| {
-        let is_about =
-            || needles.is_some_and(|needles| needles.iter().any(|needle| line.contains(needle.as_str())));
-        !line.starts_with(r#"{"edited"#) || is_about()
-    };
-    for line in text.lines().filter(is_asked).filter_map(parse) {
-        match line {
-            LedgerLine::Briefed(brief) => told.briefed = Some(brief.digest),
-            LedgerLine::HeldUp(held_up) => told.held_up.push(held_up),
-            LedgerLine::Met(met) => drop(told.met.insert(met.path.raw().to_owned(), met)),
-            LedgerLine::Edited(Touched { path, at }) => {
-                told.met.remove(path.raw());
-                later(&mut told.edited, path.raw().to_owned(), at);
-            }
-            LedgerLine::Holder(_)
-            | LedgerLine::Settled(_)
-            | LedgerLine::Noted(_)
-            | LedgerLine::Overrode(_)
-            | LedgerLine::Holds(_)
-            | LedgerLine::Frees(_) => {}
-        }
-    }
-}
-
-/// Returns when each file was edited last; of some files only where these are given.
-fn edits_of(
-    text: &str,
-    needles: Option<&[String]>,
-    settled: &mut HashMap<Untrusted, Timestamp>,
-) -> HashMap<Untrusted, Timestamp> {
-    let mut found = HashMap::new();
-    if needles.is_some_and(|needles| !needles.iter().any(|needle| text.contains(needle.as_str()))) {
-        return found;
-    }
-    let is_asked = |line: &&str| {
-        needles.is_none_or(|needles| needles.iter().any(|needle| line.contains(needle.as_str())))
-    };
-    for line in text.lines().filter(is_asked).filter_map(parse) {
-        if let LedgerLine::Edited(Touched { path, at }) = line {
-            later(&mut found, path, at);
-        } else if let LedgerLine::Settled(Touched { path, at }) = line {
-            later(settled, path, at);
-        }
-    }
-    found
-}
-
-/// Returns what a session wants for itself, the first wanted first.
-fn holds_of(text: &str) -> Vec<Touched> {
-    let mut holds: Vec<Touched> = Vec::new();
-    if !text.contains("\n{\"holds") {
-        return holds;
-    }
-    let is_asked = |line: &&str| line.starts_with(r#"{"holds"#) || line.starts_with(r#"{"frees"#);
-    for line in text.lines().filter(is_asked).filter_map(parse) {
-        if let LedgerLine::Frees(freed) = line {
-            holds.retain(|held| held.path != freed.path);
-        } else if let LedgerLine::Holds(held) = line {
-            let is_known = holds.iter().any(|other| other.path == held.path);
-            if !is_known && holds.len() < MOST_HOLDS {
-                holds.push(held);
-            }
-        }
-    }
-    holds
-}
-
 /// Returns whether an open claimtop has seen lately that something is held.
 fn is_fresh(held: &Touched, now: Timestamp) -> bool {
     (SignedDuration::ZERO..=SEEN_FOR).contains(&now.duration_since(held.at))
-}
-
-fn later<K: Eq + Hash>(edits: &mut HashMap<K, Timestamp>, path: K, at: Timestamp) {
-    let known = edits.entry(path).or_insert(at);
-    *known = at.max(*known);
-}
-
-/// Returns a path as it stands in a ledger.
-fn escaped(path: &String) -> Option<String> {
-    json::to_line(path).ok()
 }
 
 /// Returns whether a ledger is of the very process that asks, or of one that is above it or was below it.

@@ -146,8 +146,8 @@ impl LedgerHolder {
 }
 
 /// Reads a line; `None` for one that is torn or of another form.
-pub(crate) fn parse(line: &str) -> Option<LedgerLine> {
-    let line: LedgerLine = serde_json::from_str(line).ok()?;
+pub(crate) fn parse(line: impl AsRef<[u8]>) -> Option<LedgerLine> {
+    let line: LedgerLine = serde_json::from_slice(line.as_ref()).ok()?;
     let is_unsound = matches!(&line, LedgerLine::Holder(holder) if !holder.is_sound());
     (!is_unsound).then_some(line)
 }

@@ -38,17 +38,33 @@ pub(crate) fn open_plain(path: &Path) -> Result<(OwnedFd, FileMeta), Errno> {
 /// # Errors
 /// The system refuses.
 pub(crate) fn read_at(fd: impl AsFd, from: u64, length: usize, more: usize) -> Result<Vec<u8>, Errno> {
+    let mut bytes = Vec::new();
+    read_into(fd, from, (length, more), &mut bytes)?;
+    Ok(bytes)
+}
+
+/// Reads the same into a buffer, in place of what it holds.
+///
+/// # Errors
+/// The system refuses.
+pub(crate) fn read_into(
+    fd: impl AsFd,
+    from: u64,
+    (length, more): (usize, usize),
+    bytes: &mut Vec<u8>,
+) -> Result<(), Errno> {
     let most = length.saturating_add(more);
-    let mut bytes = Vec::with_capacity(most);
+    bytes.clear();
+    bytes.reserve_exact(most);
     while bytes.len() < most {
         let at = from.saturating_add(u64::try_from(bytes.len()).unwrap_or(u64::MAX));
         // A plain file gives less than asked for only at its end.
-        if retry_on_intr(|| pread(&fd, spare_capacity(&mut bytes), at))? == 0 || bytes.len() >= length {
+        if retry_on_intr(|| pread(&fd, spare_capacity(bytes), at))? == 0 || bytes.len() >= length {
             break;
         }
     }
     bytes.truncate(most);
-    Ok(bytes)
+    Ok(())
 }
 
 /// Reads a small file that is named by its path, with the same care but from any owner; also

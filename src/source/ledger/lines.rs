@@ -1,0 +1,225 @@
+//! Finds in a ledger the few lines that one question needs, without parsing the others.
+
+use std::collections::HashMap;
+use std::hash::Hash;
+use std::path::Path;
+
+use bstr::{ByteSlice, Finder};
+use jiff::Timestamp;
+use rustix::process::geteuid;
+
+use crate::core::model::ledger::{Digest16, HeldUp, LedgerHolder, LedgerLine, Met, Touched, parse};
+use crate::core::model::{Untrusted, json};
+use crate::source::os::open::plain::{open_plain, read_into};
+
+/// The most paths that one session can want for itself.
+const MOST_HOLDS: usize = 64;
+
+/// How lines begin that tell of an edit, of its end, and of what somebody wants for himself or no longer.
+const EDITED: &[u8] = br#"{"edited"#;
+const SETTLED: &[u8] = br#"{"settled"#;
+const HOLDS: &[u8] = br#"{"holds"#;
+const FREES: &[u8] = br#"{"frees"#;
+
+/// What a session was told in a working tree.
+#[derive(Default)]
+pub(crate) struct Told {
+    pub(crate) briefed: Option<Digest16>,
+    pub(crate) held_up: Vec<HeldUp>,
+    /// Whom an edit has met that has not come to its end yet, by file; of the files that are asked about.
+    pub(crate) met: HashMap<String, Met>,
+    /// Whether only other processes than the one that asks have run it here.
+    pub(crate) by_others_only: bool,
+    /// When it has itself edited these files last.
+    pub(crate) edited: HashMap<String, Timestamp>,
+}
+
+/// The lines about edits that are asked for.
+pub(super) enum AskedLines {
+    All,
+    /// Those that name one of these files, as their paths stand in a ledger.
+    Naming(Vec<Finder<'static>>),
+}
+
+impl AskedLines {
+    pub(super) fn naming(files: &[String]) -> Self {
+        let escaped = files.iter().filter_map(|file| json::to_line(file).ok());
+        Self::Naming(escaped.map(|file| Finder::new(&file).into_owned()).collect())
+    }
+
+    /// Returns when each file was edited last, and adds when it was last seen settled.
+    pub(super) fn edits_of(
+        &self,
+        text: &[u8],
+        settled: &mut HashMap<Untrusted, Timestamp>,
+    ) -> HashMap<Untrusted, Timestamp> {
+        let mut found = HashMap::new();
+        let mut take = |line: &[u8]| {
+            let line = parse(line);
+            if let Some(LedgerLine::Edited(Touched { path, at })) = line {
+                later(&mut found, path, at);
+            } else if let Some(LedgerLine::Settled(Touched { path, at })) = line {
+                later(settled, path, at);
+            }
+        };
+        let is_about_edits = |line: &&[u8]| line.starts_with(EDITED) || line.starts_with(SETTLED);
+        match self {
+            Self::All => text.lines().filter(is_about_edits).for_each(take),
+            Self::Naming(files) => {
+                for file in files {
+                    lines_with(text, file).filter(is_about_edits).for_each(&mut take);
+                }
+            }
+        }
+        found
+    }
+
+    /// Adds what a session was told, from its own ledger.
+    pub(super) fn told_by(&self, text: &[u8], told: &mut Told) {
+        let is_asked = |line: &&[u8]| match self {
+            Self::Naming(files) if line.starts_with(EDITED) => {
+                files.iter().any(|file| file.find(line).is_some())
+            }
+            Self::Naming(_) => true,
+            Self::All => !line.starts_with(EDITED),
+        };
+        for line in text.lines().filter(is_asked).filter_map(parse) {
+            match line {
+                LedgerLine::Briefed(brief) => told.briefed = Some(brief.digest),
+                LedgerLine::HeldUp(held_up) => told.held_up.push(held_up),
+                LedgerLine::Met(met) => drop(told.met.insert(met.path.raw().to_owned(), met)),
+                LedgerLine::Edited(Touched { path, at }) => {
+                    told.met.remove(path.raw());
+                    later(&mut told.edited, path.raw().to_owned(), at);
+                }
+                LedgerLine::Holder(_)
+                | LedgerLine::Settled(_)
+                | LedgerLine::Noted(_)
+                | LedgerLine::Overrode(_)
+                | LedgerLine::Holds(_)
+                | LedgerLine::Frees(_) => {}
+            }
+        }
+    }
+}
+
+/// Returns the lines in which something stands, each as often as it stands there.
+fn lines_with<'a>(text: &'a [u8], wanted: &Finder<'_>) -> impl Iterator<Item = &'a [u8]> {
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        let (before, from) = rest.split_at_checked(wanted.find(rest)?)?;
+        let begin = before.rfind_byte(b'\n').map_or(0, |end| end + 1);
+        let end = from.find_byte(b'\n').unwrap_or(from.len());
+        let line = rest.get(begin..before.len() + end)?;
+        rest = from.get(end..)?;
+        Some(line)
+    })
+}
+
+/// Reads the end of a plain file that is one's own user's.
+pub(crate) fn end_of(path: &Path, most: usize) -> Option<String> {
+    let mut text = Vec::new();
+    read_end(path, most, &mut text)?;
+    Some(
+        String::from_utf8(text)
+            .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()),
+    )
+}
+
+/// Reads the same into a buffer, in place of what it holds.
+pub(super) fn read_end(path: &Path, most: usize, into: &mut Vec<u8>) -> Option<()> {
+    let (fd, meta) = open_plain(path).ok().filter(|(_, meta)| meta.ownership.uid == geteuid().as_raw())?;
+    let from = meta.size.saturating_sub(u64::try_from(most).ok()?);
+    into.clear();
+    read_into(&fd, from, (most.min(usize::try_from(meta.size).ok()?), 1), into).ok()
+}
+
+pub(super) fn holder_of(text: &[u8]) -> Option<LedgerHolder> {
+    let holder = |line| if let LedgerLine::Holder(holder) = parse(line)? { Some(*holder) } else { None };
+    text.lines().take(4).find_map(holder)
+}
+
+/// Returns what a session wants for itself, the first wanted first.
+pub(super) fn holds_of(text: &[u8]) -> Vec<Touched> {
+    let mut holds: Vec<Touched> = Vec::new();
+    if text.find([b"\n", HOLDS].concat()).is_none() {
+        return holds;
+    }
+    let is_asked = |line: &&[u8]| line.starts_with(HOLDS) || line.starts_with(FREES);
+    for line in text.lines().filter(is_asked).filter_map(parse) {
+        if let LedgerLine::Frees(freed) = line {
+            holds.retain(|held| held.path != freed.path);
+        } else if let LedgerLine::Holds(held) = line {
+            let is_known = holds.iter().any(|other| other.path == held.path);
+            if !is_known && holds.len() < MOST_HOLDS {
+                holds.push(held);
+            }
+        }
+    }
+    holds
+}
+
+pub(super) fn later<K: Eq + Hash>(edits: &mut HashMap<K, Timestamp>, path: K, at: Timestamp) {
+    let known = edits.entry(path).or_insert(at);
+    *known = at.max(*known);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(second: i64) -> Timestamp {
+        Timestamp::from_second(second).unwrap()
+    }
+
+    fn touched(path: &str, second: i64) -> Touched {
+        Touched { path: path.into(), at: at(second) }
+    }
+
+    /// Writes a ledger whose line of `/w/b` was torn.
+    fn ledger(lines: &[LedgerLine]) -> Vec<u8> {
+        let text: Vec<String> = lines.iter().map(|line| json::to_line(line).unwrap()).collect();
+        format!("\n{{\"edited\":{{\"path\":\"/w/b\n{}", text.join("\n")).into_bytes()
+    }
+
+    #[test]
+    fn lines_about_a_file_are_found_as_parsing_all_would_find_them() {
+        let met = Met { path: "/w/a".into(), others: Vec::new(), at: at(9) };
+        let text = ledger(&[
+            LedgerLine::Edited(touched("/w/a", 7)),
+            LedgerLine::Edited(touched("/w/a", 5)),
+            LedgerLine::Edited(touched("/w/a.rs", 8)),
+            LedgerLine::Edited(touched("/w/\"ü\u{202e}", 3)),
+            LedgerLine::Met(met),
+            LedgerLine::Settled(touched("/w/a", 6)),
+        ]);
+        let mut all_settled = HashMap::new();
+        let all = AskedLines::All.edits_of(&text, &mut all_settled);
+        assert_eq!(all.len(), 3);
+        for file in ["/w/a", "/w/a.rs", "/w/\"ü\u{202e}", "/w/b", "/w"] {
+            let mut settled = HashMap::new();
+            let found = AskedLines::naming(&[file.to_owned()]).edits_of(&text, &mut settled);
+            let key = Untrusted::from(file);
+            assert_eq!(found.get(&key), all.get(&key), "{file}");
+            assert_eq!(found.len(), usize::from(all.contains_key(&key)), "{file}");
+            assert_eq!(settled.get(&key), all_settled.get(&key), "{file}");
+        }
+    }
+
+    #[test]
+    fn what_oneself_was_told_is_read_whatever_file_is_asked_about() {
+        let text = ledger(&[
+            LedgerLine::HeldUp(HeldUp { others: Vec::new(), at: at(1), call: None }),
+            LedgerLine::Met(Met { path: "/w/a".into(), others: Vec::new(), at: at(2) }),
+            LedgerLine::Edited(touched("/w/a", 3)),
+            LedgerLine::Edited(touched("/w/c", 4)),
+        ]);
+        let told = |asked: &AskedLines| {
+            let mut told = Told::default();
+            asked.told_by(&text, &mut told);
+            (told.held_up.len(), told.met.len(), told.edited.into_keys().collect::<Vec<String>>())
+        };
+        assert_eq!(told(&AskedLines::naming(&["/w/a".to_owned()])), (1, 0, vec!["/w/a".to_owned()]));
+        assert_eq!(told(&AskedLines::All), (1, 1, Vec::new()));
+    }
+}
