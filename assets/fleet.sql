@@ -131,10 +131,9 @@ create table if not exists claimtop."order" (
   host uuid not null references claimtop.host on delete cascade,
   number bigint not null,
   epoch bigint not null,
-  verb text not null check (verb in ('release', 'park', 'migrate', 'stop', 'undo')),
-  key text not null check (octet_length(key) <= 2000),
-  plan_digest text not null check (octet_length(plan_digest) <= 200),
-  typed text check (octet_length(typed) <= 2000),
+  id text not null check (octet_length(id) <= 200),    -- made by whoever asks: the same however often it is sent
+  kind text not null check (kind in ('plan', 'order', 'settle')),
+  payload json not null check (octet_length(payload::text) <= 65536),
   signature text check (octet_length(signature) <= 16384),
   asked_by name not null,
   asked_at timestamptz not null,
@@ -142,8 +141,9 @@ create table if not exists claimtop."order" (
   state text not null default 'asked' check (state in ('asked', 'taken', 'done', 'refused', 'failed')),
   taken_at timestamptz,
   ended_at timestamptz,
-  result json check (octet_length(result::text) <= 65536),
-  primary key (host, number)
+  result json check (octet_length(result::text) <= 1048576),
+  primary key (host, number),
+  unique (host, id)
 );
 create index if not exists order_asked on claimtop."order" (host) where state = 'asked';
 
@@ -312,6 +312,8 @@ declare
 begin
   update claimtop.host h set
     sequence = h.sequence + 1, mark = beat_mark, beat_at = moment,
+    -- Whoever has claimed it and does not ask again has given up.
+    claim_boot = case when h.claim_seen_at < moment - interval '15 seconds' then null else h.claim_boot end,
     changed = case when changes is null and tombstones is null then h.changed else h.sequence + 1 end
     where h.host = host_id and h.owner = session_user and h.secret = known
       and h.epoch = at_epoch and h.sequence = at_sequence and h.state = 'ok'
@@ -360,9 +362,8 @@ begin
     end if;
   end if;
   if it.claim_boot is null then
-    select json_agg(json_build_object('number', o.number, 'verb', o.verb, 'key', o.key, 'digest', o.plan_digest,
-        'typed', o.typed, 'signature', o.signature, 'asked_by', o.asked_by,
-        'expires_in', claimtop.milliseconds(o.expires_at) - claimtop.milliseconds(moment)) order by o.number)
+    select json_agg(json_build_object('number', o.number, 'kind', o.kind, 'id', o.id, 'is', o.payload,
+        'signature', o.signature, 'asked_by', o.asked_by, 'expires_in', claimtop.milliseconds(o.expires_at) - claimtop.milliseconds(moment)) order by o.number)
       into waiting from claimtop."order" o
       where o.host = host_id and o.state = 'asked' and o.epoch = it.epoch and o.expires_at > moment;
   end if;
@@ -490,10 +491,10 @@ $$;
 
 -- Operators.
 
--- Asks a host to do something. It is valid for 60 s, and only in the epoch that was seen.
+-- Asks a host for a plan, to carry one out, or what has become of an order. It is valid for 60 s, and only in the epoch
+-- that was seen. Sent twice with the same ID it is one.
 create or replace function claimtop.ask(
-  host_id uuid, at_epoch bigint, order_verb text, order_key text, order_digest text, order_typed text,
-  order_signature text
+  host_id uuid, at_epoch bigint, order_kind text, order_id text, order_payload json, order_signature text
 ) returns text
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
@@ -505,6 +506,10 @@ begin
     where h.host = host_id and claimtop.may_see(h.owner, h.team) for no key update;
   if not found then
     return '{"outcome":"unknown"}';
+  end if;
+  if exists (select from claimtop."order" o where o.host = host_id and o.id = order_id) then
+    return (select json_build_object('outcome', 'ok', 'number', o.number)::text
+      from claimtop."order" o where o.host = host_id and o.id = order_id and o.asked_by = session_user);
   end if;
   if it.state <> 'ok' or it.claim_boot is not null then
     return '{"outcome":"fork?"}';
@@ -521,9 +526,9 @@ begin
   end if;
   update claimtop.host h set orders = h.orders + 1 where h.host = host_id returning h.* into it;
   insert into claimtop."order"
-    (host, number, epoch, verb, key, plan_digest, typed, signature, asked_by, asked_at, expires_at)
-    values (host_id, it.orders, at_epoch, order_verb, order_key, order_digest, order_typed, order_signature,
-      session_user, moment, moment + interval '60 seconds');
+    (host, number, epoch, id, kind, payload, signature, asked_by, asked_at, expires_at)
+    values (host_id, it.orders, at_epoch, order_id, order_kind, order_payload, order_signature, session_user, moment,
+      moment + interval '60 seconds');
   return json_build_object('outcome', 'ok', 'number', it.orders)::text;
 end
 $$;
@@ -592,7 +597,7 @@ grant execute on function
   claimtop.look_closely(uuid)
   to claimtop_view, claimtop_operate;
 grant execute on function
-  claimtop.ask(uuid, bigint, text, text, text, text, text), claimtop.declare_lost(uuid, bigint, text)
+  claimtop.ask(uuid, bigint, text, text, json, text), claimtop.declare_lost(uuid, bigint, text)
   to claimtop_operate;
 
 commit;

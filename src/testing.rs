@@ -54,6 +54,8 @@ pub mod core {
         Ask, Asker, Became, MOST_REQUESTS, OpenOrders, Order, OrderReceipt, Part, Proposal, Proposed,
         RawPlans, Settle, Standing, Taken, Taker, VALID_FOR, digest_of, read_proposal,
     };
+    pub use crate::core::fleet::outbox::{Batch, Outbox};
+    pub use crate::core::fleet::publisher::{Call, HostId, Next, Publisher, Waiting};
     pub use crate::core::history::journal::{Entry, History, Movement, Outcome};
     pub use crate::core::history::recording::redact::Redactor;
     pub use crate::core::judge::agent::Role;

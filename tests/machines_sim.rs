@@ -252,6 +252,7 @@ impl World {
             pid_namespace: Some(INITIAL_PID_NAMESPACE),
             now: self.now(),
             takes_orders: false,
+            no_orders: None,
         };
         let machine = &mut self.machines[at];
         machine.is_connected = true;

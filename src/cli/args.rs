@@ -53,6 +53,9 @@ pub(crate) struct Options {
     /// Watch this machine too, or act on it: a name of the configuration, a host of ssh, docker:NAME, kubectl:POD; may be repeated
     #[arg(long = "on", global = true, value_name = "MACHINE")]
     pub(crate) machines: Vec<String>,
+    /// Meet other machines in this PostgreSQL database; leave the password to PGPASSWORD or a password file
+    #[arg(long, global = true, value_name = "URL")]
+    pub(crate) fleet: Option<String>,
     /// Read this configuration file
     #[arg(long, global = true, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
@@ -310,6 +313,16 @@ pub(crate) enum Command {
         #[command(subcommand)]
         what: FleetCommand,
     },
+    /// Publish this machine in the database of --fleet, until interrupted; no prompts, paths without where they lie
+    #[command(args_conflicts_with_subcommands = true)]
+    Witness {
+        /// Print what would be published instead
+        #[arg(long)]
+        dry_run: bool,
+        /// What else to do
+        #[command(subcommand)]
+        what: Option<WitnessCommand>,
+    },
     /// Tell another claimtop of this machine, line by line, on the standard output: it runs this over ssh
     Stream {
         /// Take no orders, which is also so without this
@@ -359,6 +372,13 @@ impl Command {
                 | Self::Report { from: None, redact: false, .. }
         )
     }
+}
+
+/// What a witness is asked for beside publishing.
+#[derive(Clone, Copy, Debug, Subcommand)]
+pub(crate) enum WitnessCommand {
+    /// Print a systemd unit of yours that publishes this machine
+    Unit,
 }
 
 /// What is done to the fleet's database.

@@ -9,16 +9,21 @@ use std::sync::Arc;
 use anyhow::{Context, anyhow};
 
 use super::failure::{Exit, Failure, Outcome};
+use super::fleet_target;
 use super::settings::Settings;
 use crate::act::{known_machines, store_id};
+use crate::config::layers::Origin;
 use crate::core::fleet::line::{Identity, hashed};
+use crate::core::fleet::order::Allow;
 use crate::core::fleet::transport::Machine;
+use crate::core::model::Secret;
 use crate::observe::fleet::child::APART;
 use crate::observe::fleet::{Fleet, Pin};
+use crate::observe::hosts;
 use crate::source::os::{clock, host};
 
 /// Returns every machine of the configuration, and every one that was asked for.
-pub(crate) fn watched(settings: &Settings) -> Vec<Machine> {
+fn watched(settings: &Settings) -> Vec<Machine> {
     let mut machines = settings.effective.config.machines.clone();
     let asked = settings.asked_machines.iter();
     let is_new =
@@ -27,17 +32,48 @@ pub(crate) fn watched(settings: &Settings) -> Vec<Machine> {
     machines
 }
 
+/// Which machines are watched.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Which {
+    /// Those that were asked for, only to look.
+    Asked,
+    /// Those of the configuration as well.
+    All,
+    /// One, to act on it.
+    One(Machine),
+}
+
 /// Starts to watch machines, if there are any.
 ///
 /// # Errors
-/// The system has no more threads for us.
-pub(crate) fn fleet(settings: &Settings, machines: Vec<Machine>) -> Result<Option<Fleet>, Failure> {
-    if machines.is_empty() {
+/// The system has no more threads for us, or the URL of the fleet's database cannot be used.
+pub(crate) fn fleet(settings: &Settings, which: Which) -> Result<Option<Fleet>, Failure> {
+    let (config, origins) = (&settings.effective.config, &settings.effective.origins);
+    let is_meant = |_: &&Secret| match which {
+        Which::All => true,
+        Which::Asked => origins.fleet == Origin::Option,
+        Which::One(_) => false,
+    };
+    let database = config.fleet.as_ref().filter(is_meant);
+    let database = database.map(|Secret(url)| fleet_target::target(url, settings)).transpose()?;
+    let machines = match which {
+        Which::Asked => {
+            let asked = settings.asked_machines.iter().cloned();
+            asked.map(|machine| Machine { allow: Allow::Observe, ..machine }).collect()
+        }
+        Which::All => watched(settings),
+        Which::One(machine) => vec![machine],
+    };
+    if machines.is_empty() && database.is_none() {
         return Ok(None);
     }
     let state = settings.state.clone();
     let pin: Pin = Arc::new(move |name, identity| known_machines::recognise(&state, name, identity));
-    let fleet = Fleet::start(machines, pin).context("failed to start the thread of the machines");
+    let started = Fleet::start(machines, pin).and_then(|fleet| {
+        database.map(|target| hosts::watch(target, fleet.shared())).transpose()?;
+        Ok(fleet)
+    });
+    let fleet = started.context("failed to start the thread of the machines");
     let own = Identity {
         machine: host::host(clock::now()).machine_id.as_deref().map(hashed),
         store: store_id::known(&settings.state),

@@ -30,7 +30,7 @@ struct Machines {
 /// # Errors
 /// The output cannot be written.
 pub(crate) fn run(settings: &Settings, shape: Shape) -> Outcome {
-    let views = match fleet::fleet(settings, fleet::watched(settings))? {
+    let views = match fleet::fleet(settings, fleet::Which::All)? {
         None => Vec::new(),
         Some(fleet) => reached(&fleet),
     };

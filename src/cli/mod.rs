@@ -47,7 +47,9 @@ mod show_config;
 mod signatures;
 mod statusline;
 mod stream;
+mod unit;
 mod values;
+mod witness;
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -68,7 +70,6 @@ use crate::act::history_ring::HistoryRing;
 use crate::cli::signatures::signatures;
 use crate::core::assess::assess;
 use crate::core::fleet::order::Allow;
-use crate::core::fleet::transport::Machine;
 use crate::core::history::recording::redact::Redactor;
 use crate::core::model::text::shown;
 use crate::core::model::{Action, RestoreTo};
@@ -265,6 +266,11 @@ fn command(arguments: Arguments) -> Outcome {
             machines::run(&settings, if json { Shape::Json } else { Shape::Text(paint) })
         }
         Command::Fleet { what } => fleet_schema::run(&logged(options, environment)?, &what),
+        Command::Witness { dry_run, what } => {
+            let Scene { settings, observer } = scene(options, environment)?;
+            let observer = guard::tell_guards(observer, &settings);
+            witness::run(observer, &settings, what, dry_run)
+        }
         Command::Stream { observe: _, operate } => {
             let Scene { settings, observer } = scene(options, environment)?;
             let observer = guard::tell_guards(observer, &settings);
@@ -367,9 +373,7 @@ impl Scene {
 
     /// Begins to reach the machines that were asked for, only to look.
     fn fleet(&self) -> Result<Option<Fleet>, Failure> {
-        let asked = self.settings.asked_machines.iter().cloned();
-        let machines = asked.map(|machine| Machine { allow: Allow::Observe, ..machine }).collect();
-        fleet::fleet(&self.settings, machines)
+        fleet::fleet(&self.settings, fleet::Which::Asked)
     }
 
     fn shape(&self, json: bool) -> Shape {

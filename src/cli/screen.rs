@@ -79,7 +79,7 @@ pub(crate) fn screen(settings: &Settings, mut observer: Observer, about: About) 
     let start = settings.view.as_deref().map(started).unwrap_or_default();
     let view = settings.view.clone().filter(|_| !config.access.is_read_only());
     let hints = Some(hints);
-    let fleet = fleet::fleet(settings, fleet::watched(settings))?;
+    let fleet = fleet::fleet(settings, fleet::Which::All)?;
     let is_in_tmux = settings.environment.is_in_tmux;
     let options = run::Options {
         badge,

@@ -100,6 +100,7 @@ fn from_options(options: &Options) -> Layer {
         roots: options.roots.clone(),
         obra_databases: options.obra_databases.clone(),
         postgres: options.postgres.clone().map(Secret),
+        fleet: options.fleet.clone().map(Secret),
         ..Layer::default()
     }
 }

@@ -7,6 +7,7 @@ use super::act::looking;
 use super::columns::{Cell, Columns};
 use super::config_file::ConfigFile;
 use super::failure::{Exit, Outcome, of_action};
+use super::fleet_target;
 use super::look;
 use super::output::{Paint, print};
 use super::settings::Settings;
@@ -15,8 +16,8 @@ use crate::config::guard::{HoldUps, Levels};
 use crate::config::layers::Origin;
 use crate::core::history::journal::History;
 use crate::core::judge::agent::Signatures;
-use crate::core::model::Untrusted;
 use crate::core::model::text::shown;
+use crate::core::model::{Secret, Untrusted};
 use crate::observe::ReportSource;
 use crate::observe::watch;
 use crate::present::tone::Tone;
@@ -110,6 +111,16 @@ fn values(settings: &Settings) -> Columns {
     if let Some(target) = &settings.places.leo_database {
         row("postgres", target.name.shown(), origins.postgres);
     }
+    if let Some(Secret(url)) = &config.fleet {
+        let name = fleet_target::target(url, settings).map(|target| target.name.shown());
+        row("fleet.url", name.unwrap_or_else(|_| "cannot be used".to_owned()), origins.fleet);
+    }
+    row(
+        "fleet.team",
+        config.publishing.team.as_deref().map_or_else(|| "none".to_owned(), shown),
+        origins.publishing,
+    );
+    row("fleet.paths", config.publishing.paths.name().to_owned(), origins.publishing);
     if let Some(path) = &config.postgres_password_file {
         row("postgres_password_file", Untrusted::from_path(path).shown(), origins.postgres_password_file);
     }

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 use toml::Spanned;
 
+use super::fleet::FleetKeys;
 use super::guard::GuardKeys;
 use super::layers::Layer;
 use super::machine::MachineKeys;
@@ -37,6 +38,7 @@ struct Keys {
     guard: Option<GuardKeys>,
     machine: Vec<MachineKeys>,
     accept_orders: Option<Accepts>,
+    fleet: Option<FleetKeys>,
 }
 
 /// Reads the text of a configuration file. `home` is what a root's `~` stands for.
@@ -67,6 +69,8 @@ pub(crate) fn parse(text: &str, home: &Path) -> Result<Layer, FileError> {
         history: keys.keep_history.map(Switch::from_truth),
         machines: machines(text, keys.machine)?,
         accepts: keys.accept_orders,
+        fleet: keys.fleet.as_ref().and_then(|fleet| fleet.url.clone()),
+        publishing: keys.fleet.map(FleetKeys::publishing),
         guard: keys
             .guard
             .map(|guard| guard.guard(|path| absolute(text, path, "a working tree", home)))

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use super::fleet::Publishing;
 use super::guard::Guard;
 use super::{Access, ColorChoice, Config, Glyphs, Notify, Retention, Switch, Theme};
 use crate::core::fleet::order::Accepts;
@@ -71,6 +72,10 @@ pub(crate) struct Layer {
     pub(crate) machines: Vec<Machine>,
     /// Which orders of other machines are taken.
     pub(crate) accepts: Option<Accepts>,
+    /// The database in which machines meet.
+    pub(crate) fleet: Option<Secret>,
+    /// What this machine tells there.
+    pub(crate) publishing: Option<Publishing>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -96,6 +101,8 @@ pub(crate) struct Origins {
     pub(crate) guard: Origin,
     pub(crate) machines: Vec<Origin>,
     pub(crate) accepts: Origin,
+    pub(crate) fleet: Origin,
+    pub(crate) publishing: Origin,
 }
 
 /// The settings with the origin of each.
@@ -125,6 +132,8 @@ impl Effective {
         self.config.obra_databases.extend(layer.obra_databases);
         let (config, origins) = (&mut self.config, &mut self.origins);
         cover(&mut config.postgres, &mut origins.postgres, layer.postgres.map(Some), origin);
+        cover(&mut config.fleet, &mut origins.fleet, layer.fleet.map(Some), origin);
+        cover(&mut config.publishing, &mut origins.publishing, layer.publishing, origin);
         let file = layer.postgres_password_file.map(Some);
         cover(&mut config.postgres_password_file, &mut origins.postgres_password_file, file, origin);
         self.origins.agents.extend(layer.agents.iter().map(|_| origin));

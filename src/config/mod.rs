@@ -1,6 +1,7 @@
 //! What a person can set, and where each value came from.
 
 pub(crate) mod file;
+pub(crate) mod fleet;
 pub(crate) mod guard;
 pub(crate) mod layers;
 mod machine;
@@ -9,6 +10,7 @@ use std::path::PathBuf;
 
 use serde::Deserialize;
 
+use self::fleet::Publishing;
 use self::guard::Guard;
 use crate::core::fleet::order::Accepts;
 use crate::core::fleet::transport::Machine;
@@ -51,6 +53,10 @@ pub struct Config {
     pub(crate) machines: Vec<Machine>,
     /// Which orders of other machines are taken.
     pub(crate) accepts: Accepts,
+    /// The database in which machines meet: a URL, which may hold a password.
+    pub(crate) fleet: Option<Secret>,
+    /// What this machine tells there.
+    pub(crate) publishing: Publishing,
 }
 
 /// How to alert a person who is looking elsewhere.

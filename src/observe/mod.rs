@@ -3,6 +3,8 @@
 pub(crate) mod bounds;
 pub(crate) mod collect;
 pub(crate) mod fleet;
+#[cfg_attr(not(feature = "postgres"), path = "hosts/stub.rs")]
+pub(crate) mod hosts;
 pub(crate) mod observer;
 pub(crate) mod report_source;
 pub(crate) mod watch;

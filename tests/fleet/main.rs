@@ -22,4 +22,6 @@ mod orders;
 mod pooled;
 mod program;
 mod rights;
+mod schedules;
 mod stage;
+mod witness;

@@ -16,11 +16,10 @@ fn an_order_reaches_its_host_is_taken_and_its_receipt_is_read_back() {
     let told = host.beat(&alice, None, None);
     let order = &told["orders"][0];
     assert_eq!(order["number"], number);
-    for (field, value) in
-        [("verb", "release"), ("key", "c:1"), ("digest", "digest"), ("typed", "yes"), ("asked_by", "oscar")]
-    {
-        assert_eq!(order[field], value, "{field}");
-    }
+    assert_eq!(
+        (&order["kind"], &order["asked_by"], &order["is"]),
+        (&json!("order"), &json!("oscar"), &json!({"typed": "yes"}))
+    );
     assert!(order["expires_in"].as_i64().is_some_and(|left| left > 0 && left <= 60_000), "{order}");
     assert_eq!(host.receipt(&alice, number, "done")["outcome"], "gone", "before it was taken");
     assert_eq!(host.take(&alice, number)["outcome"], "ok");
@@ -85,4 +84,18 @@ fn a_host_that_takes_none_is_not_asked_and_nobody_fills_its_queue() {
     assert_eq!(host.ask(&oscar)["outcome"], "busy");
     database.sql("UPDATE claimtop.host SET accepts = 'never'");
     assert_eq!(host.ask(&oscar)["outcome"], "never");
+}
+
+#[test]
+fn an_order_that_is_sent_twice_is_one() {
+    let database = fleet();
+    let (alice, oscar) = (Login::of(&database, "alice"), Login::of(&database, "oscar"));
+    let mut host = Host::begun(&alice, Some("core"));
+    let first = host.ask_as(&oscar, "the same");
+    assert_eq!(host.ask_as(&oscar, "the same"), first);
+    let told = host.beat(&alice, None, None);
+    assert_eq!(told["orders"].as_array().map(Vec::len), Some(1));
+    assert_eq!(host.take(&alice, first["number"].as_i64().unwrap())["outcome"], "ok");
+    assert_eq!(host.ask_as(&oscar, "the same"), first);
+    assert_eq!(host.beat(&alice, None, None).get("orders"), None);
 }

@@ -34,7 +34,7 @@ fn a_witness_reads_and_writes_no_table() {
         "look_closely(null)",
         "declare_lost(null,1,'')",
         "may_see('a','b')",
-        "ask(null,1,'release','','','',null)",
+        "ask(null,1,'order','','{}',null)",
         "prune('1 day')",
         "durably()",
         "refuse_update()",
@@ -133,13 +133,13 @@ fn a_viewer_writes_nothing_and_an_operator_only_asks() {
         refused(login, "SELECT claimtop.enrol(null,'',null,null)");
         refused(login, "SELECT claimtop.take(null,'',1,1)");
     }
-    refused(&vera, "SELECT claimtop.ask(null,1,'release','','','',null)");
+    refused(&vera, "SELECT claimtop.ask(null,1,'order','','{}',null)");
     refused(&vera, "SELECT claimtop.declare_lost(null,1,'')");
     refused(&nobody, "SELECT * FROM claimtop.hosts(null)");
     let hidden = Host::begun(&Login::of(&database, "bob"), None);
     assert_eq!(hidden.ask(&oscar)["outcome"], "unknown");
     let verb = oscar.try_call(
-        "ask($1::uuid,$2::bigint,'delete-all','k','d','t',null)",
+        "ask($1::uuid,$2::bigint,'delete-all','i','{}',null)",
         &[Some(&host.id), Some(&host.epoch.to_string())],
     );
     assert!(verb.is_err_and(|why| why.contains("(23514)")));

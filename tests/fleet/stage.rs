@@ -149,9 +149,13 @@ impl Host {
 
     /// Has an operator ask it for something.
     pub(crate) fn ask(&self, operator: &Login) -> Value {
+        self.ask_as(operator, &format!("order-{}", number()))
+    }
+
+    pub(crate) fn ask_as(&self, operator: &Login, id: &str) -> Value {
         operator.call(
-            "ask($1::uuid,$2::bigint,'release',$3,'digest',$4,null)",
-            &[Some(&self.id), Some(&self.epoch.to_string()), Some("c:1"), Some("yes")],
+            "ask($1::uuid,$2::bigint,'order',$3,$4::json,null)",
+            &[Some(&self.id), Some(&self.epoch.to_string()), Some(id), Some(r#"{"typed":"yes"}"#)],
         )
     }
 }

@@ -1,3 +1,7 @@
 //! Writes into the fleet's database: its schema, and what this machine's witness publishes.
 
+mod identity;
+pub(crate) mod post;
 pub(crate) mod schema;
+
+pub(crate) use self::identity::mark;

@@ -139,7 +139,7 @@ fn named(settings: &Settings, name: &str) -> Result<Machine, Failure> {
 pub(super) fn there(settings: &Settings, consent: &Consent, machine: Machine) -> Result<There, Failure> {
     let executor = opened(settings, consent)?;
     let name = machine.name.clone();
-    let fleet = fleet::fleet(settings, vec![allowed(settings, machine)?])?;
+    let fleet = fleet::fleet(settings, fleet::Which::One(allowed(settings, machine)?))?;
     let fleet = fleet.ok_or_else(|| Failure::usage(anyhow!("no machine is named")))?;
     fleet.wait_for_all();
     let seen = fleet.dispatcher().machine(&name);

@@ -182,7 +182,7 @@ fn show(
                     Shape::Text(Paint::for_stdout(settings.effective.config.color))
                 }
             };
-            let fleet = fleet::fleet(settings, fleet::watched(settings))?;
+            let fleet = fleet::fleet(settings, fleet::Which::All)?;
             list::run(&mut Everywhere { local: observer, fleet }, None, shape, Prompts::Hidden)
         }
     }

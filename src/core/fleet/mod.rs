@@ -6,6 +6,7 @@
 
 mod across;
 pub(crate) mod decoder;
+pub(crate) mod discreet;
 pub(crate) mod encoder;
 pub(crate) mod far;
 pub(crate) mod going;
@@ -14,7 +15,13 @@ mod identity;
 pub(crate) mod line;
 pub(crate) mod merge;
 pub(crate) mod order;
+pub(crate) mod outbox;
+pub(crate) mod pace;
 pub(crate) mod part;
+mod presence;
+pub(crate) mod publisher;
 mod resumed;
+pub(crate) mod roster;
+pub(crate) mod teller;
 pub(crate) mod transport;
 mod witness;

@@ -20,7 +20,7 @@ use tokio::sync::Semaphore;
 use self::dispatch::Dispatcher;
 use self::link::Link;
 pub(crate) use self::shared::Pin;
-use self::shared::Shared;
+pub(crate) use self::shared::Shared;
 use crate::core::fleet::far::FarMachine;
 use crate::core::fleet::line::Identity;
 use crate::core::fleet::merge::merged_beside;
@@ -86,6 +86,11 @@ impl Fleet {
     /// Returns what is known of every machine by now.
     pub(crate) fn seen(&self) -> Vec<FarMachine> {
         self.seen.seen().clone()
+    }
+
+    /// Returns where others put machines that they keep, and how many this one keeps itself.
+    pub(crate) fn shared(&self) -> (Shared, usize) {
+        (self.seen.clone(), self.seen().len())
     }
 
     /// Waits until something is other than it was; returns whether anything can be.

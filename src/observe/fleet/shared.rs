@@ -16,7 +16,7 @@ pub(crate) type Pin = Arc<dyn Fn(&str, &Identity) -> Result<(), String> + Send +
 
 /// What the thread of the machines writes and others read.
 #[derive(Clone)]
-pub(super) struct Shared {
+pub(crate) struct Shared {
     pub(super) seen: Arc<Mutex<Vec<FarMachine>>>,
     pub(super) changed: SyncSender<()>,
     /// Where what is asked of a machine goes, for as long as it is connected.
@@ -30,6 +30,28 @@ impl Shared {
 
     pub(super) fn doors(&self) -> MutexGuard<'_, BTreeMap<usize, UnboundedSender<Posted>>> {
         self.doors.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Puts these in the place of all machines after the first so many, and says so where that makes a difference.
+    pub(crate) fn replace_after(&self, first: usize, machines: Vec<FarMachine>) {
+        let mut seen = self.seen();
+        let is_same = |one: &FarMachine, other: &FarMachine| {
+            let report = |machine: &FarMachine| machine.report.as_ref().map(Arc::as_ptr);
+            one.view.state == other.view.state
+                && one.view.detail == other.view.detail
+                && report(one) == report(other)
+                && one.tombstones.len() == other.tombstones.len()
+                && one.hello.is_some() == other.hello.is_some()
+        };
+        let before = seen.get(first..).unwrap_or_default();
+        let is_news = before.len() != machines.len()
+            || before.iter().zip(&machines).any(|(one, other)| !is_same(one, other));
+        seen.truncate(first);
+        seen.extend(machines);
+        drop(seen);
+        if is_news {
+            self.changed();
+        }
     }
 
     /// Says that something is other than it was. Who has been told so already needs no encoder.

@@ -7,6 +7,7 @@ pub(crate) mod bounded;
 pub(crate) mod dial;
 pub(crate) mod given;
 pub(crate) mod password;
+pub(crate) mod session;
 pub(crate) mod target;
 pub(crate) mod tls;
 pub(crate) mod wire;

@@ -1,0 +1,160 @@
+//! Under which ID this state folder publishes to each database, and that only one witness does.
+
+use std::collections::BTreeMap;
+use std::os::fd::OwnedFd;
+use std::path::Path;
+
+use rustix::fs::{FlockOperation, Mode, OFlags, flock, open};
+use rustix::io::Errno;
+use rustix::rand::{GetRandomFlags, getrandom};
+use serde::{Deserialize, Serialize};
+
+use crate::act::bind::put;
+use crate::act::error::ActionError;
+use crate::act::fs::system::System;
+use crate::core::fleet::publisher::HostId;
+use crate::source::os::open::plain::small;
+
+const NAME: &str = "witness.json";
+const LOCK: &str = "witness.lock";
+
+/// The most bytes that its file is read of.
+const MOST: usize = 1 << 20;
+
+/// A secret of each database, so that none learns what proves this host to another.
+#[derive(Default, Serialize, Deserialize)]
+struct Known {
+    hosts: BTreeMap<String, Host>,
+}
+
+#[derive(Clone, Serialize, Deserialize)]
+struct Host {
+    host: String,
+    secret: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    clone_of: Option<String>,
+}
+
+/// Held for as long as this process is the witness.
+pub(crate) struct Lock(#[expect(dead_code, reason = "it is held, not read")] OwnedFd);
+
+/// Makes this process the one witness of a state folder.
+///
+/// # Errors
+/// There is one already, or the folder cannot be written.
+pub(crate) fn lock(state: &Path) -> Result<Lock, ActionError> {
+    crate::act::bind::open(&System, state)?;
+    let path = state.join(LOCK);
+    let flags = OFlags::RDWR | OFlags::CREATE | OFlags::CLOEXEC | OFlags::NOFOLLOW | OFlags::NONBLOCK;
+    let file = open(&path, flags, Mode::RUSR | Mode::WUSR).map_err(ActionError::at("open", &path))?;
+    match flock(&file, FlockOperation::NonBlockingLockExclusive) {
+        Ok(()) => Ok(Lock(file)),
+        Err(Errno::WOULDBLOCK) => {
+            Err(ActionError::Busy("another witness of this machine is at work".to_owned()))
+        }
+        Err(errno) => Err(ActionError::at("lock", &path)(errno)),
+    }
+}
+
+/// Returns the host ID for a database, and mints one where there is none.
+///
+/// # Errors
+/// It cannot be read or written.
+pub(crate) fn own(state: &Path, database: &str) -> Result<HostId, ActionError> {
+    match read(state)?.hosts.remove(database) {
+        Some(Host { host, secret, clone_of }) => Ok(HostId { host, secret, clone_of }),
+        None => mint(state, database, None),
+    }
+}
+
+/// Mints another host ID for a database, of a machine that was cloned.
+///
+/// # Errors
+/// As [`own`].
+pub(crate) fn mint(state: &Path, database: &str, clone_of: Option<String>) -> Result<HostId, ActionError> {
+    let mut known = read(state)?;
+    let (host, secret) = (uuid()?, hex(&random::<16>()?));
+    let made = Host { host: host.clone(), secret: secret.clone(), clone_of: clone_of.clone() };
+    known.hosts.insert(database.to_owned(), made);
+    put(&System, (state, NAME.to_owned()), &known)?;
+    Ok(HostId { host, secret, clone_of })
+}
+
+/// Makes up the mark of a beat: by the system, so that two that were resumed from one snapshot make two.
+///
+/// # Errors
+/// The system has no random numbers.
+pub(crate) fn mark() -> Result<i64, ActionError> {
+    Ok(i64::from_ne_bytes(random::<8>()?))
+}
+
+fn read(state: &Path) -> Result<Known, ActionError> {
+    let path = state.join(NAME);
+    match small(&path, MOST) {
+        // Whoever cannot read it any more must not publish as somebody else.
+        Ok(bytes) => serde_json::from_slice(&bytes).map_err(|_| ActionError::at("read", &path)(Errno::ILSEQ)),
+        Err(Errno::NOENT | Errno::NOTDIR) => Ok(Known::default()),
+        Err(errno) => Err(ActionError::at("read", &path)(errno)),
+    }
+}
+
+/// Makes a random UUID (RFC 9562, version 4).
+fn uuid() -> Result<String, ActionError> {
+    let bits = u128::from_be_bytes(random::<16>()?);
+    let bits = bits & !(0xf << 76) & !(0x3 << 62) | (4 << 76) | (2 << 62);
+    let text = format!("{bits:032x}");
+    let parts = [0..8, 8..12, 12..16, 16..20, 20..32];
+    Ok(parts.map(|part| text.get(part).unwrap_or_default().to_owned()).join("-"))
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn random<const SIZE: usize>() -> Result<[u8; SIZE], ActionError> {
+    let mut bytes = [0; SIZE];
+    let failed = |errno| ActionError::Failed { what: "make a random number".to_owned(), errno };
+    match getrandom(&mut bytes, GetRandomFlags::empty()).map_err(failed)? {
+        all if all == SIZE => Ok(bytes),
+        _ => Err(failed(Errno::AGAIN)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+
+    #[test]
+    fn a_folder_keeps_its_id_of_each_database_until_it_turns_out_to_be_a_clone() {
+        let folder = tempfile::tempdir().unwrap();
+        let state = folder.path().join("state");
+        let id = own(&state, "postgres://a/b").unwrap();
+        assert!(crate::core::model::text::is_uuid(&id.host) && id.secret.len() == 32);
+        assert_eq!(own(&state, "postgres://a/b").unwrap(), id);
+        assert_ne!(own(&state, "postgres://c/d").unwrap().secret, id.secret);
+        let next = mint(&state, "postgres://a/b", Some(id.host.clone())).unwrap();
+        assert_eq!(own(&state, "postgres://a/b").unwrap(), next);
+        assert_eq!((next.clone_of.as_deref(), next.host == id.host), (Some(id.host.as_str()), false));
+        let mode = std::fs::metadata(state.join(NAME)).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600);
+    }
+
+    #[test]
+    fn a_folder_has_one_witness_at_a_time() {
+        let folder = tempfile::tempdir().unwrap();
+        let first = lock(folder.path()).unwrap();
+        assert!(lock(folder.path()).is_err());
+        drop(first);
+        assert!(lock(folder.path()).is_ok());
+    }
+
+    #[test]
+    fn an_id_that_cannot_be_read_is_not_replaced() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join(NAME), "{").unwrap();
+        assert!(own(folder.path(), "postgres://a/b").is_err());
+        assert!(mint(folder.path(), "postgres://a/b", None).is_err());
+    }
+}

@@ -1,0 +1,490 @@
+//! The hosts of a fleet's database, as far as a viewer has read of them.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+use std::time::Duration;
+
+use jiff::{SignedDuration, Timestamp};
+use serde::Deserialize;
+
+use crate::core::fleet::decoder::Decoder;
+use crate::core::fleet::far::FarMachine;
+use crate::core::fleet::line::{Hello, Identity, Line, SCHEMA};
+use crate::core::fleet::outbox::{LOOK, ORDER};
+use crate::core::fleet::presence::{GRACE, LATE, NOT_SEEN, Presence, presence};
+use crate::core::fleet::transport::checked_name;
+use crate::core::model::text::shown;
+use crate::core::model::{MachineState, MachineView, Tombstone, Untrusted, json};
+
+/// One host, as `claimtop.hosts` has it; moments are the database's, in milliseconds.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+pub(crate) struct HostRow {
+    pub(crate) host: String,
+    epoch: i64,
+    sequence: i64,
+    changed: i64,
+    state: String,
+    is_claimed: bool,
+    lost_by: Option<String>,
+    beat_at: i64,
+    name: String,
+    release: Option<String>,
+    machine: Option<String>,
+    store: Option<String>,
+    boot: Option<String>,
+    pid_namespace: Option<u64>,
+}
+
+/// One row of `claimtop.parts`.
+#[derive(Clone, Debug)]
+pub(crate) struct PartRow {
+    pub(crate) host: String,
+    pub(crate) is_whole: bool,
+    pub(crate) kind: String,
+    pub(crate) id: String,
+    pub(crate) sequence: i64,
+    pub(crate) payload: Option<String>,
+}
+
+/// When hosts were read.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ReadAt {
+    /// By the viewer's steady clock.
+    pub(crate) steady: Duration,
+    /// By the database's clock, in milliseconds.
+    pub(crate) server: i64,
+    /// When the database has started, by its clock.
+    pub(crate) started: i64,
+}
+
+/// The hosts that a viewer may see.
+#[derive(Default)]
+pub(crate) struct Roster {
+    hosts: BTreeMap<String, Known>,
+    read_at: Option<ReadAt>,
+    /// When the database was reached again after it had been lost.
+    reached_again: Option<Duration>,
+}
+
+/// A machine's hashed ID, its boot and the PID namespace.
+type Place<'a> = (Option<&'a str>, Option<&'a str>, Option<u64>);
+
+/// What is known of one host.
+struct Known {
+    row: HostRow,
+    /// What it is called here, for as long as this viewer runs.
+    name: String,
+    /// Up to which sequence all that it tells was read.
+    known: i64,
+    decoder: Decoder,
+    tombstones: Arc<[Tombstone]>,
+    look: Option<String>,
+    order: Option<String>,
+    presence: Option<Presence>,
+    /// Why nothing of it is read.
+    unread: Option<String>,
+}
+
+impl Roster {
+    /// Takes hosts in: all of them, or those that have beaten since they were last read.
+    pub(crate) fn hosts(&mut self, rows: Vec<HostRow>, is_all: bool, at: ReadAt) {
+        self.read_at = Some(at);
+        if is_all {
+            let listed: Vec<&str> = rows.iter().map(|row| row.host.as_str()).collect();
+            self.hosts.retain(|host, _| listed.contains(&host.as_str()));
+        }
+        for row in rows {
+            let name = self.name_for(&row);
+            let known = self.hosts.entry(row.host.clone()).or_insert_with(|| Known::new(row.clone(), name));
+            known.take(row);
+        }
+        let is_grace = self.is_grace(at);
+        for known in self.hosts.values_mut() {
+            known.presence = Some(presence(known.age(at, at.steady), is_grace, known.presence));
+        }
+    }
+
+    /// Takes note that the database is reached again.
+    pub(crate) fn reached_again(&mut self, steady: Duration) {
+        if self.read_at.is_some() {
+            self.reached_again = Some(steady);
+        }
+    }
+
+    /// Returns by which moment of the database's hosts were read last.
+    pub(crate) fn since(&self) -> Option<i64> {
+        self.read_at.map(|at| at.server)
+    }
+
+    /// Returns the hosts that tell something that was not read yet, and up to what each was.
+    pub(crate) fn wanted(&self) -> Vec<(String, i64)> {
+        let is_news = |known: &&Known| {
+            known.row.changed > known.known && known.row.state == "ok" && known.unread.is_none()
+        };
+        self.hosts.values().filter(is_news).map(|known| (known.row.host.clone(), known.known)).collect()
+    }
+
+    /// Takes in what these hosts tell.
+    pub(crate) fn parts(&mut self, of: &[(String, i64)], rows: Vec<PartRow>) {
+        let mut by_host: BTreeMap<String, Vec<PartRow>> = BTreeMap::new();
+        for row in rows {
+            by_host.entry(row.host.clone()).or_default().push(row);
+        }
+        for (host, _) in of {
+            let Some(known) = self.hosts.get_mut(host) else { continue };
+            known.read(by_host.remove(host).unwrap_or_default());
+        }
+    }
+
+    /// Takes note that what a host tells cannot be read, until it tells something else.
+    pub(crate) fn unreadable(&mut self, host: &str, why: &str) {
+        if let Some(known) = self.hosts.get_mut(host) {
+            known.unread = Some(why.to_owned());
+        }
+    }
+
+    /// Returns every host as a machine. `now` is this machine's wall clock at that moment of its steady clock.
+    pub(crate) fn machines(&self, steady: Duration, now: Timestamp) -> Vec<FarMachine> {
+        let Some(at) = self.read_at else { return Vec::new() };
+        let is_blind = steady.saturating_sub(at.steady) >= LATE;
+        let mut claimed: HashMap<Place<'_>, usize> = HashMap::new();
+        for known in self.hosts.values() {
+            *claimed.entry(known.place()).or_default() += 1;
+        }
+        // Which of several that say they are the same machine in the same boot sees its processes is not known.
+        let is_disputed = |known: &Known| claimed.get(&known.place()).is_some_and(|many| *many > 1);
+        let machine = |known: &Known| known.machine(known.age(at, steady), is_blind, is_disputed(known), now);
+        self.hosts.values().map(machine).collect()
+    }
+
+    fn is_grace(&self, at: ReadAt) -> bool {
+        let up = u64::try_from(at.server.saturating_sub(at.started)).unwrap_or_default();
+        let again = self.reached_again.map(|again| at.steady.saturating_sub(again));
+        Duration::from_millis(up) < GRACE || again.is_some_and(|again| again < GRACE)
+    }
+
+    /// Returns what to call a host that is new: its name, and what tells it from another one of that name.
+    fn name_for(&self, row: &HostRow) -> String {
+        let plain: String = row
+            .name
+            .chars()
+            .map(|c| if c.is_alphanumeric() || "._-".contains(c) { c } else { '-' })
+            .collect();
+        let short: String = plain.trim_start_matches('-').chars().take(32).collect();
+        let name = checked_name(&short).unwrap_or_else(|_| "host".to_owned());
+        let is_taken = |name: &str| self.hosts.values().any(|known| known.name == name);
+        if !is_taken(&name) {
+            return name;
+        }
+        let marks = [4, 8, 36].map(|length| row.host.chars().take(length).collect::<String>());
+        let mut longer =
+            marks.iter().map(|mark| format!("{}-{mark}", name.chars().take(20).collect::<String>()));
+        longer.find(|longer| !is_taken(longer)).unwrap_or(name)
+    }
+}
+
+impl Known {
+    fn new(row: HostRow, name: String) -> Self {
+        let decoder = Self::greeted(&row, &name);
+        let tombstones = Arc::default();
+        Self {
+            row,
+            name,
+            known: 0,
+            decoder,
+            tombstones,
+            look: None,
+            order: None,
+            presence: None,
+            unread: None,
+        }
+    }
+
+    /// Begins to read a host anew.
+    fn greeted(row: &HostRow, name: &str) -> Decoder {
+        let mut decoder = Decoder::new(name);
+        let line = Line { hello: Some(hello(row)), ..Line::default() };
+        if let Ok(text) = json::to_line(&line) {
+            // A first hello of the language spoken here is never refused.
+            let _ = decoder.receive(text.as_bytes());
+        }
+        decoder
+    }
+
+    fn take(&mut self, row: HostRow) {
+        // Another epoch tells all anew, and a database that was restored knows less than was read of it.
+        if row.epoch != self.row.epoch || row.boot != self.row.boot || row.sequence < self.row.sequence {
+            self.known = 0;
+        }
+        if row.changed != self.row.changed {
+            self.unread = None;
+        }
+        self.row = row;
+    }
+
+    fn read(&mut self, rows: Vec<PartRow>) {
+        if self.known == 0 || rows.iter().any(|row| row.is_whole) {
+            (self.decoder, self.look, self.order) = (Self::greeted(&self.row, &self.name), None, None);
+        }
+        let (mut has_look, mut has_order) = (false, false);
+        let mut known = self.row.changed;
+        let mut lines = Vec::new();
+        for PartRow { kind, id, sequence, payload, .. } in rows {
+            known = known.max(sequence);
+            match (kind.as_str(), payload) {
+                (LOOK, payload) => (self.look, has_look) = (payload, true),
+                (ORDER, payload) => (self.order, has_order) = (payload, true),
+                (_, Some(payload)) => {
+                    lines.push(format!(
+                        r#"{{"part":{{"kind":{},"id":{},"is":{payload}}}}}"#,
+                        quoted(&kind),
+                        quoted(&id)
+                    ));
+                }
+                (_, None) => {
+                    lines.push(format!(r#"{{"gone":{{"kind":{},"id":{}}}}}"#, quoted(&kind), quoted(&id)))
+                }
+            }
+        }
+        lines.push(self.look_line(has_look, has_order));
+        self.known = known;
+        for line in lines {
+            if let Err(error) = self.decoder.receive(line.as_bytes()) {
+                self.unread = Some(error.to_string());
+                return;
+            }
+        }
+        self.tombstones = self.decoder.tombstones().cloned().collect();
+    }
+
+    /// Returns the line that makes true what was read: as the witness told it, or its last one without news.
+    fn look_line(&self, has_look: bool, has_order: bool) -> String {
+        #[derive(Deserialize)]
+        struct At {
+            at: Timestamp,
+        }
+        let order = self.order.as_deref().filter(|_| has_order);
+        let order = order.map(|order| format!(r#","order":{order}"#)).unwrap_or_default();
+        let told = self.look.as_deref();
+        let at = told
+            .and_then(|look| serde_json::from_str::<At>(look).ok())
+            .map_or(Timestamp::UNIX_EPOCH, |look| look.at);
+        let body = told.filter(|_| has_look).and_then(|look| look.strip_suffix('}'));
+        match body {
+            Some(body) => format!(r#"{{"look":{body}{order}}}}}"#),
+            None => format!(r#"{{"look":{{"at":"{at}"{order}}}}}"#),
+        }
+    }
+
+    /// Returns how long ago it has beaten.
+    fn age(&self, at: ReadAt, steady: Duration) -> Duration {
+        let then = u64::try_from(at.server.saturating_sub(self.row.beat_at)).unwrap_or_default();
+        Duration::from_millis(then) + steady.saturating_sub(at.steady)
+    }
+
+    /// Returns where it says that its PIDs count.
+    fn place(&self) -> Place<'_> {
+        (self.row.machine.as_deref(), self.row.boot.as_deref(), self.row.pid_namespace)
+    }
+
+    fn machine(&self, age: Duration, is_blind: bool, is_disputed: bool, now: Timestamp) -> FarMachine {
+        let report = self.decoder.report().cloned();
+        let presence = if is_blind { Presence::NotSeen } else { self.presence.unwrap_or(Presence::NotSeen) };
+        let (state, detail) = self.standing(presence, age, is_blind);
+        let state = if report.is_none() { MachineState::Unreached } else { state };
+        let seconds = i64::try_from(age.as_secs()).unwrap_or(i64::MAX / 2);
+        let view = MachineView {
+            state,
+            detail: Untrusted::new(detail),
+            version: self.row.release.clone().map(Untrusted::new),
+            host: Some(Untrusted::new(self.row.name.clone())),
+            windows: report.as_ref().map_or(0, |report| report.windows.len()),
+            seen_at: now.checked_sub(SignedDuration::from_secs(seconds)).ok(),
+            not_understood: self.decoder.not_understood(),
+            ..MachineView::new(&self.name, "postgres".to_owned())
+        };
+        let tombstones: Arc<[Tombstone]> = match is_disputed {
+            true => Arc::default(),
+            false => Arc::clone(&self.tombstones),
+        };
+        let hello = self.decoder.hello().cloned().filter(|_| !is_disputed);
+        FarMachine { view, hello, report, tombstones }
+    }
+
+    fn standing(&self, presence: Presence, age: Duration, is_blind: bool) -> (MachineState, String) {
+        let seconds = age.as_secs();
+        if let Some(why) = &self.unread {
+            return (MachineState::Unreached, why.clone());
+        }
+        if self.row.state != "ok" {
+            return (
+                MachineState::Silent,
+                "two machines publish as this one; unknown until each has an ID of its own".to_owned(),
+            );
+        }
+        if self.decoder.report().is_none() {
+            return (MachineState::Unreached, "it has told nothing yet".to_owned());
+        }
+        if is_blind {
+            return (MachineState::Silent, "the fleet's database does not answer".to_owned());
+        }
+        if self.row.is_claimed {
+            return (
+                MachineState::Silent,
+                "it was restarted or cloned; which is known within a minute".to_owned(),
+            );
+        }
+        match (presence, &self.row.lost_by) {
+            (Presence::There, _) => (MachineState::Live, String::new()),
+            (Presence::Late, _) => {
+                (MachineState::Live, format!("late: it has not beaten for {} s", LATE.as_secs()))
+            }
+            (Presence::NotSeen, Some(by)) => {
+                (MachineState::Silent, format!("declared lost by {}, which proves nothing", shown(by)))
+            }
+            (Presence::NotSeen, None) => {
+                let minutes = (seconds.max(NOT_SEEN.as_secs())) / 60;
+                let ago = if minutes == 0 { "a minute".to_owned() } else { format!("{minutes} min") };
+                (MachineState::Silent, format!("not seen for {ago}"))
+            }
+        }
+    }
+}
+
+fn hello(row: &HostRow) -> Hello {
+    Hello {
+        schema: SCHEMA.to_owned(),
+        version: row.release.clone().unwrap_or_default(),
+        identity: Identity { machine: row.machine.clone(), store: row.store.clone() },
+        host: row.name.clone(),
+        boot: row.boot.clone(),
+        pid_namespace: row.pid_namespace,
+        now: Timestamp::from_millisecond(row.beat_at).unwrap_or(Timestamp::UNIX_EPOCH),
+        takes_orders: false,
+        no_orders: Some("it is only watched, through the database".to_owned()),
+    }
+}
+
+fn quoted(text: &str) -> String {
+    json::to_line(&text).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(host: &str, changed: i64) -> HostRow {
+        HostRow {
+            host: host.to_owned(),
+            epoch: 1,
+            sequence: changed,
+            changed,
+            state: "ok".to_owned(),
+            is_claimed: false,
+            lost_by: None,
+            beat_at: 1_000_000,
+            name: "devbox".to_owned(),
+            release: None,
+            machine: Some("m".to_owned()),
+            store: None,
+            boot: Some(host.to_owned()),
+            pid_namespace: Some(7),
+        }
+    }
+
+    fn part(host: &str, kind: &str, payload: Option<&str>, sequence: i64) -> PartRow {
+        let (host, kind) = (host.to_owned(), kind.to_owned());
+        PartRow {
+            host,
+            is_whole: false,
+            kind,
+            id: "a".to_owned(),
+            sequence,
+            payload: payload.map(str::to_owned),
+        }
+    }
+
+    fn at(steady: u64, server: i64) -> ReadAt {
+        ReadAt { steady: Duration::from_secs(steady), server, started: 0 }
+    }
+
+    /// Returns the name and the state of each machine at a moment.
+    fn machines(roster: &Roster, steady: u64) -> Vec<(String, MachineState, String)> {
+        let all = roster.machines(Duration::from_secs(steady), Timestamp::UNIX_EPOCH);
+        all.into_iter()
+            .map(|machine| (machine.view.name, machine.view.state, machine.view.detail.raw().to_owned()))
+            .collect()
+    }
+
+    const SOURCE: &str = r#"{"id":"a","state":"ok","detail":""}"#;
+
+    fn told(roster: &mut Roster, host: &str, sequence: i64) {
+        let wanted = roster.wanted();
+        roster.parts(
+            &wanted,
+            vec![
+                part(host, "source", Some(SOURCE), sequence),
+                part(host, LOOK, Some(r#"{"at":"2026-11-20T10:00:00Z"}"#), sequence),
+            ],
+        );
+    }
+
+    #[test]
+    fn what_hosts_tell_is_read_once_and_silence_is_no_death() {
+        let mut roster = Roster::default();
+        roster.hosts(vec![row("h1", 3)], true, at(10, 1_000_000));
+        assert_eq!(roster.wanted(), [("h1".to_owned(), 0)]);
+        told(&mut roster, "h1", 3);
+        assert_eq!(roster.wanted(), []);
+        let state = |roster: &Roster, steady| machines(roster, steady).remove(0);
+        assert_eq!(state(&roster, 10).1, MachineState::Live);
+        roster.hosts(vec![], false, at(40, 1_030_000));
+        assert_eq!(
+            state(&roster, 40),
+            ("devbox".to_owned(), MachineState::Live, "late: it has not beaten for 25 s".to_owned())
+        );
+        roster.hosts(vec![], false, at(250, 1_240_000));
+        assert_eq!(state(&roster, 250).2, "not seen for 4 min");
+        // Nothing was read of the database for long: that is not the host's silence.
+        roster.hosts(vec![HostRow { beat_at: 1_240_000, ..row("h1", 3) }], false, at(252, 1_242_000));
+        assert_eq!(state(&roster, 253).1, MachineState::Live);
+        assert_eq!(state(&roster, 300).2, "the fleet's database does not answer");
+        roster.reached_again(Duration::from_secs(400));
+        roster.hosts(vec![], false, at(400, 1_390_000));
+        assert_eq!(state(&roster, 400).1, MachineState::Live);
+        roster.hosts(vec![], false, at(451, 1_441_000));
+        assert_eq!(state(&roster, 451).2, "not seen for 3 min");
+    }
+
+    #[test]
+    fn hosts_of_one_name_are_told_apart_and_who_say_that_they_are_one_testify_to_nothing() {
+        let mut roster = Roster::default();
+        let twin = HostRow { boot: Some("h1".to_owned()), ..row("h2", 3) };
+        roster.hosts(vec![row("h1", 3), twin], true, at(10, 1_000_000));
+        for host in ["h1", "h2"] {
+            let wanted = roster.wanted();
+            let of: Vec<_> = wanted.into_iter().filter(|(name, _)| name == host).collect();
+            roster.parts(&of, vec![part(host, "source", Some(SOURCE), 3)]);
+        }
+        let names: Vec<String> = machines(&roster, 10).into_iter().map(|(name, ..)| name).collect();
+        assert_eq!(names, ["devbox", "devbox-h2"]);
+        let all = roster.machines(Duration::from_secs(10), Timestamp::UNIX_EPOCH);
+        assert!(all.iter().all(|machine| machine.hello.is_none()));
+        roster.hosts(vec![row("h1", 3)], true, at(12, 1_002_000));
+        let all = roster.machines(Duration::from_secs(12), Timestamp::UNIX_EPOCH);
+        assert!(all.iter().all(|machine| machine.hello.is_some()) && all.len() == 1);
+    }
+
+    #[test]
+    fn a_fork_a_claim_and_a_database_that_is_behind_are_told_as_what_they_are() {
+        let mut roster = Roster::default();
+        roster.hosts(vec![row("h1", 3)], true, at(10, 1_000_000));
+        told(&mut roster, "h1", 3);
+        roster.hosts(vec![HostRow { is_claimed: true, ..row("h1", 3) }], false, at(12, 1_002_000));
+        assert_eq!(machines(&roster, 12).remove(0).1, MachineState::Silent);
+        roster.hosts(vec![HostRow { state: "fork?".to_owned(), ..row("h1", 3) }], false, at(14, 1_004_000));
+        assert_eq!(machines(&roster, 14).remove(0).1, MachineState::Silent);
+        roster.hosts(vec![row("h1", 2)], false, at(16, 1_006_000));
+        assert_eq!(roster.wanted(), [("h1".to_owned(), 0)]);
+    }
+}

@@ -1,0 +1,64 @@
+//! Puts what a look has found into the outbox, as the stream would tell it, without what is nobody's business.
+
+use serde_json::value::RawValue;
+
+use crate::core::fleet::discreet::Discreet;
+use crate::core::fleet::encoder::Encoder;
+use crate::core::fleet::line::{Line, PartKind};
+use crate::core::fleet::outbox::{LOOK, ORDER, Outbox, kind_name};
+use crate::core::model::{EndedWindow, Report, Tombstone, json};
+
+/// Tells look by look.
+#[derive(Default)]
+pub(crate) struct Teller {
+    encoder: Encoder,
+    /// Who has ended in looks that no beat has told of yet.
+    ended: Vec<EndedWindow>,
+}
+
+impl Teller {
+    /// Tells a look; returns whether it does not wait: somebody has died, or something new is wrong.
+    ///
+    /// # Errors
+    /// Returns the error of serde_json, which for our own types there is none.
+    pub(crate) fn look(
+        &mut self,
+        report: &Report,
+        tombstones: &[Tombstone],
+        discreet: &Discreet,
+        outbox: &mut Outbox,
+    ) -> serde_json::Result<bool> {
+        let text = self.encoder.look(&report.without_prompts(), tombstones)?;
+        let mut is_urgent = false;
+        for line in text.lines() {
+            let line: Line<'_> = serde_json::from_str(line)?;
+            if let Some(part) = line.part {
+                let told = RawValue::from_string(discreet.text(part.is.get()))?;
+                match kind_name(part.kind) {
+                    Some(kind) => {
+                        is_urgent |= part.kind == PartKind::Finding && !outbox.has(&kind, &part.id);
+                        outbox.put(&kind, &part.id, &told);
+                    }
+                    None => outbox.bury(&part.id, &told),
+                }
+            }
+            if let Some((kind, id)) = line.gone.and_then(|gone| Some((kind_name(gone.kind)?, gone.id))) {
+                outbox.remove(&kind, &id);
+            }
+            if let Some(mut look) = line.look {
+                if let Some(order) = look.order.take() {
+                    outbox.put(ORDER, "", &RawValue::from_string(json::to_line(&order)?)?);
+                }
+                self.ended.append(&mut look.ended);
+                look.ended.clone_from(&self.ended);
+                outbox.put(LOOK, "", &RawValue::from_string(json::to_line(&look)?)?);
+            }
+        }
+        Ok(is_urgent || outbox.has_deaths())
+    }
+
+    /// Takes note that all of it was told.
+    pub(crate) fn told(&mut self) {
+        self.ended.clear();
+    }
+}

@@ -1,0 +1,148 @@
+//! The hosts of a fleet's database, read every 2 s: which have beaten, and then what they tell that is new.
+
+use std::io;
+use std::time::Duration;
+
+use tokio::time::sleep;
+use tokio_postgres::Row;
+
+use crate::core::fleet::far::FarMachine;
+use crate::core::fleet::roster::{HostRow, PartRow, ReadAt, Roster};
+use crate::core::model::text::shown;
+use crate::core::model::{MachineState, MachineView, Untrusted};
+use crate::observe::fleet::Shared;
+use crate::source::os::clock;
+use crate::source::postgres::Target;
+use crate::source::postgres::session::Session;
+
+/// How often hosts are read.
+const EVERY: Duration = Duration::from_secs(2);
+
+/// How often all of them are read, and not only those that have beaten: in polls.
+const ALL_EVERY: u32 = 15;
+
+/// Of how many hosts it is read at once what they tell: an answer of the server has a bound.
+const AT_ONCE: usize = 50;
+
+/// What the database itself is called among the machines, as long as it was not read.
+const DATABASE: &str = "fleet";
+
+const HOSTS: &str =
+    "SELECT claimtop.milliseconds(claimtop.clock()), claimtop.milliseconds(pg_postmaster_start_time()),
+    (SELECT json_agg(h)::text FROM claimtop.hosts($1::bigint) h)";
+
+const PARTS: &str = "SELECT host::text, is_whole, kind, id, sequence, payload
+    FROM claimtop.parts($1::uuid[], $2::bigint[])";
+
+/// Starts to read the hosts of a database, and puts them after the first so many machines.
+///
+/// # Errors
+/// The system has no more threads for us.
+pub(crate) fn watch(target: Target, (shared, first): (Shared, usize)) -> io::Result<()> {
+    let placeholder = unreached(&target, MachineState::Connecting, "");
+    shared.replace_after(first, vec![placeholder]);
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let name = target.clone();
+    std::thread::Builder::new().name("hosts".to_owned()).spawn(move || {
+        runtime.block_on(async {
+            let mut viewer = Viewer { session: Session::new(target), roster: Roster::default(), polls: 0 };
+            loop {
+                let polled = viewer.poll().await;
+                let machines = viewer.roster.machines(steady(), clock::now());
+                match polled {
+                    Err(why) if viewer.polls == 0 => {
+                        let unreached = unreached(&name, MachineState::Unreached, &why);
+                        shared.replace_after(first, vec![unreached]);
+                    }
+                    Ok(()) | Err(_) => shared.replace_after(first, machines),
+                }
+                sleep(EVERY).await;
+            }
+        });
+    })?;
+    Ok(())
+}
+
+/// Makes the machine that stands for a database which was not read yet.
+fn unreached(target: &Target, state: MachineState, why: &str) -> FarMachine {
+    let detail = Untrusted::new(shown(why));
+    let view = MachineView { state, detail, ..MachineView::new(DATABASE, target.name.shown()) };
+    FarMachine { view, hello: None, report: None, tombstones: std::sync::Arc::default() }
+}
+
+fn steady() -> Duration {
+    // What it counts from is nobody's business.
+    clock::since_boot().and_then(|since| Duration::try_from(since).ok()).unwrap_or_default()
+}
+
+struct Viewer {
+    session: Session,
+    roster: Roster,
+    /// How often hosts were read.
+    polls: u32,
+}
+
+impl Viewer {
+    async fn poll(&mut self) -> Result<(), String> {
+        let was_closed = self.session.is_closed();
+        let is_all = was_closed || self.polls.is_multiple_of(ALL_EVERY);
+        let since = self.roster.since().filter(|_| !is_all).map(|since| since.to_string());
+        let rows = self.session.query(HOSTS, &[since]).await?;
+        let unread = || "it does not answer as claimtop's own functions".to_owned();
+        let (at, hosts) = rows.first().and_then(head).ok_or_else(unread)?;
+        if was_closed {
+            self.roster.reached_again(at.steady);
+        }
+        self.roster.hosts(hosts, is_all, at);
+        self.polls = self.polls.wrapping_add(1).max(1);
+        let wanted = self.roster.wanted();
+        for some in wanted.chunks(AT_ONCE) {
+            match self.parts(some).await {
+                Ok(rows) => self.roster.parts(some, rows),
+                // One that tells too much must not hide the others.
+                Err(_) => self.one_by_one(some).await?,
+            }
+        }
+        Ok(())
+    }
+
+    async fn one_by_one(&mut self, some: &[(String, i64)]) -> Result<(), String> {
+        for one in some.chunks(1) {
+            match self.parts(one).await {
+                Ok(rows) => self.roster.parts(one, rows),
+                Err(why) => {
+                    // Nothing is known of a host because the wire was cut.
+                    self.session.query("SELECT 1", &[]).await?;
+                    one.iter().for_each(|(host, _)| self.roster.unreadable(host, &why));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    async fn parts(&mut self, of: &[(String, i64)]) -> Result<Vec<PartRow>, String> {
+        let array = |all: Vec<String>| Some(format!("{{{}}}", all.join(",")));
+        let hosts = array(of.iter().map(|(host, _)| host.clone()).collect());
+        let known = array(of.iter().map(|(_, known)| known.to_string()).collect());
+        let rows = self.session.query(PARTS, &[hosts, known]).await?;
+        Ok(rows.iter().filter_map(part).collect())
+    }
+}
+
+fn head(row: &Row) -> Option<(ReadAt, Vec<HostRow>)> {
+    let at = ReadAt { steady: steady(), server: row.try_get(0).ok()?, started: row.try_get(1).ok()? };
+    let hosts: Option<String> = row.try_get(2).ok()?;
+    let hosts = hosts.map_or_else(|| Some(Vec::new()), |hosts| serde_json::from_str(&hosts).ok())?;
+    Some((at, hosts))
+}
+
+fn part(row: &Row) -> Option<PartRow> {
+    Some(PartRow {
+        host: row.try_get(0).ok()?,
+        is_whole: row.try_get(1).ok()?,
+        kind: row.try_get(2).ok()?,
+        id: row.try_get(3).ok()?,
+        sequence: row.try_get(4).ok()?,
+        payload: row.try_get(5).ok()?,
+    })
+}

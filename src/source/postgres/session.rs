@@ -1,0 +1,76 @@
+//! One connection that is kept, and made anew when it has failed.
+
+use std::time::Duration;
+
+use tokio::task::JoinHandle;
+use tokio_postgres::types::{ToSql, Type};
+use tokio_postgres::{Client, Row};
+
+use super::words::words;
+use super::{Allowance, Connected, Target, connect};
+
+/// How long one statement may take, answer included: 20 s.
+const WITHIN: Duration = Duration::from_secs(20);
+
+/// One connection at a time; each statement a transaction of its own.
+pub(crate) struct Session {
+    target: Target,
+    open: Option<Open>,
+}
+
+struct Open {
+    client: Client,
+    allowance: Allowance,
+    driver: JoinHandle<()>,
+}
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        self.driver.abort();
+    }
+}
+
+impl Session {
+    /// Connects to nothing yet.
+    pub(crate) fn new(target: Target) -> Self {
+        Self { target, open: None }
+    }
+
+    /// Returns whether the next statement has to connect first.
+    pub(crate) fn is_closed(&self) -> bool {
+        self.open.is_none()
+    }
+
+    /// Runs one statement with parameters that are all text.
+    ///
+    /// # Errors
+    /// The server cannot be reached, refuses or does not answer, in words; then it may have done it all the same.
+    pub(crate) async fn query(
+        &mut self,
+        sql: &str,
+        parameters: &[Option<String>],
+    ) -> Result<Vec<Row>, String> {
+        let open = match self.open.take().filter(|open| !open.client.is_closed()) {
+            Some(open) => open,
+            None => self.connect().await?,
+        };
+        open.allowance.renew();
+        let bound: Vec<(&(dyn ToSql + Sync), Type)> =
+            parameters.iter().map(|text| (text as &(dyn ToSql + Sync), Type::TEXT)).collect();
+        let rows = match tokio::time::timeout(WITHIN, open.client.query_typed(sql, &bound)).await {
+            Ok(answer) => answer.map_err(|error| words(&error))?,
+            Err(_) => return Err(format!("no answer within {} s", WITHIN.as_secs())),
+        };
+        self.open = Some(open);
+        Ok(rows)
+    }
+
+    async fn connect(&self) -> Result<Open, String> {
+        let Connected { client, connection, allowance } = connect(&self.target).await?;
+        let driver = tokio::spawn(async move {
+            // The interrupted statement says what ended it.
+            let _ = connection.await;
+        });
+        Ok(Open { client, allowance, driver })
+    }
+}

@@ -1,0 +1,165 @@
+//! The witness and the viewer as a person runs them.
+
+use std::path::Path;
+use std::process::{Child, Command, Output, Stdio};
+use std::time::Duration;
+
+use serde_json::Value;
+
+use crate::cluster::Database;
+use crate::stage::fleet;
+
+/// A machine of the test's own: its folders, with a record of a process that is not there.
+struct Machine {
+    folder: tempfile::TempDir,
+}
+
+/// A witness that is ended with the test.
+struct Running(Child);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+impl Machine {
+    fn new(session: &str) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let sessions = folder.path().join("home/.claude/sessions");
+        std::fs::create_dir_all(&sessions).unwrap();
+        std::fs::create_dir_all(folder.path().join("tmp")).unwrap();
+        let cwd = folder.path().join("home/src/shop");
+        let record = format!(
+            r#"{{"pid": 4000001, "sessionId": "{session}", "procStart": "7", "startedAt": 1, "cwd": "{}"}}"#,
+            cwd.display()
+        );
+        std::fs::write(sessions.join("4000001.json"), record).unwrap();
+        Self { folder }
+    }
+
+    fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_claimtop"));
+        for name in ["home", "tmp", "state"] {
+            command.arg(format!("--{name}")).arg(self.folder.path().join(name));
+        }
+        command.args(arguments).stdin(Stdio::null());
+        command
+    }
+
+    fn run(&self, arguments: &[&str]) -> Output {
+        self.command(arguments).output().unwrap()
+    }
+
+    fn witness(&self, url: &str) -> Running {
+        let mut command = self.command(&["witness", "--fleet", url]);
+        Running(command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap())
+    }
+
+    fn seen(&self, url: &str) -> Value {
+        let output = self.run(&["ls", "--json", "--fleet", url]);
+        serde_json::from_slice(&output.stdout).unwrap_or_default()
+    }
+}
+
+/// Waits until something holds.
+#[track_caller]
+fn until<T>(what: &str, mut holds: impl FnMut() -> Option<T>) -> T {
+    for _ in 0..300 {
+        if let Some(found) = holds() {
+            return found;
+        }
+        std::thread::sleep(Duration::from_millis(200));
+    }
+    panic!("never: {what}");
+}
+
+fn text(output: &Output) -> String {
+    String::from_utf8_lossy(&[output.stdout.as_slice(), &output.stderr].concat()).into_owned()
+}
+
+fn team(path: &Path) {
+    let folder = path.join("home/.config/claimtop");
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::write(folder.join("config.toml"), "[fleet]\nteam = \"core\"\n").unwrap();
+}
+
+/// Returns the records that are told of another machine, with that machine.
+fn far_records(seen: &Value) -> Vec<String> {
+    let all = seen["records"].as_array().cloned().unwrap_or_default();
+    let keys = all.iter().filter_map(|record| record["key"].as_str());
+    keys.filter(|key| key.contains('@')).map(str::to_owned).collect()
+}
+
+#[test]
+fn a_machine_that_publishes_is_seen_by_its_team_with_what_it_found() {
+    let database = fleet();
+    let (witness, viewer) = (Machine::new("one"), Machine::new("two"));
+    team(witness.folder.path());
+    let alice = database.url_of("alice", database.cluster.port);
+    let vera = database.url_of("vera", database.cluster.port);
+    let dry = witness.run(&["witness", "--dry-run"]);
+    assert_eq!(dry.status.code(), Some(0), "{}", text(&dry));
+    assert!(text(&dry).contains("~/.claude/sessions/4000001.json"), "{}", text(&dry));
+    let home = witness.folder.path().join("home").display().to_string();
+    assert!(!text(&dry).contains(&home), "{}", text(&dry));
+
+    let running = witness.witness(&alice);
+    let seen = until("the record of another machine", || {
+        let seen = viewer.seen(&vera);
+        (!far_records(&seen).is_empty()).then_some(seen)
+    });
+    assert_eq!(seen["machines"][0]["state"], "live", "{}", seen["machines"]);
+    assert_eq!(seen["machines"][0]["transport"], "postgres");
+    let verdict = seen["records"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|record| record["key"].as_str().is_some_and(|key| key.contains('@')));
+    assert_eq!(verdict.unwrap()["verdict"]["state"], "dead");
+    let told = database.sql("SELECT string_agg(payload::text, ' ') FROM claimtop.part");
+    assert!(!told.contains(&home) && told.contains("~/.claude"), "{told}");
+    assert_eq!(database.sql("SELECT team FROM claimtop.host"), "core");
+
+    // There is one witness a state folder.
+    let second = witness.run(&["witness", "--fleet", &alice]);
+    assert_eq!(second.status.code(), Some(3), "{}", text(&second));
+
+    // Its connection is cut, and it finds its way back with what has changed meanwhile.
+    let sequence = || database.sql("SELECT sequence FROM claimtop.host").parse::<i64>().unwrap();
+    let before = sequence();
+    database.sql("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'alice'");
+    std::fs::remove_file(witness.folder.path().join("home/.claude/sessions/4000001.json")).unwrap();
+    until("the record that has gone", || {
+        let gone =
+            database.sql("SELECT count(*) FROM claimtop.part WHERE kind = 'record' AND payload IS NOT NULL");
+        (sequence() > before && gone == "0").then_some(())
+    });
+
+    // Another one of the same state folder goes on under the same ID, in an epoch of its own.
+    drop(running);
+    let epoch = || database.sql("SELECT string_agg(epoch::text, ' ') FROM claimtop.host");
+    let before = epoch();
+    let _again = witness.witness(&alice);
+    until("an epoch of its own", || (epoch() != before).then_some(()));
+    assert!(!epoch().contains(' '), "one host: {}", epoch());
+}
+
+#[test]
+fn a_database_that_is_not_ready_is_told_of_and_everything_else_is_shown() {
+    let database = Database::new();
+    let viewer = Machine::new("here");
+    let url = database.url();
+    let listed = viewer.run(&["ls", "--fleet", &url]);
+    assert_eq!(listed.status.code(), Some(4), "{}", text(&listed));
+    let seen = viewer.seen(&url);
+    assert_eq!(seen["machines"][0]["state"], "unreached");
+    assert!(seen["machines"][0]["detail"].as_str().unwrap().contains("claimtop"), "{}", seen["machines"]);
+    assert_eq!(seen["records"].as_array().map(Vec::len), Some(1));
+    let none = viewer.run(&["witness"]);
+    assert_eq!(none.status.code(), Some(2), "{}", text(&none));
+    assert!(text(&none).contains("no database is named"));
+    let unit = viewer.run(&["witness", "unit"]);
+    assert!(text(&unit).contains("ExecStart=\"") && text(&unit).contains("witness\n"), "{}", text(&unit));
+}
