@@ -7,7 +7,6 @@
 
 #![expect(
     clippy::unwrap_used,
-    clippy::panic,
     clippy::indexing_slicing,
     reason = "a simulation says by panicking what is wrong"
 )]
@@ -322,7 +321,7 @@ impl World {
                             .collect(),
                     };
                 }
-                _ => {}
+                Received::Beat(_) | Received::Answer | Received::Other => {}
             }
         }
     }

@@ -22,6 +22,7 @@ use crate::core::model::{Key, MachineState, Report};
 use crate::observe::fleet::Fleet;
 
 /// Where a command acts.
+#[expect(clippy::large_enum_variant, reason = "a command has one, and it is moved once")]
 pub(super) enum Site {
     Here(Executor),
     There(There),
