@@ -60,6 +60,7 @@ pub mod core {
     pub use crate::core::history::recording::redact::Redactor;
     pub use crate::core::judge::agent::Role;
     pub use crate::core::judge::git::tree_of;
+    pub use crate::core::judge::local_start::settle;
     pub use crate::core::judge::tombstone::ledger::{Lesson, TombstoneLedger};
     pub use crate::core::judge::window::windows;
     pub use crate::core::model::action::{

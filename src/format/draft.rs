@@ -153,6 +153,8 @@ pub(super) mod sample {
             machine_id: None,
             time_namespace: Some(INITIAL_TIME_NAMESPACE),
             boot_at: None,
+            platform: Default::default(),
+            up_by: None,
             clock_doubt: jiff::SignedDuration::ZERO,
             ticks_per_second: 100,
             uid: 1000,

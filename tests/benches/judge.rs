@@ -100,6 +100,8 @@ fn world(windows: usize) -> Snapshot {
             boot_at: Some(now() - SignedDuration::from_hours(48)),
             machine_id: None,
             time_namespace: Some(INITIAL_TIME_NAMESPACE),
+            platform: Default::default(),
+            up_by: None,
             clock_doubt: SignedDuration::ZERO,
             ticks_per_second: 100,
             uid: 1000,

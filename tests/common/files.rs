@@ -77,7 +77,7 @@ impl WorldFile {
     /// Replaces `{{5 min ago}}` by the instant, `{{naive 5 min ago}}` by the same without a
     /// zone (in UTC), `{{ms 5 min ago}}` by milliseconds since 1970, `{{s 5 min ago}}` by
     /// seconds and `{{tick 5 min ago}}` by ticks since boot; `{{local 5 min ago}}` is the time in
-    /// the host's zone, without it. `{{pid 7}}`, `{{start 7}}`, `{{path /x}}` and `{{host}}` stand
+    /// the host's zone, without it, and `{{lstart 5 min ago}}` the same in the words of `ps -o lstart=`. `{{pid 7}}`, `{{start 7}}`, `{{path /x}}` and `{{host}}` stand
     /// for themselves here, and for what is real in the demo.
     pub(super) fn filled(&self, text: &str) -> String {
         let mut out = String::new();
@@ -100,6 +100,10 @@ impl WorldFile {
             Some(("local", span)) => {
                 let zone = TimeZone::get(&self.host.zone).expect("a zone");
                 self.at(span).to_zoned(zone).datetime().to_string()
+            }
+            Some(("lstart", span)) => {
+                let zone = TimeZone::get(&self.host.zone).expect("a zone");
+                self.at(span).to_zoned(zone).strftime("%a %b %e %H:%M:%S %Y").to_string()
             }
             Some(("pid" | "path", same)) => same.to_owned(),
             Some(("port", pid)) => {

@@ -31,10 +31,10 @@ use std::sync::Arc;
 use claimtop::core::assess::{Policy, assess};
 use claimtop::core::judge::agent::Signatures;
 use claimtop::core::model::{
-    Host, Multiplexer, Origin, Port, ProcessId, Reason, Report, SeenAgent, SeenBelow, Snapshot, Tombstone,
-    Trace,
+    Host, Multiplexer, Origin, Platform, Port, ProcessId, Reason, Report, SeenAgent, SeenBelow, Snapshot,
+    Tombstone, Trace,
 };
-use claimtop::testing::core::merged;
+use claimtop::testing::core::{merged, settle};
 use jiff::{Span, Timestamp, Zoned, tz::TimeZone};
 use serde::Deserialize;
 
@@ -145,8 +145,12 @@ impl WorldFile {
         if let Some(ticks) = started.strip_prefix("tick ") {
             return ticks.parse().expect("a tick");
         }
-        let millis = self.at(started).duration_since(self.booted_at()).as_millis();
-        u64::try_from(millis).expect("started after boot") * TICKS / 1000
+        let (zero, a_second) = match self.host.platform {
+            Platform::MacOs => (Timestamp::UNIX_EPOCH, 1_000_000),
+            Platform::Linux | Platform::Other => (self.booted_at(), TICKS),
+        };
+        let micros = self.at(started).duration_since(zero).as_micros();
+        u64::try_from(micros).expect("started after boot") / (1_000_000 / a_second)
     }
 
     fn tombstone(&self, spec: &TombstoneSpec) -> Tombstone {
@@ -210,13 +214,15 @@ impl WorldFile {
         let zone = TimeZone::get(&self.host.zone).expect("a zone");
         let host = Host {
             name: self.host.name.clone(),
+            platform: self.host.platform,
+            up_by: self.host.up_by.as_deref().map(|at| self.at(at)),
             boot_id: Some(self.host.boot_id.clone()),
             pid_namespace: Some(self.host.pid_namespace),
             boot_at: Some(self.booted_at()),
             machine_id: self.host.machine_id.clone(),
             time_namespace: Some(self.host.time_namespace),
             clock_doubt: self.host.clock_set_by.parse().expect("a span"),
-            ticks_per_second: TICKS,
+            ticks_per_second: if self.host.platform == Platform::MacOs { 1_000_000 } else { TICKS },
             uid: self.host.uid,
             zone,
         };
@@ -253,6 +259,7 @@ impl WorldFile {
         rows::read(self, &mut snapshot);
         leo::read(self, &mut snapshot);
         stores::read(self, &mut snapshot);
+        settle(&mut snapshot);
         snapshot
     }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use claimtop::core::model::{
-    Hindrance, InputEnd, Medium, Others, SourceHealth, SourceState, Untrusted, Warned,
+    Hindrance, InputEnd, Medium, Others, Platform, SourceHealth, SourceState, Untrusted, Warned,
 };
 use claimtop::testing::core::{INITIAL_PID_NAMESPACE, INITIAL_TIME_NAMESPACE};
 use serde::Deserialize;
@@ -13,8 +13,12 @@ use serde::Deserialize;
 pub(super) struct HostSpec {
     pub(super) now: String,
     pub(super) name: String,
+    /// `linux` or `macos`.
+    pub(super) platform: Platform,
     pub(super) boot_id: String,
     pub(super) booted: String,
+    /// When this boot was certainly under way, by the clock of then.
+    pub(super) up_by: Option<String>,
     pub(super) zone: String,
     pub(super) uid: u32,
     pub(super) pid_namespace: u64,
@@ -32,8 +36,10 @@ impl Default for HostSpec {
         Self {
             now: "2026-11-20T22:00:00Z".to_owned(),
             name: "vm".to_owned(),
+            platform: Platform::Linux,
             boot_id: "0b5fb5f8-f561-4d27-8dcc-a78a6f99e24b".to_owned(),
             booted: "2 days ago".to_owned(),
+            up_by: None,
             zone: "UTC".to_owned(),
             uid: 1000,
             pid_namespace: INITIAL_PID_NAMESPACE,

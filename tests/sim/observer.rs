@@ -291,6 +291,8 @@ fn host(world: &World) -> Host {
         boot_at: Some(world.booted_at() - SignedDuration::from_millis(10 * clock)),
         machine_id: Some(texts::MACHINE.to_owned()),
         time_namespace: Some(INITIAL_TIME_NAMESPACE + u64::from(clock != 0)),
+        platform: Default::default(),
+        up_by: None,
         clock_doubt: world.clock_doubt,
         ticks_per_second: 100,
         uid: crate::files::USER,

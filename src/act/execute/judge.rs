@@ -7,6 +7,7 @@ use crate::act::error::ActionError;
 use crate::act::look::Look;
 use crate::act::preflight::preview::Preview;
 use crate::core::assess::assess;
+use crate::core::judge::local_start;
 use crate::core::model::text::shown;
 use crate::core::model::{Database, FileImage, FileMeta, Format, Medium, Record, Snapshot, Verdict};
 use crate::format::{self, Parsed, Reading};
@@ -79,6 +80,7 @@ fn judge_taken(observer: &mut impl Look, format: Format, images: &[FileImage]) -
         .collect();
     snapshot.records.retain(|other| images.iter().all(|image| other.location.path() != Some(&*image.path)));
     snapshot.records.extend(taken);
+    local_start::settle(&mut snapshot);
     let report = assess(&snapshot, observer.policy());
     report.records().find(|view| view.location.is(&image.path)).map(|view| view.verdict.clone())
 }

@@ -13,8 +13,8 @@ use crate::core::model::home::folder_of;
 use crate::core::model::host::INITIAL_TIME_NAMESPACE;
 use crate::core::model::process::has_exited;
 use crate::core::model::{
-    Binding, Database, Domain, Evidence, Format, Holder, Host, InnerPids, Medium, Process, ProcessId, Record,
-    Repo, RepoSort, Row, SeenAgent, Snapshot, Tombstone, Trace, Untrusted, Worktree,
+    Binding, Database, Domain, Evidence, Format, Holder, Host, InnerPids, Medium, Platform, Process,
+    ProcessId, Record, Repo, RepoSort, Row, SeenAgent, Snapshot, Tombstone, Trace, Untrusted, Worktree,
 };
 
 /// The snapshot with its windows and certain sessions.
@@ -267,6 +267,8 @@ fn registered_pid(snapshot: &Snapshot, record: &Record) -> Option<u32> {
 fn counts_here(host: &Host, holder: &Holder) -> bool {
     match holder.domain() {
         None => true,
+        Some(Domain::Darwin) => host.platform == Platform::MacOs,
+        Some(Domain::Linux { .. }) if host.platform != Platform::Linux => false,
         Some(Domain::Linux { machine, namespace }) => {
             let is_ours =
                 |machine: &Untrusted| host.machine_id.as_deref().is_some_and(|own| own == machine.raw());
@@ -360,7 +362,7 @@ fn is_read(process: &Process) -> bool {
 /// Returns when the machine booted; in another time namespace than the initial one nobody knows.
 fn booted(snapshot: &Snapshot) -> Option<(Timestamp, Evidence)> {
     let host = &snapshot.host;
-    let at = host.boot_at.filter(|_| host.time_namespace == Some(INITIAL_TIME_NAMESPACE))?;
+    let at = host.booted_by().filter(|_| host.time_namespace == Some(INITIAL_TIME_NAMESPACE))?;
     let words = at.strftime("%Y-%m-%d %H:%M:%SZ");
     let value = format!("the machine booted at {words}, after the last write");
     Some((at, Evidence::new("boot", value, "boot clock")))

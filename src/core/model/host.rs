@@ -4,11 +4,35 @@ use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
+/// What kind of system a machine runs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Platform {
+    /// Linux: starts are clock ticks since the boot.
+    #[default]
+    Linux,
+    /// macOS: starts are microseconds since 1970 by the clock of then, and there is one PID namespace, which
+    /// counts as the initial one.
+    MacOs,
+    /// Another one: starts are seconds since the boot.
+    Other,
+}
+
+impl Platform {
+    /// Returns whether it is what recordings do not repeat.
+    pub(crate) fn is_linux(&self) -> bool {
+        *self == Self::Linux
+    }
+}
+
 /// The machine and the looker.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Host {
     /// The host name.
     pub name: String,
+    /// What kind of system it runs.
+    #[serde(default, skip_serializing_if = "Platform::is_linux")]
+    pub platform: Platform,
     /// The boot ID (`/proc/sys/kernel/random/boot_id`).
     pub boot_id: Option<String>,
     /// The inode of claimtop's own PID namespace.
@@ -22,6 +46,10 @@ pub struct Host {
     /// When the machine booted, by the wall clock of now: it moves when the clock is set. In another
     /// time namespace than the initial one it is when that began to count, and not the boot.
     pub boot_at: Option<Timestamp>,
+    /// A moment at which this boot was certainly under way, by the clock of then. A virtual machine that was
+    /// suspended does not count that time as up, and so seems to have booted later than it did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub up_by: Option<Timestamp>,
     /// By how much the wall clock was seen to be set, in all: a start by today's clock and a file
     /// time by an earlier one are that far from being comparable.
     pub clock_doubt: SignedDuration,
@@ -47,11 +75,38 @@ pub(crate) fn initial_time_namespace() -> Option<u64> {
 }
 
 impl Host {
-    /// Converts a start in ticks since boot to wall-clock time. Good for showing and for
-    /// comparing with file times; never an identity.
+    /// Converts a start in ticks to wall-clock time. Good for showing and for comparing with file
+    /// times; never an identity.
     pub fn wall_clock(&self, start_ticks: u64) -> Option<Timestamp> {
-        let millis = u128::from(start_ticks) * 1_000 / u128::from(self.ticks_per_second.max(1));
-        let since_boot = SignedDuration::from_millis(i64::try_from(millis).ok()?);
-        self.boot_at?.checked_add(since_boot).ok()
+        let micros = u128::from(start_ticks) * 1_000_000 / u128::from(self.ticks_per_second.max(1));
+        let passed = SignedDuration::from_micros(i64::try_from(micros).ok()?);
+        let zero = match self.platform {
+            Platform::Linux | Platform::Other => self.boot_at?,
+            Platform::MacOs => Timestamp::UNIX_EPOCH,
+        };
+        zero.checked_add(passed).ok()
+    }
+
+    /// Says in words when a process started, as exactly as the system counts it.
+    pub(crate) fn start_words(&self, start_ticks: u64) -> String {
+        match self.wall_clock(start_ticks).filter(|_| self.platform == Platform::MacOs) {
+            Some(started) => started.to_string(),
+            None => format!("tick {start_ticks}"),
+        }
+    }
+
+    /// Says where a process's start was read.
+    pub(crate) fn process_source(&self, pid: u32) -> String {
+        match self.platform {
+            Platform::Linux => format!("/proc/{pid}/stat"),
+            Platform::MacOs => format!("libproc, PID {pid}"),
+            Platform::Other => format!("sysinfo, PID {pid}"),
+        }
+    }
+
+    /// Returns when the machine booted at the latest, by the clock of now or of then.
+    pub(crate) fn booted_by(&self) -> Option<Timestamp> {
+        let boot_at = self.boot_at?;
+        Some(self.up_by.map_or(boot_at, |up_by| up_by.min(boot_at)))
     }
 }

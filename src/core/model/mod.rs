@@ -61,7 +61,7 @@ pub use self::folder::FolderId;
 pub use self::folder_size::{FolderSize, SortSize};
 pub(crate) use self::home::NamedHome;
 pub(crate) use self::home::{HomeFolder, HomePart};
-pub use self::host::Host;
+pub use self::host::{Host, Platform};
 pub use self::judged::{HolderView, Judged, RecordShape, RecordView, StaleView};
 pub use self::key::{Key, KeyKind};
 pub use self::left_over::{

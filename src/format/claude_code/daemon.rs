@@ -27,7 +27,7 @@ pub(super) fn lock(file: &FileImage, reading: &Reading<'_>) -> Result<Record, Br
     record.variant = "daemon lock";
     record.detail = RecordDetail::ClaudeCode(ClaudeCode::Daemon);
     record.title = "Claude Code's daemon".into();
-    record.holder = holder(&object, Role::Daemon, Binding::Owner, file);
+    record.holder = holder(&object, Role::Daemon, Binding::Owner, reading);
     record.started_at = object.int("startedAt").and_then(time::epoch_ms);
     record.claims = claim(ResourceKind::Lock, Some("Claude Code's daemon".into()), "lock file", &record);
     let by = object.object("spawnedBy");

@@ -119,7 +119,7 @@ fn session(file: &FileImage, reading: &Reading<'_>) -> Result<Record, BrokenFile
     record.context_id = pid_of(file.name()).map(Untrusted::from);
     record.cwd = object.str("cwd").map(Into::into);
     record.title = title(&object, &record);
-    record.holder = holder(&object, role(&object), Binding::Registry, file);
+    record.holder = holder(&object, role(&object), Binding::Registry, reading);
     record.started_at = object.int("startedAt").and_then(time::epoch_ms);
     record.claims = claim(ResourceKind::Session, record.session_id.clone(), "registry", &record);
     record.facts = facts(&object);
@@ -213,7 +213,7 @@ fn scheduled_tasks(file: &FileImage, reading: &Reading<'_>) -> Result<Record, Br
     record.title = "scheduled tasks".into();
     record.session_id = session_id(&object);
     record.cwd = tree.map(Into::into);
-    record.holder = holder(&object, Role::Agent, Binding::Owner, file);
+    record.holder = holder(&object, Role::Agent, Binding::Owner, reading);
     record.started_at = object.int("acquiredAt").and_then(time::epoch_ms);
     let id =
         tree.map(|tree| Untrusted::from(format!("scheduled tasks of {}", Untrusted::from_path(tree).raw())));

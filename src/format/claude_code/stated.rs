@@ -1,30 +1,60 @@
 //! What several files of Claude Code state alike.
 
+use jiff::civil::DateTime;
+
 use crate::core::model::{
-    Binding, Domain, FileImage, Holder, HolderNames, Medium, Record, ResourceKind, Role, StatedClaim,
-    Untrusted,
+    Binding, Domain, Holder, HolderNames, Platform, Record, ResourceKind, Role, StatedClaim, Untrusted,
 };
 use crate::format::json::Object;
+use crate::format::reading::Reading;
 
-pub(crate) fn holder(object: &Object<'_>, role: Role, binding: Binding, file: &FileImage) -> Option<Holder> {
+pub(crate) fn holder(
+    object: &Object<'_>,
+    role: Role,
+    binding: Binding,
+    reading: &Reading<'_>,
+) -> Option<Holder> {
     let pid = object.pid("pid", false)?;
     let mut holder = Holder::new(pid, role, binding);
-    // On Linux the raw start ticks as text; on macOS the words of `ps -o lstart=`, and then its PID
-    // counts on that machine, which shares this home.
-    let start = object.str("procStart");
-    holder.start_ticks = start.and_then(|text| text.parse().ok());
-    let is_words = start.is_some_and(|text| text.contains(':') && text.contains(' '));
-    let host = (cfg!(target_os = "linux") && is_words).then(|| "macOS".into());
-    let domain = object.str("pidDomain").and_then(|domain| domain_of(domain, file.medium));
-    holder.names = HolderNames { host, domain, ..Default::default() }.kept();
+    let start = Start::of(object.str("procStart"));
+    let stated = object.str("pidDomain").map(Domain::parse);
+    let domain = stated.or_else(|| start.domain(reading.host.platform));
+    // A number counts ticks of Linux alone.
+    let is_darwins = domain == Some(Domain::Darwin);
+    holder.start_ticks = start.ticks.filter(|_| !is_darwins);
+    let local_start = start.local.filter(|_| is_darwins);
+    holder.names = HolderNames { domain, local_start, ..Default::default() }.kept();
     Some(holder)
 }
 
-/// Returns where a PID counts. A Mac does not say which one it is: in a home that is its own, it is
-/// that one.
-pub(crate) fn domain_of(text: &str, medium: Medium) -> Option<Domain> {
-    let is_own_mac = cfg!(target_os = "macos") && text == "darwin" && medium.is_this_machines();
-    (!is_own_mac).then(|| Domain::parse(text))
+/// The start of a process: on Linux the raw ticks as text, on macOS the words of `ps -o lstart=`.
+#[derive(Default)]
+struct Start {
+    ticks: Option<u64>,
+    local: Option<DateTime>,
+    is_words: bool,
+}
+
+impl Start {
+    fn of(text: Option<&str>) -> Self {
+        let Some(text) = text.map(str::trim) else { return Self::default() };
+        let is_words = text.contains(':') && text.contains(' ');
+        Self { ticks: text.parse().ok(), local: local(text).filter(|_| is_words), is_words }
+    }
+
+    /// Returns where a PID counts whose record does not say it: words are a Mac's, and a number that lies on a
+    /// Mac is that of a container or of another machine.
+    fn domain(&self, here: Platform) -> Option<Domain> {
+        let is_foreign = self.ticks.is_some() && here == Platform::MacOs;
+        let foreign = is_foreign.then_some(Domain::Linux { machine: None, namespace: None });
+        if self.is_words { Some(Domain::Darwin) } else { foreign }
+    }
+}
+
+/// Reads the words of `ps`, in English: `Fri Nov 20 12:10:11 2026`, or with the day before the month.
+fn local(words: &str) -> Option<DateTime> {
+    let forms = ["%a %b %d %H:%M:%S %Y", "%a %d %b %H:%M:%S %Y"];
+    forms.iter().find_map(|form| DateTime::strptime(form, words).ok())
 }
 
 pub(crate) fn claim(
@@ -34,4 +64,34 @@ pub(crate) fn claim(
     record: &Record,
 ) -> Vec<StatedClaim> {
     id.map(|id| StatedClaim::new(kind, id, surface, record.started_at)).into_iter().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(words: &str, expected: Option<&str>) {
+        let start = Start::of(Some(words));
+        assert_eq!(start.local, expected.map(|at| at.parse().unwrap()), "{words}");
+    }
+
+    #[test]
+    fn the_words_of_ps_are_a_time_without_a_zone() {
+        check("Fri Nov 20 12:10:11 2026", Some("2026-11-20T12:10:11"));
+        check("Sat Nov  7 09:01:02 2026    ", Some("2026-11-07T09:01:02"));
+        check("Sat  7 Nov 09:01:02 2026", Some("2026-11-07T09:01:02"));
+        check("686753", None);
+        check("Fr 20 Nov 12:10:11 2026", None);
+        check("Mon Nov 20 12:10:11 2026", None);
+    }
+
+    #[test]
+    fn words_count_on_a_mac_and_a_number_never_does() {
+        let domain = |text, here| Start::of(Some(text)).domain(here);
+        assert_eq!(domain("Fr 20 Nov 12:10:11 2026", Platform::Linux), Some(Domain::Darwin));
+        assert_eq!(domain("686753", Platform::Linux), None);
+        let linux = Domain::Linux { machine: None, namespace: None };
+        assert_eq!(domain("686753", Platform::MacOs), Some(linux));
+    }
 }

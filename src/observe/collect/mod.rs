@@ -18,6 +18,7 @@ use jiff::{SignedDuration, Timestamp};
 
 pub(crate) use self::kept::MAX_KEPT;
 use crate::core::judge::agent::Signatures;
+use crate::core::judge::local_start;
 use crate::core::judge::tombstone::ledger::Lesson;
 use crate::core::model::{Described, Notes, ProcessTable, Repo, Snapshot, SourceHealth};
 use crate::format::{Base, Reading};
@@ -276,8 +277,11 @@ impl Collector {
             source.hints(&self.scope, &mut self.hints);
         }
         self.repositories.follow(&snapshot.repos, &mut self.hints);
+        local_start::settle(&mut snapshot);
         snapshot.seen_agents =
             self.seen.update((&snapshot.processes, &snapshot.records), &self.scope.signatures, listed_at);
+        // Once more, with those who were seen before.
+        local_start::settle(&mut snapshot);
         let mut others: Vec<_> = self.sources.iter().flat_map(|source| source.health(listed_at)).collect();
         let sources = &mut snapshot.sources;
         sources.append(&mut tallies.health(&others));

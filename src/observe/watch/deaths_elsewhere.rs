@@ -1,4 +1,4 @@
-//! Systems without pidfds: exits are found by polling.
+//! Systems without pidfds and kqueue(2): exits are found by polling.
 
 use crate::core::model::ProcessId;
 use crate::observe::watch::notice::Notice;
@@ -12,7 +12,7 @@ pub(crate) struct Deaths;
 impl Deaths {
     /// Says so once.
     pub(crate) fn new(notice: Notice) -> Self {
-        notice.lost("this system has no pidfds; deaths are seen at the next scan".to_owned());
+        notice.lost("this system tells of no exits; deaths are seen at the next scan".to_owned());
         Self
     }
 

@@ -2,7 +2,10 @@
 
 #[cfg(target_os = "linux")]
 pub(crate) mod deaths;
-#[cfg(not(target_os = "linux"))]
+#[cfg(target_os = "macos")]
+#[path = "deaths_darwin.rs"]
+pub(crate) mod deaths;
+#[cfg(not(any(target_os = "linux", target_os = "macos")))]
 #[path = "deaths_elsewhere.rs"]
 pub(crate) mod deaths;
 pub(crate) mod files;

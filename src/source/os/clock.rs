@@ -45,8 +45,15 @@ pub(crate) fn since_boot() -> Option<SignedDuration> {
     Some(SignedDuration::new(time.tv_sec, i32::try_from(time.tv_nsec).ok()?))
 }
 
+/// Returns how long the machine has been up, time asleep included (clock_gettime(3) of macOS).
+#[cfg(target_os = "macos")]
+pub(crate) fn since_boot() -> Option<SignedDuration> {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
+    Some(SignedDuration::new(time.tv_sec, i32::try_from(time.tv_nsec).ok()?))
+}
+
 /// Returns how long the machine has been up.
-#[cfg(not(target_os = "linux"))]
+#[cfg(not(any(target_os = "linux", target_os = "macos")))]
 pub(crate) fn since_boot() -> Option<SignedDuration> {
     Some(SignedDuration::from_secs(i64::try_from(sysinfo::System::uptime().ok()?).ok()?))
 }

@@ -9,8 +9,9 @@ use rustix::fs::stat;
 use rustix::io::Errno;
 use rustix::process::geteuid;
 
-use crate::core::model::Host;
-use crate::core::model::host::INITIAL_TIME_NAMESPACE;
+use crate::core::model::host::{INITIAL_PID_NAMESPACE, INITIAL_TIME_NAMESPACE};
+use crate::core::model::{Host, Platform};
+use crate::source::os::open::medium::is_in_memory;
 use crate::source::os::{clock, processes};
 
 /// How far the moment of the boot may seem to move without the clock having been set: 1 s.
@@ -39,16 +40,40 @@ impl ClockWatch {
 pub fn host(now: Timestamp) -> Host {
     Host {
         name: name(),
+        platform: platform(),
         boot_id: boot_id(),
         pid_namespace: pid_namespace(),
         machine_id: machine_id(),
         time_namespace: time_namespace(),
         boot_at: clock::since_boot().and_then(|up| now.checked_sub(up).ok()),
+        up_by: up_by(),
         clock_doubt: SignedDuration::ZERO,
         ticks_per_second: processes::ticks_per_second(),
         uid: geteuid().as_raw(),
         zone: TimeZone::system(),
     }
+}
+
+/// Returns the kind of this system.
+pub(crate) fn platform() -> Platform {
+    if cfg!(target_os = "linux") {
+        Platform::Linux
+    } else if cfg!(target_os = "macos") {
+        Platform::MacOs
+    } else {
+        Platform::Other
+    }
+}
+
+/// Returns when the devices' folder was made, which lies in memory: with the boot, or after it in a container.
+/// A disk would keep it for longer than that.
+fn up_by() -> Option<Timestamp> {
+    static KNOWN: OnceLock<Timestamp> = OnceLock::new();
+    once(&KNOWN, || {
+        let devices = Path::new("/dev");
+        let made = || Timestamp::try_from(devices.metadata().ok()?.created().ok()?).ok();
+        is_in_memory(devices).then(made)?
+    })
 }
 
 /// Returns whether a folder is ours: in another user's home nothing of ours is left.
@@ -70,18 +95,29 @@ pub(crate) fn name() -> String {
 /// it is read once.
 pub(crate) fn boot_id() -> Option<String> {
     static KNOWN: OnceLock<String> = OnceLock::new();
-    once(&KNOWN, || {
-        let bytes =
-            crate::source::os::open::plain::small(Path::new("/proc/sys/kernel/random/boot_id"), 1_024)
-                .ok()?;
-        let text = String::from_utf8(bytes).ok()?;
-        Some(text.trim().to_owned()).filter(|id| !id.is_empty())
-    })
+    once(&KNOWN, || Some(read_boot_id()?.trim().to_owned()).filter(|id| !id.is_empty()))
 }
 
-/// Returns the inode of our own PID namespace, which no process ever leaves (pid_namespaces(7)).
+#[cfg(not(target_os = "macos"))]
+fn read_boot_id() -> Option<String> {
+    let path = Path::new("/proc/sys/kernel/random/boot_id");
+    String::from_utf8(crate::source::os::open::plain::small(path, 1_024).ok()?).ok()
+}
+
+/// Reads the UUID that the kernel of macOS draws at every boot.
+#[cfg(target_os = "macos")]
+fn read_boot_id() -> Option<String> {
+    use sysctl::Sysctl;
+    sysctl::Ctl::new("kern.bootsessionuuid").ok()?.value_string().ok()
+}
+
+/// Returns the inode of our own PID namespace, which no process ever leaves (pid_namespaces(7)); that of the
+/// machine's first one where the system has no others.
 pub(crate) fn pid_namespace() -> Option<u64> {
     static KNOWN: OnceLock<u64> = OnceLock::new();
+    if cfg!(target_os = "macos") {
+        return Some(INITIAL_PID_NAMESPACE);
+    }
     once(&KNOWN, || Some(crate::source::os::open::meta::meta_of(&stat("/proc/self/ns/pid").ok()?).ino))
 }
 
@@ -89,6 +125,9 @@ pub(crate) fn pid_namespace() -> Option<u64> {
 /// before 5.6 (time_namespaces(7)).
 pub(crate) fn time_namespace() -> Option<u64> {
     static KNOWN: OnceLock<u64> = OnceLock::new();
+    if cfg!(target_os = "macos") {
+        return Some(INITIAL_TIME_NAMESPACE);
+    }
     once(&KNOWN, || match stat("/proc/self/ns/time") {
         Ok(told) => Some(crate::source::os::open::meta::meta_of(&told).ino),
         Err(Errno::NOENT) => Some(INITIAL_TIME_NAMESPACE),

@@ -3,6 +3,7 @@
 use jiff::{SignedDuration, Timestamp};
 
 use crate::core::judge::liveness::answer::{Answer, Trail, alive, dead, unknown};
+use crate::core::judge::liveness::domain::{Home, home_of};
 use crate::core::judge::liveness::owner::could_own;
 use crate::core::judge::world::{PossibleAgent, World};
 use crate::core::model::host::INITIAL_PID_NAMESPACE;
@@ -118,7 +119,10 @@ fn in_other_namespace(holder: &Holder, pid: u32, world: &World<'_>, trail: &mut 
     }
     let namespace = world.snapshot.host.pid_namespace;
     // Neither host name nor boot ID says which namespace: containers may share both.
-    if namespace == Some(INITIAL_PID_NAMESPACE) || seen(pid, holder, world) {
+    if namespace == Some(INITIAL_PID_NAMESPACE)
+        || names_this_namespace(holder, world)
+        || seen(pid, holder, world)
+    {
         return None;
     }
     trail.add(
@@ -127,6 +131,12 @@ fn in_other_namespace(holder: &Holder, pid: u32, world: &World<'_>, trail: &mut 
         "/proc/self/ns/pid",
     );
     unknown(Reason::OtherNamespace)
+}
+
+/// Returns whether a record says itself that its PID counts in claimtop's own namespace, which no start of a
+/// container or of WSL shares: one of an earlier start that had the same inode ended with all its processes.
+fn names_this_namespace(holder: &Holder, world: &World<'_>) -> bool {
+    holder.domain().is_some_and(|domain| home_of(domain, world) == Home::Here)
 }
 
 /// Returns whether an agent of which the namespace could not be read may be the holder.

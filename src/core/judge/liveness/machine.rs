@@ -6,9 +6,10 @@
 
 use crate::core::judge::liveness::absent::{is_before_boot, named_elsewhere};
 use crate::core::judge::liveness::answer::{Answer, Trail, alive, dead, unknown};
+use crate::core::judge::liveness::domain::{Home, home_of};
 use crate::core::judge::world::World;
 use crate::core::model::process::has_exited;
-use crate::core::model::{Domain, Holder, ProcessId, Reason, Record};
+use crate::core::model::{Holder, ProcessId, Reason, Record};
 
 /// Judges what a record says about machine, boot and PID namespace; `None` where its PID counts here.
 pub(crate) fn elsewhere(
@@ -104,27 +105,4 @@ fn is_the_process(holder: &Holder, world: &World<'_>) -> bool {
     let pid = holder.pid.as_ref().and_then(|pid| pid.valid());
     let process = pid.and_then(|pid| world.snapshot.processes.get(pid));
     process.is_some_and(|process| Some(process.id.start_ticks) == holder.start_ticks && !has_exited(process))
-}
-
-/// Where a PID counts, as seen from here.
-enum Home {
-    /// In our own namespace.
-    Here,
-    /// On this machine, in another namespace.
-    OtherNamespace,
-    /// On another machine, or nobody knows where.
-    Elsewhere,
-}
-
-fn home_of(domain: &Domain, world: &World<'_>) -> Home {
-    let Domain::Linux { machine: Some(machine), namespace: Some(namespace) } = domain else {
-        return Home::Elsewhere;
-    };
-    let host = &world.snapshot.host;
-    let is_ours = host.machine_id.as_deref().is_some_and(|own| own.eq_ignore_ascii_case(machine.raw()));
-    match (is_ours, host.pid_namespace) {
-        (true, Some(own)) if own == *namespace => Home::Here,
-        (true, Some(_)) => Home::OtherNamespace,
-        (true, None) | (false, _) => Home::Elsewhere,
-    }
 }

@@ -6,6 +6,7 @@
 
 pub(crate) mod absent;
 pub(crate) mod answer;
+pub(crate) mod domain;
 pub(crate) mod git;
 pub(crate) mod leo;
 pub(crate) mod locks;

@@ -1,5 +1,7 @@
 //! Verdicts by the PID that a record itself states.
 
+use jiff::civil::DateTime;
+
 use crate::core::judge::liveness::absent::{absent, gone, named_elsewhere};
 use crate::core::judge::liveness::answer::{Answer, Trail, alive, unknown};
 use crate::core::judge::liveness::machine::elsewhere;
@@ -79,10 +81,10 @@ pub(crate) fn present(
     trail: &mut Trail,
 ) -> Option<Answer> {
     let pid = holder.pid.as_ref()?.valid()?;
-    let source = Untrusted::new(format!("/proc/{}/stat", process.id.pid));
+    let source = Untrusted::new(world.snapshot.host.process_source(process.id.pid));
     trail.add_from(
         "process",
-        format!("{} started at tick {}", process.comm, process.id.start_ticks),
+        format!("{} started at {}", process.comm, world.snapshot.host.start_words(process.id.start_ticks)),
         source.clone(),
     );
     if process.id.pid != pid {
@@ -94,7 +96,8 @@ pub(crate) fn present(
     }
     let is_same = match holder.start_ticks {
         Some(start) => {
-            trail.add("recorded start", format!("tick {start}"), "record");
+            let words = || world.snapshot.host.start_words(start);
+            trail.add("recorded start", holder.local_start().map_or_else(words, in_local_time), "record");
             let Some(is_same) = process.has_start(start) else {
                 trail.add(
                     "other clock",
@@ -116,7 +119,7 @@ pub(crate) fn present(
             }
             is_same
         }
-        None => match born(record, process, world, trail) {
+        None => match born_beside(record, holder, process, world, trail) {
             Born::Before => true,
             Born::After => false,
             Born::Unclear => return unknown(Reason::OtherClock),
@@ -171,6 +174,26 @@ fn taken_by_kernel(
         return gone(record, holder, pid, Reason::NotAnAgent, world, trail);
     }
     named_elsewhere(holder, pid, world, trail).or_else(|| counts_elsewhere(trail))
+}
+
+/// Says a start that was told in local time.
+fn in_local_time(start: DateTime) -> String {
+    format!("{start} in local time, to the second")
+}
+
+/// Does the same where a start in local time, of a zone that it does not say, decides nothing.
+fn born_beside(
+    record: &Record,
+    holder: &Holder,
+    process: &Process,
+    world: &World<'_>,
+    trail: &mut Trail,
+) -> Born {
+    if let Some(start) = holder.local_start() {
+        let value = format!("{}: in some time zone it is that of this process", in_local_time(start));
+        trail.add("recorded start", value, "record");
+    }
+    born(record, process, world, trail)
 }
 
 /// Returns how the start of the PID's process stands to the record's last write.

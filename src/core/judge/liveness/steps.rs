@@ -6,7 +6,7 @@ use crate::core::judge::liveness::own::own_verdict;
 use crate::core::judge::liveness::owners::by_possible_owners;
 use crate::core::judge::liveness::session::{by_context, by_session};
 use crate::core::judge::world::World;
-use crate::core::model::{Binding, Format, Location, Reason, Record, RecordKind, VerdictState};
+use crate::core::model::{Binding, Format, Holder, Location, Reason, Record, RecordKind, VerdictState};
 
 /// Judges by the three steps that hold for whatever names a process or a session.
 pub(crate) fn by_holder(record: &Record, world: &World<'_>, trail: &mut Trail) -> Answer {
@@ -53,7 +53,8 @@ pub(crate) fn by_note(record: &Record, world: &World<'_>, trail: &mut Trail) -> 
 /// agent's own registry keeps one for each.
 pub(crate) fn names_its_process(record: &Record) -> bool {
     let holder = record.holder.as_ref();
-    holder.is_some_and(|holder| holder.start_ticks.is_some() && holder.binding == Binding::Registry)
+    let has_start = |holder: &Holder| holder.start_ticks.is_some() || holder.local_start().is_some();
+    holder.is_some_and(|holder| has_start(holder) && holder.binding == Binding::Registry)
 }
 
 /// Takes a death back where a note says that the session may be run out of sight.

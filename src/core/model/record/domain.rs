@@ -16,13 +16,18 @@ pub enum Domain {
         /// The inode of the PID namespace, if it was known.
         namespace: Option<u64>,
     },
+    /// On a Mac, which does not say on which one.
+    Darwin,
     /// On another system, or in a form that is not known.
     Other,
 }
 
 impl Domain {
-    /// Reads it: `linux:<machine-id>:pid:[<inode>]`, of which each part may be empty.
+    /// Reads it: `linux:<machine-id>:pid:[<inode>]`, of which each part may be empty, or `darwin`.
     pub(crate) fn parse(text: &str) -> Self {
+        if text == "darwin" {
+            return Self::Darwin;
+        }
         let Some(rest) = text.strip_prefix("linux:") else { return Self::Other };
         let (machine, namespace) = rest.split_once(':').unwrap_or((rest, ""));
         let inode = namespace.strip_prefix("pid:[").and_then(|inode| inode.strip_suffix(']'));
@@ -57,7 +62,8 @@ mod tests {
 
     #[test]
     fn what_is_not_linux_is_another_systems() {
-        for text in ["", "darwin", "win32:BOX", "linux", "Linux:0af3:pid:[1]"] {
+        assert_eq!(Domain::parse("darwin"), Domain::Darwin);
+        for text in ["", "darwin:0af3", "win32:BOX", "linux", "Linux:0af3:pid:[1]"] {
             assert_eq!(Domain::parse(text), Domain::Other, "{text:?}");
         }
     }

@@ -1,5 +1,6 @@
 //! What a record says about the process that owns it.
 
+use jiff::civil::DateTime;
 use serde::{Deserialize, Serialize};
 
 use crate::core::model::{Domain, Untrusted};
@@ -93,7 +94,7 @@ pub struct Holder {
     pub role: Role,
     /// How strongly it ties.
     pub binding: Binding,
-    /// The start in clock ticks since boot, if stored.
+    /// The start in clock ticks, if stored, or if a start in local time is that of one process.
     pub start_ticks: Option<u64>,
     /// The names beside the PID, if any is stored.
     pub names: Option<Box<HolderNames>>,
@@ -112,6 +113,9 @@ pub struct HolderNames {
     pub name: Option<Untrusted>,
     /// Where the PID counts, if stored.
     pub domain: Option<Domain>,
+    /// The start in local time, to the second, if it is stored so (`ps -o lstart=` of macOS). It does not say
+    /// of which zone.
+    pub local_start: Option<DateTime>,
 }
 
 impl HolderNames {
@@ -134,12 +138,25 @@ struct HolderParts {
     name: Option<Untrusted>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     domain: Option<Domain>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    local_start: Option<DateTime>,
 }
 
 impl From<HolderParts> for Holder {
     fn from(parts: HolderParts) -> Self {
-        let HolderParts { pid, role, binding, start_ticks, boot_id, host, machine_id, name, domain } = parts;
-        let names = HolderNames { boot_id, host, machine_id, name, domain }.kept();
+        let HolderParts {
+            pid,
+            role,
+            binding,
+            start_ticks,
+            boot_id,
+            host,
+            machine_id,
+            name,
+            domain,
+            local_start,
+        } = parts;
+        let names = HolderNames { boot_id, host, machine_id, name, domain, local_start }.kept();
         Self { pid, role, binding, start_ticks, names }
     }
 }
@@ -147,9 +164,9 @@ impl From<HolderParts> for Holder {
 impl From<Holder> for HolderParts {
     fn from(holder: Holder) -> Self {
         let Holder { pid, role, binding, start_ticks, names } = holder;
-        let HolderNames { boot_id, host, machine_id, name, domain } =
+        let HolderNames { boot_id, host, machine_id, name, domain, local_start } =
             names.map_or_else(Default::default, |names| *names);
-        Self { pid, role, binding, start_ticks, boot_id, host, machine_id, name, domain }
+        Self { pid, role, binding, start_ticks, boot_id, host, machine_id, name, domain, local_start }
     }
 }
 
@@ -183,6 +200,11 @@ impl Holder {
     /// Returns where the PID counts, if stored.
     pub fn domain(&self) -> Option<&Domain> {
         self.names.as_ref()?.domain.as_ref()
+    }
+
+    /// Returns the start in local time, if stored.
+    pub fn local_start(&self) -> Option<DateTime> {
+        self.names.as_ref()?.local_start
     }
 
     /// Returns the name of the process, if stored.

@@ -54,9 +54,13 @@ pub(crate) fn medium_at(path: &Path) -> Medium {
 }
 
 #[cfg(target_os = "linux")]
+pub(crate) use self::linux::is_in_memory;
+#[cfg(target_os = "linux")]
 pub(crate) use self::linux::is_stacked;
 #[cfg(target_os = "linux")]
 pub(crate) use self::linux::{has_certain_id, remote};
+#[cfg(not(target_os = "linux"))]
+pub(crate) use self::others::is_in_memory;
 #[cfg(not(target_os = "linux"))]
 pub(crate) use self::others::is_stacked;
 #[cfg(target_os = "linux")]
@@ -114,6 +118,9 @@ mod linux {
         0x9fa0, 0x6265_6572, 0x6462_6720,
     ];
 
+    /// What lies in memory, and is gone with the boot: tmpfs, and the devices' folder, which is one.
+    const TMPFS: u64 = 0x0102_1994;
+
     /// File systems that show what lies on others under devices and inodes of their own: overlayfs, aufs
     /// and eCryptfs.
     const STACKED: [u64; 3] = [0x794c_7630, 0x6175_6673, 0xf15f];
@@ -134,6 +141,11 @@ mod linux {
     /// Returns whether a file system shows what lies on others.
     pub(crate) fn is_stacked(told: &StatFs) -> bool {
         STACKED.contains(&number(told.f_type))
+    }
+
+    /// Returns whether a folder lies in memory alone.
+    pub(crate) fn is_in_memory(folder: &Path) -> bool {
+        statfs(folder).is_ok_and(|told| number(told.f_type) == TMPFS)
     }
 
     /// Returns whether device and inode tell an open folder from all others, whoever asks: what stacked
@@ -262,6 +274,11 @@ mod others {
     #[cfg(not(target_vendor = "apple"))]
     pub(crate) fn sort_of(_: &StatFs) -> Medium {
         Medium::Unknown
+    }
+
+    /// Nothing tells.
+    pub(crate) fn is_in_memory(_: &std::path::Path) -> bool {
+        false
     }
 
     /// None is known.

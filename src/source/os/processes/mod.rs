@@ -1,14 +1,23 @@
 //! Reads the process table: every process cheaply, and those that matter in detail.
 
+#[cfg(any(test, target_os = "macos"))]
+pub(crate) mod darwin;
+pub(crate) mod environment;
 pub(crate) mod homes;
 #[cfg(target_os = "linux")]
 pub(crate) mod linux;
-#[cfg(any(test, not(target_os = "linux")))]
-#[cfg_attr(target_os = "linux", expect(dead_code, reason = "compiled here so that it keeps compiling"))]
+#[cfg(any(test, not(any(target_os = "linux", target_os = "macos"))))]
+#[cfg_attr(
+    any(target_os = "linux", target_os = "macos"),
+    expect(dead_code, unused_imports, reason = "compiled here so that it keeps compiling")
+)]
 pub(crate) mod other;
 pub(crate) mod own;
 pub(crate) mod system;
 pub(crate) mod traced;
+#[cfg(any(test, not(target_os = "linux")))]
+#[cfg_attr(target_os = "linux", expect(dead_code, reason = "compiled here so that it keeps compiling"))]
+pub(crate) mod unread;
 pub(crate) mod usage;
 pub(crate) mod wanted;
 

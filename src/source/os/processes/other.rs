@@ -1,17 +1,14 @@
-//! Other systems, through sysinfo: weaker facts, so that absence proves nothing there.
+//! Systems other than Linux and macOS, through sysinfo: weaker facts, so that absence proves nothing there.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use sysinfo::{Pid, ProcessRefreshKind, ProcessStatus, ProcessesToUpdate, System, UpdateKind};
 
 use crate::core::judge::agent::Candidates;
 use crate::core::model::process::{MAX_DEPTH, ancestry};
 use crate::core::model::secret::hide_in_arguments;
-use crate::core::model::{
-    Details, Hindrance, Household, InnerPids, InputEnd, Load, Member, Port, Process, ProcessId, ProcessState,
-    ProcessTable, Untrusted,
-};
-use crate::source::os::processes::traced::Traced;
+use crate::core::model::{Details, InnerPids, Process, ProcessId, ProcessState, ProcessTable, Untrusted};
+pub(crate) use crate::source::os::processes::unread::*;
 use crate::source::os::processes::wanted::{Depth, Wanted};
 
 /// sysinfo tells starts in whole seconds.
@@ -19,23 +16,9 @@ pub(crate) fn ticks_per_second() -> u64 {
     1
 }
 
-/// They cannot be told.
-pub(crate) fn open_files(_pid: u32) -> Vec<std::path::PathBuf> {
-    Vec::new()
-}
-
-/// They are not read.
-pub(crate) fn traces(
-    _those: &[ProcessId],
-    _uid: u32,
-    _homes: &[&std::path::Path],
-) -> Vec<(ProcessId, Traced)> {
-    Vec::new()
-}
-
-/// Nobody is.
-pub(crate) fn settled_tick() -> u64 {
-    0
+/// Nobody here can tell.
+pub(crate) fn lives(_id: ProcessId) -> Option<bool> {
+    None
 }
 
 /// No traces need them.
@@ -46,71 +29,6 @@ pub(crate) fn arguments(_pid: u32) -> Vec<Untrusted> {
 /// Nor whose they are.
 pub(crate) fn is_others(_pid: u32, _uid: u32) -> bool {
     false
-}
-
-/// Nor what they cost.
-pub(crate) fn loads(_those: &[ProcessId]) -> Vec<(ProcessId, Option<Load>)> {
-    Vec::new()
-}
-
-/// Nor what a window's cost.
-pub(crate) fn measured(_of: &Household) -> Vec<Member> {
-    Vec::new()
-}
-
-/// Nor what they do.
-pub(crate) fn hindrances(_those: &[ProcessId]) -> BTreeMap<ProcessId, Hindrance> {
-    BTreeMap::new()
-}
-
-/// Nor whom they wait for.
-pub(crate) fn ports(_those: &[ProcessId]) -> BTreeMap<ProcessId, Vec<Port>> {
-    BTreeMap::new()
-}
-
-/// Nor who waits there.
-pub(crate) fn listeners(_wanted: &BTreeSet<u16>) -> BTreeMap<u16, Vec<u64>> {
-    BTreeMap::new()
-}
-
-/// Nor whose that is.
-pub(crate) fn owners(_those: &[ProcessId], _sockets: &BTreeSet<u64>) -> BTreeMap<u64, ProcessId> {
-    BTreeMap::new()
-}
-
-/// Nor who has asked them.
-pub(crate) fn inputs(_those: &[ProcessId], _uid: u32) -> BTreeMap<ProcessId, InputEnd> {
-    BTreeMap::new()
-}
-
-/// What a process takes for the file system, which cannot be told.
-pub(crate) struct View;
-
-/// Nothing tells which folder a path means to another process.
-pub(crate) fn view_of(_id: ProcessId) -> Option<View> {
-    None
-}
-
-impl View {
-    pub(crate) fn id(&self) {}
-
-    pub(crate) fn folders(
-        &self,
-        _must_be: &[&std::path::PathBuf],
-        _paths: &[std::path::PathBuf],
-    ) -> Option<(std::collections::BTreeSet<crate::core::model::FolderId>, bool)> {
-        None
-    }
-}
-
-/// There are no pidfds.
-pub(crate) fn lives(_id: ProcessId) -> Option<bool> {
-    None
-}
-
-/// Returns `None`: the system has no pidfds.
-pub(crate) fn pidfd_inode(_id: ProcessId) -> Option<u64> {
-    None
 }
 
 /// What one scan leaves for the next.

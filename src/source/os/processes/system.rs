@@ -1,6 +1,8 @@
 //! How this operating system tells of its processes.
 
+#[cfg(target_os = "macos")]
+pub(crate) use crate::source::os::processes::darwin::system::*;
 #[cfg(target_os = "linux")]
 pub(crate) use crate::source::os::processes::linux::*;
-#[cfg(not(target_os = "linux"))]
+#[cfg(not(any(target_os = "linux", target_os = "macos")))]
 pub(crate) use crate::source::os::processes::other::*;

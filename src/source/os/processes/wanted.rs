@@ -4,6 +4,8 @@ use std::collections::BTreeSet;
 
 use crate::core::judge::agent::Candidates;
 use crate::core::judge::git;
+use crate::core::model::process::ancestry;
+use crate::core::model::{Process, ProcessTable};
 
 /// Whose details are read; those of their ancestors are read as well.
 #[derive(Clone, Copy)]
@@ -27,5 +29,24 @@ impl Wanted<'_> {
     /// or a git that may hold a lock.
     pub(crate) fn matters(&self, comm: &str) -> bool {
         self.candidates.may_be(comm) || git::is_named_so(comm)
+    }
+
+    /// Returns possible agents, those under another name too, whoever records name by whichever of
+    /// their numbers, and all their ancestors.
+    pub(crate) fn those_who_matter(&self, table: &ProcessTable, renamed: Vec<u32>) -> BTreeSet<u32> {
+        let is_named = |process: &Process| {
+            process.inner_pids().unwrap_or_default().iter().any(|number| self.named.contains(number))
+        };
+        let matters = |process: &&Process| self.matters(process.comm.raw()) || is_named(process);
+        let candidates = table.by_pid.values().filter(matters);
+        let named = self.named.iter().filter_map(|pid| table.get(*pid)).map(|process| process.id.pid);
+        let mut those = BTreeSet::new();
+        for pid in candidates.map(|process| process.id.pid).chain(renamed).chain(named) {
+            if those.contains(&pid) {
+                continue;
+            }
+            those.extend(ancestry(table, pid).into_iter().map(|process| process.id.pid));
+        }
+        those
     }
 }

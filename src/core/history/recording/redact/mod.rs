@@ -97,6 +97,8 @@ impl Redactor {
     fn host(&mut self, host: &mut Host, at: Timestamp) {
         let Host {
             name,
+            platform: _,
+            up_by: _,
             boot_id,
             machine_id,
             pid_namespace: _,
@@ -258,10 +260,10 @@ impl Redactor {
             self.untrusted(text);
         }
         if let Some(names) = names {
-            let HolderNames { boot_id, host, machine_id, name, domain } = &mut **names;
+            let HolderNames { boot_id, host, machine_id, name, domain, local_start: _ } = &mut **names;
             let machine = match domain {
                 Some(Domain::Linux { machine, namespace: _ }) => machine.as_mut(),
-                Some(Domain::Other) | None => None,
+                Some(Domain::Darwin | Domain::Other) | None => None,
             };
             boot_id
                 .iter_mut()

@@ -7,18 +7,13 @@ use std::sync::OnceLock;
 
 use rustix::fs::{CWD, readlinkat};
 
-use crate::core::judge::stand_in::STAND_IN_VARIABLE;
 pub(crate) use crate::core::model::Details;
 use crate::core::model::Untrusted;
-use crate::core::model::context::{CONTEXT_VARIABLE, SESSION_VARIABLE};
-use crate::core::model::home::{CACHE_VARIABLE, CONFIG_VARIABLE, HOME_VARIABLE};
 use crate::core::model::secret::{hide, hide_in_arguments};
+use crate::source::os::processes::environment::variables;
 use crate::source::os::processes::linux::proc::{Reading, is_gone, slurp};
 use crate::source::os::processes::linux::status;
 
-/// The environment variables that are read beside those of [`crate::core::model::place`]; no other one is kept.
-const VARIABLES: [&str; 6] =
-    [CONTEXT_VARIABLE, SESSION_VARIABLE, HOME_VARIABLE, CONFIG_VARIABLE, CACHE_VARIABLE, STAND_IN_VARIABLE];
 /// The most bytes of arguments that are read; the kernel allows about 2 MiB (execve(2)).
 const ARGUMENTS: usize = 128 << 10;
 /// The most bytes of environment that are read.
@@ -107,23 +102,9 @@ fn arguments(text: &[u8]) -> Vec<Untrusted> {
 pub(crate) fn environment(at: BorrowedFd<'_>, path: &str) -> BTreeMap<String, Untrusted> {
     let mut text = Vec::new();
     match slurp(at, path, &mut text, ENVIRONMENT) {
-        Ok(()) => variables(&text),
+        Ok(()) => variables(text.split(|byte| *byte == 0)),
         Err(_) => BTreeMap::new(),
     }
-}
-
-fn variables(text: &[u8]) -> BTreeMap<String, Untrusted> {
-    let entries = text.split(|byte| *byte == 0).filter_map(|entry| {
-        let name = VARIABLES.into_iter().chain(crate::core::model::place::VARIABLES).find(|name| {
-            entry.strip_prefix(name.as_bytes()).is_some_and(|rest| rest.first() == Some(&b'='))
-        })?;
-        Some((name.to_owned(), Untrusted::from_bytes(entry.get(name.len() + 1..)?)))
-    });
-    // getenv(3) takes the first of equal names.
-    entries.fold(BTreeMap::new(), |mut all, (name, value)| {
-        all.entry(name).or_insert(value);
-        all
-    })
 }
 
 /// Reads the PIDs in each namespace.
@@ -174,13 +155,5 @@ mod tests {
         check_arguments(b"claude", &["claude"]);
         check_arguments(b"\0\0\0", &["", ""]);
         check_arguments(b"claude\0--api-key\0hush\0-c\0", &["claude", "--api-key", "***", "-c"]);
-    }
-
-    #[test]
-    fn only_the_variables_that_matter_are_kept() {
-        let text = b"SECRET=x\0TMUX=/tmp/t,1,0\0TMUX_PANE=%3\0CLAUDE_SESSION_IDX=no\0TMUX_PANE=%4\0";
-        let found = variables(text);
-        let found: Vec<_> = found.iter().map(|(name, value)| (name.as_str(), value.raw())).collect();
-        assert_eq!(found, [("TMUX", "/tmp/t,1,0"), ("TMUX_PANE", "%3")]);
     }
 }

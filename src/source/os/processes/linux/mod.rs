@@ -38,10 +38,8 @@ pub(crate) use self::known::settled_tick;
 pub(crate) use self::pidfd::{inode_of as pidfd_inode, lives, of as pidfd_of};
 pub(crate) use self::ticks::ticks_per_second;
 use crate::core::judge::agent::Candidates;
-use crate::core::model::process::ancestry;
 use crate::core::model::{
-    Hindrance, Household, InnerPids, InputEnd, Load, Member, Port, Process, ProcessId, ProcessTable,
-    Untrusted,
+    Hindrance, Household, InnerPids, InputEnd, Load, Member, Port, ProcessId, ProcessTable, Untrusted,
 };
 use crate::source::os::processes::linux::closer::{Closer, Kept};
 use crate::source::os::processes::linux::known::{Known, KnownProcess};
@@ -183,7 +181,7 @@ impl Scanner {
         table.by_pid = entries.into_iter().collect();
         table.partial = table.partial.or_else(|| completeness::doubt(&proc));
         table.threads = threads::threads(&proc, wanted.named, &table.listed);
-        let those = those_who_matter(&table, wanted, renamed);
+        let those = wanted.those_who_matter(&table, renamed);
         self.look_closer(&mut proc, &mut table, those, depth);
         self.look_twice(&mut proc, &mut table);
         table.listed.extend(table.threads.keys());
@@ -285,23 +283,4 @@ fn is_renamed(proc: &Proc, line: &Line, earlier: Option<&KnownProcess>, candidat
         },
         |earlier| earlier.is_renamed,
     )
-}
-
-/// Returns possible agents, those under another name too, whoever records name by whichever of
-/// their numbers, and all their ancestors.
-fn those_who_matter(table: &ProcessTable, wanted: Wanted<'_>, renamed: Vec<u32>) -> BTreeSet<u32> {
-    let is_named = |process: &Process| {
-        process.inner_pids().unwrap_or_default().iter().any(|number| wanted.named.contains(number))
-    };
-    let matters = |process: &&Process| wanted.matters(process.comm.raw()) || is_named(process);
-    let candidates = table.by_pid.values().filter(matters);
-    let named = wanted.named.iter().filter_map(|pid| table.get(*pid)).map(|process| process.id.pid);
-    let mut those = BTreeSet::new();
-    for pid in candidates.map(|process| process.id.pid).chain(renamed).chain(named) {
-        if those.contains(&pid) {
-            continue;
-        }
-        those.extend(ancestry(table, pid).into_iter().map(|process| process.id.pid));
-    }
-    those
 }

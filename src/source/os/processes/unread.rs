@@ -1,0 +1,82 @@
+//! What is read of processes on Linux alone: elsewhere none of it is known, and so none of it proves anything.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use crate::core::model::{FolderId, Hindrance, Household, InputEnd, Load, Member, Port, ProcessId};
+use crate::source::os::processes::traced::Traced;
+
+/// Which files a process has open is not read.
+pub(crate) fn open_files(_pid: u32) -> Vec<PathBuf> {
+    Vec::new()
+}
+
+/// Nor what they bear of the window that started them.
+pub(crate) fn traces(_those: &[ProcessId], _uid: u32, _homes: &[&Path]) -> Vec<(ProcessId, Traced)> {
+    Vec::new()
+}
+
+/// So nobody counts as settled.
+pub(crate) fn settled_tick() -> u64 {
+    0
+}
+
+/// What they cost is not read.
+pub(crate) fn loads(_those: &[ProcessId]) -> Vec<(ProcessId, Option<Load>)> {
+    Vec::new()
+}
+
+/// Nor what a window's cost.
+pub(crate) fn measured(_of: &Household) -> Vec<Member> {
+    Vec::new()
+}
+
+/// Nor what they do.
+pub(crate) fn hindrances(_those: &[ProcessId]) -> BTreeMap<ProcessId, Hindrance> {
+    BTreeMap::new()
+}
+
+/// Nor whom they wait for.
+pub(crate) fn ports(_those: &[ProcessId]) -> BTreeMap<ProcessId, Vec<Port>> {
+    BTreeMap::new()
+}
+
+/// Nor who waits there.
+pub(crate) fn listeners(_wanted: &BTreeSet<u16>) -> BTreeMap<u16, Vec<u64>> {
+    BTreeMap::new()
+}
+
+/// Nor whose that is.
+pub(crate) fn owners(_those: &[ProcessId], _sockets: &BTreeSet<u64>) -> BTreeMap<u64, ProcessId> {
+    BTreeMap::new()
+}
+
+/// Nor who has asked them.
+pub(crate) fn inputs(_those: &[ProcessId], _uid: u32) -> BTreeMap<ProcessId, InputEnd> {
+    BTreeMap::new()
+}
+
+/// What a process takes for the file system, which cannot be told.
+pub(crate) struct View;
+
+/// Nothing tells which folder a path means to another process.
+pub(crate) fn view_of(_id: ProcessId) -> Option<View> {
+    None
+}
+
+impl View {
+    pub(crate) fn id(&self) {}
+
+    pub(crate) fn folders(
+        &self,
+        _must_be: &[&PathBuf],
+        _paths: &[PathBuf],
+    ) -> Option<(BTreeSet<FolderId>, bool)> {
+        None
+    }
+}
+
+/// Returns `None`: the system has no pidfds.
+pub(crate) fn pidfd_inode(_id: ProcessId) -> Option<u64> {
+    None
+}
