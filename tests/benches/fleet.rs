@@ -1,0 +1,372 @@
+//! A fleet of 1,000 hosts with 50 windows each, whose simulated witnesses call the real functions of a real server: what
+//! beats cost it, what goes over the wire, what a viewer reads, and how that grows from 10 hosts on.
+
+#![expect(
+    clippy::disallowed_methods,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::cast_precision_loss,
+    reason = "a benchmark starts its own server and reads clocks"
+)]
+
+#[path = "../leo/cluster.rs"]
+#[expect(dead_code, reason = "the tests use more of it")]
+mod cluster;
+
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use claimtop::testing::core::{HostId, Next, Publisher};
+use serde_json::value::RawValue;
+use tokio::runtime::Runtime;
+use tokio_postgres::types::{ToSql, Type};
+use tokio_postgres::{Client, NoTls};
+
+use crate::cluster::Database;
+
+/// How many windows a host has.
+const WINDOWS: usize = 50;
+
+/// How often a host beats.
+const BEAT: Duration = Duration::from_secs(10);
+
+/// For how long beats are measured: a checkpoint's full pages are in it.
+const MEASURED: Duration = Duration::from_secs(60);
+
+/// How many connections carry the beats, as a pooler would.
+const CONNECTIONS: usize = 8;
+
+fn main() {
+    let database = Database::new();
+    database.sql(include_str!("../../assets/fleet.sql"));
+    for setting in ["fsync", "full_page_writes", "autovacuum"] {
+        database.sql(&format!("ALTER SYSTEM SET {setting} = on"));
+    }
+    database.sql("SELECT pg_reload_conf()");
+    let window = window();
+    println!("a window is {} bytes of JSON", window.get().len());
+    println!(
+        "{:>6} {:>7} {:>14} {:>10} {:>6} {:>12} {:>22} {:>22}",
+        "hosts",
+        "beats/s",
+        "server CPU",
+        "WAL/beat",
+        "HOT",
+        "host table",
+        "viewer's first read",
+        "viewer's poll at rest"
+    );
+    let mut hosts: Vec<Publisher> = Vec::new();
+    for many in [10, 100, 1_000] {
+        enrol(&database, &mut hosts, many, &window);
+        database.sql("CHECKPOINT");
+        hosts = measured(&database, hosts);
+    }
+    changes(&database, &mut hosts, &window);
+    wire(&database, &mut hosts);
+    viewer(&database);
+}
+
+/// Returns a window as the demo has one.
+fn window() -> Box<RawValue> {
+    let output = Command::new(env!("CARGO_BIN_EXE_claimtop"))
+        .args(["demo", "--once", "--json"])
+        .output()
+        .expect("the demo");
+    let report: serde_json::Value = serde_json::from_slice(&output.stdout).expect("a report");
+    let window = report.pointer("/windows/0").expect("a window");
+    RawValue::from_string(window.to_string()).expect("JSON")
+}
+
+/// Returns it as another one, with a key of its own.
+fn another(window: &RawValue, number: usize, memory: usize) -> (String, Box<RawValue>) {
+    let mut window: serde_json::Value = serde_json::from_str(window.get()).expect("JSON");
+    let key = format!("w-{number:08x}");
+    for (name, value) in [
+        ("key", serde_json::json!(key)),
+        ("pid", serde_json::json!(number + 1_000)),
+        ("memory_bytes", serde_json::json!(memory)),
+    ] {
+        window.as_object_mut().expect("a window").insert(name.to_owned(), value);
+    }
+    (key, RawValue::from_string(window.to_string()).expect("JSON"))
+}
+
+struct Connection {
+    runtime: Runtime,
+    client: Client,
+}
+
+impl Connection {
+    fn open(url: &str) -> Self {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+        let client = runtime.block_on(async {
+            let (client, connection) = tokio_postgres::connect(url, NoTls).await.expect("a connection");
+            tokio::spawn(connection);
+            client
+        });
+        Self { runtime, client }
+    }
+
+    /// Lets a witness call until its beat is accepted.
+    fn beat(&self, witness: &mut Publisher) {
+        for _ in 0..8 {
+            let call = witness.next(mark()).expect("a call");
+            let bound: Vec<(&(dyn ToSql + Sync), Type)> =
+                call.parameters.iter().map(|text| (text as &(dyn ToSql + Sync), Type::TEXT)).collect();
+            let sql = format!("SELECT claimtop.{}", call.function);
+            let rows = self.runtime.block_on(self.client.query_typed(&sql, &bound)).expect("an answer");
+            let answer: String = rows.first().expect("a row").get(0);
+            if let Next::Accepted { .. } = witness.answered(&answer).expect("an answer") {
+                return;
+            }
+        }
+        panic!("no beat is accepted");
+    }
+}
+
+fn mark() -> i64 {
+    static MARK: AtomicU64 = AtomicU64::new(1);
+    i64::try_from(MARK.fetch_add(1, Ordering::Relaxed)).expect("a mark")
+}
+
+/// Adds hosts up to so many, each with its windows.
+fn enrol(database: &Database, hosts: &mut Vec<Publisher>, many: usize, window: &RawValue) {
+    let connection = Connection::open(&database.url());
+    for number in hosts.len()..many {
+        let host = format!("{number:08x}-0000-4000-8000-000000000000");
+        let id = HostId { host, secret: format!("{number:032}"), clone_of: None };
+        let facts = format!(
+            r#"{{"boot":"b{number}","name":"host-{number}","machine":"{number:032}","pid_namespace":7,"release":"0.1.0"}}"#
+        );
+        let mut witness = Publisher::new(id, None, facts, 0);
+        for at in 0..WINDOWS {
+            let (key, window) = another(window, number * WINDOWS + at, 1);
+            witness.outbox.put("window", &key, &window);
+        }
+        let look = RawValue::from_string(r#"{"at":"2026-11-20T10:00:00Z"}"#.to_owned()).expect("JSON");
+        witness.outbox.put("look", "", &look);
+        connection.beat(&mut witness);
+        hosts.push(witness);
+    }
+}
+
+/// Has all hosts beat for a while, and prints what that costs.
+fn measured(database: &Database, hosts: Vec<Publisher>) -> Vec<Publisher> {
+    let many = hosts.len();
+    // The first beats after a checkpoint write whole pages.
+    let (cpu, written, hot) = (server_cpu(database), wal(database), updates(database));
+    let began = Instant::now();
+    let beats = Arc::new(AtomicU64::new(0));
+    let share = many.div_ceil(CONNECTIONS);
+    let mut hosts = hosts;
+    std::thread::scope(|scope| {
+        for some in hosts.chunks_mut(share) {
+            let (beats, url) = (Arc::clone(&beats), database.url());
+            scope.spawn(move || {
+                let connection = Connection::open(&url);
+                let apart = BEAT / u32::try_from(some.len()).expect("a number");
+                let mut due = Instant::now();
+                'all: loop {
+                    for witness in some.iter_mut() {
+                        if began.elapsed() > MEASURED {
+                            break 'all;
+                        }
+                        connection.beat(witness);
+                        beats.fetch_add(1, Ordering::Relaxed);
+                        due += apart;
+                        std::thread::sleep(due.saturating_duration_since(Instant::now()));
+                    }
+                }
+            });
+        }
+    });
+    let seconds = began.elapsed().as_secs_f64();
+    let beats = beats.load(Ordering::Relaxed) as f64;
+    let cpu = (server_cpu(database) - cpu) / seconds * 100.0;
+    let written = (wal(database) - written) / beats;
+    std::thread::sleep(Duration::from_secs(2));
+    let (all, are_hot) = updates(database);
+    let share = (are_hot - hot.1) / (all - hot.0).max(1.0) * 100.0;
+    let size = database.sql("SELECT pg_size_pretty(pg_relation_size('claimtop.host'))");
+    let (first, rest) = reads(database);
+    println!(
+        "{many:>6} {:>7.1} {:>7.2} % core {written:>8.0} B {share:>5.1}% {size:>12} {first:>22} {rest:>22}",
+        beats / seconds,
+        cpu
+    );
+    hosts
+}
+
+/// Returns what the statements of a viewer give and take: its first read, and a poll at rest.
+fn reads(database: &Database) -> (String, String) {
+    let timed = |sql: &str| {
+        let began = Instant::now();
+        let bytes = database.sql(sql);
+        format!("{bytes} B, {:.0} ms", began.elapsed().as_secs_f64() * 1_000.0)
+    };
+    let first = timed(
+        "SELECT sum(octet_length(p::text)) FROM claimtop.parts(
+           (SELECT array_agg(host) FROM claimtop.host), (SELECT array_agg(0::bigint) FROM claimtop.host)) p",
+    );
+    let rest = timed(
+        "SELECT octet_length(json_agg(h)::text) FROM claimtop.hosts(
+           (extract(epoch FROM clock_timestamp()) * 1000)::bigint - 2000) h",
+    );
+    (first, rest)
+}
+
+/// Prints what changes of windows cost beside the beat that brings them.
+fn changes(database: &Database, hosts: &mut [Publisher], window: &RawValue) {
+    let connection = Connection::open(&database.url());
+    let before = wal(database);
+    for (number, witness) in hosts.iter_mut().enumerate() {
+        let (key, window) = another(window, number * WINDOWS, 2);
+        witness.outbox.put("window", &key, &window);
+        connection.beat(witness);
+    }
+    let each = (wal(database) - before) / hosts.len() as f64;
+    println!("one changed window with its beat: {each:.0} WAL bytes");
+}
+
+/// Prints how many bytes a host at rest sends and gets.
+fn wire(database: &Database, hosts: &mut [Publisher]) {
+    let wire = Wire::start(database.cluster.port);
+    let connection = Connection::open(&database.url_of("leo", wire.port));
+    let Some(witness) = hosts.first_mut() else { return };
+    connection.beat(witness);
+    let before = (wire.up.load(Ordering::SeqCst), wire.down.load(Ordering::SeqCst));
+    for _ in 0..100 {
+        connection.beat(witness);
+    }
+    std::thread::sleep(Duration::from_millis(200));
+    let up = (wire.up.load(Ordering::SeqCst) - before.0) as f64 / 100.0;
+    let down = (wire.down.load(Ordering::SeqCst) - before.1) as f64 / 100.0;
+    println!(
+        "a beat at rest without TLS: {up:.0} bytes up, {down:.0} down; every 10 s {:.1} B/s",
+        (up + down) / BEAT.as_secs_f64()
+    );
+}
+
+/// Prints what the program itself needs to read all of it once.
+fn viewer(database: &Database) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_claimtop"));
+    for name in ["home", "tmp", "state"] {
+        let path = folder.path().join(name);
+        std::fs::create_dir_all(&path).expect("a folder");
+        command.arg(format!("--{name}")).arg(path);
+    }
+    let began = Instant::now();
+    let mut child = command
+        .args(["machines", "--json", "--fleet", &database.url()])
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("claimtop");
+    let pid = child.id();
+    let peak = std::thread::spawn(move || {
+        let mut peak = 0;
+        while let Ok(status) = std::fs::read_to_string(format!("/proc/{pid}/status")) {
+            let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+            let Some(kib) = line.and_then(|line| line.trim().strip_suffix(" kB")?.parse::<u64>().ok()) else {
+                return peak;
+            };
+            peak = kib;
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        peak
+    });
+    let mut text = String::new();
+    child.stdout.take().expect("an output").read_to_string(&mut text).expect("text");
+    child.wait().expect("an end");
+    let told: serde_json::Value = serde_json::from_str(&text).unwrap_or_default();
+    let machines = told.get("machines").and_then(serde_json::Value::as_array).map_or(0, Vec::len);
+    let windows: u64 = told
+        .get("machines")
+        .and_then(serde_json::Value::as_array)
+        .into_iter()
+        .flatten()
+        .filter_map(|machine| machine.get("windows")?.as_u64())
+        .sum();
+    println!(
+        "claimtop machines --fleet: {machines} machines with {windows} windows read and decoded in {:.2} s, {} MiB at most",
+        began.elapsed().as_secs_f64(),
+        peak.join().unwrap_or(0) >> 10
+    );
+}
+
+/// Returns the CPU seconds of the server and all its processes so far.
+fn server_cpu(database: &Database) -> f64 {
+    let pid = std::fs::read_to_string(database.cluster.folder.join("data/postmaster.pid")).expect("a PID");
+    let postmaster = pid.lines().next().unwrap_or_default().to_owned();
+    let processes = std::fs::read_dir("/proc").expect("/proc").flatten();
+    let ticks: f64 = processes
+        .filter_map(|entry| std::fs::read_to_string(entry.path().join("stat")).ok())
+        .filter_map(|stat| {
+            let pid = stat.split(' ').next()?.to_owned();
+            let fields: Vec<&str> = stat.rsplit_once(") ")?.1.split(' ').collect();
+            let number = |at: usize| fields.get(at)?.parse::<f64>().ok();
+            // The server itself also counts those of its processes that have ended.
+            match (pid == postmaster, fields.get(1) == Some(&postmaster.as_str())) {
+                (true, _) => Some(number(11)? + number(12)? + number(13)? + number(14)?),
+                (_, true) => Some(number(11)? + number(12)?),
+                (false, false) => None,
+            }
+        })
+        .sum();
+    ticks / 100.0
+}
+
+fn wal(database: &Database) -> f64 {
+    let bytes = database.sql("SELECT pg_current_wal_insert_lsn() - '0/0'");
+    bytes.parse().expect("a number")
+}
+
+/// Returns how many rows of hosts were updated, and how many of them HOT.
+fn updates(database: &Database) -> (f64, f64) {
+    let told = database
+        .sql("SELECT n_tup_upd || ' ' || n_tup_hot_upd FROM pg_stat_user_tables WHERE relid = 'claimtop.host'::regclass");
+    let (all, hot) = told.split_once(' ').expect("two numbers");
+    (all.parse().expect("a number"), hot.parse().expect("a number"))
+}
+
+/// Passes bytes on and counts them.
+struct Wire {
+    port: u16,
+    up: Arc<AtomicU64>,
+    down: Arc<AtomicU64>,
+}
+
+impl Wire {
+    fn start(server: u16) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let port = listener.local_addr().expect("an address").port();
+        let (up, down) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicU64::new(0)));
+        let own = Self { port, up: Arc::clone(&up), down: Arc::clone(&down) };
+        std::thread::spawn(move || {
+            for client in listener.incoming().flatten() {
+                let server = TcpStream::connect(("127.0.0.1", server)).expect("the server");
+                pass(&client, &server, Arc::clone(&up));
+                pass(&server, &client, Arc::clone(&down));
+            }
+        });
+        own
+    }
+}
+
+fn pass(from: &TcpStream, to: &TcpStream, count: Arc<AtomicU64>) {
+    let (mut from, mut to) = (from.try_clone().expect("a copy"), to.try_clone().expect("a copy"));
+    std::thread::spawn(move || {
+        let mut buffer = vec![0; 64 << 10];
+        while let Ok(read @ 1..) = from.read(&mut buffer) {
+            count.fetch_add(read as u64, Ordering::SeqCst);
+            if to.write_all(buffer.get(..read).unwrap_or_default()).is_err() {
+                return;
+            }
+        }
+    });
+}
