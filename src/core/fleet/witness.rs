@@ -148,7 +148,7 @@ impl<'a> Witness<'a> {
                 let is_its = is_machine && self.hello.pid_namespace == Some(*namespace);
                 (is_its && (is_boot || boot.is_none())).then_some(Tie::Namespace)
             }
-            Some(Domain::Linux { .. } | Domain::Other) => None,
+            Some(Domain::Linux { .. } | Domain::Darwin | Domain::Other) => None,
             None => is_boot.then_some(Tie::Boot),
         }
     }
