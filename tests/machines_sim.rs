@@ -378,6 +378,8 @@ impl World {
                 ticks_per_second: 100,
                 uid: 1000,
                 zone: jiff::tz::TimeZone::UTC,
+                platform: Default::default(),
+                up_by: None,
             },
             processes: table,
             records,
