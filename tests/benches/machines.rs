@@ -10,6 +10,8 @@
     clippy::unwrap_used,
     clippy::indexing_slicing,
     clippy::cast_precision_loss,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
     reason = "a benchmark starts programs, writes files and reads clocks"
 )]
 
