@@ -31,6 +31,7 @@ pub(crate) mod post {
     use crate::core::fleet::outbox::Outbox;
 
     /// What became of a beat.
+    #[expect(dead_code, reason = "nothing is published")]
     pub(crate) enum Posted {
         Accepted { is_hot: bool },
         Waits(Duration),

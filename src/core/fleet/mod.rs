@@ -18,9 +18,11 @@ pub(crate) mod order;
 pub(crate) mod outbox;
 pub(crate) mod pace;
 pub(crate) mod part;
+#[cfg(feature = "postgres")]
 mod presence;
 pub(crate) mod publisher;
 mod resumed;
+#[cfg(feature = "postgres")]
 pub(crate) mod roster;
 pub(crate) mod teller;
 pub(crate) mod transport;

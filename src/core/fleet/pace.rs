@@ -24,6 +24,7 @@ pub(crate) fn after_last(news: News, is_hot: bool, jitter: u64) -> Duration {
 }
 
 /// Returns how long to wait after so many failures in a row: 1 s, doubled up to 30 s, and up to a half more.
+#[cfg(feature = "postgres")]
 pub(crate) fn after_failure(failures: u32, jitter: u64) -> Duration {
     let seconds = 1_u64 << failures.saturating_sub(1).min(5);
     let milliseconds = seconds.min(30) * 1_000;
@@ -51,6 +52,7 @@ mod tests {
         }
     }
 
+    #[cfg(feature = "postgres")]
     #[test]
     fn whoever_fails_asks_more_and_more_seldom() {
         let seconds: Vec<u64> = (1..8).map(|failures| after_failure(failures, 0).as_secs()).collect();

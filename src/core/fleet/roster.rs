@@ -1,6 +1,6 @@
 //! The hosts of a fleet's database, as far as a viewer has read of them.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -90,13 +90,16 @@ impl Roster {
     pub(crate) fn hosts(&mut self, rows: Vec<HostRow>, is_all: bool, at: ReadAt) {
         self.read_at = Some(at);
         if is_all {
-            let listed: Vec<&str> = rows.iter().map(|row| row.host.as_str()).collect();
-            self.hosts.retain(|host, _| listed.contains(&host.as_str()));
+            let listed: HashSet<&str> = rows.iter().map(|row| row.host.as_str()).collect();
+            self.hosts.retain(|host, _| listed.contains(host.as_str()));
         }
         for row in rows {
-            let name = self.name_for(&row);
-            let known = self.hosts.entry(row.host.clone()).or_insert_with(|| Known::new(row.clone(), name));
-            known.take(row);
+            if let Some(known) = self.hosts.get_mut(&row.host) {
+                known.take(row);
+            } else {
+                let name = self.name_for(&row);
+                self.hosts.insert(row.host.clone(), Known::new(row, name));
+            }
         }
         let is_grace = self.is_grace(at);
         for known in self.hosts.values_mut() {
