@@ -15,7 +15,7 @@ use tempfile::TempDir;
 use super::lifeline::{self, Lifeline};
 use super::stage::{make, temporary, write};
 use super::story::{There, Which};
-use super::{World, end};
+use super::world::{World, end};
 use crate::cli::args::Options;
 use crate::cli::environment::Environment;
 use crate::cli::failure::{Exit, Failure, Outcome};
@@ -168,7 +168,7 @@ fn stream(there: There, folder: &Path, is_alone: bool) -> Outcome {
     std::thread::spawn(move || {
         lifeline.wait();
         // Nobody is left to be told when this fails.
-        drop(end(&held));
+        drop(end(&held, World::end));
         std::process::exit(0);
     });
     if there == There::Web {
@@ -176,7 +176,7 @@ fn stream(there: There, folder: &Path, is_alone: bool) -> Outcome {
         std::thread::spawn(move || fall_silent(&lock));
     }
     let outcome = stream::run(observer, &settings, Allow::Operate);
-    end(&world).map_err(failed)?;
+    end(&world, World::end).map_err(failed)?;
     outcome
 }
 

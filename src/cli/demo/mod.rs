@@ -10,43 +10,32 @@ mod machines;
 mod stage;
 pub(super) mod stand_in;
 mod story;
+mod world;
 
-use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
 
 use anyhow::{Context, anyhow};
-use jiff::Timestamp;
 
-use self::cast::Cast;
-use self::fill::Truth;
 use self::machines::Machines;
 pub(super) use self::machines::play as play_machine;
-use self::stage::Stage;
 pub(super) use self::story::Which;
-use self::story::{File, Stone, Story, Work};
+use self::world::{World, end};
 use super::args::Options;
 use super::environment::Environment;
 use super::failure::{Exit, Failure, Outcome};
 use super::output::{Paint, Shape, print};
 use super::screen::{self, About};
-use super::settings::{Settings, settings};
+use super::settings::Settings;
 use super::signatures::signatures;
 use super::{fleet, frames, list, now};
-use crate::act::fs::system::System;
-use crate::act::tombstones;
 use crate::cli::look;
-use crate::core::judge::tombstone::ledger::Lesson;
-use crate::core::model::{Reason, Tombstone};
 use crate::observe::Observer;
 use crate::observe::fleet::Everywhere;
 use crate::present::doing::Prompts;
 use crate::run::AtEnd;
 use crate::run::tape::{self, Tape};
-use crate::source::os::{clock, host};
-
-/// How long processes run before files are written: more than the ticks of both clocks.
-const APART: std::time::Duration = std::time::Duration::from_millis(40);
+use crate::source::os::clock;
 
 /// How the world is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -92,10 +81,11 @@ pub(super) fn run(options: &Options, environment: Environment, wish: Wish) -> Ou
     let within = std::env::temp_dir();
     let mut world = World::make(wish.which, &within).map_err(failed)?;
     let mut settings = world.settings(options, environment)?;
+    let mut machines = None;
     if wish.machines > 0 {
-        let machines = Machines::prepare(wish.machines, &within).map_err(failed)?;
-        settings.effective.config.machines = machines.links().map_err(failed)?;
-        world.machines = Some(machines);
+        let prepared = Machines::prepare(wish.machines, &within).map_err(failed)?;
+        settings.effective.config.machines = prepared.links().map_err(failed)?;
+        machines = Some(prepared);
     }
     settings.start_log()?;
     world.remember(&settings).map_err(failed)?;
@@ -109,12 +99,12 @@ pub(super) fn run(options: &Options, environment: Environment, wish: Wish) -> Ou
         Some(tape) => observer.recorded(tape.recorder()),
         None => observer,
     };
-    let world = Held(Arc::new(Mutex::new(Some(world))));
+    let all = Held(Arc::new(Mutex::new(Some(All { world, machines }))));
     let outcome = match &wish.frames {
         Some(keys) => frames(observer, keys),
         None => match wish.which {
             Which::Everything | Which::Here | Which::There(_) => {
-                show(&settings, (observer, tape), wish.showing, &world.0)
+                show(&settings, (observer, tape), wish.showing, &all.0)
             }
             Which::Guard => {
                 let mut observer = observer;
@@ -123,7 +113,7 @@ pub(super) fn run(options: &Options, environment: Environment, wish: Wish) -> Ou
             }
         },
     };
-    end(&world.0).map_err(failed)?;
+    end(&all.0, All::end).map_err(failed)?;
     outcome
 }
 
@@ -142,33 +132,40 @@ fn frames(mut observer: Observer, keys: &str) -> Outcome {
     Ok(Exit::Fine)
 }
 
-/// Ends the world also when a panic unwinds.
-struct Held(Arc<Mutex<Option<World>>>);
+/// The world here, and the other machines.
+struct All {
+    world: World,
+    machines: Option<Machines>,
+}
+
+impl All {
+    fn end(self) -> anyhow::Result<()> {
+        let ended = self.world.end();
+        self.machines.map_or(Ok(()), Machines::end).and(ended)
+    }
+}
+
+/// Ends all also when a panic unwinds.
+struct Held(Arc<Mutex<Option<All>>>);
 
 impl Drop for Held {
     fn drop(&mut self) {
         // Nobody is left to be told when this fails.
-        drop(end(&self.0));
+        drop(end(&self.0, All::end));
     }
-}
-
-/// Ends the world, if nobody did before. Whoever comes second waits until that is done.
-fn end(world: &Mutex<Option<World>>) -> anyhow::Result<()> {
-    let mut held = world.lock().unwrap_or_else(PoisonError::into_inner);
-    held.take().map_or(Ok(()), World::end)
 }
 
 fn show(
     settings: &Settings,
     (observer, tape): (Observer, Option<Tape>),
     showing: Showing,
-    world: &Arc<Mutex<Option<World>>>,
+    all: &Arc<Mutex<Option<All>>>,
 ) -> Outcome {
     match showing {
         Showing::Screen => {
-            let world = Arc::clone(world);
+            let all = Arc::clone(all);
             // Nobody is left to be told when this fails.
-            let at_end: AtEnd = Arc::new(move || drop(end(&world)));
+            let at_end: AtEnd = Arc::new(move || drop(end(&all, All::end)));
             screen::screen(
                 settings,
                 observer,
@@ -198,80 +195,4 @@ fn refuse_folders(options: &Options) -> Result<(), Failure> {
         return Err(Failure::usage(error).hint("leave --home, --tmp, --state and --root out"));
     }
     Ok(())
-}
-
-/// The world while it lasts. The processes end before their folders go.
-struct World {
-    cast: Cast,
-    stage: Stage,
-    /// Who was seen dead, and when.
-    stones: Vec<(Stone, Timestamp)>,
-    story: Story,
-    /// The other machines.
-    machines: Option<Machines>,
-}
-
-impl World {
-    fn make(which: Which, within: &Path) -> anyhow::Result<Self> {
-        let story = Story::built_in(which).context("failed to read the demo's story")?;
-        let stage = Stage::build(within)?;
-        story.repos.iter().try_for_each(|repo| stage.repository(repo))?;
-        let host = host::host(clock::now());
-        let mut cast = Cast::start(&stage, &story)?;
-        // Over there they are seen live first: in a container nobody else's end can be proven.
-        if !matches!(which, Which::There(_)) {
-            cast.end_dead(&story);
-        }
-        // Only a file that is certainly younger than a process can be its own.
-        std::thread::sleep(APART);
-        let truth = Truth { stage: &stage, cast: &cast, now: clock::now(), machine: &host };
-        let transcripts: Vec<_> = story.work.iter().map(Work::transcript).collect();
-        let edited: BTreeSet<&String> = story.work.iter().flat_map(|work| &work.uncommitted).collect();
-        let edited: Vec<_> = edited.into_iter().map(|path| File::new(path, "")).collect();
-        for file in story.files.iter().chain(&transcripts).chain(&edited) {
-            truth.write(file).with_context(|| format!("failed to write {}", file.path))?;
-        }
-        let seen = |stone: &Stone| Ok((stone.clone(), truth.written_at(&stone.proven)?));
-        let stones = story.stones.iter().map(seen).collect::<anyhow::Result<_>>()?;
-        Ok(Self { cast, stage, stones, story, machines: None })
-    }
-
-    /// Returns the settings of a person whose whole world this is.
-    fn settings(&self, options: &Options, environment: Environment) -> Result<Settings, Failure> {
-        let stage = &self.stage;
-        let roots = vec![stage.home()];
-        let own =
-            Options { home: Some(stage.home()), tmp: Some(stage.place("/tmp")), roots, ..options.clone() };
-        settings(&own, environment)
-    }
-
-    /// Writes down the deaths that the story tells of. They are true: the demo was these windows' parent, ended
-    /// them and has waited for their end. Only when is moved into the past, as it is with the times of files,
-    /// so that nobody must wait for what they left to count as left; no rule knows of it.
-    fn remember(&self, settings: &Settings) -> anyhow::Result<()> {
-        let Some(path) = settings.places.tombstones() else { return Ok(()) };
-        let host = host::host(clock::now());
-        let learnt = self.stones.iter().filter_map(|(stone, proven_at)| {
-            Some(Tombstone {
-                id: self.cast.id(stone.pid).ok()?,
-                pidfd_inode: None,
-                host: host.name.as_str().into(),
-                boot_id: host.boot_id.as_deref()?.into(),
-                pid_namespace: host.pid_namespace?,
-                time_namespace: host.time_namespace?,
-                session_id: Some(stone.session.as_str().into()),
-                seen_alive_at: None,
-                proven_at: *proven_at,
-                reason: Reason::NoProcess,
-            })
-        });
-        let lesson = Lesson { learnt: learnt.collect(), refuted: Vec::new() };
-        Ok(tombstones::keep(&System, &path, &lesson, &host)?)
-    }
-
-    fn end(self) -> anyhow::Result<()> {
-        drop(self.cast);
-        let struck = self.stage.strike();
-        self.machines.map_or(Ok(()), Machines::end).and(struck)
-    }
 }

@@ -1,0 +1,110 @@
+//! The demo's world: its stage, and who plays on it.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
+
+use anyhow::Context;
+use jiff::Timestamp;
+
+use super::cast::Cast;
+use super::fill::Truth;
+use super::stage::Stage;
+use super::story::{File, Stone, Story, Which, Work};
+use crate::act::fs::system::System;
+use crate::act::tombstones;
+use crate::cli::args::Options;
+use crate::cli::environment::Environment;
+use crate::cli::failure::Failure;
+use crate::cli::settings::{Settings, settings};
+use crate::core::judge::tombstone::ledger::Lesson;
+use crate::core::model::{Reason, Tombstone};
+use crate::source::os::{clock, host};
+
+/// How long processes run before files are written: more than the ticks of both clocks.
+const APART: std::time::Duration = std::time::Duration::from_millis(40);
+
+/// The world while it lasts. The processes end before their folders go.
+pub(super) struct World {
+    pub(super) cast: Cast,
+    pub(super) stage: Stage,
+    /// Who was seen dead, and when.
+    stones: Vec<(Stone, Timestamp)>,
+    pub(super) story: Story,
+}
+
+impl World {
+    pub(super) fn make(which: Which, within: &Path) -> anyhow::Result<Self> {
+        let story = Story::built_in(which).context("failed to read the demo's story")?;
+        let stage = Stage::build(within)?;
+        story.repos.iter().try_for_each(|repo| stage.repository(repo))?;
+        let host = host::host(clock::now());
+        let mut cast = Cast::start(&stage, &story)?;
+        // Over there they are seen live first: in a container nobody else's end can be proven.
+        if !matches!(which, Which::There(_)) {
+            cast.end_dead(&story);
+        }
+        // Only a file that is certainly younger than a process can be its own.
+        std::thread::sleep(APART);
+        let truth = Truth { stage: &stage, cast: &cast, now: clock::now(), machine: &host };
+        let transcripts: Vec<_> = story.work.iter().map(Work::transcript).collect();
+        let edited: BTreeSet<&String> = story.work.iter().flat_map(|work| &work.uncommitted).collect();
+        let edited: Vec<_> = edited.into_iter().map(|path| File::new(path, "")).collect();
+        for file in story.files.iter().chain(&transcripts).chain(&edited) {
+            truth.write(file).with_context(|| format!("failed to write {}", file.path))?;
+        }
+        let seen = |stone: &Stone| Ok((stone.clone(), truth.written_at(&stone.proven)?));
+        let stones = story.stones.iter().map(seen).collect::<anyhow::Result<_>>()?;
+        Ok(Self { cast, stage, stones, story })
+    }
+
+    /// Returns the settings of a person whose whole world this is.
+    pub(super) fn settings(&self, options: &Options, environment: Environment) -> Result<Settings, Failure> {
+        let stage = &self.stage;
+        let roots = vec![stage.home()];
+        let own =
+            Options { home: Some(stage.home()), tmp: Some(stage.place("/tmp")), roots, ..options.clone() };
+        settings(&own, environment)
+    }
+
+    /// Writes down the deaths that the story tells of. They are true: the demo was these windows' parent, ended
+    /// them and has waited for their end. Only when is moved into the past, as it is with the times of files,
+    /// so that nobody must wait for what they left to count as left; no rule knows of it.
+    pub(super) fn remember(&self, settings: &Settings) -> anyhow::Result<()> {
+        let Some(path) = settings.places.tombstones() else { return Ok(()) };
+        let host = host::host(clock::now());
+        let learnt = self.stones.iter().filter_map(|(stone, proven_at)| {
+            Some(Tombstone {
+                id: self.cast.id(stone.pid).ok()?,
+                pidfd_inode: None,
+                host: host.name.as_str().into(),
+                boot_id: host.boot_id.as_deref()?.into(),
+                pid_namespace: host.pid_namespace?,
+                time_namespace: host.time_namespace?,
+                session_id: Some(stone.session.as_str().into()),
+                seen_alive_at: None,
+                proven_at: *proven_at,
+                reason: Reason::NoProcess,
+            })
+        });
+        let lesson = Lesson { learnt: learnt.collect(), refuted: Vec::new() };
+        Ok(tombstones::keep(&System, &path, &lesson, &host)?)
+    }
+
+    pub(super) fn end(self) -> anyhow::Result<()> {
+        drop(self.cast);
+        self.stage.strike()
+    }
+}
+
+/// Ends what is held, if nobody did before. Whoever comes second waits until that is done.
+///
+/// # Errors
+/// As `ends`.
+pub(super) fn end<T>(
+    held: &Mutex<Option<T>>,
+    ends: impl FnOnce(T) -> anyhow::Result<()>,
+) -> anyhow::Result<()> {
+    let mut held = held.lock().unwrap_or_else(PoisonError::into_inner);
+    held.take().map_or(Ok(()), ends)
+}
