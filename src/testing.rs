@@ -9,7 +9,7 @@ pub mod act {
     pub use crate::act::fs::disk::{Disk, Durability, FolderAccess, LockHolder, Patience, Side, Spot};
     pub use crate::act::fs::system::System;
     pub use crate::act::journal_store::{Lock, StateFolder};
-    pub use crate::act::look::Look;
+    pub use crate::act::look::{Look, Testimony};
     pub use crate::act::orders::Placed;
     pub use crate::act::preflight::preview::Preview;
     pub use crate::act::rows::postgres::Postgres;
@@ -49,7 +49,7 @@ pub mod core {
     pub use crate::core::fleet::encoder::Encoder;
     pub use crate::core::fleet::far::FarMachine;
     pub use crate::core::fleet::line::{Hello, Identity, hashed};
-    pub use crate::core::fleet::merge::merged as merged_machines;
+    pub use crate::core::fleet::merge::{hear, merged as merged_machines};
     pub use crate::core::fleet::order::{
         Ask, Asker, Became, MOST_REQUESTS, OpenOrders, Order, OrderReceipt, Part, Proposal, Proposed,
         RawPlans, Settle, Standing, Taken, Taker, VALID_FOR, digest_of, read_proposal,

@@ -10,9 +10,12 @@ use claimtop::core::assess::{Policy, assess};
 use claimtop::core::judge::agent::Signatures;
 use claimtop::core::model::{
     Cause, ClaimStatus, Code, Finding, Host, Known, MachineState, MachineView, Need, NeedKind, Reason,
-    RecordView, Report, Snapshot, VerdictState,
+    RecordView, Releasable, Report, Snapshot, Tombstone, VerdictState,
 };
-use claimtop::testing::core::{Decoder, Encoder, FarMachine, Hello, Identity, merged_machines as merged};
+use claimtop::testing::core::{
+    Action, Confirmation, Decoder, Encoder, FarMachine, Hello, Identity, hear, merged_machines as merged,
+    plan_for,
+};
 use jiff::Timestamp;
 
 const SESSION: &str = "95fe798d-3725-4649-974a-0dec79220193";
@@ -385,6 +388,122 @@ fn what_the_dead_hold_here_is_held_while_their_session_runs_elsewhere() {
     assert_eq!(claims(&[resumed]), (ClaimStatus::Held, Some("devbox".to_owned())));
     let other = live("devbox", DEVBOX, &window(77, "1 hour ago", OTHER));
     assert_eq!(claims(&[other]), (ClaimStatus::Dead, None));
+}
+
+/// Returns what a release of the record here with this end of its path asks for, and what must be typed for it.
+fn asked(ours: &Report, machines: &[FarMachine], path: &str) -> (Confirmation, String) {
+    let mut heard = ours.clone();
+    hear(&mut heard, machines);
+    let record = heard.records().find(|record| record.path().raw().ends_with(path)).unwrap();
+    // What is planned is what all machines together show.
+    let all = merged(ours, machines);
+    let shown = all.records().find(|other| other.key == record.key).unwrap();
+    assert_eq!((&shown.verdict, &shown.lives_on), (&record.verdict, &record.lives_on));
+    for claim in all.claims.iter().filter(|claim| claim.record.key == record.key) {
+        let way = match plan_for(&heard, &claim.key, Action::Release).confirmation {
+            Confirmation::Yes => Releasable::Yes,
+            Confirmation::Code | Confirmation::FullName => Releasable::Confirm,
+            Confirmation::Refused => Releasable::No,
+        };
+        assert_eq!(claim.releasable, way);
+    }
+    let plan = plan_for(&heard, &record.key, Action::Release);
+    (plan.confirmation, plan.name)
+}
+
+#[test]
+fn what_the_dead_left_here_takes_the_full_name_while_their_session_runs_elsewhere() {
+    let whole = item(900, "2 hours ago", SESSION, "SD-SHOP-006");
+    let (before, after) = whole.split_once("[[process]]").unwrap();
+    let ours = here(&format!("{before}[[file]]{}", after.split_once("[[file]]").unwrap().1));
+    let path = format!(".claude-sessions/{SESSION}.json");
+    let asked = |machines: &[FarMachine]| asked(&ours, machines, &path);
+    let (alone, name) = asked(&[]);
+    assert_eq!(alone, Confirmation::Yes);
+    let theirs = snapshot(DEVBOX, &window(77, "1 hour ago", SESSION));
+    let told = |state| told("devbox", &theirs, state, 0);
+    let full = (Confirmation::FullName, format!("pay-77@devbox/{name}"));
+    assert_eq!(asked(&[told(MachineState::Live)]), full);
+    for state in [MachineState::Silent, MachineState::Unreached, MachineState::Connecting] {
+        assert_eq!(asked(&[told(state)]), (Confirmation::Code, name.clone()), "{state:?}");
+    }
+    // One that is heard says more than one that is not.
+    let other = live("gpu", DEVBOX, &window(78, "1 hour ago", SESSION));
+    assert_eq!(asked(&[told(MachineState::Silent), other]).0, Confirmation::FullName);
+    let another = live("devbox", DEVBOX, &window(77, "1 hour ago", OTHER));
+    assert_eq!(asked(&[another]), (Confirmation::Yes, name.clone()));
+    // It has ended there as well.
+    assert_eq!(asked(&[live("devbox", DEVBOX, "")]), (Confirmation::Yes, name));
+}
+
+#[test]
+fn what_a_silent_machine_ran_last_is_held_by_nobody_who_is_known() {
+    let (_, left) = window(5, "3 hours ago", SESSION)
+        .split_once("[[file]]")
+        .map(|(a, b)| (a.to_owned(), b.to_owned()))
+        .unwrap();
+    let ours = here(&format!("[[file]]{left}"));
+    let theirs = snapshot(DEVBOX, &window(77, "1 hour ago", SESSION));
+    let all = merged(&ours, &[told("devbox", &theirs, MachineState::Silent, 0)]);
+    let claim = all.claims.iter().find(|claim| claim.key.machine().is_none()).unwrap();
+    assert_eq!((claim.status, &claim.window), (ClaimStatus::Unproven, &None));
+    let is_told =
+        |finding: &Finding| finding.message.to_string().contains("when that was last seen: do not release");
+    assert!(all.findings().any(is_told));
+}
+
+#[test]
+fn a_holder_elsewhere_is_let_go_by_a_plain_yes_only_once_its_own_machine_has_seen_it_end() {
+    let path = format!("{SESSION}.json");
+    let ours = here(&shared_state(DEVBOX.boot, 77, SESSION));
+    let asked = |machine: FarMachine| asked(&ours, &[machine], &path);
+    let living = snapshot(DEVBOX, &window(77, "1 hour ago", SESSION));
+    let ended = snapshot(DEVBOX, "");
+    let process = living.processes.get(77).unwrap();
+    let stone = Tombstone {
+        id: process.id,
+        pidfd_inode: None,
+        host: "far".into(),
+        boot_id: DEVBOX.boot.into(),
+        pid_namespace: DEVBOX.namespace,
+        time_namespace: 4_026_531_834,
+        session_id: Some(SESSION.into()),
+        seen_alive_at: Some(ended.taken_at),
+        proven_at: ended.taken_at,
+        reason: Reason::NoProcess,
+    };
+    let alive = asked(told("devbox", &living, MachineState::Live, 0));
+    assert_eq!(alive.0, Confirmation::FullName);
+    assert!(alive.1.starts_with("PID 77@devbox/"), "{}", alive.1);
+    assert_eq!(asked(told("devbox", &living, MachineState::Silent, 0)).0, Confirmation::Code);
+    assert_eq!(asked(told("devbox", &ended, MachineState::Live, 0)).0, Confirmation::Code);
+    let buried = |stone: &Tombstone, state| FarMachine {
+        tombstones: [stone.clone()].into(),
+        ..told("devbox", &ended, state, 0)
+    };
+    for state in [MachineState::Live, MachineState::Silent] {
+        assert_eq!(asked(buried(&stone, state)).0, Confirmation::Yes, "a death is for ever");
+        let others = [
+            Tombstone { boot_id: LAPTOP.boot.into(), ..stone.clone() },
+            Tombstone { pid_namespace: CONTAINER.namespace, ..stone.clone() },
+            Tombstone { seen_alive_at: None, ..stone.clone() },
+            Tombstone { session_id: Some(OTHER.into()), ..stone.clone() },
+        ];
+        for other in others {
+            assert_eq!(asked(buried(&other, state)).0, Confirmation::Code, "{other:?}");
+        }
+    }
+    // Of two that speak for one machine neither is believed.
+    let mut heard = ours.clone();
+    let twin = FarMachine { tombstones: [].into(), ..told("twin", &ended, MachineState::Live, 0) };
+    hear(&mut heard, &[buried(&stone, MachineState::Live), twin]);
+    assert_eq!(verdict(&heard, &path).0, VerdictState::Unknown);
+    // Its session goes on here by now.
+    let resumed = shared_state(DEVBOX.boot, 77, SESSION) + &window(5, "1 min ago", SESSION);
+    let mut heard = here(&resumed);
+    hear(&mut heard, &[buried(&stone, MachineState::Live)]);
+    let record = heard.records().find(|one| one.path().raw().contains("entire-sessions")).unwrap();
+    assert_ne!(plan_for(&heard, &record.key, Action::Release).confirmation, Confirmation::Yes);
 }
 
 fn unlike(all: &Report) -> ! {

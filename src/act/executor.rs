@@ -10,7 +10,7 @@ use crate::act::follow_up::Completed;
 use crate::act::fs::disk::Patience;
 use crate::act::fs::system::System;
 use crate::act::journal_store::{Lock, OnWait, ReadOnlyState, StateFolder};
-use crate::act::look::Look;
+use crate::act::look::{Hearing, Look, Testimony};
 use crate::act::orders::Placed;
 use crate::act::preflight::preview::Preview;
 use crate::act::prune::Parked;
@@ -28,6 +28,8 @@ use crate::source::traces::descents::Descents;
 pub struct Executor {
     state: State,
     observer: Observer,
+    /// What other machines testify, where some are watched.
+    testimony: Option<Testimony>,
     rules: Rules,
     /// Called when something was done.
     when_done: Option<Box<dyn Fn() + Send>>,
@@ -71,6 +73,7 @@ impl Executor {
         let mut executor = Self {
             state: State::Acting(StateFolder::open(System, state)?),
             observer,
+            testimony: None,
             rules,
             when_done: None,
         };
@@ -84,8 +87,8 @@ impl Executor {
     /// # Errors
     /// It is there and cannot be read.
     pub fn looking(state: &Path, observer: Observer, rules: Rules) -> Result<Self, ActionError> {
-        let mut executor =
-            Self { state: State::Looking(ReadOnlyState::open(state)?), observer, rules, when_done: None };
+        let state = State::Looking(ReadOnlyState::open(state)?);
+        let mut executor = Self { state, observer, testimony: None, rules, when_done: None };
         executor.knows_agents(None);
         Ok(executor)
     }
@@ -101,6 +104,12 @@ impl Executor {
     /// Calls this when something was done: of processes that end nobody else tells at once.
     pub(crate) fn telling(mut self, when_done: Option<Box<dyn Fn() + Send>>) -> Self {
         self.when_done = when_done;
+        self
+    }
+
+    /// Lets other machines testify, each time anew, about the records here.
+    pub fn hearing(mut self, testimony: Testimony) -> Self {
+        self.testimony = Some(testimony);
         self
     }
 
@@ -138,7 +147,7 @@ impl Executor {
 
     /// Takes a look and judges it.
     pub fn report(&mut self) -> Report {
-        look::report(&mut self.observer)
+        look::report(&mut Hearing { observer: &mut self.observer, testimony: self.testimony.as_ref() })
     }
 
     /// Looks at the files of each request; what was read before one is good for all.
@@ -166,7 +175,8 @@ impl Executor {
     /// # Errors
     /// It is not confirmed, or something is not as it was seen; nothing was touched.
     pub fn carry_out(&mut self, preview: Preview, answer: &Answer) -> Result<Completed, ActionError> {
-        let done = follow_up::carry_out(self.state.renewed()?, preview, answer, &mut self.observer);
+        let mut hearing = Hearing { observer: &mut self.observer, testimony: self.testimony.as_ref() };
+        let done = follow_up::carry_out(self.state.renewed()?, preview, answer, &mut hearing);
         self.when_done.iter().filter(|_| done.is_ok()).for_each(|tell| tell());
         done
     }

@@ -19,6 +19,14 @@ pub trait Look {
     fn policy(&self) -> &Policy;
     /// Returns the moment.
     fn now(&self) -> Timestamp;
+    /// Adds what other machines know to what was judged here.
+    fn testify(&self, _report: &mut Report) {}
+    /// Judges a look.
+    fn judge(&self, snapshot: &Snapshot) -> Report {
+        let mut report = assess(snapshot, self.policy());
+        self.testify(&mut report);
+        report
+    }
 }
 
 impl Look for Observer {
@@ -39,8 +47,41 @@ impl Look for Observer {
     }
 }
 
+/// Adds to a report what other machines know at this moment.
+pub type Testimony = Box<dyn Fn(&mut Report) + Send>;
+
+/// An observer beside what other machines testify.
+pub(crate) struct Hearing<'a> {
+    pub(crate) observer: &'a mut Observer,
+    pub(crate) testimony: Option<&'a Testimony>,
+}
+
+impl Look for Hearing<'_> {
+    fn look(&mut self) -> Snapshot {
+        self.observer.look()
+    }
+
+    fn look_again(&mut self) -> Snapshot {
+        self.observer.look_again()
+    }
+
+    fn policy(&self) -> &Policy {
+        self.observer.policy()
+    }
+
+    fn now(&self) -> Timestamp {
+        self.observer.now()
+    }
+
+    fn testify(&self, report: &mut Report) {
+        if let Some(testimony) = self.testimony {
+            testimony(report);
+        }
+    }
+}
+
 /// Takes a look and judges it.
 pub(crate) fn report(observer: &mut impl Look) -> Report {
     let snapshot = observer.look();
-    assess(&snapshot, observer.policy())
+    observer.judge(&snapshot)
 }

@@ -112,6 +112,7 @@ fn record(name: &str, format: Format, pid: u32, state: VerdictState, reason: Rea
         window: None,
         window_pid: None,
         lives_in: None,
+        lives_on: None,
     }
 }
 

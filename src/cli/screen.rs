@@ -60,11 +60,16 @@ pub(crate) fn screen(settings: &Settings, mut observer: Observer, about: About) 
         tape.asks(Box::new(nudge));
     }
     let nudge = observer.nudge().map(|nudge| -> Box<dyn Fn() + Send> { Box::new(nudge) });
+    let fleet = fleet::fleet(settings, fleet::Which::All)?;
     let executor = match settings.effective.config.access {
         Access::ReadOnly => None,
         // A full or read-only disk must not keep anybody from looking.
         Access::Full => {
             let executor = act::executor(settings).map(|executor| {
+                let executor = match &fleet {
+                    Some(fleet) => executor.hearing(fleet.testimony()),
+                    None => executor,
+                };
                 executor.only_below(stage).knowing(descents).waiting(LOCK_PATIENCE, None).telling(nudge)
             });
             Some(executor.map_err(|failure| failure.lines().join("; ")))
@@ -79,7 +84,6 @@ pub(crate) fn screen(settings: &Settings, mut observer: Observer, about: About) 
     let start = settings.view.as_deref().map(started).unwrap_or_default();
     let view = settings.view.clone().filter(|_| !config.access.is_read_only());
     let hints = Some(hints);
-    let fleet = fleet::fleet(settings, fleet::Which::All)?;
     let is_in_tmux = settings.environment.is_in_tmux;
     let options = run::Options {
         badge,

@@ -330,6 +330,7 @@ fn view_record(
         role: role_of(record, window_pid),
         evidence: record.evidence(),
         lives_in: resumed_in(record, world).filter(|_| verdict.state == VerdictState::Dead),
+        lives_on: None,
         verdict,
         is_stale: record.expiry.as_ref().is_some_and(|expiry| expiry.at <= now),
         window: window_pid.and_then(|pid| windows.get(&pid).cloned()),

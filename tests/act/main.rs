@@ -21,4 +21,5 @@ mod races;
 mod road;
 mod stage;
 mod strangers;
+mod testimony;
 mod undo;

@@ -129,7 +129,10 @@ fn a_machine_that_publishes_is_seen_by_its_team_with_what_it_found() {
     // Its connection is cut, and it finds its way back with what has changed meanwhile.
     let sequence = || database.sql("SELECT sequence FROM claimtop.host").parse::<i64>().unwrap();
     let before = sequence();
-    database.sql("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'alice'");
+    database.sql(
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity \
+         WHERE usename = 'alice' AND datname = current_database()",
+    );
     std::fs::remove_file(witness.folder.path().join("home/.claude/sessions/4000001.json")).unwrap();
     until("the record that has gone", || {
         let gone =

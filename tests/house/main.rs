@@ -30,7 +30,7 @@ const ROOMS: [(&str, &[&str]); 7] = [
     ("judge", &["model"]),
     ("plan", &["model", "judge"]),
     ("history", &["model", "judge"]),
-    ("fleet", &["model", "judge"]),
+    ("fleet", &["model", "judge", "plan"]),
     ("assess", &["model", "judge", "plan"]),
 ];
 

@@ -15,7 +15,9 @@ use super::world::{Answer, World};
 /// Begins a window there that has registered itself, and ends it when it is told to.
 const WINDOW: &str = r#"
 base=$1; export HOME=$base/far
-mkdir -p $HOME/.claude/sessions $HOME/shop
+mkdir -p $HOME/.claude $HOME/shop
+[ $2 = shared ] && mkdir -p $base/home/.claude && mount --bind $base/home/.claude $HOME/.claude
+mkdir -p $HOME/.claude/sessions
 cd $HOME/shop; $base/share/claude/versions/2.1.330 3600 & pid=$!
 start=$(cut -d')' -f2 /proc/$pid/stat | awk '{print $20}')
 domain=; [ $2 = home ] || domain="\"pidDomain\":\"linux:$(cat /etc/machine-id):$(readlink /proc/self/ns/pid)\","
@@ -57,6 +59,8 @@ enum Made {
     Home,
     /// Namespaces of its own as well.
     Namespaces,
+    /// Namespaces, and a folder of Claude Code's that is this machine's as well.
+    Shared,
 }
 
 impl Stage {
@@ -70,21 +74,21 @@ impl Stage {
         let base = text(world.path(""));
         let mut machine = match made {
             Made::Home => Command::new("sh"),
-            Made::Namespaces => Command::new("unshare"),
+            Made::Namespaces | Made::Shared => Command::new("unshare"),
         };
-        if made == Made::Namespaces {
+        if made != Made::Home {
             machine.args(NAMESPACES).arg("sh");
         }
-        machine.arg(world.write("window.sh", WINDOW)).arg(&base).arg(if made == Made::Home {
-            "home"
-        } else {
-            "namespaces"
+        machine.arg(world.write("window.sh", WINDOW)).arg(&base).arg(match made {
+            Made::Home => "home",
+            Made::Namespaces => "namespaces",
+            Made::Shared => "shared",
         });
         let machine = machine.spawn().unwrap();
         wait_for(&world.path("begun"));
         let mut words =
             vec!["python3".to_owned(), text(world.write("relay.py", RELAY)), text(world.path("cuts"))];
-        if made == Made::Namespaces {
+        if made != Made::Home {
             let children = Command::new("pgrep").args(["-P", &machine.id().to_string()]).output().unwrap();
             let inside = String::from_utf8(children.stdout).unwrap().trim().to_owned();
             let enter = ["nsenter", "--target", &inside, "--pid", "--mount", "--uts"];
@@ -185,7 +189,8 @@ impl Stage {
 
     /// Returns the folder of the windows over there.
     fn registry(&self) -> PathBuf {
-        self.world.path("far/.claude/sessions")
+        let home = if self.made == Made::Shared { "home" } else { "far" };
+        self.world.path(home).join(".claude/sessions")
     }
 
     /// Returns whether the file of that still lies where it lay.
@@ -245,6 +250,66 @@ fn what_is_dead_there_is_released_from_here_and_brought_back_and_both_journals_s
     let here = stage.journal();
     assert_eq!(here[1]["undone_by"], here[0]["number"], "{here:?}");
     assert_eq!(stage.journal_there()[1]["undone_by"], 2);
+}
+
+/// Returns the key of the record here that names this PID.
+fn key_here(stage: &Stage, pid: &str) -> String {
+    let report = json(&stage.run(&["ls", "--json"]));
+    let end = format!("/{pid}.json");
+    let is_its =
+        |record: &&Value| record["location"]["path"].as_str().is_some_and(|path| path.ends_with(&end));
+    let record = report["records"].as_array().unwrap().iter().find(is_its);
+    record.unwrap_or_else(|| panic!("{report}"))["key"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn who_has_ended_over_there_by_its_own_machine_is_let_go_here() {
+    if !are_possible() {
+        return;
+    }
+    let stage = Stage::new(Made::Shared, "observe");
+    let pid = std::fs::read_to_string(stage.world.path("begun")).unwrap().trim().to_owned();
+    let key = key_here(&stage, &pid);
+    let living = stage.settled(&["release", &key, "--on", "far", "--yes"]);
+    assert!(living.code == 3 && stage.lies(), "{living:?}");
+    stage.end();
+    let alone = stage.settled(&["release", &key, "--yes"]);
+    assert!(alone.code == 3 && stage.lies(), "nobody here can know: {alone:?}");
+    let done = stage.settled(&["release", &key, "--on", "far", "--yes"]);
+    assert_eq!(done.code, 0, "{done:?}");
+    assert!(!stage.lies());
+    let journal = stage.journal();
+    assert!(journal[0]["why"].as_str().unwrap().contains("witnessed by far"), "{journal:?}");
+    assert!(stage.journal_there().is_empty(), "nothing was asked of it");
+    assert_eq!(stage.run(&["undo", "--yes"]).code, 0);
+    assert!(stage.lies());
+}
+
+#[test]
+fn what_a_dead_window_left_here_is_kept_while_its_session_lives_over_there() {
+    if !are_possible() {
+        return;
+    }
+    let stage = Stage::new(Made::Namespaces, "observe");
+    let mut ended = Command::new("true").spawn().unwrap();
+    let pid = ended.id().to_string();
+    ended.wait().unwrap();
+    let text = format!(
+        r#"{{"pid":{pid},"sessionId":"aaaaaaaa-0000-4000-8000-000000000001","cwd":"/x","procStart":"1","startedAt":1,"version":"2.1.330","kind":"interactive","entrypoint":"cli","name":"old","status":"idle"}}"#
+    );
+    let left = stage.world.write(&format!("home/.claude/sessions/{pid}.json"), &text);
+    let key = key_here(&stage, &pid);
+    let refused = stage.settled(&["release", &key, "--on", "far", "--yes"]);
+    assert!(refused.code == 3 && left.exists(), "{refused:?}");
+    assert!(refused.out.contains("alpha@far/old"), "{refused:?}");
+    // Nobody has asked who is silent.
+    stage.world.write("begin.sh", "exit 1\n");
+    let unheard = stage.run(&["release", &key, "--on", "far", "--yes"]);
+    assert!(unheard.code == 4 && left.exists(), "{unheard:?}");
+    stage.world.write("begin.sh", BEGIN);
+    let done = stage.settled(&["release", &key, "--on", "far", "--confirm", "alpha@far/old"]);
+    assert_eq!(done.code, 0, "{done:?}");
+    assert!(!left.exists());
 }
 
 /// Returns how often something was done there.

@@ -6,10 +6,9 @@ use std::sync::Arc;
 use crate::act::error::ActionError;
 use crate::act::look::Look;
 use crate::act::preflight::preview::Preview;
-use crate::core::assess::assess;
 use crate::core::judge::local_start;
 use crate::core::model::text::shown;
-use crate::core::model::{Database, FileImage, FileMeta, Format, Medium, Record, Snapshot, Verdict};
+use crate::core::model::{Database, FileImage, FileMeta, Format, Medium, Record, RecordView, Snapshot};
 use crate::format::{self, Parsed, Reading};
 use crate::source::os::open::folder::Folder;
 use crate::source::os::open::medium::Media;
@@ -21,17 +20,17 @@ impl Preview {
         let snapshot = observer.look();
         is_free(&snapshot.databases, database)?;
         let Some(holder) = &self.holder else { return Ok(()) };
-        let report = assess(&snapshot, observer.policy());
+        let report = observer.judge(&snapshot);
         let record = report.records().find(|record| record.key == self.plan.record);
         let gone = || ActionError::Changed("the row is gone".to_owned());
-        holder.is_still(record.ok_or_else(gone)?.verdict.state)
+        holder.is_still(record.ok_or_else(gone)?)
     }
 
     /// Judges the holder once more, now that nobody can renew the record in its place.
     pub(crate) fn believe(&self, taken: &[FileImage], observer: &mut impl Look) -> Result<(), ActionError> {
         let Some(holder) = &self.holder else { return Ok(()) };
         match (judge_taken(observer, holder.format, taken), taken.last()) {
-            (Some(verdict), _) => holder.is_still(verdict.state),
+            (Some(record), _) => holder.is_still(&record),
             (None, Some(last)) if holder.said_at.is(&last.path) => {
                 Err(ActionError::Changed(format!("{} is no record by now", last.path.text())))
             }
@@ -71,7 +70,7 @@ fn in_place(format: Format, image: &FileImage, media: &mut Media) -> FileImage {
 
 /// Judges the last of some records that are no longer in their places, as if they still were:
 /// the processes are those of this moment.
-fn judge_taken(observer: &mut impl Look, format: Format, images: &[FileImage]) -> Option<Verdict> {
+fn judge_taken(observer: &mut impl Look, format: Format, images: &[FileImage]) -> Option<RecordView> {
     let image = images.last()?;
     let mut snapshot = observer.look_again();
     let mut media = Media::default();
@@ -81,8 +80,8 @@ fn judge_taken(observer: &mut impl Look, format: Format, images: &[FileImage]) -
     snapshot.records.retain(|other| images.iter().all(|image| other.location.path() != Some(&*image.path)));
     snapshot.records.extend(taken);
     local_start::settle(&mut snapshot);
-    let report = assess(&snapshot, observer.policy());
-    report.records().find(|view| view.location.is(&image.path)).map(|view| view.verdict.clone())
+    let report = observer.judge(&snapshot);
+    report.records().find(|view| view.location.is(&image.path)).cloned()
 }
 
 /// Makes sure that nobody works with the database of a row: whoever does may hold rows in memory,

@@ -1,7 +1,7 @@
 //! What a plan relies on about the holder, and the judgements that must still agree with it.
 
 use crate::act::error::ActionError;
-use crate::core::model::{Format, Location, Reason, RecordView, VerdictState};
+use crate::core::model::{FarSession, Format, Location, Reason, RecordView, VerdictState};
 
 /// What the plan relies on about the holder.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -11,6 +11,10 @@ pub(crate) struct Holder {
     pub(crate) said_at: Location,
     state: VerdictState,
     reason: Reason,
+    /// What another machine knows of it.
+    testimony: Option<String>,
+    /// Where its session lives elsewhere.
+    lives_on: Option<FarSession>,
 }
 
 impl Holder {
@@ -21,22 +25,27 @@ impl Holder {
             said_at: record.location.clone(),
             state: record.verdict.state,
             reason: record.verdict.reason,
+            testimony: record.witness().map(|fact| format!("{}: {}", fact.source, fact.value)),
+            lives_on: record.lives_on.clone(),
         }
     }
 
     /// Makes sure that no more speaks for the holder's life than when it was seen.
-    pub(crate) fn is_still(&self, state: VerdictState) -> Result<(), ActionError> {
-        if certainty(state) > certainty(self.state) {
-            return Err(ActionError::Changed(format!("its holder is {state:?} by now").to_lowercase()));
+    pub(crate) fn is_still(&self, record: &RecordView) -> Result<(), ActionError> {
+        let before = certainty(self.state, self.lives_on.as_ref());
+        let state = record.verdict.state;
+        if certainty(state, record.lives_on.as_ref()) <= before {
+            return Ok(());
         }
-        Ok(())
+        let now = format!("its holder is {state:?} by now").to_lowercase();
+        Err(ActionError::Changed(record.lives_on.as_ref().map_or(now, FarSession::words)))
     }
 }
 
 /// Returns how much speaks for a holder's life.
-fn certainty(state: VerdictState) -> u8 {
+fn certainty(state: VerdictState, lives_on: Option<&FarSession>) -> u8 {
     match state {
-        VerdictState::Dead => 0,
+        VerdictState::Dead => lives_on.map_or(0, |session| 1 + u8::from(session.is_heard)),
         VerdictState::Unknown => 1,
         VerdictState::Alive => 2,
     }

@@ -57,7 +57,7 @@ pub(crate) fn stop(settings: &Settings, subject: &str, consent: &Consent) -> Out
     let report = site.report();
     let key = ending(&report, subject)?;
     let signal = match &site {
-        Site::Here(executor) => {
+        Site::Here { executor, fleet: _ } => {
             let history = executor.history().map_err(of_action)?;
             topmost(&report, &key).map_or(Signal::Term, |id| history.next_signal(id))
         }
@@ -181,7 +181,10 @@ fn carry_out(
     let transcript = Transcript::new(shape);
     match site {
         _ if requests.is_empty() => transcript.nothing(),
-        Site::Here(mut executor) => carry_out_here(transcript, &mut executor, report, requests, consent),
+        // Whoever testifies is heard until it is done.
+        Site::Here { mut executor, fleet: _fleet } => {
+            carry_out_here(transcript, &mut executor, report, requests, consent)
+        }
         Site::There(there) => far::carry_out(transcript, there, requests, consent),
     }
 }

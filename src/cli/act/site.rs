@@ -22,9 +22,12 @@ use crate::core::model::{Key, MachineState, Report};
 use crate::observe::fleet::Fleet;
 
 /// Where a command acts.
-#[expect(clippy::large_enum_variant, reason = "a command has one, and it is moved once")]
 pub(super) enum Site {
-    Here(Executor),
+    Here {
+        executor: Executor,
+        /// Keeps the connections to those who testify about what is here.
+        fleet: Option<Fleet>,
+    },
     There(There),
 }
 
@@ -45,7 +48,7 @@ impl Site {
     /// Returns what is there.
     pub(super) fn report(&mut self) -> Report {
         match self {
-            Self::Here(executor) => executor.report(),
+            Self::Here { executor, fleet: _ } => executor.report(),
             Self::There(there) => (*there.report).clone(),
         }
     }
@@ -59,13 +62,41 @@ pub(super) fn open(settings: &Settings, consent: &Consent, subjects: &[String]) 
     let mut names: Vec<&str> = subjects.iter().filter_map(|subject| machine_of(subject)).collect();
     names.dedup();
     let is_all = names.is_empty() || subjects.iter().all(|subject| machine_of(subject).is_some());
+    if names.is_empty() && !settings.asked_machines.is_empty() && subjects.iter().any(|one| is_own_key(one)) {
+        if subjects.iter().all(|one| is_own_key(one)) {
+            return beside(settings, consent);
+        }
+        return Err(Failure::usage(anyhow!("an action is about one machine at a time")));
+    }
     let machine = match (names.as_slice(), settings.asked_machines.as_slice()) {
-        ([], []) => return opened(settings, consent).map(Site::Here),
+        ([], []) => return opened(settings, consent).map(|executor| Site::Here { executor, fleet: None }),
         ([], [one]) => one.clone(),
         ([name], [..]) if is_all => named(settings, name)?,
         _ => return Err(Failure::usage(anyhow!("an action is about one machine at a time"))),
     };
     there(settings, consent, machine).map(Site::There)
+}
+
+/// Returns whether a name is the key of a thing of this machine.
+fn is_own_key(subject: &str) -> bool {
+    is_derived(&Key::typed(subject))
+}
+
+/// Opens this machine, and lets those that `--on` names testify about what is here. Each must be heard: else a command
+/// could do what it could not while another machine says who lives.
+///
+/// # Errors
+/// One cannot be reached.
+fn beside(settings: &Settings, consent: &Consent) -> Result<Site, Failure> {
+    let executor = opened(settings, consent)?;
+    let fleet = fleet::fleet(settings, fleet::Which::Asked)?;
+    let fleet = fleet.ok_or_else(|| Failure::usage(anyhow!("no machine is named")))?;
+    fleet.wait_for_all();
+    let seen = fleet.seen();
+    if let Some(silent) = seen.iter().find(|one| one.view.state != MachineState::Live) {
+        return Err(unreached(&silent.view.name, &silent.view.detail.shown()));
+    }
+    Ok(Site::Here { executor: executor.hearing(fleet.testimony()), fleet: Some(fleet) })
 }
 
 /// What is to be undone, and where.
@@ -113,7 +144,7 @@ fn undo_here(settings: &Settings, consent: &Consent, number: Option<u64>) -> Res
     let asked = entry.and_then(|entry| Some((entry.number, entry.intent.asked_of()?, entry.there()?)));
     let Some((own, order, entry)) = asked else {
         let entry = number.or_else(|| entry.map(|entry| entry.number));
-        return Ok(Undoing { site: Site::Here(executor), entry });
+        return Ok(Undoing { site: Site::Here { executor, fleet: None }, entry });
     };
     let mut there = there(settings, consent, named(settings, &order.machine)?)?;
     there.undoes = Some(own);

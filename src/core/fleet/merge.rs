@@ -1,6 +1,6 @@
 //! What several machines tell, as one report.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::core::fleet::across::collide;
@@ -13,9 +13,10 @@ use crate::core::fleet::witness::testify;
 use crate::core::judge::needs::rank;
 use crate::core::model::snapshot::MACHINE;
 use crate::core::model::{
-    ClaimStatus, Evidence, Finding, Key, MachineState, MachineView, NeedKind, Reason, RecordView, Report,
-    SourceHealth, SourceState, Untrusted, Verdict, VerdictState, WindowView,
+    ClaimStatus, ClaimView, Code, Evidence, Finding, Key, MachineState, MachineView, NeedKind, Reason,
+    RecordView, Releasable, Report, SourceHealth, SourceState, Untrusted, Verdict, VerdictState, WindowView,
 };
+use crate::core::plan::about::{Known, releasable};
 
 /// Joins what other machines tell with what is seen here. Nothing that is judged is judged anew but life: whoever
 /// lives on a machine that is silent is not known to.
@@ -31,8 +32,7 @@ pub(crate) fn merged_beside(own: Option<&Identity>, local: &Report, machines: &[
     if !seen_twice.is_empty() {
         show_once(&mut all, &seen_twice);
     }
-    testify(&mut all, machines);
-    hand_over(&mut all, machines);
+    hear(&mut all, machines);
     for FarMachine { view, report, .. } in machines {
         all.sources.push(health(view));
         all.machines.push(view.clone());
@@ -49,6 +49,32 @@ pub(crate) fn merged_beside(own: Option<&Identity>, local: &Report, machines: &[
     all.findings.sort_by(|one, other| Finding::order(one, other));
     all.needs.sort_by_key(rank);
     all
+}
+
+/// Lets other machines say what they know of the records here and of the sessions that these name; shows nothing else
+/// of theirs.
+pub fn hear(local: &mut Report, machines: &[FarMachine]) {
+    testify(local, machines);
+    hand_over(local, machines);
+    let ways = ways_of_letting_go(local);
+    for (claim, way) in local.claims.iter_mut().zip(ways) {
+        claim.releasable = way.unwrap_or(claim.releasable);
+    }
+}
+
+/// Returns how each claim may be let go of whose holder another machine knows something.
+fn ways_of_letting_go(report: &Report) -> Vec<Option<Releasable>> {
+    let is_heard_of = |claim: &ClaimView| claim.record.witness().is_some() || claim.record.lives_on.is_some();
+    if !report.claims.iter().any(is_heard_of) {
+        return Vec::new();
+    }
+    let known = Known::new(report);
+    let foreign: BTreeSet<&Key> = (report.findings.iter())
+        .filter(|finding| finding.code == Code::ForeignOwner)
+        .flat_map(|finding| &finding.subjects)
+        .collect();
+    let way = |claim: &ClaimView| releasable(&known, claim, foreign.contains(&claim.record.key));
+    report.claims.iter().map(|claim| is_heard_of(claim).then(|| way(claim))).collect()
 }
 
 /// Returns the windows of this machine that another one which is live tells of as well, by their keys there: this

@@ -6,44 +6,98 @@ use std::sync::Arc;
 use crate::core::fleet::far::FarMachine;
 use crate::core::judge::rules::facts::window_name;
 use crate::core::model::{
-    ClaimStatus, Code, Evidence, Finding, Key, MachineState, Need, NeedKind, Reason, RecordView, Remedy,
-    Report, Untrusted, VerdictState, WindowView,
+    ClaimStatus, Code, Evidence, FarSession, Finding, Key, MachineState, Need, NeedKind, Reason, RecordView,
+    Remedy, Report, Untrusted, VerdictState, WindowView,
 };
 
-/// Leaves what the dead here claim to the windows of other machines that are certain to run their sessions.
+/// How many characters of a window's name a person may be asked to type.
+const TYPED_AT_MOST: usize = 40;
+
+/// Leaves what the dead here claim to the windows of other machines that are certain to run their sessions. Where such a
+/// machine is silent by now, nobody is known to hold it.
 pub(crate) fn hand_over(all: &mut Report, machines: &[FarMachine]) {
-    let live = machines.iter().filter(|told| told.view.state == MachineState::Live);
-    let windows = live.filter_map(|told| told.report.as_deref()).flat_map(|report| &report.windows);
-    let elsewhere: HashMap<&Untrusted, &WindowView> = windows.filter_map(by_session).collect();
+    let resumed = resumed(all, machines);
+    if resumed.is_empty() {
+        return;
+    }
+    let mut changed: HashMap<Key, Arc<RecordView>> = HashMap::new();
+    for record in &mut all.records {
+        let Some(window) = resumed.get(&record.key) else { continue };
+        let record = Arc::make_mut(record);
+        match window.far_session() {
+            Some(session) => record.lives_on = Some(session),
+            None => record.lives_in = Some(window.view.pid),
+        }
+        changed.insert(record.key.clone(), Arc::new(record.clone()));
+    }
+    for claim in &mut all.claims {
+        let Some((window, record)) = resumed.get(&claim.record.key).zip(changed.get(&claim.record.key))
+        else {
+            continue;
+        };
+        claim.record = Arc::clone(record);
+        (claim.status, claim.window) = match (claim.status, window.is_heard) {
+            (ClaimStatus::Dead, true) => (ClaimStatus::Held, Some(window.view.key.clone())),
+            (ClaimStatus::Dead, false) => (ClaimStatus::Unproven, None),
+            (status, _) => (status, claim.window.take()),
+        };
+    }
+    all.findings.retain(|finding| {
+        !is_of_dead(finding) || !finding.subjects.iter().all(|key| resumed.contains_key(key))
+    });
+    let told = changed.values().filter_map(|record| Some(tell(record, resumed.get(&record.key)?)));
+    all.findings.extend(told.map(Arc::new));
+    let sessions: HashSet<&Untrusted> =
+        changed.values().filter_map(|record| record.session_id.as_ref()).collect();
+    all.needs.retain_mut(|need| !has_left_nothing(need, &sessions));
+}
+
+/// A window that runs the session of a dead holder.
+#[derive(Clone)]
+struct Resumed {
+    view: WindowView,
+    /// Whether it is seen at this moment.
+    is_heard: bool,
+}
+
+impl Resumed {
+    fn who(&self) -> String {
+        let place = self.view.key.machine().map_or_else(|| "here".to_owned(), |name| format!("on {name}"));
+        format!("{} {place}", window_name(&self.view))
+    }
+
+    /// Returns it as that of another machine, where it is one.
+    fn far_session(&self) -> Option<FarSession> {
+        let machine = self.view.key.machine()?;
+        let title = self.view.title();
+        let is_long = title.chars().count() > TYPED_AT_MOST;
+        let name = if is_long { format!("PID {}", self.view.pid) } else { title };
+        let (window, label) = (self.view.key.clone(), format!("{name}@{machine}"));
+        Some(FarSession { window, label, who: self.who(), is_heard: self.is_heard })
+    }
+}
+
+/// Returns the dead here, each with the window that runs its session.
+fn resumed(all: &Report, machines: &[FarMachine]) -> HashMap<Key, Resumed> {
+    let windows = |is_live: bool| -> HashMap<&Untrusted, &WindowView> {
+        let told = machines.iter().filter(|told| (told.view.state == MachineState::Live) == is_live);
+        let windows = told.filter_map(|told| told.report.as_deref()).flat_map(|report| &report.windows);
+        windows.filter_map(by_session).collect()
+    };
+    let (heard, silent) = (windows(true), windows(false));
     let here: HashMap<&Untrusted, &WindowView> = all.windows.iter().filter_map(by_session).collect();
     let runs_in = |record: &RecordView| {
         let session = record.session_id.as_ref()?;
         // Whoever was judged here was judged by the windows here as well.
         let is_witnessed = record.verdict.reason == Reason::Witnessed;
-        elsewhere.get(session).copied().or_else(|| here.get(session).copied().filter(|_| is_witnessed))
+        let now = heard.get(session).or_else(|| here.get(session).filter(|_| is_witnessed));
+        let now = now.map(|view| (view, true)).or_else(|| silent.get(session).map(|view| (view, false)));
+        now.map(|(view, is_heard)| Resumed { view: (*view).clone(), is_heard })
     };
     let is_dead =
         |record: &&Arc<RecordView>| record.verdict.state == VerdictState::Dead && record.lives_in.is_none();
     let dead = all.records.iter().filter(is_dead);
-    let resumed: HashMap<Key, (Arc<RecordView>, WindowView)> = dead
-        .filter_map(|record| Some((record.key.clone(), (Arc::clone(record), runs_in(record)?.clone()))))
-        .collect();
-    if resumed.is_empty() {
-        return;
-    }
-    for claim in all.claims.iter_mut().filter(|claim| claim.status == ClaimStatus::Dead) {
-        if let Some((_, window)) = resumed.get(&claim.record.key) {
-            (claim.status, claim.window) = (ClaimStatus::Held, Some(window.key.clone()));
-        }
-    }
-    all.findings.retain(|finding| {
-        !is_of_dead(finding) || !finding.subjects.iter().all(|key| resumed.contains_key(key))
-    });
-    let told = resumed.values().map(|(record, window)| Arc::new(tell(record, window)));
-    all.findings.extend(told);
-    let sessions: HashSet<&Untrusted> =
-        resumed.values().filter_map(|(record, _)| record.session_id.as_ref()).collect();
-    all.needs.retain_mut(|need| !has_left_nothing(need, &sessions));
+    dead.filter_map(|record| Some((record.key.clone(), runs_in(record)?))).collect()
 }
 
 fn by_session(window: &WindowView) -> Option<(&Untrusted, &WindowView)> {
@@ -55,11 +109,15 @@ fn is_of_dead(finding: &Finding) -> bool {
     matches!(finding.code, Code::DeadHolder | Code::RecycledPid | Code::RebootedHolder)
 }
 
-fn tell(record: &RecordView, window: &WindowView) -> Finding {
-    let place = window.key.machine().map_or_else(|| "here".to_owned(), |machine| format!("on {machine}"));
-    let who = format!("{} {place}", window_name(window));
-    let says = format!("its process is gone, but the session runs in {who}: do not release");
-    let sight = Evidence::new("window", who, "its claimtop").at(window.started_at);
+fn tell(record: &RecordView, window: &Resumed) -> Finding {
+    let who = window.who();
+    let says = match window.is_heard {
+        true => format!("its process is gone, but the session runs in {who}: do not release"),
+        false => format!(
+            "its process is gone, but the session ran in {who} when that was last seen: do not release"
+        ),
+    };
+    let sight = Evidence::new("window", who, "its claimtop").at(window.view.started_at);
     let evidence: Vec<Evidence> = [sight].into_iter().chain(record.all_evidence()).collect();
     Finding::of_record(Code::WrongPid, record, says, evidence, Remedy::None)
 }

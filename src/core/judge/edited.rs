@@ -121,5 +121,6 @@ fn transcript(window: &WindowView, work: &Work, uid: u32) -> Judged {
         window: Some(window.key.clone()),
         window_pid: Some(window.pid),
         lives_in: None,
+        lives_on: None,
     })
 }

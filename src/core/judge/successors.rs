@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use crate::core::model::{
-    Binding, Judged, Reason, RecordKind, RecordView, Untrusted, VerdictState, WindowView,
+    Binding, FarSession, Judged, Reason, RecordKind, RecordView, Untrusted, VerdictState, WindowView,
 };
 
 /// Who may use what a dead holder has left.
@@ -12,6 +12,8 @@ use crate::core::model::{
 pub(crate) enum Successor<'a> {
     /// The window of this PID is certain to run the session by now.
     Session(u32),
+    /// Another machine runs the session, or did when it was last seen.
+    Elsewhere(&'a FarSession),
     /// A living window has the PID by now, where only times tell the two apart; by a copy of its
     /// own system the record may even be its own.
     Pid(&'a WindowView),
@@ -24,6 +26,7 @@ impl Successor<'_> {
     pub(crate) fn words(self) -> String {
         match self {
             Self::Session(pid) => format!("the session runs in PID {pid}"),
+            Self::Elsewhere(session) => session.words(),
             Self::Pid(window) => format!("{} has this PID by now and may use the record", window.agent),
             Self::Record(other) => {
                 format!("another record shows that the session is alive: {}", other.location.text())
@@ -54,12 +57,15 @@ impl<'a> Successors<'a> {
     }
 
     /// Returns who may use what a record's dead holder has left.
-    pub(crate) fn of(&self, record: &RecordView) -> Option<Successor<'a>> {
+    pub(crate) fn of(&self, record: &'a RecordView) -> Option<Successor<'a>> {
         if record.verdict.state != VerdictState::Dead {
             return None;
         }
         if let Some(pid) = record.lives_in {
             return Some(Successor::Session(pid));
+        }
+        if let Some(session) = &record.lives_on {
+            return Some(Successor::Elsewhere(session));
         }
         let is_by_time = matches!(record.verdict.reason, Reason::BornLater | Reason::OtherBoot);
         let pid = record.pid().filter(|_| is_by_time);

@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize, Serializer};
 
 use crate::core::model::{
-    Evidence, Format, Generation, Key, Location, Record, RecordKind, Role, Untrusted, Verdict,
+    Evidence, Format, Generation, Key, Location, Reason, Record, RecordKind, Role, Untrusted, Verdict,
 };
 
 /// A record's holder, as it is shown.
@@ -58,6 +58,32 @@ pub struct RecordView {
     pub window_pid: Option<u32>,
     /// The PID that is certain to run its session by now, where its own holder is dead.
     pub lives_in: Option<u32>,
+    /// Where another machine runs its session, where its own holder is dead. No machine tells this of another one.
+    #[serde(skip)]
+    pub lives_on: Option<FarSession>,
+}
+
+/// Where another machine runs the session of a holder that is dead.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FarSession {
+    /// The window there.
+    pub window: Key,
+    /// What a person would have to type to take something from it: its name and its machine.
+    pub label: String,
+    /// The window in words, with its machine.
+    pub who: String,
+    /// Whether its machine is heard; else this is what that told last.
+    pub is_heard: bool,
+}
+
+impl FarSession {
+    /// Says where the session is.
+    pub fn words(&self) -> String {
+        match self.is_heard {
+            true => format!("the session runs in {}", self.who),
+            false => format!("the session ran in {} when its machine was last seen", self.who),
+        }
+    }
 }
 
 impl Deref for RecordView {
@@ -82,6 +108,16 @@ impl RecordView {
     /// Returns why its holder lives or not, and where the record stands.
     pub fn all_evidence(&self) -> Vec<Evidence> {
         self.verdict.evidence.iter().cloned().chain([self.evidence()]).collect()
+    }
+
+    /// Returns where another machine runs its session at this moment.
+    pub fn runs_elsewhere(&self) -> Option<&FarSession> {
+        self.lives_on.as_ref().filter(|session| session.is_heard)
+    }
+
+    /// Returns what another machine's witness knows of its holder, where the verdict rests on that.
+    pub fn witness(&self) -> Option<&Evidence> {
+        self.verdict.evidence.first().filter(|_| self.verdict.reason == Reason::Witnessed)
     }
 
     /// Returns whether it is stale by its own rule, and by which.

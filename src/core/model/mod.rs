@@ -62,7 +62,7 @@ pub use self::folder_size::{FolderSize, SortSize};
 pub(crate) use self::home::NamedHome;
 pub(crate) use self::home::{HomeFolder, HomePart};
 pub use self::host::{Host, Platform};
-pub use self::judged::{HolderView, Judged, RecordShape, RecordView, StaleView};
+pub use self::judged::{FarSession, HolderView, Judged, RecordShape, RecordView, StaleView};
 pub use self::key::{Key, KeyKind};
 pub use self::left_over::{
     Certainty, Hindrance, InputEnd, LeftOver, LeftSort, Load, Member, Multiplexer, Origin, Port, SeenBelow,

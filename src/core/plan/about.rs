@@ -112,6 +112,7 @@ impl About<'_> {
 
     fn confirmation(&self) -> Confirmation {
         match self.record.verdict.state {
+            VerdictState::Dead if self.record.runs_elsewhere().is_some() => Confirmation::FullName,
             VerdictState::Dead if self.user.is_some() => Confirmation::Code,
             VerdictState::Dead => Confirmation::Yes,
             VerdictState::Unknown => Confirmation::Code,
@@ -195,13 +196,23 @@ fn refuses_when(record: &RecordView) -> Vec<&'static str> {
 fn why(record: &RecordView, user: Option<String>) -> Vec<String> {
     let verdict = &record.verdict;
     let state = match verdict.state {
+        VerdictState::Dead if record.runs_elsewhere().is_some() => {
+            "the holder is dead, but its session lives: a live window would lose this"
+        }
         VerdictState::Alive => "the holder is alive: a live window would lose this",
         VerdictState::Dead => "the holder is proven dead",
         VerdictState::Unknown => "nothing proves whether the holder is alive or dead",
     };
     let facts = verdict.evidence.iter();
     let facts = facts.map(|fact| format!("{}: {} ({})", fact.fact, fact.value, fact.source));
-    std::iter::once(format!("{state} ({})", verdict.reason.name())).chain(user).chain(facts).collect()
+    let first = match (&record.lives_on, record.witness()) {
+        (Some(session), _) => format!("{state}: {} ({})", session.words(), verdict.reason.name()),
+        (None, Some(witness)) => format!("{state} ({} by {})", verdict.reason.name(), witness.source),
+        (None, None) => format!("{state} ({})", verdict.reason.name()),
+    };
+    // It is in the first line already.
+    let user = user.filter(|_| record.lives_on.is_none());
+    std::iter::once(first).chain(user).chain(facts).collect()
 }
 
 fn steps(report: &Report, record: &RecordView, key: &Key) -> Vec<Step> {

@@ -30,6 +30,13 @@ pub(crate) fn full_name(
     window: Option<&WindowView>,
     name: String,
 ) -> String {
+    if let Some(session) = record.runs_elsewhere() {
+        return format!("{}/{name}", session.label);
+    }
+    if let (VerdictState::Alive, Some(witness)) = (record.verdict.state, record.witness()) {
+        let who = record.pid().map_or_else(|| "session".to_owned(), |pid| format!("PID {pid}"));
+        return format!("{who}@{}/{name}", witness.source);
+    }
     match (record.verdict.state, window, record.pid()) {
         (VerdictState::Dead | VerdictState::Unknown, _, _) => name,
         (VerdictState::Alive, Some(window), _) => format!("{}/{name}", label(report, window)),

@@ -23,7 +23,7 @@ pub(crate) use self::shared::Pin;
 pub(crate) use self::shared::Shared;
 use crate::core::fleet::far::FarMachine;
 use crate::core::fleet::line::Identity;
-use crate::core::fleet::merge::merged_beside;
+use crate::core::fleet::merge::{hear, merged_beside};
 use crate::core::fleet::transport::Machine;
 use crate::core::model::{MachineState, MachineView, Report};
 use crate::observe::ReportSource;
@@ -101,6 +101,15 @@ impl Fleet {
     /// Returns what wakes whoever waits.
     pub(crate) fn nudge(&self) -> SyncSender<()> {
         self.seen.changed.clone()
+    }
+
+    /// Returns what lets every machine say what it knows of the records here at the moment when it is called.
+    pub(crate) fn testimony(&self) -> Box<dyn Fn(&mut Report) + Send> {
+        let shared = self.seen.clone();
+        Box::new(move |report| {
+            let machines = shared.seen().clone();
+            hear(report, &machines);
+        })
     }
 
     /// Returns what asks machines to do something.

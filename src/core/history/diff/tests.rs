@@ -87,6 +87,7 @@ fn claim(status: ClaimStatus) -> ClaimView {
         window: None,
         window_pid: None,
         lives_in: None,
+        lives_on: None,
     };
     ClaimView::new(&Arc::new(record), &stated, (None, status))
 }
