@@ -104,15 +104,6 @@ fn check(decoder: &Decoder, report: &Report, tombstones: &[Tombstone], world: &s
     assert_eq!(decoder.not_understood(), 0, "{world}");
 }
 
-/// Returns a report whose windows' starts were reckoned from a clock that was read a moment later.
-fn read_anew(report: &Report) -> Report {
-    let mut report = report.clone();
-    for window in &mut report.windows {
-        window.started_at = window.started_at.map(|at| at + jiff::SignedDuration::from_micros(3));
-    }
-    report
-}
-
 #[test]
 fn every_world_arrives_as_it_was_judged_also_as_what_differs_from_another() {
     let policy = Policy { signatures: Signatures::built_in().unwrap() };
@@ -133,7 +124,6 @@ fn every_world_arrives_as_it_was_judged_also_as_what_differs_from_another() {
         hear(&mut decoder, &encoder.look(&report, stones).unwrap());
         check(&decoder, &report, stones, &world);
         assert_eq!(encoder.look(&report, stones).unwrap(), "", "{world}: nothing is new");
-        assert_eq!(encoder.look(&read_anew(&report), stones).unwrap(), "", "{world}: no start is new");
     }
     assert!(windows > 100, "only {windows} windows in all worlds");
 }

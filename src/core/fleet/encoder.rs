@@ -4,7 +4,6 @@ use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 use serde_json::value::RawValue;
 
@@ -20,9 +19,6 @@ const CPU_STEP: f32 = 10.0;
 /// By which part of it the memory of a window may move before that alone is worth a line.
 const MEMORY_STEP: u64 = 8;
 
-/// How far apart two readings of when one process started may be: each is reckoned from the clock of its look.
-const SAME_START: SignedDuration = SignedDuration::from_secs(1);
-
 /// Remembers what it has said.
 #[derive(Default)]
 pub struct Encoder {
@@ -35,7 +31,7 @@ pub struct Encoder {
 /// What was said of one thing.
 struct Said {
     text: Box<RawValue>,
-    /// What it costs and when it started, which alone makes no news.
+    /// What it costs, which alone makes no news.
     cost: Cost,
 }
 
@@ -43,22 +39,12 @@ struct Said {
 struct Cost {
     cpu: f32,
     memory: u64,
-    started_at: Option<Timestamp>,
 }
 
 impl Cost {
     fn of(window: &WindowView) -> Self {
         let (cpu, memory) = (window.cpu_percent.unwrap_or_default(), window.memory_bytes.unwrap_or_default());
-        Self { cpu, memory, started_at: window.started_at }
-    }
-
-    /// Returns when it started as it was told before, where that is the same but for the reading of a clock.
-    fn start(self, before: Option<Self>) -> Option<Timestamp> {
-        let told = before.and_then(|before| before.started_at);
-        let is_same = |told: &Timestamp| {
-            self.started_at.is_some_and(|now| now.duration_since(*told).abs() < SAME_START)
-        };
-        told.filter(is_same).or(self.started_at)
+        Self { cpu, memory }
     }
 
     fn is_near(self, other: Self) -> bool {
@@ -218,13 +204,10 @@ impl Look<'_> {
         self.order.push(id.clone());
         let said = self.encoder.said.get(&id);
         // What it costs is told as it was, where that is near enough: so it makes no difference.
-        let before = said.map(|said| said.cost);
-        let started_at = cost.start(before);
-        let near = before.filter(|said| said.is_near(cost)).unwrap_or(cost);
-        let near = Cost { started_at, ..near };
+        let near = said.map(|said| said.cost).filter(|said| said.is_near(cost)).unwrap_or(cost);
         let cpu_percent = window.cpu_percent.map(|_| near.cpu);
         let memory_bytes = window.memory_bytes.map(|_| near.memory);
-        let text = json::to_line(&WindowView { cpu_percent, memory_bytes, started_at, ..window.clone() })?;
+        let text = json::to_line(&WindowView { cpu_percent, memory_bytes, ..window.clone() })?;
         let is_new = said.is_none_or(|said| said.text.get() != text);
         self.say_text(id, RawValue::from_string(text)?, near, is_new)
     }

@@ -17,17 +17,27 @@ use crate::source::os::{clock, processes};
 /// How far the moment of the boot may seem to move without the clock having been set: 1 s.
 const JITTER: SignedDuration = SignedDuration::from_secs(1);
 
+/// How far two readings of it are apart at most that say the same: two clocks are read, one after the other. Starts
+/// are only known to a tick of 10 ms.
+const READING: SignedDuration = SignedDuration::from_millis(1);
+
 /// Watches whether the wall clock is set: by a person, by NTP, or by a machine that slept.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct ClockWatch {
     /// The earliest and the latest moment at which the machine seemed to have booted.
     seen: Option<(Timestamp, Timestamp)>,
+    /// The moment of the boot as the look before had it.
+    last: Option<Timestamp>,
 }
 
 impl ClockWatch {
-    /// Takes in how one look saw it, and tells that look how much was seen by now.
+    /// Takes in how one look saw it, and tells that look how much was seen by now. Where it says the same as the
+    /// one before, so do all starts that are reckoned from it.
     pub(crate) fn note(&mut self, host: &mut Host) {
-        let Some(boot_at) = host.boot_at else { return };
+        let Some(read) = host.boot_at else { return };
+        let is_same = |last: &Timestamp| read.duration_since(*last).abs() < READING;
+        let boot_at = self.last.filter(is_same).unwrap_or(read);
+        (self.last, host.boot_at) = (Some(boot_at), Some(boot_at));
         let (earliest, latest) = self.seen.unwrap_or((boot_at, boot_at));
         let (earliest, latest) = (earliest.min(boot_at), latest.max(boot_at));
         self.seen = Some((earliest, latest));
@@ -151,4 +161,25 @@ fn once<T: Clone>(known: &OnceLock<T>, read: impl FnOnce() -> Option<T>) -> Opti
         let read = read()?;
         Some(known.get_or_init(|| read).clone())
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_boot_moves_only_when_the_clock_does() {
+        let mut watch = ClockWatch::default();
+        let mut noted = |at: Timestamp| {
+            let mut host = Host { boot_at: Some(at), ..host(at) };
+            watch.note(&mut host);
+            host.boot_at.unwrap()
+        };
+        let at = Timestamp::UNIX_EPOCH;
+        assert_eq!(noted(at), at);
+        assert_eq!(noted(at + SignedDuration::from_micros(11)), at);
+        assert_eq!(noted(at + SignedDuration::from_micros(999)), at);
+        let set = at + SignedDuration::from_millis(1);
+        assert_eq!(noted(set), set);
+    }
 }
