@@ -6,7 +6,6 @@ use std::path::Path;
 
 use rustix::fs::{FlockOperation, Mode, OFlags, flock, open};
 use rustix::io::Errno;
-use rustix::rand::{GetRandomFlags, getrandom};
 use serde::{Deserialize, Serialize};
 
 use crate::act::bind::put;
@@ -113,11 +112,12 @@ fn hex(bytes: &[u8]) -> String {
 
 fn random<const SIZE: usize>() -> Result<[u8; SIZE], ActionError> {
     let mut bytes = [0; SIZE];
-    let failed = |errno| ActionError::Failed { what: "make a random number".to_owned(), errno };
-    match getrandom(&mut bytes, GetRandomFlags::empty()).map_err(failed)? {
-        all if all == SIZE => Ok(bytes),
-        _ => Err(failed(Errno::AGAIN)),
-    }
+    let failed = |error: getrandom::Error| {
+        let errno = error.raw_os_error().map_or(Errno::AGAIN, Errno::from_raw_os_error);
+        ActionError::Failed { what: "make a random number".to_owned(), errno }
+    };
+    getrandom::fill(&mut bytes).map_err(failed)?;
+    Ok(bytes)
 }
 
 #[cfg(test)]
