@@ -4,12 +4,12 @@
 //! that were cloned share their names. It needs a record of this machine, as far as anything says,
 //! that was begun and last written before this boot.
 
-use crate::core::judge::liveness::absent::{is_before_boot, named_elsewhere};
+use crate::core::judge::liveness::absent::{is_before_boot, named_elsewhere, seen};
 use crate::core::judge::liveness::answer::{Answer, Trail, alive, dead, unknown};
 use crate::core::judge::liveness::domain::{Home, home_of};
 use crate::core::judge::world::World;
 use crate::core::model::process::has_exited;
-use crate::core::model::{Holder, ProcessId, Reason, Record};
+use crate::core::model::{Domain, Holder, ProcessId, Reason, Record, VerdictState};
 
 /// Judges what a record says about machine, boot and PID namespace; `None` where its PID counts here.
 pub(crate) fn elsewhere(
@@ -98,6 +98,23 @@ fn by_domain(record: &Record, holder: &Holder, world: &World<'_>, trail: &mut Tr
             }
         }
     }
+}
+
+/// Takes back the death of a Mac's holder that claimtop has not seen live here itself. A Mac's record does not say
+/// of which Mac it is, and a home that several of them synchronise lies on the own disk of each.
+pub(crate) fn of_this_mac(record: &Record, answer: Answer, world: &World<'_>, trail: &mut Trail) -> Answer {
+    let holder = record.holder.as_ref().filter(|holder| holder.domain() == Some(&Domain::Darwin));
+    let Some(holder) = holder.filter(|_| answer.0 == VerdictState::Dead) else { return answer };
+    let pid = holder.pid.as_ref().and_then(|pid| pid.valid());
+    if pid.is_some_and(|pid| seen(pid, holder, world)) {
+        return answer;
+    }
+    trail.add(
+        "machine",
+        "the record does not say of which Mac it is; its home may be synchronised",
+        "record",
+    );
+    Answer(VerdictState::Unknown, Reason::OtherHost)
 }
 
 /// Returns whether the PID's process is the recorded one, and lives.
