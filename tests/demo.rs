@@ -169,7 +169,9 @@ fn three_machines_are_shown_and_nothing_of_them_stays() {
     // One session lives on two of them.
     let held: Vec<(String, String)> =
         all("claims", "/resource/id").into_iter().zip(all("claims", "/status")).collect();
-    let pay = held.iter().filter(|(id, status)| id.starts_with("3f5e2c74") && status == "contested").count();
+    // Where both began in one tick of the one kernel that plays all of them, they may be the same process.
+    let is_live = |status: &str| ["held", "contested"].contains(&status);
+    let pay = held.iter().filter(|(id, status)| id.starts_with("3f5e2c74") && is_live(status)).count();
     assert_eq!(pay, 2, "{held:?}");
     // A window has died there.
     let of_dead = held.iter().find(|(id, _)| id.starts_with("7d9260b8")).unwrap();
