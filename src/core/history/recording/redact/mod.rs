@@ -36,6 +36,9 @@ const PLAIN_FACTS: [&str; 12] = [
 #[derive(Debug)]
 pub struct Redactor(Names);
 
+/// How agents name the tools of MCP servers, before the server's name.
+const MCP: &str = "mcp__";
+
 impl Redactor {
     /// Makes one that leaves the words of these signatures alone.
     pub fn new(signatures: &Signatures) -> Self {
@@ -328,7 +331,7 @@ impl Redactor {
         item
     }
 
-    /// Leaves tools and models, which say nothing of a person.
+    /// Leaves models and the agents' own tools, which say nothing of a person.
     fn work(&mut self, work: &mut Work) {
         let Work { format: _, session, path, medium: _, written_at: _, doing, agents, skipped: _, warnings } =
             work;
@@ -369,8 +372,12 @@ impl Redactor {
     }
 
     fn call(&mut self, call: &mut Call) {
-        let Call { id, tool: _, target, since: _ } = call;
+        let Call { id, tool, target, since: _ } = call;
         self.untrusted(id);
+        // A server of somebody's own, and what it offers.
+        if let Some(named) = tool.raw().strip_prefix(MCP) {
+            *tool = format!("{MCP}{}", self.0.text(named)).into();
+        }
         target.iter_mut().for_each(|target| self.untrusted(target.text_mut()));
     }
 
