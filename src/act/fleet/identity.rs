@@ -12,6 +12,7 @@ use crate::act::bind::put;
 use crate::act::error::ActionError;
 use crate::act::fs::system::System;
 use crate::core::fleet::publisher::HostId;
+use crate::core::model::text::hex;
 use crate::source::os::open::plain::small;
 
 const NAME: &str = "witness.json";
@@ -104,10 +105,6 @@ fn uuid() -> Result<String, ActionError> {
     let text = format!("{bits:032x}");
     let parts = [0..8, 8..12, 12..16, 16..20, 20..32];
     Ok(parts.map(|part| text.get(part).unwrap_or_default().to_owned()).join("-"))
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 fn random<const SIZE: usize>() -> Result<[u8; SIZE], ActionError> {

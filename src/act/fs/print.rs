@@ -8,11 +8,12 @@ use crate::act::error::ActionError;
 use crate::act::fs::disk::{Disk, Spot};
 use crate::act::fs::files::{FileRef, Files, shown};
 use crate::core::history::journal::{Parked, Print};
+use crate::core::model::text::hex;
 use crate::core::model::{Content, FileImage};
 
 /// Returns the SHA-256 of some bytes in hex digits.
 pub(crate) fn sha256(bytes: &[u8]) -> String {
-    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+    hex(&Sha256::digest(bytes))
 }
 
 /// Returns what a file is; `None` when its bytes may not or could not be read.

@@ -10,6 +10,7 @@ use sha2::{Digest, Sha256};
 
 use crate::core::fleet::order::{Ask, Order, RawPlans, Settle};
 use crate::core::model::EndedWindow;
+use crate::core::model::text::hex;
 
 /// The name of what is spoken; another number is another language.
 pub(crate) const SCHEMA: &str = "claimtop.stream.v1";
@@ -88,7 +89,7 @@ pub struct Identity {
 /// Hashes a machine ID for others to see.
 pub fn hashed(machine_id: &str) -> String {
     let digest = Sha256::digest(format!("{machine_id} claimtop"));
-    digest.iter().take(16).map(|byte| format!("{byte:02x}")).collect()
+    hex(digest.iter().take(16))
 }
 
 /// What kind of thing a part is.

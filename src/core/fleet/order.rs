@@ -12,6 +12,7 @@ use sha2::{Digest, Sha256};
 
 use crate::core::fleet::harmless::harmless;
 use crate::core::model::named::named;
+use crate::core::model::text::hex;
 use crate::core::model::{Action, Ended, ErrorKind, Obstacle, Plan, Request};
 
 /// How long after its plan was made an order is still executed, by the steady clock of whoever executes it.
@@ -229,8 +230,7 @@ pub(crate) fn is_id(id: &str) -> bool {
 /// Names a plan, and the state for which it was made.
 pub fn digest_of(plan: &Plan, states: &[&str]) -> String {
     let text = serde_json::to_string(plan).unwrap_or_default();
-    let digest = Sha256::digest(format!("{text} {}", states.join(" ")));
-    digest.iter().map(|byte| format!("{byte:02x}")).collect()
+    hex(&Sha256::digest(format!("{text} {}", states.join(" "))))
 }
 
 /// What the side that executes remembers beside its journal, for as long as it runs.

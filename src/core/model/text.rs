@@ -195,6 +195,11 @@ fn is_combining(c: char) -> bool {
     !is_forbidden(c) && !c.is_ascii() && unicode_width::UnicodeWidthChar::width(c) == Some(0)
 }
 
+/// Returns bytes as two lowercase hex digits each.
+pub(crate) fn hex<'a>(bytes: impl IntoIterator<Item = &'a u8>) -> String {
+    bytes.into_iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
 /// Returns whether text has the shape of a UUID, as agents' session IDs do.
 pub fn is_uuid(text: &str) -> bool {
     let groups = [8, 4, 4, 4, 12];

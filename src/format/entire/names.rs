@@ -2,6 +2,8 @@
 
 use sha2::{Digest, Sha256};
 
+use crate::core::model::text::hex;
+
 /// Tells what a file beside the states is; unknown names are left alone.
 pub(super) fn in_sessions(name: &str) -> Option<Kind> {
     match name {
@@ -41,8 +43,7 @@ pub(super) fn has_date(id: &str) -> bool {
 pub(super) fn shadow_branch(base_commit: &str, worktree_id: &str) -> Option<String> {
     let commit = base_commit.get(..7)?;
     let hash = Sha256::digest(worktree_id.as_bytes());
-    let hex: String = hash.iter().take(3).map(|byte| format!("{byte:02x}")).collect();
-    Some(format!("entire/{commit}-{hex}"))
+    Some(format!("entire/{commit}-{}", hex(hash.iter().take(3))))
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

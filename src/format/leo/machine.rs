@@ -7,6 +7,7 @@
 use sha2::{Digest, Sha256};
 
 use crate::core::model::Untrusted;
+use crate::core::model::text::hex;
 use crate::format::reading::Reading;
 
 /// The platform in node's words.
@@ -19,7 +20,7 @@ const ARCH: &str = if cfg!(target_arch = "aarch64") { "arm64" } else { "x64" };
 /// `hostname-platform-arch`, platform and architecture in node's words (`linux`, `x64`).
 pub(super) fn id(hostname: &str, platform: &str, arch: &str) -> String {
     let digest = Sha256::digest(format!("{hostname}-{platform}-{arch}"));
-    digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect()
+    hex(digest.iter().take(8))
 }
 
 /// Returns whether a machine ID is what node computes on this machine.

@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::stat;
 
 use self::run::Git;
+use crate::core::model::text::hex;
 use crate::core::model::{Names, TreeState, Untrusted};
 use crate::source::os::fence::Fence;
 use crate::source::repos::head::Commit;
@@ -112,10 +113,6 @@ fn state(git: &Git, common: &Path) -> TreeState {
         amid: AMID.into_iter().find_map(|(name, amid)| has(name).then_some(amid)),
         has_submodules: has("modules") || git.tree.join(".gitmodules").symlink_metadata().is_ok(),
     }
-}
-
-fn hex(name: &[u8]) -> String {
-    name.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Asks whether something differs: 0 is no, 1 is yes.

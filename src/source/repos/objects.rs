@@ -9,6 +9,7 @@ use jiff::Timestamp;
 use miniz_oxide::inflate::decompress_to_vec_zlib_with_limit as inflate;
 use sha1::{Digest, Sha1};
 
+use crate::core::model::text::hex;
 use crate::source::os::open::folder::{Folder, look_at};
 use crate::source::os::open::plain::{open_plain, read_at, small};
 
@@ -82,7 +83,7 @@ pub(crate) fn there_since(objects: &Path, name: &Name) -> Option<Timestamp> {
 }
 
 fn loose_path(objects: &Path, name: &Name) -> PathBuf {
-    let digits: String = name.iter().map(|byte| format!("{byte:02x}")).collect();
+    let digits = hex(name);
     let (folder, file) = digits.split_at(2);
     objects.join(folder).join(file)
 }

@@ -7,6 +7,7 @@ use rustix::process::geteuid;
 use sha2::{Digest, Sha256};
 
 use crate::core::model::secret::has_secret;
+use crate::core::model::text::hex;
 use crate::core::model::{ProcessId, ProcessPrint, ProcessState, Untrusted};
 use crate::source::os::processes::linux::details;
 use crate::source::os::processes::linux::proc::{Proc, Reading, slurp, understood};
@@ -44,7 +45,7 @@ pub(crate) fn read(proc: &mut Proc, pid: u32) -> Option<ProcessPrint> {
         command: if command.is_empty() { line.process.comm.clone() } else { command.as_str().into() },
         name: line.process.comm,
         exe: details::exe(at, "exe")?,
-        program: Sha256::digest(program.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect(),
+        program: hex(&Sha256::digest(program.as_bytes())),
         folder: details::cwd(at, "cwd"),
         environment: names(at),
     })
