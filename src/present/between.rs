@@ -4,7 +4,7 @@ use crate::core::judge::rules::edits::warnings;
 use crate::core::model::{Code, Finding, Key, NeedKind, Report, Untrusted, Warned, WindowView};
 use crate::present::age;
 use crate::present::doing::{folder, short};
-use crate::present::lookup::{Index, window_and_pid, window_name};
+use crate::present::lookup::{Index, window_and_machine, window_and_pid, window_name};
 use crate::present::text::{count, file_name, safe};
 
 /// How collisions are said: the code, what several windows share, what is wrong with one window alone
@@ -104,9 +104,15 @@ fn saying(code: Code) -> Option<(Code, &'static str, Option<&'static str>, &'sta
 fn names(report: &Report, keys: &[Key]) -> Vec<String> {
     let window = |key: &Key| report.windows.iter().find(|window| window.key == *key);
     let windows: Vec<&WindowView> = keys.iter().filter_map(window).collect();
-    let names: Vec<String> = windows.iter().map(|window| window_name(window)).collect();
-    let is_alone = |name: &String| names.iter().filter(|other| *other == name).count() == 1;
-    if names.iter().all(is_alone) { names } else { windows.into_iter().map(window_and_pid).collect() }
+    let all = |name: fn(&WindowView) -> String| windows.iter().map(|window| name(window)).collect::<Vec<_>>();
+    let tell_apart = |names: &Vec<String>| {
+        names.iter().all(|name| names.iter().filter(|other| *other == name).count() == 1)
+    };
+    [window_name as fn(&WindowView) -> String, window_and_machine]
+        .into_iter()
+        .map(all)
+        .find(tell_apart)
+        .unwrap_or_else(|| all(window_and_pid))
 }
 
 /// Says what so many windows share.

@@ -351,9 +351,18 @@ pub(crate) fn window_name(window: &WindowView) -> String {
     safe(&window.title())
 }
 
-/// Returns a window's name with its PID, which tells it from all others.
+/// Returns a window's name, with its machine where that is another one.
+pub(crate) fn window_and_machine(window: &WindowView) -> String {
+    format!("{}{}", window_name(window), at_machine(window))
+}
+
+/// Returns a window's name with its PID, and its machine where that is another one: which tells it from all others.
 pub(crate) fn window_and_pid(window: &WindowView) -> String {
-    format!("{} {}", window_name(window), window.pid)
+    format!("{} {}{}", window_name(window), window.pid, at_machine(window))
+}
+
+fn at_machine(window: &WindowView) -> String {
+    window.key.machine().map(|name| format!("@{name}")).unwrap_or_default()
 }
 
 /// Names the dead window that has left a claim, with its folder, where it is reported what that window left.
