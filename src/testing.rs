@@ -156,6 +156,7 @@ pub mod source {
     pub use crate::source::os::open::folder::Folder;
     pub use crate::source::os::open::image::image;
     pub use crate::source::os::open::listing::Entry;
+    pub use crate::source::os::pipe::make_pipe;
     pub use crate::source::os::processes::{Scanner, chain};
     pub use crate::source::sqlite::copies::Copies;
     pub use crate::source::traces::descents::Descents;

@@ -21,6 +21,7 @@ use claimtop::core::judge::agent::Signatures;
 use claimtop::core::model::{ClaudeCode, RecordDetail, Report, Snapshot};
 use claimtop::testing::core::Redactor;
 use claimtop::testing::run::{Kept, Tape, Wish};
+use claimtop::testing::source::make_pipe;
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).to_owned()
@@ -377,8 +378,7 @@ fn check_no_recording(path: &Path, expected: &str) {
 fn what_has_no_end_or_never_begins_is_no_recording() {
     let folder = tempfile::tempdir().unwrap();
     let at = |name: &str| folder.path().join(name);
-    let fifo = rustix::fs::FileType::Fifo;
-    rustix::fs::mknodat(rustix::fs::CWD, at("fifo"), fifo, 0o600.into(), 0).unwrap();
+    make_pipe(&at("fifo")).unwrap();
     std::fs::File::create(at("huge")).unwrap().set_len(10 << 30).unwrap();
     check_no_recording(Path::new("/dev/zero"), "it is not a plain file");
     check_no_recording(&at("fifo"), "it is not a plain file");

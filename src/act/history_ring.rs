@@ -131,6 +131,7 @@ mod tests {
     use super::*;
     use crate::core::history::change::Kind;
     use crate::core::model::Key;
+    use crate::source::os::pipe::make_pipe;
 
     fn past(second: i64, told: &str) -> Past {
         let at = Timestamp::from_second(second).unwrap();
@@ -205,7 +206,7 @@ mod tests {
         let path = folder.path().join("history.ring");
         assert!(HistoryRing::read(&path).unwrap().is_empty());
         assert!(!path.exists());
-        rustix::fs::mknodat(rustix::fs::CWD, &path, FileType::Fifo, Mode::RUSR, 0).unwrap();
+        make_pipe(&path).unwrap();
         assert!(HistoryRing::read(&path).is_err());
     }
 

@@ -134,6 +134,7 @@ mod tests {
     use super::*;
     use crate::core::model::Untrusted;
     use crate::core::model::ledger::{Touched, parse};
+    use crate::source::os::pipe::make_pipe;
 
     fn holder(session: &str) -> LedgerHolder {
         let folder = || Untrusted::fixed("/w");
@@ -186,8 +187,7 @@ mod tests {
         let other = ledgers.path().join("other");
         std::fs::File::options().create_new(true).write(true).open(&other).unwrap();
         std::os::unix::fs::symlink(&other, folder.join("link.0.jsonl")).unwrap();
-        rustix::fs::mknodat(CWD, folder.join("pipe.0.jsonl"), rustix::fs::FileType::Fifo, Mode::RWXU, 0)
-            .unwrap();
+        make_pipe(&folder.join("pipe.0.jsonl")).unwrap();
         for session in ["link", "pipe"] {
             assert!(add(ledgers.path(), &holder(session), &[edited("/w/a")]).is_err(), "{session}");
         }

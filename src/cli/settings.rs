@@ -140,9 +140,8 @@ fn from_file(
 
 #[cfg(test)]
 mod tests {
-    use rustix::fs::{FileType, Mode};
-
     use super::*;
+    use crate::source::os::pipe::make_pipe;
 
     fn options(folder: &tempfile::TempDir) -> Options {
         Options { home: Some(folder.path().into()), tmp: Some(folder.path().into()), ..Options::default() }
@@ -162,7 +161,7 @@ mod tests {
     fn a_folder_and_a_fifo_are_no_configuration_and_do_not_block() {
         let folder = tempfile::tempdir().unwrap();
         let fifo = folder.path().join("fifo");
-        rustix::fs::mknodat(rustix::fs::CWD, &fifo, FileType::Fifo, Mode::RWXU, 0).unwrap();
+        make_pipe(&fifo).unwrap();
         for path in [folder.path(), fifo.as_path()] {
             assert!(read(path).is_err_and(|error| error.to_string() == "it is not a plain file"));
         }

@@ -17,7 +17,7 @@ use claimtop::core::judge::agent::Signatures;
 use claimtop::core::model::{Code, Format, Snapshot, SourceState};
 use claimtop::source::places::Places;
 use claimtop::testing::observe::Collector;
-use rustix::fs::{CWD, Mode, mkfifoat};
+use claimtop::testing::source::make_pipe;
 
 /// A session as Maia writes it.
 const SESSION: &str =
@@ -107,7 +107,7 @@ fn records_are_read_and_sources_are_told() {
 fn a_hostile_file_under_a_sessions_name_is_told_as_broken() {
     let world = World::new();
     let folder = world.folder("home/.maia/sessions");
-    mkfifoat(CWD, folder.join("swarm_session_1.json"), Mode::RUSR | Mode::WUSR).unwrap();
+    make_pipe(&folder.join("swarm_session_1.json")).unwrap();
     symlink("/dev/zero", folder.join("swarm_session_2.json")).unwrap();
     let snapshot = world.collector().look();
     let codes: Vec<_> = snapshot.broken.iter().map(|broken| (broken.format, broken.problem.code)).collect();

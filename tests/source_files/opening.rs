@@ -7,8 +7,8 @@ use std::path::Path;
 
 use claimtop::core::model::{Content, FileImage, Refusal};
 use claimtop::testing::core::MAX_BYTES;
-use claimtop::testing::source::{Entry, Folder, OpenError, image};
-use rustix::fs::{CWD, FileType, Mode, mkfifoat};
+use claimtop::testing::source::{Entry, Folder, OpenError, image, make_pipe};
+use rustix::fs::FileType;
 
 use crate::{SESSION, World};
 
@@ -35,7 +35,7 @@ fn read(folder: &Path, name: &str) -> Option<FileImage> {
 fn what_is_no_plain_file_is_refused_and_never_waited_for() {
     let world = World::new();
     let folder = world.path("tmp");
-    mkfifoat(CWD, folder.join("fifo.json"), Mode::RUSR | Mode::WUSR).unwrap();
+    make_pipe(&folder.join("fifo.json")).unwrap();
     symlink("/dev/zero", folder.join("zero.json")).unwrap();
     symlink("loop.json", folder.join("loop.json")).unwrap();
     world.folder("tmp/folder.json");
@@ -119,7 +119,7 @@ fn a_folder_is_itself_and_no_link() {
     let world = World::new();
     symlink("tmp", world.path("link")).unwrap();
     world.write("file", "x");
-    mkfifoat(CWD, world.path("fifo"), Mode::RUSR).unwrap();
+    make_pipe(&world.path("fifo")).unwrap();
     for (name, sort) in [("link", "symlink"), ("file", "file"), ("fifo", "fifo")] {
         let path = world.path(name);
         assert_eq!(Folder::open(&path).err(), Some(OpenError::NoFolder { path, sort }));

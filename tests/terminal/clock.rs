@@ -6,9 +6,8 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use claimtop::testing::source::clock;
+use claimtop::testing::source::{clock, make_pipe};
 use portable_pty::CommandBuilder;
-use rustix::fs::{CWD, FileType, Mode, mknodat};
 
 use crate::pty::Screen;
 use crate::world::{Agent, World};
@@ -54,7 +53,7 @@ impl Stage {
             jiff::Timestamp::now().strftime("%FT%T.000000")
         );
         world.write(&format!("home/.maia/sessions/swarm_session_{}.json", agent.id()), &text);
-        mknodat(CWD, world.path("clock"), FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
+        make_pipe(&world.path("clock")).unwrap();
         let mut screen = Screen::start(command(&world), 160, 40);
         screen.wait_for_sessions();
         screen.wait_for("live_agent");

@@ -9,9 +9,10 @@ use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Span, Timestamp};
 
 use super::cast::Cast;
-use super::stage::{Stage, make, pipe, write};
+use super::stage::{Stage, make, write};
 use super::story::{File, Special};
 use crate::core::model::Host;
+use crate::source::os::pipe::make_pipe;
 use crate::source::os::processes::ports;
 
 /// What is real.
@@ -34,7 +35,7 @@ impl Truth<'_> {
         let path = self.stage.place(&self.fill(&file.path)?);
         path.parent().map_or(Ok(()), make)?;
         match file.special {
-            Some(Special::Fifo) => Ok(pipe(&path)?),
+            Some(Special::Fifo) => Ok(make_pipe(&path)?),
             None => {
                 let written = write(&path, &self.fill(&file.text)?)?;
                 written.set_permissions(Permissions::from_mode(u32::from_str_radix(&file.mode, 8)?))?;

@@ -9,14 +9,14 @@ use std::path::Path;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::OFlags;
 
-use super::stage::pipe;
+use crate::source::os::pipe::make_pipe;
 
 /// Makes the pipe, and holds it open for as long as the file that it returns.
 ///
 /// # Errors
 /// It cannot be made.
 pub(super) fn hold(path: &Path) -> io::Result<File> {
-    pipe(path)?;
+    make_pipe(path)?;
     OpenOptions::new().read(true).write(true).open(path)
 }
 

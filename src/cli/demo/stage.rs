@@ -117,26 +117,6 @@ impl Stage {
     }
 }
 
-/// Makes a named pipe, which only this user can open.
-///
-/// # Errors
-/// It cannot be made, or something has its name.
-#[cfg(not(target_os = "macos"))]
-pub(super) fn pipe(path: &Path) -> std::io::Result<()> {
-    use rustix::fs::{CWD, FileType, Mode, mknodat};
-    Ok(mknodat(CWD, path, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0)?)
-}
-
-/// The same where mknodat(2) makes none.
-///
-/// # Errors
-/// It cannot be made, or something has its name.
-#[cfg(target_os = "macos")]
-pub(super) fn pipe(path: &Path) -> std::io::Result<()> {
-    use nix::sys::stat::Mode;
-    Ok(nix::unistd::mkfifo(path, Mode::S_IRUSR | Mode::S_IWUSR)?)
-}
-
 /// Makes a folder that is gone, with all that lies in it, when what it returns is dropped.
 ///
 /// # Errors

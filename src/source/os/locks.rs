@@ -140,7 +140,7 @@ fn is_reserving(line: &str) -> bool {
     *sort == "POSIX" && *mode == "WRITE" && covers
 }
 
-#[cfg(test)]
+#[cfg(all(test, target_os = "linux"))]
 mod tests {
     #![expect(clippy::disallowed_methods, reason = "a test starts whom it looks at")]
 

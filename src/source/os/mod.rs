@@ -6,4 +6,5 @@ pub(crate) mod host;
 pub(crate) mod locks;
 pub(crate) mod open;
 pub(crate) mod opener;
+pub(crate) mod pipe;
 pub(crate) mod processes;

@@ -5,13 +5,12 @@
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::inotify::{self, CreateFlags, WatchFlags};
-use rustix::fs::{CWD, XattrFlags, mknodat, setxattr};
+use rustix::fs::{XattrFlags, setxattr};
 use rustix::io::{FdFlags, fcntl_getfd};
 use tempfile::TempDir;
 
 use super::*;
-use crate::core::model::{Content, Refusal};
+use crate::source::os::pipe::make_pipe;
 
 /// A folder with one file.
 struct Scene {
@@ -24,7 +23,7 @@ impl Scene {
         let temporary = TempDir::new().unwrap();
         std::fs::write(temporary.path().join("there"), "old").unwrap();
         symlink("there", temporary.path().join("link")).unwrap();
-        mknodat(CWD, temporary.path().join("fifo"), FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
+        make_pipe(&temporary.path().join("fifo")).unwrap();
         let folder = System.folder(temporary.path()).unwrap();
         Self { temporary, folder }
     }
@@ -110,7 +109,11 @@ fn only_the_time_of_the_last_change_is_set() {
 }
 
 #[test]
+#[cfg(target_os = "linux")]
 fn what_is_no_plain_file_is_not_even_opened() {
+    use rustix::fs::inotify::{self, CreateFlags, WatchFlags};
+
+    use crate::core::model::{Content, Refusal};
     let scene = Scene::new();
     let watch = inotify::init(CreateFlags::CLOEXEC | CreateFlags::NONBLOCK).unwrap();
     for name in ["fifo", "there"] {

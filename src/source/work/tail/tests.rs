@@ -4,7 +4,6 @@ use std::os::unix::fs::{MetadataExt as _, symlink};
 use std::path::PathBuf;
 
 use proptest::prelude::*;
-use rustix::fs::{CWD, Mode, mkfifoat};
 use tempfile::TempDir;
 
 use crate::core::model::{Doing, Format, TurnState, WhyUnread};
@@ -176,7 +175,7 @@ fn what_is_no_plain_file_of_the_user_is_not_read() {
     symlink(&beside, &file.path).unwrap();
     file.check_refused(Some(WhyUnread::Link));
     std::fs::remove_file(&file.path).unwrap();
-    mkfifoat(CWD, &file.path, Mode::RUSR | Mode::WUSR).unwrap();
+    crate::source::os::pipe::make_pipe(&file.path).unwrap();
     file.check_refused(Some(WhyUnread::NoPlainFile));
     std::fs::remove_file(&file.path).unwrap();
     let socket = std::os::unix::net::UnixListener::bind(&file.path).unwrap();
