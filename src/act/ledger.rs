@@ -143,7 +143,7 @@ mod tests {
     }
 
     fn edited(path: &str) -> LedgerLine {
-        LedgerLine::Edited(Touched { path: path.into(), at: jiff::Timestamp::UNIX_EPOCH })
+        LedgerLine::Edited(Touched::new(path.into(), jiff::Timestamp::UNIX_EPOCH))
     }
 
     #[test]

@@ -80,7 +80,7 @@ impl Source for Reader {
                     let repos: Vec<Repo> = repos.clone();
                     Marker::new((repos, plain), (reading.now, reading.host.uid), &scope.places.home)
                 });
-                marker.mark(&mut edits);
+                marker.mark(edits.iter_mut().map(|edit| (edit, None)));
             }
             let work = Arc::make_mut(work);
             work.doing.edits.append(&mut edits);
@@ -116,12 +116,12 @@ impl Said {
     fn read(path: &Path) -> Self {
         let mut said = Self::default();
         for line in lines_of(path) {
-            if let LedgerLine::Edited(Touched { path, at }) = line {
+            if let LedgerLine::Edited(Touched { path, at, .. }) = line {
                 said.edit(&path, at);
             } else if let LedgerLine::Briefed(brief) = line {
                 let Some(at) = brief.at else { continue };
                 said.warn(at, brief.others, None, Warned::Briefed);
-            } else if let LedgerLine::Noted(Met { path, others, at }) = line {
+            } else if let LedgerLine::Noted(Met { path, others, at, .. }) = line {
                 let others = others.into_iter().map(|(session, _)| session).collect();
                 said.warn(at, others, Some(&path), Warned::Noted);
             } else if let LedgerLine::HeldUp(HeldUp { others, at, .. }) = line {

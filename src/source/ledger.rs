@@ -14,17 +14,19 @@ use crate::core::guard::git::Takes;
 use crate::core::judge::agent::Candidates;
 use crate::core::model::ledger::{LedgerHolder, LedgerLine, Touched, folder_name, is_seen, parse};
 use crate::core::model::process::MAX_DEPTH;
+use crate::core::model::text::hex;
 use crate::core::model::{Committed, Edit, Medium, ProcessId, Repo, RepoSort, Untrusted};
-use crate::source::ledger::lines::{AskedLines, holder_of, holds_of, later, read_end};
+use crate::source::ledger::lines::{AskedLines, Last, holder_of, holds_of, later, read_end};
 pub(crate) use crate::source::ledger::lines::{Told, end_of};
 use crate::source::os::fence::{Fence, resolve};
 use crate::source::os::open::folder::Folder;
 use crate::source::os::open::medium::medium_at;
 use crate::source::os::processes;
 use crate::source::repos::ignored::Ignored;
-use crate::source::repos::locate::{Located, repository_at};
+use crate::source::repos::locate::{Located, git_dir, repository_at};
+use crate::source::repos::objects::Name;
 use crate::source::repos::worktrees;
-use crate::source::work::committed::Marker;
+use crate::source::work::committed::{Marker, just_moved_to};
 
 /// The most bytes of one ledger that are read: more than one is ever given.
 const MOST: usize = 1 << 20;
@@ -79,6 +81,14 @@ impl Tree {
     /// Prepares to tell which files git ignores; outside of repositories there are none.
     fn ignored(&self, home: &Path) -> Option<Ignored> {
         self.located.as_ref().map(|located| Ignored::new(&self.top, &located.common_dir, home))
+    }
+
+    /// Returns the commit to which the head has moved within the second of a moment.
+    pub(crate) fn just_moved_to(&self, now: Timestamp) -> Option<Untrusted> {
+        let located = self.located.as_ref()?;
+        let is_main = located.main.as_ref() == Some(&self.top);
+        let own = if is_main { located.common_dir.clone() } else { git_dir(&self.top)? };
+        Some(hex(&just_moved_to(&own, now, geteuid().as_raw())?).into())
     }
 
     /// Prepares to tell which edits git has.
@@ -259,7 +269,7 @@ pub(crate) fn read(
     }
     let tells = ledgers.iter().filter(|(_, edits, holds, _)| !edits.is_empty() || !holds.is_empty());
     let telling: HashSet<Untrusted> = tells.map(|(holder, _, _, _)| holder.session.clone()).collect();
-    let mut all: Vec<(LedgerHolder, HashMap<Untrusted, Timestamp>, Vec<Touched>)> = Vec::new();
+    let mut all: Vec<(LedgerHolder, HashMap<Untrusted, Last>, Vec<Touched>)> = Vec::new();
     let mut own_texts = Vec::new();
     for (holder, edits, holds, own_text) in ledgers {
         let is_own = own_text.is_some();
@@ -269,7 +279,8 @@ pub(crate) fn read(
         let is_kin = is_kin(&holder, own, &here.processes);
         if is_own || is_kin {
             let is_asked = |path: &Untrusted| about.has(path.raw());
-            let paths = edits.iter().filter(|(path, at)| is_asked(path) && found.is_open(path, **at, now));
+            let paths =
+                edits.iter().filter(|(path, last)| is_asked(path) && found.is_open(path, last.at, now));
             let paths: Vec<String> = paths.map(|(path, _)| path.raw().to_owned()).take(MOST_EDITS).collect();
             if is_kin { &mut found.by_kin } else { &mut found.by_oneself }.extend(paths);
         }
@@ -284,7 +295,7 @@ pub(crate) fn read(
                     } else {
                         (*known, *held) = (holder, holds);
                     }
-                    edits.into_iter().for_each(|(path, at)| later(before, path, at));
+                    edits.into_iter().for_each(|(path, last)| later(before, path, last));
                 }
                 None => all.push((holder, edits, holds)),
             }
@@ -296,16 +307,13 @@ pub(crate) fn read(
     own_texts.iter().for_each(|(_, text)| asked.told_by(text, &mut found.told));
     let (mut marker, mut ignored) = (None, None);
     for (holder, edits, holds) in all {
-        let edit = |(path, at)| Edit {
-            path,
-            at: Some(at),
-            by: None,
-            also: Vec::new(),
-            committed: Committed::Unknown,
-        };
         let is_open =
-            |(path, at): &(Untrusted, Timestamp)| about.has(path.raw()) && found.is_open(path, *at, now);
-        let mut edits: Vec<Edit> = edits.into_iter().filter(is_open).map(edit).collect();
+            |path: &Untrusted, last: &mut Last| about.has(path.raw()) && found.is_open(path, last.at, now);
+        let mut open = edits;
+        open.retain(is_open);
+        let upon: HashMap<Untrusted, Name> =
+            open.iter().filter_map(|(path, last)| Some((path.clone(), last.upon?))).collect();
+        let mut edits: Vec<Edit> = open.into_iter().map(|(path, last)| edit_of(path, last.at)).collect();
         edits.sort_by(|one, other| other.at.cmp(&one.at).then_with(|| one.path.cmp(&other.path)));
         edits.truncate(MOST_EDITS);
         let (mut asked, mut in_the_way) = (0, 0);
@@ -315,7 +323,10 @@ pub(crate) fn read(
             }
             // Where nothing is open, which is nearly always, git's files are not read.
             let marker = marker.get_or_insert_with(|| tree.marker(now, home));
-            marker.mark(some);
+            marker.mark(some.iter_mut().map(|edit| {
+                let upon = upon.get(&edit.path).copied();
+                (edit, upon)
+            }));
             let ignored = ignored.get_or_insert_with(|| tree.ignored(home));
             for edit in some.iter_mut().filter(|edit| !about.takes(edit, (marker, ignored))) {
                 edit.committed = Committed::Unknown;
@@ -339,19 +350,16 @@ pub(crate) fn lines_of(path: &Path) -> Vec<LedgerLine> {
 
 /// Returns which of these files, edited just now, are as the last commit has them.
 pub(crate) fn settled(tree: &Tree, paths: &[String], (now, home): (Timestamp, &Path)) -> Vec<Touched> {
-    let edit = |path: &String| Edit {
-        path: path.as_str().into(),
-        at: Some(now),
-        by: None,
-        also: Vec::new(),
-        committed: Committed::Unknown,
-    };
-    let mut edits: Vec<Edit> = paths.iter().map(edit).collect();
+    let mut edits: Vec<Edit> = paths.iter().map(|path| edit_of(path.as_str().into(), now)).collect();
     if !edits.is_empty() {
-        tree.marker(now, home).mark(&mut edits);
+        tree.marker(now, home).mark(edits.iter_mut().map(|edit| (edit, None)));
     }
     let settled = edits.into_iter().filter(|edit| edit.committed == Committed::Yes);
-    settled.map(|edit| Touched { path: edit.path, at: now }).collect()
+    settled.map(|edit| Touched::new(edit.path, now)).collect()
+}
+
+fn edit_of(path: Untrusted, at: Timestamp) -> Edit {
+    Edit { path, at: Some(at), by: None, also: Vec::new(), committed: Committed::Unknown }
 }
 
 /// Returns whether this is the name of a ledger, `{session}.{pid}.{start}.jsonl` or an older part of one.

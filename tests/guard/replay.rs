@@ -102,3 +102,55 @@ fn what_is_no_recording_is_refused() {
     }
     assert_eq!(world.run(&["guard", "replay", "nowhere.jsonl"]).code, 4);
 }
+
+/// A call of a window's that writes a file: before it, its bytes, and after it.
+fn writes(window: &str, text: &str, at: [u32; 2], said: &str) -> String {
+    let hook = |event: &str, said: &str| {
+        format!(
+            r#"{{"call":{{"window":"{window}","hook":{{"session_id":"{window}","cwd":"$ROOT/shop","hook_event_name":"{event}","tool_name":"Write","tool_use_id":"{window}-{}","tool_input":{{"file_path":"$ROOT/shop/a.rs"}}}},"expect":{said}}}}}"#,
+            at[0]
+        )
+    };
+    let none = r#"{"said":"none"}"#;
+    let before = hook("PreToolUse", none);
+    let after = hook("PostToolUse", said);
+    let [begin, end] = at;
+    format!(
+        r#"{{"at":{begin}}}
+{before}
+{{"wrote":{{"path":"shop/a.rs","text":"{text}\n"}}}}
+{{"at":{end}}}
+{after}"#
+    )
+}
+
+#[test]
+fn an_edit_in_the_second_of_a_commit_is_none_of_its() {
+    let begin = |lines: &str| BEGIN.split_once("{\"at\":5000}").unwrap().0.to_owned() + lines;
+    let check = |lines: &[&str], expected: &str| {
+        let world = World::new();
+        let path = world.write("recording.jsonl", &begin(&lines.join("\n")));
+        let answer = world.run(&["guard", "replay", path.to_str().unwrap()]);
+        assert!(answer.out.ends_with(&format!("{expected}\n")), "{expected}: {answer:?}");
+    };
+    let opened = r#"{"opened":{"window":"third","agent":"claude","pid":4105}}"#;
+    let commit = r#"{"git":{"tree":"shop","verb":"commit-all"}}"#;
+    let none = r#"{"said":"none"}"#;
+    let met = r#"{"said":"note","about":{"cart":["a.rs"]}}"#;
+    let own = writes("cart", "1", [5000, 5020], none);
+    let asks = |expect: &str| format!("{{\"at\":9000}}\n{}\n", prompt(expect));
+    let both = r#"{"said":"brief","about":{"cart":["a.rs"],"third":["a.rs"]}}"#;
+    let right = "wrong 0, missed 0, cannot be seen 0";
+    let again = writes("cart", "2", [5400, 5420], none);
+    let by_other = writes("third", "3", [7000, 7020], met);
+    let moves = "{\"at\":8000}\n{\"wrote\":{\"path\":\"shop/b.rs\",\"text\":\"1\\n\"}}\n{\"git\":{\"tree\":\"shop\",\"verb\":\"commit\",\"names\":[\"b.rs\"]}}";
+    let committed = format!("{{\"at\":5300}}\n{commit}");
+    check(&[opened, &own, &committed, &again, &by_other, &asks(both)], right);
+    check(&[opened, &own, &committed, &again, &by_other, moves, &asks(both)], right);
+    // What came before the commit is in it, though the second is the same.
+    let by_nobody = "{\"at\":7000}\n{\"wrote\":{\"path\":\"shop/a.rs\",\"text\":\"3\\n\"}}";
+    check(&[opened, &own, &committed, by_nobody, &asks(none)], right);
+    // And what a later commit took is in that.
+    let later = format!("{{\"at\":5700}}\n{commit}");
+    check(&[opened, &own, &committed, &again, &later, by_nobody, &asks(none)], right);
+}

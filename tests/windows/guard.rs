@@ -566,7 +566,7 @@ fn play(seed: u64, steps: u32) -> [u32; 4] {
         let mut window = windows[at].take().unwrap();
         let others_of =
             |truth: &Truth| -> Vec<usize> { truth.owners.iter().copied().filter(|one| *one != at).collect() };
-        // Git's log of its head counts in seconds: what was edited in the same one is not told apart.
+        // Git's log of what is stashed counts in seconds: what was edited in the same one is not told apart.
         let a_second = || std::thread::sleep(std::time::Duration::from_millis(1_100));
         let context = format!("seed {seed}, step {step}, window {at}");
         match dice.below(10) {
@@ -632,10 +632,8 @@ fn play(seed: u64, steps: u32) -> [u32; 4] {
                 }
             }
             8 => {
-                a_second();
                 let number = dice.below(FILES.len());
                 git(&repo, &["commit", "-q", "--allow-empty", "-m", "x", "--", FILES[number]]);
-                a_second();
                 let truth = &mut files[number];
                 truth.head = truth.now;
                 truth.owners.clear();

@@ -130,7 +130,7 @@ impl<'a> Asked<'a> {
         let theirs = found.others.iter().flat_map(|other| &other.edits).map(|edit| edit.path.raw());
         let is_gone = |path: &&str| Path::new(path).symlink_metadata().is_err();
         let gone = theirs.chain(also.iter().map(String::as_str)).filter(is_gone);
-        lines.extend(gone.map(|path| Touched { path: path.into(), at: self.now }));
+        lines.extend(gone.map(|path| Touched::new(path.into(), self.now)));
         lines.into_iter().map(LedgerLine::Settled).collect()
     }
 

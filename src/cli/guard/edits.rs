@@ -62,15 +62,17 @@ impl Asked<'_> {
             }
             let holdings = self.news(&found, &tree);
             let met = self.met(&paths, &holdings);
-            let is_met_no_more = |path: &&String| {
-                found.told.met.contains_key(*path) && met.iter().all(|met| met.path.raw() != *path)
-            };
-            // An edit that did not come to its end may have met somebody who has committed since.
-            let nobody = |path: &String| Met { path: path.as_str().into(), others: Vec::new(), at: self.now };
-            let mut lines: Vec<LedgerLine> =
-                paths.iter().filter(is_met_no_more).map(|path| LedgerLine::Met(nobody(path))).collect();
             is_met |= !met.is_empty();
-            lines.extend(met.into_iter().map(LedgerLine::Met));
+            let upon = tree.just_moved_to(self.now);
+            let to_come = |path: &String| {
+                let met = met.iter().find(|met| met.path.raw() == path);
+                // An edit that did not come to its end may have met somebody who has committed since.
+                let is_news = met.is_some() || upon.is_some() || found.told.met.contains_key(path);
+                let others = met.map(|met| met.others.clone()).unwrap_or_default();
+                let (upon, call) = (upon.clone(), self.question.call.clone());
+                is_news.then(|| Met { path: path.as_str().into(), others, at: self.now, upon, call })
+            };
+            let mut lines: Vec<LedgerLine> = paths.iter().filter_map(to_come).map(LedgerLine::Met).collect();
             // After this edit nobody can tell any more that those before it had ended.
             lines.extend(self.ended(&tree, &found, &found.by_kin));
             let level = self.levels(&tree).edit;
@@ -97,7 +99,13 @@ impl Asked<'_> {
             let found = self.read(&tree, &About::Files(&paths));
             // The edit is done by now, whenever this was asked.
             let at = self.machine.by_now();
-            let edited = |path: &String| LedgerLine::Edited(Touched { path: path.as_str().into(), at });
+            let upon = |path: &String| {
+                let met = found.told.met.get(path).filter(|met| met.call == self.question.call);
+                met.and_then(|met| met.upon.clone())
+            };
+            let edited = |path: &String| {
+                LedgerLine::Edited(Touched { path: path.as_str().into(), at, upon: upon(path) })
+            };
             // What went back to the last commit is nobody's; the next edit would hide that.
             let is_known = |path: &&String| {
                 let mut theirs = found.others.iter().flat_map(|other| &other.edits);
@@ -114,7 +122,9 @@ impl Asked<'_> {
             let met: Vec<Met> = met.filter(|_| self.levels(&tree).note).collect();
             let mut lines: Vec<LedgerLine> = paths.iter().map(edited).collect();
             lines.extend(ended.into_iter().map(LedgerLine::Settled));
-            lines.extend(met.iter().map(|met| LedgerLine::Noted(Met { at, ..met.clone() })));
+            lines.extend(
+                met.iter().map(|met| LedgerLine::Noted(Met { at, upon: None, call: None, ..met.clone() })),
+            );
             self.note_down(&tree, &lines)?;
             if !met.is_empty() {
                 texts.push(present::guard::note(&met, &found.others, top, self.now));

@@ -50,7 +50,7 @@ fn take(settings: &Settings, paths: &[PathBuf], is_release: bool) -> anyhow::Res
         let trees = asked.by_tree(std::slice::from_ref(&file));
         let (tree, resolved) = trees.first().with_context(|| format!("{name} lies in no folder"))?;
         for path in resolved {
-            let touched = Touched { path: path.as_str().into(), at: now };
+            let touched = Touched::new(path.as_str().into(), now);
             let line = if is_release { LedgerLine::Frees(touched) } else { LedgerLine::Holds(touched) };
             asked.note_down(tree, &[line])?;
             let what = if is_release { "let go" } else { "held" };

@@ -72,7 +72,7 @@ impl Teller {
             let folder = if below.is_dir() { Some(below) } else { below.parent() };
             let tree = folder.and_then(Tree::of);
             let Some(top) = tree.as_ref().and_then(Tree::text) else { return };
-            lines.entry(top.into()).or_default().push(line(Touched { path: path.as_str().into(), at }));
+            lines.entry(top.into()).or_default().push(line(Touched::new(path.as_str().into(), at)));
         };
         for (path, at) in &seen.edits {
             add(path.raw(), &LedgerLine::Edited, *at);

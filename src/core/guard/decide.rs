@@ -127,7 +127,7 @@ pub(crate) fn settled(others: &[Other], now: Timestamp) -> Vec<Touched> {
     let mut paths: Vec<&Untrusted> = ended.map(|edit| &edit.path).collect();
     paths.sort_unstable();
     paths.dedup();
-    paths.into_iter().map(|path| Touched { path: path.clone(), at: now }).collect()
+    paths.into_iter().map(|path| Touched::new(path.clone(), now)).collect()
 }
 
 /// Notes whom an edit of a file meets.
@@ -137,7 +137,7 @@ pub(crate) fn met(path: &Untrusted, holdings: &[Holding<'_>], at: Timestamp) -> 
         Some((holding.other.holder.session.clone(), edit.at?))
     };
     let others: Vec<_> = holdings.iter().filter_map(of_one).collect();
-    (!others.is_empty()).then(|| Met { path: path.clone(), others, at })
+    (!others.is_empty()).then(|| Met { path: path.clone(), others, at, upon: None, call: None })
 }
 
 /// Returns of what is held by the living what was edited a moment ago.

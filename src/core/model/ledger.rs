@@ -25,7 +25,7 @@ pub(crate) enum LedgerLine {
     Edited(Touched),
     /// It found a file as the last commit has it: whatever was edited before is committed or gone.
     Settled(Touched),
-    /// It is about to edit a file that others have edited.
+    /// It is about to edit a file that others have edited, or that was just committed.
     Met(Met),
     /// It was told what others hold.
     Briefed(Briefed),
@@ -47,15 +47,30 @@ pub(crate) struct Touched {
     /// Its path, absolute and without links.
     pub(crate) path: Untrusted,
     pub(crate) at: Timestamp,
+    /// The commit that was checked out before, where that was in the same second: times in git's log do not tell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) upon: Option<Untrusted>,
 }
 
-/// An edit that met what others have not committed.
+impl Touched {
+    pub(crate) fn new(path: Untrusted, at: Timestamp) -> Self {
+        Self { path, at, upon: None }
+    }
+}
+
+/// An edit that met what others have not committed, or none.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Met {
     pub(crate) path: Untrusted,
     /// The sessions, and when each last edited it.
     pub(crate) others: Vec<(Untrusted, Timestamp)>,
     pub(crate) at: Timestamp,
+    /// The commit that was checked out before the edit, where that was in the same second.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) upon: Option<Untrusted>,
+    /// The agent's name for the call, where it has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) call: Option<Untrusted>,
 }
 
 /// What a window was told at a prompt.

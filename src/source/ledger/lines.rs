@@ -11,6 +11,7 @@ use rustix::process::geteuid;
 use crate::core::model::ledger::{Digest16, HeldUp, LedgerHolder, LedgerLine, Met, Touched, parse};
 use crate::core::model::{Untrusted, json};
 use crate::source::os::open::plain::{open_plain, read_into};
+use crate::source::repos::objects::{Name, parse_name};
 
 /// The most paths that one session can want for itself.
 const MOST_HOLDS: usize = 64;
@@ -34,6 +35,14 @@ pub(crate) struct Told {
     pub(crate) edited: HashMap<String, Timestamp>,
 }
 
+/// The last edit of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Last {
+    pub(super) at: Timestamp,
+    /// The commit that was certainly checked out before, where that is written down.
+    pub(super) upon: Option<Name>,
+}
+
 /// The lines about edits that are asked for.
 pub(super) enum AskedLines {
     All,
@@ -52,13 +61,14 @@ impl AskedLines {
         &self,
         text: &[u8],
         settled: &mut HashMap<Untrusted, Timestamp>,
-    ) -> HashMap<Untrusted, Timestamp> {
+    ) -> HashMap<Untrusted, Last> {
         let mut found = HashMap::new();
         let mut take = |line: &[u8]| {
             let line = parse(line);
-            if let Some(LedgerLine::Edited(Touched { path, at })) = line {
-                later(&mut found, path, at);
-            } else if let Some(LedgerLine::Settled(Touched { path, at })) = line {
+            if let Some(LedgerLine::Edited(Touched { path, at, upon })) = line {
+                let upon = upon.and_then(|upon| parse_name(upon.raw().as_bytes()));
+                later(&mut found, path, Last { at, upon });
+            } else if let Some(LedgerLine::Settled(Touched { path, at, .. })) = line {
                 later(settled, path, at);
             }
         };
@@ -88,7 +98,7 @@ impl AskedLines {
                 LedgerLine::Briefed(brief) => told.briefed = Some(brief.digest),
                 LedgerLine::HeldUp(held_up) => told.held_up.push(held_up),
                 LedgerLine::Met(met) => drop(told.met.insert(met.path.raw().to_owned(), met)),
-                LedgerLine::Edited(Touched { path, at }) => {
+                LedgerLine::Edited(Touched { path, at, .. }) => {
                     told.met.remove(path.raw());
                     later(&mut told.edited, path.raw().to_owned(), at);
                 }
@@ -159,9 +169,9 @@ pub(super) fn holds_of(text: &[u8]) -> Vec<Touched> {
     holds
 }
 
-pub(super) fn later<K: Eq + Hash>(edits: &mut HashMap<K, Timestamp>, path: K, at: Timestamp) {
-    let known = edits.entry(path).or_insert(at);
-    *known = at.max(*known);
+pub(super) fn later<K: Eq + Hash, V: Copy + Ord>(edits: &mut HashMap<K, V>, path: K, last: V) {
+    let known = edits.entry(path).or_insert(last);
+    *known = last.max(*known);
 }
 
 #[cfg(test)]
@@ -173,7 +183,11 @@ mod tests {
     }
 
     fn touched(path: &str, second: i64) -> Touched {
-        Touched { path: path.into(), at: at(second) }
+        Touched::new(path.into(), at(second))
+    }
+
+    fn met(second: i64) -> Met {
+        Met { path: "/w/a".into(), others: Vec::new(), at: at(second), upon: None, call: None }
     }
 
     /// Writes a ledger whose line of `/w/b` was torn.
@@ -184,13 +198,12 @@ mod tests {
 
     #[test]
     fn lines_about_a_file_are_found_as_parsing_all_would_find_them() {
-        let met = Met { path: "/w/a".into(), others: Vec::new(), at: at(9) };
         let text = ledger(&[
             LedgerLine::Edited(touched("/w/a", 7)),
             LedgerLine::Edited(touched("/w/a", 5)),
             LedgerLine::Edited(touched("/w/a.rs", 8)),
             LedgerLine::Edited(touched("/w/\"ü\u{202e}", 3)),
-            LedgerLine::Met(met),
+            LedgerLine::Met(met(9)),
             LedgerLine::Settled(touched("/w/a", 6)),
         ]);
         let mut all_settled = HashMap::new();
@@ -210,7 +223,7 @@ mod tests {
     fn what_oneself_was_told_is_read_whatever_file_is_asked_about() {
         let text = ledger(&[
             LedgerLine::HeldUp(HeldUp { others: Vec::new(), at: at(1), call: None }),
-            LedgerLine::Met(Met { path: "/w/a".into(), others: Vec::new(), at: at(2) }),
+            LedgerLine::Met(met(2)),
             LedgerLine::Edited(touched("/w/a", 3)),
             LedgerLine::Edited(touched("/w/c", 4)),
         ]);

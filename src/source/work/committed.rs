@@ -23,6 +23,7 @@ use crate::source::repos::index::Index;
 use crate::source::repos::objects::{Kind, Name, name_of};
 use crate::source::work::committed::attributes::{names_filter, names_more, text_of};
 use crate::source::work::committed::reflog::Log;
+pub(crate) use crate::source::work::committed::reflog::just_moved_to;
 
 /// The largest file that is compared with what git has, in bytes.
 const MOST_FILE: u64 = 4 << 20;
@@ -73,7 +74,7 @@ pub(crate) fn mark(work: &mut [&mut Arc<Work>], snapshot: &Snapshot, kept: &mut 
     let folders = (snapshot.repos.as_slice(), snapshot.plain_folders.as_slice());
     let mut heads = Heads::new(folders, (snapshot.taken_at, host.clock_doubt), host.uid, kept);
     for work in work {
-        let marks: Vec<Committed> = work.doing.edits.iter().map(|edit| heads.committed(edit)).collect();
+        let marks: Vec<Committed> = work.doing.edits.iter().map(|edit| heads.committed(edit, None)).collect();
         if !marks.iter().eq(work.doing.edits.iter().map(|edit| &edit.committed)) {
             let edits = &mut Arc::make_mut(work).doing.edits;
             edits.iter_mut().zip(marks).for_each(|(edit, mark)| edit.committed = mark);
@@ -115,12 +116,12 @@ impl Marker {
         path.strip_prefix(&tree.path).is_ok_and(|inside| index.held(inside, self.now).is_some())
     }
 
-    /// Marks some edits.
-    pub(crate) fn mark(&mut self, edits: &mut [Edit]) {
+    /// Marks some edits, each with the commit that was certainly checked out before it, where one is known.
+    pub(crate) fn mark<'a>(&mut self, edits: impl IntoIterator<Item = (&'a mut Edit, Option<Name>)>) {
         let folders = (self.repos.as_slice(), self.plain.as_slice());
         let mut heads = Heads::new(folders, (self.now, SignedDuration::ZERO), self.uid, &mut self.kept);
-        for edit in edits {
-            edit.committed = heads.committed(edit);
+        for (edit, upon) in edits {
+            edit.committed = heads.committed(edit, upon);
         }
     }
 }
@@ -202,12 +203,12 @@ impl<'a> Heads<'a> {
         Self { folders, known, asked, there, stashes, texts, inner, now, doubt, uid, kept, left }
     }
 
-    fn committed(&mut self, edit: &Edit) -> Committed {
-        self.judge(edit).unwrap_or_default()
+    fn committed(&mut self, edit: &Edit, upon: Option<Name>) -> Committed {
+        self.judge(edit, upon).unwrap_or_default()
     }
 
     /// Returns whether git has what an edited file holds; `None` where that cannot be told.
-    fn judge(&mut self, edit: &Edit) -> Option<Committed> {
+    fn judge(&mut self, edit: &Edit, upon: Option<Name>) -> Option<Committed> {
         let path = Path::new(edit.path.raw());
         let is_straight = path.is_absolute() && path.components().all(|part| part != Component::ParentDir);
         let above = path.ancestors().skip(1).filter(|_| is_straight);
@@ -239,7 +240,7 @@ impl<'a> Heads<'a> {
             Content::Other => {
                 let is_left = is_later
                     || is_untouched && matches!(self.held(&place), Held::File(_))
-                    || self.was_left((path, &meta), edit.at?, &place, &log) == Some(true);
+                    || self.was_left((path, &meta), (edit.at?, upon), &place, &log) == Some(true);
                 is_left.then_some(Committed::No)
             }
             Content::Unread => (is_later && is_untouched).then_some(Committed::No),

@@ -3,6 +3,7 @@
 //! The clock runs a day ahead of the machine's, so that whatever the system stamps by itself is of before.
 
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
 use std::fs::OpenOptions;
 use std::io::Write as _;
 use std::os::unix::fs::OpenOptionsExt as _;
@@ -224,8 +225,12 @@ impl Scene {
         Ok(())
     }
 
+    /// Gives the files below a folder the time of this world; of git's own, its logs.
     fn stamp_below(&self, folder: &Path) -> anyhow::Result<()> {
-        for entry in Folder::open(folder)?.entries(|name| name != ".git" && name != "state")? {
+        let lies_in = |name: &str| folder.components().any(|part| part.as_os_str() == name);
+        let is_gits = lies_in(".git") && !lies_in("logs");
+        let has_logs = |name: &OsStr| name == "logs" || name == "worktrees" || folder.ends_with("worktrees");
+        for entry in Folder::open(folder)?.entries(|name| name != "state" && (!is_gits || has_logs(name)))? {
             let path = folder.join(&entry.name);
             let Ok(stat) = lstat(&path) else { continue };
             match FileType::from_raw_mode(stat.st_mode) {

@@ -14,15 +14,16 @@ use crate::source::work::committed::{Heads, Place};
 impl<'a> Heads<'a> {
     /// Returns whether every commit that was checked out since an edit has of the file what the one
     /// has that is checked out now; or others had what the file holds, and were reset. Then none has
-    /// the edit. `None` where that cannot be told.
+    /// the edit. An edit may be certain to be later than some commit was checked out. `None` where that
+    /// cannot be told.
     pub(super) fn was_left(
         &mut self,
         (path, meta): (&Path, &FileMeta),
-        at: Timestamp,
+        (at, upon): (Timestamp, Option<Name>),
         place: &Place<'a, '_>,
         log: &Log,
     ) -> Option<bool> {
-        let (begin, moves) = log.since(at, self.doubt)?;
+        let (begin, moves) = log.since((at, upon), self.doubt)?;
         let own = Held::File(self.names(path, meta)?.own);
         let before = self.held_by(begin, place)?;
         let (mut had, mut is_without) = (before, true);
@@ -42,7 +43,7 @@ impl<'a> Heads<'a> {
         }
         // A stash would have taken it away, and whatever brings it back touches it.
         let is_kept = meta.touched_at() <= at || self.is_in_no_stash((before, own), at, place)?;
-        Some(is_kept && self.is_older(begin, at, place))
+        Some(is_kept && (upon == Some(begin) || self.is_older(begin, at, place)))
     }
 
     /// Returns whether a commit was there before a moment, whatever date it bears.

@@ -5,6 +5,7 @@ use std::path::Path;
 use jiff::{SignedDuration, Timestamp};
 use rustix::io::Errno;
 
+use crate::source::os::open::folder::look_at;
 use crate::source::os::open::medium::medium_at;
 use crate::source::os::open::plain::{open_plain, read_at};
 use crate::source::repos::objects::{Name, parse_name};
@@ -66,10 +67,17 @@ impl Log {
     }
 
     /// Returns where the head was at a moment, and the moves since then, with those that may be of
-    /// before; `None` where the log does not tell.
-    pub(super) fn since(&self, at: Timestamp, doubt: SignedDuration) -> Option<(Name, &[Move])> {
+    /// before, but for those up to a commit that was certainly checked out before; `None` where the log
+    /// does not tell.
+    pub(super) fn since(
+        &self,
+        (at, upon): (Timestamp, Option<Name>),
+        doubt: SignedDuration,
+    ) -> Option<(Name, &[Move])> {
         let is_before = |one: &Move| one.is_before(at, doubt);
         let begin = self.moves.iter().position(|one| !is_before(one)).unwrap_or(self.moves.len());
+        let passed = upon.and_then(|upon| self.moves.iter().skip(begin).position(|one| one.new == upon));
+        let begin = passed.map_or(begin, |passed| begin + passed + 1);
         let (before, since) = self.moves.split_at_checked(begin)?;
         let is_chain = self.moves.windows(2).all(|two| matches!(two, [one, next] if one.new == next.old));
         let is_known = self.is_whole || !before.is_empty();
@@ -83,6 +91,15 @@ impl Log {
         let since: Vec<Name> = since.map(|one| one.new).collect();
         (self.is_whole || since.len() < self.moves.len()).then_some(since)
     }
+}
+
+/// Returns the commit to which a working tree's head has moved within the second of a moment, by its own
+/// folder of git's: times in seconds do not tell what was edited after that.
+pub(crate) fn just_moved_to(git_dir: &Path, now: Timestamp, uid: u32) -> Option<Name> {
+    let path = git_dir.join("logs/HEAD");
+    look_at(&path).filter(|meta| meta.modified_at.as_second() >= now.as_second())?;
+    let log = Log::read(&path, uid).ok()??;
+    log.moves.last().map(|last| last.new)
 }
 
 impl Move {

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use std::time::{Duration, SystemTime};
 
 use crate::source::os::clock;
+use crate::source::repos::objects::parse_name;
 
 /// When the head moved: later than the kernel has changed any of these files.
 const MOVED: i64 = 4_000_000_000;
@@ -73,7 +74,7 @@ impl Stage {
             also: Vec::new(),
             committed: Committed::Unknown,
         };
-        Heads::new((&repos, &plain), (now, doubt), uid, &mut Kept::default()).committed(&edit)
+        Heads::new((&repos, &plain), (now, doubt), uid, &mut Kept::default()).committed(&edit, None)
     }
 }
 
@@ -291,6 +292,10 @@ impl Real {
     }
 
     fn told(&mut self, file: &str, at: Timestamp) -> Committed {
+        self.told_upon(file, at, None)
+    }
+
+    fn told_upon(&mut self, file: &str, at: Timestamp, upon: Option<Name>) -> Committed {
         let root = self.root();
         let tree = Worktree {
             path: root.clone(),
@@ -304,7 +309,7 @@ impl Real {
         let edit = Edit { path, at: Some(at), by: None, also: Vec::new(), committed: Committed::Unknown };
         let uid = rustix::process::geteuid().as_raw();
         let told = Heads::new((&repos, &[]), (self.now(), SignedDuration::ZERO), uid, &mut self.kept)
-            .committed(&edit);
+            .committed(&edit, upon);
         self.kept.rest();
         told
     }
@@ -431,6 +436,32 @@ fn what_somebody_else_may_have_done_since_is_not_told() {
     ] {
         check_left(steps, Committed::Unknown);
     }
+}
+
+#[test]
+fn an_edit_after_a_commit_of_the_same_second_is_not_in_it() {
+    let mut real = Real::new();
+    real.write("a.txt", "one\n");
+    let head = |real: &Real| parse_name(real.git(&["rev-parse", "HEAD"]).trim_ascii()).unwrap();
+    let commit = |real: &Real| {
+        real.git(&["add", "-A"]);
+        real.git(&["commit", "-q", "-m", "one"]);
+        head(real)
+    };
+    let first = commit(&real);
+    real.write("a.txt", "two\n");
+    let before = real.edited["a.txt"];
+    let second = commit(&real);
+    real.write("a.txt", "three\n");
+    let after = real.edited["a.txt"];
+    std::fs::write(real.root().join("a.txt"), "by hand\n").unwrap();
+    assert_eq!(real.told_upon("a.txt", after, Some(second)), Committed::No);
+    assert_eq!(real.told_upon("a.txt", before, Some(first)), Committed::Unknown);
+    real.git(&["commit", "-q", "--allow-empty", "-m", "two"]);
+    assert_eq!(real.told_upon("a.txt", after, Some(second)), Committed::No);
+    commit(&real);
+    std::fs::write(real.root().join("a.txt"), "by hand again\n").unwrap();
+    assert_eq!(real.told_upon("a.txt", after, Some(second)), Committed::Unknown);
 }
 
 #[test]
