@@ -46,14 +46,41 @@ pub(super) struct Last {
 /// The lines about edits that are asked for.
 pub(super) enum AskedLines {
     All,
-    /// Those that name one of these files, as their paths stand in a ledger.
-    Naming(Vec<Finder<'static>>),
+    /// Those that name one of these files.
+    Naming(Vec<Wanted>),
+}
+
+/// A file that is looked for by its name: its folder's path stands in nearly every line.
+pub(super) struct Wanted {
+    /// Its whole path, as it stands in a ledger.
+    path: Vec<u8>,
+    /// The end of that, from the last slash on.
+    name: Finder<'static>,
+}
+
+impl Wanted {
+    fn new(file: &str) -> Option<Self> {
+        let path = json::to_line(&file).ok()?.into_bytes();
+        let name = path.get(path.rfind_byte(b'/').unwrap_or(0)..)?;
+        Some(Self { name: Finder::new(name).into_owned(), path })
+    }
+
+    /// Returns where the file's path begins in a text for the first time.
+    fn place(&self, text: &[u8]) -> Option<usize> {
+        let mut from = 0;
+        loop {
+            let end = from + self.name.find(text.get(from..)?)? + self.name.needle().len();
+            if text.get(..end)?.ends_with(&self.path) {
+                return end.checked_sub(self.path.len());
+            }
+            from = end;
+        }
+    }
 }
 
 impl AskedLines {
     pub(super) fn naming(files: &[String]) -> Self {
-        let escaped = files.iter().filter_map(|file| json::to_line(file).ok());
-        Self::Naming(escaped.map(|file| Finder::new(&file).into_owned()).collect())
+        Self::Naming(files.iter().filter_map(|file| Wanted::new(file)).collect())
     }
 
     /// Returns when each file was edited last, and adds when it was last seen settled.
@@ -88,7 +115,7 @@ impl AskedLines {
     pub(super) fn told_by(&self, text: &[u8], told: &mut Told) {
         let is_asked = |line: &&[u8]| match self {
             Self::Naming(files) if line.starts_with(EDITED) => {
-                files.iter().any(|file| file.find(line).is_some())
+                files.iter().any(|file| file.place(line).is_some())
             }
             Self::Naming(_) => true,
             Self::All => !line.starts_with(EDITED),
@@ -114,10 +141,10 @@ impl AskedLines {
 }
 
 /// Returns the lines in which something stands, each as often as it stands there.
-fn lines_with<'a>(text: &'a [u8], wanted: &Finder<'_>) -> impl Iterator<Item = &'a [u8]> {
+fn lines_with<'a>(text: &'a [u8], wanted: &Wanted) -> impl Iterator<Item = &'a [u8]> {
     let mut rest = text;
     std::iter::from_fn(move || {
-        let (before, from) = rest.split_at_checked(wanted.find(rest)?)?;
+        let (before, from) = rest.split_at_checked(wanted.place(rest)?)?;
         let begin = before.rfind_byte(b'\n').map_or(0, |end| end + 1);
         let end = from.find_byte(b'\n').unwrap_or(from.len());
         let line = rest.get(begin..before.len() + end)?;
@@ -152,7 +179,8 @@ pub(super) fn holder_of(text: &[u8]) -> Option<LedgerHolder> {
 /// Returns what a session wants for itself, the first wanted first.
 pub(super) fn holds_of(text: &[u8]) -> Vec<Touched> {
     let mut holds: Vec<Touched> = Vec::new();
-    if text.find([b"\n", HOLDS].concat()).is_none() {
+    // Without the brace with which every line begins.
+    if HOLDS.get(1..).is_none_or(|word| text.find(word).is_none()) {
         return holds;
     }
     let is_asked = |line: &&[u8]| line.starts_with(HOLDS) || line.starts_with(FREES);
@@ -202,14 +230,16 @@ mod tests {
             LedgerLine::Edited(touched("/w/a", 7)),
             LedgerLine::Edited(touched("/w/a", 5)),
             LedgerLine::Edited(touched("/w/a.rs", 8)),
+            LedgerLine::Edited(touched("/v/w/a", 8)),
+            LedgerLine::Edited(touched("/w/b/a", 4)),
             LedgerLine::Edited(touched("/w/\"ü\u{202e}", 3)),
             LedgerLine::Met(met(9)),
             LedgerLine::Settled(touched("/w/a", 6)),
         ]);
         let mut all_settled = HashMap::new();
         let all = AskedLines::All.edits_of(&text, &mut all_settled);
-        assert_eq!(all.len(), 3);
-        for file in ["/w/a", "/w/a.rs", "/w/\"ü\u{202e}", "/w/b", "/w"] {
+        assert_eq!(all.len(), 5);
+        for file in ["/w/a", "/w/a.rs", "/v/w/a", "/w/b/a", "/w/\"ü\u{202e}", "/w/b", "/w", "/a"] {
             let mut settled = HashMap::new();
             let found = AskedLines::naming(&[file.to_owned()]).edits_of(&text, &mut settled);
             let key = Untrusted::from(file);
