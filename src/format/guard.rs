@@ -55,6 +55,8 @@ pub(crate) struct Question {
     /// The agent's name for the call, where it has one.
     pub(crate) call: Option<Untrusted>,
     pub(crate) transcript: Option<String>,
+    /// The calls whose refusal the model has read by now, where its agent tells.
+    pub(crate) read: Vec<Untrusted>,
     pub(crate) moment: Moment,
 }
 
@@ -92,8 +94,21 @@ pub(crate) fn question(asker: Asker, hook: &Object<'_>) -> Option<Question> {
         "PostToolUse" | "AfterTool" => Moment::After(touch(asker, hook)?),
         _ => return None,
     };
-    let transcript = hook.str("transcript_path").map(str::to_owned);
-    Some(Question { session, cwd, call: hook.text("tool_use_id"), transcript, moment })
+    // Qwen Code makes up a name for each hook.
+    let call = hook.text("tool_use_id").filter(|_| asker != Asker::Qwen);
+    let transcript = hook.str("transcript_path").map(|whole| own_part(asker, hook, whole));
+    let read = hook.strings("read_refusals").map(Untrusted::from).collect();
+    Some(Question { session, cwd, call, transcript, read, moment })
+}
+
+/// Returns where the calls are written down of whoever makes this one: Claude Code names its session's transcript, and
+/// a sub-agent has one of its own.
+fn own_part(asker: Asker, hook: &Object<'_>, whole: &str) -> String {
+    let sub_agent = hook.str("agent_id").filter(|id| asker == Asker::Claude && is_valid_id(id));
+    match (sub_agent, whole.strip_suffix(".jsonl")) {
+        (Some(id), Some(folder)) => format!("{folder}/subagents/agent-{id}.jsonl"),
+        (_, _) => whole.to_owned(),
+    }
 }
 
 fn touch(asker: Asker, hook: &Object<'_>) -> Option<Touch> {
@@ -186,21 +201,6 @@ pub(crate) fn question_to_person(reason: &str) -> String {
 
 fn answer(specific: &Value) -> String {
     json!({ "hookSpecificOutput": specific }).to_string()
-}
-
-/// Returns whether two calls stand in one answer of the model, by a transcript of Claude Code; `None` where it does
-/// not have both.
-pub(crate) fn is_same_answer(transcript: &str, one: &str, other: &str) -> Option<bool> {
-    let answer_with = |call: &str| {
-        let of_line = |line: &str| {
-            let line = crate::format::json::parse(line.as_bytes()).ok()?;
-            let message = line.object("message").filter(|_| line.str("type") == Some("assistant"))?;
-            message.str("id").map(str::to_owned)
-        };
-        let quoted = Value::from(call).to_string();
-        transcript.lines().rev().filter(|line| line.contains(&quoted)).find_map(of_line)
-    };
-    Some(answer_with(one)? == answer_with(other)?)
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@
 //! [`Format`](crate::core::model::Format), which the compiler asks for.
 
 pub(crate) mod agent_mail;
+pub(crate) mod answers;
 pub(crate) mod beads;
 pub(crate) mod cells;
 pub(crate) mod claude_code;

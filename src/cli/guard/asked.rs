@@ -1,6 +1,6 @@
 //! A question that one window asks: what it may be told, held up for or refused.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use jiff::{SignedDuration, Timestamp};
@@ -13,11 +13,11 @@ use crate::cli::settings::Settings;
 use crate::config::guard::{Held, HoldUps, Levels};
 use crate::core::guard::decide::{self, Exempt, Holding, Life, Other};
 use crate::core::guard::git::Takes;
+use crate::core::model::Untrusted;
 use crate::core::model::ledger::{Briefed, HeldUp, LedgerHolder, LedgerLine, Touched};
+use crate::format::answers::{Calls, is_same_answer};
 use crate::format::claude_code::called;
-use crate::format::guard::{
-    Asker, Moment, Question, Touch, is_same_answer, note, question_to_person, refusal,
-};
+use crate::format::guard::{Asker, Moment, Question, Touch, note, question_to_person, refusal};
 use crate::present;
 use crate::source::ledger::{About, Here, Own, Read, Told, Tree, end_of, read, settled};
 use crate::source::os::open::plain::small;
@@ -136,13 +136,30 @@ impl<'a> Asked<'a> {
 
     /// Returns whether a call that was held up stands in the same answer of the model as this one, which has
     /// then not heard of it.
-    pub(super) fn is_twin(&self, past: &HeldUp) -> bool {
-        let by_transcript = || {
-            let (one, other) = past.call.as_ref().zip(self.question.call.as_ref())?;
-            let end = end_of(Path::new(self.question.transcript.as_ref()?), TRANSCRIPT_END)?;
-            is_same_answer(&end, one.raw(), other.raw())
+    fn is_twin(&self, asker: Asker, past: &HeldUp) -> bool {
+        if past.call.as_ref().is_some_and(|call| self.question.read.contains(call)) {
+            return false;
+        }
+        let calls = Calls {
+            first: past.call.as_ref().map(Untrusted::raw),
+            second: self.question.call.as_ref().map(Untrusted::raw),
+            held_up_at: past.at,
         };
-        by_transcript().unwrap_or_else(|| self.now.duration_since(past.at) < AT_ONCE)
+        let told = self
+            .transcript(asker)
+            .and_then(|transcript| is_same_answer(asker, &end_of(&transcript, TRANSCRIPT_END)?, &calls));
+        told.unwrap_or_else(|| self.now.duration_since(past.at) < AT_ONCE)
+    }
+
+    /// Returns where the session is written down, as far as its agent tells; Copilot CLI does not, and names the
+    /// folder after the session.
+    fn transcript(&self, asker: Asker) -> Option<PathBuf> {
+        let session = self.question.session.raw();
+        let of_copilot = || {
+            let sessions = self.settings.places.home.join(".copilot/session-state");
+            (asker == Asker::Copilot).then(|| sessions.join(session).join("events.jsonl"))
+        };
+        self.question.transcript.as_ref().map(PathBuf::from).or_else(of_copilot)
     }
 
     /// Refuses what would reach what a living window holds for itself.
@@ -177,7 +194,7 @@ impl<'a> Asked<'a> {
         why: &str,
     ) -> anyhow::Result<Said> {
         let held_up = decide::hold_up(holdings, self.now, self.question.call.clone());
-        if decide::is_override(&held_up, &told.held_up, |past| self.is_twin(past)) {
+        if decide::is_override(&held_up, &told.held_up, |past| self.is_twin(asker, past)) {
             self.note_down(tree, &[LedgerLine::Overrode(held_up)])?;
             return Ok((GuardOutcome::Overridden, None));
         }

@@ -33,7 +33,14 @@ fn take(settings: &Settings, paths: &[PathBuf], is_release: bool) -> anyhow::Res
     let cwd = std::env::current_dir().context("failed to find the folder in which this runs")?;
     let cwd = cwd.to_str().context("the folder in which this runs has a name that is no text")?.to_owned();
     let nobody = Untrusted::fixed("");
-    let question = Question { session: nobody, cwd, call: None, transcript: None, moment: Moment::Prompt };
+    let question = Question {
+        session: nobody,
+        cwd,
+        call: None,
+        transcript: None,
+        read: Vec::new(),
+        moment: Moment::Prompt,
+    };
     let now = clock::now();
     let machine = Machine::of_system(settings, now)?;
     // Outside of a window it is a person's: the shell holds it then.
