@@ -24,6 +24,15 @@ pub(crate) enum Agent {
 }
 
 impl Agent {
+    /// Returns whether it takes a program that is not there (127) for a refusal, as Gemini CLI 0.61.0 does, or every
+    /// hook that fails, as Copilot CLI 1.0.102 does.
+    pub(super) fn is_stopped_by_failures(self) -> bool {
+        match self {
+            Self::Gemini | Self::Copilot => true,
+            Self::ClaudeCode | Self::Codex | Self::Qwen | Self::Opencode => false,
+        }
+    }
+
     /// Returns its name for people.
     pub(super) fn title(self) -> &'static str {
         match self {
@@ -71,7 +80,7 @@ pub(super) fn guarded(agent: Agent) -> (Asker, &'static [(&'static str, &'static
         ("PreToolUse", "Write|Edit|NotebookEdit|Bash|mcp__.*"),
         ("PostToolUse", "Write|Edit|NotebookEdit|Bash|mcp__.*"),
     ];
-    let codex = &[("UserPromptSubmit", ""), ("PreToolUse", ""), ("PostToolUse", "")];
+    let all = &[("UserPromptSubmit", ""), ("PreToolUse", ""), ("PostToolUse", "")];
     let gemini = &[
         ("BeforeAgent", ""),
         ("BeforeTool", "write_file|replace|run_shell_command"),
@@ -84,10 +93,10 @@ pub(super) fn guarded(agent: Agent) -> (Asker, &'static [(&'static str, &'static
     ];
     match agent {
         Agent::ClaudeCode => (Asker::Claude, claude),
-        Agent::Codex => (Asker::Codex, codex),
+        Agent::Codex => (Asker::Codex, all),
         Agent::Gemini => (Asker::Gemini, gemini),
         Agent::Qwen => (Asker::Qwen, qwen),
-        Agent::Copilot => (Asker::Copilot, &[("PreToolUse", ""), ("PostToolUse", "")]),
+        Agent::Copilot => (Asker::Copilot, all),
         Agent::Opencode => (Asker::Opencode, &[]),
     }
 }
@@ -99,8 +108,9 @@ Take every entry whose command begins with `claimtop bind` or `claimtop guard` o
   Codex:       ~/.codex/hooks.json; groups that stand behind one that goes have to be trusted anew
   Gemini CLI:  ~/.gemini/settings.json
   Qwen Code:   ~/.qwen/settings.json
-  Copilot CLI: .github/hooks/claimtop.json of a repository
-and delete opencode's plugin, ~/.config/opencode/plugin/claimtop.js.
+and delete
+  Copilot CLI: ~/.copilot/hooks/claimtop.json, or .github/hooks/claimtop.json of a repository
+  opencode:    ~/.config/opencode/plugin/claimtop.js
 `claimtop hook check` then says `no`. What they have noted stays in `bindings` and `guard` of the state folder.
 ";
 
@@ -133,8 +143,8 @@ fn snippet(agent: Agent) -> String {
     let is_copilot = agent == Agent::Copilot;
     let version = if is_copilot { "  \"version\": 1,\n" } else { "" };
     let hook = |command: &str, tools: &str| {
-        // Gemini CLI takes the end of a program that is not there (127) for a refusal.
-        let command = if agent == Agent::Gemini { &format!("{command}{IN_ANY_CASE}") } else { command };
+        let command =
+            if agent.is_stopped_by_failures() { &format!("{command}{IN_ANY_CASE}") } else { command };
         let matcher = if tools.is_empty() { String::new() } else { format!(r#""matcher": "{tools}", "#) };
         if is_copilot {
             format!(r#"{{ "type": "command", "bash": "{command}", "timeoutSec": 5 }}"#)
@@ -166,7 +176,7 @@ fn place(agent: Agent) -> &'static str {
         Agent::Gemini => "Gemini CLI: merge into ~/.gemini/settings.json; it runs in folders that you trust",
         Agent::Qwen => "Qwen Code: merge into ~/.qwen/settings.json",
         Agent::Copilot => {
-            "Copilot CLI: .github/hooks/claimtop.json of a repository; it binds where the agent passes the session to its hooks"
+            "Copilot CLI: save as ~/.copilot/hooks/claimtop.json; it binds where the agent passes the session to its hooks"
         }
         Agent::Opencode => "opencode: save as ~/.config/opencode/plugin/claimtop.js; it asks the guard alone",
     }
@@ -187,7 +197,7 @@ mod tests {
             let (asker, all) = guarded(agent);
             let times = text.matches(&format!("claimtop guard --for {}", asker.name())).count();
             let all_pass = text.matches(IN_ANY_CASE).count() == events(agent).len() + times;
-            assert_eq!(all_pass, agent == Agent::Gemini, "{agent:?}");
+            assert_eq!(all_pass, agent.is_stopped_by_failures(), "{agent:?}");
             assert_eq!(times, all.len(), "{agent:?}");
             assert!(times >= 2, "{agent:?}");
             let groups =

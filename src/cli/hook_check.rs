@@ -153,10 +153,11 @@ fn trouble(agent: Agent, path: &Path, own: &[&Installed], settings: &Settings) -
             return Some(format!("{missing} not trusted yet: start codex and review its hooks"));
         }
     }
-    if agent == Agent::Gemini && own.iter().any(|one| !one.command.ends_with(IN_ANY_CASE)) {
-        return Some(
-            "without claimtop it refuses to work: take what `claimtop hook print gemini` shows".to_owned(),
-        );
+    if agent.is_stopped_by_failures() && own.iter().any(|one| !one.command.ends_with(IN_ANY_CASE)) {
+        let name = guarded(agent).0.name();
+        return Some(format!(
+            "without claimtop it refuses to work: take what `claimtop hook print {name}` shows"
+        ));
     }
     let identity = |path: &Path| path.metadata().ok().map(|meta| (meta.dev(), meta.ino()));
     let this = std::env::current_exe().ok().and_then(|path| identity(&path));
@@ -188,7 +189,10 @@ fn places(agent: Agent, settings: &Settings) -> Vec<PathBuf> {
             } else {
                 places.roots.clone()
             };
-            trees.iter().map(|tree| tree.join(".github/hooks/claimtop.json")).collect()
+            // Repositories can have their own beside those.
+            let own = trees.iter().map(|tree| tree.join(".github/hooks/claimtop.json"));
+            let own = own.filter(|file| file.symlink_metadata().is_ok());
+            std::iter::once(places.home.join(".copilot/hooks/claimtop.json")).chain(own).collect()
         }
         Agent::Opencode => vec![places.home.join(".config/opencode/plugin/claimtop.js")],
     }

@@ -3,8 +3,8 @@
 //! Measured with Claude Code 2.1.330, Codex 0.169.0, Gemini CLI 0.61.0 and Qwen Code 0.15.10: a text that is given
 //! before a call reaches the model after it or never; one at a prompt or after a call reaches all four; before
 //! a call only a refusal acts in all. Codex runs the tool when its answer has a key that it does not know.
-//! Copilot CLI is asked and answered as its documents say
-//! (<https://docs.github.com/en/copilot/reference/hooks-reference>); opencode by our own plugin, measured with 1.18.33.
+//! Copilot CLI 1.0.102 and opencode 1.18.33, the latter asked by our own plugin, take a text at a prompt and after a
+//! call as well. Copilot calls its tools in hooks as Claude Code does, and says of a patch nothing but its text.
 
 use serde_json::{Value, json};
 
@@ -112,11 +112,14 @@ fn own_part(asker: Asker, hook: &Object<'_>, whole: &str) -> String {
 }
 
 fn touch(asker: Asker, hook: &Object<'_>) -> Option<Touch> {
+    let tool = hook.str("tool_name")?;
+    if let (Asker::Copilot, "Edit", Some(text)) = (asker, tool, hook.str("tool_input")) {
+        return Some(patch(text));
+    }
     let input = hook.object("tool_input")?;
     let file = |name: &str| Some(Touch::Files(vec![input.str(name)?.to_owned()]));
     let line =
         || input.str("command").map(|line| patched(line).unwrap_or_else(|| Touch::Line(line.to_owned())));
-    let tool = hook.str("tool_name")?;
     match (asker, tool) {
         (_, tool) if tool.starts_with("mcp_") => of_server(tool, input),
         (Asker::Claude, "Write" | "Edit" | "MultiEdit") => file("file_path"),
@@ -124,9 +127,9 @@ fn touch(asker: Asker, hook: &Object<'_>) -> Option<Touch> {
         (Asker::Codex, "apply_patch") => Some(patch(input.str("command")?)),
         (Asker::Opencode, "apply_patch") => Some(patch(input.str("patchText")?)),
         (Asker::Opencode, "write" | "edit" | "multiedit") => file("filePath"),
-        (Asker::Copilot, "create" | "edit") => file("path"),
-        (Asker::Copilot | Asker::Opencode, "bash") => line(),
-        (Asker::Claude | Asker::Codex, "Bash") => line(),
+        (Asker::Copilot, "Write" | "Edit") => file("path"),
+        (Asker::Opencode, "bash") => line(),
+        (Asker::Claude | Asker::Codex | Asker::Copilot, "Bash") => line(),
         (Asker::Gemini, "write_file" | "replace") | (Asker::Qwen, "write_file" | "edit") => file("file_path"),
         (Asker::Gemini | Asker::Qwen, "run_shell_command") => line(),
         _ => None,
@@ -162,14 +165,14 @@ fn patched(line: &str) -> Option<Touch> {
 /// Gives the model a text to read; at a moment at which none reaches it, nothing.
 pub(crate) fn note(asker: Asker, moment: &Moment, text: &str) -> Option<String> {
     let event = match (asker, moment) {
+        // No agent has its model read it before the call.
+        (_, Moment::Before(_)) => return None,
         (Asker::Gemini, Moment::Prompt) => "BeforeAgent",
         (Asker::Gemini, Moment::After(_)) => "AfterTool",
         (Asker::Claude | Asker::Codex | Asker::Qwen, Moment::Prompt) => "UserPromptSubmit",
         (Asker::Claude | Asker::Codex | Asker::Qwen, Moment::After(_)) => "PostToolUse",
-        (Asker::Copilot, Moment::After(_)) => return Some(json!({ "additionalContext": text }).to_string()),
-        (Asker::Opencode, Moment::After(_)) => return Some(json!({ "note": text }).to_string()),
-        // These give their model nothing at a prompt, and no agent does before a call.
-        (Asker::Copilot | Asker::Opencode, Moment::Prompt) | (_, Moment::Before(_)) => return None,
+        (Asker::Copilot, _) => return Some(json!({ "additionalContext": text }).to_string()),
+        (Asker::Opencode, _) => return Some(json!({ "note": text }).to_string()),
     };
     Some(answer(&json!({ "hookEventName": event, "additionalContext": text })))
 }
@@ -233,9 +236,10 @@ mod tests {
         check(Asker::Codex, "apply_patch", &json!({ "command": patch }), files(&["a", "b"]));
         check(Asker::Opencode, "apply_patch", &json!({ "patchText": patch }), files(&["a", "b"]));
         check(Asker::Opencode, "write", &json!({ "filePath": "/w/a" }), files(&["/w/a"]));
-        check(Asker::Copilot, "create", &json!({ "path": "a" }), files(&["a"]));
-        check(Asker::Copilot, "bash", &json!({ "command": "ls" }), Some(Touch::Line("ls".to_owned())));
-        check(Asker::Copilot, "view", &json!({ "path": "a" }), None);
+        check(Asker::Copilot, "Write", &json!({ "path": "a" }), files(&["a"]));
+        check(Asker::Copilot, "Edit", &json!(patch), files(&["a", "b"]));
+        check(Asker::Copilot, "Bash", &json!({ "command": "ls" }), Some(Touch::Line("ls".to_owned())));
+        check(Asker::Copilot, "Read", &json!({ "path": "a" }), None);
         let line = json!({ "command": "git stash", "workdir": "../cart" });
         assert_eq!(asked(Asker::Opencode, "bash", &line).unwrap().cwd, "/w/cart");
         assert_eq!(asked(Asker::Claude, "Bash", &line).unwrap().cwd, "/w/shop", "no key of its");
@@ -252,14 +256,13 @@ mod tests {
     }
 
     #[test]
-    fn an_agent_that_gives_its_model_no_text_is_given_none() {
+    fn every_agent_is_given_a_text_but_before_a_call() {
         let after = Moment::After(Touch::Files(Vec::new()));
         for asker in Asker::ALL {
             assert_eq!(Asker::named(asker.name()), Some(asker));
             assert_eq!(note(asker, &Moment::Before(Touch::Files(Vec::new())), "x"), None);
             assert!(note(asker, &after, "x").unwrap().contains("\"x\""));
-            let is_deaf = matches!(asker, Asker::Copilot | Asker::Opencode);
-            assert_eq!(note(asker, &Moment::Prompt, "x").is_none(), is_deaf, "{asker:?}");
+            assert!(note(asker, &Moment::Prompt, "x").unwrap().contains("\"x\""));
             assert!(refusal(asker, "why").contains("why"));
         }
     }

@@ -345,8 +345,10 @@ const HOST: &str = r#"
 import { ClaimtopGuard } from "./claimtop.mjs"
 const [folder, file] = process.argv.slice(2)
 const hooks = await ClaimtopGuard({ directory: folder })
+const calls = []
 const call = async (tool, args) => {
-  const input = { tool, sessionID: "ses_1", callID: `call_${Math.random()}` }
+  const input = { tool, sessionID: "ses_1", callID: `call_${calls.length}` }
+  calls.push(input.callID)
   try {
     await hooks["tool.execute.before"](input, { args })
   } catch (error) {
@@ -356,8 +358,13 @@ const call = async (tool, args) => {
   await hooks["tool.execute.after"]({ ...input, args }, output)
   console.log(output.output.replaceAll("\n", " "))
 }
+const prompt = { id: "prt_1", type: "text", text: "Go on" }
+const parts = [prompt]
+await hooks["chat.message"]({ sessionID: "ses_1" }, { message: {}, parts })
+console.log(parts.map(({ id, text, synthetic }) => `${id} ${synthetic} ${text}`).join(" | ").replaceAll("\n", " "))
 await call("bash", { command: "git stash" })
-await new Promise((resolve) => setTimeout(resolve, 2100))
+const sent = calls.map((callID) => ({ type: "tool", callID }))
+await hooks["experimental.chat.messages.transform"]({}, { messages: [{ info: {}, parts: [prompt] }, { info: {}, parts: sent }] })
 await call("bash", { command: "git stash" })
 await call("write", { filePath: file, content: "three" })
 "#;
@@ -380,12 +387,15 @@ fn opencode_is_asked_and_told_by_its_plugin() {
         String::from_utf8(said.stdout).unwrap().lines().map(str::to_owned).collect::<Vec<_>>()
     };
     let without = told("/usr/bin:/bin");
-    assert_eq!(without, ["done", "done", "done"], "it works on where claimtop is not installed");
+    let plain = ["prt_1 undefined Go on", "done", "done", "done"];
+    assert_eq!(without, plain, "it works on where claimtop is not installed");
     let bin = Path::new(env!("CARGO_BIN_EXE_claimtop")).parent().unwrap();
     let told = told(&format!("{}:/usr/bin:/bin", bin.display()));
-    let [stash, again, write] = told.as_slice() else { panic!("{told:?}") };
+    let [prompt, stash, again, write] = told.as_slice() else { panic!("{told:?}") };
+    let brief = "prt_1 undefined Go on | prt_10 true claimtop: the window `shop`";
+    assert!(prompt.starts_with(brief) && prompt.contains("`src/pay.rs`"), "{prompt}");
     assert!(stash.starts_with("refused: claimtop held this up once: `git stash`"), "{stash}");
-    assert_eq!(again, "done");
+    assert_eq!(again, "done", "the model has been sent the refusal");
     assert!(write.starts_with("done  claimtop: the window `shop`"), "{write}");
 }
 
@@ -494,22 +504,30 @@ fn the_hooks_of_each_agent_are_checked() {
     };
     world.write("home/.claude/settings.json", &print("claude-code"));
     world.write("home/.codex/hooks.json", &print("codex"));
-    world.write("home/shop/.github/hooks/claimtop.json", &print("copilot"));
+    world.write("home/.copilot/hooks/claimtop.json", &print("copilot"));
+    world.write("home/shop/.github/hooks/claimtop.json", "{}");
     world.write("home/.gemini/settings.json", "{");
     let said = check();
     let line = |agent: &str| said.lines().find(|line| line.starts_with(agent)).unwrap().to_owned();
+    assert_eq!(said.matches("Copilot CLI").count(), 2, "also what the repository has: {said}");
     let yes = line("Claude Code").split_whitespace().skip(3).take(2).collect::<Vec<_>>().join(" ");
     assert_eq!(yes, "yes yes", "{said}");
     assert_eq!(line("Copilot CLI").split_whitespace().filter(|word| *word == "yes").count(), 2, "{said}");
     assert!(line("Codex").contains("9 not trusted yet"), "{said}");
     assert!(line("Gemini CLI").contains("not read"), "{said}");
     let gemini = print("gemini");
-    for (text, is_sound) in [(gemini.replace(" || true", ""), false), (gemini, true)] {
-        world.write("home/.gemini/settings.json", &text);
-        let said = check();
-        let line = said.lines().find(|line| line.starts_with("Gemini")).unwrap();
-        assert_eq!(line.split_whitespace().filter(|word| *word == "yes").count(), 2, "{said}");
-        assert_eq!(line.contains("refuses to work"), !is_sound, "{said}");
+    let copilot = print("copilot");
+    for (agent, file, text) in [
+        ("Gemini", "home/.gemini/settings.json", gemini),
+        ("Copilot", "home/.copilot/hooks/claimtop.json", copilot),
+    ] {
+        for (text, is_sound) in [(text.replace(" || true", ""), false), (text, true)] {
+            world.write(file, &text);
+            let said = check();
+            let line = said.lines().find(|line| line.starts_with(agent)).unwrap();
+            assert_eq!(line.split_whitespace().filter(|word| *word == "yes").count(), 2, "{said}");
+            assert_eq!(line.contains("refuses to work"), !is_sound, "{said}");
+        }
     }
     for (more, expected) in [("", "yes"), ("// mine", "another version")] {
         let plugin = world.run(&["hook", "print", "opencode"]).out + more;

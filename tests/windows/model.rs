@@ -49,9 +49,9 @@ enum Form {
 /// The longest that a word is kept back.
 const LONGEST: Duration = Duration::from_secs(300);
 
-/// How long it thinks before it goes on after a call: a guard takes calls that come at once for calls of one
-/// answer, where its agent's transcript does not tell.
-const THOUGHT: Duration = Duration::from_secs(3);
+/// How long it thinks before it goes on after a call, as every model does: agents write their transcripts a moment
+/// later, by which a guard knows that this is another answer.
+const THOUGHT: Duration = Duration::from_millis(500);
 
 impl Model {
     /// Serves agents that work in this folder.
@@ -152,7 +152,20 @@ fn call(form: Form, step: Step, folder: &str, tools: &[String]) -> (String, Valu
     let path = |file: &str| format!("{folder}/{file}");
     let named = |name: &str, input| (name.to_owned(), input);
     let is_claude = form == Form::Messages;
+    let has = |name: &str| tools.iter().any(|tool| tool == name);
     match step {
+        Step::Read(file) if has("view") => named("view", json!({ "path": path(file) })),
+        Step::Write(file, line) if has("view") => {
+            let more = format!("one\n{line}");
+            named("edit", json!({ "path": path(file), "old_str": "one", "new_str": more }))
+        }
+        Step::Read(file) if has("read") => named("read", json!({ "filePath": path(file) })),
+        Step::Write(file, line) if has("read") => {
+            named("write", json!({ "filePath": path(file), "content": format!("one\n{line}\n") }))
+        }
+        Step::Shell(line) if has("view") || has("read") => {
+            named("bash", json!({ "command": line, "description": "Run it" }))
+        }
         Step::Read(file) if is_claude => named("Read", json!({ "file_path": path(file) })),
         Step::Read(file) if form != Form::Responses => {
             named("read_file", json!({ "file_path": path(file), "absolute_path": path(file) }))
@@ -169,7 +182,7 @@ fn call(form: Form, step: Step, folder: &str, tools: &[String]) -> (String, Valu
         Step::Shell(line) if is_claude => named("Bash", json!({ "command": line, "description": "Run it" })),
         Step::Read(line) | Step::Shell(line) if form == Form::Responses => {
             let line = if matches!(step, Step::Read(_)) { format!("cat {line}") } else { line.to_owned() };
-            if tools.iter().any(|name| name == "exec_command") {
+            if has("exec_command") {
                 named("exec_command", json!({ "cmd": line }))
             } else {
                 named("shell_command", json!({ "command": line }))

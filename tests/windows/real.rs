@@ -152,7 +152,9 @@ pub(crate) const CLAUDE: Agent = Agent {
 };
 pub(crate) const GEMINI: Agent =
     Agent { name: "gemini", package: "@google/gemini-cli@0.61.0", program: "gemini", arguments: &[] };
-const OPENCODE: Agent = Agent {
+pub(crate) const COPILOT: Agent =
+    Agent { name: "copilot", package: "@github/copilot@1.0.102", program: "copilot", arguments: &[] };
+pub(crate) const OPENCODE: Agent = Agent {
     name: "opencode",
     package: "opencode-ai@1.18.33",
     program: "opencode",

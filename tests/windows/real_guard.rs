@@ -9,7 +9,9 @@ use serde_json::{Value, json};
 
 use crate::model::{Model, Script, Step};
 use crate::pty::Screen;
-use crate::real::{Agent, CLAUDE, CODEX, GEMINI, KEY, Leftovers, QWEN, install, is_wanted, parents, shop};
+use crate::real::{
+    Agent, CLAUDE, CODEX, COPILOT, GEMINI, KEY, Leftovers, OPENCODE, QWEN, install, is_wanted, parents, shop,
+};
 use crate::world::World;
 
 /// The prompts that the two windows get.
@@ -55,6 +57,16 @@ impl<'a> Stage<'a> {
     fn hook(&self, instead: Option<&str>) {
         let name = self.agent.name;
         let mut printed = self.world.run(&["hook", "print", name]).out;
+        if name == OPENCODE.name {
+            if let Some(instead) = instead {
+                let guard = r#"spawnSync("claimtop", ["guard", "--for", "opencode"], "#;
+                assert!(printed.contains(guard), "{printed}");
+                printed =
+                    printed.replace(guard, &format!("spawnSync(\"sh\", [\"-c\", {}], ", json!(instead)));
+            }
+            self.world.write("home/.config/opencode/plugin/claimtop.js", &printed);
+            return;
+        }
         if let Some(instead) = instead {
             let word = if name == CLAUDE.name { "claude" } else { name };
             let guard = format!("claimtop guard --for {word}");
@@ -78,6 +90,9 @@ impl<'a> Stage<'a> {
             }
             "codex" => {
                 write("home/.codex/hooks.json", &settings);
+            }
+            "copilot" => {
+                write("home/.copilot/hooks/claimtop.json", &settings);
             }
             "gemini" => {
                 settings["security"] = json!({ "auth": { "selectedType": "gemini-api-key" } });
@@ -105,6 +120,20 @@ impl<'a> Stage<'a> {
                 let unasked = "--dangerously-bypass-hook-trust";
                 command.args(["exec", unasked, "--dangerously-bypass-approvals-and-sandbox", prompt]);
             }
+            "copilot" => command.args(["-p", prompt]),
+            "opencode" => {
+                let base = json!({ "baseURL": format!("{address}/v1"), "apiKey": "none" });
+                let models = json!({ "x": { "name": "x", "tool_call": true } });
+                let provider = json!({
+                    "npm": "@ai-sdk/openai-compatible", "name": "stub", "options": base, "models": models,
+                });
+                let config = json!({
+                    "provider": { "stub": provider }, "model": "stub/x", "small_model": "stub/x",
+                    "autoupdate": false, "share": "disabled",
+                });
+                self.world.write("home/.config/opencode/opencode.json", &config.to_string());
+                command.args(["run", prompt]);
+            }
             "gemini" => command.args(["--skip-trust", "--yolo", "--prompt-interactive", prompt]),
             _ => command.args(["--yolo", "--prompt-interactive", prompt]),
         }
@@ -127,6 +156,10 @@ impl<'a> Stage<'a> {
             ("OPENAI_API_KEY", "none"),
             ("OPENAI_BASE_URL", &versioned),
             ("OPENAI_MODEL", "x"),
+            ("COPILOT_OFFLINE", "true"),
+            ("COPILOT_PROVIDER_BASE_URL", &versioned),
+            ("COPILOT_MODEL", "gpt-4.1"),
+            ("COPILOT_ALLOW_ALL", "true"),
         ] {
             command.env(name, value);
         }
@@ -250,6 +283,16 @@ fn qwen_is_told_and_held_up_once() {
 }
 
 #[test]
+fn copilot_is_told_and_held_up_once() {
+    two_windows(&COPILOT);
+}
+
+#[test]
+fn opencode_is_told_and_held_up_once() {
+    two_windows(&OPENCODE);
+}
+
+#[test]
 fn claude_code_works_on_whatever_its_hook_does() {
     broken(&CLAUDE);
 }
@@ -267,4 +310,14 @@ fn gemini_works_on_whatever_its_hook_does() {
 #[test]
 fn qwen_works_on_whatever_its_hook_does() {
     broken(&QWEN);
+}
+
+#[test]
+fn copilot_works_on_whatever_its_hook_does() {
+    broken(&COPILOT);
+}
+
+#[test]
+fn opencode_works_on_whatever_its_hook_does() {
+    broken(&OPENCODE);
 }
