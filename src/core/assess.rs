@@ -25,10 +25,10 @@ use crate::core::model::context::{CONTEXT_VARIABLE, is_context_id};
 use crate::core::model::process::Children;
 use crate::core::model::report::SCHEMA;
 use crate::core::model::{
-    Action, BrokenPath, ClaudeStatus, ContextFill, ContextId, ContextSource, Evidence, Finding, Format,
-    Judged, Key, KeyKind, Ownership, ProcessState, Record, RecordKind, RecordView, Releasable, Remedy,
-    RepoView, Report, ReportHost, Role, Snapshot, Strength, UnreadWork, Untrusted, Verdict, VerdictState,
-    WindowState, WindowView, Work,
+    Action, BrokenPath, ClaudeStatus, ContextFill, ContextId, ContextSource, Finding, Format, Judged, Key,
+    KeyKind, Ownership, ProcessState, Record, RecordKind, RecordView, Releasable, Remedy, RepoView, Report,
+    ReportHost, Role, Snapshot, Strength, UnreadWork, Untrusted, Verdict, VerdictState, WindowState,
+    WindowView, Work,
 };
 use crate::core::plan::about::{Known, releasable};
 
@@ -162,13 +162,15 @@ fn judge_records(world: &World<'_>, windows: &BTreeMap<u32, Key>, earlier: &[Jud
         Some(same) if ***same == view => Arc::clone(same),
         Some(_) | None => Arc::new(view),
     };
-    let mut last: Box<[Evidence]> = [].into();
+    let mut last: Option<Judged> = None;
     let judge = |record: &Arc<Record>| {
-        let mut verdict = judge(record, world);
-        share_evidence(&mut verdict.evidence, &last);
-        last.clone_from(&verdict.evidence);
+        let verdict = judge(record, world);
         let window = window_of_record(record, &verdict, world);
-        share(view_record(record, (verdict, window), world, windows))
+        let mut view = view_record(record, (verdict, window), world, windows);
+        if let Some(last) = &last {
+            view.share_with(last);
+        }
+        Arc::clone(last.insert(share(view)))
     };
     let mut records: Vec<Judged> = world.snapshot.records.iter().map(judge).collect();
     for (at, verdict) in lent_verdicts(&records, world) {
@@ -177,13 +179,6 @@ fn judge_records(world: &World<'_>, windows: &BTreeMap<u32, Key>, earlier: &[Jud
         }
     }
     records
-}
-
-/// Takes from the record before what is evidence for both: thousands of neighbours have most alike.
-fn share_evidence(evidence: &mut [Evidence], before: &[Evidence]) {
-    for (one, other) in evidence.iter_mut().zip(before).filter(|(one, other)| one == other) {
-        *one = other.clone();
-    }
 }
 
 /// Gives companions the verdict of the record that they belong to: they have no life of their own.

@@ -46,6 +46,15 @@ impl Evidence {
         Arc::make_mut(&mut self.0).at = at.into();
         self
     }
+
+    /// Takes from other evidence all that both state, else what the fact is where that is the same.
+    pub(crate) fn share_with(&mut self, other: &Self) {
+        if self == other {
+            self.clone_from(other);
+        } else if let Some(fact) = Arc::get_mut(&mut self.0).filter(|fact| fact.fact == other.fact) {
+            fact.fact.clone_from(&other.fact);
+        }
+    }
 }
 
 impl Deref for Evidence {
@@ -53,5 +62,23 @@ impl Deref for Evidence {
 
     fn deref(&self) -> &Fact {
         &self.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn evidence_shares_what_it_states_alike_and_nothing_else() {
+        let evidence = |value: &str| Evidence::new("maia G5 {CTX} with heartbeat", value, "/f/session.json");
+        let first = evidence("alpha");
+        for value in ["alpha", "beta"] {
+            let mut second = evidence(value);
+            second.share_with(&first);
+            assert_eq!(second, evidence(value));
+            assert_eq!(second.fact.raw().as_ptr(), first.fact.raw().as_ptr());
+            assert_eq!(Arc::ptr_eq(&second.0, &first.0), value == "alpha");
+        }
     }
 }

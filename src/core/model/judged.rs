@@ -100,6 +100,14 @@ impl RecordView {
         self.record.location.text()
     }
 
+    /// Takes from another what is evidence for both: thousands of neighbours have most alike.
+    pub(crate) fn share_with(&mut self, other: &Self) {
+        let verdicts = self.verdict.evidence.iter_mut().zip(&other.verdict.evidence);
+        verdicts
+            .chain([(&mut self.evidence, &other.evidence)])
+            .for_each(|(one, known)| one.share_with(known));
+    }
+
     /// Returns what it is and where it stands, as evidence.
     pub fn evidence(&self) -> Evidence {
         self.evidence.clone()

@@ -140,6 +140,8 @@ impl Record {
     pub(crate) fn share_with(&mut self, other: &Self) {
         if self.facts == other.facts {
             self.facts.clone_from(&other.facts);
+        } else {
+            share_values(&mut self.facts, &other.facts);
         }
         for (problem, known) in self.problems.iter_mut().zip(&other.problems) {
             if problem == known {
@@ -179,6 +181,14 @@ impl Record {
     }
 }
 
+/// Takes those values from the facts of another record that both say alike.
+fn share_values(facts: &mut NamedTexts, known: &NamedTexts) {
+    for (fact, known) in Arc::make_mut(facts).iter_mut().zip(known.iter()).filter(|(one, other)| one == other)
+    {
+        fact.1.clone_from(&known.1);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -191,7 +201,7 @@ mod tests {
         Record {
             problems: vec![problem],
             claims: vec![StatedClaim::new(ResourceKind::AgentRole, "a", "file", None)],
-            facts: [("mode", mode.to_string().into())].into(),
+            facts: [("mode", mode.to_string().into()), ("query", "what neighbours are asked".into())].into(),
             ..Record::blank(kind, location, Ownership::new(1000, mode), Timestamp::UNIX_EPOCH)
         }
     }
@@ -206,6 +216,7 @@ mod tests {
             assert_eq!(second, record(mode));
             assert_eq!(text(&second) == text(&first), mode == 0o644);
             assert_eq!(Arc::ptr_eq(&second.facts, &first.facts), mode == 0o644);
+            assert_eq!(second.facts[1].1.raw().as_ptr(), first.facts[1].1.raw().as_ptr());
             assert_eq!(second.claims[0].surfaces.as_ptr(), first.claims[0].surfaces.as_ptr());
         }
         assert_ne!(text(&alone), text(&first));
