@@ -443,6 +443,21 @@ fn what_the_processes_of_a_window_take_is_asked_for_while_its_evidence_is_open()
 }
 
 #[test]
+fn what_a_left_over_takes_is_measured_while_its_evidence_is_open() {
+    let report = testing::busy();
+    let one = report.left_overs.iter().find(|one| one.key == key("l-7001")).unwrap().clone();
+    let mut state = seen(report);
+    assert_eq!(measured(&press(&mut state, "6\n")), ["l-7001"]);
+    let grown =
+        |member: &Member| Member { memory: Some(2_700_000_000), command: "another".into(), ..member.clone() };
+    let members: Vec<Member> = one.tree.iter().map(grown).collect();
+    update(&mut state, Msg::Household(one.key.clone(), members));
+    let text = panel_text(&state);
+    assert!(text.contains("2.7 GB") && text.contains(one.tree[0].command.raw()), "{text}");
+    assert!(!text.contains("another"), "it is called as the look has it:\n{text}");
+}
+
+#[test]
 fn a_story_names_the_key_where_it_ends_the_window_that_is_to_be_closed() {
     let mut report = testing::contested();
     let finding = Arc::make_mut(&mut report.findings[0]);

@@ -290,8 +290,7 @@ impl LeftOver {
 
     /// Returns the memory of all its processes in bytes, as far as it was read.
     pub fn memory(&self) -> Option<u64> {
-        let known: Vec<u64> = self.tree.iter().filter_map(|member| member.memory).collect();
-        (!known.is_empty()).then(|| known.iter().sum())
+        memory(&self.tree)
     }
 
     /// Returns all ports that its processes listen on, each once.
@@ -301,4 +300,9 @@ impl LeftOver {
         ports.dedup_by_key(|port| port.number);
         ports
     }
+}
+
+/// Returns the memory of some processes in bytes, as far as it was read.
+pub(crate) fn memory(of: &[Member]) -> Option<u64> {
+    of.iter().filter_map(|member| member.memory).reduce(|sum, more| sum.saturating_add(more))
 }

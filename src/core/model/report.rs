@@ -65,19 +65,21 @@ pub struct BrokenPath {
 }
 
 impl Report {
-    /// Returns what tells the processes of a window from all others.
+    /// Returns what tells the processes of a window, or of a left-over, from all others.
     pub(crate) fn household(&self, key: &Key) -> Option<Household> {
         // The numbers of another machine are others here.
-        let is_here = |window: &&WindowView| window.key.machine().is_none();
-        let window = self.windows.iter().filter(is_here).find(|window| window.key == *key)?;
-        let others =
-            self.windows.iter().filter(is_here).map(|other| other.pid).filter(|pid| *pid != window.pid);
-        Some(Household {
-            key: key.clone(),
-            id: ProcessId { pid: window.pid, start_ticks: window.start_ticks },
-            started_at: window.started_at,
-            others: others.collect(),
-        })
+        if key.machine().is_some() {
+            return None;
+        }
+        let window = self.windows.iter().find(|window| window.key == *key);
+        let window = window.map(|window| (window.pid, window.start_ticks, window.started_at));
+        let left = self.left_overs.iter().find(|left| left.key == *key);
+        let left = left.map(|left| (left.pid, left.start_ticks, left.started_at));
+        let (pid, start_ticks, started_at) = window.or(left)?;
+        let here = self.windows.iter().filter(|window| window.key.machine().is_none());
+        let others = here.map(|other| other.pid).filter(|other| *other != pid);
+        let id = ProcessId { pid, start_ticks };
+        Some(Household { key: key.clone(), id, started_at, others: others.collect() })
     }
 
     /// Returns it without what any window, or any sub-agent, was asked.

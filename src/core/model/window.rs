@@ -70,10 +70,10 @@ pub struct WindowProcess {
     pub started_at: Option<Timestamp>,
 }
 
-/// A window whose processes are to be measured.
+/// A window, or a left-over, whose processes are to be measured.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Household {
-    /// The window.
+    /// The window or the left-over.
     pub key: Key,
     /// Its own process.
     pub id: ProcessId,

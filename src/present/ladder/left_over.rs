@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::core::model::left_over::{Certainty, LeftOver, LeftSort, Member};
+use crate::core::model::left_over::{Certainty, LeftOver, LeftSort, Member, memory};
 use crate::core::model::{LeftTree, Untrusted};
 use crate::present::age;
 use crate::present::left_over::{self, Way};
@@ -17,8 +17,20 @@ const MOST: usize = 24;
 pub(crate) fn write(page: &mut Page, index: &Index, one: &LeftOver) {
     super::finding::write_advice_near(page, index, &one.key);
     facts(page, index, one);
-    tree(page, &one.tree, one.folder.as_ref());
+    tree(page, &processes(index, one), one.folder.as_ref());
     super::finding::write_near(page, index, &one.key);
+}
+
+/// Returns its processes as they were measured since its evidence was opened, else as the look has them.
+fn processes(index: &Index, one: &LeftOver) -> Vec<Member> {
+    let named = |now: &Member| match one.tree.iter().find(|member| member.id == now.id) {
+        Some(known) => Member { command: known.command.clone(), folder: known.folder.clone(), ..now.clone() },
+        None => now.clone(),
+    };
+    match index.members(&one.key) {
+        [] => one.tree.clone(),
+        measured => measured.iter().map(named).collect(),
+    }
 }
 
 /// Writes how sure it is, how it is ended, what it is and whose it was.
@@ -31,7 +43,8 @@ pub(crate) fn facts(page: &mut Page, index: &Index, one: &LeftOver) {
     page.moments.extend(one.window_ended_at);
     page.field("Session ID", &outside(one.session.as_ref()), Tone::Plain);
     page.moment("Started", one.started_at);
-    page.field("Memory", &one.memory().map(megabytes).unwrap_or_default(), Tone::Plain);
+    let memory = memory(&processes(index, one));
+    page.field("Memory", &memory.map(megabytes).unwrap_or_default(), Tone::Plain);
     page.field("Folder", &outside(one.folder.as_ref()), Tone::Plain);
     for evidence in &one.evidence {
         page.evidence(evidence);
