@@ -59,6 +59,7 @@ pub(crate) fn screen(settings: &Settings, mut observer: Observer, about: About) 
     if let Some(nudge) = observer.nudge() {
         tape.asks(Box::new(nudge));
     }
+    let shows_left_overs: Box<dyn Fn(bool)> = Box::new(observer.attention());
     let nudge = observer.nudge().map(|nudge| -> Box<dyn Fn() + Send> { Box::new(nudge) });
     let fleet = fleet::fleet(settings, fleet::Which::All)?;
     let executor = match settings.effective.config.access {
@@ -88,6 +89,7 @@ pub(crate) fn screen(settings: &Settings, mut observer: Observer, about: About) 
     let options = run::Options {
         badge,
         hints,
+        shows_left_overs: Some(shows_left_overs),
         orders: orders(settings),
         fleet,
         is_in_tmux,

@@ -134,6 +134,19 @@ impl Observer {
         self.watch.as_ref().map(Watch::nudge)
     }
 
+    /// Returns what is told whether a person looks at what windows have left. While one does, its figures are
+    /// kept young, at once where they are old.
+    pub(crate) fn attention(&self) -> impl Fn(bool) + Send + 'static {
+        let (shown, nudge) = (self.collector.shown(), self.nudge());
+        move |is_shown| {
+            if shown.set(is_shown)
+                && let Some(nudge) = &nudge
+            {
+                nudge();
+            }
+        }
+    }
+
     /// Returns why changes are missed, each reason once; none where nothing is watched.
     pub fn losses(&self) -> Vec<String> {
         self.watch.as_ref().map(Watch::losses).unwrap_or_default()

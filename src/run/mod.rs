@@ -135,7 +135,13 @@ pub fn run(
         replayed: options.replay.as_ref().map(|replay| replay.at),
         start: options.start.clone(),
     };
-    let shown = screen::show(guard, events, screen, (look(config), alerts), (acting, options.replay));
+    let shown = screen::show(
+        guard,
+        events,
+        screen,
+        (look(config), alerts),
+        (acting, options.replay, options.shows_left_overs),
+    );
     let kept = runtime.block_on(shown)?;
     if let Some(path) = options.view.filter(|_| options.start.kept.as_ref() != Some(&kept)) {
         keep_view(&path, &kept);

@@ -11,7 +11,7 @@ use tokio::time::{Instant, sleep_until};
 
 use super::acting::Acting;
 use super::event::Event;
-use super::options::Replay;
+use super::options::{Replay, Tell};
 use super::pace::Pace;
 use super::terminal::Guard;
 use super::work::Work;
@@ -22,6 +22,7 @@ use crate::app::kept::Kept;
 use crate::app::msg::{Effect, Msg, Step};
 use crate::app::state::{Options, State};
 use crate::app::update;
+use crate::app::view::View;
 use crate::config::Alerts;
 use crate::core::model::{Cost, Report};
 use crate::source::described as own;
@@ -45,6 +46,8 @@ struct Screen {
     look: Look,
     acting: Acting,
     replay: Option<Replay>,
+    /// Is told whether left-overs are shown.
+    shows_left_overs: Option<Tell>,
     attention: Attention,
     alerts: Alerts,
     /// When the next frame is due, if one is.
@@ -62,10 +65,10 @@ pub(super) async fn show(
     mut events: Receiver<Event>,
     options: Options,
     (look, alerts): (Look, Alerts),
-    (acting, replay): (Acting, Option<Replay>),
+    (acting, replay, shows_left_overs): (Acting, Option<Replay>, Option<Tell>),
 ) -> anyhow::Result<Kept> {
     let state = State::new(options, size()?, clock::now());
-    let mut screen = Screen::new(guard, state, look, alerts, acting, replay);
+    let mut screen = Screen { shows_left_overs, ..Screen::new(guard, state, look, alerts, acting, replay) };
     screen.draw()?;
     let mut keys = EventStream::new();
     loop {
@@ -119,6 +122,7 @@ impl Screen {
             look,
             acting,
             replay,
+            shows_left_overs: None,
             attention: Attention::default(),
             alerts,
             due: None,
@@ -192,6 +196,9 @@ impl Screen {
         let effects = update(&mut self.state, msg);
         if self.state.now != before {
             self.told_at = Instant::now();
+        }
+        if let Some(tell) = &self.shows_left_overs {
+            tell(self.state.view == View::LeftOvers);
         }
         for effect in effects {
             match effect {

@@ -14,6 +14,7 @@ use crate::source::names::Names;
 use crate::source::os::fence::Fence;
 use crate::source::places::Places;
 use crate::source::traces::descents::Descents;
+use crate::source::traces::shown::Shown;
 
 /// What may be looked at, and for whom.
 pub(crate) struct Scope {
@@ -26,6 +27,8 @@ pub(crate) struct Scope {
     pub(crate) signatures: Signatures,
     /// Below which of them processes were seen.
     pub(crate) descents: Descents,
+    /// Whether a person looks at what windows have left.
+    pub(crate) shown: Shown,
 }
 
 /// What means another look when it changes.

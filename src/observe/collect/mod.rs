@@ -39,6 +39,7 @@ use crate::source::os::processes::Scanner;
 use crate::source::os::{clock, host};
 use crate::source::places::Places;
 use crate::source::traces::descents::Descents;
+use crate::source::traces::shown::Shown;
 use crate::source::{registry, tombstones, windows};
 
 /// How often all processes are read, whatever seems to happen: 2 min.
@@ -93,6 +94,7 @@ impl Collector {
                 places,
                 signatures,
                 descents: Descents::default(),
+                shown: Shown::default(),
             },
             repositories: Repositories::default(),
             kept: Kept::default(),
@@ -123,6 +125,11 @@ impl Collector {
     /// Returns what was seen of processes.
     pub(crate) fn descents(&self) -> Descents {
         self.scope.descents.clone()
+    }
+
+    /// Returns what keeps the figures of left-overs young.
+    pub(crate) fn shown(&self) -> Shown {
+        self.scope.shown.clone()
     }
 
     /// Lets it read the formats that a person has described as well.

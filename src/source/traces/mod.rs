@@ -4,6 +4,7 @@ mod adopted;
 pub(crate) mod descents;
 mod measured;
 pub(crate) mod servers;
+pub(crate) mod shown;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -54,7 +55,7 @@ impl Source for Reader {
         };
         let tops = self.refresh(&snapshot.processes, &whose);
         self.forget_gone(&mut snapshot.processes);
-        self.measured.refresh(&self.members, &tops, whose.uid, reading.now);
+        self.measured.refresh((&self.members, &tops), whose.uid, scope.shown.get(), reading.now);
         snapshot.traces = self.traces().cloned().collect();
         let members: Vec<&mut Trace> =
             snapshot.traces.iter_mut().filter(|trace| self.members.contains(&trace.id)).collect();

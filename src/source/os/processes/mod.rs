@@ -6,6 +6,7 @@ pub(crate) mod environment;
 pub(crate) mod homes;
 #[cfg(target_os = "linux")]
 pub(crate) mod linux;
+pub(crate) mod measure;
 #[cfg(any(test, not(any(target_os = "linux", target_os = "macos"))))]
 #[cfg_attr(
     any(target_os = "linux", target_os = "macos"),
@@ -28,11 +29,10 @@ use jiff::Timestamp;
 
 use crate::core::judge::agent::{Candidates, Signatures};
 use crate::core::judge::stand_in;
-use crate::core::model::{
-    Hindrance, Household, InputEnd, Load, Member, Port, ProcessId, ProcessTable, Untrusted,
-};
+use crate::core::model::{Household, InputEnd, Member, Port, ProcessId, ProcessTable, Untrusted};
 use crate::format::Base;
 use crate::source::os::processes::homes::Homes;
+use crate::source::os::processes::measure::Measure;
 use crate::source::os::processes::traced::Traced;
 use crate::source::os::processes::usage::Usage;
 use crate::source::os::processes::wanted::{Depth, Wanted};
@@ -146,9 +146,9 @@ pub(crate) fn settled_tick() -> u64 {
     system::settled_tick()
 }
 
-/// Returns what these processes are in the middle of; none is there of whom that cannot be read.
-pub(crate) fn hindrances(those: &[ProcessId]) -> BTreeMap<ProcessId, Hindrance> {
-    system::hindrances(those)
+/// Measures these processes; none is there that has gone.
+pub(crate) fn measures(those: &[ProcessId]) -> BTreeMap<ProcessId, Measure> {
+    system::measures(those)
 }
 
 /// Returns the arguments of a process as they are now, without the secrets in them; none where they may
@@ -160,11 +160,6 @@ pub(crate) fn arguments(pid: u32) -> Vec<Untrusted> {
 /// Returns whether a process is another user's, or may not be looked at by its own.
 pub(crate) fn is_others(pid: u32, uid: u32) -> bool {
     system::is_others(pid, uid)
-}
-
-/// Returns what these processes cost, as far as it may be read.
-pub(crate) fn loads(those: &[ProcessId]) -> Vec<(ProcessId, Option<Load>)> {
-    system::loads(those)
 }
 
 /// Measures a window's own process and those below it, parents before their children.

@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use crate::core::model::{FolderId, Hindrance, Household, InputEnd, Load, Member, Port, ProcessId};
+use crate::core::model::{FolderId, Household, InputEnd, Member, Port, ProcessId};
+use crate::source::os::processes::measure::Measure;
 use crate::source::os::processes::traced::Traced;
 
 /// Which files a process has open is not read.
@@ -21,18 +22,13 @@ pub(crate) fn settled_tick() -> u64 {
     0
 }
 
-/// What they cost is not read.
-pub(crate) fn loads(_those: &[ProcessId]) -> Vec<(ProcessId, Option<Load>)> {
-    Vec::new()
-}
-
-/// Nor what a window's cost.
+/// What those of a window cost is not read.
 pub(crate) fn measured(_of: &Household) -> Vec<Member> {
     Vec::new()
 }
 
 /// Nor what they do.
-pub(crate) fn hindrances(_those: &[ProcessId]) -> BTreeMap<ProcessId, Hindrance> {
+pub(crate) fn measures(_those: &[ProcessId]) -> BTreeMap<ProcessId, Measure> {
     BTreeMap::new()
 }
 

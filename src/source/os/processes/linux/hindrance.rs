@@ -1,11 +1,12 @@
 //! What a process is in the middle of.
 
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, BorrowedFd};
 use std::time::Duration;
 
 use crate::core::model::{Hindrance, ProcessId};
+use crate::source::os::processes::linux::links::{Opened, opened};
 use crate::source::os::processes::linux::proc::{Proc, slurp};
-use crate::source::os::processes::linux::{links, status};
+use crate::source::os::processes::linux::status;
 
 /// How often, and how long apart, it is asked whether a process still waits in the kernel.
 const TRIES: usize = 20;
@@ -14,8 +15,13 @@ const MOMENT: Duration = Duration::from_millis(2);
 /// Reads it; nothing where the process has gone, or is another by now, or may not be read.
 pub(crate) fn read(proc: &mut Proc, id: ProcessId) -> Option<Hindrance> {
     let folder = proc.folder_of(id)?;
+    of(folder.as_fd(), opened(folder.as_fd()).ok().as_ref())
+}
+
+/// Reads the same of a process whose links were read, where they may be.
+pub(crate) fn of(folder: BorrowedFd<'_>, opened: Option<&Opened>) -> Option<Hindrance> {
     let mut text = Vec::new();
-    slurp(folder.as_fd(), "status", &mut text, status::MOST).ok()?;
+    slurp(folder, "status", &mut text, status::MOST).ok()?;
     match (status::tracer(&text)?, status::state(&text)?) {
         // A tracer of a PID namespace above this one has no number here.
         (0, b't') => return Some(Hindrance::Traced(0)),
@@ -23,8 +29,7 @@ pub(crate) fn read(proc: &mut Proc, id: ProcessId) -> Option<Hindrance> {
         (0, _) => {}
         (tracer, _) => return Some(Hindrance::Traced(tracer)),
     }
-    let lock = links::lock_of_git(folder.as_fd()).ok()?;
-    Some(lock.map_or(Hindrance::Nothing, Hindrance::Locking))
+    Some(opened?.lock.clone().map_or(Hindrance::Nothing, Hindrance::Locking))
 }
 
 /// Reads it, and once more in a moment where it waits in the kernel: whoever starts a program waits so until

@@ -7,9 +7,11 @@ use jiff::{SignedDuration, Timestamp};
 
 use crate::core::judge::tool_shell::tool_command;
 use crate::core::model::{Household, Member, ProcessId, Untrusted};
+use crate::source::os::processes::linux::measure::measures;
 use crate::source::os::processes::linux::proc::{Proc, Reading};
 use crate::source::os::processes::linux::ticks::ticks_per_second;
-use crate::source::os::processes::linux::{details, load, print, tcp};
+use crate::source::os::processes::linux::{details, print};
+use crate::source::os::processes::measure::Measure;
 
 /// The most processes that are measured: to add up the pages of a large one takes 2 ms.
 const MOST: usize = 200;
@@ -20,12 +22,12 @@ pub(crate) fn measured(of: &Household) -> Vec<Member> {
     let Ok(mut proc) = Proc::open() else { return Vec::new() };
     let those = tree(&print::parents(&mut proc).unwrap_or_default(), of);
     let ids: Vec<ProcessId> = those.iter().map(|(id, _)| *id).collect();
-    let mut ports = tcp::ports(&mut proc, &ids);
+    let mut measures = measures(&mut proc, &ids);
     let members = those.into_iter().filter_map(|(id, parent)| {
         let folder = proc.folder_of(id)?;
         // What an agent was started with may be what a person asked of it.
         let argv = if id == of.id { Vec::new() } else { details::argv(folder.as_fd(), "cmdline") };
-        let load = load::read(&mut proc, id)?;
+        let Measure { load, ports, hindrance: _ } = measures.remove(&id)?;
         Some(Member {
             id,
             parent,
@@ -34,7 +36,7 @@ pub(crate) fn measured(of: &Household) -> Vec<Member> {
             folder: details::cwd(folder.as_fd(), "cwd"),
             memory: load.memory,
             cpu_time: load.cpu_time,
-            ports: ports.remove(&id).unwrap_or_default(),
+            ports: ports.unwrap_or_default(),
         })
     });
     members.collect()

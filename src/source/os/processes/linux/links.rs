@@ -31,17 +31,30 @@ fn understood(target: &[u8]) -> Option<Nameless> {
     }
 }
 
-/// Returns the inodes of the sockets that a process has open.
-pub(crate) fn sockets(folder: BorrowedFd<'_>) -> Result<Vec<u64>, Errno> {
-    let (mut inodes, at) = (Vec::new(), descriptors(folder)?);
+/// What is asked of all that a process has open.
+#[derive(Default)]
+pub(crate) struct Opened {
+    /// The inodes of its sockets, in order.
+    pub(crate) sockets: Vec<u64>,
+    /// The lock of a git repository.
+    pub(crate) lock: Option<Untrusted>,
+}
+
+/// Reads all links of a process once.
+pub(crate) fn opened(folder: BorrowedFd<'_>) -> Result<Opened, Errno> {
+    let (mut opened, at) = (Opened::default(), descriptors(folder)?);
     each(&at, |name| {
-        if let Some(Nameless::Socket(inode)) = nameless(at.as_fd(), name) {
-            inodes.push(inode);
+        let Ok(target) = readlinkat(&at, name, Vec::new()) else { return };
+        let target = target.as_bytes();
+        if let Some(Nameless::Socket(inode)) = understood(target) {
+            opened.sockets.push(inode);
+        } else if is_lock_of_git(target) {
+            opened.lock = Some(Untrusted::from_bytes(target));
         }
     })?;
-    inodes.sort_unstable();
-    inodes.dedup();
-    Ok(inodes)
+    opened.sockets.sort_unstable();
+    opened.sockets.dedup();
+    Ok(opened)
 }
 
 /// Returns those of these pipes that a process can write into.
@@ -59,19 +72,6 @@ pub(crate) fn written(folder: BorrowedFd<'_>, pipes: &BTreeSet<u64>) -> Result<V
         }
     })?;
     Ok(inodes)
-}
-
-/// Returns the lock of a git repository that a process has open.
-pub(crate) fn lock_of_git(folder: BorrowedFd<'_>) -> Result<Option<Untrusted>, Errno> {
-    let (mut lock, at) = (None, descriptors(folder)?);
-    each(&at, |name| {
-        let target = readlinkat(&at, name, Vec::new()).ok();
-        let target = target.filter(|target| is_lock_of_git(target.as_bytes()));
-        if let Some(target) = target {
-            lock = Some(Untrusted::from_bytes(target.as_bytes()));
-        }
-    })?;
-    Ok(lock)
 }
 
 /// Returns whether this is the path of such a lock: git makes one of each file that it is to replace

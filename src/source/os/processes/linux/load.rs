@@ -1,9 +1,9 @@
 //! What a process costs: its memory and the CPU time that it has used.
 
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, BorrowedFd};
 
 use crate::core::model::{Load, ProcessId};
-use crate::source::os::processes::linux::proc::{Proc, STAT, slurp};
+use crate::source::os::processes::linux::proc::{Proc, slurp};
 use crate::source::os::processes::linux::stat;
 use crate::source::os::processes::linux::ticks::ticks_per_second;
 
@@ -12,13 +12,17 @@ const ROLLUP: usize = 8 << 10;
 
 /// Reads what one process costs; nothing where it has gone or is another by now.
 pub(crate) fn read(proc: &mut Proc, id: ProcessId) -> Option<Load> {
-    let folder = proc.folder_of(id)?;
+    let (folder, stat) = proc.visit(id)?;
+    Some(of(folder.as_fd(), &stat))
+}
+
+/// Reads what a process costs of which this is its `stat`.
+pub(crate) fn of(folder: BorrowedFd<'_>, stat: &[u8]) -> Load {
+    let cpu_time = stat::cpu_ticks(stat).map(|ticks| ticks.saturating_mul(1000) / ticks_per_second());
     let mut text = Vec::new();
-    slurp(folder.as_fd(), "stat", &mut text, STAT).ok()?;
-    let cpu_time = stat::cpu_ticks(&text).map(|ticks| ticks.saturating_mul(1000) / ticks_per_second());
-    let rollup = slurp(folder.as_fd(), "smaps_rollup", &mut text, ROLLUP);
+    let rollup = slurp(folder, "smaps_rollup", &mut text, ROLLUP);
     let memory = rollup.ok().and_then(|()| proportional(&text));
-    Some(Load { memory, cpu_time })
+    Load { memory, cpu_time }
 }
 
 /// Returns the bytes that `Pss:` tells in kB (proc_pid_smaps(5)).

@@ -12,6 +12,7 @@ pub(crate) mod input;
 pub(crate) mod known;
 pub(crate) mod links;
 pub(crate) mod load;
+pub(crate) mod measure;
 pub(crate) mod namespace;
 pub(crate) mod pidfd;
 pub(crate) mod print;
@@ -39,13 +40,14 @@ pub(crate) use self::pidfd::{inode_of as pidfd_inode, lives, of as pidfd_of};
 pub(crate) use self::ticks::ticks_per_second;
 use crate::core::judge::agent::Candidates;
 use crate::core::model::{
-    Hindrance, Household, InnerPids, InputEnd, Load, Member, Port, ProcessId, ProcessTable, Untrusted,
+    Household, InnerPids, InputEnd, Load, Member, Port, ProcessId, ProcessTable, Untrusted,
 };
 use crate::source::os::processes::linux::closer::{Closer, Kept};
 use crate::source::os::processes::linux::known::{Known, KnownProcess};
 use crate::source::os::processes::linux::namespace::inner_pids;
 use crate::source::os::processes::linux::proc::{Proc, Reading};
 use crate::source::os::processes::linux::stat::Line;
+use crate::source::os::processes::measure::Measure;
 use crate::source::os::processes::traced::Traced;
 use crate::source::os::processes::wanted::{Depth, Wanted};
 
@@ -99,13 +101,12 @@ pub(crate) fn loads(those: &[ProcessId]) -> Vec<(ProcessId, Option<Load>)> {
     those.iter().map(|id| (*id, load::read(&mut proc, *id))).collect()
 }
 
-/// Returns what these processes are in the middle of, as far as that can be read.
-pub(crate) fn hindrances(those: &[ProcessId]) -> BTreeMap<ProcessId, Hindrance> {
+/// Measures these processes.
+pub(crate) fn measures(those: &[ProcessId]) -> BTreeMap<ProcessId, Measure> {
     if those.is_empty() {
         return BTreeMap::new();
     }
-    let Ok(mut proc) = Proc::open() else { return BTreeMap::new() };
-    those.iter().filter_map(|id| Some((*id, hindrance::read_settled(&mut proc, *id)?))).collect()
+    Proc::open().map(|mut proc| measure::measures(&mut proc, those)).unwrap_or_default()
 }
 
 /// Returns the TCP ports that each of these processes listens on.

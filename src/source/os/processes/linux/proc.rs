@@ -97,11 +97,16 @@ impl Proc {
 
     /// Opens the folder of this very process; nothing where it has gone.
     pub(crate) fn folder_of(&mut self, id: ProcessId) -> Option<OwnedFd> {
+        self.visit(id).map(|(folder, _)| folder)
+    }
+
+    /// Opens the folder of this very process, and returns what its `stat` says as well.
+    pub(crate) fn visit(&mut self, id: ProcessId) -> Option<(OwnedFd, Vec<u8>)> {
         let folder = self.folder(id.pid).ok()?;
         let mut text = Vec::new();
         let outcome = slurp(folder.as_fd(), "stat", &mut text, STAT);
         match understood(id.pid, outcome.map(|()| text.as_slice())) {
-            Reading::Read(line) if line.process.id == id => Some(folder),
+            Reading::Read(line) if line.process.id == id => Some((folder, text)),
             Reading::Read(_) | Reading::Unreadable | Reading::Gone => None,
         }
     }

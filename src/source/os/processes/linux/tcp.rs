@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::Read;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, BorrowedFd};
 
 use rustix::fs::{CWD, Mode, OFlags, openat, readlinkat};
 use rustix::net::AddressFamily;
@@ -37,20 +37,31 @@ struct Socket {
 /// Returns the ports that each of these processes listens on; none is there of whom that cannot be told,
 /// such as one in another network.
 pub(crate) fn ports(proc: &mut Proc, those: &[ProcessId]) -> BTreeMap<ProcessId, Vec<Port>> {
-    let own = readlinkat(CWD, "/proc/self/ns/net", Vec::new()).ok();
     let open = those.iter().filter_map(|id| {
         let folder = proc.folder_of(*id)?;
-        let inodes = links::sockets(folder.as_fd()).ok()?;
-        let network = readlinkat(&folder, "ns/net", Vec::new()).ok();
-        (inodes.is_empty() || (network.is_some() && network == own)).then_some((*id, inodes))
+        Some((*id, here(folder.as_fd(), links::opened(folder.as_fd()).ok()?.sockets)?))
     });
-    let open: BTreeMap<ProcessId, Vec<u64>> = open.collect();
+    of_sockets(open.collect())
+}
+
+/// Returns the sockets of a process where they are of this network (network_namespaces(7)).
+pub(crate) fn here(folder: BorrowedFd<'_>, sockets: Vec<u64>) -> Option<Vec<u64>> {
+    let network = |at, path| readlinkat(at, path, Vec::new()).ok();
+    let is_here =
+        || network(folder, "ns/net").is_some_and(|one| Some(one) == network(CWD, "/proc/self/ns/net"));
+    (sockets.is_empty() || is_here()).then_some(sockets)
+}
+
+/// Returns the ports that each process listens on by the sockets that it has open, which are of this network.
+pub(crate) fn of_sockets(open: BTreeMap<ProcessId, Vec<u64>>) -> BTreeMap<ProcessId, Vec<Port>> {
     if open.values().all(Vec::is_empty) {
         return open.into_keys().map(|id| (id, Vec::new())).collect();
     }
-    let (listening, is_whole) = sockets(LISTEN);
-    let is_any = open.values().any(|inodes| !among(&listening, None, inodes).is_empty());
-    let connected = if is_any { Some(sockets(ESTABLISHED)) } else { None };
+    let (listening, is_whole) = sockets(LISTEN, |_| true);
+    let own = || open.values().flat_map(|inodes| among(&listening, None, inodes));
+    // Whoever is connected is so in the family of what listens.
+    let is_asked = |family| own().any(|port| port.address.is_ipv6() == (family == AddressFamily::INET6));
+    let connected = own().next().map(|_| sockets(ESTABLISHED, is_asked));
     let connected = connected.as_ref().filter(|(_, is_whole)| *is_whole).map(|(all, _)| all.as_slice());
     let told = open.into_iter().map(|(id, inodes)| {
         let is_sure = is_whole || inodes.is_empty();
@@ -63,14 +74,14 @@ pub(crate) fn ports(proc: &mut Proc, those: &[ProcessId]) -> BTreeMap<ProcessId,
 
 /// Returns every port that somebody listens on; `None` where not all could be read.
 pub(crate) fn listening() -> Option<BTreeSet<u16>> {
-    let (listening, is_whole) = sockets(LISTEN);
+    let (listening, is_whole) = sockets(LISTEN, |_| true);
     is_whole.then(|| listening.iter().map(|one| one.port).collect())
 }
 
 /// Returns the sockets that listen on each of these ports, by their inodes.
 pub(crate) fn listeners(wanted: &BTreeSet<u16>) -> BTreeMap<u16, Vec<u64>> {
     let mut found: BTreeMap<u16, Vec<u64>> = BTreeMap::new();
-    for socket in sockets(LISTEN).0.into_iter().filter(|one| wanted.contains(&one.port)) {
+    for socket in sockets(LISTEN, |_| true).0.into_iter().filter(|one| wanted.contains(&one.port)) {
         found.entry(socket.port).or_default().push(socket.inode);
     }
     found
@@ -86,8 +97,8 @@ pub(crate) fn owners(
     let mut owners: BTreeMap<u64, ProcessId> = BTreeMap::new();
     for id in those {
         let Some(folder) = proc.folder_of(*id) else { continue };
-        let open = links::sockets(folder.as_fd()).unwrap_or_default();
-        for inode in open.into_iter().filter(|inode| inodes.contains(inode)) {
+        let open = links::opened(folder.as_fd()).unwrap_or_default();
+        for inode in open.sockets.into_iter().filter(|inode| inodes.contains(inode)) {
             let owner = owners.entry(inode).or_insert(*id);
             if (id.start_ticks, id.pid) < (owner.start_ticks, owner.pid) {
                 *owner = *id;
@@ -97,10 +108,12 @@ pub(crate) fn owners(
     owners
 }
 
-/// Reads all sockets in a state, and says whether these are all.
-fn sockets(state: u8) -> (Vec<Socket>, bool) {
+/// Reads all sockets of some families in a state, and says whether these are all.
+fn sockets(state: u8, is_asked: impl Fn(AddressFamily) -> bool) -> (Vec<Socket>, bool) {
     let families = [(AddressFamily::INET, "/proc/net/tcp"), (AddressFamily::INET6, "/proc/net/tcp6")];
-    let read = families.map(|(family, path)| asked(family, state).or_else(|| listed(path)));
+    let those = families.into_iter().filter(|(family, _)| is_asked(*family));
+    let read: Vec<Option<Vec<Socket>>> =
+        those.map(|(family, path)| asked(family, state).or_else(|| listed(path))).collect();
     let is_whole = read.iter().all(Option::is_some);
     let all = read.into_iter().flatten().flatten();
     (all.filter(|socket| socket.state == state).collect(), is_whole)
