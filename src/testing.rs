@@ -61,11 +61,13 @@ pub mod core {
     pub use crate::core::judge::agent::Role;
     pub use crate::core::judge::git::tree_of;
     pub use crate::core::judge::local_start::settle;
+    pub use crate::core::judge::tombstone::descent::{Seen, ended, to_keep};
     pub use crate::core::judge::tombstone::ledger::{Lesson, TombstoneLedger};
     pub use crate::core::judge::window::windows;
     pub use crate::core::model::action::{
         Action, Confirmation, Ended, ErrorKind, Obstacle, Offer, Plan, Request, RestoreTo, Step,
     };
+    pub use crate::core::model::descent::{MAX_OF_WINDOW, merged as merged_descents};
     pub use crate::core::model::file::MAX_BYTES;
     pub use crate::core::model::home::{HomeFolder, HomePart};
     pub use crate::core::model::host::{INITIAL_PID_NAMESPACE, INITIAL_TIME_NAMESPACE};

@@ -1,18 +1,20 @@
-//! Keeps tombstones: a file for its owner only, replaced whole. Losing one is safe, so nothing is
-//! brought to the disk, and whoever finds another at it keeps what it has learnt until later.
+//! Keeps tombstones, and who was seen below the dead: a file each, for its owner only, replaced whole. Losing
+//! one is safe, so nothing is brought to the disk, and whoever finds another at it keeps what it has learnt
+//! until later.
 
 use std::ffi::OsStr;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use rustix::io::Errno;
+use serde::Serialize;
 
 use super::bind::{open, replace};
 use crate::act::error::ActionError;
 use crate::act::fs::disk::{Disk, Patience, Spot};
 use crate::core::judge::tombstone::ledger::Lesson;
-use crate::core::model::json;
 use crate::core::model::tombstone::merged;
-use crate::core::model::{Host, Tombstone};
+use crate::core::model::{Descent, Host, Tombstone, descent, json};
+use crate::source::descents;
 use crate::source::tombstones::kept;
 
 /// The file that several claimtops take turns by.
@@ -23,10 +25,28 @@ const LOCK: &str = "tombstones.lock";
 /// # Errors
 /// The folder or the file cannot be made, or another claimtop is at it.
 pub(crate) fn keep<D: Disk>(disk: &D, path: &Path, lesson: &Lesson, host: &Host) -> Result<(), ActionError> {
+    if lesson.has_stones() {
+        change(disk, path, || {
+            let all = merged(kept(path, host)?, &lesson.learnt).into_iter();
+            Ok(all.filter(|stone| !lesson.refuted.contains(&stone.id)).collect())
+        })?;
+    }
+    if lesson.descents.is_empty() {
+        return Ok(());
+    }
+    let path = &beside(path);
     change(disk, path, || {
-        let all = merged(kept(path, host)?, &lesson.learnt).into_iter();
-        Ok(all.filter(|stone| !lesson.refuted.contains(&stone.id)).collect())
+        let has_ended = |one: &Descent| one.counts_on(host) && lesson.ended.contains(&one.id);
+        let mut all = descents::kept(path, host)?;
+        all.retain(|one| !has_ended(one));
+        Ok(descent::merged(all, &lesson.descents))
     })
+}
+
+/// Returns the file of descents: one of its own, which versions of claimtop that know only of tombstones leave
+/// as it is.
+fn beside(tombstones: &Path) -> PathBuf {
+    tombstones.with_file_name("descents.jsonl")
 }
 
 /// Forgets all of them.
@@ -34,20 +54,21 @@ pub(crate) fn keep<D: Disk>(disk: &D, path: &Path, lesson: &Lesson, host: &Host)
 /// # Errors
 /// The folder or the file cannot be made, or another claimtop is at it.
 pub(crate) fn drop_all<D: Disk>(disk: &D, path: &Path) -> Result<(), ActionError> {
-    change(disk, path, || Ok(Vec::new()))
+    change(disk, path, || Ok(Vec::<Tombstone>::new()))?;
+    change(disk, &beside(path), || Ok(Vec::<Descent>::new()))
 }
 
-fn change<D: Disk>(
+fn change<D: Disk, T: Serialize>(
     disk: &D,
     path: &Path,
-    stones: impl FnOnce() -> Result<Vec<Tombstone>, Errno>,
+    all: impl FnOnce() -> Result<Vec<T>, Errno>,
 ) -> Result<(), ActionError> {
     let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else { return Ok(()) };
     let opened = open(disk, folder)?;
     let _lock =
         disk.lock((&opened, OsStr::new(LOCK)), Patience::None).map_err(ActionError::at("lock", path))?;
-    let stones = stones().map_err(ActionError::at("read", path))?;
-    let lines = stones.iter().map(json::to_line).collect::<Result<Vec<_>, _>>();
+    let all = all().map_err(ActionError::at("read", path))?;
+    let lines = all.iter().map(json::to_line).collect::<Result<Vec<_>, _>>();
     let lines = lines.map_err(|error| ActionError::Never(error.to_string()))?;
     let text: String = lines.into_iter().map(|line| line + "\n").collect();
     let draft = format!(".{}.{}.new", name.to_string_lossy(), std::process::id());
@@ -71,14 +92,12 @@ fn write<D: Disk>(
 
 #[cfg(test)]
 mod tests {
-    use std::fs::{File, Permissions};
-    use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, symlink};
-    use std::path::PathBuf;
-
     use super::*;
     use crate::act::fs::system::System;
-    use crate::core::model::{ProcessId, Reason};
+    use crate::core::model::{ProcessId, Reason, SeenBelow};
     use crate::source::os::{clock, host};
+    use std::fs::{File, Permissions};
+    use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, symlink};
 
     /// A folder that is not there yet, and what one look has taught.
     struct Scene {
@@ -113,7 +132,30 @@ mod tests {
         fn keep(&self, learnt: &[u32], refuted: &[u32]) -> Result<(), ActionError> {
             let learnt = learnt.iter().map(|pid| self.stone(*pid)).collect();
             let refuted = refuted.iter().map(|pid| ProcessId { pid: *pid, start_ticks: 1 }).collect();
-            keep(&System, &self.path(), &Lesson { learnt, refuted }, &self.host)
+            keep(&System, &self.path(), &Lesson { learnt, refuted, ..Lesson::default() }, &self.host)
+        }
+
+        /// Keeps who was seen below the window 7, and forgets who has ended.
+        fn keep_below(&self, pids: &[u32], ended: &[u32]) {
+            let id = |pid: &u32| ProcessId { pid: *pid, start_ticks: 1 };
+            let Tombstone { host, boot_id, pid_namespace, time_namespace, .. } = self.stone(7);
+            let descent = |pid: &u32| Descent {
+                id: id(pid),
+                host: host.clone(),
+                boot_id: boot_id.clone(),
+                pid_namespace: self.host.pid_namespace.unwrap_or(pid_namespace),
+                time_namespace: self.host.time_namespace.unwrap_or(time_namespace),
+                below: vec![SeenBelow { id: id(&7), agent: "claude-code".into() }],
+                kept_at: clock::now(),
+            };
+            let descents = pids.iter().map(descent).collect();
+            let lesson = Lesson { descents, ended: ended.iter().map(id).collect(), ..Lesson::default() };
+            keep(&System, &self.path(), &lesson, &self.host).unwrap();
+        }
+
+        fn kept_below(&self) -> Vec<u32> {
+            let kept = descents::kept(&beside(&self.path()), &self.host).unwrap();
+            kept.iter().map(|one| one.id.pid).collect()
         }
 
         fn kept(&self) -> Vec<u32> {
@@ -133,7 +175,23 @@ mod tests {
         drop_all(&System, &scene.path()).unwrap();
         assert!(scene.kept().is_empty());
         let left = std::fs::read_dir(scene.path().parent().unwrap()).unwrap().count();
-        assert_eq!(left, 2, "the file and its lock");
+        assert_eq!(left, 3, "the two files and their lock");
+    }
+
+    #[test]
+    fn who_was_seen_below_the_dead_is_kept_apart_from_tombstones_until_it_ends() {
+        let scene = Scene::new();
+        scene.keep_below(&[70, 71], &[]);
+        assert!(!scene.path().exists(), "no tombstone was learnt");
+        scene.keep(&[7], &[]).unwrap();
+        scene.keep_below(&[60], &[71]);
+        assert_eq!((scene.kept(), scene.kept_below()), (vec![7], vec![60, 70]));
+        assert_eq!(std::fs::metadata(beside(&scene.path())).unwrap().mode() & 0o777, 0o600);
+        std::fs::set_permissions(beside(&scene.path()), Permissions::from_mode(0o666)).unwrap();
+        assert_eq!(scene.kept_below(), [] as [u32; 0], "others could have written it");
+        scene.keep_below(&[61], &[]);
+        drop_all(&System, &scene.path()).unwrap();
+        assert!(scene.kept().is_empty() && scene.kept_below().is_empty());
     }
 
     #[test]
@@ -189,7 +247,8 @@ mod tests {
         drop(lock);
         let linked = scene.path().with_file_name("linked");
         symlink(scene.path(), &linked).unwrap();
-        assert!(keep(&System, &linked, &Lesson::default(), &scene.host).is_err());
+        let lesson = Lesson { refuted: vec![scene.stone(9).id], ..Lesson::default() };
+        assert!(keep(&System, &linked, &lesson, &scene.host).is_err());
         assert_eq!(scene.kept(), [7]);
     }
 }

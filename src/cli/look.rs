@@ -13,7 +13,8 @@ use crate::source::os::host;
 
 /// Prepares to observe the world of these settings; reads nothing yet.
 pub(crate) fn observer(settings: &Settings, signatures: Signatures) -> Observer {
-    let tombstones = settings.places.tombstones().filter(|_| host::owns(&settings.places.home));
+    let may_keep = host::owns(&settings.places.home) && !settings.effective.config.access.is_read_only();
+    let tombstones = settings.places.tombstones().filter(|_| may_keep);
     let tombstones = tombstones.map(|path| -> TombstoneStore {
         Box::new(move |lesson, host| Ok(tombstones::keep(&System, &path, lesson, host)?))
     });

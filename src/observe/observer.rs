@@ -209,7 +209,8 @@ impl Observer {
 
     /// Remembers who was proven dead; where the disk fails, for as long as this program runs.
     fn learn(&mut self, snapshot: &Snapshot, report: &Report) {
-        let lesson = self.ledger.learn(snapshot, report);
+        let mut lesson = self.ledger.learn(snapshot, report);
+        self.collector.add_descents(&mut lesson, snapshot);
         for ProcessId { pid, start_ticks } in &lesson.refuted {
             tracing::warn!(
                 pid,
@@ -225,8 +226,7 @@ impl Observer {
         }
         match store(&self.unkept, &snapshot.host) {
             Ok(()) => {
-                self.unkept = Lesson::default();
-                self.collector.has_kept();
+                self.collector.has_kept(&std::mem::take(&mut self.unkept));
             }
             Err(error) => tracing::debug!(%error, "tombstones could not be kept"),
         }

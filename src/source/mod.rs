@@ -2,6 +2,7 @@
 //! `sqlite::copies` of databases, in claimtop's own folder.
 
 pub(crate) mod bindings;
+pub(crate) mod descents;
 pub(crate) mod described;
 pub(crate) mod git;
 pub(crate) mod guarded;
@@ -13,6 +14,7 @@ pub(crate) mod leo;
 pub(crate) mod names;
 pub(crate) mod obra;
 pub(crate) mod os;
+pub(crate) mod own_lines;
 pub mod places;
 #[cfg_attr(not(feature = "postgres"), path = "postgres/stub.rs")]
 pub mod postgres;

@@ -61,6 +61,11 @@ impl Places {
         self.bindings.is_absolute().then(|| self.bindings.with_file_name("tombstones.jsonl"))
     }
 
+    /// Returns the file of who was seen below windows that have ended, which lies there too.
+    pub(crate) fn descents(&self) -> Option<PathBuf> {
+        self.tombstones().map(|path| path.with_file_name("descents.jsonl"))
+    }
+
     /// Returns the folder in which guarded windows keep their ledgers, which lies beside the notes too.
     pub(crate) fn ledgers(&self) -> Option<PathBuf> {
         self.bindings.is_absolute().then(|| self.bindings.with_file_name("guard").join("trees"))
@@ -69,8 +74,8 @@ impl Places {
     /// Returns what may be read.
     pub(crate) fn fence(&self) -> Fence {
         // What claimtop notes down itself can lie elsewhere (`--state`).
-        let tombstones = self.tombstones();
-        let own = [&self.bindings, &self.copies].into_iter().chain(&tombstones);
+        let (tombstones, descents) = (self.tombstones(), self.descents());
+        let own = [&self.bindings, &self.copies].into_iter().chain(&tombstones).chain(&descents);
         let own = own.filter(|path| path.is_absolute());
         let folders = [&self.tmp, &self.home].into_iter().chain(&self.roots).chain(own);
         if self.confined { Fence::around(folders.map(PathBuf::as_path)) } else { Fence::default() }
@@ -103,6 +108,7 @@ mod tests {
         for (path, is_allowed) in [
             ("/s/claimtop/bindings/a.wait", true),
             ("/s/claimtop/tombstones.jsonl", true),
+            ("/s/claimtop/descents.jsonl", true),
             ("/home/dev/.claude", true),
             ("/s/claimtop/journal.jsonl", false),
             ("/s", false),

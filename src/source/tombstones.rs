@@ -1,9 +1,6 @@
 //! Reads the tombstones that claimtop keeps in its state folder: who was proven dead in this boot.
 
 use std::collections::BTreeSet;
-use std::fs::File;
-use std::io::Read as _;
-use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -11,20 +8,14 @@ use rustix::io::Errno;
 
 use crate::core::judge::tombstone::ledger::Lesson;
 use crate::core::model::tombstone::merged;
-use crate::core::model::{FileMeta, Host, ProcessId, Tombstone};
+use crate::core::model::{Host, ProcessId, Tombstone};
 use crate::source::os::fence::Fence;
-use crate::source::os::open::plain::open_plain;
-
-/// The most bytes that are read: what is kept is less than half of it.
-const MAX_SIZE: u64 = 4 << 20;
-
-/// The bits of others who may write.
-const OTHERS_WRITE: u16 = 0o022;
+use crate::source::own_lines::{self, OwnLines};
 
 /// Reads the file when it has changed, and remembers what no disk would take.
 #[derive(Default)]
 pub(crate) struct Reader {
-    meta: Option<FileMeta>,
+    file: OwnLines,
     read: Arc<[Tombstone]>,
     /// What was learnt here.
     own: Vec<Tombstone>,
@@ -36,8 +27,8 @@ impl Reader {
     /// Returns all that count in this boot.
     pub(crate) fn read(&mut self, path: Option<&Path>, fence: &Fence, host: &Host) -> Arc<[Tombstone]> {
         let path = path.filter(|path| path.parent().is_some_and(|folder| fence.reaches(folder)));
-        if let Some(read) = path.and_then(|path| self.file(path, host)) {
-            let all = merged(read, &self.own).into_iter();
+        if let Some(read) = path.and_then(|path| self.file.changed(path, host)) {
+            let all = merged(of_boot(read, host), &self.own).into_iter();
             self.read = all.filter(|stone| !self.refuted.contains(&stone.id)).collect();
         }
         self.read.clone()
@@ -56,45 +47,17 @@ impl Reader {
         self.own.clear();
         self.refuted.clear();
     }
-
-    /// Reads the file if it is another one than before.
-    fn file(&mut self, path: &Path, host: &Host) -> Option<Vec<Tombstone>> {
-        let (fd, meta) = open_plain(path).ok()?;
-        if self.meta.replace(meta) == Some(meta) {
-            return None;
-        }
-        trusted(fd, &meta, host)
-    }
 }
 
-/// Reads what a file keeps, as much of it as we would have written; nothing of one that is not ours
-/// alone, and nothing where there is none.
+/// Reads what a file keeps of this boot.
 ///
 /// # Errors
 /// It is no plain file, or the system refuses.
 pub(crate) fn kept(path: &Path, host: &Host) -> Result<Vec<Tombstone>, Errno> {
-    match open_plain(path) {
-        Ok((fd, meta)) => Ok(trusted(fd, &meta, host).unwrap_or_default()),
-        Err(Errno::NOENT) => Ok(Vec::new()),
-        Err(errno) => Err(errno),
-    }
+    Ok(of_boot(own_lines::kept(path, host)?, host))
 }
 
-/// Reads an open file; `None` where others can write it, for that proves nothing to us.
-fn trusted(fd: OwnedFd, meta: &FileMeta, host: &Host) -> Option<Vec<Tombstone>> {
-    if meta.ownership.uid != host.uid || meta.ownership.mode & OTHERS_WRITE != 0 {
-        return None;
-    }
-    let mut bytes = Vec::new();
-    File::from(fd).take(MAX_SIZE).read_to_end(&mut bytes).ok()?;
-    Some(parse(&bytes, host))
-}
-
-/// Reads lines; one that makes no sense, or is of another boot, is forgotten.
-fn parse(bytes: &[u8], host: &Host) -> Vec<Tombstone> {
-    let stones = bytes.split(|byte| *byte == b'\n').filter_map(|line| serde_json::from_slice(line).ok());
-    merged(
-        stones.filter(|stone: &Tombstone| host.boot_id.as_deref() == Some(stone.boot_id.raw())).collect(),
-        &[],
-    )
+fn of_boot(mut all: Vec<Tombstone>, host: &Host) -> Vec<Tombstone> {
+    all.retain(|stone| host.boot_id.as_deref() == Some(stone.boot_id.raw()));
+    merged(all, &[])
 }

@@ -12,6 +12,7 @@
 )]
 
 mod bindings;
+mod descents;
 pub(crate) mod expect;
 mod files;
 pub(crate) mod forget;
@@ -42,8 +43,8 @@ use self::expect::Expect;
 use self::files::absolute;
 use self::rows::{DatabaseSpec, RowSpec};
 use self::spec::{
-    BindingSpec, FileSpec, HostSpec, ProcessSpec, RepoSpec, SeenSpec, SessionFileSpec, SourceSpec,
-    TombstoneSpec, TraceSpec, WorkSpec,
+    BindingSpec, DescentSpec, FileSpec, HostSpec, ProcessSpec, RepoSpec, SeenSpec, SessionFileSpec,
+    SourceSpec, TombstoneSpec, TraceSpec, WorkSpec,
 };
 
 /// One world.
@@ -82,6 +83,8 @@ pub(crate) struct WorldFile {
     work: Vec<WorkSpec>,
     #[serde(default)]
     tombstone: Vec<TombstoneSpec>,
+    #[serde(default)]
+    descent: Vec<DescentSpec>,
     #[serde(default)]
     trace: Vec<TraceSpec>,
     #[serde(default)]
@@ -253,6 +256,7 @@ impl WorldFile {
             tombstones: merged(self.tombstone.iter().map(|spec| self.tombstone(spec)).collect(), &[]).into(),
             host,
         };
+        descents::recall(self, &snapshot.host, &snapshot.processes, &mut snapshot.traces);
         for file in &self.file {
             self.read_file(file, &mut snapshot);
         }

@@ -280,6 +280,29 @@ pub(super) struct TombstoneSpec {
     pub(super) time_namespace: Option<u64>,
 }
 
+/// A process that was seen below a window which has ended since, as it is kept.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct DescentSpec {
+    pub(super) pid: u32,
+    /// When it started; as the process of the world that has its PID did, where that is not said.
+    #[serde(default)]
+    pub(super) started: Option<String>,
+    /// The windows, the nearest first.
+    pub(super) below: Vec<u32>,
+    #[serde(default = "a_minute_ago")]
+    pub(super) kept: String,
+    /// How many younger ones are kept of the same window, which have ended.
+    #[serde(default)]
+    pub(super) younger: u32,
+    #[serde(default)]
+    pub(super) boot_id: Option<String>,
+    #[serde(default)]
+    pub(super) pid_namespace: Option<u64>,
+    #[serde(default)]
+    pub(super) time_namespace: Option<u64>,
+}
+
 /// What a process says of where it comes from.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]

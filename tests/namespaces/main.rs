@@ -13,6 +13,7 @@
 )]
 
 mod churn;
+mod descents;
 mod hidden;
 mod overlay;
 mod pids;

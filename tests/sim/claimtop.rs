@@ -85,6 +85,10 @@ fn work(scheduler: &Arc<Scheduler>, me: usize, manner: Manner) {
         let is_by_number = manner == Manner::ByNumber;
         state.processes = Box::new(SimMachine { scheduler: Arc::clone(scheduler), is_by_number });
         while !is_over(scheduler) {
+            // A screen ends, or another command is called: it knows what is kept, and no more.
+            if scheduler.with(|world| world.rng.happens(250)) {
+                observer = SimObserver::new(Arc::clone(scheduler), me, manner.scan_mode());
+            }
             match manner {
                 Manner::Real(_) | Manner::On(_) | Manner::ByNumber => act(scheduler, &state, &mut observer),
                 Manner::Naive => act_naively(scheduler, &state, &mut observer),

@@ -155,6 +155,11 @@ fn overlooking_who_went_to_the_background_is_found_out() {
 }
 
 #[test]
+fn taking_whoever_has_a_kept_pid_for_that_process_is_found_out() {
+    check_control(Manner::Real(ScanMode::Credulous(Credit::Numbers)), "and needed");
+}
+
+#[test]
 fn signalling_a_number_is_found_out() {
     check_control(Manner::ByNumber, "signalled, and needed");
 }
@@ -170,7 +175,8 @@ fn everything_that_can_happen_does() {
         "end: Partly", "end: changed before", "changes while it is ended", "ended with children: Exit",
         "ended with children: Hangup", "ended with children: Kill", "ended with children: KillGroup",
         "ended with children: Move", "nested agents", "became agents", "agents in panes", "a person's nohup",
-        "terminals ended", "jobs of at", "boxed", "/clear", "/resume",
+        "terminals ended", "jobs of at", "boxed", "/clear", "/resume", "descents kept",
+        "exact by a kept descent",
     ] {
         assert!(tally.of(what) > 0, "no {what:?} in\n{}", tally.table());
     }

@@ -1,17 +1,19 @@
 //! How a claimtop looks at the world: through the real parsers, records first.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
 use claimtop::core::assess::Policy;
 use claimtop::core::judge::agent::{Role, Signatures};
 use claimtop::core::model::{
-    Content, FileImage, Format, Host, InnerPids, Notes, Process, ProcessId, ProcessState, ProcessTable, Repo,
-    RepoSort, Report, SeenAgent, Snapshot, Untrusted, Worktree,
+    Certainty, Content, Descent, FileImage, Format, Host, InnerPids, Notes, Process, ProcessId, ProcessState,
+    ProcessTable, Repo, RepoSort, Report, SeenAgent, Snapshot, Untrusted, Worktree,
 };
 use claimtop::testing::act::Look;
-use claimtop::testing::core::{INITIAL_PID_NAMESPACE, INITIAL_TIME_NAMESPACE, TombstoneLedger, merged};
+use claimtop::testing::core::{
+    INITIAL_PID_NAMESPACE, INITIAL_TIME_NAMESPACE, TombstoneLedger, ended, merged, merged_descents, to_keep,
+};
 use claimtop::testing::format::{self, FileKind, Parsed, Reading};
 use claimtop::testing::source::Descents;
 use jiff::tz::TimeZone;
@@ -44,6 +46,8 @@ pub(crate) enum Credit {
     Orphans,
     /// What an environment says, wherever it was handed on.
     Environments,
+    /// That a PID is still that of the process that was seen below a window.
+    Numbers,
     /// That no roster of background sessions could be read: it takes that for none.
     NoRoster,
 }
@@ -57,6 +61,8 @@ pub(crate) struct SimObserver {
     /// When it listed the processes last, by how long the machine was up.
     listed_at: SignedDuration,
     descents: Descents,
+    /// Of whom it knows only by what is kept that they ran below a window.
+    recalled: BTreeSet<ProcessId>,
 }
 
 static POLICY: OnceLock<Policy> = OnceLock::new();
@@ -75,6 +81,7 @@ impl SimObserver {
             seen: BTreeMap::new(),
             listed_at: SignedDuration::ZERO,
             descents: Descents::default(),
+            recalled: BTreeSet::new(),
         }
     }
 
@@ -107,12 +114,39 @@ impl SimObserver {
             world.stones = stones.filter(|stone| !lesson.refuted.contains(&stone.id)).collect();
             lesson.learnt.iter().for_each(|_| world.tally.count("tombstones"));
             lesson.refuted.iter().for_each(|_| world.tally.count("tombstones refuted"));
+            let new = self.descents.read(|seen| to_keep(seen, &world.descents, snapshot));
+            new.iter().for_each(|_| world.tally.count("descents kept"));
+            let ended = ended(&world.descents, snapshot);
+            world.descents.retain(|one| !ended.contains(&one.id));
+            world.descents = merged_descents(std::mem::take(&mut world.descents), &new);
         });
     }
 
     /// Lets the oracle see what is offered.
     pub(crate) fn check_offers(&self, report: &Report) {
-        self.scheduler.with(|world| crate::whose::check_offers(world, report, self.listed_at));
+        self.scheduler.with(|world| {
+            let by_descent = report.left_overs.iter().filter(|one| {
+                let id = ProcessId { pid: one.pid, start_ticks: one.start_ticks };
+                one.certainty == Certainty::Exact
+                    && self.recalled.contains(&id)
+                    && one.evidence.iter().any(|evidence| evidence.fact == "seen".into())
+            });
+            by_descent.for_each(|_| world.tally.count("exact by a kept descent"));
+            crate::whose::check_offers(world, report, self.listed_at);
+        });
+    }
+
+    /// Takes over what claimtops before have seen below windows.
+    fn recall(&mut self, kept: &[Descent], snapshot: &Snapshot) {
+        let known: BTreeSet<ProcessId> = self.descents.read(|seen| seen.keys().copied().collect());
+        let table = &snapshot.processes;
+        let mut kept = kept.to_vec();
+        if self.scan_mode == ScanMode::Credulous(Credit::Numbers) {
+            kept.iter_mut().for_each(|one| one.id = table.get(one.id.pid).map_or(one.id, |heir| heir.id));
+        }
+        self.descents.recall(&kept, &snapshot.host, table);
+        let all: BTreeSet<ProcessId> = self.descents.read(|seen| seen.keys().copied().collect());
+        self.recalled.extend(all.difference(&known));
     }
 
     /// Notes which agents were seen alive, as the collector does.
@@ -166,6 +200,8 @@ impl Look for SimObserver {
         self.listed_at = self.scheduler.with(|world| world.up_for());
         let scan_mode = self.scan_mode;
         if self.scheduler.with(|world| world.fault_model.background) {
+            let kept = self.scheduler.with(|world| world.descents.clone());
+            self.recall(&kept, &snapshot);
             self.scheduler
                 .step(self.me, |world| traces::read(world, &mut snapshot, &self.descents, scan_mode));
         }

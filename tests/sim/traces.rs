@@ -17,7 +17,7 @@ use crate::world::World;
 pub(crate) fn read(world: &mut World, snapshot: &mut Snapshot, descents: &Descents, scan_mode: ScanMode) {
     let (mut traces, mut gone) = (Vec::<Trace>::new(), Vec::new());
     let signatures = &crate::observer::policy().signatures;
-    let seen = descents.note(&snapshot.processes, signatures);
+    let seen = descents.note(&snapshot.processes, signatures, (&snapshot.host, snapshot.taken_at));
     let tops: Vec<Process> = left(&snapshot.processes, signatures, &seen).into_iter().cloned().collect();
     for top in tops {
         let trace = trace(world, &mut gone, &top, scan_mode);

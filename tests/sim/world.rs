@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::path::{Path, PathBuf};
 
-use claimtop::core::model::{Medium, Tombstone};
+use claimtop::core::model::{Descent, Medium, Tombstone};
 use jiff::{SignedDuration, Timestamp};
 
 use crate::background::{self, Job};
@@ -68,6 +68,8 @@ pub(crate) struct World {
     pub(crate) locks: BTreeMap<u64, u64>,
     /// Who is known to be dead: the file that all claimtops share.
     pub(crate) stones: Vec<Tombstone>,
+    /// Who was seen below whom of them, and lived on: another such file.
+    pub(crate) descents: Vec<Descent>,
     pub(crate) steps_left: usize,
     pub(crate) tally: Tally,
     pub(crate) breaches: Vec<String>,
@@ -103,6 +105,7 @@ impl World {
             removed: BTreeSet::new(),
             locks: BTreeMap::new(),
             stones: Vec::new(),
+            descents: Vec::new(),
             steps_left: crate::STEPS,
             tally: Tally::default(),
             breaches: Vec::new(),

@@ -87,7 +87,7 @@ impl World {
                 reason: Reason::NoProcess,
             })
         });
-        let lesson = Lesson { learnt: learnt.collect(), refuted: Vec::new() };
+        let lesson = Lesson { learnt: learnt.collect(), ..Lesson::default() };
         Ok(tombstones::keep(&System, &path, &lesson, &host)?)
     }
 

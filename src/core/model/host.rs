@@ -87,6 +87,12 @@ impl Host {
         zero.checked_add(passed).ok()
     }
 
+    /// Returns whether the tick of a start was over by a moment, whatever two readings of the clock may differ by:
+    /// then whoever gets that PID later starts at a later tick.
+    pub(crate) fn is_past(&self, start_ticks: u64, moment: Timestamp) -> bool {
+        self.wall_clock(start_ticks.saturating_add(2)).is_some_and(|over| over <= moment)
+    }
+
     /// Says in words when a process started, as exactly as the system counts it.
     pub(crate) fn start_words(&self, start_ticks: u64) -> String {
         match self.wall_clock(start_ticks).filter(|_| self.platform == Platform::MacOs) {

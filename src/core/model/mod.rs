@@ -5,6 +5,7 @@ pub(crate) mod claim;
 pub(crate) mod code;
 pub(crate) mod context;
 pub(crate) mod death;
+pub mod descent;
 pub(crate) mod diagnosis;
 pub(crate) mod evidence;
 pub(crate) mod file;
@@ -51,6 +52,7 @@ pub(crate) use self::action::{
 };
 pub use self::claim::{ClaimStatus, ClaimView, Releasable};
 pub use self::code::{Code, Severity};
+pub use self::descent::Descent;
 pub use self::diagnosis::{Bound, Cost, Measured, Watched};
 pub use self::evidence::{Evidence, Fact};
 pub use self::file::{Content, FileImage, FileMeta, Refusal};

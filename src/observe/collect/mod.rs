@@ -19,6 +19,7 @@ use jiff::{SignedDuration, Timestamp};
 pub(crate) use self::kept::MAX_KEPT;
 use crate::core::judge::agent::Signatures;
 use crate::core::judge::local_start;
+use crate::core::judge::tombstone::descent;
 use crate::core::judge::tombstone::ledger::Lesson;
 use crate::core::model::{Described, Notes, ProcessTable, Repo, Snapshot, SourceHealth};
 use crate::format::{Base, Reading};
@@ -40,7 +41,7 @@ use crate::source::os::{clock, host};
 use crate::source::places::Places;
 use crate::source::traces::descents::Descents;
 use crate::source::traces::shown::Shown;
-use crate::source::{registry, tombstones, windows};
+use crate::source::{descents, registry, tombstones, windows};
 
 /// How often all processes are read, whatever seems to happen: 2 min.
 const WHOLE_EVERY: SignedDuration = SignedDuration::from_mins(2);
@@ -58,6 +59,7 @@ pub struct Collector {
     whole_at: Option<Timestamp>,
     sources: Vec<Box<dyn Source>>,
     tombstones: tombstones::Reader,
+    descents: descents::Reader,
     openers: Openers,
     layout: Arc<Layout>,
     /// Where the windows of the last look worked.
@@ -103,6 +105,7 @@ impl Collector {
             clock: ClockWatch::default(),
             whole_at: None,
             tombstones: tombstones::Reader::default(),
+            descents: descents::Reader::default(),
             openers: Openers::default(),
             layout: Arc::new(layout),
             working: BTreeSet::new(),
@@ -165,9 +168,17 @@ impl Collector {
         self.tombstones.learn(lesson);
     }
 
+    /// Adds to what a look has taught who was seen below whom of the dead, and lives on.
+    pub(crate) fn add_descents(&self, lesson: &mut Lesson, snapshot: &Snapshot) {
+        let kept = self.descents.last();
+        lesson.descents = self.scope.descents.read(|seen| descent::to_keep(seen, kept, snapshot));
+        lesson.ended = descent::ended(kept, snapshot);
+    }
+
     /// Notes that all that was taught so far is in the file, which alone counts from then on.
-    pub(crate) fn has_kept(&mut self) {
+    pub(crate) fn has_kept(&mut self, lesson: &Lesson) {
         self.tombstones.has_kept();
+        self.descents.learn(&lesson.descents);
     }
 
     /// Lets later looks take what was last read of a server, which is followed from now on,
@@ -279,6 +290,8 @@ impl Collector {
             plain_folders: found.plain(&self.working),
             traces: Vec::new(),
         };
+        let kept = self.descents.read(places.descents().as_deref(), fence, reading.host);
+        self.scope.descents.recall(&kept, reading.host, &snapshot.processes);
         for source in &mut self.sources {
             source.add_to(&mut snapshot, &self.scope, &reading);
             source.hints(&self.scope, &mut self.hints);

@@ -13,7 +13,7 @@ use jiff::Timestamp;
 
 use crate::core::judge::agent::Signatures;
 use crate::core::model::process::{Children, ancestry};
-use crate::core::model::{Process, ProcessId, ProcessTable, Snapshot, SourceHealth, Trace, Untrusted};
+use crate::core::model::{Host, Process, ProcessId, ProcessTable, Snapshot, SourceHealth, Trace, Untrusted};
 use crate::format::{Base, Reading};
 use crate::source::interface::{Scope, Source};
 use crate::source::os::processes::traced::Traced;
@@ -52,6 +52,7 @@ impl Source for Reader {
             uid: reading.host.uid,
             homes: &homes,
             settled_tick: settled_tick(),
+            look: (reading.host, reading.now),
         };
         let tops = self.refresh(&snapshot.processes, &whose);
         self.forget_gone(&mut snapshot.processes);
@@ -84,6 +85,8 @@ struct Whose<'a> {
     homes: &'a [&'a Path],
     /// Who has begun later may still become another program, under the same name.
     settled_tick: u64,
+    /// The machine, and when the look began.
+    look: (&'a Host, Timestamp),
 }
 
 impl Whose<'_> {
@@ -100,7 +103,7 @@ impl Reader {
         before.retain(|id, known| {
             id.start_ticks <= whose.settled_tick && (!self.members.contains(id) || is_as_before(*id, known))
         });
-        let seen = whose.descents.note(table, whose.signatures);
+        let seen = whose.descents.note(table, whose.signatures, whose.look);
         self.read(&left(table, whose.signatures, &seen), &mut before, whose);
         for trace in self.known.values_mut().filter_map(|known| known.trace.as_mut()) {
             trace.seen_below = whose.descents.of(trace.id);
@@ -193,6 +196,8 @@ mod tests {
     use std::process::{Child, Command, Stdio};
 
     use super::*;
+    use crate::source::os::clock::now;
+    use crate::source::os::host::host;
     use crate::source::os::processes::linux::proc::{self, Proc};
 
     /// A process that is ended with this.
@@ -233,7 +238,14 @@ mod tests {
         let signatures = &Signatures::built_in().unwrap();
         reader.refresh(
             table,
-            &Whose { signatures, descents: &Descents::default(), uid, homes: &homes, settled_tick: u64::MAX },
+            &Whose {
+                signatures,
+                descents: &Descents::default(),
+                uid,
+                homes: &homes,
+                settled_tick: u64::MAX,
+                look: (&host(now()), now()),
+            },
         );
         reader.traces().map(|trace| (trace.id.pid, trace.argv.clone())).collect()
     }

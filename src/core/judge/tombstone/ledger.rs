@@ -8,7 +8,7 @@ use crate::core::judge::binding::holder::Holder;
 use crate::core::judge::tombstone::may_be;
 use crate::core::model::process::has_exited;
 use crate::core::model::{
-    Absence, Process, ProcessId, Reason, RecordView, Report, Role, Snapshot, Tombstone, Untrusted,
+    Absence, Descent, Process, ProcessId, Reason, RecordView, Report, Role, Snapshot, Tombstone, Untrusted,
     VerdictState,
 };
 
@@ -19,18 +19,29 @@ pub struct Lesson {
     pub learnt: Vec<Tombstone>,
     /// Whose tombstone was wrong: such a process lives.
     pub refuted: Vec<ProcessId>,
+    /// Who was seen below whom of the dead, and lives on.
+    pub descents: Vec<Descent>,
+    /// Who of those that are kept so has ended.
+    pub ended: Vec<ProcessId>,
 }
 
 impl Lesson {
-    /// Adds what another look has taught.
+    /// Adds what a later look has taught. It tells anew of every descent that is not kept yet.
     pub(crate) fn add(&mut self, later: Self) {
-        self.learnt.extend(later.learnt);
-        self.refuted.extend(later.refuted);
+        let Self { learnt, refuted, descents, ended } = later;
+        self.learnt.extend(learnt);
+        self.refuted.extend(refuted);
+        (self.descents, self.ended) = (descents, ended);
     }
 
     /// Returns whether there is nothing to keep.
     pub fn is_empty(&self) -> bool {
-        self.learnt.is_empty() && self.refuted.is_empty()
+        !self.has_stones() && self.descents.is_empty()
+    }
+
+    /// Returns whether any of it is about tombstones.
+    pub(crate) fn has_stones(&self) -> bool {
+        !self.learnt.is_empty() || !self.refuted.is_empty()
     }
 }
 
@@ -65,6 +76,7 @@ impl TombstoneLedger {
         Lesson {
             learnt: new.filter_map(|(id, session)| stone(id, session, snapshot)).collect(),
             refuted: refuted(snapshot),
+            ..Lesson::default()
         }
     }
 }

@@ -6,7 +6,11 @@
 //! look at all processes of the namespace proves the death. A helper's PID, a session, or a holder
 //! without a start gets none. A living process with the same PID and start refutes it, and another
 //! boot ends it; forgetting one is always safe.
+//!
+//! Beside them are kept the processes that were seen below a window and live on after it: so a later look
+//! of another program judges as one that saw them there.
 
+pub(crate) mod descent;
 pub(crate) mod ended;
 pub(crate) mod ledger;
 #[cfg(test)]

@@ -1,0 +1,54 @@
+//! Reads who was seen below windows that have ended since, as claimtop keeps it in its state folder.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use rustix::io::Errno;
+
+use crate::core::model::descent::merged;
+use crate::core::model::{Descent, Host};
+use crate::source::os::fence::Fence;
+use crate::source::own_lines::{self, OwnLines};
+
+/// Reads the file when it has changed, and remembers what it was told is in it.
+#[derive(Default)]
+pub(crate) struct Reader {
+    file: OwnLines,
+    read: Arc<[Descent]>,
+}
+
+impl Reader {
+    /// Returns all that count in this boot.
+    pub(crate) fn read(&mut self, path: Option<&Path>, fence: &Fence, host: &Host) -> Arc<[Descent]> {
+        let path = path.filter(|path| path.parent().is_some_and(|folder| fence.reaches(folder)));
+        if let Some(read) = path.and_then(|path| self.file.changed(path, host)) {
+            self.read = of_boot(read, host).into();
+        }
+        self.read.clone()
+    }
+
+    /// Returns what was last read.
+    pub(crate) fn last(&self) -> &[Descent] {
+        &self.read
+    }
+
+    /// Takes in what is kept from now on.
+    pub(crate) fn learn(&mut self, learnt: &[Descent]) {
+        if !learnt.is_empty() {
+            self.read = merged(self.read.to_vec(), learnt).into();
+        }
+    }
+}
+
+/// Reads what a file keeps of this boot.
+///
+/// # Errors
+/// It is no plain file, or the system refuses.
+pub(crate) fn kept(path: &Path, host: &Host) -> Result<Vec<Descent>, Errno> {
+    Ok(of_boot(own_lines::kept(path, host)?, host))
+}
+
+fn of_boot(mut all: Vec<Descent>, host: &Host) -> Vec<Descent> {
+    all.retain(|one| host.boot_id.as_deref() == Some(one.boot_id.raw()));
+    merged(all, &[])
+}
