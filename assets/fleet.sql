@@ -7,7 +7,7 @@
 -- Who may do what:
 --   claimtop_witness   executes enrol, claim, beat, contest, take and receipt, each for its own hosts; reads no table
 --   claimtop_view      reads the hosts of its own login and of its teams, and what they tell; may look closely
---   claimtop_operate   asks for orders to hosts that it may see, and declares a host lost
+--   claimtop_operate   asks for orders to hosts that it may see, takes them back, and declares a host lost
 -- Give them to logins: grant claimtop_witness to some_login. Teams are rows of claimtop.member.
 --
 -- Nothing here needs a session of its own: no LISTEN, no advisory lock, no temporary table, no setting that outlives
@@ -508,7 +508,8 @@ begin
     return '{"outcome":"unknown"}';
   end if;
   if exists (select from claimtop."order" o where o.host = host_id and o.id = order_id) then
-    return (select json_build_object('outcome', 'ok', 'number', o.number)::text
+    return (select json_build_object('outcome', 'ok', 'number', o.number,
+        'started', claimtop.milliseconds(pg_postmaster_start_time()))::text
       from claimtop."order" o where o.host = host_id and o.id = order_id and o.asked_by = session_user);
   end if;
   if it.state <> 'ok' or it.claim_boot is not null then
@@ -524,12 +525,29 @@ begin
   then
     return '{"outcome":"busy"}';
   end if;
-  update claimtop.host h set orders = h.orders + 1 where h.host = host_id returning h.* into it;
+  -- Whoever asks waits for the answer: the next beats come soon.
+  update claimtop.host h set orders = h.orders + 1,
+    hot_until = greatest(h.hot_until, moment + interval '30 seconds')
+    where h.host = host_id returning h.* into it;
   insert into claimtop."order"
     (host, number, epoch, id, kind, payload, signature, asked_by, asked_at, expires_at)
     values (host_id, it.orders, at_epoch, order_id, order_kind, order_payload, order_signature, session_user, moment,
       moment + interval '60 seconds');
-  return json_build_object('outcome', 'ok', 'number', it.orders)::text;
+  return json_build_object('outcome', 'ok', 'number', it.orders,
+    'started', claimtop.milliseconds(pg_postmaster_start_time()))::text;
+end
+$$;
+
+-- Takes an order back that nobody has taken: who is told "ok" may say that it was not done. It waits for whoever is
+-- about to take it. Says when the server has started as well: one that was restored may not know that it was taken.
+create or replace function claimtop.withdraw(host_id uuid, order_number bigint) returns text
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+begin
+  perform claimtop.durably();
+  update claimtop."order" o set state = 'refused', ended_at = claimtop.clock()
+    where o.host = host_id and o.number = order_number and o.asked_by = session_user and o.state = 'asked';
+  return json_build_object('outcome', case when found then 'ok' else 'gone' end,
+    'started', claimtop.milliseconds(pg_postmaster_start_time()))::text;
 end
 $$;
 
@@ -597,7 +615,8 @@ grant execute on function
   claimtop.look_closely(uuid)
   to claimtop_view, claimtop_operate;
 grant execute on function
-  claimtop.ask(uuid, bigint, text, text, json, text), claimtop.declare_lost(uuid, bigint, text)
+  claimtop.ask(uuid, bigint, text, text, json, text), claimtop.withdraw(uuid, bigint),
+  claimtop.declare_lost(uuid, bigint, text)
   to claimtop_operate;
 
 commit;

@@ -11,7 +11,8 @@ use crate::core::fleet::order::{
 };
 use crate::core::history::journal::Entry;
 use crate::core::model::{Action, ErrorKind, OrderNote, OrderSide, Request};
-use crate::observe::fleet::dispatch::{Dispatcher, Question, Unanswered};
+use crate::observe::fleet::Question;
+use crate::observe::fleet::dispatch::{Dispatcher, Unanswered};
 use crate::source::os::clock;
 
 /// How long to wait before a machine that was lost is asked again.

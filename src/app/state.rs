@@ -312,6 +312,25 @@ impl State {
         self.layers.last().and_then(Layer::sheet)
     }
 
+    /// Returns the machine at which a person looks closely: that of the opened page, sheet or details, where it is
+    /// another one.
+    pub(crate) fn looked_at(&self) -> Option<&str> {
+        match self.layers.last() {
+            Some(Layer::Evidence { key, .. }) => key.machine(),
+            Some(Layer::Sheet(sheet)) => sheet.machine.as_deref(),
+            Some(
+                Layer::Map { .. }
+                | Layer::Recent { .. }
+                | Layer::Diagnosis { .. }
+                | Layer::Palette(_)
+                | Layer::Columns { .. }
+                | Layer::Help { .. },
+            ) => None,
+            None if self.pane == Pane::Table => None,
+            None => self.selected().and_then(Key::machine),
+        }
+    }
+
     /// Returns whether keys are typed into the open sheet.
     pub(crate) fn takes_text(&self) -> bool {
         self.sheet().is_some_and(Sheet::takes_text)

@@ -402,6 +402,15 @@ pub(crate) enum FleetCommand {
         #[arg(long)]
         apply: bool,
     },
+    /// Say that a host does not come back: kept as your word and shown as that; it proves nothing, and ends when it beats
+    DeclareLost {
+        /// The host in the database of --fleet, by its name or ID
+        #[arg(value_name = "HOST")]
+        host: String,
+        /// Its name, typed
+        #[arg(long, value_name = "NAME")]
+        confirm: Option<String>,
+    },
 }
 
 /// What about formats of your own.

@@ -41,6 +41,8 @@ pub(crate) enum Which {
     All,
     /// One, to act on it.
     One(Machine),
+    /// Those of the database, to act on one.
+    Hosts,
 }
 
 /// Starts to watch machines, if there are any.
@@ -50,7 +52,7 @@ pub(crate) enum Which {
 pub(crate) fn fleet(settings: &Settings, which: Which) -> Result<Option<Fleet>, Failure> {
     let (config, origins) = (&settings.effective.config, &settings.effective.origins);
     let is_meant = |_: &&Secret| match which {
-        Which::All => true,
+        Which::All | Which::Hosts => true,
         Which::Asked => origins.fleet == Origin::Option,
         Which::One(_) => false,
     };
@@ -63,6 +65,7 @@ pub(crate) fn fleet(settings: &Settings, which: Which) -> Result<Option<Fleet>, 
         }
         Which::All => watched(settings),
         Which::One(machine) => vec![machine],
+        Which::Hosts => Vec::new(),
     };
     if machines.is_empty() && database.is_none() {
         return Ok(None);
@@ -70,7 +73,8 @@ pub(crate) fn fleet(settings: &Settings, which: Which) -> Result<Option<Fleet>, 
     let state = settings.state.clone();
     let pin: Pin = Arc::new(move |name, identity| known_machines::recognise(&state, name, identity));
     let started = Fleet::start(machines, pin).and_then(|fleet| {
-        database.map(|target| hosts::watch(target, fleet.shared())).transpose()?;
+        let key = config.publishing.sign_with.clone();
+        database.map(|target| hosts::watch(target, key, fleet.shared())).transpose()?;
         Ok(fleet)
     });
     let fleet = started.context("failed to start the thread of the machines");

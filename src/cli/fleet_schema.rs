@@ -1,12 +1,13 @@
-//! `fleet`: prints or applies what a database needs so that machines can meet in it, and what takes that back.
+//! `fleet`: prints or applies what a database needs so that machines can meet in it, and what takes that back; declares
+//! hosts lost.
 
 use anyhow::anyhow;
 
 use super::args::FleetCommand;
 use super::failure::{Exit, Failure, Outcome};
-use super::fleet_target;
 use super::output::{complain, print};
 use super::settings::Settings;
+use super::{fleet_lost, fleet_target};
 use crate::act::fleet::schema;
 use crate::config::Access;
 use crate::source::postgres::Target;
@@ -22,6 +23,9 @@ pub(crate) fn run(settings: &Settings, asked: &FleetCommand) -> Outcome {
     let (url, sql, is_applied, done) = match asked {
         FleetCommand::Init { url, apply } => (url, INIT, *apply, "The database is ready for witnesses."),
         FleetCommand::Drop { url, apply } => (url, DROP, *apply, "The database has no fleet any more."),
+        FleetCommand::DeclareLost { host, confirm } => {
+            return fleet_lost::run(settings, host, confirm.as_deref());
+        }
     };
     let target = fleet_target::target(url, settings)?;
     if !is_applied {

@@ -14,19 +14,11 @@ use crate::act::executor::Executor;
 use crate::act::order_service::OrderService;
 use crate::config::Access;
 use crate::core::fleet::encoder::Encoder;
-use crate::core::fleet::order::{Accepts, Allow, Ask, Order, OrderReceipt, Settle};
-use crate::core::model::{ErrorKind, Obstacle};
+use crate::core::fleet::order::{Accepts, Work};
 use crate::source::os::clock;
 
 /// How much may wait to be done.
 const WAITING: usize = 64;
-
-/// What is asked for.
-pub(super) enum Work {
-    Plan(Ask),
-    Do(Order),
-    Settle(Settle),
-}
 
 /// Returns what carries orders out, or why none are taken.
 ///
@@ -34,15 +26,13 @@ pub(super) enum Work {
 /// Says why, for people.
 pub(super) fn service(
     settings: &Settings,
-    allow: Allow,
+    accepts: Accepts,
     own: Option<String>,
 ) -> Result<OrderService, String> {
-    let config = &settings.effective.config;
-    match (allow, config.accepts, config.access) {
-        (Allow::Observe, _, _) => Err("it is only observed".to_owned()),
-        (_, Accepts::Never, _) => Err("its own configuration takes no orders (accept_orders)".to_owned()),
-        (_, _, Access::ReadOnly) => Err("its claimtop is read-only".to_owned()),
-        (Allow::Operate, accepts @ (Accepts::All | Accepts::DeadOnly), Access::Full) => {
+    match (accepts, settings.effective.config.access) {
+        (Accepts::Never, _) => Err("its own configuration takes no orders (accept_orders)".to_owned()),
+        (_, Access::ReadOnly) => Err("its claimtop is read-only".to_owned()),
+        (Accepts::All | Accepts::DeadOnly, Access::Full) => {
             let executor = executor(settings).map_err(|failure| failure.lines().join("; "))?;
             Ok(OrderService::new(executor.waiting(Executor::PATIENCE, None), own, accepts))
         }
@@ -51,8 +41,8 @@ pub(super) fn service(
 
 /// Where orders go, and their answers come from.
 pub(super) struct Ordered {
-    work: Option<Sender<Work>>,
-    answers: Receiver<String>,
+    work: Option<Sender<(i64, Work)>>,
+    answers: Receiver<(i64, String)>,
     is_over: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
 }
@@ -71,17 +61,17 @@ impl Ordered {
         Ok(Self { work: Some(work), answers, is_over, thread: Some(thread) })
     }
 
-    /// Asks for work. What is too much is passed over: whoever asks finds that it was not done.
-    pub(super) fn ask(&self, work: Work) {
+    /// Asks for work, whose answer bears the same number. What is too much is passed over: whoever asks finds that it was not done.
+    pub(super) fn ask(&self, number: i64, work: Work) {
         if let Some(sender) = &self.work {
-            let _ = sender.try_send(work);
+            let _ = sender.try_send((number, work));
         }
     }
 
-    /// Waits for the next line to send.
-    pub(super) async fn answer(&mut self) -> String {
+    /// Waits for the next line to send, and returns it with the number of what it answers.
+    pub(super) async fn answer(&mut self) -> (i64, String) {
         match self.answers.recv().await {
-            Some(line) => line,
+            Some(answer) => answer,
             None => std::future::pending().await,
         }
     }
@@ -98,20 +88,20 @@ impl Ordered {
 
 struct Worker {
     service: Result<OrderService, String>,
-    asked: Receiver<Work>,
-    sender: Sender<String>,
+    asked: Receiver<(i64, Work)>,
+    sender: Sender<(i64, String)>,
     is_over: Arc<AtomicBool>,
 }
 
 impl Worker {
     fn run(mut self) {
-        while let Some(work) = self.asked.blocking_recv() {
+        while let Some((number, work)) = self.asked.blocking_recv() {
             if self.is_over.load(Ordering::Relaxed) {
                 return;
             }
             let Ok(line) = self.answer(&work) else { continue };
             // Whoever has gone asks anew.
-            let _ = self.sender.blocking_send(line);
+            let _ = self.sender.blocking_send((number, line));
         }
     }
 
@@ -121,14 +111,7 @@ impl Worker {
             (Ok(service), Work::Plan(ask)) => Encoder::plans(ask.number, &service.plan(ask, steady)),
             (Ok(service), Work::Do(order)) => Encoder::receipt(&service.order(order, steady)),
             (Ok(service), Work::Settle(settle)) => Encoder::receipt(&service.settle(settle)),
-            (Err(why), Work::Plan(ask)) => {
-                let refused = || Err(Obstacle { kind: ErrorKind::Never, text: why.clone() });
-                Encoder::plans(ask.number, &ask.requests.iter().map(|_| refused()).collect::<Vec<_>>())
-            }
-            (Err(why), Work::Do(order)) => {
-                Encoder::receipt(&OrderReceipt::refused(&order.id, ErrorKind::Never, why.as_str()))
-            }
-            (Err(why), Work::Settle(settle)) => Encoder::receipt(&OrderReceipt::unknown(&settle.id, why)),
+            (Err(why), work) => Encoder::refused(work, why),
         }
     }
 }

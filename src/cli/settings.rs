@@ -24,6 +24,8 @@ pub(crate) struct Settings {
     pub(crate) places: Places,
     /// The other machines that were asked for.
     pub(crate) asked_machines: Vec<Machine>,
+    /// The hosts of the fleet's database that `--on` names.
+    pub(crate) asked_hosts: Vec<String>,
     pub(crate) file: ConfigFile,
     /// The formats that a person has described.
     pub(crate) formats: Vec<Described>,
@@ -52,11 +54,17 @@ pub(crate) fn settings(options: &Options, environment: Environment) -> Result<Se
         .covered_by(from_options(options), Origin::Option);
     let places = places::places(options, &environment, &effective, &file)?;
     let state = places::state(options, &environment, &home);
+    let named = machine_names::named(
+        &options.machines,
+        &effective.config.machines,
+        effective.origins.fleet == Origin::Option,
+    )?;
     let is_usual = options.home.is_none() && options.tmp.is_none();
     Ok(Settings {
         view: (is_usual || options.state.is_some()).then(|| state.join("view.json")),
         other_owner: places::other_owner(&home),
-        asked_machines: machine_names::named(&options.machines, &effective.config.machines)?,
+        asked_machines: named.machines,
+        asked_hosts: named.hosts,
         effective,
         places,
         formats: described::all(file.formats().as_deref())?,

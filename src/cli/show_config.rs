@@ -121,6 +121,14 @@ fn values(settings: &Settings) -> Columns {
         origins.publishing,
     );
     row("fleet.paths", config.publishing.paths.name().to_owned(), origins.publishing);
+    row("fleet.accept", config.publishing.accept.name().to_owned(), origins.publishing);
+    for (name, path) in [
+        ("fleet.allowed_signers", &config.publishing.allowed_signers),
+        ("fleet.sign_with", &config.publishing.sign_with),
+    ] {
+        let path = path.as_ref().map_or_else(|| "none".to_owned(), |path| Untrusted::from_path(path).shown());
+        row(name, path, origins.publishing);
+    }
     if let Some(path) = &config.postgres_password_file {
         row("postgres_password_file", Untrusted::from_path(path).shown(), origins.postgres_password_file);
     }

@@ -10,13 +10,13 @@ use tokio::time::{Instant, sleep_until};
 
 use super::failure::{Exit, Outcome};
 use super::following::{Following, Next, follow};
-use super::ordered::{self, Ordered, Work};
+use super::ordered::{self, Ordered};
 use super::output::print;
 use super::settings::Settings;
 use crate::act::store_id;
 use crate::core::fleet::encoder::Encoder;
 use crate::core::fleet::line::{Hello, Identity, Line, SCHEMA, hashed};
-use crate::core::fleet::order::{Allow, is_id};
+use crate::core::fleet::order::{Allow, Work, is_id};
 use crate::core::model::Tombstone;
 use crate::observe::Observer;
 use crate::source::os::{clock, host};
@@ -50,7 +50,10 @@ pub(crate) fn run(observer: Observer, settings: &Settings, allow: Allow) -> Outc
         // Without one it is told apart by its machine ID alone.
         false => store_id::own(&settings.state).ok(),
     };
-    let service = ordered::service(settings, allow, store.clone());
+    let service = match allow {
+        Allow::Observe => Err("it is only observed".to_owned()),
+        Allow::Operate => ordered::service(settings, settings.effective.config.accepts, store.clone()),
+    };
     let no_orders = service.as_ref().err().cloned();
     print(&Encoder::hello(hello(store, no_orders))?)?;
     let mut ordered = Ordered::start(service)?;
@@ -92,10 +95,10 @@ async fn speak(
                     deaf_at = Some(Instant::now() + DEAF);
                     print(&Encoder::beat(number)?)?;
                 }
-                Some(Incoming::Work(work)) => ordered.ask(work),
+                Some(Incoming::Work(work)) => ordered.ask(0, work),
                 None => return Ok(Exit::Fine),
             },
-            answer = ordered.answer() => print(&answer)?,
+            (_, answer) = ordered.answer() => print(&answer)?,
             next = following.next() => match next? {
                 Next::Looked(report) => {
                     let stones = Arc::clone(&stones.lock().unwrap_or_else(PoisonError::into_inner));

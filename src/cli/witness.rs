@@ -1,26 +1,25 @@
 //! `witness`: publishes this machine in the fleet's database, for as long as it runs.
 
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
 
 use anyhow::anyhow;
 use serde::Serialize;
-use tokio::time::{Instant, sleep_until};
 
 use super::args::WitnessCommand;
 use super::failure::{Exit, Failure, Outcome, of_action};
-use super::following::{Following, Next, follow};
-use super::output::{complain, print};
+use super::following::follow;
+use super::ordered::{self, Ordered};
+use super::output::print;
+use super::publishing::Publishing;
 use super::settings::Settings;
 use super::{fleet_target, unit};
-use crate::act::fleet::mark;
-use crate::act::fleet::post::{Post, Posted};
+use crate::act::fleet::post::Post;
+use crate::act::order_service::OrderService;
 use crate::act::store_id;
-use crate::config::fleet::Paths;
+use crate::config::fleet::{Accept, Paths};
 use crate::core::fleet::discreet::Discreet;
 use crate::core::fleet::line::hashed;
 use crate::core::fleet::outbox::Outbox;
-use crate::core::fleet::pace::{News, after_last};
 use crate::core::fleet::teller::Teller;
 use crate::core::model::host::INITIAL_PID_NAMESPACE;
 use crate::core::model::{Report, Secret, Tombstone, json};
@@ -41,7 +40,7 @@ struct Facts {
 }
 
 /// The tombstones of the last look.
-type Stones = Arc<Mutex<Arc<[Tombstone]>>>;
+pub(super) type Stones = Arc<Mutex<Arc<[Tombstone]>>>;
 
 /// Publishes this machine, or prints what would be published, or a unit that does it.
 ///
@@ -75,22 +74,37 @@ pub(crate) fn run(
     let target = fleet_target::target(url, settings)?;
     let name = target.name.shown();
     let team = config.publishing.team.clone();
-    let post = Post::open(target, &settings.state, team, facts(settings)?).map_err(of_action)?;
+    let service = service(settings);
+    let facts = facts(settings, if service.is_ok() { accept(settings) } else { Accept::Never })?;
+    let signers = config.publishing.allowed_signers.clone();
+    let post = Post::open(target, &settings.state, team, facts, signers).map_err(of_action)?;
     print(&format!("Publishing this machine to {name} as host {}.\n", post.host()))?;
-    follow(observer, async |following| {
-        let mut witness =
-            Witness { post, teller: Teller::default(), news: News::Change, told: String::new() };
-        witness.publish(following, settings, &stones).await
-    })
+    let mut ordered = Ordered::start(service)?;
+    let ended = follow(observer, async |following| {
+        Publishing::new(&post, settings, &stones).publish(following, &mut ordered).await
+    });
+    // What was begun is brought to its end; what was not is never begun.
+    ordered.finish();
+    ended
 }
 
-fn facts(settings: &Settings) -> Result<String, Failure> {
+/// Returns what carries orders out that come through the database, or why none are taken.
+fn service(settings: &Settings) -> Result<OrderService, String> {
+    ordered::service(settings, accept(settings).accepts(), store_id::own(&settings.state).ok())
+}
+
+fn accept(settings: &Settings) -> Accept {
+    settings.effective.config.publishing.accept
+}
+
+fn facts(settings: &Settings, accept: Accept) -> Result<String, Failure> {
     let host = host::host(clock::now());
     let store = match settings.effective.config.access.is_read_only() {
         true => store_id::known(&settings.state),
         false => store_id::own(&settings.state).ok(),
     };
     let kind = match host.pid_namespace {
+        _ if host::is_wsl() => "wsl",
         Some(namespace) if namespace != INITIAL_PID_NAMESPACE => "container",
         Some(_) => "host",
         None => "mac",
@@ -103,11 +117,11 @@ fn facts(settings: &Settings) -> Result<String, Failure> {
         pid_namespace: host.pid_namespace,
         machine: host.machine_id.as_deref().map(hashed),
         store,
-        accepts: "never",
+        accepts: accept.name(),
     })?)
 }
 
-fn discreet(settings: &Settings, report: &Report) -> Discreet {
+pub(super) fn discreet(settings: &Settings, report: &Report) -> Discreet {
     match settings.effective.config.publishing.paths {
         Paths::Relative => Discreet::new(&settings.places.home.to_string_lossy(), report),
         Paths::Whole => Discreet::default(),
@@ -121,7 +135,7 @@ fn dry(observer: &mut Observer, settings: &Settings, stones: &Stones) -> Outcome
     let mut outbox = Outbox::default();
     Teller::default().look(&report, &stones, &discreet(settings, &report), &mut outbox)?;
     let batch = outbox.take()?;
-    print(&format!("{}\n", facts(settings)?))?;
+    print(&format!("{}\n", facts(settings, accept(settings))?))?;
     for text in [batch.changes, batch.tombstones].into_iter().flatten() {
         let things: Vec<&serde_json::value::RawValue> = serde_json::from_str(&text)?;
         for thing in things {
@@ -129,100 +143,4 @@ fn dry(observer: &mut Observer, settings: &Settings, stones: &Stones) -> Outcome
         }
     }
     Ok(Exit::Fine)
-}
-
-struct Witness {
-    post: Post,
-    teller: Teller,
-    /// What there is to tell since the last beat.
-    news: News,
-    /// What was last said of the database, so that it is said once.
-    told: String,
-}
-
-impl Witness {
-    async fn publish(&mut self, mut following: Following, settings: &Settings, stones: &Stones) -> Outcome {
-        // Nothing is published before all is seen once.
-        let (mut due, mut last) = (None, Instant::now());
-        let (mut is_hot, mut is_refused) = (false, true);
-        loop {
-            tokio::select! {
-                biased;
-                next = following.next() => match next? {
-                    Next::Looked(report) => {
-                        let stones = Arc::clone(&stones.lock().unwrap_or_else(PoisonError::into_inner));
-                        self.looked(&report, &stones, settings)?;
-                        if !is_refused {
-                            due = due.min(Some(last + self.wait(is_hot)?));
-                        }
-                        due = due.or(Some(last));
-                    }
-                    Next::HintsLost => {}
-                    Next::Interrupted => return Ok(Exit::Fine),
-                },
-                () = until(due), if due.is_some() => {
-                    last = Instant::now();
-                    let posted = self.post.beat().await.map_err(of_action)?;
-                    is_refused = !matches!(posted, Posted::Accepted { .. });
-                    if let Posted::Accepted { is_hot: hot } = posted {
-                        is_hot = hot;
-                        self.news = News::None;
-                        self.teller.told();
-                    }
-                    due = Some(last + self.posted(posted)?);
-                }
-            }
-        }
-    }
-
-    /// Says what became of a beat, and returns how long after it the next one is due.
-    fn posted(&mut self, posted: Posted) -> Result<Duration, Failure> {
-        match posted {
-            Posted::Accepted { is_hot } => {
-                self.tell("published");
-                self.wait(is_hot)
-            }
-            Posted::Waits(wait) => {
-                self.tell(
-                    "the database knows this host in another boot; waiting until it is certain that it was restarted \
-                     and not cloned",
-                );
-                Ok(wait)
-            }
-            Posted::Failed(why, wait) => {
-                self.tell(&format!("not published, and tried again: {why}"));
-                Ok(wait)
-            }
-        }
-    }
-
-    fn looked(&mut self, report: &Report, stones: &[Tombstone], settings: &Settings) -> Result<(), Failure> {
-        let discreet = discreet(settings, report);
-        let is_urgent = self.teller.look(report, stones, &discreet, self.post.outbox())?;
-        let news = match (is_urgent, self.post.outbox().is_empty()) {
-            (true, _) => News::Urgent,
-            (false, false) => News::Change,
-            (false, true) => News::None,
-        };
-        self.news = self.news.max(news);
-        Ok(())
-    }
-
-    fn wait(&self, is_hot: bool) -> Result<Duration, Failure> {
-        Ok(after_last(self.news, is_hot, mark().map_err(of_action)?.unsigned_abs()))
-    }
-
-    /// Says how it stands, where that is not as it was.
-    fn tell(&mut self, how: &str) {
-        if self.told != how {
-            how.clone_into(&mut self.told);
-            complain(how);
-        }
-    }
-}
-
-async fn until(at: Option<Instant>) {
-    if let Some(at) = at {
-        sleep_until(at).await;
-    }
 }

@@ -70,7 +70,10 @@ pub(crate) fn parse(text: &str, home: &Path) -> Result<Layer, FileError> {
         machines: machines(text, keys.machine)?,
         accepts: keys.accept_orders,
         fleet: keys.fleet.as_ref().and_then(|fleet| fleet.url.clone()),
-        publishing: keys.fleet.map(FleetKeys::publishing),
+        publishing: keys
+            .fleet
+            .map(|fleet| fleet.publishing(|path, what| absolute(text, path, what, home)))
+            .transpose()?,
         guard: keys
             .guard
             .map(|guard| guard.guard(|path| absolute(text, path, "a working tree", home)))

@@ -25,6 +25,7 @@ use crate::app::msg::{Confirmed, Jump, Msg, RecordingEvent};
 use crate::core::history::timeline::Past;
 use crate::core::model::text::shown;
 use crate::core::model::{ActionResult, Confirmation, Ended, ErrorKind, Obstacle, Offer, Request, Untrusted};
+use crate::observe::fleet::dispatch::Dispatcher;
 use crate::source::os::clock;
 use crate::source::os::processes::measured;
 
@@ -44,12 +45,20 @@ pub(super) struct Acting {
     ways: Ways,
     /// The ways to the threads that act on other machines.
     far: Option<Ordering>,
+    machines: Option<Dispatcher>,
 }
 
 impl Acting {
     /// Lets other machines be asked as well.
-    pub(super) fn with(self, far: Option<Ordering>) -> Self {
-        Self { far, ..self }
+    pub(super) fn with(self, far: Option<Ordering>, machines: Option<Dispatcher>) -> Self {
+        Self { far, machines, ..self }
+    }
+
+    /// Says which other machine somebody looks at closely.
+    pub(super) fn look_closely(&self, machine: Option<&str>) {
+        if let Some(machines) = &self.machines {
+            machines.look_closely(machine);
+        }
     }
 
     /// Asks another machine; it is done in the order of asking.
@@ -101,7 +110,7 @@ pub(super) fn start(
     std::thread::Builder::new()
         .name("acting".to_owned())
         .spawn(move || worker.remembering(storage.history).run(&asked))?;
-    Ok(Acting { work, is_called_off, sender: answers, ways, far: None })
+    Ok(Acting { work, is_called_off, sender: answers, ways, far: None, machines: None })
 }
 
 struct Worker {

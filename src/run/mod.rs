@@ -104,9 +104,9 @@ pub fn run(
     let dispatcher = options.fleet.as_ref().map(Fleet::dispatcher);
     let far = options
         .orders
-        .zip(dispatcher)
+        .zip(dispatcher.clone())
         .map(|(orders, dispatcher)| Ordering::new(orders, dispatcher, sender.clone()));
-    let acting = acting.with(far);
+    let acting = acting.with(far, dispatcher);
     let send = move |event| match sender.blocking_send(event) {
         Ok(()) => ControlFlow::Continue(()),
         Err(_) => ControlFlow::Break(()),

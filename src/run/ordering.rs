@@ -40,7 +40,7 @@ impl Ordering {
         let machines: Vec<String> = open.map(|(_, order)| order.machine.clone()).collect();
         let (is_called_off, threads) = (Arc::default(), Mutex::default());
         let ordering = Self { orders, dispatcher, sender, is_called_off, threads };
-        for machine in machines.iter().filter(|machine| ordering.dispatcher.machine(machine).is_some()) {
+        for machine in machines.iter().filter(|machine| ordering.dispatcher.may_come(machine)) {
             ordering.thread(machine);
         }
         ordering

@@ -227,6 +227,7 @@ impl Screen {
                 Effect::Quit => return Ok(Flow::End),
             }
         }
+        self.acting.look_closely(self.state.looked_at());
         // A frame that is due sets it once it is drawn; to find out costs as much as half a frame.
         self.tick_at = None;
         if self.due.is_none() {

@@ -18,6 +18,8 @@ mod cluster;
 mod beats;
 mod epochs;
 mod login;
+mod machine;
+mod ordering;
 mod orders;
 mod pooled;
 mod program;

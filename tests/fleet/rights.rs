@@ -35,6 +35,7 @@ fn a_witness_reads_and_writes_no_table() {
         "declare_lost(null,1,'')",
         "may_see('a','b')",
         "ask(null,1,'order','','{}',null)",
+        "withdraw(null,1)",
         "prune('1 day')",
         "durably()",
         "refuse_update()",

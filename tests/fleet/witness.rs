@@ -1,102 +1,14 @@
 //! The witness and the viewer as a person runs them.
 
-use std::path::Path;
-use std::process::{Child, Command, Output, Stdio};
-use std::time::Duration;
-
-use serde_json::Value;
-
 use crate::cluster::Database;
+use crate::machine::{Machine, far_records, text, until};
 use crate::stage::fleet;
-
-/// A machine of the test's own: its folders, with a record of a process that is not there.
-struct Machine {
-    folder: tempfile::TempDir,
-}
-
-/// A witness that is ended with the test.
-struct Running(Child);
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
-
-impl Machine {
-    fn new(session: &str) -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        let sessions = folder.path().join("home/.claude/sessions");
-        std::fs::create_dir_all(&sessions).unwrap();
-        std::fs::create_dir_all(folder.path().join("tmp")).unwrap();
-        let cwd = folder.path().join("home/src/shop");
-        let record = format!(
-            r#"{{"pid": 4000001, "sessionId": "{session}", "procStart": "7", "startedAt": 1, "cwd": "{}"}}"#,
-            cwd.display()
-        );
-        std::fs::write(sessions.join("4000001.json"), record).unwrap();
-        Self { folder }
-    }
-
-    fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_claimtop"));
-        for name in ["home", "tmp", "state"] {
-            command.arg(format!("--{name}")).arg(self.folder.path().join(name));
-        }
-        command.args(arguments).stdin(Stdio::null());
-        command
-    }
-
-    fn run(&self, arguments: &[&str]) -> Output {
-        self.command(arguments).output().unwrap()
-    }
-
-    fn witness(&self, url: &str) -> Running {
-        let mut command = self.command(&["witness", "--fleet", url]);
-        Running(command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap())
-    }
-
-    fn seen(&self, url: &str) -> Value {
-        let output = self.run(&["ls", "--json", "--fleet", url]);
-        serde_json::from_slice(&output.stdout).unwrap_or_default()
-    }
-}
-
-/// Waits until something holds.
-#[track_caller]
-fn until<T>(what: &str, mut holds: impl FnMut() -> Option<T>) -> T {
-    for _ in 0..300 {
-        if let Some(found) = holds() {
-            return found;
-        }
-        std::thread::sleep(Duration::from_millis(200));
-    }
-    panic!("never: {what}");
-}
-
-fn text(output: &Output) -> String {
-    String::from_utf8_lossy(&[output.stdout.as_slice(), &output.stderr].concat()).into_owned()
-}
-
-fn team(path: &Path) {
-    let folder = path.join("home/.config/claimtop");
-    std::fs::create_dir_all(&folder).unwrap();
-    std::fs::write(folder.join("config.toml"), "[fleet]\nteam = \"core\"\n").unwrap();
-}
-
-/// Returns the records that are told of another machine, with that machine.
-fn far_records(seen: &Value) -> Vec<String> {
-    let all = seen["records"].as_array().cloned().unwrap_or_default();
-    let keys = all.iter().filter_map(|record| record["key"].as_str());
-    keys.filter(|key| key.contains('@')).map(str::to_owned).collect()
-}
 
 #[test]
 fn a_machine_that_publishes_is_seen_by_its_team_with_what_it_found() {
     let database = fleet();
     let (witness, viewer) = (Machine::new("one"), Machine::new("two"));
-    team(witness.folder.path());
+    witness.configure("team = 'core'");
     let alice = database.url_of("alice", database.cluster.port);
     let vera = database.url_of("vera", database.cluster.port);
     let dry = witness.run(&["witness", "--dry-run"]);

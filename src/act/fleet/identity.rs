@@ -33,6 +33,9 @@ struct Host {
     secret: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     clone_of: Option<String>,
+    /// The highest number of an order that was taken.
+    #[serde(default)]
+    orders: i64,
 }
 
 /// Held for as long as this process is the witness.
@@ -56,15 +59,28 @@ pub(crate) fn lock(state: &Path) -> Result<Lock, ActionError> {
     }
 }
 
-/// Returns the host ID for a database, and mints one where there is none.
+/// Returns the host ID for a database, and mints one where there is none; and the highest number of an order that it
+/// has taken.
 ///
 /// # Errors
 /// It cannot be read or written.
-pub(crate) fn own(state: &Path, database: &str) -> Result<HostId, ActionError> {
+pub(crate) fn own(state: &Path, database: &str) -> Result<(HostId, i64), ActionError> {
     match read(state)?.hosts.remove(database) {
-        Some(Host { host, secret, clone_of }) => Ok(HostId { host, secret, clone_of }),
-        None => mint(state, database, None),
+        Some(Host { host, secret, clone_of, orders }) => Ok((HostId { host, secret, clone_of }, orders)),
+        None => Ok((mint(state, database, None)?, 0)),
     }
+}
+
+/// Remembers the number of an order before it is begun.
+///
+/// # Errors
+/// It cannot be written.
+pub(crate) fn took(state: &Path, database: &str, order: i64) -> Result<(), ActionError> {
+    let mut known = read(state)?;
+    if let Some(host) = known.hosts.get_mut(database) {
+        host.orders = host.orders.max(order);
+    }
+    put(&System, (state, NAME.to_owned()), &known)
 }
 
 /// Mints another host ID for a database, of a machine that was cloned.
@@ -74,7 +90,7 @@ pub(crate) fn own(state: &Path, database: &str) -> Result<HostId, ActionError> {
 pub(crate) fn mint(state: &Path, database: &str, clone_of: Option<String>) -> Result<HostId, ActionError> {
     let mut known = read(state)?;
     let (host, secret) = (uuid()?, hex(&random::<16>()?));
-    let made = Host { host: host.clone(), secret: secret.clone(), clone_of: clone_of.clone() };
+    let made = Host { host: host.clone(), secret: secret.clone(), clone_of: clone_of.clone(), orders: 0 };
     known.hosts.insert(database.to_owned(), made);
     put(&System, (state, NAME.to_owned()), &known)?;
     Ok(HostId { host, secret, clone_of })
@@ -127,12 +143,16 @@ mod tests {
     fn a_folder_keeps_its_id_of_each_database_until_it_turns_out_to_be_a_clone() {
         let folder = tempfile::tempdir().unwrap();
         let state = folder.path().join("state");
-        let id = own(&state, "postgres://a/b").unwrap();
+        let (id, orders) = own(&state, "postgres://a/b").unwrap();
+        assert_eq!(orders, 0);
+        for order in [7, 3] {
+            took(&state, "postgres://a/b", order).unwrap();
+        }
         assert!(crate::core::model::text::is_uuid(&id.host) && id.secret.len() == 32);
-        assert_eq!(own(&state, "postgres://a/b").unwrap(), id);
-        assert_ne!(own(&state, "postgres://c/d").unwrap().secret, id.secret);
+        assert_eq!(own(&state, "postgres://a/b").unwrap(), (id.clone(), 7));
+        assert_ne!(own(&state, "postgres://c/d").unwrap().0.secret, id.secret);
         let next = mint(&state, "postgres://a/b", Some(id.host.clone())).unwrap();
-        assert_eq!(own(&state, "postgres://a/b").unwrap(), next);
+        assert_eq!(own(&state, "postgres://a/b").unwrap(), (next.clone(), 0));
         assert_eq!((next.clone_of.as_deref(), next.host == id.host), (Some(id.host.as_str()), false));
         let mode = std::fs::metadata(state.join(NAME)).unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o600);

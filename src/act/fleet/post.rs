@@ -1,26 +1,35 @@
 //! Publishes what a witness has to tell: the calls of its publisher, one after the other, over one connection.
 
+use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use tokio::sync::Mutex;
+
 use crate::act::error::ActionError;
 use crate::act::fleet::identity::{self, Lock};
+use crate::act::fleet::taking::{Taken, work_of};
 use crate::core::fleet::outbox::Outbox;
 use crate::core::fleet::pace::after_failure;
-use crate::core::fleet::publisher::{Call, Next, Publisher};
+use crate::core::fleet::publisher::{Call, Next, Publisher, Waiting};
 use crate::source::postgres::Target;
 use crate::source::postgres::session::Session;
 
 /// How many calls one beat may need: to enrol, to claim and to contest, and some that others come in between of.
 const MOST_CALLS: usize = 16;
 
+/// The most bytes of an answer, as the schema has it.
+const MOST_OF_ANSWER: usize = 1 << 20;
+
 /// What became of a beat.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub(crate) enum Posted {
     /// It was accepted.
     Accepted {
         /// Whether somebody looks closely.
         is_hot: bool,
+        /// What was asked of this host and is taken by that.
+        taken: Vec<Taken>,
     },
     /// It is not known yet whether this machine was restarted or cloned: ask again after this time.
     Waits(Duration),
@@ -28,18 +37,19 @@ pub(crate) enum Posted {
     Failed(String, Duration),
 }
 
-/// The way of this machine to the database.
+/// The way of this machine to the database. One call at a time is under way; meanwhile there may be more to tell.
 pub(crate) struct Post {
-    session: Session,
-    publisher: Publisher,
+    session: Mutex<Session>,
+    publisher: RefCell<Publisher>,
+    failures: RefCell<u32>,
     database: String,
     state: PathBuf,
-    failures: u32,
+    allowed_signers: Option<PathBuf>,
     _lock: Lock,
 }
 
 impl Post {
-    /// Becomes the witness of a state folder.
+    /// Becomes the witness of a state folder. With a file of allowed signers it takes no orders but theirs.
     ///
     /// # Errors
     /// There is one already, or its host ID cannot be read or written.
@@ -48,47 +58,67 @@ impl Post {
         state: &Path,
         team: Option<String>,
         facts: String,
+        allowed_signers: Option<PathBuf>,
     ) -> Result<Self, ActionError> {
         let lock = identity::lock(state)?;
         let database = target.name.raw().to_owned();
-        let publisher = Publisher::new(identity::own(state, &database)?, team, facts, 0);
-        let (session, state) = (Session::new(target), state.to_path_buf());
-        Ok(Self { session, publisher, database, state, failures: 0, _lock: lock })
+        let (id, orders) = identity::own(state, &database)?;
+        let publisher = RefCell::new(Publisher::new(id, team, facts, orders));
+        let (session, state) = (Mutex::new(Session::new(target)), state.to_path_buf());
+        Ok(Self {
+            session,
+            publisher,
+            failures: RefCell::default(),
+            database,
+            state,
+            allowed_signers,
+            _lock: lock,
+        })
     }
 
-    /// Returns what is to be told.
-    pub(crate) fn outbox(&mut self) -> &mut Outbox {
-        &mut self.publisher.outbox
+    /// Has something done with what is to be told.
+    pub(crate) fn outbox<T>(&self, with: impl FnOnce(&mut Outbox) -> T) -> T {
+        with(&mut self.publisher.borrow_mut().outbox)
     }
 
     /// Returns under which ID it publishes.
-    pub(crate) fn host(&self) -> &str {
-        &self.publisher.id().host
+    pub(crate) fn host(&self) -> String {
+        self.publisher.borrow().id().host.clone()
     }
 
-    /// Beats, with all that it takes until a beat is accepted.
+    /// Returns whether the next beat repeats one that was not answered.
+    pub(crate) fn is_telling(&self) -> bool {
+        self.publisher.borrow().is_telling()
+    }
+
+    /// Beats, with all that it takes until a beat is accepted, and takes what is asked of this host.
     ///
     /// # Errors
     /// This machine cannot go on: it has no random numbers, or a new host ID cannot be written.
-    pub(crate) async fn beat(&mut self) -> Result<Posted, ActionError> {
+    pub(crate) async fn beat(&self) -> Result<Posted, ActionError> {
         for _ in 0..MOST_CALLS {
             let broken = |error: serde_json::Error| ActionError::Never(error.to_string());
-            let call = self.publisher.next(identity::mark()?).map_err(broken)?;
+            let call = self.publisher.borrow_mut().next(identity::mark()?).map_err(broken)?;
             let answer = match self.call(call).await {
                 Ok(answer) => answer,
                 Err(why) => return self.failed(why),
             };
-            match self.publisher.answered(&answer) {
+            let next = self.publisher.borrow_mut().answered(&answer);
+            match next {
                 Ok(Next::Again) => {}
-                Ok(Next::Accepted { is_hot, orders: _ }) => {
-                    self.failures = 0;
-                    return Ok(Posted::Accepted { is_hot });
+                Ok(Next::Accepted { is_hot, orders }) => {
+                    self.failures.replace(0);
+                    let mut taken = Vec::new();
+                    for order in orders {
+                        taken.extend(self.take(order).await);
+                    }
+                    return Ok(Posted::Accepted { is_hot, taken });
                 }
                 Ok(Next::Wait(wait)) => return Ok(Posted::Waits(wait)),
                 Ok(Next::NewId) => {
-                    let before = self.publisher.id().host.clone();
+                    let before = self.host();
                     let id = identity::mint(&self.state, &self.database, Some(before))?;
-                    self.publisher.renamed(id);
+                    self.publisher.borrow_mut().renamed(id);
                 }
                 Ok(Next::Refused(why)) => return self.failed(why),
                 Err(_) => return self.failed("it does not answer as claimtop's own functions".to_owned()),
@@ -97,15 +127,69 @@ impl Post {
         self.failed("others claim this host all the time".to_owned())
     }
 
-    async fn call(&mut self, Call { function, parameters }: Call) -> Result<String, String> {
+    /// Takes one order: nothing where somebody else has, or where that is not known. Its number is remembered before
+    /// anything is begun, so that an order which a restored database has once more begins nothing.
+    async fn take(&self, order: Waiting) -> Option<Taken> {
+        let (id, epoch, before) = {
+            let publisher = self.publisher.borrow();
+            (publisher.id().clone(), publisher.epoch(), publisher.orders())
+        };
+        let number = order.number;
+        let parameters =
+            vec![Some(id.host.clone()), Some(id.secret), Some(epoch.to_string()), Some(number.to_string())];
+        let call = Call { function: "take($1::uuid,$2,$3::bigint,$4::bigint)", parameters };
+        let answer = self.call(call).await.ok()?;
+        if !is_ok(&answer) {
+            return None;
+        }
+        let remembered = identity::took(&self.state, &self.database, number);
+        self.publisher.borrow_mut().journalled(number);
+        let work = work_of(&order, (&id.host, epoch), self.allowed_signers.as_deref()).await?;
+        Some(match (work, remembered) {
+            (Ok(work), Ok(())) if number > before => Taken::Work(number, work),
+            (Ok(work), _) => Taken::Work(number, work.without_beginning()),
+            (Err(line), _) => Taken::Refused(number, line),
+        })
+    }
+
+    /// Says what has become of an order that was taken.
+    ///
+    /// # Errors
+    /// It is not certain to have come there, in words; it may be said again.
+    pub(crate) async fn receipt(&self, number: i64, line: &str) -> Result<(), String> {
+        let id = self.publisher.borrow().id().clone();
+        let is_small = line.len() <= MOST_OF_ANSWER;
+        let ended = if is_small { "done" } else { "failed" };
+        let parameters = vec![
+            Some(id.host),
+            Some(id.secret),
+            Some(number.to_string()),
+            Some(ended.to_owned()),
+            is_small.then(|| line.trim().to_owned()),
+        ];
+        let call = Call { function: "receipt($1::uuid,$2,$3::bigint,$4,$5::json)", parameters };
+        self.call(call).await.map(drop)
+    }
+
+    async fn call(&self, Call { function, parameters }: Call) -> Result<String, String> {
         let sql = format!("SELECT claimtop.{function}");
-        let rows = self.session.query(&sql, &parameters).await?;
+        let rows = self.session.lock().await.query(&sql, &parameters).await?;
         let answer = rows.first().and_then(|row| row.try_get::<_, Option<String>>(0).ok().flatten());
         answer.ok_or_else(|| "it gives no answer".to_owned())
     }
 
-    fn failed(&mut self, why: String) -> Result<Posted, ActionError> {
-        self.failures += 1;
-        Ok(Posted::Failed(why, after_failure(self.failures, identity::mark()?.unsigned_abs())))
+    fn failed(&self, why: String) -> Result<Posted, ActionError> {
+        let failures = self.failures.borrow().saturating_add(1);
+        self.failures.replace(failures);
+        Ok(Posted::Failed(why, after_failure(failures, identity::mark()?.unsigned_abs())))
     }
+}
+
+/// Returns whether a function of the schema has answered that it is done.
+fn is_ok(answer: &str) -> bool {
+    #[derive(serde::Deserialize)]
+    struct Answer<'a> {
+        outcome: &'a str,
+    }
+    serde_json::from_str::<Answer<'_>>(answer).is_ok_and(|answer| answer.outcome == "ok")
 }

@@ -11,6 +11,41 @@ pub(crate) fn mark() -> Result<i64, ActionError> {
     Err(ActionError::Never(UNREAD.to_owned()))
 }
 
+pub(crate) mod lost {
+    use super::{Target, UNREAD};
+
+    /// A host.
+    pub(crate) struct Host {
+        pub(crate) id: String,
+        pub(crate) name: String,
+    }
+
+    /// What became of a declaration.
+    #[expect(dead_code, reason = "nothing is declared")]
+    pub(crate) enum Declared {
+        Kept,
+        Seen,
+        NotTyped,
+        Changed,
+    }
+
+    /// Finds nothing.
+    ///
+    /// # Errors
+    /// Always.
+    pub(crate) fn hosts(_target: &Target) -> Result<Vec<Host>, String> {
+        Err(UNREAD.to_owned())
+    }
+
+    /// Declares nothing.
+    ///
+    /// # Errors
+    /// Always.
+    pub(crate) fn declare(_target: &Target, _host: &Host, _typed: &str) -> Result<Declared, String> {
+        Err(UNREAD.to_owned())
+    }
+}
+
 pub(crate) mod schema {
     use super::{Target, UNREAD};
 
@@ -23,23 +58,35 @@ pub(crate) mod schema {
     }
 }
 
+pub(crate) mod taking {
+    use crate::core::fleet::order::Work;
+
+    /// What was taken.
+    #[expect(dead_code, reason = "nothing is taken")]
+    pub(crate) enum Taken {
+        Work(i64, Work),
+        Refused(i64, String),
+    }
+}
+
 pub(crate) mod post {
-    use std::path::Path;
+    use std::path::{Path, PathBuf};
     use std::time::Duration;
 
+    use super::taking::Taken;
     use super::{ActionError, Target, UNREAD};
     use crate::core::fleet::outbox::Outbox;
 
     /// What became of a beat.
     #[expect(dead_code, reason = "nothing is published")]
     pub(crate) enum Posted {
-        Accepted { is_hot: bool },
+        Accepted { is_hot: bool, taken: Vec<Taken> },
         Waits(Duration),
         Failed(String, Duration),
     }
 
     /// No way to any database.
-    pub(crate) struct Post(Outbox);
+    pub(crate) struct Post;
 
     impl Post {
         /// Opens nothing.
@@ -51,20 +98,29 @@ pub(crate) mod post {
             _state: &Path,
             _team: Option<String>,
             _facts: String,
+            _allowed_signers: Option<PathBuf>,
         ) -> Result<Self, ActionError> {
             Err(ActionError::Never(UNREAD.to_owned()))
         }
 
-        pub(crate) fn outbox(&mut self) -> &mut Outbox {
-            &mut self.0
+        pub(crate) fn outbox<T>(&self, with: impl FnOnce(&mut Outbox) -> T) -> T {
+            with(&mut Outbox::default())
         }
 
-        pub(crate) fn host(&self) -> &str {
-            ""
+        pub(crate) fn host(&self) -> String {
+            String::new()
         }
 
-        pub(crate) async fn beat(&mut self) -> Result<Posted, ActionError> {
+        pub(crate) fn is_telling(&self) -> bool {
+            false
+        }
+
+        pub(crate) async fn beat(&self) -> Result<Posted, ActionError> {
             Err(ActionError::Never(UNREAD.to_owned()))
+        }
+
+        pub(crate) async fn receipt(&self, _number: i64, _line: &str) -> Result<(), String> {
+            Err(UNREAD.to_owned())
         }
     }
 }

@@ -31,6 +31,30 @@ pub(super) enum Site {
     There(There),
 }
 
+/// Another machine, as a person names it.
+#[derive(Clone)]
+pub(super) enum Place {
+    /// It is reached by a program.
+    Machine(Machine),
+    /// It is met in the fleet's database.
+    Host(String),
+}
+
+impl Place {
+    fn name(&self) -> &str {
+        match self {
+            Self::Machine(machine) => &machine.name,
+            Self::Host(name) => name,
+        }
+    }
+}
+
+/// Returns what `--on` names.
+fn asked(settings: &Settings) -> Vec<Place> {
+    let hosts = settings.asked_hosts.iter().cloned().map(Place::Host);
+    settings.asked_machines.iter().cloned().map(Place::Machine).chain(hosts).collect()
+}
+
 /// Another machine that takes orders.
 pub(super) struct There {
     /// Keeps this machine's journal.
@@ -62,13 +86,14 @@ pub(super) fn open(settings: &Settings, consent: &Consent, subjects: &[String]) 
     let mut names: Vec<&str> = subjects.iter().filter_map(|subject| machine_of(subject)).collect();
     names.dedup();
     let is_all = names.is_empty() || subjects.iter().all(|subject| machine_of(subject).is_some());
-    if names.is_empty() && !settings.asked_machines.is_empty() && subjects.iter().any(|one| is_own_key(one)) {
+    let asked = asked(settings);
+    if names.is_empty() && !asked.is_empty() && subjects.iter().any(|one| is_own_key(one)) {
         if subjects.iter().all(|one| is_own_key(one)) {
             return beside(settings, consent);
         }
         return Err(Failure::usage(anyhow!("an action is about one machine at a time")));
     }
-    let machine = match (names.as_slice(), settings.asked_machines.as_slice()) {
+    let machine = match (names.as_slice(), asked.as_slice()) {
         ([], []) => return opened(settings, consent).map(|executor| Site::Here { executor, fleet: None }),
         ([], [one]) => one.clone(),
         ([name], [..]) if is_all => named(settings, name)?,
@@ -93,7 +118,16 @@ fn beside(settings: &Settings, consent: &Consent) -> Result<Site, Failure> {
     let fleet = fleet.ok_or_else(|| Failure::usage(anyhow!("no machine is named")))?;
     fleet.wait_for_all();
     let seen = fleet.seen();
-    if let Some(silent) = seen.iter().find(|one| one.view.state != MachineState::Live) {
+    let asked = asked(settings);
+    // Of a database only the hosts that are named must be.
+    let is_named = |name: &str| settings.asked_hosts.is_empty() || asked.iter().any(|one| one.name() == name);
+    let missing = settings.asked_hosts.iter().find(|name| !seen.iter().any(|one| one.view.name == **name));
+    if let Some(name) = missing {
+        return Err(unreached(name, "it is no host of the fleet that your login sees"));
+    }
+    if let Some(silent) =
+        (seen.iter()).find(|one| one.view.state != MachineState::Live && is_named(&one.view.name))
+    {
         return Err(unreached(&silent.view.name, &silent.view.detail.shown()));
     }
     Ok(Site::Here { executor: executor.hearing(fleet.testimony()), fleet: Some(fleet) })
@@ -118,7 +152,7 @@ pub(super) fn undo(settings: &Settings, consent: &Consent, entry: Option<&str>) 
             (Some(number.parse::<u64>().map_err(|_| error())?), name)
         }
     };
-    let machine = match (name, settings.asked_machines.as_slice()) {
+    let machine = match (name, asked(settings).as_slice()) {
         ("", []) => return undo_here(settings, consent, number),
         ("", [one]) => one.clone(),
         ("", _) => return Err(Failure::usage(anyhow!("an action is about one machine at a time"))),
@@ -157,10 +191,12 @@ fn machine_of(subject: &str) -> Option<&str> {
     is_derived(&Key::typed(key)).then_some(machine)
 }
 
-/// Returns the machine of this name.
-fn named(settings: &Settings, name: &str) -> Result<Machine, Failure> {
+/// Returns the machine of this name; where none is configured and there is a database, the host of it.
+fn named(settings: &Settings, name: &str) -> Result<Place, Failure> {
     let mut all = settings.asked_machines.iter().chain(&settings.effective.config.machines);
-    all.find(|machine| machine.name == name).cloned().ok_or_else(|| {
+    let found = all.find(|machine| machine.name == name).cloned().map(Place::Machine);
+    let is_fleet = settings.effective.config.fleet.is_some();
+    found.or_else(|| is_fleet.then(|| Place::Host(name.to_owned()))).ok_or_else(|| {
         let name = shown(name);
         Failure::usage(anyhow!("no machine is called {name:?}"))
             .hint("name it in a [[machine]] of the configuration, or with --on")
@@ -168,16 +204,22 @@ fn named(settings: &Settings, name: &str) -> Result<Machine, Failure> {
 }
 
 /// Reaches a machine that takes orders, and first of all asks what has become of earlier ones.
-pub(super) fn there(settings: &Settings, consent: &Consent, machine: Machine) -> Result<There, Failure> {
+pub(super) fn there(settings: &Settings, consent: &Consent, place: Place) -> Result<There, Failure> {
     let executor = opened(settings, consent)?;
-    let name = machine.name.clone();
-    let fleet = fleet::fleet(settings, fleet::Which::One(allowed(settings, machine)?))?;
+    let name = place.name().to_owned();
+    let which = match place {
+        Place::Machine(machine) => fleet::Which::One(allowed(settings, machine)?),
+        Place::Host(_) => fleet::Which::Hosts,
+    };
+    let fleet = fleet::fleet(settings, which)?;
     let fleet = fleet.ok_or_else(|| Failure::usage(anyhow!("no machine is named")))?;
     fleet.wait_for_all();
     let seen = fleet.dispatcher().machine(&name);
     let report = seen.as_ref().and_then(|seen| seen.report.clone());
     let (Some(seen), Some(report)) = (seen, report) else {
-        return Err(unreached(&name, "it cannot be reached"));
+        let database = fleet.seen().into_iter().find(|one| one.report.is_none());
+        let why = database.map(|one| one.view.detail.shown()).filter(|why| !why.is_empty());
+        return Err(unreached(&name, why.as_deref().unwrap_or("it cannot be reached")));
     };
     if seen.view.state != MachineState::Live {
         return Err(unreached(&name, &seen.view.detail.shown()));
@@ -198,8 +240,8 @@ pub(super) fn there(settings: &Settings, consent: &Consent, machine: Machine) ->
 /// # Errors
 /// One cannot be reached or takes no orders.
 pub(crate) fn settle(settings: &Settings) -> Result<(), Failure> {
-    let mut machines = settings.asked_machines.iter().cloned();
-    machines.try_for_each(|machine| there(settings, &Consent::default(), machine).map(drop))
+    let mut places = asked(settings).into_iter();
+    places.try_for_each(|place| there(settings, &Consent::default(), place).map(drop))
 }
 
 /// Asks what has become of earlier orders to this machine.

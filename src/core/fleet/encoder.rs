@@ -8,9 +8,10 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 
 use crate::core::fleet::line::{Beat, Hello, Line, LookEnd, PartId, PartKind, RawPart, hashed};
-use crate::core::fleet::order::{Ask, Order, OrderReceipt, Proposal, RawPlans, Settle};
+use crate::core::fleet::order::{Ask, Order, OrderReceipt, Proposal, RawPlans, Settle, Work};
 use crate::core::model::{
-    Domain, Finding, Holder, Key, KeyKind, RecordView, Report, Tombstone, WindowView, json,
+    Domain, ErrorKind, Finding, Holder, Key, KeyKind, Obstacle, RecordView, Report, Tombstone, WindowView,
+    json,
 };
 
 /// By how many points of a percentage the CPU use of a window may move before that alone is worth a line.
@@ -149,6 +150,21 @@ impl Encoder {
     /// As [`Encoder::hello`].
     pub fn settle(settle: Settle) -> serde_json::Result<String> {
         line(&Line { settle: Some(settle), ..Line::default() })
+    }
+
+    /// Answers work that is not done, for this reason.
+    ///
+    /// # Errors
+    /// As [`Encoder::hello`].
+    pub(crate) fn refused(work: &Work, why: &str) -> serde_json::Result<String> {
+        let obstacle = || Obstacle { kind: ErrorKind::Never, text: why.to_owned() };
+        match work {
+            Work::Plan(ask) => {
+                Self::plans(ask.number, &ask.requests.iter().map(|_| Err(obstacle())).collect::<Vec<_>>())
+            }
+            Work::Do(order) => Self::receipt(&OrderReceipt::refused(&order.id, ErrorKind::Never, why)),
+            Work::Settle(settle) => Self::receipt(&OrderReceipt::unknown(&settle.id, why)),
+        }
     }
 
     /// Says what has become of an order.

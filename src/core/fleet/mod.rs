@@ -24,6 +24,8 @@ pub(crate) mod publisher;
 mod resumed;
 #[cfg(feature = "postgres")]
 pub(crate) mod roster;
+#[cfg(feature = "postgres")]
+pub(crate) mod signed;
 pub(crate) mod teller;
 pub(crate) mod transport;
 mod witness;

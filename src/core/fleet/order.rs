@@ -128,6 +128,29 @@ pub struct Settle {
     pub from: Asker,
 }
 
+/// What one machine asks of another.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Work {
+    /// What would be done.
+    Plan(Ask),
+    /// To carry out a plan.
+    Do(Order),
+    /// What has become of an order.
+    Settle(Settle),
+}
+
+impl Work {
+    /// Returns the same, but that nothing is begun: of an order only what has become of it.
+    pub(crate) fn without_beginning(self) -> Self {
+        match self {
+            Self::Do(Order { id, from, .. }) => {
+                Self::Settle(Settle { id, action: Action::Release, title: String::new(), from })
+            }
+            Self::Plan(_) | Self::Settle(_) => self,
+        }
+    }
+}
+
 /// What has become of an order.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OrderReceipt {

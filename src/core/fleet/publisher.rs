@@ -168,6 +168,16 @@ impl Publisher {
         self.stage == Stage::Beat
     }
 
+    /// Returns the highest number of an order that it has taken.
+    pub fn orders(&self) -> i64 {
+        self.orders
+    }
+
+    /// Returns whether a beat is not answered yet, and so will be sent again as it was.
+    pub fn is_telling(&self) -> bool {
+        self.beat.is_some()
+    }
+
     /// Remembers that an order is in the journal.
     pub fn journalled(&mut self, number: i64) {
         self.orders = self.orders.max(number);

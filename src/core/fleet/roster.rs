@@ -7,7 +7,7 @@ use std::time::Duration;
 use jiff::{SignedDuration, Timestamp};
 use serde::Deserialize;
 
-use crate::core::fleet::decoder::Decoder;
+use crate::core::fleet::decoder::{Answer, Decoder};
 use crate::core::fleet::far::FarMachine;
 use crate::core::fleet::line::{Hello, Identity, Line, SCHEMA};
 use crate::core::fleet::outbox::{LOOK, ORDER};
@@ -24,6 +24,8 @@ pub(crate) struct HostRow {
     sequence: i64,
     changed: i64,
     state: String,
+    #[serde(default)]
+    accepts: String,
     is_claimed: bool,
     lost_by: Option<String>,
     beat_at: i64,
@@ -55,12 +57,16 @@ pub(crate) struct ReadAt {
     pub(crate) server: i64,
     /// When the database has started, by its clock.
     pub(crate) started: i64,
+    /// Whether this login may ask hosts for something.
+    pub(crate) may_ask: bool,
 }
 
 /// The hosts that a viewer may see.
 #[derive(Default)]
 pub(crate) struct Roster {
     hosts: BTreeMap<String, Known>,
+    /// The names of machines that are reached otherwise.
+    taken: Vec<String>,
     read_at: Option<ReadAt>,
     /// When the database was reached again after it had been lost.
     reached_again: Option<Duration>,
@@ -86,6 +92,24 @@ struct Known {
 }
 
 impl Roster {
+    /// Knows no host yet, and gives none a name of these.
+    pub(crate) fn beside(taken: Vec<String>) -> Self {
+        Self { taken, ..Self::default() }
+    }
+
+    /// Returns the ID and the epoch of the host that is called so here.
+    pub(crate) fn address(&self, name: &str) -> Option<(String, i64)> {
+        let known = self.hosts.values().find(|known| known.name == name)?;
+        Some((known.row.host.clone(), known.row.epoch))
+    }
+
+    /// Reads what the host that is called so here has answered to what it was asked.
+    pub(crate) fn answer(&mut self, name: &str, line: &str) -> Option<Answer> {
+        let known = self.hosts.values_mut().find(|known| known.name == name)?;
+        known.decoder.receive(line.as_bytes()).ok()?;
+        known.decoder.answer()
+    }
+
     /// Takes hosts in: all of them, or those that have beaten since they were last read.
     pub(crate) fn hosts(&mut self, rows: Vec<HostRow>, is_all: bool, at: ReadAt) {
         self.read_at = Some(at);
@@ -156,7 +180,11 @@ impl Roster {
         }
         // Which of several that say they are the same machine in the same boot sees its processes is not known.
         let is_disputed = |known: &Known| claimed.get(&known.place()).is_some_and(|many| *many > 1);
-        let machine = |known: &Known| known.machine(known.age(at, steady), is_blind, is_disputed(known), now);
+        let machine = |known: &Known| {
+            let mut machine = known.machine(known.age(at, steady), is_blind, is_disputed(known), now);
+            machine.view.no_orders = known.no_orders(at.may_ask).map(Untrusted::new);
+            machine
+        };
         self.hosts.values().map(machine).collect()
     }
 
@@ -175,7 +203,9 @@ impl Roster {
             .collect();
         let short: String = plain.trim_start_matches('-').chars().take(32).collect();
         let name = checked_name(&short).unwrap_or_else(|_| "host".to_owned());
-        let is_taken = |name: &str| self.hosts.values().any(|known| known.name == name);
+        let is_taken = |name: &str| {
+            self.hosts.values().any(|known| known.name == name) || self.taken.iter().any(|one| one == name)
+        };
         if !is_taken(&name) {
             return name;
         }
@@ -285,6 +315,19 @@ impl Known {
         Duration::from_millis(then) + steady.saturating_sub(at.steady)
     }
 
+    /// Says why nothing is asked of it, where that is so.
+    fn no_orders(&self, may_ask: bool) -> Option<String> {
+        if !may_ask {
+            return Some(
+                "your login of the fleet's database may only look (claimtop_operate lets it ask)".to_owned(),
+            );
+        }
+        match self.row.accepts.as_str() {
+            "typed" | "dead-only" => None,
+            _ => Some("its own configuration takes no orders (accept in its [fleet])".to_owned()),
+        }
+    }
+
     /// Returns where it says that its PIDs count.
     fn place(&self) -> Place<'_> {
         (self.row.machine.as_deref(), self.row.boot.as_deref(), self.row.pid_namespace)
@@ -363,8 +406,8 @@ fn hello(row: &HostRow) -> Hello {
         boot: row.boot.clone(),
         pid_namespace: row.pid_namespace,
         now: Timestamp::from_millisecond(row.beat_at).unwrap_or(Timestamp::UNIX_EPOCH),
-        takes_orders: false,
-        no_orders: Some("it is only watched, through the database".to_owned()),
+        takes_orders: row.accepts != "never",
+        no_orders: None,
     }
 }
 
@@ -383,6 +426,7 @@ mod tests {
             sequence: changed,
             changed,
             state: "ok".to_owned(),
+            accepts: "never".to_owned(),
             is_claimed: false,
             lost_by: None,
             beat_at: 1_000_000,
@@ -408,7 +452,7 @@ mod tests {
     }
 
     fn at(steady: u64, server: i64) -> ReadAt {
-        ReadAt { steady: Duration::from_secs(steady), server, started: 0 }
+        ReadAt { steady: Duration::from_secs(steady), server, started: 0, may_ask: true }
     }
 
     /// Returns the name and the state of each machine at a moment.

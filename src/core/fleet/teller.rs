@@ -14,6 +14,8 @@ pub(crate) struct Teller {
     encoder: Encoder,
     /// Who has ended in looks that no beat has told of yet.
     ended: Vec<EndedWindow>,
+    /// How many of them the beat tells that is under way.
+    telling: usize,
 }
 
 impl Teller {
@@ -57,8 +59,14 @@ impl Teller {
         Ok(is_urgent || outbox.has_deaths())
     }
 
-    /// Takes note that all of it was told.
+    /// Takes note that a beat now tells all of it.
+    pub(crate) fn telling(&mut self) {
+        self.telling = self.ended.len();
+    }
+
+    /// Takes note that the beat was accepted. Who has ended since it began is still to be told.
     pub(crate) fn told(&mut self) {
-        self.ended.clear();
+        self.ended.drain(..self.telling.min(self.ended.len()));
+        self.telling = 0;
     }
 }

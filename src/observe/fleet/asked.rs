@@ -27,10 +27,10 @@ enum Awaited {
 
 impl Asked {
     /// Lets others ask.
-    pub(super) fn open(&mut self, shared: &Shared, at: usize) {
+    pub(super) fn open(&mut self, shared: &Shared, machine: &str) {
         let (door, posted) = unbounded_channel();
         self.posted = Some(posted);
-        shared.doors().insert(at, door);
+        shared.doors().machines.insert(machine.to_owned(), door);
     }
 
     /// Waits for the next question.
@@ -47,7 +47,7 @@ impl Asked {
 
     /// Returns the line of a question, and remembers who waits for its answer.
     pub(super) fn line(&mut self, posted: Posted) -> Option<String> {
-        let Posted { question, reply } = posted;
+        let Posted { machine: _, question, reply } = posted;
         let (awaited, line) = match question {
             Question::Plan(requests) => {
                 self.number += 1;

@@ -1,4 +1,4 @@
-//! The program that a machine is reached by: in a session of its own, so that nothing it starts can ask a person
+//! The programs that machines are reached by and that sign: each in a session of its own, so that nothing it starts can ask a person
 //! at this terminal.
 
 use std::ffi::OsString;
@@ -14,7 +14,7 @@ pub(crate) const APART: &str = "run-apart";
 ///
 /// # Errors
 /// The system refuses, or there is no such program.
-pub(super) fn start(words: &[OsString]) -> io::Result<Child> {
+pub(crate) fn start(words: &[OsString]) -> io::Result<Child> {
     let mut command = Command::from(own()?);
     command.arg(APART).args(words);
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());

@@ -3,8 +3,7 @@
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 
-use super::question::Posted;
-pub(crate) use super::question::Question;
+use super::question::{Posted, Question};
 use super::shared::Shared;
 use crate::core::fleet::decoder::Answer;
 use crate::core::fleet::far::FarMachine;
@@ -13,6 +12,10 @@ use crate::core::model::{ErrorKind, MachineState, Obstacle, Request};
 
 /// How long a machine may take to answer. One that is lost is noticed earlier.
 const PATIENCE: Duration = Duration::from_secs(30);
+
+/// How long a machine may take that is asked through a database: for a minute what is asked is valid, and then it is
+/// carried out.
+const PATIENCE_OF_DATABASE: Duration = Duration::from_secs(90);
 
 /// Asks machines.
 #[derive(Clone)]
@@ -61,27 +64,38 @@ impl Dispatcher {
     }
 
     fn ask(&self, machine: &str, question: Question) -> Result<Answer, Unanswered> {
-        let answers = {
-            let seen = self.shared.seen();
-            let at = seen.iter().position(|seen| seen.view.name == machine);
-            let found = at.and_then(|at| Some((at, seen.get(at)?)));
-            let Some((at, seen)) = found else {
-                return Err(Unanswered::NotSent(format!("{machine} is not watched")));
-            };
-            if let Some(why) = seen.view.why_no_orders() {
-                return Err(Unanswered::NotSent(format!("{machine}: {why}")));
-            }
-            let (reply, answers) = channel();
-            let doors = self.shared.doors();
-            let is_sent = doors.get(&at).is_some_and(|door| door.send(Posted { question, reply }).is_ok());
-            if !is_sent {
-                return Err(Unanswered::NotSent(format!("{machine} is not connected")));
-            }
-            answers
+        let Some(seen) = self.machine(machine) else {
+            return Err(Unanswered::NotSent(format!("{machine} is not watched")));
         };
-        answers.recv_timeout(PATIENCE).map_err(|error| match error {
+        if let Some(why) = seen.view.why_no_orders() {
+            return Err(Unanswered::NotSent(format!("{machine}: {why}")));
+        }
+        let (reply, answers) = channel();
+        let posted = Posted { machine: machine.to_owned(), question, reply };
+        let (is_sent, patience) = {
+            let doors = self.shared.doors();
+            match (doors.machines.get(machine), &doors.database) {
+                (Some(door), _) => (door.send(posted).is_ok(), PATIENCE),
+                (None, Some(door)) => (door.send(posted).is_ok(), PATIENCE_OF_DATABASE),
+                (None, None) => (false, PATIENCE),
+            }
+        };
+        if !is_sent {
+            return Err(Unanswered::NotSent(format!("{machine} is not connected")));
+        }
+        answers.recv_timeout(patience).map_err(|error| match error {
             RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected => Unanswered::Lost,
         })
+    }
+
+    /// Returns whether a machine is watched, or may turn up in the database.
+    pub(crate) fn may_come(&self, name: &str) -> bool {
+        self.machine(name).is_some() || self.shared.doors().database.is_some()
+    }
+
+    /// Says which machine somebody looks at closely.
+    pub(crate) fn look_closely(&self, machine: Option<&str>) {
+        *self.shared.closely() = machine.map(str::to_owned);
     }
 
     /// Returns whether a machine is connected and takes orders.

@@ -118,7 +118,7 @@ impl Link {
         };
         let ended = connection.listen().await;
         let was_live = connection.decoder.report().is_some();
-        self.shared.doors().remove(&self.at);
+        self.shared.doors().machines.remove(&self.machine.name);
         let why = match ended {
             Ended::Closed => {
                 connection.errors.rest().await;
@@ -261,7 +261,7 @@ impl Connection<'_> {
                     seen.view.no_orders = no_orders(&hello, self.link.machine.allow).map(Untrusted::new);
                     seen.hello = Some(hello);
                 });
-                self.asked.open(&self.link.shared, self.link.at);
+                self.asked.open(&self.link.shared, &self.link.machine.name);
             }
             Received::Look => {
                 let report = self.decoder.report().cloned();

@@ -19,6 +19,7 @@ use tokio::sync::Semaphore;
 
 use self::dispatch::Dispatcher;
 use self::link::Link;
+pub(crate) use self::question::{Posted, Question};
 pub(crate) use self::shared::Pin;
 pub(crate) use self::shared::Shared;
 use crate::core::fleet::far::FarMachine;
@@ -53,8 +54,8 @@ impl Fleet {
             tombstones: Arc::default(),
         };
         let (changed, changes) = sync_channel(1);
-        let doors = Arc::default();
-        let seen = Shared { seen: Arc::new(Mutex::new(machines.iter().map(view).collect())), changed, doors };
+        let all = Arc::new(Mutex::new(machines.iter().map(view).collect()));
+        let seen = Shared { seen: all, changed, doors: Arc::default(), closely: Arc::default() };
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let shared = seen.clone();
         let watched = machines.clone();

@@ -18,7 +18,9 @@ pub(crate) enum Question {
 }
 
 /// A question, and where its answer goes. Where that is dropped, the connection is lost.
-pub(super) struct Posted {
-    pub(super) question: Question,
-    pub(super) reply: Sender<Answer>,
+pub(crate) struct Posted {
+    /// What the machine is called here.
+    pub(crate) machine: String,
+    pub(crate) question: Question,
+    pub(crate) reply: Sender<Answer>,
 }

@@ -14,13 +14,23 @@ use crate::core::fleet::line::Identity;
 /// is another.
 pub(crate) type Pin = Arc<dyn Fn(&str, &Identity) -> Result<(), String> + Send + Sync>;
 
+/// Where what is asked goes.
+#[derive(Default)]
+pub(crate) struct Doors {
+    /// To each machine, by its name, for as long as it is connected.
+    pub(super) machines: BTreeMap<String, UnboundedSender<Posted>>,
+    /// To all others, which meet in a database.
+    pub(crate) database: Option<UnboundedSender<Posted>>,
+}
+
 /// What the thread of the machines writes and others read.
 #[derive(Clone)]
 pub(crate) struct Shared {
     pub(super) seen: Arc<Mutex<Vec<FarMachine>>>,
     pub(super) changed: SyncSender<()>,
-    /// Where what is asked of a machine goes, for as long as it is connected.
-    pub(super) doors: Arc<Mutex<BTreeMap<usize, UnboundedSender<Posted>>>>,
+    pub(super) doors: Arc<Mutex<Doors>>,
+    /// The machine that somebody looks at closely.
+    pub(super) closely: Arc<Mutex<Option<String>>>,
 }
 
 impl Shared {
@@ -28,8 +38,18 @@ impl Shared {
         self.seen.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(super) fn doors(&self) -> MutexGuard<'_, BTreeMap<usize, UnboundedSender<Posted>>> {
+    pub(crate) fn doors(&self) -> MutexGuard<'_, Doors> {
         self.doors.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns the name of the machine that somebody looks at closely.
+    pub(crate) fn closely(&self) -> MutexGuard<'_, Option<String>> {
+        self.closely.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns the names of the first so many machines.
+    pub(crate) fn names(&self, first: usize) -> Vec<String> {
+        self.seen().iter().take(first).map(|machine| machine.view.name.clone()).collect()
     }
 
     /// Puts these in the place of all machines after the first so many, and says so where that makes a difference.
@@ -40,6 +60,7 @@ impl Shared {
             one.view.state == other.view.state
                 && one.view.detail == other.view.detail
                 && report(one) == report(other)
+                && one.view.no_orders == other.view.no_orders
                 && one.tombstones.len() == other.tombstones.len()
                 && one.hello.is_some() == other.hello.is_some()
         };

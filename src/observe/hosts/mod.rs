@@ -1,22 +1,38 @@
 //! The hosts of a fleet's database, read every 2 s: which have beaten, and then what they tell that is new.
 
+mod asking;
+pub(crate) mod signature;
+
 use std::io;
+use std::path::PathBuf;
 use std::time::Duration;
 
-use tokio::time::sleep;
+use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
+use tokio::time::{Instant, sleep_until};
 use tokio_postgres::Row;
+
+use self::asking::Asked;
 
 use crate::core::fleet::far::FarMachine;
 use crate::core::fleet::roster::{HostRow, PartRow, ReadAt, Roster};
 use crate::core::model::text::shown;
 use crate::core::model::{MachineState, MachineView, Untrusted};
-use crate::observe::fleet::Shared;
+use crate::observe::fleet::{Posted, Shared};
 use crate::source::os::clock;
 use crate::source::postgres::Target;
 use crate::source::postgres::session::Session;
 
 /// How often hosts are read.
 const EVERY: Duration = Duration::from_secs(2);
+
+/// How often, while somebody looks at one closely.
+const CLOSELY: Duration = Duration::from_secs(1);
+
+/// How often it is looked for answers, while any is waited for.
+const ANSWERS: Duration = Duration::from_millis(500);
+
+/// How often a host is told again that somebody looks at it closely; it forgets that after 30 s.
+const TOLD_AGAIN: Duration = Duration::from_secs(8);
 
 /// How often all of them are read, and not only those that have beaten: in polls.
 const ALL_EVERY: u32 = 15;
@@ -29,24 +45,44 @@ const DATABASE: &str = "fleet";
 
 const HOSTS: &str =
     "SELECT claimtop.milliseconds(claimtop.clock()), claimtop.milliseconds(pg_postmaster_start_time()),
+    has_function_privilege('claimtop.ask(uuid,bigint,text,text,json,text)', 'execute'),
     (SELECT json_agg(h)::text FROM claimtop.hosts($1::bigint) h)";
 
 const PARTS: &str = "SELECT host::text, is_whole, kind, id, sequence, payload
     FROM claimtop.parts($1::uuid[], $2::bigint[])";
 
-/// Starts to read the hosts of a database, and puts them after the first so many machines.
+const LOOK_CLOSELY: &str = "SELECT claimtop.look_closely($1::uuid)";
+
+/// Starts to read the hosts of a database, and puts them after the first so many machines. What is asked of them is
+/// signed with this key.
 ///
 /// # Errors
 /// The system has no more threads for us.
-pub(crate) fn watch(target: Target, (shared, first): (Shared, usize)) -> io::Result<()> {
+pub(crate) fn watch(
+    target: Target,
+    key: Option<PathBuf>,
+    (shared, first): (Shared, usize),
+) -> io::Result<()> {
     let placeholder = unreached(&target, MachineState::Connecting, "");
     shared.replace_after(first, vec![placeholder]);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let name = target.clone();
+    let (door, posted) = unbounded_channel();
+    shared.doors().database = Some(door);
     std::thread::Builder::new().name("hosts".to_owned()).spawn(move || {
         runtime.block_on(async {
-            let mut viewer = Viewer { session: Session::new(target), roster: Roster::default(), polls: 0 };
+            let mut viewer = Viewer {
+                session: Session::new(target),
+                roster: Roster::beside(shared.names(first)),
+                polls: 0,
+                connections: 0,
+                posted,
+                open: Vec::new(),
+                key,
+                told: None,
+            };
             loop {
+                let began = Instant::now();
                 let polled = viewer.poll().await;
                 let machines = viewer.roster.machines(steady(), clock::now());
                 match polled {
@@ -56,7 +92,10 @@ pub(crate) fn watch(target: Target, (shared, first): (Shared, usize)) -> io::Res
                     }
                     Ok(()) | Err(_) => shared.replace_after(first, machines),
                 }
-                sleep(EVERY).await;
+                let closely = shared.closely().clone();
+                viewer.look_closely(closely.as_deref()).await;
+                let every = if closely.is_some() { CLOSELY } else { EVERY };
+                viewer.answer_until(began + every).await;
             }
         });
     })?;
@@ -80,17 +119,26 @@ struct Viewer {
     roster: Roster,
     /// How often hosts were read.
     polls: u32,
+    /// How often it had connected by the last poll.
+    connections: u32,
+    /// What is asked of hosts.
+    posted: UnboundedReceiver<Posted>,
+    open: Vec<Asked>,
+    /// What it is signed with.
+    key: Option<PathBuf>,
+    /// Which host was told that somebody looks at it closely, and when.
+    told: Option<(String, Instant)>,
 }
 
 impl Viewer {
     async fn poll(&mut self) -> Result<(), String> {
-        let was_closed = self.session.is_closed();
-        let is_all = was_closed || self.polls.is_multiple_of(ALL_EVERY);
+        let is_all = self.session.is_closed() || self.polls.is_multiple_of(ALL_EVERY);
         let since = self.roster.since().filter(|_| !is_all).map(|since| since.to_string());
         let rows = self.session.query(HOSTS, &[since]).await?;
         let unread = || "it does not answer as claimtop's own functions".to_owned();
         let (at, hosts) = rows.first().and_then(head).ok_or_else(unread)?;
-        if was_closed {
+        if self.session.connections() != self.connections {
+            self.connections = self.session.connections();
             self.roster.reached_again(at.steady);
         }
         self.roster.hosts(hosts, is_all, at);
@@ -104,6 +152,51 @@ impl Viewer {
             }
         }
         Ok(())
+    }
+
+    /// Tells a host that somebody looks at it closely.
+    async fn look_closely(&mut self, name: Option<&str>) {
+        let Some((host, _)) = name.and_then(|name| self.roster.address(name)) else { return };
+        let is_known = |(told, at): &(String, Instant)| *told == host && at.elapsed() < TOLD_AGAIN;
+        if self.told.as_ref().is_some_and(is_known) || self.session.is_closed() {
+            return;
+        }
+        if let Err(why) = self.session.query(LOOK_CLOSELY, &[Some(host.clone())]).await {
+            tracing::debug!(why, "a host is not told that it is looked at");
+        }
+        self.told = Some((host, Instant::now()));
+    }
+
+    /// Asks what is to be asked, and looks for answers, until hosts are to be read again.
+    async fn answer_until(&mut self, due: Instant) {
+        loop {
+            let is_any = !self.open.is_empty();
+            let next = if is_any { due.min(Instant::now() + ANSWERS) } else { due };
+            tokio::select! {
+                Some(posted) = self.posted.recv() => {
+                    let asked = asking::asked(posted, &self.roster, self.key.as_deref(), steady()).await;
+                    self.open.extend(asked);
+                }
+                () = sleep_until(next) => {}
+            }
+            self.answers().await;
+            if Instant::now() >= due {
+                return;
+            }
+        }
+    }
+
+    async fn answers(&mut self) {
+        for mut asked in std::mem::take(&mut self.open) {
+            match asked.goes_on(&mut self.session, &mut self.roster, steady()).await {
+                Ok(false) => {}
+                Ok(true) => self.open.push(asked),
+                Err(why) => {
+                    tracing::debug!(why, "a question is sent again");
+                    self.open.push(asked);
+                }
+            }
+        }
     }
 
     async fn one_by_one(&mut self, some: &[(String, i64)]) -> Result<(), String> {
@@ -130,8 +223,9 @@ impl Viewer {
 }
 
 fn head(row: &Row) -> Option<(ReadAt, Vec<HostRow>)> {
-    let at = ReadAt { steady: steady(), server: row.try_get(0).ok()?, started: row.try_get(1).ok()? };
-    let hosts: Option<String> = row.try_get(2).ok()?;
+    let (server, started, may_ask) = (row.try_get(0).ok()?, row.try_get(1).ok()?, row.try_get(2).ok()?);
+    let at = ReadAt { steady: steady(), server, started, may_ask };
+    let hosts: Option<String> = row.try_get(3).ok()?;
     let hosts = hosts.map_or_else(|| Some(Vec::new()), |hosts| serde_json::from_str(&hosts).ok())?;
     Some((at, hosts))
 }

@@ -1,6 +1,7 @@
 //! The hosts of a fleet's database in a build that has no PostgreSQL: none, and why.
 
 use std::io;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::core::fleet::far::FarMachine;
@@ -12,7 +13,11 @@ use crate::source::postgres::{Target, UNREAD};
 ///
 /// # Errors
 /// None.
-pub(crate) fn watch(target: Target, (shared, first): (Shared, usize)) -> io::Result<()> {
+pub(crate) fn watch(
+    target: Target,
+    _key: Option<PathBuf>,
+    (shared, first): (Shared, usize),
+) -> io::Result<()> {
     let (state, detail) = (MachineState::Unreached, Untrusted::new(UNREAD));
     let view = MachineView { state, detail, ..MachineView::new("fleet", target.name.shown()) };
     let unread = FarMachine { view, hello: None, report: None, tombstones: Arc::default() };

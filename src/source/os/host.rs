@@ -101,6 +101,13 @@ pub(crate) fn name() -> String {
     rustix::system::uname().nodename().to_string_lossy().into_owned()
 }
 
+/// Returns whether this is a distribution under WSL: Microsoft's kernel, and the folder that its init keeps. A container
+/// there has the kernel alone.
+pub(crate) fn is_wsl() -> bool {
+    let release = rustix::system::uname().release().to_string_lossy().to_ascii_lowercase();
+    release.contains("microsoft") && stat(Path::new("/run/WSL")).is_ok()
+}
+
 /// Returns the ID that the kernel draws at every boot (random(4)). No process outlives its boot, so
 /// it is read once.
 pub(crate) fn boot_id() -> Option<String> {

@@ -16,6 +16,7 @@ const WITHIN: Duration = Duration::from_secs(20);
 pub(crate) struct Session {
     target: Target,
     open: Option<Open>,
+    connections: u32,
 }
 
 struct Open {
@@ -33,12 +34,17 @@ impl Drop for Open {
 impl Session {
     /// Connects to nothing yet.
     pub(crate) fn new(target: Target) -> Self {
-        Self { target, open: None }
+        Self { target, open: None, connections: 0 }
     }
 
     /// Returns whether the next statement has to connect first.
     pub(crate) fn is_closed(&self) -> bool {
         self.open.is_none()
+    }
+
+    /// Returns how often it has connected.
+    pub(crate) fn connections(&self) -> u32 {
+        self.connections
     }
 
     /// Runs one statement with parameters that are all text.
@@ -52,7 +58,11 @@ impl Session {
     ) -> Result<Vec<Row>, String> {
         let open = match self.open.take().filter(|open| !open.client.is_closed()) {
             Some(open) => open,
-            None => self.connect().await?,
+            None => {
+                let open = self.connect().await?;
+                self.connections = self.connections.wrapping_add(1);
+                open
+            }
         };
         open.allowance.renew();
         let bound: Vec<(&(dyn ToSql + Sync), Type)> =

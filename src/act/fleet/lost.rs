@@ -1,0 +1,65 @@
+//! Keeps what a person says of a host that does not come back.
+
+use crate::source::postgres::Target;
+use crate::source::postgres::session::Session;
+
+const HOSTS: &str = "SELECT host::text, name, epoch::text FROM claimtop.hosts(null)";
+
+const DECLARE: &str = "SELECT claimtop.declare_lost($1::uuid,$2::bigint,$3)::json->>'outcome'";
+
+/// A host.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Host {
+    pub(crate) id: String,
+    pub(crate) name: String,
+    epoch: String,
+}
+
+/// What became of a declaration.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Declared {
+    Kept,
+    /// It has beaten within 50 s.
+    Seen,
+    NotTyped,
+    /// It is in another epoch by now, or is not seen any more.
+    Changed,
+}
+
+/// Returns every host that this login sees.
+///
+/// # Errors
+/// The database does not answer, in words.
+pub(crate) fn hosts(target: &Target) -> Result<Vec<Host>, String> {
+    let rows = query(target, HOSTS, &[])?;
+    let host = |row: &tokio_postgres::Row| {
+        Some(Host { id: row.try_get(0).ok()?, name: row.try_get(1).ok()?, epoch: row.try_get(2).ok()? })
+    };
+    Ok(rows.iter().filter_map(host).collect())
+}
+
+/// Declares a host lost, by its name as a person has typed it.
+///
+/// # Errors
+/// The database does not answer or refuses, in words.
+pub(crate) fn declare(target: &Target, host: &Host, typed: &str) -> Result<Declared, String> {
+    let parameters = [Some(host.id.clone()), Some(host.epoch.clone()), Some(typed.to_owned())];
+    let rows = query(target, DECLARE, &parameters)?;
+    let outcome: Option<String> = rows.first().and_then(|row| row.try_get(0).ok()).flatten();
+    Ok(match outcome.as_deref() {
+        Some("ok") => Declared::Kept,
+        Some("seen") => Declared::Seen,
+        Some("not-typed") => Declared::NotTyped,
+        Some(_) | None => Declared::Changed,
+    })
+}
+
+fn query(
+    target: &Target,
+    sql: &str,
+    parameters: &[Option<String>],
+) -> Result<Vec<tokio_postgres::Row>, String> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.map_err(|error| format!("failed to start a connection: {error}"))?;
+    runtime.block_on(async { Session::new(target.clone()).query(sql, parameters).await })
+}

@@ -1,0 +1,83 @@
+//! What was asked of this host through the database, once it is taken: read, and verified where signatures are wanted.
+
+use std::path::Path;
+
+use crate::core::fleet::encoder::Encoder;
+use crate::core::fleet::line::Line;
+use crate::core::fleet::order::{Work, is_id};
+use crate::core::fleet::publisher::Waiting;
+use crate::core::fleet::signed::message;
+use crate::observe::hosts::signature::verify;
+
+/// What was taken, by its number.
+#[derive(Debug)]
+pub(crate) enum Taken {
+    /// It is to be done.
+    Work(i64, Work),
+    /// It is not done; the line that says so.
+    Refused(i64, String),
+}
+
+/// Returns what is asked for, or the line that refuses it; nothing where it cannot be read at all.
+pub(super) async fn work_of(
+    order: &Waiting,
+    (host, epoch): (&str, i64),
+    allowed: Option<&Path>,
+) -> Option<Result<Work, String>> {
+    let work = read(order)?;
+    let Some(allowed) = allowed else { return Some(Ok(work)) };
+    let why = match &order.signature {
+        None => "it is not signed, and orders must be here (allowed_signers)".to_owned(),
+        Some(signature) => {
+            let signed = message(host, epoch, &order.id, order.is.get());
+            match verify(allowed, &signed, signature).await {
+                Ok(_) => return Some(Ok(work)),
+                Err(why) => why,
+            }
+        }
+    };
+    Encoder::refused(&work, &why).ok().map(Err)
+}
+
+/// Reads what is asked for. An order has the ID of its row, so that one ID never means two.
+fn read(order: &Waiting) -> Option<Work> {
+    let line: Line<'_> = serde_json::from_str(order.is.get()).ok()?;
+    let is_its = |id: &str| is_id(id) && id == order.id;
+    match order.kind.as_str() {
+        "plan" => line.ask.map(Work::Plan),
+        "order" => line.order.filter(|asked| is_its(&asked.id)).map(Work::Do),
+        "settle" => line.settle.filter(|asked| is_id(&asked.id)).map(Work::Settle),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::value::RawValue;
+
+    use super::*;
+
+    #[track_caller]
+    fn check(kind: &str, id: &str, is: &str, is_read: bool) {
+        let is = RawValue::from_string(is.to_owned()).unwrap();
+        let (kind, asked_by) = (kind.to_owned(), "oscar".to_owned());
+        let waiting = Waiting { number: 1, id: id.to_owned(), kind, is, signature: None, asked_by };
+        assert_eq!(read(&waiting).is_some(), is_read, "{waiting:?}");
+    }
+
+    #[test]
+    fn only_what_is_whole_and_says_its_own_id_is_read() {
+        let order =
+            r#"{"order":{"id":"o-1","to":null,"digest":"d","typed":null,"from":{"host":"h","store":null}}}"#;
+        check("order", "o-1", order, true);
+        check("order", "o-2", order, false);
+        check("plan", "o-1", order, false);
+        check("settle", "o-1", order, false);
+        check("release", "o-1", order, false);
+        check("plan", "p", r#"{"ask":{"number":1,"requests":[]}}"#, true);
+        check("order", "o-1", r#"{"order":{"id":"o-1"}}"#, false);
+        let bad =
+            r#"{"order":{"id":"../x","to":null,"digest":"d","typed":null,"from":{"host":"h","store":null}}}"#;
+        check("order", "../x", bad, false);
+    }
+}
