@@ -5,9 +5,10 @@
 use std::path::Path;
 
 use serde::Deserialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::corpus::{corpus, replayed};
+use crate::world::World;
 
 /// What an answer does.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -111,4 +112,92 @@ fn the_forms_do_what_was_seen() {
         assert!(effects.contains(&Effect::Deny), "{agent}: {effects:?}");
         assert!(effects.iter().any(|effect| matches!(effect, Effect::Note(_))), "{agent}: {effects:?}");
     }
+}
+
+/// Plays what another window of Claude Code's has edited, and what a window of this agent asks then.
+fn answers_to(agent: &str, hooks: &[Value]) -> Vec<Value> {
+    let hook = |event: &str| {
+        json!({
+            "session_id": "cart", "cwd": "$ROOT/shop", "hook_event_name": event, "tool_name": "Write",
+            "tool_input": { "file_path": "$ROOT/shop/a.rs" },
+        })
+    };
+    let git = |verb: &str| json!({ "git": { "tree": "shop", "verb": verb } });
+    let call = |window: &str, hook: &Value| json!({ "call": { "window": window, "hook": hook } });
+    let mut lines = vec![
+        json!({ "schema": "claimtop.guard-recording.v1" }),
+        json!({ "world": agent }),
+        json!({ "opened": { "window": "cart", "agent": "claude", "pid": 4103 } }),
+        json!({ "opened": { "window": "pay", "agent": agent, "pid": 4104 } }),
+        git("init"),
+        json!({ "wrote": { "path": "shop/a.rs", "text": "0\n" } }),
+        git("commit-all"),
+        json!({ "at": 5_000 }),
+        json!({ "wrote": { "path": "shop/a.rs", "text": "1\n" } }),
+        json!({ "at": 5_020 }),
+        call("cart", &hook("PostToolUse")),
+        json!({ "at": 9_000 }),
+    ];
+    for hook in hooks {
+        let mut whole = json!({ "session_id": "pay", "cwd": "$ROOT/shop" });
+        whole.as_object_mut().unwrap().extend(hook.as_object().unwrap().clone());
+        lines.push(call("pay", &whole));
+    }
+    let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
+    let world = World::new();
+    let path = world.write("recording.jsonl", &text);
+    replayed(&path).split_off(1)
+}
+
+#[track_caller]
+fn check_flat(agent: &str, hooks: &[Value], note: &str, refusal: &Value) {
+    let answers: [Value; 4] = answers_to(agent, hooks).try_into().unwrap();
+    let [prompt, before, after, line] = &answers;
+    let parsed = |answer: &Value| serde_json::from_str::<Value>(answer["answer"].as_str().unwrap()).unwrap();
+    for (answer, begin) in [(prompt, "claimtop: the window `shop` (claude, PID 4103"), (after, "claimtop: ")]
+    {
+        let answer = parsed(answer);
+        assert!(answer[note].as_str().unwrap().starts_with(begin), "{answer}");
+        assert_eq!(answer.as_object().unwrap().len(), 1, "{answer}");
+    }
+    assert_eq!(before["answer"], Value::Null, "nothing is said before an edit");
+    let refused = parsed(line);
+    for (key, expected) in refusal.as_object().unwrap() {
+        assert!(refused[key].as_str().unwrap().starts_with(expected.as_str().unwrap()), "{refused}");
+    }
+    assert_eq!(refused.as_object().unwrap().len(), refusal.as_object().unwrap().len(), "{refused}");
+}
+
+/// As Copilot CLI 1.0.102 was seen to ask, and to take it.
+#[test]
+fn copilot_is_answered_as_it_listens() {
+    let patch = "*** Begin Patch\n*** Update File: a.rs\n@@\n-1\n+2\n*** End Patch\n";
+    let edit = |event: &str| json!({ "hook_event_name": event, "tool_name": "Edit", "tool_input": patch });
+    let line = json!({ "command": "git stash", "description": "As asked" });
+    let hooks = [
+        json!({ "hook_event_name": "UserPromptSubmit", "prompt": "Go on" }),
+        edit("PreToolUse"),
+        edit("PostToolUse"),
+        json!({ "hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": line }),
+    ];
+    let held = "claimtop held this up once: `git stash`";
+    let refusal = json!({ "permissionDecision": "deny", "permissionDecisionReason": held });
+    check_flat("copilot", &hooks, "additionalContext", &refusal);
+}
+
+/// As our own plugin asks, and takes it.
+#[test]
+fn opencode_is_answered_as_its_plugin_takes_it() {
+    let file = json!({ "filePath": "$ROOT/shop/a.rs", "content": "2\n" });
+    let write = |event: &str| json!({ "hook_event_name": event, "tool_name": "write", "tool_use_id": "one", "tool_input": file });
+    let hooks = [
+        json!({ "hook_event_name": "UserPromptSubmit" }),
+        write("PreToolUse"),
+        write("PostToolUse"),
+        json!({
+            "hook_event_name": "PreToolUse", "tool_name": "bash", "tool_use_id": "two", "read_refusals": [],
+            "tool_input": { "command": "git stash" },
+        }),
+    ];
+    check_flat("opencode", &hooks, "note", &json!({ "deny": "claimtop held this up once: `git stash`" }));
 }
