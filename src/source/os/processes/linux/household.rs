@@ -6,7 +6,7 @@ use std::os::fd::AsFd;
 use jiff::{SignedDuration, Timestamp};
 
 use crate::core::judge::tool_shell::tool_command;
-use crate::core::model::{Household, Member, ProcessId, Untrusted};
+use crate::core::model::{Household, Member, ProcessId, ProcessState, Untrusted};
 use crate::source::os::processes::linux::measure::measures;
 use crate::source::os::processes::linux::proc::{Proc, Reading};
 use crate::source::os::processes::linux::ticks::ticks_per_second;
@@ -42,10 +42,12 @@ pub(crate) fn measured(of: &Household) -> Vec<Member> {
     members.collect()
 }
 
-/// Returns the kernel's name for a process.
+/// Returns the kernel's name for a process that has not exited: a zombie takes nothing.
 fn name(proc: &mut Proc, id: ProcessId) -> Option<Untrusted> {
     match proc.process(id.pid) {
-        Reading::Read(line) if line.process.id == id => Some(line.process.comm),
+        Reading::Read(line) if line.process.id == id && line.process.state != ProcessState::Zombie => {
+            Some(line.process.comm)
+        }
         Reading::Read(_) | Reading::Unreadable | Reading::Gone => None,
     }
 }
@@ -140,7 +142,13 @@ mod tests {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let mut command = Command::new("/bin/sleep");
         let child = Started(command.arg("600").stdin(Stdio::null()).spawn().unwrap());
+        let mut command = Command::new("/bin/true");
+        let ended = Started(command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().unwrap());
         let mut proc = Proc::open().unwrap();
+        let is_zombie = |proc: &mut Proc| matches!(proc.process(ended.0.id()), Reading::Read(line) if line.process.state == ProcessState::Zombie);
+        while !is_zombie(&mut proc) {
+            std::thread::yield_now();
+        }
         let Reading::Read(own) = proc.process(std::process::id()) else { panic!("we run") };
         let members = measured(&household(own.process.id, &[]));
         let of = |pid: u32| members.iter().find(|member| member.id.pid == pid).unwrap();
@@ -149,6 +157,7 @@ mod tests {
         assert!(us.ports.iter().any(|one| one.number == port), "{us:?}");
         assert!(us.memory.is_some_and(|bytes| bytes > 0) && us.command == own.process.comm, "{us:?}");
         let sleep = of(child.0.id());
+        assert!(members.iter().all(|member| member.id.pid != ended.0.id()), "nobody has waited for it");
         assert_eq!((sleep.command.raw(), sleep.parent), ("/bin/sleep 600", std::process::id()));
     }
 }
