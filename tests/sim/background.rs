@@ -22,7 +22,9 @@ pub(crate) struct Job {
 
 /// Lets something happen to what windows and persons have started.
 pub(crate) fn happen(world: &mut World) {
-    match world.rng.roll(20) {
+    match world.rng.roll(24) {
+        // Nothing happens for long enough that whoever is dead by then counts as dead.
+        20.. => world.pass(jiff::SignedDuration::from_secs(130)),
         0..=6 => start_something(world),
         7..=9 => persons::happen(world),
         10..=12 => stir(world),
@@ -74,14 +76,24 @@ fn server(world: &mut World, window: Life, kin: Kin) {
     let sort = if wrapper { Sort::Wrapper } else { Sort::Mcp };
     let top = start(world, (window, Some(window)), sort, kin.clone());
     if let Some(top) = top.filter(|_| wrapper) {
+        let group = if world.rng.happens(300) { Some(top) } else { kin.group };
+        let kin = Kin { group, ..bare(world, kin) };
         start(world, (top, Some(top)), Sort::Mcp, kin);
     }
+}
+
+/// Takes away what would say whose a process is: its output goes elsewhere, or it has erased its environment
+/// (`env -i`). Then only who saw it knows.
+fn bare(world: &mut World, kin: Kin) -> Kin {
+    let is_redirected = world.rng.happens(400);
+    let env = if world.rng.happens(150) { kin::Env::default() } else { kin.env.clone() };
+    Kin { is_redirected, env, ..kin }
 }
 
 /// Starts a shell as the Bash tool does, with something below it.
 fn shell(world: &mut World, window: Life, kin: Kin) {
     let Some(shell) = start(world, (window, Some(window)), Sort::Tool, kin.clone()) else { return };
-    let kin = Kin { group: Some(shell), ..kin };
+    let kin = Kin { group: Some(shell), ..bare(world, kin) };
     match world.rng.roll(5) {
         0..=1 => {
             let port = Some(3000 + world.rng.roll(4) as u16);

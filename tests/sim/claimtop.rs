@@ -85,8 +85,10 @@ fn work(scheduler: &Arc<Scheduler>, me: usize, manner: Manner) {
         let is_by_number = manner == Manner::ByNumber;
         state.processes = Box::new(SimMachine { scheduler: Arc::clone(scheduler), is_by_number });
         while !is_over(scheduler) {
-            // A screen ends, or another command is called: it knows what is kept, and no more.
-            if scheduler.with(|world| world.rng.happens(250)) {
+            // The first one is a screen, which may end; the others are commands, each of which knows what is kept and
+            // no more.
+            let forgets = if me == 0 { 40 } else { 600 };
+            if scheduler.with(|world| world.rng.happens(forgets)) {
                 observer = SimObserver::new(Arc::clone(scheduler), me, manner.scan_mode());
             }
             match manner {

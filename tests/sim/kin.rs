@@ -12,6 +12,8 @@ pub(crate) struct Kin {
     pub(crate) env: Env,
     /// The session into whose tasks' output it writes.
     pub(crate) tasks: Option<String>,
+    /// Whether its own output goes elsewhere.
+    pub(crate) is_redirected: bool,
     /// Who is at the other end of its standard input.
     pub(crate) asker: Option<Life>,
     pub(crate) port: Option<u16>,

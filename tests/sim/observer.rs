@@ -7,7 +7,7 @@ use std::sync::{Arc, OnceLock};
 use claimtop::core::assess::Policy;
 use claimtop::core::judge::agent::{Role, Signatures};
 use claimtop::core::model::{
-    Certainty, Content, Descent, FileImage, Format, Host, InnerPids, Notes, Process, ProcessId, ProcessState,
+    Content, Descent, FileImage, Format, Host, InnerPids, LeftOver, Notes, Process, ProcessId, ProcessState,
     ProcessTable, Repo, RepoSort, Report, SeenAgent, Snapshot, Untrusted, Worktree,
 };
 use claimtop::testing::act::Look;
@@ -116,22 +116,26 @@ impl SimObserver {
             lesson.refuted.iter().for_each(|_| world.tally.count("tombstones refuted"));
             let new = self.descents.read(|seen| to_keep(seen, &world.descents, snapshot));
             new.iter().for_each(|_| world.tally.count("descents kept"));
-            let ended = ended(&world.descents, snapshot);
-            world.descents.retain(|one| !ended.contains(&one.id));
-            world.descents = merged_descents(std::mem::take(&mut world.descents), &new);
+            // As the file, which is written only where there is something new.
+            if !new.is_empty() {
+                let ended = ended(&world.descents, snapshot);
+                world.descents.retain(|one| !ended.contains(&one.id));
+                world.descents = merged_descents(std::mem::take(&mut world.descents), &new);
+            }
         });
     }
 
     /// Lets the oracle see what is offered.
     pub(crate) fn check_offers(&self, report: &Report) {
         self.scheduler.with(|world| {
-            let by_descent = report.left_overs.iter().filter(|one| {
+            let rests_on_it = |one: &&LeftOver| {
                 let id = ProcessId { pid: one.pid, start_ticks: one.start_ticks };
-                one.certainty == Certainty::Exact
-                    && self.recalled.contains(&id)
-                    && one.evidence.iter().any(|evidence| evidence.fact == "seen".into())
-            });
-            by_descent.for_each(|_| world.tally.count("exact by a kept descent"));
+                let is_seen = one.evidence.iter().any(|evidence| evidence.fact == "seen".into());
+                one.may_be_ended() && is_seen && self.recalled.contains(&id)
+            };
+            for one in report.left_overs.iter().filter(rests_on_it) {
+                world.tally.count(format!("by a kept descent: {}", one.certainty.name()));
+            }
             crate::whose::check_offers(world, report, self.listed_at);
         });
     }

@@ -118,7 +118,12 @@ fn made(world: &World, life: Life, person: &SimProcess, visibility: Visibility) 
             multiplexer: kin.env.tmux.map(Multiplexer::Server),
             is_unit: false,
         }),
-        tasks: kin.tasks.iter().map(|session| session.as_str().into()).collect(),
+        tasks: kin
+            .tasks
+            .iter()
+            .filter(|_| !kin.is_redirected)
+            .map(|session| session.as_str().into())
+            .collect(),
         adopted_by: Some(Vec::new()),
         seen_below: Vec::new(),
         memory: None,
