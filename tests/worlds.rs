@@ -73,6 +73,20 @@ fn evidence_names_a_window_as_sentences_do() {
     }
 }
 
+/// Whoever shortens paths must not take one for a path: it is told whole, in lists too.
+#[test]
+fn a_command_line_is_no_path() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases/left-over/moved-to-background.toml");
+    let report = common::load(&path).report();
+    let [finding] = report.findings.as_slice() else { panic!("{:?}", report.findings) };
+    assert!(
+        finding.message.to_string().starts_with("/bin/bash -c sleep 600: PID 20200"),
+        "{}",
+        finding.message
+    );
+    assert_eq!(finding.message.about, None);
+}
+
 proptest::proptest! {
     #![proptest_config(proptest::prelude::ProptestConfig::with_cases(64))]
     #[test]

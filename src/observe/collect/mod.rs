@@ -172,7 +172,9 @@ impl Collector {
     pub(crate) fn add_descents(&self, lesson: &mut Lesson, snapshot: &Snapshot) {
         let kept = self.descents.last();
         lesson.descents = self.scope.descents.read(|seen| descent::to_keep(seen, kept, snapshot));
-        lesson.ended = descent::ended(kept, snapshot);
+        if !lesson.descents.is_empty() {
+            lesson.ended = descent::ended(kept, snapshot);
+        }
     }
 
     /// Notes that all that was taught so far is in the file, which alone counts from then on.

@@ -25,7 +25,8 @@ fn tell(one: &LeftOver) -> Finding {
     let window = one.window_pid.map(|pid| format!(" (PID {pid})")).unwrap_or_default();
     let doubt = if one.why.is_empty() { String::new() } else { format!("; {}", one.why) };
     let says = format!("PID {}{more}{keeps} runs on after {agent}{window} that started it{doubt}", one.pid);
-    let message = Sentence::about(&one.command, says);
+    // A command line that begins with a path is none.
+    let message = Sentence::from(format!("{}: {says}", one.command));
     let remedy = if one.refused.is_some() { Remedy::None } else { Remedy::Stop };
     Finding::new(code, [one.key.clone()], message, one.evidence.clone(), remedy)
 }
