@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::{Arc, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use tokio::time::{Instant, sleep_until};
@@ -13,17 +13,21 @@ use super::following::{Following, Next};
 use super::ordered::Ordered;
 use super::output::complain;
 use super::settings::Settings;
-use super::witness::{Stones, discreet};
 use crate::act::error::ActionError;
 use crate::act::fleet::mark;
 use crate::act::fleet::post::{Post, Posted};
 use crate::act::fleet::taking::Taken;
+use crate::config::fleet::Paths;
+use crate::core::fleet::discreet::Discreet;
 use crate::core::fleet::pace::{News, after_last};
 use crate::core::fleet::teller::Teller;
-use crate::core::model::Report;
+use crate::core::model::{Report, Tombstone};
 
 /// How long after it failed an answer is sent again.
 const AGAIN: Duration = Duration::from_secs(1);
+
+/// The tombstones of the last look.
+pub(super) type Stones = Arc<Mutex<Arc<[Tombstone]>>>;
 
 /// How a call of the database has ended.
 enum Done {
@@ -197,6 +201,14 @@ impl<'a> Publishing<'a> {
             how.clone_into(&mut self.told);
             complain(how);
         }
+    }
+}
+
+/// Returns what keeps paths of this machine to itself, as it is set.
+pub(super) fn discreet(settings: &Settings, report: &Report) -> Discreet {
+    match settings.effective.config.publishing.paths {
+        Paths::Relative => Discreet::new(&settings.places.home.to_string_lossy(), report),
+        Paths::Whole => Discreet::default(),
     }
 }
 

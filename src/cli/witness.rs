@@ -1,6 +1,6 @@
 //! `witness`: publishes this machine in the fleet's database, for as long as it runs.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, PoisonError};
 
 use anyhow::anyhow;
 use serde::Serialize;
@@ -10,19 +10,18 @@ use super::failure::{Exit, Failure, Outcome, of_action};
 use super::following::follow;
 use super::ordered::{self, Ordered};
 use super::output::print;
-use super::publishing::Publishing;
+use super::publishing::{Publishing, Stones, discreet};
 use super::settings::Settings;
 use super::{fleet_target, unit};
 use crate::act::fleet::post::Post;
 use crate::act::order_service::OrderService;
 use crate::act::store_id;
-use crate::config::fleet::{Accept, Paths};
-use crate::core::fleet::discreet::Discreet;
+use crate::config::fleet::Accept;
 use crate::core::fleet::line::hashed;
 use crate::core::fleet::outbox::Outbox;
 use crate::core::fleet::teller::Teller;
 use crate::core::model::host::INITIAL_PID_NAMESPACE;
-use crate::core::model::{Report, Secret, Tombstone, json};
+use crate::core::model::{Secret, json};
 use crate::observe::Observer;
 use crate::source::os::{clock, host};
 
@@ -38,9 +37,6 @@ struct Facts {
     store: Option<String>,
     accepts: &'static str,
 }
-
-/// The tombstones of the last look.
-pub(super) type Stones = Arc<Mutex<Arc<[Tombstone]>>>;
 
 /// Publishes this machine, or prints what would be published, or a unit that does it.
 ///
@@ -119,13 +115,6 @@ fn facts(settings: &Settings, accept: Accept) -> Result<String, Failure> {
         store,
         accepts: accept.name(),
     })?)
-}
-
-pub(super) fn discreet(settings: &Settings, report: &Report) -> Discreet {
-    match settings.effective.config.publishing.paths {
-        Paths::Relative => Discreet::new(&settings.places.home.to_string_lossy(), report),
-        Paths::Whole => Discreet::default(),
-    }
 }
 
 /// Prints what one look would publish, a thing a line.
