@@ -12,7 +12,8 @@ use crate::core::model::{
     Edit, Evidence, Expiry, Finding, Format, Generation, Holder, Keeper, Key, LeftOver, Location, Medium,
     Ownership, PlaceView, ProcessId, Reason, Record, RecordKind, RecordView, Releasable, Remedy, RepoView,
     Resource, ResourceKind, Role, SessionView, SourceHealth, SourceState, StatedClaim, StatedPid, Story,
-    Strength, Surface, SurfaceState, Untrusted, Verdict, VerdictState, WindowState, WindowView, Work,
+    Strength, Surface, SurfaceState, Untrusted, Verdict, VerdictState, WindowFacts, WindowState, WindowView,
+    Work,
 };
 
 /// The moment at which the world was looked at.
@@ -30,7 +31,7 @@ pub(crate) fn key(text: &str) -> Key {
 
 fn window(name: &str, pid: u32, agent: &str, branch: &str, age: i64) -> WindowView {
     let worktree = format!("/home/dev/src/shop-{branch}");
-    WindowView {
+    WindowView::from(WindowFacts {
         key: key(&format!("w-{pid}")),
         pid,
         start_ticks: u64::from(pid) * 131,
@@ -74,7 +75,7 @@ fn window(name: &str, pid: u32, agent: &str, branch: &str, age: i64) -> WindowVi
         memory_bytes: Some(412_000_000),
         records: Vec::new(),
         claims: Vec::new(),
-    }
+    })
 }
 
 fn record(name: &str, format: Format, pid: u32, state: VerdictState, reason: Reason) -> RecordView {

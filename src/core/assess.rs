@@ -27,7 +27,7 @@ use crate::core::model::report::SCHEMA;
 use crate::core::model::{
     Action, BrokenPath, ClaudeStatus, ContextFill, ContextId, ContextSource, Finding, Format, Judged, Key,
     KeyKind, Ownership, ProcessState, Record, RecordKind, RecordView, Releasable, Remedy, RepoView, Report,
-    ReportHost, Role, Snapshot, Strength, UnreadWork, Untrusted, Verdict, VerdictState, WindowState,
+    ReportHost, Role, Snapshot, Strength, UnreadWork, Untrusted, Verdict, VerdictState, WindowFacts, WindowState,
     WindowView, Work,
 };
 use crate::core::plan::about::{Known, releasable};
@@ -225,7 +225,7 @@ fn view_window(window: &Window<'_>, world: &World<'_>, below: &Below<'_>) -> Win
     let wait = session.as_ref().and_then(|session| noted(window, &session.id, world));
     let (processes, more_processes) = below.of(process);
     let exact = session.as_ref().filter(|session| session.strength == Strength::Exact);
-    WindowView {
+    WindowView::from(WindowFacts {
         key: Key::derive(KeyKind::Window, &[host.boot_id.as_deref().unwrap_or(""), &pid.to_string(), &start]),
         pid,
         start_ticks: process.id.start_ticks,
@@ -255,7 +255,7 @@ fn view_window(window: &Window<'_>, world: &World<'_>, below: &Below<'_>) -> Win
         memory_bytes: details.memory_bytes,
         records: Vec::new(),
         claims: Vec::new(),
-    }
+    })
 }
 
 /// Returns what a session does, from the file of the agent that runs it.

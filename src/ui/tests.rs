@@ -15,7 +15,9 @@ use crate::app::view::View;
 use crate::app::{testing, update};
 use crate::config::{Access, Glyphs, Theme};
 use crate::core::model::text::is_forbidden;
-use crate::core::model::{Code, Need, NeedKind, Offer, Report, Request, SourceState, WindowView};
+use crate::core::model::{
+    Code, Need, NeedKind, Offer, Report, Request, SourceState, WindowFacts, WindowView,
+};
 use crate::core::plan::about::plan_for;
 
 const SIZES: [(u16, u16); 6] = [(60, 15), (80, 24), (100, 40), (120, 30), (200, 50), (20, 5)];
@@ -527,7 +529,7 @@ fn on_a_common_screen_five_lines_say_why_however_many_rows_there_are() {
 }
 
 fn window_of_pid(window: WindowView, pid: u32) -> WindowView {
-    WindowView { key: testing::key(&format!("w-{pid}")), pid, ..window }
+    WindowView::from(WindowFacts { key: testing::key(&format!("w-{pid}")), pid, ..(*window).clone() })
 }
 
 #[test]

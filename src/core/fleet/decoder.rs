@@ -328,7 +328,7 @@ impl Decoder {
         for (_, part) in parts {
             match part {
                 Part::Source(source) => report.sources.push(self.source(source)),
-                Part::Window(window) => report.windows.push((**window).clone()),
+                Part::Window(window) => report.windows.push(window.clone()),
                 Part::Record(record) => report.records.push(Arc::clone(record)),
                 Part::Claim(claim) => {
                     let record = records.get(&claim.record);

@@ -223,7 +223,9 @@ impl Look<'_> {
         let near = said.map(|said| said.cost).filter(|said| said.is_near(cost)).unwrap_or(cost);
         let cpu_percent = window.cpu_percent.map(|_| near.cpu);
         let memory_bytes = window.memory_bytes.map(|_| near.memory);
-        let text = json::to_line(&WindowView { cpu_percent, memory_bytes, ..window.clone() })?;
+        let mut told = window.clone();
+        (told.cpu_percent, told.memory_bytes) = (cpu_percent, memory_bytes);
+        let text = json::to_line(&told)?;
         let is_new = said.is_none_or(|said| said.text.get() != text);
         self.say_text(id, RawValue::from_string(text)?, near, is_new)
     }

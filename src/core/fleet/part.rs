@@ -9,14 +9,14 @@ use crate::core::fleet::harmless::harmless;
 use crate::core::fleet::line::PartKind;
 use crate::core::model::{
     BrokenPath, ClaimStatus, ClaimView, Finding, Key, LeftOver, LeftTree, Need, NeedKind, RecordView,
-    Releasable, Resource, SourceHealth, Surface, Tombstone, Untrusted, WindowView,
+    Releasable, Resource, SourceHealth, Surface, Tombstone, Untrusted, WindowFacts, WindowView,
 };
 
 /// One thing.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Part {
     Source(SourceHealth),
-    Window(Box<WindowView>),
+    Window(WindowView),
     Record(Arc<RecordView>),
     BehindClaim(Arc<RecordView>),
     Claim(Box<ClaimPart>),
@@ -84,7 +84,7 @@ impl Part {
         match self {
             Self::Source(_) | Self::Tombstone(_) => Vec::new(),
             Self::Window(window) => {
-                let WindowView { key, records, claims, .. } = &mut **window;
+                let WindowFacts { key, records, claims, .. } = &mut **window;
                 [key].into_iter().chain(records).chain(claims).collect()
             }
             Self::Record(record) | Self::BehindClaim(record) => {

@@ -150,7 +150,7 @@ pub(crate) fn of_claim(
         was,
         record: claim.record.key.clone(),
         thing: claim.thing(),
-        holder: window.map_or_else(|| claim.holder(), WindowView::title),
+        holder: window.map_or_else(|| claim.holder(), |window| window.title()),
     }
 }
 

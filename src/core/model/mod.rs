@@ -111,7 +111,7 @@ pub use self::tombstone::Tombstone;
 pub use self::tree_state::{Names, TreeState};
 pub use self::verdict::{Reason, Verdict, VerdictState};
 pub use self::window::{
-    ContextId, ContextSource, Household, RepoView, WindowProcess, WindowState, WindowView,
+    ContextId, ContextSource, Household, RepoView, WindowFacts, WindowProcess, WindowState, WindowView,
 };
 pub use self::work::{
     Call, Committed, ContextFill, Doing, Edit, Prompt, SubAgent, TakenPort, Target, Turn, TurnState,

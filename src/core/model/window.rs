@@ -1,6 +1,7 @@
 //! A running agent, as it is shown.
 
 use std::collections::BTreeSet;
+use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
 use jiff::Timestamp;
@@ -83,9 +84,35 @@ pub struct Household {
     pub others: BTreeSet<u32>,
 }
 
-/// One running agent.
+/// One running agent. Copies share what they say until one of them is changed: a report of thousands of windows is
+/// made anew with every change.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct WindowView {
+#[serde(transparent)]
+pub struct WindowView(Arc<WindowFacts>);
+
+impl From<WindowFacts> for WindowView {
+    fn from(facts: WindowFacts) -> Self {
+        Self(Arc::new(facts))
+    }
+}
+
+impl Deref for WindowView {
+    type Target = WindowFacts;
+
+    fn deref(&self) -> &WindowFacts {
+        &self.0
+    }
+}
+
+impl DerefMut for WindowView {
+    fn deref_mut(&mut self) -> &mut WindowFacts {
+        Arc::make_mut(&mut self.0)
+    }
+}
+
+/// What is known of one running agent.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct WindowFacts {
     /// Stable for as long as the process lives.
     pub key: Key,
     /// The agent's PID.
@@ -138,7 +165,7 @@ pub struct WindowView {
     pub claims: Vec<Key>,
 }
 
-impl WindowView {
+impl WindowFacts {
     /// Returns what people tell it from others by, safe to show: the name that it was given, else
     /// the last part of its folder and its agent. What differs comes first, for columns are narrow.
     pub fn title(&self) -> String {

@@ -8,7 +8,8 @@ use crate::core::model::report::SCHEMA;
 use crate::core::model::{
     ClaimStatus, ClaimView, Code, ContextId, ContextSource, Finding, Format, Key, Location, Ownership,
     Reason, Record, RecordKind, RecordView, Remedy, Report, ReportHost, Resource, ResourceKind, Role,
-    SourceHealth, SourceState, StatedClaim, Verdict, VerdictState, Waiting, Wants, WindowState, WindowView,
+    SourceHealth, SourceState, StatedClaim, Verdict, VerdictState, Waiting, Wants, WindowFacts, WindowState,
+    WindowView,
 };
 
 fn report() -> Report {
@@ -31,7 +32,7 @@ fn report() -> Report {
 }
 
 fn window(pid: u32) -> WindowView {
-    WindowView {
+    WindowView::from(WindowFacts {
         key: Key::typed(&format!("w-{pid}")),
         pid,
         start_ticks: 1,
@@ -61,7 +62,7 @@ fn window(pid: u32) -> WindowView {
         memory_bytes: None,
         records: Vec::new(),
         claims: Vec::new(),
-    }
+    })
 }
 
 fn claim(status: ClaimStatus) -> ClaimView {
@@ -131,7 +132,7 @@ fn a_claim_tells_how_it_stood() {
 fn waiting(second: i64) -> Report {
     let since = Timestamp::from_second(second).ok();
     let waiting = Some(Waiting { wants: Wants::Permission, call: None, since });
-    Report { windows: vec![WindowView { waiting, ..window(7) }], ..report() }
+    Report { windows: vec![WindowView::from(WindowFacts { waiting, ..(*window(7)).clone() })], ..report() }
 }
 
 #[test]
@@ -181,7 +182,7 @@ proptest::proptest! {
         let here = |bits: u8| (0..8).filter(move |pid| bits & (1 << pid) != 0);
         let look = |bits| Report { windows: here(bits).map(window).collect(), ..report() };
         let told = diff(Some(&look(before)), &look(now)).into_iter().map(|event| event.subject.keys());
-        let only = |bits| here(bits).map(|pid| vec![window(pid).key]);
+        let only = |bits| here(bits).map(|pid| vec![window(pid).key.clone()]);
         let expected = only(before & !now).chain(only(now & !before));
         proptest::prop_assert_eq!(told.collect::<Vec<_>>(), expected.collect::<Vec<_>>());
     }
