@@ -1,5 +1,7 @@
 //! Which machine a witness speaks for: clones, and two that speak for one, are told and not believed.
 
+use std::collections::{BTreeSet, HashMap};
+
 use crate::core::fleet::far::FarMachine;
 use crate::core::fleet::line::{Hello, Identity};
 use crate::core::model::{Code, Evidence, Finding, Key, MachineState, Remedy, Report, ReportHost};
@@ -59,10 +61,8 @@ pub(crate) fn doubts(local: &Report, own: Option<&Identity>, machines: &[FarMach
     let here = own.map(|own| Speaker::here(own, &local.host));
     let speakers: Vec<Speaker<'_>> =
         here.into_iter().chain(machines.iter().filter_map(Speaker::there)).collect();
-    let pairs = speakers
-        .iter()
-        .enumerate()
-        .flat_map(|(at, one)| speakers.iter().skip(at + 1).map(move |other| (one, other)));
+    let pairs = alike(&speakers);
+    let pairs = pairs.iter().filter_map(|(one, other)| speakers.get(*one).zip(speakers.get(*other)));
     let told = pairs.filter_map(|(one, other)| {
         let names = format!("{} and {}", one.name, other.name);
         let message = if one.is_clone_of(other) {
@@ -96,13 +96,51 @@ fn refused(told: &FarMachine) -> Option<Finding> {
     Some(Finding::new(Code::ClonedMachine, [told.view.key.clone()], message, evidence, Remedy::None))
 }
 
-/// Returns whether nobody else speaks for the namespace of a witness: neither this claimtop nor that of another machine.
-pub(crate) fn speaks_alone(told: &FarMachine, host: &ReportHost, machines: &[FarMachine]) -> bool {
-    let Some(hello) = &told.hello else { return false };
-    let its = (hello.boot.as_deref(), hello.pid_namespace);
-    let others = machines.iter().filter(|other| other.view.name != told.view.name);
-    let others = others.filter_map(|other| other.hello.as_ref());
-    let mut all = others.map(|other| (other.boot.as_deref(), other.pid_namespace));
-    !counts_alike(its, (host.boot_id.as_deref(), host.pid_namespace))
-        && !all.any(|one| counts_alike(its, one))
+/// Returns every two speakers, by their numbers, that share anything which tells machines apart.
+fn alike(speakers: &[Speaker<'_>]) -> BTreeSet<(usize, usize)> {
+    let mut by: HashMap<(u8, &str, Option<u64>), Vec<usize>> = HashMap::new();
+    for (at, one) in speakers.iter().enumerate() {
+        let marks = [
+            (0, one.identity.machine.as_deref(), None),
+            (1, one.identity.store.as_deref(), None),
+            (2, one.boot, one.pid_namespace),
+        ];
+        for (sort, mark, namespace) in marks {
+            if let Some(mark) = mark {
+                by.entry((sort, mark, namespace)).or_default().push(at);
+            }
+        }
+    }
+    let pairs = by.values().flat_map(|alike| {
+        alike
+            .iter()
+            .enumerate()
+            .flat_map(|(at, one)| alike.iter().skip(at + 1).map(move |other| (*one, *other)))
+    });
+    pairs.collect()
+}
+
+/// How many claimtops speak for each PID namespace of each boot.
+pub(crate) struct Namespaces<'a>(HashMap<(&'a str, u64), usize>);
+
+impl<'a> Namespaces<'a> {
+    /// Counts this claimtop and those of other machines.
+    pub(crate) fn of(host: &'a ReportHost, machines: &'a [FarMachine]) -> Self {
+        let here = host.boot_id.as_deref().zip(host.pid_namespace);
+        let mut counted = HashMap::new();
+        for place in here.into_iter().chain(machines.iter().filter_map(place)) {
+            *counted.entry(place).or_default() += 1;
+        }
+        Self(counted)
+    }
+
+    /// Returns whether a witness has said who it is, and nobody else speaks for its namespace.
+    pub(crate) fn speaks_alone(&self, told: &FarMachine) -> bool {
+        told.hello.is_some() && place(told).is_none_or(|place| self.0.get(&place) == Some(&1))
+    }
+}
+
+fn place(told: &FarMachine) -> Option<(&str, u64)> {
+    let hello = told.hello.as_ref()?;
+    hello.boot.as_deref().zip(hello.pid_namespace)
 }

@@ -79,6 +79,13 @@ impl Resumed {
 
 /// Returns the dead here, each with the window that runs its session.
 fn resumed(all: &Report, machines: &[FarMachine]) -> HashMap<Key, Resumed> {
+    let is_dead =
+        |record: &&Arc<RecordView>| record.verdict.state == VerdictState::Dead && record.lives_in.is_none();
+    let mut dead = all.records.iter().filter(is_dead).peekable();
+    // Of thousands of windows nothing is listed for nobody.
+    if dead.peek().is_none() {
+        return HashMap::new();
+    }
     let windows = |is_live: bool| -> HashMap<&Untrusted, &WindowView> {
         let told = machines.iter().filter(|told| (told.view.state == MachineState::Live) == is_live);
         let windows = told.filter_map(|told| told.report.as_deref()).flat_map(|report| &report.windows);
@@ -94,9 +101,6 @@ fn resumed(all: &Report, machines: &[FarMachine]) -> HashMap<Key, Resumed> {
         let now = now.map(|view| (view, true)).or_else(|| silent.get(session).map(|view| (view, false)));
         now.map(|(view, is_heard)| Resumed { view: (*view).clone(), is_heard })
     };
-    let is_dead =
-        |record: &&Arc<RecordView>| record.verdict.state == VerdictState::Dead && record.lives_in.is_none();
-    let dead = all.records.iter().filter(is_dead);
     dead.filter_map(|record| Some((record.key.clone(), runs_in(record)?))).collect()
 }
 

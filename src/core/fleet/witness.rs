@@ -10,7 +10,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 
 use crate::core::fleet::far::FarMachine;
-use crate::core::fleet::identity::speaks_alone;
+use crate::core::fleet::identity::Namespaces;
 use crate::core::fleet::line::{Hello, hashed};
 use crate::core::model::{
     ClaimStatus, Code, Domain, Evidence, Finding, Holder, Key, MachineState, Reason, RecordView, Remedy,
@@ -19,7 +19,9 @@ use crate::core::model::{
 
 /// Judges by their own machines' witnesses the records here of whose holders nothing is known.
 pub(crate) fn testify(all: &mut Report, machines: &[FarMachine]) {
-    let alone = machines.iter().filter(|told| speaks_alone(told, &all.host, machines));
+    let host = all.host.clone();
+    let namespaces = Namespaces::of(&host, machines);
+    let alone = machines.iter().filter(|told| namespaces.speaks_alone(told));
     let witnesses: Vec<Witness<'_>> = alone.filter_map(Witness::new).collect();
     if witnesses.is_empty() {
         return;

@@ -38,7 +38,7 @@ const TOLD_AGAIN: Duration = Duration::from_secs(8);
 const ALL_EVERY: u32 = 15;
 
 /// Of how many hosts it is read at once what they tell: an answer of the server has a bound.
-const AT_ONCE: usize = 50;
+const AT_ONCE: usize = 20;
 
 /// What the database itself is called among the machines, as long as it was not read.
 const DATABASE: &str = "fleet";
@@ -114,6 +114,9 @@ fn steady() -> Duration {
     clock::since_boot().and_then(|since| Duration::try_from(since).ok()).unwrap_or_default()
 }
 
+/// Hosts, up to which sequence each was known, and what they tell since.
+type Told = (Vec<(String, i64)>, Vec<Row>);
+
 struct Viewer {
     session: Session,
     roster: Roster,
@@ -144,13 +147,19 @@ impl Viewer {
         self.roster.hosts(hosts, is_all, at);
         self.polls = self.polls.wrapping_add(1).max(1);
         let wanted = self.roster.wanted();
+        let mut ready = None;
         for some in wanted.chunks(AT_ONCE) {
-            match self.parts(some).await {
-                Ok(rows) => self.roster.parts(some, rows),
+            // What some tell is taken in while others are asked for.
+            let taken_in = taken_in(std::mem::take(&mut self.roster), ready.take());
+            let (rows, roster) = tokio::join!(parts(&mut self.session, some), taken_in);
+            self.roster = roster;
+            match rows {
+                Ok(rows) => ready = Some((some.to_vec(), rows)),
                 // One that tells too much must not hide the others.
                 Err(_) => self.one_by_one(some).await?,
             }
         }
+        self.roster = taken_in(std::mem::take(&mut self.roster), ready).await;
         Ok(())
     }
 
@@ -201,8 +210,11 @@ impl Viewer {
 
     async fn one_by_one(&mut self, some: &[(String, i64)]) -> Result<(), String> {
         for one in some.chunks(1) {
-            match self.parts(one).await {
-                Ok(rows) => self.roster.parts(one, rows),
+            match parts(&mut self.session, one).await {
+                Ok(rows) => {
+                    let roster = std::mem::take(&mut self.roster);
+                    self.roster = taken_in(roster, Some((one.to_vec(), rows))).await;
+                }
                 Err(why) => {
                     // Nothing is known of a host because the wire was cut.
                     self.session.query("SELECT 1", &[]).await?;
@@ -212,14 +224,24 @@ impl Viewer {
         }
         Ok(())
     }
+}
 
-    async fn parts(&mut self, of: &[(String, i64)]) -> Result<Vec<PartRow>, String> {
-        let array = |all: Vec<String>| Some(format!("{{{}}}", all.join(",")));
-        let hosts = array(of.iter().map(|(host, _)| host.clone()).collect());
-        let known = array(of.iter().map(|(_, known)| known.to_string()).collect());
-        let rows = self.session.query(PARTS, &[hosts, known]).await?;
-        Ok(rows.iter().filter_map(part).collect())
-    }
+async fn parts(session: &mut Session, of: &[(String, i64)]) -> Result<Vec<Row>, String> {
+    let array = |all: Vec<String>| Some(format!("{{{}}}", all.join(",")));
+    let hosts = array(of.iter().map(|(host, _)| host.clone()).collect());
+    let known = array(of.iter().map(|(_, known)| known.to_string()).collect());
+    session.query(PARTS, &[hosts, known]).await
+}
+
+/// Takes in what hosts tell, on a thread of its own, so that the connection is not kept waiting.
+async fn taken_in(mut roster: Roster, ready: Option<Told>) -> Roster {
+    let Some((of, rows)) = ready else { return roster };
+    let done = tokio::task::spawn_blocking(move || {
+        roster.parts(&of, rows.iter().filter_map(part).collect());
+        roster
+    });
+    // One that has panicked has said so; all is read anew then.
+    done.await.unwrap_or_default()
 }
 
 fn head(row: &Row) -> Option<(ReadAt, Vec<HostRow>)> {

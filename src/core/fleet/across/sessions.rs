@@ -1,6 +1,6 @@
 //! One session that runs on two machines.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use super::found::Found;
 use super::sites::{Placed, Sites, apart};
@@ -10,13 +10,14 @@ use crate::core::model::{Cause, Code, Evidence, Finding, Key, Remedy, ResourceKi
 
 /// Finds sessions that living windows of two machines run.
 pub(super) fn shared(sites: &Sites<'_>, found: &mut Found) {
-    let mut sessions: BTreeMap<(&str, &Untrusted), Vec<Placed<'_>>> = BTreeMap::new();
+    let mut sessions: HashMap<(&str, &Untrusted), Vec<Placed<'_>>> = HashMap::new();
     for placed in sites.windows() {
         if let Some(session) = &placed.window.session_id {
             sessions.entry((&placed.window.agent, session)).or_default().push(placed);
         }
     }
-    for ((_, session), windows) in sessions.into_iter().filter(|(_, windows)| windows.len() > 1) {
+    let several: BTreeMap<_, _> = sessions.into_iter().filter(|(_, windows)| windows.len() > 1).collect();
+    for ((_, session), windows) in several {
         let windows = apart(&windows);
         let Some(finding) = tell(session, &windows, sites) else { continue };
         found.findings.push(finding);
