@@ -17,6 +17,7 @@ mod cluster;
 
 mod beats;
 mod epochs;
+mod leo;
 mod login;
 mod machine;
 mod ordering;

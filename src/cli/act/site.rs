@@ -94,12 +94,33 @@ pub(super) fn open(settings: &Settings, consent: &Consent, subjects: &[String]) 
         return Err(Failure::usage(anyhow!("an action is about one machine at a time")));
     }
     let machine = match (names.as_slice(), asked.as_slice()) {
-        ([], []) => return opened(settings, consent).map(|executor| Site::Here { executor, fleet: None }),
+        ([], []) => return here(settings, consent),
         ([], [one]) => one.clone(),
         ([name], [..]) if is_all => named(settings, name)?,
         _ => return Err(Failure::usage(anyhow!("an action is about one machine at a time"))),
     };
     there(settings, consent, machine).map(Site::There)
+}
+
+/// Opens this machine. Where it meets others in a database, they testify about what is here: a row that several machines
+/// write is judged by the one whose process it names. A database that does not answer is told of.
+///
+/// # Errors
+/// As [`opened`].
+fn here(settings: &Settings, consent: &Consent) -> Result<Site, Failure> {
+    let executor = opened(settings, consent)?;
+    if settings.effective.config.fleet.is_none() {
+        return Ok(Site::Here { executor, fleet: None });
+    }
+    let Some(fleet) = fleet::fleet(settings, fleet::Which::Hosts)? else {
+        return Ok(Site::Here { executor, fleet: None });
+    };
+    fleet.wait_for_all();
+    if let Some(unread) = fleet.seen().iter().find(|one| one.hello.is_none() && one.report.is_none()) {
+        let why = unread.view.detail.shown();
+        complain(&format!("claimtop: {} is not heard about what is here: {why}", unread.view.name));
+    }
+    Ok(Site::Here { executor: executor.hearing(fleet.testimony()), fleet: Some(fleet) })
 }
 
 /// Returns whether a name is the key of a thing of this machine.
