@@ -17,6 +17,7 @@ mod cluster;
 
 mod beats;
 mod epochs;
+mod faults;
 mod leo;
 mod login;
 mod machine;
