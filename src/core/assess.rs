@@ -27,8 +27,8 @@ use crate::core::model::report::SCHEMA;
 use crate::core::model::{
     Action, BrokenPath, ClaudeStatus, ContextFill, ContextId, ContextSource, Finding, Format, Judged, Key,
     KeyKind, Ownership, ProcessState, Record, RecordKind, RecordView, Releasable, Remedy, RepoView, Report,
-    ReportHost, Role, Snapshot, Strength, UnreadWork, Untrusted, Verdict, VerdictState, WindowFacts, WindowState,
-    WindowView, Work,
+    ReportHost, Role, Snapshot, Strength, UnreadWork, Untrusted, Verdict, VerdictState, WindowFacts,
+    WindowState, WindowView, Work,
 };
 use crate::core::plan::about::{Known, releasable};
 
