@@ -57,7 +57,8 @@ impl OrderService {
             let why = "this machine takes orders only about what is proven dead (accept_orders)".to_owned();
             return Err(Obstacle { kind: ErrorKind::Never, text: why });
         }
-        let (plan, wanted, digest) = (seen.plan.clone(), seen.wanted(), seen.digest());
+        let digest = seen.digest().map_err(|error| obstacle(&error))?;
+        let (plan, wanted) = (seen.plan.clone(), seen.wanted());
         self.taker.made(digest.clone(), seen, steady);
         Ok(Proposed { plan, wanted, digest })
     }

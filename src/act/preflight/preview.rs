@@ -75,10 +75,15 @@ impl Preview {
     }
 
     /// Names this very plan, with all that follows it, for the state that was seen.
-    pub fn digest(&self) -> String {
+    ///
+    /// # Errors
+    /// The plan cannot be written as JSON, so nothing can be asked for by its name.
+    pub fn digest(&self) -> Result<String, ActionError> {
         let follow_ups = self.follow_ups.iter().filter_map(|one| one.preview.as_ref().ok());
         let states = follow_ups.map(|preview| preview.state.as_str());
-        digest_of(&self.plan, &[self.state.as_str()].into_iter().chain(states).collect::<Vec<_>>())
+        let states: Vec<&str> = [self.state.as_str()].into_iter().chain(states).collect();
+        digest_of(&self.plan, &states)
+            .map_err(|error| ActionError::Refused(format!("failed to write the plan as JSON: {error}")))
     }
 
     /// Returns what was asked for.

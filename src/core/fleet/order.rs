@@ -251,9 +251,12 @@ pub(crate) fn is_id(id: &str) -> bool {
 }
 
 /// Names a plan, and the state for which it was made.
-pub fn digest_of(plan: &Plan, states: &[&str]) -> String {
-    let text = serde_json::to_string(plan).unwrap_or_default();
-    hex(&Sha256::digest(format!("{text} {}", states.join(" "))))
+///
+/// # Errors
+/// The plan cannot be written as JSON. All such plans would have one name, so it gets none.
+pub fn digest_of<T: Serialize>(plan: &T, states: &[&str]) -> serde_json::Result<String> {
+    let text = serde_json::to_string(plan)?;
+    Ok(hex(&Sha256::digest(format!("{text} {}", states.join(" ")))))
 }
 
 /// What the side that executes remembers beside its journal, for as long as it runs.

@@ -95,3 +95,11 @@ fn a_plan_from_elsewhere_is_bounded_text() {
     let noise = RawValue::from_string("[1]".to_owned()).unwrap();
     assert!(read_proposal(&noise).is_err_and(|why| why.text.contains("cannot be understood")));
 }
+
+#[test]
+fn what_cannot_be_written_has_no_name() {
+    let no_json = BTreeMap::from([((1, 2), "a key that is no string")]);
+    assert!(digest_of(&no_json, &["state"]).is_err());
+    let name = |plan: &str| digest_of(&plan, &["state"]).unwrap();
+    assert!(name("one") == name("one") && name("one") != name("another"));
+}
