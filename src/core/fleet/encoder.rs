@@ -10,8 +10,8 @@ use serde_json::value::RawValue;
 use crate::core::fleet::line::{Beat, Hello, Line, LookEnd, PartId, PartKind, RawPart, hashed};
 use crate::core::fleet::order::{Ask, Order, OrderReceipt, Proposal, RawPlans, Settle, Work};
 use crate::core::model::{
-    Domain, ErrorKind, Finding, Holder, Key, KeyKind, Obstacle, RecordView, Report, Tombstone, WindowView,
-    json,
+    Domain, ErrorKind, Finding, Holder, Key, KeyKind, Obstacle, RecordView, Report, SourceHealth, Tombstone,
+    WindowView, json,
 };
 
 /// By how many points of a percentage the CPU use of a window may move before that alone is worth a line.
@@ -68,9 +68,10 @@ impl Encoder {
     /// # Errors
     /// As [`Encoder::hello`].
     pub fn look(&mut self, report: &Report, tombstones: &[Tombstone]) -> serde_json::Result<String> {
-        let mut look = Look { encoder: self, lines: String::new(), seen: HashSet::new(), order: Vec::new() };
+        let (seen, order) = (HashSet::new(), Vec::new());
+        let mut look = Look { encoder: self, lines: String::new(), seen, order, counts: Vec::new() };
         for source in &report.sources {
-            look.say((PartKind::Source, source.id.clone()), source)?;
+            look.source(source)?;
         }
         for window in &report.windows {
             look.window(window)?;
@@ -183,9 +184,25 @@ struct Look<'a> {
     lines: String,
     seen: HashSet<PartId>,
     order: Vec<PartId>,
+    /// Sources of which only counts have changed, as they are now.
+    counts: Vec<(PartId, Box<RawValue>)>,
 }
 
 impl Look<'_> {
+    /// Says how a source fares. That it counts more or fewer things, such as processes, is no news by itself: it is said
+    /// along with whatever is.
+    fn source(&mut self, source: &SourceHealth) -> serde_json::Result<()> {
+        let id = PartId { kind: PartKind::Source, id: source.id.clone() };
+        let text = RawValue::from_string(json::to_line(source)?)?;
+        let said = self.encoder.said.get(&id).map(|said| said.text.get());
+        if said.is_some_and(|said| said != text.get() && without_digits(said) == without_digits(text.get())) {
+            self.seen.insert(id.clone());
+            self.counts.push((id, text));
+            return Ok(());
+        }
+        self.say((id.kind, id.id), source)
+    }
+
     fn say_in_order<T: Serialize>(&mut self, name: Name, part: &T) -> serde_json::Result<()> {
         let (kind, id) = name.clone();
         self.order.push(PartId { kind, id });
@@ -257,6 +274,9 @@ impl Look<'_> {
         }
         let moved = (self.order != self.encoder.order).then(|| self.order.clone());
         let is_news = !self.lines.is_empty() || moved.is_some() || !report.ended.is_empty();
+        for (id, text) in std::mem::take(&mut self.counts).into_iter().filter(|_| is_news) {
+            self.say_text(id, text, Cost::default(), true)?;
+        }
         if is_news || self.encoder.looks == 0 {
             let look = LookEnd { at: report.taken_at, order: moved, ended: report.ended.clone() };
             self.lines.push_str(&line(&Line { look: Some(look), ..Line::default() })?);
@@ -292,6 +312,13 @@ fn name_of(finding: &Finding) -> String {
     Key::derive(KeyKind::Finding, &parts).to_string()
 }
 
+fn without_digits(text: &str) -> String {
+    text.chars().filter(|c| !c.is_ascii_digit()).collect()
+}
+
 fn line(line: &Line<'_>) -> serde_json::Result<String> {
     Ok(json::to_line(line)? + "\n")
 }
+
+#[cfg(test)]
+mod tests;

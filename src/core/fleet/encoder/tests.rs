@@ -1,0 +1,48 @@
+//! What is worth a line, and what is not.
+
+use jiff::Timestamp;
+
+use super::*;
+use crate::core::model::report::SCHEMA;
+use crate::core::model::{ReportHost, SourceState};
+
+fn report(sources: &[(&str, SourceState, &str)]) -> Report {
+    let source = |(id, state, detail): &(&str, SourceState, &str)| SourceHealth {
+        id: (*id).to_owned(),
+        state: *state,
+        detail: (*detail).into(),
+    };
+    Report {
+        schema: SCHEMA,
+        taken_at: Timestamp::UNIX_EPOCH,
+        host: ReportHost { name: "devbox".to_owned(), boot_id: None, pid_namespace: None },
+        sources: sources.iter().map(source).collect(),
+        windows: Vec::new(),
+        records: Vec::new(),
+        claims: Vec::new(),
+        findings: Vec::new(),
+        needs: Vec::new(),
+        broken: Vec::new(),
+        left_overs: Vec::new(),
+        left_trees: Vec::new(),
+        machines: Vec::new(),
+        ended: Vec::new(),
+    }
+}
+
+#[test]
+fn a_count_that_changes_is_said_along_with_news_and_never_alone() {
+    let mut encoder = Encoder::default();
+    let mut told = |sources: &[(&str, SourceState, &str)]| encoder.look(&report(sources), &[]).unwrap();
+    assert!(told(&[("processes", SourceState::Ok, "412 processes")]).contains("412 processes"));
+    assert_eq!(told(&[("processes", SourceState::Ok, "413 processes")]), "");
+    let counted = ("processes", SourceState::Ok, "9 processes");
+    assert_eq!(told(&[counted]), "");
+    let with_news = [counted, ("obra", SourceState::Absent, "")];
+    let news = told(&with_news);
+    assert!(news.contains("obra") && news.contains("\"9 processes\""), "{news}");
+    assert_eq!(told(&with_news), "");
+    let failed =
+        told(&[("processes", SourceState::Failed, "9 processes"), ("obra", SourceState::Absent, "")]);
+    assert!(failed.contains("failed"), "{failed}");
+}
