@@ -13,6 +13,7 @@ use crate::act::known_machines;
 use crate::core::model::{MachineState, MachineView, json};
 use crate::observe::fleet::Fleet;
 use crate::present::age;
+use crate::present::machine::briefly;
 use crate::present::tone::Tone;
 use crate::source::os::clock;
 
@@ -81,7 +82,7 @@ fn table(views: &[MachineView], now: Timestamp, paint: Paint) -> String {
         columns.row([
             Cell::new(&view.name),
             Cell::new(view.state.name()).toned(tone),
-            Cell::new(&view.transport).toned(Tone::Dim),
+            Cell::new(briefly(&view.transport)).toned(Tone::Dim),
             Cell::maybe(view.host.as_ref()),
             Cell::maybe(view.version.as_ref()),
             Cell::new(view.windows),

@@ -18,6 +18,26 @@ pub(crate) fn standing(state: MachineState) -> (Mark, Tone, &'static str) {
     }
 }
 
+/// The most characters of what follows the program's name in a row.
+const BRIEF: usize = 28;
+
+/// Says in a few words how a machine is reached: the program by its name, and no long paths after it.
+pub(crate) fn briefly(transport: &str) -> String {
+    let (program, rest) = transport.split_once(' ').unwrap_or((transport, ""));
+    let name = program.rsplit('/').next().unwrap_or(program);
+    if !rest.contains(' ') {
+        return format!("{name} {rest}").trim_end().to_owned();
+    }
+    let mut brief = name.to_owned();
+    for word in rest.split(' ').filter(|word| !word.is_empty()) {
+        if brief.chars().count() + word.chars().count() > name.chars().count() + BRIEF {
+            return brief + " …";
+        }
+        brief = format!("{brief} {word}");
+    }
+    brief
+}
+
 /// Says for how long nothing has been heard of a machine.
 pub(crate) fn unseen_for(machine: &MachineView, now: Timestamp) -> Option<String> {
     Some(format!("not seen for {}", age::words(age::seconds(now, machine.seen_at?))))
@@ -62,5 +82,27 @@ pub(crate) fn write(page: &mut Page, machine: &MachineView) {
              has proven dead itself.",
             Tone::Notice,
         );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_row_says_how_a_machine_is_reached_and_not_all_of_a_long_command() {
+        for (transport, brief) in [
+            ("ssh devbox", "ssh devbox"),
+            ("kubectl exec -n dev/web-0", "kubectl exec -n dev/web-0"),
+            ("/opt/bin/reach", "reach"),
+            (
+                "devcontainer /home/dev/src/a-long-name-of-a-folder",
+                "devcontainer /home/dev/src/a-long-name-of-a-folder",
+            ),
+            ("/usr/bin/claimtop demo-machine web /tmp/claimtop-demo-x1", "claimtop demo-machine web …"),
+            ("unshare --pid --fork --kill-child --mount-proc sh", "unshare --pid --fork --kill-child …"),
+        ] {
+            assert_eq!(briefly(transport), brief);
+        }
     }
 }

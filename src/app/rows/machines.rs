@@ -4,7 +4,7 @@ use jiff::Timestamp;
 
 use super::row::{Cell, Column, Row, column, number, sentence};
 use crate::core::model::{MachineState, MachineView};
-use crate::present::machine::{standing, unseen_for};
+use crate::present::machine::{briefly, standing, unseen_for};
 use crate::present::text::safe;
 use crate::present::tone::{Mark, Span, Tone};
 
@@ -17,7 +17,7 @@ pub(crate) const COLUMNS: &[Column] = &[
     column("Host", 6, 20, 6),
     column("Version", 7, 10, 7),
     sentence("Why", 20, 140, 4),
-    sentence("Transport", 10, 60, 8),
+    column("Reached by", 10, 44, 8),
 ];
 
 /// The column that says where something is; nothing of this machine's own has a text in it.
@@ -46,7 +46,7 @@ pub(crate) fn row(machine: &MachineView, now: Timestamp) -> Row {
             maybe(&machine.host),
             maybe(&machine.version),
             Cell::text(machine.detail.raw(), Tone::Plain),
-            Cell::text(&machine.transport, Tone::Dim),
+            Cell::text(&briefly(&machine.transport), Tone::Dim),
         ],
         severity: None,
         line: None,
