@@ -526,11 +526,59 @@ fn what_only_comes_close_to_one_session_on_two_machines_raises_nothing() {
     for state in [MachineState::Silent, MachineState::Unreached, MachineState::Connecting] {
         none(&[told("devbox", &silent, state, 0)]);
     }
-    // A container's own sight of a process that is seen from here too.
-    none(&[live("web", CONTAINER, &window(5, "3 hours ago", SESSION))]);
+    // A container's own sight of a process that is seen from here too, and one of which that cannot be told.
+    for numbers in ["[5, 9]", "[]"] {
+        let all = merged(
+            &here(&numbered(5, numbers)),
+            &[live("web", CONTAINER, &window(9, "3 hours ago", SESSION))],
+        );
+        assert!(between(&all, Code::SharedSessionId).is_empty(), "{numbers}");
+    }
     // The window there has gone, and only its entry is left.
     let left = window(77, "1 hour ago", SESSION).split("[[file]]").nth(1).unwrap().to_owned();
     none(&[live("devbox", DEVBOX, &format!("[[file]]{left}"))]);
+}
+
+/// A window that began three hours ago, with its numbers in its PID namespaces from here inwards.
+fn numbered(pid: u32, numbers: &str) -> String {
+    let pid_line = format!("pid = {pid}\n");
+    window(pid, "3 hours ago", SESSION).replacen(&pid_line, &format!("{pid_line}ns_pids = {numbers}\n"), 1)
+}
+
+#[test]
+fn two_windows_of_one_kernel_that_began_in_one_tick_are_two_where_their_numbers_say_so() {
+    let began = |pid| window(pid, "3 hours ago", SESSION);
+    let other = Machine { namespace: 4_026_533_111, ..CONTAINER };
+    for (ours, machines) in [
+        (began(5), vec![live("web", CONTAINER, &began(5))]),
+        (numbered(5, "[5, 8]"), vec![live("web", CONTAINER, &began(9))]),
+        (String::new(), vec![live("web", CONTAINER, &began(5)), live("api", other, &began(5))]),
+    ] {
+        let all = merged(&here(&ours), &machines);
+        assert_eq!(between(&all, Code::SharedSessionId).len(), 1, "{ours}");
+    }
+}
+
+#[test]
+fn a_container_that_is_reached_and_seen_from_its_host_is_shown_once() {
+    let host = live("devbox", DEVBOX, &numbered(77, "[77, 9]"));
+    let inside = snapshot(Machine { namespace: 4_026_532_999, ..DEVBOX }, &window(9, "3 hours ago", SESSION));
+    let shown = |state| {
+        let all = merged(&here(""), &[host.clone(), told("web", &inside, state, 0)]);
+        assert!(between(&all, Code::SharedSessionId).is_empty());
+        all.windows.iter().map(|window| window.key.machine().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(shown(MachineState::Live), ["web"]);
+    assert_eq!(shown(MachineState::Silent), ["devbox"]);
+}
+
+#[test]
+fn two_windows_of_a_host_are_two_where_one_container_tells_of_either() {
+    let (one, two) = (numbered(77, "[77, 9]"), numbered(78, "[78, 9]"));
+    let host = live("devbox", DEVBOX, &(one + &two));
+    let inside = Machine { namespace: 4_026_532_999, ..DEVBOX };
+    let all = merged(&here(""), &[host, live("web", inside, &window(9, "3 hours ago", SESSION))]);
+    assert_eq!(all.windows.len(), 3);
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! What several machines tell, as one report.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -38,9 +39,9 @@ pub(crate) fn merged_beside(own: Option<&Identity>, local: &Report, machines: &[
         all.machines.push(view.clone());
         let Some(report) = report else { continue };
         match view.state {
-            MachineState::Live => add(&mut all, report),
+            MachineState::Live => add(&mut all, &nearest(report, local, machines)),
             MachineState::Connecting | MachineState::Silent | MachineState::Unreached => {
-                add(&mut all, &unseen(report, view, local));
+                add(&mut all, &unseen(report, view, local, machines));
             }
         }
     }
@@ -95,15 +96,33 @@ fn seen_twice<'a>(local: &Report, others: impl Iterator<Item = &'a Report>) -> B
             }
         }
     }
-    // Two containers can have the same number, and begin in the same tick.
-    let certain = found.into_iter().filter_map(|(here, there)| match there.as_slice() {
-        [one] => Some((here, (*one).clone())),
+    // Two containers can have the same number, and begin in the same tick; only one of them may be heard.
+    let mut sights: BTreeMap<&Key, usize> = BTreeMap::new();
+    found.values().flatten().for_each(|there| *sights.entry(there).or_default() += 1);
+    let certain = found.iter().filter_map(|(here, there)| match there.as_slice() {
+        [one] if sights.get(one) == Some(&1) => Some((here.clone(), (*one).clone())),
         _ => None,
     });
     certain.collect()
 }
 
-/// Leaves the encoder of these windows to whom they are nearest; what is said of them here stays, under that name.
+/// Returns what a machine tells without those of its windows that their own container's claimtop tells of, whether that
+/// is another machine or this one.
+fn nearest<'a>(report: &'a Report, local: &Report, machines: &[FarMachine]) -> Cow<'a, Report> {
+    let live = machines.iter().filter(|told| told.view.state == MachineState::Live);
+    let others = live.filter_map(|told| told.report.as_deref()).chain([local]);
+    // Two that count in one namespace are told as two that speak for one machine.
+    let inside = others.filter(|other| other.host.pid_namespace != report.host.pid_namespace);
+    let seen_twice = seen_twice(report, inside);
+    if seen_twice.is_empty() {
+        return Cow::Borrowed(report);
+    }
+    let mut report = report.clone();
+    show_once(&mut report, &seen_twice);
+    Cow::Owned(report)
+}
+
+/// Leaves the telling of these windows to whom they are nearest; what is said of them here stays, under that name.
 fn show_once(all: &mut Report, seen_twice: &BTreeMap<Key, Key>) {
     let is_once = |key: &Key| !seen_twice.contains_key(key);
     let name = |key: &mut Key| {
@@ -146,10 +165,12 @@ fn add(all: &mut Report, other: &Report) {
 /// Returns what a machine has told last, now that nothing is heard of it: the dead stay dead, and nobody is known
 /// to live.
 ///
-/// Of a container the processes are still seen from its host: these windows are shown as what is seen of them here.
-fn unseen(report: &Report, view: &MachineView, local: &Report) -> Report {
-    let here: BTreeMap<Key, Key> =
-        seen_twice(local, [report].into_iter()).into_iter().map(|(here, there)| (there, here)).collect();
+/// Of a container the processes are still seen from its host: these windows are shown as what is seen of them there.
+fn unseen(report: &Report, view: &MachineView, local: &Report, machines: &[FarMachine]) -> Report {
+    let live = machines.iter().filter(|told| told.view.state == MachineState::Live);
+    let hosts = live.filter_map(|told| told.report.as_deref()).chain([local]);
+    let seen = hosts.flat_map(|host| seen_twice(host, [report].into_iter()));
+    let here: BTreeMap<Key, Key> = seen.map(|(here, there)| (there, here)).collect();
     let mut report = report.clone();
     let lives_here = |record: &RecordView| record.window.as_ref().is_some_and(|key| here.contains_key(key));
     for record in report.records.iter_mut().filter(|record| !lives_here(record)) {

@@ -14,6 +14,7 @@ pub(crate) fn place_of(process: &Process, table: &ProcessTable) -> PlaceView {
     PlaceView {
         ssh_from: ssh.filter(|from| !from.is_empty()).map(Untrusted::from),
         inner_pid: details.ns_pids.last().copied().filter(|_| details.ns_pids.len() > 1),
+        has_own_pid: details.ns_pids.len() == 1,
         ..seat.unwrap_or_default()
     }
 }

@@ -54,6 +54,14 @@ pub struct PlaceView {
     pub ssh_from: Option<Untrusted>,
     /// Its PID inside its own PID namespace, where that is another one: a container.
     pub inner_pid: Option<u32>,
+    /// Whether its PID is known to count in its own PID namespace, and not in one around that.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub has_own_pid: bool,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
+fn is_false(is: &bool) -> bool {
+    !*is
 }
 
 impl PlaceView {

@@ -15,6 +15,7 @@ pub(super) struct Site<'a> {
     /// What it is called; this machine has no name.
     name: Option<&'a str>,
     boot: Option<&'a str>,
+    pid_namespace: Option<u64>,
     /// By how much its clock is ahead of the one here.
     ahead: SignedDuration,
 }
@@ -29,11 +30,17 @@ pub(super) struct Sites<'a> {
 impl<'a> Sites<'a> {
     /// Knows this machine and every other that is heard now.
     pub(super) fn of(report: &'a Report, machines: &'a [FarMachine]) -> Self {
-        let here = Site { name: None, boot: report.host.boot_id.as_deref(), ahead: SignedDuration::ZERO };
+        let here = Site {
+            name: None,
+            boot: report.host.boot_id.as_deref(),
+            pid_namespace: report.host.pid_namespace,
+            ahead: SignedDuration::ZERO,
+        };
         let live = machines.iter().filter(|told| told.view.state == MachineState::Live);
         let there = live.map(|told| Site {
             name: Some(&told.view.name),
             boot: told.hello.as_ref().and_then(|hello| hello.boot.as_deref()),
+            pid_namespace: told.hello.as_ref().and_then(|hello| hello.pid_namespace),
             ahead: SignedDuration::from_secs(told.view.clock_ahead_seconds),
         });
         Self {
@@ -153,7 +160,23 @@ impl<'a> Placed<'a> {
         let has_other_kernel =
             matches!((self.site.boot, other.site.boot), (Some(one), Some(two)) if one != two);
         let is_elsewhere = !self.site.is(other.site);
-        is_elsewhere && (has_other_kernel || self.window.start_ticks != other.window.start_ticks)
+        let has_other_start = self.window.start_ticks != other.window.start_ticks;
+        is_elsewhere && (has_other_kernel || has_other_start || self.has_other_number(other))
+    }
+
+    /// Returns whether two windows of one kernel have two numbers in the innermost of their PID namespaces, where a
+    /// process has but one, or one number each in two of these namespaces.
+    fn has_other_number(&self, other: &Placed<'_>) -> bool {
+        let (Some(one), Some(two)) = (self.innermost(), other.innermost()) else { return false };
+        let are_namespaces_two = matches!((self.site.pid_namespace, other.site.pid_namespace), (Some(one), Some(two)) if one != two);
+        let are_both_own = self.window.place.has_own_pid && other.window.place.has_own_pid;
+        one != two || (are_both_own && are_namespaces_two)
+    }
+
+    /// Returns its number in its own PID namespace, where that is known.
+    fn innermost(&self) -> Option<u32> {
+        let place = &self.window.place;
+        place.inner_pid.or_else(|| place.has_own_pid.then_some(self.window.pid))
     }
 
     /// Returns the record that ties it to its session best.
