@@ -120,6 +120,13 @@ impl Executor {
         self
     }
 
+    /// Takes the stand-ins below this folder for the agents that they play, beside everybody else.
+    pub(crate) fn alone_with(mut self, stage: PathBuf) -> Self {
+        self.knows_agents(Some(stage.clone()));
+        self.observer = self.observer.alone_with(stage);
+        self
+    }
+
     /// Lets it know what an observer of this program sees of processes.
     pub(crate) fn knowing(mut self, descents: Descents) -> Self {
         self.observer = self.observer.knowing(descents);

@@ -20,7 +20,7 @@ use crate::source::os::clock;
 /// How much may wait to be done.
 const WAITING: usize = 64;
 
-/// Returns what carries orders out, or why none are taken.
+/// Returns what carries orders out, or why none are taken. Its executor is `staged` first, for the demo.
 ///
 /// # Errors
 /// Says why, for people.
@@ -28,12 +28,13 @@ pub(super) fn service(
     settings: &Settings,
     accepts: Accepts,
     own: Option<String>,
+    staged: impl FnOnce(Executor) -> Executor,
 ) -> Result<OrderService, String> {
     match (accepts, settings.effective.config.access) {
         (Accepts::Never, _) => Err("its own configuration takes no orders (accept_orders)".to_owned()),
         (_, Access::ReadOnly) => Err("its claimtop is read-only".to_owned()),
         (Accepts::All | Accepts::DeadOnly, Access::Full) => {
-            let executor = executor(settings).map_err(|failure| failure.lines().join("; "))?;
+            let executor = staged(executor(settings).map_err(|failure| failure.lines().join("; "))?);
             Ok(OrderService::new(executor.waiting(Executor::PATIENCE, None), own, accepts))
         }
     }

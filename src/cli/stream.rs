@@ -1,6 +1,7 @@
 //! `stream`: tells another claimtop of this machine, look by look, for as long as it is heard, and takes its orders
 //! where that is allowed.
 
+use std::convert::identity;
 use std::io::{BufRead, BufReader, Read, stdin};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -13,6 +14,7 @@ use super::following::{Following, Next, follow};
 use super::ordered::{self, Ordered};
 use super::output::print;
 use super::settings::Settings;
+use crate::act::executor::Executor;
 use crate::act::store_id;
 use crate::core::fleet::encoder::Encoder;
 use crate::core::fleet::line::{Hello, Identity, Line, SCHEMA, hashed};
@@ -40,6 +42,19 @@ enum Incoming {
 /// # Errors
 /// The output cannot be written, or the scanner thread fails.
 pub(crate) fn run(observer: Observer, settings: &Settings, allow: Allow) -> Outcome {
+    run_staged(observer, settings, allow, identity)
+}
+
+/// Tells of a machine of the demo: whoever acts on it sees the same stage as whoever tells of it.
+///
+/// # Errors
+/// As [`run`].
+pub(crate) fn run_staged(
+    observer: Observer,
+    settings: &Settings,
+    allow: Allow,
+    staged: impl FnOnce(Executor) -> Executor,
+) -> Outcome {
     let stones: Arc<Mutex<Arc<[Tombstone]>>> = Arc::default();
     let seen = Arc::clone(&stones);
     let observer = observer.recorded(Box::new(move |snapshot, _| {
@@ -52,7 +67,9 @@ pub(crate) fn run(observer: Observer, settings: &Settings, allow: Allow) -> Outc
     };
     let service = match allow {
         Allow::Observe => Err("it is only observed".to_owned()),
-        Allow::Operate => ordered::service(settings, settings.effective.config.accepts, store.clone()),
+        Allow::Operate => {
+            ordered::service(settings, settings.effective.config.accepts, store.clone(), staged)
+        }
     };
     let no_orders = service.as_ref().err().cloned();
     print(&Encoder::hello(hello(store, no_orders))?)?;

@@ -86,7 +86,9 @@ pub(crate) fn run(
 
 /// Returns what carries orders out that come through the database, or why none are taken.
 fn service(settings: &Settings) -> Result<OrderService, String> {
-    ordered::service(settings, accept(settings).accepts(), store_id::own(&settings.state).ok())
+    ordered::service(settings, accept(settings).accepts(), store_id::own(&settings.state).ok(), |executor| {
+        executor
+    })
 }
 
 fn accept(settings: &Settings) -> Accept {

@@ -20,7 +20,7 @@ pub(crate) struct Reader {
 impl Reader {
     /// Returns all that count in this boot.
     pub(crate) fn read(&mut self, path: Option<&Path>, fence: &Fence, host: &Host) -> Arc<[Descent]> {
-        let path = path.filter(|path| path.parent().is_some_and(|folder| fence.reaches(folder)));
+        let path = path.filter(|path| fence.reaches(path));
         if let Some(read) = path.and_then(|path| self.file.changed(path, host)) {
             self.read = of_boot(read, host).into();
         }

@@ -26,7 +26,7 @@ pub(crate) struct Reader {
 impl Reader {
     /// Returns all that count in this boot.
     pub(crate) fn read(&mut self, path: Option<&Path>, fence: &Fence, host: &Host) -> Arc<[Tombstone]> {
-        let path = path.filter(|path| path.parent().is_some_and(|folder| fence.reaches(folder)));
+        let path = path.filter(|path| fence.reaches(path));
         if let Some(read) = path.and_then(|path| self.file.changed(path, host)) {
             let all = merged(of_boot(read, host), &self.own).into_iter();
             self.read = all.filter(|stone| !self.refuted.contains(&stone.id)).collect();

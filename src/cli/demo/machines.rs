@@ -16,6 +16,7 @@ use super::lifeline::{self, Lifeline};
 use super::stage::{make, temporary, write};
 use super::story::{There, Which};
 use super::world::{World, end};
+use crate::act::executor::Executor;
 use crate::cli::args::Options;
 use crate::cli::environment::Environment;
 use crate::cli::failure::{Exit, Failure, Outcome};
@@ -160,7 +161,12 @@ fn stream(there: There, folder: &Path, is_alone: bool) -> Outcome {
     let settings = world.settings(&options, Environment::read())?;
     let observer = look::observer(&settings, signatures(&settings)?);
     let stage = world.stage.path().to_owned();
-    let mut observer = if is_alone { observer.alone_with(stage) } else { observer.only_below(Some(stage)) };
+    let here = stage.clone();
+    let staged = move |executor: Executor| match is_alone {
+        true => executor.alone_with(stage),
+        false => executor.only_below(Some(stage)),
+    };
+    let mut observer = if is_alone { observer.alone_with(here) } else { observer.only_below(Some(here)) };
     observer.observe();
     world.cast.end_dead(&world.story);
     let world = Arc::new(Mutex::new(Some(world)));
@@ -175,7 +181,7 @@ fn stream(there: There, folder: &Path, is_alone: bool) -> Outcome {
         let lock = Arc::clone(&lock);
         std::thread::spawn(move || fall_silent(&lock));
     }
-    let outcome = stream::run(observer, &settings, Allow::Operate);
+    let outcome = stream::run_staged(observer, &settings, Allow::Operate, staged);
     end(&world, World::end).map_err(failed)?;
     outcome
 }
