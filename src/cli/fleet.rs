@@ -39,6 +39,8 @@ pub(crate) enum Which {
     Asked,
     /// Those of the configuration as well.
     All,
+    /// All of them, only to look.
+    Hearing,
     /// One, to act on it.
     One(Machine),
     /// Those of the database, to act on one.
@@ -52,17 +54,15 @@ pub(crate) enum Which {
 pub(crate) fn fleet(settings: &Settings, which: Which) -> Result<Option<Fleet>, Failure> {
     let (config, origins) = (&settings.effective.config, &settings.effective.origins);
     let is_meant = |_: &&Secret| match which {
-        Which::All | Which::Hosts => true,
+        Which::All | Which::Hearing | Which::Hosts => true,
         Which::Asked => origins.fleet == Origin::Option,
         Which::One(_) => false,
     };
     let database = config.fleet.as_ref().filter(is_meant);
     let database = database.map(|Secret(url)| fleet_target::target(url, settings)).transpose()?;
     let machines = match which {
-        Which::Asked => {
-            let asked = settings.asked_machines.iter().cloned();
-            asked.map(|machine| Machine { allow: Allow::Observe, ..machine }).collect()
-        }
+        Which::Asked => settings.asked_machines.iter().cloned().map(only_watched).collect(),
+        Which::Hearing => watched(settings).into_iter().map(only_watched).collect(),
         Which::All => watched(settings),
         Which::One(machine) => vec![machine],
         Which::Hosts => Vec::new(),
@@ -83,6 +83,10 @@ pub(crate) fn fleet(settings: &Settings, which: Which) -> Result<Option<Fleet>, 
         store: store_id::known(&settings.state),
     };
     fleet.map(|fleet| Some(fleet.beside(own))).map_err(|error| Failure::new(Exit::Failed, error))
+}
+
+fn only_watched(machine: Machine) -> Machine {
+    Machine { allow: Allow::Observe, ..machine }
 }
 
 /// Runs the program that these arguments ask for in a session of its own, where no terminal is.

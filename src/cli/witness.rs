@@ -1,5 +1,6 @@
 //! `witness`: publishes this machine in the fleet's database, for as long as it runs.
 
+use std::convert::identity;
 use std::sync::{Arc, PoisonError};
 
 use anyhow::anyhow;

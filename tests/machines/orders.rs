@@ -273,9 +273,13 @@ fn who_has_ended_over_there_by_its_own_machine_is_let_go_here() {
     let living = stage.settled(&["release", &key, "--on", "far", "--yes"]);
     assert!(living.code == 3 && stage.lies(), "{living:?}");
     stage.end();
-    let alone = stage.settled(&["release", &key, "--yes"]);
-    assert!(alone.code == 3 && stage.lies(), "nobody here can know: {alone:?}");
-    let done = stage.settled(&["release", &key, "--on", "far", "--yes"]);
+    // Every machine of the configuration is asked, also where none is named.
+    stage.world.write("begin.sh", "exit 1\n");
+    let alone = stage.run(&["release", &key, "--yes"]);
+    assert!(alone.code == 4 && stage.lies(), "nobody here can know: {alone:?}");
+    assert!(alone.out.contains("may be held on another machine, and far cannot be heard"), "{alone:?}");
+    stage.world.write("begin.sh", BEGIN);
+    let done = stage.settled(&["release", &key, "--yes"]);
     assert_eq!(done.code, 0, "{done:?}");
     assert!(!stage.lies());
     let journal = stage.journal();

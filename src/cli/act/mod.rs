@@ -2,6 +2,7 @@
 //! first; each plan is confirmed, verified and journalled by itself.
 
 mod consent;
+mod elsewhere;
 mod far;
 pub(crate) mod open;
 pub(crate) mod site;
@@ -57,7 +58,7 @@ pub(crate) fn stop(settings: &Settings, subject: &str, consent: &Consent) -> Out
     let report = site.report();
     let key = ending(&report, subject)?;
     let signal = match &site {
-        Site::Here { executor, fleet: _ } => {
+        Site::Here { executor, .. } => {
             let history = executor.history().map_err(of_action)?;
             topmost(&report, &key).map_or(Signal::Term, |id| history.next_signal(id))
         }
@@ -182,8 +183,15 @@ fn carry_out(
     match site {
         _ if requests.is_empty() => transcript.nothing(),
         // Whoever testifies is heard until it is done.
-        Site::Here { mut executor, fleet: _fleet } => {
-            carry_out_here(transcript, &mut executor, report, requests, consent)
+        Site::Here { mut executor, fleet: _fleet, unheard } => {
+            let (mut transcript, mut may) = (transcript, Vec::new());
+            for request in requests {
+                match elsewhere::obstacle(report, request, &unheard) {
+                    Some(why) => transcript.obstacle(None, &why),
+                    None => may.push(request.clone()),
+                }
+            }
+            carry_out_here(transcript, &mut executor, report, &may, consent)
         }
         Site::There(there) => far::carry_out(transcript, there, requests, consent),
     }

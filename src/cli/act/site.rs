@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use anyhow::anyhow;
 
+use super::elsewhere;
 use super::open::{asker, opened};
 use crate::act::error::ActionError;
 use crate::act::executor::Executor;
@@ -27,6 +28,8 @@ pub(super) enum Site {
         executor: Executor,
         /// Keeps the connections to those who testify about what is here.
         fleet: Option<Fleet>,
+        /// Those of them that cannot be heard, each with the reason.
+        unheard: Vec<String>,
     },
     There(There),
 }
@@ -72,7 +75,7 @@ impl Site {
     /// Returns what is there.
     pub(super) fn report(&mut self) -> Report {
         match self {
-            Self::Here { executor, fleet: _ } => executor.report(),
+            Self::Here { executor, .. } => executor.report(),
             Self::There(there) => (*there.report).clone(),
         }
     }
@@ -102,25 +105,19 @@ pub(super) fn open(settings: &Settings, consent: &Consent, subjects: &[String]) 
     there(settings, consent, machine).map(Site::There)
 }
 
-/// Opens this machine. Where it meets others in a database, they testify about what is here: a row that several machines
-/// write is judged by the one whose process it names. A database that does not answer is told of.
+/// Opens this machine, and lets every machine of the configuration testify about what is here, as on the screen.
 ///
 /// # Errors
-/// As [`opened`].
+/// The state folder cannot be opened, or the machines cannot be watched.
 fn here(settings: &Settings, consent: &Consent) -> Result<Site, Failure> {
     let executor = opened(settings, consent)?;
-    if settings.effective.config.fleet.is_none() {
-        return Ok(Site::Here { executor, fleet: None });
-    }
-    let Some(fleet) = fleet::fleet(settings, fleet::Which::Hosts)? else {
-        return Ok(Site::Here { executor, fleet: None });
+    let Some(fleet) = fleet::fleet(settings, fleet::Which::Hearing)? else {
+        return Ok(Site::Here { executor, fleet: None, unheard: Vec::new() });
     };
     fleet.wait_for_all();
-    if let Some(unread) = fleet.seen().iter().find(|one| one.hello.is_none() && one.report.is_none()) {
-        let why = unread.view.detail.shown();
-        complain(&format!("claimtop: {} is not heard about what is here: {why}", unread.view.name));
-    }
-    Ok(Site::Here { executor: executor.hearing(fleet.testimony()), fleet: Some(fleet) })
+    let unheard = elsewhere::unheard(&fleet.seen());
+    unheard.iter().for_each(|why| complain(&format!("claimtop: {why}; what it knows does not count")));
+    Ok(Site::Here { executor: executor.hearing(fleet.testimony()), fleet: Some(fleet), unheard })
 }
 
 /// Returns whether a name is the key of a thing of this machine.
@@ -151,7 +148,8 @@ fn beside(settings: &Settings, consent: &Consent) -> Result<Site, Failure> {
     {
         return Err(unreached(&silent.view.name, &silent.view.detail.shown()));
     }
-    Ok(Site::Here { executor: executor.hearing(fleet.testimony()), fleet: Some(fleet) })
+    let executor = executor.hearing(fleet.testimony());
+    Ok(Site::Here { executor, fleet: Some(fleet), unheard: Vec::new() })
 }
 
 /// What is to be undone, and where.
@@ -199,7 +197,8 @@ fn undo_here(settings: &Settings, consent: &Consent, number: Option<u64>) -> Res
     let asked = entry.and_then(|entry| Some((entry.number, entry.intent.asked_of()?, entry.there()?)));
     let Some((own, order, entry)) = asked else {
         let entry = number.or_else(|| entry.map(|entry| entry.number));
-        return Ok(Undoing { site: Site::Here { executor, fleet: None }, entry });
+        let site = Site::Here { executor, fleet: None, unheard: Vec::new() };
+        return Ok(Undoing { site, entry });
     };
     let mut there = there(settings, consent, named(settings, &order.machine)?)?;
     there.undoes = Some(own);

@@ -1,0 +1,50 @@
+//! What is here and may be held by a window of another machine, which a command does not judge by this machine alone.
+
+use crate::core::fleet::far::FarMachine;
+use crate::core::model::{
+    ErrorKind, MachineState, Obstacle, Reason, RecordView, Report, Request, VerdictState,
+};
+
+/// How many of the machines that cannot be heard are named.
+const NAMED: usize = 3;
+
+/// Returns the machines that cannot say who lives on them, each of the first ones with the reason.
+pub(super) fn unheard(machines: &[FarMachine]) -> Vec<String> {
+    let silent: Vec<_> = machines.iter().filter(|one| one.view.state != MachineState::Live).collect();
+    let name = |one: &&FarMachine| format!("{} cannot be heard ({})", one.view.name, one.view.detail.shown());
+    let more = silent.len().saturating_sub(NAMED);
+    let more = (more > 0).then(|| format!("{more} more machines cannot be heard"));
+    silent.iter().take(NAMED).map(name).chain(more).collect()
+}
+
+/// Says why a request is not carried out while these machines are unheard; nothing where what is seen here decides.
+pub(super) fn obstacle(report: &Report, request: &Request, unheard: &[String]) -> Option<Obstacle> {
+    let record = record_of(report, request).filter(|record| may_be_held_elsewhere(record))?;
+    let why = unheard.join("; ");
+    let name = record.path().shown();
+    let text = format!(
+        "{name} may be held on another machine, and {why}: reach it, or name with --on the machines to ask instead"
+    );
+    (!unheard.is_empty()).then_some(Obstacle { kind: ErrorKind::Failed, text })
+}
+
+/// Returns the record that a request is about.
+fn record_of<'a>(report: &'a Report, request: &Request) -> Option<&'a RecordView> {
+    let key = match request {
+        Request::Act { key, .. } => key,
+        Request::Left { of } => of,
+        // A process is of this machine, and what was done here is undone here.
+        Request::Stop { .. } | Request::Undo { .. } => return None,
+    };
+    let claimed = report.claims.iter().find(|claim| claim.key == *key).map(|claim| &*claim.record);
+    claimed.or_else(|| report.records().find(|record| record.key == *key))
+}
+
+/// Returns whether a window of another machine may hold a record, as far as can be seen here: the record names another
+/// machine or namespace, or lies where several machines can write and any of them may have resumed its session.
+fn may_be_held_elsewhere(record: &RecordView) -> bool {
+    let is_of_another =
+        matches!(record.verdict.reason, Reason::OtherHost | Reason::OtherNamespace | Reason::NotSeen);
+    let is_shared = record.session_id.is_some() && !record.medium().is_this_machines();
+    (record.verdict.state == VerdictState::Unknown && is_of_another) || is_shared
+}
