@@ -12,7 +12,7 @@ use crate::core::model::window::WindowView;
 use crate::core::model::work::{ContextFill, Work};
 use crate::present::between;
 use crate::present::doing::{self, Prompts};
-use crate::present::lookup::{Index, window_and_pid, window_name};
+use crate::present::lookup::{Index, window_and_machine, window_and_pid, window_name};
 use crate::present::need::{calm, said};
 use crate::present::text::{count, outside};
 use crate::present::tone::{Line, Mark, Span, Tone};
@@ -123,7 +123,7 @@ pub(super) fn in_the_way(index: &Index, window: &WindowView, telling: Telling) -
     let is_its = |need: &&Need| matches!(&need.kind, NeedKind::Collision { windows, .. } if windows.contains(&window.key));
     let mut needs = index.needs.iter().filter(is_its);
     let said = needs.next().and_then(|need| between::words(&index.report, &need.kind))?;
-    let own = [window_name(window), window_and_pid(window)];
+    let own = [window_name(window), window_and_machine(window), window_and_pid(window)];
     let text = match (said.who.iter().find(|name| !own.contains(name)), telling) {
         (Some(other), Telling::Name) => other.clone(),
         (Some(other), Telling::NameAndWay) => format!("{other}: {}", said.way),
