@@ -3,6 +3,8 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
+use jiff::Timestamp;
+
 use crate::core::fleet::line::{Hello, Line, LookEnd, PartId, SCHEMA};
 use crate::core::fleet::order::{MOST_REQUESTS, OrderReceipt, Proposal, RawPlans, read_proposal};
 use crate::core::fleet::part::{Part, is_derived};
@@ -89,6 +91,9 @@ pub struct Decoder {
     words: usize,
     not_understood: usize,
     report: Option<Arc<Report>>,
+    /// A look that was told whole and not put together yet: when it was finished, and who has ended since the last one.
+    told: Option<(Timestamp, Vec<EndedWindow>)>,
+    is_on_demand: bool,
     answer: Option<Answer>,
 }
 
@@ -116,8 +121,16 @@ impl Decoder {
             words: 0,
             not_understood: 0,
             report: None,
+            told: None,
+            is_on_demand: false,
             answer: None,
         }
+    }
+
+    /// Leaves it to [`Decoder::put_together`] to make a report of what was told: where looks come faster than anybody
+    /// shows them, each would cost as much as all of the machine.
+    pub(crate) fn on_demand(self) -> Self {
+        Self { is_on_demand: true, ..self }
     }
 
     /// Returns the answer that was received last, once.
@@ -287,11 +300,22 @@ impl Decoder {
         }
         let ended = looked.ended.into_iter().filter(|ended| is_derived(&ended.window));
         let ended = ended.map(|ended| EndedWindow { window: ended.window.on(&self.machine), ..ended });
-        self.report = Some(Arc::new(self.put_together(looked.at, ended.collect())));
+        let earlier = self.told.take().map(|(_, ended)| ended).unwrap_or_default();
+        self.told = Some((looked.at, earlier.into_iter().chain(ended).collect()));
+        if !self.is_on_demand {
+            self.put_together();
+        }
         Ok(())
     }
 
-    fn put_together(&self, taken_at: jiff::Timestamp, ended: Vec<EndedWindow>) -> Report {
+    /// Makes a report of what was told whole since the last one.
+    pub(crate) fn put_together(&mut self) {
+        if let Some((taken_at, ended)) = self.told.take() {
+            self.report = Some(Arc::new(self.report_of(taken_at, ended)));
+        }
+    }
+
+    fn report_of(&self, taken_at: Timestamp, ended: Vec<EndedWindow>) -> Report {
         let hello = self.hello.as_ref();
         let host = ReportHost {
             name: hello.map(|hello| shown(&hello.host)).unwrap_or_default(),

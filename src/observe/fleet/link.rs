@@ -106,17 +106,22 @@ impl Link {
         };
         let mut connection = Connection {
             link: self,
-            decoder: Decoder::new(&self.machine.name),
+            decoder: Decoder::new(&self.machine.name).on_demand(),
             input,
             lines: Lines::new(output),
             errors: ErrorOutput { errors: Some(errors), text: Vec::new() },
             heard_at: Instant::now(),
             beat: (0, Instant::now()),
+            publish_at: Instant::now(),
+            is_behind: false,
             permit: Some(permit),
             remark: String::new(),
             asked: Asked::default(),
         };
         let ended = connection.listen().await;
+        if connection.is_behind {
+            connection.publish(clock::now());
+        }
         let was_live = connection.decoder.report().is_some();
         self.shared.doors().machines.remove(&self.machine.name);
         let why = match ended {
@@ -160,6 +165,9 @@ struct Connection<'a> {
     heard_at: Instant,
     /// The number of the last beat, and when it was sent.
     beat: (u64, Instant),
+    /// When what it tells is put together next, if there is anything new.
+    publish_at: Instant,
+    is_behind: bool,
     /// Held until it has said who it is.
     permit: Option<tokio::sync::SemaphorePermit<'a>>,
     /// What is odd about the machine.
@@ -202,6 +210,7 @@ impl Connection<'_> {
                         return Ended::Closed;
                     }
                 }
+                () = sleep_until(self.publish_at), if self.is_behind => self.publish(clock::now()),
                 () = self.errors.more() => {}
                 () = sleep_until(self.heard_at + patience) => return Ended::Silent(patience),
                 () = sleep_until(first_look_by), if self.decoder.report().is_none() => {
@@ -263,21 +272,11 @@ impl Connection<'_> {
                 });
                 self.asked.open(&self.link.shared, &self.link.machine.name);
             }
-            Received::Look => {
-                let report = self.decoder.report().cloned();
-                let tombstones = self.decoder.tombstones().cloned().collect();
-                let not_understood = self.decoder.not_understood();
-                let remark = Untrusted::new(self.remark.clone());
-                self.link.change(|seen| {
-                    seen.view.state = MachineState::Live;
-                    seen.view.detail = remark;
-                    seen.view.windows = report.as_ref().map_or(0, |report| report.windows.len());
-                    seen.view.seen_at = Some(now);
-                    seen.view.not_understood = not_understood;
-                    seen.report = report;
-                    seen.tombstones = tombstones;
-                });
+            Received::Look if Instant::now() < self.publish_at => {
+                self.is_behind = true;
+                self.heard(now, None);
             }
+            Received::Look => self.publish(now),
             Received::Beat(number) => {
                 let latency = (number == self.beat.0).then(|| self.beat.1.elapsed());
                 let latency = latency.and_then(|latency| u64::try_from(latency.as_millis()).ok());
@@ -292,6 +291,25 @@ impl Connection<'_> {
             Received::Other => self.heard(now, None),
         }
         Ok(())
+    }
+
+    /// Shows what it has told.
+    fn publish(&mut self, now: Timestamp) {
+        (self.publish_at, self.is_behind) = (Instant::now() + self.link.shared.apart(), false);
+        self.decoder.put_together();
+        let report = self.decoder.report().cloned();
+        let tombstones = self.decoder.tombstones().cloned().collect();
+        let not_understood = self.decoder.not_understood();
+        let remark = Untrusted::new(self.remark.clone());
+        self.link.change(|seen| {
+            seen.view.state = MachineState::Live;
+            seen.view.detail = remark;
+            seen.view.windows = report.as_ref().map_or(0, |report| report.windows.len());
+            seen.view.seen_at = Some(now);
+            seen.view.not_understood = not_understood;
+            seen.report = report;
+            seen.tombstones = tombstones;
+        });
     }
 
     /// Returns the other name by which a machine is shown.

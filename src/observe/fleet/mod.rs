@@ -12,8 +12,10 @@ mod question;
 mod shared;
 
 use std::io;
+use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use tokio::sync::Semaphore;
 
@@ -55,7 +57,8 @@ impl Fleet {
         };
         let (changed, changes) = sync_channel(1);
         let all = Arc::new(Mutex::new(machines.iter().map(view).collect()));
-        let seen = Shared { seen: all, changed, doors: Arc::default(), closely: Arc::default() };
+        let (doors, closely, apart) = (Arc::default(), Arc::default(), Arc::default());
+        let seen = Shared { seen: all, changed, doors, closely, apart };
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let shared = seen.clone();
         let watched = machines.clone();
@@ -97,6 +100,12 @@ impl Fleet {
     /// Waits until something is other than it was; returns whether anything can be.
     pub(crate) fn wait(&self) -> bool {
         self.changes.recv().is_ok()
+    }
+
+    /// Notes how far apart what is known is shown.
+    pub(crate) fn shown_each(&self, apart: Duration) {
+        let milliseconds = u64::try_from(apart.as_millis()).unwrap_or(u64::MAX);
+        self.seen.apart.store(milliseconds, Ordering::Relaxed);
     }
 
     /// Returns what wakes whoever waits.

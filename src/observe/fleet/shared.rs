@@ -1,8 +1,10 @@
 //! What is known of the machines, between the thread that keeps them and those who ask.
 
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::SyncSender;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use tokio::sync::mpsc::UnboundedSender;
 
@@ -31,6 +33,8 @@ pub(crate) struct Shared {
     pub(super) doors: Arc<Mutex<Doors>>,
     /// The machine that somebody looks at closely.
     pub(super) closely: Arc<Mutex<Option<String>>>,
+    /// How far apart what is known is shown, in milliseconds.
+    pub(super) apart: Arc<AtomicU64>,
 }
 
 impl Shared {
@@ -50,6 +54,11 @@ impl Shared {
     /// Returns the names of the first so many machines.
     pub(crate) fn names(&self, first: usize) -> Vec<String> {
         self.seen().iter().take(first).map(|machine| machine.view.name.clone()).collect()
+    }
+
+    /// Returns how far apart what is known is shown: more often nothing need be put together.
+    pub(super) fn apart(&self) -> Duration {
+        Duration::from_millis(self.apart.load(Ordering::Relaxed))
     }
 
     /// Puts these in the place of all machines after the first so many, and says so where that makes a difference.

@@ -37,6 +37,12 @@ pub(crate) fn spent() -> std::time::Duration {
     time.try_into().unwrap_or_default()
 }
 
+/// Returns the processor time that all threads of this process have taken.
+pub(crate) fn spent_by_all() -> std::time::Duration {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
+    time.try_into().unwrap_or_default()
+}
+
 /// Returns how long the machine has been up, suspended time included: the clock in which the
 /// kernel counts the starts of processes (proc(5), `starttime`).
 #[cfg(target_os = "linux")]
