@@ -277,25 +277,39 @@ fn deaths() {
     let mut screen = Screen::open(world.claimtop());
     screen.until(|picture| picture.contains("quit"));
     screen.master.take_writer().unwrap().write_all(b"2/far-\r").unwrap();
-    screen.until(|picture| picture.matches("far-0").count() > 30);
-    screen.outputs(Duration::from_secs(3));
+    screen.until(|picture| rows(picture).filter(|row| is_live(row)).count() == DEATHS + 5);
+    settle(&mut screen, Duration::from_secs(3));
     let mut times = Vec::new();
     for _ in 0..DEATHS {
         let picture = screen.picture.screen().contents();
-        let live = picture.lines().find(|line| line.contains("running")).unwrap();
+        let live = rows(&picture).find(|row| is_live(row)).unwrap();
         let at = live.find("far-0").unwrap();
         let name = live[at..at + "far-00000".len()].to_owned();
         let pid = far_process(Path::new(&agent), name.trim_start_matches("far-").parse().unwrap());
         let since = Instant::now();
         kill_process(pid, Signal::KILL).unwrap();
-        let is_live = |line: &str| line.contains(&name) && line.contains("running");
-        times.push(ms(since, screen.until(|picture| !picture.lines().any(is_live))));
-        std::thread::sleep(QUIET);
-        for (_, bytes) in screen.output.try_iter().collect::<Vec<_>>() {
-            screen.picture.process(&bytes);
-        }
+        let lives = |row: &str| row.contains(&name) && is_live(row);
+        times.push(ms(since, screen.until(|picture| !rows(picture).any(lives))));
+        settle(&mut screen, QUIET);
     }
     spread("killed over there -> cells change here", &mut times);
+}
+
+/// Returns the rows of the table, without the panel beside it, which names windows of other rows.
+fn rows(picture: &str) -> impl Iterator<Item = &str> {
+    picture.lines().map(|line| line.split('│').next().unwrap_or_default())
+}
+
+fn is_live(row: &str) -> bool {
+    row.contains("far-0") && row.contains("running")
+}
+
+/// Lets the screen go on for a while, and looks at all that it shows meanwhile.
+fn settle(screen: &mut Screen, during: Duration) {
+    let end = Instant::now() + during;
+    while let Ok((_, bytes)) = screen.output.recv_timeout(end.saturating_duration_since(Instant::now())) {
+        screen.picture.process(&bytes);
+    }
 }
 
 /// Returns which process here is the one that has a number over there.
@@ -383,7 +397,7 @@ fn at_rest(said: &Said) {
     let htop = measured(&htop).0;
     let alone = World::new();
     let mut screen = with_machines(&alone, 0);
-    screen.outputs(SETTLE);
+    settle(&mut screen, SETTLE);
     let (cpu, before) = (measured(&screen).0, screen.resident_mib());
     println!("at rest, alone: {cpu:.4} % CPU, {before:.1} MiB");
     keys(&mut screen, "  a key, alone");
@@ -391,7 +405,7 @@ fn at_rest(said: &Said) {
     let world = World::new();
     stand_ins(&world, said, MACHINES, "rests");
     let mut screen = with_machines(&world, MACHINES);
-    screen.outputs(SETTLE);
+    settle(&mut screen, SETTLE);
     let (cpu, frames) = measured(&screen);
     let each = (screen.resident_mib() - before) * 1_024.0 / MACHINES as f64;
     println!(
@@ -406,7 +420,7 @@ fn storm(said: &Said) {
     let world = World::new();
     stand_ins(&world, said, MACHINES, "storms");
     let mut screen = with_machines(&world, MACHINES);
-    screen.outputs(Duration::from_secs(5));
+    settle(&mut screen, Duration::from_secs(5));
     let (cpu, frames) = measured(&screen);
     println!(
         "in a storm, {MACHINES} machines with {:.0} changes/s each: {cpu:.1} % CPU (wanted: 10), {frames:.1} frames/s \
