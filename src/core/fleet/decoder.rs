@@ -109,6 +109,11 @@ pub enum Answer {
 impl Decoder {
     /// Hears nothing yet of the machine of this name.
     pub fn new(machine: &str) -> Self {
+        Self::again(machine, 0)
+    }
+
+    /// Hears a machine anew that has brought so many words of its own before: each is kept for good.
+    pub(crate) fn again(machine: &str, words: usize) -> Self {
         Self {
             machine: machine.to_owned(),
             hello: None,
@@ -118,7 +123,7 @@ impl Decoder {
             bytes: 0,
             garbled: 0,
             noise: 0,
-            words: 0,
+            words,
             not_understood: 0,
             report: None,
             told: None,
@@ -146,6 +151,11 @@ impl Decoder {
     /// Returns the last look that was told whole.
     pub fn report(&self) -> Option<&Arc<Report>> {
         self.report.as_ref()
+    }
+
+    /// Returns how many words it has brought that no claimtop has used before.
+    pub(crate) fn words(&self) -> usize {
+        self.words
     }
 
     /// Returns how many things it has told that this version does not know.

@@ -2,6 +2,7 @@
 
 use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
@@ -46,6 +47,16 @@ const ERRORS_KEPT: usize = 4 << 10;
 /// By how much its clock may differ before that is worth a word.
 const CLOCK_DOUBT: SignedDuration = SignedDuration::from_secs(2);
 
+/// How much longer than one of its looks took to put together nothing more of it is read, so that whoever looks without
+/// end takes a tenth of the thread that all machines share.
+const REST: u32 = 9;
+
+/// How long that must have taken to be worth a rest.
+const WORTH_A_REST: Duration = Duration::from_millis(1);
+
+/// How long nothing of it is read at most.
+const LONGEST_REST: Duration = Duration::from_secs(1);
+
 /// How long its program may take to end when it has closed its output.
 const ENDING: Duration = Duration::from_secs(1);
 
@@ -56,6 +67,8 @@ pub(super) struct Link {
     pub(super) shared: Shared,
     pub(super) pin: Pin,
     pub(super) connecting: Arc<Semaphore>,
+    /// How many words of its own it has brought over all its connections.
+    pub(super) words: AtomicUsize,
 }
 
 /// Why a link has ended.
@@ -106,7 +119,7 @@ impl Link {
         };
         let mut connection = Connection {
             link: self,
-            decoder: Decoder::new(&self.machine.name).on_demand(),
+            decoder: Decoder::again(&self.machine.name, self.words.load(Relaxed)).on_demand(),
             input,
             lines: Lines::new(output),
             errors: ErrorOutput { errors: Some(errors), text: Vec::new() },
@@ -114,6 +127,7 @@ impl Link {
             beat: (0, Instant::now()),
             publish_at: Instant::now(),
             is_behind: false,
+            rested_at: Instant::now(),
             permit: Some(permit),
             remark: String::new(),
             asked: Asked::default(),
@@ -122,6 +136,7 @@ impl Link {
         if connection.is_behind {
             connection.publish(clock::now());
         }
+        self.words.store(connection.decoder.words(), Relaxed);
         let was_live = connection.decoder.report().is_some();
         self.shared.doors().machines.remove(&self.machine.name);
         let why = match ended {
@@ -168,6 +183,8 @@ struct Connection<'a> {
     /// When what it tells is put together next, if there is anything new.
     publish_at: Instant,
     is_behind: bool,
+    /// Until when nothing more of it is read.
+    rested_at: Instant,
     /// Held until it has said who it is.
     permit: Option<tokio::sync::SemaphorePermit<'a>>,
     /// What is odd about the machine.
@@ -182,21 +199,23 @@ impl Connection<'_> {
         beats.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let first_look_by = Instant::now() + FIRST_LOOK;
         loop {
+            let is_resting = self.rested_at > Instant::now();
             let patience = if self.decoder.hello().is_some() { SILENT } else { GREETING };
             tokio::select! {
                 biased;
-                line = self.lines.next() => match line {
-                    Ok(Some(line)) => match self.decoder.receive(line) {
-                        Ok(heard) => {
-                            if let Err(why) = self.take(heard) {
-                                return Ended::Another(why);
-                            }
-                            if heard == Received::Hello {
-                                beats.reset_immediately();
-                            }
+                line = self.lines.next(), if !is_resting => match line {
+                    Ok(Some(line)) => {
+                        let heard = match self.decoder.receive(line) {
+                            Ok(heard) => heard,
+                            Err(why) => return Ended::StreamError(why),
+                        };
+                        if let Err(why) = self.take(heard) {
+                            return Ended::Another(why);
                         }
-                        Err(why) => return Ended::StreamError(why),
-                    },
+                        if heard == Received::Hello {
+                            beats.reset_immediately();
+                        }
+                    }
                     Ok(None) => return Ended::Closed,
                     Err(why) => return Ended::StreamError(why),
                 },
@@ -211,6 +230,7 @@ impl Connection<'_> {
                     }
                 }
                 () = sleep_until(self.publish_at), if self.is_behind => self.publish(clock::now()),
+                () = sleep_until(self.rested_at), if is_resting => {}
                 () = self.errors.more() => {}
                 () = sleep_until(self.heard_at + patience) => return Ended::Silent(patience),
                 () = sleep_until(first_look_by), if self.decoder.report().is_none() => {
@@ -295,7 +315,8 @@ impl Connection<'_> {
 
     /// Shows what it has told.
     fn publish(&mut self, now: Timestamp) {
-        (self.publish_at, self.is_behind) = (Instant::now() + self.link.shared.apart(), false);
+        let began = Instant::now();
+        (self.publish_at, self.is_behind) = (began + self.link.shared.apart(), false);
         self.decoder.put_together();
         let report = self.decoder.report().cloned();
         let tombstones = self.decoder.tombstones().cloned().collect();
@@ -310,6 +331,9 @@ impl Connection<'_> {
             seen.report = report;
             seen.tombstones = tombstones;
         });
+        if began.elapsed() >= WORTH_A_REST {
+            self.rested_at = Instant::now() + (began.elapsed() * REST).min(LONGEST_REST);
+        }
     }
 
     /// Returns the other name by which a machine is shown.

@@ -12,7 +12,7 @@ mod question;
 mod shared;
 
 use std::io;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -68,7 +68,8 @@ impl Fleet {
                 for (at, machine) in machines.into_iter().enumerate() {
                     let (shared, pin, connecting) =
                         (shared.clone(), Arc::clone(&pin), Arc::clone(&connecting));
-                    tokio::spawn(Link { machine, at, shared, pin, connecting }.keep());
+                    let words = AtomicUsize::new(0);
+                    tokio::spawn(Link { machine, at, shared, pin, connecting, words }.keep());
                 }
                 std::future::pending::<()>().await;
             });
