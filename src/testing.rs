@@ -48,6 +48,7 @@ pub mod core {
     pub use crate::core::fleet::decoder::{Answer, Decoder, Received, StreamError};
     pub use crate::core::fleet::encoder::Encoder;
     pub use crate::core::fleet::far::FarMachine;
+    pub use crate::core::fleet::identity::clone_of;
     pub use crate::core::fleet::line::{Hello, Identity, hashed};
     pub use crate::core::fleet::merge::{hear, merged as merged_machines};
     pub use crate::core::fleet::order::{

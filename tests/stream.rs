@@ -178,9 +178,13 @@ fn witness(
 
 /// Returns the verdict about the record here, and how its claim stands.
 fn judged(told: FarMachine) -> (VerdictState, Reason, ClaimStatus) {
+    judged_by(&[told])
+}
+
+fn judged_by(told: &[FarMachine]) -> (VerdictState, Reason, ClaimStatus) {
     let here = shared("", ("f00d", 4_026_531_836));
     let local = assess(&here, &Policy { signatures: Signatures::built_in().unwrap() });
-    let all = merged(&local, &[told]);
+    let all = merged(&local, told);
     let is_here = |key: &Key| key.machine().is_none();
     let record = all.records().find(|record| is_here(&record.key)).unwrap();
     let claim = all.claims.iter().find(|claim| is_here(&claim.key)).unwrap();
@@ -189,6 +193,43 @@ fn judged(told: FarMachine) -> (VerdictState, Reason, ClaimStatus) {
         .any(|finding| finding.code == Code::DeadHolder && finding.subjects.iter().any(is_here));
     assert_eq!(is_told, record.verdict.state == VerdictState::Dead);
     (record.verdict.state, record.verdict.reason, claim.status)
+}
+
+/// Returns what is there when the window has ended, and its tombstone.
+fn ended(inside: &Snapshot, its: (&str, u64)) -> (Snapshot, Vec<Tombstone>) {
+    let empty = shared("", its);
+    let seen = SeenAgent {
+        id: inside.processes.get(5).unwrap().id,
+        last_seen_at: empty.taken_at,
+        registered_at: None,
+    };
+    let policy = Policy { signatures: Signatures::built_in().unwrap() };
+    let look = Snapshot { seen_agents: vec![seen], ..empty.clone() };
+    let seen = TombstoneLedger::default().learn(&look, &assess(&look, &policy)).learnt;
+    assert_eq!(seen.len(), 1);
+    (empty, seen)
+}
+
+#[test]
+fn of_two_machines_with_one_id_neither_buries_anybody_here() {
+    let its = ("cafe", 4_026_532_999);
+    let (empty, seen) = ended(&shared(AGENT, its), its);
+    let told = witness(&empty, &seen, its, MachineState::Live);
+    assert_eq!(judged(told.clone()).0, VerdictState::Dead);
+    for state in [MachineState::Live, MachineState::Silent] {
+        let mut clone = told.clone();
+        clone.view = MachineView::new("clone", "any way".to_owned());
+        clone.view.state = state;
+        clone.hello.as_mut().unwrap().boot = Some("another boot".to_owned());
+        (clone.report, clone.tombstones) = (None, std::sync::Arc::default());
+        for both in [[told.clone(), clone.clone()], [clone, told.clone()]] {
+            assert_eq!(
+                judged_by(&both),
+                (VerdictState::Unknown, Reason::OtherHost, ClaimStatus::Unproven),
+                "{state:?}"
+            );
+        }
+    }
 }
 
 #[test]
@@ -203,17 +244,7 @@ fn a_record_of_another_machines_window_is_judged_by_its_witness_and_by_nobody_el
         assert_eq!(judged(witness(&inside, &[], others, MachineState::Live)), unknown, "{others:?}");
     }
     assert_eq!(judged(witness(&inside, &[], its, MachineState::Silent)), unknown, "silence is nothing");
-    // It has ended there.
-    let empty = shared("", its);
-    let seen = SeenAgent {
-        id: inside.processes.get(5).unwrap().id,
-        last_seen_at: empty.taken_at,
-        registered_at: None,
-    };
-    let policy = Policy { signatures: Signatures::built_in().unwrap() };
-    let look = Snapshot { seen_agents: vec![seen], ..empty.clone() };
-    let seen = TombstoneLedger::default().learn(&look, &assess(&look, &policy)).learnt;
-    assert_eq!(seen.len(), 1);
+    let (empty, seen) = ended(&inside, its);
     let unseen: Vec<_> =
         seen.iter().map(|stone| Tombstone { seen_alive_at: None, ..stone.clone() }).collect();
     // It was seen before this one began: after a reboot another process can have this PID and start.

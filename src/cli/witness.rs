@@ -87,9 +87,7 @@ pub(crate) fn run(
 
 /// Returns what carries orders out that come through the database, or why none are taken.
 fn service(settings: &Settings) -> Result<OrderService, String> {
-    ordered::service(settings, accept(settings).accepts(), store_id::own(&settings.state).ok(), |executor| {
-        executor
-    })
+    ordered::service(settings, accept(settings).accepts(), store_id::own(&settings.state).ok(), identity)
 }
 
 fn accept(settings: &Settings) -> Accept {

@@ -16,8 +16,14 @@ struct Speaker<'a> {
 }
 
 impl<'a> Speaker<'a> {
+    /// Returns a machine that is heard now.
     fn there(told: &'a FarMachine) -> Option<Self> {
-        let hello = told.hello.as_ref().filter(|_| told.view.state == MachineState::Live)?;
+        Self::ever(told).filter(|_| told.view.state == MachineState::Live)
+    }
+
+    /// Returns a machine that was heard, and may be silent by now.
+    fn ever(told: &'a FarMachine) -> Option<Self> {
+        let hello = told.hello.as_ref()?;
         let Hello { identity, boot, pid_namespace, .. } = hello;
         let (key, name) = (Some(&told.view.key), told.view.name.as_str());
         Some(Self { key, name, identity, boot: boot.as_deref(), pid_namespace: *pid_namespace })
@@ -121,7 +127,10 @@ fn alike(speakers: &[Speaker<'_>]) -> BTreeSet<(usize, usize)> {
 }
 
 /// How many claimtops speak for each PID namespace of each boot.
-pub(crate) struct Namespaces<'a>(HashMap<(&'a str, u64), usize>);
+pub(crate) struct Namespaces<'a> {
+    counted: HashMap<(&'a str, u64), usize>,
+    clones: Clones<'a>,
+}
 
 impl<'a> Namespaces<'a> {
     /// Counts this claimtop and those of other machines.
@@ -131,16 +140,62 @@ impl<'a> Namespaces<'a> {
         for place in here.into_iter().chain(machines.iter().filter_map(place)) {
             *counted.entry(place).or_default() += 1;
         }
-        Self(counted)
+        Self { counted, clones: Clones::of(machines) }
     }
 
-    /// Returns whether a witness has said who it is, and nobody else speaks for its namespace.
+    /// Returns whether a witness has said who it is, nobody else speaks for its namespace, and its machine ID is its own.
     pub(crate) fn speaks_alone(&self, told: &FarMachine) -> bool {
-        told.hello.is_some() && place(told).is_none_or(|place| self.0.get(&place) == Some(&1))
+        told.hello.is_some()
+            && place(told).is_none_or(|place| self.counted.get(&place) == Some(&1))
+            && self.clones.of_machine(told).is_none()
     }
 }
 
 fn place(told: &FarMachine) -> Option<(&str, u64)> {
     let hello = told.hello.as_ref()?;
     hello.boot.as_deref().zip(hello.pid_namespace)
+}
+
+/// Machines by what should be one's own: their machine IDs, and the IDs of their state folders.
+pub(crate) struct Clones<'a>(HashMap<(u8, &'a str), Vec<&'a FarMachine>>);
+
+impl<'a> Clones<'a> {
+    /// Takes down all that have said who they are.
+    pub(crate) fn of(machines: &'a [FarMachine]) -> Self {
+        let mut by: HashMap<_, Vec<_>> = HashMap::new();
+        for told in machines.iter().filter(|told| told.view.same_as.is_none()) {
+            let marks = told.hello.as_ref().into_iter().flat_map(|hello| marks(&hello.identity));
+            marks.for_each(|mark| by.entry(mark).or_default().push(told));
+        }
+        Self(by)
+    }
+
+    /// Returns a machine that has the ID of this one and runs apart from it: what names a machine by its ID can mean
+    /// either.
+    pub(crate) fn of_machine(&self, told: &FarMachine) -> Option<&'a FarMachine> {
+        let its = Speaker::ever(told)?;
+        let all = marks(its.identity).filter_map(|mark| self.0.get(&mark)).flatten().copied();
+        let mut others = all.filter(|other| other.view.name != told.view.name);
+        others.find(|other| Speaker::ever(other).is_some_and(|other| its.is_clone_of(&other)))
+    }
+}
+
+fn marks(identity: &Identity) -> impl Iterator<Item = (u8, &str)> {
+    let marks = [(0, identity.machine.as_deref()), (1, identity.store.as_deref())];
+    marks.into_iter().filter_map(|(sort, mark)| Some((sort, mark?)))
+}
+
+/// Returns a machine that has the ID of this one and runs apart from it.
+pub fn clone_of<'a>(told: &FarMachine, machines: &'a [FarMachine]) -> Option<&'a FarMachine> {
+    Clones::of(machines).of_machine(told)
+}
+
+/// Returns a machine that has the ID of the machine here and runs apart from it.
+pub(crate) fn clone_of_own<'a>(
+    own: &Identity,
+    host: &ReportHost,
+    machines: &'a [FarMachine],
+) -> Option<&'a FarMachine> {
+    let here = Speaker::here(own, host);
+    machines.iter().find(|told| Speaker::ever(told).is_some_and(|told| here.is_clone_of(&told)))
 }

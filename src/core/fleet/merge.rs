@@ -1,12 +1,13 @@
 //! What several machines tell, as one report.
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use crate::core::fleet::across::collide;
+use crate::core::fleet::clones::{doubt, doubt_own};
 use crate::core::fleet::far::FarMachine;
-use crate::core::fleet::identity::doubts;
+use crate::core::fleet::identity::{Clones, doubts};
 use crate::core::fleet::line::Identity;
 use crate::core::fleet::part::{keys_of_finding, keys_of_need};
 use crate::core::fleet::resumed::hand_over;
@@ -33,17 +34,25 @@ pub(crate) fn merged_beside(own: Option<&Identity>, local: &Report, machines: &[
     if !seen_twice.is_empty() {
         show_once(&mut all, &seen_twice);
     }
+    doubt_own(own, &mut all, machines);
     hear(&mut all, machines);
-    for FarMachine { view, report, .. } in machines {
+    let (clones, kernels) = (Clones::of(machines), Kernels::of(local, machines));
+    for told in machines {
+        let FarMachine { view, report, .. } = told;
         all.sources.push(health(view));
         all.machines.push(view.clone());
         let Some(report) = report else { continue };
-        match view.state {
-            MachineState::Live => add(&mut all, &nearest(report, local, machines)),
+        let kin = kernels.seen_by(report);
+        let mut report = match view.state {
+            MachineState::Live => nearest(report, &kin),
             MachineState::Connecting | MachineState::Silent | MachineState::Unreached => {
-                add(&mut all, &unseen(report, view, local, machines));
+                Cow::Owned(unseen(report, view, &kin))
             }
+        };
+        if let Some(clone) = clones.of_machine(told) {
+            doubt(report.to_mut(), &clone.view.name);
         }
+        add(&mut all, &report);
     }
     collide(&mut all, machines);
     all.findings.extend(doubts(local, own, machines).into_iter().map(Arc::new));
@@ -106,13 +115,32 @@ fn seen_twice<'a>(local: &Report, others: impl Iterator<Item = &'a Report>) -> B
     certain.collect()
 }
 
+/// Reports of what is heard now, by the boot of the kernel that each sees.
+struct Kernels<'a>(HashMap<&'a str, Vec<&'a Report>>);
+
+impl<'a> Kernels<'a> {
+    fn of(local: &'a Report, machines: &'a [FarMachine]) -> Self {
+        let live = machines.iter().filter(|told| told.view.state == MachineState::Live);
+        let mut by: HashMap<_, Vec<_>> = HashMap::new();
+        for report in live.filter_map(|told| told.report.as_deref()).chain([local]) {
+            if let Some(boot) = &report.host.boot_id {
+                by.entry(boot.as_str()).or_default().push(report);
+            }
+        }
+        Self(by)
+    }
+
+    /// Returns all that see the kernel of a report.
+    fn seen_by(&self, report: &Report) -> Vec<&'a Report> {
+        report.host.boot_id.as_deref().and_then(|boot| self.0.get(boot)).cloned().unwrap_or_default()
+    }
+}
+
 /// Returns what a machine tells without those of its windows that their own container's claimtop tells of, whether that
-/// is another machine or this one.
-fn nearest<'a>(report: &'a Report, local: &Report, machines: &[FarMachine]) -> Cow<'a, Report> {
-    let live = machines.iter().filter(|told| told.view.state == MachineState::Live);
-    let others = live.filter_map(|told| told.report.as_deref()).chain([local]);
+/// is another machine or this one: one of its `kin`, which see the same kernel.
+fn nearest<'a>(report: &'a Report, kin: &[&Report]) -> Cow<'a, Report> {
     // Two that count in one namespace are told as two that speak for one machine.
-    let inside = others.filter(|other| other.host.pid_namespace != report.host.pid_namespace);
+    let inside = kin.iter().copied().filter(|other| other.host.pid_namespace != report.host.pid_namespace);
     let seen_twice = seen_twice(report, inside);
     if seen_twice.is_empty() {
         return Cow::Borrowed(report);
@@ -166,10 +194,8 @@ fn add(all: &mut Report, other: &Report) {
 /// to live.
 ///
 /// Of a container the processes are still seen from its host: these windows are shown as what is seen of them there.
-fn unseen(report: &Report, view: &MachineView, local: &Report, machines: &[FarMachine]) -> Report {
-    let live = machines.iter().filter(|told| told.view.state == MachineState::Live);
-    let hosts = live.filter_map(|told| told.report.as_deref()).chain([local]);
-    let seen = hosts.flat_map(|host| seen_twice(host, [report].into_iter()));
+fn unseen(report: &Report, view: &MachineView, kin: &[&Report]) -> Report {
+    let seen = kin.iter().flat_map(|host| seen_twice(host, [report].into_iter()));
     let here: BTreeMap<Key, Key> = seen.map(|(here, there)| (there, here)).collect();
     let mut report = report.clone();
     let lives_here = |record: &RecordView| record.window.as_ref().is_some_and(|key| here.contains_key(key));

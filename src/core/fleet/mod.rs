@@ -5,13 +5,14 @@
 //! says nothing.
 
 mod across;
+pub(crate) mod clones;
 pub(crate) mod decoder;
 pub(crate) mod discreet;
 pub(crate) mod encoder;
 pub(crate) mod far;
 pub(crate) mod going;
 mod harmless;
-mod identity;
+pub(crate) mod identity;
 pub(crate) mod line;
 pub(crate) mod merge;
 pub(crate) mod order;

@@ -7,6 +7,7 @@ use super::question::{Posted, Question};
 use super::shared::Shared;
 use crate::core::fleet::decoder::Answer;
 use crate::core::fleet::far::FarMachine;
+use crate::core::fleet::identity::clone_of;
 use crate::core::fleet::order::{OrderReceipt, Proposal};
 use crate::core::model::{ErrorKind, MachineState, Obstacle, Request};
 
@@ -69,6 +70,13 @@ impl Dispatcher {
         };
         if let Some(why) = seen.view.why_no_orders() {
             return Err(Unanswered::NotSent(format!("{machine}: {why}")));
+        }
+        // It may take for dead who lives on the other one.
+        if let Some(clone) = clone_of(&seen, &self.shared.seen()) {
+            let other = &clone.view.name;
+            let why =
+                format!("{machine}: it has the machine ID of {other}, so neither is asked for anything");
+            return Err(Unanswered::NotSent(why));
         }
         let (reply, answers) = channel();
         let posted = Posted { machine: machine.to_owned(), question, reply };

@@ -24,6 +24,7 @@ use self::link::Link;
 pub(crate) use self::question::{Posted, Question};
 pub(crate) use self::shared::Pin;
 pub(crate) use self::shared::Shared;
+use crate::core::fleet::clones::doubt_own;
 use crate::core::fleet::far::FarMachine;
 use crate::core::fleet::line::Identity;
 use crate::core::fleet::merge::{hear, merged_beside};
@@ -116,9 +117,10 @@ impl Fleet {
 
     /// Returns what lets every machine say what it knows of the records here at the moment when it is called.
     pub(crate) fn testimony(&self) -> Box<dyn Fn(&mut Report) + Send> {
-        let shared = self.seen.clone();
+        let (own, shared) = (self.own.clone(), self.seen.clone());
         Box::new(move |report| {
             let machines = shared.seen().clone();
+            doubt_own(own.as_ref(), report, &machines);
             hear(report, &machines);
         })
     }

@@ -1,0 +1,65 @@
+//! Machines with one machine ID: what each takes for its own in a folder that both use can be the other's.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use crate::core::fleet::far::FarMachine;
+use crate::core::fleet::identity::clone_of_own;
+use crate::core::fleet::line::Identity;
+use crate::core::fleet::resumed::{has_left_nothing, is_of_dead};
+use crate::core::model::{
+    ClaimStatus, Evidence, Key, Medium, Reason, RecordView, Releasable, Report, Untrusted, Verdict,
+    VerdictState,
+};
+
+/// Takes back that anybody is dead whom this machine took for its own, where another one that was heard has its ID.
+pub(crate) fn doubt_own(own: Option<&Identity>, local: &mut Report, machines: &[FarMachine]) {
+    let clone = own.and_then(|own| clone_of_own(own, &local.host, machines));
+    if let Some(clone) = clone {
+        doubt(local, &clone.view.name);
+    }
+}
+
+/// Takes back that anybody is dead whom a machine took for its own by an ID that another machine has as well. On a disk
+/// that is its own nobody else writes.
+pub(crate) fn doubt(report: &mut Report, other: &str) {
+    let mut changed: HashMap<Key, Arc<RecordView>> = HashMap::new();
+    for record in report.records.iter_mut().filter(|record| is_doubtful(record)) {
+        forget_death(record, other);
+        changed.insert(record.key.clone(), Arc::clone(record));
+    }
+    for claim in report.claims.iter_mut().filter(|claim| is_doubtful(&claim.record)) {
+        forget_death(&mut claim.record, other);
+        changed.insert(claim.record.key.clone(), Arc::clone(&claim.record));
+        claim.releasable = Releasable::No;
+        if claim.status == ClaimStatus::Dead {
+            claim.status = ClaimStatus::Unproven;
+        }
+    }
+    if changed.is_empty() {
+        return;
+    }
+    report.findings.retain(|finding| {
+        !is_of_dead(finding) || !finding.subjects.iter().any(|key| changed.contains_key(key))
+    });
+    let sessions: HashSet<&Untrusted> =
+        changed.values().filter_map(|record| record.session_id.as_ref()).collect();
+    report.needs.retain_mut(|need| !has_left_nothing(need, &sessions));
+}
+
+fn is_doubtful(record: &RecordView) -> bool {
+    let may_be_of_others = match record.ownership.medium {
+        Medium::Shared | Medium::Unknown => true,
+        Medium::Local | Medium::Mapped => false,
+    };
+    record.verdict.state == VerdictState::Dead && may_be_of_others
+}
+
+fn forget_death(record: &mut Arc<RecordView>, other: &str) {
+    let says = format!("{other} has it as well, so its holder may be there");
+    let shared = Evidence::new("machine ID", says, "its claimtop");
+    let before = record.verdict.evidence.iter().cloned();
+    let evidence = [shared].into_iter().chain(before).collect();
+    let (state, reason) = (VerdictState::Unknown, Reason::OtherHost);
+    Arc::make_mut(record).verdict = Verdict { state, reason, in_other_namespace: false, evidence };
+}

@@ -1,0 +1,498 @@
+//! Orders in the simulation: asked for here, carried out there, while lines are late and machines boot again.
+//!
+//! The questions, the orders, their receipts and what both sides remember are the real code. The journal and the files are
+//! the simulation's: what the disk can do to them `tests/sim` and `tests/act` prove.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::time::Duration;
+
+use claimtop::core::model::{Key, VerdictState};
+use claimtop::testing::core::{
+    Action, Answer, Ask, Asker, Became, Confirmation, Encoder, Ended, ErrorKind, Obstacle, OpenOrders, Order,
+    OrderReceipt, Plan, Proposal, Proposed, Request, RestoreTo, Settle, Standing, Taken, Taker, clone_of,
+    digest_of, plan_for,
+};
+use serde_json::Value;
+
+use super::{MACHINES, World, name};
+
+/// How many files each disk has that nobody holds: to be parked and migrated.
+const PAPERS: usize = 2;
+
+/// How often all machines are heard in the end, at most.
+const ROUNDS: usize = 8;
+
+/// What lies on a machine's disk, and goes with it to a clone.
+#[derive(Clone, Default)]
+pub(super) struct Disk {
+    journal: BTreeMap<String, Entry>,
+    /// By which entry each was moved, if it was.
+    papers: [Option<u64>; PAPERS],
+}
+
+#[derive(Clone)]
+struct Entry {
+    number: u64,
+    /// What was moved, once it was.
+    moved: Option<Thing>,
+    ended: Option<Ended>,
+}
+
+/// What an order moves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Thing {
+    /// An entry of the registry: its PID, whose it is, and when it was written.
+    Registered(u32, usize, jiff::Timestamp),
+    Paper(usize),
+    /// What this entry has moved.
+    Back(u64),
+}
+
+/// A plan that was made, with what it was made for.
+#[derive(Clone)]
+struct Made {
+    request: Request,
+    thing: Thing,
+    digest: String,
+}
+
+/// One claimtop that serves a connection, which may be lost without it knowing.
+struct Run {
+    number: usize,
+    at: usize,
+    taker: Taker<Made>,
+    up: VecDeque<String>,
+    is_heard: bool,
+}
+
+/// An order that is being carried out.
+struct InHand {
+    run: usize,
+    at: usize,
+    order: Order,
+    made: Made,
+    is_begun: bool,
+    is_moved: bool,
+}
+
+/// What was sent, and what is known of it here.
+struct Sent {
+    at: usize,
+    standing: Option<Standing>,
+    there: Option<u64>,
+    /// Whether the machine was known to be a clone when it was sent.
+    action: Action,
+}
+
+/// All that there is about orders, here and on the way.
+#[derive(Default)]
+pub(super) struct Orders {
+    runs: Vec<Run>,
+    in_hand: Vec<InHand>,
+    open: OpenOrders,
+    asked: BTreeMap<u64, (usize, Request)>,
+    sent: BTreeMap<String, Sent>,
+    /// How often each was carried out.
+    done: BTreeMap<String, usize>,
+    counted: usize,
+}
+
+fn synthetic(request: &Request) -> Plan {
+    let text = serde_json::json!({"subject": "r-00000000", "record": "r-00000000", "name": "x",
+        "what": format!("{request:?}"), "why": [], "steps": [], "inverse": "none", "refuses_when": [],
+        "confirmation": "yes"});
+    serde_json::from_value(text).unwrap()
+}
+
+fn asker() -> Asker {
+    Asker { host: "here".to_owned(), store: Some("near".to_owned()) }
+}
+
+fn paper_key(paper: usize) -> Key {
+    Key::typed(&format!("r-0000000{paper}"))
+}
+
+impl World {
+    fn steady(&self) -> Duration {
+        Duration::from_secs(self.step.unsigned_abs() * 7)
+    }
+
+    /// A claimtop begins to serve a new connection.
+    pub(super) fn begin_run(&mut self, at: usize) {
+        self.orders.counted += 1;
+        let number = self.orders.counted;
+        self.orders.runs.push(Run {
+            number,
+            at,
+            taker: Taker::default(),
+            up: VecDeque::new(),
+            is_heard: true,
+        });
+    }
+
+    /// Nobody here hears any longer what those before have to say; what was sent to them may still arrive.
+    pub(super) fn lose_runs(&mut self, at: usize) {
+        self.orders.runs.iter_mut().filter(|run| run.at == at).for_each(|run| run.is_heard = false);
+    }
+
+    /// Its memory is gone; its claimtop puts right what was begun.
+    pub(super) fn restart_orders(&mut self, at: usize) {
+        self.orders.runs.retain(|run| run.at != at);
+        self.orders.in_hand.retain(|one| one.at != at);
+        for entry in self.machines[at].disk.journal.values_mut().filter(|entry| entry.ended.is_none()) {
+            entry.ended = Some(if entry.moved.is_some() { Ended::Done } else { Ended::Failed });
+        }
+    }
+
+    fn send_up(&mut self, at: usize, line: String) {
+        if let Some(run) = self.orders.runs.iter_mut().find(|run| run.at == at && run.is_heard) {
+            run.up.push_back(line);
+        }
+    }
+
+    fn send_down(&mut self, run: usize, line: String) {
+        let is_heard = self.orders.runs.iter().any(|one| one.number == run && one.is_heard);
+        let at = self.orders.runs.iter().find(|one| one.number == run).map(|one| one.at);
+        if let Some(at) = at.filter(|_| is_heard) {
+            self.machines[at].wire.push_back(line);
+        }
+    }
+
+    /// Returns whether anything is asked of a machine by now.
+    fn may_ask(&self, at: usize) -> bool {
+        let all: Vec<_> = self.machines.iter().map(|machine| machine.far.clone()).collect();
+        let machine = &self.machines[at];
+        machine.is_connected
+            && machine.far.view.why_no_orders().is_none()
+            && machine.decoder.hello().is_some()
+            && !(self.care == super::Care::Real && clone_of(&machine.far, &all).is_some())
+    }
+
+    /// A person asks what would be done.
+    pub(super) fn ask(&mut self, at: usize) {
+        if !self.may_ask(at) {
+            return;
+        }
+        let Some(request) = self.wish(at) else { return };
+        self.orders.counted += 1;
+        let number = self.orders.counted as u64;
+        self.note("ask", format!("{} {request:?}", name(at)));
+        self.orders.asked.insert(number, (at, request.clone()));
+        self.send_up(at, Encoder::ask(Ask { number, requests: vec![request] }).unwrap());
+    }
+
+    fn wish(&mut self, at: usize) -> Option<Request> {
+        let paper = paper_key(self.rng.roll(PAPERS));
+        match self.rng.roll(6) {
+            0 => Some(Request::Act { key: paper, action: Action::Park }),
+            1 => Some(Request::Act { key: paper, action: Action::Migrate }),
+            2 => {
+                let known = self.orders.sent.values().filter(|sent| sent.at == at);
+                let entries: Vec<u64> = known.filter_map(|sent| sent.there).collect();
+                let to = RestoreTo::Origin;
+                self.rng.pick(&entries).map(|entry| Request::Undo { entry: *entry, to })
+            }
+            _ => {
+                let report = self.machines[at].far.report.clone()?;
+                let dead = report.records.iter().filter(|one| one.verdict.state == VerdictState::Dead);
+                let keys: Vec<String> =
+                    dead.filter_map(|one| Some(one.key.as_str().split('@').next()?.to_owned())).collect();
+                let key = self.rng.pick(&keys)?;
+                Some(Request::Act { key: Key::typed(key), action: Action::Release })
+            }
+        }
+    }
+
+    /// Takes in what a machine has answered.
+    pub(super) fn answered(&mut self, at: usize) {
+        match self.machines[at].decoder.answer() {
+            Some(Answer::Plans(number, mut proposals)) => {
+                let asked = self.orders.asked.remove(&number).filter(|(asked, _)| *asked == at);
+                if let Some(((_, request), Ok(proposed))) = asked.zip(proposals.pop()) {
+                    self.confirm(at, &request, &proposed);
+                }
+            }
+            Some(Answer::Receipt(receipt)) => self.take_receipt(at, &receipt),
+            None => {}
+        }
+    }
+
+    fn confirm(&mut self, at: usize, request: &Request, proposed: &Proposed) {
+        if proposed.plan.confirmation == Confirmation::Refused || !self.may_ask(at) {
+            return;
+        }
+        self.orders.counted += 1;
+        let id = format!("near-{}", self.orders.counted);
+        let to = self.machines[at].far.hello.as_ref().and_then(|hello| hello.identity.store.clone());
+        self.orders.open.place(&id, to.as_deref());
+        let sent = Sent { at, standing: None, there: None, action: request.action() };
+        self.orders.sent.insert(id.clone(), sent);
+        self.note("order", format!("{} {id}: {request:?}", name(at)));
+        let (digest, typed) = (proposed.digest.clone(), proposed.wanted.clone());
+        let order = Order { id, to, digest, typed, from: asker() };
+        self.send_up(at, Encoder::order(order).unwrap());
+    }
+
+    fn take_receipt(&mut self, at: usize, receipt: &OrderReceipt) {
+        let from = self.machines[at].far.hello.as_ref().and_then(|hello| hello.identity.store.clone());
+        let Some(standing) = self.orders.open.take(from.as_deref(), receipt) else { return };
+        let Some(sent) = self.orders.sent.get_mut(&receipt.id) else { return };
+        if standing == Standing::Unknown {
+            return;
+        }
+        sent.standing = Some(standing);
+        if let Became::Ended { entry, ended: Ended::Done, .. } = receipt.became {
+            sent.there = Some(entry);
+        }
+        let times = self.orders.done.get(&receipt.id).copied().unwrap_or_default();
+        let what = if standing == Standing::Done { "told done" } else { "told not done" };
+        self.note(what, format!("{} {}", name(at), receipt.id));
+        if times != usize::from(standing == Standing::Done) {
+            self.breaches
+                .push(format!("{} is said to be {standing:?}, and was done {times} times", receipt.id));
+        }
+    }
+
+    /// Asks what has become of what is not known.
+    pub(super) fn settle(&mut self, at: usize) {
+        if !self.may_ask(at) {
+            return;
+        }
+        let store = self.machines[at].far.hello.as_ref().and_then(|hello| hello.identity.store.clone());
+        let open: Vec<String> = self.orders.open.of(store.as_deref()).map(str::to_owned).collect();
+        for id in open {
+            if self.orders.sent[&id].at != at {
+                continue;
+            }
+            let (action, title) = (self.orders.sent[&id].action, String::new());
+            self.send_up(at, Encoder::settle(Settle { id, action, title, from: asker() }).unwrap());
+        }
+    }
+
+    /// One of its claimtops hears a line, and answers.
+    pub(super) fn hear(&mut self, at: usize) {
+        let runs: Vec<usize> = self
+            .orders
+            .runs
+            .iter()
+            .filter(|run| run.at == at && !run.up.is_empty())
+            .map(|run| run.number)
+            .collect();
+        let Some(number) = self.rng.pick(&runs).copied() else { return };
+        let is_unruly = self.network == super::Network::Unruly;
+        let (is_lost, is_late) = (self.rng.happens(50), self.rng.happens(150));
+        let is_busy = self.orders.in_hand.iter().any(|one| one.at == at);
+        let run = self.orders.runs.iter_mut().find(|run| run.number == number).unwrap();
+        let Some(line) = run.up.pop_front() else { return };
+        if is_unruly && is_lost {
+            return;
+        }
+        if is_unruly && is_late {
+            return run.up.push_back(line);
+        }
+        let said: Value = serde_json::from_str(&line).unwrap();
+        if let Some(ask) = said.get("ask") {
+            let ask: Ask = serde_json::from_value(ask.clone()).unwrap();
+            let proposals: Vec<Proposal> =
+                ask.requests.iter().map(|request| self.propose(number, at, request)).collect();
+            self.send_down(number, Encoder::plans(ask.number, &proposals).unwrap());
+        } else if is_busy {
+            // The lock is another's.
+            self.orders.runs.iter_mut().find(|run| run.number == number).unwrap().up.push_front(line);
+        } else if let Some(order) = said.get("order") {
+            self.take_order(number, at, serde_json::from_value(order.clone()).unwrap());
+        } else if let Some(settle) = said.get("settle") {
+            let settle: Settle = serde_json::from_value(settle.clone()).unwrap();
+            let disk = &mut self.machines[at].disk;
+            let next = disk.next();
+            let called_off = || Entry { number: next, moved: None, ended: Some(Ended::Failed) };
+            disk.journal.entry(settle.id.clone()).or_insert_with(called_off);
+            self.send_receipt(number, at, &settle.id);
+        }
+    }
+
+    fn propose(&mut self, run: usize, at: usize, request: &Request) -> Proposal {
+        let refused = |text: &str| Obstacle { kind: ErrorKind::Never, text: text.to_owned() };
+        let (plan, made) = self.plan(at, request).ok_or_else(|| refused("nothing is to be done"))?;
+        let (digest, steady) = (made.digest.clone(), self.steady());
+        let run = self.orders.runs.iter_mut().find(|one| one.number == run).unwrap();
+        run.taker.made(digest.clone(), made, steady);
+        Ok(Proposed { plan, wanted: None, digest })
+    }
+
+    /// Plans what is asked for, as things are there now.
+    fn plan(&self, at: usize, request: &Request) -> Option<(Plan, Made)> {
+        let disk = &self.machines[at].disk;
+        let (plan, thing) = match request {
+            Request::Act { key, action: Action::Release } => {
+                let report = self.report_there(at);
+                let record = report.records().find(|record| record.key == *key)?;
+                let pid = record.pid()?;
+                let (whose, written_at) = *self.files.get(&pid)?;
+                let plan = plan_for(&report, key, Action::Release);
+                (plan, Thing::Registered(pid, whose, written_at))
+            }
+            Request::Act { key, .. } => {
+                let paper = (0..PAPERS).find(|paper| paper_key(*paper) == *key)?;
+                disk.papers[paper].is_none().then(|| (synthetic(request), Thing::Paper(paper)))?
+            }
+            Request::Undo { entry, .. } => {
+                let is_its = |known: &&Entry| known.number == *entry && known.ended == Some(Ended::Done);
+                disk.journal.values().find(is_its)?.moved?;
+                (synthetic(request), Thing::Back(*entry))
+            }
+            Request::Left { .. } | Request::Stop { .. } => return None,
+        };
+        if plan.confirmation == Confirmation::Refused {
+            return None;
+        }
+        let digest = digest_of(&plan, &[&format!("{thing:?}")]);
+        Some((plan, Made { request: request.clone(), thing, digest }))
+    }
+
+    fn take_order(&mut self, run: usize, at: usize, order: Order) {
+        if self.machines[at].disk.journal.contains_key(&order.id) {
+            return self.send_receipt(run, at, &order.id);
+        }
+        let (own, steady) = (name(self.machines[at].identity), self.steady());
+        let one = self.orders.runs.iter_mut().find(|one| one.number == run).unwrap();
+        match one.taker.take(&order, Some(&own), steady) {
+            Taken::Answer(receipt) => self.send_down(run, Encoder::receipt(&receipt).unwrap()),
+            Taken::Begin(made) => {
+                let (is_begun, is_moved) = (false, false);
+                self.orders.in_hand.push(InHand { run, at, order, made, is_begun, is_moved });
+            }
+        }
+    }
+
+    fn send_receipt(&mut self, run: usize, at: usize, id: &str) {
+        let became = match &self.machines[at].disk.journal[id] {
+            Entry { number, ended: Some(ended), .. } => {
+                Became::Ended { entry: *number, ended: *ended, detail: String::new() }
+            }
+            Entry { ended: None, .. } => Became::Unknown("it is under way there".to_owned()),
+        };
+        let receipt = OrderReceipt { id: id.to_owned(), became, followed: Vec::new() };
+        self.send_down(run, Encoder::receipt(&receipt).unwrap());
+    }
+
+    /// Goes one station on with what is being carried out: verified and journalled, moved, told.
+    pub(super) fn carry_on(&mut self, at: usize) {
+        let Some(place) = self.orders.in_hand.iter().position(|one| one.at == at) else { return };
+        let mut one = self.orders.in_hand.swap_remove(place);
+        if !one.is_begun {
+            let is_same =
+                self.plan(at, &one.made.request).is_some_and(|(_, now)| now.digest == one.made.digest);
+            if !is_same {
+                let receipt = OrderReceipt::refused(&one.order.id, ErrorKind::Changed, "changed under you");
+                if let Some(run) = self.orders.runs.iter_mut().find(|run| run.number == one.run) {
+                    run.taker.answered(receipt.clone());
+                }
+                return self.send_down(one.run, Encoder::receipt(&receipt).unwrap());
+            }
+            let disk = &mut self.machines[at].disk;
+            let entry = Entry { number: disk.next(), moved: None, ended: None };
+            disk.journal.insert(one.order.id.clone(), entry);
+            one.is_begun = true;
+            return self.orders.in_hand.push(one);
+        }
+        if !one.is_moved {
+            let moved = self.move_there(at, &one).then_some(one.made.thing);
+            self.machines[at].disk.journal.get_mut(&one.order.id).unwrap().moved = moved;
+            one.is_moved = true;
+            return self.orders.in_hand.push(one);
+        }
+        let entry = self.machines[at].disk.journal.get_mut(&one.order.id).unwrap();
+        entry.ended = Some(if entry.moved.is_some() { Ended::Done } else { Ended::Changed });
+        self.send_receipt(one.run, at, &one.order.id);
+    }
+
+    /// Moves what an order is about, if it is still what it was; asks the oracle whether that was right.
+    fn move_there(&mut self, at: usize, one: &InHand) -> bool {
+        let number = self.machines[at].disk.journal[&one.order.id].number;
+        let is_done = match one.made.thing {
+            Thing::Registered(pid, whose, written_at) => {
+                let is_same = self.files.get(&pid) == Some(&(whose, written_at));
+                if is_same {
+                    self.files.remove(&pid);
+                    self.let_go(at, whose, &one.order.id);
+                }
+                is_same
+            }
+            Thing::Paper(paper) => {
+                let place = &mut self.machines[at].disk.papers[paper];
+                place.is_none() && place.replace(number).is_none()
+            }
+            Thing::Back(entry) => self.put_back(at, entry),
+        };
+        if is_done {
+            let times = self.orders.done.entry(one.order.id.clone()).or_default();
+            *times += 1;
+            if *times > 1 || self.orders.sent[&one.order.id].standing == Some(Standing::NotDone) {
+                self.breaches.push(format!("{} was done, {times} times", one.order.id));
+            }
+            self.note("done there", format!("{} {}", name(at), one.order.id));
+        }
+        is_done
+    }
+
+    fn put_back(&mut self, at: usize, entry: u64) -> bool {
+        let disk = &mut self.machines[at].disk;
+        let Some(known) = disk.journal.values_mut().find(|known| known.number == entry) else { return false };
+        match known.moved {
+            Some(Thing::Registered(pid, whose, written_at)) if !self.files.contains_key(&pid) => {
+                known.moved = None;
+                self.files.insert(pid, (whose, written_at));
+                true
+            }
+            Some(Thing::Paper(paper)) if disk.papers[paper] == Some(entry) => {
+                known.moved = None;
+                disk.papers[paper] = None;
+                true
+            }
+            Some(_) | None => false,
+        }
+    }
+
+    fn let_go(&mut self, at: usize, whose: usize, order: &str) {
+        let life = self.lives[whose].clone();
+        if !life.lives {
+            return;
+        }
+        if self.is_hidden_clone(at, &life) {
+            return self.note("let go by a clone that nobody knew", name(at));
+        }
+        self.breaches.push(format!("{order} lets go what {life:?} holds"));
+    }
+
+    /// Hears everybody out, and checks that of every order it is known what has become of it.
+    pub(super) fn calm_down(&mut self) {
+        self.network = super::Network::Orderly;
+        for _ in 0..ROUNDS {
+            for at in 0..MACHINES {
+                self.connect(at);
+                self.look(at);
+                for _ in 0..20 {
+                    self.deliver(at);
+                    self.hear(at);
+                    self.carry_on(at);
+                }
+                self.settle(at);
+            }
+            if self.orders.sent.values().all(|sent| sent.standing.is_some()) {
+                break;
+            }
+        }
+        let is_open = |sent: &&Sent| sent.standing.is_none() && self.may_ask(sent.at);
+        let open = self.orders.sent.values().filter(is_open).count();
+        if open > 0 {
+            self.breaches.push(format!("of {open} orders it is never known what has become of them"));
+        }
+    }
+}
+
+impl Disk {
+    fn next(&self) -> u64 {
+        self.journal.values().map(|entry| entry.number).max().unwrap_or_default() + 1
+    }
+}
