@@ -100,7 +100,9 @@ fn seen_twice<'a>(local: &Report, others: impl Iterator<Item = &'a Report>) -> B
                 let pid = if is_ours { Some(here.pid) } else { here.place.inner_pid };
                 pid == Some(there.pid) && here.start_ticks == there.start_ticks
             };
-            for here in local.windows.iter().filter(is_it) {
+            // Of what is known to this machine it speaks itself, whoever says that it counts here.
+            let may_be_theirs = |here: &&WindowView| !is_ours || here.records.is_empty();
+            for here in local.windows.iter().filter(is_it).filter(may_be_theirs) {
                 found.entry(here.key.clone()).or_default().push(&there.key);
             }
         }
