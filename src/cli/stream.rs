@@ -145,13 +145,14 @@ fn listen() -> std::io::Result<Receiver<Incoming>> {
 fn hear(sender: &Sender<Incoming>) {
     let mut input = BufReader::new(stdin().lock());
     let mut line = Vec::new();
+    let mut is_rest = false;
     loop {
         line.clear();
-        match (&mut input).take(LONGEST).read_until(b'\n', &mut line) {
-            Ok(0) | Err(_) => return,
-            // An order that breaks off is none.
-            Ok(_) if line.last() != Some(&b'\n') => continue,
-            Ok(_) => {}
+        let Ok(1..) = (&mut input).take(LONGEST).read_until(b'\n', &mut line) else { return };
+        // An order that breaks off is none, and neither is the end of what is too long.
+        let is_end = line.last() == Some(&b'\n');
+        if std::mem::replace(&mut is_rest, !is_end) || !is_end {
+            continue;
         }
         let Ok(said) = serde_json::from_slice::<Line<'_>>(&line) else { continue };
         let beat = said.beat.map(|beat| Incoming::Beat(beat.number));
