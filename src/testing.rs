@@ -168,7 +168,7 @@ pub mod source {
 
     /// The clocks.
     pub mod clock {
-        pub use crate::source::os::clock::{now, set_by};
+        pub use crate::source::os::clock::{let_pass, now, set_by};
     }
 
     /// This machine.

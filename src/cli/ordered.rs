@@ -4,7 +4,6 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
-use std::time::Duration;
 
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 
@@ -107,7 +106,7 @@ impl Worker {
     }
 
     fn answer(&mut self, work: &Work) -> serde_json::Result<String> {
-        let steady = steady();
+        let steady = clock::lasting();
         match (&mut self.service, work) {
             (Ok(service), Work::Plan(ask)) => Encoder::plans(ask.number, &service.plan(ask, steady)),
             (Ok(service), Work::Do(order)) => Encoder::receipt(&service.order(order, steady)),
@@ -115,9 +114,4 @@ impl Worker {
             (Err(why), work) => Encoder::refused(work, why),
         }
     }
-}
-
-/// Returns the moment of a clock that goes on while the machine is suspended.
-fn steady() -> Duration {
-    clock::since_boot().and_then(|up| Duration::try_from(up).ok()).unwrap_or_default()
 }

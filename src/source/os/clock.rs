@@ -1,12 +1,15 @@
 //! The one place where the clock is read.
 
-use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 
 /// By how many seconds [`now`] differs from the machine's clock.
 static SET_BY: AtomicI64 = AtomicI64::new(0);
+
+/// By how many seconds [`lasting`] is ahead of the machine's clock.
+static PASSED: AtomicU64 = AtomicU64::new(0);
 
 /// Returns the present moment.
 #[expect(clippy::disallowed_methods, reason = "this is the one place")]
@@ -29,6 +32,17 @@ pub fn set_by(seconds: i64) {
 #[expect(clippy::disallowed_methods, reason = "this is the one place")]
 pub(crate) fn steady() -> std::time::Instant {
     std::time::Instant::now()
+}
+
+/// Returns the moment of a clock that nobody can set and that goes on while the machine is suspended.
+pub(crate) fn lasting() -> std::time::Duration {
+    let up = since_boot().and_then(|up| std::time::Duration::try_from(up).ok()).unwrap_or_default();
+    up + std::time::Duration::from_secs(PASSED.load(Ordering::Relaxed))
+}
+
+/// Lets so many seconds pass by [`lasting`], for this program alone: a test need not wait for them.
+pub fn let_pass(seconds: u64) {
+    PASSED.store(seconds, Ordering::Relaxed);
 }
 
 /// Returns the CPU time that this thread has spent so far.
