@@ -12,6 +12,8 @@
     reason = "tests start processes, write their files and say by panicking what is wrong"
 )]
 
+mod breaks;
+mod expiry;
 mod far;
 mod hostile;
 #[path = "../common/missing.rs"]
@@ -24,5 +26,6 @@ mod pty;
 mod reached;
 mod silent;
 mod ssh;
+mod stage;
 #[path = "../cli/world.rs"]
 mod world;
