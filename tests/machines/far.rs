@@ -12,6 +12,8 @@ use super::world::{Answer, World};
 const BEGIN: &str = r#"
 name=$1; base=$2; shift 2
 hostname $name
+[ ! -e $base/boot-$name ] || mount --bind $base/boot-$name /proc/sys/kernel/random/boot_id
+[ ! -e $base/id-$name ] || mount --bind $base/id-$name /etc/machine-id
 export HOME=$base/$name
 rm -rf $HOME/.claude; mkdir -p $HOME/.claude/sessions $HOME/shop $HOME/notes
 register() {
@@ -21,12 +23,13 @@ register() {
 }
 cd $HOME/shop; $base/share/claude/versions/2.1.330 3600 & register $! aaaaaaaa-0000-4000-8000-000000000001 shop $name-pay busy
 cd $HOME/notes; $base/share/claude/versions/2.1.330 3600 & register $! aaaaaaaa-0000-4000-8000-000000000002 notes $name-notes idle
+[ ! -e $base/clock.so ] || export LD_PRELOAD=$base/clock.so
 exec "$@"
 "#;
 
 /// The namespaces of a machine.
-pub(crate) const NAMESPACES: [&str; 6] =
-    ["--pid", "--fork", "--kill-child", "--mount", "--mount-proc", "--uts"];
+pub(crate) const NAMESPACES: [&str; 7] =
+    ["--pid", "--fork", "--kill-child", "--mount", "--mount-proc", "--uts", "--net"];
 
 /// Returns whether this system lets us make machines; says so where it does not.
 pub(crate) fn are_possible() -> bool {
@@ -50,6 +53,7 @@ pub(crate) fn configure(world: &World, machines: &[&str], programs: &[(&str, &[&
     let mut config = String::new();
     let mut add = |name: &str, words: &[String]| {
         config.push_str(&format!("[[machine]]\nname = {name:?}\ncommand = {words:?}\n"));
+        config.push_str("allow = 'operate'\n");
         config.push_str(&format!("path = {:?}\n", env!("CARGO_BIN_EXE_claimtop")));
     };
     for name in machines {

@@ -12,6 +12,8 @@
     reason = "tests start processes, write their files and say by panicking what is wrong"
 )]
 
+mod adversary;
+mod apart;
 mod breaks;
 mod expiry;
 mod far;
@@ -24,8 +26,10 @@ mod program;
 #[path = "../common/pty.rs"]
 mod pty;
 mod reached;
+mod server;
 mod silent;
 mod ssh;
 mod stage;
+mod weather;
 #[path = "../cli/world.rs"]
 mod world;

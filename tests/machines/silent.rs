@@ -49,9 +49,9 @@ fn its_rows_stay_and_nobody_of_it_is_said_to_live_or_to_be_dead() {
     command.env("PATH", "/usr/bin:/bin");
     let mut screen = Screen::start(command, 160, 40);
     screen.wait_for("1 Now");
-    // Agents of other tests may run on this machine.
-    screen.press("2/devbox");
-    screen.wait_for("/devbox");
+    // Agents of other tests may run on this machine, and what it sees itself of this one's lies in a folder of its name.
+    screen.press("2/devbox-");
+    screen.wait_for("/devbox-");
     screen.press("\r");
     screen.wait_until("two windows of devbox", |screen| {
         screen.shows("devbox-pay") && screen.shows("devbox-notes") && screen.shows("running")
