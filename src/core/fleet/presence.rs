@@ -23,8 +23,24 @@ pub(crate) enum Presence {
     NotSeen,
 }
 
-/// Decides whether a host is there, by the age of its beat and what was known before.
-pub(crate) fn presence(age: Duration, is_grace: bool, before: Option<Presence>) -> Presence {
+/// For how long hosts have had to find the database again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Grace {
+    /// It has started so long ago, and lately.
+    Started(Duration),
+    /// It was reached again, and hosts may have lost it as well.
+    ReachedAgain,
+    /// Long enough.
+    Over,
+}
+
+/// Decides whether a host is there, by the age of its beat and what was known before. Where nothing was, what has passed
+/// since the database has started does not count against it.
+pub(crate) fn presence(age: Duration, grace: Grace, before: Option<Presence>) -> Presence {
+    let age = match (grace, before) {
+        (Grace::Started(up), None) => age.saturating_sub(up),
+        (Grace::Started(_), Some(_)) | (Grace::ReachedAgain | Grace::Over, _) => age,
+    };
     let by_age = if age < LATE {
         Presence::There
     } else if age < NOT_SEEN {
@@ -33,7 +49,7 @@ pub(crate) fn presence(age: Duration, is_grace: bool, before: Option<Presence>) 
         Presence::NotSeen
     };
     match before {
-        Some(before) if is_grace => by_age.min(before),
+        Some(before) if grace != Grace::Over => by_age.min(before),
         Some(_) | None => by_age,
     }
 }
@@ -45,20 +61,26 @@ mod tests {
     #[test]
     fn silence_makes_late_and_then_unseen_but_not_while_all_look_for_the_database() {
         use Presence::{Late, NotSeen, There};
-        for (seconds, is_grace, before, expected) in [
-            (24, false, None, There),
-            (25, false, Some(There), Late),
-            (49, false, Some(Late), Late),
-            (50, false, Some(Late), NotSeen),
-            (400, false, None, NotSeen),
-            (400, true, Some(There), There),
-            (400, true, Some(NotSeen), NotSeen),
-            (3, true, Some(NotSeen), There),
+        let (no, again) = (Grace::Over, Grace::ReachedAgain);
+        let started = |seconds| Grace::Started(Duration::from_secs(seconds));
+        for (seconds, grace, before, expected) in [
+            (24, no, None, There),
+            (25, no, Some(There), Late),
+            (49, no, Some(Late), Late),
+            (50, no, Some(Late), NotSeen),
+            (400, no, None, NotSeen),
+            (400, again, Some(There), There),
+            (400, started(2), Some(NotSeen), NotSeen),
+            (3, again, Some(NotSeen), There),
             // Nothing was ever known of it: it is not made up that it is there.
-            (400, true, None, NotSeen),
+            (400, again, None, NotSeen),
+            (400, started(40), None, NotSeen),
+            // A viewer that looks for the first time, just after a restart.
+            (31, started(7), None, There),
+            (31, started(6), None, Late),
         ] {
-            let found = presence(Duration::from_secs(seconds), is_grace, before);
-            assert_eq!(found, expected, "{seconds} s, {is_grace}, {before:?}");
+            let found = presence(Duration::from_secs(seconds), grace, before);
+            assert_eq!(found, expected, "{seconds} s, {grace:?}, {before:?}");
         }
     }
 }

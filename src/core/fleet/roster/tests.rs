@@ -1,0 +1,112 @@
+//! What a viewer makes of the rows that it reads.
+
+use super::*;
+
+fn row(host: &str, changed: i64) -> HostRow {
+    HostRow {
+        host: host.to_owned(),
+        epoch: 1,
+        sequence: changed,
+        changed,
+        state: "ok".to_owned(),
+        accepts: "never".to_owned(),
+        is_claimed: false,
+        lost_by: None,
+        beat_at: 1_000_000,
+        name: "devbox".to_owned(),
+        release: None,
+        machine: Some("m".to_owned()),
+        store: None,
+        boot: Some(host.to_owned()),
+        pid_namespace: Some(7),
+    }
+}
+
+fn part(host: &str, kind: &str, payload: Option<&str>, sequence: i64) -> PartRow {
+    let (host, kind) = (host.to_owned(), kind.to_owned());
+    PartRow { host, is_whole: false, kind, id: "a".to_owned(), sequence, payload: payload.map(str::to_owned) }
+}
+
+fn at(steady: u64, server: i64) -> ReadAt {
+    ReadAt { steady: Duration::from_secs(steady), server, started: 0, may_ask: true }
+}
+
+/// Returns the name and the state of each machine at a moment.
+fn machines(roster: &Roster, steady: u64) -> Vec<(String, MachineState, String)> {
+    let all = roster.machines(Duration::from_secs(steady), Timestamp::UNIX_EPOCH);
+    all.into_iter()
+        .map(|machine| (machine.view.name, machine.view.state, machine.view.detail.raw().to_owned()))
+        .collect()
+}
+
+const SOURCE: &str = r#"{"id":"a","state":"ok","detail":""}"#;
+
+fn told(roster: &mut Roster, host: &str, sequence: i64) {
+    let wanted = roster.wanted();
+    roster.parts(
+        &wanted,
+        vec![
+            part(host, "source", Some(SOURCE), sequence),
+            part(host, LOOK, Some(r#"{"at":"2026-11-20T10:00:00Z"}"#), sequence),
+        ],
+    );
+}
+
+#[test]
+fn what_hosts_tell_is_read_once_and_silence_is_no_death() {
+    let mut roster = Roster::default();
+    roster.hosts(vec![row("h1", 3)], true, at(10, 1_000_000));
+    assert_eq!(roster.wanted(), [("h1".to_owned(), 0)]);
+    told(&mut roster, "h1", 3);
+    assert_eq!(roster.wanted(), []);
+    let state = |roster: &Roster, steady| machines(roster, steady).remove(0);
+    assert_eq!(state(&roster, 10).1, MachineState::Live);
+    roster.hosts(vec![], false, at(40, 1_030_000));
+    assert_eq!(
+        state(&roster, 40),
+        ("devbox".to_owned(), MachineState::Live, "late: it has not beaten for 25 s".to_owned())
+    );
+    roster.hosts(vec![], false, at(250, 1_240_000));
+    assert_eq!(state(&roster, 250).2, "not seen for 4 min");
+    // Nothing was read of the database for long: that is not the host's silence.
+    roster.hosts(vec![HostRow { beat_at: 1_240_000, ..row("h1", 3) }], false, at(252, 1_242_000));
+    assert_eq!(state(&roster, 253).1, MachineState::Live);
+    assert_eq!(state(&roster, 300).2, "the fleet's database does not answer");
+    roster.reached_again(Duration::from_secs(400));
+    roster.hosts(vec![], false, at(400, 1_390_000));
+    assert_eq!(state(&roster, 400).1, MachineState::Live);
+    roster.hosts(vec![], false, at(451, 1_441_000));
+    assert_eq!(state(&roster, 451).2, "not seen for 3 min");
+}
+
+#[test]
+fn hosts_of_one_name_are_told_apart_and_who_say_that_they_are_one_testify_to_nothing() {
+    let mut roster = Roster::default();
+    let twin = HostRow { boot: Some("h1".to_owned()), ..row("h2", 3) };
+    roster.hosts(vec![row("h1", 3), twin], true, at(10, 1_000_000));
+    for host in ["h1", "h2"] {
+        let wanted = roster.wanted();
+        let of: Vec<_> = wanted.into_iter().filter(|(name, _)| name == host).collect();
+        roster.parts(&of, vec![part(host, "source", Some(SOURCE), 3)]);
+    }
+    let names: Vec<String> = machines(&roster, 10).into_iter().map(|(name, ..)| name).collect();
+    assert_eq!(names, ["devbox", "devbox-h2"]);
+    let all = roster.machines(Duration::from_secs(10), Timestamp::UNIX_EPOCH);
+    assert!(all.iter().all(|machine| machine.hello.is_none()));
+    roster.hosts(vec![row("h1", 3)], true, at(12, 1_002_000));
+    let all = roster.machines(Duration::from_secs(12), Timestamp::UNIX_EPOCH);
+    assert!(all.iter().all(|machine| machine.hello.is_some()) && all.len() == 1);
+}
+
+#[test]
+fn a_fork_a_claim_and_a_database_that_is_behind_are_told_as_what_they_are() {
+    let mut roster = Roster::default();
+    roster.hosts(vec![row("h1", 3)], true, at(10, 1_000_000));
+    told(&mut roster, "h1", 3);
+    roster.hosts(vec![HostRow { is_claimed: true, ..row("h1", 3) }], false, at(12, 1_002_000));
+    assert_eq!(machines(&roster, 12).remove(0).1, MachineState::Silent);
+    roster.hosts(vec![HostRow { state: "fork?".to_owned(), ..row("h1", 3) }], false, at(14, 1_004_000));
+    assert_eq!(machines(&roster, 14).remove(0).1, MachineState::Silent);
+    roster.hosts(vec![row("h1", 2)], false, at(16, 1_006_000));
+    assert_eq!(roster.wanted(), [("h1".to_owned(), 0)]);
+}
