@@ -151,6 +151,12 @@ fn wait(mut is_so: impl FnMut() -> bool) {
     }
 }
 
+/// Returns for how long the machine is up, in ticks of 10 ms.
+fn ticks_up() -> u64 {
+    let uptime = std::fs::read_to_string("/proc/uptime").unwrap();
+    uptime.split_whitespace().next().unwrap().replace('.', "").parse().unwrap()
+}
+
 /// Returns whether a process has become `sleep`: it has the name before it has its environment.
 fn is_sleep(pid: u32) -> bool {
     let read = |file| std::fs::read(format!("/proc/{pid}/{file}")).unwrap_or_default();
@@ -445,6 +451,8 @@ fn check_seen_below(line: &str, certainty: Certainty, why: &str) {
     let pid: u32 = std::fs::read_to_string(&told).unwrap().trim().parse().unwrap();
     let left = Orphan(pid);
     wait(|| std::fs::read(format!("/proc/{pid}/comm")).unwrap() == b"sleep\n");
+    // Nobody is noted who started in the very tick of a look.
+    wait(|| ticks_up() > start_ticks(pid) + 3);
     let mut observer = whole(&stage);
     let since = observer.now();
     let report = crate::stage::report(&mut observer);
