@@ -346,7 +346,7 @@ impl World {
         if plan.confirmation == Confirmation::Refused {
             return None;
         }
-        let digest = digest_of(&plan, &[&format!("{thing:?}")]);
+        let digest = digest_of(&plan, &[&format!("{thing:?}")]).ok()?;
         Some((plan, Made { request: request.clone(), thing, digest }))
     }
 
