@@ -109,8 +109,8 @@ fn what_was_confirmed_is_what_is_verified_also_of_what_others_testify() {
     let (alone, held, unheard) = (see(vec![]), see(vec![live.clone()]), see(vec![silent.clone()]));
     let confirmations = [&alone, &held, &unheard].map(|seen| seen.plan.confirmation.clone());
     assert_eq!(confirmations, [Confirmation::Yes, Confirmation::FullName, Confirmation::Code]);
-    let [one, two, three] = [&alone, &held, &unheard].map(|seen| seen.digest().unwrap());
-    assert!(one != two && two != three);
+    let [first, second, third] = [&alone, &held, &unheard].map(|seen| seen.digest().unwrap());
+    assert!(first != second && second != third);
     assert!(alone.code() != unheard.code());
     for (seen, now) in [(&alone, &live), (&alone, &silent), (&held, &silent), (&unheard, &live)] {
         two.know([now.clone()]);
