@@ -74,20 +74,7 @@ fn place(from: &Path, to: &Path) {
 }
 
 fn look(world: &Path) -> Snapshot {
-    let places = Places {
-        tmp: world.join("tmp"),
-        home: world.join("home"),
-        claude_config: world.join("home/.claude"),
-        cache: world.join("home/.cache"),
-        bindings: world.join("home/.local/state/claimtop/bindings"),
-        copies: world.join("home/.local/state/claimtop/copies"),
-        roots: vec![world.join("root")],
-        obra_databases: Vec::new(),
-        leo_database: None,
-        confined: true,
-        follows_homes: false,
-        programs: Vec::new(),
-    };
+    let places = Places::within(world.join("home"), world.join("tmp"), vec![world.join("root")]);
     // What was copied just now counts as being written until it has lain for a second.
     std::thread::sleep(Duration::from_millis(1_200));
     let mut snapshot = Collector::new(places, Signatures::built_in().unwrap()).look();

@@ -93,20 +93,8 @@ impl Stage {
     /// Returns how to look at every process there is.
     pub(crate) fn options(&self, roots: &[&str], tmp: &Path) -> Options {
         let signatures = Signatures::built_in().unwrap();
-        let places = Places {
-            tmp: tmp.to_path_buf(),
-            home: self.path("home"),
-            claude_config: self.path("home/.claude"),
-            cache: self.path("home/.cache"),
-            bindings: self.path("home/.local/state/claimtop/bindings"),
-            copies: self.path("home/.local/state/claimtop/copies"),
-            roots: roots.iter().map(|root| self.path(root)).collect(),
-            obra_databases: Vec::new(),
-            leo_database: None,
-            confined: true,
-            follows_homes: false,
-            programs: Vec::new(),
-        };
+        let roots = roots.iter().map(|root| self.path(root)).collect();
+        let places = Places::within(self.path("home"), tmp.to_path_buf(), roots);
         Options { places, policy: Policy { signatures }, ..Options::default() }
     }
 

@@ -27,20 +27,7 @@ fn main() {
     std::fs::create_dir_all(world.path().join("tmp")).expect("a folder");
     (0..FILES).for_each(|n| write(&sessions, n));
     let signatures = Signatures::built_in().expect("signatures");
-    let places = Places {
-        tmp: world.path().join("tmp"),
-        home: world.path().join("home"),
-        claude_config: world.path().join("home/.claude"),
-        cache: world.path().join("home/.cache"),
-        bindings: world.path().join("home/.local/state/claimtop/bindings"),
-        copies: world.path().join("home/.local/state/claimtop/copies"),
-        roots: Vec::new(),
-        obra_databases: Vec::new(),
-        leo_database: None,
-        confined: true,
-        follows_homes: false,
-        programs: Vec::new(),
-    };
+    let places = Places::within(world.path().join("home"), world.path().join("tmp"), Vec::new());
     let policy = Policy { signatures: signatures.clone() };
     let before_kib = resident_kib();
     let mut kept = Collector::new(places.clone(), signatures.clone());

@@ -104,20 +104,7 @@ fn spent() -> f64 {
 }
 
 fn options(world: &World) -> Options {
-    let places = Places {
-        tmp: world.path("tmp"),
-        home: world.path("home"),
-        claude_config: world.path("home/.claude"),
-        cache: world.path("home/.cache"),
-        bindings: world.path("home/.local/state/claimtop/bindings"),
-        copies: world.path("home/.local/state/claimtop/copies"),
-        roots: Vec::new(),
-        obra_databases: Vec::new(),
-        leo_database: None,
-        confined: true,
-        follows_homes: false,
-        programs: Vec::new(),
-    };
+    let places = Places::within(world.path("home"), world.path("tmp"), Vec::new());
     Options { places, policy: Policy { signatures: Signatures::built_in().unwrap() }, ..Options::default() }
 }
 

@@ -27,20 +27,7 @@ fn main() {
         std::fs::create_dir_all(at(below)).expect("a folder");
     }
     let signatures = Signatures::built_in().expect("signatures");
-    let places = Places {
-        tmp: at("tmp"),
-        home: at("home"),
-        claude_config: at("home/.claude"),
-        cache: at("home/.cache"),
-        bindings: at("home/.local/state/claimtop/bindings"),
-        copies: at("home/.local/state/claimtop/copies"),
-        roots: Vec::new(),
-        obra_databases: Vec::new(),
-        leo_database: None,
-        confined: true,
-        follows_homes: false,
-        programs: Vec::new(),
-    };
+    let places = Places::within(at("home"), at("tmp"), Vec::new());
     let mut eyes = Observer::new(Options { places, policy: Policy { signatures }, ..Options::default() });
     let state = StateFolder::open(System, &at("state")).expect("a state folder");
     let file = at("home/.claude/sessions/4000001.json");

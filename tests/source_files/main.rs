@@ -54,20 +54,7 @@ impl World {
     }
 
     fn places(&self) -> Places {
-        Places {
-            tmp: self.path("tmp"),
-            home: self.path("home"),
-            claude_config: self.path("home/.claude"),
-            cache: self.path("home/.cache"),
-            bindings: self.path("home/.local/state/claimtop/bindings"),
-            copies: self.path("home/.local/state/claimtop/copies"),
-            roots: Vec::new(),
-            obra_databases: Vec::new(),
-            leo_database: None,
-            confined: true,
-            follows_homes: false,
-            programs: Vec::new(),
-        }
+        Places::within(self.path("home"), self.path("tmp"), Vec::new())
     }
 
     fn collector(&self) -> Collector {
