@@ -1,9 +1,9 @@
 //! The pictures under `screenshots/`: drawn from the demo's story, the same bytes every time.
 //!
 //! `CLAIMTOP_WRITE_EXPECTED=1 cargo test --test screenshots` draws them anew; the PNG beside each
-//! comes from `rsvg-convert windows.svg --output windows.png`. Look at what changed.
+//! comes from `rsvg-convert now.svg --output now.png`. Look at what changed.
 
-#![expect(clippy::disallowed_methods, reason = "tests write and read files")]
+#![expect(clippy::disallowed_methods, clippy::unwrap_used, reason = "tests write and read files")]
 
 #[expect(dead_code, reason = "this test needs only a part of it")]
 mod common;
@@ -11,10 +11,17 @@ mod common;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use claimtop::core::assess::{Policy, assess};
+use claimtop::core::judge::agent::Signatures;
+use claimtop::core::model::{MachineState, MachineView, Report, Snapshot};
 use claimtop::testing::app::{Effect, Msg, Options, Press, Size, State, update};
 use claimtop::testing::config::{Glyphs, Theme};
-use claimtop::testing::core::{ErrorKind, Obstacle, Offer, Request, plan_for};
+use claimtop::testing::core::{
+    Decoder, Encoder, ErrorKind, FarMachine, Hello, Identity, Obstacle, Offer, Request, merged_machines,
+    plan_for,
+};
 use claimtop::testing::ui::{Colors, DARK, Ground, LIGHT, Look, Palette, render, to_svg};
+use jiff::SignedDuration;
 
 struct Shot {
     name: &'static str,
@@ -25,8 +32,12 @@ struct Shot {
     theme: Theme,
 }
 
-const SHOTS: [Shot; 9] = [
-    Shot { name: "windows", title: "Every window", size: (140, 34), keys: "jj", theme: Theme::Dark },
+/// The picture of `demo --machines 3`; all others are of `demo`.
+const MACHINES: &str = "machines";
+
+const SHOTS: [Shot; 10] = [
+    Shot { name: "now", title: "What needs you now", size: (140, 34), keys: "jj", theme: Theme::Dark },
+    Shot { name: MACHINES, title: "Three other machines", size: (140, 34), keys: "j", theme: Theme::Dark },
     Shot { name: "small", title: "On 80 columns", size: (80, 24), keys: "", theme: Theme::Dark },
     Shot { name: "why", title: "Why a claim is contested", size: (110, 30), keys: "4\n", theme: Theme::Dark },
     Shot {
@@ -67,7 +78,10 @@ fn ground(theme: Theme) -> Ground {
 }
 
 fn draw(shot: &Shot) -> String {
-    let report = common::load(&root().join("assets/demo.toml")).report();
+    let report = match shot.name {
+        MACHINES => three_machines(),
+        _ => common::load(&root().join("assets/demo.toml")).report(),
+    };
     let (width, height) = shot.size;
     let options = Options { badge: Some("demo".to_owned()), ..Options::default() };
     let mut state = State::new(options, Size { width, height }, report.taken_at);
@@ -83,6 +97,53 @@ fn draw(shot: &Shot) -> String {
     }
     let look = Look { palette: Palette::new(shot.theme, Colors::Used), glyphs: Glyphs::Unicode };
     to_svg(&render(&state, look), &format!("claimtop: {}", shot.title), ground(shot.theme))
+}
+
+/// Returns what the demo shows with its machines, one of which has fallen silent.
+fn three_machines() -> Report {
+    let story = |name: &str| common::load(&root().join(format!("assets/demo-machines/{name}.toml")));
+    let here = story("here").report();
+    let machines = [("devbox", "ssh devbox", 0), ("gpu", "ssh gpu", 0), ("web", "docker web", 40)];
+    let far = machines.map(|(name, transport, silent_for)| {
+        let mut snapshot = story(name).snapshot();
+        snapshot.host.boot_id = Some(format!("{name}-boot"));
+        let mut far = heard(name, &snapshot);
+        let view = &mut far.view;
+        view.transport = transport.to_owned();
+        view.seen_at = Some(here.taken_at - SignedDuration::from_secs(silent_for));
+        view.windows = far.report.as_ref().map_or(0, |report| report.windows.len());
+        (view.host, view.version) = (Some(name.into()), Some(env!("CARGO_PKG_VERSION").into()));
+        view.state = MachineState::Live;
+        if silent_for > 0 {
+            view.state = MachineState::Silent;
+            view.detail = "nothing was heard of it for 15 s".into();
+        }
+        far
+    });
+    merged_machines(&here, &far)
+}
+
+/// Returns a machine as its claimtop tells of it.
+fn heard(name: &str, snapshot: &Snapshot) -> FarMachine {
+    let report = assess(snapshot, &Policy { signatures: Signatures::built_in().unwrap() });
+    let hello = Hello {
+        schema: "claimtop.stream.v1".to_owned(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        identity: Identity { machine: None, store: Some(name.to_owned()) },
+        host: name.to_owned(),
+        boot: snapshot.host.boot_id.clone(),
+        pid_namespace: snapshot.host.pid_namespace,
+        now: snapshot.taken_at,
+        takes_orders: true,
+        no_orders: None,
+    };
+    let lines = Encoder::hello(hello).unwrap() + &Encoder::default().look(&report, &[]).unwrap();
+    let mut decoder = Decoder::new(name);
+    for line in lines.lines() {
+        decoder.receive(line.as_bytes()).unwrap();
+    }
+    let (hello, report) = (decoder.hello().cloned(), decoder.report().cloned());
+    FarMachine { view: MachineView::new(name, String::new()), hello, report, tombstones: [].into() }
 }
 
 /// Answers as the files of a world that stands still would.
