@@ -26,7 +26,7 @@ pub(super) fn screen(world: &World) -> Screen {
 }
 
 /// Ends whatever the screen reaches machines by.
-fn pull_the_plug(screen: &Screen) {
+fn power_off(screen: &Screen) {
     let parent = screen.child.process_id().unwrap().to_string();
     let below = Command::new("pgrep").args(["-P", &parent]).output().unwrap().stdout;
     for pid in String::from_utf8(below).unwrap().lines() {
@@ -50,7 +50,7 @@ fn a_machine_that_boots_again_is_the_same_one_and_nobody_is_said_to_have_died() 
     });
     let begin = std::fs::read_to_string(world.path("begin.sh")).unwrap();
     world.write("begin.sh", "exit 1\n");
-    pull_the_plug(&screen);
+    power_off(&screen);
     // What this machine sees of its processes is another matter.
     let has_died = |screen: &Screen| {
         let picture = screen.picture();

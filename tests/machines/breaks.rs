@@ -13,14 +13,14 @@ const MESSAGES: [&str; 4] = ["up ask", "down plans", "up order", "down receipt"]
 const AGAIN: [&str; 4] = ["up settle before", "up settle after", "down receipt before", "down receipt after"];
 
 /// What is ordered, and whether it is done.
-struct Deed<'a> {
+struct Operation<'a> {
     stage: &'a Stage,
     /// The command, without what confirms it.
     command: &'a [&'a str],
     is_done: &'a dyn Fn() -> bool,
 }
 
-impl Deed<'_> {
+impl Operation<'_> {
     /// Waits until what is there is old enough to be touched; returns how the command is confirmed.
     fn consent(&self) -> Vec<String> {
         loop {
@@ -141,8 +141,8 @@ fn a_release() {
     let stage = Stage::new(Made::Home, "operate");
     stage.end();
     let key = stage.key();
-    let deed = Deed { stage: &stage, command: &["release", &key], is_done: &|| !stage.lies() };
-    deed.check_everywhere(&|| undo(&stage));
+    let operation = Operation { stage: &stage, command: &["release", &key], is_done: &|| !stage.lies() };
+    operation.check_everywhere(&|| undo(&stage));
 }
 
 #[test]
@@ -155,9 +155,9 @@ fn a_migration() {
         assert_ne!(old.exists(), new.exists());
         new.exists()
     };
-    let deed = Deed { stage: &stage, command: &["migrate", &key], is_done: &is_done };
-    deed.check_everywhere(&|| undo(&stage));
-    deed.carry_out();
+    let operation = Operation { stage: &stage, command: &["migrate", &key], is_done: &is_done };
+    operation.check_everywhere(&|| undo(&stage));
+    operation.carry_out();
     assert_eq!(std::fs::read(&new).unwrap(), text);
 }
 
@@ -166,8 +166,8 @@ fn parking() {
     let stage = Stage::new(Made::Home, "operate");
     let broken = stage.world.write("far/.maia/sessions/swarm_session_1.json", "{");
     let key = key_of(&stage, broken.to_str().unwrap());
-    let deed = Deed { stage: &stage, command: &["park", &key], is_done: &|| !broken.exists() };
-    deed.check_everywhere(&|| undo(&stage));
+    let operation = Operation { stage: &stage, command: &["park", &key], is_done: &|| !broken.exists() };
+    operation.check_everywhere(&|| undo(&stage));
     assert_eq!(std::fs::read(&broken).unwrap(), b"{");
 }
 
@@ -176,10 +176,10 @@ fn taking_it_back() {
     let stage = Stage::new(Made::Home, "operate");
     stage.end();
     let key = stage.key();
-    let release = Deed { stage: &stage, command: &["release", &key], is_done: &|| !stage.lies() };
+    let release = Operation { stage: &stage, command: &["release", &key], is_done: &|| !stage.lies() };
     release.carry_out();
-    let deed = Deed { stage: &stage, command: &["undo"], is_done: &|| stage.lies() };
-    deed.check_everywhere(&|| release.carry_out());
+    let operation = Operation { stage: &stage, command: &["undo"], is_done: &|| stage.lies() };
+    operation.check_everywhere(&|| release.carry_out());
 }
 
 #[test]
@@ -189,13 +189,13 @@ fn what_is_brought_back_beside_what_lies_there_by_now() {
     let key = stage.key();
     let place = std::fs::read_dir(stage.registry()).unwrap().next().unwrap().unwrap().path();
     let old = std::fs::read(&place).unwrap();
-    Deed { stage: &stage, command: &["release", &key], is_done: &|| !place.exists() }.carry_out();
+    Operation { stage: &stage, command: &["release", &key], is_done: &|| !place.exists() }.carry_out();
     std::fs::write(&place, "new").unwrap();
     let taken = stage.run(&["undo", "--yes"]);
     assert!(taken.code == 3 && taken.out.contains("--beside"), "{taken:?}");
     let beside = place.with_file_name(format!("{}.restored", place.file_name().unwrap().to_str().unwrap()));
-    let deed = Deed { stage: &stage, command: &["undo", "--beside"], is_done: &|| beside.exists() };
-    assert!(!deed.check(&["up order before"]) && deed.check(&["down receipt before"]));
+    let operation = Operation { stage: &stage, command: &["undo", "--beside"], is_done: &|| beside.exists() };
+    assert!(!operation.check(&["up order before"]) && operation.check(&["down receipt before"]));
     assert_eq!((std::fs::read(&beside).unwrap(), std::fs::read(&place).unwrap()), (old, b"new".to_vec()));
     assert_eq!(stage.journal()[0]["outcome"]["there"], stage.journal_there()[0]["number"]);
 }

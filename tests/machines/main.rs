@@ -18,6 +18,7 @@ mod breaks;
 mod expiry;
 mod far;
 mod hostile;
+mod links;
 #[path = "../common/missing.rs"]
 mod missing;
 mod orders;
@@ -30,6 +31,5 @@ mod server;
 mod silent;
 mod ssh;
 mod stage;
-mod weather;
 #[path = "../cli/world.rs"]
 mod world;

@@ -118,12 +118,12 @@ impl Server {
         );
     }
 
-    /// Puts a link in between, which is as bad as [`Server::weather`] says.
+    /// Puts a link in between, which is as bad as [`Server::set_link`] says.
     pub(super) fn link(&mut self) {
-        self.weather("pass");
+        self.set_link("pass");
         let place = self.world.path("link-port");
         let mut link = Command::new("python3");
-        link.arg(self.world.write("link.py", LINK)).arg(self.world.path("weather")).arg(&place);
+        link.arg(self.world.write("link.py", LINK)).arg(self.world.path("link-state")).arg(&place);
         self.link = Some(link.arg(self.port.to_string()).spawn().unwrap());
         while !place.exists() {
             std::thread::sleep(std::time::Duration::from_millis(20));
@@ -132,9 +132,9 @@ impl Server {
     }
 
     /// Says how bad the link is.
-    pub(super) fn weather(&self, how: &str) {
-        self.world.write("weather.new", how);
-        std::fs::rename(self.world.path("weather.new"), self.world.path("weather")).unwrap();
+    pub(super) fn set_link(&self, how: &str) {
+        self.world.write("link-state.new", how);
+        std::fs::rename(self.world.path("link-state.new"), self.world.path("link-state")).unwrap();
     }
 
     /// Sends a signal to the server and to all that it runs.

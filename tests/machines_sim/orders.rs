@@ -66,7 +66,7 @@ struct Run {
 }
 
 /// An order that is being carried out.
-struct InHand {
+struct Running {
     run: usize,
     at: usize,
     order: Order,
@@ -88,7 +88,7 @@ struct Sent {
 #[derive(Default)]
 pub(super) struct Orders {
     runs: Vec<Run>,
-    in_hand: Vec<InHand>,
+    running: Vec<Running>,
     open: OpenOrders,
     asked: BTreeMap<u64, (usize, Request)>,
     sent: BTreeMap<String, Sent>,
@@ -138,7 +138,7 @@ impl World {
     /// Its memory is gone; its claimtop puts right what was begun.
     pub(super) fn restart_orders(&mut self, at: usize) {
         self.orders.runs.retain(|run| run.at != at);
-        self.orders.in_hand.retain(|one| one.at != at);
+        self.orders.running.retain(|one| one.at != at);
         for entry in self.machines[at].disk.journal.values_mut().filter(|entry| entry.ended.is_none()) {
             entry.ended = Some(if entry.moved.is_some() { Ended::Done } else { Ended::Failed });
         }
@@ -173,7 +173,7 @@ impl World {
         if !self.may_ask(at) {
             return;
         }
-        let Some(request) = self.wish(at) else { return };
+        let Some(request) = self.request(at) else { return };
         self.orders.counted += 1;
         let number = self.orders.counted as u64;
         self.note("ask", format!("{} {request:?}", name(at)));
@@ -181,7 +181,7 @@ impl World {
         self.send_up(at, Encoder::ask(Ask { number, requests: vec![request] }).unwrap());
     }
 
-    fn wish(&mut self, at: usize) -> Option<Request> {
+    fn request(&mut self, at: usize) -> Option<Request> {
         let paper = paper_key(self.rng.roll(PAPERS));
         match self.rng.roll(6) {
             0 => Some(Request::Act { key: paper, action: Action::Park }),
@@ -281,7 +281,7 @@ impl World {
         let Some(number) = self.rng.pick(&runs).copied() else { return };
         let is_unruly = self.network == super::Network::Unruly;
         let (is_lost, is_late) = (self.rng.happens(50), self.rng.happens(150));
-        let is_busy = self.orders.in_hand.iter().any(|one| one.at == at);
+        let is_busy = self.orders.running.iter().any(|one| one.at == at);
         let run = self.orders.runs.iter_mut().find(|run| run.number == number).unwrap();
         let Some(line) = run.up.pop_front() else { return };
         if is_unruly && is_lost {
@@ -360,7 +360,7 @@ impl World {
             Taken::Answer(receipt) => self.send_down(run, Encoder::receipt(&receipt).unwrap()),
             Taken::Begin(made) => {
                 let (is_begun, is_moved) = (false, false);
-                self.orders.in_hand.push(InHand { run, at, order, made, is_begun, is_moved });
+                self.orders.running.push(Running { run, at, order, made, is_begun, is_moved });
             }
         }
     }
@@ -378,8 +378,8 @@ impl World {
 
     /// Goes one station on with what is being carried out: verified and journalled, moved, told.
     pub(super) fn carry_on(&mut self, at: usize) {
-        let Some(place) = self.orders.in_hand.iter().position(|one| one.at == at) else { return };
-        let mut one = self.orders.in_hand.swap_remove(place);
+        let Some(place) = self.orders.running.iter().position(|one| one.at == at) else { return };
+        let mut one = self.orders.running.swap_remove(place);
         if !one.is_begun {
             let is_same =
                 self.plan(at, &one.made.request).is_some_and(|(_, now)| now.digest == one.made.digest);
@@ -394,13 +394,13 @@ impl World {
             let entry = Entry { number: disk.next(), moved: None, ended: None };
             disk.journal.insert(one.order.id.clone(), entry);
             one.is_begun = true;
-            return self.orders.in_hand.push(one);
+            return self.orders.running.push(one);
         }
         if !one.is_moved {
             let moved = self.move_there(at, &one).then_some(one.made.thing);
             self.machines[at].disk.journal.get_mut(&one.order.id).unwrap().moved = moved;
             one.is_moved = true;
-            return self.orders.in_hand.push(one);
+            return self.orders.running.push(one);
         }
         let entry = self.machines[at].disk.journal.get_mut(&one.order.id).unwrap();
         entry.ended = Some(if entry.moved.is_some() { Ended::Done } else { Ended::Changed });
@@ -408,7 +408,7 @@ impl World {
     }
 
     /// Moves what an order is about, if it is still what it was; asks the oracle whether that was right.
-    fn move_there(&mut self, at: usize, one: &InHand) -> bool {
+    fn move_there(&mut self, at: usize, one: &Running) -> bool {
         let number = self.machines[at].disk.journal[&one.order.id].number;
         let is_done = match one.made.thing {
             Thing::Registered(pid, whose, written_at) => {

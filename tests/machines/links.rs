@@ -70,7 +70,7 @@ fn a_server_that_stands_still_is_silent_and_its_rows_stay() {
 #[test]
 fn a_link_in_which_all_vanishes_is_a_silence() {
     let Some(watched) = Watched::new() else { return };
-    watched.fall_silent(&|server| server.weather("stop"), &|server| server.weather("pass"));
+    watched.fall_silent(&|server| server.set_link("stop"), &|server| server.set_link("pass"));
 }
 
 /// Returns the milliseconds that the screen shows for the way there and back.
@@ -84,7 +84,7 @@ fn latency(screen: &Screen) -> Option<u64> {
 #[test]
 fn a_link_of_300_ms_is_slow_and_no_more() {
     let Some(mut watched) = Watched::new() else { return };
-    watched.server.weather("late 0.15");
+    watched.server.set_link("late 0.15");
     watched.screen.press("8");
     watched.screen.wait_until("a latency of 300 ms", |screen| latency(screen).is_some_and(|ms| ms >= 300));
     watched.screen.press("3");
@@ -99,7 +99,7 @@ fn a_link_of_300_ms_is_slow_and_no_more() {
 #[test]
 fn where_two_pieces_of_a_hundred_are_lost_all_arrives_in_the_end() {
     let Some(mut watched) = Watched::new() else { return };
-    watched.server.weather("lossy 2");
+    watched.server.set_link("lossy 2");
     for number in 0..30 {
         let name = format!("{}-{number}-", watched.name);
         watched.window.register(&watched.server.world, &name);
