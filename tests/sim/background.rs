@@ -22,9 +22,7 @@ pub(crate) struct Job {
 
 /// Lets something happen to what windows and persons have started.
 pub(crate) fn happen(world: &mut World) {
-    match world.rng.roll(24) {
-        // Nothing happens for long enough that whoever is dead by then counts as dead.
-        20.. => world.pass(jiff::SignedDuration::from_secs(130)),
+    match world.rng.roll(20) {
         0..=6 => start_something(world),
         7..=9 => persons::happen(world),
         10..=12 => stir(world),
