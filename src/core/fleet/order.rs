@@ -139,6 +139,7 @@ pub(crate) enum Work {
     Settle(Settle),
 }
 
+#[cfg(feature = "postgres")]
 impl Work {
     /// Returns the same, but that nothing is begun: of an order only what has become of it.
     pub(crate) fn without_beginning(self) -> Self {

@@ -21,7 +21,9 @@ use tokio::sync::Semaphore;
 
 use self::dispatch::Dispatcher;
 use self::link::Link;
-pub(crate) use self::question::{Posted, Question};
+#[cfg(feature = "postgres")]
+pub(crate) use self::question::Posted;
+pub(crate) use self::question::Question;
 pub(crate) use self::shared::Pin;
 pub(crate) use self::shared::Shared;
 use crate::core::fleet::clones::doubt_own;

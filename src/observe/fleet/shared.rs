@@ -52,6 +52,7 @@ impl Shared {
     }
 
     /// Returns the names of the first so many machines.
+    #[cfg(feature = "postgres")]
     pub(crate) fn names(&self, first: usize) -> Vec<String> {
         self.seen().iter().take(first).map(|machine| machine.view.name.clone()).collect()
     }
