@@ -117,10 +117,11 @@ impl<'a> Publishing<'a> {
             return Box::pin(async move { Done::Answer(post.receipt(number, &line).await) });
         }
         self.last = now;
+        // One that repeats a beat tells nothing that has happened since that began.
         if !post.is_telling() {
             self.teller.telling();
+            self.telling = self.telling.max(std::mem::replace(&mut self.news, News::None));
         }
-        self.telling = self.telling.max(std::mem::replace(&mut self.news, News::None));
         Box::pin(async move { Done::Beat(post.beat().await) })
     }
 
