@@ -86,7 +86,8 @@ pub(crate) fn forget(full: &Snapshot, seed: u64) -> Snapshot {
         trace.tasks.retain(|_| dice.roll(chance) != 0);
         trace.adopted_by = trace.adopted_by.take().filter(|_| dice.roll(chance) != 0);
         if dice.roll(chance) == 0 {
-            trace.seen_below.clear();
+            // An outer window that lives needs it, and nothing but having seen it there tells of that.
+            trace.seen_below.retain(|seen| full.processes.get(seen.id.pid).is_some_and(|one| one.id == seen.id));
         }
         if dice.roll(chance) == 0 {
             trace.argv.clear();
