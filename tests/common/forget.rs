@@ -87,7 +87,9 @@ pub(crate) fn forget(full: &Snapshot, seed: u64) -> Snapshot {
         trace.adopted_by = trace.adopted_by.take().filter(|_| dice.roll(chance) != 0);
         if dice.roll(chance) == 0 {
             // An outer window that lives needs it, and nothing but having seen it there tells of that.
-            trace.seen_below.retain(|seen| full.processes.get(seen.id.pid).is_some_and(|one| one.id == seen.id));
+            trace
+                .seen_below
+                .retain(|seen| full.processes.get(seen.id.pid).is_some_and(|one| one.id == seen.id));
         }
         if dice.roll(chance) == 0 {
             trace.argv.clear();
