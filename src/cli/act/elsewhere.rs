@@ -2,15 +2,21 @@
 
 use crate::core::fleet::far::FarMachine;
 use crate::core::model::{
-    ErrorKind, MachineState, Obstacle, Reason, RecordView, Report, Request, VerdictState,
+    ErrorKind, Host, MachineState, Obstacle, Reason, RecordView, Report, Request, VerdictState,
 };
 
 /// How many of the machines that cannot be heard are named.
 const NAMED: usize = 3;
 
-/// Returns the machines that cannot say who lives on them, each of the first ones with the reason.
-pub(super) fn unheard(machines: &[FarMachine]) -> Vec<String> {
-    let silent: Vec<_> = machines.iter().filter(|one| one.view.state != MachineState::Live).collect();
+/// Returns the machines that cannot say who lives on them, each of the first ones with the reason. Where this one is among
+/// them, as a host of a fleet, what is seen here says it.
+pub(super) fn unheard(machines: &[FarMachine], here: &Host) -> Vec<String> {
+    let is_here = |one: &FarMachine| {
+        let hello = one.hello.as_ref().filter(|hello| hello.boot.is_some());
+        hello.is_some_and(|hello| hello.boot == here.boot_id && hello.pid_namespace == here.pid_namespace)
+    };
+    let is_silent = |one: &&FarMachine| one.view.state != MachineState::Live && !is_here(one);
+    let silent: Vec<&FarMachine> = machines.iter().filter(is_silent).collect();
     let name = |one: &&FarMachine| format!("{} cannot be heard ({})", one.view.name, one.view.detail.shown());
     let more = silent.len().saturating_sub(NAMED);
     let more = (more > 0).then(|| format!("{more} more machines cannot be heard"));
@@ -47,4 +53,41 @@ fn may_be_held_elsewhere(record: &RecordView) -> bool {
         matches!(record.verdict.reason, Reason::OtherHost | Reason::OtherNamespace | Reason::NotSeen);
     let is_shared = record.session_id.is_some() && !record.medium().is_this_machines();
     (record.verdict.state == VerdictState::Unknown && is_of_another) || is_shared
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::core::fleet::line::{Hello, Identity, SCHEMA};
+    use crate::core::model::{MachineView, Untrusted};
+    use crate::source::os::{clock, host};
+
+    fn silent(name: &str, boot: Option<&str>, here: &Host) -> FarMachine {
+        let detail = Untrusted::new("not seen for 2 min");
+        let hello = Hello {
+            schema: SCHEMA.to_owned(),
+            version: "0.1.0".to_owned(),
+            identity: Identity::default(),
+            host: name.to_owned(),
+            boot: boot.map(str::to_owned),
+            pid_namespace: here.pid_namespace,
+            now: clock::now(),
+            takes_orders: false,
+            no_orders: None,
+        };
+        let view =
+            MachineView { state: MachineState::Silent, detail, ..MachineView::new(name, "fleet".to_owned()) };
+        FarMachine { view, hello: Some(hello), report: None, tombstones: [].into() }
+    }
+
+    #[test]
+    fn a_few_of_many_are_named_and_this_machine_is_none_of_them() {
+        let here = host::host(clock::now());
+        let own = silent("own", here.boot_id.as_deref(), &here);
+        let other = |number: u32| silent(&format!("far-{number}"), Some("another"), &here);
+        assert_eq!(unheard(&[own.clone(), other(1)], &here), ["far-1 cannot be heard (not seen for 2 min)"]);
+        let many: Vec<FarMachine> = [own].into_iter().chain((0..9).map(other)).collect();
+        let told = unheard(&many, &here);
+        assert_eq!((told.len(), told[NAMED].as_str()), (NAMED + 1, "6 more machines cannot be heard"));
+    }
 }

@@ -21,6 +21,7 @@ use crate::core::history::journal::Entry;
 use crate::core::model::text::shown;
 use crate::core::model::{Key, MachineState, Report};
 use crate::observe::fleet::Fleet;
+use crate::source::os::{clock, host};
 
 /// Where a command acts.
 pub(super) enum Site {
@@ -115,7 +116,7 @@ fn here(settings: &Settings, consent: &Consent) -> Result<Site, Failure> {
         return Ok(Site::Here { executor, fleet: None, unheard: Vec::new() });
     };
     fleet.wait_for_all();
-    let unheard = elsewhere::unheard(&fleet.seen());
+    let unheard = elsewhere::unheard(&fleet.seen(), &host::host(clock::now()));
     unheard.iter().for_each(|why| complain(&format!("claimtop: {why}; what it knows does not count")));
     Ok(Site::Here { executor: executor.hearing(fleet.testimony()), fleet: Some(fleet), unheard })
 }
