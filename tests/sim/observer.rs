@@ -210,7 +210,9 @@ impl Look for SimObserver {
                 .step(self.me, |world| traces::read(world, &mut snapshot, &self.descents, scan_mode));
         }
         self.remember(&mut snapshot, listed_at);
-        snapshot.taken_at = self.now();
+        // What dates a look tells as well how far the clock was set by then.
+        (snapshot.taken_at, snapshot.host.clock_doubt) =
+            self.scheduler.with(|world| (world.now(), world.clock_doubt));
         snapshot
     }
 

@@ -317,6 +317,7 @@ impl Collector {
         sources.extend(health::outside(outside.count()));
         // Sources find out who has exited since all were listed: nobody is dated dead before that.
         snapshot.taken_at = clock::now();
+        snapshot.host.clock_doubt = self.clock.doubt_at(snapshot.taken_at);
         snapshot
     }
 

@@ -38,12 +38,27 @@ impl ClockWatch {
         let is_same = |last: &Timestamp| read.duration_since(*last).abs() < READING;
         let boot_at = self.last.filter(is_same).unwrap_or(read);
         (self.last, host.boot_at) = (Some(boot_at), Some(boot_at));
+        host.clock_doubt = self.moved_to(boot_at);
+    }
+
+    /// Returns how much was seen by the end of a look, which a moment later is dated by: the clock may have been set
+    /// since it began.
+    pub(crate) fn doubt_at(&mut self, now: Timestamp) -> SignedDuration {
+        booted_at(now).map(|read| self.moved_to(read)).unwrap_or_default()
+    }
+
+    fn moved_to(&mut self, boot_at: Timestamp) -> SignedDuration {
         let (earliest, latest) = self.seen.unwrap_or((boot_at, boot_at));
         let (earliest, latest) = (earliest.min(boot_at), latest.max(boot_at));
         self.seen = Some((earliest, latest));
         let moved_by = latest.duration_since(earliest);
-        host.clock_doubt = if moved_by > JITTER { moved_by } else { SignedDuration::ZERO };
+        if moved_by > JITTER { moved_by } else { SignedDuration::ZERO }
     }
+}
+
+/// Returns when the machine booted, by the clock of now.
+fn booted_at(now: Timestamp) -> Option<Timestamp> {
+    clock::since_boot().and_then(|up| now.checked_sub(up).ok())
 }
 
 /// Reads everything about the machine; `now` and the uptime give the moment of the boot.
@@ -55,7 +70,7 @@ pub fn host(now: Timestamp) -> Host {
         pid_namespace: pid_namespace(),
         machine_id: machine_id(),
         time_namespace: time_namespace(),
-        boot_at: clock::since_boot().and_then(|up| now.checked_sub(up).ok()),
+        boot_at: booted_at(now),
         up_by: up_by(),
         clock_doubt: SignedDuration::ZERO,
         ticks_per_second: processes::ticks_per_second(),
@@ -188,5 +203,16 @@ mod tests {
         assert_eq!(noted(at + SignedDuration::from_micros(999)), at);
         let set = at + SignedDuration::from_millis(1);
         assert_eq!(noted(set), set);
+    }
+
+    #[test]
+    fn a_clock_that_is_set_during_a_look_is_doubted_in_that_look() {
+        let (mut watch, now) = (ClockWatch::default(), clock::now());
+        watch.note(&mut host(now));
+        assert_eq!(watch.doubt_at(clock::now()), SignedDuration::ZERO);
+        let hour = SignedDuration::from_hours(1);
+        let doubt = watch.doubt_at(now + hour);
+        assert!((doubt - hour).abs() < SignedDuration::from_mins(1), "{doubt:?}");
+        assert_eq!(watch.doubt_at(clock::now()), doubt, "a start by the hour's clock may still be compared");
     }
 }
