@@ -129,10 +129,16 @@ fn check(database: &Database, upstream: u16, host: &str, options: &str) {
         let [gone, lives] = verdicts(&viewer.seen(&seen_at));
         assert_ne!(lives.as_deref(), Some("dead"), "a living process is called dead");
         was_seen |= gone.as_deref() == Some("dead");
-        // The witness keeps a connection for long; that is cut by the server, as a pooler would.
-        database.sql("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'alice'");
-        if of_viewer.is_through() && of_witness.is_through() {
+        let is_through = of_viewer.is_through() && of_witness.is_through();
+        if was_seen && is_through {
             break;
+        }
+        if !is_through {
+            // The witness keeps a connection for long; that is cut by the server, as a pooler would.
+            database.sql(
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity \
+                 WHERE usename = 'alice' AND datname = current_database()",
+            );
         }
     }
     assert!(was_seen, "nothing ever came through");
