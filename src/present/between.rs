@@ -1,5 +1,7 @@
 //! What is between two windows, in a few words: who, what, and how one of them gets out of it.
 
+use std::collections::HashSet;
+
 use crate::core::judge::rules::edits::warnings;
 use crate::core::model::{Code, Finding, Key, NeedKind, Report, Untrusted, Warned, WindowView};
 use crate::present::age;
@@ -45,11 +47,15 @@ pub(crate) struct Words {
     pub(crate) way: String,
 }
 
-/// Says what is between windows; nothing of another need.
-pub(crate) fn words(report: &Report, kind: &NeedKind) -> Option<Words> {
+/// Finds a window that a report shows.
+type Find<'a> = &'a dyn Fn(&Key) -> Option<&'a WindowView>;
+
+/// Says what is between windows; nothing of another need. Whoever says it of many windows of one report finds them by
+/// an index.
+pub(crate) fn words<'a>(report: &Report, find: Find<'a>, kind: &NeedKind) -> Option<Words> {
     let NeedKind::Collision { code, message, windows, also, files, subjects: _ } = kind else { return None };
     let (_, _, alone, way) = saying(*code)?;
-    let who = names(report, windows);
+    let who = names(find, windows);
     // The worst stands first: what follows is cut where there is no room.
     let codes = std::iter::once(code).chain(also);
     let what = match (who.len(), alone) {
@@ -57,7 +63,7 @@ pub(crate) fn words(report: &Report, kind: &NeedKind) -> Option<Words> {
         (1, Some(alone)) => alone.to_owned(),
         (many, _) => codes.filter_map(|code| shared(*code, files, many)).collect::<Vec<_>>().join(", "),
     };
-    let what = told(report, windows).map_or(what.clone(), |told| format!("{what}; {told}"));
+    let what = told(report, find, windows).map_or(what.clone(), |told| format!("{what}; {told}"));
     let way = way.replace("{}", who.last().map_or("one", String::as_str));
     Some(Words { who, what, way })
 }
@@ -69,10 +75,9 @@ fn clause(sentence: &str) -> String {
 }
 
 /// Says what a guard has last told one of two windows of the other, and when.
-fn told(report: &Report, keys: &[Key]) -> Option<String> {
+fn told<'a>(report: &Report, find: Find<'a>, keys: &[Key]) -> Option<String> {
     let [one, other] = keys else { return None };
-    let window = |key: &Key| report.windows.iter().find(|window| window.key == *key);
-    let (one, other) = (window(one)?, window(other)?);
+    let (one, other) = (find(one)?, find(other)?);
     let newest = |window, of| Some((warnings(window, of).next_back()?, window, of));
     let both = newest(one, other).into_iter().chain(newest(other, one));
     let (warning, window, of) = both.max_by_key(|(warning, ..)| warning.at)?;
@@ -101,13 +106,10 @@ fn saying(code: Code) -> Option<(Code, &'static str, Option<&'static str>, &'sta
 }
 
 /// Names windows so that they can be told apart.
-fn names(report: &Report, keys: &[Key]) -> Vec<String> {
-    let window = |key: &Key| report.windows.iter().find(|window| window.key == *key);
-    let windows: Vec<&WindowView> = keys.iter().filter_map(window).collect();
+fn names<'a>(find: Find<'a>, keys: &[Key]) -> Vec<String> {
+    let windows: Vec<&WindowView> = keys.iter().filter_map(find).collect();
     let all = |name: fn(&WindowView) -> String| windows.iter().map(|window| name(window)).collect::<Vec<_>>();
-    let tell_apart = |names: &Vec<String>| {
-        names.iter().all(|name| names.iter().filter(|other| *other == name).count() == 1)
-    };
+    let tell_apart = |names: &Vec<String>| names.iter().collect::<HashSet<_>>().len() == names.len();
     [window_name as fn(&WindowView) -> String, window_and_machine]
         .into_iter()
         .map(all)

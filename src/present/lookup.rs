@@ -99,8 +99,12 @@ impl Index {
     }
 
     pub(crate) fn window(&self, key: &Key) -> Option<&WindowView> {
-        let living = self.windows.first(&self.report.windows, key, |window| &window.key);
-        living.or_else(|| self.death(key).map(|death| &*death.window))
+        self.living(key).or_else(|| self.death(key).map(|death| &*death.window))
+    }
+
+    /// Returns a window that the report shows.
+    pub(crate) fn living(&self, key: &Key) -> Option<&WindowView> {
+        self.windows.first(&self.report.windows, key, |window| &window.key)
     }
 
     /// Returns another machine.

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 
 use crate::core::model::LeftOver;
 use crate::core::model::snapshot::unread;
-use crate::core::model::{Code, Left, Need, NeedKind, Report, Topic, TurnState, WindowView};
+use crate::core::model::{Code, Key, Left, Need, NeedKind, Report, Topic, TurnState, WindowView};
 use crate::present::doing::{folder, question};
 use crate::present::left_over;
 use crate::present::lookup::window_name;
@@ -70,7 +70,8 @@ pub(crate) fn said(report: &Report, need: &Need, now: Timestamp) -> Said {
 }
 
 fn collision(report: &Report, kind: &NeedKind) -> Said {
-    let said = between::words(report, kind);
+    let find = |key: &Key| report.windows.iter().find(|window| window.key == *key);
+    let said = between::words(report, &find, kind);
     let ends = matches!(kind, NeedKind::Collision { code: Code::SharedSessionId, .. });
     let keys = [("Enter", "story")].into_iter().chain(ends.then_some(("x", "end the later one")));
     let (who, what, way) = said.map_or_else(Default::default, |said| (said.who, said.what, said.way));

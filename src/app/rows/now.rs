@@ -122,7 +122,8 @@ pub(super) enum Telling {
 pub(super) fn in_the_way(index: &Index, window: &WindowView, telling: Telling) -> Option<Cell> {
     let is_its = |need: &&Need| matches!(&need.kind, NeedKind::Collision { windows, .. } if windows.contains(&window.key));
     let mut needs = index.needs.iter().filter(is_its);
-    let said = needs.next().and_then(|need| between::words(&index.report, &need.kind))?;
+    let said =
+        needs.next().and_then(|need| between::words(&index.report, &|key| index.living(key), &need.kind))?;
     let own = [window_name(window), window_and_machine(window), window_and_pid(window)];
     let text = match (said.who.iter().find(|name| !own.contains(name)), telling) {
         (Some(other), Telling::Name) => other.clone(),
