@@ -173,25 +173,12 @@ pub(crate) fn source(id: &str, state: SourceState, detail: &str) -> SourceHealth
 
 /// A machine on which nothing runs.
 pub(crate) fn quiet() -> Report {
-    Report {
-        schema: SCHEMA,
-        taken_at: now(),
-        host: ReportHost { name: "devbox".to_owned(), boot_id: None, pid_namespace: None },
-        sources: vec![
-            source("processes", SourceState::Ok, "412 processes"),
-            source("maia", SourceState::Absent, "/tmp holds none of its files"),
-        ],
-        windows: Vec::new(),
-        records: Vec::new(),
-        claims: Vec::new(),
-        findings: Vec::new(),
-        needs: Vec::new(),
-        broken: Vec::new(),
-        machines: Vec::new(),
-        ended: Vec::new(),
-        left_overs: Vec::new(),
-        left_trees: Vec::new(),
-    }
+    let host = ReportHost { name: "devbox".to_owned(), boot_id: None, pid_namespace: None };
+    let sources = vec![
+        source("processes", SourceState::Ok, "412 processes"),
+        source("maia", SourceState::Absent, "/tmp holds none of its files"),
+    ];
+    Report { sources, ..Report::empty(now(), host) }
 }
 
 /// A machine with one of everything.

@@ -9,7 +9,6 @@ use crate::core::fleet::line::{Hello, Line, LookEnd, PartId, SCHEMA};
 use crate::core::fleet::order::{MOST_REQUESTS, OrderReceipt, Proposal, RawPlans, read_proposal};
 use crate::core::fleet::part::{Part, is_derived};
 use crate::core::model::fixed;
-use crate::core::model::report::SCHEMA as REPORT;
 use crate::core::model::text::shown;
 use crate::core::model::{
     EndedWindow, Finding, Key, RecordView, Report, ReportHost, SourceHealth, Tombstone,
@@ -332,22 +331,7 @@ impl Decoder {
             boot_id: hello.and_then(|hello| hello.boot.clone()),
             pid_namespace: hello.and_then(|hello| hello.pid_namespace),
         };
-        let mut report = Report {
-            schema: REPORT,
-            taken_at,
-            host,
-            sources: Vec::new(),
-            windows: Vec::new(),
-            records: Vec::new(),
-            claims: Vec::new(),
-            findings: Vec::new(),
-            needs: Vec::new(),
-            broken: Vec::new(),
-            left_overs: Vec::new(),
-            left_trees: Vec::new(),
-            machines: Vec::new(),
-            ended,
-        };
+        let mut report = Report { ended, ..Report::empty(taken_at, host) };
         // Records are told for themselves, and their claims come after them.
         let mut records: HashMap<&Key, &Arc<RecordView>> = HashMap::new();
         let ranks: HashMap<&PartId, usize> =

@@ -65,6 +65,26 @@ pub struct BrokenPath {
 }
 
 impl Report {
+    /// Makes one of a machine of which nothing is known.
+    pub(crate) fn empty(taken_at: Timestamp, host: ReportHost) -> Self {
+        Self {
+            schema: SCHEMA,
+            taken_at,
+            host,
+            sources: Vec::new(),
+            windows: Vec::new(),
+            records: Vec::new(),
+            claims: Vec::new(),
+            findings: Vec::new(),
+            needs: Vec::new(),
+            broken: Vec::new(),
+            left_overs: Vec::new(),
+            left_trees: Vec::new(),
+            machines: Vec::new(),
+            ended: Vec::new(),
+        }
+    }
+
     /// Returns what tells the processes of a window, or of a left-over, from all others.
     pub(crate) fn household(&self, key: &Key) -> Option<Household> {
         // The numbers of another machine are others here.

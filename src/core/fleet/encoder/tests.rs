@@ -3,7 +3,6 @@
 use jiff::Timestamp;
 
 use super::*;
-use crate::core::model::report::SCHEMA;
 use crate::core::model::{ReportHost, SourceState};
 
 fn report(sources: &[(&str, SourceState, &str)]) -> Report {
@@ -12,22 +11,9 @@ fn report(sources: &[(&str, SourceState, &str)]) -> Report {
         state: *state,
         detail: (*detail).into(),
     };
-    Report {
-        schema: SCHEMA,
-        taken_at: Timestamp::UNIX_EPOCH,
-        host: ReportHost { name: "devbox".to_owned(), boot_id: None, pid_namespace: None },
-        sources: sources.iter().map(source).collect(),
-        windows: Vec::new(),
-        records: Vec::new(),
-        claims: Vec::new(),
-        findings: Vec::new(),
-        needs: Vec::new(),
-        broken: Vec::new(),
-        left_overs: Vec::new(),
-        left_trees: Vec::new(),
-        machines: Vec::new(),
-        ended: Vec::new(),
-    }
+    let host = ReportHost { name: "devbox".to_owned(), boot_id: None, pid_namespace: None };
+    let sources = sources.iter().map(source).collect();
+    Report { sources, ..Report::empty(Timestamp::UNIX_EPOCH, host) }
 }
 
 #[test]

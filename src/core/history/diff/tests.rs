@@ -4,7 +4,6 @@ use jiff::Timestamp;
 use std::sync::Arc;
 
 use super::*;
-use crate::core::model::report::SCHEMA;
 use crate::core::model::{
     ClaimStatus, ClaimView, Code, ContextId, ContextSource, Finding, Format, Key, Location, Ownership,
     Reason, Record, RecordKind, RecordView, Remedy, Report, ReportHost, Resource, ResourceKind, Role,
@@ -13,22 +12,8 @@ use crate::core::model::{
 };
 
 fn report() -> Report {
-    Report {
-        schema: SCHEMA,
-        taken_at: Timestamp::UNIX_EPOCH,
-        host: ReportHost { name: "here".to_owned(), boot_id: None, pid_namespace: None },
-        sources: Vec::new(),
-        windows: Vec::new(),
-        records: Vec::new(),
-        claims: Vec::new(),
-        findings: Vec::new(),
-        needs: Vec::new(),
-        broken: Vec::new(),
-        machines: Vec::new(),
-        ended: Vec::new(),
-        left_overs: Vec::new(),
-        left_trees: Vec::new(),
-    }
+    let host = ReportHost { name: "here".to_owned(), boot_id: None, pid_namespace: None };
+    Report::empty(Timestamp::UNIX_EPOCH, host)
 }
 
 fn window(pid: u32) -> WindowView {
