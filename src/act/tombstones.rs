@@ -3,7 +3,7 @@
 //! until later.
 
 use std::ffi::OsStr;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use rustix::io::Errno;
 use serde::Serialize;
@@ -34,7 +34,7 @@ pub(crate) fn keep<D: Disk>(disk: &D, path: &Path, lesson: &Lesson, host: &Host)
     if lesson.descents.is_empty() {
         return Ok(());
     }
-    let path = &beside(path);
+    let path = &descents::beside(path);
     change(disk, path, || {
         let has_ended = |one: &Descent| one.counts_on(host) && lesson.ended.contains(&one.id);
         let mut all = descents::kept(path, host)?;
@@ -43,19 +43,13 @@ pub(crate) fn keep<D: Disk>(disk: &D, path: &Path, lesson: &Lesson, host: &Host)
     })
 }
 
-/// Returns the file of descents: one of its own, which versions of claimtop that know only of tombstones leave
-/// as it is.
-fn beside(tombstones: &Path) -> PathBuf {
-    tombstones.with_file_name("descents.jsonl")
-}
-
 /// Forgets all of them.
 ///
 /// # Errors
 /// The folder or the file cannot be made, or another claimtop is at it.
 pub(crate) fn drop_all<D: Disk>(disk: &D, path: &Path) -> Result<(), ActionError> {
     change(disk, path, || Ok(Vec::<Tombstone>::new()))?;
-    change(disk, &beside(path), || Ok(Vec::<Descent>::new()))
+    change(disk, &descents::beside(path), || Ok(Vec::<Descent>::new()))
 }
 
 fn change<D: Disk, T: Serialize>(
@@ -92,12 +86,14 @@ fn write<D: Disk>(
 
 #[cfg(test)]
 mod tests {
+    use std::fs::{File, Permissions};
+    use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, symlink};
+    use std::path::PathBuf;
+
     use super::*;
     use crate::act::fs::system::System;
     use crate::core::model::{ProcessId, Reason, SeenBelow};
     use crate::source::os::{clock, host};
-    use std::fs::{File, Permissions};
-    use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, symlink};
 
     /// A folder that is not there yet, and what one look has taught.
     struct Scene {
@@ -154,7 +150,7 @@ mod tests {
         }
 
         fn kept_below(&self) -> Vec<u32> {
-            let kept = descents::kept(&beside(&self.path()), &self.host).unwrap();
+            let kept = descents::kept(&descents::beside(&self.path()), &self.host).unwrap();
             kept.iter().map(|one| one.id.pid).collect()
         }
 
@@ -186,8 +182,8 @@ mod tests {
         scene.keep(&[7], &[]).unwrap();
         scene.keep_below(&[60], &[71]);
         assert_eq!((scene.kept(), scene.kept_below()), (vec![7], vec![60, 70]));
-        assert_eq!(std::fs::metadata(beside(&scene.path())).unwrap().mode() & 0o777, 0o600);
-        std::fs::set_permissions(beside(&scene.path()), Permissions::from_mode(0o666)).unwrap();
+        assert_eq!(std::fs::metadata(descents::beside(&scene.path())).unwrap().mode() & 0o777, 0o600);
+        std::fs::set_permissions(descents::beside(&scene.path()), Permissions::from_mode(0o666)).unwrap();
         assert_eq!(scene.kept_below(), [] as [u32; 0], "others could have written it");
         scene.keep_below(&[61], &[]);
         drop_all(&System, &scene.path()).unwrap();

@@ -1,6 +1,6 @@
 //! Reads who was seen below windows that have ended since, as claimtop keeps it in its state folder.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rustix::io::Errno;
@@ -9,6 +9,12 @@ use crate::core::model::descent::merged;
 use crate::core::model::{Descent, Host};
 use crate::source::os::fence::Fence;
 use crate::source::own_lines::{self, OwnLines};
+
+/// Returns where they are kept, beside the tombstones: a file of its own, which versions of claimtop that know only of
+/// tombstones leave as it is.
+pub(crate) fn beside(tombstones: &Path) -> PathBuf {
+    tombstones.with_file_name("descents.jsonl")
+}
 
 /// Reads the file when it has changed, and remembers what it was told is in it.
 #[derive(Default)]

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::format::Base;
+use crate::source::descents;
 use crate::source::os::fence::Fence;
 use crate::source::postgres::Target;
 use crate::source::sqlite::copies::COPIES;
@@ -63,7 +64,7 @@ impl Places {
 
     /// Returns the file of who was seen below windows that have ended, which lies there too.
     pub(crate) fn descents(&self) -> Option<PathBuf> {
-        self.tombstones().map(|path| path.with_file_name("descents.jsonl"))
+        self.tombstones().map(|path| descents::beside(&path))
     }
 
     /// Returns the folder in which guarded windows keep their ledgers, which lies beside the notes too.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::core::model::{Host, ProcessId, SeenBelow, Untrusted};
+use crate::core::model::{Host, Numbering, ProcessId, SeenBelow, Untrusted};
 
 /// The most processes that are kept of one window: the youngest ones.
 pub const MAX_OF_WINDOW: usize = 256;
@@ -42,10 +42,16 @@ pub struct Descent {
 impl Descent {
     /// Returns whether its numbers count where somebody looks.
     pub fn counts_on(&self, host: &Host) -> bool {
-        host.boot_id.as_deref() == Some(self.boot_id.raw())
-            && host.pid_namespace == Some(self.pid_namespace)
-            && host.time_namespace == Some(self.time_namespace)
-            && host.name == self.host.raw()
+        self.numbering().is_of(host)
+    }
+
+    fn numbering(&self) -> Numbering<'_> {
+        Numbering {
+            boot_id: self.boot_id.raw(),
+            pid_namespace: self.pid_namespace,
+            time_namespace: self.time_namespace,
+            host: self.host.raw(),
+        }
     }
 
     /// Returns whether it says all that another one says about the same process.
@@ -90,9 +96,8 @@ pub fn merged(mut all: Vec<Descent>, learnt: &[Descent]) -> Vec<Descent> {
 }
 
 /// What tells one process from all others.
-fn key(one: &Descent) -> (ProcessId, &str, u64, u64, &str) {
-    let Descent { id, boot_id, pid_namespace, time_namespace, host, below: _, kept_at: _ } = one;
-    (*id, boot_id.raw(), *pid_namespace, *time_namespace, host.raw())
+fn key(one: &Descent) -> (ProcessId, Numbering<'_>) {
+    (one.id, one.numbering())
 }
 
 #[cfg(test)]

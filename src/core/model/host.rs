@@ -25,6 +25,25 @@ impl Platform {
     }
 }
 
+/// Where the numbers of processes count, sorted by boot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Numbering<'a> {
+    pub(crate) boot_id: &'a str,
+    pub(crate) pid_namespace: u64,
+    pub(crate) time_namespace: u64,
+    pub(crate) host: &'a str,
+}
+
+impl Numbering<'_> {
+    /// Returns whether somebody who looks counts alike.
+    pub(crate) fn is_of(self, host: &Host) -> bool {
+        host.boot_id.as_deref() == Some(self.boot_id)
+            && host.pid_namespace == Some(self.pid_namespace)
+            && host.time_namespace == Some(self.time_namespace)
+            && host.name == self.host
+    }
+}
+
 /// The machine and the looker.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Host {

@@ -63,6 +63,7 @@ pub use self::folder::FolderId;
 pub use self::folder_size::{FolderSize, SortSize};
 pub(crate) use self::home::NamedHome;
 pub(crate) use self::home::{HomeFolder, HomePart};
+pub(crate) use self::host::Numbering;
 pub use self::host::{Host, Platform};
 pub use self::judged::{FarSession, HolderView, Judged, RecordShape, RecordView, StaleView};
 pub use self::key::{Key, KeyKind};

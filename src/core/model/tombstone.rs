@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::core::model::{Evidence, Host, ProcessId, Reason, Untrusted};
+use crate::core::model::{Evidence, Host, Numbering, ProcessId, Reason, Untrusted};
 
 /// The most tombstones that are kept; the oldest are forgotten first.
 pub(crate) const MAX_TOMBSTONES: usize = 4_096;
@@ -38,10 +38,16 @@ pub struct Tombstone {
 impl Tombstone {
     /// Returns whether its numbers count where somebody looks.
     pub(crate) fn counts_on(&self, host: &Host) -> bool {
-        host.boot_id.as_deref() == Some(self.boot_id.raw())
-            && host.pid_namespace == Some(self.pid_namespace)
-            && host.time_namespace == Some(self.time_namespace)
-            && host.name == self.host.raw()
+        self.numbering().is_of(host)
+    }
+
+    fn numbering(&self) -> Numbering<'_> {
+        Numbering {
+            boot_id: self.boot_id.raw(),
+            pid_namespace: self.pid_namespace,
+            time_namespace: self.time_namespace,
+            host: self.host.raw(),
+        }
     }
 
     pub(crate) fn evidence(&self) -> Evidence {
@@ -76,7 +82,6 @@ pub fn merged(mut all: Vec<Tombstone>, learnt: &[Tombstone]) -> Vec<Tombstone> {
 }
 
 /// What tells one process from all others.
-pub(crate) fn key(stone: &Tombstone) -> (ProcessId, &str, u64, u64, &str) {
-    let Tombstone { id, boot_id, pid_namespace, time_namespace, host, .. } = stone;
-    (*id, boot_id.raw(), *pid_namespace, *time_namespace, host.raw())
+pub(crate) fn key(stone: &Tombstone) -> (ProcessId, Numbering<'_>) {
+    (stone.id, stone.numbering())
 }
