@@ -8,8 +8,7 @@ use crate::core::fleet::identity::clone_of_own;
 use crate::core::fleet::line::Identity;
 use crate::core::fleet::resumed::{has_left_nothing, is_of_dead};
 use crate::core::model::{
-    ClaimStatus, Evidence, Key, Medium, Reason, RecordView, Releasable, Report, Untrusted, Verdict,
-    VerdictState,
+    ClaimStatus, Evidence, Key, Reason, RecordView, Releasable, Report, Untrusted, VerdictState,
 };
 
 /// Takes back that anybody is dead whom this machine took for its own, where another one that was heard has its ID.
@@ -48,18 +47,11 @@ pub(crate) fn doubt(report: &mut Report, other: &str) {
 }
 
 fn is_doubtful(record: &RecordView) -> bool {
-    let may_be_of_others = match record.ownership.medium {
-        Medium::Shared | Medium::Unknown => true,
-        Medium::Local | Medium::Mapped => false,
-    };
-    record.verdict.state == VerdictState::Dead && may_be_of_others
+    record.verdict.state == VerdictState::Dead && !record.ownership.medium.is_this_machines()
 }
 
 fn forget_death(record: &mut Arc<RecordView>, other: &str) {
     let says = format!("{other} has it as well, so its holder may be there");
     let shared = Evidence::new("machine ID", says, "its claimtop");
-    let before = record.verdict.evidence.iter().cloned();
-    let evidence = [shared].into_iter().chain(before).collect();
-    let (state, reason) = (VerdictState::Unknown, Reason::OtherHost);
-    Arc::make_mut(record).verdict = Verdict { state, reason, in_other_namespace: false, evidence };
+    Arc::make_mut(record).overrule(VerdictState::Unknown, Reason::OtherHost, shared);
 }

@@ -189,8 +189,8 @@ struct Look<'a> {
 }
 
 impl Look<'_> {
-    /// Says how a source fares. That it counts more or fewer things, such as processes, is no news by itself: it is said
-    /// along with whatever is.
+    /// Says how a source fares. That it counts more or fewer things, such as processes, is no news by itself: it is
+    /// said along with whatever is.
     fn source(&mut self, source: &SourceHealth) -> serde_json::Result<()> {
         let id = PartId { kind: PartKind::Source, id: source.id.clone() };
         let text = RawValue::from_string(json::to_line(source)?)?;

@@ -106,16 +106,9 @@ fn refused(told: &FarMachine) -> Option<Finding> {
 fn alike(speakers: &[Speaker<'_>]) -> BTreeSet<(usize, usize)> {
     let mut by: HashMap<(u8, &str, Option<u64>), Vec<usize>> = HashMap::new();
     for (at, one) in speakers.iter().enumerate() {
-        let marks = [
-            (0, one.identity.machine.as_deref(), None),
-            (1, one.identity.store.as_deref(), None),
-            (2, one.boot, one.pid_namespace),
-        ];
-        for (sort, mark, namespace) in marks {
-            if let Some(mark) = mark {
-                by.entry((sort, mark, namespace)).or_default().push(at);
-            }
-        }
+        let ids = marks(one.identity).map(|(sort, mark)| (sort, mark, None));
+        let boot = one.boot.map(|boot| (2, boot, one.pid_namespace));
+        ids.chain(boot).for_each(|mark| by.entry(mark).or_default().push(at));
     }
     let pairs = by.values().flat_map(|alike| {
         alike
@@ -143,7 +136,8 @@ impl<'a> Namespaces<'a> {
         Self { counted, clones: Clones::of(machines) }
     }
 
-    /// Returns whether a witness has said who it is, nobody else speaks for its namespace, and its machine ID is its own.
+    /// Returns whether a witness has said who it is, nobody else speaks for its namespace, and its machine ID is its
+    /// own.
     pub(crate) fn speaks_alone(&self, told: &FarMachine) -> bool {
         told.hello.is_some()
             && place(told).is_none_or(|place| self.counted.get(&place) == Some(&1))

@@ -16,7 +16,7 @@ use crate::core::judge::needs::rank;
 use crate::core::model::snapshot::MACHINE;
 use crate::core::model::{
     ClaimStatus, ClaimView, Code, Evidence, Finding, Key, MachineState, MachineView, NeedKind, Reason,
-    RecordView, Releasable, Report, SourceHealth, SourceState, Untrusted, Verdict, VerdictState, WindowView,
+    RecordView, Releasable, Report, SourceHealth, SourceState, Untrusted, VerdictState, WindowView,
 };
 use crate::core::plan::about::{Known, releasable};
 
@@ -226,15 +226,7 @@ fn forget_life(record: &mut Arc<RecordView>, view: &MachineView) {
     }
     let seen = Evidence::new("machine", format!("{} is silent", view.name), view.transport.as_str())
         .at(view.seen_at);
-    let before = record.verdict.evidence.iter().cloned();
-    let evidence = [seen].into_iter().chain(before).collect();
-    let record = Arc::make_mut(record);
-    record.verdict = Verdict {
-        state: VerdictState::Unknown,
-        reason: Reason::NotSeen,
-        in_other_namespace: false,
-        evidence,
-    };
+    Arc::make_mut(record).overrule(VerdictState::Unknown, Reason::NotSeen, seen);
 }
 
 /// Returns how it stands with a machine, among the sources.

@@ -34,8 +34,8 @@ pub(crate) enum Grace {
     Over,
 }
 
-/// Decides whether a host is there, by the age of its beat and what was known before. Where nothing was, what has passed
-/// since the database has started does not count against it.
+/// Decides whether a host is there, by the age of its beat and what was known before. Where nothing was, what has
+/// passed since the database has started does not count against it.
 pub(crate) fn presence(age: Duration, grace: Grace, before: Option<Presence>) -> Presence {
     let age = match (grace, before) {
         (Grace::Started(up), None) => age.saturating_sub(up),

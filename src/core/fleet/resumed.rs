@@ -13,8 +13,8 @@ use crate::core::model::{
 /// How many characters of a window's name a person may be asked to type.
 const TYPED_AT_MOST: usize = 40;
 
-/// Leaves what the dead here claim to the windows of other machines that are certain to run their sessions. Where such a
-/// machine is silent by now, nobody is known to hold it.
+/// Leaves what the dead here claim to the windows of other machines that are certain to run their sessions. Where
+/// such a machine is silent by now, nobody is known to hold it.
 pub(crate) fn hand_over(all: &mut Report, machines: &[FarMachine]) {
     let resumed = resumed(all, machines);
     if resumed.is_empty() {

@@ -14,7 +14,7 @@ use crate::core::fleet::identity::Namespaces;
 use crate::core::fleet::line::{Hello, hashed};
 use crate::core::model::{
     ClaimStatus, Code, Domain, Evidence, Finding, Holder, Key, MachineState, Reason, RecordView, Remedy,
-    Report, Tombstone, Untrusted, Verdict, VerdictState, WindowView,
+    Report, Tombstone, Untrusted, VerdictState, WindowView,
 };
 
 /// Judges by their own machines' witnesses the records here of whose holders nothing is known.
@@ -31,10 +31,7 @@ pub(crate) fn testify(all: &mut Report, machines: &[FarMachine]) {
         let Some((state, evidence)) = witnesses.iter().find_map(|witness| witness.on(record)) else {
             continue;
         };
-        let before = record.verdict.evidence.iter().cloned();
-        let evidence = [evidence].into_iter().chain(before).collect();
-        let verdict = Verdict { state, reason: Reason::Witnessed, in_other_namespace: false, evidence };
-        Arc::make_mut(record).verdict = verdict;
+        Arc::make_mut(record).overrule(state, Reason::Witnessed, evidence);
         changed.insert(record.key.clone(), Arc::clone(record));
     }
     if changed.is_empty() {
@@ -111,8 +108,8 @@ impl<'a> Witness<'a> {
             .map(|_| self.alive(format!("sees PID {pid} with start tick {start}")))
     }
 
-    /// Returns the window that is certain to run the session of a record whose holder is elsewhere, where the record does
-    /// not say in which namespace that is. That there is none says nothing.
+    /// Returns the window that is certain to run the session of a record whose holder is elsewhere, where the record
+    /// does not say in which namespace that is. That there is none says nothing.
     fn on_session(&self, record: &RecordView) -> Option<(VerdictState, Evidence)> {
         let session = record.session_id.as_ref()?;
         let is_elsewhere = matches!(record.verdict.reason, Reason::OtherHost | Reason::OtherNamespace);

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize, Serializer};
 
 use crate::core::model::{
     Evidence, Format, Generation, Key, Location, Reason, Record, RecordKind, Role, Untrusted, Verdict,
+    VerdictState,
 };
 
 /// A record's holder, as it is shown.
@@ -106,6 +107,13 @@ impl RecordView {
         verdicts
             .chain([(&mut self.evidence, &other.evidence)])
             .for_each(|(one, known)| one.share_with(known));
+    }
+
+    /// Judges it anew for a fact that counts before all that was known.
+    pub(crate) fn overrule(&mut self, state: VerdictState, reason: Reason, fact: Evidence) {
+        let known = self.verdict.evidence.iter().cloned();
+        let evidence = [fact].into_iter().chain(known).collect();
+        self.verdict = Verdict { state, reason, in_other_namespace: false, evidence };
     }
 
     /// Returns what it is and where it stands, as evidence.
