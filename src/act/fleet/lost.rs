@@ -1,7 +1,7 @@
 //! Keeps what a person says of a host that does not come back.
 
-use crate::source::postgres::Target;
 use crate::source::postgres::session::Session;
+use crate::source::postgres::{Target, run};
 
 const HOSTS: &str = "SELECT host::text, name, epoch::text FROM claimtop.hosts(null)";
 
@@ -31,7 +31,7 @@ pub(crate) enum Declared {
 /// # Errors
 /// The database does not answer, in words.
 pub(crate) fn hosts(target: &Target) -> Result<Vec<Host>, String> {
-    let rows = query(target, HOSTS, &[])?;
+    let rows = run(async { Session::new(target.clone()).query(HOSTS, &[]).await })?;
     let host = |row: &tokio_postgres::Row| {
         Some(Host { id: row.try_get(0).ok()?, name: row.try_get(1).ok()?, epoch: row.try_get(2).ok()? })
     };
@@ -44,22 +44,11 @@ pub(crate) fn hosts(target: &Target) -> Result<Vec<Host>, String> {
 /// The database does not answer or refuses, in words.
 pub(crate) fn declare(target: &Target, host: &Host, typed: &str) -> Result<Declared, String> {
     let parameters = [Some(host.id.clone()), Some(host.epoch.clone()), Some(typed.to_owned())];
-    let rows = query(target, DECLARE, &parameters)?;
-    let outcome: Option<String> = rows.first().and_then(|row| row.try_get(0).ok()).flatten();
+    let outcome = run(async { Session::new(target.clone()).text(DECLARE, &parameters).await })?;
     Ok(match outcome.as_deref() {
         Some("ok") => Declared::Kept,
         Some("seen") => Declared::Seen,
         Some("not-typed") => Declared::NotTyped,
         Some(_) | None => Declared::Changed,
     })
-}
-
-fn query(
-    target: &Target,
-    sql: &str,
-    parameters: &[Option<String>],
-) -> Result<Vec<tokio_postgres::Row>, String> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let runtime = runtime.map_err(|error| format!("failed to start a connection: {error}"))?;
-    runtime.block_on(async { Session::new(target.clone()).query(sql, parameters).await })
 }

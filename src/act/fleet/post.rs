@@ -1,6 +1,6 @@
 //! Publishes what a witness has to tell: the calls of its publisher, one after the other, over one connection.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -41,7 +41,7 @@ pub(crate) enum Posted {
 pub(crate) struct Post {
     session: Mutex<Session>,
     publisher: RefCell<Publisher>,
-    failures: RefCell<u32>,
+    failures: Cell<u32>,
     database: String,
     state: PathBuf,
     allowed_signers: Option<PathBuf>,
@@ -68,7 +68,7 @@ impl Post {
         Ok(Self {
             session,
             publisher,
-            failures: RefCell::default(),
+            failures: Cell::default(),
             database,
             state,
             allowed_signers,
@@ -107,7 +107,7 @@ impl Post {
             match next {
                 Ok(Next::Again) => {}
                 Ok(Next::Accepted { is_hot, orders }) => {
-                    self.failures.replace(0);
+                    self.failures.set(0);
                     let mut taken = Vec::new();
                     for order in orders {
                         taken.extend(self.take(order).await);
@@ -173,14 +173,13 @@ impl Post {
 
     async fn call(&self, Call { function, parameters }: Call) -> Result<String, String> {
         let sql = format!("SELECT claimtop.{function}");
-        let rows = self.session.lock().await.query(&sql, &parameters).await?;
-        let answer = rows.first().and_then(|row| row.try_get::<_, Option<String>>(0).ok().flatten());
+        let answer = self.session.lock().await.text(&sql, &parameters).await?;
         answer.ok_or_else(|| "it gives no answer".to_owned())
     }
 
     fn failed(&self, why: String) -> Result<Posted, ActionError> {
-        let failures = self.failures.borrow().saturating_add(1);
-        self.failures.replace(failures);
+        let failures = self.failures.get().saturating_add(1);
+        self.failures.set(failures);
         Ok(Posted::Failed(why, after_failure(failures, identity::mark()?.unsigned_abs())))
     }
 }

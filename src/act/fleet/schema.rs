@@ -20,9 +20,7 @@ const MOST_NOTES: usize = 100;
 /// # Errors
 /// The server cannot be reached or refuses, in words; nothing was changed then.
 pub(crate) fn apply(target: &Target, sql: &str) -> Result<Vec<String>, String> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let runtime = runtime.map_err(|error| format!("failed to start a connection: {error}"))?;
-    runtime.block_on(async {
+    postgres::run(async {
         let Connected { client, mut connection, allowance } = postgres::connect(target).await?;
         let notes = Arc::<Mutex<Vec<String>>>::default();
         let kept = Arc::clone(&notes);

@@ -1,7 +1,7 @@
 //! What was asked of hosts through the database and is not answered yet.
 //!
-//! Each question is a row there, under an ID of its own, so that it is one however often it is sent. Nobody is told that
-//! something was not done unless the database took it back before its host had taken it.
+//! Each question is a row there, under an ID of its own, so that it is one however often it is sent. Nobody is told
+//! that something was not done unless the database took it back before its host had taken it.
 
 use std::hash::{BuildHasher, RandomState};
 use std::path::Path;
@@ -147,7 +147,7 @@ impl Asked {
             Some(payload.clone()),
             signature.clone(),
         ];
-        let text = text(session, ASK, &parameters).await?;
+        let text = session.text(ASK, &parameters).await?.unwrap_or_default();
         let why = match outcome(&text) {
             Some(Outcome { outcome: "ok", number: Some(number), started }) => {
                 self.placed = Some((number, started));
@@ -182,7 +182,7 @@ impl Asked {
         match (state.as_str(), result) {
             ("done" | "refused" | "failed", Some(line)) => Ok(self.ended(roster, &line)),
             ("asked", _) if is_over => {
-                let text = text(session, WITHDRAW, &at).await?;
+                let text = session.text(WITHDRAW, &at).await?.unwrap_or_default();
                 // A server that has started since may have been restored to a time before it was taken.
                 let is_ours = |found: &Outcome<'_>| found.outcome == "ok" && found.started == started;
                 let why = "it was not taken within a minute, and will not be";
@@ -217,12 +217,6 @@ impl Asked {
             (Question::Do(_) | Question::Settle(_), _) => Step::Lost,
         }
     }
-}
-
-async fn text(session: &mut Session, sql: &str, parameters: &[Option<String>]) -> Result<String, String> {
-    let rows = session.query(sql, parameters).await?;
-    let text = rows.first().and_then(|row| row.try_get::<_, Option<String>>(0).ok().flatten());
-    Ok(text.unwrap_or_default())
 }
 
 fn outcome(text: &str) -> Option<Outcome<'_>> {

@@ -39,6 +39,16 @@ pub(crate) struct Connected {
     pub(crate) allowance: Allowance,
 }
 
+/// Runs what a command asks of a server, on this thread, until it is done.
+///
+/// # Errors
+/// As the work itself; or the system gives no means to wait for a connection.
+pub(crate) fn run<T>(work: impl Future<Output = Result<T, String>>) -> Result<T, String> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.map_err(|error| format!("failed to start a connection: {error}"))?;
+    runtime.block_on(work)
+}
+
 /// Connects to the first of the target's hosts that takes it.
 ///
 /// # Errors

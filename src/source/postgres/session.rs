@@ -75,6 +75,19 @@ impl Session {
         Ok(rows)
     }
 
+    /// Runs one statement that gives one text; `None` is no row, or no text in it.
+    ///
+    /// # Errors
+    /// As for [`Self::query`].
+    pub(crate) async fn text(
+        &mut self,
+        sql: &str,
+        parameters: &[Option<String>],
+    ) -> Result<Option<String>, String> {
+        let rows = self.query(sql, parameters).await?;
+        Ok(rows.first().and_then(|row| row.try_get(0).ok()).flatten())
+    }
+
     async fn connect(&self) -> Result<Open, String> {
         let Connected { client, connection, allowance } = connect(&self.target).await?;
         let driver = tokio::spawn(async move {
