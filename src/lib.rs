@@ -88,10 +88,11 @@
 //!
 //! # How processes are ended
 //!
-//! What a window has left running, or a window itself, is ended by the same road. A plan holds the print of each process (start,
-//! executable, arguments, where the kernel has put them). `act::stop` opens a pidfd of each first and reads what its PID means
-//! *after* that: what still lives then had its PID all the while, so it is what the pidfd stays with. What was started below
-//! a confirmed process since is ended with it unless it may be an agent. Nothing is ever signalled by a number.
+//! What a window has left running, or a window itself, is ended by the same road. A plan holds the print of each
+//! process (start, executable, arguments, where the kernel has put them). `act::stop` opens a pidfd of each first and
+//! reads what its PID means *after* that: what still lives then had its PID all the while, so it is what the pidfd
+//! stays with. What was started below a confirmed process since is ended with it unless it may be an agent. Nothing
+//! is ever signalled by a number.
 //!
 //! # What is only read
 //!

@@ -1,10 +1,10 @@
 //! A seeded simulation of machines that share a home, boot again, are cloned and take orders, and of a network that
 //! delays, breaks, drops and reorders, against an oracle that knows who lives and what was done.
 //!
-//! Over every seed **no holder that lives is called dead or let go**, whatever of its own machine's claimtop arrives here,
-//! **no order is carried out twice**, and what is said to have become of one is what has become of it.
-//! Numbers are few, so that a PID comes back with the very start that it had before a reboot.
-//! `CLAIMTOP_SIM_SEEDS=50000` runs more seeds, from `CLAIMTOP_SIM_FIRST` on; `CLAIMTOP_SIM_SEED=7` prints one.
+//! Over every seed **no holder that lives is called dead or let go**, whatever of its own machine's claimtop arrives
+//! here, **no order is carried out twice**, and what is said to have become of one is what has become of it. Numbers
+//! are few, so that a PID comes back with the very start that it had before a reboot. `CLAIMTOP_SIM_SEEDS=50000` runs
+//! more seeds, from `CLAIMTOP_SIM_FIRST` on; `CLAIMTOP_SIM_SEED=7` prints one.
 
 #![expect(
     clippy::unwrap_used,

@@ -61,7 +61,8 @@ impl Ordered {
         Ok(Self { work: Some(work), answers, is_over, thread: Some(thread) })
     }
 
-    /// Asks for work, whose answer bears the same number. What is too much is passed over: whoever asks finds that it was not done.
+    /// Asks for work, whose answer bears the same number. What is too much is passed over: whoever asks finds that it
+    /// was not done.
     pub(super) fn ask(&self, number: i64, work: Work) {
         if let Some(sender) = &self.work {
             let _ = sender.try_send((number, work));

@@ -1,4 +1,5 @@
-//! The loop of a witness: what looks find is told in beats, and what is asked of this host is done, none delaying another.
+//! The loop of a witness: what looks find is told in beats, and what is asked of this host is done, none delaying
+//! another.
 
 use std::collections::VecDeque;
 use std::future::Future;

@@ -1,5 +1,5 @@
-//! A fleet of 1,000 hosts with 50 windows each, whose simulated witnesses call the real functions of a real server: what
-//! beats cost it, what goes over the wire, what a viewer reads, and how that grows from 10 hosts on.
+//! A fleet of 1,000 hosts with 50 windows each, whose simulated witnesses call the real functions of a real server:
+//! what beats cost it, what goes over the wire, what a viewer reads, and how that grows from 10 hosts on.
 
 #![expect(
     clippy::disallowed_methods,

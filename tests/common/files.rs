@@ -74,11 +74,11 @@ impl WorldFile {
         }
     }
 
-    /// Replaces `{{5 min ago}}` by the instant, `{{naive 5 min ago}}` by the same without a
-    /// zone (in UTC), `{{ms 5 min ago}}` by milliseconds since 1970, `{{s 5 min ago}}` by
-    /// seconds and `{{tick 5 min ago}}` by ticks since boot; `{{local 5 min ago}}` is the time in
-    /// the host's zone, without it, and `{{lstart 5 min ago}}` the same in the words of `ps -o lstart=`. `{{pid 7}}`, `{{start 7}}`, `{{path /x}}` and `{{host}}` stand
-    /// for themselves here, and for what is real in the demo.
+    /// Replaces `{{5 min ago}}` by the instant, `{{naive 5 min ago}}` by the same without a zone (in UTC), `{{ms 5
+    /// min ago}}` by milliseconds since 1970, `{{s 5 min ago}}` by seconds and `{{tick 5 min ago}}` by ticks since
+    /// boot; `{{local 5 min ago}}` is the time in the host's zone, without it, and `{{lstart 5 min ago}}` the same in
+    /// the words of `ps -o lstart=`. `{{pid 7}}`, `{{start 7}}`, `{{path /x}}` and `{{host}}` stand for themselves
+    /// here, and for what is real in the demo.
     pub(super) fn filled(&self, text: &str) -> String {
         let mut out = String::new();
         let mut rest = text;

@@ -1,5 +1,5 @@
-//! A proxy on the wire between claimtop's own witness or viewer and the database: it cuts, delays and duplicates at every
-//! message, straight, through a pooler and under TLS.
+//! A proxy on the wire between claimtop's own witness or viewer and the database: it cuts, delays and duplicates at
+//! every message, straight, through a pooler and under TLS.
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};

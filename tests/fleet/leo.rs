@@ -1,4 +1,5 @@
-//! A row of LEO's that names a process of another host, where the fleet shares LEO's database: that host's witness judges it.
+//! A row of LEO's that names a process of another host, where the fleet shares LEO's database: that host's witness
+//! judges it.
 
 use std::process::Command;
 

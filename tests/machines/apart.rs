@@ -1,5 +1,5 @@
-//! Machines made of namespaces, each with a machine ID and a boot of its own: they boot again, are cloned, and have a clock
-//! that is wrong.
+//! Machines made of namespaces, each with a machine ID and a boot of its own: they boot again, are cloned, and have a
+//! clock that is wrong.
 
 use std::process::Command;
 
@@ -16,10 +16,15 @@ fn boot(world: &World, machine: &str, number: u32) {
 
 /// Opens the screen.
 pub(super) fn screen(world: &World) -> Screen {
+    screen_with(world, "/usr/bin:/bin")
+}
+
+/// Opens the screen, which finds its programs in these folders.
+pub(super) fn screen_with(world: &World, path: &str) -> Screen {
     let folders = ["home", "tmp"].map(|name| world.path(name).to_str().unwrap().to_owned());
     let arguments = ["--home", &folders[0], "--tmp", &folders[1]].map(str::to_owned);
     let mut command = claimtop(&arguments);
-    command.env("PATH", "/usr/bin:/bin");
+    command.env("PATH", path);
     let mut screen = Screen::start(command, 160, 40);
     screen.wait_for("1 Now");
     screen

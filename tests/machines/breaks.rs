@@ -1,5 +1,5 @@
-//! The connection breaks at each message of an order, whatever is ordered: it is known what was done, and nothing is done
-//! twice.
+//! The connection breaks at each message of an order, whatever is ordered: it is known what was done, and nothing is
+//! done twice.
 
 use std::path::PathBuf;
 
@@ -37,8 +37,8 @@ impl Operation<'_> {
         }
     }
 
-    /// Breaks the connection at these lines, and checks that what is said of the order is what is so. Returns whether it was
-    /// done.
+    /// Breaks the connection at these lines, and checks that what is said of the order is what is so. Returns whether
+    /// it was done.
     #[track_caller]
     fn check(&self, cuts: &[&str]) -> bool {
         let Self { stage, command, is_done } = self;

@@ -1,4 +1,5 @@
-//! An order is carried out for 60 s after its plan was made, by the clock of whoever carries it out, and not after that.
+//! An order is carried out for 60 s after its plan was made, by the clock of whoever carries it out, and not after
+//! that.
 
 use std::ffi::OsString;
 use std::path::PathBuf;

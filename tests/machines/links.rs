@@ -1,5 +1,5 @@
-//! A machine behind a real OpenSSH server whose link is bad, or which stands still: nothing of it is lost, and nobody of it is
-//! said to be dead.
+//! A machine behind a real OpenSSH server whose link is bad, or which stands still: nothing of it is lost, and nobody
+//! of it is said to be dead.
 
 use rustix::process::Signal;
 

@@ -5,8 +5,8 @@ use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
+use super::apart::screen;
 use super::far::{are_possible, json};
-use super::pty::{Screen, claimtop};
 use super::stage::{BEGIN, Made, Stage};
 use super::world::World;
 
@@ -287,22 +287,12 @@ fn a_machine_that_lies_about_plans_and_receipts_misleads_about_itself_alone() {
     assert_eq!(entries[0]["outcome"]["ended"], "changed");
 }
 
-/// Opens the screen.
-fn screen(stage: &Stage) -> Screen {
-    let folders = ["home", "tmp"].map(|name| stage.world.path(name).to_str().unwrap().to_owned());
-    let arguments = ["--home", &folders[0], "--tmp", &folders[1]].map(str::to_owned);
-    let mut command = claimtop(&arguments);
-    command.env("PATH", "/usr/bin:/bin");
-    Screen::start(command, 160, 40)
-}
-
 #[test]
 fn on_the_screen_a_claim_there_is_released_and_taken_back_and_a_lost_receipt_is_asked_for() {
     let stage = Stage::new(Made::Home, "operate");
     stage.end();
     stage.rest(&stage.key());
-    let mut screen = screen(&stage);
-    screen.wait_for("1 Now");
+    let mut screen = screen(&stage.world);
     screen.press(&format!("4/{}", stage.name));
     screen.wait_for(&format!("/{}", stage.name));
     screen.press("\r");

@@ -8,10 +8,11 @@ use std::process::{Child, Command, Stdio};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
+use super::apart::screen_with;
 use super::far::{are_possible, json};
 use super::missing::skip_for_want_of;
 use super::program;
-use super::pty::{Screen, claimtop};
+use super::pty::Screen;
 use super::world::{Answer, World};
 
 /// The link.
@@ -230,11 +231,7 @@ impl Server {
 
     /// Opens the screen here.
     pub(super) fn screen(&self) -> Screen {
-        let folders = ["home", "tmp"].map(|name| self.world.path(name).to_str().unwrap().to_owned());
-        let arguments = ["--home", &folders[0], "--tmp", &folders[1]].map(str::to_owned);
-        let mut command = claimtop(&arguments);
-        command.env("PATH", self.path());
-        let mut screen = Screen::start(command, 160, 40);
+        let mut screen = screen_with(&self.world, &self.path());
         screen.wait_for("8 Machines 1");
         screen
     }

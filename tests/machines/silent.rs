@@ -4,8 +4,8 @@ use std::process::Stdio;
 
 use rustix::process::{Pid, Signal, kill_process};
 
+use super::apart::screen;
 use super::far::{are_possible, configure};
-use super::pty::{Screen, claimtop};
 use super::world::World;
 
 /// Tells once what another machine has told, and nothing more; whoever comes again finds nobody.
@@ -43,13 +43,9 @@ fn its_rows_stay_and_nobody_of_it_is_said_to_live_or_to_be_dead() {
     let told = world.write("told", &told(&world));
     let path = told.to_str().unwrap();
     configure(&world, &[], &[("devbox", &["sh", "-c", ONCE, "sh", path])]);
-    let folders = ["home", "tmp"].map(|name| world.path(name).to_str().unwrap().to_owned());
-    let arguments = ["--home", &folders[0], "--tmp", &folders[1]].map(str::to_owned);
-    let mut command = claimtop(&arguments);
-    command.env("PATH", "/usr/bin:/bin");
-    let mut screen = Screen::start(command, 160, 40);
-    screen.wait_for("1 Now");
-    // Agents of other tests may run on this machine, and what it sees itself of this one's lies in a folder of its name.
+    let mut screen = screen(&world);
+    // Agents of other tests may run on this machine, and what it sees itself of this one's lies in a folder of its
+    // name.
     screen.press("2/devbox-");
     screen.wait_for("/devbox-");
     screen.press("\r");

@@ -1,7 +1,7 @@
 //! Orders in the simulation: asked for here, carried out there, while lines are late and machines boot again.
 //!
-//! The questions, the orders, their receipts and what both sides remember are the real code. The journal and the files are
-//! the simulation's: what the disk can do to them `tests/sim` and `tests/act` prove.
+//! The questions, the orders, their receipts and what both sides remember are the real code. The journal and the
+//! files are the simulation's: what the disk can do to them `tests/sim` and `tests/act` prove.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;

@@ -173,7 +173,8 @@ fn a_home_that_others_could_turn_elsewhere_is_not_followed_and_said_so() {
 fn no_record(report: &Value, window: &Window) -> String {
     let of_it = format!("(PID {}): no system has a record of it", window.0.id());
     let mut findings = report["findings"].as_array().unwrap().iter();
-    let message = findings.find_map(|finding| finding["message"].as_str().filter(|said| said.contains(&of_it)));
+    let message =
+        findings.find_map(|finding| finding["message"].as_str().filter(|said| said.contains(&of_it)));
     message.unwrap_or_else(|| panic!("{}", report["findings"])).to_owned()
 }
 

@@ -8,8 +8,8 @@ use crate::core::model::{
 /// How many of the machines that cannot be heard are named.
 const NAMED: usize = 3;
 
-/// Returns the machines that cannot say who lives on them, each of the first ones with the reason. Where this one is among
-/// them, as a host of a fleet, what is seen here says it.
+/// Returns the machines that cannot say who lives on them, each of the first ones with the reason. Where this one is
+/// among them, as a host of a fleet, what is seen here says it.
 pub(super) fn unheard(machines: &[FarMachine], here: &Host) -> Vec<String> {
     let is_here = |one: &FarMachine| {
         let hello = one.hello.as_ref().filter(|hello| hello.boot.is_some());

@@ -9,8 +9,9 @@ use super::left_over::{self, Order};
 use crate::cli::environment::{self, STAND_IN_VARIABLE};
 use crate::cli::failure::Exit;
 
-/// Waits until whoever started this process is gone. A line that is an order is left to go on; one that is a hook is run, and what that prints is the answer, as JSON; each other line that comes in names a program to
-/// start as another stand-in; the answer is its PID. The first answer comes unasked.
+/// Waits until whoever started this process is gone. A line that is an order is left to go on; one that is a hook is
+/// run, and what that prints is the answer, as JSON; each other line that comes in names a program to start as
+/// another stand-in; the answer is its PID. The first answer comes unasked.
 ///
 /// Both a closed pipe and the kernel tell of the end: a stopped process does not notice the
 /// first, so it must not be stopped before that first answer.

@@ -1,5 +1,5 @@
-//! The programs that machines are reached by and that sign: each in a session of its own, so that nothing it starts can ask a person
-//! at this terminal.
+//! The programs that machines are reached by and that sign: each in a session of its own, so that nothing it starts
+//! can ask a person at this terminal.
 
 use std::ffi::OsString;
 use std::io;

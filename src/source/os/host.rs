@@ -116,8 +116,8 @@ pub(crate) fn name() -> String {
     rustix::system::uname().nodename().to_string_lossy().into_owned()
 }
 
-/// Returns whether this is a distribution under WSL: Microsoft's kernel, and the folder that its init keeps. A container
-/// there has the kernel alone.
+/// Returns whether this is a distribution under WSL: Microsoft's kernel, and the folder that its init keeps. A
+/// container there has the kernel alone.
 pub(crate) fn is_wsl() -> bool {
     let release = rustix::system::uname().release().to_string_lossy().to_ascii_lowercase();
     release.contains("microsoft") && stat(Path::new("/run/WSL")).is_ok()

@@ -27,7 +27,7 @@ pub(crate) fn measured(_of: &Household) -> Vec<Member> {
     Vec::new()
 }
 
-/// Nor what they do.
+/// Nor those of any other process.
 pub(crate) fn measures(_those: &[ProcessId]) -> BTreeMap<ProcessId, Measure> {
     BTreeMap::new()
 }
