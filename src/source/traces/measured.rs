@@ -4,14 +4,15 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::{SignedDuration, Timestamp};
 
-use crate::core::model::{InputEnd, ProcessId, Trace};
+use crate::core::model::{InputEnd, Port, ProcessId, Trace};
 use crate::source::os::processes::measure::Measure;
-use crate::source::os::processes::{inputs, measures};
+use crate::source::os::processes::{count_clients, inputs, measures};
 
 /// How long a measurement counts. What acts, and whoever opens the evidence, measures anew.
 const LASTS: SignedDuration = SignedDuration::from_secs(30);
-/// How long it counts who is at the other end of an input: whoever is gone does not come back.
-const INPUTS_LAST: SignedDuration = SignedDuration::from_secs(90);
+/// How long it counts who is at the other end of an input and how many are connected to a port: of the ones whoever is
+/// gone does not come back, and of the others all are counted again before a port is taken away.
+const ENDS_LAST: SignedDuration = SignedDuration::from_secs(90);
 /// How many old measurements a look repeats, the oldest first: at least so many, and at most this part of
 /// all. To add up the pages of a process alone takes as long as to read ten others in a look.
 const FEWEST: usize = 2;
@@ -23,7 +24,7 @@ pub(super) struct Measured {
     known: BTreeMap<ProcessId, (Timestamp, Measure)>,
     /// Of those that nobody stands above.
     inputs: BTreeMap<ProcessId, InputEnd>,
-    inputs_read_at: Option<Timestamp>,
+    ends_read_at: Option<Timestamp>,
 }
 
 impl Measured {
@@ -38,11 +39,11 @@ impl Measured {
     ) {
         self.known.retain(|id, _| those.contains(id));
         let is_any_new = tops.iter().any(|id| !self.known.contains_key(id));
-        let are_old = |at: Timestamp| is_over(at, INPUTS_LAST, now);
-        let asks = is_any_new || self.inputs_read_at.is_none_or(are_old);
+        let are_old = |at: Timestamp| is_over(at, ENDS_LAST, now);
+        let asks = is_any_new || self.ends_read_at.is_none_or(are_old);
         if asks {
             self.inputs = inputs(tops, uid);
-            self.inputs_read_at = Some(now);
+            self.ends_read_at = Some(now);
         }
         let mut due: Vec<ProcessId> =
             those.iter().filter(|id| !self.known.contains_key(id)).copied().collect();
@@ -53,7 +54,18 @@ impl Measured {
             (false, false) => self.old(now, FEWEST.max(those.len() / PART)),
         });
         let mut found = measures(&due);
-        self.known.extend(due.into_iter().map(|id| (id, (now, found.remove(&id).unwrap_or_default()))));
+        for id in due {
+            let mut measure = found.remove(&id).unwrap_or_default();
+            if let Some((_, before)) = self.known.get(&id) {
+                keep_clients(&mut measure, before);
+            }
+            self.known.insert(id, (now, measure));
+        }
+        let ports = self.known.values_mut().flat_map(|(_, measure)| measure.ports.iter_mut().flatten());
+        let ports: Vec<&mut Port> = ports.collect();
+        if asks || is_shown || ports.iter().any(|port| port.clients.is_none()) {
+            count_clients(ports);
+        }
     }
 
     /// Returns whose turn it is to be measured again, at most so many.
@@ -75,6 +87,15 @@ impl Measured {
     }
 }
 
+/// Takes over how many were connected to the ports that a process had before as well.
+fn keep_clients(measure: &mut Measure, before: &Measure) {
+    let known: Vec<&Port> = before.ports.iter().flatten().collect();
+    for port in measure.ports.iter_mut().flatten() {
+        let same = known.iter().find(|one| (one.number, one.address) == (port.number, port.address));
+        port.clients = same.and_then(|one| one.clients);
+    }
+}
+
 /// Returns whether a time has passed since; also when the clock was set back.
 fn is_over(at: Timestamp, time: SignedDuration, now: Timestamp) -> bool {
     now.duration_since(at).abs() >= time
@@ -82,7 +103,71 @@ fn is_over(at: Timestamp, time: SignedDuration, now: Timestamp) -> bool {
 
 #[cfg(test)]
 mod tests {
+    #[cfg(target_os = "linux")]
+    use std::{
+        net::{SocketAddr, TcpListener, TcpStream},
+        os::fd::OwnedFd,
+        process::{Child, Command},
+    };
+
     use super::*;
+    #[cfg(target_os = "linux")]
+    use crate::source::os::processes::linux::proc::{Proc, Reading};
+
+    /// A process that listens on a port, and is ended with this.
+    #[cfg(target_os = "linux")]
+    struct Server(Child, SocketAddr);
+
+    #[cfg(target_os = "linux")]
+    impl Server {
+        #[expect(clippy::disallowed_methods, reason = "the test starts its own processes")]
+        fn start() -> Self {
+            let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+            let at = listener.local_addr().unwrap();
+            Self(Command::new("sleep").arg("600").stdin(OwnedFd::from(listener)).spawn().unwrap(), at)
+        }
+
+        fn id(&self) -> ProcessId {
+            let Reading::Read(line) = Proc::open().unwrap().process(self.0.id()) else { panic!("it runs") };
+            line.process.id
+        }
+
+        fn client(&self) -> TcpStream {
+            TcpStream::connect(self.1).unwrap()
+        }
+    }
+
+    #[cfg(target_os = "linux")]
+    impl Drop for Server {
+        fn drop(&mut self) {
+            let _ = self.0.kill();
+            let _ = self.0.wait();
+        }
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn clients_are_counted_of_new_ports_and_for_whoever_looks_and_else_now_and_then() {
+        let (server, later) = (Server::start(), Server::start());
+        let (one, two) = (server.id(), later.id());
+        let mut measured = Measured::default();
+        let mut look = |those: &[ProcessId], after: i64, is_shown: bool| {
+            let now = Timestamp::UNIX_EPOCH + SignedDuration::from_secs(after);
+            measured.refresh((&those.iter().copied().collect(), &[]), 0, is_shown, now);
+            let ports = measured.known.get(&one).unwrap().1.ports.as_ref().unwrap();
+            ports.first().unwrap().clients
+        };
+        assert_eq!(look(&[one], 0, false), Some(0));
+        let _first = server.client();
+        assert_eq!(look(&[one], 30, false), Some(0), "a measurement that is repeated counts nobody");
+        assert_eq!(look(&[one], 60, true), Some(1), "a person looks");
+        let _second = server.client();
+        assert_eq!(look(&[one], 89, false), Some(1));
+        assert_eq!(look(&[one], 90, false), Some(2), "after a while all are counted");
+        let _third = server.client();
+        assert_eq!(look(&[one], 120, false), Some(2));
+        assert_eq!(look(&[one, two], 121, false), Some(3), "whoever is new is counted with all others");
+    }
 
     #[test]
     fn a_look_repeats_few_measurements_and_the_oldest_first() {

@@ -146,7 +146,7 @@ pub(crate) fn settled_tick() -> u64 {
     system::settled_tick()
 }
 
-/// Measures these processes; none is there that has gone.
+/// Measures these processes, but does not count the clients of their ports; none is there that has gone.
 pub(crate) fn measures(those: &[ProcessId]) -> BTreeMap<ProcessId, Measure> {
     system::measures(those)
 }
@@ -170,6 +170,11 @@ pub(crate) fn measured(of: &Household) -> Vec<Member> {
 /// Returns the TCP ports that each of these processes listens on, as far as that may be read.
 pub(crate) fn ports(those: &[ProcessId]) -> BTreeMap<ProcessId, Vec<Port>> {
     system::ports(those)
+}
+
+/// Counts who is connected to each of these ports, as far as that may be read.
+pub(crate) fn count_clients(ports: Vec<&mut Port>) {
+    system::count_clients(ports);
 }
 
 /// Returns the sockets that listen on each of these ports, as far as that may be read.

@@ -37,6 +37,9 @@ pub(crate) fn ports(_those: &[ProcessId]) -> BTreeMap<ProcessId, Vec<Port>> {
     BTreeMap::new()
 }
 
+/// Nor who is connected there.
+pub(crate) fn count_clients(_ports: Vec<&mut Port>) {}
+
 /// Nor who waits there.
 pub(crate) fn listeners(_wanted: &BTreeSet<u16>) -> BTreeMap<u16, Vec<u64>> {
     BTreeMap::new()

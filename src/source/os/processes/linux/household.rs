@@ -9,6 +9,7 @@ use crate::core::judge::tool_shell::tool_command;
 use crate::core::model::{Household, Member, ProcessId, ProcessState, Untrusted};
 use crate::source::os::processes::linux::measure::measures;
 use crate::source::os::processes::linux::proc::{Proc, Reading};
+use crate::source::os::processes::linux::tcp::count_clients;
 use crate::source::os::processes::linux::ticks::ticks_per_second;
 use crate::source::os::processes::linux::{details, print};
 use crate::source::os::processes::measure::Measure;
@@ -23,6 +24,7 @@ pub(crate) fn measured(of: &Household) -> Vec<Member> {
     let those = tree(&print::parents(&mut proc).unwrap_or_default(), of);
     let ids: Vec<ProcessId> = those.iter().map(|(id, _)| *id).collect();
     let mut measures = measures(&mut proc, &ids);
+    count_clients(measures.values_mut().filter_map(|one| one.ports.as_mut()).flatten().collect());
     let members = those.into_iter().filter_map(|(id, parent)| {
         let folder = proc.folder_of(id)?;
         // What an agent was started with may be what a person asked of it.

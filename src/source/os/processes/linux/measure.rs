@@ -9,7 +9,7 @@ use crate::source::os::processes::linux::proc::Proc;
 use crate::source::os::processes::linux::{hindrance, load, tcp};
 use crate::source::os::processes::measure::Measure;
 
-/// Measures these processes; none is there that has gone.
+/// Measures these processes, but does not count the clients of their ports; none is there that has gone.
 pub(crate) fn measures(proc: &mut Proc, those: &[ProcessId]) -> BTreeMap<ProcessId, Measure> {
     let mut sockets = BTreeMap::new();
     let mut all = BTreeMap::new();

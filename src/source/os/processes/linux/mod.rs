@@ -101,7 +101,7 @@ pub(crate) fn loads(those: &[ProcessId]) -> Vec<(ProcessId, Option<Load>)> {
     those.iter().map(|id| (*id, load::read(&mut proc, *id))).collect()
 }
 
-/// Measures these processes.
+/// Measures these processes, but does not count the clients of their ports.
 pub(crate) fn measures(those: &[ProcessId]) -> BTreeMap<ProcessId, Measure> {
     if those.is_empty() {
         return BTreeMap::new();
@@ -115,6 +115,11 @@ pub(crate) fn ports(those: &[ProcessId]) -> BTreeMap<ProcessId, Vec<Port>> {
         return BTreeMap::new();
     }
     Proc::open().map(|mut proc| tcp::ports(&mut proc, those)).unwrap_or_default()
+}
+
+/// Counts who is connected to each of these ports.
+pub(crate) fn count_clients(ports: Vec<&mut Port>) {
+    tcp::count_clients(ports);
 }
 
 /// Returns the sockets that listen on each of these ports, by their inodes.

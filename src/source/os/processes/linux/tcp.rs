@@ -34,14 +34,16 @@ struct Socket {
     inode: u64,
 }
 
-/// Returns the ports that each of these processes listens on; none is there of whom that cannot be told,
-/// such as one in another network.
+/// Returns the ports that each of these processes listens on, and who is connected to them; none is there of whom that
+/// cannot be told, such as one in another network.
 pub(crate) fn ports(proc: &mut Proc, those: &[ProcessId]) -> BTreeMap<ProcessId, Vec<Port>> {
     let open = those.iter().filter_map(|id| {
         let folder = proc.folder_of(*id)?;
         Some((*id, here(folder.as_fd(), links::opened(folder.as_fd()).ok()?.sockets)?))
     });
-    of_sockets(open.collect())
+    let mut all = of_sockets(open.collect());
+    count_clients(all.values_mut().flatten().collect());
+    all
 }
 
 /// Returns the sockets of a process where they are of this network (network_namespaces(7)).
@@ -52,24 +54,33 @@ pub(crate) fn here(folder: BorrowedFd<'_>, sockets: Vec<u64>) -> Option<Vec<u64>
     (sockets.is_empty() || is_here()).then_some(sockets)
 }
 
-/// Returns the ports that each process listens on by the sockets that it has open, which are of this network.
+/// Returns the ports that each process listens on by the sockets that it has open, which are of this network. Nobody
+/// is counted who is connected to them: to have the kernel go through all connections takes as long as to measure a
+/// process.
 pub(crate) fn of_sockets(open: BTreeMap<ProcessId, Vec<u64>>) -> BTreeMap<ProcessId, Vec<Port>> {
     if open.values().all(Vec::is_empty) {
         return open.into_keys().map(|id| (id, Vec::new())).collect();
     }
     let (listening, is_whole) = sockets(LISTEN, |_| true);
-    let own = || open.values().flat_map(|inodes| among(&listening, None, inodes));
-    // Whoever is connected is so in the family of what listens.
-    let is_asked = |family| own().any(|port| port.address.is_ipv6() == (family == AddressFamily::INET6));
-    let connected = own().next().map(|_| sockets(ESTABLISHED, is_asked));
-    let connected = connected.as_ref().filter(|(_, is_whole)| *is_whole).map(|(all, _)| all.as_slice());
     let told = open.into_iter().map(|(id, inodes)| {
         let is_sure = is_whole || inodes.is_empty();
-        (id, is_sure, among(&listening, connected, &inodes))
+        (id, is_sure, among(&listening, &inodes))
     });
     told.filter(|(_, is_sure, ports)| *is_sure || !ports.is_empty())
         .map(|(id, _, ports)| (id, ports))
         .collect()
+}
+
+/// Counts who is connected to each of these ports.
+pub(crate) fn count_clients(ports: Vec<&mut Port>) {
+    // Whoever is connected is so in the family of what listens.
+    let is_asked =
+        |family| ports.iter().any(|port| port.address.is_ipv6() == (family == AddressFamily::INET6));
+    let (connected, is_whole) = sockets(ESTABLISHED, is_asked);
+    for port in ports {
+        let count = connected.iter().filter(|one| one.port == port.number).count();
+        port.clients = u32::try_from(count).ok().filter(|_| is_whole);
+    }
 }
 
 /// Returns every port that somebody listens on; `None` where not all could be read.
@@ -119,16 +130,11 @@ fn sockets(state: u8, is_asked: impl Fn(AddressFamily) -> bool) -> (Vec<Socket>,
     (all.filter(|socket| socket.state == state).collect(), is_whole)
 }
 
-/// Returns the ports among those who listen whose sockets have these inodes, which are in order; and how
-/// many are connected to each, where that is known.
-fn among(listening: &[Socket], connected: Option<&[Socket]>, inodes: &[u64]) -> Vec<Port> {
+/// Returns the ports among those who listen whose sockets have these inodes, which are in order.
+fn among(listening: &[Socket], inodes: &[u64]) -> Vec<Port> {
     let own = listening.iter().filter(|one| inodes.binary_search(&one.inode).is_ok());
-    let clients = |port: u16| {
-        let count = connected?.iter().filter(|one| one.port == port).count();
-        u32::try_from(count).ok()
-    };
     let mut ports: Vec<Port> =
-        own.map(|one| Port { number: one.port, address: one.address, clients: clients(one.port) }).collect();
+        own.map(|one| Port { number: one.port, address: one.address, clients: None }).collect();
     ports.sort();
     ports.dedup();
     ports
@@ -281,10 +287,10 @@ mod tests {
     }
 
     #[test]
-    fn where_not_all_was_read_nobody_knows_the_clients() {
+    fn a_port_is_told_by_the_inode_of_its_socket() {
         let socket = Socket { state: LISTEN, address: Ipv4Addr::LOCALHOST.into(), port: 3000, inode: 7 };
-        assert_eq!(among(&[socket], None, &[7]).first().unwrap().clients, None);
-        assert_eq!(among(&[socket], Some(&[]), &[7]).first().unwrap().clients, Some(0));
-        assert_eq!(among(&[socket], Some(&[]), &[8]), []);
+        let port = Port { number: 3000, address: Ipv4Addr::LOCALHOST.into(), clients: None };
+        assert_eq!(among(&[socket], &[7]), [port]);
+        assert_eq!(among(&[socket], &[8]), []);
     }
 }
