@@ -470,6 +470,7 @@ fn a_holder_elsewhere_is_let_go_by_a_plain_yes_only_once_its_own_machine_has_see
         session_id: Some(SESSION.into()),
         seen_alive_at: Some(ended.taken_at),
         proven_at: ended.taken_at,
+        proven_tick: None,
         reason: Reason::NoProcess,
     };
     let alive = asked(told("devbox", &living, MachineState::Live, 0));

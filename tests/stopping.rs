@@ -215,6 +215,7 @@ impl Look for Eyes {
             session_id: None,
             seen_alive_at: None,
             proven_at: self.since,
+            proven_tick: None,
             reason: Reason::NoProcess,
         };
         snapshot.tombstones = snapshot.tombstones.iter().cloned().chain([stone]).collect();

@@ -121,6 +121,7 @@ mod tests {
                 session_id: Some("\u{202e}s\n".into()),
                 seen_alive_at: None,
                 proven_at: clock::now(),
+                proven_tick: None,
                 reason: Reason::NoProcess,
             }
         }

@@ -167,6 +167,7 @@ impl WorldFile {
             session_id: spec.session.as_deref().map(Into::into),
             seen_alive_at: spec.seen_alive.as_deref().map(|at| self.at(at)),
             proven_at: self.at(&spec.proven),
+            proven_tick: spec.proven_tick.as_deref().map(|at| self.ticks(at)),
             reason: Reason::NoProcess,
         }
     }

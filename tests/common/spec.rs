@@ -268,6 +268,9 @@ pub(super) struct TombstoneSpec {
     pub(super) started: String,
     #[serde(default = "a_minute_ago")]
     pub(super) proven: String,
+    /// The same by the ticks since the boot, which no clock moves.
+    #[serde(default)]
+    pub(super) proven_tick: Option<String>,
     #[serde(default)]
     pub(super) seen_alive: Option<String>,
     #[serde(default)]

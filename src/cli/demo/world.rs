@@ -84,6 +84,7 @@ impl World {
                 session_id: Some(stone.session.as_str().into()),
                 seen_alive_at: None,
                 proven_at: *proven_at,
+                proven_tick: None,
                 reason: Reason::NoProcess,
             })
         });

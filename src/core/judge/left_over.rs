@@ -17,7 +17,7 @@ use crate::core::model::host::{INITIAL_PID_NAMESPACE, INITIAL_TIME_NAMESPACE};
 use crate::core::model::process::{Children, ancestry, has_exited};
 use crate::core::model::{
     Absence, Certainty, Evidence, InputEnd, Key, KeyKind, LeftOver, LeftSort, Member, Multiplexer, Origin,
-    Process, ProcessId, Record, Tombstone, Trace, Untrusted,
+    Process, ProcessId, Record, Snapshot, Tombstone, Trace, Untrusted,
 };
 
 /// How long a window must have been dead before what it left counts as left: 120 s, in which another
@@ -523,9 +523,13 @@ impl Case<'_> {
     /// Returns when its window was proven dead: whoever had that number by the time that it began. Where
     /// one that began later is known to have had it, it was an earlier one that was dead.
     fn deaths(&self) -> impl Iterator<Item = Timestamp> {
+        self.own_stones().map(|stone| stone.proven_at)
+    }
+
+    fn own_stones(&self) -> impl Iterator<Item = &Tombstone> {
         let seen = self.world.seen(self.window_pid).iter().map(|seen| seen.id.start_ticks);
         let newest = seen.filter(|start| self.was_there_at(*start)).max().unwrap_or_default();
-        self.stones().filter(move |stone| stone.id.start_ticks >= newest).map(|stone| stone.proven_at)
+        self.stones().filter(move |stone| stone.id.start_ticks >= newest)
     }
 
     fn stones(&self) -> impl Iterator<Item = &Tombstone> {
@@ -538,8 +542,10 @@ impl Case<'_> {
 
     /// Returns those of them that are long past, however the clock was set since.
     fn settled(&self) -> impl Iterator<Item = Timestamp> {
-        let settled = SETTLED.saturating_add(self.world.snapshot.host.clock_doubt);
-        self.deaths().filter(move |at| self.world.snapshot.taken_at.duration_since(*at) >= settled)
+        let Snapshot { host, taken_at, .. } = self.world.snapshot;
+        let settled = SETTLED.saturating_add(host.clock_doubt);
+        let those = self.own_stones().filter(move |stone| stone.dead_for(host, *taken_at) >= settled);
+        those.map(|stone| stone.proven_at)
     }
 
     /// Returns whether its window may have lived at a moment, and have ended soon after.

@@ -106,6 +106,15 @@ impl Host {
         zero.checked_add(passed).ok()
     }
 
+    /// Returns the tick of a moment, as starts are counted since the boot; nothing where they are not, or the clock was
+    /// set while a look was under way.
+    pub(crate) fn tick_of(&self, moment: Timestamp) -> Option<u64> {
+        let is_sure = self.platform != Platform::MacOs && self.clock_doubt.is_zero();
+        let up_for = moment.duration_since(self.boot_at.filter(|_| is_sure)?);
+        let ticks = up_for.as_millis() * i128::from(self.ticks_per_second) / 1_000;
+        u64::try_from(ticks).ok()
+    }
+
     /// Returns whether the tick of a start was over by a moment, whatever two readings of the clock may differ by:
     /// then whoever gets that PID later starts at a later tick.
     pub(crate) fn is_past(&self, start_ticks: u64, moment: Timestamp) -> bool {

@@ -1,6 +1,6 @@
 //! A process that was proven dead, kept.
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use crate::core::model::{Evidence, Host, Numbering, ProcessId, Reason, Untrusted};
@@ -31,6 +31,9 @@ pub struct Tombstone {
     pub seen_alive_at: Option<Timestamp>,
     /// When its death was first proven.
     pub proven_at: Timestamp,
+    /// The same in clock ticks since the boot, as starts are counted: whoever sets the clock does not move it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub proven_tick: Option<u64>,
     /// By what.
     pub reason: Reason,
 }
@@ -48,6 +51,12 @@ impl Tombstone {
             time_namespace: self.time_namespace,
             host: self.host.raw(),
         }
+    }
+
+    /// Returns how long ago its death was proven: by the clocks of then and now where that look did not count ticks.
+    pub(crate) fn dead_for(&self, host: &Host, now: Timestamp) -> SignedDuration {
+        let since = |tick| host.wall_clock(tick).map(|proven| now.duration_since(proven));
+        self.proven_tick.and_then(since).unwrap_or_else(|| now.duration_since(self.proven_at))
     }
 
     pub(crate) fn evidence(&self) -> Evidence {

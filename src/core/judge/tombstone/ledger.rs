@@ -145,6 +145,7 @@ fn stone(id: ProcessId, session_id: Option<Untrusted>, snapshot: &Snapshot) -> O
         session_id,
         seen_alive_at: seen_alive_at(id, snapshot),
         proven_at: snapshot.taken_at,
+        proven_tick: host.tick_of(snapshot.taken_at),
         reason,
     })
 }

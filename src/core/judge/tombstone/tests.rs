@@ -16,6 +16,7 @@ fn stone(pid: u32, start_ticks: u64, second: i64) -> Tombstone {
         session_id: None,
         seen_alive_at: None,
         proven_at: Timestamp::from_second(second).unwrap(),
+        proven_tick: None,
         reason: Reason::NoProcess,
     }
 }

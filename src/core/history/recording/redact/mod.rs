@@ -446,6 +446,7 @@ impl Redactor {
             session_id,
             seen_alive_at: _,
             proven_at: _,
+            proven_tick: _,
             reason: _,
         } = &mut stone;
         [host, boot_id].into_iter().chain(session_id).for_each(|text| self.untrusted(text));
