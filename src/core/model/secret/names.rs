@@ -26,6 +26,11 @@ const ABOUT: [&str; 26] = [
 
 /// Returns whether what a name stands for is a secret: `--api-key`, `GITHUB_TOKEN`, `clientSecret`.
 pub(crate) fn is_secret(name: &str) -> bool {
+    // None of these words has fewer letters than three; a date has no word at all.
+    let is_letter = |byte: &u8| byte.is_ascii_alphabetic() || !byte.is_ascii();
+    if !name.as_bytes().windows(3).any(|three| three.iter().all(is_letter)) {
+        return false;
+    }
     let words = words(name);
     let Some(last) = words.last().map(String::as_str) else { return false };
     if ABOUT.contains(&last) {

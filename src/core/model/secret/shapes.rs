@@ -48,12 +48,15 @@ type Span = (usize, usize);
 pub(crate) fn spans(text: &str) -> Vec<Span> {
     let mut found: Vec<Span> = Vec::new();
     let mut at = 0;
-    while let Some(rest) = text.get(at..).filter(|rest| !rest.is_empty()) {
+    let begins = |byte: &u8| *byte == b':' || is_of_name(*byte);
+    while let Some(passed) = text.as_bytes().get(at..).and_then(|rest| rest.iter().position(begins)) {
+        at += passed;
+        let rest = text.get(at..).unwrap_or_default();
         let name = rest.get(..run(rest)).unwrap_or_default();
-        let span = match rest.as_bytes().first() {
-            Some(b':') => url(rest),
-            Some(_) if !name.is_empty() => pem(rest).or_else(|| at_name(text, at, name)),
-            Some(_) | None => None,
+        let span = match name.as_bytes().first() {
+            None => url(rest),
+            Some(b'-') => pem(rest).or_else(|| at_name(text, at, name)),
+            Some(_) => at_name(text, at, name),
         };
         match span {
             Some((start, end)) if end > start => {
@@ -62,7 +65,7 @@ pub(crate) fn spans(text: &str) -> Vec<Span> {
                 }
                 at += end;
             }
-            Some(_) | None => at += name.len().max(rest.chars().next().map_or(1, char::len_utf8)),
+            Some(_) | None => at += name.len().max(1),
         }
     }
     found
@@ -115,7 +118,7 @@ fn at_name(text: &str, at: usize, name: &str) -> Option<Span> {
         return None;
     }
     let found = token(rest, name).or_else(|| bearer(rest, name)).or_else(|| value(rest, name));
-    if found.is_some() || !name.starts_with('-') {
+    if found.is_some() || name.as_bytes().first() != Some(&b'-') {
         return found;
     }
     user(rest, name).or_else(|| short_option(text.get(..at)?, rest, name))
@@ -169,22 +172,24 @@ fn token(rest: &str, name: &str) -> Option<Span> {
         let dotted = if name.len() < keep { keep + run(rest.get(keep..)?) } else { name.len() };
         return Some((keep, dotted));
     }
-    if let Some(body) = name.strip_prefix("sk-")
-        && body.len() >= 12
-        && body.contains(|c: char| c.is_ascii_digit() || c.is_ascii_uppercase())
-        && body.split('-').any(|part| part.len() >= 8)
-    {
-        return Some((3, name.len()));
+    match first {
+        Some(b's') => {
+            let body = name.strip_prefix("sk-").filter(|body| body.len() >= 12)?;
+            let is_drawn = body.contains(|c: char| c.is_ascii_digit() || c.is_ascii_uppercase())
+                && body.split('-').any(|part| part.len() >= 8);
+            is_drawn.then_some((3, name.len()))
+        }
+        Some(b'A') => {
+            let begins = ["AKIA", "ASIA"].iter().any(|start| name.starts_with(start));
+            (begins && name.len() == 20 && !has_small(name)).then_some((4, name.len()))
+        }
+        // A JSON object in base64, and a second part: a JWT (RFC 7519).
+        Some(b'e') if name.starts_with("eyJ") && name.len() >= 10 => {
+            let end = rest.bytes().position(|byte| !is_of_name(byte) && byte != b'.').unwrap_or(rest.len());
+            rest.get(name.len()..end).filter(|more| more.len() > 4).map(|_| (3, end))
+        }
+        Some(_) | None => None,
     }
-    if ["AKIA", "ASIA"].iter().any(|start| name.starts_with(start)) && name.len() == 20 && !has_small(name) {
-        return Some((4, name.len()));
-    }
-    // A JSON object in base64, and a second part: a JWT (RFC 7519).
-    if name.starts_with("eyJ") && name.len() >= 10 {
-        let end = rest.bytes().position(|byte| !is_of_name(byte) && byte != b'.').unwrap_or(rest.len());
-        return rest.get(name.len()..end).filter(|more| more.len() > 4).map(|_| (3, end));
-    }
-    None
 }
 
 fn has_small(name: &str) -> bool {
@@ -193,7 +198,8 @@ fn has_small(name: &str) -> bool {
 
 /// Finds what is said to be a token by the word before it (RFC 6750).
 fn bearer(rest: &str, name: &str) -> Option<Span> {
-    let body = rest.get(name.len()..)?.strip_prefix(' ').filter(|_| name.eq_ignore_ascii_case("bearer"))?;
+    let after = rest.get(name.len()..).filter(|_| name.eq_ignore_ascii_case("bearer"))?;
+    let body = after.strip_prefix(' ')?;
     let end = body.find(|c: char| c.is_whitespace() || "\"'\\,;)".contains(c)).unwrap_or(body.len());
     let is_token =
         end >= 8 && body.get(..end)?.contains(|c: char| c.is_ascii_digit() || c.is_ascii_uppercase());
@@ -203,14 +209,17 @@ fn bearer(rest: &str, name: &str) -> Option<Span> {
 /// Finds the value after the name of a secret: `NAME=value`, `"name": "value"`, `--name value`.
 fn value(rest: &str, name: &str) -> Option<Span> {
     let after = rest.get(name.len()..)?;
+    // Most words of a text are followed by nothing that a value stands behind.
+    if !matches!(after.as_bytes().first()?, b':' | b'=' | b' ' | b'"' | b'\'' | b'\\') {
+        return None;
+    }
     let quoted = after.trim_start_matches(['"', '\'', '\\']);
-    let is_option = name.starts_with("--") && after.starts_with(' ');
+    let is_option = after.as_bytes().first() == Some(&b' ') && name.starts_with("--");
     let separated = match quoted.strip_prefix([':', '=']) {
         Some(value) => value.trim_start_matches(' '),
         None if is_option => after.trim_start_matches(' '),
         None => return None,
     };
-    // Asked last, for most words of a text are followed by no value.
     if !is_secret(name) {
         return None;
     }
