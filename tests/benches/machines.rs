@@ -39,6 +39,8 @@ const SETTLE: Duration = Duration::from_secs(15);
 const MEASURED: Duration = Duration::from_secs(20);
 /// Between two changes of a machine in a storm.
 const CHANGE: Duration = Duration::from_millis(100);
+/// What every session of the windows that are written down begins with.
+const SESSION: &str = "95fe798d";
 /// Between what is said of one look and the next, in the file of a stand-in.
 const NEXT: &str = "next";
 
@@ -139,14 +141,14 @@ impl Said {
         Self { looks }
     }
 
-    /// Writes it down as another machine would have said it.
+    /// Writes it down as another machine would have said it: its windows have sessions of their own.
     fn of(&self, number: usize) -> String {
         let mut text = String::new();
         for (at, look) in self.looks.iter().enumerate() {
             if at > 0 {
                 writeln!(text, "{NEXT}").unwrap();
             }
-            for line in look.lines() {
+            for line in look.replace(SESSION, &format!("{number:08x}")).lines() {
                 let mut line: Value = serde_json::from_str(line).unwrap();
                 if let Some(hello) = line.get_mut("hello") {
                     for name in ["machine", "store", "boot", "host"] {
