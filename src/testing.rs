@@ -50,7 +50,7 @@ pub mod core {
     pub use crate::core::fleet::far::FarMachine;
     pub use crate::core::fleet::identity::clone_of;
     pub use crate::core::fleet::line::{Hello, Identity, hashed};
-    pub use crate::core::fleet::merge::{hear, merged as merged_machines};
+    pub use crate::core::fleet::merge::{hear, merged as merged_machines, merged_beside};
     pub use crate::core::fleet::order::{
         Ask, Asker, Became, MOST_REQUESTS, OpenOrders, Order, OrderReceipt, Part, Proposal, Proposed,
         RawPlans, Settle, Standing, Taken, Taker, VALID_FOR, digest_of, read_proposal,

@@ -13,8 +13,8 @@ use claimtop::core::model::{
     RecordView, Releasable, Report, Snapshot, Tombstone, VerdictState,
 };
 use claimtop::testing::core::{
-    Action, Confirmation, Decoder, Encoder, FarMachine, Hello, Identity, hear, merged_machines as merged,
-    plan_for,
+    Action, Confirmation, Decoder, Encoder, FarMachine, Hello, Identity, hear, merged_beside,
+    merged_machines as merged, plan_for,
 };
 use jiff::Timestamp;
 
@@ -310,6 +310,42 @@ fn clones_and_two_witnesses_of_one_machine_are_told() {
         told.len() == 1 && told[0].starts_with("b answers as the machine that is shown as a"),
         "{told:?}"
     );
+}
+
+/// A session of a window that this machine saw end, in a folder on this medium.
+fn ended(medium: &str) -> String {
+    format!(
+        r#"
+[[file]]
+path = "~/.claude/sessions/900.json"
+written = "3 hours ago"
+medium = "{medium}"
+text = '''{{"pid":900,"sessionId":"{SESSION}","cwd":"/w/pay","startedAt":0,"procStart":"{{{{tick 20 hours ago}}}}","version":"2.1.330","kind":"interactive","name":"pay-900"}}'''
+[[tombstone]]
+pid = 900
+started = "20 hours ago"
+session = "{SESSION}"
+"#
+    )
+}
+
+#[test]
+fn whom_this_machine_saw_end_may_live_on_a_clone_of_it_that_writes_to_the_same_disk() {
+    let verdict = |medium: &str, own: &str, others: &str| {
+        let own = Identity { machine: Some(own.to_owned()), store: None };
+        let all =
+            merged_beside(Some(&own), &here(&ended(medium)), &[known_as("devbox", DEVBOX, others, "s")]);
+        let verdict = &all.records[0].verdict;
+        let is_told = all.findings().any(|finding| finding.code == Code::DeadHolder);
+        (verdict.state, verdict.evidence[0].value.to_string(), is_told)
+    };
+    let (state, why, is_told) = verdict("shared", "m", "m");
+    assert_eq!((state, is_told), (VerdictState::Unknown, false));
+    assert_eq!(why, "devbox has it as well, so its holder may be there");
+    for (medium, others) in [("shared", "n"), ("local", "m")] {
+        let (state, _, is_told) = verdict(medium, "m", others);
+        assert_eq!((state, is_told), (VerdictState::Dead, true), "{medium}, {others}");
+    }
 }
 
 #[test]

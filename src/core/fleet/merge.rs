@@ -27,7 +27,7 @@ pub fn merged(local: &Report, machines: &[FarMachine]) -> Report {
 }
 
 /// Joins them as [`merged`] does, and tells which of the machines is a clone of this one.
-pub(crate) fn merged_beside(own: Option<&Identity>, local: &Report, machines: &[FarMachine]) -> Report {
+pub fn merged_beside(own: Option<&Identity>, local: &Report, machines: &[FarMachine]) -> Report {
     let mut all = local.clone();
     let live = machines.iter().filter(|told| told.view.state == MachineState::Live);
     let seen_twice = seen_twice(local, live.filter_map(|told| told.report.as_deref()));
