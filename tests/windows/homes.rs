@@ -191,3 +191,26 @@ fn the_same_home_by_another_name_is_read_once() {
     }
     assert!(!found.contains("/alias/.maia") && !found.contains("/alias/.codex"), "{found}");
 }
+
+#[test]
+fn whom_something_is_mounted_over_is_not_called_dead() {
+    let world = World::new();
+    let window = Window::start(&world, &world.path("home/.claude"));
+    let (pid, of_it) = (window.0.id().to_string(), format!("/sessions/{}.json", window.0.id()));
+    let [home, tmp] = ["home", "tmp"].map(|name| world.path(name));
+    for mounted in
+        ["-t tmpfs x /proc/$1", "--bind /dev/null /proc/$1/stat", "--bind /proc/1/stat /proc/$1/stat"]
+    {
+        let line = format!("mount {mounted} && exec \"$2\" --home \"$3\" --tmp \"$4\" ls --json");
+        let mut command = Command::new("unshare");
+        command.args(["--mount", "sh", "-c", &line, "sh", &pid, env!("CARGO_BIN_EXE_claimtop")]);
+        let output = command.args([&home, &tmp]).output().unwrap();
+        let Ok(report) = serde_json::from_slice::<Value>(&output.stdout) else {
+            eprintln!("skipped: nothing can be mounted here: {}", String::from_utf8_lossy(&output.stderr));
+            return;
+        };
+        let mut records = report["records"].as_array().unwrap().iter();
+        let record = records.find(|record| record["location"].to_string().contains(&of_it));
+        assert_eq!(record.unwrap()["verdict"]["state"], "unknown", "{mounted}: {record:?}");
+    }
+}

@@ -5,6 +5,8 @@
 //! is offered needs proof that the window is dead, and that nothing alive could need the process; where
 //! a fact is missing it is less sure, never surer.
 
+use std::collections::BTreeMap;
+
 use jiff::{SignedDuration, Timestamp};
 
 use crate::core::judge::left_top::{Above, above};
@@ -12,7 +14,7 @@ use crate::core::judge::never_ended::never_ended;
 use crate::core::judge::stand_in::is_played;
 use crate::core::judge::taken_over::{CLAUDE, TakenOver};
 use crate::core::judge::tool_shell::{is_tool_shell, tool_command};
-use crate::core::judge::world::World;
+use crate::core::judge::world::{PossibleAgent, World};
 use crate::core::model::host::{INITIAL_PID_NAMESPACE, INITIAL_TIME_NAMESPACE};
 use crate::core::model::process::{Children, ancestry, has_exited};
 use crate::core::model::{
@@ -23,6 +25,11 @@ use crate::core::model::{
 /// How long a window must have been dead before what it left counts as left: 120 s, in which another
 /// may take it over.
 const SETTLED: SignedDuration = SignedDuration::from_secs(120);
+
+/// Returns whether an agent puts its own PID into the environment of all that it starts.
+pub(crate) fn names_itself(agent: &str) -> bool {
+    matches!(agent, "claude-code" | "opencode")
+}
 
 const BEGAN_LATER: &str = "it began after its window had ended";
 const BEGAN_WHEN: &str = "whether it began before its window ended is not known";
@@ -44,6 +51,12 @@ struct Doubts<'a> {
     /// Whether all processes were seen, with all their numbers.
     is_whole: bool,
     taken_over: TakenOver<'a>,
+    /// Who lives in PID namespaces below, by each number there.
+    elsewhere: BTreeMap<u32, u32>,
+    /// One who may be an agent, of whom it is not known in which PID namespace he counts.
+    unplaced: Option<u32>,
+    /// Living agents whose variables do not tell whom they have started.
+    unnamed: Vec<(&'a Process, Option<&'a Trace>)>,
 }
 
 impl<'a> Doubts<'a> {
@@ -53,8 +66,41 @@ impl<'a> Doubts<'a> {
             hidden: table.listed.iter().copied().find(|pid| table.get(*pid).is_none()),
             is_whole: table.is_whole(),
             taken_over: TakenOver::new(world),
+            elsewhere: elsewhere(world),
+            unplaced: living_agents(world).find(|one| one.inner_pids().is_none()).map(|one| one.id.pid),
+            unnamed: unnamed(world),
         }
     }
+}
+
+/// Finds who lives in PID namespaces below this one: a window there names itself by its number there.
+fn elsewhere(world: &World<'_>) -> BTreeMap<u32, u32> {
+    let living = world.snapshot.processes.by_pid.values().filter(|process| !has_exited(process));
+    let numbers = living.map(|process| (process.inner_pids().unwrap_or_default(), process.id.pid));
+    numbers.flat_map(|(inner, pid)| inner.iter().map(move |number| (*number, pid))).collect()
+}
+
+/// Returns every process that lives and is an agent, or may be one.
+fn living_agents<'a>(world: &World<'a>) -> impl Iterator<Item = &'a Process> {
+    world.possible_agents.iter().filter_map(|(agent, _)| match agent {
+        PossibleAgent::Known(process, _) | PossibleAgent::Unproven(process) => Some(*process),
+        // That is in doubt as it is.
+        PossibleAgent::Hidden(_) => None,
+    })
+}
+
+/// Finds who lives, is an agent or may be one, and does not put its own number into what it starts: that bears the
+/// variables of whatever window the agent was started in.
+fn unnamed<'a>(world: &World<'a>) -> Vec<(&'a Process, Option<&'a Trace>)> {
+    let host = &world.snapshot.host;
+    let may_be_ours = |process: &Process| {
+        process.details.as_ref().and_then(|details| details.uid).is_none_or(|uid| uid == host.uid)
+    };
+    let names_itself = |process: &Process| {
+        world.signatures.classify(process).is_some_and(|(signature, _)| names_itself(&signature.name))
+    };
+    let agents = living_agents(world).filter(|process| !names_itself(process) && may_be_ours(process));
+    agents.map(|process| (process, world.trace_of(process.id))).collect()
 }
 
 fn left_over(
@@ -180,6 +226,7 @@ impl Case<'_> {
             }
         }
         let may_be = self.may_be_a_persons().or_else(|| self.may_be_its_parents());
+        let may_be = may_be.or_else(|| self.may_be_anothers());
         if let Some(why) = may_be.or_else(|| self.may_have_begun_later()) {
             return doubt(Certainty::Guess, why, &evidence);
         }
@@ -252,6 +299,18 @@ impl Case<'_> {
         }
         if self.trace.origin.is_none() {
             return Some("its environment could not be read, so it may have come through another".to_owned());
+        }
+        if let Some(pid) = self.doubts.elsewhere.get(&self.window_pid) {
+            let number = self.window_pid;
+            return Some(format!(
+                "PID {pid} has number {number} in another PID namespace, and may be its window"
+            ));
+        }
+        if let Some(pid) = self.doubts.unplaced {
+            let number = self.window_pid;
+            return Some(format!(
+                "PID {pid} may have number {number} in another PID namespace, and be its window"
+            ));
         }
         if let Some(hidden) = self.doubts.hidden {
             return Some(format!("PID {hidden} could not be read and may run below it"));
@@ -377,6 +436,23 @@ impl Case<'_> {
                 (!is_clean).then(|| format!("tmux (PID {pid}) may have handed the variables on"))
             }
         }
+    }
+
+    /// Says which living agent may have started it: one that its window has started hands on its variables.
+    fn may_be_anothers(&self) -> Option<String> {
+        let window = self.window_pid;
+        let is_older = |agent: &Process| agent.id.start_ticks <= self.process.id.start_ticks;
+        self.doubts.unnamed.iter().filter(|(agent, _)| is_older(agent)).find_map(|(agent, trace)| {
+            let who = format!("{} (PID {})", agent.comm, agent.id.pid);
+            let Some((trace, origin)) = trace.and_then(|trace| Some((trace, trace.origin.as_ref()?))) else {
+                return Some(format!("{who} lives, and could not be read: it may have started it"));
+            };
+            let is_from_there = origin.pid == Some(window)
+                || origin.session.is_some() && origin.session == self.origin.session
+                || trace.seen_below.iter().any(|seen| seen.id.pid == window);
+            is_from_there
+                .then(|| format!("{who} lives, comes from PID {window} as well, and may have started it"))
+        })
     }
 
     /// Says why it may be no orphan: whoever has the variables from an agent hands them on, as a terminal

@@ -56,7 +56,9 @@ impl Tombstone {
     /// Returns how long ago its death was proven: by the clocks of then and now where that look did not count ticks.
     pub(crate) fn dead_for(&self, host: &Host, now: Timestamp) -> SignedDuration {
         let since = |tick| host.wall_clock(tick).map(|proven| now.duration_since(proven));
-        self.proven_tick.and_then(since).unwrap_or_else(|| now.duration_since(self.proven_at))
+        // Nobody is dead before he has begun.
+        let tick = self.proven_tick.filter(|tick| *tick >= self.id.start_ticks);
+        tick.and_then(since).unwrap_or_else(|| now.duration_since(self.proven_at))
     }
 
     pub(crate) fn evidence(&self) -> Evidence {

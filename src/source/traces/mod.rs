@@ -11,7 +11,8 @@ use std::path::Path;
 
 use jiff::Timestamp;
 
-use crate::core::judge::agent::Signatures;
+use crate::core::judge::agent::{Role, Signatures};
+use crate::core::judge::left_over::names_itself;
 use crate::core::model::process::{Children, ancestry};
 use crate::core::model::{Host, Process, ProcessId, ProcessTable, Snapshot, SourceHealth, Trace, Untrusted};
 use crate::format::{Base, Reading};
@@ -117,6 +118,12 @@ impl Reader {
         more.dedup_by_key(|process| process.id);
         more.retain(|process| !self.known.contains_key(&process.id));
         self.read(&more, &mut before, whose);
+        let mut agents = unnamed(table, whose.signatures);
+        agents.retain(|process| !self.known.contains_key(&process.id));
+        self.read(&agents, &mut before, whose);
+        for trace in self.known.values_mut().filter_map(|known| known.trace.as_mut()) {
+            trace.seen_below = whose.descents.of(trace.id);
+        }
         self.members = tops.iter().copied().chain(below.iter().map(|process| process.id)).collect();
         self.members.retain(|id| !self.gone.contains(id));
         tops
@@ -172,6 +179,15 @@ pub fn left<'a>(
     let is_left = |process: &&Process| table.may_be_left(process) || seen.contains(&process.id);
     let may_be = table.by_pid.values().filter(is_left);
     may_be.filter(|process| !is_agents(process)).collect()
+}
+
+/// Returns the agents whose variables do not tell whom they have started: what they bear themselves does.
+fn unnamed<'a>(table: &'a ProcessTable, signatures: &Signatures) -> Vec<&'a Process> {
+    let is_one = |process: &&Process| {
+        let agent = signatures.classify(process).filter(|(_, role)| *role == Role::Agent);
+        agent.is_some_and(|(signature, _)| !names_itself(&signature.name))
+    };
+    table.by_pid.values().filter(is_one).collect()
 }
 
 /// Returns all processes below these.

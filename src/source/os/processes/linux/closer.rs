@@ -76,9 +76,14 @@ fn is_torn(process: &Process) -> bool {
 /// read in between belongs to it.
 fn attempt(proc: &mut Proc, pid: u32, kept: Option<Box<Kept>>) -> Closer {
     let pidfd = if proc.is_own() { pidfd::open(pid).ok() } else { None };
+    // Something else may be mounted where its folder was.
+    let gone = || match pidfd.as_ref().and_then(pidfd::has_exited) {
+        Some(false) => Closer::Unreadable,
+        Some(true) | None => Closer::Gone,
+    };
     let folder = match proc.folder(pid) {
         Ok(folder) => folder,
-        Err(error) if is_gone(error) => return Closer::Gone,
+        Err(error) if is_gone(error) => return gone(),
         Err(_) => return Closer::Unreadable,
     };
     let mut text = Vec::new();
@@ -86,7 +91,7 @@ fn attempt(proc: &mut Proc, pid: u32, kept: Option<Box<Kept>>) -> Closer {
     let line = match understood(pid, outcome.map(|()| text.as_slice())) {
         Reading::Read(line) => line,
         Reading::Unreadable => return Closer::Unreadable,
-        Reading::Gone => return Closer::Gone,
+        Reading::Gone => return gone(),
     };
     let inode = fstat(&folder).map(|stat| stat.st_ino).unwrap_or_default();
     let mut process = line.process;

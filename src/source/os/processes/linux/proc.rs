@@ -7,6 +7,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::buffer::spare_capacity;
 use rustix::fs::{CWD, Mode, OFlags, RawDir, openat, readlinkat};
 use rustix::io::{Errno, read, retry_on_intr};
+use rustix::process::{Pid, PidfdFlags, pidfd_open};
 
 use crate::core::model::ProcessId;
 use crate::source::os::open::error::words;
@@ -83,7 +84,19 @@ impl Proc {
         // Writing to a string cannot fail.
         let _ = write!(self.path, "{pid}/stat");
         let outcome = slurp(self.fd.as_fd(), &self.path, &mut self.text, STAT);
+        let is_hidden = outcome.is_err_and(|error| is_gone(error) && self.is_there_all_the_same(pid));
+        if is_hidden {
+            return Reading::Unreadable;
+        }
         understood(pid, outcome.map(|()| self.text.as_slice()))
+    }
+
+    /// Returns whether the kernel knows a process by a PID that has no folder: something else may be mounted there.
+    fn is_there_all_the_same(&self, pid: u32) -> bool {
+        let pid = i32::try_from(pid).ok().and_then(Pid::from_raw).filter(|_| self.is_own());
+        let opened = pid.map(|pid| pidfd_open(pid, PidfdFlags::empty()));
+        // Where there is no descriptor for us nothing is known.
+        matches!(opened, Some(Ok(_) | Err(Errno::MFILE | Errno::NFILE | Errno::NOMEM)))
     }
 
     /// Opens the folder of one process: whatever is read through it is of that very process,

@@ -42,12 +42,13 @@ pub(crate) struct Line {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Layout([u64; 3]);
 
-/// Reads the line; `None` when it is not one. A process may call itself `x) R 1`, so the name
+/// Reads the line; `None` when it is not one, or another process's. A process may call itself `x) R 1`, so the name
 /// ends at the *last* parenthesis.
 pub(crate) fn parse(pid: u32, text: &[u8]) -> Option<Line> {
     let open = text.iter().position(|byte| *byte == b'(')?;
     let close = text.iter().rposition(|byte| *byte == b')')?;
-    let comm = text.get(open + 1..close)?;
+    let stated: u32 = std::str::from_utf8(text.get(..open)?).ok()?.trim_ascii().parse().ok()?;
+    let comm = text.get(open + 1..close).filter(|_| stated == pid)?;
     let rest = std::str::from_utf8(text.get(close + 1..)?).ok()?;
     let mut fields = [""; field::COUNT];
     for (slot, value) in fields.iter_mut().zip(rest.split_ascii_whitespace()) {
