@@ -16,7 +16,7 @@ use crate::format::Reading;
 use crate::source::interface::{Hints, Scope, Source};
 use crate::source::ledger::{is_ledger, lines_of};
 use crate::source::os::open::folder::Folder;
-use crate::source::work::committed::Marker;
+use crate::source::work::committed::{Known, Marker};
 
 /// The most working trees whose ledgers are read, and the most of them of one working tree.
 const MOST_TREES: usize = 64;
@@ -80,7 +80,7 @@ impl Source for Reader {
                     let repos: Vec<Repo> = repos.clone();
                     Marker::new((repos, plain), (reading.now, reading.host.uid), &scope.places.home)
                 });
-                marker.mark(edits.iter_mut().map(|edit| (edit, None)));
+                marker.mark(edits.iter_mut().map(|edit| (edit, Known::default())));
             }
             let work = Arc::make_mut(work);
             work.doing.edits.append(&mut edits);

@@ -1,7 +1,9 @@
 //! Reads what guarded windows wrote down, as much of it as one question needs.
 
 mod lines;
+mod story;
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -16,17 +18,19 @@ use crate::core::model::ledger::{LedgerHolder, LedgerLine, Touched, folder_name,
 use crate::core::model::process::MAX_DEPTH;
 use crate::core::model::text::hex;
 use crate::core::model::{Committed, Edit, Medium, ProcessId, Repo, RepoSort, Untrusted};
-use crate::source::ledger::lines::{AskedLines, Last, holder_of, holds_of, later, read_end};
+use crate::source::ledger::lines::{AskedLines, holder_of, holds_of, read_end};
 pub(crate) use crate::source::ledger::lines::{Told, end_of};
+use crate::source::ledger::story::{Edits, Open, Story, Written, last_open};
 use crate::source::os::fence::{Fence, resolve};
 use crate::source::os::open::folder::Folder;
 use crate::source::os::open::medium::medium_at;
 use crate::source::os::processes;
+use crate::source::repos::head::{Commit, Held};
 use crate::source::repos::ignored::Ignored;
 use crate::source::repos::locate::{Located, git_dir, repository_at};
-use crate::source::repos::objects::Name;
+use crate::source::repos::objects::{Name, Short, short};
 use crate::source::repos::worktrees;
-use crate::source::work::committed::{Marker, just_moved_to};
+use crate::source::work::committed::{Known, Marker, just_moved_to, name_held};
 
 /// The most bytes of one ledger that are read: more than one is ever given.
 const MOST: usize = 1 << 20;
@@ -85,10 +89,38 @@ impl Tree {
 
     /// Returns the commit to which the head has moved within the second of a moment.
     pub(crate) fn just_moved_to(&self, now: Timestamp) -> Option<Untrusted> {
+        self.moved_to(now).map(|commit| hex(&commit).into())
+    }
+
+    fn moved_to(&self, now: Timestamp) -> Option<Name> {
         let located = self.located.as_ref()?;
         let is_main = located.main.as_ref() == Some(&self.top);
         let own = if is_main { located.common_dir.clone() } else { git_dir(&self.top)? };
-        Some(hex(&just_moved_to(&own, now, geteuid().as_raw())?).into())
+        just_moved_to(&own, now, geteuid().as_raw())
+    }
+
+    /// Says of a file that was edited at a moment what it holds now, by the beginning of the name that git would
+    /// give that, and to which commit without that the head has moved within that second. Outside of repositories
+    /// nothing is told.
+    pub(crate) fn edited(&self, path: &str, at: Timestamp) -> Touched {
+        let located = self.located.as_ref();
+        let held = located.and_then(|_| name_held(Path::new(path)));
+        let without = |commit: &Name| {
+            let inside = Path::new(path).strip_prefix(&self.top).ok()?;
+            let had = Commit::new(*commit, &located?.common_dir).held(inside, at);
+            Some(match had {
+                Held::File(name) => short(&name) != held?,
+                Held::Nothing => true,
+                Held::Unread => false,
+            })
+        };
+        let upon = held.and_then(|_| self.moved_to(at)).filter(|commit| without(commit) == Some(true));
+        Touched {
+            path: path.into(),
+            at,
+            upon: upon.map(|commit| hex(&commit).into()),
+            held: held.map(|held| format!("{held:016x}").into()),
+        }
     }
 
     /// Prepares to tell which edits git has.
@@ -169,15 +201,46 @@ pub(crate) struct Read {
     /// What those above and below it have edited of what is asked about, and what itself has.
     pub(crate) by_kin: Vec<String>,
     pub(crate) by_oneself: Vec<String>,
-    /// When a file was last seen as the last commit has it, or gone.
-    settled: HashMap<Untrusted, Timestamp>,
+    /// When files were edited whose edits had ended, where they hold again what they held then.
+    pub(crate) returned: HashMap<Untrusted, Timestamp>,
+    stories: HashMap<Untrusted, Story>,
 }
 
 impl Read {
     /// Returns whether a file was not seen as the last commit has it since an edit.
     pub(crate) fn is_open(&self, path: &Untrusted, at: Timestamp, now: Timestamp) -> bool {
-        // What stands in the future was written before the clock was set back.
-        self.settled.get(path).is_none_or(|settled| at > *settled || *settled > now)
+        let settled = self.stories.get(path).and_then(|story| story.settled_by(now));
+        settled.is_none_or(|settled| at > settled)
+    }
+
+    /// Returns of some files those that may hold again what they held before they were settled, and when that was.
+    fn may_return<'a>(
+        &self,
+        files: impl Iterator<Item = &'a Untrusted>,
+        now: Timestamp,
+    ) -> Vec<(&'a Untrusted, Timestamp)> {
+        let may_return = |file| Some((file, self.stories.get(file)?.may_return_since(now)?));
+        let mut found: Vec<(&Untrusted, Timestamp)> = files.filter_map(may_return).collect();
+        found.sort_unstable_by_key(|(file, settled)| (Reverse(*settled), *file));
+        found.dedup();
+        found.truncate(MOST_EDITS);
+        found
+    }
+
+    /// Returns when files were edited that hold again what they held then, and that somebody else has not committed.
+    fn returned_to(
+        &self,
+        holds_again: &HashMap<Untrusted, Short>,
+        now: Timestamp,
+    ) -> HashMap<Untrusted, Timestamp> {
+        let open = self.others.iter().flat_map(|other| &other.edits);
+        let open = open.filter(|edit| edit.committed == Committed::No);
+        let returned = |edit: &Edit| {
+            let is_settled = !self.is_open(&edit.path, edit.at?, now);
+            let holds = holds_again.get(&edit.path).filter(|_| is_settled)?;
+            Some((edit.path.clone(), self.stories.get(&edit.path)?.returns_to(now, *holds)?))
+        };
+        open.filter_map(returned).collect()
     }
 }
 
@@ -258,7 +321,7 @@ pub(crate) fn read(
             continue;
         }
         let Some(holder) = holder_of(&text).filter(|holder| holder.tree.raw() == top) else { continue };
-        let edits = asked.edits_of(&text, &mut found.settled);
+        let edits = asked.edits_of(&text, &mut found.stories);
         let mut holds = holds_of(&text);
         if is_seen(&entry.name) {
             // What it wants for itself by others' records it may have let go of since somebody looked.
@@ -267,9 +330,14 @@ pub(crate) fn read(
         let own_text = (holder.session == *own.session).then(|| text.clone());
         ledgers.push((holder, edits, holds, own_text));
     }
+    for (path, edits) in ledgers.iter().flat_map(|(_, edits, _, _)| edits) {
+        if let Some(story) = found.stories.get_mut(path) {
+            story.held.extend(edits.iter().filter_map(|edit| Some((edit.at, edit.held?))));
+        }
+    }
     let tells = ledgers.iter().filter(|(_, edits, holds, _)| !edits.is_empty() || !holds.is_empty());
     let telling: HashSet<Untrusted> = tells.map(|(holder, _, _, _)| holder.session.clone()).collect();
-    let mut all: Vec<(LedgerHolder, HashMap<Untrusted, Last>, Vec<Touched>)> = Vec::new();
+    let mut all: Vec<(LedgerHolder, Edits, Vec<Touched>)> = Vec::new();
     let mut own_texts = Vec::new();
     for (holder, edits, holds, own_text) in ledgers {
         let is_own = own_text.is_some();
@@ -278,10 +346,11 @@ pub(crate) fn read(
         }
         let is_kin = is_kin(&holder, own, &here.processes);
         if is_own || is_kin {
-            let is_asked = |path: &Untrusted| about.has(path.raw());
-            let paths =
-                edits.iter().filter(|(path, last)| is_asked(path) && found.is_open(path, last.at, now));
-            let paths: Vec<String> = paths.map(|(path, _)| path.raw().to_owned()).take(MOST_EDITS).collect();
+            let is_open = |(path, edits): &(&Untrusted, &Vec<Written>)| {
+                about.has(path.raw()) && edits.iter().any(|edit| found.is_open(path, edit.at, now))
+            };
+            let paths = edits.iter().filter(is_open).map(|(path, _)| path.raw().to_owned());
+            let paths: Vec<String> = paths.take(MOST_EDITS).collect();
             if is_kin { &mut found.by_kin } else { &mut found.by_oneself }.extend(paths);
         }
         if let Some(text) = own_text {
@@ -295,7 +364,9 @@ pub(crate) fn read(
                     } else {
                         (*known, *held) = (holder, holds);
                     }
-                    edits.into_iter().for_each(|(path, last)| later(before, path, last));
+                    edits
+                        .into_iter()
+                        .for_each(|(path, mut edits)| before.entry(path).or_default().append(&mut edits));
                 }
                 None => all.push((holder, edits, holds)),
             }
@@ -306,14 +377,25 @@ pub(crate) fn read(
     found.told.by_others_only = own_texts.last().is_some_and(|(is_this_process, _)| !is_this_process);
     own_texts.iter().for_each(|(_, text)| asked.told_by(text, &mut found.told));
     let (mut marker, mut ignored) = (None, None);
+    let edited = all.iter().flat_map(|(_, edits, _)| edits.keys()).filter(|path| about.has(path.raw()));
+    let holds_again = match found.may_return(edited, now).as_slice() {
+        [] => HashMap::new(),
+        files => marker.get_or_insert_with(|| tree.marker(now, home)).held_since(files),
+    };
     for (holder, edits, holds) in all {
-        let is_open =
-            |path: &Untrusted, last: &mut Last| about.has(path.raw()) && found.is_open(path, last.at, now);
-        let mut open = edits;
-        open.retain(is_open);
-        let upon: HashMap<Untrusted, Name> =
-            open.iter().filter_map(|(path, last)| Some((path.clone(), last.upon?))).collect();
-        let mut edits: Vec<Edit> = open.into_iter().map(|(path, last)| edit_of(path, last.at)).collect();
+        let open_of = |(path, edits): (Untrusted, Vec<Written>)| {
+            if !about.has(path.raw()) {
+                return None;
+            }
+            let open = match found.stories.get(&path) {
+                Some(story) => last_open(&edits, &story.spans(now, holds_again.get(&path).copied())),
+                None => edits.into_iter().max_by_key(|edit| edit.at).map(Open::from),
+            };
+            Some((path, open?))
+        };
+        let open: HashMap<Untrusted, Open> = edits.into_iter().filter_map(open_of).collect();
+        let mut edits: Vec<Edit> =
+            open.iter().map(|(path, open)| edit_of(path.clone(), open.edit.at)).collect();
         edits.sort_by(|one, other| other.at.cmp(&one.at).then_with(|| one.path.cmp(&other.path)));
         edits.truncate(MOST_EDITS);
         let (mut asked, mut in_the_way) = (0, 0);
@@ -324,8 +406,8 @@ pub(crate) fn read(
             // Where nothing is open, which is nearly always, git's files are not read.
             let marker = marker.get_or_insert_with(|| tree.marker(now, home));
             marker.mark(some.iter_mut().map(|edit| {
-                let upon = upon.get(&edit.path).copied();
-                (edit, upon)
+                let known = open.get(&edit.path).map(Open::known).unwrap_or_default();
+                (edit, known)
             }));
             let ignored = ignored.get_or_insert_with(|| tree.ignored(home));
             for edit in some.iter_mut().filter(|edit| !about.takes(edit, (marker, ignored))) {
@@ -340,6 +422,7 @@ pub(crate) fn read(
             found.others.push(Other { holder, life, name: None, doing: None, edits, holds });
         }
     }
+    found.returned = found.returned_to(&holds_again, now);
     found
 }
 
@@ -352,7 +435,7 @@ pub(crate) fn lines_of(path: &Path) -> Vec<LedgerLine> {
 pub(crate) fn settled(tree: &Tree, paths: &[String], (now, home): (Timestamp, &Path)) -> Vec<Touched> {
     let mut edits: Vec<Edit> = paths.iter().map(|path| edit_of(path.as_str().into(), now)).collect();
     if !edits.is_empty() {
-        tree.marker(now, home).mark(edits.iter_mut().map(|edit| (edit, None)));
+        tree.marker(now, home).mark(edits.iter_mut().map(|edit| (edit, Known::default())));
     }
     let settled = edits.into_iter().filter(|edit| edit.committed == Committed::Yes);
     settled.map(|edit| Touched::new(edit.path, now)).collect()

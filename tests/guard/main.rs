@@ -10,6 +10,7 @@
 mod corpus;
 mod forms;
 mod replay;
+mod returned;
 mod simulator;
 #[path = "../cli/world.rs"]
 mod world;

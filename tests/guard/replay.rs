@@ -2,7 +2,7 @@
 
 use crate::world::{Answer, World};
 
-const BEGIN: &str = r#"{"schema":"claimtop.guard-recording.v1"}
+pub(crate) const BEGIN: &str = r#"{"schema":"claimtop.guard-recording.v1"}
 {"world":"two windows"}
 {"opened":{"window":"cart","agent":"claude","pid":4103}}
 {"opened":{"window":"pay","agent":"codex"}}
@@ -22,7 +22,7 @@ fn replay(lines: &[&str]) -> Answer {
     world.run(&["guard", "replay", path.to_str().unwrap()])
 }
 
-fn prompt(expect: &str) -> String {
+pub(crate) fn prompt(expect: &str) -> String {
     let hook = r#"{"session_id":"pay","cwd":"$ROOT/shop","hook_event_name":"UserPromptSubmit","prompt":"x"}"#;
     format!(r#"{{"call":{{"window":"pay","hook":{hook},"expect":{expect}}}}}"#)
 }
@@ -104,7 +104,7 @@ fn what_is_no_recording_is_refused() {
 }
 
 /// A call of a window's that writes a file: before it, its bytes, and after it.
-fn writes(window: &str, text: &str, at: [u32; 2], said: &str) -> String {
+pub(crate) fn writes(window: &str, text: &str, at: [u32; 2], said: &str) -> String {
     let hook = |event: &str, said: &str| {
         format!(
             r#"{{"call":{{"window":"{window}","hook":{{"session_id":"{window}","cwd":"$ROOT/shop","hook_event_name":"{event}","tool_name":"Write","tool_use_id":"{window}-{}","tool_input":{{"file_path":"$ROOT/shop/a.rs"}}}},"expect":{said}}}}}"#,

@@ -3,13 +3,15 @@
 use std::path::Path;
 
 use anyhow::Context;
+use jiff::Timestamp;
 
 use super::asked::Asked;
 use super::outcome::{GuardOutcome, Said};
 use crate::config::guard::HoldUps;
 use crate::core::guard::decide::{self, Holding, Life, Other};
 use crate::core::guard::folder::joined;
-use crate::core::model::ledger::{LedgerLine, Met, Touched};
+use crate::core::model::Untrusted;
+use crate::core::model::ledger::{LedgerLine, Met, Returned, Touched};
 use crate::format::guard::{Asker, note};
 use crate::present;
 use crate::source::ledger::{About, Read, Tree, resolved, settled};
@@ -73,7 +75,14 @@ impl Asked<'_> {
                 is_news.then(|| Met { path: path.as_str().into(), others, at: self.now, upon, call })
             };
             let mut lines: Vec<LedgerLine> = paths.iter().filter_map(to_come).map(LedgerLine::Met).collect();
-            // After this edit nobody can tell any more that those before it had ended.
+            // After this edit nobody can tell any more that others before it had ended and are open again.
+            let returned = |path: &String| {
+                let path = Untrusted::from(path.as_str());
+                let to = *found.returned.get(&path)?;
+                Some(LedgerLine::Returned(Returned { path, at: self.now, to }))
+            };
+            lines.extend(paths.iter().filter_map(returned));
+            // Nor that others have ended.
             lines.extend(self.ended(&tree, &found, &found.by_kin));
             let level = self.levels(&tree).edit;
             let recent: Vec<Holding<'_>> = decide::just_edited(&holdings, self.now);
@@ -103,21 +112,29 @@ impl Asked<'_> {
                 let met = found.told.met.get(path).filter(|met| met.call == self.question.call);
                 met.and_then(|met| met.upon.clone())
             };
+            let theirs = || found.others.iter().flat_map(|other| &other.edits);
+            // What somebody else has just written there tells nothing of this edit.
+            let is_own = |path: &String| {
+                let is_just = |edited: Timestamp| edited.as_second() == at.as_second();
+                !theirs().any(|edit| edit.path.raw() == path && edit.at.is_some_and(is_just))
+            };
             let edited = |path: &String| {
-                LedgerLine::Edited(Touched { path: path.as_str().into(), at, upon: upon(path) })
+                let edited = tree.edited(path, at);
+                let just = edited.upon.filter(|_| is_own(path));
+                LedgerLine::Edited(Touched { upon: just.or_else(|| upon(path)), ..edited })
             };
             // What went back to the last commit is nobody's; the next edit would hide that.
             let is_known = |path: &&String| {
-                let mut theirs = found.others.iter().flat_map(|other| &other.edits);
-                found.told.edited.contains_key(*path) || theirs.any(|edit| edit.path.raw() == *path)
+                found.told.edited.contains_key(*path) || theirs().any(|edit| edit.path.raw() == *path)
             };
             let known: Vec<String> = paths.iter().filter(is_known).cloned().collect();
             let ended = settled(&tree, &known, (at, &self.settings.places.home));
             // Somebody may have edited it while a person was asked.
             let since = self.met(&paths, &self.news(&found, &tree));
             let since = |path: &String| since.iter().find(|met| met.path.raw() == path).cloned();
-            let before =
-                |path: &String| found.told.met.get(path).filter(|met| !met.others.is_empty()).cloned();
+            // Or somebody has put it back to the last commit meanwhile.
+            let is_open = |met: &&Met| !met.others.is_empty() && found.is_open(&met.path, met.at, at);
+            let before = |path: &String| found.told.met.get(path).filter(is_open).cloned();
             let met = paths.iter().filter_map(|path| before(path).or_else(|| since(path)));
             let met: Vec<Met> = met.filter(|_| self.levels(&tree).note).collect();
             let mut lines: Vec<LedgerLine> = paths.iter().map(edited).collect();

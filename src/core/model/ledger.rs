@@ -25,6 +25,8 @@ pub(crate) enum LedgerLine {
     Edited(Touched),
     /// It found a file as the last commit has it: whatever was edited before is committed or gone.
     Settled(Touched),
+    /// It found a file holding again what that held after an edit: what had ended since then has not.
+    Returned(Returned),
     /// It is about to edit a file that others have edited, or that was just committed.
     Met(Met),
     /// It was told what others hold.
@@ -50,12 +52,24 @@ pub(crate) struct Touched {
     /// The commit that was checked out before, where that was in the same second: times in git's log do not tell.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) upon: Option<Untrusted>,
+    /// The first 16 digits of the name by which git knows what it held then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) held: Option<Untrusted>,
 }
 
 impl Touched {
     pub(crate) fn new(path: Untrusted, at: Timestamp) -> Self {
-        Self { path, at, upon: None }
+        Self { path, at, upon: None, held: None }
     }
+}
+
+/// A file that holds again what it held before.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Returned {
+    pub(crate) path: Untrusted,
+    pub(crate) at: Timestamp,
+    /// When somebody wrote down the edit after which it held that.
+    pub(crate) to: Timestamp,
 }
 
 /// An edit that met what others have not committed, or none.

@@ -1,24 +1,26 @@
 //! Finds in a ledger the few lines that one question needs, without parsing the others.
 
 use std::collections::HashMap;
-use std::hash::Hash;
 use std::path::Path;
 
 use bstr::{ByteSlice, Finder};
 use jiff::Timestamp;
 use rustix::process::geteuid;
 
-use crate::core::model::ledger::{Digest16, HeldUp, LedgerHolder, LedgerLine, Met, Touched, parse};
+use crate::core::model::ledger::{Digest16, HeldUp, LedgerHolder, LedgerLine, Met, Returned, Touched, parse};
 use crate::core::model::{Untrusted, json};
+use crate::source::ledger::story::{Edits, Story, Written};
 use crate::source::os::open::plain::{open_plain, read_into};
-use crate::source::repos::objects::{Name, parse_name};
+use crate::source::repos::objects::{Short, parse_name};
 
 /// The most paths that one session can want for itself.
 const MOST_HOLDS: usize = 64;
 
-/// How lines begin that tell of an edit, of its end, and of what somebody wants for himself or no longer.
+/// How lines begin that tell of an edit, of its end and of its return, and of what somebody wants for himself or no
+/// longer.
 const EDITED: &[u8] = br#"{"edited"#;
 const SETTLED: &[u8] = br#"{"settled"#;
+const RETURNED: &[u8] = br#"{"returned"#;
 const HOLDS: &[u8] = br#"{"holds"#;
 const FREES: &[u8] = br#"{"frees"#;
 
@@ -33,14 +35,6 @@ pub(crate) struct Told {
     pub(crate) by_others_only: bool,
     /// When it has itself edited these files last.
     pub(crate) edited: HashMap<String, Timestamp>,
-}
-
-/// The last edit of a file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Last {
-    pub(super) at: Timestamp,
-    /// The commit that was certainly checked out before, where that is written down.
-    pub(super) upon: Option<Name>,
 }
 
 /// The lines about edits that are asked for.
@@ -83,23 +77,23 @@ impl AskedLines {
         Self::Naming(files.iter().filter_map(|file| Wanted::new(file)).collect())
     }
 
-    /// Returns when each file was edited last, and adds when it was last seen settled.
-    pub(super) fn edits_of(
-        &self,
-        text: &[u8],
-        settled: &mut HashMap<Untrusted, Timestamp>,
-    ) -> HashMap<Untrusted, Last> {
-        let mut found = HashMap::new();
+    /// Returns the edits of each file, and adds when they ended and returned.
+    pub(super) fn edits_of(&self, text: &[u8], stories: &mut HashMap<Untrusted, Story>) -> Edits {
+        let mut found = Edits::new();
+        let name = |text: Option<Untrusted>| parse_name(text?.raw().as_bytes());
         let mut take = |line: &[u8]| {
             let line = parse(line);
-            if let Some(LedgerLine::Edited(Touched { path, at, upon })) = line {
-                let upon = upon.and_then(|upon| parse_name(upon.raw().as_bytes()));
-                later(&mut found, path, Last { at, upon });
+            if let Some(LedgerLine::Edited(Touched { path, at, upon, held })) = line {
+                let held = held.and_then(|held| Short::from_str_radix(held.raw(), 16).ok());
+                found.entry(path).or_default().push(Written { at, upon: name(upon), held });
             } else if let Some(LedgerLine::Settled(Touched { path, at, .. })) = line {
-                later(settled, path, at);
+                stories.entry(path).or_default().settled.push(at);
+            } else if let Some(LedgerLine::Returned(Returned { path, at, to })) = line {
+                stories.entry(path).or_default().returned.push((at, to));
             }
         };
-        let is_about_edits = |line: &&[u8]| line.starts_with(EDITED) || line.starts_with(SETTLED);
+        let begins = [EDITED, SETTLED, RETURNED];
+        let is_about_edits = |line: &&[u8]| begins.iter().any(|begin| line.starts_with(begin));
         match self {
             Self::All => text.lines().filter(is_about_edits).for_each(take),
             Self::Naming(files) => {
@@ -127,10 +121,12 @@ impl AskedLines {
                 LedgerLine::Met(met) => drop(told.met.insert(met.path.raw().to_owned(), met)),
                 LedgerLine::Edited(Touched { path, at, .. }) => {
                     told.met.remove(path.raw());
-                    later(&mut told.edited, path.raw().to_owned(), at);
+                    let last = told.edited.entry(path.raw().to_owned()).or_insert(at);
+                    *last = at.max(*last);
                 }
                 LedgerLine::Holder(_)
                 | LedgerLine::Settled(_)
+                | LedgerLine::Returned(_)
                 | LedgerLine::Noted(_)
                 | LedgerLine::Overrode(_)
                 | LedgerLine::Holds(_)
@@ -197,11 +193,6 @@ pub(super) fn holds_of(text: &[u8]) -> Vec<Touched> {
     holds
 }
 
-pub(super) fn later<K: Eq + Hash, V: Copy + Ord>(edits: &mut HashMap<K, V>, path: K, last: V) {
-    let known = edits.entry(path).or_insert(last);
-    *known = last.max(*known);
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -236,16 +227,19 @@ mod tests {
             LedgerLine::Met(met(9)),
             LedgerLine::Settled(touched("/w/a", 6)),
         ]);
-        let mut all_settled = HashMap::new();
-        let all = AskedLines::All.edits_of(&text, &mut all_settled);
+        let mut stories = HashMap::new();
+        let all = AskedLines::All.edits_of(&text, &mut stories);
+        let settled = |stories: &HashMap<Untrusted, Story>, key: &Untrusted| {
+            stories.get(key).map(|story| story.settled.clone())
+        };
         assert_eq!(all.len(), 5);
         for file in ["/w/a", "/w/a.rs", "/v/w/a", "/w/b/a", "/w/\"ü\u{202e}", "/w/b", "/w", "/a"] {
-            let mut settled = HashMap::new();
-            let found = AskedLines::naming(&[file.to_owned()]).edits_of(&text, &mut settled);
+            let mut own = HashMap::new();
+            let found = AskedLines::naming(&[file.to_owned()]).edits_of(&text, &mut own);
             let key = Untrusted::from(file);
             assert_eq!(found.get(&key), all.get(&key), "{file}");
             assert_eq!(found.len(), usize::from(all.contains_key(&key)), "{file}");
-            assert_eq!(settled.get(&key), all_settled.get(&key), "{file}");
+            assert_eq!(settled(&own, &key), settled(&stories, &key), "{file}");
         }
     }
 

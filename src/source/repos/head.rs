@@ -143,6 +143,14 @@ impl Commit {
     }
 }
 
+/// Returns the parents of a commit of a repository; `None` if it cannot be read.
+pub(crate) fn parents(common: &Path, commit: &Name) -> Option<Vec<Name>> {
+    let text = read(&common.join("objects"), Kind::Commit, commit)?;
+    let lines = text.split(|byte| *byte == b'\n').skip(1);
+    let parents = lines.map_while(|line| line.strip_prefix(b"parent "));
+    parents.map(parse_name).collect()
+}
+
 /// Finds what a tree has under a name: its mode, and the object.
 fn entry<'a>(mut tree: &'a [u8], wanted: &[u8]) -> Option<(&'a [u8], Name)> {
     while !tree.is_empty() {

@@ -25,6 +25,9 @@ const NAMES: u64 = 8 + 256 * 4;
 /// The name of an object, in a repository that names them by SHA-1.
 pub(crate) type Name = [u8; 20];
 
+/// The first 16 digits of a name, as a number.
+pub(crate) type Short = u64;
+
 /// What an object is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
@@ -55,6 +58,11 @@ impl Kind {
 pub(crate) fn name_of(kind: Kind, content: &[u8]) -> Name {
     let head = format!("{} {}\0", kind.word(), content.len());
     Sha1::new().chain_update(head).chain_update(content).finalize().into()
+}
+
+/// Returns the beginning of a name, which tells contents apart that nobody made to be alike.
+pub(crate) fn short(name: &Name) -> Short {
+    name.first_chunk().copied().map_or(0, u64::from_be_bytes)
 }
 
 /// Reads a name in hexadecimal digits.

@@ -20,13 +20,15 @@ use crate::source::os::open::meta::{is_sure, meta_of};
 use crate::source::os::open::plain::{open_plain, read_at};
 use crate::source::repos::head::{Commit, Held};
 use crate::source::repos::index::Index;
-use crate::source::repos::objects::{Kind, Name, name_of};
+use crate::source::repos::objects::{Kind, Name, Short, name_of, short};
 use crate::source::work::committed::attributes::{names_filter, names_more, text_of};
 use crate::source::work::committed::reflog::Log;
 pub(crate) use crate::source::work::committed::reflog::just_moved_to;
 
 /// The largest file that is compared with what git has, in bytes.
 const MOST_FILE: u64 = 4 << 20;
+/// The largest file whose content is named for itself, in bytes.
+const MOST_NAMED: u64 = 1 << 20;
 /// How much of files is read in one look to compare them, in bytes; the others wait for the next.
 const MOST_READ: u64 = 16 << 20;
 /// The most files that are remembered.
@@ -68,19 +70,38 @@ enum Content {
     Unread,
 }
 
+/// What is written down of an edit, beside its moment.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Known {
+    /// The commit that was certainly checked out before it.
+    pub(crate) upon: Option<Name>,
+    /// What the file held right after it.
+    pub(crate) held: Option<Short>,
+    /// When it was certainly in no commit, however old it is.
+    pub(crate) open_at: Option<Timestamp>,
+}
+
 /// Marks which edits git has.
 pub(crate) fn mark(work: &mut [&mut Arc<Work>], snapshot: &Snapshot, kept: &mut Kept) {
     let host = &snapshot.host;
     let folders = (snapshot.repos.as_slice(), snapshot.plain_folders.as_slice());
     let mut heads = Heads::new(folders, (snapshot.taken_at, host.clock_doubt), host.uid, kept);
     for work in work {
-        let marks: Vec<Committed> = work.doing.edits.iter().map(|edit| heads.committed(edit, None)).collect();
+        let committed = |edit| heads.committed(edit, Known::default());
+        let marks: Vec<Committed> = work.doing.edits.iter().map(committed).collect();
         if !marks.iter().eq(work.doing.edits.iter().map(|edit| &edit.committed)) {
             let edits = &mut Arc::make_mut(work).doing.edits;
             edits.iter_mut().zip(marks).for_each(|(edit, mark)| edit.committed = mark);
         }
     }
     kept.rest();
+}
+
+/// Names what a plain file holds as git would, if that is at most 1 MiB.
+pub(crate) fn name_held(path: &Path) -> Option<Short> {
+    let (fd, meta) = open_plain(path).ok().filter(|(_, meta)| meta.size <= MOST_NAMED)?;
+    let text = read_at(&fd, 0, usize::try_from(meta.size).ok()?, 1).ok()?;
+    Some(short(&name_of(Kind::Blob, &text)))
 }
 
 /// Tells at one moment which edits git has.
@@ -116,13 +137,27 @@ impl Marker {
         path.strip_prefix(&tree.path).is_ok_and(|inside| index.held(inside, self.now).is_some())
     }
 
-    /// Marks some edits, each with the commit that was certainly checked out before it, where one is known.
-    pub(crate) fn mark<'a>(&mut self, edits: impl IntoIterator<Item = (&'a mut Edit, Option<Name>)>) {
-        let folders = (self.repos.as_slice(), self.plain.as_slice());
-        let mut heads = Heads::new(folders, (self.now, SignedDuration::ZERO), self.uid, &mut self.kept);
-        for (edit, upon) in edits {
-            edit.committed = heads.committed(edit, upon);
+    /// Marks some edits, each with what is written down of it.
+    pub(crate) fn mark<'a>(&mut self, edits: impl IntoIterator<Item = (&'a mut Edit, Known)>) {
+        let mut heads = self.heads();
+        for (edit, known) in edits {
+            edit.committed = heads.committed(edit, known);
         }
+    }
+
+    /// Returns what files hold that were as the last commit has them at a moment each; those are left out that nobody has
+    /// written since, unless the head may have been put back.
+    pub(crate) fn held_since(&mut self, files: &[(&Untrusted, Timestamp)]) -> HashMap<Untrusted, Short> {
+        let mut heads = self.heads();
+        let held = |(path, at): &(&Untrusted, Timestamp)| {
+            Some(((*path).clone(), heads.held_since(Path::new(path.raw()), *at)?))
+        };
+        files.iter().filter_map(held).collect()
+    }
+
+    fn heads(&mut self) -> Heads<'_> {
+        let folders = (self.repos.as_slice(), self.plain.as_slice());
+        Heads::new(folders, (self.now, SignedDuration::ZERO), self.uid, &mut self.kept)
     }
 }
 
@@ -203,13 +238,13 @@ impl<'a> Heads<'a> {
         Self { folders, known, asked, there, stashes, texts, inner, now, doubt, uid, kept, left }
     }
 
-    fn committed(&mut self, edit: &Edit, upon: Option<Name>) -> Committed {
-        self.judge(edit, upon).unwrap_or_default()
+    fn committed(&mut self, edit: &Edit, known: Known) -> Committed {
+        self.judge(edit, known).unwrap_or_default()
     }
 
-    /// Returns whether git has what an edited file holds; `None` where that cannot be told.
-    fn judge(&mut self, edit: &Edit, upon: Option<Name>) -> Option<Committed> {
-        let path = Path::new(edit.path.raw());
+    /// Finds the working tree or folder that a file lies in, and where its head has been; no head where that
+    /// cannot be told.
+    fn head(&mut self, path: &Path) -> Option<(&'a Path, Tree<'a>, Option<Head>)> {
         let is_straight = path.is_absolute() && path.components().all(|part| part != Component::ParentDir);
         let above = path.ancestors().skip(1).filter(|_| is_straight);
         let (folder, tree) = above.into_iter().find_map(|above| self.folders.get_key_value(above))?;
@@ -220,8 +255,29 @@ impl<'a> Heads<'a> {
             None => is_uncontrolled(folder).then_some(Head::Never),
         });
         self.known.insert(folder, head.clone());
+        Some((folder, tree, head))
+    }
+
+    /// Returns what a file holds, if somebody has written it or the head may have been put back since a moment.
+    fn held_since(&mut self, path: &Path, at: Timestamp) -> Option<Short> {
+        let (_, _, head) = self.head(path)?;
+        let meta = file_at(path)?;
+        let may_be_back = match head? {
+            Head::Moved(log) => log.may_be_back_since(at, self.doubt),
+            Head::Never => false,
+        };
+        (may_be_back || meta.touched_at() > at)
+            .then(|| self.names(path, &meta))?
+            .map(|names| short(&names.own))
+    }
+
+    /// Returns whether git has what an edited file holds; `None` where that cannot be told.
+    fn judge(&mut self, edit: &Edit, known: Known) -> Option<Committed> {
+        let path = Path::new(edit.path.raw());
+        let (folder, tree, head) = self.head(path)?;
+        let at = edit.at.map(|at| known.open_at.map_or(at, |open_at| at.max(open_at)));
         // What has gone holds nothing, and another repository's file is not this head's.
-        let meta = file_at(path).filter(|_| edit.at.is_none_or(|at| at <= self.now))?;
+        let meta = file_at(path).filter(|_| at.is_none_or(|at| at <= self.now))?;
         let (head, inside) = (head?, path.strip_prefix(folder).ok()?);
         if !self.is_inner(path.parent()?, folder) {
             return None;
@@ -231,16 +287,17 @@ impl<'a> Heads<'a> {
             Head::Moved(log) => log,
         };
         let moved_by = log.written_at.checked_add(self.doubt).ok().filter(|_| log.written_at <= self.now)?;
-        let is_later = edit.at.is_some_and(|edited| edited.as_second() > moved_by.as_second());
+        let is_later = at.is_some_and(|edited| edited.as_second() > moved_by.as_second());
         // Nobody has changed the file since, whatever time it was given.
-        let is_untouched = edit.at.is_some_and(|at| meta.touched_at() <= at);
+        let is_untouched = at.is_some_and(|at| meta.touched_at() <= at);
         let place = Place { folder, inside, tree: tree? };
         match self.compare(path, &meta, &place) {
             Content::Same => self.is_staged_alike(&place).then_some(Committed::Yes),
+            Content::Other if self.was_nothing((at?, known, is_later), &place, &log) => None,
             Content::Other => {
                 let is_left = is_later
                     || is_untouched && matches!(self.held(&place), Held::File(_))
-                    || self.was_left((path, &meta), (edit.at?, upon), &place, &log) == Some(true);
+                    || self.was_left((path, &meta), (at?, known.upon), &place, &log) == Some(true);
                 is_left.then_some(Committed::No)
             }
             Content::Unread => (is_later && is_untouched).then_some(Committed::No),

@@ -6,10 +6,10 @@ use jiff::Timestamp;
 use rustix::io::Errno;
 
 use crate::core::model::FileMeta;
-use crate::source::repos::head::{Commit, Held};
-use crate::source::repos::objects::{Name, there_since};
+use crate::source::repos::head::{Commit, Held, parents};
+use crate::source::repos::objects::{Name, short, there_since};
 use crate::source::work::committed::reflog::{By, Log};
-use crate::source::work::committed::{Heads, Place};
+use crate::source::work::committed::{Heads, Known, Place};
 
 impl<'a> Heads<'a> {
     /// Returns whether every commit that was checked out since an edit has of the file what the one
@@ -46,6 +46,22 @@ impl<'a> Heads<'a> {
         Some(is_kept && (upon == Some(begin) || self.is_older(begin, at, place)))
     }
 
+    /// Returns whether an edit left the file as the commit had it that was checked out then.
+    pub(super) fn was_nothing(
+        &mut self,
+        (at, known, is_later): (Timestamp, Known, bool),
+        place: &Place<'a, '_>,
+        log: &Log,
+    ) -> bool {
+        let Some(held) = known.held else { return false };
+        let begin = || Some(log.since((at, known.upon), self.doubt)?.0);
+        let had = match is_later {
+            true => Some(self.held(place)),
+            false => begin().and_then(|begin| self.held_by(begin, place)),
+        };
+        matches!(had, Some(Held::File(name)) if short(&name) == held)
+    }
+
     /// Returns whether a commit was there before a moment, whatever date it bears.
     fn is_older(&mut self, commit: Name, at: Timestamp, place: &Place<'_, '_>) -> bool {
         let since = || there_since(&place.tree.0.common_dir.join("objects"), &commit);
@@ -68,13 +84,26 @@ impl<'a> Heads<'a> {
             Err(_) => return None,
         };
         for stash in stashes {
-            let has = self.held_by(stash, place)?;
-            // A file that git does not know is stashed elsewhere.
-            if has != own && (has != before || has == Held::Nothing) {
+            let has = match self.held_by(stash, place)? {
+                // Files that git does not know are stashed elsewhere, if at all.
+                Held::Nothing => self.held_beside(stash, place)?,
+                has @ (Held::File(_) | Held::Unread) => has,
+            };
+            if has != own && has != before {
                 return Some(false);
             }
         }
         Some(true)
+    }
+
+    /// Returns what a stash has at a place of what git does not know: its third parent, where it has one.
+    fn held_beside(&mut self, stash: Name, place: &Place<'_, '_>) -> Option<Held> {
+        let parents = parents(&place.tree.0.common_dir, &stash)?;
+        let [_, _, beside @ ..] = parents.as_slice() else { return None };
+        match beside.first() {
+            Some(beside) => self.held_by(*beside, place),
+            None => Some(Held::Nothing),
+        }
     }
 
     /// Returns what some commit has at a place.

@@ -85,6 +85,13 @@ impl Log {
         (is_known && is_chain && !since.iter().any(is_before)).then_some((place, since))
     }
 
+    /// Returns whether the head may have been put back to an earlier commit since a moment, or onto others, as far as
+    /// the log's end tells.
+    pub(super) fn may_be_back_since(&self, at: Timestamp, doubt: SignedDuration) -> bool {
+        let is_back = |one: &Move| one.by != By::Commit && one.old != one.new;
+        self.moves.iter().rev().take_while(|one| !one.is_before(at, doubt)).any(is_back)
+    }
+
     /// Returns the commits that the log got since a moment, or may have got.
     pub(super) fn news(&self, at: Timestamp, doubt: SignedDuration) -> Option<Vec<Name>> {
         let since = self.moves.iter().rev().take_while(|one| !one.is_before(at, doubt));

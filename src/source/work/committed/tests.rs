@@ -74,7 +74,8 @@ impl Stage {
             also: Vec::new(),
             committed: Committed::Unknown,
         };
-        Heads::new((&repos, &plain), (now, doubt), uid, &mut Kept::default()).committed(&edit, None)
+        Heads::new((&repos, &plain), (now, doubt), uid, &mut Kept::default())
+            .committed(&edit, Known::default())
     }
 }
 
@@ -292,10 +293,14 @@ impl Real {
     }
 
     fn told(&mut self, file: &str, at: Timestamp) -> Committed {
-        self.told_upon(file, at, None)
+        self.told_of(file, at, Known::default())
     }
 
     fn told_upon(&mut self, file: &str, at: Timestamp, upon: Option<Name>) -> Committed {
+        self.told_of(file, at, Known { upon, ..Known::default() })
+    }
+
+    fn told_of(&mut self, file: &str, at: Timestamp, known: Known) -> Committed {
         let root = self.root();
         let tree = Worktree {
             path: root.clone(),
@@ -309,7 +314,7 @@ impl Real {
         let edit = Edit { path, at: Some(at), by: None, also: Vec::new(), committed: Committed::Unknown };
         let uid = rustix::process::geteuid().as_raw();
         let told = Heads::new((&repos, &[]), (self.now(), SignedDuration::ZERO), uid, &mut self.kept)
-            .committed(&edit, upon);
+            .committed(&edit, known);
         self.kept.rest();
         told
     }
@@ -462,6 +467,40 @@ fn an_edit_after_a_commit_of_the_same_second_is_not_in_it() {
     commit(&real);
     std::fs::write(real.root().join("a.txt"), "by hand again\n").unwrap();
     assert_eq!(real.told_upon("a.txt", after, Some(second)), Committed::Unknown);
+}
+
+#[test]
+fn an_edit_that_left_what_the_commit_had_is_none() {
+    let mut real = Real::new();
+    real.write("a.txt", "one\n");
+    real.git(&["add", "-A"]);
+    real.git(&["commit", "-q", "-m", "one"]);
+    let head = parse_name(real.git(&["rev-parse", "HEAD"]).trim_ascii());
+    let mut edited = |text: &str| {
+        real.write("a.txt", text);
+        let held = name_held(&real.root().join("a.txt"));
+        std::fs::write(real.root().join("a.txt"), "by hand\n").unwrap();
+        real.told_of("a.txt", real.edited["a.txt"], Known { upon: head, held, open_at: None })
+    };
+    assert_eq!(edited("two\n"), Committed::No);
+    assert_eq!(edited("one\n"), Committed::Unknown);
+}
+
+#[test]
+fn what_was_found_open_is_judged_from_then_on() {
+    let mut real = Real::new();
+    real.write("a.txt", "one\n");
+    real.git(&["add", "-A"]);
+    real.git(&["commit", "-q", "-m", "one"]);
+    real.write("a.txt", "two\n");
+    let at = real.edited["a.txt"];
+    real.git(&["commit", "-aqm", "two"]);
+    real.git(&["reset", "-q", "HEAD~1"]);
+    real.later = SignedDuration::from_secs(2);
+    let open_at = Some(real.now());
+    std::fs::write(real.root().join("a.txt"), "by hand\n").unwrap();
+    assert_eq!(real.told("a.txt", at), Committed::Unknown);
+    assert_eq!(real.told_of("a.txt", at, Known { open_at, ..Known::default() }), Committed::No);
 }
 
 #[test]

@@ -1,0 +1,186 @@
+//! Which edits of a file are open, by what all sessions wrote down of it.
+//!
+//! An edit ends when somebody finds the file as the last commit has it. It is open again where the file holds what
+//! it held before that: a stash was brought back, or a commit was taken back.
+
+use std::collections::HashMap;
+
+use jiff::Timestamp;
+
+use crate::core::model::Untrusted;
+use crate::source::repos::objects::{Name, Short};
+use crate::source::work::committed::Known;
+
+/// How often a file is followed from one return to an earlier one.
+const DEEPEST: usize = 4;
+
+/// One edit of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Written {
+    pub(super) at: Timestamp,
+    /// The commit that was certainly checked out before, where that is written down.
+    pub(super) upon: Option<Name>,
+    /// What the file held then, where that is written down.
+    pub(super) held: Option<Short>,
+}
+
+/// The edits of one session, by file.
+pub(super) type Edits = HashMap<Untrusted, Vec<Written>>;
+
+/// An edit that is open, if git does not have it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Open {
+    pub(super) edit: Written,
+    /// When somebody has found it open again.
+    pub(super) again_at: Option<Timestamp>,
+}
+
+/// What is written down of one file.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Story {
+    /// When it was seen as the last commit has it, or gone.
+    pub(super) settled: Vec<Timestamp>,
+    /// What it held after edits, if it ever was settled.
+    pub(super) held: Vec<(Timestamp, Short)>,
+    /// When it was seen to hold again what it held at an earlier moment.
+    pub(super) returned: Vec<(Timestamp, Timestamp)>,
+}
+
+/// A time in which no edit of a file has ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Span {
+    after: Option<Timestamp>,
+    until: Timestamp,
+    again_at: Option<Timestamp>,
+}
+
+impl From<Written> for Open {
+    fn from(edit: Written) -> Self {
+        Self { edit, again_at: None }
+    }
+}
+
+impl Open {
+    /// Returns what git's files are to be compared with.
+    pub(super) fn known(&self) -> Known {
+        let Self { edit: Written { upon, held, .. }, again_at } = *self;
+        match again_at {
+            Some(_) => Known { open_at: again_at, ..Known::default() },
+            None => Known { upon, held, open_at: None },
+        }
+    }
+}
+
+impl Story {
+    /// Returns when the file was settled last, up to a moment; what stands in the future was written before the clock
+    /// was set back.
+    pub(super) fn settled_by(&self, moment: Timestamp) -> Option<Timestamp> {
+        self.settled.iter().copied().filter(|settled| *settled <= moment).max()
+    }
+
+    /// Returns when it was settled last, if it may hold again what it held before that.
+    pub(super) fn may_return_since(&self, now: Timestamp) -> Option<Timestamp> {
+        let settled = self.settled_by(now)?;
+        self.held.iter().any(|(at, _)| *at < settled).then_some(settled)
+    }
+
+    /// Returns the times whose edits are open; of those before the file was settled, where it holds now what it
+    /// held then.
+    pub(super) fn spans(&self, now: Timestamp, holds: Option<Short>) -> Vec<Span> {
+        let mut spans = Vec::new();
+        self.add_spans((now, None), DEEPEST, &mut spans);
+        let is_held = |(at, name): &&(Timestamp, Short)| Some(*name) == holds && *at <= now;
+        for (at, _) in self.held.iter().filter(is_held) {
+            self.add_spans((*at, None), DEEPEST, &mut spans);
+        }
+        spans
+    }
+
+    /// Returns the last moment before the file was settled at which it held what it holds now.
+    pub(super) fn returns_to(&self, now: Timestamp, holds: Short) -> Option<Timestamp> {
+        let settled = self.settled_by(now)?;
+        let is_that = |(at, name): &&(Timestamp, Short)| {
+            *name == holds && *at < settled && self.settled_by(*at) != Some(*at)
+        };
+        self.held.iter().filter(is_that).map(|(at, _)| *at).max()
+    }
+
+    fn add_spans(&self, (until, again_at): (Timestamp, Option<Timestamp>), depth: usize, to: &mut Vec<Span>) {
+        let after = self.settled_by(until);
+        let span = Span { after, until, again_at };
+        if depth == 0 || after == Some(until) || to.contains(&span) {
+            return;
+        }
+        to.push(span);
+        for (at, earlier) in self.returned.iter().filter(|(at, earlier)| span.has(*at) && earlier < at) {
+            self.add_spans((*earlier, again_at.or(Some(*at))), depth - 1, to);
+        }
+    }
+}
+
+impl Span {
+    fn has(&self, at: Timestamp) -> bool {
+        at <= self.until && self.after.is_none_or(|after| at > after)
+    }
+}
+
+/// Returns the last of a session's edits that is in some span.
+pub(super) fn last_open(edits: &[Written], spans: &[Span]) -> Option<Open> {
+    let open = |edit: &Written| {
+        let span = spans.iter().find(|span| span.has(edit.at))?;
+        Some(Open { edit: *edit, again_at: span.again_at })
+    };
+    edits.iter().filter_map(open).max_by_key(|open| open.edit.at)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(second: i64) -> Timestamp {
+        Timestamp::from_second(second).unwrap()
+    }
+
+    /// Asks at 100 s about a file with these edits, when it was settled and what it had returned to.
+    fn open(
+        held: &[(i64, Short)],
+        settled: &[i64],
+        returned: &[(i64, i64)],
+        holds: Short,
+    ) -> Vec<(i64, Option<i64>)> {
+        let story = Story {
+            settled: settled.iter().map(|settled| at(*settled)).collect(),
+            held: held.iter().map(|(second, number)| (at(*second), *number)).collect(),
+            returned: returned.iter().map(|(when, to)| (at(*when), at(*to))).collect(),
+        };
+        let spans = story.spans(at(100), Some(holds));
+        let edit =
+            |(second, number): &(i64, Short)| Written { at: at(*second), upon: None, held: Some(*number) };
+        let open = held.iter().filter_map(|one| last_open(&[edit(one)], &spans));
+        open.map(|open| (open.edit.at.as_second(), open.again_at.map(Timestamp::as_second))).collect()
+    }
+
+    #[test]
+    fn what_was_settled_is_open_again_where_the_file_holds_it_again() {
+        let edits = [(10, 1), (20, 2), (30, 3)];
+        let none: &[(i64, Option<i64>)] = &[];
+        assert_eq!(open(&edits, &[], &[], 9), [(10, None), (20, None), (30, None)]);
+        assert_eq!(open(&edits, &[25], &[], 9), [(30, None)]);
+        assert_eq!(open(&edits, &[40], &[], 9), none);
+        assert_eq!(open(&edits, &[40], &[], 3), [(10, None), (20, None), (30, None)]);
+        assert_eq!(open(&edits, &[40], &[], 2), [(10, None), (20, None)]);
+        assert_eq!(open(&edits, &[15, 40], &[], 2), [(20, None)]);
+        // What was settled by its own edit never was open.
+        assert_eq!(open(&edits, &[30], &[], 3), none);
+        assert_eq!(open(&edits, &[40, 200], &[], 9), none, "in the future");
+    }
+
+    #[test]
+    fn what_has_returned_stays_open_under_later_edits() {
+        let edits = [(10, 1), (30, 3)];
+        assert_eq!(open(&edits, &[20], &[(25, 10)], 3), [(10, Some(25)), (30, None)]);
+        assert_eq!(open(&edits, &[20, 40], &[(25, 10)], 9), []);
+        assert_eq!(open(&edits, &[20, 40], &[(25, 10)], 3), [(10, Some(25)), (30, None)]);
+        assert_eq!(open(&edits, &[20], &[(25, 25), (26, 30)], 3), [(30, None)], "never forwards");
+    }
+}
