@@ -71,8 +71,9 @@ fn of_a_thousand_calls_the_guard_says_what_is_true() {
 
 #[test]
 fn in_worlds_that_nobody_wrote_down_it_does_too() {
-    let worlds: u64 = std::env::var("CLAIMTOP_GUARD_WORLDS").map_or(20, |text| text.parse().unwrap());
+    let set = |name: &str, usual: u64| std::env::var(name).map_or(usual, |text| text.parse().unwrap());
+    let (first, worlds) = (set("CLAIMTOP_GUARD_FIRST", 1_001), set("CLAIMTOP_GUARD_WORLDS", 20));
     let world = World::new();
-    let path = world.write("recording.jsonl", &recording(1_001..=1_000 + worlds, STEPS));
+    let path = world.write("recording.jsonl", &recording(first..first + worlds, STEPS));
     check(&replayed(&path));
 }

@@ -1,4 +1,4 @@
-//! Edits that had ended and have not: what was committed or stashed comes back, and what only seems to.
+//! Edits that had ended and come back, those that only seem to, and whose they are.
 
 use serde_json::json;
 
@@ -123,6 +123,39 @@ fn a_stash_without_new_files_leaves_them_to_all_who_edited_them() {
         both(11_000),
     ]);
     check(&[committed(), first, second, stashed("stash-all"), asks(NONE, 11_000)]);
+}
+
+#[test]
+fn a_session_goes_by_its_last_window_that_a_hook_has_shown() {
+    let died = r#"{"died":"cart"}"#.to_owned();
+    let opened = r#"{"opened":{"window":"again","agent":"claude","pid":4200}}"#.to_owned();
+    let expect = r#"{"said":"hold-up","about":{"again":["a.rs"]}"#;
+    let stash = |expect: &str, at: u32| {
+        shell("third", "git stash", at, "x")
+            .replacen(NONE, expect, 1)
+            .split_once("\n{\"at\"")
+            .unwrap()
+            .0
+            .to_owned()
+    };
+    // No hook of the new window has run: the one that died is named, and nothing else can be known.
+    let unseen = format!("{expect},\"earlier\":{{\"again\":[\"cart\"]}}}}");
+    check(&[died.clone(), opened.clone(), stash(&unseen, 9_000)]);
+    let shown = asks(NONE, 8_000)
+        .replace("pay", "again")
+        .replace("\"session_id\":\"again\"", "\"session_id\":\"cart\"");
+    check(&[died, opened, shown, stash(&format!("{expect}}}"), 9_000)]);
+}
+
+#[test]
+fn what_a_dead_window_had_edited_is_foreign_to_what_it_ran() {
+    let below = r#"{"opened":{"window":"below","agent":"gemini","pid":4300,"below":"cart"}}"#;
+    let asks = |expect: &str, at: u32| {
+        let hook = r#"{"session_id":"below","cwd":"$ROOT/shop","hook_event_name":"BeforeTool","tool_name":"run_shell_command","tool_input":{"command":"git stash"}}"#;
+        format!("{{\"at\":{at}}}\n{{\"call\":{{\"window\":\"below\",\"hook\":{hook},\"expect\":{expect}}}}}")
+    };
+    let held_up = r#"{"said":"hold-up","about":{"cart":["a.rs"]}}"#;
+    check(&[below.to_owned(), asks(NONE, 7_000), r#"{"died":"cart"}"#.to_owned(), asks(held_up, 9_000)]);
 }
 
 #[test]

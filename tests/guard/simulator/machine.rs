@@ -73,7 +73,7 @@ impl Machine {
             new.folder("notes", &["a.md", "b.md"], false);
         }
         new.pass(60_000);
-        for _ in 0..2 + new.dice.below(3) {
+        for _ in 0..2 + new.dice.below(5) {
             new.open();
         }
         new
@@ -255,15 +255,27 @@ impl Machine {
         (seen, unseen)
     }
 
-    pub(super) fn expected(&self, said: &str, about: &Held, hidden: Option<&str>) -> Value {
+    pub(super) fn expected(&self, said: &str, (tree, about): (usize, &Held), hidden: Option<&str>) -> Value {
         let last =
             |session: &usize| self.windows[*self.sessions[*session].windows.last().unwrap()].name.clone();
+        let name = |window: &usize| self.windows[*window].name.clone();
+        let earlier = |session: &usize| -> Vec<String> {
+            let windows = &self.sessions[*session].windows;
+            windows.iter().take(windows.len() - 1).map(name).collect()
+        };
+        let unseen = about.keys().filter(|session| !self.is_shown(**session, tree));
+        let earlier: BTreeMap<String, Vec<String>> =
+            unseen.map(|session| (last(session), earlier(session))).collect();
         let about: BTreeMap<String, &Vec<String>> =
             about.iter().map(|(session, paths)| (last(session), paths)).collect();
-        match hidden {
-            Some(why) => json!({"said": said, "about": about, "hidden": why}),
-            None => json!({"said": said, "about": about}),
+        let mut expected = json!({"said": said, "about": about});
+        if !earlier.is_empty() {
+            expected["earlier"] = json!(earlier);
         }
+        if let Some(why) = hidden {
+            expected["hidden"] = json!(why);
+        }
+        expected
     }
 
     pub(super) fn cwd(&self, window: usize) -> String {
@@ -333,7 +345,9 @@ impl Machine {
 
     fn prompt(&mut self, window: usize) {
         let Window { session, tree, .. } = self.windows[window];
-        self.sessions[session].shown.insert(tree);
+        if self.level != Level::Quiet {
+            self.sessions[session].shown.insert(tree);
+        }
         let is_living = |other: usize, _: &str| self.life(other) == Life::Alive;
         let (mut seen, mut unseen) = self.held(session, tree, is_living);
         let (shown, lost): (Held, Held) =
@@ -347,10 +361,12 @@ impl Machine {
         let expect = if self.level == Level::Quiet {
             json!({})
         } else if is_new && !set.is_empty() {
-            self.expected("brief", &seen, None)
+            self.expected("brief", (tree, &seen), None)
         } else if !unseen.is_empty() {
-            seen.extend(unseen);
-            self.expected("brief", &seen, Some("by a shell line, or in a window not seen here yet"))
+            for (other, paths) in unseen {
+                seen.entry(other).or_default().extend(paths);
+            }
+            self.expected("brief", (tree, &seen), Some("by a shell line, or in a window not seen here yet"))
         } else {
             json!({})
         };

@@ -71,9 +71,7 @@ impl Machine {
             _ => *self.dice.of(&[Form::Whole, Form::Part, Form::Part, Form::HereDocument]),
         };
         let tool = Tool::Edit(named, form);
-        if !self.before_edit(window, tree, &paths, &tool) {
-            return;
-        }
+        let Some(id) = self.before_edit(window, tree, &paths, &tool) else { return };
         // It is refused, or fails.
         if self.dice.per_cent(8) {
             return;
@@ -108,13 +106,16 @@ impl Machine {
         let expect = match (met.is_empty(), lost.is_empty()) {
             _ if self.level == Level::Quiet => json!({}),
             (true, true) => json!({}),
-            (true, false) => self.expected("note", &lost, Some("in a window that was not seen here yet")),
-            (false, _) if is_overtaken && is_back => {
-                self.expected("note", &met, Some("overtaken, and back as the last commit has it at once"))
+            (true, false) => {
+                self.expected("note", (tree, &lost), Some("in a window that was not seen here yet"))
             }
-            (false, _) => self.expected("note", &met, None),
+            (false, _) if is_overtaken && is_back => self.expected(
+                "note",
+                (tree, &met),
+                Some("overtaken, and back as the last commit has it at once"),
+            ),
+            (false, _) => self.expected("note", (tree, &met), None),
         };
-        let id = format!("call_{}", self.calls);
         self.call(window, Moment::After, (Some(&tool), &id), expect);
         for (path, number) in touched {
             self.sessions[session].edited.insert((tree, path), Touched { number, at: self.now });
@@ -132,8 +133,8 @@ impl Machine {
         others.filter(is_news).map(|(other, _)| other).collect()
     }
 
-    /// Calls the hook before an edit; whether that goes through.
-    fn before_edit(&mut self, window: usize, tree: usize, paths: &[String], tool: &Tool) -> bool {
+    /// Calls the hook before an edit; names the call where it goes through.
+    fn before_edit(&mut self, window: usize, tree: usize, paths: &[String], tool: &Tool) -> Option<String> {
         let session = self.windows[window].session;
         let mut recent = Held::new();
         if self.level == Level::HoldUpEdits {
@@ -149,9 +150,9 @@ impl Machine {
         }
         let answer = self.next_answer();
         let (said, id) = self.hold_up(window, tree, &recent, answer);
-        let expect = if said { self.expected("hold-up", &recent, None) } else { json!({}) };
+        let expect = if said { self.expected("hold-up", (tree, &recent), None) } else { json!({}) };
         self.call(window, Moment::Before, (Some(tool), &id), expect);
-        !said
+        (!said).then_some(id)
     }
 
     fn next_answer(&mut self) -> u64 {
@@ -286,13 +287,14 @@ impl Machine {
         if is_hiding || seen.is_empty() {
             let all: Held = seen.into_iter().chain(unseen).collect();
             let why = if is_hiding { "only the shell knows" } else { "by a shell line" };
-            let expect = if all.is_empty() { json!({}) } else { self.expected(word, &all, Some(why)) };
+            let expect =
+                if all.is_empty() { json!({}) } else { self.expected(word, (tree, &all), Some(why)) };
             let id = self.next_call();
             self.call(window, Moment::Before, (Some(&tool), &id), expect);
             return !is_hiding;
         }
         let (said, id) = self.hold_up(window, tree, &seen, answer);
-        let expect = if said { self.expected(word, &seen, None) } else { json!({}) };
+        let expect = if said { self.expected(word, (tree, &seen), None) } else { json!({}) };
         self.call(window, Moment::Before, (Some(&tool), &id), expect);
         !said
     }

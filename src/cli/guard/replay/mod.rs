@@ -203,19 +203,26 @@ fn judge(said: Speech, answer: &str, expected: &Expected, scene: &Scene) -> Judg
         (said, expected) if said != expected => return Judged::Wrong,
         _ => {}
     }
-    let pids: BTreeSet<String> =
-        expected.about.keys().filter_map(|window| Some(format!("PID {}", scene.pid(window)?))).collect();
+    let pid = |window: &String| Some(format!("PID {}", scene.pid(window)?));
+    let names = |window: &String| -> BTreeSet<String> {
+        let earlier = expected.earlier.get(window).into_iter().flatten();
+        earlier.chain([window]).filter_map(pid).collect()
+    };
+    let pids: Vec<BTreeSet<String>> =
+        expected.about.keys().map(names).filter(|names| !names.is_empty()).collect();
     let files: BTreeSet<String> =
         expected.about.values().flatten().map(|path| present::guard::inside(path, "")).collect();
     let (named_pids, named_files) = named(answer);
-    if !named_pids.is_subset(&pids) || !named_files.is_subset(&files) {
+    if !named_pids.iter().all(|pid| pids.iter().any(|names| names.contains(pid)))
+        || !named_files.is_subset(&files)
+    {
         return Judged::Wrong;
     }
     let is_all_named =
         expected.about.values().all(|files| files.len() <= NAMED) && expected.about.len() <= NAMED;
     // A note names of each file who was first.
     let is_complete = if said != Speech::Note && is_all_named {
-        named_pids == pids && named_files == files
+        pids.iter().all(|names| !names.is_disjoint(&named_pids)) && named_files == files
     } else {
         !named_files.is_empty()
     };

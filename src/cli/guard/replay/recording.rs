@@ -104,6 +104,8 @@ pub(super) struct Expected {
     pub(super) said: Speech,
     /// Which windows have uncommitted edits, of which files as they lie in their working tree.
     pub(super) about: BTreeMap<String, Vec<String>>,
+    /// Earlier windows of the same session, by which one may be named whose hooks have not shown it here yet.
+    pub(super) earlier: BTreeMap<String, Vec<String>>,
     /// Why no hook can see it; then silence is right as well.
     pub(super) hidden: Option<String>,
 }

@@ -80,6 +80,8 @@ impl Scene {
     pub(super) fn end(&mut self, window: &str) -> anyhow::Result<()> {
         let process = self.window(window)?.process.context("a window without a process cannot die")?;
         self.running.remove(&process);
+        // What it ran has nobody above it any more.
+        self.running.values_mut().filter(|above| **above == Some(process)).for_each(|above| *above = None);
         Ok(())
     }
 
