@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::Dice;
 use super::hooks::{From, Moment, Tool, hook};
 use super::truth::{Owners, Truth};
-use super::windows::{HeldUp, Life, Session, Window};
+use super::windows::{HeldUp, Life, Session, Window, is_of_sub_agent};
 
 /// What a person has set, beside what is usual.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -299,16 +299,16 @@ impl Machine {
         let cwd = self.cwd(window);
         let Window { name, session, agent, .. } = &self.windows[window];
         // A call of a sub-agent has the session of the window.
-        let is_sub_agent = *agent == "claude" && moment != Moment::Prompt && id.ends_with('7');
+        let is_sub_agent = *agent == "claude" && moment != Moment::Prompt && is_of_sub_agent(id);
         let from = From { agent, session: &self.sessions[*session].name, cwd: &cwd, id, is_sub_agent };
         let hook = hook(&from, moment, tool);
         self.lines.push(json!({"call": {"window": name, "hook": hook, "expect": expect}}));
     }
 
-    /// Writes what an agent keeps of its model's answers, as far as a guard asks for it.
+    /// Writes what an agent keeps of its model's answers, as far as a guard asks for it; a sub-agent's are elsewhere.
     pub(super) fn transcribe(&mut self, window: usize, own: &HeldUp) -> bool {
         let Window { agent, session, .. } = self.windows[window];
-        if agent != "claude" {
+        if agent != "claude" || is_of_sub_agent(&own.call) {
             return false;
         }
         let session = &self.sessions[session];
@@ -316,7 +316,8 @@ impl Machine {
             let content = json!([{"type": "tool_use", "id": one.call, "name": "Bash"}]);
             json!({"type": "assistant", "message": {"id": format!("msg_{}", one.answer), "content": content}})
         };
-        let recent = session.held_up.iter().filter(|one| own.at - one.at <= 600_000).chain([own]);
+        let is_recent = |one: &&HeldUp| own.at - one.at <= 600_000 && !is_of_sub_agent(&one.call);
+        let recent = session.held_up.iter().filter(is_recent).chain([own]);
         let text: String = recent.map(|one| format!("{}\n", line(one))).collect();
         let path = format!("home/{}.jsonl", session.name);
         self.lines.push(json!({"wrote": {"path": path, "text": text}}));

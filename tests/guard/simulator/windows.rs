@@ -59,10 +59,15 @@ pub(crate) enum Life {
     Unknown,
 }
 
+/// Returns whether it is a sub-agent of Claude Code's that makes a call of this name.
+pub(crate) fn is_of_sub_agent(call: &str) -> bool {
+    call.ends_with('7')
+}
+
 impl Session {
     /// Returns whether a call goes through, as the like was held up before and the model has read that.
     pub(crate) fn has_heard(&self, now: &HeldUp, has_transcript: bool) -> bool {
-        let is_twin = |past: &HeldUp| match has_transcript {
+        let is_twin = |past: &HeldUp| match has_transcript && !is_of_sub_agent(&past.call) {
             true => past.answer == now.answer,
             false => now.at - past.at < AT_ONCE,
         };
