@@ -1,22 +1,23 @@
 //! What guarded windows wrote down of themselves: edits that no session file tells, and of what a guard has
 //! told them.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 
-use crate::core::model::ledger::{HeldUp, LedgerLine, Met, Touched, folder_name, is_seen};
+use crate::core::model::ledger::{HeldUp, LedgerLine, Met, folder_name, is_seen};
 use crate::core::model::{
-    Committed, Edit, FileMeta, Repo, Snapshot, SourceHealth, Untrusted, Warned, Warning, Work,
+    Committed, Edit, FileMeta, Snapshot, SourceHealth, Untrusted, Warned, Warning, Work,
 };
 use crate::format::Reading;
 use crate::source::interface::{Hints, Scope, Source};
-use crate::source::ledger::{is_ledger, lines_of};
+use crate::source::ledger::{Edits, Open, Parts, Stories, is_ledger, parts_of};
 use crate::source::os::open::folder::Folder;
-use crate::source::work::committed::{Known, Marker};
+use crate::source::repos::objects::Short;
+use crate::source::work::committed::{Kept, Marker};
 
 /// The most working trees whose ledgers are read, and the most of them of one working tree.
 const MOST_TREES: usize = 64;
@@ -24,17 +25,31 @@ const MOST_LEDGERS: usize = 256;
 /// The most warnings of one session that are told, the newest.
 const MOST_WARNINGS: usize = 32;
 
+/// The most files that are asked whether they hold again what they held.
+const MOST_EDITS: usize = 512;
+/// How much later than its hook a session file may tell of an edit: 2 s.
+const JUST_AFTER: SignedDuration = SignedDuration::from_secs(2);
+
 /// Reads the ledgers of the sessions that are known.
 #[derive(Default)]
 pub(crate) struct Reader {
     known: HashMap<PathBuf, (FileMeta, Arc<Said>)>,
     folders: BTreeSet<PathBuf>,
+    kept: Kept,
+}
+
+/// What is asked in one look.
+struct Asked {
+    marker: Marker,
+    /// What files hold that may hold again what they held before they were settled.
+    holds: HashMap<Untrusted, Short>,
 }
 
 /// What a session wrote down.
 #[derive(Clone, Default)]
 struct Said {
-    edits: BTreeMap<Untrusted, Timestamp>,
+    edits: Edits,
+    stories: Stories,
     warnings: BTreeSet<Warning>,
 }
 
@@ -66,28 +81,38 @@ impl Source for Reader {
             }
             self.folders.insert(path);
         }
-        let mut marker = None;
-        let repos = &snapshot.repos;
+        let mut stories = Stories::default();
+        self.known.values().for_each(|(_, said)| stories.add(&said.stories));
+        self.known.values().for_each(|(_, said)| stories.add_held(&said.edits));
+        let mut asked: Option<Asked> = None;
+        let (now, uid, doubt) = (reading.now, reading.host.uid, snapshot.host.clock_doubt);
         for work in &mut snapshot.work {
-            let Some(said) = said.get(&work.session) else { continue };
-            let mut edits = said.more_edits(work);
-            if edits.is_empty() && said.warnings.is_empty() {
+            let Some(said) = said.get(&work.session).filter(|said| !said.is_empty()) else { continue };
+            let asked = asked.get_or_insert_with(|| {
+                let folders = (snapshot.repos.clone(), snapshot.plain_folders.clone());
+                let kept = std::mem::take(&mut self.kept);
+                let mut marker =
+                    Marker::new(folders, (now, uid), &scope.places.home).remembering(kept, doubt);
+                let edited = self.known.values().flat_map(|(_, said)| said.edits.keys());
+                let holds = marker.held_since(&stories.may_return(edited, (now, MOST_EDITS)));
+                Asked { marker, holds }
+            });
+            let mut marked = said.marked(work, asked, (&stories, now));
+            if marked.is_empty() && said.warnings.is_empty() {
                 continue;
             }
-            if !edits.is_empty() {
-                let plain = snapshot.plain_folders.clone();
-                let marker = marker.get_or_insert_with(|| {
-                    let repos: Vec<Repo> = repos.clone();
-                    Marker::new((repos, plain), (reading.now, reading.host.uid), &scope.places.home)
-                });
-                marker.mark(edits.iter_mut().map(|edit| (edit, Known::default())));
-            }
             let work = Arc::make_mut(work);
-            work.doing.edits.append(&mut edits);
+            for edit in &mut work.doing.edits {
+                if let Some(marked) = marked.remove(&edit.path) {
+                    *edit = marked;
+                }
+            }
+            work.doing.edits.extend(marked.into_values());
             work.doing.edits.sort_by(|one, other| one.path.cmp(&other.path));
             let newest = said.warnings.iter().rev().take(MOST_WARNINGS);
             work.warnings = newest.rev().cloned().collect();
         }
+        self.kept = asked.map(|asked| asked.marker.into_kept()).unwrap_or_default();
     }
 
     fn health(&self, _now: Timestamp) -> Vec<SourceHealth> {
@@ -115,10 +140,10 @@ fn session_in<'a>(name: &OsStr, sessions: &'a BTreeSet<Untrusted>) -> Option<&'a
 impl Said {
     fn read(path: &Path) -> Self {
         let mut said = Self::default();
-        for line in lines_of(path) {
-            if let LedgerLine::Edited(Touched { path, at, .. }) = line {
-                said.edit(&path, at);
-            } else if let LedgerLine::Briefed(brief) = line {
+        let Parts { edits, stories, lines } = parts_of(path);
+        (said.edits, said.stories) = (edits, stories);
+        for line in lines {
+            if let LedgerLine::Briefed(brief) = line {
                 let Some(at) = brief.at else { continue };
                 said.warn(at, brief.others, None, Warned::Briefed);
             } else if let LedgerLine::Noted(Met { path, others, at, .. }) = line {
@@ -133,31 +158,62 @@ impl Said {
         said
     }
 
-    fn edit(&mut self, path: &Untrusted, at: Timestamp) {
-        let known = self.edits.entry(path.clone()).or_insert(at);
-        *known = at.max(*known);
-    }
-
     fn warn(&mut self, at: Timestamp, others: Vec<Untrusted>, path: Option<&Untrusted>, how: Warned) {
         let warning = |of| Warning { at, of, path: path.cloned(), how };
         self.warnings.extend(others.into_iter().map(warning));
     }
 
     fn add(&mut self, other: &Self) {
-        other.edits.iter().for_each(|(path, at)| self.edit(path, *at));
+        for (path, edits) in &other.edits {
+            self.edits.entry(path.clone()).or_default().extend(edits);
+        }
         self.warnings.extend(other.warnings.iter().cloned());
     }
 
-    /// Returns the edits that a session file does not tell.
-    fn more_edits(&self, work: &Work) -> Vec<Edit> {
-        let told: BTreeSet<&Untrusted> = work.doing.edits.iter().map(|edit| &edit.path).collect();
-        let edit = |(path, at): (&Untrusted, &Timestamp)| Edit {
-            path: path.clone(),
-            at: Some(*at),
-            by: None,
-            also: Vec::new(),
-            committed: Committed::Unknown,
-        };
-        self.edits.iter().filter(|(path, _)| !told.contains(path)).map(edit).collect()
+    fn is_empty(&self) -> bool {
+        self.edits.is_empty() && self.warnings.is_empty()
+    }
+
+    /// Returns, each marked as a guard would, the edits that the session file does not tell, and those of which what is
+    /// written down here tells something else.
+    fn marked(
+        &self,
+        work: &Work,
+        asked: &mut Asked,
+        (stories, now): (&Stories, Timestamp),
+    ) -> HashMap<Untrusted, Edit> {
+        let told: HashMap<&Untrusted, &Edit> =
+            work.doing.edits.iter().map(|edit| (&edit.path, edit)).collect();
+        let mut found: Vec<(Edit, Option<Open>)> = Vec::new();
+        for (path, written) in &self.edits {
+            let Some(last) = written.iter().map(|edit| edit.at).max() else { continue };
+            let told = told.get(path).copied();
+            // What the session file tells later no hook has seen.
+            let is_later = |edit: &Edit| edit.at.is_some_and(|at| at.duration_since(last) > JUST_AFTER);
+            if told.is_some_and(|edit| edit.committed == Committed::Yes || is_later(edit)) {
+                continue;
+            }
+            let open = stories.open(path, written, (now, &asked.holds));
+            let at = open.map_or(last, |open| open.edit.at);
+            let committed = Committed::Unknown;
+            let edit = Edit { path: path.clone(), at: Some(at), by: None, also: Vec::new(), committed };
+            found.push((edit, open));
+        }
+        let known = |open: &Option<Open>| open.map(|open| open.known()).unwrap_or_default();
+        asked.marker.mark(found.iter_mut().map(|(edit, open)| (edit, known(open))));
+        let marked = found.into_iter().filter_map(|(edit, open)| {
+            let committed = match (edit.committed, open) {
+                // It has ended, whoever has written the file since.
+                (Committed::No, None) => Committed::Unknown,
+                (committed, _) => committed,
+            };
+            let marked = match told.get(&edit.path) {
+                Some(told) => Edit { committed, ..(*told).clone() },
+                None => Edit { committed, ..edit },
+            };
+            let is_news = told.get(&marked.path).is_none_or(|told| told.committed != committed);
+            is_news.then(|| (marked.path.clone(), marked))
+        });
+        marked.collect()
     }
 }

@@ -3,7 +3,6 @@
 mod lines;
 mod story;
 
-use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -18,9 +17,10 @@ use crate::core::model::ledger::{LedgerHolder, LedgerLine, Touched, folder_name,
 use crate::core::model::process::MAX_DEPTH;
 use crate::core::model::text::hex;
 use crate::core::model::{Committed, Edit, Medium, ProcessId, Repo, RepoSort, Untrusted};
-use crate::source::ledger::lines::{AskedLines, holder_of, holds_of, read_end};
+use crate::source::ledger::lines::{AskedLines, holder_of, holds_of, is_about_edits, read_end};
 pub(crate) use crate::source::ledger::lines::{Told, end_of};
-use crate::source::ledger::story::{Edits, Open, Story, Written, last_open};
+use crate::source::ledger::story::Written;
+pub(crate) use crate::source::ledger::story::{Edits, Open, Stories};
 use crate::source::os::fence::{Fence, resolve};
 use crate::source::os::open::folder::Folder;
 use crate::source::os::open::medium::medium_at;
@@ -203,28 +203,13 @@ pub(crate) struct Read {
     pub(crate) by_oneself: Vec<String>,
     /// When files were edited whose edits had ended, where they hold again what they held then.
     pub(crate) returned: HashMap<Untrusted, Timestamp>,
-    stories: HashMap<Untrusted, Story>,
+    stories: Stories,
 }
 
 impl Read {
     /// Returns whether a file was not seen as the last commit has it since an edit.
     pub(crate) fn is_open(&self, path: &Untrusted, at: Timestamp, now: Timestamp) -> bool {
-        let settled = self.stories.get(path).and_then(|story| story.settled_by(now));
-        settled.is_none_or(|settled| at > settled)
-    }
-
-    /// Returns of some files those that may hold again what they held before they were settled, and when that was.
-    fn may_return<'a>(
-        &self,
-        files: impl Iterator<Item = &'a Untrusted>,
-        now: Timestamp,
-    ) -> Vec<(&'a Untrusted, Timestamp)> {
-        let may_return = |file| Some((file, self.stories.get(file)?.may_return_since(now)?));
-        let mut found: Vec<(&Untrusted, Timestamp)> = files.filter_map(may_return).collect();
-        found.sort_unstable_by_key(|(file, settled)| (Reverse(*settled), *file));
-        found.dedup();
-        found.truncate(MOST_EDITS);
-        found
+        self.stories.is_open(path, at, now)
     }
 
     /// Returns when files were edited that hold again what they held then, and that somebody else has not committed.
@@ -238,7 +223,7 @@ impl Read {
         let returned = |edit: &Edit| {
             let is_settled = !self.is_open(&edit.path, edit.at?, now);
             let holds = holds_again.get(&edit.path).filter(|_| is_settled)?;
-            Some((edit.path.clone(), self.stories.get(&edit.path)?.returns_to(now, *holds)?))
+            Some((edit.path.clone(), self.stories.0.get(&edit.path)?.returns_to(now, *holds)?))
         };
         open.filter_map(returned).collect()
     }
@@ -330,11 +315,7 @@ pub(crate) fn read(
         let own_text = (holder.session == *own.session).then(|| text.clone());
         ledgers.push((holder, edits, holds, own_text));
     }
-    for (path, edits) in ledgers.iter().flat_map(|(_, edits, _, _)| edits) {
-        if let Some(story) = found.stories.get_mut(path) {
-            story.held.extend(edits.iter().filter_map(|edit| Some((edit.at, edit.held?))));
-        }
-    }
+    ledgers.iter().for_each(|(_, edits, _, _)| found.stories.add_held(edits));
     let tells = ledgers.iter().filter(|(_, edits, holds, _)| !edits.is_empty() || !holds.is_empty());
     let telling: HashSet<Untrusted> = tells.map(|(holder, _, _, _)| holder.session.clone()).collect();
     let mut all: Vec<(LedgerHolder, Edits, Vec<Touched>)> = Vec::new();
@@ -378,7 +359,7 @@ pub(crate) fn read(
     own_texts.iter().for_each(|(_, text)| asked.told_by(text, &mut found.told));
     let (mut marker, mut ignored) = (None, None);
     let edited = all.iter().flat_map(|(_, edits, _)| edits.keys()).filter(|path| about.has(path.raw()));
-    let holds_again = match found.may_return(edited, now).as_slice() {
+    let holds_again = match found.stories.may_return(edited, (now, MOST_EDITS)).as_slice() {
         [] => HashMap::new(),
         files => marker.get_or_insert_with(|| tree.marker(now, home)).held_since(files),
     };
@@ -387,11 +368,8 @@ pub(crate) fn read(
             if !about.has(path.raw()) {
                 return None;
             }
-            let open = match found.stories.get(&path) {
-                Some(story) => last_open(&edits, &story.spans(now, holds_again.get(&path).copied())),
-                None => edits.into_iter().max_by_key(|edit| edit.at).map(Open::from),
-            };
-            Some((path, open?))
+            let open = found.stories.open(&path, &edits, (now, &holds_again))?;
+            Some((path, open))
         };
         let open: HashMap<Untrusted, Open> = edits.into_iter().filter_map(open_of).collect();
         let mut edits: Vec<Edit> =
@@ -426,9 +404,22 @@ pub(crate) fn read(
     found
 }
 
-/// Returns everything that a guarded window has written down, the newest part of it.
-pub(crate) fn lines_of(path: &Path) -> Vec<LedgerLine> {
-    end_of(path, MOST).map(|text| text.lines().filter_map(parse).collect()).unwrap_or_default()
+/// What a guarded window has written down, the newest part of it.
+#[derive(Default)]
+pub(crate) struct Parts {
+    pub(crate) edits: Edits,
+    pub(crate) stories: Stories,
+    /// Everything else.
+    pub(crate) lines: Vec<LedgerLine>,
+}
+
+/// Reads a ledger.
+pub(crate) fn parts_of(path: &Path) -> Parts {
+    let text = end_of(path, MOST).unwrap_or_default();
+    let mut stories = Stories::default();
+    let edits = AskedLines::All.edits_of(text.as_bytes(), &mut stories);
+    let others = text.lines().filter(|line| !is_about_edits(line.as_bytes()));
+    Parts { edits, stories, lines: others.filter_map(parse).collect() }
 }
 
 /// Returns which of these files, edited just now, are as the last commit has them.

@@ -338,6 +338,11 @@ fn what_the_guard_knows_and_said_is_told_by_the_pane() {
     assert!(line.contains("; pay was told") && line.contains("that cart edits src/pay.rs"), "{both}");
     let why = world.run(&["explain", "--root", root, "pay"]).out;
     assert!(why.contains("had been told of cart"), "{why}");
+    // What was put back to the last commit has ended, whatever anybody writes there by hand.
+    pay.write(&world, &file, "one\n");
+    std::fs::write(&file, "by hand\n").unwrap();
+    let ended = now(&[]);
+    assert!(both.contains("both edit pay.rs") && !ended.contains("both edit"), "{ended}");
 }
 
 /// Runs opencode's plugin as opencode does, and prints what each call comes to.

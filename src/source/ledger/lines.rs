@@ -9,7 +9,7 @@ use rustix::process::geteuid;
 
 use crate::core::model::ledger::{Digest16, HeldUp, LedgerHolder, LedgerLine, Met, Returned, Touched, parse};
 use crate::core::model::{Untrusted, json};
-use crate::source::ledger::story::{Edits, Story, Written};
+use crate::source::ledger::story::{Edits, Stories, Written};
 use crate::source::os::open::plain::{open_plain, read_into};
 use crate::source::repos::objects::{Short, parse_name};
 
@@ -78,7 +78,7 @@ impl AskedLines {
     }
 
     /// Returns the edits of each file, and adds when they ended and returned.
-    pub(super) fn edits_of(&self, text: &[u8], stories: &mut HashMap<Untrusted, Story>) -> Edits {
+    pub(super) fn edits_of(&self, text: &[u8], stories: &mut Stories) -> Edits {
         let mut found = Edits::new();
         let name = |text: Option<Untrusted>| parse_name(text?.raw().as_bytes());
         let mut take = |line: &[u8]| {
@@ -87,18 +87,16 @@ impl AskedLines {
                 let held = held.and_then(|held| Short::from_str_radix(held.raw(), 16).ok());
                 found.entry(path).or_default().push(Written { at, upon: name(upon), held });
             } else if let Some(LedgerLine::Settled(Touched { path, at, .. })) = line {
-                stories.entry(path).or_default().settled.push(at);
+                stories.0.entry(path).or_default().settled.push(at);
             } else if let Some(LedgerLine::Returned(Returned { path, at, to })) = line {
-                stories.entry(path).or_default().returned.push((at, to));
+                stories.0.entry(path).or_default().returned.push((at, to));
             }
         };
-        let begins = [EDITED, SETTLED, RETURNED];
-        let is_about_edits = |line: &&[u8]| begins.iter().any(|begin| line.starts_with(begin));
         match self {
-            Self::All => text.lines().filter(is_about_edits).for_each(take),
+            Self::All => text.lines().filter(|line| is_about_edits(line)).for_each(take),
             Self::Naming(files) => {
                 for file in files {
-                    lines_with(text, file).filter(is_about_edits).for_each(&mut take);
+                    lines_with(text, file).filter(|line| is_about_edits(line)).for_each(&mut take);
                 }
             }
         }
@@ -134,6 +132,11 @@ impl AskedLines {
             }
         }
     }
+}
+
+/// Returns whether a line tells of an edit, of its end or of its return.
+pub(super) fn is_about_edits(line: &[u8]) -> bool {
+    [EDITED, SETTLED, RETURNED].iter().any(|begin| line.starts_with(begin))
 }
 
 /// Returns the lines in which something stands, each as often as it stands there.
@@ -227,14 +230,13 @@ mod tests {
             LedgerLine::Met(met(9)),
             LedgerLine::Settled(touched("/w/a", 6)),
         ]);
-        let mut stories = HashMap::new();
+        let mut stories = Stories::default();
         let all = AskedLines::All.edits_of(&text, &mut stories);
-        let settled = |stories: &HashMap<Untrusted, Story>, key: &Untrusted| {
-            stories.get(key).map(|story| story.settled.clone())
-        };
+        let settled =
+            |stories: &Stories, key: &Untrusted| stories.0.get(key).map(|story| story.settled.clone());
         assert_eq!(all.len(), 5);
         for file in ["/w/a", "/w/a.rs", "/v/w/a", "/w/b/a", "/w/\"ü\u{202e}", "/w/b", "/w", "/a"] {
-            let mut own = HashMap::new();
+            let mut own = Stories::default();
             let found = AskedLines::naming(&[file.to_owned()]).edits_of(&text, &mut own);
             let key = Untrusted::from(file);
             assert_eq!(found.get(&key), all.get(&key), "{file}");

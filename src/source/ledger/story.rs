@@ -3,6 +3,7 @@
 //! An edit ends when somebody finds the file as the last commit has it. It is open again where the file holds what
 //! it held before that: a stash was brought back, or a commit was taken back.
 
+use std::cmp::Reverse;
 use std::collections::HashMap;
 
 use jiff::Timestamp;
@@ -16,8 +17,8 @@ const DEEPEST: usize = 4;
 
 /// One edit of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Written {
-    pub(super) at: Timestamp,
+pub(crate) struct Written {
+    pub(crate) at: Timestamp,
     /// The commit that was certainly checked out before, where that is written down.
     pub(super) upon: Option<Name>,
     /// What the file held then, where that is written down.
@@ -25,19 +26,19 @@ pub(super) struct Written {
 }
 
 /// The edits of one session, by file.
-pub(super) type Edits = HashMap<Untrusted, Vec<Written>>;
+pub(crate) type Edits = HashMap<Untrusted, Vec<Written>>;
 
 /// An edit that is open, if git does not have it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Open {
-    pub(super) edit: Written,
+pub(crate) struct Open {
+    pub(crate) edit: Written,
     /// When somebody has found it open again.
     pub(super) again_at: Option<Timestamp>,
 }
 
 /// What is written down of one file.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Story {
+pub(crate) struct Story {
     /// When it was seen as the last commit has it, or gone.
     pub(super) settled: Vec<Timestamp>,
     /// What it held after edits, if it ever was settled.
@@ -46,9 +47,13 @@ pub(super) struct Story {
     pub(super) returned: Vec<(Timestamp, Timestamp)>,
 }
 
+/// What is written down of files.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Stories(pub(super) HashMap<Untrusted, Story>);
+
 /// A time in which no edit of a file has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Span {
+struct Span {
     after: Option<Timestamp>,
     until: Timestamp,
     again_at: Option<Timestamp>,
@@ -62,7 +67,7 @@ impl From<Written> for Open {
 
 impl Open {
     /// Returns what git's files are to be compared with.
-    pub(super) fn known(&self) -> Known {
+    pub(crate) fn known(&self) -> Known {
         let Self { edit: Written { upon, held, .. }, again_at } = *self;
         match again_at {
             Some(_) => Known { open_at: again_at, ..Known::default() },
@@ -71,22 +76,76 @@ impl Open {
     }
 }
 
+impl Stories {
+    /// Adds when files were settled and returned, as another ledger has it.
+    pub(crate) fn add(&mut self, other: &Self) {
+        for (path, story) in &other.0 {
+            let known = self.0.entry(path.clone()).or_default();
+            known.settled.extend(&story.settled);
+            known.returned.extend(&story.returned);
+        }
+    }
+
+    /// Adds what files held that were ever settled.
+    pub(crate) fn add_held(&mut self, edits: &Edits) {
+        for (path, edits) in edits {
+            if let Some(story) = self.0.get_mut(path) {
+                story.held.extend(edits.iter().filter_map(|edit| Some((edit.at, edit.held?))));
+            }
+        }
+    }
+
+    /// Returns whether a file was not seen as the last commit has it since a moment.
+    pub(crate) fn is_open(&self, path: &Untrusted, at: Timestamp, now: Timestamp) -> bool {
+        let settled = self.0.get(path).and_then(|story| story.settled_by(now));
+        settled.is_none_or(|settled| at > settled)
+    }
+
+    /// Returns of some files those that may hold again what they held before they were settled, and when that was;
+    /// at most so many, those that were settled last.
+    pub(crate) fn may_return<'a>(
+        &self,
+        files: impl Iterator<Item = &'a Untrusted>,
+        (now, most): (Timestamp, usize),
+    ) -> Vec<(&'a Untrusted, Timestamp)> {
+        let may_return = |file| Some((file, self.0.get(file)?.may_return_since(now)?));
+        let mut found: Vec<(&Untrusted, Timestamp)> = files.filter_map(may_return).collect();
+        found.sort_unstable_by_key(|(file, settled)| (Reverse(*settled), *file));
+        found.dedup();
+        found.truncate(most);
+        found
+    }
+
+    /// Returns the last of a session's edits of a file that is open, by what the file holds, if it may have returned.
+    pub(crate) fn open(
+        &self,
+        path: &Untrusted,
+        edits: &[Written],
+        (now, holds): (Timestamp, &HashMap<Untrusted, Short>),
+    ) -> Option<Open> {
+        match self.0.get(path) {
+            Some(story) => last_open(edits, &story.spans(now, holds.get(path).copied())),
+            None => edits.iter().copied().max_by_key(|edit| edit.at).map(Open::from),
+        }
+    }
+}
+
 impl Story {
     /// Returns when the file was settled last, up to a moment; what stands in the future was written before the clock
     /// was set back.
-    pub(super) fn settled_by(&self, moment: Timestamp) -> Option<Timestamp> {
+    fn settled_by(&self, moment: Timestamp) -> Option<Timestamp> {
         self.settled.iter().copied().filter(|settled| *settled <= moment).max()
     }
 
     /// Returns when it was settled last, if it may hold again what it held before that.
-    pub(super) fn may_return_since(&self, now: Timestamp) -> Option<Timestamp> {
+    fn may_return_since(&self, now: Timestamp) -> Option<Timestamp> {
         let settled = self.settled_by(now)?;
         self.held.iter().any(|(at, _)| *at < settled).then_some(settled)
     }
 
     /// Returns the times whose edits are open; of those before the file was settled, where it holds now what it
     /// held then.
-    pub(super) fn spans(&self, now: Timestamp, holds: Option<Short>) -> Vec<Span> {
+    fn spans(&self, now: Timestamp, holds: Option<Short>) -> Vec<Span> {
         let mut spans = Vec::new();
         self.add_spans((now, None), DEEPEST, &mut spans);
         let is_held = |(at, name): &&(Timestamp, Short)| Some(*name) == holds && *at <= now;
@@ -125,7 +184,7 @@ impl Span {
 }
 
 /// Returns the last of a session's edits that is in some span.
-pub(super) fn last_open(edits: &[Written], spans: &[Span]) -> Option<Open> {
+fn last_open(edits: &[Written], spans: &[Span]) -> Option<Open> {
     let open = |edit: &Written| {
         let span = spans.iter().find(|span| span.has(edit.at))?;
         Some(Open { edit: *edit, again_at: span.again_at })

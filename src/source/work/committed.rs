@@ -111,6 +111,7 @@ pub(crate) struct Marker {
     plain: Vec<Untrusted>,
     now: Timestamp,
     uid: u32,
+    doubt: SignedDuration,
     kept: Kept,
 }
 
@@ -122,7 +123,19 @@ impl Marker {
         home: &Path,
     ) -> Self {
         let kept = Kept { home: Some(home.to_path_buf()), ..Kept::default() };
-        Self { repos, plain, now, uid, kept }
+        Self { repos, plain, now, uid, doubt: SignedDuration::ZERO, kept }
+    }
+
+    /// Takes over what was read in an earlier look, and by how much the clock was seen to be set.
+    pub(crate) fn remembering(self, kept: Kept, doubt: SignedDuration) -> Self {
+        let kept = Kept { home: self.kept.home.clone(), ..kept };
+        Self { kept, doubt, ..self }
+    }
+
+    /// Ends a look, and returns what was read.
+    pub(crate) fn into_kept(mut self) -> Kept {
+        self.kept.rest();
+        self.kept
     }
 
     /// Returns whether git knows a file, as far as its index tells.
@@ -157,7 +170,7 @@ impl Marker {
 
     fn heads(&mut self) -> Heads<'_> {
         let folders = (self.repos.as_slice(), self.plain.as_slice());
-        Heads::new(folders, (self.now, SignedDuration::ZERO), self.uid, &mut self.kept)
+        Heads::new(folders, (self.now, self.doubt), self.uid, &mut self.kept)
     }
 }
 
