@@ -358,7 +358,8 @@ pub(crate) fn read(
     found.told.by_others_only = own_texts.last().is_some_and(|(is_this_process, _)| !is_this_process);
     own_texts.iter().for_each(|(_, text)| asked.told_by(text, &mut found.told));
     let (mut marker, mut ignored) = (None, None);
-    let edited = all.iter().flat_map(|(_, edits, _)| edits.keys()).filter(|path| about.has(path.raw()));
+    let edited = all.iter().flat_map(|(_, edits, _)| edits.keys());
+    let edited = edited.filter(|path| found.stories.has(path) && about.has(path.raw()));
     let holds_again = match found.stories.may_return(edited, (now, MOST_EDITS)).as_slice() {
         [] => HashMap::new(),
         files => marker.get_or_insert_with(|| tree.marker(now, home)).held_since(files),
@@ -369,12 +370,10 @@ pub(crate) fn read(
                 return None;
             }
             let open = found.stories.open(&path, &edits, (now, &holds_again))?;
-            Some((path, open))
+            Some((edit_of(path, open.edit.at), open.known()))
         };
-        let open: HashMap<Untrusted, Open> = edits.into_iter().filter_map(open_of).collect();
-        let mut edits: Vec<Edit> =
-            open.iter().map(|(path, open)| edit_of(path.clone(), open.edit.at)).collect();
-        edits.sort_by(|one, other| other.at.cmp(&one.at).then_with(|| one.path.cmp(&other.path)));
+        let mut edits: Vec<(Edit, Known)> = edits.into_iter().filter_map(open_of).collect();
+        edits.sort_by(|(one, _), (other, _)| other.at.cmp(&one.at).then_with(|| one.path.cmp(&other.path)));
         edits.truncate(MOST_EDITS);
         let (mut asked, mut in_the_way) = (0, 0);
         for some in edits.chunks_mut(AT_ONCE) {
@@ -383,18 +382,17 @@ pub(crate) fn read(
             }
             // Where nothing is open, which is nearly always, git's files are not read.
             let marker = marker.get_or_insert_with(|| tree.marker(now, home));
-            marker.mark(some.iter_mut().map(|edit| {
-                let known = open.get(&edit.path).map(Open::known).unwrap_or_default();
-                (edit, known)
-            }));
+            marker.mark(some.iter_mut().map(|(edit, known)| (edit, *known)));
             let ignored = ignored.get_or_insert_with(|| tree.ignored(home));
-            for edit in some.iter_mut().filter(|edit| !about.takes(edit, (marker, ignored))) {
-                edit.committed = Committed::Unknown;
+            for (edit, _) in some.iter_mut() {
+                if !about.takes(edit, (marker, ignored)) {
+                    edit.committed = Committed::Unknown;
+                }
             }
             asked += some.len();
-            in_the_way += some.iter().filter(|edit| edit.committed == Committed::No).count();
+            in_the_way += some.iter().filter(|(edit, _)| edit.committed == Committed::No).count();
         }
-        edits.truncate(asked);
+        let edits: Vec<Edit> = edits.into_iter().take(asked).map(|(edit, _)| edit).collect();
         if !edits.is_empty() || !holds.is_empty() {
             let life = life(&holder, here, is_local);
             found.others.push(Other { holder, life, name: None, doing: None, edits, holds });

@@ -95,6 +95,11 @@ impl Stories {
         }
     }
 
+    /// Returns whether a file was ever settled.
+    pub(super) fn has(&self, path: &Untrusted) -> bool {
+        self.0.contains_key(path)
+    }
+
     /// Returns whether a file was not seen as the last commit has it since a moment.
     pub(crate) fn is_open(&self, path: &Untrusted, at: Timestamp, now: Timestamp) -> bool {
         let settled = self.0.get(path).and_then(|story| story.settled_by(now));
