@@ -161,10 +161,14 @@ pub(crate) enum Processes {
 }
 
 impl Processes {
-    /// Returns whether the very process lives; `None` where that cannot be told.
-    fn lives(&self, id: ProcessId) -> Option<bool> {
+    /// Returns whether the very process lives; `None` where that cannot be told. Where the inode of its pidfd is known
+    /// that decides, for in another time namespace it is told another start.
+    fn lives(&self, id: ProcessId, pidfd_inode: Option<u64>) -> Option<bool> {
         match self {
-            Self::System(_) => processes::lives(id),
+            Self::System(_) => {
+                let by_inode = pidfd_inode.and_then(|inode| processes::lives_by_inode(id.pid, inode));
+                by_inode.or_else(|| processes::lives(id))
+            }
             Self::Recorded(running) => Some(running.contains_key(&id)),
         }
     }
@@ -465,12 +469,8 @@ fn life(holder: &LedgerHolder, here: &Here, is_local: bool) -> Life {
     if holder.pid_namespace.is_none() || holder.pid_namespace != here.pid_namespace {
         return Life::Unknown;
     }
-    match here.processes.lives(process) {
-        Some(true) => {
-            let inode = here.processes.pidfd_inode(process);
-            let is_other = holder.pidfd_inode.is_some() && inode.is_some() && inode != holder.pidfd_inode;
-            if is_other { Life::Dead } else { Life::Alive }
-        }
+    match here.processes.lives(process, holder.pidfd_inode) {
+        Some(true) => Life::Alive,
         Some(false) => Life::Dead,
         None => Life::Unknown,
     }

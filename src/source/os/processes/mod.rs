@@ -130,6 +130,11 @@ pub(crate) fn lives(id: ProcessId) -> Option<bool> {
     system::lives(id)
 }
 
+/// Returns whether the process lives that has this PID and whose pidfd has this inode; `None` where nobody here can tell.
+pub(crate) fn lives_by_inode(pid: u32, inode: u64) -> Option<bool> {
+    system::lives_by_inode(pid, inode)
+}
+
 /// Returns the paths of the files that a process has open; none where it may not be looked at.
 pub(crate) fn open_files(pid: u32) -> Vec<PathBuf> {
     system::open_files(pid)

@@ -53,6 +53,20 @@ pub(crate) fn lives(id: ProcessId) -> Option<bool> {
     }
 }
 
+/// Returns whether the process lives that has this PID and whose pidfd has this inode, whatever start it is told to have:
+/// in another time namespace that is another number. `None` where that cannot be told.
+pub(crate) fn lives_by_inode(pid: u32, known: u64) -> Option<bool> {
+    let pidfd = match open(pid) {
+        Ok(pidfd) => pidfd,
+        Err(Errno::SRCH) => return Some(false),
+        Err(_) => return None,
+    };
+    if inode(&pidfd)? != known {
+        return Some(false);
+    }
+    has_exited(&pidfd).map(|has_exited| !has_exited)
+}
+
 /// Returns the pidfd inode of exactly this process, where the kernel has it.
 pub(crate) fn inode_of(id: ProcessId) -> Option<u64> {
     inode(&of(id).ok()??)
@@ -72,4 +86,33 @@ pub(crate) fn inode(pidfd: &OwnedFd) -> Option<u64> {
         fstatfs(pidfd).is_ok_and(|answer| u64::try_from(answer.f_type).is_ok_and(|t| t == PIDFS_MAGIC))
     });
     if has_pidfs { fstat(pidfd).ok().map(|stat| stat.st_ino) } else { None }
+}
+
+#[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "the test starts its own processes")]
+mod tests {
+    use std::process::{Child, Command, Stdio};
+
+    use super::*;
+
+    fn inode_of_pid(pid: u32) -> Option<u64> {
+        inode(&open(pid).unwrap())
+    }
+
+    #[test]
+    fn a_process_is_known_by_its_inode_whatever_start_it_is_told_to_have() {
+        let start = || Command::new("sleep").arg("600").stdin(Stdio::null()).spawn().unwrap();
+        let [mut one, mut other]: [Child; 2] = [start(), start()];
+        let [its, others] = [one.id(), other.id()].map(inode_of_pid);
+        if let Some((its, others)) = its.zip(others) {
+            assert_eq!(lives_by_inode(one.id(), its), Some(true));
+            assert_eq!(lives_by_inode(one.id(), others), Some(false), "its PID was given to another");
+        }
+        let pid = one.id();
+        for child in [&mut one, &mut other] {
+            child.kill().unwrap();
+            child.wait().unwrap();
+        }
+        assert_ne!(lives_by_inode(pid, its.unwrap_or_default()), Some(true));
+    }
 }
