@@ -14,6 +14,9 @@ use crate::core::model::text::shown;
 use crate::core::model::{Action, Confirmation, ErrorKind, Obstacle, Report, Request};
 use crate::core::plan::stop::topmost;
 
+/// Why an order is not taken that asks for more than a plain yes.
+const DEAD_ONLY: &str = "this machine takes orders only about what is proven dead (accept_orders)";
+
 /// Takes orders.
 pub(crate) struct OrderService {
     executor: Executor,
@@ -26,6 +29,11 @@ pub(crate) struct OrderService {
 impl OrderService {
     pub(crate) fn new(executor: Executor, own: Option<String>, accepts: Accepts) -> Self {
         Self { executor, taker: Taker::default(), own, accepts }
+    }
+
+    /// Takes these orders from now on.
+    pub(crate) fn accept(&mut self, accepts: Accepts) {
+        self.accepts = accepts;
     }
 
     /// Plans what is asked for, at this moment of the steady clock.
@@ -51,11 +59,14 @@ impl OrderService {
         request
     }
 
+    fn is_too_much(&self, seen: &Preview) -> bool {
+        self.accepts == Accepts::DeadOnly && seen.plan.confirmation != Confirmation::Yes
+    }
+
     fn proposed(&mut self, seen: Result<Preview, ActionError>, steady: Duration) -> Proposal {
         let seen = seen.map_err(|error| obstacle(&error))?;
-        if self.accepts == Accepts::DeadOnly && seen.plan.confirmation != Confirmation::Yes {
-            let why = "this machine takes orders only about what is proven dead (accept_orders)".to_owned();
-            return Err(Obstacle { kind: ErrorKind::Never, text: why });
+        if self.is_too_much(&seen) {
+            return Err(Obstacle { kind: ErrorKind::Never, text: DEAD_ONLY.to_owned() });
         }
         let digest = seen.digest().map_err(|error| obstacle(&error))?;
         let (plan, wanted) = (seen.plan.clone(), seen.wanted());
@@ -72,6 +83,9 @@ impl OrderService {
         }
         let preview = match self.taker.take(order, self.own.as_deref(), steady) {
             Taken::Answer(receipt) => return receipt,
+            Taken::Begin(preview) if self.is_too_much(&preview) => {
+                return OrderReceipt::refused(&order.id, ErrorKind::Never, DEAD_ONLY);
+            }
             Taken::Begin(preview) => preview,
         };
         let receipt = self.carried_out(order, preview);

@@ -11,7 +11,7 @@ use super::act::executor;
 use super::settings::Settings;
 use crate::act::executor::Executor;
 use crate::act::order_service::OrderService;
-use crate::config::Access;
+use crate::config::{Access, Config};
 use crate::core::fleet::encoder::Encoder;
 use crate::core::fleet::order::{Accepts, Work};
 use crate::source::os::clock;
@@ -19,23 +19,52 @@ use crate::source::os::clock;
 /// How much may wait to be done.
 const WAITING: usize = 64;
 
+/// What carries orders out, for as long as the configuration says so.
+pub(super) struct Service {
+    orders: OrderService,
+    settings: Settings,
+    accepts: fn(&Config) -> Accepts,
+}
+
 /// Returns what carries orders out, or why none are taken. Its executor is `staged` first, for the demo.
 ///
 /// # Errors
 /// Says why, for people.
 pub(super) fn service(
     settings: &Settings,
-    accepts: Accepts,
+    accepts: fn(&Config) -> Accepts,
     own: Option<String>,
     staged: impl FnOnce(Executor) -> Executor,
-) -> Result<OrderService, String> {
-    match (accepts, settings.effective.config.access) {
+) -> Result<Service, String> {
+    let taken = taken(&settings.effective.config, accepts)?;
+    let executor = staged(executor(settings).map_err(|failure| failure.lines().join("; "))?);
+    let orders = OrderService::new(executor.waiting(Executor::PATIENCE, None), own, taken);
+    Ok(Service { orders, settings: settings.clone(), accepts })
+}
+
+/// Returns which orders are taken.
+///
+/// # Errors
+/// None are; why, for people.
+fn taken(config: &Config, accepts: fn(&Config) -> Accepts) -> Result<Accepts, String> {
+    match (accepts(config), config.access) {
         (Accepts::Never, _) => Err("its own configuration takes no orders (accept_orders)".to_owned()),
         (_, Access::ReadOnly) => Err("its claimtop is read-only".to_owned()),
-        (Accepts::All | Accepts::DeadOnly, Access::Full) => {
-            let executor = staged(executor(settings).map_err(|failure| failure.lines().join("; "))?);
-            Ok(OrderService::new(executor.waiting(Executor::PATIENCE, None), own, accepts))
-        }
+        (taken @ (Accepts::All | Accepts::DeadOnly), Access::Full) => Ok(taken),
+    }
+}
+
+impl Service {
+    /// Returns what carries orders out. A person may have changed the configuration since a connection began that lasts
+    /// all day.
+    ///
+    /// # Errors
+    /// None are taken by now; why, for people.
+    fn now(&mut self) -> Result<&mut OrderService, String> {
+        let config = self.settings.file_now();
+        let config = config.map_err(|why| format!("its configuration cannot be read by now: {why}"))?;
+        self.orders.accept(taken(&config, self.accepts)?);
+        Ok(&mut self.orders)
     }
 }
 
@@ -52,7 +81,7 @@ impl Ordered {
     ///
     /// # Errors
     /// The system has no more threads for us.
-    pub(super) fn start(service: Result<OrderService, String>) -> io::Result<Self> {
+    pub(super) fn start(service: Result<Service, String>) -> io::Result<Self> {
         let (work, asked) = channel(WAITING);
         let (sender, answers) = channel(WAITING);
         let is_over = Arc::new(AtomicBool::new(false));
@@ -88,7 +117,7 @@ impl Ordered {
 }
 
 struct Worker {
-    service: Result<OrderService, String>,
+    service: Result<Service, String>,
     asked: Receiver<(i64, Work)>,
     sender: Sender<(i64, String)>,
     is_over: Arc<AtomicBool>,
@@ -108,11 +137,21 @@ impl Worker {
 
     fn answer(&mut self, work: &Work) -> serde_json::Result<String> {
         let steady = clock::lasting();
-        match (&mut self.service, work) {
-            (Ok(service), Work::Plan(ask)) => Encoder::plans(ask.number, &service.plan(ask, steady)),
-            (Ok(service), Work::Do(order)) => Encoder::receipt(&service.order(order, steady)),
-            (Ok(service), Work::Settle(settle)) => Encoder::receipt(&service.settle(settle)),
-            (Err(why), work) => Encoder::refused(work, why),
+        let service = match &mut self.service {
+            Ok(service) => service,
+            Err(why) => return Encoder::refused(work, why),
+        };
+        match work {
+            // What has become of earlier ones may always be asked.
+            Work::Settle(settle) => Encoder::receipt(&service.orders.settle(settle)),
+            Work::Plan(ask) => match service.now() {
+                Ok(orders) => Encoder::plans(ask.number, &orders.plan(ask, steady)),
+                Err(why) => Encoder::refused(work, &why),
+            },
+            Work::Do(order) => match service.now() {
+                Ok(orders) => Encoder::receipt(&orders.order(order, steady)),
+                Err(why) => Encoder::refused(work, &why),
+            },
         }
     }
 }

@@ -10,7 +10,7 @@ use super::environment::Environment;
 use super::failure::{Exit, Failure};
 use super::{described, machine_names, places};
 use crate::config::layers::{Effective, Layer, Origin};
-use crate::config::{Access, ColorChoice, Glyphs, file};
+use crate::config::{Access, ColorChoice, Config, Glyphs, file};
 use crate::core::fleet::transport::Machine;
 use crate::core::model::{Described, Secret, Untrusted};
 use crate::run;
@@ -27,6 +27,8 @@ pub(crate) struct Settings {
     /// The hosts of the fleet's database that `--on` names.
     pub(crate) asked_hosts: Vec<String>,
     pub(crate) file: ConfigFile,
+    /// Where `~` is in it.
+    pub(crate) home: PathBuf,
     /// The formats that a person has described.
     pub(crate) formats: Vec<Described>,
     pub(crate) environment: Environment,
@@ -69,6 +71,7 @@ pub(crate) fn settings(options: &Options, environment: Environment) -> Result<Se
         places,
         formats: described::all(file.formats().as_deref())?,
         file,
+        home,
         environment,
         state,
         log_level: options.log_level.and_then(level),
@@ -76,6 +79,22 @@ pub(crate) fn settings(options: &Options, environment: Environment) -> Result<Se
 }
 
 impl Settings {
+    /// Returns what the configuration file says by now, for whoever goes on for long.
+    ///
+    /// # Errors
+    /// It cannot be read or used by now, in words.
+    pub(crate) fn file_now(&self) -> Result<Config, String> {
+        let layer = match &self.file {
+            ConfigFile::Nowhere => Layer::default(),
+            ConfigFile::Read(path) | ConfigFile::Absent(path) => match read(path) {
+                Ok(Some(text)) => file::parse(&text, &self.home).map_err(|error| error.to_string())?,
+                Ok(None) => Layer::default(),
+                Err(error) => return Err(error.to_string()),
+            },
+        };
+        Ok(Effective::default().covered_by(layer, Origin::File).config)
+    }
+
     /// Starts the log, if one is asked for.
     ///
     /// # Errors

@@ -67,9 +67,7 @@ pub(crate) fn run_staged(
     };
     let service = match allow {
         Allow::Observe => Err("it is only observed".to_owned()),
-        Allow::Operate => {
-            ordered::service(settings, settings.effective.config.accepts, store.clone(), staged)
-        }
+        Allow::Operate => ordered::service(settings, |config| config.accepts, store.clone(), staged),
     };
     let no_orders = service.as_ref().err().cloned();
     print(&Encoder::hello(hello(store, no_orders))?)?;

@@ -9,14 +9,14 @@ use serde::Serialize;
 use super::args::WitnessCommand;
 use super::failure::{Exit, Failure, Outcome, of_action};
 use super::following::follow;
-use super::ordered::{self, Ordered};
+use super::ordered::{self, Ordered, Service};
 use super::output::print;
 use super::publishing::{Publishing, Stones, discreet};
 use super::settings::Settings;
 use super::{fleet_target, unit};
 use crate::act::fleet::post::Post;
-use crate::act::order_service::OrderService;
 use crate::act::store_id;
+use crate::config::Config;
 use crate::config::fleet::Accept;
 use crate::core::fleet::line::hashed;
 use crate::core::fleet::outbox::Outbox;
@@ -86,8 +86,9 @@ pub(crate) fn run(
 }
 
 /// Returns what carries orders out that come through the database, or why none are taken.
-fn service(settings: &Settings) -> Result<OrderService, String> {
-    ordered::service(settings, accept(settings).accepts(), store_id::own(&settings.state).ok(), identity)
+fn service(settings: &Settings) -> Result<Service, String> {
+    let accepts = |config: &Config| config.publishing.accept.accepts();
+    ordered::service(settings, accepts, store_id::own(&settings.state).ok(), identity)
 }
 
 fn accept(settings: &Settings) -> Accept {

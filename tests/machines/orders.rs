@@ -322,3 +322,25 @@ fn on_the_screen_a_claim_there_is_released_and_taken_back_and_a_lost_receipt_is_
     assert_eq!(stage.journal()[0]["outcome"]["ended"], there[0]["outcome"]["ended"]);
     screen.end();
 }
+
+#[test]
+fn an_order_that_is_under_way_when_its_permission_is_withdrawn_is_not_carried_out() {
+    if !are_possible() {
+        return;
+    }
+    for (says, told) in [("accept_orders = 'never'", "takes no orders"), ("read_only = true", "is read-only")]
+    {
+        let stage = Stage::new(Made::Home, "operate");
+        stage.end();
+        let key = stage.key();
+        stage.rest(&key);
+        let folder = stage.world.path("far/.config/claimtop");
+        let config = folder.join("config.toml");
+        let script = format!("mkdir -p '{}'; echo \"{says}\" > '{}'", folder.display(), config.display());
+        stage.world.write("cuts.sh", &script);
+        stage.cut(&["up order run"]);
+        let refused = stage.run(&["release", &key, "--yes"]);
+        assert!(refused.code == 3 && format!("{refused:?}").contains(told), "{refused:?}");
+        assert!(config.exists() && stage.lies() && stage.times_done() == 0);
+    }
+}
