@@ -118,7 +118,8 @@ fn run(arguments: &[OsString]) -> Outcome {
         Err(answer) if answer.use_stderr() => {
             // It quotes the arguments.
             answer.render().to_string().lines().for_each(|line| complain(&shown(line)));
-            Ok(Exit::Usage)
+            // An agent takes a hook that fails so for a refusal.
+            Ok(if guard::is_hook(arguments) { Exit::Fine } else { Exit::Usage })
         }
         Err(answer) => {
             // Help and version are answers, on the standard output; a reader may have gone.

@@ -135,3 +135,18 @@ fn the_status_line_is_one_line() {
     assert_eq!(line(&["statusline"]), " windows · 1 dead claim\n");
     assert_eq!(line(&["statusline", "--ascii"]), " windows | 1 dead claim\n");
 }
+
+#[test]
+fn a_hook_that_is_written_wrong_stops_no_agent() {
+    let world = World::new();
+    for arguments in
+        [&["guard"][..], &["guard", "--for"], &["guard", "--for", "nobody"], &["guard", "--fro", "claude"]]
+    {
+        let answer = world.run(arguments);
+        // Claude Code takes 2 for a refusal.
+        assert!(
+            answer.code == 0 && answer.out.is_empty() && !answer.err.is_empty(),
+            "{arguments:?}: {answer:?}"
+        );
+    }
+}

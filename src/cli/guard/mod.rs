@@ -53,6 +53,13 @@ pub(crate) fn recognise(arguments: &[OsString]) -> Option<Asker> {
     }
 }
 
+/// Returns whether these arguments are those of a hook, whatever is wrong with them.
+pub(crate) fn is_hook(arguments: &[OsString]) -> bool {
+    let [_, command, rest @ ..] = arguments else { return false };
+    let is_option = |word: &OsString| word.to_str().is_some_and(|word| word.starts_with("--"));
+    command == "guard" && rest.first().is_none_or(is_option)
+}
+
 /// Answers a hook. What goes wrong is counted and never told to the agent.
 pub(crate) fn answer(asker: Asker, options: &Options, environment: Environment) -> Exit {
     let began = clock::steady();

@@ -17,14 +17,15 @@ const KEPT: [(&[&str], &str); 6] = [
     (
         &[
             "tmux", "tmux: server", "tmux: client", "screen", "SCREEN", "zellij", "dtach", "abduco",
-            "mosh-server",
+            "mosh-server", "shpool", "ttyd", "gotty", "tmate",
         ],
         "keeps terminals for others",
     ),
     (
         &[
             "gnome-terminal-", "konsole", "xterm", "uxterm", "urxvt", "alacritty", "kitty", "wezterm-gui",
-            "wezterm-mux-se", "ghostty", "foot", "footclient", "terminator", "tilix", "xfce4-terminal", "st",
+            "wezterm-mux-ser", "ghostty", "foot", "footclient", "terminator", "tilix", "xfce4-terminal",
+            "st",
         ],
         "is a terminal",
     ),
