@@ -18,8 +18,8 @@ const MOST_PATH: usize = 100;
 /// Tells at a prompt what other windows hold, in at most three lines.
 pub(crate) fn brief(holdings: &[Holding<'_>], holds_count: bool, tree: &str, now: Timestamp) -> String {
     let line = |one: &Holding<'_>| {
-        let edits = (!one.edits.is_empty())
-            .then(|| format!("has uncommitted edits in {}", files(&one.edits, tree, now)));
+        let edits =
+            (!one.edits.is_empty()).then(|| format!("has uncommitted edits in {}", files(one, tree, now)));
         let holds = (holds_count && !one.other.holds.is_empty())
             .then(|| format!("holds {} for itself", holds(&one.other.holds, tree)));
         let what: Vec<String> = edits.into_iter().chain(holds).collect();
@@ -36,7 +36,7 @@ pub(crate) fn brief(holdings: &[Holding<'_>], holds_count: bool, tree: &str, now
 
 /// Tells a person who holds what.
 pub(crate) fn holding(holding: &Holding<'_>, tree: &str, now: Timestamp) -> String {
-    format!("{} has uncommitted edits in {}", who(holding.other), files(&holding.edits, tree, now))
+    format!("{} has uncommitted edits in {}", who(holding.other), files(holding, tree, now))
 }
 
 /// Tells after an edit whose uncommitted edits it met.
@@ -59,7 +59,7 @@ pub(crate) fn hold_up(call: &str, holdings: &[Holding<'_>], tree: &str, now: Tim
     let whose: Vec<String> = holdings
         .iter()
         .take(MOST_WINDOWS)
-        .map(|holding| format!("{}: {}", who(holding.other), files(&holding.edits, tree, now)))
+        .map(|holding| format!("{}: {}", who(holding.other), files(holding, tree, now)))
         .collect();
     let more = holdings.len().saturating_sub(MOST_WINDOWS);
     let more = if more > 0 { format!("; and {}", windows(more)) } else { String::new() };
@@ -121,14 +121,15 @@ fn holds(holds: &[Touched], tree: &str) -> String {
     format!("{}{more}", named.join(if more.is_empty() { " and " } else { ", " }))
 }
 
-fn files(edits: &[&Edit], tree: &str, now: Timestamp) -> String {
+fn files(Holding { other, edits }: &Holding<'_>, tree: &str, now: Timestamp) -> String {
     let one = |edit: &&Edit| {
         let age = edit.at.map(|at| format!(" ({} ago)", age::between(now, at))).unwrap_or_default();
         format!("{}{age}", inside(edit.path.raw(), tree))
     };
     let named: Vec<String> = edits.iter().take(MOST_FILES).map(one).collect();
     let more = edits.len().saturating_sub(MOST_FILES);
-    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    let least = if other.is_cut { "at least " } else { "" };
+    let more = if more > 0 { format!(" and {least}{more} more") } else { String::new() };
     format!("{}{more}", named.join(if more.is_empty() { " and " } else { ", " }))
 }
 

@@ -396,10 +396,11 @@ pub(crate) fn read(
             asked += some.len();
             in_the_way += some.iter().filter(|(edit, _)| edit.committed == Committed::No).count();
         }
+        let is_cut = asked < edits.len();
         let edits: Vec<Edit> = edits.into_iter().take(asked).map(|(edit, _)| edit).collect();
         if !edits.is_empty() || !holds.is_empty() {
             let life = life(&holder, here, is_local);
-            found.others.push(Other { holder, life, name: None, doing: None, edits, holds });
+            found.others.push(Other { holder, life, name: None, doing: None, edits, is_cut, holds });
         }
     }
     found.returned = found.returned_to(&holds_again, now);

@@ -190,6 +190,20 @@ fn a_window_is_told_in_time_what_another_has_not_committed() {
 }
 
 #[test]
+fn of_many_files_the_guard_says_how_many_there_are_at_least() {
+    let (world, repo, mut cart, mut other) = two_windows();
+    let write = |cart: &mut Window, number: usize| {
+        assert_eq!(cart.write(&world, &repo.join(format!("src/new-{number}.rs")), "one\n"), None);
+    };
+    (0..6).for_each(|number| write(&mut cart, number));
+    let brief = other.prompt(&world).expect("a brief");
+    assert!(brief.contains(" and 4 more"), "{brief}");
+    (6..20).for_each(|number| write(&mut cart, number));
+    let brief = other.prompt(&world).expect("a brief");
+    assert!(brief.contains(" and at least 14 more"), "not all are asked about: {brief}");
+}
+
+#[test]
 fn what_would_take_anothers_edits_along_is_held_up_once() {
     let (world, repo, mut cart, mut other) = two_windows();
     assert_eq!(other.line(&world, "git stash"), None, "nothing is in the way");

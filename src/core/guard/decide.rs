@@ -29,6 +29,8 @@ pub(crate) struct Other {
     pub(crate) doing: Option<&'static str>,
     /// Each file once, the last edited first.
     pub(crate) edits: Vec<Edit>,
+    /// Whether it has edited more, which enough others left nobody to ask about.
+    pub(crate) is_cut: bool,
     /// What it wants for itself, with what lies below.
     pub(crate) holds: Vec<Touched>,
 }
