@@ -61,6 +61,7 @@ pub mod core {
     pub use crate::core::history::recording::redact::Redactor;
     pub use crate::core::judge::agent::Role;
     pub use crate::core::judge::git::tree_of;
+    pub use crate::core::judge::left_over::names_itself;
     pub use crate::core::judge::local_start::settle;
     pub use crate::core::judge::tombstone::descent::{Seen, ended, to_keep};
     pub use crate::core::judge::tombstone::ledger::{Lesson, TombstoneLedger};
@@ -163,8 +164,8 @@ pub mod source {
     pub use crate::source::os::processes::{Scanner, chain};
     pub use crate::source::sqlite::copies::Copies;
     pub use crate::source::traces::descents::Descents;
-    pub use crate::source::traces::left;
     pub use crate::source::traces::servers::{may_name as may_name_servers, named_in as server_named_in};
+    pub use crate::source::traces::{left, unnamed};
 
     /// The clocks.
     pub mod clock {

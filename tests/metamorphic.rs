@@ -15,7 +15,7 @@ use claimtop::core::judge::agent::Signatures;
 use claimtop::core::model::{
     Format, GitLock, Record, RecordDetail, RecordView, Report, Snapshot, VerdictState,
 };
-use claimtop::testing::core::{is_uuid, tree_of};
+use claimtop::testing::core::{is_uuid, names_itself, tree_of};
 
 /// A world as its file says it.
 struct World {
@@ -374,8 +374,18 @@ fn are_independent(one: &Snapshot, other: &Snapshot) -> bool {
     let runs_git = |look: &Snapshot| look.processes.by_pid.values().any(|one| one.comm.raw() == "git");
     let has_locks = |look: &Snapshot| look.records.iter().any(|record| record.format == Format::Git);
     let may_lock = |one: &Snapshot, other: &Snapshot| runs_git(one) && has_locks(other);
+    // An agent that puts no number of its own into what it starts may have started what bears a window's.
+    let hands_on = |look: &Snapshot| {
+        let signatures = Signatures::built_in().unwrap();
+        look.processes.by_pid.values().any(|process| {
+            let agent = signatures.classify(process).map(|(signature, _)| names_itself(&signature.name));
+            agent.map_or_else(|| signatures.resembles(process), |names_itself| !names_itself)
+        })
+    };
+    let may_start = |one: &Snapshot, other: &Snapshot| hands_on(one) && !other.traces.is_empty();
     places(one).is_disjoint(&places(other))
         && !(may_lock(one, other) || may_lock(other, one))
+        && !(may_start(one, other) || may_start(other, one))
         && (is_certain(one) && is_certain(other))
         && (is_free(one, other) && is_free(other, one))
 }

@@ -92,10 +92,15 @@ fn nothing_that_lives_is_let_go_and_no_byte_is_lost() {
 /// Fails unless claimtops that behave so break something, and are found out by these words.
 #[track_caller]
 fn check_control(manner: Manner, words: &str) {
-    let (_, broken) = run_all(0..CONTROL_SEEDS, manner, 1);
+    check_control_in(CONTROL_SEEDS, manner, words);
+}
+
+#[track_caller]
+fn check_control_in(seeds: u64, manner: Manner, words: &str) {
+    let (_, broken) = run_all(0..seeds, manner, 1);
     let breaches = broken.iter().flat_map(|outcome| &outcome.breaches);
     let found = breaches.filter(|breach| breach.contains(words)).count();
-    assert!(found > 0, "{manner:?} was not found out in {CONTROL_SEEDS} seeds by {words:?}");
+    assert!(found > 0, "{manner:?} was not found out in {seeds} seeds by {words:?}");
     println!("{manner:?}: {found} times {words:?}, in {} seeds", broken.len());
 }
 
@@ -156,7 +161,8 @@ fn overlooking_who_went_to_the_background_is_found_out() {
 
 #[test]
 fn taking_whoever_has_a_kept_pid_for_that_process_is_found_out() {
-    check_control(Manner::Real(ScanMode::Credulous(Credit::Numbers)), "and needed");
+    // What is offered by a kept descent alone is rare.
+    check_control_in(4 * CONTROL_SEEDS, Manner::Real(ScanMode::Credulous(Credit::Numbers)), "and needed");
 }
 
 #[test]

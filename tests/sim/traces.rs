@@ -6,7 +6,7 @@ use claimtop::core::model::{
     Hindrance, InputEnd, Multiplexer, Origin, Port, Process, ProcessTable, Snapshot, Trace,
 };
 
-use claimtop::testing::source::{Descents, left};
+use claimtop::testing::source::{Descents, left, unnamed};
 
 use crate::files::USER;
 use crate::observer::{Credit, ScanMode};
@@ -33,6 +33,13 @@ pub(crate) fn read(world: &mut World, snapshot: &mut Snapshot, descents: &Descen
     for process in more {
         if traces.iter().all(|trace| trace.id != process.id) {
             traces.extend(trace(world, &mut gone, &process, scan_mode));
+        }
+    }
+    let agents: Vec<Process> = unnamed(table, signatures).into_iter().cloned().collect();
+    for agent in agents {
+        if traces.iter().all(|trace| trace.id != agent.id) {
+            let trace = trace(world, &mut gone, &agent, scan_mode);
+            traces.extend(trace.map(|trace| Trace { seen_below: descents.of(agent.id), ..trace }));
         }
     }
     let windows: Vec<u32> = traces.iter().filter_map(|trace| trace.origin.as_ref()?.pid).collect();

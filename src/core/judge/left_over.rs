@@ -27,7 +27,7 @@ use crate::core::model::{
 const SETTLED: SignedDuration = SignedDuration::from_secs(120);
 
 /// Returns whether an agent puts its own PID into the environment of all that it starts.
-pub(crate) fn names_itself(agent: &str) -> bool {
+pub fn names_itself(agent: &str) -> bool {
     matches!(agent, "claude-code" | "opencode")
 }
 

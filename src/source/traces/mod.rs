@@ -182,7 +182,7 @@ pub fn left<'a>(
 }
 
 /// Returns the agents whose variables do not tell whom they have started: what they bear themselves does.
-fn unnamed<'a>(table: &'a ProcessTable, signatures: &Signatures) -> Vec<&'a Process> {
+pub fn unnamed<'a>(table: &'a ProcessTable, signatures: &Signatures) -> Vec<&'a Process> {
     let is_one = |process: &&Process| {
         let agent = signatures.classify(process).filter(|(_, role)| *role == Role::Agent);
         agent.is_some_and(|(signature, _)| !names_itself(&signature.name))
