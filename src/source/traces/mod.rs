@@ -106,9 +106,6 @@ impl Reader {
         });
         let seen = whose.descents.note(table, whose.signatures, whose.look);
         self.read(&left(table, whose.signatures, &seen), &mut before, whose);
-        for trace in self.known.values_mut().filter_map(|known| known.trace.as_mut()) {
-            trace.seen_below = whose.descents.of(trace.id);
-        }
         let named = self.traces().filter(|trace| trace.names_window());
         let tops: Vec<ProcessId> = named.map(|trace| trace.id).collect();
         let below = below(table, &tops);
@@ -121,15 +118,12 @@ impl Reader {
         let mut agents = unnamed(table, whose.signatures);
         agents.retain(|process| !self.known.contains_key(&process.id));
         self.read(&agents, &mut before, whose);
-        for trace in self.known.values_mut().filter_map(|known| known.trace.as_mut()) {
-            trace.seen_below = whose.descents.of(trace.id);
-        }
         self.members = tops.iter().copied().chain(below.iter().map(|process| process.id)).collect();
         self.members.retain(|id| !self.gone.contains(id));
         tops
     }
 
-    /// Takes over what is known of some processes, and reads the others.
+    /// Takes over what is known of some processes, and reads the others; and notes below whom each was seen.
     fn read(&mut self, those: &[&Process], before: &mut BTreeMap<ProcessId, Known>, whose: &Whose<'_>) {
         let mut new = Vec::new();
         for process in those {
@@ -151,6 +145,12 @@ impl Reader {
                 }
             };
             self.known.insert(id, Known { comm: process.comm.clone(), trace });
+        }
+        for process in those {
+            let trace = self.known.get_mut(&process.id).and_then(|known| known.trace.as_mut());
+            if let Some(trace) = trace {
+                trace.seen_below = whose.descents.of(trace.id);
+            }
         }
     }
 
