@@ -3,8 +3,8 @@
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use crate::bouncer::Pooler;
@@ -23,7 +23,7 @@ enum Fault {
     Duplicate,
 }
 
-const FAULTS: [Fault; 4] = [Fault::CutBefore, Fault::CutAfter, Fault::Delay, Fault::Duplicate];
+const FAULTS: [Fault; 4] = [Fault::Delay, Fault::CutBefore, Fault::CutAfter, Fault::Duplicate];
 
 /// Up to which message of a connection faults are made, in both directions together.
 const MESSAGES: usize = 8;
@@ -33,6 +33,7 @@ const MESSAGES: usize = 8;
 struct Proxy {
     port: u16,
     connections: Arc<AtomicUsize>,
+    clients: Arc<Mutex<Vec<TcpStream>>>,
     is_calm: Arc<AtomicBool>,
 }
 
@@ -41,7 +42,13 @@ impl Proxy {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
         let (connections, is_calm) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicBool::new(false)));
-        let own = Self { port, connections: Arc::clone(&connections), is_calm: Arc::clone(&is_calm) };
+        let clients = Arc::new(Mutex::new(Vec::new()));
+        let own = Self {
+            port,
+            connections: Arc::clone(&connections),
+            clients: Arc::clone(&clients),
+            is_calm: Arc::clone(&is_calm),
+        };
         std::thread::spawn(move || {
             for client in listener.incoming().flatten() {
                 let Ok(server) = TcpStream::connect(("127.0.0.1", server)) else { continue };
@@ -50,6 +57,7 @@ impl Proxy {
                     FAULTS.get(number % FAULTS.len()).copied().filter(|_| !is_calm.load(Ordering::SeqCst));
                 let at = number / FAULTS.len() % MESSAGES;
                 let counted = Arc::new(AtomicUsize::new(0));
+                clients.lock().unwrap().push(client.try_clone().unwrap());
                 pass((&client, &server), fault, at, Arc::clone(&counted));
                 pass((&server, &client), fault, at, counted);
             }
@@ -57,9 +65,20 @@ impl Proxy {
         own
     }
 
+    /// Cuts every connection that there is.
+    fn cut(&self) {
+        for client in self.clients.lock().unwrap().drain(..) {
+            let _ = client.shutdown(Shutdown::Both);
+        }
+    }
+
+    fn count(&self) -> usize {
+        self.connections.load(Ordering::SeqCst)
+    }
+
     /// Returns whether every fault was made at every message.
     fn is_through(&self) -> bool {
-        self.connections.load(Ordering::SeqCst) > FAULTS.len() * MESSAGES
+        self.count() > FAULTS.len() * MESSAGES
     }
 
     fn calm(&self) {
@@ -122,26 +141,31 @@ fn check(database: &Database, upstream: u16, host: &str, options: &str) {
     let (machine, viewer) = (Machine::new("one"), Machine::new("two"));
     machine.configure("team = 'core'\naccept = 'dead-only'");
     with_living(&machine);
-    let _witness = machine.witness(&url("alice", of_witness.port));
+    let mut witness = machine.witness(&url("alice", of_witness.port));
     let seen_at = url("oscar", of_viewer.port);
-    let mut was_seen = false;
-    for _ in 0..600 {
+    let is_dead_there = || {
         let [gone, lives] = verdicts(&viewer.seen(&seen_at));
         assert_ne!(lives.as_deref(), Some("dead"), "a living process is called dead");
-        was_seen |= gone.as_deref() == Some("dead");
-        let is_through = of_viewer.is_through() && of_witness.is_through();
-        if was_seen && is_through {
-            break;
-        }
-        if !is_through {
-            // The witness keeps a connection for long; that is cut by the server, as a pooler would.
-            database.sql(
-                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity \
-                 WHERE usename = 'alice' AND datname = current_database()",
-            );
-        }
+        gone.as_deref() == Some("dead")
+    };
+    until("a record, over wires with faults", || is_dead_there().then_some(()));
+    while !(of_witness.is_through() && of_viewer.is_through()) {
+        // One that has only failed for a while tries but twice a minute.
+        drop(witness);
+        witness = machine.witness(&url("alice", of_witness.port));
+        let enough = of_witness.count() + FAULTS.len() / 2;
+        let mut told = database.sql("SELECT sequence FROM claimtop.host");
+        until("some more connections", || {
+            is_dead_there();
+            // A connection is kept for long: it is cut once something was told by it.
+            let now = database.sql("SELECT sequence FROM claimtop.host");
+            if now != told {
+                told = now;
+                of_witness.cut();
+            }
+            (of_witness.count() >= enough).then_some(())
+        });
     }
-    assert!(was_seen, "nothing ever came through");
     [&of_witness, &of_viewer].into_iter().for_each(Proxy::calm);
     let left = until("the host, once the wire is calm", || {
         let seen = viewer.seen(&seen_at);

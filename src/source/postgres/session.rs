@@ -12,11 +12,16 @@ use super::{Allowance, Connected, Target, connect};
 /// How long one statement may take, answer included: 20 s.
 const WITHIN: Duration = Duration::from_secs(20);
 
+/// The columns that [`with_question`] adds.
+const QUESTION: &str = "claimtop_question";
+const IS_ROW: &str = "claimtop_is_row";
+
 /// One connection at a time; each statement a transaction of its own.
 pub(crate) struct Session {
     target: Target,
     open: Option<Open>,
     connections: u32,
+    asked: u64,
 }
 
 struct Open {
@@ -34,7 +39,7 @@ impl Drop for Open {
 impl Session {
     /// Connects to nothing yet.
     pub(crate) fn new(target: Target) -> Self {
-        Self { target, open: None, connections: 0 }
+        Self { target, open: None, connections: 0, asked: 0 }
     }
 
     /// Returns whether the next statement has to connect first.
@@ -47,10 +52,12 @@ impl Session {
         self.connections
     }
 
-    /// Runs one statement with parameters that are all text.
+    /// Runs one statement with parameters that are all text. The answer says which question it is to, so that none is
+    /// taken for another's where something between here and the server repeats or withholds a message.
     ///
     /// # Errors
-    /// The server cannot be reached, refuses or does not answer, in words; then it may have done it all the same.
+    /// The server cannot be reached, refuses, does not answer or answers something else, in words; then it may have
+    /// done it all the same.
     pub(crate) async fn query(
         &mut self,
         sql: &str,
@@ -65,12 +72,20 @@ impl Session {
             }
         };
         open.allowance.renew();
+        self.asked = self.asked.wrapping_add(1);
+        let asked = Some(self.asked.to_string());
         let bound: Vec<(&(dyn ToSql + Sync), Type)> =
-            parameters.iter().map(|text| (text as &(dyn ToSql + Sync), Type::TEXT)).collect();
-        let rows = match tokio::time::timeout(WITHIN, open.client.query_typed(sql, &bound)).await {
+            parameters.iter().chain([&asked]).map(|text| (text as &(dyn ToSql + Sync), Type::TEXT)).collect();
+        let sql = with_question(sql, bound.len());
+        let mut rows = match tokio::time::timeout(WITHIN, open.client.query_typed(&sql, &bound)).await {
             Ok(answer) => answer.map_err(|error| words(&error))?,
             Err(_) => return Err(format!("no answer within {} s", WITHIN.as_secs())),
         };
+        let is_answer = |row: &Row| row.try_get(QUESTION).ok() == Some(asked.clone());
+        if rows.is_empty() || !rows.iter().all(is_answer) {
+            return Err("it answered another question than it was asked".to_owned());
+        }
+        rows.retain(|row| row.try_get(IS_ROW).ok() == Some(Some(true)));
         self.open = Some(open);
         Ok(rows)
     }
@@ -96,4 +111,12 @@ impl Session {
         });
         Ok(Open { client, allowance, driver })
     }
+}
+
+/// Has every row of an answer bear the parameter of this number, and one that bears nothing else where there is none.
+fn with_question(sql: &str, parameter: usize) -> String {
+    format!(
+        "SELECT a.*, q.{QUESTION} FROM (SELECT ${parameter}::text AS {QUESTION}) q \
+         LEFT JOIN (SELECT r.*, true AS {IS_ROW} FROM ({sql}) r) a ON true"
+    )
 }
