@@ -14,6 +14,8 @@ use crate::source::repos::objects::Name;
 
 /// The largest index that is read, in bytes: one of some 150,000 files.
 const MOST: usize = 16 << 20;
+/// The most bytes of one whose paths are written out whole.
+const MOST_WHOLE: usize = 4 * MOST;
 /// The most paths that are remembered.
 const MOST_HELD: usize = 4_096;
 /// What an entry has before its path: times, numbers and sizes, the object's name, and flags.
@@ -77,9 +79,11 @@ impl Entries {
     fn parse(bytes: Vec<u8>) -> Option<Self> {
         let version = number(bytes.strip_prefix(b"DIRC")?.get(..4)?);
         let count = usize::try_from(number(bytes.get(8..12)?)).ok()?;
-        if !(2..=3).contains(&version) {
-            return None;
-        }
+        let bytes = match version {
+            2 | 3 => bytes,
+            4 => with_whole_paths(&bytes, count)?,
+            _ => return None,
+        };
         let (mut at, mut places) = (12, Vec::new());
         for _ in 0..count {
             places.push(at);
@@ -111,6 +115,40 @@ impl Entries {
         let is_merged = found.get(60)? & 0x30 == 0;
         found.get(40..60)?.try_into().ok().filter(|_| is_merged)
     }
+}
+
+/// Writes the entries of version 4 as version 3 has them: there each path tells only how it differs from the one before.
+fn with_whole_paths(bytes: &[u8], count: usize) -> Option<Vec<u8>> {
+    let (head, mut rest) = bytes.split_at_checked(12)?;
+    let (mut whole, mut path) = (head.to_vec(), Vec::new());
+    for _ in 0..count {
+        let (head, more) = rest.split_at_checked(head_of(rest)?)?;
+        let (cut, more) = varint(more)?;
+        let end = more.iter().position(|byte| *byte == 0)?;
+        path.truncate(path.len().checked_sub(cut)?);
+        path.extend_from_slice(more.get(..end)?);
+        let size = head.len() + path.len();
+        whole.extend([head, &path].concat());
+        whole.resize(whole.len() - size + ((size + 8) & !7), 0);
+        if whole.len() > MOST_WHOLE {
+            return None;
+        }
+        rest = more.get(end + 1..)?;
+    }
+    whole.extend_from_slice(rest);
+    Some(whole)
+}
+
+/// Reads how many bytes are to be cut off, as a pack has offsets (gitformat-pack(5)), and returns what follows.
+fn varint(bytes: &[u8]) -> Option<(usize, &[u8])> {
+    let (first, mut rest) = bytes.split_first()?;
+    let (mut byte, mut value) = (*first, usize::from(first & 0x7f));
+    while byte & 0x80 != 0 {
+        let (next, more) = rest.split_first()?;
+        value = value.checked_add(1)?.checked_mul(0x80)? | usize::from(next & 0x7f);
+        (byte, rest) = (*next, more);
+    }
+    Some((value, rest))
 }
 
 /// Returns how long an entry's part before its path is: longer with more flags.

@@ -509,12 +509,35 @@ fn what_is_only_staged_is_in_no_commit() {
     check_left(&staged, Committed::Unknown);
     check_left(&[staged[0], staged[1], &["restore", "-S", "a.txt"]], Committed::Yes);
     check_left(&[&["commit", "-aqm", "two"]], Committed::Yes);
-    // As a plain index has it, others are not read.
-    for how in [["update-index", "--index-version", "4"], ["update-index", "--split-index", "-q"]] {
-        check_left(&[&["commit", "-aqm", "two"], &how], Committed::Unknown);
+    for version in ["2", "4"] {
+        let written = ["update-index", "--index-version", version];
+        check_left(&[&["commit", "-aqm", "two"], &written], Committed::Yes);
+        check_left(&[staged[0], staged[1], &written], Committed::Unknown);
     }
-    check_left(&[&["commit", "-aqm", "two"], &["update-index", "--index-version", "2"]], Committed::Yes);
+    // One that is several files is not read.
+    let split = ["update-index", "--split-index", "-q"];
+    check_left(&[&["commit", "-aqm", "two"], &split], Committed::Unknown);
     check_left(&[&["commit", "-aqm", "two"], &["rm", "-q", "--cached", "a.txt"]], Committed::Unknown);
+}
+
+#[test]
+fn paths_that_an_index_tells_by_their_difference_are_found() {
+    // What follows it is told by cutting off more than one byte can say.
+    let long = concat!(
+        "src/a-folder-whose-name-is-so-long-that-it-takes-more-than-one-byte-to-say/",
+        "how-much-of-it-is-to-be-cut-off-before-the-path-that-comes-next-in-the-order-of-all-paths/c.rs"
+    );
+    let mut real = Real::new();
+    let paths = ["Makefile", "src/a.rs", "src/ab.rs", long, "src/deep.rs", "z"];
+    let text = |path: &str| format!("{path}\n");
+    std::fs::create_dir_all(real.root().join(long).parent().unwrap()).unwrap();
+    paths.iter().for_each(|path| real.write(path, &text(path)));
+    real.git(&["add", "-A"]);
+    real.git(&["commit", "-qm", "one"]);
+    real.git(&["update-index", "--index-version", "4"]);
+    for path in paths {
+        assert_eq!(real.told(path, real.edited[path]), Committed::Yes, "{path}");
+    }
 }
 
 #[test]
