@@ -136,6 +136,9 @@ fn files(Holding { other, edits }: &Holding<'_>, tree: &str, now: Timestamp) -> 
 /// Quotes a path as it lies in its working tree.
 pub(crate) fn inside(path: &str, tree: &str) -> String {
     let inside = path.strip_prefix(tree).map_or(path, |inside| inside.trim_start_matches('/'));
+    if inside.is_empty() {
+        return "the whole working tree".to_owned();
+    }
     format!("`{}`", clean(inside, MOST_PATH))
 }
 

@@ -284,6 +284,12 @@ fn what_a_living_window_holds_for_itself_is_refused_by_choice_as_long_as_it_live
     assert!(cart.run(&world, "hold src").contains("held by PID"), "a folder, and all below it");
     let brief = other.prompt(&world).expect("a brief");
     assert!(brief.contains("alive) holds `src` for itself"), "{brief}");
+    for wanted in ["src/pay.rs", "src", "."] {
+        let said = other.run(&world, &format!("hold {wanted} 2>&1; echo $?"));
+        assert!(said.contains("is not held: the window `shop`") && said.ends_with('3'), "{said}");
+    }
+    assert!(other.run(&world, "hold README.md").contains("held by PID"), "nobody holds that");
+    other.run(&world, "hold --release README.md");
     assert_eq!(other.prompt(&world), None, "it was told");
     assert_eq!(cart.edit(&world, &pay), None, "it is its own");
     assert_eq!(other.edit(&world, &repo.join("README.md")), None, "nobody holds that");

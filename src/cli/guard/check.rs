@@ -46,11 +46,7 @@ fn held(settings: &Settings, paths: &[PathBuf]) -> anyhow::Result<Vec<(Life, Str
         let is_below = |path: &str| paths.iter().any(|asked| Path::new(path).starts_with(asked));
         let is_asked = |path: &str| is_below(path) && !asked.exempt.has(path, top);
         let found = asked.read(&tree, &About::Matching(&is_asked, Takes::WORK));
-        let reaches = |path: &str, held: &str| {
-            let (path, held) = (Path::new(path), Path::new(held));
-            path.starts_with(held) || held.starts_with(path)
-        };
-        let is_held = |held: &str| paths.iter().any(|path| reaches(path, held));
+        let is_held = |held: &str| paths.iter().any(|path| decide::reaches(path, held));
         let wanted = decide::wanted(&found.others, is_held);
         lines.extend(wanted.map(|held| (held.0.life, present::guard::hold(held, top, now))));
         let holdings = decide::held(&found.others, |_, _| true);

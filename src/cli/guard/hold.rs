@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use anyhow::{Context, bail};
+use anyhow::{Context, anyhow, bail};
 
 use super::asked::Asked;
 use super::machine::Machine;
@@ -10,23 +10,33 @@ use crate::cli::failure::{Exit, Failure, Outcome};
 use crate::cli::output::print;
 use crate::cli::settings::Settings;
 use crate::config::Access;
+use crate::core::guard::decide::{self, reaches};
+use crate::core::guard::git::Takes;
 use crate::core::model::ledger::{LedgerLine, Touched};
 use crate::core::model::{ProcessId, Untrusted};
 use crate::format::guard::{Moment, Question};
+use crate::present;
+use crate::source::ledger::{About, Tree};
 use crate::source::os::clock;
 use crate::source::os::processes::own::own_pid;
 
 /// Takes paths for the window that this runs in, or gives them back. A hold ends with the window's process.
 ///
 /// # Errors
-/// There is nobody to hold them, a path has no name that is text, or it cannot be written down.
+/// Another window holds one, there is nobody to hold them, a path has no name that is text, or it cannot be written down.
 pub(crate) fn hold(settings: &Settings, paths: &[PathBuf], is_release: bool) -> Outcome {
-    let lines = take(settings, paths, is_release).map_err(|error| Failure::new(Exit::Failed, error))?;
+    let (lines, refused) =
+        take(settings, paths, is_release).map_err(|error| Failure::new(Exit::Failed, error))?;
     print(&lines)?;
-    Ok(Exit::Fine)
+    refused.map_or(Ok(Exit::Fine), |why| Err(Failure::new(Exit::Refused, anyhow!(why))))
 }
 
-fn take(settings: &Settings, paths: &[PathBuf], is_release: bool) -> anyhow::Result<String> {
+/// Returns what was done, and why it went no further.
+fn take(
+    settings: &Settings,
+    paths: &[PathBuf],
+    is_release: bool,
+) -> anyhow::Result<(String, Option<String>)> {
     if settings.effective.config.access == Access::ReadOnly {
         bail!("claimtop is read-only: nothing is written down");
     }
@@ -57,14 +67,34 @@ fn take(settings: &Settings, paths: &[PathBuf], is_release: bool) -> anyhow::Res
         let trees = asked.by_tree(std::slice::from_ref(&file));
         let (tree, resolved) = trees.first().with_context(|| format!("{name} lies in no folder"))?;
         for path in resolved {
+            let wanted = || if is_release { Ok(None) } else { wanted(&asked, tree, path) };
+            if let Some(why) = wanted()? {
+                return Ok((said, Some(why)));
+            }
             let touched = Touched::new(path.as_str().into(), now);
             let line = if is_release { LedgerLine::Frees(touched) } else { LedgerLine::Holds(touched) };
             asked.note_down(tree, &[line])?;
+            // Of two that came at once neither may believe that it has it.
+            if let Some(why) = wanted()? {
+                asked.note_down(tree, &[LedgerLine::Frees(Touched::new(path.as_str().into(), now))])?;
+                return Ok((said, Some(why)));
+            }
             let what = if is_release { "let go" } else { "held" };
             said.push_str(&format!("{} is {what} by PID {}\n", Untrusted::from(path.as_str()), holder.pid));
         }
     }
-    Ok(said)
+    Ok((said, None))
+}
+
+/// Says which living window holds a path, or something above or below it; nothing where none does.
+fn wanted(asked: &Asked<'_>, tree: &Tree, path: &str) -> anyhow::Result<Option<String>> {
+    let top = tree.text().context("the working tree has a name that is no text")?;
+    let found = asked.read(tree, &About::Matching(&|_| false, Takes::WORK));
+    let other = decide::wanted(&found.others, |held| reaches(path, held));
+    Ok(other.map(|held| {
+        let who = present::guard::hold(held, top, asked.now);
+        format!("{} is not held: {who}", Untrusted::from(path))
+    }))
 }
 
 /// Returns the session that a window tells the programs that it starts, else a name made of its process.

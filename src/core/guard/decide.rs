@@ -1,5 +1,7 @@
 //! Whether what others have not committed is in the way, and what follows from that.
 
+use std::path::Path;
+
 use jiff::{SignedDuration, Timestamp};
 
 use crate::core::model::ledger::{Digest16, HeldUp, LedgerHolder, Met, Touched, digest};
@@ -97,6 +99,12 @@ pub(crate) fn told_of(others: &[Other], holds_count: bool) -> Vec<Holding<'_>> {
 fn uncommitted(other: &Other, is_asked: impl Fn(&str) -> bool) -> Vec<&Edit> {
     let is_held = |edit: &&Edit| edit.committed == Committed::No && is_asked(edit.path.raw());
     other.edits.iter().filter(is_held).collect()
+}
+
+/// Returns whether one of two paths is the other, or lies below it.
+pub(crate) fn reaches(path: &str, held: &str) -> bool {
+    let (path, held) = (Path::new(path), Path::new(held));
+    path.starts_with(held) || held.starts_with(path)
 }
 
 /// Returns who wants something for itself that is asked about: only whoever is proven to live.
