@@ -196,7 +196,14 @@ fn is_short_with_message(word: &str) -> bool {
 /// Returns what a verb reaches, if that is more than its own; `None` for what loses nobody anything.
 fn reach_of(verb: &str, of: &Arguments<'_>) -> Option<(&'static str, Reach)> {
     let first = of.words.first().copied();
+    let is_forced = of.has(&["--force"]) || of.has_short('f');
     match verb {
+        // It names the files that were edited, and no more.
+        "checkout"
+            if of.paths.is_none() && of.options.is_empty() && matches!(of.words[..], ["HEAD" | "@"]) =>
+        {
+            None
+        }
         "checkout" => {
             let reach = match (&of.paths, of.words.as_slice()) {
                 (Some(paths), _) if !paths.is_empty() => of.absolute(paths).map(Reach::Paths),
@@ -220,11 +227,7 @@ fn reach_of(verb: &str, of: &Arguments<'_>) -> Option<(&'static str, Reach)> {
             }
             Some(_) => None,
         },
-        "clean"
-            if (of.has(&["--force"]) || of.has_short('f'))
-                && !of.has(&["--dry-run"])
-                && !of.has_short('n') =>
-        {
+        "clean" if is_forced && !of.has(&["--dry-run"]) && !of.has_short('n') => {
             // Without paths it begins where it is.
             let paths = of.all_paths();
             Some(("clean", of.paths_or_tree(if paths.is_empty() { &["."] } else { &paths })?))
@@ -250,7 +253,13 @@ fn reach_of(verb: &str, of: &Arguments<'_>) -> Option<(&'static str, Reach)> {
         "add" if of.all_paths().contains(&".") => {
             Some(("add -A", Reach::Paths(of.absolute(&of.all_paths())?)))
         }
-        "worktree" if first == Some("remove") && (of.has(&["--force"]) || of.has_short('f')) => {
+        // Without force git removes nothing that was edited.
+        "rm" if is_forced && !of.has(&["--cached", "--dry-run"]) && !of.has_short('n') => {
+            Some(("rm -f", Reach::Paths(of.absolute(&of.all_paths())?)))
+        }
+        "read-tree" if of.has(&["--reset"]) && of.has_short('u') => Some(("read-tree", Reach::Tree)),
+        "pull" if of.has(&["--autostash"]) => Some(("pull --autostash", Reach::Tree)),
+        "worktree" if first == Some("remove") && is_forced => {
             Some(("worktree remove", Reach::Paths(of.absolute(of.words.get(1..)?)?)))
         }
         _ => None,
@@ -307,6 +316,9 @@ mod tests {
         check("git commit -am \"$(cat <<'EOF'\nx\nEOF\n)\"", "commit -a in /w: all");
         check("git add -A", "add -A in /w: all with new files");
         check("git add .", "add -A in /w: /w with new files");
+        check("git read-tree -u --reset HEAD", "read-tree in /w: all");
+        check("git pull --rebase --autostash", "pull --autostash in /w: all");
+        check("git checkout -f HEAD", "checkout in /w: /w/HEAD or all");
         check("git worktree remove --force ../x", "worktree remove in /x: all with new and ignored files");
         check("/usr/bin/git stash", "stash in /w: all");
     }
@@ -319,15 +331,18 @@ mod tests {
         check("git stash push -m wip -- a.rs", "stash in /w: /w/a.rs");
         check("git stash push a.rs", "stash in /w: /w/a.rs");
         check("git clean -fd build", "clean in /w: /w/build of new files");
+        check("git rm -rf src a.rs", "rm -f in /w: /w/src /w/a.rs");
     }
 
     #[test]
     fn what_loses_nobody_anything_passes() {
         for line in [
-            "git status", "git diff", "git log", "git show stash", "git add a.rs",
-            "git commit -m 'stash -a'", "git commit -ma", "git stash list", "git stash pop",
-            "git stash show -p", "git reset", "git reset --soft HEAD~1", "git clean -nfd", "git clean -d",
-            "git restore --staged .", "git rebase --continue", "git merge --abort", "git worktree add ../x",
+            "git checkout HEAD", "git checkout @", "git rm a.rs", "git rm -f --cached a.rs",
+            "git rm -nf a.rs", "git read-tree HEAD", "git pull", "git pull --rebase", "git status",
+            "git diff", "git log", "git show stash", "git add a.rs", "git commit -m 'stash -a'",
+            "git commit -ma", "git stash list", "git stash pop", "git stash show -p", "git reset",
+            "git reset --soft HEAD~1", "git clean -nfd", "git clean -d", "git restore --staged .",
+            "git rebase --continue", "git merge --abort", "git worktree add ../x",
             "git worktree remove ../x", "git branch -D x", "git checkout --help", "gits stash",
             "echo git stash", "git --git-dir=/x stash", "git --work-tree /x stash", "GIT_DIR=/x git stash",
             "git checkout $branch", "git restore ':(top)a'", "grep 'git stash' x",
