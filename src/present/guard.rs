@@ -109,8 +109,12 @@ fn who(other: &Other) -> String {
     };
     let pid = holder.process.map(|process| format!("PID {}, ", process.pid)).unwrap_or_default();
     let doing = other.doing.map(|doing| format!(", {doing}")).unwrap_or_default();
-    let agent = clean(holder.agent.raw(), MOST_NAME);
-    format!("the window `{}` ({agent}, {pid}{life}{doing})", clean(name, MOST_NAME))
+    let name = clean(name, MOST_NAME);
+    // A person holds files from a shell.
+    match clean(holder.agent.raw(), MOST_NAME).as_str() {
+        "" => format!("the shell in `{name}` ({pid}{life}{doing})"),
+        agent => format!("the window `{name}` ({agent}, {pid}{life}{doing})"),
+    }
 }
 
 fn holds(holds: &[Touched], tree: &str) -> String {

@@ -23,12 +23,13 @@ pub(crate) fn sign(certainty: Certainty) -> (Mark, Tone, &'static str) {
 pub(crate) fn means(one: &LeftOver) -> String {
     let says = match one.certainty {
         Certainty::Exact => "its window is dead, and two facts show that it started this",
-        Certainty::Strong => "its window is dead",
+        Certainty::Strong => "its window's own process is dead",
         Certainty::Guess => "it may be your own",
         Certainty::Unknown => "nothing shows whose it is",
         Certainty::Held => "it is in use",
     };
-    if one.why.is_empty() { says.to_owned() } else { format!("{says}: {}", safe(&one.why)) }
+    let then = if one.certainty == Certainty::Strong { ", but" } else { ":" };
+    if one.why.is_empty() { says.to_owned() } else { format!("{says}{then} {}", safe(&one.why)) }
 }
 
 /// How it can be ended.
