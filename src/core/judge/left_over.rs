@@ -62,9 +62,11 @@ struct Doubts<'a> {
 impl<'a> Doubts<'a> {
     fn new(world: &World<'a>) -> Self {
         let table = &world.snapshot.processes;
+        let is_whole = table.is_whole();
+        let hidden = || table.listed.iter().copied().find(|pid| table.get(*pid).is_none());
         Self {
-            hidden: table.listed.iter().copied().find(|pid| table.get(*pid).is_none()),
-            is_whole: table.is_whole(),
+            hidden: if is_whole { None } else { hidden() },
+            is_whole,
             taken_over: TakenOver::new(world),
             elsewhere: elsewhere(world),
             unplaced: living_agents(world).find(|one| one.inner_pids().is_none()).map(|one| one.id.pid),

@@ -6,14 +6,14 @@ mod measured;
 pub(crate) mod servers;
 pub(crate) mod shown;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::path::Path;
 
 use jiff::Timestamp;
 
 use crate::core::judge::agent::{Role, Signatures};
 use crate::core::judge::left_over::names_itself;
-use crate::core::model::process::{Children, ancestry};
+use crate::core::model::process::ancestry;
 use crate::core::model::{Host, Process, ProcessId, ProcessTable, Snapshot, SourceHealth, Trace, Untrusted};
 use crate::format::{Base, Reading};
 use crate::source::interface::{Scope, Source};
@@ -197,13 +197,19 @@ pub fn unnamed<'a>(table: &'a ProcessTable, signatures: &Signatures) -> Vec<&'a 
     table.by_pid.values().filter(is_one).collect()
 }
 
-/// Returns all processes below these.
+/// Returns all processes below these. Most have begun after their parents and have a higher PID: one walk through all
+/// finds nearly all.
 fn below<'a>(table: &'a ProcessTable, those: &[ProcessId]) -> Vec<&'a Process> {
-    if those.is_empty() {
-        return Vec::new();
+    let mut family: HashSet<u32> = those.iter().map(|id| id.pid).collect();
+    let mut found = Vec::new();
+    let mut is_more = !those.is_empty();
+    while is_more {
+        let before = found.len();
+        let all = table.by_pid.values();
+        found.extend(all.filter(|one| family.contains(&one.parent) && family.insert(one.id.pid)));
+        is_more = found.len() > before;
     }
-    let children = Children::new(table);
-    those.iter().flat_map(|id| children.below(id.pid, |_| true)).collect()
+    found
 }
 
 /// Returns whether a process still runs what it did (execve(2) keeps the PID and the start).
