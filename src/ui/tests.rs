@@ -148,6 +148,15 @@ fn what_is_wrong_is_cut_and_the_way_out_is_not() {
 }
 
 #[test]
+fn whose_the_way_out_is_can_be_seen() {
+    let mut report = colliding(1);
+    let NeedKind::Collision { code, also, .. } = &mut report.needs[0].kind else { panic!() };
+    (*code, *also) = (Code::SharedContextId, Vec::new());
+    let screen = screen(report, (60, 15), "1");
+    assert!(screen.contains("◆  cart ap") && screen.contains(": unset CLAUDE_SESSION_ID"), "{screen}");
+}
+
+#[test]
 fn a_problem_has_its_way_out_in_its_row() {
     for size in [(60, 15), (80, 24), (200, 50)] {
         let screen = screen(colliding(1), size, "5");
