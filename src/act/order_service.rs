@@ -15,7 +15,8 @@ use crate::core::model::{Action, Confirmation, ErrorKind, Obstacle, Report, Requ
 use crate::core::plan::stop::topmost;
 
 /// Why an order is not taken that asks for more than a plain yes.
-const DEAD_ONLY: &str = "this machine takes orders only about what is proven dead (accept_orders)";
+const DEAD_ONLY: &str =
+    "this machine takes orders only about what is proven dead (accept_orders, or accept of [fleet])";
 
 /// Takes orders.
 pub(crate) struct OrderService {

@@ -48,7 +48,9 @@ pub(super) fn service(
 /// None are; why, for people.
 fn taken(config: &Config, accepts: fn(&Config) -> Accepts) -> Result<Accepts, String> {
     match (accepts(config), config.access) {
-        (Accepts::Never, _) => Err("its own configuration takes no orders (accept_orders)".to_owned()),
+        (Accepts::Never, _) => {
+            Err("its own configuration takes no orders (accept_orders, or accept of [fleet])".to_owned())
+        }
         (_, Access::ReadOnly) => Err("its claimtop is read-only".to_owned()),
         (taken @ (Accepts::All | Accepts::DeadOnly), Access::Full) => Ok(taken),
     }

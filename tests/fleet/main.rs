@@ -24,7 +24,10 @@ mod machine;
 mod ordering;
 mod orders;
 mod pooled;
+mod pressed;
 mod program;
+#[path = "../common/pty.rs"]
+mod pty;
 mod rights;
 mod schedules;
 mod stage;

@@ -5,17 +5,17 @@ use crate::machine::{Machine, Running, far_records, key, text, until};
 use crate::stage::fleet;
 
 /// A host that takes orders, and who gives them.
-struct Stage {
+pub(crate) struct Stage {
     database: Database,
-    host: Machine,
-    operator: Machine,
+    pub(crate) host: Machine,
+    pub(crate) operator: Machine,
     _witness: Running,
     /// What the host has left, as the operator calls it.
-    left: String,
+    pub(crate) left: String,
 }
 
 impl Stage {
-    fn new(of_host: &str, of_operator: &str) -> Self {
+    pub(crate) fn new(of_host: &str, of_operator: &str) -> Self {
         let (host, operator) = (Machine::new("one"), Machine::new("two"));
         Self::of(host, operator, of_host, of_operator)
     }
@@ -31,13 +31,13 @@ impl Stage {
         Self { database, host, operator, _witness: witness, left }
     }
 
-    fn url(&self) -> String {
+    pub(crate) fn url(&self) -> String {
         self.database.url_of("oscar", self.database.cluster.port)
     }
 
     /// Runs a command of the operator's, until what it is about is old enough to be touched; returns its code and what
     /// it has said.
-    fn asks(&self, arguments: &[&str]) -> (Option<i32>, String) {
+    pub(crate) fn asks(&self, arguments: &[&str]) -> (Option<i32>, String) {
         let url = self.url();
         let arguments = [arguments, &["--fleet", &url]].concat();
         until("what is old enough", || {
@@ -48,7 +48,7 @@ impl Stage {
         })
     }
 
-    fn orders(&self) -> String {
+    pub(crate) fn orders(&self) -> String {
         self.database
             .sql("SELECT string_agg(kind || ' ' || state, ', ' ORDER BY number) FROM claimtop.\"order\"")
     }
@@ -67,6 +67,35 @@ fn what_is_dead_on_a_host_is_released_through_the_database_and_brought_back() {
     assert_eq!(code, Some(0), "{said}");
     assert!(stage.host.record().exists(), "{said}");
     assert_eq!(stage.host.journal()[1]["undone_by"].as_u64(), Some(2), "{:?}", stage.host.journal());
+}
+
+#[test]
+fn what_only_a_person_can_decide_is_done_where_the_host_takes_that() {
+    let stage = Stage::new("accept = 'dead-only'", "");
+    let broken = stage.host.folder.path().join("home/.maia/sessions/swarm_session_1.json");
+    std::fs::create_dir_all(broken.parent().unwrap()).unwrap();
+    std::fs::write(&broken, "{").unwrap();
+    let key = until("the broken file", || {
+        let seen = stage.operator.seen(&stage.url());
+        let findings = seen["findings"].as_array()?.iter();
+        let key = findings
+            .filter(|one| one["code"] == "corrupt-record")
+            .find_map(|one| one["subjects"][0].as_str());
+        key.map(str::to_owned)
+    });
+    let (code, said) = stage.asks(&["park", &key, "--yes"]);
+    assert!(code == Some(3) && said.contains("only about what is proven dead"), "{said}");
+    stage.host.configure("team = 'core'\naccept = 'typed'");
+    let (code, said) = stage.asks(&["park", &key, "--yes"]);
+    assert!(code == Some(3) && broken.exists(), "a yes is not enough: {said}");
+    let wanted = said.split("--confirm ").nth(1).unwrap().split_whitespace().next().unwrap();
+    let (code, said) = stage.asks(&["park", &key, "--confirm", "aaaaaa"]);
+    assert!(code == Some(3) && broken.exists(), "{said}");
+    let (code, said) = stage.asks(&["park", &key, "--confirm", wanted]);
+    assert!(code == Some(0) && !broken.exists(), "{said}");
+    let (code, said) = stage.asks(&["undo", "--yes"]);
+    assert!(code == Some(0), "{said}");
+    assert_eq!(std::fs::read(&broken).unwrap(), b"{");
 }
 
 #[test]
