@@ -78,9 +78,10 @@ struct Running {
 /// What was sent, and what is known of it here.
 struct Sent {
     at: usize,
+    /// The state folder that it was sent to.
+    to: Option<String>,
     standing: Option<Standing>,
     there: Option<u64>,
-    /// Whether the machine was known to be a clone when it was sent.
     action: Action,
 }
 
@@ -225,7 +226,7 @@ impl World {
         let id = format!("near-{}", self.orders.counted);
         let to = self.machines[at].far.hello.as_ref().and_then(|hello| hello.identity.store.clone());
         self.orders.open.place(&id, to.as_deref());
-        let sent = Sent { at, standing: None, there: None, action: request.action() };
+        let sent = Sent { at, to: to.clone(), standing: None, there: None, action: request.action() };
         self.orders.sent.insert(id.clone(), sent);
         self.note("order", format!("{} {id}: {request:?}", name(at)));
         let (digest, typed) = (proposed.digest.clone(), proposed.wanted.clone());
@@ -483,7 +484,11 @@ impl World {
                 break;
             }
         }
-        let is_open = |sent: &&Sent| sent.standing.is_none() && self.may_ask(sent.at);
+        // What was asked of a state folder that no machine has any more, nobody can tell.
+        let store =
+            |at: usize| self.machines[at].far.hello.as_ref().and_then(|hello| hello.identity.store.as_ref());
+        let is_there = |sent: &Sent| store(sent.at) == sent.to.as_ref();
+        let is_open = |sent: &&Sent| sent.standing.is_none() && is_there(sent) && self.may_ask(sent.at);
         let open = self.orders.sent.values().filter(is_open).count();
         if open > 0 {
             self.breaches.push(format!("of {open} orders it is never known what has become of them"));
