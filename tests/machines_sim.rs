@@ -286,6 +286,16 @@ impl World {
         life.machine != at && life.identity == one.identity && !are_known
     }
 
+    /// Returns whether a machine that has another's disk by now had, when it was last heard, the ID of a clone which lives
+    /// and has never been heard as that.
+    fn is_unheard_clone(&self, at: usize, life: &Life) -> bool {
+        let heard = |at: usize| self.machines[at].far.hello.as_ref();
+        let is_its = |hello: &Hello| hello.identity.machine == Some(hashed(&name(life.identity)));
+        let boot = boot_id(life.machine, self.machines[life.machine].boot);
+        let is_known = heard(life.machine).is_some_and(|hello| is_its(hello) && hello.boot == Some(boot));
+        life.machine != at && heard(at).is_some_and(is_its) && !is_known
+    }
+
     /// The link breaks, here it is noticed, and what was on the way is lost.
     fn break_off(&mut self, at: usize) {
         self.lose_runs(at);
@@ -418,10 +428,8 @@ impl World {
                 .machines
                 .iter()
                 .position(|machine| key.ends_with(&format!("@{}", machine.far.view.name)));
-            let is_hidden = match by {
-                Some(by) => self.is_hidden_clone(by, life),
-                None => (0..MACHINES).any(|by| self.is_hidden_clone(by, life)),
-            };
+            let is_hidden = |by: usize| self.is_hidden_clone(by, life) || self.is_unheard_clone(by, life);
+            let is_hidden = by.map_or_else(|| (0..MACHINES).any(is_hidden), is_hidden);
             if life.lives && is_hidden {
                 *self.tally.entry("called dead by a clone that nobody knew").or_default() += 1;
             } else if life.lives {

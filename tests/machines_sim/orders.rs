@@ -485,9 +485,10 @@ impl World {
             }
         }
         // What was asked of a state folder that no machine has any more, nobody can tell.
-        let store =
-            |at: usize| self.machines[at].far.hello.as_ref().and_then(|hello| hello.identity.store.as_ref());
-        let is_there = |sent: &Sent| store(sent.at) == sent.to.as_ref();
+        let has_store = |machine: &super::Machine, store: &Option<String>| {
+            machine.far.hello.as_ref().and_then(|hello| hello.identity.store.as_ref()) == store.as_ref()
+        };
+        let is_there = |sent: &Sent| self.machines.iter().any(|machine| has_store(machine, &sent.to));
         let is_open = |sent: &&Sent| sent.standing.is_none() && is_there(sent) && self.may_ask(sent.at);
         let open = self.orders.sent.values().filter(is_open).count();
         if open > 0 {
