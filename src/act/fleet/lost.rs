@@ -5,7 +5,7 @@ use crate::source::postgres::{Target, run};
 
 const HOSTS: &str = "SELECT host::text, name, epoch::text FROM claimtop.hosts(null)";
 
-const DECLARE: &str = "SELECT claimtop.declare_lost($1::uuid,$2::bigint,$3)::json->>'outcome'";
+const DECLARE: &str = "claimtop.declare_lost($1::uuid,$2::bigint,$3)::json->>'outcome'";
 
 /// A host.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -172,7 +172,7 @@ impl Post {
     }
 
     async fn call(&self, Call { function, parameters }: Call) -> Result<String, String> {
-        let sql = format!("SELECT claimtop.{function}");
+        let sql = format!("claimtop.{function}");
         let answer = self.session.lock().await.text(&sql, &parameters).await?;
         answer.ok_or_else(|| "it gives no answer".to_owned())
     }

@@ -387,15 +387,16 @@ impl Known {
                 "it was restarted or cloned; which is known within a minute".to_owned(),
             );
         }
-        match (presence, &self.row.lost_by) {
-            (Presence::There, _) => (MachineState::Live, String::new()),
-            (Presence::Late, _) => {
+        // It was not seen then, and has not beaten since, however lately the database has started.
+        if let Some(by) = &self.row.lost_by {
+            return (MachineState::Silent, format!("declared lost by {}, which proves nothing", shown(by)));
+        }
+        match presence {
+            Presence::There => (MachineState::Live, String::new()),
+            Presence::Late => {
                 (MachineState::Live, format!("late: it has not beaten for {} s", LATE.as_secs()))
             }
-            (Presence::NotSeen, Some(by)) => {
-                (MachineState::Silent, format!("declared lost by {}, which proves nothing", shown(by)))
-            }
-            (Presence::NotSeen, None) => {
+            Presence::NotSeen => {
                 let minutes = (seconds.max(NOT_SEEN.as_secs())) / 60;
                 let ago = if minutes == 0 { "a minute".to_owned() } else { format!("{minutes} min") };
                 (MachineState::Silent, format!("not seen for {ago}"))

@@ -23,12 +23,12 @@ use crate::source::postgres::session::Session;
 /// How long a question is followed that the database does not answer.
 const FOLLOWED: Duration = Duration::from_secs(85);
 
-const ASK: &str = "SELECT claimtop.ask($1::uuid,$2::bigint,$3,$4,$5::json,$6)";
+const ASK: &str = "claimtop.ask($1::uuid,$2::bigint,$3,$4,$5::json,$6)";
 
 const STATE: &str = "SELECT state, result::text, claimtop.clock() > expires_at FROM claimtop.\"order\"
     WHERE host = $1::uuid AND number = $2::bigint";
 
-const WITHDRAW: &str = "SELECT claimtop.withdraw($1::uuid,$2::bigint)";
+const WITHDRAW: &str = "claimtop.withdraw($1::uuid,$2::bigint)";
 
 /// A question that is not answered yet.
 pub(super) struct Asked {

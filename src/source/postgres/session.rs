@@ -12,7 +12,10 @@ use super::{Allowance, Connected, Target, connect};
 /// How long one statement may take, answer included: 20 s.
 const WITHIN: Duration = Duration::from_secs(20);
 
-/// The columns that [`with_question`] adds.
+/// Why a connection is not used any more that gave the answer to another question.
+const OTHER: &str = "it answered another question than it was asked";
+
+/// The columns that are added to an answer: to which question it is, and whether there is a row.
 const QUESTION: &str = "claimtop_question";
 const IS_ROW: &str = "claimtop_is_row";
 
@@ -63,6 +66,51 @@ impl Session {
         sql: &str,
         parameters: &[Option<String>],
     ) -> Result<Vec<Row>, String> {
+        let with_question = |number: usize| {
+            format!(
+                "SELECT a.*, q.{QUESTION} FROM (SELECT ${number}::text AS {QUESTION}) q \
+                 LEFT JOIN (SELECT r.*, true AS {IS_ROW} FROM ({sql}) r) a ON true"
+            )
+        };
+        let (open, question, mut rows) = self.ask(with_question, parameters).await?;
+        let is_answer = |row: &Row| row.try_get(QUESTION).ok() == Some(question.as_str());
+        if rows.is_empty() || !rows.iter().all(is_answer) {
+            return Err(OTHER.to_owned());
+        }
+        rows.retain(|row| row.try_get(IS_ROW).ok() == Some(Some(true)));
+        self.open = Some(open);
+        Ok(rows)
+    }
+
+    /// Asks for one text, by an expression; as [`Self::query`] does and with fewer bytes. `None` is no text.
+    ///
+    /// # Errors
+    /// As for [`Self::query`].
+    pub(crate) async fn text(
+        &mut self,
+        expression: &str,
+        parameters: &[Option<String>],
+    ) -> Result<Option<String>, String> {
+        let with_question = |number: usize| format!("SELECT ({expression})||' '||${number}");
+        let (open, question, rows) = self.ask(with_question, parameters).await?;
+        let text: Option<String> = rows.first().and_then(|row| row.try_get(0).ok()).flatten();
+        let answer = match &text {
+            Some(text) => {
+                Some(text.strip_suffix(&question).and_then(|text| text.strip_suffix(' ')).ok_or(OTHER)?)
+            }
+            None => None,
+        };
+        self.open = Some(open);
+        Ok(answer.map(str::to_owned))
+    }
+
+    /// Runs a statement that is given the number of the parameter which says what question it is; returns that question
+    /// and the rows, with the connection, which is closed if it is not kept.
+    async fn ask(
+        &mut self,
+        sql: impl FnOnce(usize) -> String,
+        parameters: &[Option<String>],
+    ) -> Result<(Open, String, Vec<Row>), String> {
         let open = match self.open.take().filter(|open| !open.client.is_closed()) {
             Some(open) => open,
             None => {
@@ -73,34 +121,16 @@ impl Session {
         };
         open.allowance.renew();
         self.asked = self.asked.wrapping_add(1);
-        let asked = Some(self.asked.to_string());
-        let bound: Vec<(&(dyn ToSql + Sync), Type)> =
-            parameters.iter().chain([&asked]).map(|text| (text as &(dyn ToSql + Sync), Type::TEXT)).collect();
-        let sql = with_question(sql, bound.len());
-        let mut rows = match tokio::time::timeout(WITHIN, open.client.query_typed(&sql, &bound)).await {
+        let question = self.asked.to_string();
+        let mut bound: Vec<(&(dyn ToSql + Sync), Type)> =
+            parameters.iter().map(|text| (text as &(dyn ToSql + Sync), Type::TEXT)).collect();
+        bound.push((&question, Type::TEXT));
+        let sql = sql(bound.len());
+        let rows = match tokio::time::timeout(WITHIN, open.client.query_typed(&sql, &bound)).await {
             Ok(answer) => answer.map_err(|error| words(&error))?,
             Err(_) => return Err(format!("no answer within {} s", WITHIN.as_secs())),
         };
-        let is_answer = |row: &Row| row.try_get(QUESTION).ok() == Some(asked.clone());
-        if rows.is_empty() || !rows.iter().all(is_answer) {
-            return Err("it answered another question than it was asked".to_owned());
-        }
-        rows.retain(|row| row.try_get(IS_ROW).ok() == Some(Some(true)));
-        self.open = Some(open);
-        Ok(rows)
-    }
-
-    /// Runs one statement that gives one text; `None` is no row, or no text in it.
-    ///
-    /// # Errors
-    /// As for [`Self::query`].
-    pub(crate) async fn text(
-        &mut self,
-        sql: &str,
-        parameters: &[Option<String>],
-    ) -> Result<Option<String>, String> {
-        let rows = self.query(sql, parameters).await?;
-        Ok(rows.first().and_then(|row| row.try_get(0).ok()).flatten())
+        Ok((open, question, rows))
     }
 
     async fn connect(&self) -> Result<Open, String> {
@@ -111,12 +141,4 @@ impl Session {
         });
         Ok(Open { client, allowance, driver })
     }
-}
-
-/// Has every row of an answer bear the parameter of this number, and one that bears nothing else where there is none.
-fn with_question(sql: &str, parameter: usize) -> String {
-    format!(
-        "SELECT a.*, q.{QUESTION} FROM (SELECT ${parameter}::text AS {QUESTION}) q \
-         LEFT JOIN (SELECT r.*, true AS {IS_ROW} FROM ({sql}) r) a ON true"
-    )
 }

@@ -68,6 +68,11 @@ fn what_hosts_tell_is_read_once_and_silence_is_no_death() {
     );
     roster.hosts(vec![], false, at(250, 1_240_000));
     assert_eq!(state(&roster, 250).2, "not seen for 4 min");
+    let lost = HostRow { lost_by: Some("oscar".to_owned()), ..row("h1", 3) };
+    let mut new = Roster::default();
+    new.hosts(vec![lost], true, ReadAt { started: 1_030_000, ..at(80, 1_070_000) });
+    told(&mut new, "h1", 3);
+    assert_eq!(state(&new, 80).2, "declared lost by oscar, which proves nothing");
     // Nothing was read of the database for long: that is not the host's silence.
     roster.hosts(vec![HostRow { beat_at: 1_240_000, ..row("h1", 3) }], false, at(252, 1_242_000));
     assert_eq!(state(&roster, 253).1, MachineState::Live);
