@@ -16,7 +16,7 @@ use crate::core::plan::stop::topmost;
 
 /// Why an order is not taken that asks for more than a plain yes.
 const DEAD_ONLY: &str =
-    "this machine takes orders only about what is proven dead (accept_orders, or accept of [fleet])";
+    "this machine takes orders only about what is proven dead (accept_orders, or fleet.accept)";
 
 /// Takes orders.
 pub(crate) struct OrderService {
