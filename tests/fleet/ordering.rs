@@ -11,7 +11,7 @@ pub(crate) struct Stage {
     pub(crate) operator: Machine,
     _witness: Running,
     /// What the host has left, as the operator calls it.
-    pub(crate) left: String,
+    left: String,
 }
 
 impl Stage {
@@ -37,7 +37,7 @@ impl Stage {
 
     /// Runs a command of the operator's, until what it is about is old enough to be touched; returns its code and what
     /// it has said.
-    pub(crate) fn asks(&self, arguments: &[&str]) -> (Option<i32>, String) {
+    fn asks(&self, arguments: &[&str]) -> (Option<i32>, String) {
         let url = self.url();
         let arguments = [arguments, &["--fleet", &url]].concat();
         until("what is old enough", || {

@@ -159,6 +159,11 @@ impl World {
         }
     }
 
+    /// Returns whose state folder a machine was last heard to have.
+    fn store(&self, at: usize) -> Option<String> {
+        self.machines[at].far.hello.as_ref().and_then(|hello| hello.identity.store.clone())
+    }
+
     /// Returns whether anything is asked of a machine by now.
     fn may_ask(&self, at: usize) -> bool {
         let all: Vec<_> = self.machines.iter().map(|machine| machine.far.clone()).collect();
@@ -224,7 +229,7 @@ impl World {
         }
         self.orders.counted += 1;
         let id = format!("near-{}", self.orders.counted);
-        let to = self.machines[at].far.hello.as_ref().and_then(|hello| hello.identity.store.clone());
+        let to = self.store(at);
         self.orders.open.place(&id, to.as_deref());
         let sent = Sent { at, to: to.clone(), standing: None, there: None, action: request.action() };
         self.orders.sent.insert(id.clone(), sent);
@@ -235,7 +240,7 @@ impl World {
     }
 
     fn take_receipt(&mut self, at: usize, receipt: &OrderReceipt) {
-        let from = self.machines[at].far.hello.as_ref().and_then(|hello| hello.identity.store.clone());
+        let from = self.store(at);
         let Some(standing) = self.orders.open.take(from.as_deref(), receipt) else { return };
         let Some(sent) = self.orders.sent.get_mut(&receipt.id) else { return };
         if standing == Standing::Unknown {
@@ -259,7 +264,7 @@ impl World {
         if !self.may_ask(at) {
             return;
         }
-        let store = self.machines[at].far.hello.as_ref().and_then(|hello| hello.identity.store.clone());
+        let store = self.store(at);
         let open: Vec<String> = self.orders.open.of(store.as_deref()).map(str::to_owned).collect();
         for id in open {
             if self.orders.sent[&id].at != at {
@@ -485,10 +490,7 @@ impl World {
             }
         }
         // What was asked of a state folder that no machine has any more, nobody can tell.
-        let has_store = |machine: &super::Machine, store: &Option<String>| {
-            machine.far.hello.as_ref().and_then(|hello| hello.identity.store.as_ref()) == store.as_ref()
-        };
-        let is_there = |sent: &Sent| self.machines.iter().any(|machine| has_store(machine, &sent.to));
+        let is_there = |sent: &Sent| (0..MACHINES).any(|at| self.store(at) == sent.to);
         let is_open = |sent: &&Sent| sent.standing.is_none() && is_there(sent) && self.may_ask(sent.at);
         let open = self.orders.sent.values().filter(is_open).count();
         if open > 0 {

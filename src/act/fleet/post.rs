@@ -172,8 +172,8 @@ impl Post {
     }
 
     async fn call(&self, Call { function, parameters }: Call) -> Result<String, String> {
-        let sql = format!("claimtop.{function}");
-        let answer = self.session.lock().await.text(&sql, &parameters).await?;
+        let expression = format!("claimtop.{function}");
+        let answer = self.session.lock().await.text(&expression, &parameters).await?;
         answer.ok_or_else(|| "it gives no answer".to_owned())
     }
 

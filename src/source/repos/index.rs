@@ -128,7 +128,8 @@ fn with_whole_paths(bytes: &[u8], count: usize) -> Option<Vec<u8>> {
         path.truncate(path.len().checked_sub(cut)?);
         path.extend_from_slice(more.get(..end)?);
         let size = head.len() + path.len();
-        whole.extend([head, &path].concat());
+        whole.extend_from_slice(head);
+        whole.extend_from_slice(&path);
         whole.resize(whole.len() - size + ((size + 8) & !7), 0);
         if whole.len() > MOST_WHOLE {
             return None;
