@@ -20,6 +20,8 @@ const WINDOWS: usize = 6;
 const EDITS: usize = 5_000;
 const FILES: usize = 800;
 const WORLD: &str = "CLAIMTOP_BENCH_WORLD";
+/// Names the program to measure, such as the one that is packaged; without it, it is the one just built.
+const PROGRAM: &str = "CLAIMTOP_BENCH_PROGRAM";
 const OTHERS: &str = "CLAIMTOP_BENCH_OTHERS";
 
 fn main() {
@@ -74,7 +76,7 @@ fn measure(world: &Path) {
     }
     git(&repo, &["add", "-A"]);
     git(&repo, &["commit", "-qm", "first"]);
-    let own = env!("CARGO_BIN_EXE_claimtop");
+    let own = &std::env::var(PROGRAM).unwrap_or_else(|_| env!("CARGO_BIN_EXE_claimtop").to_owned());
     let hook = |name: &str, event: &str, more: Value| {
         let mut hook = json!({"session_id": "own", "cwd": repo, "hook_event_name": event});
         hook.as_object_mut().expect("an object").extend(more.as_object().expect("an object").clone());
