@@ -104,11 +104,13 @@ pub(super) fn session_lock(
 }
 
 /// Shares a record that is filled in, without the secrets that people leave in prompts and titles.
-pub(super) fn finished(record: Record) -> Arc<Record> {
-    let mut record = record.without_secrets();
+pub(super) fn finished(record: impl Into<Arc<Record>>) -> Arc<Record> {
+    let mut shared = record.into();
+    let record = Arc::make_mut(&mut shared);
+    record.hide_secrets();
     // Thousands of records are kept, each with one of these.
     record.problems.shrink_to_fit();
-    Arc::new(record)
+    shared
 }
 
 /// Describes a plain file whose bytes mean nothing: corrupt, or torn while it is young.

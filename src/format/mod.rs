@@ -35,7 +35,6 @@ pub(crate) mod value;
 pub(crate) mod work;
 
 use std::path::Path;
-use std::sync::Arc;
 
 pub use self::draft::Source;
 #[cfg(test)]
@@ -113,7 +112,7 @@ pub fn read(kind: FileKind, file: &FileImage, reading: &Reading<'_>) -> Parsed {
         FileKind::Described(own) => described::read(own, file, reading),
     };
     match parsed {
-        Parsed::Record(record) => Parsed::Record(draft::finished(Arc::unwrap_or_clone(record))),
+        Parsed::Record(record) => Parsed::Record(draft::finished(record)),
         Parsed::Broken(mut broken) => {
             broken.problem.message = (*hidden(&broken.problem.message)).into();
             Parsed::Broken(broken)

@@ -13,6 +13,9 @@ use crate::core::model::Untrusted;
 /// Up to how many fields comparing each with all before it is faster than sorting.
 const FEW: usize = 32;
 
+/// How many fields room is made for at first; session files have some fifteen.
+const USUAL: usize = 16;
+
 /// Parses one JSON document; the depth limit of 128 levels is serde_json's own.
 ///
 /// # Errors
@@ -84,7 +87,7 @@ impl<'de> Visitor<'de> for Strict {
     fn visit_map<A: MapAccess<'de>>(self, mut object: A) -> Result<Value<'de>, A::Error> {
         let twice =
             |name: &str| A::Error::custom(format_args!("the key {} appears twice", Untrusted::from(name)));
-        let mut fields: Vec<(Cow<'de, str>, Value<'de>)> = Vec::new();
+        let mut fields: Vec<(Cow<'de, str>, Value<'de>)> = Vec::with_capacity(USUAL);
         while let Some(Name(name)) = object.next_key()? {
             if fields.len() < FEW && fields.iter().any(|(known, _)| *known == name) {
                 return Err(twice(&name));

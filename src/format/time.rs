@@ -36,8 +36,10 @@ pub(crate) fn readings(text: &str, zone: &TimeZone) -> Option<[Timestamp; 2]> {
 
 /// Returns whether an ISO time ends in `Z` or a numeric offset.
 pub(crate) fn has_zone(text: &str) -> bool {
-    let time = text.trim().split(['T', 't', ' ']).nth(1).unwrap_or_default();
-    time.ends_with(['Z', 'z']) || time.contains(['+', '-'])
+    let time = text.trim().as_bytes().split(|byte| matches!(byte, b'T' | b't' | b' ')).nth(1);
+    time.is_some_and(|time| {
+        matches!(time.last(), Some(b'Z' | b'z')) || time.iter().any(|byte| matches!(byte, b'+' | b'-'))
+    })
 }
 
 /// Reads milliseconds since 1970.

@@ -134,7 +134,8 @@ impl Kept {
 /// Returns a file's name of its path, at less cost than by all its parts.
 fn last_part(path: &Path) -> &OsStr {
     let bytes = path.as_os_str().as_bytes();
-    OsStr::from_bytes(bytes.rsplit(|byte| *byte == b'/').next().unwrap_or(bytes))
+    let start = bytes.iter().rposition(|byte| *byte == b'/').map_or(0, |at| at + 1);
+    OsStr::from_bytes(bytes.get(start..).unwrap_or_default())
 }
 
 #[cfg(test)]

@@ -156,7 +156,7 @@ impl Record {
     }
 
     /// Takes what looks like a secret out of what is shown: title, detail, facts and problems.
-    pub(crate) fn without_secrets(mut self) -> Self {
+    pub(crate) fn hide_secrets(&mut self) {
         hide(&mut self.title);
         let Texts { words, names } = self.detail.texts_mut();
         words.into_iter().chain(names).for_each(hide);
@@ -166,7 +166,6 @@ impl Record {
         if self.problems.iter().any(|problem| has_secret(&problem.message)) {
             self.problems.iter_mut().for_each(|problem| problem.message = (*hidden(&problem.message)).into());
         }
-        self
     }
 
     /// Returns what it is and where it stands, as evidence.

@@ -38,6 +38,9 @@ const TOKENS: [(&str, usize); 28] = [
 /// How long the name is at least that a token begins with; only that of `ya29.` is shorter.
 const SHORTEST: usize = 10;
 
+/// The word before a token (RFC 6750).
+const BEARER: &str = "bearer";
+
 /// Between these a private key stands.
 const PEM: (&str, &str) = ("-----BEGIN", "PRIVATE KEY-----");
 
@@ -56,7 +59,8 @@ pub(crate) fn spans(text: &str) -> Vec<Span> {
         let span = match name.as_bytes().first() {
             None => url(rest),
             Some(b'-') => pem(rest).or_else(|| at_name(text, at, name)),
-            Some(_) => at_name(text, at, name),
+            Some(_) if may_begin(name, rest.as_bytes().get(name.len())) => at_name(text, at, name),
+            Some(_) => None,
         };
         match span {
             Some((start, end)) if end > start => {
@@ -69,6 +73,13 @@ pub(crate) fn spans(text: &str) -> Vec<Span> {
         }
     }
     found
+}
+
+/// Returns whether a secret can begin with a word, or follow it: most words of a text are too short for
+/// a token, and nothing that a value stands behind follows them.
+fn may_begin(word: &str, next: Option<&u8>) -> bool {
+    let is_before_value = matches!(next, Some(b':' | b'=' | b'"' | b'\'' | b'\\'));
+    is_before_value || word.len() >= SHORTEST || word == "ya29" || word.eq_ignore_ascii_case(BEARER)
 }
 
 /// Returns whether a byte can stand in a name; no part of a longer character does.
@@ -196,9 +207,9 @@ fn has_small(name: &str) -> bool {
     name.contains(|c: char| c.is_ascii_lowercase())
 }
 
-/// Finds what is said to be a token by the word before it (RFC 6750).
+/// Finds what is said to be a token by the word before it.
 fn bearer(rest: &str, name: &str) -> Option<Span> {
-    let after = rest.get(name.len()..).filter(|_| name.eq_ignore_ascii_case("bearer"))?;
+    let after = rest.get(name.len()..).filter(|_| name.eq_ignore_ascii_case(BEARER))?;
     let body = after.strip_prefix(' ')?;
     let end = body.find(|c: char| c.is_whitespace() || "\"'\\,;)".contains(c)).unwrap_or(body.len());
     let is_token =
