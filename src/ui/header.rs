@@ -24,57 +24,88 @@ pub(super) fn draw(painter: &mut Painter<'_>, area: Rect, state: &State) {
     painter.line(x, area.y, badge_width, &badges);
 }
 
-/// Joins the parts that fit, leaving the least important out first.
+/// The highest rank of what tells of trouble.
+const LEAST_TROUBLE: u8 = 3;
+
+/// One part of the line.
+struct Part {
+    /// A high rank leaves first.
+    rank: u8,
+    line: Line,
+    /// What stands for it where there is less room, before it leaves.
+    short: Option<Line>,
+}
+
+impl Part {
+    fn new(rank: u8, text: &str, tone: Tone) -> Self {
+        Self { rank, line: Line::new(text, tone), short: None }
+    }
+
+    fn marked(rank: u8, (mark, tone): (Mark, Tone), text: &str) -> Self {
+        Self { rank, line: Line::default().then_marked(mark, text, tone), short: None }
+    }
+}
+
+/// Joins the parts that fit: what is no trouble leaves first, then words leave before counts.
 fn fitting(state: &State, room: usize) -> Line {
     let mut parts = parts(state);
-    while parts.iter().map(|(_, line)| line.width() + 2).sum::<usize>() > room + 2 {
-        let Some(rank) = parts.iter().map(|(rank, _)| *rank).max().filter(|rank| *rank > 0) else { break };
-        parts.retain(|(own, _)| *own != rank);
+    while parts.iter().map(|part| part.line.width() + 2).sum::<usize>() > room + 2 {
+        let last = |fits: &dyn Fn(&Part) -> bool| {
+            let fitting = parts.iter().enumerate().filter(|(_, part)| fits(part));
+            fitting.max_by_key(|(_, part)| part.rank).map(|(at, _)| at)
+        };
+        let at = last(&|part| part.rank > LEAST_TROUBLE).or_else(|| last(&|part| part.short.is_some()));
+        let Some(at) = at.or_else(|| last(&|part| part.rank > 0)) else { break };
+        match parts.get_mut(at).and_then(|part| Some((part.short.take()?, part))) {
+            Some((short, part)) => part.line = short,
+            None => drop(parts.remove(at)),
+        }
     }
     let mut joined = Line::default();
-    for (_, line) in parts {
+    for part in parts {
         if !joined.0.is_empty() {
             joined = joined.then("  ", Tone::Dim);
         }
-        joined.0.extend(line.0);
+        joined.0.extend(part.line.0);
     }
     joined
 }
 
-/// Returns the parts with their rank; a high rank leaves first.
-fn parts(state: &State) -> Vec<(u8, Line)> {
-    let name = (5, Line::new("claimtop", Tone::Accent));
+fn parts(state: &State) -> Vec<Part> {
+    let name = Part::new(5, "claimtop", Tone::Accent);
     let Some(report) = state.report() else {
-        return vec![(0, name.1), (1, Line::new("looking…", Tone::Dim))];
+        return vec![Part { rank: 0, ..name }, Part::new(1, "looking…", Tone::Dim)];
     };
     let summary = Summary::of(report);
     let Summary { windows, waiting, claims, dead_claims: dead, collisions, warnings, notes, .. } = summary;
     let mut parts = vec![
         name,
-        (6, Line::new(&report.host.name, Tone::Dim)),
-        (0, Line::new(&windows.words("window"), Tone::Strong)),
-        (
+        Part::new(6, &report.host.name, Tone::Dim),
+        Part::new(0, &windows.words("window"), Tone::Strong),
+        Part::new(
             if claims.seen == 0 && claims.is_open { 2 } else { 4 },
-            Line::new(&claims.words("claim"), Tone::Plain),
+            &claims.words("claim"),
+            Tone::Plain,
         ),
     ];
-    let mut trouble = |rank, number: usize, mark, tone, text: String| {
+    let mut trouble = |rank, number: usize, (mark, tone), text: String| {
         if number > 0 {
-            parts.push((rank, Line::default().then_marked(mark, &text, tone)));
+            let short = Some(Line::default().then_marked(mark, &number.to_string(), tone));
+            parts.push(Part { short, ..Part::marked(rank, (mark, tone), &text) });
         }
     };
-    trouble(1, waiting, Mark::Waiting, Tone::Notice, summary.waits());
-    trouble(1, collisions, Mark::Collision, Tone::Bad, count(collisions, "collision"));
-    trouble(2, dead, Mark::Dead, Tone::Warning, count(dead, "dead claim"));
-    trouble(3, warnings, Mark::Warning, Tone::Warning, count(warnings, "warning"));
+    trouble(1, waiting, (Mark::Waiting, Tone::Notice), summary.waits());
+    trouble(1, collisions, (Mark::Collision, Tone::Bad), count(collisions, "collision"));
+    trouble(2, dead, (Mark::Dead, Tone::Warning), count(dead, "dead claim"));
+    trouble(LEAST_TROUBLE, warnings, (Mark::Warning, Tone::Warning), count(warnings, "warning"));
     if collisions + dead + warnings == 0 {
         let is_open = unread(&report.sources, Topic::All).next().is_some();
-        let (mark, tone, text) = match (is_open, notes) {
-            (true, _) => (Mark::Unknown, Tone::Notice, "not everything is read".to_owned()),
-            (false, 0) => (Mark::Alive, Tone::Good, "no problems".to_owned()),
-            (false, _) => (Mark::Alive, Tone::Good, format!("no warning, {}", count(notes, "note"))),
+        let (sign, text) = match (is_open, notes) {
+            (true, _) => ((Mark::Unknown, Tone::Notice), "not everything is read".to_owned()),
+            (false, 0) => ((Mark::Alive, Tone::Good), "no problems".to_owned()),
+            (false, _) => ((Mark::Alive, Tone::Good), format!("no warning, {}", count(notes, "note"))),
         };
-        parts.push((1, Line::default().then_marked(mark, &text, tone)));
+        parts.push(Part::marked(1, sign, &text));
     }
     parts
 }
@@ -169,6 +200,23 @@ mod tests {
         check(Code::SuspendedHolder, 1, "no warning, 1 note");
         check(Code::SuspendedHolder, 12, "no warning, 12 notes");
         check(Code::NoRecord, 12, "0 claims  no problems");
+    }
+
+    #[test]
+    fn where_there_is_little_room_words_go_before_counts() {
+        let mut state = State::new(Options::default(), Size { width: 80, height: 24 }, testing::now());
+        update(&mut state, Msg::Looked(Arc::new(testing::busy())));
+        for (room, expected) in [
+            (90, "claimtop  devbox  5 windows  7+ claims  2 collisions  1 dead claim  2 warnings"),
+            (60, "5 windows  2 collisions  1 dead claim  2 warnings"),
+            (50, "5 windows  2 collisions  1 dead claim  2"),
+            (40, "5 windows  2 collisions  1  2"),
+            (30, "5 windows  2  1  2"),
+            (20, "5 windows  2  1"),
+            (9, "5 windows"),
+        ] {
+            assert_eq!(fitting(&state, room).plain(), expected, "{room}");
+        }
     }
 
     #[track_caller]

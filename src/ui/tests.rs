@@ -64,7 +64,7 @@ fn check(size: (u16, u16), keys: &str, parts: &[&str]) {
 #[test]
 fn a_small_screen_has_what_matters() {
     insta::assert_snapshot!(screen(testing::busy(), (60, 15), ""), @r"
-     5 windows  ◆ 2 collisions  ✗ 1 dead claim       [1 unread]
+     5 windows  ◆ 2 collisions  ✗ 1 dead claim  ▲ 2  [1 unread]
      1 Now  2 Windows  3 Sess  4 Claims  5 Prob  6 Left  7 Hist
       State     Window            PID Problem            Claims
     ▌ ● running cart api         4711 ◆ same worktree +1      1
@@ -317,7 +317,7 @@ fn asking((width, height): (u16, u16)) -> String {
 #[test]
 fn what_must_be_typed_stays_in_sight_and_only_keys_that_work_are_told() {
     insta::assert_snapshot!(asking((60, 15)), @r"
-     5 windows  ◆ 2 collisions  ✗ 1 dead claim       [1 unread]
+     5 windows  ◆ 2 collisions  ✗ 1 dead claim  ▲ 2  [1 unread]
      1 Now 0  2 Win  3 Sess  4 Claims  5 Prob  6 Left 2  7 Hist
     ── Plan: release ───────────────────────────────────────────
       ▲ A live window holds this: cart tests (PID 4890) in
@@ -428,7 +428,7 @@ fn on_a_tiny_screen_collisions_come_before_sources_in_trouble() {
     let mut state = state(testing::busy(), (40, 10), "");
     state.options.badge = Some("demo".to_owned());
     let screen = lines(&render(&state, look(Glyphs::Unicode))).join("\n");
-    assert!(screen.contains("2 collisions") && !screen.contains("unread"), "{screen}");
+    assert!(screen.contains("◆ 2  ✗ 1  ▲ 2") && !screen.contains("unread"), "{screen}");
     check((60, 15), "", &["2 collisions", "[1 unread]"]);
 }
 
