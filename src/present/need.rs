@@ -93,7 +93,8 @@ fn more_died(windows: usize, claims: usize, left_overs: usize) -> String {
     let things: Vec<String> =
         some(claims, "claim").into_iter().chain(some(left_overs, "left-over")).collect();
     let things = if things.is_empty() { "uncommitted files".to_owned() } else { things.join(", ") };
-    format!("{} more died: they left {things}", count(windows, "window"))
+    let who = if windows == 1 { "it" } else { "they" };
+    format!("{} died: {who} left {things}", count(windows, "more window"))
 }
 
 fn died(report: &Report, left: &Left, ago: Option<String>) -> String {
