@@ -184,63 +184,9 @@ pub(crate) enum Command {
         #[arg(long)]
         json: bool,
     },
-    /// Let a claim go, or end a dead record; the plan is shown first
-    Release {
-        /// Any name on the screen, KEY@MACHINE on another one; of a window that has ended, all that it has left
-        #[arg(value_name = "NAME")]
-        subject: String,
-        /// How it is confirmed
-        #[command(flatten)]
-        consent: Consent,
-    },
-    /// Move legacy records to their current form
-    Migrate {
-        /// Keys or paths of legacy records
-        #[arg(value_name = "KEY", required_unless_present = "all", conflicts_with = "all")]
-        subjects: Vec<String>,
-        /// All that have a window of their own
-        #[arg(long)]
-        all: bool,
-        /// How it is confirmed
-        #[command(flatten)]
-        consent: Consent,
-    },
-    /// Park every record that is provably dead and past its own system's limit
-    Clean {
-        /// How it is confirmed
-        #[command(flatten)]
-        consent: Consent,
-    },
-    /// Park a file, also one that its own system cannot read
-    Park {
-        /// Any name on the screen, or a path; of a window that has ended, all that it has left
-        #[arg(value_name = "NAME")]
-        subject: String,
-        /// How it is confirmed
-        #[command(flatten)]
-        consent: Consent,
-    },
-    /// End a process that a window has left running, or a window, with all that runs below it; it cannot be
-    /// undone, so the code or the full name in the plan is always asked for
-    Stop {
-        /// A key or a PID; of a window also its name
-        #[arg(value_name = "NAME")]
-        subject: String,
-        /// How it is confirmed
-        #[command(flatten)]
-        consent: Consent,
-    },
-    /// Undo an entry of the journal: the newest that can be undone when left out
-    Undo {
-        /// Its number; that of another machine's journal as NUMBER@MACHINE
-        entry: Option<String>,
-        /// Restore under another name if another file has taken its place
-        #[arg(long)]
-        beside: bool,
-        /// How it is confirmed
-        #[command(flatten)]
-        consent: Consent,
-    },
+    /// What changes something.
+    #[command(flatten)]
+    Act(ActCommand),
     /// Print what was done, when, why, and whether it can be undone; with --on also ask that machine what has
     /// become of what it was asked
     Journal {
@@ -255,46 +201,13 @@ pub(crate) enum Command {
         yes: bool,
     },
     /// Show a made-up world with every kind of collision; it is gone on exit
-    Demo {
-        /// Print it once instead of opening the full screen
-        #[arg(long)]
-        once: bool,
-        /// Print it once as JSON
-        #[arg(long, requires = "once")]
-        json: bool,
-        /// Play how the guard keeps two windows out of each other's way, and print it
-        #[arg(long, conflicts_with_all = ["once", "json", "record", "frames"])]
-        guard: bool,
-        /// Show so many other machines beside this one, up to three
-        #[arg(long = "machines", value_name = "NUMBER", conflicts_with_all = ["guard", "record", "frames"],
-              value_parser = clap::value_parser!(u8).range(1..=3))]
-        machine_count: Option<u8>,
-        /// Record it into a new file
-        #[arg(long, value_name = "FILE")]
-        record: Option<PathBuf>,
-        /// Print the frames after three looks and these keys
-        #[arg(long, value_name = "KEYS", requires = "once", hide = true)]
-        frames: Option<String>,
-    },
+    Demo(DemoArguments),
     /// Record what is seen, look by look, until interrupted
     Record(RecordArguments),
     /// Show a recording on the same screens, with the same verdicts; nothing can be done in it
     Replay(ReplayArguments),
     /// Print the story of each problem and the timeline, or write them into a page with a map
-    Report {
-        /// Write a page that needs nothing else into this new file; - is the standard output
-        #[arg(long, value_name = "FILE")]
-        html: Option<PathBuf>,
-        /// Report the last look of this recording instead of looking
-        #[arg(long, value_name = "RECORDING")]
-        from: Option<PathBuf>,
-        /// Include what each window was asked last, which is otherwise left out
-        #[arg(long, conflicts_with_all = ["from", "redact"])]
-        with_prompts: bool,
-        /// Replace names, paths and texts by made-up ones, and leave out what was seen and done before
-        #[arg(long, conflicts_with = "from")]
-        redact: bool,
-    },
+    Report(ReportArguments),
     /// Print one line for a status bar: windows, collisions, dead claims; with Claude Code's JSON on
     /// standard input, its own window first
     Statusline,
@@ -354,12 +267,7 @@ impl Command {
     pub(crate) fn is_for_others(&self) -> bool {
         matches!(
             self,
-            Self::Release { .. }
-                | Self::Park { .. }
-                | Self::Migrate { .. }
-                | Self::Clean { .. }
-                | Self::Stop { .. }
-                | Self::Undo { .. }
+            Self::Act(_)
                 | Self::Journal { prune: false, .. }
                 | Self::Ls { .. }
                 | Self::Now { .. }
@@ -369,7 +277,7 @@ impl Command {
                 | Self::Machines { .. }
                 | Self::Events { .. }
                 | Self::Statusline
-                | Self::Report { from: None, redact: false, .. }
+                | Self::Report(ReportArguments { from: None, redact: false, .. })
         )
     }
 }
@@ -423,13 +331,116 @@ pub(crate) enum FormatsCommand {
     },
 }
 
+/// What changes something, and shows a plan first.
+#[derive(Clone, Debug, Subcommand)]
+pub(crate) enum ActCommand {
+    /// Let a claim go, or end a dead record; the plan is shown first
+    Release {
+        /// Any name on the screen, KEY@MACHINE on another one; of a window that has ended, all that it has left
+        #[arg(value_name = "NAME")]
+        subject: String,
+        /// How it is confirmed
+        #[command(flatten)]
+        consent: Consent,
+    },
+    /// Move legacy records to their current form
+    Migrate {
+        /// Keys or paths of legacy records
+        #[arg(value_name = "KEY", required_unless_present = "all", conflicts_with = "all")]
+        subjects: Vec<String>,
+        /// All that have a window of their own
+        #[arg(long)]
+        all: bool,
+        /// How it is confirmed
+        #[command(flatten)]
+        consent: Consent,
+    },
+    /// Park every record that is provably dead and past its own system's limit
+    Clean {
+        /// How it is confirmed
+        #[command(flatten)]
+        consent: Consent,
+    },
+    /// Park a file, also one that its own system cannot read
+    Park {
+        /// Any name on the screen, or a path; of a window that has ended, all that it has left
+        #[arg(value_name = "NAME")]
+        subject: String,
+        /// How it is confirmed
+        #[command(flatten)]
+        consent: Consent,
+    },
+    /// End a process that a window has left running, or a window, with all that runs below it; it cannot be
+    /// undone, so the code or the full name in the plan is always asked for
+    Stop {
+        /// A key or a PID; of a window also its name
+        #[arg(value_name = "NAME")]
+        subject: String,
+        /// How it is confirmed
+        #[command(flatten)]
+        consent: Consent,
+    },
+    /// Undo an entry of the journal: the newest that can be undone when left out
+    Undo {
+        /// Its number; that of another machine's journal as NUMBER@MACHINE
+        entry: Option<String>,
+        /// Restore under another name if another file has taken its place
+        #[arg(long)]
+        beside: bool,
+        /// How it is confirmed
+        #[command(flatten)]
+        consent: Consent,
+    },
+}
+
+/// How the demo is shown.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct DemoArguments {
+    /// Print it once instead of opening the full screen
+    #[arg(long)]
+    pub(crate) once: bool,
+    /// Print it once as JSON
+    #[arg(long, requires = "once")]
+    pub(crate) json: bool,
+    /// Play how the guard keeps two windows out of each other's way, and print it
+    #[arg(long, conflicts_with_all = ["once", "json", "record", "frames"])]
+    pub(crate) guard: bool,
+    /// Show so many other machines beside this one, up to three
+    #[arg(long = "machines", value_name = "NUMBER", conflicts_with_all = ["guard", "record", "frames"],
+          value_parser = clap::value_parser!(u8).range(1..=3))]
+    pub(crate) machine_count: Option<u8>,
+    /// Record it into a new file
+    #[arg(long, value_name = "FILE")]
+    pub(crate) record: Option<PathBuf>,
+    /// Print the frames after three looks and these keys
+    #[arg(long, value_name = "KEYS", requires = "once", hide = true)]
+    pub(crate) frames: Option<String>,
+}
+
+/// What a report is made of.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct ReportArguments {
+    /// Write a page that needs nothing else into this new file; - is the standard output
+    #[arg(long, value_name = "FILE")]
+    pub(crate) html: Option<PathBuf>,
+    /// Report the last look of this recording instead of looking
+    #[arg(long, value_name = "RECORDING")]
+    pub(crate) from: Option<PathBuf>,
+    /// Include what each window was asked last, which is otherwise left out
+    #[arg(long, conflicts_with_all = ["from", "redact"])]
+    pub(crate) with_prompts: bool,
+    /// Replace names, paths and texts by made-up ones, and leave out what was seen and done before
+    #[arg(long, conflicts_with = "from")]
+    pub(crate) redact: bool,
+}
+
 /// How an action is confirmed.
 #[derive(Args, Clone, Debug, Default)]
 pub(crate) struct Consent {
     /// Only show the plan
     #[arg(long)]
     pub(crate) dry_run: bool,
-    /// Yes to all whose holder is provably dead
+    /// Yes wherever nothing has to be typed: to all whose holder is provably dead
     #[arg(long)]
     pub(crate) yes: bool,
     /// The code or the full name that the plan asks for

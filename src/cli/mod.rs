@@ -61,7 +61,10 @@ use anyhow::anyhow;
 use clap::Parser;
 use jiff::Timestamp;
 
-use self::args::{Arguments, Command, FormatsCommand, GuardCommand, HookCommand, Options};
+use self::args::{
+    ActCommand, Arguments, Command, DemoArguments, FormatsCommand, GuardCommand, HookCommand, Options,
+    ReportArguments,
+};
 use self::doctor_self::Wish;
 use self::environment::Environment;
 use self::failure::{Exit, Failure, Outcome};
@@ -151,12 +154,8 @@ fn command(arguments: Arguments) -> Outcome {
             scene.shown(json, |reports, shape| now::run(reports, shape))
         }
         Command::Leftovers { trees, sizes, json } => {
+            let asked = left_overs::Asked::new(trees, sizes);
             let scene = scene(options, environment)?;
-            let asked = match (trees, sizes) {
-                (true, _) => left_overs::Asked::Trees,
-                (_, true) => left_overs::Asked::Sizes,
-                (false, false) => left_overs::Asked::Nothing,
-            };
             let settings = scene.settings.clone();
             scene.shown(json, |reports, shape| left_overs::run(reports, &settings, asked, shape))
         }
@@ -181,24 +180,7 @@ fn command(arguments: Arguments) -> Outcome {
             let fleet = scene.fleet()?;
             events::run(scene.observer, fleet, about, shape)
         }
-        Command::Release { subject, consent } => {
-            act::on(&logged(options, environment)?, Action::Release, &[subject], &consent)
-        }
-        Command::Park { subject, consent } => {
-            act::on(&logged(options, environment)?, Action::Park, &[subject], &consent)
-        }
-        Command::Stop { subject, consent } => act::stop(&logged(options, environment)?, &subject, &consent),
-        Command::Migrate { subjects, all: false, consent } => {
-            act::on(&logged(options, environment)?, Action::Migrate, &subjects, &consent)
-        }
-        Command::Migrate { all: true, consent, .. } => {
-            act::migrate_all(&logged(options, environment)?, &consent)
-        }
-        Command::Clean { consent } => act::clean(&logged(options, environment)?, &consent),
-        Command::Undo { entry, beside, consent } => {
-            let place = if beside { RestoreTo::Beside } else { RestoreTo::Origin };
-            act::undo(&logged(options, environment)?, entry.as_deref(), place, &consent)
-        }
+        Command::Act(what) => acting(what, &logged(options, environment)?),
         Command::Journal { json, prune: false, .. } => {
             let settings = logged(options, environment)?;
             let settled = act::site::settle(&settings);
@@ -210,21 +192,7 @@ fn command(arguments: Arguments) -> Outcome {
         }
         Command::ContextId(asked) => context_id::run(asked, options, environment),
         Command::Bind(asked) => Ok(bind::run(asked, options, environment)),
-        Command::Guard { what: Some(GuardCommand::Check { paths }), .. } => {
-            guard::check(&settings::settings(options, environment)?, &paths)
-        }
-        Command::Guard { what: Some(GuardCommand::Stats { json }), .. } => {
-            let settings = settings::settings(options, environment)?;
-            let paint = Paint::for_stdout(settings.effective.config.color);
-            guard::stats(&settings, if json { Shape::Json } else { Shape::Text(paint) })
-        }
-        Command::Guard { what: Some(GuardCommand::Replay { file, json }), .. } => {
-            guard::replay(&file, if json { Shape::Json } else { Shape::Text(Paint::Plain) })
-        }
-        Command::Guard { asker, what: None } => {
-            let asker = asker.as_deref().and_then(Asker::named);
-            Ok(asker.map_or(failure::Exit::Fine, |asker| guard::answer(asker, options, environment)))
-        }
+        Command::Guard { asker, what } => guarding(asker.as_deref(), what, options, environment),
         Command::Hold { paths, release } => {
             guard::hold(&settings::settings(options, environment)?, &paths, release)
         }
@@ -232,33 +200,13 @@ fn command(arguments: Arguments) -> Outcome {
         Command::Hook { what: HookCommand::Check } => {
             hook_check::check(&settings::settings(options, environment)?)
         }
-        Command::Demo { once, json, record, frames, guard, machine_count } => {
-            let which = match (guard, machine_count) {
-                (true, _) => demo::Which::Guard,
-                (false, Some(_)) => demo::Which::Here,
-                (false, None) => demo::Which::Everything,
-            };
-            let machines = usize::from(machine_count.unwrap_or_default());
-            let showing = demo::Showing::asked(once, json);
-            demo::run(options, environment, demo::Wish { showing, record, which, frames, machines })
-        }
+        Command::Demo(asked) => demonstrated(asked, options, environment),
         Command::Record(asked) => {
             let scene = scene(options, environment)?;
             let signatures = scene.observer.policy().signatures.clone();
             record::run(&asked, scene.observer, signatures)
         }
-        Command::Report { html, from, with_prompts, redact } => {
-            let mut scene = scene(options, environment)?;
-            let mut material = match from {
-                Some(from) => recorded(&from)?,
-                None if redact => redacted(&mut scene),
-                None => present(&mut scene)?,
-            };
-            material.prompts = if with_prompts { Prompts::Shown } else { Prompts::Hidden };
-            let paint = Paint::for_stdout(scene.settings.effective.config.color);
-            report::run(&material, html.as_deref(), paint)?;
-            Ok(look::missing(&material.report))
-        }
+        Command::Report(asked) => reported(asked, scene(options, environment)?),
         Command::Replay(asked) => replay(&logged(options, environment)?, &asked),
         Command::Machines { accept: Some(name), .. } => {
             machines::accept(&logged(options, environment)?, &name)
@@ -294,6 +242,74 @@ fn command(arguments: Arguments) -> Outcome {
         Command::Completions { shell } => generate::completions(shell),
         Command::Man => generate::man(),
     }
+}
+
+/// Does what changes something.
+fn acting(what: ActCommand, settings: &Settings) -> Outcome {
+    match what {
+        ActCommand::Release { subject, consent } => act::on(settings, Action::Release, &[subject], &consent),
+        ActCommand::Park { subject, consent } => act::on(settings, Action::Park, &[subject], &consent),
+        ActCommand::Stop { subject, consent } => act::stop(settings, &subject, &consent),
+        ActCommand::Migrate { all: true, consent, .. } => act::migrate_all(settings, &consent),
+        ActCommand::Migrate { subjects, all: false, consent } => {
+            act::on(settings, Action::Migrate, &subjects, &consent)
+        }
+        ActCommand::Clean { consent } => act::clean(settings, &consent),
+        ActCommand::Undo { entry, beside, consent } => {
+            let place = if beside { RestoreTo::Beside } else { RestoreTo::Origin };
+            act::undo(settings, entry.as_deref(), place, &consent)
+        }
+    }
+}
+
+/// Answers an agent's hook, or what people and scripts ask the guard.
+fn guarding(
+    asker: Option<&str>,
+    what: Option<GuardCommand>,
+    options: &Options,
+    environment: Environment,
+) -> Outcome {
+    match what {
+        None => {
+            let asker = asker.and_then(Asker::named);
+            Ok(asker.map_or(Exit::Fine, |asker| guard::answer(asker, options, environment)))
+        }
+        Some(GuardCommand::Check { paths }) => {
+            guard::check(&settings::settings(options, environment)?, &paths)
+        }
+        Some(GuardCommand::Stats { json }) => {
+            let settings = settings::settings(options, environment)?;
+            let paint = Paint::for_stdout(settings.effective.config.color);
+            guard::stats(&settings, if json { Shape::Json } else { Shape::Text(paint) })
+        }
+        Some(GuardCommand::Replay { file, json }) => {
+            guard::replay(&file, if json { Shape::Json } else { Shape::Text(Paint::Plain) })
+        }
+    }
+}
+
+fn demonstrated(asked: DemoArguments, options: &Options, environment: Environment) -> Outcome {
+    let DemoArguments { once, json, guard, machine_count, record, frames } = asked;
+    let which = match (guard, machine_count) {
+        (true, _) => demo::Which::Guard,
+        (false, Some(_)) => demo::Which::Here,
+        (false, None) => demo::Which::Everything,
+    };
+    let machines = usize::from(machine_count.unwrap_or_default());
+    let showing = demo::Showing::asked(once, json);
+    demo::run(options, environment, demo::Wish { showing, record, which, frames, machines })
+}
+
+fn reported(asked: ReportArguments, mut scene: Scene) -> Outcome {
+    let mut material = match asked.from {
+        Some(from) => recorded(&from)?,
+        None if asked.redact => redacted(&mut scene),
+        None => present(&mut scene)?,
+    };
+    material.prompts = if asked.with_prompts { Prompts::Shown } else { Prompts::Hidden };
+    let paint = Paint::for_stdout(scene.settings.effective.config.color);
+    report::run(&material, asked.html.as_deref(), paint)?;
+    Ok(look::missing(&material.report))
 }
 
 /// Gathers what a report of this moment is made of when nothing in it may tell of a person: the history

@@ -36,6 +36,16 @@ pub(crate) enum Asked {
     Sizes,
 }
 
+impl Asked {
+    pub(crate) fn new(trees: bool, sizes: bool) -> Self {
+        match (trees, sizes) {
+            (true, _) => Self::Trees,
+            (_, true) => Self::Sizes,
+            (false, false) => Self::Nothing,
+        }
+    }
+}
+
 /// Looks once and prints what windows have left running.
 ///
 /// # Errors
