@@ -60,8 +60,8 @@ pub mod core {
     pub use crate::core::history::journal::{Entry, History, Movement, Outcome};
     pub use crate::core::history::recording::redact::Redactor;
     pub use crate::core::judge::agent::Role;
+    pub use crate::core::judge::agent::names_itself;
     pub use crate::core::judge::git::tree_of;
-    pub use crate::core::judge::left_over::names_itself;
     pub use crate::core::judge::local_start::settle;
     pub use crate::core::judge::tombstone::descent::{Seen, ended, to_keep};
     pub use crate::core::judge::tombstone::ledger::{Lesson, TombstoneLedger};

@@ -302,6 +302,11 @@ fn file_name(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
 }
 
+/// Returns whether an agent puts its own PID into the environment of all that it starts.
+pub fn names_itself(agent: &str) -> bool {
+    matches!(agent, "claude-code" | "opencode")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

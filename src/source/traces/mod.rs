@@ -11,8 +11,8 @@ use std::path::Path;
 
 use jiff::Timestamp;
 
+use crate::core::judge::agent::names_itself;
 use crate::core::judge::agent::{Role, Signatures};
-use crate::core::judge::left_over::names_itself;
 use crate::core::model::process::ancestry;
 use crate::core::model::{Host, Process, ProcessId, ProcessTable, Snapshot, SourceHealth, Trace, Untrusted};
 use crate::format::{Base, Reading};

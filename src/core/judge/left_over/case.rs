@@ -1,215 +1,41 @@
-//! Left-overs: processes that go on after the window that started them, and how sure that is.
-//!
-//! A parent PID of 1 proves nothing, and a number in an environment is handed on to whatever comes
-//! later: a terminal multiplexer that an agent started gives it to every pane of a person's own. So what
-//! is offered needs proof that the window is dead, and that nothing alive could need the process; where
-//! a fact is missing it is less sure, never surer.
+//! One left-over, and what is asked about it.
 
-use std::collections::BTreeMap;
-
-use jiff::{SignedDuration, Timestamp};
-
-use crate::core::judge::left_top::{Above, above};
-use crate::core::judge::never_ended::never_ended;
+use super::doubts::Doubts;
+use crate::core::judge::left_top::Above;
 use crate::core::judge::stand_in::is_played;
-use crate::core::judge::taken_over::{CLAUDE, TakenOver};
-use crate::core::judge::tool_shell::{is_tool_shell, tool_command};
-use crate::core::judge::world::{PossibleAgent, World};
+use crate::core::judge::taken_over::CLAUDE;
+use crate::core::judge::world::World;
 use crate::core::model::host::{INITIAL_PID_NAMESPACE, INITIAL_TIME_NAMESPACE};
-use crate::core::model::process::{Children, ancestry, has_exited};
+use crate::core::model::process::{ancestry, has_exited};
 use crate::core::model::{
-    Absence, Certainty, Evidence, InputEnd, Key, KeyKind, LeftOver, LeftSort, Member, Multiplexer, Origin,
-    Process, ProcessId, Record, Snapshot, Tombstone, Trace, Untrusted,
+    Absence, Certainty, Evidence, InputEnd, Multiplexer, Origin, Process, ProcessId, Record, Trace, Untrusted,
 };
-
-/// How long a window must have been dead before what it left counts as left: 120 s, in which another
-/// may take it over.
-const SETTLED: SignedDuration = SignedDuration::from_secs(120);
-
-/// Returns whether an agent puts its own PID into the environment of all that it starts.
-pub fn names_itself(agent: &str) -> bool {
-    matches!(agent, "claude-code" | "opencode")
-}
 
 const BEGAN_LATER: &str = "it began after its window had ended";
 const BEGAN_WHEN: &str = "whether it began before its window ended is not known";
 
-/// Returns every process that bears the traces of a window and has none above it.
-pub(crate) fn left_overs(world: &World<'_>, children: &Children<'_>) -> Vec<LeftOver> {
-    let mut named = world.snapshot.traces.iter().filter(|trace| trace.names_window()).peekable();
-    if named.peek().is_none() {
-        return Vec::new();
-    }
-    let doubts = Doubts::new(world);
-    named.filter_map(|trace| left_over(world, trace, children, &doubts)).collect()
-}
-
-/// Who keeps any answer from being certain.
-struct Doubts<'a> {
-    /// A process that could not be read.
-    hidden: Option<u32>,
-    /// Whether all processes were seen, with all their numbers.
-    is_whole: bool,
-    taken_over: TakenOver<'a>,
-    /// Who lives in PID namespaces below, by each number there.
-    elsewhere: BTreeMap<u32, u32>,
-    /// One who may be an agent, of whom it is not known in which PID namespace he counts.
-    unplaced: Option<u32>,
-    /// Living agents whose variables do not tell whom they have started.
-    unnamed: Vec<(&'a Process, Option<&'a Trace>)>,
-}
-
-impl<'a> Doubts<'a> {
-    fn new(world: &World<'a>) -> Self {
-        let table = &world.snapshot.processes;
-        let is_whole = table.is_whole();
-        let hidden = || table.listed.iter().copied().find(|pid| table.get(*pid).is_none());
-        Self {
-            hidden: if is_whole { None } else { hidden() },
-            is_whole,
-            taken_over: TakenOver::new(world),
-            elsewhere: elsewhere(world),
-            unplaced: living_agents(world).find(|one| one.inner_pids().is_none()).map(|one| one.id.pid),
-            unnamed: unnamed(world),
-        }
-    }
-}
-
-/// Finds who lives in PID namespaces below this one: a window there names itself by its number there.
-fn elsewhere(world: &World<'_>) -> BTreeMap<u32, u32> {
-    let living = world.snapshot.processes.by_pid.values().filter(|process| !has_exited(process));
-    let numbers = living.map(|process| (process.inner_pids().unwrap_or_default(), process.id.pid));
-    numbers.flat_map(|(inner, pid)| inner.iter().map(move |number| (*number, pid))).collect()
-}
-
-/// Returns every process that lives and is an agent, or may be one.
-fn living_agents<'a>(world: &World<'a>) -> impl Iterator<Item = &'a Process> {
-    world.possible_agents.iter().filter_map(|(agent, _)| match agent {
-        PossibleAgent::Known(process, _) | PossibleAgent::Unproven(process) => Some(*process),
-        // That is in doubt as it is.
-        PossibleAgent::Hidden(_) => None,
-    })
-}
-
-/// Finds who lives, is an agent or may be one, and does not put its own number into what it starts: that bears the
-/// variables of whatever window the agent was started in.
-fn unnamed<'a>(world: &World<'a>) -> Vec<(&'a Process, Option<&'a Trace>)> {
-    let host = &world.snapshot.host;
-    let may_be_ours = |process: &Process| {
-        process.details.as_ref().and_then(|details| details.uid).is_none_or(|uid| uid == host.uid)
-    };
-    let names_itself = |process: &Process| {
-        world.signatures.classify(process).is_some_and(|(signature, _)| names_itself(&signature.name))
-    };
-    let agents = living_agents(world).filter(|process| !names_itself(process) && may_be_ours(process));
-    agents.map(|process| (process, world.trace_of(process.id))).collect()
-}
-
-fn left_over(
-    world: &World<'_>,
-    trace: &Trace,
-    children: &Children<'_>,
-    doubts: &Doubts<'_>,
-) -> Option<LeftOver> {
-    let origin = &origin(world, trace)?;
-    let window_pid = origin.pid?;
-    let process = world.snapshot.processes.get(trace.id.pid).filter(|process| process.id == trace.id)?;
-    if has_exited(process) || world.signatures.classify(process).is_some() {
-        return None;
-    }
-    let above = above(world, process, window_pid)?;
-    let below = children.below(process.id.pid, |below| !has_exited(below));
-    let case = Case { world, trace, origin, process, above, below: &below, window_pid, doubts };
-    let (certainty, why, evidence) = match case.weigh() {
-        Ok(evidence) => (Certainty::Exact, String::new(), evidence),
-        Err(Doubt { certainty, why, evidence }) => (certainty, why, evidence),
-    };
-    let tree: Vec<Member> =
-        std::iter::once(process).chain(below.iter().copied()).map(|process| member(world, process)).collect();
-    let name = tree.iter().find_map(|member| world.trace_of(member.id)?.server.clone());
-    let (pid, ticks) = (process.id.pid, process.id.start_ticks);
-    Some(LeftOver {
-        key: Key::derive(KeyKind::LeftOver, &[&pid.to_string(), &ticks.to_string()]),
-        pid,
-        start_ticks: ticks,
-        started_at: world.started_at(process),
-        command: tool_command(&trace.argv).map_or_else(|| command(trace, process), Untrusted::new),
-        folder: trace.cwd.clone(),
-        sort: if name.is_some() { LeftSort::McpServer } else { sort(trace, &tree) },
-        name,
-        tree,
-        agent: origin.agent.clone(),
-        window_pid: Some(window_pid),
-        window_name: None,
-        window_ended_at: None,
-        session: origin.session.clone(),
-        certainty,
-        why,
-        refused: never_ended(world, trace, process, &below),
-        evidence,
-    })
-}
-
-/// Returns where a process comes from: what was seen counts before what its environment says, which it may
-/// have erased. Then its session is the last that its window ran.
-fn origin(world: &World<'_>, trace: &Trace) -> Option<Origin> {
-    let Some(seen) = trace.seen_below.first() else { return trace.origin.clone() };
-    let own = trace.origin.clone().unwrap_or_default();
-    let last = || world.snapshot.tombstone(seen.id)?.session_id.clone();
-    let session = own.session.clone().or_else(last);
-    Some(Origin { agent: Some(seen.agent.clone()), pid: Some(seen.id.pid), session, ..own })
-}
-
-fn member(world: &World<'_>, process: &Process) -> Member {
-    let trace = world.trace_of(process.id);
-    Member {
-        id: process.id,
-        parent: process.parent,
-        started_at: world.started_at(process),
-        command: trace.map_or_else(|| process.comm.clone(), |trace| command(trace, process)),
-        folder: trace.and_then(|trace| trace.cwd.clone()),
-        memory: trace.and_then(|trace| trace.memory),
-        cpu_time: trace.and_then(|trace| trace.cpu_time),
-        ports: trace.map(|trace| trace.ports.clone()).unwrap_or_default(),
-    }
-}
-
-/// Returns what a process runs, else what the kernel calls it.
-fn command(trace: &Trace, process: &Process) -> Untrusted {
-    let command = trace.argv.iter().map(|argument| argument.raw()).collect::<Vec<_>>().join(" ");
-    if command.is_empty() { process.comm.clone() } else { command.as_str().into() }
-}
-
-/// Says what sort of process it is.
-fn sort(trace: &Trace, tree: &[Member]) -> LeftSort {
-    if tree.iter().any(|member| !member.ports.is_empty()) {
-        return LeftSort::Server;
-    }
-    if is_tool_shell(&trace.argv) { LeftSort::Shell } else { LeftSort::Process }
-}
-
 /// One process and what is asked about it.
-struct Case<'a> {
-    world: &'a World<'a>,
-    trace: &'a Trace,
-    origin: &'a Origin,
-    process: &'a Process,
-    above: Above<'a>,
-    below: &'a [&'a Process],
-    window_pid: u32,
-    doubts: &'a Doubts<'a>,
+pub(super) struct Case<'a> {
+    pub(super) world: &'a World<'a>,
+    pub(super) trace: &'a Trace,
+    pub(super) origin: &'a Origin,
+    pub(super) process: &'a Process,
+    pub(super) above: Above<'a>,
+    pub(super) below: &'a [&'a Process],
+    pub(super) window_pid: u32,
+    pub(super) doubts: &'a Doubts<'a>,
 }
 
 /// Why an answer is not exact.
-struct Doubt {
-    certainty: Certainty,
-    why: String,
-    evidence: Vec<Evidence>,
+pub(super) struct Doubt {
+    pub(super) certainty: Certainty,
+    pub(super) why: String,
+    pub(super) evidence: Vec<Evidence>,
 }
 
 impl Case<'_> {
     /// Weighs the facts, those against it first.
-    fn weigh(&self) -> Result<Vec<Evidence>, Doubt> {
+    pub(super) fn weigh(&self) -> Result<Vec<Evidence>, Doubt> {
         let mut evidence = vec![self.named()];
         let doubt = |certainty, why: String, evidence: &[Evidence]| {
             Err(Doubt { certainty, why, evidence: evidence.to_vec() })
@@ -555,87 +381,6 @@ impl Case<'_> {
         }
         let was_there = |at| is_played(self.process) || !world.is_after(started, at);
         (!self.settled().any(was_there)).then(|| BEGAN_LATER.to_owned())
-    }
-
-    /// Returns the PID of a window that runs a session, or that may: its own is not known.
-    fn runs_on(&self, session: &Untrusted) -> Option<u32> {
-        let world = self.world;
-        let started = world.started_with(session.raw()).iter().map(|process| process.id.pid);
-        let certain = world.pids_of_session(session).chain(started).next();
-        let is_unknown = |pid: &u32| !world.sessions.contains_key(pid) && world.bindings.of(*pid).is_none();
-        let mut windows = world.windows.iter().filter(|window| window.agent == CLAUDE);
-        certain.or_else(|| windows.find_map(|window| Some(window.process.id.pid).filter(is_unknown)))
-    }
-
-    /// Returns when its window was last known to live.
-    fn last_sign(&self) -> Option<Timestamp> {
-        let work = self.world.snapshot.work.iter();
-        let work = work.filter(|work| Some(&work.session) == self.origin.session.as_ref());
-        self.signs().chain(work.map(|work| work.written_at)).max()
-    }
-
-    /// Returns when its window's very process was known to live. Another may go on with its session, so
-    /// what is written there says nothing; nor does another machine's clock, or a file that is dated ahead.
-    fn signs(&self) -> impl Iterator<Item = Timestamp> {
-        self.entries().map(|record| record.written_at).chain(self.seen_alive())
-    }
-
-    fn entries(&self) -> impl Iterator<Item = &Record> {
-        self.world.registered(self.window_pid).iter().copied().filter(|record| {
-            let start = record.holder.as_ref().and_then(|holder| holder.start_ticks);
-            let is_ours = record.medium().is_this_machines();
-            is_ours
-                && record.written_at <= self.world.snapshot.taken_at
-                && start.is_some_and(|start| self.was_there_at(start))
-        })
-    }
-
-    fn seen_alive(&self) -> impl Iterator<Item = Timestamp> {
-        let seen = self.world.seen(self.window_pid).iter();
-        let seen = seen.filter(|seen| self.was_there_at(seen.id.start_ticks)).map(|seen| seen.last_seen_at);
-        // A clock that was set back since then says nothing.
-        let is_sound = |stone: &&Tombstone| stone.seen_alive_at.is_some_and(|at| at <= stone.proven_at);
-        seen.chain(self.stones().filter(is_sound).filter_map(|stone| stone.seen_alive_at))
-    }
-
-    /// Returns when its window was proven dead: whoever had that number by the time that it began. Where
-    /// one that began later is known to have had it, it was an earlier one that was dead.
-    fn deaths(&self) -> impl Iterator<Item = Timestamp> {
-        self.own_stones().map(|stone| stone.proven_at)
-    }
-
-    fn own_stones(&self) -> impl Iterator<Item = &Tombstone> {
-        let seen = self.world.seen(self.window_pid).iter().map(|seen| seen.id.start_ticks);
-        let newest = seen.filter(|start| self.was_there_at(*start)).max().unwrap_or_default();
-        self.stones().filter(move |stone| stone.id.start_ticks >= newest)
-    }
-
-    fn stones(&self) -> impl Iterator<Item = &Tombstone> {
-        self.world.snapshot.tombstones.iter().filter(|stone| {
-            stone.id.pid == self.window_pid
-                && self.was_there_at(stone.id.start_ticks)
-                && stone.counts_on(&self.world.snapshot.host)
-        })
-    }
-
-    /// Returns those of them that are long past, however the clock was set since.
-    fn settled(&self) -> impl Iterator<Item = Timestamp> {
-        let Snapshot { host, taken_at, .. } = self.world.snapshot;
-        let settled = SETTLED.saturating_add(host.clock_doubt);
-        let those = self.own_stones().filter(move |stone| stone.dead_for(host, *taken_at) >= settled);
-        those.map(|stone| stone.proven_at)
-    }
-
-    /// Returns whether its window may have lived at a moment, and have ended soon after.
-    fn may_have_ended_after(&self, moment: Timestamp) -> bool {
-        let soon = moment.checked_add(SETTLED).unwrap_or(Timestamp::MAX);
-        !self.deaths().any(|dead| self.world.is_after(moment, dead))
-            && !self.signs().any(|sign| self.world.is_after(sign, soon))
-    }
-
-    /// Returns whether it had begun by this tick.
-    fn was_there_at(&self, start_ticks: u64) -> bool {
-        start_ticks <= self.process.id.start_ticks
     }
 }
 

@@ -1,0 +1,82 @@
+//! What changes something, and how it is confirmed.
+
+use clap::{Args, Subcommand};
+
+/// What changes something, and shows a plan first.
+#[derive(Clone, Debug, Subcommand)]
+pub(crate) enum ActCommand {
+    /// Let a claim go, or end a dead record; the plan is shown first
+    Release {
+        /// Any name on the screen, KEY@MACHINE on another one; of a window that has ended, all that it has left
+        #[arg(value_name = "NAME")]
+        subject: String,
+        /// How it is confirmed
+        #[command(flatten)]
+        consent: Consent,
+    },
+    /// Move legacy records to their current form
+    Migrate {
+        /// Keys or paths of legacy records
+        #[arg(value_name = "KEY", required_unless_present = "all", conflicts_with = "all")]
+        subjects: Vec<String>,
+        /// All that have a window of their own
+        #[arg(long)]
+        all: bool,
+        /// How it is confirmed
+        #[command(flatten)]
+        consent: Consent,
+    },
+    /// Park every record that is provably dead and past its own system's limit
+    Clean {
+        /// How it is confirmed
+        #[command(flatten)]
+        consent: Consent,
+    },
+    /// Park a file, also one that its own system cannot read
+    Park {
+        /// Any name on the screen, or a path; of a window that has ended, all that it has left
+        #[arg(value_name = "NAME")]
+        subject: String,
+        /// How it is confirmed
+        #[command(flatten)]
+        consent: Consent,
+    },
+    /// End a process that a window has left running, or a window, with all that runs below it; it cannot be
+    /// undone, so the code or the full name in the plan is always asked for
+    Stop {
+        /// A key or a PID; of a window also its name
+        #[arg(value_name = "NAME")]
+        subject: String,
+        /// How it is confirmed
+        #[command(flatten)]
+        consent: Consent,
+    },
+    /// Undo an entry of the journal: the newest that can be undone when left out
+    Undo {
+        /// Its number; that of another machine's journal as NUMBER@MACHINE
+        entry: Option<String>,
+        /// Restore under another name if another file has taken its place
+        #[arg(long)]
+        beside: bool,
+        /// How it is confirmed
+        #[command(flatten)]
+        consent: Consent,
+    },
+}
+
+/// How an action is confirmed.
+#[derive(Args, Clone, Debug, Default)]
+pub(crate) struct Consent {
+    /// Only show the plan
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Yes wherever nothing has to be typed: to all whose holder is provably dead
+    #[arg(long)]
+    pub(crate) yes: bool,
+    /// The code or the full name that the plan asks for
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) confirm: Option<String>,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}

@@ -1,0 +1,255 @@
+//! The arguments: one definition for the parser, the help, the manual and the completions.
+
+mod acting;
+mod far;
+mod hooks;
+mod options;
+mod showing;
+
+use std::path::PathBuf;
+
+use clap::{Parser, Subcommand};
+
+pub(crate) use self::acting::{ActCommand, Consent};
+pub(crate) use self::far::{FleetCommand, WitnessCommand};
+pub(crate) use self::hooks::{BindArguments, ContextArguments, GuardCommand, HookCommand};
+pub(crate) use self::options::{LogLevel, Options};
+pub(crate) use self::showing::{
+    DemoArguments, FormatsCommand, RecordArguments, ReplayArguments, ReportArguments, View,
+};
+use super::values::CompletionShell;
+
+/// See every coding-agent window, what it claims, and what is dead, stale or in collision - and why.
+///
+/// Without a command the full screen opens; when the output is no terminal, `ls` is printed.
+#[derive(Debug, Parser)]
+#[command(name = "claimtop", version, max_term_width = 100, disable_help_subcommand = true)]
+#[command(after_help = EXITS)]
+pub(crate) struct Arguments {
+    /// What holds for every command.
+    #[command(flatten)]
+    pub(crate) options: Options,
+    /// What to do.
+    #[command(subcommand)]
+    pub(crate) command: Option<Command>,
+}
+
+/// The exit codes, for help and manual.
+const EXITS: &str = "Exit codes: 0 fine, 1 problems found (doctor), 2 usage, 3 refused, \
+                     4 a source or the disk failed, 70 a bug.";
+
+/// What to do.
+#[derive(Clone, Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Look once and print what is there
+    Ls {
+        /// Which view; windows with a summary when left out
+        view: Option<View>,
+        /// Print the whole snapshot as JSON, whatever the view
+        #[arg(long)]
+        json: bool,
+        /// Include in the JSON what each window was asked last
+        #[arg(long, requires = "json")]
+        with_prompts: bool,
+    },
+    /// Print what needs a person, the most harmful first, and what each window is doing
+    Now {
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Print what windows have left running, whose it was and how sure that is
+    Leftovers {
+        /// Ask git about the working trees that agents have made: what a removal would lose
+        #[arg(long)]
+        trees: bool,
+        /// Count how much lies in these trees, and in the folders that agents let grow
+        #[arg(long, conflicts_with = "trees")]
+        sizes: bool,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Print the problems only, worst first, each with its remedy
+    Doctor {
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+        /// Print instead what the system lets claimtop see, and which deaths it remembers
+        #[arg(long = "self")]
+        own: bool,
+        /// Forget the deaths that are remembered
+        #[arg(long, requires = "own")]
+        drop_tombstones: bool,
+    },
+    /// Print the evidence for one window, record, claim or left-over
+    Explain {
+        /// Any name on the screen: a key or its start, a window's name, a session or context ID, a
+        /// work item, a PID, a path
+        #[arg(value_name = "NAME")]
+        subject: String,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Print the context ID of the calling process, for hooks and scripts
+    ContextId(ContextArguments),
+    /// Note down which process runs a session, for hooks: reads the hook's JSON, never fails
+    Bind(BindArguments),
+    /// Print or check the hooks for an agent's settings: who runs a session, what waits, the guard
+    Hook {
+        /// What to do
+        #[command(subcommand)]
+        what: HookCommand,
+    },
+    /// Warn an agent of what other windows have not committed, for hooks: reads the hook's JSON, never fails
+    #[command(args_conflicts_with_subcommands = true)]
+    Guard {
+        /// Whose hook it is
+        #[arg(long = "for", value_name = "AGENT", required = true)]
+        #[arg(value_parser = ["claude", "codex", "gemini", "qwen", "copilot", "opencode"])]
+        asker: Option<String>,
+        /// What else to do
+        #[command(subcommand)]
+        what: Option<GuardCommand>,
+    },
+    /// Hold files or folders for the window, or the shell, that runs this: guarded windows are kept off them
+    Hold {
+        /// Files or folders
+        #[arg(required = true, value_name = "PATH")]
+        paths: Vec<PathBuf>,
+        /// Let them go again; they also go when the window ends
+        #[arg(long)]
+        release: bool,
+    },
+    /// Print each change as it happens, until interrupted
+    Events {
+        /// Only what is about this: any name on the screen
+        #[arg(value_name = "NAME")]
+        about: Option<String>,
+        /// Print one JSON object a line
+        #[arg(long)]
+        json: bool,
+    },
+    /// What changes something.
+    #[command(flatten)]
+    Act(ActCommand),
+    /// Print what was done, when, why, and whether it can be undone; with --on also ask that machine what has
+    /// become of what it was asked
+    Journal {
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+        /// Remove for good what is parked past its retention; it is shown first
+        #[arg(long)]
+        prune: bool,
+        /// Do it without asking
+        #[arg(long, requires = "prune")]
+        yes: bool,
+    },
+    /// Show a made-up world with every kind of collision; it is gone on exit
+    Demo(DemoArguments),
+    /// Record what is seen, look by look, until interrupted
+    Record(RecordArguments),
+    /// Show a recording on the same screens, with the same verdicts; nothing can be done in it
+    Replay(ReplayArguments),
+    /// Print the story of each problem and the timeline, or write them into a page with a map
+    Report(ReportArguments),
+    /// Print one line for a status bar: windows, collisions, dead claims; with Claude Code's JSON on
+    /// standard input, its own window first
+    Statusline,
+    /// Print the other machines, and whether each is reached
+    Machines {
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+        /// Take whoever is reached by this name from now on for the right machine
+        #[arg(long, value_name = "MACHINE", conflicts_with = "json")]
+        accept: Option<String>,
+    },
+    /// Prepare a database in which machines meet that ssh does not reach
+    Fleet {
+        /// What is done to it
+        #[command(subcommand)]
+        what: FleetCommand,
+    },
+    /// Publish this machine in the database of --fleet, until interrupted; no prompts, paths without where they lie
+    #[command(args_conflicts_with_subcommands = true)]
+    Witness {
+        /// Print what would be published instead
+        #[arg(long)]
+        dry_run: bool,
+        /// What else to do
+        #[command(subcommand)]
+        what: Option<WitnessCommand>,
+    },
+    /// Tell another claimtop of this machine, line by line, on the standard output: it runs this over ssh
+    Stream {
+        /// Take no orders, which is also so without this
+        #[arg(long, conflicts_with = "operate")]
+        observe: bool,
+        /// Take orders as well: what it confirms is planned, verified and journalled here
+        #[arg(long)]
+        operate: bool,
+    },
+    /// Formats of your own: where records are and how to read them, described in TOML
+    Formats {
+        /// What about them
+        #[command(subcommand)]
+        command: FormatsCommand,
+    },
+    /// Print every setting with where it came from, every path in use, and what can be watched
+    Config,
+    /// Print completions for a shell
+    Completions {
+        /// The shell
+        shell: CompletionShell,
+    },
+    /// Print the manual page
+    Man,
+}
+
+impl Command {
+    /// Returns whether it also looks at other machines, or acts on one, where they are named.
+    pub(crate) fn is_for_others(&self) -> bool {
+        matches!(
+            self,
+            Self::Act(_)
+                | Self::Journal { prune: false, .. }
+                | Self::Ls { .. }
+                | Self::Now { .. }
+                | Self::Doctor { own: false, .. }
+                | Self::Explain { .. }
+                | Self::Leftovers { trees: false, sizes: false, .. }
+                | Self::Machines { .. }
+                | Self::Events { .. }
+                | Self::Statusline
+                | Self::Report(ReportArguments { from: None, redact: false, .. })
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn the_definition_is_sound() {
+        Arguments::command().debug_assert();
+    }
+
+    #[test]
+    fn global_options_may_stand_anywhere() {
+        let before = Arguments::try_parse_from(["claimtop", "--home", "/h", "ls", "--json"]).unwrap();
+        let after = Arguments::try_parse_from(["claimtop", "ls", "--json", "--home", "/h"]).unwrap();
+        for arguments in [before, after] {
+            assert_eq!(arguments.options.home, Some("/h".into()));
+            assert!(matches!(
+                arguments.command,
+                Some(Command::Ls { view: None, json: true, with_prompts: false })
+            ));
+        }
+    }
+}

@@ -1,0 +1,116 @@
+//! What is shown, recorded and told.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand, ValueEnum};
+use jiff::Timestamp;
+
+/// A view of `ls`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum View {
+    /// Running agents
+    Windows,
+    /// Session records
+    Sessions,
+    /// What is held
+    Claims,
+    /// What is wrong
+    Problems,
+    /// What windows have left running
+    Leftovers,
+}
+
+/// What about formats of your own.
+#[derive(Clone, Debug, Subcommand)]
+pub(crate) enum FormatsCommand {
+    /// Check a description, try it on the files that it names, and show what it reads
+    Check {
+        /// The description
+        file: PathBuf,
+    },
+}
+
+/// How the demo is shown.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct DemoArguments {
+    /// Print it once instead of opening the full screen
+    #[arg(long)]
+    pub(crate) once: bool,
+    /// Print it once as JSON
+    #[arg(long, requires = "once")]
+    pub(crate) json: bool,
+    /// Play how the guard keeps two windows out of each other's way, and print it
+    #[arg(long, conflicts_with_all = ["once", "json", "record", "frames"])]
+    pub(crate) guard: bool,
+    /// Show so many other machines beside this one, up to three
+    #[arg(long = "machines", value_name = "NUMBER", conflicts_with_all = ["guard", "record", "frames"],
+          value_parser = clap::value_parser!(u8).range(1..=3))]
+    pub(crate) machine_count: Option<u8>,
+    /// Record it into a new file
+    #[arg(long, value_name = "FILE")]
+    pub(crate) record: Option<PathBuf>,
+    /// Print the frames after three looks and these keys
+    #[arg(long, value_name = "KEYS", requires = "once", hide = true)]
+    pub(crate) frames: Option<String>,
+}
+
+/// What a report is made of.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct ReportArguments {
+    /// Write a page that needs nothing else into this new file; - is the standard output
+    #[arg(long, value_name = "FILE")]
+    pub(crate) html: Option<PathBuf>,
+    /// Report the last look of this recording instead of looking
+    #[arg(long, value_name = "RECORDING")]
+    pub(crate) from: Option<PathBuf>,
+    /// Include what each window was asked last, which is otherwise left out
+    #[arg(long, conflicts_with_all = ["from", "redact"])]
+    pub(crate) with_prompts: bool,
+    /// Replace names, paths and texts by made-up ones, and leave out what was seen and done before
+    #[arg(long, conflicts_with = "from")]
+    pub(crate) redact: bool,
+}
+
+/// The arguments of `record`.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct RecordArguments {
+    /// The recording: a file that is not there yet
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
+    /// Replace paths, prompts, names, IDs and addresses, each by the same everywhere; what is
+    /// replaced and what is kept is listed, and asked for, before it is written
+    #[arg(long)]
+    pub(crate) redact: bool,
+    /// Write it redacted without asking
+    #[arg(long, requires = "redact")]
+    pub(crate) yes: bool,
+    /// Take one look only
+    #[arg(long)]
+    pub(crate) once: bool,
+    /// Stop when the file would grow beyond this many MiB; more than 64 cannot be replayed
+    #[arg(long, value_name = "N", default_value_t = 64, value_parser = clap::value_parser!(u16).range(1..=64))]
+    pub(crate) limit_mb: u16,
+    /// Copy this recording instead of looking, as a rule with --redact
+    #[arg(long, value_name = "RECORDING", conflicts_with = "once")]
+    pub(crate) from: Option<PathBuf>,
+}
+
+/// The arguments of `replay`.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct ReplayArguments {
+    /// The recording
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
+    /// Begin with the last look at or before this time, such as 2026-11-20T10:00:00Z
+    #[arg(long, value_name = "TIME")]
+    pub(crate) at: Option<Timestamp>,
+    /// Print that look once instead of opening the full screen
+    #[arg(long)]
+    pub(crate) once: bool,
+    /// Print it once as JSON
+    #[arg(long, requires = "once")]
+    pub(crate) json: bool,
+    /// Print the frames of all looks after these keys
+    #[arg(long, value_name = "KEYS", hide = true)]
+    pub(crate) frames: Option<String>,
+}
