@@ -60,6 +60,7 @@ use std::sync::Arc;
 use anyhow::anyhow;
 use clap::Parser;
 use jiff::Timestamp;
+use signal_hook::consts::SIGXFSZ;
 
 use self::args::{
     ActCommand, Arguments, Command, DemoArguments, FormatsCommand, GuardCommand, HookCommand, Options,
@@ -88,9 +89,16 @@ pub fn main(arguments: &[OsString]) -> u8 {
     if environment::is_stand_in() {
         return demo::stand_in::play().code();
     }
+    bear_full_files();
     crash::install();
     let exit = crash::guarded(|| run(arguments).unwrap_or_else(|failure| told(&failure)));
     if bind::is_asked(arguments) { Exit::Fine.code() } else { exit.code() }
+}
+
+/// Makes a write fail that would let a file grow beyond what this process may write (setrlimit(2)): unless it catches the
+/// signal the system ends it there.
+fn bear_full_files() {
+    let _ = signal_hook::flag::register(SIGXFSZ, Arc::default());
 }
 
 fn told(failure: &Failure) -> Exit {

@@ -14,8 +14,6 @@ const PATIENCE: Duration = Duration::from_millis(500);
 
 /// The number of `SIGTSTP` on every Linux but MIPS and SPARC, and 18 on BSD and macOS.
 const TSTP: i32 = if cfg!(target_os = "linux") { 20 } else { 18 };
-/// The number of `SIGXFSZ` on every Linux but MIPS, on BSD and on macOS.
-const XFSZ: i32 = 25;
 /// The number of `SIGCONT`.
 const CONT: i32 = if cfg!(target_os = "linux") { 18 } else { 19 };
 
@@ -24,9 +22,6 @@ struct Signals {
     stop: Signal,
     resume: Signal,
     resize: Signal,
-    /// A file that may grow no more (setrlimit(2)): without a listener it would end the program
-    /// instead of failing a write.
-    _full: Signal,
 }
 
 impl Signals {
@@ -41,7 +36,6 @@ impl Signals {
             stop: signal(SignalKind::from_raw(TSTP))?,
             resume: signal(SignalKind::from_raw(CONT))?,
             resize: signal(SignalKind::window_change())?,
-            _full: signal(SignalKind::from_raw(XFSZ))?,
         })
     }
 
@@ -59,7 +53,7 @@ impl Signals {
     }
 }
 
-/// Starts to listen for TERM, HUP, INT, QUIT, TSTP, CONT and WINCH, and bears XFSZ.
+/// Starts to listen for TERM, HUP, INT, QUIT, TSTP, CONT and WINCH.
 pub(super) fn listen(sender: Sender<Event>, at_end: Option<AtEnd>) -> io::Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let mut signals = runtime.block_on(async { Signals::new() })?;

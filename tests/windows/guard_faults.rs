@@ -103,6 +103,36 @@ fn at_every_call_to_the_disk_a_guard_may_fail_or_die() {
     assert!(refused > 40 && kills > 8, "{refused} {kills}");
 }
 
+/// Beyond the largest file that a process may write (setrlimit(2)) the system ends it, unless it bears the signal.
+#[test]
+fn a_file_that_may_not_grow_fails_no_hook_and_loses_nothing() {
+    let (world, repo, mut cart, mut other) = two_windows();
+    let pay = repo.join("src/pay.rs");
+    assert_eq!(cart.write(&world, &pay, "two\n"), None);
+    let kept = ledger(&world, "cart");
+    let before = std::fs::read(&kept).unwrap();
+    let hook = done(&world, &cart, "cart", &repo.join("src/cart.rs"));
+    // In blocks of 512 bytes: nothing at all, less than there is, and the half of a line more.
+    for limit in [0, before.len() / 512, before.len() / 512 + 1] {
+        let said = cart.run(
+            &world,
+            &format!(
+                "--version >/dev/null; ulimit -f {limit}; HOME={} {} guard --for claude < {}; echo \"ended $?\"",
+                world.path("home").display(),
+                env!("CARGO_BIN_EXE_claimtop"),
+                hook.display()
+            ),
+        );
+        assert_eq!(said, "ended 0", "{limit}");
+        assert!(std::fs::read(&kept).unwrap().starts_with(&before), "{limit}");
+    }
+    // What is counted has room where the ledger has none.
+    let stats = world.run(&["guard", "stats"]).out;
+    assert!(stats.contains("something failed"), "{stats}");
+    assert!(other.prompt(&world).unwrap().contains("src/pay.rs"));
+    assert!(cart.write(&world, &pay, "three\n").is_none() && other.write(&world, &pay, "four\n").is_some());
+}
+
 /// A ledger that ends anywhere says nothing but what stood in it.
 #[test]
 fn a_ledger_that_was_cut_says_only_what_is_whole() {
