@@ -13,6 +13,10 @@ use crate::core::model::{Secret, Untrusted};
 /// The variable that says what is played of what a window of the demo leaves running.
 pub(crate) const PART_VARIABLE: &str = "CLAIMTOP_STAND_IN_PART";
 
+/// By these git is told to use something else than it would find.
+const GIT_VARIABLES: [&str; 5] =
+    ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_OBJECT_DIRECTORY"];
+
 /// What the environment says; variables that are empty count as not set.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Environment {
@@ -50,6 +54,8 @@ pub(crate) struct Environment {
     pub(crate) is_dumb: bool,
     /// Whether claimtop runs in a pane of tmux (`TMUX`).
     pub(crate) is_in_tmux: bool,
+    /// Whether git is told to use another repository, working tree or index than it would find (git(1)).
+    pub(crate) is_git_elsewhere: bool,
 }
 
 impl Environment {
@@ -78,6 +84,7 @@ impl Environment {
             has_light_ground: plain("COLORFGBG").is_some_and(|value| is_light(&value)),
             is_dumb: is_dumb(),
             is_in_tmux: variable("TMUX").is_some(),
+            is_git_elsewhere: GIT_VARIABLES.iter().any(|name| variable(name).is_some()),
         }
     }
 }

@@ -11,7 +11,7 @@ use jiff::{SignedDuration, Timestamp};
 use rustix::process::geteuid;
 
 use crate::core::guard::decide::{Life, Other};
-use crate::core::guard::git::Takes;
+use crate::core::guard::git::{Takes, Tracked};
 use crate::core::judge::agent::Candidates;
 use crate::core::model::ledger::{LedgerHolder, LedgerLine, Touched, folder_name, is_seen, parse};
 use crate::core::model::process::MAX_DEPTH;
@@ -27,10 +27,11 @@ use crate::source::os::open::medium::medium_at;
 use crate::source::os::processes;
 use crate::source::repos::head::{Commit, Held};
 use crate::source::repos::ignored::Ignored;
+use crate::source::repos::index::{Index, Staged};
 use crate::source::repos::locate::{Located, git_dir, repository_at};
 use crate::source::repos::objects::{Name, Short, short};
 use crate::source::repos::worktrees;
-use crate::source::work::committed::{Known, Marker, just_moved_to, name_held};
+use crate::source::work::committed::{Known, Marker, Standing, just_moved_to, name_held};
 
 /// The most bytes of one ledger that are read: more than one is ever given.
 const MOST: usize = 1 << 20;
@@ -87,16 +88,38 @@ impl Tree {
         self.located.as_ref().map(|located| Ignored::new(&self.top, &located.common_dir, home))
     }
 
+    /// Returns whether git knows a file, or anything below a folder, by what its index has.
+    pub(crate) fn knows(&self, path: &Path, now: Timestamp) -> bool {
+        let find = || {
+            let located = self.located.as_ref()?;
+            let inside = path.strip_prefix(&self.top).ok()?;
+            let mut index = Index::new(&self.git_dir()?, &located.common_dir);
+            let is_file = matches!(index.held(inside, now), Staged::File(_) | Staged::Conflict);
+            Some(is_file || index.has_below(inside, now)?)
+        };
+        find().unwrap_or_default()
+    }
+
+    /// Returns whether any of these is in git's folder, or nothing is asked for.
+    pub(crate) fn is_under_way(&self, names: &[&str]) -> bool {
+        let is_there = |own: PathBuf| names.iter().any(|name| own.join(name).symlink_metadata().is_ok());
+        names.is_empty() || self.git_dir().is_some_and(is_there)
+    }
+
+    /// Returns the folder in which git keeps what is this working tree's own.
+    fn git_dir(&self) -> Option<PathBuf> {
+        let located = self.located.as_ref()?;
+        let is_main = located.main.as_ref() == Some(&self.top);
+        if is_main { Some(located.common_dir.clone()) } else { git_dir(&self.top) }
+    }
+
     /// Returns the commit to which the head has moved within the second of a moment.
     pub(crate) fn just_moved_to(&self, now: Timestamp) -> Option<Untrusted> {
         self.moved_to(now).map(|commit| hex(&commit).into())
     }
 
     fn moved_to(&self, now: Timestamp) -> Option<Name> {
-        let located = self.located.as_ref()?;
-        let is_main = located.main.as_ref() == Some(&self.top);
-        let own = if is_main { located.common_dir.clone() } else { git_dir(&self.top)? };
-        just_moved_to(&own, now, geteuid().as_raw())
+        just_moved_to(&self.git_dir()?, now, geteuid().as_raw())
     }
 
     /// Says of a file that was edited at a moment what it holds now, by the beginning of the name that git would
@@ -258,20 +281,20 @@ impl About<'_> {
             Self::Files(_) => Takes::WORK,
             Self::Matching(_, takes) => *takes,
         };
-        match takes {
-            _ if edit.committed != Committed::No => true,
-            Takes::ALL => true,
-            // Whether git knows it costs more to find out.
-            Takes::WORK => !is_ignored() || marker.is_tracked(path),
-            Takes { tracked, .. } if marker.is_tracked(path) => tracked,
-            Takes { ignored: true, untracked: true, .. } => true,
-            Takes { untracked, ignored: takes_ignored, .. } => {
-                if is_ignored() {
-                    takes_ignored
-                } else {
-                    untracked
-                }
+        // How git stands to it costs more to find out.
+        if edit.committed != Committed::No || takes == Takes::ALL || takes == Takes::WORK && !is_ignored() {
+            return true;
+        }
+        match (marker.standing(path), takes.tracked) {
+            (Standing::Unread, _) | (Standing::Known { .. }, Tracked::None) => false,
+            (Standing::New { is_beside_known }, _) => {
+                let takes_it = if is_ignored() { takes.ignored } else { takes.untracked };
+                takes_it && (is_beside_known || takes.in_new_folders)
             }
+            (Standing::Known { .. }, Tracked::Changed) => true,
+            (Standing::Known { is_in_commit, .. }, Tracked::InCommit) => is_in_commit == Some(true),
+            (Standing::Known { is_staged, .. }, Tracked::Staged) => is_staged == Some(true),
+            (Standing::Known { is_unstaged, .. }, Tracked::Unstaged) => is_unstaged == Some(true),
         }
     }
 

@@ -9,6 +9,7 @@
 
 mod corpus;
 mod forms;
+mod lines;
 mod replay;
 mod returned;
 mod simulator;

@@ -12,6 +12,7 @@ use crate::core::guard::git::{GitCall, Reach, Takes};
 use crate::format::guard::Asker;
 use crate::present;
 use crate::source::ledger::{About, Tree, resolved};
+use crate::source::repos::ignored::{excluded_by, is_matched};
 
 impl Asked<'_> {
     /// Holds up, once, what reaches into others' uncommitted edits.
@@ -20,12 +21,14 @@ impl Asked<'_> {
             let tree = Tree::of(Path::new(&call.folder)).filter(Tree::is_repository);
             let Some(tree) = tree else { continue };
             let level = self.levels(&tree).git;
-            if level == HoldUps::Off {
+            if level == HoldUps::Off || !tree.is_under_way(call.during) {
                 continue;
             }
             let top = tree.text().context("no text")?;
-            let reach = Reached::of(call);
-            let is_asked = |path: &str| reach.has(path) && !self.exempt.has(path, top);
+            let call = self.among(call, &tree);
+            let reach = Reached::of(&call);
+            let is_spared = excluded_by(&call.spares, &tree.top);
+            let is_asked = |path: &str| reach.has(path) && !self.exempt.has(path, top) && !is_spared(path);
             let found = self.read(&tree, &About::Matching(&is_asked, call.takes));
             let holdings = decide::held(&found.others, |_, _| true);
             if holdings.is_empty() {
@@ -49,7 +52,7 @@ impl Asked<'_> {
     pub(super) fn after_git(&self, calls: &[GitCall]) -> anyhow::Result<Said> {
         for call in calls {
             let Some(tree) = Tree::of(Path::new(&call.folder)).filter(Tree::is_repository) else { continue };
-            let reach = Reached::of(call);
+            let reach = Reached::of(&self.among(call, &tree));
             let found = self.read(&tree, &About::Matching(&|path| reach.has(path), Takes::ALL));
             let own: Vec<String> = found.by_kin.iter().chain(&found.by_oneself).cloned().collect();
             let lines = self.ended(&tree, &found, &own);
@@ -59,9 +62,18 @@ impl Asked<'_> {
         }
         Ok((GuardOutcome::Recorded, None))
     }
+
+    /// Settles what a call reaches: a word that is no file may name a commit.
+    fn among(&self, call: &GitCall, tree: &Tree) -> GitCall {
+        let is_there = |path: &str| {
+            Path::new(path).symlink_metadata().is_ok()
+                || resolved(path).is_some_and(|path| tree.knows(Path::new(&path), self.now))
+        };
+        call.clone().among(is_there)
+    }
 }
 
-/// What a call of git reaches, by what is there now.
+/// What a call of git reaches.
 enum Reached {
     Tree,
     /// These paths, without links, and what lies below them.
@@ -70,10 +82,8 @@ enum Reached {
 
 impl Reached {
     fn of(call: &GitCall) -> Self {
-        let is_there = |path: &String| Path::new(path).symlink_metadata().is_ok();
         match &call.reach {
             Reach::Tree => Self::Tree,
-            Reach::PathsOrTree(paths) if !paths.iter().all(is_there) => Self::Tree,
             Reach::Paths(paths) | Reach::PathsOrTree(paths) => {
                 Self::Paths(paths.iter().filter_map(|path| resolved(path)).collect())
             }
@@ -83,7 +93,9 @@ impl Reached {
     fn has(&self, path: &str) -> bool {
         match self {
             Self::Tree => true,
-            Self::Paths(paths) => paths.iter().any(|asked| Path::new(path).starts_with(asked)),
+            Self::Paths(paths) => {
+                paths.iter().any(|asked| Path::new(path).starts_with(asked) || is_matched(asked, path))
+            }
         }
     }
 }

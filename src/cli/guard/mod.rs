@@ -109,6 +109,10 @@ fn said(
 ) -> anyhow::Result<Said> {
     let hook = json::parse(input).map_err(|why| anyhow!("the hook's input is no JSON object: {why}"))?;
     let Some(question) = question(asker, &hook) else { return Ok((GuardOutcome::OutOfScope, None)) };
+    let is_line = matches!(question.moment, Moment::Before(Touch::Line(_)) | Moment::After(Touch::Line(_)));
+    if is_line && settings.environment.is_git_elsewhere {
+        return Ok((GuardOutcome::OutOfScope, None));
+    }
     let asked = || Ok::<_, anyhow::Error>(Asked::new(settings, &question, machine()?));
     match &question.moment {
         Moment::Prompt => asked()?.brief(asker),

@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 
 use gix_ignore::Search;
 use gix_ignore::glob::pattern::Case;
+use gix_ignore::glob::wildmatch;
+use gix_ignore::glob::wildmatch::Mode;
 use gix_ignore::search::Ignore;
 
 use crate::source::os::open::plain::small;
@@ -40,13 +42,7 @@ impl Ignored {
     }
 
     fn is_excluded(&mut self, inside: &Path, is_folder: bool) -> bool {
-        let (Some(folder), Some(text)) = (inside.parent(), inside.to_str()) else { return false };
-        let found = self.patterns_in(folder).pattern_matching_relative_path(
-            text.into(),
-            Some(is_folder),
-            Case::Sensitive,
-        );
-        found.is_some_and(|found| !found.pattern.is_negative())
+        inside.parent().is_some_and(|folder| excludes(self.patterns_in(folder), inside, is_folder))
     }
 
     fn patterns_in(&mut self, folder: &Path) -> &Search {
@@ -65,6 +61,28 @@ fn add(search: &mut Search, file: &Path, top: Option<&Path>) {
         // What has a name that git could not have holds nothing.
         let _ = search.add_patterns_buffer(&bytes, file, top, Ignore::default());
     }
+}
+
+/// Prepares to tell which files of a working tree these patterns exclude.
+pub(crate) fn excluded_by(patterns: &[String], top: &Path) -> impl Fn(&str) -> bool {
+    let mut search = Search::default();
+    // What has a name that git could not have holds nothing.
+    let _ = search.add_patterns_buffer(patterns.join("\n").as_bytes(), "", None, Ignore::default());
+    move |path| {
+        let Ok(inside) = Path::new(path).strip_prefix(top) else { return false };
+        inside.ancestors().any(|part| excludes(&search, part, part != inside))
+    }
+}
+
+fn excludes(search: &Search, inside: &Path, is_folder: bool) -> bool {
+    let Some(text) = inside.to_str().filter(|text| !text.is_empty()) else { return false };
+    let found = search.pattern_matching_relative_path(text.into(), Some(is_folder), Case::Sensitive);
+    found.is_some_and(|found| !found.pattern.is_negative())
+}
+
+/// Returns whether a path is one of those that a pattern of git's names (gitglossary(7), "pathspec").
+pub(crate) fn is_matched(pattern: &str, path: &str) -> bool {
+    pattern.contains(['*', '?', '[']) && wildmatch(pattern.into(), path.into(), Mode::empty())
 }
 
 #[cfg(test)]

@@ -19,7 +19,7 @@ use crate::source::os::open::folder::Folder;
 use crate::source::os::open::meta::{is_sure, meta_of};
 use crate::source::os::open::plain::{open_plain, read_at};
 use crate::source::repos::head::{Commit, Held};
-use crate::source::repos::index::Index;
+use crate::source::repos::index::{Index, Staged};
 use crate::source::repos::objects::{Kind, Name, Short, name_of, short};
 use crate::source::work::committed::attributes::{names_filter, names_more, text_of};
 use crate::source::work::committed::reflog::Log;
@@ -68,6 +68,25 @@ enum Content {
     /// Git may keep it in another form.
     Filtered,
     Unread,
+}
+
+/// How git's index and the commit that is checked out stand to a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Standing {
+    /// That cannot be told.
+    Unread,
+    /// The index does not have it.
+    New {
+        /// Whether it has other files of its folder.
+        is_beside_known: bool,
+    },
+    Known {
+        /// Whether the commit has it; `None` if that cannot be told.
+        is_in_commit: Option<bool>,
+        /// Whether the index has another content than the commit; and whether the file has another than the index.
+        is_staged: Option<bool>,
+        is_unstaged: Option<bool>,
+    },
 }
 
 /// What is written down of an edit, beside its moment.
@@ -138,16 +157,9 @@ impl Marker {
         self.kept
     }
 
-    /// Returns whether git knows a file, as far as its index tells.
-    pub(crate) fn is_tracked(&mut self, path: &Path) -> bool {
-        let trees = self.repos.iter().flat_map(|repo| repo.worktrees.iter().map(move |tree| (repo, tree)));
-        let above = trees.filter(|(_, tree)| path.starts_with(&tree.path));
-        let Some((repo, tree)) = above.max_by_key(|(_, tree)| tree.path.components().count()) else {
-            return false;
-        };
-        let index = || Index::new(&own_dir((repo, tree)));
-        let index = self.kept.indexes.entry(tree.path.clone()).or_insert_with(index);
-        path.strip_prefix(&tree.path).is_ok_and(|inside| index.held(inside, self.now).is_some())
+    /// Tells how git's index and commit stand to a file.
+    pub(crate) fn standing(&mut self, path: &Path) -> Standing {
+        self.heads().standing(path).unwrap_or(Standing::Unread)
     }
 
     /// Marks some edits, each with what is written down of it.
@@ -255,13 +267,17 @@ impl<'a> Heads<'a> {
         self.judge(edit, known).unwrap_or_default()
     }
 
+    /// Finds the working tree or folder that a file lies in.
+    fn tree_of(&self, path: &Path) -> Option<(&'a Path, Tree<'a>)> {
+        let is_straight = path.is_absolute() && path.components().all(|part| part != Component::ParentDir);
+        let mut above = path.ancestors().skip(1).filter(|_| is_straight);
+        above.find_map(|above| self.folders.get_key_value(above)).map(|(folder, tree)| (*folder, *tree))
+    }
+
     /// Finds the working tree or folder that a file lies in, and where its head has been; no head where that
     /// cannot be told.
     fn head(&mut self, path: &Path) -> Option<(&'a Path, Tree<'a>, Option<Head>)> {
-        let is_straight = path.is_absolute() && path.components().all(|part| part != Component::ParentDir);
-        let above = path.ancestors().skip(1).filter(|_| is_straight);
-        let (folder, tree) = above.into_iter().find_map(|above| self.folders.get_key_value(above))?;
-        let (folder, tree) = (*folder, *tree);
+        let (folder, tree) = self.tree_of(path)?;
         let known = self.known.get(folder).cloned();
         let head = known.unwrap_or_else(|| match tree {
             Some((repo, tree)) => head_of(repo, tree, self.uid),
@@ -326,21 +342,53 @@ impl<'a> Heads<'a> {
 
     /// Returns whether the next commit would have the same at a place as the one that is checked out.
     fn is_staged_alike(&mut self, place: &Place<'_, '_>) -> bool {
-        let own = || Index::new(&own_dir(place.tree));
-        let index = self.kept.indexes.entry(place.folder.to_path_buf()).or_insert_with(own);
-        let staged = index.held(place.inside, self.now);
-        staged.is_some_and(|staged| self.held(place) == Held::File(staged))
+        let now = self.now;
+        match self.index(place).held(place.inside, now) {
+            Staged::File(staged) => self.held(place) == Held::File(staged),
+            Staged::Unread | Staged::Nothing | Staged::Conflict => false,
+        }
+    }
+
+    /// Returns the index of the working tree that a place lies in.
+    fn index(&mut self, place: &Place<'_, '_>) -> &mut Index {
+        let new = || Index::new(&own_dir(place.tree), &place.tree.0.common_dir);
+        self.kept.indexes.entry(place.folder.to_path_buf()).or_insert_with(new)
+    }
+
+    /// Tells how git stands to a file; `None` where it lies in no working tree.
+    fn standing(&mut self, path: &Path) -> Option<Standing> {
+        let (folder, tree) = self.tree_of(path)?;
+        let place = Place { folder, inside: path.strip_prefix(folder).ok()?, tree: tree? };
+        let now = self.now;
+        let staged = match self.index(&place).held(place.inside, now) {
+            Staged::Unread => return None,
+            Staged::Nothing => {
+                let beside = self.index(&place).has_below(place.inside.parent()?, now)?;
+                return Some(Standing::New { is_beside_known: beside });
+            }
+            Staged::Conflict => None,
+            Staged::File(name) => Some(name),
+        };
+        let meta = file_at(path);
+        let own = meta.and_then(|meta| self.names(path, &meta)).map(|names| names.own);
+        self.find_commit(&place);
+        let held = self.held(&place);
+        let is_staged = match (staged, held) {
+            (None, _) => Some(true),
+            (Some(_), Held::Unread) => None,
+            (Some(staged), held) => Some(held != Held::File(staged)),
+        };
+        Some(Standing::Known {
+            is_in_commit: (held != Held::Unread).then_some(held != Held::Nothing),
+            is_staged,
+            is_unstaged: staged.map_or(Some(true), |staged| Some(own? != staged)),
+        })
     }
 
     /// Compares what a file holds with the commit that is checked out.
     fn compare(&mut self, path: &Path, meta: &FileMeta, place: &Place<'a, '_>) -> Content {
         let (folder, common) = (place.folder, &place.tree.0.common_dir);
-        if self.asked.insert(folder) {
-            let name = Commit::checked_out(&own_dir(place.tree), common);
-            let known = self.kept.commits.remove(folder).filter(|commit| Some(commit.name()) == name);
-            let commit = known.or_else(|| Some(Commit::new(name?, common)));
-            self.kept.commits.extend(commit.map(|commit| (folder.to_path_buf(), commit)));
-        }
+        self.find_commit(place);
         let Some(names) = self.names(path, meta) else { return Content::Unread };
         match self.held(place) {
             Held::File(name) if name == names.own => Content::Same,
@@ -348,6 +396,17 @@ impl<'a> Heads<'a> {
             Held::File(_) if self.may_be_filtered(path, folder, common) => Content::Filtered,
             Held::File(_) | Held::Nothing => Content::Other,
             Held::Unread => Content::Unread,
+        }
+    }
+
+    /// Finds the commit that is checked out in the working tree that a place lies in, once in a look.
+    fn find_commit(&mut self, place: &Place<'a, '_>) {
+        let (folder, common) = (place.folder, &place.tree.0.common_dir);
+        if self.asked.insert(folder) {
+            let name = Commit::checked_out(&own_dir(place.tree), common);
+            let known = self.kept.commits.remove(folder).filter(|commit| Some(commit.name()) == name);
+            let commit = known.or_else(|| Some(Commit::new(name?, common)));
+            self.kept.commits.extend(commit.map(|commit| (folder.to_path_buf(), commit)));
         }
     }
 

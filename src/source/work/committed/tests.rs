@@ -514,9 +514,11 @@ fn what_is_only_staged_is_in_no_commit() {
         check_left(&[&["commit", "-aqm", "two"], &written], Committed::Yes);
         check_left(&[staged[0], staged[1], &written], Committed::Unknown);
     }
-    // One that is several files is not read.
+    // One that is several files, of which the other has all, or what was.
     let split = ["update-index", "--split-index", "-q"];
-    check_left(&[&["commit", "-aqm", "two"], &split], Committed::Unknown);
+    check_left(&[&["commit", "-aqm", "two"], &split], Committed::Yes);
+    check_left(&[&["config", "core.splitIndex", "true"], &split, &["commit", "-aqm", "two"]], Committed::Yes);
+    check_left(&[staged[0], staged[1], &split], Committed::Unknown);
     check_left(&[&["commit", "-aqm", "two"], &["rm", "-q", "--cached", "a.txt"]], Committed::Unknown);
 }
 
