@@ -17,11 +17,13 @@ use crate::act::fs::disk::Disk;
 use crate::act::fs::system::System;
 use crate::core::model::json;
 use crate::core::model::ledger::{LedgerHolder, LedgerLine, folder_name, process_of};
-use crate::source::ledger::is_ledger;
+use crate::source::ledger::{end_of, holds_of, is_ledger};
 use crate::source::os::processes;
 
 /// The size from which a ledger is put aside for a new one, in bytes; one older part is kept.
 const MOST: i64 = 512 << 10;
+/// How much of one is read that was put aside, in bytes: more than is kept.
+const MOST_READ: usize = 1 << 20;
 
 /// How many ledgers are kept of one working tree.
 const MOST_LEDGERS: usize = 256;
@@ -37,7 +39,13 @@ pub(crate) fn add(ledgers: &Path, holder: &LedgerHolder, lines: &[LedgerLine]) -
     let opened = open(&System, &folder)?;
     let is_new = path.symlink_metadata().is_err();
     let (lines, first) = (text(lines)?, text([&first])?);
-    append(&path, lines.as_bytes(), first.as_bytes()).map_err(ActionError::at("write", &path))?;
+    // What it wants for itself it goes on to want when what told that is put aside.
+    let begin = |older: &Path| {
+        let holds = holds_of(end_of(older, MOST_READ).unwrap_or_default().as_bytes(), Vec::new());
+        let holds: Vec<LedgerLine> = holds.into_iter().map(LedgerLine::Holds).collect();
+        [first.clone(), text(&holds).unwrap_or_default()].concat()
+    };
+    append(&path, lines.as_bytes(), begin).map_err(ActionError::at("write", &path))?;
     if is_new {
         sweep(&folder, &opened);
     }
@@ -96,10 +104,11 @@ pub(crate) fn count(path: &Path, line: &str) -> Result<(), ActionError> {
     if let Some(folder) = path.parent() {
         open(&System, folder)?;
     }
-    append(path, format!("{line}\n").as_bytes(), &[]).map_err(ActionError::at("write", path))
+    append(path, format!("{line}\n").as_bytes(), |_| String::new()).map_err(ActionError::at("write", path))
 }
 
-fn append(path: &Path, bytes: &[u8], first: &[u8]) -> Result<(), Errno> {
+/// Adds bytes to a file; a new one begins with what is made of the part that was put aside.
+fn append(path: &Path, bytes: &[u8], begin: impl Fn(&Path) -> String) -> Result<(), Errno> {
     let flags = OFlags::WRONLY
         | OFlags::APPEND
         | OFlags::CREATE
@@ -109,11 +118,12 @@ fn append(path: &Path, bytes: &[u8], first: &[u8]) -> Result<(), Errno> {
     let open = || openat(CWD, path, flags, Mode::RUSR | Mode::WUSR);
     let mut file = open()?;
     let mut stat = fstat(&file)?;
+    let mut older = path.as_os_str().to_owned();
+    older.push(".1");
+    let older = Path::new(&older);
     if stat.st_size >= MOST {
-        let mut older = path.as_os_str().to_owned();
-        older.push(".1");
         // Whoever has it open still writes into the part that is put aside.
-        match renameat_with(CWD, path, CWD, Path::new(&older), RenameFlags::empty()) {
+        match renameat_with(CWD, path, CWD, older, RenameFlags::empty()) {
             Ok(()) | Err(Errno::NOENT) => {}
             Err(errno) => return Err(errno),
         }
@@ -124,7 +134,7 @@ fn append(path: &Path, bytes: &[u8], first: &[u8]) -> Result<(), Errno> {
     if !is_plain || stat.st_uid != geteuid().as_raw() {
         return Err(Errno::INVAL);
     }
-    let text = if stat.st_size == 0 { [first, bytes].concat() } else { bytes.to_vec() };
+    let text = if stat.st_size == 0 { [begin(older).as_bytes(), bytes].concat() } else { bytes.to_vec() };
     let written = write(&file, &text)?;
     if written == text.len() { Ok(()) } else { Err(Errno::NOSPC) }
 }
@@ -142,8 +152,16 @@ mod tests {
         LedgerHolder::new((session.into(), Untrusted::fixed("codex")), (folder(), folder()), None, here)
     }
 
+    fn touched(path: &str) -> Touched {
+        Touched::new(path.into(), jiff::Timestamp::UNIX_EPOCH)
+    }
+
     fn edited(path: &str) -> LedgerLine {
-        LedgerLine::Edited(Touched::new(path.into(), jiff::Timestamp::UNIX_EPOCH))
+        LedgerLine::Edited(touched(path))
+    }
+
+    fn holds(path: &str) -> LedgerLine {
+        LedgerLine::Holds(touched(path))
     }
 
     #[test]
@@ -158,10 +176,13 @@ mod tests {
         let text = crate::source::ledger::end_of(&path, 1 << 20).unwrap();
         let lines: Vec<LedgerLine> = text.lines().filter_map(parse).collect();
         assert_eq!(lines, [LedgerLine::Holder(Box::new(one.clone())), edited("/w/a"), edited("/w/c")]);
+        add(ledgers.path(), &one, &[holds("/w/x"), holds("/w/y"), LedgerLine::Frees(touched("/w/x"))])
+            .unwrap();
         torn.set_len(u64::try_from(MOST).unwrap()).unwrap();
         add(ledgers.path(), &one, &[edited("/w/d")]).unwrap();
         let text = crate::source::ledger::end_of(&path, 1 << 20).unwrap();
-        assert_eq!(text.lines().filter_map(parse).count(), 2, "its holder and one edit");
+        let lines: Vec<LedgerLine> = text.lines().filter_map(parse).collect();
+        assert_eq!(lines, [LedgerLine::Holder(Box::new(one)), holds("/w/y"), edited("/w/d")]);
         assert_eq!(path.with_extension("jsonl.1").metadata().unwrap().len(), u64::try_from(MOST).unwrap());
     }
 

@@ -4,7 +4,7 @@ mod lines;
 mod story;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
 use jiff::{SignedDuration, Timestamp};
@@ -17,8 +17,8 @@ use crate::core::model::ledger::{LedgerHolder, LedgerLine, Touched, folder_name,
 use crate::core::model::process::MAX_DEPTH;
 use crate::core::model::text::hex;
 use crate::core::model::{Committed, Edit, Medium, ProcessId, Repo, RepoSort, Untrusted};
-use crate::source::ledger::lines::{AskedLines, holder_of, holds_of, is_about_edits, read_end};
-pub(crate) use crate::source::ledger::lines::{Told, end_of};
+use crate::source::ledger::lines::{AskedLines, holder_of, is_about_edits, read_end};
+pub(crate) use crate::source::ledger::lines::{MOST_HOLDS, Told, end_of, holds_of};
 use crate::source::ledger::story::Written;
 pub(crate) use crate::source::ledger::story::{Edits, Open, Stories};
 use crate::source::os::fence::{Fence, resolve};
@@ -306,6 +306,17 @@ impl About<'_> {
     }
 }
 
+/// One ledger as it was read.
+struct Ledger {
+    holder: LedgerHolder,
+    edits: Edits,
+    holds: Vec<Touched>,
+    /// All of it, where it is the asking session's.
+    own_text: Option<Vec<u8>>,
+    /// Whether an open claimtop tells it.
+    is_seen: bool,
+}
+
 /// Reads of the ledgers of a working tree what is asked about; which edits git has is marked.
 pub(crate) fn read(
     ledgers: &Path,
@@ -327,27 +338,35 @@ pub(crate) fn read(
         About::Files(files) => AskedLines::naming(files),
         About::Matching(_, _) => AskedLines::All,
     };
-    let (mut ledgers, mut text) = (Vec::new(), Vec::new());
+    let (mut ledgers, mut text): (Vec<Ledger>, Vec<u8>) = (Vec::new(), Vec::new());
+    let mut aside = HashMap::new();
     for entry in entries {
         if read_end(&folder.path().join(&entry.name), MOST, &mut text).is_none() {
             continue;
         }
         let Some(holder) = holder_of(&text).filter(|holder| holder.tree.raw() == top) else { continue };
         let edits = asked.edits_of(&text, &mut found.stories);
-        let mut holds = holds_of(&text);
-        if is_seen(&entry.name) {
+        let is_seen = is_seen(&entry.name);
+        // What was put aside is gone on with.
+        let older = aside.get(&entry.name).and_then(|at: &usize| ledgers.get_mut(*at));
+        let before = older.map(|older| std::mem::take(&mut older.holds)).unwrap_or_default();
+        if let Some(newer) = entry.name.to_str().and_then(|name| name.strip_suffix(".1")) {
+            aside.insert(OsString::from(newer), ledgers.len());
+        }
+        let mut holds = holds_of(&text, before);
+        if is_seen {
             // What it wants for itself by others' records it may have let go of since somebody looked.
             holds.retain(|held| is_fresh(held, now));
         }
         let own_text = (holder.session == *own.session).then(|| text.clone());
-        ledgers.push((holder, edits, holds, own_text));
+        ledgers.push(Ledger { holder, edits, holds, own_text, is_seen });
     }
-    ledgers.iter().for_each(|(_, edits, _, _)| found.stories.add_held(edits));
-    let tells = ledgers.iter().filter(|(_, edits, holds, _)| !edits.is_empty() || !holds.is_empty());
-    let telling: HashSet<Untrusted> = tells.map(|(holder, _, _, _)| holder.session.clone()).collect();
+    ledgers.iter().for_each(|ledger| found.stories.add_held(&ledger.edits));
+    let tells = ledgers.iter().filter(|ledger| !ledger.edits.is_empty() || !ledger.holds.is_empty());
+    let telling: HashSet<Untrusted> = tells.map(|ledger| ledger.holder.session.clone()).collect();
     let mut all: Vec<(LedgerHolder, Edits, Vec<Touched>)> = Vec::new();
     let mut own_texts = Vec::new();
-    for (holder, edits, holds, own_text) in ledgers {
+    for Ledger { holder, edits, holds, own_text, is_seen } in ledgers {
         let is_own = own_text.is_some();
         if !is_own && !telling.contains(&holder.session) {
             continue;
@@ -362,7 +381,11 @@ pub(crate) fn read(
             if is_kin { &mut found.by_kin } else { &mut found.by_oneself }.extend(paths);
         }
         if let Some(text) = own_text {
-            own_texts.push((holder.process == own.process, text));
+            let is_this_process = holder.process == own.process;
+            own_texts.push((is_this_process, text));
+            if is_this_process && !is_seen {
+                found.told.holds = holds;
+            }
         } else if !is_kin {
             match all.iter_mut().find(|(other, _, _)| other.session == holder.session) {
                 // A session that was resumed: the process that runs it now counts.

@@ -564,6 +564,94 @@ fn the_hooks_of_each_agent_are_checked() {
     assert!(check().contains("is not found"));
 }
 
+/// Returns the ledger of what a window's commands hold.
+fn held_by(world: &World, window: &Window) -> PathBuf {
+    let trees = std::fs::read_dir(world.path("home/.local/state/claimtop/guard/trees")).unwrap();
+    let mut files = trees.flat_map(|tree| std::fs::read_dir(tree.unwrap().path()).unwrap()).flatten();
+    let begin = format!("hold-{}-", window.child.id());
+    let is_its = |name: &str| name.starts_with(&begin) && name.ends_with(".jsonl");
+    files.find(|file| is_its(file.file_name().to_str().unwrap())).unwrap().path()
+}
+
+/// Adds a line to it, as they write it.
+fn adds(world: &World, window: &Window, line: &Value) {
+    let mut file = std::fs::File::options().append(true).open(held_by(world, window)).unwrap();
+    writeln!(file, "{line}").unwrap();
+}
+
+#[test]
+fn what_a_window_holds_outlives_the_ledger_that_tells_it() {
+    let (world, _, mut cart, mut other) = two_windows();
+    assert!(cart.run(&world, "hold src").contains("held by PID"));
+    let is_refused = |other: &mut Window| other.run(&world, "hold src 2>&1").contains("is not held");
+    let mut grows = |command: &str| {
+        let file = std::fs::File::options().append(true).open(held_by(&world, &cart)).unwrap();
+        file.set_len(512 << 10).unwrap();
+        cart.run(&world, command)
+    };
+    // It is put aside twice; only one older part is kept.
+    for path in ["a.rs", "b.rs"] {
+        assert!(grows(&format!("hold {path}")).contains("held by PID"), "{path}");
+        assert!(is_refused(&mut other), "{path}");
+    }
+    // What is let go after that is not held by what was put aside.
+    assert!(grows("hold --release src").contains("let go"));
+    assert!(!is_refused(&mut other));
+}
+
+#[test]
+fn more_than_a_window_can_hold_is_refused() {
+    let (world, _, mut cart, _) = two_windows();
+    let paths: Vec<String> = (0..65).map(|number| format!("{number}.rs")).collect();
+    let said = cart.run(&world, &format!("hold {} 2>&1", paths.join(" ")));
+    assert!(said.contains("at most 64 paths"), "{said}");
+}
+
+#[test]
+fn what_a_window_holds_it_keeps_when_it_asks_again_beside_another() {
+    let (world, _, mut cart, mut other) = two_windows();
+    let [mine, wanted] = ["mine.rs", "src"].map(|path| format!("hold {path} 2>&1"));
+    assert!(other.run(&world, &mine).contains("held by PID"));
+    assert!(cart.run(&world, &wanted).contains("held by PID"));
+    // The other one stands between writing it down and looking again.
+    let src = world.path("shop").canonicalize().unwrap().join("src");
+    let line = json!({"holds": {"path": src, "at": "2026-11-24T00:00:00Z"}});
+    adds(&world, &other, &line);
+    assert!(cart.run(&world, &wanted).contains("held by PID"), "it is its own");
+    adds(&world, &other, &json!({"frees": {"path": src, "at": "2026-11-24T00:00:01Z"}}));
+    let said = other.run(&world, &wanted);
+    assert!(said.contains("is not held: the window `shop`"), "{said}");
+}
+
+#[test]
+fn of_many_windows_that_want_the_same_one_at_most_has_it_and_keeps_it() {
+    let world = World::new();
+    let repo = repository(&world);
+    let mut windows: Vec<Window> =
+        (0..6).map(|number| Window::open(&world, &format!("s{number}"), &repo)).collect();
+    let mut had = 0;
+    for round in 0..6 {
+        let path = format!("src/{round}.rs");
+        let (bin, home) = (env!("CARGO_BIN_EXE_claimtop"), world.path("home"));
+        let again = format!("; HOME={} {bin} hold {path} 2>/dev/null", home.display());
+        let wants = format!("hold {path} 2>/dev/null{}", again.repeat(4));
+        let ask = |window: &mut Window| window.run(&world, &wants).matches("is held").count();
+        let answers: Vec<usize> = std::thread::scope(|scope| {
+            let asked: Vec<_> = windows.iter_mut().map(|window| scope.spawn(|| ask(window))).collect();
+            asked.into_iter().map(|asked| asked.join().unwrap()).collect()
+        });
+        let holders: Vec<usize> = (0..6).filter(|at| answers[*at] > 0).collect();
+        assert!(holders.len() <= 1, "{round}: {answers:?}");
+        had += holders.len();
+        // Whoever was told that it has it has it still, and nobody else gets it.
+        for (at, window) in windows.iter_mut().enumerate().filter(|_| holders.len() == 1) {
+            let said = window.run(&world, &format!("hold {path} 2>&1"));
+            assert_eq!(said.contains("is held"), holders == [at], "{round}: {answers:?} {said}");
+        }
+    }
+    eprintln!("{had} of 6 were held by one");
+}
+
 /// A little source of chance, the same for each seed (xorshift64*).
 struct Dice(u64);
 

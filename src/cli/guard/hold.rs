@@ -16,7 +16,7 @@ use crate::core::model::ledger::{LedgerLine, Touched};
 use crate::core::model::{ProcessId, Untrusted};
 use crate::format::guard::{Moment, Question};
 use crate::present;
-use crate::source::ledger::{About, Tree};
+use crate::source::ledger::{About, MOST_HOLDS, Tree};
 use crate::source::os::clock;
 use crate::source::os::processes::own::own_pid;
 
@@ -67,23 +67,35 @@ fn take(
         let trees = asked.by_tree(std::slice::from_ref(&file));
         let (tree, resolved) = trees.first().with_context(|| format!("{name} lies in no folder"))?;
         for path in resolved {
-            let wanted = || if is_release { Ok(None) } else { wanted(&asked, tree, path) };
-            if let Some(why) = wanted()? {
-                return Ok((said, Some(why)));
-            }
-            let touched = Touched::new(path.as_str().into(), now);
-            let line = if is_release { LedgerLine::Frees(touched) } else { LedgerLine::Holds(touched) };
-            asked.note_down(tree, &[line])?;
-            // Of two that came at once neither may believe that it has it.
-            if let Some(why) = wanted()? {
-                asked.note_down(tree, &[LedgerLine::Frees(Touched::new(path.as_str().into(), now))])?;
-                return Ok((said, Some(why)));
-            }
             let what = if is_release { "let go" } else { "held" };
+            let frees = || LedgerLine::Frees(Touched::new(path.as_str().into(), now));
+            if is_release {
+                asked.note_down(tree, &[frees()])?;
+            } else if !has(&asked, tree, path) {
+                if let Some(why) = wanted(&asked, tree, path)? {
+                    return Ok((said, Some(why)));
+                }
+                asked.note_down(tree, &[LedgerLine::Holds(Touched::new(path.as_str().into(), now))])?;
+                // Of two that came at once neither may believe that it has it.
+                if let Some(why) = wanted(&asked, tree, path)? {
+                    asked.note_down(tree, &[frees()])?;
+                    return Ok((said, Some(why)));
+                }
+                if !has(&asked, tree, path) {
+                    bail!("a window can hold at most {MOST_HOLDS} paths of one working tree");
+                }
+            }
             said.push_str(&format!("{} is {what} by PID {}\n", Untrusted::from(path.as_str()), holder.pid));
         }
     }
     Ok((said, None))
+}
+
+/// Returns whether the window holds a path already: then nobody else can have it, and it is not to be let go for
+/// somebody who has just come for it.
+fn has(asked: &Asked<'_>, tree: &Tree, path: &str) -> bool {
+    let found = asked.read(tree, &About::Matching(&|_| false, Takes::WORK));
+    found.told.holds.iter().any(|held| held.path.raw() == path)
 }
 
 /// Says which living window holds a path, or something above or below it; nothing where none does.

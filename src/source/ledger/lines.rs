@@ -14,7 +14,7 @@ use crate::source::os::open::plain::{open_plain, read_into};
 use crate::source::repos::objects::{Short, parse_name};
 
 /// The most paths that one session can want for itself.
-const MOST_HOLDS: usize = 64;
+pub(crate) const MOST_HOLDS: usize = 64;
 
 /// How lines begin that tell of an edit, of its end and of its return, and of what somebody wants for himself or no
 /// longer.
@@ -35,6 +35,8 @@ pub(crate) struct Told {
     pub(crate) by_others_only: bool,
     /// When it has itself edited these files last.
     pub(crate) edited: HashMap<String, Timestamp>,
+    /// What its process wants for itself by its own word.
+    pub(crate) holds: Vec<Touched>,
 }
 
 /// The lines about edits that are asked for.
@@ -175,11 +177,11 @@ pub(super) fn holder_of(text: &[u8]) -> Option<LedgerHolder> {
     text.lines().take(4).find_map(holder)
 }
 
-/// Returns what a session wants for itself, the first wanted first.
-pub(super) fn holds_of(text: &[u8]) -> Vec<Touched> {
-    let mut holds: Vec<Touched> = Vec::new();
+/// Adds what a session wants for itself to what it wanted before, the first wanted first.
+pub(crate) fn holds_of(text: &[u8], mut holds: Vec<Touched>) -> Vec<Touched> {
     // Without the brace with which every line begins.
-    if HOLDS.get(1..).is_none_or(|word| text.find(word).is_none()) {
+    let has = |begin: &[u8]| begin.get(1..).is_some_and(|word| text.find(word).is_some());
+    if !has(HOLDS) && !has(FREES) {
         return holds;
     }
     let is_asked = |line: &&[u8]| line.starts_with(HOLDS) || line.starts_with(FREES);
