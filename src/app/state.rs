@@ -23,6 +23,7 @@ use super::sheet::Sheet;
 use super::view::{Place, Places, View};
 use crate::config::{Access, Switch};
 use crate::core::history::diff::diff;
+use crate::core::history::first_told::with_first_told;
 use crate::core::history::journal::{Entry, History};
 use crate::core::history::timeline::{Past, Timeline};
 use crate::core::model::{Bound, Cost, Household, Key, Measured, Member, ProcessId, Report};
@@ -284,7 +285,7 @@ impl State {
     }
 
     /// Adds what a report shows to what was observed, also while the picture is frozen, and
-    /// returns it. The first report shows what is there and no change.
+    /// returns it. The first report shows what is there and no change, and so does what another machine tells first.
     pub(crate) fn observe(&mut self, report: &Arc<Report>) -> Vec<Arc<Past>> {
         // Going back in a recording undoes nothing.
         let is_back =
@@ -297,7 +298,8 @@ impl State {
         if self.options.replayed.is_none() {
             self.deaths.follow(&before, report);
         }
-        let past: Vec<Arc<Past>> = news_of(&diff(Some(&before), report)).map(Arc::new).collect();
+        let known = with_first_told(&before, report);
+        let past: Vec<Arc<Past>> = news_of(&diff(Some(&known), report)).map(Arc::new).collect();
         self.timeline.add(past.iter().cloned());
         past
     }

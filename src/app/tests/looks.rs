@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::app::msg::{Hints, Position};
-use crate::core::model::ProcessId;
+use crate::core::model::{MachineState, MachineView, ProcessId};
 
 #[test]
 fn a_frozen_picture_stays_and_thaws_to_the_newest_look() {
@@ -115,4 +115,28 @@ fn lost_hints_are_told() {
     let mut state = seen(testing::busy());
     assert_eq!(update(&mut state, Msg::Hints(Hints::Lost)), [Effect::Redraw]);
     assert_eq!(state.hints, Hints::Lost);
+}
+
+/// Returns a quiet world with what a machine in this state tells.
+fn beside(machine: MachineState, there: &Report) -> Report {
+    let mut report = testing::quiet();
+    let mut view = MachineView::new("devbox", "ssh devbox".to_owned());
+    (view.state, view.windows) = (machine, there.windows.len());
+    report.machines.push(view);
+    report.windows = there.windows.clone();
+    report.windows.iter_mut().for_each(|window| window.key = window.key.on("devbox"));
+    report
+}
+
+#[test]
+fn what_a_machine_tells_first_is_no_change_and_what_it_tells_next_is() {
+    let changes = |state: &State| state.timeline.until(Timestamp::MAX).count();
+    let (none, mut there) = (testing::quiet(), testing::busy());
+    let last = there.windows.pop().unwrap();
+    let mut state = seen(beside(MachineState::Connecting, &none));
+    look(&mut state, beside(MachineState::Live, &there));
+    assert_eq!(changes(&state), 0, "it is only reached");
+    there.windows.push(last);
+    look(&mut state, beside(MachineState::Silent, &there));
+    assert_eq!(changes(&state), 1, "a window of a machine that was known");
 }

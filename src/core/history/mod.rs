@@ -2,6 +2,7 @@
 
 pub(crate) mod change;
 pub(crate) mod diff;
+pub(crate) mod first_told;
 pub(crate) mod journal;
 pub mod recording;
 pub(crate) mod subject;
