@@ -1,6 +1,6 @@
 //! Finds things in a report by their key, and the findings about them.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use crate::core::model::LeftTree;
@@ -34,6 +34,8 @@ pub(crate) struct Index {
     findings: Order<u32>,
     /// By each of their subjects.
     findings_about: Order<(u32, u32)>,
+    /// Where in the report another machine is, by its name.
+    machines: HashMap<String, usize>,
     /// The windows whose processes have exited since the look, by their PIDs.
     pub(crate) exited: BTreeSet<u32>,
     /// What needs a person, with the deaths that were seen.
@@ -64,6 +66,7 @@ impl Index {
             claims_of_record: Order::of(&report.claims, |claim| &claim.record.key),
             findings: Order::of(&keys, |key| key),
             findings_about: Order::new(subjects.into(), |at| subject(&report, at)),
+            machines: (0..).zip(&report.machines).map(|(at, machine)| (machine.name.clone(), at)).collect(),
             keys_of_findings: keys,
             exited: BTreeSet::new(),
             needs: report.needs.clone(),
@@ -112,10 +115,14 @@ impl Index {
         self.report.machines.iter().find(|machine| machine.key == *key)
     }
 
+    /// Returns the other machine that a thing is on.
+    pub(crate) fn machine_of(&self, key: &Key) -> Option<&MachineView> {
+        self.report.machines.get(*self.machines.get(key.machine()?)?)
+    }
+
     /// Returns the machine that a thing is on, or is itself, where nothing is heard of that machine.
     pub(crate) fn unheard(&self, key: &Key) -> Option<&MachineView> {
-        let is_it = |machine: &&MachineView| machine.key == *key || key.machine() == Some(&machine.name);
-        let machine = self.report.machines.iter().find(is_it)?;
+        let machine = self.machine_of(key).or_else(|| self.machine(key))?;
         (machine.state != MachineState::Live).then_some(machine)
     }
 

@@ -4,6 +4,7 @@ use jiff::Timestamp;
 
 use super::row::{Cell, Column, Row, column, number, sentence};
 use crate::core::model::{MachineState, MachineView};
+use crate::present::lookup::Index;
 use crate::present::machine::{briefly, standing, unseen_for};
 use crate::present::text::safe;
 use crate::present::tone::{Mark, Span, Tone};
@@ -64,9 +65,9 @@ fn rank(state: MachineState) -> i64 {
 }
 
 /// Says of a row where it is, and where nothing is heard of that machine that it shows what was.
-pub(super) fn mark(row: &mut Row, machines: &[MachineView], has_process: bool, now: Timestamp) {
+pub(super) fn mark(row: &mut Row, index: &Index, has_process: bool, now: Timestamp) {
     let name = row.key.machine().map(str::to_owned);
-    let machine = name.as_ref().and_then(|name| machines.iter().find(|one| one.name == *name));
+    let machine = index.machine_of(&row.key);
     let is_silent = machine.is_some_and(|machine| machine.state != MachineState::Live);
     if let (Some(banner), Some(name)) = (&mut row.line, &name) {
         let told = machine.filter(|_| is_silent).and_then(|machine| unseen_for(machine, now));

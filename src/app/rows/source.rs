@@ -98,7 +98,7 @@ impl<'a> Source<'a> {
             View::Machines => return Some(machines::row(report.machines.get(at)?, now)),
         };
         let has_process = matches!(self.view, View::Now | View::Windows);
-        machines::mark(&mut row, &report.machines, has_process, now);
+        machines::mark(&mut row, index, has_process, now);
         Some(row)
     }
 

@@ -115,9 +115,12 @@ fn turn(before: &WindowView, now: &WindowView) -> Option<WindowTurn> {
 
 /// Tells each wait once, however long it lasts.
 fn waits(before: &[WindowView], now: &[WindowView], changes: &mut Changes) {
+    let is_same =
+        |one: &WindowView, other: &WindowView| one.key == other.key && waits_since(one) == waits_since(other);
+    let (before, now) = apart(before, now, is_same);
+    let known = by_key(before, |window| &window.key);
     let is_known = |window: &WindowView| {
-        let earlier = before.iter().find(|earlier| earlier.key == window.key);
-        earlier.is_some_and(|earlier| waits_since(earlier) == waits_since(window))
+        known.get(&window.key).is_some_and(|earlier| waits_since(earlier) == waits_since(window))
     };
     let new = now.iter().filter(|window| window.waiting.is_some() && !is_known(window));
     changes.extend(new.map(|window| (Kind::WindowWaits, of_window(window, WindowTurn::Runs))));
