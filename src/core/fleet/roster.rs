@@ -343,7 +343,7 @@ impl Known {
     fn machine(&self, age: Duration, is_blind: bool, is_disputed: bool, now: Timestamp) -> FarMachine {
         let report = self.decoder.report().cloned();
         let presence = if is_blind { Presence::NotSeen } else { self.presence.unwrap_or(Presence::NotSeen) };
-        let (state, detail) = self.standing(presence, age, is_blind);
+        let (state, detail) = self.standing(presence, is_blind);
         let state = if report.is_none() { MachineState::Unreached } else { state };
         let seconds = i64::try_from(age.as_secs()).unwrap_or(i64::MAX / 2);
         let view = MachineView {
@@ -364,8 +364,7 @@ impl Known {
         FarMachine { view, hello, report, tombstones }
     }
 
-    fn standing(&self, presence: Presence, age: Duration, is_blind: bool) -> (MachineState, String) {
-        let seconds = age.as_secs();
+    fn standing(&self, presence: Presence, is_blind: bool) -> (MachineState, String) {
         if let Some(why) = &self.unread {
             return (MachineState::Unreached, why.clone());
         }
@@ -396,10 +395,9 @@ impl Known {
             Presence::Late => {
                 (MachineState::Live, format!("late: it has not beaten for {} s", LATE.as_secs()))
             }
+            // For how long is told beside it: a sentence that counted minutes would have all of the fleet put together anew.
             Presence::NotSeen => {
-                let minutes = (seconds.max(NOT_SEEN.as_secs())) / 60;
-                let ago = if minutes == 0 { "a minute".to_owned() } else { format!("{minutes} min") };
-                (MachineState::Silent, format!("not seen for {ago}"))
+                (MachineState::Silent, format!("it has not beaten for over {} s", NOT_SEEN.as_secs()))
             }
         }
     }

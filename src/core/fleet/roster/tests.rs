@@ -67,7 +67,7 @@ fn what_hosts_tell_is_read_once_and_silence_is_no_death() {
         ("devbox".to_owned(), MachineState::Live, "late: it has not beaten for 25 s".to_owned())
     );
     roster.hosts(vec![], false, at(250, 1_240_000));
-    assert_eq!(state(&roster, 250).2, "not seen for 4 min");
+    assert_eq!(state(&roster, 250).2, "it has not beaten for over 50 s");
     let lost = HostRow { lost_by: Some("oscar".to_owned()), ..row("h1", 3) };
     let mut new = Roster::default();
     new.hosts(vec![lost], true, ReadAt { started: 1_030_000, ..at(80, 1_070_000) });
@@ -81,7 +81,20 @@ fn what_hosts_tell_is_read_once_and_silence_is_no_death() {
     roster.hosts(vec![], false, at(400, 1_390_000));
     assert_eq!(state(&roster, 400).1, MachineState::Live);
     roster.hosts(vec![], false, at(451, 1_441_000));
-    assert_eq!(state(&roster, 451).2, "not seen for 3 min");
+    assert_eq!(state(&roster, 451).2, "it has not beaten for over 50 s");
+}
+
+#[test]
+fn that_a_host_stays_silent_is_no_news() {
+    let mut roster = Roster::default();
+    roster.hosts(vec![row("h1", 3)], true, at(10, 1_000_000));
+    told(&mut roster, "h1", 3);
+    let silent = [100, 1_000, 10_000].map(|steady| {
+        roster.hosts(vec![], false, at(steady, 990_000 + i64::try_from(steady).unwrap() * 1_000));
+        machines(&roster, steady)
+    });
+    assert_eq!(silent[0][0].1, MachineState::Silent);
+    assert!(silent.windows(2).all(|pair| pair[0] == pair[1]), "{silent:?}");
 }
 
 #[test]
