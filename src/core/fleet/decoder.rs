@@ -4,11 +4,15 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use jiff::Timestamp;
+use serde::Deserialize;
+use serde::de::IntoDeserializer;
+use serde::de::value::{Error as NoSuchKind, StrDeserializer};
 
-use crate::core::fleet::line::{Hello, Line, LookEnd, PartId, SCHEMA};
+use crate::core::fleet::line::{Hello, Line, LookEnd, PartId, PartKind, SCHEMA};
 use crate::core::fleet::order::{MOST_REQUESTS, OrderReceipt, Proposal, RawPlans, read_proposal};
 use crate::core::fleet::part::{Part, is_derived};
 use crate::core::model::fixed;
+use crate::core::model::shared::{Texts, sharing};
 use crate::core::model::text::shown;
 use crate::core::model::{
     EndedWindow, Finding, Key, RecordView, Report, ReportHost, SourceHealth, Tombstone,
@@ -94,6 +98,8 @@ pub struct Decoder {
     told: Option<(Timestamp, Vec<EndedWindow>)>,
     is_on_demand: bool,
     answer: Option<Answer>,
+    /// What was read of a look that is not finished yet.
+    texts: Texts,
 }
 
 /// What a machine has answered to what was asked of it.
@@ -128,6 +134,7 @@ impl Decoder {
             told: None,
             is_on_demand: false,
             answer: None,
+            texts: Texts::default(),
         }
     }
 
@@ -186,8 +193,20 @@ impl Decoder {
     pub fn receive(&mut self, line: &[u8]) -> Result<Received, StreamError> {
         let text = String::from_utf8_lossy(line);
         let text = text.trim();
+        let heard = self.read(|decoder| decoder.receive_text(text));
+        if heard == Ok(Received::Look) {
+            // What is read one by one afterwards has hardly anything in common.
+            self.texts = Texts::default();
+        }
+        heard
+    }
+
+    /// Reads something, together with what was read of this look already.
+    fn read<T>(&mut self, read: impl FnOnce(&mut Self) -> Result<T, StreamError>) -> Result<T, StreamError> {
         let words = fixed::count();
-        let heard = self.receive_text(text);
+        let mut texts = std::mem::take(&mut self.texts);
+        let heard = sharing(&mut texts, || read(self));
+        self.texts = texts;
         self.words += fixed::count().saturating_sub(words);
         if self.words > MOST_WORDS {
             return Err(StreamError::TooMuch("words that no claimtop has"));
@@ -204,11 +223,7 @@ impl Decoder {
             return self.greet(hello);
         }
         if let Some(part) = line.part {
-            let bytes = part.is.get().len();
-            match Part::read(part.kind, part.is.get(), &self.machine) {
-                Ok(read) => self.stage(PartId { kind: part.kind, id: part.id }, Some((read, bytes)))?,
-                Err(_) => self.not_understood += 1,
-            }
+            self.told(PartId { kind: part.kind, id: part.id }, part.is.get())?;
             return Ok(Received::Other);
         }
         if let Some(gone) = line.gone {
@@ -280,6 +295,32 @@ impl Decoder {
         Ok(Received::Hello)
     }
 
+    /// Hears a thing of a look, or by `None` that it is there no more, from somewhere that has no lines.
+    ///
+    /// # Errors
+    /// Nothing more of it is to be heard.
+    pub(crate) fn receive_part(&mut self, kind: &str, id: &str, is: Option<&str>) -> Result<(), StreamError> {
+        let Ok(kind) = PartKind::deserialize::<StrDeserializer<'_, NoSuchKind>>(kind.into_deserializer())
+        else {
+            self.not_understood += 1;
+            return Ok(());
+        };
+        let id = PartId { kind, id: id.into() };
+        self.read(|decoder| match is {
+            Some(text) => decoder.told(id, text),
+            None => decoder.stage(id, None),
+        })
+    }
+
+    /// Reads a thing as far as it can be understood.
+    fn told(&mut self, id: PartId, text: &str) -> Result<(), StreamError> {
+        match Part::read(id.kind, text, &self.machine) {
+            Ok(read) => self.stage(id, Some((read, text.len())))?,
+            Err(_) => self.not_understood += 1,
+        }
+        Ok(())
+    }
+
     fn stage(&mut self, id: PartId, told: Option<SizedPart>) -> Result<(), StreamError> {
         self.bytes += id.id.len() + told.as_ref().map_or(0, |(_, bytes)| *bytes);
         if self.bytes > MOST_BYTES {
@@ -294,7 +335,7 @@ impl Decoder {
 
     /// Makes true what was told since the look before.
     fn commit(&mut self, looked: LookEnd) -> Result<(), StreamError> {
-        for (id, told) in self.staged.drain(..) {
+        for (id, told) in std::mem::take(&mut self.staged) {
             match told {
                 Some(told) => self.parts.insert(id, told),
                 None => self.parts.remove(&id),
@@ -356,7 +397,7 @@ impl Decoder {
                 Part::Need(need) => report.needs.push((**need).clone()),
                 Part::LeftOver(left) => report.left_overs.push((**left).clone()),
                 Part::LeftTree(tree) => report.left_trees.push((**tree).clone()),
-                Part::Broken(broken) => report.broken.push(broken.clone()),
+                Part::Broken(broken) => report.broken.push((**broken).clone()),
                 Part::BehindClaim(_) | Part::Tombstone(_) => {}
             }
         }

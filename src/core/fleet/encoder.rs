@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
+use lean_string::LeanString;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
@@ -82,30 +83,30 @@ impl Encoder {
         let records: HashSet<&Key> = report.records().map(|record| &record.key).collect();
         for claim in &report.claims {
             let record = &claim.record;
-            let id = PartId { kind: PartKind::BehindClaim, id: record.key.to_string() };
+            let id = PartId { kind: PartKind::BehindClaim, id: name(&record.key) };
             if !records.contains(&record.key) && !look.seen.contains(&id) {
                 look.say((id.kind, id.id), &*discreet(record))?;
             }
-            look.say((PartKind::Claim, claim.key.to_string()), claim)?;
+            look.say((PartKind::Claim, name(&claim.key)), claim)?;
         }
         for finding in &report.findings {
             look.say((PartKind::Finding, name_of(finding)), &**finding)?;
         }
         for need in &report.needs {
-            look.say_in_order((PartKind::Need, need.key.to_string()), need)?;
+            look.say_in_order((PartKind::Need, name(&need.key)), need)?;
         }
         for left in &report.left_overs {
-            look.say_in_order((PartKind::LeftOver, left.key.to_string()), left)?;
+            look.say_in_order((PartKind::LeftOver, name(&left.key)), left)?;
         }
         for tree in &report.left_trees {
-            look.say((PartKind::LeftTree, tree.key.to_string()), tree)?;
+            look.say((PartKind::LeftTree, name(&tree.key)), tree)?;
         }
         for broken in &report.broken {
-            look.say((PartKind::Broken, broken.key.to_string()), broken)?;
+            look.say((PartKind::Broken, name(&broken.key)), broken)?;
         }
         for stone in tombstones {
             let id = format!("{} {}", stone.id.pid, stone.id.start_ticks);
-            look.say((PartKind::Tombstone, id), stone)?;
+            look.say((PartKind::Tombstone, id.into()), stone)?;
         }
         look.end(report)
     }
@@ -192,7 +193,7 @@ impl Look<'_> {
     /// Says how a source fares. That it counts more or fewer things, such as processes, is no news by itself: it is
     /// said along with whatever is.
     fn source(&mut self, source: &SourceHealth) -> serde_json::Result<()> {
-        let id = PartId { kind: PartKind::Source, id: source.id.clone() };
+        let id = PartId { kind: PartKind::Source, id: source.id.as_str().into() };
         let text = RawValue::from_string(json::to_line(source)?)?;
         let said = self.encoder.said.get(&id).map(|said| said.text.get());
         if said.is_some_and(|said| said != text.get() && without_digits(said) == without_digits(text.get())) {
@@ -224,15 +225,15 @@ impl Look<'_> {
     fn record(&mut self, record: &Arc<RecordView>) -> serde_json::Result<()> {
         let known = self.encoder.records.get(&record.key);
         if known.is_some_and(|known| Arc::ptr_eq(known, record)) {
-            self.seen.insert(PartId { kind: PartKind::Record, id: record.key.to_string() });
+            self.seen.insert(PartId { kind: PartKind::Record, id: name(&record.key) });
             return Ok(());
         }
         self.encoder.records.insert(record.key.clone(), Arc::clone(record));
-        self.say((PartKind::Record, record.key.to_string()), &*discreet(record))
+        self.say((PartKind::Record, name(&record.key)), &*discreet(record))
     }
 
     fn window(&mut self, window: &WindowView) -> serde_json::Result<()> {
-        let id = PartId { kind: PartKind::Window, id: window.key.to_string() };
+        let id = PartId { kind: PartKind::Window, id: name(&window.key) };
         let cost = Cost::of(window);
         self.order.push(id.clone());
         let said = self.encoder.said.get(&id);
@@ -288,7 +289,7 @@ impl Look<'_> {
 }
 
 /// The kind of a thing and what tells it from others of that kind.
-type Name = (PartKind, String);
+type Name = (PartKind, LeanString);
 
 /// Returns a record without this machine's ID, which is nobody's business: its hash stands for it.
 fn discreet(record: &Arc<RecordView>) -> Cow<'_, RecordView> {
@@ -306,10 +307,14 @@ fn discreet(record: &Arc<RecordView>) -> Cow<'_, RecordView> {
 }
 
 /// Names a finding by what it is about, whatever its words are by now.
-fn name_of(finding: &Finding) -> String {
+fn name_of(finding: &Finding) -> LeanString {
     let subjects = finding.subjects.iter().map(Key::as_str);
     let parts: Vec<&str> = [finding.code.name()].into_iter().chain(subjects).collect();
-    Key::derive(KeyKind::Finding, &parts).to_string()
+    name(&Key::derive(KeyKind::Finding, &parts))
+}
+
+fn name(key: &Key) -> LeanString {
+    key.as_str().into()
 }
 
 fn without_digits(text: &str) -> String {

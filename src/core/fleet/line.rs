@@ -4,6 +4,7 @@
 //! could not use.
 
 use jiff::Timestamp;
+use lean_string::LeanString;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use sha2::{Digest, Sha256};
@@ -114,14 +115,14 @@ pub(crate) enum PartKind {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub(crate) struct PartId {
     pub kind: PartKind,
-    pub id: String,
+    pub id: LeanString,
 }
 
 /// A part, unread.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct RawPart<'a> {
     pub kind: PartKind,
-    pub id: String,
+    pub id: LeanString,
     #[serde(borrow)]
     pub is: &'a RawValue,
 }

@@ -15,7 +15,7 @@ use crate::core::model::{
 /// One thing.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Part {
-    Source(SourceHealth),
+    Source(Box<SourceHealth>),
     Window(WindowView),
     Record(Arc<RecordView>),
     BehindClaim(Arc<RecordView>),
@@ -24,7 +24,7 @@ pub(crate) enum Part {
     Need(Box<Need>),
     LeftOver(Box<LeftOver>),
     LeftTree(Box<LeftTree>),
-    Broken(BrokenPath),
+    Broken(Box<BrokenPath>),
     Tombstone(Box<Tombstone>),
 }
 
@@ -76,6 +76,12 @@ impl Part {
             return Err(serde::de::Error::custom("it bears a key that claimtop does not make"));
         }
         keys.into_iter().for_each(|key| *key = key.on(machine));
+        if let Self::Window(window) = &mut part {
+            let WindowFacts { processes, records, claims, .. } = &mut **window;
+            processes.shrink_to_fit();
+            records.shrink_to_fit();
+            claims.shrink_to_fit();
+        }
         Ok(part)
     }
 

@@ -38,14 +38,14 @@ pub(crate) struct HostRow {
 }
 
 /// One row of `claimtop.parts`.
-#[derive(Clone, Debug)]
-pub(crate) struct PartRow {
-    pub(crate) host: String,
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PartRow<'a> {
+    pub(crate) host: &'a str,
     pub(crate) is_whole: bool,
-    pub(crate) kind: String,
-    pub(crate) id: String,
+    pub(crate) kind: &'a str,
+    pub(crate) id: &'a str,
     pub(crate) sequence: i64,
-    pub(crate) payload: Option<String>,
+    pub(crate) payload: Option<&'a str>,
 }
 
 /// When hosts were read.
@@ -85,7 +85,6 @@ struct Known {
     decoder: Decoder,
     tombstones: Arc<[Tombstone]>,
     look: Option<String>,
-    order: Option<String>,
     presence: Option<Presence>,
     /// Why nothing of it is read.
     unread: Option<String>,
@@ -152,14 +151,14 @@ impl Roster {
     }
 
     /// Takes in what these hosts tell.
-    pub(crate) fn parts(&mut self, of: &[(String, i64)], rows: Vec<PartRow>) {
-        let mut by_host: BTreeMap<String, Vec<PartRow>> = BTreeMap::new();
+    pub(crate) fn parts(&mut self, of: &[(String, i64)], rows: Vec<PartRow<'_>>) {
+        let mut by_host: BTreeMap<&str, Vec<PartRow<'_>>> = BTreeMap::new();
         for row in rows {
-            by_host.entry(row.host.clone()).or_default().push(row);
+            by_host.entry(row.host).or_default().push(row);
         }
         for (host, _) in of {
             let Some(known) = self.hosts.get_mut(host) else { continue };
-            known.read(by_host.remove(host).unwrap_or_default());
+            known.read(by_host.remove(host.as_str()).unwrap_or_default());
         }
     }
 
@@ -227,17 +226,7 @@ impl Known {
     fn new(row: HostRow, name: String) -> Self {
         let decoder = Self::greeted(&row, &name);
         let tombstones = Arc::default();
-        Self {
-            row,
-            name,
-            known: 0,
-            decoder,
-            tombstones,
-            look: None,
-            order: None,
-            presence: None,
-            unread: None,
-        }
+        Self { row, name, known: 0, decoder, tombstones, look: None, presence: None, unread: None }
     }
 
     /// Begins to read a host anew.
@@ -262,48 +251,36 @@ impl Known {
         self.row = row;
     }
 
-    fn read(&mut self, rows: Vec<PartRow>) {
+    fn read(&mut self, rows: Vec<PartRow<'_>>) {
         if self.known == 0 || rows.iter().any(|row| row.is_whole) {
-            (self.decoder, self.look, self.order) = (Self::greeted(&self.row, &self.name), None, None);
+            (self.decoder, self.look) = (Self::greeted(&self.row, &self.name), None);
         }
-        let (mut has_look, mut has_order) = (false, false);
+        let (mut has_look, mut order) = (false, None);
         let mut known = self.row.changed;
-        let mut lines = Vec::new();
-        for PartRow { kind, id, sequence, payload, .. } in rows {
-            known = known.max(sequence);
-            match (kind.as_str(), payload) {
-                (LOOK, payload) => (self.look, has_look) = (payload, true),
-                (ORDER, payload) => (self.order, has_order) = (payload, true),
-                (_, Some(payload)) => {
-                    lines.push(format!(
-                        r#"{{"part":{{"kind":{},"id":{},"is":{payload}}}}}"#,
-                        quoted(&kind),
-                        quoted(&id)
-                    ));
-                }
-                (_, None) => {
-                    lines.push(format!(r#"{{"gone":{{"kind":{},"id":{}}}}}"#, quoted(&kind), quoted(&id)))
-                }
+        for row in &rows {
+            known = known.max(row.sequence);
+            match row.kind {
+                LOOK => (self.look, has_look) = (row.payload.map(str::to_owned), true),
+                ORDER => order = row.payload,
+                _ => {}
             }
         }
-        lines.push(self.look_line(has_look, has_order));
         self.known = known;
-        for line in lines {
-            if let Err(error) = self.decoder.receive(line.as_bytes()) {
-                self.unread = Some(error.to_string());
-                return;
-            }
+        let look = self.look_line(has_look, order);
+        let mut parts = rows.iter().filter(|row| ![LOOK, ORDER].contains(&row.kind));
+        let told = parts.try_for_each(|row| self.decoder.receive_part(row.kind, row.id, row.payload));
+        match told.and_then(|()| self.decoder.receive(look.as_bytes())) {
+            Ok(_) => self.tombstones = self.decoder.tombstones().cloned().collect(),
+            Err(error) => self.unread = Some(error.to_string()),
         }
-        self.tombstones = self.decoder.tombstones().cloned().collect();
     }
 
     /// Returns the line that makes true what was read: as the witness told it, or its last one without news.
-    fn look_line(&self, has_look: bool, has_order: bool) -> String {
+    fn look_line(&self, has_look: bool, order: Option<&str>) -> String {
         #[derive(Deserialize)]
         struct At {
             at: Timestamp,
         }
-        let order = self.order.as_deref().filter(|_| has_order);
         let order = order.map(|order| format!(r#","order":{order}"#)).unwrap_or_default();
         let told = self.look.as_deref();
         let at = told
@@ -415,10 +392,6 @@ fn hello(row: &HostRow) -> Hello {
         takes_orders: row.accepts != "never",
         no_orders: None,
     }
-}
-
-fn quoted(text: &str) -> String {
-    json::to_line(&text).unwrap_or_default()
 }
 
 #[cfg(test)]

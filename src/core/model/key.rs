@@ -6,6 +6,9 @@ use lean_string::LeanStr;
 use serde::{Deserialize, Deserializer, Serialize};
 use sha2::{Digest, Sha256};
 
+use crate::core::model::shared;
+use crate::core::model::text::Reader;
+
 /// What a key names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KeyKind {
@@ -85,7 +88,7 @@ impl Key {
 
     /// Returns the same thing's key as it is called from elsewhere: `w-0f21ab3c@devbox`.
     pub(crate) fn on(&self, machine: &str) -> Self {
-        Self(format!("{}@{machine}", self.0).as_str().into())
+        Self(shared::text(&format!("{}@{machine}", self.0)))
     }
 
     /// Returns the key of the thing as its own machine calls it.
@@ -106,7 +109,7 @@ impl Key {
 
 impl<'de> Deserialize<'de> for Key {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        String::deserialize(deserializer).map(|text| Self::typed(&text))
+        deserializer.deserialize_str(Reader).map(Self)
     }
 }
 

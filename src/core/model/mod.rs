@@ -36,6 +36,7 @@ pub(crate) mod report;
 pub(crate) mod row;
 pub(crate) mod secret;
 pub(crate) mod session;
+pub(crate) mod shared;
 pub(crate) mod snapshot;
 pub(crate) mod stop;
 pub(crate) mod story;

@@ -8,7 +8,10 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 
 use lean_string::LeanStr;
+use serde::de::{Error, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use crate::core::model::shared;
 
 /// The most combining marks that one base character may carry on the screen.
 const MAX_MARKS: usize = 3;
@@ -136,7 +139,22 @@ impl Serialize for Untrusted {
 
 impl<'de> Deserialize<'de> for Untrusted {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        String::deserialize(deserializer).map(Self::new)
+        deserializer.deserialize_str(Reader).map(Self)
+    }
+}
+
+/// Reads a text without a copy that is thrown away.
+pub(crate) struct Reader;
+
+impl Visitor<'_> for Reader {
+    type Value = LeanStr;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a string")
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<LeanStr, E> {
+        Ok(shared::text(text))
     }
 }
 

@@ -252,7 +252,7 @@ fn head(row: &Row) -> Option<(ReadAt, Vec<HostRow>)> {
     Some((at, hosts))
 }
 
-fn part(row: &Row) -> Option<PartRow> {
+fn part(row: &Row) -> Option<PartRow<'_>> {
     Some(PartRow {
         host: row.try_get(0).ok()?,
         is_whole: row.try_get(1).ok()?,

@@ -22,9 +22,8 @@ fn row(host: &str, changed: i64) -> HostRow {
     }
 }
 
-fn part(host: &str, kind: &str, payload: Option<&str>, sequence: i64) -> PartRow {
-    let (host, kind) = (host.to_owned(), kind.to_owned());
-    PartRow { host, is_whole: false, kind, id: "a".to_owned(), sequence, payload: payload.map(str::to_owned) }
+fn part<'a>(host: &'a str, kind: &'a str, payload: Option<&'a str>, sequence: i64) -> PartRow<'a> {
+    PartRow { host, is_whole: false, kind, id: "a", sequence, payload }
 }
 
 fn at(steady: u64, server: i64) -> ReadAt {

@@ -51,7 +51,7 @@ impl Serialize for FilePath {
 
 impl<'de> Deserialize<'de> for FilePath {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        String::deserialize(deserializer).map(|path| PathBuf::from(path).into())
+        Untrusted::deserialize(deserializer).map(|text| Self(Form::Text(text)))
     }
 }
 
