@@ -16,7 +16,7 @@ mod stats;
 use std::ffi::OsString;
 use std::time::Duration;
 
-use anyhow::{anyhow, bail};
+use anyhow::{Context, anyhow, bail};
 
 use self::asked::Asked;
 pub(crate) use self::check::check;
@@ -68,13 +68,15 @@ pub(crate) fn answer(asker: Asker, options: &Options, environment: Environment) 
     if patience == 0 {
         return Exit::Fine;
     }
-    std::thread::spawn(move || {
+    let limit = std::thread::Builder::new().spawn(move || {
         std::thread::sleep(Duration::from_millis(patience));
         std::process::exit(0);
     });
     let Ok(settings) = settings(options, environment) else { return Exit::Fine };
     let now = clock::now();
-    let said = input_of(patience, &settings)
+    let said = limit
+        .context("no thread can be started that ends this in time")
+        .and_then(|_| input_of(patience, &settings))
         .and_then(|input| said(asker, &settings, &input, || Machine::of_system(&settings, now)));
     let (said, text) = said.unwrap_or_else(|error| {
         tracing::debug!("guard: {error:#}");
