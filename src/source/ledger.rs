@@ -22,6 +22,7 @@ pub(crate) use crate::source::ledger::lines::{MOST_HOLDS, Told, end_of, holds_of
 use crate::source::ledger::story::Written;
 pub(crate) use crate::source::ledger::story::{Edits, Open, Stories};
 use crate::source::os::fence::{Fence, resolve};
+use crate::source::os::open::error::OpenError;
 use crate::source::os::open::folder::Folder;
 use crate::source::os::open::medium::medium_at;
 use crate::source::os::processes;
@@ -230,6 +231,8 @@ pub(crate) struct Read {
     pub(crate) by_oneself: Vec<String>,
     /// When files were edited whose edits had ended, where they hold again what they held then.
     pub(crate) returned: HashMap<Untrusted, Timestamp>,
+    /// Why there is nothing of all that, where that does not mean that nobody has written anything down.
+    pub(crate) unread: Option<OpenError>,
     stories: Stories,
 }
 
@@ -328,8 +331,11 @@ pub(crate) fn read(
     let mut found = Read::default();
     let Some(top) = tree.text() else { return found };
     let path = ledgers.join(folder_name(top));
-    let Ok(folder) = Folder::open(&path) else { return found };
-    let Ok(mut entries) = folder.entries(is_ledger) else { return found };
+    let opened = Folder::open(&path).and_then(|folder| Ok((folder.entries(is_ledger)?, folder)));
+    let (mut entries, folder) = match opened {
+        Ok(opened) => opened,
+        Err(error) => return Read { unread: Some(error).filter(|error| !error.is_absence()), ..found },
+    };
     entries.truncate(MOST_LEDGERS);
     // What was put aside is older than what took its place.
     entries.sort_by_key(|entry| !entry.name.as_encoded_bytes().ends_with(b".1"));

@@ -1,6 +1,7 @@
 //! `guard` as a hook calls it: below a shell below an agent, which is a shell under an agent's name.
 
 use std::io::{BufRead as _, BufReader, Write as _};
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, Stdio};
 
@@ -507,6 +508,16 @@ fn a_script_asks_who_has_a_file() {
     let (code, said) = check(&pay);
     assert!(code == 1 && said.contains(&format!("PID {}", cart.child.id())), "{said}");
     assert_eq!(check(&repo.join("src")).0, 1, "a folder means all that is in it");
+    // Nobody can tell: that is no "nobody".
+    let strange = std::ffi::OsStr::from_bytes(b"src/p\xffy.rs");
+    assert_eq!(check(&repo.join(strange)).0, 4);
+    let trees = world.path("home/.local/state/claimtop/guard/trees");
+    let tree = std::fs::read_dir(&trees).unwrap().next().unwrap().unwrap().path();
+    std::fs::rename(&tree, world.path("aside")).unwrap();
+    std::fs::write(&tree, "no folder").unwrap();
+    assert_eq!(check(&pay), (4, String::new()));
+    std::fs::remove_file(&tree).unwrap();
+    std::fs::rename(world.path("aside"), &tree).unwrap();
     assert_eq!(check(&repo.join("src/cart.rs")), (0, String::new()));
 }
 

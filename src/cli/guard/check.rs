@@ -20,7 +20,8 @@ use crate::source::os::clock;
 /// Says of each file which living window has edits of it that no commit holds.
 ///
 /// # Errors
-/// The folder in which this runs, or the configuration, cannot be read.
+/// The folder in which this runs, the configuration or what guards have written down cannot be read, or a path has no
+/// name that is text.
 pub(crate) fn check(settings: &Settings, paths: &[PathBuf]) -> Outcome {
     let held = held(settings, paths).map_err(|error| Failure::new(Exit::Failed, error))?;
     for (_, line) in &held {
@@ -38,14 +39,20 @@ fn held(settings: &Settings, paths: &[PathBuf]) -> anyhow::Result<Vec<(Life, Str
         Question { session, cwd, call: None, transcript: None, read: Vec::new(), moment: Moment::Prompt };
     let now = clock::now();
     let asked = Asked::new(settings, &question, Machine::of_system(settings, now)?);
-    let absolute = |path: &PathBuf| std::path::absolute(path).ok()?.to_str().map(str::to_owned);
-    let files: Vec<String> = paths.iter().filter_map(absolute).collect();
+    let absolute = |path: &PathBuf| {
+        let text = std::path::absolute(path)?.to_str().map(str::to_owned);
+        text.with_context(|| format!("{} has a name that is no text", Untrusted::from_path(path)))
+    };
+    let files: Vec<String> = paths.iter().map(absolute).collect::<anyhow::Result<_>>()?;
     let mut lines = Vec::new();
     for (tree, paths) in asked.by_tree(&files) {
         let top = tree.text().context("the working tree has a name that is no text")?;
         let is_below = |path: &str| paths.iter().any(|asked| Path::new(path).starts_with(asked));
         let is_asked = |path: &str| is_below(path) && !asked.exempt.has(path, top);
-        let found = asked.read(&tree, &About::Matching(&is_asked, Takes::WORK));
+        let mut found = asked.read(&tree, &About::Matching(&is_asked, Takes::WORK));
+        if let Some(error) = found.unread.take() {
+            return Err(error.into());
+        }
         let is_held = |held: &str| paths.iter().any(|path| decide::reaches(path, held));
         let wanted = decide::wanted(&found.others, is_held);
         lines.extend(wanted.map(|held| (held.0.life, present::guard::hold(held, top, now))));
