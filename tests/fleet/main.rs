@@ -16,6 +16,8 @@ mod bouncer;
 mod cluster;
 
 mod beats;
+#[path = "../common/program.rs"]
+mod copied;
 mod epochs;
 mod faults;
 mod leo;
