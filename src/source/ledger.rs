@@ -24,6 +24,7 @@ pub(crate) use crate::source::ledger::story::{Edits, Open, Stories};
 use crate::source::os::fence::{Fence, resolve};
 use crate::source::os::open::error::OpenError;
 use crate::source::os::open::folder::Folder;
+use crate::source::os::open::listing::Entry;
 use crate::source::os::open::medium::medium_at;
 use crate::source::os::processes;
 use crate::source::repos::head::{Commit, Held};
@@ -332,131 +333,198 @@ pub(crate) fn read(
     let Some(top) = tree.text() else { return found };
     let path = ledgers.join(folder_name(top));
     let opened = Folder::open(&path).and_then(|folder| Ok((folder.entries(is_ledger)?, folder)));
-    let (mut entries, folder) = match opened {
+    let (entries, folder) = match opened {
         Ok(opened) => opened,
         Err(error) => return Read { unread: Some(error).filter(|error| !error.is_absence()), ..found },
     };
-    entries.truncate(MOST_LEDGERS);
-    // What was put aside is older than what took its place.
-    entries.sort_by_key(|entry| !entry.name.as_encoded_bytes().ends_with(b".1"));
-    let is_local = medium_at(&path) == Medium::Local;
-    let asked = match about {
+    let lines = match about {
         About::Files(files) => AskedLines::naming(files),
         About::Matching(_, _) => AskedLines::All,
     };
-    let (mut ledgers, mut text): (Vec<Ledger>, Vec<u8>) = (Vec::new(), Vec::new());
-    let mut aside = HashMap::new();
-    for entry in entries {
-        if read_end(&folder.path().join(&entry.name), MOST, &mut text).is_none() {
-            continue;
-        }
-        let Some(holder) = holder_of(&text).filter(|holder| holder.tree.raw() == top) else { continue };
-        let edits = asked.edits_of(&text, &mut found.stories);
-        let is_seen = is_seen(&entry.name);
-        // What was put aside is gone on with.
-        let older = aside.get(&entry.name).and_then(|at: &usize| ledgers.get_mut(*at));
-        let before = older.map(|older| std::mem::take(&mut older.holds)).unwrap_or_default();
-        if let Some(newer) = entry.name.to_str().and_then(|name| name.strip_suffix(".1")) {
-            aside.insert(OsString::from(newer), ledgers.len());
-        }
-        let mut holds = holds_of(&text, before);
-        if is_seen {
-            // What it wants for itself by others' records it may have let go of since somebody looked.
-            holds.retain(|held| is_fresh(held, now));
-        }
-        let own_text = (holder.session == *own.session).then(|| text.clone());
-        ledgers.push(Ledger { holder, edits, holds, own_text, is_seen });
-    }
+    let is_local = medium_at(&path) == Medium::Local;
+    let query = Query { tree, own, here, about, now, home, is_local };
+    let ledgers = query.ledgers((&folder, entries), top, &lines, &mut found.stories);
     ledgers.iter().for_each(|ledger| found.stories.add_held(&ledger.edits));
-    let tells = ledgers.iter().filter(|ledger| !ledger.edits.is_empty() || !ledger.holds.is_empty());
-    let telling: HashSet<Untrusted> = tells.map(|ledger| ledger.holder.session.clone()).collect();
-    let mut all: Vec<(LedgerHolder, Edits, Vec<Touched>)> = Vec::new();
-    let mut own_texts = Vec::new();
-    for Ledger { holder, edits, holds, own_text, is_seen } in ledgers {
-        let is_own = own_text.is_some();
-        if !is_own && !telling.contains(&holder.session) {
-            continue;
-        }
-        let is_kin = is_kin(&holder, own, &here.processes);
-        if is_own || is_kin {
-            let is_open = |(path, edits): &(&Untrusted, &Vec<Written>)| {
-                about.has(path.raw()) && edits.iter().any(|edit| found.is_open(path, edit.at, now))
-            };
-            let paths = edits.iter().filter(is_open).map(|(path, _)| path.raw().to_owned());
-            let paths: Vec<String> = paths.take(MOST_EDITS).collect();
-            if is_kin { &mut found.by_kin } else { &mut found.by_oneself }.extend(paths);
-        }
-        if let Some(text) = own_text {
-            let is_this_process = holder.process == own.process;
-            own_texts.push((is_this_process, text));
-            if is_this_process && !is_seen {
-                found.told.holds = holds;
+    let others = query.by_session(ledgers, &lines, &mut found);
+    query.judge(others, &mut found);
+    found
+}
+
+/// What is asked of the ledgers of a working tree.
+struct Query<'a> {
+    tree: &'a Tree,
+    own: &'a Own<'a>,
+    here: &'a Here,
+    about: &'a About<'a>,
+    now: Timestamp,
+    home: &'a Path,
+    /// Whether the ledgers lie where only this machine writes.
+    is_local: bool,
+}
+
+/// What one session has written down: who ran it last, what was edited and what is held.
+type Session = (LedgerHolder, Edits, Vec<Touched>);
+
+impl Query<'_> {
+    /// Reads the ledgers of the working tree with this path.
+    fn ledgers(
+        &self,
+        (folder, mut entries): (&Folder, Vec<Entry>),
+        top: &str,
+        lines: &AskedLines,
+        stories: &mut Stories,
+    ) -> Vec<Ledger> {
+        entries.truncate(MOST_LEDGERS);
+        // What was put aside is older than what took its place.
+        entries.sort_by_key(|entry| !entry.name.as_encoded_bytes().ends_with(b".1"));
+        let (mut ledgers, mut text): (Vec<Ledger>, Vec<u8>) = (Vec::new(), Vec::new());
+        let mut aside = HashMap::new();
+        for entry in entries {
+            if read_end(&folder.path().join(&entry.name), MOST, &mut text).is_none() {
+                continue;
             }
-        } else if !is_kin {
-            match all.iter_mut().find(|(other, _, _)| other.session == holder.session) {
-                // A session that was resumed: the process that runs it now counts.
-                Some((known, before, held)) => {
-                    if life(known, here, is_local) == Life::Alive {
-                        held.extend(holds);
-                    } else {
-                        (*known, *held) = (holder, holds);
-                    }
-                    edits
-                        .into_iter()
-                        .for_each(|(path, mut edits)| before.entry(path).or_default().append(&mut edits));
-                }
-                None => all.push((holder, edits, holds)),
+            let Some(holder) = holder_of(&text).filter(|holder| holder.tree.raw() == top) else { continue };
+            let edits = lines.edits_of(&text, stories);
+            let is_seen = is_seen(&entry.name);
+            // What was put aside is gone on with.
+            let older = aside.get(&entry.name).and_then(|at: &usize| ledgers.get_mut(*at));
+            let before = older.map(|older| std::mem::take(&mut older.holds)).unwrap_or_default();
+            if let Some(newer) = entry.name.to_str().and_then(|name| name.strip_suffix(".1")) {
+                aside.insert(OsString::from(newer), ledgers.len());
             }
+            let mut holds = holds_of(&text, before);
+            if is_seen {
+                // What it wants for itself by others' records it may have let go of since somebody looked.
+                holds.retain(|held| is_fresh(held, self.now));
+            }
+            let own_text = (holder.session == *self.own.session).then(|| text.clone());
+            ledgers.push(Ledger { holder, edits, holds, own_text, is_seen });
         }
+        ledgers
     }
-    // What this very process was told counts before what an earlier one was that ran the session.
-    own_texts.sort_by_key(|(is_this_process, _)| *is_this_process);
-    found.told.by_others_only = own_texts.last().is_some_and(|(is_this_process, _)| !is_this_process);
-    own_texts.iter().for_each(|(_, text)| asked.told_by(text, &mut found.told));
-    let (mut marker, mut ignored) = (None, None);
-    let edited = all.iter().flat_map(|(_, edits, _)| edits.keys());
-    let edited = edited.filter(|path| found.stories.has(path) && about.has(path.raw()));
-    let holds_again = match found.stories.may_return(edited, (now, MOST_EDITS)).as_slice() {
-        [] => HashMap::new(),
-        files => marker.get_or_insert_with(|| tree.marker(now, home)).held_since(files),
-    };
-    for (holder, edits, holds) in all {
+
+    /// Takes out what tells of oneself and of those above and below; returns what others have written down.
+    fn by_session(&self, ledgers: Vec<Ledger>, lines: &AskedLines, found: &mut Read) -> Vec<Session> {
+        let tells = ledgers.iter().filter(|ledger| !ledger.edits.is_empty() || !ledger.holds.is_empty());
+        let telling: HashSet<Untrusted> = tells.map(|ledger| ledger.holder.session.clone()).collect();
+        let mut others: Vec<Session> = Vec::new();
+        let mut own_texts = Vec::new();
+        for Ledger { holder, edits, holds, own_text, is_seen } in ledgers {
+            let is_own = own_text.is_some();
+            if !is_own && !telling.contains(&holder.session) {
+                continue;
+            }
+            let is_kin = is_kin(&holder, self.own, &self.here.processes);
+            if is_own || is_kin {
+                let open = self.open_paths(&edits, found);
+                if is_kin { &mut found.by_kin } else { &mut found.by_oneself }.extend(open);
+            }
+            if let Some(text) = own_text {
+                let is_this_process = holder.process == self.own.process;
+                own_texts.push((is_this_process, text));
+                if is_this_process && !is_seen {
+                    found.told.holds = holds;
+                }
+            } else if !is_kin {
+                self.add(&mut others, (holder, edits, holds));
+            }
+        }
+        // What this very process was told counts before what an earlier one was that ran the session.
+        own_texts.sort_by_key(|(is_this_process, _)| *is_this_process);
+        found.told.by_others_only = own_texts.last().is_some_and(|(is_this_process, _)| !is_this_process);
+        own_texts.iter().for_each(|(_, text)| lines.told_by(text, &mut found.told));
+        others
+    }
+
+    /// Returns which files of these edits were not seen as the last commit has them since.
+    fn open_paths(&self, edits: &Edits, found: &Read) -> Vec<String> {
+        let is_open = |(path, edits): &(&Untrusted, &Vec<Written>)| {
+            self.about.has(path.raw()) && edits.iter().any(|edit| found.is_open(path, edit.at, self.now))
+        };
+        edits.iter().filter(is_open).map(|(path, _)| path.raw().to_owned()).take(MOST_EDITS).collect()
+    }
+
+    /// Adds what a session has written down to what an earlier process of it has.
+    fn add(&self, others: &mut Vec<Session>, (holder, edits, holds): Session) {
+        let known = others.iter_mut().find(|(other, _, _)| other.session == holder.session);
+        let Some((known, before, held)) = known else { return others.push((holder, edits, holds)) };
+        // A session that was resumed: the process that runs it now counts.
+        if life(known, self.here, self.is_local) == Life::Alive {
+            held.extend(holds);
+        } else {
+            (*known, *held) = (holder, holds);
+        }
+        edits.into_iter().for_each(|(path, mut edits)| before.entry(path).or_default().append(&mut edits));
+    }
+
+    /// Says of others whether they live, and of their edits which git has.
+    fn judge(&self, others: Vec<Session>, found: &mut Read) {
+        let (mut marker, mut ignored) = (None, None);
+        let edited = others.iter().flat_map(|(_, edits, _)| edits.keys());
+        let edited = edited.filter(|path| found.stories.has(path) && self.about.has(path.raw()));
+        let holds_again = match found.stories.may_return(edited, (self.now, MOST_EDITS)).as_slice() {
+            [] => HashMap::new(),
+            files => marker.get_or_insert_with(|| self.tree.marker(self.now, self.home)).held_since(files),
+        };
+        for (holder, edits, holds) in others {
+            let mut edits = self.open_edits(edits, &found.stories, &holds_again);
+            // Where nothing is open, which is nearly always, git's files are not read.
+            let asked = self.mark(&mut edits, &mut marker, &mut ignored);
+            let is_cut = asked < edits.len();
+            let edits: Vec<Edit> = edits.into_iter().take(asked).map(|(edit, _)| edit).collect();
+            if !edits.is_empty() || !holds.is_empty() {
+                let life = life(&holder, self.here, self.is_local);
+                found.others.push(Other { holder, life, name: None, doing: None, edits, is_cut, holds });
+            }
+        }
+        found.returned = found.returned_to(&holds_again, self.now);
+    }
+
+    /// Returns the newest edits of what is asked about that had not ended, each with what is written down of it.
+    fn open_edits(
+        &self,
+        edits: Edits,
+        stories: &Stories,
+        holds_again: &HashMap<Untrusted, Short>,
+    ) -> Vec<(Edit, Known)> {
         let open_of = |(path, edits): (Untrusted, Vec<Written>)| {
-            if !about.has(path.raw()) {
+            if !self.about.has(path.raw()) {
                 return None;
             }
-            let open = found.stories.open(&path, &edits, (now, &holds_again))?;
+            let open = stories.open(&path, &edits, (self.now, holds_again))?;
             Some((edit_of(path, open.edit.at), open.known()))
         };
         let mut edits: Vec<(Edit, Known)> = edits.into_iter().filter_map(open_of).collect();
         edits.sort_by(|(one, _), (other, _)| other.at.cmp(&one.at).then_with(|| one.path.cmp(&other.path)));
         edits.truncate(MOST_EDITS);
+        edits
+    }
+
+    /// Marks which of these edits git has, until enough of them are in the way; returns how many were asked about.
+    fn mark(
+        &self,
+        edits: &mut [(Edit, Known)],
+        marker: &mut Option<Marker>,
+        ignored: &mut Option<Option<Ignored>>,
+    ) -> usize {
         let (mut asked, mut in_the_way) = (0, 0);
         for some in edits.chunks_mut(AT_ONCE) {
             if in_the_way >= ENOUGH {
                 break;
             }
-            // Where nothing is open, which is nearly always, git's files are not read.
-            let marker = marker.get_or_insert_with(|| tree.marker(now, home));
+            let marker = marker.get_or_insert_with(|| self.tree.marker(self.now, self.home));
             marker.mark(some.iter_mut().map(|(edit, known)| (edit, *known)));
-            let ignored = ignored.get_or_insert_with(|| tree.ignored(home));
+            let ignored = ignored.get_or_insert_with(|| self.tree.ignored(self.home));
             for (edit, _) in some.iter_mut() {
-                if !about.takes(edit, (marker, ignored)) {
+                if !self.about.takes(edit, (marker, ignored)) {
                     edit.committed = Committed::Unknown;
                 }
             }
             asked += some.len();
             in_the_way += some.iter().filter(|(edit, _)| edit.committed == Committed::No).count();
         }
-        let is_cut = asked < edits.len();
-        let edits: Vec<Edit> = edits.into_iter().take(asked).map(|(edit, _)| edit).collect();
-        if !edits.is_empty() || !holds.is_empty() {
-            let life = life(&holder, here, is_local);
-            found.others.push(Other { holder, life, name: None, doing: None, edits, is_cut, holds });
-        }
+        asked
     }
-    found.returned = found.returned_to(&holds_again, now);
-    found
 }
 
 /// What a guarded window has written down, the newest part of it.
