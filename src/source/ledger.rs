@@ -289,16 +289,17 @@ impl About<'_> {
         if edit.committed != Committed::No || takes == Takes::ALL || takes == Takes::WORK && !is_ignored() {
             return true;
         }
-        match (marker.standing(path), takes.tracked) {
-            (Standing::Unread, _) | (Standing::Known { .. }, Tracked::None) => false,
+        let with_contents = !matches!(takes.tracked, Tracked::None | Tracked::Changed);
+        match (marker.standing(path, with_contents), takes.tracked) {
+            (Standing::Unread, _) | (Standing::Known(_), Tracked::None) => false,
             (Standing::New { is_beside_known }, _) => {
                 let takes_it = if is_ignored() { takes.ignored } else { takes.untracked };
                 takes_it && (is_beside_known || takes.in_new_folders)
             }
-            (Standing::Known { .. }, Tracked::Changed) => true,
-            (Standing::Known { is_in_commit, .. }, Tracked::InCommit) => is_in_commit == Some(true),
-            (Standing::Known { is_staged, .. }, Tracked::Staged) => is_staged == Some(true),
-            (Standing::Known { is_unstaged, .. }, Tracked::Unstaged) => is_unstaged == Some(true),
+            (Standing::Known(_), Tracked::Changed) => true,
+            (Standing::Known(differs), Tracked::InCommit) => differs.is_in_commit == Some(true),
+            (Standing::Known(differs), Tracked::Staged) => differs.is_staged == Some(true),
+            (Standing::Known(differs), Tracked::Unstaged) => differs.is_unstaged == Some(true),
         }
     }
 

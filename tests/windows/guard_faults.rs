@@ -133,6 +133,59 @@ fn a_file_that_may_not_grow_fails_no_hook_and_loses_nothing() {
     assert!(cart.write(&world, &pay, "three\n").is_none() && other.write(&world, &pay, "four\n").is_some());
 }
 
+/// A real disk without room, and one that nobody may write: what stands there is read and nothing is lost; a call that
+/// could not be held up only once is not held up at all.
+#[test]
+fn on_a_full_or_read_only_disk_nothing_fails_and_nothing_is_lost() {
+    let (world, repo, mut cart, mut other) = two_windows();
+    cart.write(&world, &repo.join("src/pay.rs"), "two\n");
+    assert!(other.prompt(&world).unwrap().contains("src/pay.rs"));
+    let guard = world.path("home/.local/state/claimtop/guard");
+    let hook = |name: &str, hook: serde_json::Value| world.write(&format!("hooks/{name}"), &hook.to_string());
+    let stash = hook(
+        "stash",
+        json!({"session_id": "other", "cwd": repo, "hook_event_name": "PreToolUse",
+        "tool_name": "Bash", "tool_input": {"command": "git stash"}}),
+    );
+    let files: Vec<String> = (0..200)
+        .map(|number| {
+            let path = repo.join(format!("src/{number}-{}.rs", "x".repeat(200)));
+            done(&world, &other, "other", &path).display().to_string()
+        })
+        .collect();
+    let script = format!(
+        r#"export HOME={home}
+        ask() {{ {bin} guard --for claude < "$1" || echo "failed $?"; }}
+        cp -a {guard} {kept} && mount -t tmpfs -o size=48k none {guard} && cp -a {kept}/. {guard} || {{ echo skipped; exit; }}
+        for hook in {files}; do ask "$hook"; done; ask {stash}
+        rm -rf {kept} && cp -a {guard} {kept} && umount {guard}
+        mount --bind {guard} {guard} && mount -o remount,bind,ro {guard} || echo "no mount"
+        ask {stash}; ask {first}; {bin} guard check src/pay.rs"#,
+        home = world.path("home").display(),
+        bin = env!("CARGO_BIN_EXE_claimtop"),
+        guard = guard.display(),
+        kept = world.path("kept").display(),
+        files = files.join(" "),
+        stash = stash.display(),
+        first = files[0],
+    );
+    let script = world.write("script", &script);
+    let said = other.run(&world, &format!("--version >/dev/null; unshare -m sh {} 2>&1", script.display()));
+    if said.contains("skipped") || said.contains("unshare") {
+        return eprintln!("skipped: nothing can be mounted here: {said}");
+    }
+    let line = said.lines().next().unwrap_or_default();
+    assert!(said.lines().count() == 1 && line.contains("has uncommitted edits in `src/pay.rs`"), "{said}");
+    // What was written before there was no room is whole.
+    let text = |file: PathBuf| std::fs::read_to_string(file).unwrap();
+    let name = ledger(&world, "other").strip_prefix(&guard).unwrap().to_owned();
+    let (before, full) = (text(guard.join(&name)), text(world.path("kept").join(&name)));
+    assert!(full.starts_with(&before) && full.len() > before.len() + 4_000, "{}", full.len());
+    let torn = full.lines().filter(|line| !line.is_empty() && !line.ends_with('}')).count();
+    assert!(torn <= 1 && !full.contains("199-xxx"), "{torn}: {}", full.len());
+    assert!(other.line(&world, "git stash").unwrap().contains("src/pay.rs"));
+}
+
 /// A ledger that ends anywhere says nothing but what stood in it.
 #[test]
 fn a_ledger_that_was_cut_says_only_what_is_whole() {

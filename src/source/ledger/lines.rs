@@ -181,7 +181,7 @@ pub(super) fn holder_of(text: &[u8]) -> Option<LedgerHolder> {
 pub(crate) fn holds_of(text: &[u8], mut holds: Vec<Touched>) -> Vec<Touched> {
     // Without the brace with which every line begins.
     let has = |begin: &[u8]| begin.get(1..).is_some_and(|word| text.find(word).is_some());
-    if !has(HOLDS) && !has(FREES) {
+    if !has(HOLDS) && (holds.is_empty() || !has(FREES)) {
         return holds;
     }
     let is_asked = |line: &&[u8]| line.starts_with(HOLDS) || line.starts_with(FREES);

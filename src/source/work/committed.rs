@@ -70,7 +70,7 @@ enum Content {
     Unread,
 }
 
-/// How git's index and the commit that is checked out stand to a file.
+/// How git's index stands to a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Standing {
     /// That cannot be told.
@@ -80,13 +80,18 @@ pub(crate) enum Standing {
         /// Whether it has other files of its folder.
         is_beside_known: bool,
     },
-    Known {
-        /// Whether the commit has it; `None` if that cannot be told.
-        is_in_commit: Option<bool>,
-        /// Whether the index has another content than the commit; and whether the file has another than the index.
-        is_staged: Option<bool>,
-        is_unstaged: Option<bool>,
-    },
+    Known(Differs),
+}
+
+/// How a file that the index has, the index and the commit that is checked out differ; `None` for what cannot be told.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Differs {
+    /// Whether the commit has it.
+    pub(crate) is_in_commit: Option<bool>,
+    /// Whether the index has another content than the commit.
+    pub(crate) is_staged: Option<bool>,
+    /// Whether the file has another content than the index.
+    pub(crate) is_unstaged: Option<bool>,
 }
 
 /// What is written down of an edit, beside its moment.
@@ -157,9 +162,9 @@ impl Marker {
         self.kept
     }
 
-    /// Tells how git's index and commit stand to a file.
-    pub(crate) fn standing(&mut self, path: &Path) -> Standing {
-        self.heads().standing(path).unwrap_or(Standing::Unread)
+    /// Tells how git's index stands to a file; how its content and the commit's do only where that is asked for.
+    pub(crate) fn standing(&mut self, path: &Path, with_contents: bool) -> Standing {
+        self.heads().standing(path, with_contents).unwrap_or(Standing::Unread)
     }
 
     /// Marks some edits, each with what is written down of it.
@@ -355,8 +360,8 @@ impl<'a> Heads<'a> {
         self.kept.indexes.entry(place.folder.to_path_buf()).or_insert_with(new)
     }
 
-    /// Tells how git stands to a file; `None` where it lies in no working tree.
-    fn standing(&mut self, path: &Path) -> Option<Standing> {
+    /// Tells how git stands to a file; `None` where that cannot be told.
+    fn standing(&mut self, path: &Path, with_contents: bool) -> Option<Standing> {
         let (folder, tree) = self.tree_of(path)?;
         let place = Place { folder, inside: path.strip_prefix(folder).ok()?, tree: tree? };
         let now = self.now;
@@ -369,6 +374,9 @@ impl<'a> Heads<'a> {
             Staged::Conflict => None,
             Staged::File(name) => Some(name),
         };
+        if !with_contents {
+            return Some(Standing::Known(Differs::default()));
+        }
         let meta = file_at(path);
         let own = meta.and_then(|meta| self.names(path, &meta)).map(|names| names.own);
         self.find_commit(&place);
@@ -378,11 +386,11 @@ impl<'a> Heads<'a> {
             (Some(_), Held::Unread) => None,
             (Some(staged), held) => Some(held != Held::File(staged)),
         };
-        Some(Standing::Known {
+        Some(Standing::Known(Differs {
             is_in_commit: (held != Held::Unread).then_some(held != Held::Nothing),
             is_staged,
             is_unstaged: staged.map_or(Some(true), |staged| Some(own? != staged)),
-        })
+        }))
     }
 
     /// Compares what a file holds with the commit that is checked out.
