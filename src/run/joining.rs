@@ -7,12 +7,12 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use tokio::time::Instant;
+
+use super::pace::Pace;
 use crate::core::model::Report;
 use crate::observe::fleet::Fleet;
 use crate::source::os::clock;
-
-/// How far reports are apart at least, so that a storm elsewhere makes no more than 30 frames a second.
-const APART: Duration = Duration::from_millis(33);
 
 /// How many times what a report has cost, joined and drawn, passes before the next one: a storm elsewhere takes a small
 /// part of one core.
@@ -20,6 +20,10 @@ const SHARE: u32 = 16;
 
 /// How far reports are apart at most, whatever they cost.
 const LONGEST: Duration = Duration::from_millis(400);
+
+/// How far reports may run ahead of that: what another machine says of what was just seen here, as of the end of one of
+/// its own container's processes, waits for nothing.
+const AHEAD: Duration = Duration::from_millis(400);
 
 /// Where the last look at this machine is left for the thread.
 #[derive(Clone)]
@@ -56,25 +60,72 @@ pub(crate) fn start(
     let local = Local { last: Arc::default(), nudge: fleet.nudge(), hurry };
     let looked = local.clone();
     std::thread::Builder::new().name("joiner".to_owned()).spawn(move || {
+        // A storm elsewhere makes no more than 30 frames a second.
+        let mut pace = Pace::new(Instant::now());
+        let mut rests = Rests { outweighed_at: Instant::now() };
         while fleet.wait() {
-            let (began, spent) = (clock::steady(), clock::spent_by_all());
+            let (began, spent) = (Instant::now(), clock::spent_by_all());
             // What was looked at until now is in this report.
             let _ = hurried.try_recv();
             if looked.last().is_some_and(|local| send(Arc::new(fleet.with(&local))).is_break()) {
                 return;
             }
-            std::thread::sleep(APART.saturating_sub(clock::steady() - began));
+            pace.drawn(Instant::now());
+            std::thread::sleep(pace.free_at().saturating_duration_since(Instant::now()));
             let cost = clock::spent_by_all().saturating_sub(spent);
-            let apart = (cost * SHARE).min(LONGEST);
-            fleet.shown_each(if apart > APART { apart } else { Duration::ZERO });
-            pause(apart.saturating_sub(clock::steady() - began), &hurried);
+            let rest = rests.after(began, Instant::now(), cost);
+            fleet.shown_each(rest);
+            pause(rest, &hurried);
         }
     })?;
     Ok(local)
+}
+
+/// How long what is new elsewhere waits for what reports have cost so far.
+struct Rests {
+    /// When they are outweighed.
+    outweighed_at: Instant,
+}
+
+impl Rests {
+    /// Returns how long to wait by now, after a report that was begun then and cost so much.
+    fn after(&mut self, began: Instant, now: Instant, cost: Duration) -> Duration {
+        self.outweighed_at = self.outweighed_at.max(began) + (cost * SHARE).min(LONGEST);
+        self.outweighed_at.saturating_duration_since(now + AHEAD)
+    }
 }
 
 /// Waits for so long, or until there is a new look at this machine.
 fn pause(rest: Duration, hurried: &Receiver<()>) {
     // Whatever ends it, what is new is joined next.
     let _ = hurried.recv_timeout(rest);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const COST: Duration = Duration::from_millis(5);
+
+    /// Joins for so long as often as it may, and returns how often and how much of the time that took.
+    fn storm(during: Duration) -> (u32, f64) {
+        let start = Instant::now();
+        let (mut now, mut count) = (start, 0);
+        let mut rests = Rests { outweighed_at: start };
+        while now < start + during {
+            let began = now;
+            now += COST;
+            now += rests.after(began, now, COST);
+            count += 1;
+        }
+        (count, (COST * count).as_secs_f64() / (now - start).as_secs_f64())
+    }
+
+    #[test]
+    fn a_few_reports_follow_each_other_and_a_storm_takes_a_small_part_of_a_core() {
+        let (few, _) = storm(COST * 4);
+        assert_eq!(few, 4, "what two machines say of one death waits for nothing");
+        let (_, share) = storm(Duration::from_secs(60));
+        assert!(share < 1.1 / f64::from(SHARE), "{share}");
+    }
 }
