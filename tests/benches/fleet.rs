@@ -4,20 +4,26 @@
 #![expect(
     clippy::disallowed_methods,
     clippy::expect_used,
+    clippy::unwrap_used,
     clippy::panic,
+    clippy::indexing_slicing,
     clippy::cast_precision_loss,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
     reason = "a benchmark starts its own server and reads clocks"
 )]
 
 #[path = "../leo/cluster.rs"]
 #[expect(dead_code, reason = "the tests use more of it")]
 mod cluster;
+#[expect(dead_code, reason = "each benchmark uses a part")]
+mod stage;
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::process::{Command, Stdio};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use claimtop::testing::core::{HostId, Next, Publisher};
@@ -27,6 +33,7 @@ use tokio_postgres::types::{ToSql, Type};
 use tokio_postgres::{Client, NoTls};
 
 use crate::cluster::Database;
+use crate::stage::{Screen, World};
 
 /// How many windows a host has.
 const WINDOWS: usize = 50;
@@ -62,7 +69,13 @@ fn main() {
     );
     let mut hosts: Vec<Publisher> = Vec::new();
     for many in [10, 100, 1_000] {
+        let new = many - hosts.len();
         enrol(&database, &mut hosts, many, &window);
+        // Left to autovacuum it would be counted with the beats: new rows are marked as seen by all, once.
+        let before = wal(&database);
+        database.sql("VACUUM (ANALYZE) claimtop.part");
+        let each = (wal(&database) - before) / (new * WINDOWS) as f64;
+        println!("the first vacuum after {new} hosts: {each:.0} WAL bytes for each new window");
         database.sql("CHECKPOINT");
         // The first beats after a checkpoint write whole pages, once in five minutes.
         let before = wal(&database);
@@ -74,6 +87,7 @@ fn main() {
     changes(&database, &mut hosts, &window);
     wire(&database, &mut hosts);
     viewer(&database);
+    screen(&database, &mut hosts);
 }
 
 /// Returns a window as the demo has one.
@@ -87,9 +101,15 @@ fn window() -> Box<RawValue> {
     RawValue::from_string(window.to_string()).expect("JSON")
 }
 
-/// Returns it as another one, with a key of its own.
+/// Returns it as another one, with a key and a session of its own: one session that runs everywhere would be a
+/// collision of all with all.
 fn another(window: &RawValue, number: usize, memory: usize) -> (String, Box<RawValue>) {
-    let mut window: serde_json::Value = serde_json::from_str(window.get()).expect("JSON");
+    let session =
+        |text: &str| serde_json::from_str::<serde_json::Value>(text).ok()?.get("session_id").cloned();
+    let session = session(window.get()).expect("JSON");
+    let own = format!("{number:08x}-0000-4000-8000-000000000000");
+    let text = window.get().replace(session.as_str().expect("a session"), &own);
+    let mut window: serde_json::Value = serde_json::from_str(&text).expect("JSON");
     let key = format!("w-{number:08x}");
     for (name, value) in [
         ("key", serde_json::json!(key)),
@@ -165,32 +185,9 @@ fn measured(database: &Database, hosts: Vec<Publisher>, pages: f64) -> Vec<Publi
     let many = hosts.len();
     let (cpu, written, hot) = (server_cpu(database), wal(database), updates(database));
     let began = Instant::now();
-    let beats = Arc::new(AtomicU64::new(0));
-    let share = many.div_ceil(CONNECTIONS);
     let mut hosts = hosts;
-    std::thread::scope(|scope| {
-        for some in hosts.chunks_mut(share) {
-            let (beats, url) = (Arc::clone(&beats), database.url());
-            scope.spawn(move || {
-                let connection = Connection::open(&url);
-                let apart = BEAT / u32::try_from(some.len()).expect("a number");
-                let mut due = Instant::now();
-                'all: loop {
-                    for witness in some.iter_mut() {
-                        if began.elapsed() > MEASURED {
-                            break 'all;
-                        }
-                        connection.beat(witness);
-                        beats.fetch_add(1, Ordering::Relaxed);
-                        due += apart;
-                        std::thread::sleep(due.saturating_duration_since(Instant::now()));
-                    }
-                }
-            });
-        }
-    });
+    let beats = beating(database, &mut hosts, || std::thread::sleep(MEASURED)) as f64;
     let seconds = began.elapsed().as_secs_f64();
-    let beats = beats.load(Ordering::Relaxed) as f64;
     let cpu = (server_cpu(database) - cpu) / seconds * 100.0;
     let written = (wal(database) - written) / beats;
     std::thread::sleep(Duration::from_secs(2));
@@ -204,6 +201,69 @@ fn measured(database: &Database, hosts: Vec<Publisher>, pages: f64) -> Vec<Publi
         cpu
     );
     hosts
+}
+
+/// Has all hosts beat every 10 s for as long as something takes; returns how often they did.
+fn beating(database: &Database, hosts: &mut [Publisher], during: impl FnOnce()) -> u64 {
+    let (beats, is_over) = (AtomicU64::new(0), AtomicBool::new(false));
+    let share = hosts.len().div_ceil(CONNECTIONS);
+    std::thread::scope(|scope| {
+        for some in hosts.chunks_mut(share) {
+            let (beats, is_over) = (&beats, &is_over);
+            scope.spawn(move || {
+                let connection = Connection::open(&database.url());
+                let apart = BEAT / u32::try_from(some.len()).expect("a number");
+                let mut due = Instant::now();
+                for at in (0..some.len()).cycle() {
+                    if is_over.load(Ordering::Relaxed) {
+                        break;
+                    }
+                    some.get_mut(at).into_iter().for_each(|witness| connection.beat(witness));
+                    beats.fetch_add(1, Ordering::Relaxed);
+                    due += apart;
+                    std::thread::sleep(due.saturating_duration_since(Instant::now()));
+                }
+            });
+        }
+        during();
+        is_over.store(true, Ordering::Relaxed);
+    });
+    beats.into_inner()
+}
+
+/// Prints what the screen takes that shows all of it, while all hosts beat, and then while none does.
+fn screen(database: &Database, hosts: &mut [Publisher]) {
+    let world = World::new();
+    let mut command = world.claimtop();
+    command.arg("--fleet");
+    command.arg(database.url());
+    let all = hosts.len() * WINDOWS;
+    // This machine may have some of its own.
+    let is_all = |picture: &str| {
+        let counted =
+            picture.split(" windows").next().and_then(|before| before.rsplit(' ').next()?.parse().ok());
+        counted.is_some_and(|counted: usize| counted >= all)
+    };
+    let mut opened = None;
+    let at_rest = |screen: &Screen, how: &str| {
+        let before = screen.spent().0;
+        screen.outputs(MEASURED);
+        let cpu = (screen.spent().0 - before) / MEASURED.as_secs_f64() / 10.0;
+        println!("at rest, {how}: {cpu:.2} % of a core, {:.0} MiB", screen.resident_mib());
+    };
+    beating(database, hosts, || {
+        let began = Instant::now();
+        let mut screen = Screen::open(command);
+        let shown = screen.until(is_all);
+        println!("the screen shows {all} windows after {:.2} s", (shown - began).as_secs_f64());
+        // Threads that are not needed any more end by then.
+        screen.outputs(Duration::from_secs(20));
+        at_rest(&screen, "all hosts beat");
+        opened = Some(screen);
+    });
+    let screen = opened.expect("a screen");
+    screen.outputs(Duration::from_secs(80));
+    at_rest(&screen, "no host has beaten for a minute");
 }
 
 /// Returns what the statements of a viewer give and take: its first read, and a poll at rest.
