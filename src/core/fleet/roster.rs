@@ -370,11 +370,11 @@ impl Known {
         match presence {
             Presence::There => (MachineState::Live, String::new()),
             Presence::Late => {
-                (MachineState::Live, format!("late: it has not beaten for {} s", LATE.as_secs()))
+                (MachineState::Live, format!("late: nothing was heard from it for over {} s", LATE.as_secs()))
             }
             // For how long is told beside it: a sentence that counted minutes would have all of the fleet put together anew.
             Presence::NotSeen => {
-                (MachineState::Silent, format!("it has not beaten for over {} s", NOT_SEEN.as_secs()))
+                (MachineState::Silent, format!("nothing was heard from it for over {} s", NOT_SEEN.as_secs()))
             }
         }
     }

@@ -63,10 +63,10 @@ fn what_hosts_tell_is_read_once_and_silence_is_no_death() {
     roster.hosts(vec![], false, at(40, 1_030_000));
     assert_eq!(
         state(&roster, 40),
-        ("devbox".to_owned(), MachineState::Live, "late: it has not beaten for 25 s".to_owned())
+        ("devbox".to_owned(), MachineState::Live, "late: nothing was heard from it for over 25 s".to_owned())
     );
     roster.hosts(vec![], false, at(250, 1_240_000));
-    assert_eq!(state(&roster, 250).2, "it has not beaten for over 50 s");
+    assert_eq!(state(&roster, 250).2, "nothing was heard from it for over 50 s");
     let lost = HostRow { lost_by: Some("oscar".to_owned()), ..row("h1", 3) };
     let mut new = Roster::default();
     new.hosts(vec![lost], true, ReadAt { started: 1_030_000, ..at(80, 1_070_000) });
@@ -80,7 +80,7 @@ fn what_hosts_tell_is_read_once_and_silence_is_no_death() {
     roster.hosts(vec![], false, at(400, 1_390_000));
     assert_eq!(state(&roster, 400).1, MachineState::Live);
     roster.hosts(vec![], false, at(451, 1_441_000));
-    assert_eq!(state(&roster, 451).2, "it has not beaten for over 50 s");
+    assert_eq!(state(&roster, 451).2, "nothing was heard from it for over 50 s");
 }
 
 #[test]
