@@ -121,8 +121,8 @@ impl AskedLines {
                 LedgerLine::Met(met) => drop(told.met.insert(met.path.raw().to_owned(), met)),
                 LedgerLine::Edited(Touched { path, at, .. }) => {
                     told.met.remove(path.raw());
-                    let last = told.edited.entry(path.raw().to_owned()).or_insert(at);
-                    *last = at.max(*last);
+                    // The last that was written down, whatever the clock was set to since.
+                    told.edited.insert(path.raw().to_owned(), at);
                 }
                 LedgerLine::Holder(_)
                 | LedgerLine::Settled(_)
@@ -252,15 +252,16 @@ mod tests {
         let text = ledger(&[
             LedgerLine::HeldUp(HeldUp { others: Vec::new(), at: at(1), call: None }),
             LedgerLine::Met(met(2)),
+            LedgerLine::Edited(touched("/w/a", 9)),
             LedgerLine::Edited(touched("/w/a", 3)),
             LedgerLine::Edited(touched("/w/c", 4)),
         ]);
         let told = |asked: &AskedLines| {
             let mut told = Told::default();
             asked.told_by(&text, &mut told);
-            (told.held_up.len(), told.met.len(), told.edited.into_keys().collect::<Vec<String>>())
+            (told.held_up.len(), told.met.len(), told.edited.into_iter().collect::<Vec<_>>())
         };
-        assert_eq!(told(&AskedLines::naming(&["/w/a".to_owned()])), (1, 0, vec!["/w/a".to_owned()]));
+        assert_eq!(told(&AskedLines::naming(&["/w/a".to_owned()])), (1, 0, vec![("/w/a".to_owned(), at(3))]));
         assert_eq!(told(&AskedLines::All), (1, 1, Vec::new()));
     }
 }

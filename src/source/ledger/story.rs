@@ -130,7 +130,8 @@ impl Stories {
     ) -> Option<Open> {
         match self.0.get(path) {
             Some(story) => last_open(edits, &story.spans(now, holds.get(path).copied())),
-            None => edits.iter().copied().max_by_key(|edit| edit.at).map(Open::from),
+            // What stands in the future was written before the clock was set back, and hides nothing since.
+            None => edits.iter().copied().max_by_key(|edit| (edit.at <= now, edit.at)).map(Open::from),
         }
     }
 }
@@ -237,6 +238,18 @@ mod tests {
         // What was settled by its own edit never was open.
         assert_eq!(open(&edits, &[30], &[], 3), none);
         assert_eq!(open(&edits, &[40, 200], &[], 9), none, "in the future");
+    }
+
+    #[test]
+    fn an_edit_in_the_future_hides_none() {
+        let last = |edits: &[i64]| {
+            let edits: Vec<Written> =
+                edits.iter().map(|second| Written { at: at(*second), upon: None, held: None }).collect();
+            let open = Stories::default().open(&"/w/a".into(), &edits, (at(100), &HashMap::new()));
+            open.map(|open| open.edit.at.as_second())
+        };
+        assert_eq!(last(&[10, 3_700, 90]), Some(90));
+        assert_eq!(last(&[3_700]), Some(3_700));
     }
 
     #[test]
