@@ -1,6 +1,7 @@
 //! Finds in a ledger the few lines that one question needs, without parsing the others.
 
 use std::collections::HashMap;
+use std::ffi::OsStr;
 use std::path::Path;
 
 use bstr::{ByteSlice, Finder};
@@ -13,6 +14,9 @@ use crate::source::ledger::story::{Edits, Stories, Written};
 use crate::source::os::open::plain::{open_plain, read_into};
 use crate::source::repos::objects::{Short, parse_name};
 
+/// The most bytes of one ledger that are read: more than one is ever given.
+pub(super) const MOST: usize = 1 << 20;
+
 /// The most paths that one session can want for itself.
 pub(crate) const MOST_HOLDS: usize = 64;
 
@@ -23,6 +27,11 @@ const SETTLED: &[u8] = br#"{"settled"#;
 const RETURNED: &[u8] = br#"{"returned"#;
 const HOLDS: &[u8] = br#"{"holds"#;
 const FREES: &[u8] = br#"{"frees"#;
+
+/// Returns whether this is the name of a ledger, `{session}.{pid}.{start}.jsonl` or an older part of one.
+pub(crate) fn is_ledger(name: &OsStr) -> bool {
+    name.to_str().is_some_and(|name| name.ends_with(".jsonl") || name.ends_with(".jsonl.1"))
+}
 
 /// What a session was told in a working tree.
 #[derive(Default)]

@@ -1,0 +1,51 @@
+//! Which edits a question is about.
+
+use std::path::Path;
+
+use crate::core::guard::git::{Takes, Tracked};
+use crate::core::model::{Committed, Edit};
+use crate::source::repos::ignored::Ignored;
+use crate::source::work::committed::{Marker, Standing};
+
+/// What is asked about.
+pub(crate) enum About<'a> {
+    /// These files, by their whole paths.
+    Files(&'a [String]),
+    /// Whatever this says of, of these files.
+    Matching(&'a dyn Fn(&str) -> bool, Takes),
+}
+
+impl About<'_> {
+    /// Returns whether an edit is of the files that are asked about: what git ignores only where it is to go.
+    pub(super) fn takes(&self, edit: &Edit, (marker, ignored): (&mut Marker, &mut Option<Ignored>)) -> bool {
+        let path = Path::new(edit.path.raw());
+        let mut is_ignored = || ignored.as_mut().is_some_and(|ignored| ignored.has(path));
+        let takes = match self {
+            Self::Files(_) => Takes::WORK,
+            Self::Matching(_, takes) => *takes,
+        };
+        // How git stands to it costs more to find out.
+        if edit.committed != Committed::No || takes == Takes::ALL || takes == Takes::WORK && !is_ignored() {
+            return true;
+        }
+        let with_contents = !matches!(takes.tracked, Tracked::None | Tracked::Changed);
+        match (marker.standing(path, with_contents), takes.tracked) {
+            (Standing::Unread, _) | (Standing::Known(_), Tracked::None) => false,
+            (Standing::New { is_beside_known }, _) => {
+                let takes_it = if is_ignored() { takes.ignored } else { takes.untracked };
+                takes_it && (is_beside_known || takes.in_new_folders)
+            }
+            (Standing::Known(_), Tracked::Changed) => true,
+            (Standing::Known(differs), Tracked::InCommit) => differs.is_in_commit == Some(true),
+            (Standing::Known(differs), Tracked::Staged) => differs.is_staged == Some(true),
+            (Standing::Known(differs), Tracked::Unstaged) => differs.is_unstaged == Some(true),
+        }
+    }
+
+    pub(super) fn has(&self, path: &str) -> bool {
+        match self {
+            Self::Files(files) => files.iter().any(|file| file == path),
+            Self::Matching(is_asked, _) => is_asked(path),
+        }
+    }
+}

@@ -1,0 +1,138 @@
+//! The working tree that ledgers are of, and what git says of it.
+
+use std::path::{Path, PathBuf};
+
+use jiff::Timestamp;
+use rustix::process::geteuid;
+
+use crate::core::model::ledger::Touched;
+use crate::core::model::text::hex;
+use crate::core::model::{Repo, RepoSort, Untrusted};
+use crate::source::os::fence::{Fence, resolve};
+use crate::source::repos::head::{Commit, Held};
+use crate::source::repos::ignored::Ignored;
+use crate::source::repos::index::{Index, Staged};
+use crate::source::repos::locate::{Located, git_dir, repository_at};
+use crate::source::repos::objects::{Name, short};
+use crate::source::repos::worktrees;
+use crate::source::work::committed::{Marker, just_moved_to, name_held};
+
+/// A working tree, or a folder that lies in none.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Tree {
+    /// Its top, without links.
+    pub(crate) top: PathBuf,
+    located: Option<Located>,
+}
+
+impl Tree {
+    /// Finds the working tree that a folder lies in; the folder may not exist yet.
+    pub(crate) fn of(folder: &Path) -> Option<Self> {
+        if !folder.is_absolute() {
+            return None;
+        }
+        let fence = Fence::default();
+        let folder = resolve(folder);
+        let found = folder
+            .ancestors()
+            .take(64)
+            .find_map(|top| Some((top.to_path_buf(), repository_at(top, &fence)?)));
+        Some(match found {
+            Some((top, located)) => Self { top, located: Some(located) },
+            None => Self { top: folder, located: None },
+        })
+    }
+
+    /// Returns whether git works in it.
+    pub(crate) fn is_repository(&self) -> bool {
+        self.located.is_some()
+    }
+
+    /// Returns its top as text; `None` where that is none.
+    pub(crate) fn text(&self) -> Option<&str> {
+        self.top.to_str()
+    }
+
+    /// Prepares to tell which files git ignores; outside of repositories there are none.
+    pub(super) fn ignored(&self, home: &Path) -> Option<Ignored> {
+        self.located.as_ref().map(|located| Ignored::new(&self.top, &located.common_dir, home))
+    }
+
+    /// Returns whether git knows a file, or anything below a folder, by what its index has.
+    pub(crate) fn knows(&self, path: &Path, now: Timestamp) -> bool {
+        let find = || {
+            let located = self.located.as_ref()?;
+            let inside = path.strip_prefix(&self.top).ok()?;
+            let mut index = Index::new(&self.git_dir()?, &located.common_dir);
+            let is_file = matches!(index.held(inside, now), Staged::File(_) | Staged::Conflict);
+            Some(is_file || index.has_below(inside, now)?)
+        };
+        find().unwrap_or_default()
+    }
+
+    /// Returns whether any of these is in git's folder, or nothing is asked for.
+    pub(crate) fn is_under_way(&self, names: &[&str]) -> bool {
+        let is_there = |own: PathBuf| names.iter().any(|name| own.join(name).symlink_metadata().is_ok());
+        names.is_empty() || self.git_dir().is_some_and(is_there)
+    }
+
+    /// Returns the folder in which git keeps what is this working tree's own.
+    fn git_dir(&self) -> Option<PathBuf> {
+        let located = self.located.as_ref()?;
+        let is_main = located.main.as_ref() == Some(&self.top);
+        if is_main { Some(located.common_dir.clone()) } else { git_dir(&self.top) }
+    }
+
+    /// Returns the commit to which the head has moved within the second of a moment.
+    pub(crate) fn just_moved_to(&self, now: Timestamp) -> Option<Untrusted> {
+        self.moved_to(now).map(|commit| hex(&commit).into())
+    }
+
+    fn moved_to(&self, now: Timestamp) -> Option<Name> {
+        just_moved_to(&self.git_dir()?, now, geteuid().as_raw())
+    }
+
+    /// Says of a file that was edited at a moment what it holds now, by the beginning of the name that git would
+    /// give that, and to which commit without that the head has moved within that second. Outside of repositories
+    /// nothing is told.
+    pub(crate) fn edited(&self, path: &str, at: Timestamp) -> Touched {
+        let located = self.located.as_ref();
+        let held = located.and_then(|_| name_held(Path::new(path)));
+        let without = |commit: &Name| {
+            let inside = Path::new(path).strip_prefix(&self.top).ok()?;
+            let had = Commit::new(*commit, &located?.common_dir).held(inside, at);
+            Some(match had {
+                Held::File(name) => short(&name) != held?,
+                Held::Nothing => true,
+                Held::Unread => false,
+            })
+        };
+        let upon = held.and_then(|_| self.moved_to(at)).filter(|commit| without(commit) == Some(true));
+        Touched {
+            path: path.into(),
+            at,
+            upon: upon.map(|commit| hex(&commit).into()),
+            held: held.map(|held| format!("{held:016x}").into()),
+        }
+    }
+
+    /// Prepares to tell which edits git has.
+    pub(super) fn marker(&self, now: Timestamp, home: &Path) -> Marker {
+        let repo = self.located.as_ref().map(|located| Repo {
+            common_dir: located.common_dir.clone(),
+            sort: RepoSort::Git,
+            worktrees: worktrees::read(located, &Fence::default(), &mut Vec::new()),
+            entire_refs: Vec::new(),
+            users: None,
+        });
+        let plain = if repo.is_none() { vec![Untrusted::from_path(&self.top)] } else { Vec::new() };
+        Marker::new((repo.into_iter().collect(), plain), (now, geteuid().as_raw()), home)
+    }
+}
+
+/// Returns a file's path without links, as text; `None` where that is none.
+pub(crate) fn resolved(path: &str) -> Option<String> {
+    let path = Path::new(path);
+    let folder = resolve(path.parent()?);
+    Some(folder.join(path.file_name()?).to_str()?.to_owned())
+}

@@ -1,0 +1,98 @@
+//! Who asks, who has written a ledger, and whether that process lives.
+
+use std::collections::BTreeMap;
+
+use crate::core::guard::decide::Life;
+use crate::core::judge::agent::Candidates;
+use crate::core::model::ledger::LedgerHolder;
+use crate::core::model::process::MAX_DEPTH;
+use crate::core::model::{ProcessId, Untrusted};
+use crate::source::os::processes;
+
+/// Who asks, so that nobody is warned of himself.
+pub(crate) struct Own<'a> {
+    pub(crate) session: &'a Untrusted,
+    pub(crate) process: Option<ProcessId>,
+    /// The processes above it.
+    pub(crate) above: &'a [ProcessId],
+}
+
+/// Who tells of processes.
+pub(crate) enum Processes {
+    /// The system; these may be agents.
+    System(Candidates),
+    /// A recording: those that run, each with the one above it.
+    Recorded(BTreeMap<ProcessId, Option<ProcessId>>),
+}
+
+impl Processes {
+    /// Returns whether the very process lives; `None` where that cannot be told. Where the inode of its pidfd is known
+    /// that decides, for in another time namespace it is told another start.
+    fn lives(&self, id: ProcessId, pidfd_inode: Option<u64>) -> Option<bool> {
+        match self {
+            Self::System(_) => {
+                let by_inode = pidfd_inode.and_then(|inode| processes::lives_by_inode(id.pid, inode));
+                by_inode.or_else(|| processes::lives(id))
+            }
+            Self::Recorded(running) => Some(running.contains_key(&id)),
+        }
+    }
+
+    /// Returns the inode of a process's pidfd, where there is one.
+    pub(crate) fn pidfd_inode(&self, id: ProcessId) -> Option<u64> {
+        match self {
+            Self::System(_) => processes::pidfd_inode(id),
+            Self::Recorded(_) => None,
+        }
+    }
+
+    fn is_below(&self, process: ProcessId, above: ProcessId) -> bool {
+        match self {
+            Self::System(candidates) => {
+                let table = processes::chain(process.pid, candidates);
+                table.get(process.pid).is_some_and(|found| found.id == process)
+                    && table.get(above.pid).is_some_and(|found| found.id == above)
+            }
+            Self::Recorded(running) => {
+                let parent = |id: &ProcessId| running.get(id).copied().flatten();
+                std::iter::successors(Some(process), parent).take(MAX_DEPTH).any(|one| one == above)
+            }
+        }
+    }
+}
+
+/// The machine, for the identity of processes.
+pub(crate) struct Here {
+    pub(crate) host: Untrusted,
+    pub(crate) boot_id: Option<Untrusted>,
+    pub(crate) pid_namespace: Option<u64>,
+    pub(crate) processes: Processes,
+}
+
+/// Returns whether a ledger is of the very process that asks, or of one that is above it or was below it.
+pub(super) fn is_kin(holder: &LedgerHolder, own: &Own<'_>, processes: &Processes) -> bool {
+    let Some(process) = holder.process else { return false };
+    let is_below = |above: ProcessId| processes.is_below(process, above);
+    // Of one that has ended only its own word tells whose it was.
+    let was_below = |above: ProcessId| holder.above.contains(&above) || is_below(above);
+    own.process == Some(process) || own.above.contains(&process) || own.process.is_some_and(was_below)
+}
+
+/// Returns whether the process that runs a session lives.
+pub(super) fn life(holder: &LedgerHolder, here: &Here, is_local: bool) -> Life {
+    let Some(process) = holder.process.filter(|_| holder.host == here.host) else { return Life::Unknown };
+    match (&holder.boot_id, &here.boot_id) {
+        (Some(then), Some(now)) if then == now => {}
+        // Another boot of this very machine, as nobody else reaches the folder.
+        (Some(_), Some(_)) if is_local => return Life::Dead,
+        (_, _) => return Life::Unknown,
+    }
+    if holder.pid_namespace.is_none() || holder.pid_namespace != here.pid_namespace {
+        return Life::Unknown;
+    }
+    match here.processes.lives(process, holder.pidfd_inode) {
+        Some(true) => Life::Alive,
+        Some(false) => Life::Dead,
+        None => Life::Unknown,
+    }
+}
