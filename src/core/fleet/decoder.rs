@@ -4,11 +4,8 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use jiff::Timestamp;
-use serde::Deserialize;
-use serde::de::IntoDeserializer;
-use serde::de::value::{Error as NoSuchKind, StrDeserializer};
 
-use crate::core::fleet::line::{Hello, Line, LookEnd, PartId, PartKind, SCHEMA};
+use crate::core::fleet::line::{Hello, Line, LookEnd, PartId, SCHEMA};
 use crate::core::fleet::order::{MOST_REQUESTS, OrderReceipt, Proposal, RawPlans, read_proposal};
 use crate::core::fleet::part::{Part, is_derived};
 use crate::core::model::fixed;
@@ -295,17 +292,17 @@ impl Decoder {
         Ok(Received::Hello)
     }
 
-    /// Hears a thing of a look, or by `None` that it is there no more, from somewhere that has no lines.
+    /// Hears a thing of a look, or by `None` that it is there no more, from somewhere that has no lines; without a
+    /// kind it is of one that is not known here.
     ///
     /// # Errors
     /// Nothing more of it is to be heard.
-    pub(crate) fn receive_part(&mut self, kind: &str, id: &str, is: Option<&str>) -> Result<(), StreamError> {
-        let Ok(kind) = PartKind::deserialize::<StrDeserializer<'_, NoSuchKind>>(kind.into_deserializer())
-        else {
+    #[cfg(feature = "postgres")]
+    pub(crate) fn receive_part(&mut self, id: Option<PartId>, is: Option<&str>) -> Result<(), StreamError> {
+        let Some(id) = id else {
             self.not_understood += 1;
             return Ok(());
         };
-        let id = PartId { kind, id: id.into() };
         self.read(|decoder| match is {
             Some(text) => decoder.told(id, text),
             None => decoder.stage(id, None),

@@ -6,10 +6,12 @@ use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
 use serde::Deserialize;
+use serde::de::IntoDeserializer;
+use serde::de::value::Error as NoSuchKind;
 
 use crate::core::fleet::decoder::{Answer, Decoder};
 use crate::core::fleet::far::FarMachine;
-use crate::core::fleet::line::{Hello, Identity, Line, SCHEMA};
+use crate::core::fleet::line::{Hello, Identity, Line, PartId, PartKind, SCHEMA};
 use crate::core::fleet::outbox::{LOOK, ORDER};
 use crate::core::fleet::presence::{GRACE, Grace, LATE, NOT_SEEN, Presence, presence};
 use crate::core::fleet::transport::checked_name;
@@ -46,6 +48,14 @@ pub(crate) struct PartRow<'a> {
     pub(crate) id: &'a str,
     pub(crate) sequence: i64,
     pub(crate) payload: Option<&'a str>,
+}
+
+impl PartRow<'_> {
+    /// Returns its name; `None` where its kind is not known here.
+    fn id(&self) -> Option<PartId> {
+        let kind: Result<PartKind, NoSuchKind> = PartKind::deserialize(self.kind.into_deserializer());
+        Some(PartId { kind: kind.ok()?, id: self.id.into() })
+    }
 }
 
 /// When hosts were read.
@@ -268,7 +278,7 @@ impl Known {
         self.known = known;
         let look = self.look_line(has_look, order);
         let mut parts = rows.iter().filter(|row| ![LOOK, ORDER].contains(&row.kind));
-        let told = parts.try_for_each(|row| self.decoder.receive_part(row.kind, row.id, row.payload));
+        let told = parts.try_for_each(|row| self.decoder.receive_part(row.id(), row.payload));
         match told.and_then(|()| self.decoder.receive(look.as_bytes())) {
             Ok(_) => self.tombstones = self.decoder.tombstones().cloned().collect(),
             Err(error) => self.unread = Some(error.to_string()),
