@@ -1,6 +1,7 @@
 //! What git's index has of a file: what the next commit would have (gitformat-index(5)).
 
 use std::collections::HashMap;
+use std::io::ErrorKind;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
@@ -74,9 +75,16 @@ impl Index {
         if self.renew(now) { Some(self.entries()?.has_below(folder)) } else { None }
     }
 
-    /// Forgets what was read of an earlier version; returns whether there is any now.
+    /// Forgets what was read of an earlier version; returns whether there is anything to read now.
     fn renew(&mut self, now: Timestamp) -> bool {
-        let Some(meta) = look_at(&self.own.join("index")) else { return false };
+        let path = self.own.join("index");
+        let Some(meta) = look_at(&path) else {
+            let is_absent = path.symlink_metadata().is_err_and(|error| error.kind() == ErrorKind::NotFound);
+            // One that is not there is an empty one to git.
+            (self.read, self.held) = (None, HashMap::new());
+            self.entries = is_absent.then(Entries::default);
+            return is_absent;
+        };
         let is_same = |(known, read_at): (FileMeta, Timestamp)| {
             known == meta && (read_at == now || is_sure(read_at, meta.touched_at()))
         };
@@ -120,6 +128,7 @@ fn read(own: &Path, common: &Path) -> Option<Entries> {
 }
 
 /// An index as it was read.
+#[derive(Default)]
 struct Entries {
     bytes: Vec<u8>,
     /// Where each entry begins; they are in the order of their paths.
@@ -325,4 +334,21 @@ fn path_of(entry: &[u8]) -> Option<&[u8]> {
 /// Reads a number, the largest byte first.
 fn number(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0, |number, byte| number << 8 | u64::from(*byte))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_index_that_is_not_there_is_empty_and_one_that_cannot_be_read_is_not() {
+        let own = tempfile::tempdir().unwrap();
+        let now = Timestamp::UNIX_EPOCH;
+        let mut index = Index::new(own.path(), own.path());
+        assert_eq!(index.held(Path::new("a"), now), Staged::Nothing);
+        assert_eq!(index.has_below(Path::new(""), now), Some(false));
+        std::os::unix::fs::symlink("index", own.path().join("index")).unwrap();
+        assert_eq!(index.held(Path::new("a"), now), Staged::Unread);
+        assert_eq!(index.has_below(Path::new(""), now), None);
+    }
 }
