@@ -49,10 +49,7 @@ fn held(settings: &Settings, paths: &[PathBuf]) -> anyhow::Result<Vec<(Life, Str
         let top = tree.text().context("the working tree has a name that is no text")?;
         let is_below = |path: &str| paths.iter().any(|asked| Path::new(path).starts_with(asked));
         let is_asked = |path: &str| is_below(path) && !asked.exempt.has(path, top);
-        let mut found = asked.read(&tree, &About::Matching(&is_asked, Takes::WORK));
-        if let Some(error) = found.unread.take() {
-            return Err(error.into());
-        }
+        let found = asked.read(&tree, &About::Matching(&is_asked, Takes::WORK)).all()?;
         let is_held = |held: &str| paths.iter().any(|path| decide::reaches(path, held));
         let wanted = decide::wanted(&found.others, is_held);
         lines.extend(wanted.map(|held| (held.0.life, present::guard::hold(held, top, now))));

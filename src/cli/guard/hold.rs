@@ -101,10 +101,7 @@ fn has(asked: &Asked<'_>, tree: &Tree, path: &str) -> bool {
 /// Says which living window holds a path, or something above or below it; nothing where none does.
 fn wanted(asked: &Asked<'_>, tree: &Tree, path: &str) -> anyhow::Result<Option<String>> {
     let top = tree.text().context("the working tree has a name that is no text")?;
-    let mut found = asked.read(tree, &About::Matching(&|_| false, Takes::WORK));
-    if let Some(error) = found.unread.take() {
-        return Err(error.into());
-    }
+    let found = asked.read(tree, &About::Matching(&|_| false, Takes::WORK)).all()?;
     let other = decide::wanted(&found.others, |held| reaches(path, held));
     Ok(other.map(|held| {
         let who = present::guard::hold(held, top, asked.now);

@@ -70,12 +70,17 @@ pub(crate) enum Reach {
     PathsOrTree(Vec<String>),
 }
 
+/// Returns whether a path may stand for others as well (glob(7)).
+pub(crate) fn is_pattern(path: &str) -> bool {
+    path.contains(['*', '?', '['])
+}
+
 impl GitCall {
     /// Settles what it reaches by what is there, or known to git.
     pub(crate) fn among(self, is_there: impl Fn(&str) -> bool) -> Self {
         let Reach::PathsOrTree(mut paths) = self.reach else { return self };
         // A commit's name has none of these characters.
-        let is_path = |path: &String| is_there(path) || path.contains(['*', '?', '[']);
+        let is_path = |path: &String| is_there(path) || is_pattern(path);
         let (reach, tracked) = match paths.len() {
             _ if paths.iter().all(is_path) => (Reach::Paths(paths), Tracked::Unstaged),
             0 | 1 => (Reach::Tree, self.takes.tracked),
@@ -237,8 +242,7 @@ impl<'a> Arguments<'a> {
     }
 
     fn has(&self, long: &[&str]) -> bool {
-        let name = |option: &&str| option.split_once('=').map_or(*option, |(name, _)| name).to_owned();
-        self.options.iter().any(|option| long.contains(&name(option).as_str()))
+        self.options.iter().any(|option| long.contains(&option.split('=').next().unwrap_or_default()))
     }
 
     fn has_short(&self, letter: char) -> bool {

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use jiff::Timestamp;
 
+use crate::core::guard::git::is_pattern;
 use crate::core::model::{
     ClaimStatus, ClaimView, Committed, Edit, Report, ResourceKind, Untrusted, WindowView,
 };
@@ -49,7 +50,7 @@ fn held_by<'a>(claim: &'a ClaimView, window: &'a WindowView) -> Option<&'a str> 
         _ if !is_held => None,
         ResourceKind::Files => {
             let path = id.strip_suffix("/**").unwrap_or(id);
-            let is_plain = path.starts_with('/') && path.len() > 1 && !path.contains(['*', '?', '[']);
+            let is_plain = path.starts_with('/') && path.len() > 1 && !is_pattern(path);
             is_plain.then_some(path)
         }
         ResourceKind::WorkItem | ResourceKind::Task | ResourceKind::Worktree => {

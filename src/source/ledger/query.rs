@@ -46,11 +46,19 @@ pub(crate) struct Read {
     /// When files were edited whose edits had ended, where they hold again what they held then.
     pub(crate) returned: HashMap<Untrusted, Timestamp>,
     /// Why there is nothing of all that, where that does not mean that nobody has written anything down.
-    pub(crate) unread: Option<OpenError>,
+    unread: Option<OpenError>,
     stories: Stories,
 }
 
 impl Read {
+    /// Returns it where it can be relied on: that it finds nothing means then that nobody has written anything down.
+    ///
+    /// # Errors
+    /// The ledgers cannot be read.
+    pub(crate) fn all(mut self) -> Result<Self, OpenError> {
+        self.unread.take().map_or(Ok(self), Err)
+    }
+
     /// Returns whether a file was not seen as the last commit has it since an edit.
     pub(crate) fn is_open(&self, path: &Untrusted, at: Timestamp, now: Timestamp) -> bool {
         self.stories.is_open(path, at, now)

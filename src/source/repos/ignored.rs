@@ -9,6 +9,7 @@ use gix_ignore::glob::wildmatch;
 use gix_ignore::glob::wildmatch::Mode;
 use gix_ignore::search::Ignore;
 
+use crate::core::guard::git::is_pattern;
 use crate::source::os::open::plain::small;
 
 /// The largest file of patterns that is read, in bytes.
@@ -82,7 +83,7 @@ fn excludes(search: &Search, inside: &Path, is_folder: bool) -> bool {
 
 /// Returns whether a path is one of those that a pattern of git's names (gitglossary(7), "pathspec").
 pub(crate) fn is_matched(pattern: &str, path: &str) -> bool {
-    pattern.contains(['*', '?', '[']) && wildmatch(pattern.into(), path.into(), Mode::empty())
+    is_pattern(pattern) && wildmatch(pattern.into(), path.into(), Mode::empty())
 }
 
 #[cfg(test)]

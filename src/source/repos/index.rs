@@ -186,7 +186,7 @@ impl Entries {
     fn upon(self, base: Self) -> Option<Self> {
         let Link { deleted, replaced, .. } = self.link?;
         let is_set = |bits: &[bool], at: usize| bits.get(at).copied().unwrap_or_default();
-        let mut own = self.places.iter().filter_map(|at| self.bytes.get(*at..)).peekable();
+        let mut own = self.places.iter().filter_map(|at| self.bytes.get(*at..));
         let mut entries: Vec<Vec<u8>> = Vec::new();
         for (number, place) in base.places.iter().enumerate() {
             let shared = base.bytes.get(*place..)?;
