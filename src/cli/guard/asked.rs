@@ -12,7 +12,7 @@ use crate::act::ledger;
 use crate::cli::settings::Settings;
 use crate::config::guard::{Held, HoldUps, Levels};
 use crate::core::guard::decide::{self, Exempt, Holding, Life, Other};
-use crate::core::guard::git::Takes;
+use crate::core::guard::git::reach::Takes;
 use crate::core::model::Untrusted;
 use crate::core::model::ledger::{Briefed, HeldUp, LedgerHolder, LedgerLine, Touched};
 use crate::format::answers::{Calls, is_same_answer};

@@ -10,7 +10,7 @@ use crate::cli::failure::{Exit, Failure, Outcome};
 use crate::cli::output::print;
 use crate::cli::settings::Settings;
 use crate::core::guard::decide::{self, Life};
-use crate::core::guard::git::Takes;
+use crate::core::guard::git::reach::Takes;
 use crate::core::model::Untrusted;
 use crate::format::guard::{Moment, Question};
 use crate::present;

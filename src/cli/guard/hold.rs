@@ -11,7 +11,7 @@ use crate::cli::output::print;
 use crate::cli::settings::Settings;
 use crate::config::Access;
 use crate::core::guard::decide::{self, reaches};
-use crate::core::guard::git::Takes;
+use crate::core::guard::git::reach::Takes;
 use crate::core::model::ledger::{LedgerLine, Touched};
 use crate::core::model::{ProcessId, Untrusted};
 use crate::format::guard::{Moment, Question};

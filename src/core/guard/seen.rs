@@ -4,7 +4,7 @@ use std::path::Path;
 
 use jiff::Timestamp;
 
-use crate::core::guard::git::is_pattern;
+use crate::core::guard::git::reach::is_pattern;
 use crate::core::model::{
     ClaimStatus, ClaimView, Committed, Edit, Report, ResourceKind, Untrusted, WindowView,
 };

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::core::guard::git::{Takes, Tracked};
+use crate::core::guard::git::reach::{Takes, Tracked};
 use crate::core::model::{Committed, Edit};
 use crate::source::repos::ignored::Ignored;
 use crate::source::work::committed::{Marker, Standing};

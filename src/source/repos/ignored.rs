@@ -9,7 +9,7 @@ use gix_ignore::glob::wildmatch;
 use gix_ignore::glob::wildmatch::Mode;
 use gix_ignore::search::Ignore;
 
-use crate::core::guard::git::is_pattern;
+use crate::core::guard::git::reach::is_pattern;
 use crate::source::os::open::plain::small;
 
 /// The largest file of patterns that is read, in bytes.

@@ -1,0 +1,125 @@
+//! What stands behind a verb of git: options, words and paths.
+
+use crate::core::guard::folder::joined;
+use crate::core::guard::git::reach::Reach;
+
+/// What stands behind a verb.
+pub(super) struct Arguments<'a> {
+    folder: &'a str,
+    /// The long options, without values that are words of their own.
+    pub(super) options: Vec<&'a str>,
+    /// The letters of the short ones.
+    pub(super) letters: Vec<char>,
+    /// The other words before `--`.
+    pub(super) words: Vec<&'a str>,
+    /// Those after it, if it is there.
+    pub(super) paths: Option<Vec<&'a str>>,
+    /// The patterns of what `clean` leaves.
+    pub(super) excluded: Vec<&'a str>,
+}
+
+/// The options of a verb that have a value: letters of which it is the rest of the word or the next one, letters of
+/// which it can only be the rest of the word, and words of which it is the next.
+struct Valued(&'static str, &'static str, &'static [&'static str]);
+
+fn valued(verb: &str) -> Valued {
+    match verb {
+        "commit" => Valued(
+            "mFcCt",
+            "uS",
+            &[
+                "--message", "--file", "--author", "--date", "--template", "--fixup", "--squash",
+                "--cleanup", "--reuse-message", "--reedit-message", "--trailer",
+            ],
+        ),
+        "stash" => Valued("m", "", &["--message"]),
+        "checkout" => Valued("bB", "t", &["--orphan", "--conflict"]),
+        "switch" => Valued("cC", "t", &["--create", "--force-create", "--orphan", "--conflict"]),
+        "restore" => Valued("s", "", &["--source", "--conflict"]),
+        "clean" => Valued("e", "", &["--exclude"]),
+        "rebase" => {
+            Valued("xsX", "CS", &["--exec", "--strategy", "--strategy-option", "--onto", "--whitespace"])
+        }
+        "merge" => Valued(
+            "mFsX",
+            "S",
+            &["--message", "--file", "--strategy", "--strategy-option", "--into-name", "--cleanup"],
+        ),
+        _ => Valued("", "", &[]),
+    }
+}
+
+impl<'a> Arguments<'a> {
+    pub(super) fn of(verb: &str, rest: &[&'a str], folder: &'a str) -> Self {
+        let Valued(with_value, with_rest, long) = valued(verb);
+        let (mut options, mut letters, mut words) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut paths, mut excluded) = (None, Vec::new());
+        let mut rest = rest.iter().copied();
+        while let Some(word) = rest.next() {
+            if word == "--" {
+                paths = Some(rest.collect());
+                break;
+            }
+            if word.starts_with("--") {
+                options.push(word);
+                if word == "--exclude" {
+                    excluded.extend(rest.next());
+                } else if long.contains(&word) {
+                    rest.next();
+                } else {
+                    excluded.extend(word.strip_prefix("--exclude="));
+                }
+            } else if let Some(cluster) = word.strip_prefix('-').filter(|cluster| !cluster.is_empty()) {
+                let ends =
+                    |(_, letter): &(usize, char)| with_value.contains(*letter) || with_rest.contains(*letter);
+                let end = cluster.char_indices().find(ends);
+                let own = end.map_or(cluster, |(at, letter)| {
+                    cluster.get(..at + letter.len_utf8()).unwrap_or_default()
+                });
+                letters.extend(own.chars());
+                let value = cluster.get(own.len()..).filter(|value| !value.is_empty());
+                let value = match end {
+                    Some((_, letter)) if with_value.contains(letter) => value.or_else(|| rest.next()),
+                    _ => None,
+                };
+                excluded.extend(value.filter(|_| verb == "clean"));
+            } else {
+                words.push(word);
+            }
+        }
+        Self { folder, options, letters, words, paths, excluded }
+    }
+
+    pub(super) fn has(&self, long: &[&str]) -> bool {
+        self.options.iter().any(|option| long.contains(&option.split('=').next().unwrap_or_default()))
+    }
+
+    pub(super) fn has_short(&self, letter: char) -> bool {
+        self.letters.contains(&letter)
+    }
+
+    pub(super) fn absolute(&self, paths: &[&str]) -> Option<Vec<String>> {
+        // Words that begin with `:` mean more to git than a path.
+        let path = |path: &&str| if path.starts_with(':') { None } else { joined(self.folder, path) };
+        paths.iter().map(path).collect()
+    }
+
+    /// Reaches the paths that are given.
+    pub(super) fn paths(&self, paths: &[&str]) -> Option<Reach> {
+        // The top of the working tree.
+        let is_top = |path: &&str| matches!(*path, ":/" | ":/." | ":(top)" | ":(top).");
+        if paths.iter().any(is_top) && paths.iter().all(|path| is_top(path) || !path.starts_with(':')) {
+            return Some(Reach::Tree);
+        }
+        self.absolute(paths).filter(|paths| !paths.is_empty()).map(Reach::Paths)
+    }
+
+    /// Reaches the paths that are given, or the whole tree.
+    pub(super) fn paths_or_tree(&self, paths: &[&str]) -> Option<Reach> {
+        if paths.is_empty() { Some(Reach::Tree) } else { self.paths(paths) }
+    }
+
+    pub(super) fn all_paths(&self) -> Vec<&'a str> {
+        self.words.iter().chain(self.paths.iter().flatten()).copied().collect()
+    }
+}

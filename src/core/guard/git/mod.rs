@@ -1,0 +1,227 @@
+//! The calls of git that reach into what others have not committed.
+
+mod arguments;
+pub(crate) mod reach;
+mod verbs;
+
+use crate::core::guard::folder::joined;
+use crate::core::guard::git::arguments::Arguments;
+use crate::core::guard::git::reach::{Reach, Takes, Tracked, is_pattern};
+use crate::core::guard::git::verbs::{ends, reach_of};
+use crate::core::guard::shell::{Command, commands};
+
+/// One such call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct GitCall {
+    /// The folder that it works in, absolute.
+    pub(crate) folder: String,
+    /// What it does, such as `stash`.
+    pub(crate) verb: &'static str,
+    /// Where it reaches.
+    pub(crate) reach: Reach,
+    /// Which files it takes there.
+    pub(crate) takes: Takes,
+    /// Patterns of what it leaves all the same, as in a file of what git ignores.
+    pub(crate) spares: Vec<String>,
+    /// What of these is in git's folder while there is anything to end; nothing where it does not end anything.
+    pub(crate) during: &'static [&'static str],
+}
+
+impl GitCall {
+    /// Settles what it reaches by what is there, or known to git.
+    pub(crate) fn among(self, is_there: impl Fn(&str) -> bool) -> Self {
+        let Reach::PathsOrTree(mut paths) = self.reach else { return self };
+        // A commit's name has none of these characters.
+        let is_path = |path: &String| is_there(path) || is_pattern(path);
+        let (reach, tracked) = match paths.len() {
+            _ if paths.iter().all(is_path) => (Reach::Paths(paths), Tracked::Unstaged),
+            0 | 1 => (Reach::Tree, self.takes.tracked),
+            _ => (Reach::Paths(paths.split_off(1)), Tracked::InCommit),
+        };
+        Self { reach, takes: Takes { tracked, ..self.takes }, ..self }
+    }
+}
+
+/// Stands for a word that only the shell knows; no argument of a program can have this byte.
+const UNKNOWN: &str = "\0";
+
+/// Returns the calls of git in a shell line that reach into what others have not committed.
+pub(crate) fn git_calls(line: &str, folder: &str) -> Vec<GitCall> {
+    // Most lines have nothing to do with it.
+    if !line.contains("git") {
+        return Vec::new();
+    }
+    commands(line, folder).iter().filter_map(call).collect()
+}
+
+fn call(command: &Command) -> Option<GitCall> {
+    let words: Vec<&str> = command.words.iter().map(|word| word.as_deref().unwrap_or(UNKNOWN)).collect();
+    let (program, mut rest) = words.split_first()?;
+    if program.rsplit('/').next() != Some("git") {
+        return None;
+    }
+    let mut folder = command.folder.clone();
+    let verb = loop {
+        let (first, after) = rest.split_first()?;
+        rest = match *first {
+            "-C" => {
+                let (to, after) = after.split_first()?;
+                folder = joined(&folder, to)?;
+                after
+            }
+            "-c" => after.get(1..)?,
+            "-p" | "-P" | "--paginate" | "--no-pager" | "--no-optional-locks" | "--literal-pathspecs" => {
+                after
+            }
+            option if option.starts_with('-') || option == UNKNOWN => return None,
+            verb => {
+                rest = after;
+                break verb;
+            }
+        };
+    };
+    if rest.iter().any(|word| matches!(*word, "-h" | "--help")) {
+        return None;
+    }
+    // What is not known is not judged, but for the text of a message.
+    let arguments = Arguments::of(verb, rest, &folder);
+    let is_elsewhere = arguments.options.iter().any(|option| option.starts_with("--pathspec-from-file"));
+    if arguments.all_paths().contains(&UNKNOWN) || arguments.excluded.contains(&UNKNOWN) || is_elsewhere {
+        return None;
+    }
+    let ends = ends(verb, &arguments);
+    let during = ends.map_or(&[][..], |(_, _, during)| during);
+    let (verb, reach, takes) = match ends {
+        Some((verb, tracked, _)) => (verb, Reach::Tree, Takes::known(tracked)),
+        None => reach_of(verb, &arguments)?,
+    };
+    let spares = arguments.excluded.iter().map(|pattern| (*pattern).to_owned()).collect();
+    Some(match (verb, &reach) {
+        // It is another working tree that goes.
+        ("worktree remove", Reach::Paths(paths)) => {
+            let folder = paths.first()?.clone();
+            GitCall { folder, verb, reach: Reach::Tree, takes: Takes::ALL, spares, during }
+        }
+        _ => GitCall { folder, verb, reach, takes, spares, during },
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(line: &str, expected: &str) {
+        let told = |call: &GitCall| {
+            let reach = match &call.reach {
+                Reach::Tree => "all".to_owned(),
+                Reach::Paths(paths) => paths.join(" "),
+                Reach::PathsOrTree(paths) => format!("{} or all", paths.join(" ")),
+            };
+            let Takes { tracked, untracked, ignored, .. } = call.takes;
+            let takes = match (tracked != Tracked::None, untracked, ignored) {
+                (true, false, false) => "",
+                (true, true, false) => "with new files",
+                (true, true, true) => "with new and ignored files",
+                (false, true, false) => "of new files",
+                (false, true, true) => "of new and ignored files",
+                (false, false, true) => "of ignored files",
+                odd => panic!("{odd:?}"),
+            };
+            format!("{} in {}: {reach} {takes}", call.verb, call.folder).trim_end().to_owned()
+        };
+        let found: Vec<String> = git_calls(line, "/w").iter().map(told).collect();
+        assert_eq!(found.join("; "), expected, "{line}");
+    }
+
+    #[test]
+    fn what_takes_the_whole_tree_is_known() {
+        check("git stash", "stash in /w: all");
+        check("git -C x stash push -u", "stash in /w/x: all with new files");
+        check("git --no-pager -c a=b stash save wip", "stash in /w: all");
+        check("git checkout main", "checkout in /w: /w/main or all");
+        check("git checkout -b new", "checkout in /w: all");
+        check("git checkout -b new origin/main", "checkout in /w: all");
+        check("git switch -c new", "switch in /w: all");
+        check("git reset --hard HEAD~1", "reset in /w: all");
+        check("git clean -fdx", "clean in /w: /w of new and ignored files");
+        check("git clean -f -x", "clean in /w: /w of new and ignored files");
+        check("git clean -fdX", "clean in /w: /w of ignored files");
+        check("git stash -a", "stash in /w: all with new and ignored files");
+        check("git add -Af", "add -A in /w: all with new and ignored files");
+        check("git restore .", "restore in /w: /w");
+        check("git rebase main && git merge x", "rebase in /w: all; merge in /w: all");
+        check("git commit -am 'x y'", "commit -a in /w: all");
+        check("git commit --all -m x", "commit -a in /w: all");
+        check("git commit -am \"$(cat <<'EOF'\nx\nEOF\n)\"", "commit -a in /w: all");
+        check("git add -A", "add -A in /w: all with new files");
+        check("git add .", "add -A in /w: /w with new files");
+        check("git read-tree -u --reset HEAD", "read-tree in /w: all");
+        check("git pull --rebase --autostash", "pull --autostash in /w: all");
+        check("git checkout -f HEAD", "checkout in /w: /w/HEAD or all");
+        check("git worktree remove --force ../x", "worktree remove in /x: all with new and ignored files");
+        check("/usr/bin/git stash", "stash in /w: all");
+    }
+
+    #[test]
+    fn what_takes_paths_takes_only_these() {
+        check("git checkout -- a.rs b.rs", "checkout in /w: /w/a.rs /w/b.rs");
+        check("git checkout HEAD~1 -- a.rs", "checkout in /w: /w/a.rs");
+        check("git restore -s HEAD~1 src", "restore in /w: /w/src");
+        check("git stash push -m wip -- a.rs", "stash in /w: /w/a.rs");
+        check("git stash push a.rs", "stash in /w: /w/a.rs");
+        check("git clean -fd build", "clean in /w: /w/build of new files");
+        check("git rm -rf src a.rs", "rm -f in /w: /w/src /w/a.rs");
+    }
+
+    #[test]
+    fn what_loses_nobody_anything_passes() {
+        for line in [
+            "git checkout HEAD",
+            "git checkout @",
+            "git checkout -q HEAD",
+            "git reset --keep HEAD~1",
+            "git restore",
+            "git commit -uall -m x",
+            "git clean -fd -e $keep",
+            "git restore --pathspec-from-file=x",
+            "git rm a.rs",
+            "git rm -f --cached a.rs",
+            "git rm -nf a.rs",
+            "git read-tree HEAD",
+            "git pull",
+            "git pull --rebase",
+            "git status",
+            "git diff",
+            "git log",
+            "git show stash",
+            "git add a.rs",
+            "git commit -m 'stash -a'",
+            "git commit -ma",
+            "git stash list",
+            "git stash pop",
+            "git stash show -p",
+            "git reset",
+            "git reset --soft HEAD~1",
+            "git clean -nfd",
+            "git clean -d",
+            "git restore --staged .",
+            "git rebase --continue",
+            "git merge --quit",
+            "git worktree add ../x",
+            "git worktree remove ../x",
+            "git branch -D x",
+            "git checkout --help",
+            "gits stash",
+            "echo git stash",
+            "git --git-dir=/x stash",
+            "git --work-tree /x stash",
+            "GIT_DIR=/x git stash",
+            "git checkout $branch",
+            "git restore ':(top)a'",
+            "grep 'git stash' x",
+        ] {
+            check(line, "");
+        }
+    }
+}

@@ -1,0 +1,56 @@
+//! Where a call of git reaches, and which files it takes there.
+
+/// Which files a call of git takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Takes {
+    /// Those that git knows.
+    pub(crate) tracked: Tracked,
+    /// Those that it neither knows nor ignores.
+    pub(crate) untracked: bool,
+    /// Those that it ignores.
+    pub(crate) ignored: bool,
+    /// Whether it takes files that git does not know also from folders of which it knows none.
+    pub(crate) in_new_folders: bool,
+}
+
+/// Which of the edited files that git knows a call takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Tracked {
+    None,
+    /// All that are not as the commit has them.
+    Changed,
+    /// Of these those that the commit has at all.
+    InCommit,
+    /// Those of which the index has another content than the commit.
+    Staged,
+    /// Those that are not as the index has them.
+    Unstaged,
+}
+
+impl Takes {
+    pub(crate) const ALL: Self =
+        Self { tracked: Tracked::Changed, untracked: true, ignored: true, in_new_folders: true };
+    /// All that somebody may want to commit.
+    pub(crate) const WORK: Self = Self { ignored: false, ..Self::ALL };
+
+    pub(super) const fn known(tracked: Tracked) -> Self {
+        Self { tracked, untracked: false, ..Self::WORK }
+    }
+}
+
+/// What a call of git reaches.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Reach {
+    /// The whole working tree.
+    Tree,
+    /// These paths, absolute, and what lies below them.
+    Paths(Vec<String>),
+    /// These paths if they are there. Else the first names a commit, and it reaches the others, or else the whole
+    /// working tree.
+    PathsOrTree(Vec<String>),
+}
+
+/// Returns whether a path may stand for others as well (glob(7)).
+pub(crate) fn is_pattern(path: &str) -> bool {
+    path.contains(['*', '?', '['])
+}

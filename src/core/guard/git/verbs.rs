@@ -1,0 +1,169 @@
+//! What each verb of git takes from what others have not committed.
+
+use crate::core::guard::git::arguments::Arguments;
+use crate::core::guard::git::reach::{Reach, Takes, Tracked};
+
+/// Returns what a verb takes from the whole tree that ends something which stopped for a person, and what shows that
+/// this is under way; it goes back to where that began.
+pub(super) fn ends(
+    verb: &str,
+    of: &Arguments<'_>,
+) -> Option<(&'static str, Tracked, &'static [&'static str])> {
+    let has = |option| of.has(&[option]);
+    match verb {
+        "merge" if has("--abort") => Some(("merge --abort", Tracked::Staged, &["MERGE_HEAD"])),
+        "rebase" if has("--abort") => Some(("rebase --abort", Tracked::Changed, &REBASES)),
+        "rebase" if has("--skip") => Some(("rebase --skip", Tracked::Changed, &REBASES)),
+        "cherry-pick" if has("--abort") => Some(("cherry-pick --abort", Tracked::Staged, &PICKS)),
+        "cherry-pick" if has("--skip") => Some(("cherry-pick --skip", Tracked::Staged, &PICKS)),
+        "revert" if has("--abort") => Some(("revert --abort", Tracked::Staged, &PICKS)),
+        "revert" if has("--skip") => Some(("revert --skip", Tracked::Staged, &PICKS)),
+        "am" if has("--abort") => Some(("am --abort", Tracked::Staged, &REBASES)),
+        "am" if has("--skip") => Some(("am --skip", Tracked::Staged, &REBASES)),
+        _ => None,
+    }
+}
+
+/// What is in git's folder while commits are put on another one, and while some are picked or taken back.
+const REBASES: [&str; 2] = ["rebase-merge", "rebase-apply"];
+const PICKS: [&str; 3] = ["CHERRY_PICK_HEAD", "REVERT_HEAD", "sequencer"];
+
+/// Returns what a verb reaches, if that is more than its own, and what it takes there; `None` for what loses nobody
+/// anything.
+pub(super) fn reach_of(verb: &str, of: &Arguments<'_>) -> Option<(&'static str, Reach, Takes)> {
+    let is_forced = of.has(&["--force"]) || of.has_short('f');
+    let is_dry = of.has(&["--dry-run"]) || of.has_short('n');
+    let changed = Takes::known(Tracked::Changed);
+    let tree = |verb| Some((verb, Reach::Tree, changed));
+    match verb {
+        "checkout" => checkout(of).map(|(reach, tracked)| ("checkout", reach, Takes::known(tracked))),
+        "switch" => tree("switch"),
+        "reset" if of.has(&["--hard"]) => tree("reset"),
+        // What is in the working tree only it keeps, or else does nothing.
+        "reset" if of.has(&["--merge"]) => Some(("reset", Reach::Tree, Takes::known(Tracked::Staged))),
+        "stash" => {
+            let mut paths = of.all_paths();
+            match of.words.first() {
+                None => {}
+                Some(&"push") => drop(paths.remove(0)),
+                // What follows is a message.
+                Some(&"save") => paths.clear(),
+                Some(&"branch") => return tree("stash"),
+                Some(_) => return None,
+            }
+            Some(("stash", of.paths_or_tree(&paths)?, stashes(of)))
+        }
+        "clean" if is_forced && !is_dry => {
+            // Without paths it begins where it is.
+            let paths = of.all_paths();
+            let takes = Takes {
+                tracked: Tracked::None,
+                untracked: !of.has_short('X'),
+                ignored: of.has_short('x') || of.has_short('X'),
+                in_new_folders: of.has_short('d') || !paths.is_empty(),
+            };
+            Some(("clean", of.paths(if paths.is_empty() { &["."] } else { &paths })?, takes))
+        }
+        "restore" => {
+            let is_index = of.has(&["--staged"]) || of.has_short('S');
+            let is_tree = !is_index || of.has(&["--worktree"]) || of.has_short('W');
+            let from_commit = is_index || of.has(&["--source"]) || of.has_short('s');
+            let tracked = match from_commit {
+                true if of.has(&["--overlay"]) => Tracked::InCommit,
+                true => Tracked::Changed,
+                false => Tracked::Unstaged,
+            };
+            is_tree.then_some(("restore", of.paths(&of.all_paths())?, Takes::known(tracked)))
+        }
+        "rebase" | "merge" => {
+            let is_under_way =
+                ["--continue", "--abort", "--quit", "--skip", "--edit-todo", "--show-current-patch"];
+            let verb = if verb == "merge" { "merge" } else { "rebase" };
+            if of.has(&is_under_way) { None } else { tree(verb) }
+        }
+        "commit" if is_dry_commit(of) => None,
+        "commit" if of.has(&["--all"]) || of.has_short('a') => tree("commit -a"),
+        "commit" if of.all_paths().contains(&".") => Some(("commit", of.paths(&of.all_paths())?, changed)),
+        "add" => adds(of).and_then(|takes| Some(("add -A", of.paths_or_tree(&of.all_paths())?, takes))),
+        // Without force git removes nothing that was edited.
+        "rm" if is_forced && !is_dry && !of.has(&["--cached"]) => {
+            Some(("rm -f", of.paths(&of.all_paths())?, changed))
+        }
+        "read-tree" if of.has(&["--reset"]) && of.has_short('u') => tree("read-tree"),
+        "checkout-index" if is_forced => {
+            let unstaged = Takes::known(Tracked::Unstaged);
+            let is_all = of.has(&["--all"]) || of.has_short('a');
+            let reach = if is_all { Some(Reach::Tree) } else { of.paths(&of.all_paths()) };
+            Some(("checkout-index", reach?, unstaged))
+        }
+        "pull" if of.has(&["--autostash"]) => tree("pull --autostash"),
+        "worktree" if of.words.first() == Some(&"remove") && is_forced => {
+            Some(("worktree remove", Reach::Paths(of.absolute(of.words.get(1..)?)?), Takes::ALL))
+        }
+        _ => None,
+    }
+}
+
+fn checkout(of: &Arguments<'_>) -> Option<(Reach, Tracked)> {
+    let is_forced = of.has(&["--force"]) || of.has_short('f');
+    let is_branch =
+        of.has(&["--orphan", "--detach"]) || of.letters.iter().any(|letter| "bBd".contains(*letter));
+    match (&of.paths, of.words.as_slice()) {
+        // It names the files that were edited, and no more.
+        (None, [] | ["HEAD" | "@"]) if !is_forced && !is_branch && !of.has_short('p') => None,
+        (Some(paths), words) if !paths.is_empty() => {
+            let tracked = match words {
+                [] => Tracked::Unstaged,
+                _ if of.has(&["--no-overlay"]) => Tracked::Changed,
+                _ => Tracked::InCommit,
+            };
+            Some((of.paths(paths)?, tracked))
+        }
+        (_, words @ [_, ..]) if !is_branch => {
+            Some((Reach::PathsOrTree(of.absolute(words)?), Tracked::Changed))
+        }
+        (_, _) => Some((Reach::Tree, Tracked::Changed)),
+    }
+}
+
+fn stashes(of: &Arguments<'_>) -> Takes {
+    let tracked = if of.has(&["--staged"]) || of.has_short('S') {
+        Tracked::Staged
+    } else if of.has(&["--keep-index"]) || of.has_short('k') {
+        Tracked::Unstaged
+    } else {
+        Tracked::Changed
+    };
+    let ignored = of.has(&["--all"]) || of.has_short('a');
+    let untracked = ignored || of.has(&["--include-untracked"]) || of.has_short('u');
+    Takes { tracked, untracked, ignored, in_new_folders: true }
+}
+
+/// Returns which files `add` takes that nobody has named.
+fn adds(of: &Arguments<'_>) -> Option<Takes> {
+    let has = |long: &str, letter| of.has(&[long]) || of.has_short(letter);
+    let is_other = of.has(&["--refresh", "--renormalize"])
+        || [
+            ("--dry-run", 'n'),
+            ("--interactive", 'i'),
+            ("--patch", 'p'),
+            ("--edit", 'e'),
+            ("--intent-to-add", 'N'),
+        ]
+        .iter()
+        .any(|(long, letter)| has(long, *letter));
+    let is_update = has("--update", 'u');
+    let paths = of.all_paths();
+    let is_whole = has("--all", 'A') || is_update || paths.iter().any(|path| matches!(*path, "." | ":/"));
+    let takes = Takes {
+        tracked: Tracked::Unstaged,
+        untracked: !is_update,
+        ignored: !is_update && has("--force", 'f'),
+        in_new_folders: true,
+    };
+    (is_whole && !is_other).then_some(takes)
+}
+
+fn is_dry_commit(of: &Arguments<'_>) -> bool {
+    of.has(&["--dry-run", "--short", "--porcelain", "--long"])
+}
