@@ -17,7 +17,8 @@ use crate::source::interface::{Hints, Scope, Source};
 use crate::source::ledger::{Edits, Open, Parts, Stories, is_ledger, parts_of};
 use crate::source::os::open::folder::Folder;
 use crate::source::repos::objects::Short;
-use crate::source::work::committed::{Kept, Marker};
+use crate::source::work::committed::Kept;
+use crate::source::work::committed::marker::Marker;
 
 /// The most working trees whose ledgers are read, and the most of them of one working tree.
 const MOST_TREES: usize = 64;

@@ -5,7 +5,8 @@ use std::path::Path;
 use crate::core::guard::git::reach::{Takes, Tracked};
 use crate::core::model::{Committed, Edit};
 use crate::source::repos::ignored::Ignored;
-use crate::source::work::committed::{Marker, Standing};
+use crate::source::work::committed::marker::Marker;
+use crate::source::work::committed::standing::Standing;
 
 /// What is asked about.
 pub(crate) enum About<'a> {

@@ -20,7 +20,8 @@ use crate::source::os::open::listing::Entry;
 use crate::source::os::open::medium::medium_at;
 use crate::source::repos::ignored::Ignored;
 use crate::source::repos::objects::Short;
-use crate::source::work::committed::{Known, Marker};
+use crate::source::work::committed::Known;
+use crate::source::work::committed::marker::Marker;
 
 /// The most ledgers of one working tree that are read.
 const MOST_LEDGERS: usize = 512;

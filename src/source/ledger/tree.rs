@@ -15,7 +15,8 @@ use crate::source::repos::index::{Index, Staged};
 use crate::source::repos::locate::{Located, git_dir, repository_at};
 use crate::source::repos::objects::{Name, short};
 use crate::source::repos::worktrees;
-use crate::source::work::committed::{Marker, just_moved_to, name_held};
+use crate::source::work::committed::marker::Marker;
+use crate::source::work::committed::{just_moved_to, name_held};
 
 /// A working tree, or a folder that lies in none.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -3,25 +3,27 @@
 //! What a file holds has a name by which the commit knows it, whatever the index says.
 
 mod attributes;
+mod head;
+pub(crate) mod marker;
 mod past;
 mod reflog;
+pub(crate) mod standing;
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Component, Path, PathBuf};
-use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
 use rustix::fs::{FileType, lstat};
 use rustix::io::Errno;
 
-use crate::core::model::{Committed, Edit, FileMeta, Repo, RepoSort, Snapshot, Untrusted, Work, Worktree};
-use crate::source::os::open::folder::Folder;
+use crate::core::model::{Committed, Edit, FileMeta, Repo, RepoSort, Untrusted, Worktree};
 use crate::source::os::open::meta::{is_sure, meta_of};
 use crate::source::os::open::plain::{open_plain, read_at};
 use crate::source::repos::head::{Commit, Held};
 use crate::source::repos::index::{Index, Staged};
 use crate::source::repos::objects::{Kind, Name, Short, name_of, short};
 use crate::source::work::committed::attributes::{names_filter, names_more, text_of};
+use crate::source::work::committed::head::{Head, head_of, is_absent, is_uncontrolled, own_dir};
 use crate::source::work::committed::reflog::Log;
 pub(crate) use crate::source::work::committed::reflog::just_moved_to;
 
@@ -35,9 +37,6 @@ const MOST_READ: u64 = 16 << 20;
 const MOST_FILES: usize = 8_192;
 /// The most commits that are remembered beside those that are checked out.
 const MOST_PAST: usize = 64;
-
-/// By these a folder shows that some version control keeps what it holds.
-const CONTROLLED: [&str; 7] = [".git", ".hg", ".svn", ".jj", ".bzr", ".fslckout", "_FOSSIL_"];
 
 /// What was read in earlier looks and has not changed since.
 #[derive(Default)]
@@ -70,30 +69,6 @@ enum Content {
     Unread,
 }
 
-/// How git's index stands to a file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Standing {
-    /// That cannot be told.
-    Unread,
-    /// The index does not have it.
-    New {
-        /// Whether it has other files of its folder.
-        is_beside_known: bool,
-    },
-    Known(Differs),
-}
-
-/// How a file that the index has, the index and the commit that is checked out differ; `None` for what cannot be told.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Differs {
-    /// Whether the commit has it.
-    pub(crate) is_in_commit: Option<bool>,
-    /// Whether the index has another content than the commit.
-    pub(crate) is_staged: Option<bool>,
-    /// Whether the file has another content than the index.
-    pub(crate) is_unstaged: Option<bool>,
-}
-
 /// What is written down of an edit, beside its moment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Known {
@@ -105,90 +80,11 @@ pub(crate) struct Known {
     pub(crate) open_at: Option<Timestamp>,
 }
 
-/// Marks which edits git has.
-pub(crate) fn mark(work: &mut [&mut Arc<Work>], snapshot: &Snapshot, kept: &mut Kept) {
-    let host = &snapshot.host;
-    let folders = (snapshot.repos.as_slice(), snapshot.plain_folders.as_slice());
-    let mut heads = Heads::new(folders, (snapshot.taken_at, host.clock_doubt), host.uid, kept);
-    for work in work {
-        let committed = |edit| heads.committed(edit, Known::default());
-        let marks: Vec<Committed> = work.doing.edits.iter().map(committed).collect();
-        if !marks.iter().eq(work.doing.edits.iter().map(|edit| &edit.committed)) {
-            let edits = &mut Arc::make_mut(work).doing.edits;
-            edits.iter_mut().zip(marks).for_each(|(edit, mark)| edit.committed = mark);
-        }
-    }
-    kept.rest();
-}
-
 /// Names what a plain file holds as git would, if that is at most 1 MiB.
 pub(crate) fn name_held(path: &Path) -> Option<Short> {
     let (fd, meta) = open_plain(path).ok().filter(|(_, meta)| meta.size <= MOST_NAMED)?;
     let text = read_at(&fd, 0, usize::try_from(meta.size).ok()?, 1).ok()?;
     Some(short(&name_of(Kind::Blob, &text)))
-}
-
-/// Tells at one moment which edits git has.
-pub(crate) struct Marker {
-    repos: Vec<Repo>,
-    /// The folders that lie in none.
-    plain: Vec<Untrusted>,
-    now: Timestamp,
-    uid: u32,
-    doubt: SignedDuration,
-    kept: Kept,
-}
-
-impl Marker {
-    /// Prepares to ask these repositories and folders; the home is where a person sets what holds for all.
-    pub(crate) fn new(
-        (repos, plain): (Vec<Repo>, Vec<Untrusted>),
-        (now, uid): (Timestamp, u32),
-        home: &Path,
-    ) -> Self {
-        let kept = Kept { home: Some(home.to_path_buf()), ..Kept::default() };
-        Self { repos, plain, now, uid, doubt: SignedDuration::ZERO, kept }
-    }
-
-    /// Takes over what was read in an earlier look, and by how much the clock was seen to be set.
-    pub(crate) fn remembering(self, kept: Kept, doubt: SignedDuration) -> Self {
-        let kept = Kept { home: self.kept.home.clone(), ..kept };
-        Self { kept, doubt, ..self }
-    }
-
-    /// Ends a look, and returns what was read.
-    pub(crate) fn into_kept(mut self) -> Kept {
-        self.kept.rest();
-        self.kept
-    }
-
-    /// Tells how git's index stands to a file; how its content and the commit's do only where that is asked for.
-    pub(crate) fn standing(&mut self, path: &Path, with_contents: bool) -> Standing {
-        self.heads().standing(path, with_contents).unwrap_or(Standing::Unread)
-    }
-
-    /// Marks some edits, each with what is written down of it.
-    pub(crate) fn mark<'a>(&mut self, edits: impl IntoIterator<Item = (&'a mut Edit, Known)>) {
-        let mut heads = self.heads();
-        for (edit, known) in edits {
-            edit.committed = heads.committed(edit, known);
-        }
-    }
-
-    /// Returns what files hold that were as the last commit has them at a moment each; those are left out that nobody has
-    /// written since, unless the head may have been put back.
-    pub(crate) fn held_since(&mut self, files: &[(&Untrusted, Timestamp)]) -> HashMap<Untrusted, Short> {
-        let mut heads = self.heads();
-        let held = |(path, at): &(&Untrusted, Timestamp)| {
-            Some(((*path).clone(), heads.held_since(Path::new(path.raw()), *at)?))
-        };
-        files.iter().filter_map(held).collect()
-    }
-
-    fn heads(&mut self) -> Heads<'_> {
-        let folders = (self.repos.as_slice(), self.plain.as_slice());
-        Heads::new(folders, (self.now, self.doubt), self.uid, &mut self.kept)
-    }
 }
 
 impl Kept {
@@ -241,14 +137,6 @@ struct Place<'a, 'b> {
 
 /// A working tree; nothing for a folder that lies in none.
 type Tree<'a> = Option<(&'a Repo, &'a Worktree)>;
-
-/// Where the head of a working tree has been.
-#[derive(Clone)]
-enum Head {
-    Moved(Arc<Log>),
-    /// There is no commit.
-    Never,
-}
 
 impl<'a> Heads<'a> {
     fn new(
@@ -360,39 +248,6 @@ impl<'a> Heads<'a> {
         self.kept.indexes.entry(place.folder.to_path_buf()).or_insert_with(new)
     }
 
-    /// Tells how git stands to a file; `None` where that cannot be told.
-    fn standing(&mut self, path: &Path, with_contents: bool) -> Option<Standing> {
-        let (folder, tree) = self.tree_of(path)?;
-        let place = Place { folder, inside: path.strip_prefix(folder).ok()?, tree: tree? };
-        let now = self.now;
-        let staged = match self.index(&place).held(place.inside, now) {
-            Staged::Unread => return None,
-            Staged::Nothing => {
-                let beside = self.index(&place).has_below(place.inside.parent()?, now)?;
-                return Some(Standing::New { is_beside_known: beside });
-            }
-            Staged::Conflict => None,
-            Staged::File(name) => Some(name),
-        };
-        if !with_contents {
-            return Some(Standing::Known(Differs::default()));
-        }
-        let meta = file_at(path);
-        let own = meta.and_then(|meta| self.names(path, &meta)).map(|names| names.own);
-        self.find_commit(&place);
-        let held = self.held(&place);
-        let is_staged = match (staged, held) {
-            (None, _) => Some(true),
-            (Some(_), Held::Unread) => None,
-            (Some(staged), held) => Some(held != Held::File(staged)),
-        };
-        Some(Standing::Known(Differs {
-            is_in_commit: (held != Held::Unread).then_some(held != Held::Nothing),
-            is_staged,
-            is_unstaged: staged.map_or(Some(true), |staged| Some(own? != staged)),
-        }))
-    }
-
     /// Compares what a file holds with the commit that is checked out.
     fn compare(&mut self, path: &Path, meta: &FileMeta, place: &Place<'a, '_>) -> Content {
         let (folder, common) = (place.folder, &place.tree.0.common_dir);
@@ -482,47 +337,6 @@ impl<'a> Heads<'a> {
 fn file_at(path: &Path) -> Option<FileMeta> {
     let stat = lstat(path).ok()?;
     (FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile).then(|| meta_of(&stat))
-}
-
-/// Returns whether no version control is at work in a folder or above it, as far as a name can tell.
-fn is_uncontrolled(folder: &Path) -> bool {
-    folder.ancestors().all(|above| CONTROLLED.iter().all(|name| is_absent(&above.join(name))))
-}
-
-/// Returns the folder in which git keeps what is a working tree's own.
-fn own_dir((repo, tree): (&Repo, &Worktree)) -> PathBuf {
-    match tree.id.as_str() {
-        "" => repo.common_dir.clone(),
-        id => repo.common_dir.join("worktrees").join(id),
-    }
-}
-
-/// Returns whether there is certainly nothing.
-fn is_absent(path: &Path) -> bool {
-    path.symlink_metadata().is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound)
-}
-
-/// Returns where a working tree's head has been, by its reflog.
-fn head_of(repo: &Repo, tree: &Worktree, uid: u32) -> Option<Head> {
-    // Jujutsu commits what it finds without moving git's head.
-    if !is_absent(&tree.path.join(".jj")) {
-        return None;
-    }
-    match Log::read(&own_dir((repo, tree)).join("logs/HEAD"), uid) {
-        Ok(log) => Some(Head::Moved(Arc::new(log?))),
-        Err(Errno::NOENT) => is_unborn(repo, tree).then_some(Head::Never),
-        Err(_) => None,
-    }
-}
-
-/// Returns whether a repository is certain to have no commit yet: no branch, loose or packed. That
-/// there is no reflog says nothing, for git can be told to keep none.
-fn is_unborn(repo: &Repo, tree: &Worktree) -> bool {
-    let branches = || Folder::open(&repo.common_dir.join("refs/heads"))?.entries(|_| true);
-    tree.id.is_empty()
-        && tree.branch.is_some()
-        && is_absent(&repo.common_dir.join("packed-refs"))
-        && branches().is_ok_and(|branches| branches.is_empty())
 }
 
 #[cfg(test)]

@@ -100,7 +100,7 @@ impl Source for Reader {
         let files = self.followed.iter_mut().map(|(session, one)| one.work(session));
         let mut work: Vec<&mut Arc<Work>> = files.chain(self.opencode.works()).collect();
         self.kept.home = Some(scope.places.home.clone());
-        committed::mark(&mut work, snapshot, &mut self.kept);
+        committed::marker::mark(&mut work, snapshot, &mut self.kept);
         self.listeners.mark(&mut work, &snapshot.processes, reading.now);
         let mut work: Vec<Arc<Work>> = work.into_iter().map(|work| Arc::clone(work)).collect();
         work.sort_by(|one, other| (one.path.text(), &one.session).cmp(&(other.path.text(), &other.session)));

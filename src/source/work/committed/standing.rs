@@ -1,0 +1,66 @@
+//! How git's index and the commit that is checked out stand to a file.
+
+use std::path::Path;
+
+use crate::source::repos::head::Held;
+use crate::source::repos::index::Staged;
+use crate::source::work::committed::{Heads, Place, file_at};
+
+/// How git's index stands to a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Standing {
+    /// That cannot be told.
+    Unread,
+    /// The index does not have it.
+    New {
+        /// Whether it has other files of its folder.
+        is_beside_known: bool,
+    },
+    Known(Differs),
+}
+
+/// How a file that the index has, the index and the commit that is checked out differ; `None` for what cannot be told.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Differs {
+    /// Whether the commit has it.
+    pub(crate) is_in_commit: Option<bool>,
+    /// Whether the index has another content than the commit.
+    pub(crate) is_staged: Option<bool>,
+    /// Whether the file has another content than the index.
+    pub(crate) is_unstaged: Option<bool>,
+}
+
+impl Heads<'_> {
+    /// Tells how git stands to a file; `None` where that cannot be told.
+    pub(super) fn standing(&mut self, path: &Path, with_contents: bool) -> Option<Standing> {
+        let (folder, tree) = self.tree_of(path)?;
+        let place = Place { folder, inside: path.strip_prefix(folder).ok()?, tree: tree? };
+        let now = self.now;
+        let staged = match self.index(&place).held(place.inside, now) {
+            Staged::Unread => return None,
+            Staged::Nothing => {
+                let beside = self.index(&place).has_below(place.inside.parent()?, now)?;
+                return Some(Standing::New { is_beside_known: beside });
+            }
+            Staged::Conflict => None,
+            Staged::File(name) => Some(name),
+        };
+        if !with_contents {
+            return Some(Standing::Known(Differs::default()));
+        }
+        let meta = file_at(path);
+        let own = meta.and_then(|meta| self.names(path, &meta)).map(|names| names.own);
+        self.find_commit(&place);
+        let held = self.held(&place);
+        let is_staged = match (staged, held) {
+            (None, _) => Some(true),
+            (Some(_), Held::Unread) => None,
+            (Some(staged), held) => Some(held != Held::File(staged)),
+        };
+        Some(Standing::Known(Differs {
+            is_in_commit: (held != Held::Unread).then_some(held != Held::Nothing),
+            is_staged,
+            is_unstaged: staged.map_or(Some(true), |staged| Some(own? != staged)),
+        }))
+    }
+}
