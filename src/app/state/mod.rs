@@ -1,35 +1,30 @@
 //! Everything that the screen knows.
 
+mod look;
+mod table;
+
 use std::collections::BTreeSet;
-use std::ops::Range;
 use std::sync::Arc;
 
-use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
 
-use super::bands::{Bands, Shape};
+use super::bands::Bands;
 use super::deaths::Deaths;
 use super::filter::Filter;
 use super::geometry::Size;
 use super::kept::{Kept, Start};
 use super::layer::Layer;
 use super::msg::{Hints, Position};
-use super::news;
 use super::panel::Panel;
-use super::rows;
-use super::rows::now;
-use super::rows::row::{self, Row, Table};
-use super::rows::source::Source;
+use super::rows::row::{Row, Table};
 use super::sheet::Sheet;
 use super::view::{Place, Places, View};
 use crate::config::{Access, Switch};
-use crate::core::history::diff::diff;
-use crate::core::history::first_told::with_first_told;
 use crate::core::history::journal::{Entry, History};
-use crate::core::history::timeline::{Past, Timeline};
-use crate::core::model::{Bound, Cost, Household, Key, Measured, Member, ProcessId, Report};
+use crate::core::history::timeline::Timeline;
+use crate::core::model::{Bound, Cost, Key, Measured, Report};
 use crate::present::age;
-use crate::present::change::news as news_of;
-use crate::present::lookup::{Index, keys_of_findings};
+use crate::present::lookup::Index;
 use crate::present::page::Page;
 use crate::present::zone::Zone;
 
@@ -94,9 +89,6 @@ pub(crate) enum Picture {
     /// The look of this moment is kept.
     Frozen(Timestamp),
 }
-
-/// How long what was measured of a window's processes counts: to measure large ones takes milliseconds.
-const MEASURED_FOR: SignedDuration = SignedDuration::from_secs(5);
 
 /// Everything that the screen knows; only [`super::update()`] changes it.
 #[derive(Clone, Debug)]
@@ -224,86 +216,6 @@ impl State {
         self.index.as_ref().map(|index| &*index.report)
     }
 
-    /// Takes a report over as the shown one.
-    pub(crate) fn take(&mut self, report: Arc<Report>) {
-        let keys = keys_of_findings(&report);
-        // What was shown goes before what is shown is put in order: there can be thousands of each.
-        let shown = self.index.take();
-        if let Some(shown) = &shown {
-            news::follow(&mut self.news, shown, (&report, &keys));
-        }
-        let mut index = Index::with_keys(report, keys);
-        index.members = shown.and_then(|shown| shown.members.clone());
-        self.index = Some(Arc::new(index));
-        self.tell_deaths();
-        let Some(index) = &self.index else { return };
-        // Nobody may press a key for days.
-        self.news.retain(|key| index.has(key));
-    }
-
-    /// Returns whose processes are to be measured: those of the window whose evidence is open, not more often
-    /// than every 5 s. What is replayed or frozen is as it was.
-    pub(crate) fn due_household(&mut self) -> Option<Household> {
-        let key = self.layers.last()?.evidence()?;
-        let index = self.index.as_ref()?;
-        let is_live = self.picture == Picture::Live && self.options.replayed.is_none();
-        let household = index.report.household(index.target(key)).filter(|_| is_live)?;
-        let is_recent = |at: Timestamp| self.now.duration_since(at).abs() < MEASURED_FOR;
-        let is_other = index.members(&household.key).is_empty();
-        if !is_other && self.asked_members_at.is_some_and(is_recent) {
-            return None;
-        }
-        self.asked_members_at = Some(self.now);
-        Some(household)
-    }
-
-    /// Shows what was measured of the processes of a window.
-    pub(crate) fn take_members(&mut self, window: Key, members: Vec<Member>) {
-        if let Some(index) = self.index.as_mut().and_then(Arc::get_mut) {
-            index.members = Some((window, members));
-        }
-    }
-
-    /// Shows the deaths as they are reported by now.
-    fn tell_deaths(&mut self) {
-        let at = match self.picture {
-            Picture::Live => Timestamp::MAX,
-            Picture::Frozen(at) => at,
-        };
-        let Some(index) = self.index.as_mut().and_then(Arc::get_mut) else { return };
-        index.needs = self.deaths.needs(&index.report, at);
-        index.deaths = self.deaths.told(at);
-    }
-
-    /// Takes note that a person has seen the selected death.
-    pub(crate) fn acknowledge(&mut self) {
-        if let Some(key) = self.selected().cloned() {
-            self.deaths.acknowledge(&key);
-            self.tell_deaths();
-            self.refresh();
-        }
-    }
-
-    /// Adds what a report shows to what was observed, also while the picture is frozen, and
-    /// returns it. The first report shows what is there and no change, and so does what another machine tells first.
-    pub(crate) fn observe(&mut self, report: &Arc<Report>) -> Vec<Arc<Past>> {
-        // Going back in a recording undoes nothing.
-        let is_back =
-            |seen: &Arc<Report>| self.options.replayed.is_some() && report.taken_at <= seen.taken_at;
-        if self.seen.as_ref().is_some_and(is_back) {
-            return Vec::new();
-        }
-        let before = self.seen.replace(Arc::clone(report));
-        let Some(before) = before else { return Vec::new() };
-        if self.options.replayed.is_none() {
-            self.deaths.follow(&before, report);
-        }
-        let known = with_first_told(&before, report);
-        let past: Vec<Arc<Past>> = news_of(&diff(Some(&known), report)).map(Arc::new).collect();
-        self.timeline.add(past.iter().cloned());
-        past
-    }
-
     /// Returns an entry of the journal by the key of its row.
     pub(crate) fn entry(&self, key: &Key) -> Option<&Entry> {
         self.history.entry(key.as_str().parse().ok()?)
@@ -401,97 +313,6 @@ impl State {
     pub(crate) fn say_why(&mut self, why: &str) {
         let mut letters = why.chars();
         self.message = letters.next().map(|first| first.to_uppercase().chain(letters).collect());
-    }
-
-    pub(crate) fn visible(&self) -> &[Row] {
-        &self.visible
-    }
-
-    /// Returns how many rows the table can show.
-    pub(crate) fn page(&self) -> usize {
-        self.size.rows(self.table.rows.len())
-    }
-
-    /// Makes the rows anew and keeps the selection on its thing.
-    pub(crate) fn refresh(&mut self) {
-        let Some(source) = self.source() else { return };
-        self.table = rows::table(&source, &self.filter, self.place().sort);
-        self.follow();
-    }
-
-    /// Returns what the rows of the shown view are made of.
-    fn source(&self) -> Option<Source<'_>> {
-        let index = self.index.as_deref()?;
-        Some(Source::new(index, (&self.history, &self.timeline), self.view, self.told_at()))
-    }
-
-    /// Tells the ages as they are by now.
-    pub(crate) fn pass(&mut self, now: Timestamp) {
-        self.now = now;
-        if self.deaths.expire(now) {
-            self.tell_deaths();
-            return self.refresh();
-        }
-        // A filter can name an age, and the history of a recording goes on.
-        if self.filter.is_empty() && self.view != View::History {
-            self.fill();
-        } else {
-            self.refresh();
-        }
-    }
-
-    /// Shows of a window that its process has exited, before the look that follows tells what that
-    /// means; returns whether there is such a window. A frozen picture stays as it is.
-    pub(crate) fn exit(&mut self, id: ProcessId) -> bool {
-        let index = self.index.as_mut().filter(|_| self.picture == Picture::Live).and_then(Arc::get_mut);
-        let is_shown = index.is_some_and(|index| index.exit(id));
-        if is_shown {
-            self.fill();
-        }
-        is_shown
-    }
-
-    /// Makes the rows that are on the screen.
-    fn fill(&mut self) {
-        let Some(source) = self.source() else { return };
-        let Bands { above, has_note, below } = &self.bands;
-        let entries = |range: &Range<usize>| self.table.rows.get(range.clone()).unwrap_or_default().iter();
-        let row = |entry: &row::Entry| source.row(entry.at);
-        let is_hidden = |at: &usize| !above.contains(at);
-        let hidden = (0..self.table.pinned).filter(is_hidden).filter_map(|at| self.table.rows.get(at));
-        let note = has_note.then(|| now::note(source.report(), hidden.map(|row| &row.key)));
-        let below = entries(below).filter_map(row);
-        self.visible = entries(above).filter_map(row).chain(note).chain(below).collect();
-    }
-
-    /// Returns whether a line says that nothing needs a person.
-    fn is_calm(&self) -> bool {
-        let has_rows = self.table.rows.len() > self.table.pinned;
-        self.view == View::Now && self.table.pinned == 0 && has_rows && self.filter.is_empty()
-    }
-
-    /// Puts the selection on its thing's row, or on the neighbour when the thing is gone.
-    fn follow(&mut self) {
-        let rows = &self.table.rows;
-        let place = self.places.of_mut(self.view);
-        let row_of = |key: &Key| rows.iter().position(|row| row.key == *key);
-        let index = self.index.as_deref();
-        // The cursor stays on a window that has died.
-        let death = |key: &Key| row_of(&index?.death(key)?.need());
-        let found = place.selected.as_ref().and_then(|key| row_of(key).or_else(|| death(key)));
-        place.at = found.unwrap_or(place.at).min(rows.len().saturating_sub(1));
-        place.selected = rows.get(place.at).map(|row| row.key.clone());
-        self.scroll_to_selection();
-    }
-
-    /// Moves the first visible row so that the selected one is on the screen, and makes the rows there.
-    pub(crate) fn scroll_to_selection(&mut self) {
-        let (rows, pinned) = (self.table.rows.len(), self.table.pinned);
-        let shape = Shape { page: self.page(), pinned, rows, is_calm: self.is_calm() };
-        let place = self.places.of_mut(self.view);
-        self.bands = Bands::new(shape, place.at, place.top);
-        place.top = self.bands.below.start;
-        self.fill();
     }
 
     /// Returns the highest line that can be the first one shown of the open panel.
