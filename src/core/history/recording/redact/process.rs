@@ -1,0 +1,99 @@
+//! Redacts processes, the traces that they bear, and what is kept of dead ones.
+
+use crate::core::history::recording::redact::Redactor;
+use crate::core::model::{Details, Hindrance, Origin, Process, ProcessTable, Tombstone, Trace};
+
+impl Redactor {
+    pub(super) fn processes(&mut self, table: &mut ProcessTable) {
+        let ProcessTable { listed: _, partial, by_pid, threads: _ } = table;
+        partial.iter_mut().for_each(|why| self.string(why));
+        by_pid.values_mut().for_each(|process| self.process(process));
+    }
+
+    fn process(&mut self, process: &mut Process) {
+        let Process {
+            id: _,
+            parent: _,
+            state: _,
+            comm,
+            tty,
+            session: _,
+            pidfd_inode: _,
+            has_exited: _,
+            inner: _,
+            details,
+        } = process;
+        self.untrusted(comm);
+        tty.iter_mut().for_each(|tty| self.string(tty));
+        details.iter_mut().for_each(|details| self.details(details));
+    }
+
+    fn details(&mut self, details: &mut Details) {
+        let Details {
+            uid: _,
+            exe,
+            argv,
+            cwd,
+            ns_pids: _,
+            has_other_clock: _,
+            homes: _,
+            has_certain_homes: _,
+            is_kernels: _,
+            is_stand_in: _,
+            env,
+            cpu_percent: _,
+            memory_bytes: _,
+        } = details;
+        exe.iter_mut().chain(cwd).chain(argv).chain(env.values_mut()).for_each(|text| self.untrusted(text));
+    }
+
+    pub(super) fn trace(&mut self, trace: &mut Trace) {
+        let Trace {
+            id: _,
+            group: _,
+            argv,
+            cwd,
+            origin,
+            tasks,
+            adopted_by,
+            seen_below: _,
+            memory: _,
+            cpu_time: _,
+            ports: _,
+            input: _,
+            server,
+            hindrance,
+        } = trace;
+        argv.iter_mut()
+            .chain(cwd)
+            .chain(tasks)
+            .chain(server)
+            .chain(adopted_by.iter_mut().flatten())
+            .for_each(|text| self.untrusted(text));
+        if let Some(Origin { agent: _, pid: _, session, multiplexer: _, is_unit: _ }) = origin {
+            session.iter_mut().for_each(|session| self.untrusted(session));
+        }
+        match hindrance {
+            Some(Hindrance::Locking(path)) => self.untrusted(path),
+            Some(Hindrance::Nothing | Hindrance::Traced(_) | Hindrance::Waiting) | None => {}
+        }
+    }
+
+    pub(super) fn tombstone(&mut self, mut stone: Tombstone) -> Tombstone {
+        let Tombstone {
+            id: _,
+            pidfd_inode: _,
+            host,
+            boot_id,
+            pid_namespace: _,
+            time_namespace: _,
+            session_id,
+            seen_alive_at: _,
+            proven_at: _,
+            proven_tick: _,
+            reason: _,
+        } = &mut stone;
+        [host, boot_id].into_iter().chain(session_id).for_each(|text| self.untrusted(text));
+        stone
+    }
+}

@@ -1,0 +1,102 @@
+//! Redacts what sessions do, and what hooks have noted of them.
+
+use std::sync::Arc;
+
+use crate::core::history::recording::redact::Redactor;
+use crate::core::model::{
+    BoundSession, Call, Doing, Edit, NotedWait, Notes, SubAgent, Untrusted, Waiting, Wants, Warning, Work,
+};
+
+/// How agents name the tools of MCP servers, before the server's name.
+const MCP: &str = "mcp__";
+
+impl Redactor {
+    /// Leaves models and the agents' own tools, which say nothing of a person.
+    pub(super) fn work(&mut self, work: &mut Work) {
+        let Work { format: _, session, path, medium: _, written_at: _, doing, agents, skipped: _, warnings } =
+            work;
+        for Warning { at: _, of, path, how: _ } in warnings {
+            self.untrusted(of);
+            path.iter_mut().for_each(|path| self.untrusted(path));
+        }
+        self.untrusted(session);
+        self.file(path);
+        let Doing {
+            title,
+            compacting: _,
+            prompt,
+            turn: _,
+            calls,
+            todo,
+            edits,
+            edits_since: _,
+            taken_ports: _,
+            model: _,
+            context: _,
+            version: _,
+            mode: _,
+            cwd,
+        } = doing;
+        *prompt = None;
+        title.iter_mut().chain(todo).chain(cwd).for_each(|text| self.untrusted(text));
+        calls.iter_mut().for_each(|call| self.call(call));
+        for Edit { path, at: _, by, also, committed: _ } in edits {
+            self.untrusted(path);
+            by.iter_mut().chain(also).for_each(|by| self.untrusted(by));
+        }
+        for SubAgent { id, task, call, since: _ } in agents {
+            self.untrusted(id);
+            task.iter_mut().for_each(|task| self.untrusted(task));
+            call.iter_mut().for_each(|call| self.call(call));
+        }
+    }
+
+    fn call(&mut self, call: &mut Call) {
+        let Call { id, tool, target, since: _ } = call;
+        self.untrusted(id);
+        // A server of somebody's own, and what it offers.
+        if let Some(named) = tool.raw().strip_prefix(MCP) {
+            *tool = format!("{MCP}{}", self.0.text(named)).into();
+        }
+        target.iter_mut().for_each(|target| self.untrusted(target.text_mut()));
+    }
+
+    pub(super) fn notes(&mut self, notes: &mut Notes) {
+        let Notes { notes, waits, contexts, unreadable, partial, medium: _ } = notes;
+        notes.iter_mut().for_each(|note| self.note(Arc::make_mut(note)));
+        let size = |(session, size): (&Untrusted, &u64)| (self.0.text(session.raw()).into(), *size);
+        *contexts = contexts.iter().map(size).collect();
+        waits.iter_mut().for_each(|wait| self.wait(Arc::make_mut(wait)));
+        unreadable.iter_mut().for_each(|session| self.untrusted(session));
+        partial.iter_mut().for_each(|why| self.string(why));
+    }
+
+    fn wait(&mut self, wait: &mut NotedWait) {
+        let NotedWait { by, waiting: Waiting { wants, call, since: _ } } = wait;
+        self.note(by);
+        call.iter_mut().for_each(|call| self.call(call));
+        if let Wants::Other(what) = wants {
+            self.untrusted(what);
+        }
+    }
+
+    fn note(&mut self, note: &mut BoundSession) {
+        let BoundSession {
+            schema: _,
+            session_id,
+            agent,
+            host,
+            boot_id,
+            pid_namespace: _,
+            pid: _,
+            start_ticks: _,
+            pidfd_inode: _,
+            context_id,
+            cwd,
+            written_at: _,
+            since_boot_ms: _,
+        } = note;
+        let texts = [session_id, agent, host, boot_id, context_id];
+        texts.into_iter().chain(cwd).for_each(|text| self.untrusted(text));
+    }
+}
