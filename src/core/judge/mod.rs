@@ -8,6 +8,7 @@ pub(crate) mod context;
 pub(crate) mod edited;
 pub(crate) mod git;
 pub(crate) mod glob;
+pub(crate) mod interpreter;
 pub(crate) mod left_by;
 pub(crate) mod left_over;
 pub(crate) mod left_top;
