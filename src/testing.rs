@@ -57,7 +57,8 @@ pub mod core {
     };
     pub use crate::core::fleet::outbox::{Batch, Outbox};
     pub use crate::core::fleet::publisher::{Call, HostId, Next, Publisher, Waiting};
-    pub use crate::core::history::journal::{Entry, History, Movement, Outcome};
+    pub use crate::core::history::journal::{Entry, History, Outcome};
+    pub use crate::core::history::movement::Movement;
     pub use crate::core::history::recording::redact::Redactor;
     pub use crate::core::judge::agent::Role;
     pub use crate::core::judge::agent::names_itself;

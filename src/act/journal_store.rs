@@ -17,7 +17,8 @@ use crate::act::recover::{is_open, recover};
 use crate::act::rows::Stores;
 use crate::act::stop::processes::Processes;
 use crate::act::stop::system::Machine;
-use crate::core::history::journal::{Entry, History, Intent, Line, Movement, Outcome, Says};
+use crate::core::history::journal::{Entry, History, Intent, Line, Outcome, Says};
+use crate::core::history::movement::Movement;
 use crate::core::judge::agent::Signatures;
 use crate::format::Release;
 

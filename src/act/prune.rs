@@ -9,8 +9,8 @@ use crate::act::fs::disk::{Disk, Durability};
 use crate::act::fs::files::Files;
 use crate::act::fs::print::print_of;
 use crate::act::journal_store::Lock;
-use crate::core::history::journal;
-use crate::core::history::journal::{Entry, Line, Movement, Print, Says};
+use crate::core::history::journal::{Entry, Line, Says};
+use crate::core::history::movement::{self, Movement, Print};
 use crate::core::model::text::Untrusted;
 
 /// A parked file.
@@ -19,7 +19,7 @@ pub struct Parked {
     /// The entry that parked it.
     pub(crate) entry: u64,
     /// Where it is parked.
-    pub(crate) at: journal::Parked,
+    pub(crate) at: movement::Parked,
     /// Its size in bytes.
     pub(crate) size: u64,
     /// When it was parked.
@@ -74,7 +74,7 @@ pub(crate) fn outdated<D: Disk>(
 fn looked_at<D: Disk>(
     files: &Files<'_, D>,
     entry: &Entry,
-    parked: &journal::Parked,
+    parked: &movement::Parked,
     print: Option<&Print>,
 ) -> Result<Option<Parked>, ActionError> {
     let park = match files.park_if_any(parked) {
@@ -110,7 +110,7 @@ pub(crate) fn prune<D: Disk>(
     kept_for: SignedDuration,
 ) -> Result<(), ActionError> {
     let outdated = outdated(lock, now, kept_for)?;
-    let is_chosen = |at: &journal::Parked, number| {
+    let is_chosen = |at: &movement::Parked, number| {
         let is_it = |one: &&Parked| one.entry == number && one.at == *at && shown.contains(one);
         removable(&outdated).any(|one| is_it(&one))
     };

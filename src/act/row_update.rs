@@ -6,7 +6,8 @@ use crate::act::error::ActionError;
 use crate::act::fs::disk::Disk;
 use crate::act::fs::files::Files;
 use crate::act::rows::store::RowsState;
-use crate::core::history::journal::{Movement, Outcome, Parked};
+use crate::core::history::journal::Outcome;
+use crate::core::history::movement::{Movement, Parked};
 use crate::core::model::{Ended, Format, RowChange};
 
 /// Rows that change together.

@@ -13,7 +13,8 @@ use crate::act::fs::print::print_of;
 use crate::act::fs::put::far;
 use crate::act::journal_store::Lock;
 use crate::act::preflight::prepared::{NewTime, PreparedStep, RowTarget};
-use crate::core::history::journal::{Entry, Movement, NOT_BACK, Parked, Print};
+use crate::core::history::journal::{Entry, NOT_BACK};
+use crate::core::history::movement::{Movement, Parked, Print};
 use crate::core::model::row::is_in;
 use crate::core::model::{Confirmation, Format, Key, Plan, RestoreTo, RowChange, Step};
 

@@ -1,7 +1,8 @@
 //! What is known of an entry of the journal.
 
 use crate::app::rows::history::outcome;
-use crate::core::history::journal::{Entry, Movement, NOT_BACK};
+use crate::core::history::journal::{Entry, NOT_BACK};
+use crate::core::history::movement::Movement;
 use crate::core::model::{ProcessPrint, RowChange};
 use crate::present::page::Page;
 use crate::present::tone::{Line, Tone};

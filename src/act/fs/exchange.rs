@@ -10,7 +10,7 @@ use crate::act::error::ActionError;
 use crate::act::fs::disk::{Disk, Side, Spot};
 use crate::act::fs::files::{FileRef, Files, aside, shown};
 use crate::act::fs::print::sha256;
-use crate::core::history::journal::{Parked, Print};
+use crate::core::history::movement::{Parked, Print};
 use crate::core::model::FileImage;
 
 impl<D: Disk> Files<'_, D> {

@@ -9,7 +9,7 @@ use crate::act::error::ActionError;
 use crate::act::fs::disk::{Disk, Spot};
 use crate::act::rows::Stores;
 use crate::act::stop::processes::Processes;
-use crate::core::history::journal::{Movement, Parked};
+use crate::core::history::movement::{Movement, Parked};
 use crate::core::model::Untrusted;
 
 /// A disk with the folder where things are parked.

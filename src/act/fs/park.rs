@@ -8,7 +8,8 @@ use rustix::io::Errno;
 use crate::act::error::ActionError;
 use crate::act::fs::disk::{Disk, FolderAccess};
 use crate::act::fs::files::{FileRef, Files, if_any, shown};
-use crate::core::history::journal::{History, Parked};
+use crate::core::history::journal::History;
+use crate::core::history::movement::Parked;
 use crate::format;
 
 /// Where a file can be parked.

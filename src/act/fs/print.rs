@@ -7,7 +7,7 @@ use sha2::{Digest, Sha256};
 use crate::act::error::ActionError;
 use crate::act::fs::disk::{Disk, Spot};
 use crate::act::fs::files::{FileRef, Files, shown};
-use crate::core::history::journal::{Parked, Print};
+use crate::core::history::movement::{Parked, Print};
 use crate::core::model::text::hex;
 use crate::core::model::{Content, FileImage};
 

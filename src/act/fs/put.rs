@@ -8,7 +8,7 @@ use rustix::io::Errno;
 use crate::act::error::ActionError;
 use crate::act::fs::disk::{Disk, Side, Spot};
 use crate::act::fs::files::{FileRef, Files, shown};
-use crate::core::history::journal::{Parked, Print};
+use crate::core::history::movement::{Parked, Print};
 
 impl<D: Disk> Files<'_, D> {
     /// Puts a parked file where nothing lies.

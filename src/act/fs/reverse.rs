@@ -4,7 +4,8 @@ use crate::act::error::ActionError;
 use crate::act::fs::disk::Disk;
 use crate::act::fs::files::{FileRef, Files, back_name, shown};
 use crate::act::fs::print::print_of;
-use crate::core::history::journal::{Movement, NOT_BACK, Parked, Print};
+use crate::core::history::journal::NOT_BACK;
+use crate::core::history::movement::{Movement, Parked, Print};
 use crate::core::model::RowChange;
 
 impl<D: Disk> Files<'_, D> {

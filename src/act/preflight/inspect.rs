@@ -14,7 +14,7 @@ use crate::act::fs::print::print_of;
 use crate::act::fs::put::far;
 use crate::act::preflight::prepared::{NewTime, PreparedStep, RowTarget};
 use crate::act::rules::Rules;
-use crate::core::history::journal::Print;
+use crate::core::history::movement::Print;
 use crate::core::model::text::shown as shown_text;
 use crate::core::model::{Content, FileImage, Format, Refusal, Step};
 use crate::format::entire::end;

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 
 use crate::act::fs::park::ParkPlace;
 use crate::act::fs::print::sha256;
-use crate::core::history::journal::{Movement, Parked, Print};
+use crate::core::history::movement::{Movement, Parked, Print};
 use crate::core::model::row;
 use crate::core::model::{Columns, Format, ProcessPrint, RowChange, Signal};
 use crate::format;

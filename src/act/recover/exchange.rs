@@ -9,7 +9,7 @@ use super::leftovers::{GONE, is_same_file, parked_note, read};
 use crate::act::error::ActionError;
 use crate::act::fs::disk::{Disk, Spot};
 use crate::act::fs::files::{FileRef, Files, aside, back_name, shown};
-use crate::core::history::journal::{Movement, Parked, Print};
+use crate::core::history::movement::{Movement, Parked, Print};
 
 /// Undoes an interrupted exchange; returns a note if the file was written meanwhile.
 pub(crate) fn unexchange<D: Disk>(

@@ -9,7 +9,7 @@ use crate::act::error::ActionError;
 use crate::act::fs::disk::{Disk, Spot};
 use crate::act::fs::files::{FileRef, Files, shown};
 use crate::act::fs::print::print_of;
-use crate::core::history::journal::{Parked, Print};
+use crate::core::history::movement::{Parked, Print};
 use crate::core::model::{Content, FileImage};
 
 /// What is said of a place where nothing lies any more.

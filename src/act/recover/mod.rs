@@ -17,7 +17,8 @@ use crate::act::fs::disk::Disk;
 use crate::act::fs::files::Files;
 use crate::act::row_update::RowUpdate;
 use crate::act::stop;
-use crate::core::history::journal::{Entry, Movement, Outcome};
+use crate::core::history::journal::{Entry, Outcome};
+use crate::core::history::movement::Movement;
 use crate::core::model::Ended;
 
 /// Puts right what an entry that has no outcome has left, and returns how it ended; `None` while

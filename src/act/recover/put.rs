@@ -6,7 +6,7 @@ use super::leftovers::{has_two_names, is_same_file, read};
 use crate::act::error::ActionError;
 use crate::act::fs::disk::Disk;
 use crate::act::fs::files::Files;
-use crate::core::history::journal::{Parked, Print};
+use crate::core::history::movement::{Parked, Print};
 
 /// Returns whether a put was done, and finishes one that was.
 pub(crate) fn finish_put<D: Disk>(

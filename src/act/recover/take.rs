@@ -8,7 +8,7 @@ use super::leftovers::{GONE, has_two_names, parked_note};
 use crate::act::error::ActionError;
 use crate::act::fs::disk::{Disk, Side};
 use crate::act::fs::files::{Files, shown};
-use crate::core::history::journal::Parked;
+use crate::core::history::movement::Parked;
 
 /// Puts back what was taken; a note when something else lies in its place by now.
 pub(crate) fn untake<D: Disk>(

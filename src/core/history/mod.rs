@@ -4,6 +4,7 @@ pub(crate) mod change;
 pub(crate) mod diff;
 pub(crate) mod first_told;
 pub(crate) mod journal;
+pub(crate) mod movement;
 pub mod recording;
 pub(crate) mod subject;
 pub(crate) mod timeline;

@@ -14,7 +14,8 @@ use crate::act::fs::disk::{Disk, Patience};
 use crate::act::fs::print::print_of;
 use crate::act::fs::system::System;
 use crate::act::journal_store::StateFolder;
-use crate::core::history::journal::{Intent, Movement, Outcome, Parked, Print};
+use crate::core::history::journal::{Intent, Outcome};
+use crate::core::history::movement::{Movement, Parked, Print};
 use crate::core::model::{Action, Content, Ended};
 
 const PARKED: &str = "1-1-claim";

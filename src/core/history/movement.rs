@@ -1,0 +1,135 @@
+//! What an action moves: a file that is taken, put or exchanged, rows that change, processes that are stopped.
+
+use std::path::PathBuf;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::core::model::path::exact;
+use crate::core::model::{Format, ProcessPrint, RowChange, Signal, Untrusted};
+
+/// What a file was: if anything of it differs, it is not the file that was meant.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Print {
+    pub(crate) dev: u64,
+    pub(crate) ino: u64,
+    /// The size in bytes.
+    pub(crate) size: u64,
+    /// The permission bits.
+    pub(crate) mode: u32,
+    /// The last change of the content, to the nanosecond.
+    pub(crate) modified_at: Timestamp,
+    /// The SHA-256 of the content in hex digits.
+    pub sha256: String,
+}
+
+/// Where something is parked: always on the file system that it came from.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Parked {
+    /// Its name.
+    #[serde(rename = "parked")]
+    pub name: String,
+    /// The folder that it lies in, where that is not the state folder's own.
+    #[serde(rename = "parked_in", with = "exact::option", default, skip_serializing_if = "Option::is_none")]
+    pub folder: Option<PathBuf>,
+}
+
+impl Parked {
+    /// Names something that is parked in the state folder.
+    pub(crate) fn in_state(name: &str) -> Self {
+        Self { name: name.to_owned(), folder: None }
+    }
+
+    /// Returns the name, with its folder where that is not the state folder's own.
+    pub(crate) fn text(&self) -> Untrusted {
+        match &self.folder {
+            None => self.name.as_str().into(),
+            Some(folder) => Untrusted::from_path(&folder.join(&self.name)),
+        }
+    }
+}
+
+/// One movement of an action.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", tag = "step")]
+pub enum Movement {
+    /// A file is taken out of the world and parked.
+    Take {
+        /// Where it lies.
+        #[serde(with = "exact")]
+        from: PathBuf,
+        /// Where it is parked.
+        #[serde(flatten)]
+        parked: Parked,
+        /// What it is.
+        print: Print,
+    },
+    /// A parked file is put where nothing lies.
+    Put {
+        /// Where it is parked.
+        #[serde(flatten)]
+        parked: Parked,
+        /// Where it goes.
+        #[serde(with = "exact")]
+        to: PathBuf,
+        /// What it is.
+        print: Print,
+        /// The time of its last change, where it gets another.
+        touched_at: Option<Timestamp>,
+    },
+    /// A new content takes the place of an old one at once, and the old one is parked.
+    Exchange {
+        /// Where it lies.
+        #[serde(with = "exact")]
+        path: PathBuf,
+        /// Where the old content is parked.
+        #[serde(flatten)]
+        parked: Parked,
+        /// What the old content is.
+        print: Print,
+        /// The SHA-256 of the new content.
+        new_sha256: String,
+    },
+    /// Rows of a database change in one transaction, all or none.
+    Rows {
+        /// Whose database.
+        format: Format,
+        /// The database: its path, or its URL without a password.
+        database: String,
+        /// The rows, with their exact values before and after.
+        changes: Vec<RowChange>,
+        /// The name, in the state folder, of the copy that is made first, where one is.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        backup: Option<String>,
+    },
+    /// Processes are signalled so that they end.
+    Stop {
+        /// What they are sent.
+        signal: Signal,
+        /// Which, the topmost first.
+        processes: Vec<ProcessPrint>,
+    },
+}
+
+impl Movement {
+    /// Returns where the file of a movement is parked.
+    pub fn parked(&self) -> Option<&Parked> {
+        match self {
+            Self::Take { parked, .. } | Self::Put { parked, .. } | Self::Exchange { parked, .. } => {
+                Some(parked)
+            }
+            Self::Rows { .. } | Self::Stop { .. } => None,
+        }
+    }
+
+    /// Returns what it parks and where: a file, or the copy of a database.
+    pub(crate) fn parks(&self) -> Option<(Parked, Option<&Print>)> {
+        match self {
+            Self::Take { parked, print, .. } | Self::Exchange { parked, print, .. } => {
+                Some((parked.clone(), Some(print)))
+            }
+            Self::Rows { backup, .. } => Some((Parked::in_state(backup.as_deref()?), None)),
+            Self::Put { .. } | Self::Stop { .. } => None,
+        }
+    }
+}
