@@ -8,7 +8,8 @@ use std::path::Path;
 use jiff::Timestamp;
 
 use crate::core::judge::git::{lock_of, tree_of};
-use crate::core::judge::world::{PossibleAgent, World};
+use crate::core::judge::possible_agent::PossibleAgent;
+use crate::core::judge::world::World;
 use crate::core::model::process::has_exited;
 use crate::core::model::{
     Binding, Certainty, Evidence, Format, GitLock, Judged, Key, KeyKind, LeftTree, MadeTree, Repo, RepoSort,

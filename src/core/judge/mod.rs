@@ -18,6 +18,7 @@ pub(crate) mod local_start;
 pub(crate) mod needs;
 pub(crate) mod never_ended;
 pub(crate) mod place;
+pub(crate) mod possible_agent;
 pub(crate) mod rules;
 pub(crate) mod session;
 pub(crate) mod stand_in;

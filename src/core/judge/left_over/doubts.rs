@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 
 use crate::core::judge::agent::names_itself;
+use crate::core::judge::possible_agent::PossibleAgent;
 use crate::core::judge::taken_over::TakenOver;
-use crate::core::judge::world::{PossibleAgent, World};
+use crate::core::judge::world::World;
 use crate::core::model::process::has_exited;
 use crate::core::model::{Process, Trace};
 

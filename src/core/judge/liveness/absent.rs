@@ -5,7 +5,8 @@ use jiff::{SignedDuration, Timestamp};
 use crate::core::judge::liveness::answer::{Answer, Trail, alive, dead, unknown};
 use crate::core::judge::liveness::domain::{Home, home_of};
 use crate::core::judge::liveness::owner::could_own;
-use crate::core::judge::world::{PossibleAgent, World};
+use crate::core::judge::possible_agent::PossibleAgent;
+use crate::core::judge::world::World;
 use crate::core::model::host::INITIAL_PID_NAMESPACE;
 use crate::core::model::{Absence, BoundSession, Holder, Process, Reason, Record, RecordKind, Role};
 
