@@ -1,5 +1,8 @@
 //! A fleet of 1,000 hosts with 50 windows each, whose simulated witnesses call the real functions of a real server:
-//! what beats cost it, what goes over the wire, what a viewer reads, and how that grows from 10 hosts on.
+//! what beats cost it, what goes over the wire, what a viewer reads, and how that grows from 10 hosts on; and how soon
+//! a viewer of all of them shows a change and a death of which a real witness tells.
+//!
+//! One part alone is measured with its name: `beats`, `read`, `screen` or `news`.
 
 #![expect(
     clippy::disallowed_methods,
@@ -21,7 +24,7 @@ mod stage;
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -34,6 +37,9 @@ use tokio_postgres::{Client, NoTls};
 
 use crate::cluster::Database;
 use crate::stage::{Screen, World};
+
+/// How many hosts there are in the end.
+const HOSTS: usize = 1_000;
 
 /// How many windows a host has.
 const WINDOWS: usize = 50;
@@ -48,6 +54,8 @@ const MEASURED: Duration = Duration::from_secs(30);
 const CONNECTIONS: usize = 8;
 
 fn main() {
+    let only = std::env::args().skip(1).find(|argument| !argument.starts_with('-'));
+    let is_wanted = |name: &str| only.as_deref().is_none_or(|only| only == name);
     let database = Database::new();
     database.sql(include_str!("../../assets/fleet.sql"));
     for setting in ["fsync", "full_page_writes", "autovacuum"] {
@@ -56,6 +64,26 @@ fn main() {
     database.sql("SELECT pg_reload_conf()");
     let window = window();
     println!("a window is {} bytes of JSON", window.get().len());
+    let mut hosts: Vec<Publisher> = Vec::new();
+    if is_wanted("beats") {
+        hosts = growth(&database, &window);
+        changes(&database, &mut hosts, &window);
+        wire(&database, &mut hosts);
+    }
+    enrol(&database, &mut hosts, HOSTS, &window);
+    if is_wanted("read") {
+        viewer(&database);
+    }
+    if is_wanted("screen") {
+        screen(&database, &mut hosts);
+    }
+    if is_wanted("news") {
+        beating(&database, &mut hosts, || news(&database));
+    }
+}
+
+/// Prints what beats cost with ever more hosts.
+fn growth(database: &Database, window: &RawValue) -> Vec<Publisher> {
     println!(
         "{:>6} {:>7} {:>14} {:>13} {:>6} {:>12} {:>22} {:>22}",
         "hosts",
@@ -68,26 +96,23 @@ fn main() {
         "viewer's poll at rest"
     );
     let mut hosts: Vec<Publisher> = Vec::new();
-    for many in [10, 100, 1_000] {
+    for many in [10, 100, HOSTS] {
         let new = many - hosts.len();
-        enrol(&database, &mut hosts, many, &window);
+        enrol(database, &mut hosts, many, window);
         // Left to autovacuum it would be counted with the beats: new rows are marked as seen by all, once.
-        let before = wal(&database);
+        let before = wal(database);
         database.sql("VACUUM (ANALYZE) claimtop.part");
-        let each = (wal(&database) - before) / (new * WINDOWS) as f64;
+        let each = (wal(database) - before) / (new * WINDOWS) as f64;
         println!("the first vacuum after {new} hosts: {each:.0} WAL bytes for each new window");
         database.sql("CHECKPOINT");
         // The first beats after a checkpoint write whole pages, once in five minutes.
-        let before = wal(&database);
+        let before = wal(database);
         let connection = Connection::open(&database.url());
         hosts.iter_mut().for_each(|witness| connection.beat(witness));
-        let pages = (wal(&database) - before) / many as f64;
-        hosts = measured(&database, hosts, pages);
+        let pages = (wal(database) - before) / many as f64;
+        hosts = measured(database, hosts, pages);
     }
-    changes(&database, &mut hosts, &window);
-    wire(&database, &mut hosts);
-    viewer(&database);
-    screen(&database, &mut hosts);
+    hosts
 }
 
 /// Returns a window as the demo has one.
@@ -266,6 +291,48 @@ fn screen(database: &Database, hosts: &mut [Publisher]) {
     at_rest(&screen, "no host has beaten for a minute");
 }
 
+/// A program that is ended with the benchmark.
+struct Ends(Child);
+
+impl Drop for Ends {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// How often each kind of news is timed.
+const TIMES: usize = 12;
+
+/// Prints how soon the screen shows what a real witness of one more host sees: changes of a window, changes while
+/// somebody looks at it closely, and deaths.
+fn news(database: &Database) {
+    let far = World::new();
+    let agents: Vec<Ends> = (0..TIMES).map(|_| Ends(far.agent())).collect();
+    agents.iter().for_each(|agent| far.register(agent.0.id(), "busy"));
+    let folders = ["home", "tmp"].map(|name| [format!("--{name}").into(), far.path(name).into_os_string()]);
+    let witness = Command::new(stage::program())
+        .args(folders.as_flattened())
+        .args(["--fleet", &database.url(), "witness"])
+        .stdin(Stdio::null())
+        .spawn()
+        .expect("a witness");
+    let witness = Ends(witness);
+    let world = World::new();
+    let mut command = world.claimtop();
+    command.arg("--fleet");
+    command.arg(database.url());
+    let mut screen = Screen::open(command);
+    // Only its windows are called so.
+    screen.master.take_writer().expect("a keyboard").write_all(b"2/alpha\r").expect("keys");
+    let rows = |picture: &str, word: &str| {
+        picture.lines().filter(|line| line.contains("alpha") && line.contains(word)).count()
+    };
+    screen.until(|picture| rows(picture, "working") == TIMES);
+    println!("rows: {}", screen.picture.screen().contents());
+    drop((witness, agents));
+}
+
 /// Returns what the statements of a viewer give and take: its first read, and a poll at rest.
 fn reads(database: &Database) -> (String, String) {
     let timed = |sql: &str| {
@@ -321,7 +388,7 @@ fn wire(database: &Database, hosts: &mut [Publisher]) {
 /// Prints what the program itself needs to read all of it once.
 fn viewer(database: &Database) {
     let folder = tempfile::tempdir().expect("a folder");
-    let mut command = Command::new(env!("CARGO_BIN_EXE_claimtop"));
+    let mut command = Command::new(stage::program());
     for name in ["home", "tmp", "state"] {
         let path = folder.path().join(name);
         std::fs::create_dir_all(&path).expect("a folder");

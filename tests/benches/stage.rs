@@ -8,6 +8,12 @@ use std::time::{Duration, Instant};
 
 use portable_pty::{CommandBuilder, MasterPty, PtySize, native_pty_system};
 
+/// Returns the program to measure: the one that is named, such as a packaged one, or the one that was just built.
+pub(crate) fn program() -> PathBuf {
+    std::env::var_os("CLAIMTOP_BENCH_PROGRAM")
+        .map_or_else(|| env!("CARGO_BIN_EXE_claimtop").into(), PathBuf::from)
+}
+
 /// A home and a temporary folder, and a stand-in for an agent.
 pub(crate) struct World {
     pub(crate) folder: tempfile::TempDir,
@@ -29,8 +35,7 @@ impl World {
     }
 
     pub(crate) fn claimtop(&self) -> CommandBuilder {
-        let program = Path::new(env!("CARGO_BIN_EXE_claimtop"));
-        let mut command = CommandBuilder::new(program);
+        let mut command = CommandBuilder::new(program());
         command.args([Path::new("--home"), &self.path("home"), Path::new("--tmp"), &self.path("tmp")]);
         command
     }
@@ -82,7 +87,8 @@ impl Screen {
     pub(crate) fn until(&mut self, is_so: impl Fn(&str) -> bool) -> Instant {
         let mut at = Instant::now();
         while !is_so(&self.picture.screen().contents()) {
-            let (when, bytes) = self.output.recv_timeout(Duration::from_secs(20)).expect("an output");
+            let output = self.output.recv_timeout(Duration::from_secs(20));
+            let (when, bytes) = output.unwrap_or_else(|_| panic!("{}", self.picture.screen().contents()));
             self.picture.process(&bytes);
             at = when;
         }
