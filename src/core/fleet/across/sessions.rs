@@ -1,6 +1,6 @@
 //! One session that runs on two machines.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use super::found::Found;
 use super::sites::{Placed, Sites, apart};
@@ -9,14 +9,18 @@ use crate::core::judge::story::chain::{Chain, Ending, so};
 use crate::core::model::{Cause, Code, Evidence, Finding, Key, Remedy, ResourceKind, Story, Untrusted};
 
 /// Finds sessions that living windows of two machines run.
-pub(super) fn shared(sites: &Sites<'_>, found: &mut Found) {
-    let mut sessions: HashMap<(&str, &Untrusted), Vec<Placed<'_>>> = HashMap::new();
+pub(super) fn shared<'a>(sites: &Sites<'a>, found: &mut Found) {
+    let name = |placed: &Placed<'a>| Some((placed.window.agent.as_str(), placed.window.session_id.as_ref()?));
+    // Of tens of thousands hardly any runs twice: only those are listed.
+    let mut seen = HashSet::new();
+    let names = sites.windows().filter_map(|placed| name(&placed));
+    let repeated: BTreeSet<_> = names.filter(|name| !seen.insert(*name)).collect();
+    let mut several: BTreeMap<_, Vec<Placed<'_>>> = BTreeMap::new();
     for placed in sites.windows() {
-        if let Some(session) = &placed.window.session_id {
-            sessions.entry((&placed.window.agent, session)).or_default().push(placed);
+        if let Some(name) = name(&placed).filter(|it| repeated.contains(it)) {
+            several.entry(name).or_default().push(placed);
         }
     }
-    let several: BTreeMap<_, _> = sessions.into_iter().filter(|(_, windows)| windows.len() > 1).collect();
     for ((_, session), windows) in several {
         let windows = apart(&windows);
         let Some(finding) = tell(session, &windows, sites) else { continue };
