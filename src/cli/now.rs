@@ -71,7 +71,7 @@ impl<'a> Now<'a> {
             state: standing(window).0.2,
             doing: doing::of_window(window, Prompts::Hidden),
             work: window.work.as_deref(),
-            unread: window.unread.as_ref(),
+            unread: window.unread.as_deref(),
         };
         Self {
             schema: SCHEMA,

@@ -121,7 +121,8 @@ mod tests {
     fn waits(report: &mut Report) {
         let target = Some(Target::Command("npm publish".into()));
         let call = Some(Call { id: "t".into(), tool: "Bash".into(), target, since: None });
-        window(report, 4711).waiting = Some(Waiting { wants: Wants::Permission, call, since: None });
+        window(report, 4711).waiting =
+            Some(Box::new(Waiting { wants: Wants::Permission, call, since: None }));
     }
 
     #[test]

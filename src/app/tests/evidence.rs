@@ -103,12 +103,12 @@ fn sub_agents_that_edited_one_uncommitted_file_are_named() {
 #[test]
 fn why_it_is_not_known_what_a_window_does_is_told() {
     let mut report = testing::busy();
-    report.windows[0].unread = Some(UnreadWork {
+    report.windows[0].unread = Some(Box::new(UnreadWork {
         format: Format::ClaudeCode,
         session: "95fe798d".into(),
         path: PathBuf::from("/a/95fe798d.jsonl").into(),
         why: WhyUnread::Link,
-    });
+    }));
     let mut state = seen(report.clone());
     let row = rows::now::window(&Index::of(Arc::new(report.clone())), &report.windows[0], now());
     let told = "not known: its session file is a symbolic link, which is not followed";
@@ -123,12 +123,12 @@ fn why_it_is_not_known_what_a_window_does_is_told() {
 fn what_else_was_not_read_is_told_beside_what_a_window_does() {
     let mut report = testing::busy();
     testing::edits(&mut report.windows[0], &["/a/pay.rs"]);
-    report.windows[0].unread = Some(UnreadWork {
+    report.windows[0].unread = Some(Box::new(UnreadWork {
         format: Format::ClaudeCode,
         session: "95fe798d".into(),
         path: PathBuf::from("/a/95fe798d/subagents/agent-a1.jsonl").into(),
         why: WhyUnread::NoPermission,
-    });
+    }));
     let mut state = seen(report);
     press(&mut state, "\n");
     let text = panel_text(&state);

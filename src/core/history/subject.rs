@@ -119,7 +119,7 @@ pub(crate) fn of_window(window: &WindowView, turn: WindowTurn) -> Subject {
         state: window.state,
         cwd: window.cwd.clone(),
         name: window.title(),
-        waiting: window.waiting.clone(),
+        waiting: window.waiting.as_deref().cloned(),
         turn,
     }
 }

@@ -39,7 +39,7 @@ fn need(subject: &Key, what: &str, kind: NeedKind, since: Option<Timestamp>) -> 
 }
 
 fn waits(window: &WindowView) -> Option<Need> {
-    let waiting = window.waiting.clone()?;
+    let waiting = window.waiting.as_deref()?.clone();
     let since = waiting.since;
     Some(need(&window.key, "waits", NeedKind::Waits { waiting }, since))
 }

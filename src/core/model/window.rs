@@ -86,9 +86,15 @@ pub struct Household {
 
 /// One running agent. Copies share what they say until one of them is changed: a report of thousands of windows is
 /// made anew with every change.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct WindowView(Arc<WindowFacts>);
+
+impl PartialEq for WindowView {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0) || self.0 == other.0
+    }
+}
 
 impl From<WindowFacts> for WindowView {
     fn from(facts: WindowFacts) -> Self {
@@ -134,11 +140,11 @@ pub struct WindowFacts {
     /// What the agent says it is doing (`busy`, `idle`, `waiting: permission prompt`).
     pub activity: Option<Untrusted>,
     /// What it waits for.
-    pub waiting: Option<Waiting>,
+    pub waiting: Option<Box<Waiting>>,
     /// What its session does, as its agent's own file says.
     pub work: Option<Arc<Work>>,
     /// That file, where it was found and not read.
-    pub unread: Option<UnreadWork>,
+    pub unread: Option<Box<UnreadWork>>,
     /// A name that a person or the agent gave it.
     pub name: Option<Untrusted>,
     /// The controlling terminal.

@@ -116,7 +116,7 @@ fn a_claim_tells_how_it_stood() {
 
 fn waiting(second: i64) -> Report {
     let since = Timestamp::from_second(second).ok();
-    let waiting = Some(Waiting { wants: Wants::Permission, call: None, since });
+    let waiting = Some(Box::new(Waiting { wants: Wants::Permission, call: None, since }));
     Report { windows: vec![WindowView::from(WindowFacts { waiting, ..(*window(7)).clone() })], ..report() }
 }
 
