@@ -1,9 +1,10 @@
 //! Which machine a witness speaks for: clones, and two that speak for one, are told and not believed.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, HashMap};
 
 use crate::core::fleet::far::FarMachine;
 use crate::core::fleet::line::{Hello, Identity};
+use crate::core::judge::rules::facts::listed;
 use crate::core::model::{Code, Evidence, Finding, Key, MachineState, Remedy, Report, ReportHost};
 
 /// One claimtop that is heard, or the one here.
@@ -46,10 +47,6 @@ impl<'a> Speaker<'a> {
         is_one && matches!((self.boot, other.boot), (Some(one), Some(two)) if one != two)
     }
 
-    fn counts_with(&self, other: &Self) -> bool {
-        counts_alike((self.boot, self.pid_namespace), (other.boot, other.pid_namespace))
-    }
-
     fn evidence(&self) -> Evidence {
         let boot = self.boot.and_then(|boot| boot.get(..8)).unwrap_or("unknown");
         let source = if self.key.is_some() { "its claimtop" } else { "this claimtop" };
@@ -57,37 +54,55 @@ impl<'a> Speaker<'a> {
     }
 }
 
-/// Returns whether the PIDs of two claimtops are numbers of one namespace.
-fn counts_alike(one: (Option<&str>, Option<u64>), two: (Option<&str>, Option<u64>)) -> bool {
-    one.0.is_some() && one.1.is_some() && one == two
-}
-
-/// Finds machines that cannot be told apart: clones, and several claimtops that speak for one.
+/// Finds machines that cannot be told apart: clones, and several claimtops that speak for one. However many there are,
+/// what they share is told once.
 pub(crate) fn doubts(local: &Report, own: Option<&Identity>, machines: &[FarMachine]) -> Vec<Finding> {
     let here = own.map(|own| Speaker::here(own, &local.host));
     let speakers: Vec<Speaker<'_>> =
         here.into_iter().chain(machines.iter().filter_map(Speaker::there)).collect();
-    let pairs = alike(&speakers);
-    let pairs = pairs.iter().filter_map(|(one, other)| speakers.get(*one).zip(speakers.get(*other)));
-    let told = pairs.filter_map(|(one, other)| {
-        let names = format!("{} and {}", one.name, other.name);
-        let message = if one.is_clone_of(other) {
-            format!(
-                "{names} have one machine ID and run apart: one is a clone of the other, and what names a machine by \
-                 its ID can mean either; give one an ID of its own (systemd-machine-id-setup)"
-            )
-        } else if one.key.is_some() && one.counts_with(other) {
-            format!(
-                "{names} speak for one machine: it is watched under two names, or one of them is not what it says; \
-                 neither is believed about records here"
-            )
-        } else {
-            return None;
-        };
-        let keys = [one.key, other.key].into_iter().flatten().cloned();
-        Some(Finding::new(Code::ClonedMachine, keys, message, [one.evidence(), other.evidence()], Remedy::None))
-    });
-    told.chain(machines.iter().filter_map(refused)).collect()
+    let mut copies = Copies::default();
+    speakers.iter().for_each(|speaker| copies.take(speaker, ()));
+    let mut clones: BTreeMap<Mark<'_>, Vec<&Speaker<'_>>> = BTreeMap::new();
+    let mut namespaces: BTreeMap<(&str, u64), Vec<&Speaker<'_>>> = BTreeMap::new();
+    for speaker in &speakers {
+        for mark in copies.shared_by(speaker) {
+            clones.entry(mark).or_default().push(speaker);
+        }
+        // Whoever counts in the namespace here sees what is seen here.
+        if let Some(place) = speaker.boot.zip(speaker.pid_namespace).filter(|_| speaker.key.is_some()) {
+            namespaces.entry(place).or_default().push(speaker);
+        }
+    }
+    let clones = clones.values().map(|alike| doubt(alike, of_clones));
+    let one = namespaces.values().filter(|alike| alike.len() > 1).map(|alike| doubt(alike, of_one));
+    clones.chain(one).chain(machines.iter().filter_map(refused)).collect()
+}
+
+fn of_clones(names: &str, many: usize) -> String {
+    let told = match many {
+        0..=2 => "one is a clone of the other, and what names a machine by its ID can mean either; give one",
+        _ => "some are clones of others, and what names a machine by its ID can mean any of them; give each",
+    };
+    format!("{names} have one machine ID and run apart: {told} an ID of its own (systemd-machine-id-setup)")
+}
+
+fn of_one(names: &str, many: usize) -> String {
+    let (told, believed) = match many {
+        0..=2 => ("it is watched under two names, or one of them is not what it says", "neither"),
+        _ => ("it is watched under several names, or some of them are not what they say", "none"),
+    };
+    format!("{names} speak for one machine: {told}; {believed} is believed about records here")
+}
+
+/// How many of those that cannot be told apart say so in the evidence.
+const EVIDENCE: usize = 8;
+
+fn doubt(alike: &[&Speaker<'_>], says: fn(&str, usize) -> String) -> Finding {
+    let names: Vec<String> = alike.iter().map(|speaker| speaker.name.to_owned()).collect();
+    let message = says(&listed(&names), names.len());
+    let keys = alike.iter().filter_map(|speaker| speaker.key).cloned();
+    let evidence: Vec<Evidence> = alike.iter().take(EVIDENCE).map(|speaker| speaker.evidence()).collect();
+    Finding::new(Code::ClonedMachine, keys, message, evidence, Remedy::None)
 }
 
 /// A machine that was refused because it is shown under another name.
@@ -100,23 +115,6 @@ fn refused(told: &FarMachine) -> Option<Finding> {
     );
     let evidence = [Evidence::new("machine", name.as_str(), told.view.transport.as_str())];
     Some(Finding::new(Code::ClonedMachine, [told.view.key.clone()], message, evidence, Remedy::None))
-}
-
-/// Returns every two speakers, by their numbers, that share anything which tells machines apart.
-fn alike(speakers: &[Speaker<'_>]) -> BTreeSet<(usize, usize)> {
-    let mut by: HashMap<(u8, &str, Option<u64>), Vec<usize>> = HashMap::new();
-    for (at, one) in speakers.iter().enumerate() {
-        let ids = marks(one.identity).map(|(sort, mark)| (sort, mark, None));
-        let boot = one.boot.map(|boot| (2, boot, one.pid_namespace));
-        ids.chain(boot).for_each(|mark| by.entry(mark).or_default().push(at));
-    }
-    let pairs = by.values().flat_map(|alike| {
-        alike
-            .iter()
-            .enumerate()
-            .flat_map(|(at, one)| alike.iter().skip(at + 1).map(move |other| (*one, *other)))
-    });
-    pairs.collect()
 }
 
 /// How many claimtops speak for each PID namespace of each boot.
@@ -150,37 +148,85 @@ fn place(told: &FarMachine) -> Option<(&str, u64)> {
     hello.boot.as_deref().zip(hello.pid_namespace)
 }
 
-/// Machines by what should be one's own: their machine IDs, and the IDs of their state folders.
-pub(crate) struct Clones<'a>(HashMap<(u8, &'a str), Vec<&'a FarMachine>>);
+/// What should be one machine's own.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+enum Mark<'a> {
+    /// Its machine ID.
+    Machine(&'a str),
+    /// The ID of its state folder, where whoever has it counts.
+    Store(&'a str),
+    /// The same, where only those without a machine ID count: machines that share a home share that folder as well.
+    StoreAlone(&'a str),
+}
+
+/// The first two boots in which each mark was seen, with who runs there: any third one runs apart from one of them.
+struct Copies<'a, T>(HashMap<Mark<'a>, Vec<(&'a str, T)>>);
+
+impl<T> Default for Copies<'_, T> {
+    fn default() -> Self {
+        Self(HashMap::new())
+    }
+}
+
+impl<'a, T: Copy> Copies<'a, T> {
+    fn take(&mut self, speaker: &Speaker<'a>, who: T) {
+        let (machine, store) = (speaker.identity.machine.as_deref(), speaker.identity.store.as_deref());
+        let alone = store.filter(|_| machine.is_none()).map(Mark::StoreAlone);
+        let marks = [machine.map(Mark::Machine), store.map(Mark::Store), alone];
+        let Some(boot) = speaker.boot else { return };
+        for mark in marks.into_iter().flatten() {
+            let boots = self.0.entry(mark).or_default();
+            if boots.len() < 2 && boots.iter().all(|(known, _)| *known != boot) {
+                boots.push((boot, who));
+            }
+        }
+    }
+
+    /// Returns the marks that a speaker shares with another one which runs apart from it, with that one.
+    fn apart(&self, speaker: &Speaker<'a>) -> impl Iterator<Item = (Mark<'a>, T)> {
+        let Identity { machine, store } = speaker.identity;
+        let (machine, store) = (machine.as_deref(), store.as_deref());
+        let store = store.map(if machine.is_some() { Mark::StoreAlone } else { Mark::Store });
+        let boot = speaker.boot;
+        [machine.map(Mark::Machine), store].into_iter().flatten().filter_map(move |mark| {
+            let mut others = self.0.get(&mark)?.iter();
+            let (_, who) = others.find(|(other, _)| boot.is_some_and(|boot| boot != *other))?;
+            Some((mark, *who))
+        })
+    }
+
+    /// Returns the IDs that a speaker shares with clones.
+    fn shared_by(&self, speaker: &Speaker<'a>) -> impl Iterator<Item = Mark<'a>> {
+        self.apart(speaker).map(|(mark, _)| match mark {
+            Mark::StoreAlone(store) => Mark::Store(store),
+            Mark::Machine(_) | Mark::Store(_) => mark,
+        })
+    }
+}
+
+/// Machines that have one ID.
+pub(crate) struct Clones<'a>(Copies<'a, &'a FarMachine>);
 
 impl<'a> Clones<'a> {
     /// Takes down all that have said who they are.
     pub(crate) fn of(machines: &'a [FarMachine]) -> Self {
-        let mut by: HashMap<_, Vec<_>> = HashMap::new();
+        let mut copies = Copies::default();
         for told in machines.iter().filter(|told| told.view.same_as.is_none()) {
-            let marks = told.hello.as_ref().into_iter().flat_map(|hello| marks(&hello.identity));
-            marks.for_each(|mark| by.entry(mark).or_default().push(told));
+            Speaker::ever(told).into_iter().for_each(|speaker| copies.take(&speaker, told));
         }
-        Self(by)
+        Self(copies)
     }
 
     /// Returns a machine that has the ID of this one and runs apart from it: what names a machine by its ID can mean
     /// either.
-    pub(crate) fn of_machine(&self, told: &FarMachine) -> Option<&'a FarMachine> {
-        let its = Speaker::ever(told)?;
-        let all = marks(its.identity).filter_map(|mark| self.0.get(&mark)).flatten().copied();
-        let mut others = all.filter(|other| other.view.name != told.view.name);
-        others.find(|other| Speaker::ever(other).is_some_and(|other| its.is_clone_of(&other)))
+    pub(crate) fn of_machine(&self, told: &'a FarMachine) -> Option<&'a FarMachine> {
+        let (_, other) = self.0.apart(&Speaker::ever(told)?).next()?;
+        Some(other)
     }
 }
 
-fn marks(identity: &Identity) -> impl Iterator<Item = (u8, &str)> {
-    let marks = [(0, identity.machine.as_deref()), (1, identity.store.as_deref())];
-    marks.into_iter().filter_map(|(sort, mark)| Some((sort, mark?)))
-}
-
 /// Returns a machine that has the ID of this one and runs apart from it.
-pub fn clone_of<'a>(told: &FarMachine, machines: &'a [FarMachine]) -> Option<&'a FarMachine> {
+pub fn clone_of<'a>(told: &'a FarMachine, machines: &'a [FarMachine]) -> Option<&'a FarMachine> {
     Clones::of(machines).of_machine(told)
 }
 
@@ -192,4 +238,66 @@ pub(crate) fn clone_of_own<'a>(
 ) -> Option<&'a FarMachine> {
     let here = Speaker::here(own, host);
     machines.iter().find(|told| Speaker::ever(told).is_some_and(|told| here.is_clone_of(&told)))
+}
+
+#[cfg(test)]
+mod tests {
+    use jiff::Timestamp;
+
+    use super::*;
+    use crate::core::fleet::line::SCHEMA;
+    use crate::core::model::MachineView;
+
+    /// Makes a machine that is heard, of a machine ID, a state folder's and a boot.
+    fn machine(number: usize, (machine, store, boot): (Option<&str>, &str, &str)) -> FarMachine {
+        let name = format!("m{number}");
+        let hello = Hello {
+            schema: SCHEMA.to_owned(),
+            version: String::new(),
+            identity: Identity { machine: machine.map(str::to_owned), store: Some(store.to_owned()) },
+            host: name.clone(),
+            boot: Some(boot.to_owned()),
+            pid_namespace: Some(u64::try_from(number).unwrap()),
+            now: Timestamp::UNIX_EPOCH,
+            takes_orders: false,
+            no_orders: None,
+        };
+        let view = MachineView { state: MachineState::Live, ..MachineView::new(&name, String::new()) };
+        FarMachine { view, hello: Some(hello), report: None, tombstones: [].into() }
+    }
+
+    fn told(machines: &[FarMachine]) -> Vec<String> {
+        let host = ReportHost { name: String::new(), boot_id: None, pid_namespace: None };
+        let local = Report::empty(Timestamp::UNIX_EPOCH, host);
+        let told = doubts(&local, None, machines).iter().map(|finding| finding.message.to_string()).collect();
+        let clones = Clones::of(machines);
+        let cloned = machines.iter().filter(|told| clones.of_machine(told).is_some()).count();
+        [told, vec![format!("{cloned} cloned")]].concat()
+    }
+
+    #[test]
+    fn what_many_machines_share_is_told_once() {
+        let boots: Vec<String> = (0..300).map(|number| format!("boot-{number}")).collect();
+        let of = |id: fn(usize) -> (Option<&'static str>, &'static str)| -> Vec<FarMachine> {
+            let all = boots.iter().enumerate();
+            all.map(|(number, boot)| machine(number, (id(number).0, id(number).1, boot))).collect()
+        };
+        let image = told(&of(|_| (Some("image"), "store")));
+        let [clones, cloned] = image.as_slice() else { panic!("{image:?}") };
+        let starts = "m0, m1, m2, m3, m4, m5 and 294 more have one machine ID and run apart: some are clones";
+        assert!(clones.starts_with(starts) && cloned == "300 cloned", "{image:?}");
+        // A home that machines share has one state folder for all of them.
+        assert_eq!(
+            told(&of(|number| (Some(if number == 0 { "a" } else { "b" }), "home")))[1..],
+            ["299 cloned"]
+        );
+        // Of one without a machine ID nobody knows which it is.
+        let one = told(&of(|number| (["a", "b", "c"].get(number).copied(), "home"))[..4]);
+        let starts = "m0, m1, m2 and m3 have one machine ID";
+        assert!(one[0].starts_with(starts) && one[1] == "4 cloned", "{one:?}");
+        // Containers of one machine run in one boot.
+        let containers: Vec<FarMachine> =
+            (0..300).map(|number| machine(number, (Some("host"), &boots[number], "boot"))).collect();
+        assert_eq!(told(&containers), ["0 cloned"]);
+    }
 }
