@@ -1,10 +1,12 @@
 //! A session that the entire CLI has adopted on one machine while it runs on another.
 
+use std::collections::HashMap;
+
 use super::found::Found;
 use super::sites::{Placed, Site, Sites};
 use crate::core::judge::rules::facts::file_name;
 use crate::core::judge::story::chain::{Chain, Ending, so};
-use crate::core::model::{Cause, ClaimView, Code, Finding, Format, Remedy, ResourceKind, Story};
+use crate::core::model::{Cause, ClaimView, Code, Finding, Format, Remedy, ResourceKind, Story, Untrusted};
 
 /// Finds sessions that run on one machine and were adopted on another.
 pub(super) fn adopted(sites: &Sites<'_>, found: &mut Found) {
@@ -15,9 +17,14 @@ pub(super) fn adopted(sites: &Sites<'_>, found: &mut Found) {
             && claim.is_known()
     };
     let adoptions: Vec<_> = sites.claims().filter(|(claim, _)| is_adoption(claim)).collect();
+    let mut running: HashMap<&Untrusted, Vec<Placed<'_>>> =
+        adoptions.iter().map(|(claim, _)| (&claim.resource.id, Vec::new())).collect();
+    for placed in sites.windows() {
+        let session = placed.window.session_id.as_ref();
+        session.and_then(|session| running.get_mut(session)).into_iter().for_each(|all| all.push(placed));
+    }
     let told = adoptions.iter().filter_map(|(claim, site)| {
-        let runs = |placed: &Placed<'_>| placed.window.session_id.as_ref() == Some(&claim.resource.id);
-        let windows: Vec<Placed<'_>> = sites.windows().filter(runs).collect();
+        let windows = running.get(&claim.resource.id)?;
         // Where it runs in both places, that is the finding.
         let is_elsewhere = windows.iter().all(|placed| !placed.site.is(*site));
         let holder = windows.first().filter(|_| is_elsewhere)?;

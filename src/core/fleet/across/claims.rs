@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 
 use super::found::Found;
-use super::sites::{Placed, Sites};
+use super::sites::{EVIDENCE, Placed, Sites, some_of_each};
 use crate::core::judge::claim::thing;
-use crate::core::judge::rules::facts::count;
+use crate::core::judge::rules::facts::{count, listed};
 use crate::core::judge::story::chain::{Chain, Ending, so};
 use crate::core::judge::story::scene::{began_at, session_name};
 use crate::core::model::{
@@ -42,6 +42,11 @@ impl<'a> Held<'a> {
         self.holder.site.here(self.claim.since.unwrap_or_else(|| began_at(&self.claim.record)))
     }
 
+    /// Returns whether nothing tells two claims on one machine apart for one on another.
+    fn counts_as(&self, other: &Held<'_>) -> bool {
+        self.claim.record.session_id == other.claim.record.session_id && self.holder.counts_as(&other.holder)
+    }
+
     /// Returns whether two claims are certain to be of two sessions; that one runs twice is a finding of its own.
     fn is_apart(&self, other: &Held<'_>) -> bool {
         let is_of_one = self.claim.record.session_id.is_some()
@@ -59,7 +64,8 @@ pub(super) fn contested(sites: &Sites<'_>, found: &mut Found) {
         }
     }
     for (item, all) in items {
-        let is_apart = |one: &&Held<'_>| all.iter().any(|other| one.is_apart(other));
+        let some = some_of_each(&all, |held| held.holder, Held::counts_as);
+        let is_apart = |one: &&Held<'_>| some.iter().any(|other| one.is_apart(other));
         let mut apart: Vec<Held<'_>> = all.iter().filter(is_apart).copied().collect();
         apart.sort_by_key(Held::since);
         if let Some(finding) = tell(&item, &apart) {
@@ -77,10 +83,10 @@ fn tell(item: &Resource, held: &[Held<'_>]) -> Option<Finding> {
         item.kind.name(),
         item.id,
         count(names.len(), "live window"),
-        names.join(" and ")
+        listed(&names)
     );
     let evidence: Vec<Evidence> =
-        held.iter().map(|one| one.holder.site.evidence(&one.claim.record)).collect();
+        held.iter().take(EVIDENCE).map(|one| one.holder.site.evidence(&one.claim.record)).collect();
     let subjects = held.iter().map(|one| one.claim.key.clone());
     let mut finding = Finding::new(Code::ContestedClaim, subjects, message, evidence, Remedy::Release);
     finding.story = Some(Box::new(story(item, held)?));
@@ -105,7 +111,7 @@ fn story(item: &Resource, held: &[Held<'_>]) -> Option<Story> {
         format!("let all but {name} release {what}"),
         "a release by one of them, or a surface (the database) that names one holder",
     );
-    let evidence: Vec<Evidence> = held.iter().map(|one| one.holder.evidence()).collect();
+    let evidence: Vec<Evidence> = held.iter().take(EVIDENCE).map(|one| one.holder.evidence()).collect();
     let story = chain.end(ending, so(told, evidence))?;
     Some(Story { yields: later.iter().map(|one| one.claim.key.clone()).collect(), ..story })
 }

@@ -1,6 +1,6 @@
 //! What collisions between machines need a person for; those between the same windows at once.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use super::sites::Sites;
 use crate::core::judge::needs::harm;
@@ -48,7 +48,7 @@ fn windows_of(finding: &Finding, sites: &Sites<'_>) -> Vec<Key> {
         Some(KeyKind::Claim) => sites.holder_of(key),
         Some(_) | None => None,
     };
-    let yields: Vec<Key> = finding.yields().iter().filter_map(of).collect();
+    let yields: HashSet<Key> = finding.yields().iter().filter_map(of).collect();
     let mut windows: Vec<Key> = finding.subjects.iter().filter_map(of).collect();
     windows.sort_by_key(|key| yields.contains(key));
     windows.dedup();

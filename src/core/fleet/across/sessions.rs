@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use super::found::Found;
-use super::sites::{Placed, Sites, apart};
+use super::sites::{EVIDENCE, Placed, Sites, apart};
 use crate::core::judge::rules::facts::listed;
 use crate::core::judge::story::chain::{Chain, Ending, so};
 use crate::core::model::{Cause, Code, Evidence, Finding, Key, Remedy, ResourceKind, Story, Untrusted};
@@ -25,17 +25,17 @@ pub(super) fn shared<'a>(sites: &Sites<'a>, found: &mut Found) {
         let windows = apart(&windows);
         let Some(finding) = tell(session, &windows, sites) else { continue };
         found.findings.push(finding);
-        let is_its = |key: &Key| windows.iter().any(|placed| placed.window.key == *key);
+        let keys: HashSet<&Key> = windows.iter().map(|placed| &placed.window.key).collect();
         let claims = sites.claims().map(|(claim, _)| claim).filter(|claim| {
             claim.resource.kind == ResourceKind::Session
                 && claim.resource.id == *session
-                && claim.window.as_ref().is_some_and(is_its)
+                && claim.window.as_ref().is_some_and(|key| keys.contains(key))
         });
         found.contested.extend(claims.map(|claim| claim.key.clone()));
     }
 }
 
-fn tell(session: &Untrusted, windows: &[Placed<'_>], sites: &Sites<'_>) -> Option<Finding> {
+fn tell<'a>(session: &Untrusted, windows: &[Placed<'a>], sites: &Sites<'a>) -> Option<Finding> {
     let names: Vec<String> = windows.iter().map(Placed::name).collect();
     let message = format!(
         "{} run one session, {session}: neither knows what the other does; close one, or start it anew without \
@@ -47,15 +47,16 @@ fn tell(session: &Untrusted, windows: &[Placed<'_>], sites: &Sites<'_>) -> Optio
     let subjects = subjects.chain(records.iter().map(|(_, judged)| judged.key.clone()));
     let evidence: Vec<Evidence> = windows
         .iter()
+        .take(EVIDENCE)
         .map(Placed::evidence)
-        .chain(records.iter().map(|(at, it)| at.site.evidence(it)))
+        .chain(records.iter().take(EVIDENCE).map(|(at, it)| at.site.evidence(it)))
         .collect();
     let mut finding = Finding::new(Code::SharedSessionId, subjects, message, evidence, Remedy::None);
     finding.story = Some(Box::new(story(session, windows, sites)?));
     Some(finding)
 }
 
-fn story(session: &Untrusted, windows: &[Placed<'_>], sites: &Sites<'_>) -> Option<Story> {
+fn story<'a>(session: &Untrusted, windows: &[Placed<'a>], sites: &Sites<'a>) -> Option<Story> {
     let (first, last) = (windows.first()?, windows.last()?);
     let mut chain = Chain::default();
     for placed in windows {
@@ -75,7 +76,7 @@ fn story(session: &Untrusted, windows: &[Placed<'_>], sites: &Sites<'_>) -> Opti
         format!("{advice}, or start it anew without the session's ID"),
         format!("all but one of {} gone: then the session is that one's alone", listed(&processes)),
     );
-    let evidence: Vec<Evidence> = windows.iter().map(Placed::evidence).collect();
+    let evidence: Vec<Evidence> = windows.iter().take(EVIDENCE).map(Placed::evidence).collect();
     let told = match is_dated {
         true => format!("{} took session {session} up while {} still ran it", last.name(), first.name()),
         false => format!("session {session} was taken up on one machine while it ran on another"),

@@ -1,6 +1,7 @@
 //! Where windows, records and claims are, and what that says of their clocks and names.
 
-use std::collections::HashMap;
+use std::cell::OnceCell;
+use std::collections::{BTreeMap, HashMap};
 
 use jiff::{SignedDuration, Timestamp};
 
@@ -25,6 +26,9 @@ pub(super) struct Sites<'a> {
     report: &'a Report,
     sites: HashMap<Option<&'a str>, Site<'a>>,
     by_key: HashMap<&'a Key, &'a WindowView>,
+    /// Made when somebody asks: mostly nothing collides.
+    records: OnceCell<HashMap<&'a Key, &'a Judged>>,
+    holders: OnceCell<HashMap<&'a Key, &'a Key>>,
 }
 
 impl<'a> Sites<'a> {
@@ -47,6 +51,8 @@ impl<'a> Sites<'a> {
             report,
             sites: [here].into_iter().chain(there).map(|site| (site.name, site)).collect(),
             by_key: report.windows.iter().map(|window| (&window.key, window)).collect(),
+            records: OnceCell::new(),
+            holders: OnceCell::new(),
         }
     }
 
@@ -81,11 +87,14 @@ impl<'a> Sites<'a> {
 
     /// Returns the window that holds a claim.
     pub(super) fn holder_of(&self, claim: &Key) -> Option<Key> {
-        self.report.claims.iter().find(|one| one.key == *claim)?.window.clone()
+        let of = |claim: &'a ClaimView| Some((&claim.key, claim.window.as_ref()?));
+        let holders = self.holders.get_or_init(|| self.report.claims.iter().filter_map(of).collect());
+        holders.get(claim).map(|window| (*window).clone())
     }
 
     pub(super) fn record(&self, key: &Key) -> Option<&'a Judged> {
-        self.report.records.iter().find(|record| record.key == *key)
+        let of = |record: &'a Judged| (&record.key, record);
+        self.records.get_or_init(|| self.report.records.iter().map(of).collect()).get(key).copied()
     }
 }
 
@@ -173,6 +182,13 @@ impl<'a> Placed<'a> {
         one != two || (are_both_own && are_namespaces_two)
     }
 
+    /// Returns whether nothing tells two windows of one machine apart for one of another.
+    pub(super) fn counts_as(&self, other: &Placed<'_>) -> bool {
+        self.window.start_ticks == other.window.start_ticks
+            && self.innermost() == other.innermost()
+            && self.window.place.has_own_pid == other.window.place.has_own_pid
+    }
+
     /// Returns its number in its own PID namespace, where that is known.
     fn innermost(&self) -> Option<u32> {
         let place = &self.window.place;
@@ -187,9 +203,34 @@ impl<'a> Placed<'a> {
     }
 }
 
+/// How many of those that collide say so in the evidence; all of them are named as what it is about.
+pub(super) const EVIDENCE: usize = 32;
+
+/// With how many windows of each machine those of others are compared: whoever could be each of so many that differ is
+/// too little known to be told from any.
+const COMPARED: usize = 16;
+
+/// Leaves of things that windows have some of each machine, of which no two are alike: tens of thousands can have one,
+/// and need not each be compared with each.
+pub(super) fn some_of_each<'a, T: Copy>(
+    all: &[T],
+    placed: impl Fn(&T) -> Placed<'a>,
+    is_alike: impl Fn(&T, &T) -> bool,
+) -> Vec<T> {
+    let mut sites: BTreeMap<Option<&str>, Vec<T>> = BTreeMap::new();
+    for one in all {
+        let some = sites.entry(placed(one).site.name).or_default();
+        if some.len() < COMPARED && !some.iter().any(|other| is_alike(one, other)) {
+            some.push(*one);
+        }
+    }
+    sites.into_values().flatten().collect()
+}
+
 /// Leaves those of some windows that are certain to be two processes on two machines, the oldest first.
 pub(super) fn apart<'a>(windows: &[Placed<'a>]) -> Vec<Placed<'a>> {
-    let is_apart = |one: &&Placed<'a>| windows.iter().any(|other| one.is_apart(other));
+    let some = some_of_each(windows, |placed| *placed, Placed::counts_as);
+    let is_apart = |one: &&Placed<'a>| some.iter().any(|other| one.is_apart(other));
     let mut apart: Vec<Placed<'a>> = windows.iter().filter(is_apart).copied().collect();
     apart.sort_by_key(|placed| {
         (placed.started_at().is_none(), placed.started_at(), placed.window.key.clone())
