@@ -55,10 +55,15 @@ type Find<'a> = &'a dyn Fn(&Key) -> Option<&'a WindowView>;
 pub(crate) fn words<'a>(report: &Report, find: Find<'a>, kind: &NeedKind) -> Option<Words> {
     let NeedKind::Collision { code, message, windows, also, files, subjects: _ } = kind else { return None };
     let (_, _, alone, way) = saying(*code)?;
-    let who = names(find, windows);
+    let (first, last, more) = few(windows);
+    let mut who = names(find, first.iter().chain(last));
+    let many = who.len() + more;
+    if more > 0 {
+        who.insert(who.len().saturating_sub(1), format!("{more} more"));
+    }
     // The worst stands first: what follows is cut where there is no room.
     let codes = std::iter::once(code).chain(also);
-    let what = match (who.len(), alone) {
+    let what = match (many, alone) {
         (0, _) | (1, None) => clause(&safe(&message.brief())),
         (1, Some(alone)) => alone.to_owned(),
         (many, _) => codes.filter_map(|code| shared(*code, files, many)).collect::<Vec<_>>().join(", "),
@@ -105,9 +110,22 @@ fn saying(code: Code) -> Option<(Code, &'static str, Option<&'static str>, &'sta
     SAYINGS.into_iter().find(|(own, ..)| *own == code)
 }
 
+/// The most windows that are named.
+const MOST_NAMED: usize = 8;
+
+/// Returns the windows to name, the one that is to yield by itself where there are many, and how many more there are.
+fn few(windows: &[Key]) -> (&[Key], Option<&Key>, usize) {
+    match (windows.get(..MOST_NAMED - 1), windows.last()) {
+        (Some(first), Some(last)) if windows.len() > MOST_NAMED => {
+            (first, Some(last), windows.len() - MOST_NAMED)
+        }
+        _ => (windows, None, 0),
+    }
+}
+
 /// Names windows so that they can be told apart.
-fn names<'a>(find: Find<'a>, keys: &[Key]) -> Vec<String> {
-    let windows: Vec<&WindowView> = keys.iter().filter_map(find).collect();
+fn names<'a, 'k>(find: Find<'a>, keys: impl Iterator<Item = &'k Key>) -> Vec<String> {
+    let windows: Vec<&WindowView> = keys.filter_map(find).collect();
     let all = |name: fn(&WindowView) -> String| windows.iter().map(|window| name(window)).collect::<Vec<_>>();
     let tell_apart = |names: &Vec<String>| names.iter().collect::<HashSet<_>>().len() == names.len();
     [window_name as fn(&WindowView) -> String, window_and_machine]
@@ -131,6 +149,7 @@ fn shared(code: Code, files: &[Untrusted], windows: usize) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::app::testing;
     use crate::core::model::Severity;
 
     #[test]
@@ -138,6 +157,35 @@ mod tests {
         assert_eq!(clause("2 records have one ID, x-1: a window can get it"), "2 records have one ID, x-1");
         assert_eq!(clause("slot.json: has two owners: let one go"), "slot.json: has two owners");
         assert_eq!(clause("nothing to explain"), "nothing to explain");
+    }
+
+    #[test]
+    fn of_very_many_windows_some_are_named_and_the_one_that_is_to_yield() {
+        let report = testing::busy();
+        let window = |number: u32| {
+            let mut window = report.windows[0].clone();
+            (window.key, window.name) =
+                (Key::typed(&format!("w-{number:08x}")), Some(format!("w{number}").into()));
+            window
+        };
+        let windows: Vec<WindowView> = (0..60).map(window).collect();
+        let find = |key: &Key| windows.iter().find(|window| window.key == *key);
+        let say = |many: usize| {
+            let kind = NeedKind::Collision {
+                code: Code::SharedSessionId,
+                message: "they run one session".into(),
+                subjects: Vec::new(),
+                windows: windows.iter().take(many).map(|window| window.key.clone()).collect(),
+                also: Vec::new(),
+                files: Vec::new(),
+            };
+            let said = words(&report, &find, &kind).unwrap();
+            (said.who.join(" "), said.what, said.way)
+        };
+        let told =
+            |who: &str, last: &str| (who.to_owned(), "same session".to_owned(), format!("close {last}"));
+        assert_eq!(say(8), told("w0 w1 w2 w3 w4 w5 w6 w7", "w7"));
+        assert_eq!(say(60), told("w0 w1 w2 w3 w4 w5 w6 52 more w59", "w59"));
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! The rows of each view: a report turned into cells, before any width or colour is known.
 
 pub(crate) mod claims;
+pub(crate) mod collisions;
 pub(crate) mod history;
 pub(crate) mod left_overs;
 pub(crate) mod machines;

@@ -2,6 +2,7 @@
 
 use jiff::Timestamp;
 
+use super::collisions::{Collisions, Telling};
 use super::machines;
 use super::row::{Banner, Cell, Column, Row, column, number, sentence, worst};
 use crate::core::model::code::Severity;
@@ -10,9 +11,8 @@ use crate::core::model::need::{Need, NeedKind};
 use crate::core::model::report::Report;
 use crate::core::model::window::WindowView;
 use crate::core::model::work::{ContextFill, Work};
-use crate::present::between;
 use crate::present::doing::{self, Prompts};
-use crate::present::lookup::{Index, window_and_machine, window_and_pid, window_name};
+use crate::present::lookup::{Index, window_name};
 use crate::present::need::{calm, said};
 use crate::present::text::{count, outside};
 use crate::present::tone::{Line, Mark, Span, Tone};
@@ -108,37 +108,9 @@ fn more<'a>(report: &Report, hidden: impl Iterator<Item = &'a Key>) -> Option<St
     (!words.is_empty()).then(|| words.join(", "))
 }
 
-/// How the window that is in another's way is reported.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Telling {
-    /// By its name.
-    Name,
-    /// With the way out.
-    NameAndWay,
-}
-
-/// Names the window that is in another's way, or says what is wrong with that one alone; nothing of one
-/// that collides with none.
-pub(super) fn in_the_way(index: &Index, window: &WindowView, telling: Telling) -> Option<Cell> {
-    let is_its = |need: &&Need| matches!(&need.kind, NeedKind::Collision { windows, .. } if windows.contains(&window.key));
-    let mut needs = index.needs.iter().filter(is_its);
-    let said =
-        needs.next().and_then(|need| between::words(&index.report, &|key| index.living(key), &need.kind))?;
-    let own = [window_name(window), window_and_machine(window), window_and_pid(window)];
-    let text = match (said.who.iter().find(|name| !own.contains(name)), telling) {
-        (Some(other), Telling::Name) => other.clone(),
-        (Some(other), Telling::NameAndWay) => format!("{other}: {}", said.way),
-        (None, _) => said.what,
-    };
-    let more = match needs.count() {
-        0 => String::new(),
-        more => format!(" +{more}"),
-    };
-    Some(Cell::ranked(Span::marked(Mark::Collision, &format!("{text}{more}"), Tone::Bad), 0))
-}
-
 /// Makes the row of a window.
-pub(crate) fn window(index: &Index, window: &WindowView, now: Timestamp) -> Row {
+pub(crate) fn window(collisions: &Collisions<'_>, window: &WindowView, now: Timestamp) -> Row {
+    let index = collisions.index;
     let ((mark, tone, word), activity) = index.standing(window);
     let work = window.work.as_deref();
     let doing =
@@ -151,7 +123,7 @@ pub(crate) fn window(index: &Index, window: &WindowView, now: Timestamp) -> Row 
         Cell::text(if doing.is_empty() { &activity } else { &doing }, Tone::Plain),
         files(work),
         context(work.and_then(|work| work.doing.context)),
-        in_the_way(index, window, Telling::Name).unwrap_or_else(nothing),
+        collisions.in_the_way(window, Telling::Name).unwrap_or_else(nothing),
         Cell::text(&outside(branch), Tone::Dim),
     ];
     let severity = worst(&index.problems_near(&window.key)).map(|finding| finding.severity);

@@ -2,6 +2,7 @@
 
 use jiff::Timestamp;
 
+use super::collisions::Collisions;
 use super::history::{self, Item};
 use super::row::{Column, Row, badness};
 use super::sought::sought;
@@ -22,6 +23,7 @@ pub(crate) struct Source<'a> {
     told: Vec<Item<'a>>,
     /// The windows, also those that have gone and are still shown.
     windows: Vec<&'a WindowView>,
+    collisions: Option<Collisions<'a>>,
 }
 
 impl<'a> Source<'a> {
@@ -51,7 +53,8 @@ impl<'a> Source<'a> {
             | View::History
             | View::Machines => Vec::new(),
         };
-        Self { index, view, now, told, windows }
+        let collisions = matches!(view, View::Now | View::Windows).then(|| Collisions::of(index));
+        Self { index, view, now, told, windows, collisions }
     }
 
     pub(crate) fn report(&self) -> &'a Report {
@@ -84,9 +87,9 @@ impl<'a> Source<'a> {
         let mut row = match self.view {
             View::Now => match at.checked_sub(index.needs.len()) {
                 None => now::need(index, index.needs.get(at)?, now),
-                Some(at) => now::window(index, self.windows.get(at)?, now),
+                Some(at) => now::window(self.collisions.as_ref()?, self.windows.get(at)?, now),
             },
-            View::Windows => windows::row(index, self.windows.get(at)?, now),
+            View::Windows => windows::row(self.collisions.as_ref()?, self.windows.get(at)?, now),
             View::Sessions => sessions::row(index, report.records.get(at)?, now),
             View::Claims => claims::row(index, report.claims.get(at)?, now),
             View::Problems => problems::row(index, index.nth_finding(at)?),

@@ -2,8 +2,8 @@
 
 use jiff::Timestamp;
 
+use super::collisions::{Collisions, Telling};
 use super::machines;
-use super::now::{Telling, in_the_way};
 use super::row::{Cell, Column, Row, column, number, sentence, short, worst};
 use crate::core::model::{ClaimStatus, ContextId, WindowState, WindowView};
 use crate::present::lookup::{Index, window_name};
@@ -28,7 +28,8 @@ pub(crate) const COLUMNS: &[Column] = &[
     machines::COLUMN,
 ];
 
-pub(crate) fn row(index: &Index, window: &WindowView, now: Timestamp) -> Row {
+pub(crate) fn row(collisions: &Collisions<'_>, window: &WindowView, now: Timestamp) -> Row {
+    let index = collisions.index;
     let findings = index.problems_near(&window.key);
     let repo = window.repo.as_ref();
     let ((mark, tone, word), activity) = index.standing(window);
@@ -36,7 +37,7 @@ pub(crate) fn row(index: &Index, window: &WindowView, now: Timestamp) -> Row {
         Cell::ranked(Span::marked(mark, word, tone), order(window.state)),
         Cell::text(&window_name(window), Tone::Strong),
         Cell::pid(Some(window.pid)),
-        in_the_way(index, window, Telling::NameAndWay).unwrap_or_else(|| Cell::trouble(&findings)),
+        collisions.in_the_way(window, Telling::NameAndWay).unwrap_or_else(|| Cell::trouble(&findings)),
         claims(index, window),
         Cell::text(&activity, Tone::Plain),
         Cell::text(&outside(repo.and_then(|repo| repo.branch.as_ref())), Tone::Plain),

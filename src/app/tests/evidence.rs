@@ -6,6 +6,7 @@ use super::*;
 use crate::app::layer::Layer;
 use crate::app::panel::Pick;
 use crate::app::rows;
+use crate::app::rows::collisions::Collisions;
 use crate::app::summary::summary;
 use crate::app::view::View;
 use crate::core::model::text::is_forbidden;
@@ -110,7 +111,8 @@ fn why_it_is_not_known_what_a_window_does_is_told() {
         why: WhyUnread::Link,
     }));
     let mut state = seen(report.clone());
-    let row = rows::now::window(&Index::of(Arc::new(report.clone())), &report.windows[0], now());
+    let index = Index::of(Arc::new(report.clone()));
+    let row = rows::now::window(&Collisions::of(&index), &report.windows[0], now());
     let told = "not known: its session file is a symbolic link, which is not followed";
     assert_eq!(row.cells[3].span.text(), told);
     press(&mut state, "\n");

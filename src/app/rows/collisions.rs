@@ -1,0 +1,55 @@
+//! Which window is in another's way: found once for all rows of a table.
+
+use std::collections::HashMap;
+
+use super::row::Cell;
+use crate::core::model::{Key, Need, NeedKind, WindowView};
+use crate::present::between;
+use crate::present::lookup::{Index, window_and_machine, window_and_pid, window_name};
+use crate::present::tone::{Mark, Span, Tone};
+
+/// How the window that is in another's way is reported.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Telling {
+    /// By its name.
+    Name,
+    /// With the way out.
+    NameAndWay,
+}
+
+/// The collisions of a report, by each window that takes part.
+pub(crate) struct Collisions<'a> {
+    pub(super) index: &'a Index,
+    of: HashMap<&'a Key, Vec<&'a Need>>,
+}
+
+impl<'a> Collisions<'a> {
+    /// Finds those of every window.
+    pub(crate) fn of(index: &'a Index) -> Self {
+        let mut of: HashMap<&Key, Vec<&Need>> = HashMap::new();
+        for need in &index.needs {
+            if let NeedKind::Collision { windows, .. } = &need.kind {
+                windows.iter().for_each(|window| of.entry(window).or_default().push(need));
+            }
+        }
+        Self { index, of }
+    }
+
+    /// Names the window that is in another's way, or says what is wrong with that one alone; nothing of one that
+    /// collides with none.
+    pub(super) fn in_the_way(&self, window: &WindowView, telling: Telling) -> Option<Cell> {
+        let (worst, others) = self.of.get(&window.key)?.split_first()?;
+        let said = between::words(&self.index.report, &|key| self.index.living(key), &worst.kind)?;
+        let own = [window_name(window), window_and_machine(window), window_and_pid(window)];
+        let text = match (said.who.iter().find(|name| !own.contains(name)), telling) {
+            (Some(other), Telling::Name) => other.clone(),
+            (Some(other), Telling::NameAndWay) => format!("{other}: {}", said.way),
+            (None, _) => said.what,
+        };
+        let more = match others.len() {
+            0 => String::new(),
+            more => format!(" +{more}"),
+        };
+        Some(Cell::ranked(Span::marked(Mark::Collision, &format!("{text}{more}"), Tone::Bad), 0))
+    }
+}
