@@ -19,7 +19,11 @@ use crate::source::os::clock;
 const SHARE: u32 = 16;
 
 /// How far reports are apart at most, whatever they cost.
-const LONGEST: Duration = Duration::from_millis(400);
+const LONGEST: Duration = Duration::from_secs(1);
+
+/// How many times what a report has cost a look at this machine waits for the next one: beside tens of thousands of
+/// windows elsewhere agents can come and go here all the time.
+const LOCAL_SHARE: u32 = 3;
 
 /// How far reports may run ahead of that: what another machine says of what was just seen here, as of the end of one of
 /// its own container's processes, waits for nothing.
@@ -75,7 +79,7 @@ pub(crate) fn start(
             let cost = clock::spent_by_all().saturating_sub(spent);
             let rest = rests.after(began, Instant::now(), cost);
             fleet.shown_each(rest);
-            pause(rest, &hurried);
+            pause(rest, cost * LOCAL_SHARE, &hurried);
         }
     })?;
     Ok(local)
@@ -95,10 +99,12 @@ impl Rests {
     }
 }
 
-/// Waits for so long, or until there is a new look at this machine.
-fn pause(rest: Duration, hurried: &Receiver<()>) {
+/// Waits for so long, or until there is a new look at this machine, for which it waits at least so long.
+fn pause(rest: Duration, least: Duration, hurried: &Receiver<()>) {
+    let least = least.min(rest);
+    std::thread::sleep(least);
     // Whatever ends it, what is new is joined next.
-    let _ = hurried.recv_timeout(rest);
+    let _ = hurried.recv_timeout(rest.saturating_sub(least));
 }
 
 #[cfg(test)]
