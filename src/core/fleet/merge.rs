@@ -91,18 +91,27 @@ fn ways_of_letting_go(report: &Report) -> Vec<Option<Releasable>> {
 /// machine sees the processes of its containers, and another user's claimtop sees the same machine.
 fn seen_twice<'a>(local: &Report, others: impl Iterator<Item = &'a Report>) -> BTreeMap<Key, Key> {
     let boot = &local.host.boot_id;
-    let others = others.filter(|other| boot.is_some() && other.host.boot_id == *boot);
+    let mut others = others.filter(|other| boot.is_some() && other.host.boot_id == *boot).peekable();
+    if others.peek().is_none() {
+        return BTreeMap::new();
+    }
+    let mut by_pid: HashMap<(u32, u64), Vec<&WindowView>> = HashMap::new();
+    let mut by_inner_pid: HashMap<(u32, u64), Vec<&WindowView>> = HashMap::new();
+    for here in &local.windows {
+        by_pid.entry((here.pid, here.start_ticks)).or_default().push(here);
+        if let Some(pid) = here.place.inner_pid {
+            by_inner_pid.entry((pid, here.start_ticks)).or_default().push(here);
+        }
+    }
     let mut found: BTreeMap<Key, Vec<&Key>> = BTreeMap::new();
     for other in others {
         let is_ours = other.host.pid_namespace == local.host.pid_namespace;
+        let counted = if is_ours { &by_pid } else { &by_inner_pid };
         for there in &other.windows {
-            let is_it = |here: &&WindowView| {
-                let pid = if is_ours { Some(here.pid) } else { here.place.inner_pid };
-                pid == Some(there.pid) && here.start_ticks == there.start_ticks
-            };
+            let here = counted.get(&(there.pid, there.start_ticks)).into_iter().flatten();
             // Of what is known to this machine it speaks itself, whoever says that it counts here.
-            let may_be_theirs = |here: &&WindowView| !is_ours || here.records.is_empty();
-            for here in local.windows.iter().filter(is_it).filter(may_be_theirs) {
+            let may_be_theirs = |here: &WindowView| !is_ours || here.records.is_empty();
+            for here in here.filter(|here| may_be_theirs(here)) {
                 found.entry(here.key.clone()).or_default().push(&there.key);
             }
         }
