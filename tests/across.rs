@@ -610,6 +610,22 @@ fn a_container_that_is_reached_and_seen_from_its_host_is_shown_once() {
 }
 
 #[test]
+fn a_window_that_is_shown_once_is_known_by_the_key_that_is_not_shown() {
+    let ours = here(&numbered(77, "[77, 9]"));
+    let inside = snapshot(CONTAINER, &window(9, "3 hours ago", SESSION));
+    for (state, is_ours) in [(MachineState::Live, false), (MachineState::Silent, true)] {
+        let web = told("web", &inside, state, 0);
+        let there = web.report.as_ref().unwrap().windows[0].key.clone();
+        let all = merged(&ours, &[web]);
+        let [shown] = &all.windows[..] else { panic!("{:?}", all.windows) };
+        let pair = (ours.windows[0].key.clone(), there);
+        assert_eq!(shown.key, if is_ours { pair.0.clone() } else { pair.1.clone() });
+        let pairs = if is_ours { [(pair.1, pair.0)] } else { [pair] };
+        assert_eq!(all.shown_once, pairs, "{state:?}");
+    }
+}
+
+#[test]
 fn two_windows_of_a_host_are_two_where_one_container_tells_of_either() {
     let (one, two) = (numbered(77, "[77, 9]"), numbered(78, "[78, 9]"));
     let host = live("devbox", DEVBOX, &(one + &two));

@@ -311,6 +311,26 @@ fn run(tmp: &Path, arguments: &[&str]) -> Output {
 }
 
 #[test]
+fn a_recording_tells_who_has_died_only_where_its_looks_prove_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("kept.jsonl");
+    let before = common::load(&root().join("assets/demo.toml")).snapshot();
+    let window = judged(&before).windows[0].clone();
+    let mut after = before.clone();
+    after.taken_at += jiff::SignedDuration::from_secs(5);
+    after.processes.by_pid.remove(&window.pid);
+    after.processes.listed.remove(&window.pid);
+    let mut unproven = after.clone();
+    unproven.processes.partial = Some("not all of them may be read".to_owned());
+    for (after, told) in [(after, "died"), (unproven, "is no longer seen")] {
+        std::fs::write(&file, recorded(&[before.clone(), after])).unwrap();
+        let report = claimtop(folder.path(), &["report", "--from", file.to_str().unwrap()]);
+        let report = String::from_utf8(report.stdout).unwrap();
+        assert!(report.contains(&format!("{} {told}", window.title())), "{report}");
+    }
+}
+
+#[test]
 fn a_recording_of_the_live_demo_replays_to_the_same_frames() {
     let (tmp, kept) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let file = kept.path().join("demo.jsonl");

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
 
+use crate::core::history::gone::Names;
 use crate::core::judge::needs::uncommitted;
 use crate::core::model::death::Death;
 use crate::core::model::{
@@ -32,11 +33,13 @@ impl Deaths {
     /// Takes in a look that follows another.
     pub(crate) fn follow(&mut self, before: &Report, now: &Report) {
         self.0.retain(|(death, _)| !lives_on(death, now));
-        for ended in &now.ended {
-            let was_alive =
-                |window: &&WindowView| window.key == ended.window && window.state != WindowState::Zombie;
-            let is_known = self.0.iter().any(|(death, _)| death.window.key == ended.window);
-            let Some(window) = before.windows.iter().find(was_alive).filter(|_| !is_known) else { continue };
+        let names = Names::of(before, now);
+        let was_alive = |window: &&WindowView| window.state != WindowState::Zombie && !now.ended.is_empty();
+        for window in before.windows.iter().filter(was_alive) {
+            let Some(ended) = names.proof(&window.key, now) else { continue };
+            if self.0.iter().any(|(death, _)| death.window.key == window.key) {
+                continue;
+            }
             let death = Death {
                 window: Arc::new(window.clone()),
                 seen_at: before.taken_at,

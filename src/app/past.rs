@@ -81,7 +81,7 @@ mod tests {
     use super::super::state::{Options, State};
     use super::super::{testing, update};
     use crate::config::Switch;
-    use crate::core::model::Report;
+    use crate::core::model::{EndedWindow, Key, Reason, Report};
 
     /// Looks at the busy world and then, five seconds later, at what became of it.
     fn after(options: Options, change: impl Fn(&mut Report)) -> (State, Vec<Effect>) {
@@ -105,6 +105,7 @@ mod tests {
 
     fn codex_goes(report: &mut Report) {
         report.windows.retain(|window| window.pid != 5120);
+        report.ended = vec![EndedWindow { window: Key::typed("w-5120"), reason: Reason::NoProcess }];
     }
 
     #[test]

@@ -360,8 +360,8 @@ fn replay(settings: &Settings, asked: &args::ReplayArguments) -> Outcome {
     let unreadable = |error| replay::unreadable(&asked.file, error);
     let player = replay::Player::new(replay::open(&asked.file)?, asked.at).map_err(unreadable)?;
     if let Some(keys) = &asked.frames {
-        let looks: Result<Vec<_>, _> = (0..player.looks()).map(|look| player.judge(look)).collect();
-        output::print(&frames::frames(looks.map_err(unreadable)?.into_iter().map(Arc::new), keys))?;
+        let looks = player.all().map_err(unreadable)?;
+        output::print(&frames::frames(looks.into_iter(), keys))?;
         return Ok(failure::Exit::Fine);
     }
     if !asked.once && screen::is_possible(settings) {

@@ -15,6 +15,7 @@ use crate::core::assess::{Policy, assess};
 use crate::core::history::diff::diff;
 use crate::core::history::recording::{Recording, Unreadable};
 use crate::core::history::timeline::Past;
+use crate::core::judge::tombstone::ended::ended;
 use crate::core::model::{Report, Untrusted};
 use crate::observe::ReportSource;
 use crate::observe::watch::hint::Hint;
@@ -45,6 +46,8 @@ pub(crate) struct Player {
     at: Arc<AtomicUsize>,
     /// What was shown last, for a look that cannot be read.
     last: Arc<Report>,
+    /// The latest look that was shown: to go back undoes nothing.
+    latest: Arc<Report>,
 }
 
 impl Player {
@@ -57,15 +60,31 @@ impl Player {
         let policy = Policy { signatures: recording.header.signatures.clone() };
         let last = Arc::new(assess(&recording.look(number)?, &policy));
         let at = Arc::new(AtomicUsize::new(number));
-        Ok(Self { recording: Arc::new(recording), policy, at, last })
+        let latest = Arc::clone(&last);
+        Ok(Self { recording: Arc::new(recording), policy, at, last, latest })
     }
 
-    /// Judges one look anew.
+    /// Judges one look anew, and who has ended since another one that was before it.
     ///
     /// # Errors
     /// It cannot be read.
-    pub(crate) fn judge(&self, number: usize) -> Result<Report, Unreadable> {
-        self.recording.look(number).map(|look| assess(&look, &self.policy))
+    fn judge(&self, before: Option<&Report>, number: usize) -> Result<Report, Unreadable> {
+        let look = self.recording.look(number)?;
+        let before = before.filter(|before| before.taken_at < look.taken_at);
+        let ended = before.map_or_else(Vec::new, |before| ended(before, &look));
+        Ok(Report { ended, ..assess(&look, &self.policy) })
+    }
+
+    /// Judges every look, each after the one before it.
+    ///
+    /// # Errors
+    /// One cannot be read.
+    pub(crate) fn all(&self) -> Result<Vec<Arc<Report>>, Unreadable> {
+        let mut all: Vec<Arc<Report>> = Vec::new();
+        for number in 0..self.recording.marks().len() {
+            all.push(Arc::new(self.judge(all.last().map(Arc::as_ref), number)?));
+        }
+        Ok(all)
     }
 
     /// Returns what was shown last, at first the look at which it begins.
@@ -78,18 +97,15 @@ impl Player {
     /// # Errors
     /// A look cannot be read.
     pub(crate) fn past(&self) -> Result<Vec<Past>, Unreadable> {
-        let (mut past, mut before) = (Vec::new(), None);
+        let (mut past, mut before): (_, Option<Report>) = (Vec::new(), None);
         for (number, _) in self.recording.marks().iter().enumerate().filter(|(_, mark)| mark.event) {
-            let now = self.judge(number)?;
-            if let Some(before) = before.replace(now.clone()) {
-                past.extend(news(&diff(Some(&before), &now)));
+            let now = self.judge(before.as_ref(), number)?;
+            if let Some(before) = &before {
+                past.extend(news(&diff(Some(before), &now)));
             }
+            before = Some(now);
         }
         Ok(past)
-    }
-
-    pub(crate) fn looks(&self) -> usize {
-        self.recording.marks().len()
     }
 
     /// Returns what the screen needs to go about in it; each step has it looked at again.
@@ -109,9 +125,12 @@ impl Player {
 
 impl ReportSource for Player {
     fn next_report(&mut self) -> Arc<Report> {
-        match self.judge(self.at.load(Ordering::Relaxed)) {
+        match self.judge(Some(&self.latest), self.at.load(Ordering::Relaxed)) {
             Ok(report) => self.last = Arc::new(report),
             Err(error) => tracing::warn!(%error, "a look of the recording cannot be read"),
+        }
+        if self.last.taken_at > self.latest.taken_at {
+            self.latest = self.report();
         }
         self.report()
     }

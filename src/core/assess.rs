@@ -99,6 +99,7 @@ pub fn assess_after(earlier: Option<&Report>, snapshot: &Snapshot, policy: &Poli
             .collect(),
         machines: Vec::new(),
         ended: Vec::new(),
+        shown_once: Vec::new(),
         left_overs,
         left_trees,
     };

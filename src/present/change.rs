@@ -75,7 +75,7 @@ fn turned(turn: WindowTurn) -> &'static str {
         WindowTurn::Moved => "works in another folder",
         WindowTurn::Answered => "waits no more",
         WindowTurn::Died => "died",
-        WindowTurn::Unseen => "was not seen, and neither were all processes",
+        WindowTurn::Unseen => "is no longer seen",
     }
 }
 
@@ -100,7 +100,9 @@ mod tests {
     use super::*;
     use crate::app::testing::busy;
     use crate::core::history::diff::diff;
-    use crate::core::model::{Call, Report, Target, Wants, WindowState, WindowView};
+    use crate::core::model::{
+        Call, EndedWindow, Key, Reason, Report, Target, Wants, WindowState, WindowView,
+    };
 
     #[track_caller]
     fn check(before: impl Fn(&mut Report), now: impl Fn(&mut Report), expected: &[&str]) {
@@ -131,7 +133,12 @@ mod tests {
         check(waits, nothing, &["cart api waits no more"]);
         check(nothing, |report| window(report, 4711).state = WindowState::Stopped, &["cart api was stopped"]);
         let gone = |report: &mut Report| report.windows.retain(|window| window.pid != 5120);
-        check(nothing, gone, &["shop-docs (codex) died"]);
+        check(nothing, gone, &["shop-docs (codex) is no longer seen"]);
+        let dead = |report: &mut Report| {
+            gone(report);
+            report.ended = vec![EndedWindow { window: Key::typed("w-5120"), reason: Reason::NoProcess }];
+        };
+        check(nothing, dead, &["shop-docs (codex) died"]);
         check(gone, nothing, &["shop-docs (codex) runs in /home/dev/src/shop-docs"]);
     }
 

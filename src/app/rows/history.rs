@@ -105,6 +105,7 @@ pub(crate) fn past_sign(past: &Past) -> Span {
             Span::marked(Mark::Info, "changed", Tone::Plain)
         }
         Kind::WindowWaits => Span::marked(Mark::Waiting, "waits", Tone::Notice),
+        Kind::WindowUnseen => Span::marked(Mark::Unknown, "unseen", Tone::Plain),
         Kind::WindowGone | Kind::RecordGone => Span::marked(Mark::Dead, "went", Tone::Plain),
         Kind::FindingRaised => {
             // A history that an earlier version has kept does not say how bad it was.
@@ -117,7 +118,11 @@ pub(crate) fn past_sign(past: &Past) -> Span {
 
 fn sort(event: Kind) -> &'static str {
     match event {
-        Kind::WindowAppeared | Kind::WindowChanged | Kind::WindowWaits | Kind::WindowGone => "window",
+        Kind::WindowAppeared
+        | Kind::WindowChanged
+        | Kind::WindowWaits
+        | Kind::WindowGone
+        | Kind::WindowUnseen => "window",
         Kind::RecordAppeared | Kind::RecordChanged | Kind::RecordGone => "record",
         Kind::ClaimChanged => "claim",
         Kind::FindingRaised | Kind::FindingCleared => "problem",

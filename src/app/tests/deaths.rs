@@ -104,6 +104,26 @@ fn who_left_something_stands_before_who_left_nothing() {
 }
 
 #[test]
+fn a_window_that_is_still_seen_under_another_key_has_not_died() {
+    let mut there = at(0);
+    let window = there.windows.iter_mut().find(|window| window.key == key("w-5120")).unwrap();
+    window.key = key("w-9@web");
+    there.shown_once = vec![(key("w-5120"), key("w-9@web"))];
+    let says = |mut report: Report| {
+        report.ended = vec![EndedWindow { window: key("w-9@web"), reason: Reason::NoProcess }];
+        report
+    };
+    let mut state = on_now(there.clone());
+    look(&mut state, says(at(5)));
+    assert_eq!(needs(&state), [""; 0], "its process is seen here");
+    look(&mut state, without("w-5120", 6, true));
+    assert_eq!(needs(&state).len(), 1);
+    let mut state = on_now(there);
+    look(&mut state, without("w-5120", 5, true));
+    assert_eq!(needs(&state).len(), 1, "what is proven here counts for it there");
+}
+
+#[test]
 fn a_death_is_told_for_ten_minutes() {
     let mut state = on_now(at(0));
     look(&mut state, without("w-5120", 1, true));

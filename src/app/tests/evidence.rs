@@ -359,7 +359,7 @@ fn copying_takes_what_is_of_use_and_says_what_it_was() {
     let mut later = testing::busy();
     later.windows.retain(|window| window.pid != 5120);
     look(&mut state, later);
-    assert_eq!(press(&mut state, "7y")[0], Effect::Copy("shop-docs (codex) died".to_owned()));
+    assert_eq!(press(&mut state, "7y")[0], Effect::Copy("shop-docs (codex) is no longer seen".to_owned()));
 }
 
 #[test]

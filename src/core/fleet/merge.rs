@@ -171,6 +171,7 @@ fn show_once(all: &mut Report, seen_twice: &BTreeMap<Key, Key>) {
     };
     all.windows.retain(|window| is_once(&window.key));
     all.ended.retain(|ended| is_once(&ended.window));
+    all.shown_once.extend(seen_twice.iter().map(|(here, there)| (here.clone(), there.clone())));
     // Whether any system knows it is better known there.
     all.findings.retain(|finding| finding.is_problem() || finding.subjects.iter().all(is_once));
     all.needs.retain(|need| is_once(&need.subject) || !matches!(need.kind, NeedKind::Waits { .. }));
@@ -199,6 +200,7 @@ fn add(all: &mut Report, other: &Report) {
     all.left_overs.extend_from_slice(&other.left_overs);
     all.left_trees.extend_from_slice(&other.left_trees);
     all.ended.extend_from_slice(&other.ended);
+    all.shown_once.extend_from_slice(&other.shown_once);
 }
 
 /// Returns what a machine has told last, now that nothing is heard of it: the dead stay dead, and nobody is known

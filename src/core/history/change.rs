@@ -25,8 +25,10 @@ named! {
         WindowChanged = "window-changed",
         /// An agent waits for a person: told once for each wait.
         WindowWaits = "window-waits",
-        /// An agent runs no more.
+        /// An agent has ended, which is proven.
         WindowGone = "window-gone",
+        /// An agent is not seen any more, and nothing proves that it has ended.
+        WindowUnseen = "window-unseen",
         RecordAppeared = "record-appeared",
         /// A record was written, or its verdict changed.
         RecordChanged = "record-changed",

@@ -3,6 +3,7 @@
 pub(crate) mod change;
 pub(crate) mod diff;
 pub(crate) mod first_told;
+pub(crate) mod gone;
 pub(crate) mod journal;
 pub(crate) mod movement;
 pub mod recording;

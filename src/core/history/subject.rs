@@ -105,9 +105,9 @@ pub(crate) enum WindowTurn {
     Moved,
     /// It waits no more.
     Answered,
-    /// Its process is gone.
+    /// Its process is proven to have ended.
     Died,
-    /// It was not seen, and neither were all processes.
+    /// It is not seen any more, and nothing proves that it has ended.
     Unseen,
 }
 

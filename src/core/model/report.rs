@@ -44,6 +44,8 @@ pub struct Report {
     pub machines: Vec<MachineView>,
     /// The windows of the look before whose process is proven to have ended since.
     pub ended: Vec<EndedWindow>,
+    /// The windows that two machines tell of and that are shown once: by the key that is not shown, and the one that is.
+    pub shown_once: Vec<(Key, Key)>,
 }
 
 /// A window whose process is proven to have ended.
@@ -82,6 +84,7 @@ impl Report {
             left_trees: Vec::new(),
             machines: Vec::new(),
             ended: Vec::new(),
+            shown_once: Vec::new(),
         }
     }
 
@@ -163,6 +166,7 @@ impl Serialize for Report {
             left_overs: _,
             left_trees: _,
             ended: _,
+            shown_once: _,
         } = self;
         let records = records.iter().map(|record| record.shape(*taken_at)).collect();
         let (schema, taken_at) = (*schema, *taken_at);

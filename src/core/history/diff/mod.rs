@@ -10,23 +10,23 @@ use std::sync::Arc;
 use jiff::Timestamp;
 
 use crate::core::history::change::{Change, Kind};
+use crate::core::history::gone::Names;
 use crate::core::history::subject::{Subject, WindowTurn, of_claim, of_finding, of_record, of_window};
-use crate::core::model::snapshot::unread;
-use crate::core::model::{ClaimView, Code, Finding, Key, RecordView, Report, Topic, WindowState, WindowView};
+use crate::core::model::{ClaimView, Code, Finding, Key, RecordView, Report, WindowState, WindowView};
 
 /// Returns what changed from one look to the next; without an earlier look everything that is
 /// there appears.
 pub(crate) fn diff(before: Option<&Report>, now: &Report) -> Vec<Change> {
     let mut subjects = Vec::new();
     let windows = before.map_or(&[][..], |report| &report.windows);
-    let end = if unread(&now.sources, Topic::Windows).next().is_some() {
-        WindowTurn::Unseen
-    } else {
-        WindowTurn::Died
+    let names = Names::of(before.unwrap_or(now), now);
+    let gone = |window: &WindowView| {
+        let is_elsewhere = names.find(&window.key, &now.windows).is_some();
+        (!is_elsewhere).then(|| gone(window, names.proof(&window.key, now).is_some()))
     };
-    let gone = |window: &WindowView| of_window(window, end);
-    things((windows, &now.windows), &Sort { gone: &gone, ..WINDOWS }, &mut subjects);
-    waits(windows, &now.windows, &mut subjects);
+    let is_new = |window: &WindowView| names.find(&window.key, windows).is_none();
+    things((windows, &now.windows), &Sort { gone: &gone, is_new: &is_new, ..WINDOWS }, &mut subjects);
+    waits((windows, &now.windows), &names, &mut subjects);
     things((before.map_or(&[], |report| &report.records), &now.records), &RECORDS, &mut subjects);
     claims(before, now, &mut subjects);
     findings(before.map_or(&[], |report| &report.findings), &now.findings, &mut subjects);
@@ -43,18 +43,29 @@ struct Sort<'a, T> {
     has_changed: fn(&T, &T) -> bool,
     /// What is reported of one that is there, and of what it was before.
     subject: fn(Option<&T>, &T) -> Subject,
-    /// What is reported of one that is there no more.
-    gone: &'a dyn Fn(&T) -> Subject,
-    events: [Kind; 3],
+    /// What is reported of one that is there no more, if anything.
+    gone: &'a dyn Fn(&T) -> Option<(Kind, Subject)>,
+    /// Whether one that was not there before is told.
+    is_new: &'a dyn Fn(&T) -> bool,
+    events: [Kind; 2],
 }
 
 const WINDOWS: Sort<'_, WindowView> = Sort {
     key: |window| &window.key,
     has_changed: |before, now| turn(before, now).is_some(),
     subject: |before, now| of_window(now, before.and_then(|before| turn(before, now)).unwrap_or_default()),
-    gone: &|window| of_window(window, WindowTurn::Died),
-    events: [Kind::WindowAppeared, Kind::WindowChanged, Kind::WindowGone],
+    gone: &|window| Some(gone(window, false)),
+    is_new: &|_| true,
+    events: [Kind::WindowAppeared, Kind::WindowChanged],
 };
+
+/// Tells of a window that is there no more: only a proof says that it has died.
+fn gone(window: &WindowView, is_proven: bool) -> (Kind, Subject) {
+    match is_proven {
+        true => (Kind::WindowGone, of_window(window, WindowTurn::Died)),
+        false => (Kind::WindowUnseen, of_window(window, WindowTurn::Unseen)),
+    }
+}
 
 const RECORDS: Sort<'_, Arc<RecordView>> = Sort {
     key: |record| &record.key,
@@ -63,8 +74,9 @@ const RECORDS: Sort<'_, Arc<RecordView>> = Sort {
         let was = before.map(|before| before.verdict.state).filter(|was| *was != now.verdict.state);
         of_record(now, was)
     },
-    gone: &|record| of_record(record, None),
-    events: [Kind::RecordAppeared, Kind::RecordChanged, Kind::RecordGone],
+    gone: &|record| Some((Kind::RecordGone, of_record(record, None))),
+    is_new: &|_| true,
+    events: [Kind::RecordAppeared, Kind::RecordChanged],
 };
 
 /// Leaves out what stands at both ends of two lists alike: mostly that is all.
@@ -83,16 +95,16 @@ fn things<T>((before, now): (&[T], &[T]), sort: &Sort<'_, T>, changes: &mut Chan
     let (before, now) = apart(before, now, is_same);
     let earlier = by_key(before, sort.key);
     let later = by_key(now, sort.key);
-    let [appeared, changed, went] = sort.events;
+    let [appeared, changed] = sort.events;
     let gone = before.iter().filter(|one| !later.contains_key((sort.key)(one)));
-    changes.extend(gone.map(|one| (went, (sort.gone)(one))));
+    changes.extend(gone.filter_map(|one| (sort.gone)(one)));
     for one in now {
         match earlier.get((sort.key)(one)) {
-            None => changes.push((appeared, (sort.subject)(None, one))),
+            None if (sort.is_new)(one) => changes.push((appeared, (sort.subject)(None, one))),
             Some(other) if (sort.has_changed)(other, one) => {
                 changes.push((changed, (sort.subject)(Some(other), one)));
             }
-            Some(_) => {}
+            None | Some(_) => {}
         }
     }
 }
@@ -114,13 +126,14 @@ fn turn(before: &WindowView, now: &WindowView) -> Option<WindowTurn> {
 }
 
 /// Tells each wait once, however long it lasts.
-fn waits(before: &[WindowView], now: &[WindowView], changes: &mut Changes) {
+fn waits((before, now): (&[WindowView], &[WindowView]), names: &Names<'_>, changes: &mut Changes) {
     let is_same =
         |one: &WindowView, other: &WindowView| one.key == other.key && waits_since(one) == waits_since(other);
     let (before, now) = apart(before, now, is_same);
     let known = by_key(before, |window| &window.key);
     let is_known = |window: &WindowView| {
-        known.get(&window.key).is_some_and(|earlier| waits_since(earlier) == waits_since(window))
+        let earlier = known.get(&window.key).copied().or_else(|| names.find(&window.key, before));
+        earlier.is_some_and(|earlier| waits_since(earlier) == waits_since(window))
     };
     let new = now.iter().filter(|window| window.waiting.is_some() && !is_known(window));
     changes.extend(new.map(|window| (Kind::WindowWaits, of_window(window, WindowTurn::Runs))));

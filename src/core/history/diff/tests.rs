@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use super::*;
 use crate::core::model::{
-    ClaimStatus, ClaimView, Code, ContextId, ContextSource, Finding, Format, Key, Location, Ownership,
-    Reason, Record, RecordKind, RecordView, Remedy, Report, ReportHost, Resource, ResourceKind, Role,
-    SourceHealth, SourceState, StatedClaim, Verdict, VerdictState, Waiting, Wants, WindowFacts, WindowState,
-    WindowView,
+    ClaimStatus, ClaimView, Code, ContextId, ContextSource, EndedWindow, Finding, Format, Key, Location,
+    Ownership, Reason, Record, RecordKind, RecordView, Remedy, Report, ReportHost, Resource, ResourceKind,
+    Role, SourceHealth, SourceState, StatedClaim, Verdict, VerdictState, Waiting, Wants, WindowFacts,
+    WindowState, WindowView,
 };
 
 fn report() -> Report {
@@ -99,7 +99,8 @@ fn the_first_look_makes_everything_appear() {
     };
     check(None, &now, &[Kind::WindowAppeared, Kind::ClaimChanged, Kind::FindingRaised]);
     check(Some(&now), &now, &[]);
-    check(Some(&now), &report(), &[Kind::WindowGone, Kind::ClaimChanged, Kind::FindingCleared]);
+    let gone = [Kind::WindowUnseen, Kind::ClaimChanged, Kind::FindingCleared];
+    check(Some(&now), &report(), &gone);
 }
 
 #[test]
@@ -130,18 +131,87 @@ fn a_wait_is_told_once_and_its_end_too() {
     check(None, &waiting(1), &[Kind::WindowAppeared, Kind::WindowWaits]);
 }
 
-#[test]
-fn a_window_that_may_only_be_out_of_sight_has_not_died() {
-    let before = Report { windows: vec![window(7)], ..report() };
-    let turn = |now: &Report| match &diff(Some(&before), now)[..] {
-        [Change { event: Kind::WindowGone, subject: Subject::Window { turn, .. }, .. }] => *turn,
+/// The proof that this window has ended.
+fn ended(window: &str) -> Vec<EndedWindow> {
+    vec![EndedWindow { window: Key::typed(window), reason: Reason::NoProcess }]
+}
+
+/// Returns what is told of the one window that is there no more.
+#[track_caller]
+fn end(before: &Report, now: &Report) -> WindowTurn {
+    match &diff(Some(before), now)[..] {
+        [
+            Change {
+                event: Kind::WindowGone,
+                subject: Subject::Window { turn: turn @ WindowTurn::Died, .. },
+                ..
+            },
+        ]
+        | [
+            Change {
+                event: Kind::WindowUnseen,
+                subject: Subject::Window { turn: turn @ WindowTurn::Unseen, .. },
+                ..
+            },
+        ] => *turn,
         other => panic!("{other:?}"),
-    };
-    assert_eq!(turn(&report()), WindowTurn::Died);
-    let source = |state| SourceHealth { id: "processes".to_owned(), state, detail: "".into() };
-    for state in [SourceState::Partial, SourceState::Failed] {
-        assert_eq!(turn(&Report { sources: vec![source(state)], ..report() }), WindowTurn::Unseen);
     }
+}
+
+#[test]
+fn only_a_proof_says_that_a_window_has_died() {
+    let before = Report { windows: vec![window(7)], ..report() };
+    let with = |sources: &[(&str, SourceState)], ended: &[EndedWindow]| {
+        let source =
+            |(id, state): &(&str, _)| SourceHealth { id: (*id).to_owned(), state: *state, detail: "".into() };
+        let sources = sources.iter().map(source).collect();
+        Report { sources, ended: ended.to_vec(), ..report() }
+    };
+    for state in [SourceState::Ok, SourceState::Partial, SourceState::Failed] {
+        assert_eq!(end(&before, &with(&[("processes", state)], &[])), WindowTurn::Unseen);
+        // Another machine that is silent says nothing of a window here.
+        let now = with(&[("processes", SourceState::Ok), ("machine:devbox", state)], &ended("w-7"));
+        assert_eq!(end(&before, &now), WindowTurn::Died);
+    }
+    assert_eq!(end(&before, &with(&[], &ended("w-8"))), WindowTurn::Unseen);
+}
+
+#[test]
+fn what_a_machine_has_told_that_is_out_of_sight_has_not_died() {
+    let before = Report { windows: vec![there("w-9@devbox")], ..report() };
+    assert_eq!(end(&before, &report()), WindowTurn::Unseen);
+}
+
+/// A window as another machine tells of it.
+fn there(key: &str) -> WindowView {
+    WindowView::from(WindowFacts { key: Key::typed(key), ..(*window(9)).clone() })
+}
+
+#[test]
+fn a_window_that_is_told_under_another_key_neither_goes_nor_comes() {
+    let shown_once = vec![(Key::typed("w-7"), Key::typed("w-9@web"))];
+    let here = Report { windows: vec![window(7)], ..report() };
+    let there = Report { windows: vec![there("w-9@web")], shown_once, ..report() };
+    check(Some(&here), &there, &[]);
+    check(Some(&there), &here, &[]);
+    // Whatever is said of it there, its process is still seen here.
+    check(Some(&there), &Report { ended: ended("w-9@web"), ..here.clone() }, &[]);
+    for key in ["w-7", "w-9@web"] {
+        assert_eq!(end(&there, &Report { ended: ended(key), ..report() }), WindowTurn::Died, "{key}");
+    }
+    assert_eq!(end(&there, &report()), WindowTurn::Unseen);
+}
+
+#[test]
+fn a_wait_that_is_told_under_another_key_is_told_once() {
+    let there = |second| {
+        let waiting = waiting(second).windows[0].waiting.clone();
+        let facts = WindowFacts { key: Key::typed("w-9@web"), waiting, ..(*window(9)).clone() };
+        let shown_once = vec![(Key::typed("w-7"), Key::typed("w-9@web"))];
+        Report { windows: vec![WindowView::from(facts)], shown_once, ..report() }
+    };
+    check(Some(&waiting(1)), &there(1), &[]);
+    check(Some(&waiting(1)), &there(2), &[Kind::WindowWaits]);
 }
 
 #[test]
