@@ -10,7 +10,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use super::pace::Pace;
-use crate::core::model::Report;
+use crate::core::model::{EndedWindow, Report};
 use crate::observe::fleet::Fleet;
 use crate::source::os::clock;
 
@@ -32,23 +32,50 @@ const AHEAD: Duration = Duration::from_millis(400);
 /// Where the last look at this machine is left for the thread.
 #[derive(Clone)]
 pub(crate) struct Local {
-    last: Arc<Mutex<Option<Arc<Report>>>>,
+    last: Arc<Mutex<Last>>,
     nudge: SyncSender<()>,
     /// Cuts a pause short that only other machines need.
     hurry: SyncSender<()>,
 }
 
+/// The last look at this machine.
+#[derive(Default)]
+struct Last {
+    report: Option<Arc<Report>>,
+    /// Whether it was joined.
+    is_joined: bool,
+    /// Who has ended by looks that were never joined: each proof is told by one look alone.
+    missed: Vec<EndedWindow>,
+}
+
+impl Last {
+    fn looked(&mut self, report: Arc<Report>) {
+        let before = self.report.replace(report).filter(|_| !self.is_joined);
+        self.missed.extend(before.iter().flat_map(|before| before.ended.iter().cloned()));
+        self.is_joined = false;
+    }
+
+    fn join(&mut self) -> Option<Arc<Report>> {
+        let mut report = self.report.clone()?;
+        self.is_joined = true;
+        if !self.missed.is_empty() {
+            Arc::make_mut(&mut report).ended.append(&mut self.missed);
+        }
+        Some(report)
+    }
+}
+
 impl Local {
     /// Takes a look at this machine in.
     pub(crate) fn looked(&self, report: Arc<Report>) {
-        *self.last.lock().unwrap_or_else(PoisonError::into_inner) = Some(report);
+        self.last.lock().unwrap_or_else(PoisonError::into_inner).looked(report);
         // Who has been told already that something is new needs no telling.
         let _ = self.hurry.try_send(());
         let _ = self.nudge.try_send(());
     }
 
-    fn last(&self) -> Option<Arc<Report>> {
-        self.last.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    fn join(&self) -> Option<Arc<Report>> {
+        self.last.lock().unwrap_or_else(PoisonError::into_inner).join()
     }
 }
 
@@ -71,7 +98,7 @@ pub(crate) fn start(
             let (began, spent) = (Instant::now(), clock::spent_by_all());
             // What was looked at until now is in this report.
             let _ = hurried.try_recv();
-            if looked.last().is_some_and(|local| send(Arc::new(fleet.with(&local))).is_break()) {
+            if looked.join().is_some_and(|local| send(Arc::new(fleet.with(&local))).is_break()) {
                 return;
             }
             pace.drawn(Instant::now());
@@ -110,6 +137,8 @@ fn pause(rest: Duration, least: Duration, hurried: &Receiver<()>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::app::testing;
+    use crate::core::model::{Key, Reason};
 
     const COST: Duration = Duration::from_millis(5);
 
@@ -125,6 +154,22 @@ mod tests {
             count += 1;
         }
         (count, (COST * count).as_secs_f64() / (now - start).as_secs_f64())
+    }
+
+    #[test]
+    fn no_proof_of_an_end_is_lost_with_a_look_that_was_not_joined() {
+        let ended = |name: &str| EndedWindow { window: Key::typed(name), reason: Reason::NoProcess };
+        let look = |ended: &[EndedWindow]| Arc::new(Report { ended: ended.to_vec(), ..testing::quiet() });
+        let mut last = Last::default();
+        last.looked(look(&[ended("w-1")]));
+        last.looked(look(&[ended("w-2")]));
+        last.looked(look(&[]));
+        assert_eq!(last.join().unwrap().ended, [ended("w-1"), ended("w-2")]);
+        last.looked(look(&[ended("w-3")]));
+        assert_eq!(last.join().unwrap().ended, [ended("w-3")]);
+        assert_eq!(last.join().unwrap().ended, [ended("w-3")], "another machine has told something");
+        last.looked(look(&[]));
+        assert_eq!(last.join().unwrap().ended, []);
     }
 
     #[test]
