@@ -7,7 +7,6 @@ use jiff::{SignedDuration, Timestamp};
 use crate::app::news;
 use crate::app::state::{Picture, State};
 use crate::core::history::diff::diff;
-use crate::core::history::first_told::with_first_told;
 use crate::core::history::timeline::Past;
 use crate::core::model::{Household, Key, Member, ProcessId, Report};
 use crate::present::change::news as news_of;
@@ -91,7 +90,7 @@ impl State {
         if self.options.replayed.is_none() {
             self.deaths.follow(&before, report);
         }
-        let known = with_first_told(&before, report);
+        let known = self.ever_told.follow(&before, report);
         let past: Vec<Arc<Past>> = news_of(&diff(Some(&known), report)).map(Arc::new).collect();
         self.timeline.add(past.iter().cloned());
         past

@@ -20,6 +20,7 @@ use super::rows::row::{Row, Table};
 use super::sheet::Sheet;
 use super::view::{Place, Places, View};
 use crate::config::{Access, Switch};
+use crate::core::history::first_told::EverTold;
 use crate::core::history::journal::{Entry, History};
 use crate::core::history::timeline::Timeline;
 use crate::core::model::{Bound, Cost, Key, Measured, Report};
@@ -130,6 +131,8 @@ pub struct State {
     pub(crate) deaths: Deaths,
     /// The newest report of all, shown or not.
     seen: Option<Arc<Report>>,
+    /// The machines whose first words are behind us.
+    ever_told: EverTold,
     /// Where what is seen is recorded, while it is.
     pub(crate) recording: Option<String>,
     /// An answer to the last key.
@@ -191,6 +194,7 @@ impl State {
             timeline: Timeline::default(),
             deaths: Deaths::default(),
             seen: None,
+            ever_told: EverTold::default(),
             recording: None,
             message: None,
             size,

@@ -140,3 +140,17 @@ fn what_a_machine_tells_first_is_no_change_and_what_it_tells_next_is() {
     look(&mut state, beside(MachineState::Silent, &there));
     assert_eq!(changes(&state), 1, "a window of a machine that was known");
 }
+
+#[test]
+fn what_is_back_after_it_could_not_be_read_is_not_told_for_the_first_time() {
+    let (none, there) = (testing::quiet(), testing::busy());
+    let mut later = there.clone();
+    let died = later.windows.pop().unwrap();
+    let mut state = seen(beside(MachineState::Live, &there));
+    look(&mut state, beside(MachineState::Unreached, &none));
+    look(&mut state, beside(MachineState::Live, &later));
+    let told: Vec<&str> = state.timeline.until(Timestamp::MAX).map(|(_, past)| &*past.told).collect();
+    let (back, gone) = told.split_at(later.windows.len());
+    assert!(back.iter().all(|told| told.contains(" runs in ")), "{told:?}");
+    assert!(gone.contains(&&*format!("{} is no longer seen", died.title())), "{told:?}");
+}

@@ -6,20 +6,31 @@ use std::sync::Arc;
 
 use crate::core::model::{Key, MachineState, MachineView, Report};
 
-/// Returns the look before with all that machines tell in the next one that had told nothing by then.
-pub(crate) fn with_first_told<'a>(before: &'a Report, now: &Report) -> Cow<'a, Report> {
-    let was_reached =
-        |name: &str| before.machines.iter().any(|machine| machine.name == name && has_told(machine));
-    let mut first: BTreeSet<&str> = (now.machines.iter())
-        .filter(|machine| machine.state == MachineState::Live && !was_reached(&machine.name))
-        .map(|machine| machine.name.as_str())
-        .collect();
-    if first.is_empty() {
-        return Cow::Borrowed(before);
+/// The machines that have told anything since this claimtop began to look: what they told may be out of sight for a
+/// while, and tells of changes when it is back.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct EverTold(BTreeSet<String>);
+
+impl EverTold {
+    /// Takes in a look that another one follows; returns it with all that machines tell in the next one that had told
+    /// nothing by then.
+    pub(crate) fn follow<'a>(&mut self, before: &'a Report, now: &Report) -> Cow<'a, Report> {
+        let told = before.machines.iter().filter(|machine| has_told(machine)).map(|machine| &*machine.name);
+        let recorded = before.records.iter().filter_map(|record| record.key.machine());
+        for name in told.chain(recorded) {
+            if !self.0.contains(name) {
+                self.0.insert(name.to_owned());
+            }
+        }
+        let first: BTreeSet<&str> = (now.machines.iter())
+            .filter(|machine| machine.state == MachineState::Live && !self.0.contains(&machine.name))
+            .map(|machine| machine.name.as_str())
+            .collect();
+        if first.is_empty() { Cow::Borrowed(before) } else { Cow::Owned(with_first(before, now, &first)) }
     }
-    before.records.iter().filter_map(|record| record.key.machine()).for_each(|name| {
-        first.remove(name);
-    });
+}
+
+fn with_first(before: &Report, now: &Report, first: &BTreeSet<&str>) -> Report {
     let is_first = |key: &Key| key.machine().is_some_and(|name| first.contains(name));
     let mut all = before.clone();
     all.windows.extend(now.windows.iter().filter(|window| is_first(&window.key)).cloned());
@@ -28,7 +39,7 @@ pub(crate) fn with_first_told<'a>(before: &'a Report, now: &Report) -> Cow<'a, R
     // What it has to do with others is news.
     let is_its_own = |keys: &[Key]| keys.first().is_some_and(is_first) && keys.iter().all(is_first);
     all.findings.extend(now.findings.iter().filter(|finding| is_its_own(&finding.subjects)).map(Arc::clone));
-    Cow::Owned(all)
+    all
 }
 
 /// Returns whether a machine has told anything yet, as far as it can be seen.
