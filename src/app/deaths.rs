@@ -40,10 +40,11 @@ impl Deaths {
             if self.0.iter().any(|(death, _)| death.window.key == window.key) {
                 continue;
             }
+            let key = [window.key.clone()];
             let death = Death {
                 window: Arc::new(window.clone()),
-                seen_at: before.taken_at,
-                found_at: now.taken_at,
+                seen_at: before.moment_of(&key),
+                found_at: now.moment_of(&key),
                 reason: ended.reason,
             };
             self.0.push((death, Stage::Told));

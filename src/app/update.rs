@@ -136,9 +136,9 @@ fn looked(state: &mut State, report: Arc<Report>) -> Vec<Effect> {
     let (now, ages_stay) = match state.options.replayed {
         // In a recording it is always the moment of the look.
         Some(_) => (report.taken_at, report.taken_at == state.now),
-        None if state.now.duration_since(report.taken_at) < LATE => (state.now.max(report.taken_at), true),
+        None if state.now.duration_since(report.told_at()) < LATE => (state.now.max(report.told_at()), true),
         // The clock was set back.
-        None => (report.taken_at, false),
+        None => (report.told_at(), false),
     };
     let is_shown =
         |shown: &Arc<Index>| ages_stay && shown.exited.is_empty() && says_the_same(&shown.report, &report);

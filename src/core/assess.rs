@@ -81,6 +81,7 @@ pub fn assess_after(earlier: Option<&Report>, snapshot: &Snapshot, policy: &Poli
     let mut report = Report {
         schema: SCHEMA,
         taken_at: snapshot.taken_at,
+        joined_at: None,
         host: ReportHost {
             name: snapshot.host.name.clone(),
             boot_id: snapshot.host.boot_id.clone(),

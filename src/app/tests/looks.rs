@@ -117,6 +117,24 @@ fn lost_hints_are_told() {
     assert_eq!(state.hints, Hints::Lost);
 }
 
+#[test]
+fn a_look_that_is_joined_again_much_later_sets_no_clock_back() {
+    let mut state = seen(testing::busy());
+    let later: Timestamp = now() + SignedDuration::from_secs(600);
+    update(&mut state, Msg::Tick(later));
+    let joined =
+        |seconds| Report { joined_at: Some(now() + SignedDuration::from_secs(seconds)), ..testing::busy() };
+    assert_eq!(look(&mut state, joined(601)), [], "nothing else has changed");
+    assert_eq!(state.now, later);
+    let mut more = joined(602);
+    let mut there = more.windows[0].clone();
+    there.key = there.key.on("devbox");
+    more.windows.push(there);
+    assert_eq!(look(&mut state, more), [Effect::Redraw]);
+    press(&mut state, "P");
+    assert_eq!(state.timeline.until(state.told_at()).count(), 1, "a picture has all that it shows");
+}
+
 /// Returns a quiet world with what a machine in this state tells.
 fn beside(machine: MachineState, there: &Report) -> Report {
     let mut report = testing::quiet();

@@ -20,6 +20,8 @@ pub struct Report {
     pub schema: &'static str,
     /// When the look was finished.
     pub taken_at: Timestamp,
+    /// When what other machines tell was joined with it, if it was.
+    pub joined_at: Option<Timestamp>,
     /// The machine.
     pub host: ReportHost,
     /// How each source fared.
@@ -72,6 +74,7 @@ impl Report {
         Self {
             schema: SCHEMA,
             taken_at,
+            joined_at: None,
             host,
             sources: Vec::new(),
             windows: Vec::new(),
@@ -86,6 +89,17 @@ impl Report {
             ended: Vec::new(),
             shown_once: Vec::new(),
         }
+    }
+
+    /// Returns the moment of the youngest that it tells.
+    pub(crate) fn told_at(&self) -> Timestamp {
+        self.joined_at.map_or(self.taken_at, |joined_at| joined_at.max(self.taken_at))
+    }
+
+    /// Returns the moment of what it tells of these things: what another machine tells came when it was joined.
+    pub(crate) fn moment_of(&self, things: &[Key]) -> Timestamp {
+        let is_far = things.iter().any(|key| key.machine().is_some());
+        if is_far { self.told_at() } else { self.taken_at }
     }
 
     /// Returns what tells the processes of a window, or of a left-over, from all others.
@@ -154,6 +168,7 @@ impl Serialize for Report {
         let Self {
             schema,
             taken_at,
+            joined_at: _,
             host,
             sources,
             windows,

@@ -33,6 +33,7 @@ use crate::core::fleet::merge::{hear, merged_beside};
 use crate::core::fleet::transport::Machine;
 use crate::core::model::{MachineState, MachineView, Report};
 use crate::observe::ReportSource;
+use crate::source::os::clock;
 
 /// How many machines are being reached at once.
 const AT_ONCE: usize = 16;
@@ -142,7 +143,8 @@ impl Fleet {
 impl Fleet {
     /// Joins what is known of every machine with what is seen here.
     pub(crate) fn with(&self, local: &Report) -> Report {
-        merged_beside(self.own.as_ref(), local, &self.seen())
+        let joined_at = Some(clock::now());
+        Report { joined_at, ..merged_beside(self.own.as_ref(), local, &self.seen()) }
     }
 }
 

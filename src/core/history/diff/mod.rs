@@ -30,7 +30,13 @@ pub(crate) fn diff(before: Option<&Report>, now: &Report) -> Vec<Change> {
     things((before.map_or(&[], |report| &report.records), &now.records), &RECORDS, &mut subjects);
     claims(before, now, &mut subjects);
     findings(before.map_or(&[], |report| &report.findings), &now.findings, &mut subjects);
-    subjects.into_iter().map(|(event, subject)| Change { at: now.taken_at, event, subject }).collect()
+    // Whatever changes without another look at this machine is what others tell.
+    let is_looked = before.is_none_or(|before| before.taken_at != now.taken_at);
+    let at = |things: &[Key]| if is_looked { now.moment_of(things) } else { now.told_at() };
+    let change = |(event, subject): (_, Subject)| Change { at: at(&subject.keys()), event, subject };
+    let mut changes: Vec<Change> = subjects.into_iter().map(change).collect();
+    changes.sort_by_key(|change| change.at);
+    changes
 }
 
 type Changes = Vec<(Kind, Subject)>;

@@ -215,6 +215,27 @@ fn a_wait_that_is_told_under_another_key_is_told_once() {
 }
 
 #[test]
+fn what_another_machine_does_is_dated_by_when_it_was_joined() {
+    let second = |second| Timestamp::from_second(second).unwrap();
+    let with = |taken, joined, windows: &[WindowView]| {
+        let (taken_at, joined_at) = (second(taken), Some(second(joined)));
+        Report { taken_at, joined_at, windows: windows.to_vec(), ..report() }
+    };
+    let dates = |before: &Report, now: &Report| {
+        let date = |change: &Change| (change.subject.keys()[0].to_string(), change.at.as_second());
+        diff(Some(before), now).iter().map(date).collect::<Vec<_>>()
+    };
+    let (here, far) = (("w-7".to_owned(), 20), ("w-9@web".to_owned(), 26));
+    let both = with(20, 26, &[there("w-9@web"), window(7)]);
+    assert_eq!(dates(&with(10, 16, &[]), &both), [here, far], "in their order");
+    assert_eq!(dates(&both, &with(20, 28, &[window(7)])), [("w-9@web".to_owned(), 28)]);
+    // Here nobody has looked since: it is because of what others tell.
+    assert_eq!(dates(&both, &with(20, 28, &[there("w-9@web")])), [("w-7".to_owned(), 28)]);
+    // The clock was set back.
+    assert_eq!(dates(&both, &with(30, 28, &[window(7)])), [("w-9@web".to_owned(), 30)]);
+}
+
+#[test]
 fn a_message_that_counts_time_raises_nothing_anew() {
     let before = Report { findings: vec![finding("deleted after 5 min")], ..report() };
     let now = Report { findings: vec![finding("deleted after 4 min")], ..report() };
