@@ -9,8 +9,8 @@ mod common;
 use claimtop::core::assess::{Policy, assess};
 use claimtop::core::judge::agent::Signatures;
 use claimtop::core::model::{
-    Cause, ClaimStatus, Code, Finding, Host, Known, MachineState, MachineView, Need, NeedKind, Reason,
-    RecordView, Releasable, Report, Snapshot, Tombstone, VerdictState,
+    Cause, ClaimStatus, Code, EndedWindow, Finding, Host, Known, MachineState, MachineView, Need, NeedKind,
+    Reason, RecordView, Releasable, Report, Snapshot, Tombstone, VerdictState,
 };
 use claimtop::testing::core::{
     Action, Confirmation, Decoder, Encoder, FarMachine, Hello, Identity, hear, merged_beside,
@@ -622,6 +622,27 @@ fn a_window_that_is_shown_once_is_known_by_the_key_that_is_not_shown() {
         assert_eq!(shown.key, if is_ours { pair.0.clone() } else { pair.1.clone() });
         let pairs = if is_ours { [(pair.1, pair.0)] } else { [pair] };
         assert_eq!(all.shown_once, pairs, "{state:?}");
+    }
+}
+
+#[test]
+fn whose_process_is_seen_here_has_not_ended_whoever_says_so() {
+    // Without an entry of its own, and so shown as another user's claimtop tells of it.
+    let bare = |text: String| text.split("[[file]]").next().unwrap().to_owned();
+    for (ours, machine, theirs) in
+        [("[5]", LAPTOP, bare(numbered(5, "[5]"))), ("[77, 9]", CONTAINER, window(9, "3 hours ago", SESSION))]
+    {
+        let pid = if machine.namespace == LAPTOP.namespace { 5 } else { 77 };
+        let ours = here(&bare(numbered(pid, ours)));
+        let mut twin = live("twin", machine, &theirs);
+        let report = std::sync::Arc::make_mut(twin.report.as_mut().unwrap());
+        let there = report.windows[0].key.clone();
+        report.ended = vec![EndedWindow { window: there.clone(), reason: Reason::NoProcess }];
+        let all = merged(&ours, &[twin.clone()]);
+        assert_eq!(all.windows.iter().map(|window| &window.key).collect::<Vec<_>>(), [&there]);
+        assert_eq!(all.ended, []);
+        let all = merged(&here(""), &[twin]);
+        assert_eq!(all.ended.len(), 1, "nothing here speaks against it");
     }
 }
 

@@ -54,6 +54,11 @@ pub fn merged_beside(own: Option<&Identity>, local: &Report, machines: &[FarMach
         }
         add(&mut all, &report);
     }
+    // Whose process is seen here has not ended, whoever says so.
+    let has_ended = |here: &Key| local.ended.iter().any(|ended| ended.window == *here);
+    let living: BTreeSet<&Key> =
+        seen_twice.iter().filter(|(here, _)| !has_ended(here)).map(|(_, there)| there).collect();
+    all.ended.retain(|ended| !living.contains(&ended.window));
     collide(&mut all, machines);
     all.findings.extend(doubts(local, own, machines).into_iter().map(Arc::new));
     all.findings.sort_by(|one, other| Finding::order(one, other));

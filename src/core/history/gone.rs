@@ -1,5 +1,6 @@
 //! What became of windows that a look does not show any more.
 
+use crate::core::model::snapshot::is_read_here;
 use crate::core::model::{EndedWindow, Key, Report, WindowState, WindowView};
 
 /// The keys of two looks that name one process: a window is shown under the key of the machine that is nearest to it,
@@ -44,10 +45,18 @@ impl<'a> Names<'a> {
     /// is still that of one which runs.
     pub(crate) fn proof(&self, key: &'a Key, now: &'a Report) -> Option<&'a EndedWindow> {
         let all = self.all(key);
-        let proof = now.ended.iter().find(|ended| all.contains(&&ended.window))?;
+        let counts = |ended: &&EndedWindow| all.contains(&&ended.window) && is_believed(ended, &all, now);
+        let proof = now.ended.iter().find(counts)?;
         let is_ended = |key: &Key| now.ended.iter().any(|ended| ended.window == *key);
         let runs = |window: &WindowView| window.state != WindowState::Zombie && !is_ended(&window.key);
         let mut shown = now.windows.iter().filter(|window| all.contains(&&window.key));
         (!shown.any(runs)).then_some(proof)
     }
+}
+
+/// Returns whether a proof counts. Where another claimtop says that it sees the processes of this machine, all of these
+/// must have been read: one that it has buried and that is not seen here may be among those that were not.
+fn is_believed(ended: &EndedWindow, names: &[&Key], now: &Report) -> bool {
+    let is_of_here = || names.contains(&&ended.window.there());
+    ended.window.machine().is_none() || !is_of_here() || is_read_here(&now.sources)
 }

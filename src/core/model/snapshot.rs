@@ -291,6 +291,11 @@ pub(crate) fn unread(sources: &[SourceHealth], topic: Topic) -> impl Iterator<It
     sources.iter().filter(move |source| source.is_unread() && source.is_about(topic))
 }
 
+/// Returns whether all processes of this machine were read; other machines have sources of their own.
+pub(crate) fn is_read_here(sources: &[SourceHealth]) -> bool {
+    !sources.iter().any(|source| source.id == PROCESSES && source.is_unread())
+}
+
 /// An agent that claimtop has seen alive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SeenAgent {

@@ -203,6 +203,20 @@ fn a_window_that_is_told_under_another_key_neither_goes_nor_comes() {
 }
 
 #[test]
+fn who_speaks_for_the_processes_here_proves_nothing_while_not_all_of_them_were_read() {
+    let shown_once = vec![(Key::typed("w-7"), Key::typed("w-7@twin"))];
+    let before = Report { windows: vec![there("w-7@twin")], shown_once, ..report() };
+    let now = |state, ended: &[EndedWindow]| {
+        let processes = SourceHealth { id: "processes".to_owned(), state, detail: "".into() };
+        Report { sources: vec![processes], ended: ended.to_vec(), ..report() }
+    };
+    let (twin, here) = (ended("w-7@twin"), ended("w-7"));
+    assert_eq!(end(&before, &now(SourceState::Ok, &twin)), WindowTurn::Died);
+    assert_eq!(end(&before, &now(SourceState::Partial, &twin)), WindowTurn::Unseen);
+    assert_eq!(end(&before, &now(SourceState::Partial, &here)), WindowTurn::Died);
+}
+
+#[test]
 fn a_wait_that_is_told_under_another_key_is_told_once() {
     let there = |second| {
         let waiting = waiting(second).windows[0].waiting.clone();
