@@ -40,6 +40,7 @@ pub(crate) fn told(change: &Change) -> String {
                 return format!("{name} is there: its holder is {}", verdict.name());
             }
             match was {
+                _ if change.unseen => format!("{name} is no longer seen"),
                 Some(was) => format!("{name}: its holder is {}, was {}", verdict.name(), was.name()),
                 None if change.event == Kind::RecordGone => format!("{name} is gone"),
                 None => format!("{name} was written"),
@@ -49,11 +50,18 @@ pub(crate) fn told(change: &Change) -> String {
             let kind = Some(resource.kind).filter(|kind| *kind != ResourceKind::Files);
             let kind = kind.map_or_else(String::new, |kind| format!("{} ", kind.name()));
             let thing = safe(&format!("{kind}{thing}"));
+            if change.unseen {
+                return format!("{} is no longer seen to hold {thing}", safe(holder));
+            }
             claim((&safe(holder), &thing), *status, *was)
         }
         Subject::Finding { message, .. } => {
             let says = shown(&message.to_string());
-            if change.event == Kind::FindingCleared { format!("over: {says}") } else { says }
+            match (change.event == Kind::FindingCleared, change.unseen) {
+                (true, true) => format!("no longer seen: {says}"),
+                (true, false) => format!("over: {says}"),
+                (false, _) => says,
+            }
         }
     }
 }
@@ -97,11 +105,14 @@ fn claim((holder, thing): (&str, &str), status: Option<ClaimStatus>, was: Option
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
     use crate::app::testing::busy;
     use crate::core::history::diff::diff;
     use crate::core::model::{
-        Call, EndedWindow, Key, Reason, Report, Target, Wants, WindowState, WindowView,
+        Call, EndedWindow, Key, MachineState, MachineView, Reason, Report, Target, Wants, WindowState,
+        WindowView,
     };
 
     #[track_caller]
@@ -140,6 +151,35 @@ mod tests {
         };
         check(nothing, dead, &["shop-docs (codex) died"]);
         check(gone, nothing, &["shop-docs (codex) runs in /home/dev/src/shop-docs"]);
+    }
+
+    #[test]
+    fn what_goes_out_of_sight_with_its_machine_is_neither_gone_nor_let_go_of() {
+        let of = |state| {
+            let mut report = busy();
+            let mut view = MachineView::new("devbox", "ssh devbox".to_owned());
+            view.state = state;
+            report.machines = vec![view];
+            report
+        };
+        let mut there = of(MachineState::Live);
+        for claim in &mut there.claims {
+            claim.key = claim.key.on("devbox");
+        }
+        there.claims.truncate(1);
+        let finding = Arc::make_mut(&mut there.findings[0]);
+        finding.subjects = finding.subjects.iter().map(|key| key.on("devbox")).collect();
+        there.findings.truncate(1);
+        let message = there.findings[0].message.to_string();
+        let without = |state| Report { claims: Vec::new(), findings: Vec::new(), ..of(state) };
+        let told = |now: &Report| diff(Some(&there), now).iter().map(told).collect::<Vec<_>>();
+        let thing = there.claims[0].thing();
+        let [claim, finding] = &told(&without(MachineState::Unreached))[..] else { panic!() };
+        assert!(claim.contains(" is no longer seen to hold ") && claim.ends_with(&thing), "{claim}");
+        assert_eq!(*finding, format!("no longer seen: {message}"));
+        let [claim, finding] = &told(&without(MachineState::Live))[..] else { panic!() };
+        assert!(claim.contains(" let go of ") && claim.ends_with(&thing), "{claim}");
+        assert_eq!(*finding, format!("over: {message}"));
     }
 
     #[test]

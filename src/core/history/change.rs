@@ -12,6 +12,9 @@ pub(crate) struct Change {
     /// When the look that shows it was finished.
     pub(crate) at: Timestamp,
     pub(crate) event: Kind,
+    /// Whether it is only out of sight with all that its machine told, though its event says that it went.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) unseen: bool,
     #[serde(flatten)]
     pub(crate) subject: Subject,
 }

@@ -43,7 +43,7 @@ fn with_first(before: &Report, now: &Report, first: &BTreeSet<&str>) -> Report {
 }
 
 /// Returns whether a machine has told anything yet, as far as it can be seen.
-fn has_told(machine: &MachineView) -> bool {
+pub(crate) fn has_told(machine: &MachineView) -> bool {
     match machine.state {
         MachineState::Live | MachineState::Silent => true,
         MachineState::Connecting | MachineState::Unreached => machine.windows > 0,

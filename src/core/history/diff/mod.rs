@@ -10,6 +10,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 
 use crate::core::history::change::{Change, Kind};
+use crate::core::history::first_told::has_told;
 use crate::core::history::gone::Names;
 use crate::core::history::subject::{Subject, WindowTurn, of_claim, of_finding, of_record, of_window};
 use crate::core::model::{ClaimView, Code, Finding, Key, RecordView, Report, WindowState, WindowView};
@@ -33,10 +34,26 @@ pub(crate) fn diff(before: Option<&Report>, now: &Report) -> Vec<Change> {
     // Whatever changes without another look at this machine is what others tell.
     let is_looked = before.is_none_or(|before| before.taken_at != now.taken_at);
     let at = |things: &[Key]| if is_looked { now.moment_of(things) } else { now.told_at() };
-    let change = |(event, subject): (_, Subject)| Change { at: at(&subject.keys()), event, subject };
+    let change = |(event, subject): (Kind, Subject)| {
+        let things = subject.keys();
+        let unseen = went(event, &subject) && things.iter().any(|key| is_out_of_sight(key, now));
+        Change { at: at(&things), event, unseen, subject }
+    };
     let mut changes: Vec<Change> = subjects.into_iter().map(change).collect();
     changes.sort_by_key(|change| change.at);
     changes
+}
+
+/// Returns whether an event says that a thing other than a window is there no more.
+fn went(event: Kind, subject: &Subject) -> bool {
+    matches!(event, Kind::RecordGone | Kind::FindingCleared)
+        || matches!(subject, Subject::Claim { status: None, .. })
+}
+
+/// Returns whether the machine of a thing tells nothing.
+fn is_out_of_sight(thing: &Key, now: &Report) -> bool {
+    let tells = |name| now.machines.iter().any(|machine| machine.name == name && has_told(machine));
+    thing.machine().is_some_and(|name| !tells(name))
 }
 
 type Changes = Vec<(Kind, Subject)>;
