@@ -18,12 +18,8 @@ impl<'a> Names<'a> {
         let mut all = vec![key];
         let mut at = 0;
         while let Some(name) = all.get(at).copied() {
-            let others = self.0.iter().filter_map(|(one, other)| match () {
-                () if *one == name => Some(*other),
-                () if *other == name => Some(*one),
-                () => None,
-            });
-            for other in others {
+            let pairs = self.0.iter().filter(|(one, other)| *one == name || *other == name);
+            for other in pairs.flat_map(|(one, other)| [*one, *other]) {
                 if !all.contains(&other) {
                     all.push(other);
                 }
@@ -54,9 +50,9 @@ impl<'a> Names<'a> {
     }
 }
 
-/// Returns whether a proof counts. Where another claimtop says that it sees the processes of this machine, all of these
-/// must have been read: one that it has buried and that is not seen here may be among those that were not.
+/// Returns whether a proof counts. Of a process that was seen here, another machine proves nothing while not all
+/// processes here were read: it may be among those that were not.
 fn is_believed(ended: &EndedWindow, names: &[&Key], now: &Report) -> bool {
-    let is_of_here = || names.contains(&&ended.window.there());
-    ended.window.machine().is_none() || !is_of_here() || is_read_here(&now.sources)
+    let was_seen_here = || names.iter().any(|key| key.machine().is_none());
+    ended.window.machine().is_none() || !was_seen_here() || is_read_here(&now.sources)
 }

@@ -203,14 +203,14 @@ fn a_window_that_is_told_under_another_key_neither_goes_nor_comes() {
 }
 
 #[test]
-fn who_speaks_for_the_processes_here_proves_nothing_while_not_all_of_them_were_read() {
-    let shown_once = vec![(Key::typed("w-7"), Key::typed("w-7@twin"))];
-    let before = Report { windows: vec![there("w-7@twin")], shown_once, ..report() };
+fn of_what_was_seen_here_nobody_else_proves_an_end_while_not_all_processes_were_read() {
+    let shown_once = vec![(Key::typed("w-7"), Key::typed("w-77@twin"))];
+    let before = Report { windows: vec![there("w-77@twin")], shown_once, ..report() };
     let now = |state, ended: &[EndedWindow]| {
         let processes = SourceHealth { id: "processes".to_owned(), state, detail: "".into() };
         Report { sources: vec![processes], ended: ended.to_vec(), ..report() }
     };
-    let (twin, here) = (ended("w-7@twin"), ended("w-7"));
+    let (twin, here) = (ended("w-77@twin"), ended("w-7"));
     assert_eq!(end(&before, &now(SourceState::Ok, &twin)), WindowTurn::Died);
     assert_eq!(end(&before, &now(SourceState::Partial, &twin)), WindowTurn::Unseen);
     assert_eq!(end(&before, &now(SourceState::Partial, &here)), WindowTurn::Died);
