@@ -238,13 +238,13 @@ fn who_looks_without_end_delays_neither_another_machine_nor_this_one() {
 #[test]
 fn who_comes_again_and_again_brings_no_more_words_than_at_once() {
     let world = World::new();
-    // Each is a word that no claimtop has: the name of a fact of a record.
+    // Each has a word that no claimtop has, and all of them more than one machine may bring.
     let _window = Window::new(&world, "mine");
     let told = witnessed(world.command(&["stream", "--observe"]));
     let record = told.iter().find(|line| line["part"]["kind"] == "record").unwrap().clone();
     let with = |number: u32| {
         let mut record = record.clone();
-        record["part"]["is"]["record"]["variant"] = format!("word-{number}").into();
+        record["part"]["is"]["record"]["variant"] = format!("{number}-{}", "word".repeat(100)).into();
         record
     };
     let script = |first: u32| {
@@ -259,6 +259,8 @@ fn who_comes_again_and_again_brings_no_more_words_than_at_once() {
     let mut screen = screen(&world);
     screen.wait_for("8 Machines 1");
     screen.press("8");
-    screen.wait_for("words that no claimtop has");
+    screen.wait_for("evil");
+    screen.press("\r");
+    screen.wait_for("things that this version does not know");
     screen.end();
 }

@@ -30,9 +30,6 @@ const MOST_NOISE: usize = 64 << 10;
 /// How many lines in all may be none of ours.
 const MOST_GARBLED: usize = 64;
 
-/// How many words that no claimtop has used before one machine may bring; each is kept for good.
-const MOST_WORDS: usize = 128;
-
 /// How much of what was said instead of a hello is quoted.
 const QUOTED: usize = 120;
 
@@ -88,7 +85,8 @@ pub struct Decoder {
     bytes: usize,
     garbled: usize,
     noise: usize,
-    words: usize,
+    /// In how many bytes it may still bring words of its own: each is kept for good.
+    words_left: usize,
     not_understood: usize,
     report: Option<Arc<Report>>,
     /// A look that was told whole and not put together yet: when it was finished, and who has ended since the last one.
@@ -111,11 +109,11 @@ pub enum Answer {
 impl Decoder {
     /// Hears nothing yet of the machine of this name.
     pub fn new(machine: &str) -> Self {
-        Self::again(machine, 0)
+        Self::again(machine, fixed::ALLOWANCE)
     }
 
-    /// Hears a machine anew that has brought so many words of its own before: each is kept for good.
-    pub(crate) fn again(machine: &str, words: usize) -> Self {
+    /// Hears a machine anew that has brought words of its own before.
+    pub(crate) fn again(machine: &str, words_left: usize) -> Self {
         Self {
             machine: machine.to_owned(),
             hello: None,
@@ -125,7 +123,7 @@ impl Decoder {
             bytes: 0,
             garbled: 0,
             noise: 0,
-            words,
+            words_left,
             not_understood: 0,
             report: None,
             told: None,
@@ -156,9 +154,9 @@ impl Decoder {
         self.report.as_ref()
     }
 
-    /// Returns how many words it has brought that no claimtop has used before.
-    pub(crate) fn words(&self) -> usize {
-        self.words
+    /// Returns in how many bytes it may still bring words of its own.
+    pub(crate) fn words_left(&self) -> usize {
+        self.words_left
     }
 
     /// Returns how many things it has told that this version does not know.
@@ -200,14 +198,9 @@ impl Decoder {
 
     /// Reads something, together with what was read of this look already.
     fn read<T>(&mut self, read: impl FnOnce(&mut Self) -> Result<T, StreamError>) -> Result<T, StreamError> {
-        let words = fixed::count();
-        let mut texts = std::mem::take(&mut self.texts);
-        let heard = sharing(&mut texts, || read(self));
-        self.texts = texts;
-        self.words += fixed::count().saturating_sub(words);
-        if self.words > MOST_WORDS {
-            return Err(StreamError::TooMuch("words that no claimtop has"));
-        }
+        let (mut texts, mut words_left) = (std::mem::take(&mut self.texts), self.words_left);
+        let heard = fixed::within(&mut words_left, || sharing(&mut texts, || read(self)));
+        (self.texts, self.words_left) = (texts, words_left);
         heard
     }
 
@@ -409,3 +402,6 @@ impl Decoder {
         SourceHealth { id: format!("{}@{}", source.id, self.machine), ..source.clone() }
     }
 }
+
+#[cfg(test)]
+mod tests;

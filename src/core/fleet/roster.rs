@@ -234,14 +234,13 @@ impl Roster {
 
 impl Known {
     fn new(row: HostRow, name: String) -> Self {
-        let decoder = Self::greeted(&row, &name);
+        let decoder = Self::greeted(&row, Decoder::new(&name));
         let tombstones = Arc::default();
         Self { row, name, known: 0, decoder, tombstones, look: None, presence: None, unread: None }
     }
 
     /// Begins to read a host anew.
-    fn greeted(row: &HostRow, name: &str) -> Decoder {
-        let mut decoder = Decoder::new(name);
+    fn greeted(row: &HostRow, mut decoder: Decoder) -> Decoder {
         let line = Line { hello: Some(hello(row)), ..Line::default() };
         if let Ok(text) = json::to_line(&line) {
             // A first hello of the language spoken here is never refused.
@@ -263,7 +262,8 @@ impl Known {
 
     fn read(&mut self, rows: Vec<PartRow<'_>>) {
         if self.known == 0 || rows.iter().any(|row| row.is_whole) {
-            (self.decoder, self.look) = (Self::greeted(&self.row, &self.name), None);
+            let again = Decoder::again(&self.name, self.decoder.words_left());
+            (self.decoder, self.look) = (Self::greeted(&self.row, again), None);
         }
         let (mut has_look, mut order) = (false, None);
         let mut known = self.row.changed;

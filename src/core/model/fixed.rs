@@ -1,5 +1,6 @@
-//! Our own words, read back from a recording: each is kept once and for good.
+//! Our own words, read back from a recording or from another machine: each is kept once and for good.
 
+use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -14,18 +15,39 @@ pub(crate) type Word = &'static str;
 /// Names and values for people. Records that state the same hold them once.
 pub type NamedTexts = Arc<[(&'static str, Untrusted)]>;
 
-/// How many different words there can be. The formats have a few hundred.
-const MOST: usize = 4_096;
+/// In how many bytes one machine may bring words that were not known here before, over all its life. All formats
+/// together have a few hundred, of 20 bytes each.
+pub(crate) const ALLOWANCE: usize = 64 << 10;
+
+/// In how many bytes a thread may read them from elsewhere, such as from recordings.
+const OF_A_THREAD: usize = 1 << 20;
+
+/// How many bytes a word takes beside its own.
+const BESIDE: usize = 32;
 
 /// How long a word can be, in bytes.
 const LONGEST: usize = 512;
 
 static WORDS: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
 
+thread_local! {
+    /// In how many bytes what is being read on this thread may still bring words.
+    static LEFT: Cell<usize> = const { Cell::new(OF_A_THREAD) };
+}
+
+/// Reads something whose words may take no more than what is `left`, which becomes less by those that are new: what
+/// one machine brings is never at the expense of another.
+pub(crate) fn within<T>(left: &mut usize, read: impl FnOnce() -> T) -> T {
+    let outer = LEFT.replace(*left);
+    let done = read();
+    *left = LEFT.replace(outer);
+    done
+}
+
 /// Reads a word of our own.
 ///
 /// # Errors
-/// There are more words than any claimtop has, or it is longer than any.
+/// It is longer than any, or there are more than any claimtop has.
 pub(crate) fn word<'de, D: Deserializer<'de>>(deserializer: D) -> Result<&'static str, D::Error> {
     let text = String::deserialize(deserializer)?;
     keep(&text).ok_or_else(|| D::Error::custom("these are not the words of claimtop"))
@@ -55,19 +77,13 @@ where
     all.ok_or_else(|| D::Error::custom("these are not the words of claimtop"))
 }
 
-/// Returns how many words are kept.
-pub(crate) fn count() -> usize {
-    WORDS.lock().unwrap_or_else(PoisonError::into_inner).len()
-}
-
 fn keep(text: &str) -> Option<&'static str> {
     let mut words = WORDS.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(word) = words.get(text) {
         return Some(word);
     }
-    if words.len() >= MOST || text.len() > LONGEST {
-        return None;
-    }
+    let left = LEFT.get().checked_sub(text.len() + BESIDE).filter(|_| text.len() <= LONGEST)?;
+    LEFT.set(left);
     let word: &'static str = Box::leak(text.into());
     words.insert(word);
     Some(word)

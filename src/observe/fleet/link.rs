@@ -67,8 +67,8 @@ pub(super) struct Link {
     pub(super) shared: Shared,
     pub(super) pin: Pin,
     pub(super) connecting: Arc<Semaphore>,
-    /// How many words of its own it has brought over all its connections.
-    pub(super) words: AtomicUsize,
+    /// In how many bytes it may still bring words of its own, over all its connections.
+    pub(super) words_left: AtomicUsize,
 }
 
 /// Why a link has ended.
@@ -119,7 +119,7 @@ impl Link {
         };
         let mut connection = Connection {
             link: self,
-            decoder: Decoder::again(&self.machine.name, self.words.load(Relaxed)).on_demand(),
+            decoder: Decoder::again(&self.machine.name, self.words_left.load(Relaxed)).on_demand(),
             input,
             lines: Lines::new(output),
             errors: ErrorOutput { errors: Some(errors), text: Vec::new() },
@@ -136,7 +136,7 @@ impl Link {
         if connection.is_behind {
             connection.publish(clock::now());
         }
-        self.words.store(connection.decoder.words(), Relaxed);
+        self.words_left.store(connection.decoder.words_left(), Relaxed);
         let was_live = connection.decoder.report().is_some();
         self.shared.doors().machines.remove(&self.machine.name);
         let why = match ended {

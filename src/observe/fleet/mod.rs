@@ -31,6 +31,7 @@ use crate::core::fleet::far::FarMachine;
 use crate::core::fleet::line::Identity;
 use crate::core::fleet::merge::{hear, merged_beside};
 use crate::core::fleet::transport::Machine;
+use crate::core::model::fixed::ALLOWANCE;
 use crate::core::model::{MachineState, MachineView, Report};
 use crate::observe::ReportSource;
 use crate::source::os::clock;
@@ -72,8 +73,8 @@ impl Fleet {
                 for (at, machine) in machines.into_iter().enumerate() {
                     let (shared, pin, connecting) =
                         (shared.clone(), Arc::clone(&pin), Arc::clone(&connecting));
-                    let words = AtomicUsize::new(0);
-                    tokio::spawn(Link { machine, at, shared, pin, connecting, words }.keep());
+                    let words_left = AtomicUsize::new(ALLOWANCE);
+                    tokio::spawn(Link { machine, at, shared, pin, connecting, words_left }.keep());
                 }
                 std::future::pending::<()>().await;
             });

@@ -1,0 +1,53 @@
+//! What one machine says costs no other.
+
+use super::*;
+
+const HELLO: &str = r#"{"hello":{"schema":"claimtop.stream.v1","version":"0.1.0","machine":"m","store":"s","host":"h","boot":null,"pid_namespace":null,"now":"2026-11-24T00:00:00Z"}}"#;
+const LOOK: &str = r#"{"look":{"at":"2026-11-24T00:00:00Z"}}"#;
+
+fn greeted() -> Decoder {
+    let mut decoder = Decoder::new("m");
+    assert_eq!(decoder.receive(HELLO.as_bytes()), Ok(Received::Hello));
+    decoder
+}
+
+fn part(kind: &str, id: &str, is: &str) -> String {
+    format!(r#"{{"part":{{"kind":"{kind}","id":"{id}","is":{is}}}}}"#)
+}
+
+/// Returns a claim that is written in places of these names.
+fn claim(places: impl Iterator<Item = String>) -> String {
+    let surfaces: Vec<String> =
+        places.map(|name| format!(r#"{{"name":"{name}","state":"agrees"}}"#)).collect();
+    let is = format!(
+        r#"{{"key":"c-00000000","resource":{{"kind":"session","id":"x"}},"record":"r-00000000","window":null,
+        "since":null,"status":"held","surfaces":[{}],"releasable":"no"}}"#,
+        surfaces.join(",")
+    );
+    part("claim", "c-00000000", &is.replace('\n', ""))
+}
+
+/// Hears lines and the end of a look; returns how many of all so far are not understood.
+#[track_caller]
+fn hear(decoder: &mut Decoder, lines: &[String]) -> usize {
+    for line in lines {
+        assert_eq!(decoder.receive(line.as_bytes()), Ok(Received::Other), "{line:.100}");
+    }
+    assert_eq!(decoder.receive(LOOK.as_bytes()), Ok(Received::Look));
+    decoder.not_understood()
+}
+
+#[test]
+fn the_words_that_one_machine_brings_leave_room_for_those_of_another() {
+    let words = |of: &'static str, many: u32| claim((0..many).map(move |number| format!("{of}-{number}")));
+    let mut evil: Vec<Decoder> = (0..3).map(|_| greeted()).collect();
+    for (name, evil) in ["one", "two", "three"].into_iter().zip(&mut evil) {
+        assert_eq!(hear(evil, &[words(name, 5_000)]), 1);
+        let mut again = Decoder::again("m", evil.words_left());
+        assert_eq!(again.receive(HELLO.as_bytes()), Ok(Received::Hello));
+        assert_eq!(hear(&mut again, &[claim([format!("{name}-and-one-more")].into_iter())]), 1);
+    }
+    assert_eq!(hear(&mut greeted(), &[words("honest", 500)]), 0);
+    // What is known already costs nothing.
+    assert_eq!(hear(&mut evil[0], &[words("honest", 500)]), 1);
+}
