@@ -302,13 +302,12 @@ impl Decoder {
         })
     }
 
-    /// Reads a thing as far as it can be understood.
+    /// Reads a thing as far as it can be understood. What was known of one whose news is not understood is true no
+    /// more: a record that was dead may live again, so nothing is shown of it.
     fn told(&mut self, id: PartId, text: &str) -> Result<(), StreamError> {
-        match Part::read(id.kind, text, &self.machine) {
-            Ok(read) => self.stage(id, Some((read, text.len())))?,
-            Err(_) => self.not_understood += 1,
-        }
-        Ok(())
+        let read = Part::read(id.kind, text, &self.machine).ok();
+        self.not_understood += usize::from(read.is_none());
+        self.stage(id, read.map(|read| (read, text.len())))
     }
 
     fn stage(&mut self, id: PartId, told: Option<SizedPart>) -> Result<(), StreamError> {

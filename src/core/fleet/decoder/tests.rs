@@ -51,3 +51,15 @@ fn the_words_that_one_machine_brings_leave_room_for_those_of_another() {
     // What is known already costs nothing.
     assert_eq!(hear(&mut evil[0], &[words("honest", 500)]), 1);
 }
+
+#[test]
+fn what_was_known_of_a_thing_whose_news_is_not_understood_is_shown_no_more() {
+    let source = |state: &str| part("source", "a", &format!(r#"{{"id":"a","state":"{state}","detail":""}}"#));
+    let mut decoder = greeted();
+    assert_eq!(hear(&mut decoder, &[source("ok")]), 0);
+    assert_eq!(decoder.report().unwrap().sources.len(), 1);
+    assert_eq!(hear(&mut decoder, &[source("as-only-later-versions-have-it")]), 1);
+    assert_eq!(decoder.report().unwrap().sources, []);
+    assert_eq!(hear(&mut decoder, &[source("failed")]), 1);
+    assert_eq!(decoder.report().unwrap().sources.len(), 1);
+}
