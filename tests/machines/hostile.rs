@@ -33,6 +33,7 @@ fn a_greeting_before_the_hello_harms_nothing() {
 #[test]
 fn whoever_is_no_claimtop_is_told_so() {
     check("yes Welcome", "unreached", "it does not answer as claimtop: Welcome");
+    check("yes ''", "unreached", "it does not answer as claimtop: ");
     check("exit 127", "unreached", "no claimtop is found there");
     check("echo oops >&2; exit 3", "unreached", "code 3 (oops)");
     check("printf '\\033[2J\\033]0;x\\007' >&2; exit 3", "unreached", "code 3");
@@ -48,6 +49,8 @@ fn whoever_is_no_claimtop_is_told_so() {
 #[test]
 fn whoever_says_too_much_is_no_longer_heard() {
     check("echo $HELLO; yes garbage", "unreached", "garbled: garbage");
+    check("echo $HELLO; yes ''", "unreached", "it says more than a machine can have: 2 MiB each second");
+    check("echo $HELLO; yes >&2", "unreached", "it says more than a machine can have: 2 MiB each second");
     check("echo $HELLO; head -c 100000000 /dev/zero | tr '\\0' x", "unreached", "a line of more than 4 MiB");
     let gone = r#"{"gone":{"kind":"window","id":"w-00000000"}}"#;
     check(&format!("echo $HELLO; yes '{gone}'"), "unreached", "it says more than a machine can have");

@@ -187,8 +187,7 @@ impl Decoder {
     /// Nothing more of it is to be heard.
     pub fn receive(&mut self, line: &[u8]) -> Result<Received, StreamError> {
         let text = String::from_utf8_lossy(line);
-        let text = text.trim();
-        let heard = self.read(|decoder| decoder.receive_text(text));
+        let heard = self.read(|decoder| decoder.receive_text(&text));
         if heard == Ok(Received::Look) {
             // What is read one by one afterwards has hardly anything in common.
             self.texts = Texts::default();
@@ -207,7 +206,7 @@ impl Decoder {
     fn receive_text(&mut self, text: &str) -> Result<Received, StreamError> {
         let parsed = serde_json::from_str::<Line<'_>>(text).ok();
         let Some(line) = parsed.filter(|line| self.hello.is_some() || line.hello.is_some()) else {
-            return self.ignore(text);
+            return self.ignore(text.trim(), text.len() + 1);
         };
         if let Some(hello) = line.hello {
             return self.greet(hello);
@@ -251,18 +250,19 @@ impl Decoder {
     }
 
     /// Passes over what is none of ours: what a shell says before, or what a later version may say.
-    fn ignore(&mut self, text: &str) -> Result<Received, StreamError> {
-        if text.is_empty() {
-            return Ok(Received::Other);
-        }
+    fn ignore(&mut self, text: &str, bytes: usize) -> Result<Received, StreamError> {
         let quote = || shown(&text.chars().take(QUOTED).collect::<String>());
         if self.hello.is_none() {
-            self.noise += text.len();
+            // A line of nothing is read like any other.
+            self.noise += bytes;
             return if self.noise > MOST_NOISE {
                 Err(StreamError::Noise(quote()))
             } else {
                 Ok(Received::Other)
             };
+        }
+        if text.is_empty() {
+            return Ok(Received::Other);
         }
         // A line of a kind that is not known yet is JSON all the same.
         if serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok() {

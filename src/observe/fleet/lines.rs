@@ -11,6 +11,9 @@ const AT_ONCE: f64 = (96 << 20) as f64;
 /// How much may come each second after that.
 const EACH_SECOND: f64 = (2 << 20) as f64;
 
+/// How much a line costs beside its bytes: as much as an empty one takes to be read.
+const EACH_LINE: usize = 64;
+
 /// Reads lines.
 pub(super) struct Lines<R> {
     input: BufReader<R>,
@@ -45,7 +48,7 @@ impl<R: AsyncRead + Unpin> Lines<R> {
             let taken = end.map_or(bytes.len(), |at| at + 1);
             self.line.extend(bytes.iter().take(taken));
             self.input.consume(taken);
-            self.spend(taken)?;
+            self.spend(taken + end.map_or(0, |_| EACH_LINE))?;
             if self.line.len() > LONGEST_LINE {
                 return Err(StreamError::TooMuch("a line of more than 4 MiB"));
             }
@@ -56,12 +59,36 @@ impl<R: AsyncRead + Unpin> Lines<R> {
         }
     }
 
-    fn spend(&mut self, bytes: usize) -> Result<(), StreamError> {
+    /// Counts what has come.
+    ///
+    /// # Errors
+    /// It is more than any machine has to say.
+    pub(super) fn spend(&mut self, bytes: usize) -> Result<(), StreamError> {
         let now = Instant::now();
         let passed = now.duration_since(self.at).as_secs_f64();
         let bytes = u32::try_from(bytes).map_or(f64::MAX, f64::from);
         self.left = (self.left + passed * EACH_SECOND).min(AT_ONCE) - bytes;
         self.at = now;
         if self.left < 0.0 { Err(StreamError::TooMuch("2 MiB each second")) } else { Ok(()) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn lines_of_nothing_are_not_for_nothing() {
+        let endless = tokio::io::repeat(b'\n');
+        let mut lines = Lines::new(endless);
+        let mut read: u64 = 0;
+        let why = loop {
+            match lines.next().await {
+                Ok(line) => read += u64::from(line.is_some()),
+                Err(why) => break why,
+            }
+        };
+        assert_eq!(why, StreamError::TooMuch("2 MiB each second"));
+        assert!((1 << 20..10 << 20).contains(&read), "{read} lines");
     }
 }

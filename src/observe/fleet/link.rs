@@ -197,12 +197,34 @@ impl Connection<'_> {
     async fn listen(&mut self) -> Ended {
         let mut beats = interval(BEAT);
         beats.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        let first_look_by = Instant::now() + FIRST_LOOK;
+        let (greeting_by, first_look_by) = (self.heard_at + GREETING, Instant::now() + FIRST_LOOK);
         loop {
             let is_resting = self.rested_at > Instant::now();
-            let patience = if self.decoder.hello().is_some() { SILENT } else { GREETING };
+            let is_greeted = self.decoder.hello().is_some();
             tokio::select! {
                 biased;
+                // Whoever speaks without end must keep all these from nothing.
+                () = sleep_until(greeting_by), if !is_greeted => return Ended::Silent(GREETING),
+                () = sleep_until(first_look_by), if self.decoder.report().is_none() => {
+                    return Ended::Another(format!("it has told of nothing for {} s", FIRST_LOOK.as_secs()));
+                }
+                _ = beats.tick() => {
+                    if is_greeted && !self.ask().await {
+                        return Ended::Closed;
+                    }
+                }
+                posted = self.asked.next() => {
+                    if !self.send(posted).await {
+                        return Ended::Closed;
+                    }
+                }
+                () = sleep_until(self.publish_at), if self.is_behind => self.publish(clock::now()),
+                () = sleep_until(self.rested_at), if is_resting => {}
+                complained = self.errors.more() => {
+                    if let Err(why) = self.lines.spend(complained) {
+                        return Ended::StreamError(why);
+                    }
+                }
                 line = self.lines.next(), if !is_resting => match line {
                     Ok(Some(line)) => {
                         let heard = match self.decoder.receive(line) {
@@ -219,23 +241,8 @@ impl Connection<'_> {
                     Ok(None) => return Ended::Closed,
                     Err(why) => return Ended::StreamError(why),
                 },
-                _ = beats.tick() => {
-                    if self.decoder.hello().is_some() && !self.ask().await {
-                        return Ended::Closed;
-                    }
-                }
-                posted = self.asked.next() => {
-                    if !self.send(posted).await {
-                        return Ended::Closed;
-                    }
-                }
-                () = sleep_until(self.publish_at), if self.is_behind => self.publish(clock::now()),
-                () = sleep_until(self.rested_at), if is_resting => {}
-                () = self.errors.more() => {}
-                () = sleep_until(self.heard_at + patience) => return Ended::Silent(patience),
-                () = sleep_until(first_look_by), if self.decoder.report().is_none() => {
-                    return Ended::Another(format!("it has told of nothing for {} s", FIRST_LOOK.as_secs()));
-                }
+                // It comes last: what waits to be read was said in time, however late we are.
+                () = sleep_until(self.heard_at + SILENT), if is_greeted => return Ended::Silent(SILENT),
             }
         }
     }
@@ -386,16 +393,20 @@ struct ErrorOutput {
 }
 
 impl ErrorOutput {
-    /// Waits for more of it; for ever after the end.
-    async fn more(&mut self) {
+    /// Waits for more of it, and returns how much that is; for ever after the end.
+    async fn more(&mut self) -> usize {
         let Some(errors) = &mut self.errors else { return std::future::pending().await };
         let mut bytes = [0; 1_024];
         match errors.read(&mut bytes).await {
-            Ok(0) | Err(_) => self.errors = None,
+            Ok(0) | Err(_) => {
+                self.errors = None;
+                0
+            }
             Ok(read) => {
                 self.text.extend(bytes.iter().take(read));
                 let much = self.text.len().saturating_sub(ERRORS_KEPT);
                 self.text.drain(..much);
+                read
             }
         }
     }
