@@ -1,5 +1,6 @@
 //! Far sides that say what no machine says.
 
+use super::apart::screen;
 use super::far::{configure, json, over_all};
 use super::world::World;
 
@@ -64,6 +65,19 @@ fn half_a_line_is_no_line_and_signs_of_life_are_no_look() {
     check("echo $HELLO; echo $LOOK; printf '{\"part\":{\"kind\"'; sleep 60", "live", "");
     let beats = r#"echo $HELLO; while echo '{"beat":{"number":1}}'; do sleep 1; done"#;
     check(beats, "unreached", "it has told of nothing for 30 s");
+}
+
+#[test]
+fn a_later_look_that_never_ends_is_not_waited_for() {
+    let world = World::new();
+    let part = r#"{"part":{"kind":"window","id":"w-00000000","is":{"is":"none"}}}"#;
+    let script = format!("echo '{HELLO}'; echo '{LOOK}'; while echo '{part}'; do sleep 1; done");
+    configure(&world, &[], &[("bad", &["sh", "-c", &script])]);
+    let mut screen = screen(&world);
+    screen.wait_for("8 Machines 1");
+    screen.press("8");
+    screen.wait_for("it has not ended a look for 30 s");
+    screen.end();
 }
 
 #[test]

@@ -21,7 +21,7 @@ pub(crate) const LONGEST_LINE: usize = 4 << 20;
 /// The most things that a machine may have.
 const MOST_PARTS: usize = 50_000;
 
-/// The most bytes that they may have been told in, with what is not whole yet.
+/// The most bytes that they may have been told in, with all that was said since the last look.
 const MOST_BYTES: usize = 64 << 20;
 
 /// How much a shell may say before the hello, in bytes: a greeting, a message of the day.
@@ -164,6 +164,11 @@ impl Decoder {
         self.not_understood
     }
 
+    /// Returns whether it has begun to tell a look, and not told all of it.
+    pub(crate) fn is_amid(&self) -> bool {
+        !self.staged.is_empty()
+    }
+
     /// Returns whom it has proven dead in this boot.
     pub fn tombstones(&self) -> impl Iterator<Item = &Tombstone> {
         self.parts.values().filter_map(|(part, _)| match part {
@@ -188,8 +193,8 @@ impl Decoder {
     pub fn receive(&mut self, line: &[u8]) -> Result<Received, StreamError> {
         let text = String::from_utf8_lossy(line);
         let heard = self.read(|decoder| decoder.receive_text(&text));
-        if heard == Ok(Received::Look) {
-            // What is read one by one afterwards has hardly anything in common.
+        if self.staged.is_empty() || matches!(heard, Ok(Received::Answer)) {
+            // What is read one by one has hardly anything in common.
             self.texts = Texts::default();
         }
         heard
@@ -231,7 +236,7 @@ impl Decoder {
             (Some(plans), _) => Some(self.proposed(&plans)),
             (None, Some(Ok(receipt))) => Some(Answer::Receipt(receipt)),
             (None, Some(Err(_))) => {
-                self.not_understood += 1;
+                self.pass_over(text.len())?;
                 None
             }
             (None, None) => None,
@@ -266,7 +271,7 @@ impl Decoder {
         }
         // A line of a kind that is not known yet is JSON all the same.
         if serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok() {
-            self.not_understood += 1;
+            self.pass_over(bytes)?;
         } else {
             self.garbled += 1;
         }
@@ -293,8 +298,7 @@ impl Decoder {
     #[cfg(feature = "postgres")]
     pub(crate) fn receive_part(&mut self, id: Option<PartId>, is: Option<&str>) -> Result<(), StreamError> {
         let Some(id) = id else {
-            self.not_understood += 1;
-            return Ok(());
+            return self.pass_over(is.map_or(0, str::len));
         };
         self.read(|decoder| match is {
             Some(text) => decoder.told(id, text),
@@ -306,15 +310,25 @@ impl Decoder {
     /// more: a record that was dead may live again, so nothing is shown of it.
     fn told(&mut self, id: PartId, text: &str) -> Result<(), StreamError> {
         let read = Part::read(id.kind, text, &self.machine).ok();
-        self.not_understood += usize::from(read.is_none());
+        if read.is_none() {
+            self.pass_over(text.len())?;
+        }
         self.stage(id, read.map(|read| (read, text.len())))
     }
 
+    /// Counts what is not understood, and as much of it as anything else until the next look.
+    fn pass_over(&mut self, bytes: usize) -> Result<(), StreamError> {
+        self.not_understood += 1;
+        self.spend(bytes)
+    }
+
+    fn spend(&mut self, bytes: usize) -> Result<(), StreamError> {
+        self.bytes += bytes;
+        if self.bytes > MOST_BYTES { Err(StreamError::TooMuch("64 MiB")) } else { Ok(()) }
+    }
+
     fn stage(&mut self, id: PartId, told: Option<SizedPart>) -> Result<(), StreamError> {
-        self.bytes += id.id.len() + told.as_ref().map_or(0, |(_, bytes)| *bytes);
-        if self.bytes > MOST_BYTES {
-            return Err(StreamError::TooMuch("64 MiB"));
-        }
+        self.spend(id.id.len() + told.as_ref().map_or(0, |(_, bytes)| *bytes))?;
         self.staged.push((id, told));
         if self.staged.len() + self.parts.len() > 2 * MOST_PARTS {
             return Err(StreamError::TooMuch("50,000 things"));

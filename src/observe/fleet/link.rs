@@ -35,8 +35,9 @@ const SILENT: Duration = Duration::from_secs(15);
 /// How long it may take to say who it is: ssh itself gives up after 5 s where nobody answers.
 const GREETING: Duration = Duration::from_secs(15);
 
-/// How long it may take to tell all of a first look once it has been reached, whatever else it says until then.
-const FIRST_LOOK: Duration = Duration::from_secs(30);
+/// How long it may take to tell all of a look that it has begun, and of the first one once it has been reached, whatever
+/// else it says until then.
+const LOOK: Duration = Duration::from_secs(30);
 
 /// How long to wait before it is tried again, at first and at most.
 const AGAIN: [Duration; 2] = [Duration::from_secs(1), Duration::from_secs(30)];
@@ -128,6 +129,7 @@ impl Link {
             publish_at: Instant::now(),
             is_behind: false,
             rested_at: Instant::now(),
+            look_by: Some(Instant::now() + LOOK),
             permit: Some(permit),
             remark: String::new(),
             asked: Asked::default(),
@@ -185,6 +187,8 @@ struct Connection<'a> {
     is_behind: bool,
     /// Until when nothing more of it is read.
     rested_at: Instant,
+    /// By when it must have told all of a look, if it has to tell any.
+    look_by: Option<Instant>,
     /// Held until it has said who it is.
     permit: Option<tokio::sync::SemaphorePermit<'a>>,
     /// What is odd about the machine.
@@ -197,16 +201,16 @@ impl Connection<'_> {
     async fn listen(&mut self) -> Ended {
         let mut beats = interval(BEAT);
         beats.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        let (greeting_by, first_look_by) = (self.heard_at + GREETING, Instant::now() + FIRST_LOOK);
+        let greeting_by = self.heard_at + GREETING;
         loop {
             let is_resting = self.rested_at > Instant::now();
             let is_greeted = self.decoder.hello().is_some();
             tokio::select! {
                 biased;
-                // Whoever speaks without end must keep all these from nothing.
+                // However much it says, none of these waits until it pauses.
                 () = sleep_until(greeting_by), if !is_greeted => return Ended::Silent(GREETING),
-                () = sleep_until(first_look_by), if self.decoder.report().is_none() => {
-                    return Ended::Another(format!("it has told of nothing for {} s", FIRST_LOOK.as_secs()));
+                () = sleep_until(self.look_by.unwrap_or(greeting_by)), if self.look_by.is_some() => {
+                    return Ended::Another(self.overdue());
                 }
                 _ = beats.tick() => {
                     if is_greeted && !self.ask().await {
@@ -247,6 +251,15 @@ impl Connection<'_> {
         }
     }
 
+    /// Says what is missing, where a look is.
+    fn overdue(&self) -> String {
+        let seconds = LOOK.as_secs();
+        match self.decoder.report() {
+            None => format!("it has told of nothing for {seconds} s"),
+            Some(_) => format!("it has not ended a look for {seconds} s"),
+        }
+    }
+
     /// Asks for a sign of life; returns whether anybody could hear it.
     async fn ask(&mut self) -> bool {
         let number = self.beat.0 + 1;
@@ -274,6 +287,11 @@ impl Connection<'_> {
             return Ok(());
         }
         self.heard_at = Instant::now();
+        if heard == Received::Look {
+            self.look_by = None;
+        } else if self.decoder.is_amid() {
+            self.look_by = self.look_by.or(Some(self.heard_at + LOOK));
+        }
         let now = clock::now();
         match heard {
             Received::Hello => {

@@ -63,3 +63,32 @@ fn what_was_known_of_a_thing_whose_news_is_not_understood_is_shown_no_more() {
     assert_eq!(hear(&mut decoder, &[source("failed")]), 1);
     assert_eq!(decoder.report().unwrap().sources.len(), 1);
 }
+
+#[test]
+fn what_cannot_be_understood_is_bounded_until_the_next_look_and_then_held_no_more() {
+    let long = "x".repeat(1 << 20);
+    let refused = part("broken", "r-00000000", &format!(r#"{{"path":"/{long}","key":5}}"#));
+    let later = part("hologram", "a", &format!("{long:?}"));
+    for line in [refused, later] {
+        let mut decoder = greeted();
+        assert_eq!(decoder.receive(line.as_bytes()), Ok(Received::Other));
+        assert_eq!(decoder.receive(LOOK.as_bytes()), Ok(Received::Look));
+        assert!(decoder.texts.is_empty() && !decoder.is_amid());
+        assert_eq!((decoder.not_understood(), decoder.bytes), (1, 0));
+        decoder.bytes = MOST_BYTES - long.len();
+        assert_eq!(decoder.receive(line.as_bytes()), Err(StreamError::TooMuch("64 MiB")));
+    }
+}
+
+#[test]
+fn of_an_answer_nothing_is_held_but_itself() {
+    let mut decoder = greeted();
+    let source = |state: &str| part("source", "a", &format!(r#"{{"id":"a","state":"{state}","detail":""}}"#));
+    let why = "a refusal that is too long to be held without memory";
+    let plans = format!(r#"{{"plans":{{"number":1,"is":[{{"Err":{{"kind":"failed","text":"{why}"}}}}]}}}}"#);
+    assert_eq!(decoder.receive(source("ok").as_bytes()), Ok(Received::Other));
+    assert!(decoder.is_amid());
+    assert_eq!(decoder.receive(plans.as_bytes()), Ok(Received::Answer));
+    assert!(decoder.texts.is_empty());
+    assert!(decoder.answer().is_some_and(|answer| matches!(answer, Answer::Plans(1, _))));
+}
