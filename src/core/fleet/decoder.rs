@@ -82,7 +82,10 @@ pub struct Decoder {
     /// What the end of a look will make true; `None` for what is there no more.
     staged: Vec<(PartId, Option<SizedPart>)>,
     order: Vec<PartId>,
+    /// In how many bytes its things were told.
     bytes: usize,
+    /// In how many it has told something since the last look.
+    staged_bytes: usize,
     garbled: usize,
     noise: usize,
     /// In how many bytes it may still bring words of its own: each is kept for good.
@@ -121,6 +124,7 @@ impl Decoder {
             staged: Vec::new(),
             order: Vec::new(),
             bytes: 0,
+            staged_bytes: 0,
             garbled: 0,
             noise: 0,
             words_left,
@@ -323,8 +327,11 @@ impl Decoder {
     }
 
     fn spend(&mut self, bytes: usize) -> Result<(), StreamError> {
-        self.bytes += bytes;
-        if self.bytes > MOST_BYTES { Err(StreamError::TooMuch("64 MiB")) } else { Ok(()) }
+        self.staged_bytes += bytes;
+        match self.bytes + self.staged_bytes {
+            0..=MOST_BYTES => Ok(()),
+            _ => Err(StreamError::TooMuch("64 MiB")),
+        }
     }
 
     fn stage(&mut self, id: PartId, told: Option<SizedPart>) -> Result<(), StreamError> {
@@ -339,22 +346,28 @@ impl Decoder {
     /// Makes true what was told since the look before.
     fn commit(&mut self, looked: LookEnd) -> Result<(), StreamError> {
         for (id, told) in std::mem::take(&mut self.staged) {
-            match told {
-                Some(told) => self.parts.insert(id, told),
+            let name = id.id.len();
+            let before = match told {
+                Some(told) => {
+                    self.bytes += name + told.1;
+                    self.parts.insert(id, told)
+                }
                 None => self.parts.remove(&id),
             };
+            self.bytes -= before.map_or(0, |(_, bytes)| name + bytes);
         }
+        self.staged_bytes = 0;
         if self.parts.len() > MOST_PARTS {
             return Err(StreamError::TooMuch("50,000 things"));
         }
-        self.bytes = self.parts.iter().map(|(id, (_, bytes))| id.id.len() + bytes).sum();
         if let Some(order) = looked.order {
             self.order = order;
         }
         let ended = looked.ended.into_iter().filter(|ended| is_derived(&ended.window));
         let ended = ended.map(|ended| EndedWindow { window: ended.window.on(&self.machine), ..ended });
-        let earlier = self.told.take().map(|(_, ended)| ended).unwrap_or_default();
-        self.told = Some((looked.at, earlier.into_iter().chain(ended).collect()));
+        let (at, all) = self.told.get_or_insert_default();
+        *at = looked.at;
+        all.extend(ended);
         if !self.is_on_demand {
             self.put_together();
         }

@@ -48,11 +48,11 @@ const ERRORS_KEPT: usize = 4 << 10;
 /// By how much its clock may differ before that is worth a word.
 const CLOCK_DOUBT: SignedDuration = SignedDuration::from_secs(2);
 
-/// How much longer than one of its looks took to put together nothing more of it is read, so that whoever looks without
-/// end takes a tenth of the thread that all machines share.
+/// How much longer than its looks took to take in and to put together nothing more of it is read, so that whoever looks
+/// without end takes a tenth of the thread that all machines share.
 const REST: u32 = 9;
 
-/// How long that must have taken to be worth a rest.
+/// How long they must have taken to be worth a rest.
 const WORTH_A_REST: Duration = Duration::from_millis(1);
 
 /// How long nothing of it is read at most.
@@ -128,6 +128,7 @@ impl Link {
             beat: (0, Instant::now()),
             publish_at: Instant::now(),
             is_behind: false,
+            looked_for: Duration::ZERO,
             rested_at: Instant::now(),
             look_by: Some(Instant::now() + LOOK),
             permit: Some(permit),
@@ -185,6 +186,8 @@ struct Connection<'a> {
     /// When what it tells is put together next, if there is anything new.
     publish_at: Instant,
     is_behind: bool,
+    /// How long its looks have taken since the last rest.
+    looked_for: Duration,
     /// Until when nothing more of it is read.
     rested_at: Instant,
     /// By when it must have told all of a look, if it has to tell any.
@@ -222,7 +225,11 @@ impl Connection<'_> {
                         return Ended::Closed;
                     }
                 }
-                () = sleep_until(self.publish_at), if self.is_behind => self.publish(clock::now()),
+                () = sleep_until(self.publish_at), if self.is_behind => {
+                    let began = Instant::now();
+                    self.publish(clock::now());
+                    self.rest(began.elapsed());
+                }
                 () = sleep_until(self.rested_at), if is_resting => {}
                 complained = self.errors.more() => {
                     if let Err(why) = self.lines.spend(complained) {
@@ -231,12 +238,16 @@ impl Connection<'_> {
                 }
                 line = self.lines.next(), if !is_resting => match line {
                     Ok(Some(line)) => {
+                        let began = Instant::now();
                         let heard = match self.decoder.receive(line) {
                             Ok(heard) => heard,
                             Err(why) => return Ended::StreamError(why),
                         };
                         if let Err(why) = self.take(heard) {
                             return Ended::Another(why);
+                        }
+                        if heard == Received::Look {
+                            self.rest(began.elapsed());
                         }
                         if heard == Received::Hello {
                             beats.reset_immediately();
@@ -340,8 +351,7 @@ impl Connection<'_> {
 
     /// Shows what it has told.
     fn publish(&mut self, now: Timestamp) {
-        let began = Instant::now();
-        (self.publish_at, self.is_behind) = (began + self.link.shared.apart(), false);
+        (self.publish_at, self.is_behind) = (Instant::now() + self.link.shared.apart(), false);
         self.decoder.put_together();
         let report = self.decoder.report().cloned();
         let tombstones = self.decoder.tombstones().cloned().collect();
@@ -356,8 +366,14 @@ impl Connection<'_> {
             seen.report = report;
             seen.tombstones = tombstones;
         });
-        if began.elapsed() >= WORTH_A_REST {
-            self.rested_at = Instant::now() + (began.elapsed() * REST).min(LONGEST_REST);
+    }
+
+    /// Reads nothing more of it for a while, where its looks have taken so long by now that this is worth it.
+    fn rest(&mut self, took: Duration) {
+        self.looked_for += took;
+        if self.looked_for >= WORTH_A_REST {
+            self.rested_at = Instant::now() + (self.looked_for * REST).min(LONGEST_REST);
+            self.looked_for = Duration::ZERO;
         }
     }
 

@@ -74,7 +74,7 @@ fn what_cannot_be_understood_is_bounded_until_the_next_look_and_then_held_no_mor
         assert_eq!(decoder.receive(line.as_bytes()), Ok(Received::Other));
         assert_eq!(decoder.receive(LOOK.as_bytes()), Ok(Received::Look));
         assert!(decoder.texts.is_empty() && !decoder.is_amid());
-        assert_eq!((decoder.not_understood(), decoder.bytes), (1, 0));
+        assert_eq!((decoder.not_understood(), decoder.bytes, decoder.staged_bytes), (1, 0, 0));
         decoder.bytes = MOST_BYTES - long.len();
         assert_eq!(decoder.receive(line.as_bytes()), Err(StreamError::TooMuch("64 MiB")));
     }
@@ -91,4 +91,29 @@ fn of_an_answer_nothing_is_held_but_itself() {
     assert_eq!(decoder.receive(plans.as_bytes()), Ok(Received::Answer));
     assert!(decoder.texts.is_empty());
     assert!(decoder.answer().is_some_and(|answer| matches!(answer, Answer::Plans(1, _))));
+}
+
+#[test]
+fn how_much_is_known_is_counted_by_what_each_look_changes() {
+    let broken = |id: u32, path: &str| {
+        let key = format!("r-{id:08x}");
+        part("broken", &key, &format!(r#"{{"key":"{key}","path":"{path}"}}"#))
+    };
+    let gone = |id: u32| format!(r#"{{"gone":{{"kind":"broken","id":"r-{id:08x}"}}}}"#);
+    let refused = part("broken", "r-00000001", "{}");
+    let mut decoder = greeted();
+    let looks: [&[String]; 6] = [
+        &[broken(1, "/one"), broken(2, "/two"), broken(1, "/another")],
+        &[],
+        &[broken(1, "/a"), gone(2), gone(3)],
+        &[gone(1), broken(1, "/again"), broken(2, "/two")],
+        &[refused],
+        &[gone(2)],
+    ];
+    for lines in looks {
+        hear(&mut decoder, lines);
+        let counted: usize = decoder.parts.iter().map(|(id, (_, bytes))| id.id.len() + bytes).sum();
+        assert_eq!((decoder.bytes, decoder.staged_bytes), (counted, 0));
+    }
+    assert_eq!(decoder.bytes, 0);
 }
