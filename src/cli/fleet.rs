@@ -74,7 +74,8 @@ pub(crate) fn fleet(settings: &Settings, which: Which) -> Result<Option<Fleet>, 
     let pin: Pin = Arc::new(move |name, identity| known_machines::recognise(&state, name, identity));
     let started = Fleet::start(machines, pin).and_then(|fleet| {
         let key = config.publishing.sign_with.clone();
-        database.map(|target| hosts::watch(target, key, fleet.shared())).transpose()?;
+        let taken = || watched(settings).into_iter().map(|machine| machine.name).collect();
+        database.map(|target| hosts::watch(target, key, taken(), fleet.shared())).transpose()?;
         Ok(fleet)
     });
     let fleet = started.context("failed to start the thread of the machines");

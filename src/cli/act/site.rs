@@ -14,6 +14,8 @@ use crate::cli::failure::{Exit, Failure, of_action};
 use crate::cli::fleet;
 use crate::cli::output::complain;
 use crate::cli::settings::Settings;
+use crate::core::fleet::far::FarMachine;
+use crate::core::fleet::host_name::is_longer_name;
 use crate::core::fleet::order::{Allow, Standing};
 use crate::core::fleet::part::is_derived;
 use crate::core::fleet::transport::Machine;
@@ -142,7 +144,7 @@ fn beside(settings: &Settings, consent: &Consent) -> Result<Site, Failure> {
     let is_named = |name: &str| settings.asked_hosts.is_empty() || asked.iter().any(|one| one.name() == name);
     let missing = settings.asked_hosts.iter().find(|name| !seen.iter().any(|one| one.view.name == **name));
     if let Some(name) = missing {
-        return Err(unreached(name, "it is no host of the fleet that your login sees"));
+        return Err(unreached(name, &no_host(name, &seen)));
     }
     if let Some(silent) =
         (seen.iter()).find(|one| one.view.state != MachineState::Live && is_named(&one.view.name))
@@ -236,11 +238,9 @@ pub(super) fn there(settings: &Settings, consent: &Consent, place: Place) -> Res
     let fleet = fleet.ok_or_else(|| Failure::usage(anyhow!("no machine is named")))?;
     fleet.wait_for_all();
     let seen = fleet.dispatcher().machine(&name);
-    let report = seen.as_ref().and_then(|seen| seen.report.clone());
-    let (Some(seen), Some(report)) = (seen, report) else {
-        let database = fleet.seen().into_iter().find(|one| one.report.is_none());
-        let why = database.map(|one| one.view.detail.shown()).filter(|why| !why.is_empty());
-        return Err(unreached(&name, why.as_deref().unwrap_or("it cannot be reached")));
+    let Some(seen) = seen else { return Err(unreached(&name, &no_host(&name, &fleet.seen()))) };
+    let Some(report) = seen.report.clone() else {
+        return Err(unreached(&name, &seen.view.detail.shown()));
     };
     if seen.view.state != MachineState::Live {
         return Err(unreached(&name, &seen.view.detail.shown()));
@@ -279,6 +279,18 @@ fn settle_earlier(there: &mut There) -> Result<(), ActionError> {
     Ok(())
 }
 
+/// Says why there is no host of this name, and which of these there are where several have it.
+fn no_host(name: &str, seen: &[FarMachine]) -> String {
+    let names: Vec<&str> = seen.iter().map(|one| one.view.name.as_str()).collect();
+    let longer: Vec<&str> = names.into_iter().filter(|longer| is_longer_name(longer, name)).collect();
+    match (longer.as_slice(), seen) {
+        // A database that cannot be read stands for all of its hosts.
+        ([], [all]) if all.hello.is_none() && !all.view.detail.is_empty() => all.view.detail.shown(),
+        ([], _) => "it is no host of the fleet that your login sees".to_owned(),
+        (longer, _) => format!("no host has this name alone; there are {}", longer.join(", ")),
+    }
+}
+
 fn unreached(name: &str, why: &str) -> Failure {
     Failure::new(Exit::Failed, anyhow!("{name}: {why}"))
         .hint("claimtop machines says how it stands with each")
@@ -296,5 +308,25 @@ fn allowed(settings: &Settings, machine: Machine) -> Result<Machine, Failure> {
             ))
         }
         (true, Allow::Operate) | (false, _) => Ok(Machine { allow: Allow::Operate, ..machine }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::core::model::{MachineView, Untrusted};
+
+    #[test]
+    fn a_name_that_several_hosts_have_is_answered_with_theirs() {
+        let host = |name: &str, why: &str| {
+            let detail = Untrusted::new(why);
+            let view = MachineView { detail, ..MachineView::new(name, "postgres".to_owned()) };
+            FarMachine { view, hello: None, report: None, tombstones: [].into() }
+        };
+        let seen = [host("db", ""), host("web-1a2b3c4d", "late"), host("web-99887766", "")];
+        let told = "no host has this name alone; there are web-1a2b3c4d, web-99887766";
+        assert_eq!(no_host("web", &seen), told);
+        assert_eq!(no_host("we", &seen), "it is no host of the fleet that your login sees");
+        assert_eq!(no_host("web", &[host("fleet", "it does not answer")]), "it does not answer");
     }
 }

@@ -12,6 +12,7 @@ pub(crate) mod encoder;
 pub(crate) mod far;
 pub(crate) mod going;
 mod harmless;
+pub(crate) mod host_name;
 pub(crate) mod identity;
 pub(crate) mod line;
 pub(crate) mod merge;

@@ -11,10 +11,10 @@ use serde::de::value::Error as NoSuchKind;
 
 use crate::core::fleet::decoder::{Answer, Decoder};
 use crate::core::fleet::far::FarMachine;
+use crate::core::fleet::host_name::possible_names;
 use crate::core::fleet::line::{Hello, Identity, Line, PartId, PartKind, SCHEMA};
 use crate::core::fleet::outbox::{LOOK, ORDER};
 use crate::core::fleet::presence::{GRACE, Grace, LATE, NOT_SEEN, Presence, presence};
-use crate::core::fleet::transport::checked_name;
 use crate::core::model::text::shown;
 use crate::core::model::{MachineState, MachineView, Tombstone, Untrusted, json};
 
@@ -75,6 +75,8 @@ pub(crate) struct ReadAt {
 #[derive(Default)]
 pub(crate) struct Roster {
     hosts: BTreeMap<String, Known>,
+    /// What each host was ever called here: what is on the screen under a name must never be another's.
+    names: BTreeMap<String, String>,
     /// The names of machines that are reached otherwise.
     taken: Vec<String>,
     read_at: Option<ReadAt>,
@@ -126,11 +128,12 @@ impl Roster {
             let listed: HashSet<&str> = rows.iter().map(|row| row.host.as_str()).collect();
             self.hosts.retain(|host, _| listed.contains(host.as_str()));
         }
+        self.name_new(&rows);
         for row in rows {
             if let Some(known) = self.hosts.get_mut(&row.host) {
                 known.take(row);
             } else {
-                let name = self.name_for(&row);
+                let name = self.names.get(&row.host).cloned().unwrap_or_default();
                 self.hosts.insert(row.host.clone(), Known::new(row, name));
             }
         }
@@ -210,25 +213,27 @@ impl Roster {
         }
     }
 
-    /// Returns what to call a host that is new: its name, and what tells it from another one of that name.
-    fn name_for(&self, row: &HostRow) -> String {
-        let plain: String = row
-            .name
-            .chars()
-            .map(|c| if c.is_alphanumeric() || "._-".contains(c) { c } else { '-' })
-            .collect();
-        let short: String = plain.trim_start_matches('-').chars().take(32).collect();
-        let name = checked_name(&short).unwrap_or_else(|_| "host".to_owned());
-        let is_taken = |name: &str| {
-            self.hosts.values().any(|known| known.name == name) || self.taken.iter().any(|one| one == name)
-        };
-        if !is_taken(&name) {
-            return name;
+    /// Gives names to the hosts that are new: the plain one to whom nobody else could be taken for, else one with as much
+    /// of its ID as tells it from all others. No order of the rows makes a difference.
+    fn name_new(&mut self, rows: &[HostRow]) {
+        if rows.iter().all(|row| self.names.contains_key(&row.host)) {
+            return;
         }
-        let marks = [4, 8, 36].map(|length| row.host.chars().take(length).collect::<String>());
-        let mut longer =
-            marks.iter().map(|mark| format!("{}-{mark}", name.chars().take(20).collect::<String>()));
-        longer.find(|longer| !is_taken(longer)).unwrap_or(name)
+        let seen = self.hosts.values().map(|known| &known.row).chain(rows);
+        let possible: BTreeMap<&str, Vec<String>> =
+            seen.map(|row| (row.host.as_str(), possible_names(&row.name, &row.host))).collect();
+        let mut wanted: HashMap<&str, usize> = HashMap::new();
+        possible.values().flatten().for_each(|name| *wanted.entry(name).or_default() += 1);
+        let given: HashSet<&String> = self.names.values().chain(&self.taken).collect();
+        let is_free = |name: &&String| wanted.get(name.as_str()) == Some(&1) && !given.contains(name);
+        let new = possible.iter().filter(|(host, _)| !self.names.contains_key(**host));
+        let new: Vec<(String, String)> = new
+            .filter_map(|(host, names)| {
+                let name = names.iter().find(is_free).or(names.last())?;
+                Some(((*host).to_owned(), name.clone()))
+            })
+            .collect();
+        self.names.extend(new);
     }
 }
 

@@ -51,12 +51,6 @@ impl Shared {
         self.closely.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns the names of the first so many machines.
-    #[cfg(feature = "postgres")]
-    pub(crate) fn names(&self, first: usize) -> Vec<String> {
-        self.seen().iter().take(first).map(|machine| machine.view.name.clone()).collect()
-    }
-
     /// Returns how far apart what is known is shown: more often nothing need be put together.
     pub(super) fn apart(&self) -> Duration {
         Duration::from_millis(self.apart.load(Ordering::Relaxed))

@@ -54,13 +54,14 @@ const PARTS: &str = "SELECT host::text, is_whole, kind, id, sequence, payload
 const LOOK_CLOSELY: &str = "SELECT claimtop.look_closely($1::uuid)";
 
 /// Starts to read the hosts of a database, and puts them after the first so many machines. What is asked of them is
-/// signed with this key.
+/// signed with this key. None is called as one of these machines, whether that is watched now or not.
 ///
 /// # Errors
 /// The system has no more threads for us.
 pub(crate) fn watch(
     target: Target,
     key: Option<PathBuf>,
+    taken: Vec<String>,
     (shared, first): (Shared, usize),
 ) -> io::Result<()> {
     let placeholder = unreached(&target, MachineState::Connecting, "");
@@ -73,7 +74,7 @@ pub(crate) fn watch(
         runtime.block_on(async {
             let mut viewer = Viewer {
                 session: Session::new(target),
-                roster: Roster::beside(shared.names(first)),
+                roster: Roster::beside(taken),
                 polls: 0,
                 connections: 0,
                 posted,

@@ -16,6 +16,7 @@ use crate::source::postgres::{Target, UNREAD};
 pub(crate) fn watch(
     target: Target,
     _key: Option<PathBuf>,
+    _taken: Vec<String>,
     (shared, first): (Shared, usize),
 ) -> io::Result<()> {
     let (state, detail) = (MachineState::Unreached, Untrusted::new(UNREAD));

@@ -1,6 +1,7 @@
 //! What a viewer makes of the rows that it reads.
 
 use super::*;
+use crate::core::fleet::host_name::is_longer_name;
 
 fn row(host: &str, changed: i64) -> HostRow {
     HostRow {
@@ -107,12 +108,70 @@ fn hosts_of_one_name_are_told_apart_and_who_say_that_they_are_one_testify_to_not
         roster.parts(&of, vec![part(host, "source", Some(SOURCE), 3)]);
     }
     let names: Vec<String> = machines(&roster, 10).into_iter().map(|(name, ..)| name).collect();
-    assert_eq!(names, ["devbox", "devbox-h2"]);
+    assert_eq!(names, ["devbox-h1", "devbox-h2"]);
     let all = roster.machines(Duration::from_secs(10), Timestamp::UNIX_EPOCH);
     assert!(all.iter().all(|machine| machine.hello.is_none()));
     roster.hosts(vec![row("h1", 3)], true, at(12, 1_002_000));
     let all = roster.machines(Duration::from_secs(12), Timestamp::UNIX_EPOCH);
     assert!(all.iter().all(|machine| machine.hello.is_some()) && all.len() == 1);
+}
+
+fn named(host: &str, name: &str) -> HostRow {
+    HostRow { name: name.to_owned(), ..row(host, 1) }
+}
+
+/// Returns what these hosts are called, which come at once, in any order.
+#[track_caller]
+fn check_names(hosts: &[(&str, &str, &str)]) {
+    for turn in 0..hosts.len() {
+        let mut rows: Vec<HostRow> = hosts.iter().map(|(host, name, _)| named(host, name)).collect();
+        rows.rotate_left(turn);
+        let mut roster = Roster::beside(vec!["ssh".to_owned()]);
+        roster.hosts(rows, true, at(10, 1_000_000));
+        for (host, _, called) in hosts {
+            assert_eq!(roster.address(called).map(|(host, _)| host).as_deref(), Some(*host), "{called}");
+        }
+    }
+}
+
+const A: &str = "1a2b3c4d-0000-4000-8000-000000000001";
+const B: &str = "99887766-0000-4000-8000-000000000002";
+
+#[test]
+fn of_hosts_that_share_a_name_none_has_it_alone_whoever_comes_first() {
+    check_names(&[(A, "web", "web"), (B, "db", "db")]);
+    check_names(&[(A, "web", "web-1a2b3c4d"), (B, "web", "web-99887766")]);
+    let alike = "1a2b3c4d-1111-4000-8000-000000000003";
+    check_names(&[
+        (A, "web", "web-1a2b3c4d-0000"),
+        (alike, "web", "web-1a2b3c4d-1111"),
+        (B, "web", "web-99887766"),
+    ]);
+    // One that is named as another one is called takes nothing from it.
+    check_names(&[
+        (A, "web", "web-1a2b3c4d-0000"),
+        (B, "web", "web-99887766"),
+        ("00000000-0000-4000-8000-000000000004", "web-1a2b3c4d", "web-1a2b3c4d-00000000"),
+    ]);
+    check_names(&[(A, "ssh", "ssh-1a2b3c4d")]);
+    assert!(is_longer_name("web-1a2b3c4d", "web") && !is_longer_name("web2-1a2b3c4d", "web"));
+}
+
+#[test]
+fn a_name_that_was_given_stays_and_is_never_anothers() {
+    let mut roster = Roster::default();
+    let called = |roster: &Roster, name: &str| roster.address(name).map(|(host, _)| host);
+    roster.hosts(vec![named(A, "web")], true, at(10, 1_000_000));
+    roster.hosts(vec![named(B, "web")], false, at(12, 1_002_000));
+    for _ in 0..2 {
+        assert_eq!(called(&roster, "web").as_deref(), Some(A));
+        assert_eq!(called(&roster, "web-99887766").as_deref(), Some(B));
+        // Whoever is seen again is called as before, in whatever company.
+        roster.hosts(vec![named(B, "web")], true, at(14, 1_004_000));
+        assert_eq!(called(&roster, "web"), None);
+        roster.hosts(vec![], true, at(16, 1_006_000));
+        roster.hosts(vec![named(B, "web"), named(A, "other")], true, at(18, 1_008_000));
+    }
 }
 
 #[test]
