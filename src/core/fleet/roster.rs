@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde::de::IntoDeserializer;
 use serde::de::value::Error as NoSuchKind;
 
-use crate::core::fleet::decoder::{Answer, Decoder};
+use crate::core::fleet::decoder::{Answer, Decoder, Received};
 use crate::core::fleet::far::FarMachine;
 use crate::core::fleet::host_name::possible_names;
 use crate::core::fleet::line::{Hello, Identity, Line, PartId, PartKind, SCHEMA};
@@ -98,8 +98,10 @@ struct Known {
     tombstones: Arc<[Tombstone]>,
     look: Option<String>,
     presence: Option<Presence>,
-    /// Why nothing of it is read.
-    unread: Option<String>,
+    /// In how many bytes it may still bring words of its own, however often it is read anew.
+    words_left: usize,
+    /// Why what it has told by then is not read.
+    unread: Option<(String, i64)>,
 }
 
 impl Roster {
@@ -157,9 +159,8 @@ impl Roster {
 
     /// Returns the hosts that tell something that was not read yet, and up to what each was.
     pub(crate) fn wanted(&self) -> Vec<(String, i64)> {
-        let is_news = |known: &&Known| {
-            known.row.changed > known.known && known.row.state == "ok" && known.unread.is_none()
-        };
+        let is_news =
+            |known: &&Known| known.row.changed > known.known && known.row.state == "ok" && !known.is_unread();
         self.hosts.values().filter(is_news).map(|known| (known.row.host.clone(), known.known)).collect()
     }
 
@@ -171,14 +172,14 @@ impl Roster {
         }
         for (host, _) in of {
             let Some(known) = self.hosts.get_mut(host) else { continue };
-            known.read(by_host.remove(host.as_str()).unwrap_or_default());
+            known.read(&by_host.remove(host.as_str()).unwrap_or_default());
         }
     }
 
     /// Takes note that what a host tells cannot be read, until it tells something else.
     pub(crate) fn unreadable(&mut self, host: &str, why: &str) {
         if let Some(known) = self.hosts.get_mut(host) {
-            known.unread = Some(why.to_owned());
+            known.unread = Some((why.to_owned(), known.row.changed));
         }
     }
 
@@ -241,7 +242,18 @@ impl Known {
     fn new(row: HostRow, name: String) -> Self {
         let decoder = Self::greeted(&row, Decoder::new(&name));
         let tombstones = Arc::default();
-        Self { row, name, known: 0, decoder, tombstones, look: None, presence: None, unread: None }
+        let words_left = decoder.words_left();
+        Self {
+            row,
+            name,
+            known: 0,
+            decoder,
+            tombstones,
+            look: None,
+            presence: None,
+            words_left,
+            unread: None,
+        }
     }
 
     /// Begins to read a host anew.
@@ -259,53 +271,50 @@ impl Known {
         if row.epoch != self.row.epoch || row.boot != self.row.boot || row.sequence < self.row.sequence {
             self.known = 0;
         }
-        if row.changed != self.row.changed {
-            self.unread = None;
-        }
         self.row = row;
     }
 
-    fn read(&mut self, rows: Vec<PartRow<'_>>) {
-        if self.known == 0 || rows.iter().any(|row| row.is_whole) {
-            let again = Decoder::again(&self.name, self.decoder.words_left());
-            (self.decoder, self.look) = (Self::greeted(&self.row, again), None);
-        }
-        let (mut has_look, mut order) = (false, None);
+    /// Returns whether it is known already that what it tells cannot be read.
+    fn is_unread(&self) -> bool {
+        self.unread.as_ref().is_some_and(|(_, changed)| *changed == self.row.changed)
+    }
+
+    /// Takes in what it tells; where that cannot be read, what it has told last stays, and nothing counts as read.
+    fn read(&mut self, rows: &[PartRow<'_>]) {
+        let is_whole = self.known == 0 || rows.iter().any(|row| row.is_whole);
+        let mut anew =
+            is_whole.then(|| Self::greeted(&self.row, Decoder::again(&self.name, self.words_left)));
+        let (mut look, mut has_look, mut order) = (self.look.clone().filter(|_| !is_whole), false, None);
         let mut known = self.row.changed;
-        for row in &rows {
+        for row in rows {
             known = known.max(row.sequence);
             match row.kind {
-                LOOK => (self.look, has_look) = (row.payload.map(str::to_owned), true),
+                LOOK => (look, has_look) = (row.payload.map(str::to_owned), true),
                 ORDER => order = row.payload,
                 _ => {}
             }
         }
-        self.known = known;
-        let look = self.look_line(has_look, order);
+        let line = look_line(look.as_deref(), has_look, order);
+        let decoder = anew.as_mut().unwrap_or(&mut self.decoder);
         let mut parts = rows.iter().filter(|row| ![LOOK, ORDER].contains(&row.kind));
-        let told = parts.try_for_each(|row| self.decoder.receive_part(row.id(), row.payload));
-        match told.and_then(|()| self.decoder.receive(look.as_bytes())) {
-            Ok(_) => self.tombstones = self.decoder.tombstones().cloned().collect(),
-            Err(error) => self.unread = Some(error.to_string()),
+        let told = parts.try_for_each(|row| decoder.receive_part(row.id(), row.payload));
+        let heard = told.and_then(|()| decoder.receive(line.as_bytes()));
+        self.words_left = decoder.words_left();
+        let why = match heard {
+            Ok(Received::Look) => None,
+            Ok(_) => Some("the end of its look is garbled".to_owned()),
+            Err(error) => Some(error.to_string()),
+        };
+        self.unread = why.map(|why| (why, self.row.changed));
+        if self.unread.is_some() {
+            self.known = 0;
+            return;
         }
-    }
-
-    /// Returns the line that makes true what was read: as the witness told it, or its last one without news.
-    fn look_line(&self, has_look: bool, order: Option<&str>) -> String {
-        #[derive(Deserialize)]
-        struct At {
-            at: Timestamp,
+        if let Some(anew) = anew {
+            self.decoder = anew;
         }
-        let order = order.map(|order| format!(r#","order":{order}"#)).unwrap_or_default();
-        let told = self.look.as_deref();
-        let at = told
-            .and_then(|look| serde_json::from_str::<At>(look).ok())
-            .map_or(Timestamp::UNIX_EPOCH, |look| look.at);
-        let body = told.filter(|_| has_look).and_then(|look| look.strip_suffix('}'));
-        match body {
-            Some(body) => format!(r#"{{"look":{body}{order}}}}}"#),
-            None => format!(r#"{{"look":{{"at":"{at}"{order}}}}}"#),
-        }
+        (self.known, self.look) = (known, look);
+        self.tombstones = self.decoder.tombstones().cloned().collect();
     }
 
     /// Returns how long ago it has beaten.
@@ -357,7 +366,7 @@ impl Known {
     }
 
     fn standing(&self, presence: Presence, is_blind: bool) -> (MachineState, String) {
-        if let Some(why) = &self.unread {
+        if let Some((why, _)) = &self.unread {
             return (MachineState::Unreached, why.clone());
         }
         if self.row.state != "ok" {
@@ -392,6 +401,23 @@ impl Known {
                 (MachineState::Silent, format!("nothing was heard from it for over {} s", NOT_SEEN.as_secs()))
             }
         }
+    }
+}
+
+/// Returns the line that makes true what was read: as the witness told it, or its last one without news.
+fn look_line(told: Option<&str>, has_look: bool, order: Option<&str>) -> String {
+    #[derive(Deserialize)]
+    struct At {
+        at: Timestamp,
+    }
+    let order = order.map(|order| format!(r#","order":{order}"#)).unwrap_or_default();
+    let at = told
+        .and_then(|look| serde_json::from_str::<At>(look).ok())
+        .map_or(Timestamp::UNIX_EPOCH, |look| look.at);
+    let body = told.filter(|_| has_look).and_then(|look| look.strip_suffix('}'));
+    match body {
+        Some(body) => format!(r#"{{"look":{body}{order}}}}}"#),
+        None => format!(r#"{{"look":{{"at":"{at}"{order}}}}}"#),
     }
 }
 

@@ -85,6 +85,34 @@ fn what_hosts_tell_is_read_once_and_silence_is_no_death() {
 }
 
 #[test]
+fn what_cannot_be_read_leaves_what_was_told_before_and_nothing_of_it_alive() {
+    let mut roster = Roster::default();
+    roster.hosts(vec![row("h1", 3)], true, at(10, 1_000_000));
+    told(&mut roster, "h1", 3);
+    let broken = |roster: &mut Roster, changed: i64, is_whole: bool| {
+        roster.hosts(vec![row("h1", changed)], false, at(12, 1_002_000));
+        let garbage = PartRow { is_whole, ..part("h1", LOOK, Some("{\"at\":5}"), changed) };
+        roster.parts(&roster.wanted(), vec![garbage]);
+    };
+    let sources = |roster: &Roster| {
+        let all = roster.machines(Duration::from_secs(12), Timestamp::UNIX_EPOCH);
+        all[0].report.as_ref().unwrap().sources.len()
+    };
+    for (changed, is_whole) in [(4, true), (24, false)] {
+        broken(&mut roster, changed, is_whole);
+        let why = "the end of its look is garbled".to_owned();
+        assert_eq!(machines(&roster, 12), [("devbox".to_owned(), MachineState::Unreached, why)]);
+        assert_eq!((sources(&roster), roster.wanted()), (1, vec![]));
+        // It tells something else, and until that is read nothing is known to be as it was told.
+        roster.hosts(vec![row("h1", changed + 10)], false, at(12, 1_002_000));
+        assert_eq!(machines(&roster, 12)[0].1, MachineState::Unreached);
+        assert_eq!(roster.wanted(), [("h1".to_owned(), 0)]);
+        told(&mut roster, "h1", changed + 10);
+        assert_eq!((machines(&roster, 12)[0].1, sources(&roster)), (MachineState::Live, 1));
+    }
+}
+
+#[test]
 fn that_a_host_stays_silent_is_no_news() {
     let mut roster = Roster::default();
     roster.hosts(vec![row("h1", 3)], true, at(10, 1_000_000));
