@@ -1,6 +1,8 @@
 //! What a witness has said, as far as it was whole and could be understood.
 
-use std::collections::{BTreeMap, HashMap};
+mod report;
+
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use jiff::Timestamp;
@@ -11,9 +13,7 @@ use crate::core::fleet::part::{Part, is_derived};
 use crate::core::model::fixed;
 use crate::core::model::shared::{Texts, sharing};
 use crate::core::model::text::shown;
-use crate::core::model::{
-    EndedWindow, Finding, Key, RecordView, Report, ReportHost, SourceHealth, Tombstone,
-};
+use crate::core::model::{EndedWindow, Report, Tombstone};
 
 /// The most bytes of a line. The largest thing is a record, whose file has at most a mebibyte.
 pub(crate) const LONGEST_LINE: usize = 4 << 20;
@@ -379,53 +379,6 @@ impl Decoder {
         if let Some((taken_at, ended)) = self.told.take() {
             self.report = Some(Arc::new(self.report_of(taken_at, ended)));
         }
-    }
-
-    fn report_of(&self, taken_at: Timestamp, ended: Vec<EndedWindow>) -> Report {
-        let hello = self.hello.as_ref();
-        let host = ReportHost {
-            name: hello.map(|hello| shown(&hello.host)).unwrap_or_default(),
-            boot_id: hello.and_then(|hello| hello.boot.clone()),
-            pid_namespace: hello.and_then(|hello| hello.pid_namespace),
-        };
-        let mut report = Report { ended, ..Report::empty(taken_at, host) };
-        // Records are told for themselves, and their claims come after them.
-        let mut records: HashMap<&Key, &Arc<RecordView>> = HashMap::new();
-        let ranks: HashMap<&PartId, usize> =
-            self.order.iter().enumerate().map(|(rank, id)| (id, rank)).collect();
-        let mut parts: Vec<(&PartId, &Part)> = self.parts.iter().map(|(id, (part, _))| (id, part)).collect();
-        parts.sort_by_key(|(id, _)| ranks.get(id).copied().unwrap_or(usize::MAX));
-        for (_, part) in &parts {
-            if let Part::Record(record) | Part::BehindClaim(record) = part {
-                records.insert(&record.key, record);
-            }
-        }
-        for (_, part) in parts {
-            match part {
-                Part::Source(source) => report.sources.push(self.source(source)),
-                Part::Window(window) => report.windows.push(window.clone()),
-                Part::Record(record) => report.records.push(Arc::clone(record)),
-                Part::Claim(claim) => {
-                    let record = records.get(&claim.record);
-                    report.claims.extend(record.map(|record| claim.view(Arc::clone(record))));
-                }
-                Part::Finding(finding) => report.findings.push(Arc::clone(finding)),
-                Part::Need(need) => report.needs.push((**need).clone()),
-                Part::LeftOver(left) => report.left_overs.push((**left).clone()),
-                Part::LeftTree(tree) => report.left_trees.push((**tree).clone()),
-                Part::Broken(broken) => report.broken.push((**broken).clone()),
-                Part::BehindClaim(_) | Part::Tombstone(_) => {}
-            }
-        }
-        report.records.sort_by(|one, other| one.path().cmp(other.path()));
-        report.claims.sort_by(|one, other| one.record.path().cmp(other.record.path()));
-        report.findings.sort_by(|one, other| Finding::order(one, other));
-        report
-    }
-
-    /// Calls a source as it is called from elsewhere.
-    fn source(&self, source: &SourceHealth) -> SourceHealth {
-        SourceHealth { id: format!("{}@{}", source.id, self.machine), ..source.clone() }
     }
 }
 

@@ -13,6 +13,8 @@ pub(crate) mod far;
 pub(crate) mod going;
 mod harmless;
 pub(crate) mod host_name;
+#[cfg(feature = "postgres")]
+pub(crate) mod host_row;
 pub(crate) mod identity;
 pub(crate) mod line;
 pub(crate) mod merge;

@@ -6,70 +6,16 @@ use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
 use serde::Deserialize;
-use serde::de::IntoDeserializer;
-use serde::de::value::Error as NoSuchKind;
 
 use crate::core::fleet::decoder::{Answer, Decoder, Received};
 use crate::core::fleet::far::FarMachine;
 use crate::core::fleet::host_name::possible_names;
-use crate::core::fleet::line::{Hello, Identity, Line, PartId, PartKind, SCHEMA};
+use crate::core::fleet::host_row::{HostRow, PartRow, ReadAt, hello};
+use crate::core::fleet::line::Line;
 use crate::core::fleet::outbox::{LOOK, ORDER};
 use crate::core::fleet::presence::{GRACE, Grace, LATE, NOT_SEEN, Presence, presence};
 use crate::core::model::text::shown;
 use crate::core::model::{MachineState, MachineView, Tombstone, Untrusted, json};
-
-/// One host, as `claimtop.hosts` has it; moments are the database's, in milliseconds.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
-pub(crate) struct HostRow {
-    pub(crate) host: String,
-    epoch: i64,
-    sequence: i64,
-    changed: i64,
-    state: String,
-    #[serde(default)]
-    accepts: String,
-    is_claimed: bool,
-    lost_by: Option<String>,
-    beat_at: i64,
-    name: String,
-    release: Option<String>,
-    machine: Option<String>,
-    store: Option<String>,
-    boot: Option<String>,
-    pid_namespace: Option<u64>,
-}
-
-/// One row of `claimtop.parts`.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct PartRow<'a> {
-    pub(crate) host: &'a str,
-    pub(crate) is_whole: bool,
-    pub(crate) kind: &'a str,
-    pub(crate) id: &'a str,
-    pub(crate) sequence: i64,
-    pub(crate) payload: Option<&'a str>,
-}
-
-impl PartRow<'_> {
-    /// Returns its name; `None` where its kind is not known here.
-    fn id(&self) -> Option<PartId> {
-        let kind: Result<PartKind, NoSuchKind> = PartKind::deserialize(self.kind.into_deserializer());
-        Some(PartId { kind: kind.ok()?, id: self.id.into() })
-    }
-}
-
-/// When hosts were read.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct ReadAt {
-    /// By the viewer's steady clock.
-    pub(crate) steady: Duration,
-    /// By the database's clock, in milliseconds.
-    pub(crate) server: i64,
-    /// When the database has started, by its clock.
-    pub(crate) started: i64,
-    /// Whether this login may ask hosts for something.
-    pub(crate) may_ask: bool,
-}
 
 /// The hosts that a viewer may see.
 #[derive(Default)]
@@ -418,20 +364,6 @@ fn look_line(told: Option<&str>, has_look: bool, order: Option<&str>) -> String 
     match body {
         Some(body) => format!(r#"{{"look":{body}{order}}}}}"#),
         None => format!(r#"{{"look":{{"at":"{at}"{order}}}}}"#),
-    }
-}
-
-fn hello(row: &HostRow) -> Hello {
-    Hello {
-        schema: SCHEMA.to_owned(),
-        version: row.release.clone().unwrap_or_default(),
-        identity: Identity { machine: row.machine.clone(), store: row.store.clone() },
-        host: row.name.clone(),
-        boot: row.boot.clone(),
-        pid_namespace: row.pid_namespace,
-        now: Timestamp::from_millisecond(row.beat_at).unwrap_or(Timestamp::UNIX_EPOCH),
-        takes_orders: row.accepts != "never",
-        no_orders: None,
     }
 }
 

@@ -6,13 +6,14 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::process::{ChildStderr, ChildStdin};
+use tokio::io::AsyncWriteExt;
+use tokio::process::ChildStdin;
 use tokio::sync::Semaphore;
 use tokio::time::{Instant, MissedTickBehavior, interval, sleep, sleep_until, timeout};
 
 use super::asked::Asked;
 use super::child;
+use super::complaints::{ENDING, ErrorOutput, closed};
 use super::lines::Lines;
 use super::question::Posted;
 use super::shared::{Pin, Shared};
@@ -42,9 +43,6 @@ const LOOK: Duration = Duration::from_secs(30);
 /// How long to wait before it is tried again, at first and at most.
 const AGAIN: [Duration; 2] = [Duration::from_secs(1), Duration::from_secs(30)];
 
-/// How much of what its program complains of is kept, in bytes.
-const ERRORS_KEPT: usize = 4 << 10;
-
 /// By how much its clock may differ before that is worth a word.
 const CLOCK_DOUBT: SignedDuration = SignedDuration::from_secs(2);
 
@@ -57,9 +55,6 @@ const WORTH_A_REST: Duration = Duration::from_millis(1);
 
 /// How long nothing of it is read at most.
 const LONGEST_REST: Duration = Duration::from_secs(1);
-
-/// How long its program may take to end when it has closed its output.
-const ENDING: Duration = Duration::from_secs(1);
 
 /// One machine's link.
 pub(super) struct Link {
@@ -123,7 +118,7 @@ impl Link {
             decoder: Decoder::again(&self.machine.name, self.words_left.load(Relaxed)).on_demand(),
             input,
             lines: Lines::new(output),
-            errors: ErrorOutput { errors: Some(errors), text: Vec::new() },
+            errors: ErrorOutput::of(errors),
             heard_at: Instant::now(),
             beat: (0, Instant::now()),
             publish_at: Instant::now(),
@@ -420,42 +415,6 @@ impl Connection<'_> {
     }
 }
 
-/// What a machine's program complains of.
-struct ErrorOutput {
-    errors: Option<ChildStderr>,
-    text: Vec<u8>,
-}
-
-impl ErrorOutput {
-    /// Waits for more of it, and returns how much that is; for ever after the end.
-    async fn more(&mut self) -> usize {
-        let Some(errors) = &mut self.errors else { return std::future::pending().await };
-        let mut bytes = [0; 1_024];
-        match errors.read(&mut bytes).await {
-            Ok(0) | Err(_) => {
-                self.errors = None;
-                0
-            }
-            Ok(read) => {
-                self.text.extend(bytes.iter().take(read));
-                let much = self.text.len().saturating_sub(ERRORS_KEPT);
-                self.text.drain(..much);
-                read
-            }
-        }
-    }
-
-    /// Reads what is still to come.
-    async fn rest(&mut self) {
-        let all = async {
-            while self.errors.is_some() {
-                self.more().await;
-            }
-        };
-        let _ = timeout(ENDING, all).await;
-    }
-}
-
 /// Says why nothing is asked of a machine, where that is so.
 fn no_orders(hello: &Hello, allow: Allow) -> Option<String> {
     match allow {
@@ -468,32 +427,6 @@ fn no_orders(hello: &Hello, allow: Allow) -> Option<String> {
             Some(format!("it takes no orders: {why}"))
         }
     }
-}
-
-/// Says why a program has ended, and what to do about it.
-fn closed(errors: &[u8], code: Option<i32>, machine: &Machine) -> String {
-    let text = String::from_utf8_lossy(errors);
-    let last = text.lines().map(str::trim).rfind(|line| !line.is_empty()).unwrap_or_default();
-    let transport = &machine.transport;
-    let advice = match code {
-        Some(127) => "no claimtop is found there: install it, or set its `path` in [[machine]]".to_owned(),
-        Some(2) if text.contains("unrecognized subcommand") => {
-            return "its claimtop is too old to tell others of itself: update it".to_owned();
-        }
-        Some(2) if text.contains("unexpected argument '--operate'") => {
-            return "its claimtop is too old to take orders: update it, or set allow = \"observe\""
-                .to_owned();
-        }
-        _ if text.contains("Permission denied") => {
-            format!("it asks for a password or a key: make `{transport}` work without a question")
-        }
-        _ if text.contains("Host key verification failed") => {
-            format!("its host key is not known, or another one: run `{transport}` once yourself")
-        }
-        Some(code) => format!("its program has ended with code {code}"),
-        None => "its program has ended".to_owned(),
-    };
-    if last.is_empty() { advice } else { format!("{advice} ({})", shown(last)) }
 }
 
 /// Returns a factor between 0.5 and 1.5, so that machines which were lost together are not all tried at once.

@@ -5,6 +5,7 @@
 
 mod asked;
 pub(crate) mod child;
+mod complaints;
 pub(crate) mod dispatch;
 mod lines;
 mod link;

@@ -14,7 +14,8 @@ use tokio_postgres::Row;
 use self::asking::Asked;
 
 use crate::core::fleet::far::FarMachine;
-use crate::core::fleet::roster::{HostRow, PartRow, ReadAt, Roster};
+use crate::core::fleet::host_row::{HostRow, PartRow, ReadAt};
+use crate::core::fleet::roster::Roster;
 use crate::core::model::text::shown;
 use crate::core::model::{MachineState, MachineView, Untrusted};
 use crate::observe::fleet::{Posted, Shared};
