@@ -1,8 +1,7 @@
 //! A fleet of 1,000 hosts with 50 windows each, whose simulated witnesses call the real functions of a real server:
-//! what beats cost it, what goes over the wire, what a viewer reads, and how that grows from 10 hosts on; and how soon
-//! a viewer of all of them shows a change and a death of which a real witness tells.
+//! what beats cost it, what goes over the wire, what a viewer reads, and how that grows from 10 hosts on.
 //!
-//! One part alone is measured with its name: `beats`, `read`, `screen` or `news`.
+//! One part alone is measured with its name: `beats`, `read` or `screen`.
 
 #![expect(
     clippy::disallowed_methods,
@@ -24,7 +23,7 @@ mod stage;
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -76,9 +75,6 @@ fn main() {
     }
     if is_wanted("screen") {
         screen(&database, &mut hosts);
-    }
-    if is_wanted("news") {
-        beating(&database, &mut hosts, || news(&database));
     }
 }
 
@@ -289,48 +285,6 @@ fn screen(database: &Database, hosts: &mut [Publisher]) {
     let screen = opened.expect("a screen");
     screen.outputs(Duration::from_secs(80));
     at_rest(&screen, "no host has beaten for a minute");
-}
-
-/// A program that is ended with the benchmark.
-struct Ends(Child);
-
-impl Drop for Ends {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
-
-/// How often each kind of news is timed.
-const TIMES: usize = 12;
-
-/// Prints how soon the screen shows what a real witness of one more host sees: changes of a window, changes while
-/// somebody looks at it closely, and deaths.
-fn news(database: &Database) {
-    let far = World::new();
-    let agents: Vec<Ends> = (0..TIMES).map(|_| Ends(far.agent())).collect();
-    agents.iter().for_each(|agent| far.register(agent.0.id(), "busy"));
-    let folders = ["home", "tmp"].map(|name| [format!("--{name}").into(), far.path(name).into_os_string()]);
-    let witness = Command::new(stage::program())
-        .args(folders.as_flattened())
-        .args(["--fleet", &database.url(), "witness"])
-        .stdin(Stdio::null())
-        .spawn()
-        .expect("a witness");
-    let witness = Ends(witness);
-    let world = World::new();
-    let mut command = world.claimtop();
-    command.arg("--fleet");
-    command.arg(database.url());
-    let mut screen = Screen::open(command);
-    // Only its windows are called so.
-    screen.master.take_writer().expect("a keyboard").write_all(b"2/alpha\r").expect("keys");
-    let rows = |picture: &str, word: &str| {
-        picture.lines().filter(|line| line.contains("alpha") && line.contains(word)).count()
-    };
-    screen.until(|picture| rows(picture, "working") == TIMES);
-    println!("rows: {}", screen.picture.screen().contents());
-    drop((witness, agents));
 }
 
 /// Returns what the statements of a viewer give and take: its first read, and a poll at rest.

@@ -8,9 +8,6 @@
     reason = "a benchmark starts programs, makes files and reads clocks"
 )]
 
-#[expect(dead_code, reason = "each benchmark uses a part")]
-mod stage;
-
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -23,6 +20,8 @@ const WINDOWS: usize = 6;
 const EDITS: usize = 5_000;
 const FILES: usize = 800;
 const WORLD: &str = "CLAIMTOP_BENCH_WORLD";
+/// Names the program to measure, such as the one that is packaged; without it, it is the one just built.
+const PROGRAM: &str = "CLAIMTOP_BENCH_PROGRAM";
 const OTHERS: &str = "CLAIMTOP_BENCH_OTHERS";
 
 fn main() {
@@ -77,7 +76,7 @@ fn measure(world: &Path) {
     }
     git(&repo, &["add", "-A"]);
     git(&repo, &["commit", "-qm", "first"]);
-    let own = &stage::program().display().to_string();
+    let own = &std::env::var(PROGRAM).unwrap_or_else(|_| env!("CARGO_BIN_EXE_claimtop").to_owned());
     let hook = |name: &str, event: &str, more: Value| {
         let mut hook = json!({"session_id": "own", "cwd": repo, "hook_event_name": event});
         hook.as_object_mut().expect("an object").extend(more.as_object().expect("an object").clone());

@@ -87,8 +87,7 @@ impl Screen {
     pub(crate) fn until(&mut self, is_so: impl Fn(&str) -> bool) -> Instant {
         let mut at = Instant::now();
         while !is_so(&self.picture.screen().contents()) {
-            let output = self.output.recv_timeout(Duration::from_secs(20));
-            let (when, bytes) = output.unwrap_or_else(|_| panic!("{}", self.picture.screen().contents()));
+            let (when, bytes) = self.output.recv_timeout(Duration::from_secs(20)).expect("an output");
             self.picture.process(&bytes);
             at = when;
         }
