@@ -34,9 +34,8 @@ impl Deaths {
     pub(crate) fn follow(&mut self, before: &Report, now: &Report) {
         self.0.retain(|(death, _)| !lives_on(death, now));
         let names = Names::of(before, now);
-        let was_alive = |window: &&WindowView| window.state != WindowState::Zombie && !now.ended.is_empty();
-        for window in before.windows.iter().filter(was_alive) {
-            let Some(ended) = names.proof(&window.key, now) else { continue };
+        for window in before.windows.iter().filter(|window| window.state != WindowState::Zombie) {
+            let Some(ended) = names.proof(&window.key) else { continue };
             if self.0.iter().any(|(death, _)| death.window.key == window.key) {
                 continue;
             }

@@ -1,26 +1,43 @@
 //! What became of windows that a look does not show any more.
 
+use std::cell::OnceCell;
+use std::collections::HashMap;
+
 use crate::core::model::snapshot::is_read_here;
 use crate::core::model::{EndedWindow, Key, Report, WindowState, WindowView};
 
 /// The keys of two looks that name one process: a window is shown under the key of the machine that is nearest to it,
 /// which comes and goes.
-pub(crate) struct Names<'a>(Vec<(&'a Key, &'a Key)>);
+pub(crate) struct Names<'a> {
+    others: HashMap<&'a Key, Vec<&'a Key>>,
+    ended: HashMap<&'a Key, &'a EndedWindow>,
+    now: &'a Report,
+    /// The windows that the later look shows: made when somebody has ended.
+    shown: OnceCell<HashMap<&'a Key, &'a WindowView>>,
+}
 
 impl<'a> Names<'a> {
-    /// Takes down what either look says of it.
+    /// Takes down what either look says of it, and who has ended by the later one.
     pub(crate) fn of(before: &'a Report, now: &'a Report) -> Self {
-        Self(before.shown_once.iter().chain(&now.shown_once).map(|(one, other)| (one, other)).collect())
+        let mut others: HashMap<&Key, Vec<&Key>> = HashMap::new();
+        for (one, other) in before.shown_once.iter().chain(&now.shown_once) {
+            others.entry(one).or_default().push(other);
+            others.entry(other).or_default().push(one);
+        }
+        let mut ended = HashMap::new();
+        now.ended.iter().for_each(|one| {
+            ended.entry(&one.window).or_insert(one);
+        });
+        Self { others, ended, now, shown: OnceCell::new() }
     }
 
     /// Returns every key of this process, the given one first.
-    pub(crate) fn all(&self, key: &'a Key) -> Vec<&'a Key> {
+    fn all<'b>(&'b self, key: &'b Key) -> Vec<&'b Key> {
         let mut all = vec![key];
         let mut at = 0;
         while let Some(name) = all.get(at).copied() {
-            let pairs = self.0.iter().filter(|(one, other)| *one == name || *other == name);
-            for other in pairs.flat_map(|(one, other)| [*one, *other]) {
-                if !all.contains(&other) {
+            for other in self.others.get(name).into_iter().flatten() {
+                if !all.contains(other) {
                     all.push(other);
                 }
             }
@@ -29,24 +46,29 @@ impl<'a> Names<'a> {
         all
     }
 
-    /// Returns this process as windows show it, under whichever key.
-    pub(crate) fn find(&self, key: &'a Key, windows: &'a [WindowView]) -> Option<&'a WindowView> {
-        // Mostly no window has two keys, and whoever asks has looked for this one.
-        let others = self.all(key);
-        let others = others.get(1..).filter(|others| !others.is_empty())?;
-        windows.iter().find(|window| others.contains(&&window.key))
+    /// Returns this process as windows show it, under another key.
+    pub(crate) fn find<'b>(&self, key: &Key, windows: &'b [WindowView]) -> Option<&'b WindowView> {
+        self.others.get(key)?;
+        let all = self.all(key);
+        windows.iter().find(|window| window.key != *key && all.contains(&&window.key))
     }
 
     /// Returns what proves that a window of the look before has ended, under whichever of its keys: nothing where any
     /// is still that of one which runs.
-    pub(crate) fn proof(&self, key: &'a Key, now: &'a Report) -> Option<&'a EndedWindow> {
+    pub(crate) fn proof(&self, key: &Key) -> Option<&'a EndedWindow> {
+        // Mostly nobody has ended, and no window has two keys.
+        if !self.ended.contains_key(key) && !self.others.contains_key(key) {
+            return None;
+        }
         let all = self.all(key);
-        let counts = |ended: &&EndedWindow| all.contains(&&ended.window) && is_believed(ended, &all, now);
-        let proof = now.ended.iter().find(counts)?;
-        let is_ended = |key: &Key| now.ended.iter().any(|ended| ended.window == *key);
-        let runs = |window: &WindowView| window.state != WindowState::Zombie && !is_ended(&window.key);
-        let mut shown = now.windows.iter().filter(|window| all.contains(&&window.key));
-        (!shown.any(runs)).then_some(proof)
+        let mut proofs = all.iter().filter_map(|key| self.ended.get(key).copied());
+        let proof = proofs.find(|ended| is_believed(ended, &all, self.now))?;
+        let shown = || self.now.windows.iter().map(|window| (&window.key, window)).collect();
+        let shown = self.shown.get_or_init(shown);
+        let runs = |window: &WindowView| {
+            window.state != WindowState::Zombie && !self.ended.contains_key(&window.key)
+        };
+        (!all.iter().filter_map(|key| shown.get(key)).any(|window| runs(window))).then_some(proof)
     }
 }
 

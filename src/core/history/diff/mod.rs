@@ -23,7 +23,7 @@ pub(crate) fn diff(before: Option<&Report>, now: &Report) -> Vec<Change> {
     let names = Names::of(before.unwrap_or(now), now);
     let gone = |window: &WindowView| {
         let is_elsewhere = names.find(&window.key, &now.windows).is_some();
-        (!is_elsewhere).then(|| gone(window, names.proof(&window.key, now).is_some()))
+        (!is_elsewhere).then(|| gone(window, names.proof(&window.key).is_some()))
     };
     let is_new = |window: &WindowView| names.find(&window.key, windows).is_none();
     things((windows, &now.windows), &Sort { gone: &gone, is_new: &is_new, ..WINDOWS }, &mut subjects);
