@@ -14,9 +14,9 @@ use crate::core::model::{EndedWindow, Report};
 use crate::observe::fleet::Fleet;
 use crate::source::os::clock;
 
-/// How many times what a report has cost, joined and drawn, passes before the next one: a storm elsewhere takes a small
-/// part of one core.
-const SHARE: u32 = 16;
+/// How many times what a report has cost, read, joined and drawn, passes before the next one: a storm elsewhere takes a
+/// small part of one core.
+const SHARE: u32 = 12;
 
 /// How far reports are apart at most, whatever they cost.
 const LONGEST: Duration = Duration::from_secs(1);
@@ -94,8 +94,9 @@ pub(crate) fn start(
         // A storm elsewhere makes no more than 30 frames a second.
         let mut pace = Pace::new(Instant::now());
         let mut rests = Rests { outweighed_at: Instant::now() };
+        let mut spent = clock::spent_by_all();
         while fleet.wait() {
-            let (began, spent) = (Instant::now(), clock::spent_by_all());
+            let began = Instant::now();
             // What was looked at until now is in this report.
             let _ = hurried.try_recv();
             if looked.join().is_some_and(|local| send(Arc::new(fleet.with(&local))).is_break()) {
@@ -103,7 +104,9 @@ pub(crate) fn start(
             }
             pace.drawn(Instant::now());
             std::thread::sleep(pace.free_at().saturating_duration_since(Instant::now()));
-            let cost = clock::spent_by_all().saturating_sub(spent);
+            // All that was read since the report before counts too: the less often it is shown, the less is read anew.
+            let before = std::mem::replace(&mut spent, clock::spent_by_all());
+            let cost = spent.saturating_sub(before);
             let rest = rests.after(began, Instant::now(), cost);
             fleet.shown_each(rest);
             pause(rest, cost * LOCAL_SHARE, &hurried);
@@ -142,18 +145,23 @@ mod tests {
 
     const COST: Duration = Duration::from_millis(5);
 
-    /// Joins for so long as often as it may, and returns how often and how much of the time that took.
+    /// How much of the time it takes to read what comes.
+    const READ: f64 = 0.05;
+
+    /// Joins for so long as often as it may, and returns how often and how much of the time all of it took.
     fn storm(during: Duration) -> (u32, f64) {
         let start = Instant::now();
-        let (mut now, mut count) = (start, 0);
+        let (mut now, mut before, mut spent, mut count) = (start, start, Duration::ZERO, 0);
         let mut rests = Rests { outweighed_at: start };
         while now < start + during {
             let began = now;
             now += COST;
-            now += rests.after(began, now, COST);
+            let cost = COST + (now - std::mem::replace(&mut before, now)).mul_f64(READ);
+            now += rests.after(began, now, cost);
+            spent += cost;
             count += 1;
         }
-        (count, (COST * count).as_secs_f64() / (now - start).as_secs_f64())
+        (count, spent.as_secs_f64() / (now - start).as_secs_f64())
     }
 
     #[test]
