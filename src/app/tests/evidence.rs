@@ -12,7 +12,7 @@ use crate::app::view::View;
 use crate::core::model::text::is_forbidden;
 use crate::core::model::{
     ClaimStatus, Code, Committed, Edit, Evidence, Format, MachineState, MachineView, Member, Port, ProcessId,
-    Reason, Remedy, Request, Role, Signal, UnreadWork, WhyUnread,
+    Reason, Remedy, Request, Role, Signal, UnreadWork, WhyUnread, WindowView,
 };
 use crate::present::lookup::Index;
 use crate::present::tone::{Span, of_claim};
@@ -99,6 +99,33 @@ fn sub_agents_that_edited_one_uncommitted_file_are_named() {
     let told: Vec<&str> = text.lines().filter(|line| line.contains("Sub-agents")).map(str::trim).collect();
     assert_eq!(told, ["Sub-agents      2 have edited /a/pay.rs, which no commit holds: a2, a1"], "{text}");
     assert!(text.contains("Not seen        edits by shell commands"), "{text}");
+}
+
+#[test]
+fn who_else_has_edited_a_file_is_told_of_those_on_its_machine() {
+    let mut report = testing::busy();
+    testing::edits(&mut report.windows[0], &["/a/pay.rs"]);
+    let copy = |key: &str, name: &str| {
+        let mut window = report.windows[0].clone();
+        (window.key, window.name) = (Key::typed(key), Some(name.into()));
+        window
+    };
+    let mut all: Vec<_> = (1..=9).map(|at| copy(&format!("w-copy{at}"), &format!("copy-{at}"))).collect();
+    all.push(copy("w-far1@devbox", "far"));
+    let told = |windows: &[WindowView]| {
+        let mut report = report.clone();
+        report.windows.extend(windows.iter().cloned());
+        let mut state = seen(report);
+        press(&mut state, "\n");
+        panel_text(&state)
+    };
+    let far = told(&all[9..]);
+    assert!(far.contains("pay.rs") && !far.contains("also by"), "{far}");
+    let near = told(&all);
+    assert!(
+        near.contains("also by copy-1, copy-2") && near.contains("more") && !near.contains("copy-9"),
+        "{near}"
+    );
 }
 
 #[test]

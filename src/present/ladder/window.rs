@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
+use crate::core::judge::rules::facts::listed;
 use crate::core::model::death::Death;
 use crate::core::model::left_over::{Certainty, LeftOver, Member};
 use crate::core::model::need::NeedKind;
@@ -153,6 +154,11 @@ fn files(page: &mut Page, index: &Index, (window, work): (&WindowView, &Work)) {
     let folder = doing::folder(window);
     let mut edits: Vec<&Edit> = work.doing.edits.iter().collect();
     edits.sort_by_key(|edit| std::cmp::Reverse(edit.at));
+    // A path names another file on another machine.
+    let is_beside = |other: &&WindowView| {
+        other.work.is_some() && other.key.machine() == window.key.machine() && other.key != window.key
+    };
+    let beside: Vec<&WindowView> = index.report.windows.iter().filter(is_beside).collect();
     for edit in edits.iter().take(MOST_FILES) {
         let at = edit.at.map_or(String::new(), |at| format!(", {} ago", age::between(page.now(), at)));
         let by = edit.by.as_ref().map_or(String::new(), |by| format!(", by sub-agent {}", outside(Some(by))));
@@ -162,7 +168,7 @@ fn files(page: &mut Page, index: &Index, (window, work): (&WindowView, &Work)) {
             Committed::Unknown => "",
         };
         let path = doing::short(&edit.path, folder);
-        let others = others(index, window, edit);
+        let others = others(&beside, edit);
         page.field("Edited", &format!("{path}{at}{committed}{by}{others}"), Tone::Plain);
     }
     let more = edits.len().saturating_sub(MOST_FILES);
@@ -180,14 +186,14 @@ fn files(page: &mut Page, index: &Index, (window, work): (&WindowView, &Work)) {
     }
 }
 
-/// Names the other windows that have edited a file.
-fn others(index: &Index, window: &WindowView, edit: &Edit) -> String {
-    let edits = |other: &&WindowView| {
-        let edits = other.work.iter().flat_map(|work| &work.doing.edits);
-        other.key != window.key && edits.clone().any(|one| one.path == edit.path)
+/// Names those of some windows that have edited a file.
+fn others(windows: &[&WindowView], edit: &Edit) -> String {
+    let edits = |other: &WindowView| {
+        other.work.iter().flat_map(|work| &work.doing.edits).any(|one| one.path == edit.path)
     };
-    let names: Vec<String> = index.report.windows.iter().filter(edits).map(window_name).collect();
-    if names.is_empty() { String::new() } else { format!(", also by {}", names.join(", ")) }
+    let names: Vec<String> =
+        windows.iter().filter(|other| edits(other)).map(|other| window_name(other)).collect();
+    if names.is_empty() { String::new() } else { format!(", also by {}", listed(&names)) }
 }
 
 /// Writes what it is doing, or what it did when its machine was last heard.
