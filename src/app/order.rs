@@ -40,8 +40,8 @@ impl Sort {
     }
 
     /// Returns what a row is ordered by; nothing where the worst come first.
-    pub(crate) fn rank(self, row: &Row) -> Option<(bool, i64, String)> {
-        self.by.map(|column| key(row, column))
+    pub(crate) fn rank(self, row: &Row) -> Option<Box<(bool, i64, String)>> {
+        self.by.map(|column| Box::new(key(row, column)))
     }
 }
 

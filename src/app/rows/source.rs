@@ -116,25 +116,22 @@ impl<'a> Source<'a> {
 
     /// Returns what the rows of this view are ordered by: the worst come first, and problems of one
     /// kind in the order of their sentences.
-    pub(crate) fn rank(&self, at: usize, row: &Row) -> ([Option<i64>; 2], Option<Code>, String) {
+    pub(crate) fn rank(&self, at: usize, row: &Row) -> ([i64; 2], Option<Box<(Code, String)>>) {
         // The place of a status or verdict, which is the first cell, among all.
-        let standing = row.cells.first().and_then(|cell| cell.order);
-        let badness = Some(badness(row.severity));
+        let order = |column: usize| row.cells.get(column).and_then(|cell| cell.order).unwrap_or(i64::MIN);
+        let (standing, badness) = (order(0), badness(row.severity));
         let by = match self.view {
             // Whoever looks at claims wants to know which of them can be let go.
             View::Claims => [standing, badness],
             // What can be ended comes first, and of that what takes the most.
-            View::LeftOvers => [
-                standing,
-                row.cells.get(left_overs::MEMORY).and_then(|cell| cell.order).map(i64::saturating_neg),
-            ],
+            View::LeftOvers => [standing, order(left_overs::MEMORY).saturating_neg()],
             View::Sessions => [badness, standing],
-            View::Machines => [standing, None],
-            View::Now | View::Windows | View::Problems | View::History => [badness, None],
+            View::Machines => [standing, 0],
+            View::Now | View::Windows | View::Problems | View::History => [badness, 0],
         };
         match self.index.report.findings.get(at).filter(|_| self.view == View::Problems) {
-            Some(finding) => (by, Some(finding.code), counting(&finding.message.brief())),
-            None => (by, None, String::new()),
+            Some(finding) => (by, Some(Box::new((finding.code, counting(&finding.message.brief()))))),
+            None => (by, None),
         }
     }
 }
