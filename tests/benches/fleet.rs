@@ -1,7 +1,7 @@
 //! A fleet of 1,000 hosts with 50 windows each, whose simulated witnesses call the real functions of a real server:
 //! what beats cost it, what goes over the wire, what a viewer reads, and how that grows from 10 hosts on.
 //!
-//! One part alone is measured with its name: `beats`, `read` or `screen`.
+//! One part alone is measured with its name: `beats`, `read`, `screen` or `news`.
 
 #![expect(
     clippy::disallowed_methods,
@@ -23,19 +23,20 @@ mod stage;
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use claimtop::testing::core::{HostId, Next, Publisher};
+use portable_pty::CommandBuilder;
 use serde_json::value::RawValue;
 use tokio::runtime::Runtime;
 use tokio_postgres::types::{ToSql, Type};
 use tokio_postgres::{Client, NoTls};
 
 use crate::cluster::Database;
-use crate::stage::{Screen, World};
+use crate::stage::{Screen, World, ms, settle, spread, table_rows};
 
 /// How many hosts there are in the end.
 const HOSTS: usize = 1_000;
@@ -45,6 +46,9 @@ const WINDOWS: usize = 50;
 
 /// How often a host beats.
 const BEAT: Duration = Duration::from_secs(10);
+
+/// How many windows of a real witness change, and then die.
+const NEWS: usize = 12;
 
 /// For how long beats are measured.
 const MEASURED: Duration = Duration::from_secs(30);
@@ -75,6 +79,9 @@ fn main() {
     }
     if is_wanted("screen") {
         screen(&database, &mut hosts);
+    }
+    if is_wanted("news") {
+        news(&database, &mut hosts);
     }
 }
 
@@ -285,6 +292,70 @@ fn screen(database: &Database, hosts: &mut [Publisher]) {
     let screen = opened.expect("a screen");
     screen.outputs(Duration::from_secs(80));
     at_rest(&screen, "no host has beaten for a minute");
+}
+
+/// Begins a program where it sees no process but its own, so that all that it knows of others was told by a witness.
+const APART: [&str; 5] = ["unshare", "--pid", "--fork", "--kill-child", "--mount-proc"];
+
+/// Prints how soon the screen shows what a real witness sees, among all the simulated ones.
+fn news(database: &Database, hosts: &mut [Publisher]) {
+    let far = World::new();
+    let mut witness = far.claimtop();
+    witness.args(["witness", "--fleet", &database.url()]);
+    let mut agents: Vec<Child> = (0..NEWS).map(|_| far.agent()).collect();
+    std::thread::sleep(Duration::from_millis(500));
+    let name = |far: &World, agent: &Child, name: &str| far.register_as(agent.id(), name, "busy");
+    agents.iter().for_each(|agent| name(&far, agent, &format!("news-{}", agent.id())));
+    let witness = Screen::open(witness);
+    let here = World::new();
+    let mut command = CommandBuilder::new(APART[0]);
+    command.args(&APART[1..]);
+    command.args(here.claimtop().get_argv());
+    command.args(["--fleet", &database.url()]);
+    beating(database, hosts, || {
+        let mut screen = Screen::open(command);
+        screen.until(|picture| picture.contains("quit"));
+        let mut keys = screen.master.take_writer().expect("a terminal");
+        keys.write_all(b"2/news-\r").expect("keys");
+        let is_live = |row: &str, name: &str| row.contains(name) && row.contains("running");
+        let last = format!("news-{}", agents[NEWS - 1].id());
+        screen.until(|picture| table_rows(picture).any(|row| is_live(row, &last)));
+        settle(&mut screen, Duration::from_secs(20));
+        let change = |screen: &mut Screen, round: &str| {
+            let mut times = Vec::new();
+            for (at, agent) in agents.iter().enumerate() {
+                let new = format!("news-{round}{at:02}");
+                let since = Instant::now();
+                name(&far, agent, &new);
+                let is_there = |picture: &str| table_rows(picture).any(|row| is_live(row, &new));
+                times.push(ms(since, screen.until(is_there)));
+                settle(screen, apart(at));
+            }
+            times
+        };
+        spread("a change there -> cells (wanted: 4500)", &mut change(&mut screen, "a"));
+        // With the keys in the details of a window somebody looks closely at its host.
+        keys.write_all(b"\t").expect("a key");
+        settle(&mut screen, Duration::from_secs(12));
+        spread("looked at closely (wanted: 2500)", &mut change(&mut screen, "b"));
+        let mut times = Vec::new();
+        for (at, agent) in agents.iter_mut().enumerate() {
+            let name = format!("news-b{at:02}");
+            let since = Instant::now();
+            agent.kill().expect("an end");
+            agent.wait().expect("an end");
+            times
+                .push(ms(since, screen.until(|picture| !table_rows(picture).any(|row| is_live(row, &name)))));
+            settle(&mut screen, apart(at));
+        }
+        spread("a death there -> cells (wanted: 3500)", &mut times);
+    });
+    drop(witness);
+}
+
+/// Returns how long to wait after this round: each meets witness and viewer at another moment of theirs.
+fn apart(round: usize) -> Duration {
+    Duration::from_millis(4_000 + (round as u64 * 370) % 2_000)
 }
 
 /// Returns what the statements of a viewer give and take: its first read, and a poll at rest.

@@ -28,7 +28,7 @@ use portable_pty::CommandBuilder;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
-use stage::{Screen, World, ms, spread};
+use stage::{Screen, World, ms, settle, spread, table_rows};
 
 const MACHINES: usize = 50;
 const WINDOWS: usize = 20;
@@ -279,39 +279,26 @@ fn deaths() {
     let mut screen = Screen::open(world.claimtop());
     screen.until(|picture| picture.contains("quit"));
     screen.master.take_writer().unwrap().write_all(b"2/far-\r").unwrap();
-    screen.until(|picture| rows(picture).filter(|row| is_live(row)).count() == DEATHS + 5);
+    screen.until(|picture| table_rows(picture).filter(|row| is_live(row)).count() == DEATHS + 5);
     settle(&mut screen, Duration::from_secs(3));
     let mut times = Vec::new();
     for _ in 0..DEATHS {
         let picture = screen.picture.screen().contents();
-        let live = rows(&picture).find(|row| is_live(row)).unwrap();
+        let live = table_rows(&picture).find(|row| is_live(row)).unwrap();
         let at = live.find("far-0").unwrap();
         let name = live[at..at + "far-00000".len()].to_owned();
         let pid = far_process(Path::new(&agent), name.trim_start_matches("far-").parse().unwrap());
         let since = Instant::now();
         kill_process(pid, Signal::KILL).unwrap();
         let lives = |row: &str| row.contains(&name) && is_live(row);
-        times.push(ms(since, screen.until(|picture| !rows(picture).any(lives))));
+        times.push(ms(since, screen.until(|picture| !table_rows(picture).any(lives))));
         settle(&mut screen, QUIET);
     }
     spread("killed over there -> cells change here", &mut times);
 }
 
-/// Returns the rows of the table, without the panel beside it, which names windows of other rows.
-fn rows(picture: &str) -> impl Iterator<Item = &str> {
-    picture.lines().map(|line| line.split('│').next().unwrap_or_default())
-}
-
 fn is_live(row: &str) -> bool {
     row.contains("far-0") && row.contains("running")
-}
-
-/// Lets the screen go on for a while, and looks at all that it shows meanwhile.
-fn settle(screen: &mut Screen, during: Duration) {
-    let end = Instant::now() + during;
-    while let Ok((_, bytes)) = screen.output.recv_timeout(end.saturating_duration_since(Instant::now())) {
-        screen.picture.process(&bytes);
-    }
 }
 
 /// Returns which process here is the one that has a number over there.

@@ -46,10 +46,14 @@ impl World {
     }
 
     pub(crate) fn register(&self, pid: u32, status: &str) {
+        self.register_as(pid, "alpha", status);
+    }
+
+    pub(crate) fn register_as(&self, pid: u32, name: &str, status: &str) {
         let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
         let start = stat.rsplit(')').next().unwrap().split_whitespace().nth(19).unwrap().to_owned();
         let text = format!(
-            r#"{{"pid":{pid},"sessionId":"95fe798d-3725-4649-974a-{pid:012}","procStart":"{start}","kind":"interactive","name":"alpha","status":"{status}"}}"#
+            r#"{{"pid":{pid},"sessionId":"95fe798d-3725-4649-974a-{pid:012}","procStart":"{start}","kind":"interactive","name":"{name}","status":"{status}"}}"#
         );
         let path = self.path(&format!("home/.claude/sessions/{pid}.json"));
         std::fs::write(path, text).unwrap();
@@ -140,6 +144,19 @@ impl Drop for Screen {
         // One that has ended by itself cannot be ended once more.
         let _ = self.child.kill();
         self.child.wait().unwrap();
+    }
+}
+
+/// Returns the rows of the table, without the panel beside it, which names windows of other rows.
+pub(crate) fn table_rows(picture: &str) -> impl Iterator<Item = &str> {
+    picture.lines().map(|line| line.split('│').next().unwrap_or_default())
+}
+
+/// Lets the screen go on for a while, and looks at all that it shows meanwhile.
+pub(crate) fn settle(screen: &mut Screen, during: Duration) {
+    let end = Instant::now() + during;
+    while let Ok((_, bytes)) = screen.output.recv_timeout(end.saturating_duration_since(Instant::now())) {
+        screen.picture.process(&bytes);
     }
 }
 
