@@ -29,6 +29,9 @@ fn main() {
     let signatures = Signatures::built_in().expect("signatures");
     let places = Places::within(world.path().join("home"), world.path().join("tmp"), Vec::new());
     let policy = Policy { signatures: signatures.clone() };
+    // An empty world is looked at first: the program itself, as far as a look needs it, is in memory by then.
+    let empty = Places::within(world.path().join("none"), world.path().join("tmp"), Vec::new());
+    drop(assess(&Collector::new(empty, signatures.clone()).look(), &policy));
     let before_kib = resident_kib();
     let mut kept = Collector::new(places.clone(), signatures.clone());
     let report = assess(&kept.look(), &policy);
@@ -51,7 +54,7 @@ fn main() {
     println!("  read, parsed and judged        {judged:8.1} ms   ratio {:.2}", judged / floor);
     println!("  looked at again                {looked:8.1} ms   ratio {:.2}", looked / floor);
     println!("  looked at again and judged     {again:8.1} ms   ratio {:.2}", again / floor);
-    println!("  resident memory held           {:8.1} MiB", held_kib as f64 / 1024.0);
+    println!("  resident above an empty world  {:8.1} MiB", held_kib as f64 / 1024.0);
 }
 
 fn write(folder: &Path, n: u32) {

@@ -48,7 +48,7 @@ const WINDOWS: usize = 50;
 const BEAT: Duration = Duration::from_secs(10);
 
 /// How many windows of a real witness change, and then die.
-const NEWS: usize = 12;
+const NEWS: usize = 8;
 
 /// For how long beats are measured.
 const MEASURED: Duration = Duration::from_secs(30);
@@ -335,7 +335,7 @@ fn news(database: &Database, hosts: &mut [Publisher]) {
         };
         spread("a change there -> cells (wanted: 4500)", &mut change(&mut screen, "a"));
         // With the keys in the details of a window somebody looks closely at its host.
-        keys.write_all(b"\t").expect("a key");
+        keys.write_all(b"l").expect("a key");
         settle(&mut screen, Duration::from_secs(12));
         spread("looked at closely (wanted: 2500)", &mut change(&mut screen, "b"));
         let mut times = Vec::new();
@@ -355,7 +355,7 @@ fn news(database: &Database, hosts: &mut [Publisher]) {
 
 /// Returns how long to wait after this round: each meets witness and viewer at another moment of theirs.
 fn apart(round: usize) -> Duration {
-    Duration::from_millis(4_000 + (round as u64 * 370) % 2_000)
+    Duration::from_millis(2_500 + (round as u64 * 370) % 2_000)
 }
 
 /// Returns what the statements of a viewer give and take: its first read, and a poll at rest.

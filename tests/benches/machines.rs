@@ -32,6 +32,8 @@ use stage::{Screen, World, ms, settle, spread, table_rows};
 
 const MACHINES: usize = 50;
 const WINDOWS: usize = 20;
+/// How many programs run on this machine meanwhile.
+const PROGRAMS: usize = 200;
 const DEATHS: usize = 25;
 const KEYS: usize = 60;
 const QUIET: Duration = Duration::from_millis(500);
@@ -345,6 +347,25 @@ fn lost(said: &Said) {
     );
 }
 
+/// Programs that do nothing.
+struct Programs(Vec<Child>);
+
+impl Programs {
+    fn start(count: usize) -> Self {
+        let program = || Command::new("sleep").arg("900").stdin(Stdio::null()).spawn().unwrap();
+        Self((0..count).map(|_| program()).collect())
+    }
+}
+
+impl Drop for Programs {
+    fn drop(&mut self) {
+        for program in &mut self.0 {
+            program.kill().unwrap();
+            program.wait().unwrap();
+        }
+    }
+}
+
 /// Opens the screen and waits until it has so many machines.
 fn with_machines(world: &World, count: usize) -> Screen {
     let mut screen = Screen::open(world.claimtop());
@@ -379,6 +400,8 @@ fn measured(screen: &Screen) -> (f64, f64) {
 }
 
 fn at_rest(said: &Said) {
+    // Beside what a machine of twenty windows runs at least, for htop as for the screen.
+    let _programs = Programs::start(PROGRAMS);
     let mut htop = CommandBuilder::new("htop");
     htop.env("TERM", "xterm-256color");
     let htop = Screen::open(htop);
@@ -398,7 +421,7 @@ fn at_rest(said: &Said) {
     let (cpu, frames) = measured(&screen);
     let each = (screen.resident_mib() - before) * 1_024.0 / MACHINES as f64;
     println!(
-        "at rest, {MACHINES} machines of {WINDOWS} windows: {cpu:.4} % CPU, 1/{:.0} of htop (wanted: 1/20); \
+        "at rest, {MACHINES} machines of {WINDOWS} windows, beside {PROGRAMS} programs: {cpu:.4} % CPU, 1/{:.0} of htop (wanted: 1/20); \
          {frames:.1} frames/s; {each:.0} KiB for each (wanted: 256)",
         htop / cpu
     );

@@ -91,7 +91,11 @@ impl Screen {
     pub(crate) fn until(&mut self, is_so: impl Fn(&str) -> bool) -> Instant {
         let mut at = Instant::now();
         while !is_so(&self.picture.screen().contents()) {
-            let (when, bytes) = self.output.recv_timeout(Duration::from_secs(20)).expect("an output");
+            let next = self.output.recv_timeout(Duration::from_secs(20));
+            if next.is_err() {
+                eprintln!("nothing changes any more:\n{}", self.picture.screen().contents());
+            }
+            let (when, bytes) = next.expect("an output");
             self.picture.process(&bytes);
             at = when;
         }
@@ -149,7 +153,7 @@ impl Drop for Screen {
 
 /// Returns the rows of the table, without the panel beside it, which names windows of other rows.
 pub(crate) fn table_rows(picture: &str) -> impl Iterator<Item = &str> {
-    picture.lines().map(|line| line.split('│').next().unwrap_or_default())
+    picture.lines().map(|line| line.split(['│', '┃']).next().unwrap_or_default())
 }
 
 /// Lets the screen go on for a while, and looks at all that it shows meanwhile.
