@@ -9,7 +9,7 @@ use jiff::{SignedDuration, Timestamp};
 use tokio::io::AsyncWriteExt;
 use tokio::process::ChildStdin;
 use tokio::sync::Semaphore;
-use tokio::time::{Instant, MissedTickBehavior, interval, sleep, sleep_until, timeout};
+use tokio::time::{Instant, sleep, sleep_until, timeout};
 
 use super::asked::Asked;
 use super::child;
@@ -63,6 +63,8 @@ pub(super) struct Link {
     pub(super) shared: Shared,
     pub(super) pin: Pin,
     pub(super) connecting: Arc<Semaphore>,
+    /// When the thread of all machines has begun: by that they beat together.
+    pub(super) began: Instant,
     /// In how many bytes it may still bring words of its own, over all its connections.
     pub(super) words_left: AtomicUsize,
 }
@@ -197,8 +199,7 @@ struct Connection<'a> {
 
 impl Connection<'_> {
     async fn listen(&mut self) -> Ended {
-        let mut beats = interval(BEAT);
-        beats.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let mut beat_at = None;
         let greeting_by = self.heard_at + GREETING;
         loop {
             let is_resting = self.rested_at > Instant::now();
@@ -210,10 +211,11 @@ impl Connection<'_> {
                 () = sleep_until(self.look_by.unwrap_or(greeting_by)), if self.look_by.is_some() => {
                     return Ended::Another(self.overdue());
                 }
-                _ = beats.tick() => {
-                    if is_greeted && !self.ask().await {
+                () = sleep_until(beat_at.unwrap_or(greeting_by)), if beat_at.is_some() => {
+                    if !self.ask().await {
                         return Ended::Closed;
                     }
+                    beat_at = Some(next_beat(self.link.began, Instant::now()));
                 }
                 posted = self.asked.next() => {
                     if !self.send(posted).await {
@@ -245,7 +247,7 @@ impl Connection<'_> {
                             self.rest(began.elapsed());
                         }
                         if heard == Received::Hello {
-                            beats.reset_immediately();
+                            beat_at = Some(Instant::now());
                         }
                     }
                     Ok(None) => return Ended::Closed,
@@ -429,8 +431,26 @@ fn no_orders(hello: &Hello, allow: Allow) -> Option<String> {
     }
 }
 
+/// Returns when a machine is asked for a sign of life next: all are at once, so that one wake-up does for them.
+fn next_beat(began: Instant, now: Instant) -> Instant {
+    let beats = now.saturating_duration_since(began).as_secs() / BEAT.as_secs();
+    began + Duration::from_secs((beats + 1) * BEAT.as_secs())
+}
+
 /// Returns a factor between 0.5 and 1.5, so that machines which were lost together are not all tried at once.
 fn jitter() -> f64 {
     let random = RandomState::new().hash_one(0_u8) >> 32;
     0.5 + u32::try_from(random).map_or(0.5, f64::from) / f64::from(u32::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_machines_are_asked_at_once_and_each_every_5_s() {
+        let began = Instant::now();
+        let next = |ms| (next_beat(began, began + Duration::from_millis(ms)) - began).as_secs();
+        assert_eq!([0, 1, 4_999, 5_000, 5_003, 12_345].map(next), [5, 5, 5, 10, 10, 15]);
+    }
 }

@@ -19,6 +19,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use tokio::sync::Semaphore;
+use tokio::time::Instant;
 
 use self::dispatch::Dispatcher;
 use self::link::Link;
@@ -70,12 +71,12 @@ impl Fleet {
         let watched = machines.clone();
         std::thread::Builder::new().name("fleet".to_owned()).spawn(move || {
             runtime.block_on(async {
-                let connecting = Arc::new(Semaphore::new(AT_ONCE));
+                let (connecting, began) = (Arc::new(Semaphore::new(AT_ONCE)), Instant::now());
                 for (at, machine) in machines.into_iter().enumerate() {
                     let (shared, pin, connecting) =
                         (shared.clone(), Arc::clone(&pin), Arc::clone(&connecting));
                     let words_left = AtomicUsize::new(ALLOWANCE);
-                    tokio::spawn(Link { machine, at, shared, pin, connecting, words_left }.keep());
+                    tokio::spawn(Link { machine, at, shared, pin, connecting, began, words_left }.keep());
                 }
                 std::future::pending::<()>().await;
             });
