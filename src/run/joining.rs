@@ -96,7 +96,8 @@ pub(crate) fn start(
         let mut rests = Rests { outweighed_at: Instant::now() };
         let mut spent = clock::spent_by_all();
         while fleet.wait() {
-            let began = Instant::now();
+            let (began, before) = (Instant::now(), clock::spent_by_all());
+            let read = before.saturating_sub(spent);
             // What was looked at until now is in this report.
             let _ = hurried.try_recv();
             if looked.join().is_some_and(|local| send(Arc::new(fleet.with(&local))).is_break()) {
@@ -104,10 +105,9 @@ pub(crate) fn start(
             }
             pace.drawn(Instant::now());
             std::thread::sleep(pace.free_at().saturating_duration_since(Instant::now()));
-            // All that was read since the report before counts too: the less often it is shown, the less is read anew.
-            let before = std::mem::replace(&mut spent, clock::spent_by_all());
+            spent = clock::spent_by_all();
             let cost = spent.saturating_sub(before);
-            let rest = rests.after(began, Instant::now(), cost);
+            let rest = rests.after((began, Instant::now()), read, cost);
             fleet.shown_each(rest);
             pause(rest, cost * LOCAL_SHARE, &hurried);
         }
@@ -122,9 +122,12 @@ struct Rests {
 }
 
 impl Rests {
-    /// Returns how long to wait by now, after a report that was begun then and cost so much.
-    fn after(&mut self, began: Instant, now: Instant, cost: Duration) -> Duration {
-        self.outweighed_at = self.outweighed_at.max(began) + (cost * SHARE).min(LONGEST);
+    /// Returns how long to wait by now, after a report that was begun then and cost so much. What was read since the one
+    /// before counts too, as far as the time in between has not outweighed it.
+    fn after(&mut self, (began, now): (Instant, Instant), read: Duration, cost: Duration) -> Duration {
+        let own = (cost * SHARE).min(LONGEST);
+        let outweighed_at = (self.outweighed_at + read * SHARE).max(began) + own;
+        self.outweighed_at = outweighed_at.min(began + LONGEST + AHEAD);
         self.outweighed_at.saturating_duration_since(now + AHEAD)
     }
 }
@@ -156,12 +159,25 @@ mod tests {
         while now < start + during {
             let began = now;
             now += COST;
-            let cost = COST + (now - std::mem::replace(&mut before, now)).mul_f64(READ);
-            now += rests.after(began, now, cost);
-            spent += cost;
+            let read = (now - std::mem::replace(&mut before, now)).mul_f64(READ);
+            now += rests.after((began, now), read, COST);
+            spent += read + COST;
             count += 1;
         }
         (count, spent.as_secs_f64() / (now - start).as_secs_f64())
+    }
+
+    #[test]
+    fn what_a_quiet_hour_has_cost_delays_nobody() {
+        let start = Instant::now();
+        let mut rests = Rests { outweighed_at: start };
+        let began = start + Duration::from_secs(3_600);
+        for (read, what) in [(Duration::from_secs(5), "the first"), (Duration::ZERO, "and the next")] {
+            assert_eq!(rests.after((began, began + COST), read, COST), Duration::ZERO, "{what}");
+        }
+        // A storm of which more is read than a share waits as long as anything may.
+        let wait = rests.after((began, began), Duration::from_secs(5), COST);
+        assert_eq!(wait, LONGEST);
     }
 
     #[test]
