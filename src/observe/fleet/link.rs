@@ -199,8 +199,9 @@ struct Connection<'a> {
 
 impl Connection<'_> {
     async fn listen(&mut self) -> Ended {
-        let mut beat_at = None;
         let greeting_by = self.heard_at + GREETING;
+        // When it is asked for a sign of life next, once it has said who it is.
+        let mut beat_at = greeting_by;
         loop {
             let is_resting = self.rested_at > Instant::now();
             let is_greeted = self.decoder.hello().is_some();
@@ -211,11 +212,11 @@ impl Connection<'_> {
                 () = sleep_until(self.look_by.unwrap_or(greeting_by)), if self.look_by.is_some() => {
                     return Ended::Another(self.overdue());
                 }
-                () = sleep_until(beat_at.unwrap_or(greeting_by)), if beat_at.is_some() => {
+                () = sleep_until(beat_at), if is_greeted => {
                     if !self.ask().await {
                         return Ended::Closed;
                     }
-                    beat_at = Some(next_beat(self.link.began, Instant::now()));
+                    beat_at = next_beat(self.link.began, Instant::now());
                 }
                 posted = self.asked.next() => {
                     if !self.send(posted).await {
@@ -247,7 +248,7 @@ impl Connection<'_> {
                             self.rest(began.elapsed());
                         }
                         if heard == Received::Hello {
-                            beat_at = Some(Instant::now());
+                            beat_at = Instant::now();
                         }
                     }
                     Ok(None) => return Ended::Closed,
