@@ -156,7 +156,10 @@ fn files(page: &mut Page, index: &Index, (window, work): (&WindowView, &Work)) {
     edits.sort_by_key(|edit| std::cmp::Reverse(edit.at));
     // A path names another file on another machine.
     let is_beside = |other: &&WindowView| {
-        other.work.is_some() && other.key.machine() == window.key.machine() && other.key != window.key
+        !edits.is_empty()
+            && other.work.is_some()
+            && other.key.machine() == window.key.machine()
+            && other.key != window.key
     };
     let beside: Vec<&WindowView> = index.report.windows.iter().filter(is_beside).collect();
     for edit in edits.iter().take(MOST_FILES) {
