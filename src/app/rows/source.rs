@@ -118,13 +118,13 @@ impl<'a> Source<'a> {
     /// kind in the order of their sentences.
     pub(crate) fn rank(&self, at: usize, row: &Row) -> ([i64; 2], Option<Box<(Code, String)>>) {
         // The place of a status or verdict, which is the first cell, among all.
-        let order = |column: usize| row.cells.get(column).and_then(|cell| cell.order).unwrap_or(i64::MIN);
-        let (standing, badness) = (order(0), badness(row.severity));
+        let order = |column: usize| row.cells.get(column).and_then(|cell| cell.order);
+        let (standing, badness) = (order(0).unwrap_or(i64::MIN), badness(row.severity));
         let by = match self.view {
             // Whoever looks at claims wants to know which of them can be let go.
             View::Claims => [standing, badness],
             // What can be ended comes first, and of that what takes the most.
-            View::LeftOvers => [standing, order(left_overs::MEMORY).saturating_neg()],
+            View::LeftOvers => [standing, order(left_overs::MEMORY).map_or(i64::MIN, i64::saturating_neg)],
             View::Sessions => [badness, standing],
             View::Machines => [standing, 0],
             View::Now | View::Windows | View::Problems | View::History => [badness, 0],
