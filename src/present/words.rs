@@ -78,7 +78,7 @@ pub(crate) fn reason(reason: Reason) -> &'static str {
         Reason::OtherBoot => "the record is from before the last boot",
         Reason::Exited => "the process has exited",
         Reason::OtherHost => "the record is from another host, whose processes cannot be seen from here",
-        Reason::OtherNamespace => "the record is from another PID namespace",
+        Reason::OtherNamespace => "the record is from another namespace, as of a container",
         Reason::OtherClock => "the times of record and process cannot be compared",
         Reason::NoPermission => "the process exists, but it may not be read",
         Reason::PartialScan => "not all processes could be seen, so a missing one proves nothing",

@@ -42,7 +42,7 @@ named! {
         Exited = "exited",
         /// The record names another host.
         OtherHost = "other-host",
-        /// The record is from another PID namespace.
+        /// The record is from another PID or time namespace.
         OtherNamespace = "other-namespace",
         /// The record and the process bear times of two clocks, or one that lies ahead.
         OtherClock = "other-clock",

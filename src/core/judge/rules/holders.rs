@@ -206,7 +206,7 @@ fn foreign(judged: &Judged, facts: &Facts<'_>) -> Option<Finding> {
             );
             format!("held {place}; its processes cannot be seen from here")
         }
-        Reason::OtherNamespace => "held in another PID namespace, perhaps a container".to_owned(),
+        Reason::OtherNamespace => "held in another namespace, perhaps a container".to_owned(),
         Reason::SameProcess if is_inner(judged) => {
             "held in another PID namespace of this machine, and alive there".to_owned()
         }
