@@ -62,7 +62,7 @@ fn every_collision_tells_its_story_in_order_and_by_what_it_knows() {
 fn evidence_names_a_window_as_sentences_do() {
     for path in cases() {
         let report = common::load(&path).report();
-        let own = |window: &WindowView| window.name.as_ref().map_or(window.agent.clone(), Untrusted::shown);
+        let own = |window: &WindowView| window.name.as_ref().map_or(window.agent.shown(), Untrusted::shown);
         let name = |window| format!("{} (PID {})", own(window), window.pid);
         let names: BTreeSet<String> = report.windows.iter().map(name).collect();
         for fact in report.findings.iter().flat_map(|finding| &finding.evidence) {

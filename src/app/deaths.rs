@@ -139,7 +139,7 @@ fn need(death: &Death, own: Option<Need>, report: &Report) -> Need {
             Left {
                 name: window.title().as_str().into(),
                 session: death.session().cloned(),
-                format: format_of(&window.agent),
+                format: format_of(window.agent.raw()),
                 cwd: window.cwd.clone(),
                 claims: dead.iter().map(|claim| claim.key.clone()).collect(),
                 unproven: 0,

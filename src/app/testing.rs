@@ -36,7 +36,7 @@ fn window(name: &str, pid: u32, agent: &str, branch: &str, age: i64) -> WindowVi
         pid,
         start_ticks: u64::from(pid) * 131,
         started_at: Some(ago(age)),
-        agent: agent.to_owned(),
+        agent: agent.into(),
         state: WindowState::Running,
         context_id: ContextId {
             value: pid.to_string().into(),
@@ -54,7 +54,7 @@ fn window(name: &str, pid: u32, agent: &str, branch: &str, age: i64) -> WindowVi
         work: None,
         unread: None,
         name: (!name.is_empty()).then(|| name.into()),
-        tty: Some(format!("pts/{}", pid % 10)),
+        tty: Some(format!("pts/{}", pid % 10).into()),
         pane: Some(format!("%{}", pid % 7).as_str().into()),
         place: PlaceView {
             keeper: Some(Keeper::Tmux),
@@ -380,8 +380,8 @@ pub(crate) fn hostile() -> Report {
         window.activity = Some(nasty.clone());
         window.context_id.value = nasty.clone();
         window.pane = Some(nasty.clone());
-        window.tty = Some(nasty.raw().to_owned());
-        window.agent = nasty.raw().to_owned();
+        window.tty = Some(nasty.clone());
+        window.agent = nasty.clone();
         window.cwd = Some(nasty.clone());
         window.repo =
             Some(RepoView { root: nasty.clone(), worktree: nasty.clone(), branch: Some(nasty.clone()) });

@@ -232,7 +232,7 @@ fn view_window(window: &Window<'_>, world: &World<'_>, below: &Below<'_>) -> Win
         pid,
         start_ticks: process.id.start_ticks,
         started_at: world.started_at(process),
-        agent: window.agent.to_owned(),
+        agent: window.agent.into(),
         state: match process.state {
             ProcessState::Running | ProcessState::LeaderExited => WindowState::Running,
             ProcessState::Stopped => WindowState::Stopped,
@@ -246,7 +246,7 @@ fn view_window(window: &Window<'_>, world: &World<'_>, below: &Below<'_>) -> Win
         session,
         activity: registry.and_then(|record| activity(record)),
         name: registry.map(|record| record.title.clone()),
-        tty: process.tty.clone(),
+        tty: process.tty.as_deref().map(Untrusted::from),
         pane: place.pane.clone(),
         place,
         repo: details.cwd.as_ref().and_then(|cwd| repo_of(Path::new(cwd.raw()), world)),

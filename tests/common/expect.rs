@@ -289,7 +289,7 @@ fn check_window(wanted: &ExpectWindow, report: &Report, out: &mut Vec<String>) {
         return out.push(format!("no window {}", wanted.pid));
     };
     let name = wanted.pid;
-    same(&format!("{name} agent"), wanted.agent.as_ref(), window.agent.clone(), out);
+    same(&format!("{name} agent"), wanted.agent.as_ref(), window.agent.raw().to_owned(), out);
     let context = format!("{} {}", window.context_id.value.raw(), json_name(&window.context_id.source));
     same(&format!("{name} context"), wanted.context.as_ref(), context, out);
     same(&format!("{name} state"), wanted.state.as_ref(), json_name(&window.state), out);

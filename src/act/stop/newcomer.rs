@@ -26,7 +26,7 @@ pub(super) fn refusal_below(
     }
     match machine.agent(print.id) {
         Agent::Is(_, Role::Daemon) => because("serves other windows too"),
-        Agent::Is(name, _) if name != window.agent => because("is another agent: end that first"),
+        Agent::Is(name, _) if name != window.agent.raw() => because("is another agent: end that first"),
         Agent::No | Agent::Maybe | Agent::Is(..) => keeper(print),
     }
 }

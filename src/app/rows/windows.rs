@@ -46,8 +46,8 @@ pub(crate) fn row(collisions: &Collisions<'_>, window: &WindowView, now: Timesta
         cpu(window.cpu_percent),
         memory(window.memory_bytes),
         Cell::text(repo.map_or("", |repo| file_name(repo.worktree.raw())), Tone::Dim),
-        Cell::text(&window.agent, Tone::Dim),
-        Cell::text(window.tty.as_deref().unwrap_or_default(), Tone::Dim),
+        Cell::text(&outside(Some(&window.agent)), Tone::Dim),
+        Cell::text(&outside(window.tty.as_ref()), Tone::Dim),
     ];
     Row {
         key: window.key.clone(),

@@ -90,7 +90,7 @@ impl Teller {
         for (tree, lines) in lines {
             let window = seen.window;
             let holder = LedgerHolder::new(
-                (seen.session.clone(), window.agent.as_str().into()),
+                (seen.session.clone(), window.agent.clone()),
                 (tree.clone(), window.cwd.clone().unwrap_or_default()),
                 Some((id, processes::pidfd_inode(id))),
                 (host.name.as_str().into(), host.boot_id.as_deref().map(Untrusted::from), host.pid_namespace),

@@ -135,7 +135,7 @@ fn windows(page: &mut Html, material: &Material) {
     let row = |window: &WindowView| {
         vec![
             text(window.name.as_ref()),
-            window.agent.clone(),
+            text(Some(&window.agent)),
             window.pid.to_string(),
             of_window(window.state, "").2.to_owned(),
             window.started_at.map_or_else(String::new, moment),

@@ -14,7 +14,7 @@ pub(crate) enum Subject {
     Window {
         key: Key,
         pid: u32,
-        agent: String,
+        agent: Untrusted,
         /// What its process does.
         state: WindowState,
         /// Its working directory.

@@ -128,7 +128,7 @@ pub struct WindowFacts {
     /// Its start by the wall clock, for people.
     pub started_at: Option<Timestamp>,
     /// Which agent, such as `claude-code`.
-    pub agent: String,
+    pub agent: Untrusted,
     /// What the process is doing.
     pub state: WindowState,
     /// Its context ID.
@@ -148,7 +148,7 @@ pub struct WindowFacts {
     /// A name that a person or the agent gave it.
     pub name: Option<Untrusted>,
     /// The controlling terminal.
-    pub tty: Option<String>,
+    pub tty: Option<Untrusted>,
     /// The terminal multiplexer's pane, if known.
     pub pane: Option<Untrusted>,
     /// Where it is, beside its terminal.
@@ -178,7 +178,7 @@ impl WindowFacts {
         if let Some(name) = self.name.as_ref().filter(|name| !name.is_empty()) {
             return name.shown();
         }
-        let agent = shown(&self.agent);
+        let agent = self.agent.shown();
         let mut parts = self.cwd.iter().flat_map(|cwd| cwd.raw().rsplit('/'));
         match parts.find(|part| !part.is_empty()) {
             Some(last) => format!("{} ({agent})", shown(last)),

@@ -120,8 +120,7 @@ fn refused(one: &LeftOver, why: &str, instead: &str) -> Plan {
 fn of_window(report: &Report, window: &WindowView, signal: Signal) -> Plan {
     let id = ProcessId { pid: window.pid, start_ticks: window.start_ticks };
     let name = full_name(&window.title(), window.pid);
-    let command =
-        window.processes.first().map_or_else(|| window.agent.as_str().into(), |own| own.name.clone());
+    let command = window.processes.first().map_or_else(|| window.agent.clone(), |own| own.name.clone());
     let claims = report.claims.iter().filter(|claim| window.claims.contains(&claim.key));
     let held = claims.map(|claim: &ClaimView| format!("it holds {}", claim.thing()));
     let edits = match uncommitted(window.work.as_deref()) {
@@ -135,7 +134,7 @@ fn of_window(report: &Report, window: &WindowView, signal: Signal) -> Plan {
     Plan {
         what: format!("{} the window {name}, with all that runs below it", verb(signal)),
         why: why.chain(held).chain(edits).collect(),
-        resume: session.and_then(|session| resume(&window.agent, session, window.cwd.as_ref())),
+        resume: session.and_then(|session| resume(window.agent.raw(), session, window.cwd.as_ref())),
         confirmation: Confirmation::FullName,
         ..ending(&window.key, id, &command, (name, signal))
     }

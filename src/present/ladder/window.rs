@@ -220,7 +220,7 @@ fn write_state(page: &mut Page, index: &Index, window: &WindowView) {
 /// Writes what is known of the process itself.
 pub(crate) fn facts(page: &mut Page, index: &Index, window: &WindowView) {
     write_state(page, index, window);
-    page.field("Agent", &window.agent, Tone::Plain);
+    page.field("Agent", &outside(Some(&window.agent)), Tone::Plain);
     page.field("PID", &format!("{}, start tick {}", window.pid, window.start_ticks), Tone::Plain);
     page.moment("Started", window.started_at);
     context(page, window);
@@ -231,7 +231,8 @@ pub(crate) fn facts(page: &mut Page, index: &Index, window: &WindowView) {
     }
     page.field("Folder", &outside(window.cwd.as_ref()), Tone::Plain);
     let place = window.place.words().map(|words| format!(", {words}")).unwrap_or_default();
-    page.field("Terminal", &format!("{}{place}", window.tty.as_deref().unwrap_or("none")), Tone::Plain);
+    let terminal = window.tty.as_ref().map_or("none".to_owned(), |tty| outside(Some(tty)));
+    page.field("Terminal", &format!("{terminal}{place}"), Tone::Plain);
     page.field("Key", window.key.as_str(), Tone::Dim);
 }
 

@@ -10,7 +10,7 @@ use crate::core::model::{Cause, Code, Evidence, Finding, Key, Remedy, ResourceKi
 
 /// Finds sessions that living windows of two machines run.
 pub(super) fn shared<'a>(sites: &Sites<'a>, found: &mut Found) {
-    let name = |placed: &Placed<'a>| Some((placed.window.agent.as_str(), placed.window.session_id.as_ref()?));
+    let name = |placed: &Placed<'a>| Some((placed.window.agent.raw(), placed.window.session_id.as_ref()?));
     // Of tens of thousands hardly any runs twice: only those are listed.
     let mut seen = HashSet::new();
     let names = sites.windows().filter_map(|placed| name(&placed));

@@ -22,7 +22,7 @@ fn window(pid: u32) -> WindowView {
         pid,
         start_ticks: 1,
         started_at: None,
-        agent: "claude-code".to_owned(),
+        agent: "claude-code".into(),
         state: WindowState::Running,
         context_id: ContextId {
             value: pid.to_string().into(),

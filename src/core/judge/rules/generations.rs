@@ -61,7 +61,7 @@ fn tell_global(judged: &Judged, facts: &Facts<'_>) -> Finding {
 
 /// Returns whether a window would adopt the global file: Claude Code without a record of Maia's.
 fn may_inherit(window: &WindowView, facts: &Facts<'_>) -> bool {
-    window.agent.contains("claude")
+    window.agent.raw().contains("claude")
         && !facts
             .records
             .iter()

@@ -41,7 +41,7 @@ fn is_read(facts: &Facts<'_>) -> bool {
 /// Returns what proves that a window had an entry, where it has none.
 pub(crate) fn gone_entry(window: &WindowView, facts: &Facts<'_>) -> Option<Evidence> {
     let world = facts.world;
-    let process = world.snapshot.processes.get(window.pid).filter(|_| window.agent == "claude-code")?;
+    let process = world.snapshot.processes.get(window.pid).filter(|_| window.agent.raw() == "claude-code")?;
     if facts.index.registered.contains(&window.pid) {
         return None;
     }

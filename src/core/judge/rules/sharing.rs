@@ -189,7 +189,7 @@ fn slot_users<'a>(judged: &Judged, facts: &'a Facts<'_>) -> Vec<&'a WindowView> 
     let is_slot = judged.record.format == Format::Observability && judged.record.kind == RecordKind::Session;
     let Some(project) = judged.record.context_id.as_ref().filter(|_| is_slot) else { return Vec::new() };
     let is_user = |window: &&WindowView| {
-        window.agent.contains("claude") && project_of(window).as_deref() == Some(project.raw())
+        window.agent.raw().contains("claude") && project_of(window).as_deref() == Some(project.raw())
     };
     facts.windows.iter().filter(is_user).collect()
 }

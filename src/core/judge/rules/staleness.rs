@@ -196,7 +196,7 @@ fn no_record<'a>(facts: &'a Facts<'a>) -> impl Iterator<Item = Finding> + 'a {
 fn unread_config(window: &WindowView, facts: &Facts<'_>) -> Option<Untrusted> {
     let snapshot = facts.world.snapshot;
     let details = snapshot.processes.get(window.pid)?.details.as_ref()?;
-    let named = NamedHome::of(details).filter(|_| window.agent == "claude-code")?;
+    let named = NamedHome::of(details).filter(|_| window.agent.raw() == "claude-code")?;
     let homes = details.homes.as_ref();
     let is_it = |folder: &HomeFolder| {
         // By another name it is the same folder, as a container has it.
