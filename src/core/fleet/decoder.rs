@@ -343,9 +343,15 @@ impl Decoder {
         Ok(())
     }
 
-    /// Makes true what was told since the look before.
-    fn commit(&mut self, looked: LookEnd) -> Result<(), StreamError> {
-        for (id, told) in std::mem::take(&mut self.staged) {
+    /// Takes in what was told first: a map that is made of all at once has no gaps, and one that grows is half empty.
+    fn begin(&mut self, staged: Vec<(PartId, Option<SizedPart>)>) {
+        let last: BTreeMap<PartId, Option<SizedPart>> = staged.into_iter().collect();
+        self.parts = last.into_iter().filter_map(|(id, told)| Some((id, told?))).collect();
+        self.bytes = self.parts.iter().map(|(id, (_, bytes))| id.id.len() + bytes).sum();
+    }
+
+    fn change(&mut self, staged: Vec<(PartId, Option<SizedPart>)>) {
+        for (id, told) in staged {
             let name = id.id.len();
             let before = match told {
                 Some(told) => {
@@ -355,6 +361,16 @@ impl Decoder {
                 None => self.parts.remove(&id),
             };
             self.bytes -= before.map_or(0, |(_, bytes)| name + bytes);
+        }
+    }
+
+    /// Makes true what was told since the look before.
+    fn commit(&mut self, looked: LookEnd) -> Result<(), StreamError> {
+        let staged = std::mem::take(&mut self.staged);
+        if self.parts.is_empty() {
+            self.begin(staged);
+        } else {
+            self.change(staged);
         }
         self.staged_bytes = 0;
         if self.parts.len() > MOST_PARTS {

@@ -20,7 +20,7 @@ use crate::core::model::{MachineState, MachineView, Tombstone, Untrusted, json};
 /// The hosts that a viewer may see.
 #[derive(Default)]
 pub(crate) struct Roster {
-    hosts: BTreeMap<String, Known>,
+    hosts: BTreeMap<String, Box<Known>>,
     /// What each host was ever called here: what is on the screen under a name must never be another's.
     names: BTreeMap<String, String>,
     /// The names of machines that are reached otherwise.
@@ -82,7 +82,7 @@ impl Roster {
                 known.take(row);
             } else {
                 let name = self.names.get(&row.host).cloned().unwrap_or_default();
-                self.hosts.insert(row.host.clone(), Known::new(row, name));
+                self.hosts.insert(row.host.clone(), Box::new(Known::new(row, name)));
             }
         }
         let grace = self.grace(at);
@@ -105,9 +105,8 @@ impl Roster {
 
     /// Returns the hosts that tell something that was not read yet, and up to what each was.
     pub(crate) fn wanted(&self) -> Vec<(String, i64)> {
-        let is_news =
-            |known: &&Known| known.row.changed > known.known && known.row.state == "ok" && !known.is_unread();
-        self.hosts.values().filter(is_news).map(|known| (known.row.host.clone(), known.known)).collect()
+        let wanted = self.hosts.values().filter(|known| known.has_news());
+        wanted.map(|known| (known.row.host.clone(), known.known)).collect()
     }
 
     /// Takes in what these hosts tell.
@@ -144,7 +143,7 @@ impl Roster {
             machine.view.no_orders = known.no_orders(at.may_ask).map(Untrusted::new);
             machine
         };
-        self.hosts.values().map(machine).collect()
+        self.hosts.values().map(|known| machine(known)).collect()
     }
 
     fn grace(&self, at: ReadAt) -> Grace {
@@ -218,6 +217,10 @@ impl Known {
             self.known = 0;
         }
         self.row = row;
+    }
+
+    fn has_news(&self) -> bool {
+        self.row.changed > self.known && self.row.state == "ok" && !self.is_unread()
     }
 
     /// Returns whether it is known already that what it tells cannot be read.

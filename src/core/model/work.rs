@@ -82,7 +82,7 @@ pub struct Doing {
     pub title: Option<Untrusted>,
     /// The last prompt.
     #[serde(skip)]
-    pub prompt: Option<Prompt>,
+    pub prompt: Option<Box<Prompt>>,
     /// Where its turn stands.
     pub turn: Turn,
     /// The tool calls without a result, oldest first.

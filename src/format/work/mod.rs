@@ -107,7 +107,7 @@ impl Draft {
 
     /// A person asked for more while the agent works.
     pub(crate) fn adds(&mut self, text: &str, at: Option<Timestamp>) {
-        self.doing.prompt = Some(Prompt { text: first_line(text), at });
+        self.doing.prompt = Some(Box::new(Prompt { text: first_line(text), at }));
     }
 
     /// The turn stands otherwise from here on, and no call is open.

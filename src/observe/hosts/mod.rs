@@ -4,6 +4,7 @@ mod asking;
 pub(crate) mod signature;
 
 use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -151,17 +152,16 @@ impl Viewer {
         let wanted = self.roster.wanted();
         let mut ready = None;
         for some in wanted.chunks(AT_ONCE) {
-            // What some tell is taken in while others are asked for.
-            let taken_in = taken_in(std::mem::take(&mut self.roster), ready.take());
-            let (rows, roster) = tokio::join!(parts(&mut self.session, some), taken_in);
-            self.roster = roster;
+            // What some tell is taken in while the server puts together what others do.
+            let taken_in = taken_in(&mut self.roster, ready.take());
+            let (rows, ()) = tokio::join!(parts(&mut self.session, some), taken_in);
             match rows {
                 Ok(rows) => ready = Some((some.to_vec(), rows)),
                 // One that tells too much must not hide the others.
                 Err(_) => self.one_by_one(some).await?,
             }
         }
-        self.roster = taken_in(std::mem::take(&mut self.roster), ready).await;
+        taken_in(&mut self.roster, ready).await;
         Ok(())
     }
 
@@ -214,8 +214,7 @@ impl Viewer {
         for one in some.chunks(1) {
             match parts(&mut self.session, one).await {
                 Ok(rows) => {
-                    let roster = std::mem::take(&mut self.roster);
-                    self.roster = taken_in(roster, Some((one.to_vec(), rows))).await;
+                    taken_in(&mut self.roster, Some((one.to_vec(), rows))).await;
                 }
                 Err(why) => {
                     // Nothing is known of a host because the wire was cut.
@@ -235,15 +234,15 @@ async fn parts(session: &mut Session, of: &[(String, i64)]) -> Result<Vec<Row>, 
     session.query(PARTS, &[hosts, known]).await
 }
 
-/// Takes in what hosts tell, on a thread of its own, so that the connection is not kept waiting.
-async fn taken_in(mut roster: Roster, ready: Option<Told>) -> Roster {
-    let Some((of, rows)) = ready else { return roster };
-    let done = tokio::task::spawn_blocking(move || {
-        roster.parts(&of, rows.iter().filter_map(part).collect());
-        roster
-    });
-    // One that has panicked has said so; all is read anew then.
-    done.await.unwrap_or_default()
+/// Takes in what hosts tell, after what is asked meanwhile was sent.
+async fn taken_in(roster: &mut Roster, ready: Option<Told>) {
+    let Some((of, rows)) = ready else { return };
+    tokio::task::yield_now().await;
+    let read = || roster.parts(&of, rows.iter().filter_map(part).collect());
+    if catch_unwind(AssertUnwindSafe(read)).is_err() {
+        // It has said so; all is read anew then.
+        *roster = Roster::default();
+    }
 }
 
 fn head(row: &Row) -> Option<(ReadAt, Vec<HostRow>)> {
