@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
-use crate::core::model::text::{is_forbidden, shown};
+use crate::core::model::text::{is_harmless, shown};
 
 /// Returns JSON in whose texts nothing could steer a terminal: what is one's own words here is another's there.
 ///
@@ -12,7 +12,7 @@ use crate::core::model::text::{is_forbidden, shown};
 /// It is no JSON.
 pub(super) fn harmless(text: &str) -> serde_json::Result<Cow<'_, str>> {
     // What is forbidden stands there itself, or escaped.
-    if !text.contains('\\') && !text.chars().any(is_forbidden) {
+    if !text.contains('\\') && is_harmless(text) {
         return Ok(Cow::Borrowed(text));
     }
     let mut value: Value = serde_json::from_str(text)?;

@@ -193,7 +193,13 @@ pub(crate) fn shown(text: &str) -> String {
 
 /// Returns whether there is nothing but printable ASCII, as in nearly all text.
 fn is_plain(text: &str) -> bool {
-    text.bytes().all(|byte| (0x20..0x7f).contains(&byte))
+    // Without an end before the last byte many are compared at once.
+    text.bytes().fold(true, |is_plain, byte| is_plain & (0x20..0x7f).contains(&byte))
+}
+
+/// Returns whether nothing in a text could steer a terminal.
+pub(crate) fn is_harmless(text: &str) -> bool {
+    is_plain(text) || !text.chars().any(is_forbidden)
 }
 
 /// Returns whether `c` may never reach a terminal: C0, C1, DEL, bidi controls, zero-width
@@ -269,6 +275,7 @@ mod tests {
         #[test]
         fn shown_text_has_no_forbidden_character(text in ".*") {
             proptest::prop_assert!(!shown(&text).chars().any(is_forbidden));
+            proptest::prop_assert_eq!(is_harmless(&text), !text.chars().any(is_forbidden));
         }
     }
 }
