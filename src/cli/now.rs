@@ -13,6 +13,7 @@ use crate::observe::ReportSource;
 use crate::present::doing::{self, Prompts};
 use crate::present::lookup::{standing, window_name};
 use crate::present::need::{calm, said, sentence};
+use crate::present::summary::Summary;
 use crate::present::text::outside;
 
 /// The name of the JSON schema.
@@ -90,7 +91,7 @@ fn text(report: &Report, paint: Paint, width: Option<usize>) -> String {
     let needs: String = report.needs.iter().map(says).collect();
     let head = match needs.is_empty() {
         true => {
-            let (_, tone, says) = calm(report);
+            let (_, tone, says) = calm(report, Summary::of(report).working);
             paint.paint(tone, &format!("{says}\n"))
         }
         false => needs,

@@ -1,7 +1,7 @@
 //! Finds things in a report by their key, and the findings about them.
 
 use std::collections::{BTreeSet, HashMap};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use crate::core::model::LeftTree;
 use crate::core::model::claim::ClaimView;
@@ -17,6 +17,7 @@ use crate::core::model::record::location::Location;
 use crate::core::model::report::Report;
 use crate::core::model::window::WindowView;
 use crate::present::left_over;
+use crate::present::summary::Summary;
 use crate::present::text::{outside, safe};
 use crate::present::tone::{Mark, Tone, of_window};
 use crate::present::words;
@@ -26,7 +27,11 @@ use crate::present::words;
 pub(crate) struct Index {
     /// The report itself.
     pub(crate) report: Arc<Report>,
+    /// What that comes to.
+    pub(crate) summary: Summary,
     windows: Order<u32>,
+    /// Where in the report the windows of each machine are, by its name, this one's by none: made when somebody asks.
+    windows_on: OnceLock<HashMap<String, Vec<usize>>>,
     records: Order<u32>,
     claims: Order<u32>,
     claims_of_record: Order<u32>,
@@ -60,7 +65,9 @@ impl Index {
             (0..).zip(&about.subjects).map(move |(subject, _)| (finding, subject))
         }));
         Self {
+            summary: Summary::of(&report),
             windows: Order::of(&report.windows, |window| &window.key),
+            windows_on: OnceLock::new(),
             records: Order::of(&report.records, |record| &record.key),
             claims: Order::of(&report.claims, |claim| &claim.key),
             claims_of_record: Order::of(&report.claims, |claim| &claim.record.key),
@@ -108,6 +115,23 @@ impl Index {
     /// Returns a window that the report shows.
     pub(crate) fn living(&self, key: &Key) -> Option<&WindowView> {
         self.windows.first(&self.report.windows, key, |window| &window.key)
+    }
+
+    /// Returns the windows on the machine of a window.
+    pub(crate) fn neighbours(&self, window: &WindowView) -> impl Iterator<Item = &WindowView> {
+        let on = self.windows_on.get_or_init(|| {
+            let mut on: HashMap<String, Vec<usize>> = HashMap::new();
+            for (at, window) in self.report.windows.iter().enumerate() {
+                let machine = window.key.machine().unwrap_or_default();
+                match on.get_mut(machine) {
+                    Some(windows) => windows.push(at),
+                    None => drop(on.insert(machine.to_owned(), vec![at])),
+                }
+            }
+            on
+        });
+        let machine = window.key.machine().unwrap_or_default();
+        on.get(machine).into_iter().flatten().filter_map(|at| self.report.windows.get(*at))
     }
 
     /// Returns another machine.

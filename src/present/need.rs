@@ -4,7 +4,7 @@ use jiff::Timestamp;
 
 use crate::core::model::LeftOver;
 use crate::core::model::snapshot::unread;
-use crate::core::model::{Code, Key, Left, Need, NeedKind, Report, Topic, TurnState, WindowView};
+use crate::core::model::{Code, Key, Left, Need, NeedKind, Report, Topic};
 use crate::present::doing::{folder, question};
 use crate::present::left_over;
 use crate::present::lookup::window_name;
@@ -134,10 +134,10 @@ pub(crate) fn sentence(said: &Said) -> String {
 }
 
 /// Says that nothing needs a person, and not for certain where something could not be read.
-pub(crate) fn calm(report: &Report) -> (Mark, Tone, String) {
+pub(crate) fn calm(report: &Report, working: usize) -> (Mark, Tone, String) {
     let number = Number::new(report.windows.len(), &report.sources, Topic::Windows);
     let windows = number.words("window");
-    let at_work = match report.windows.iter().filter(|window| works(window)).count() {
+    let at_work = match working {
         0 => "",
         some if some == number.seen && number.seen == 1 => " works",
         some if some == number.seen => " work",
@@ -156,12 +156,6 @@ pub(crate) fn calm(report: &Report) -> (Mark, Tone, String) {
             (Mark::Unknown, Tone::Notice, says + &more)
         }
     }
-}
-
-/// Returns whether a window is in the middle of a turn.
-fn works(window: &WindowView) -> bool {
-    let is_in_turn = window.work.as_ref().is_some_and(|work| work.doing.turn.state == TurnState::Working);
-    is_in_turn || window.activity.as_ref().is_some_and(|activity| activity.raw() == "busy")
 }
 
 /// Says everything that needs a person.

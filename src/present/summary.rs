@@ -2,7 +2,8 @@
 
 use crate::core::model::snapshot::unread;
 use crate::core::model::{
-    Code, Finding, Remedy, Report, Severity, SourceHealth, SourceState, Topic, WindowState,
+    Code, Finding, Remedy, Report, Severity, SourceHealth, SourceState, Topic, TurnState, WindowState,
+    WindowView,
 };
 use crate::present::text::count;
 
@@ -36,6 +37,8 @@ impl Number {
 pub(crate) struct Summary {
     /// Agents whose process lives.
     pub(crate) windows: Number,
+    /// Windows in the middle of a turn.
+    pub(crate) working: usize,
     /// Windows that wait for a person.
     pub(crate) waiting: usize,
     pub(crate) claims: Number,
@@ -65,6 +68,7 @@ impl Summary {
         let (failed, partial): (Vec<_>, Vec<_>) = unread(sources, Topic::All).partition(is_failed);
         Self {
             windows: Number::new(windows.count(), sources, Topic::Windows),
+            working: report.windows.iter().filter(|window| works(window)).count(),
             waiting: report.windows.iter().filter(|window| window.waiting.is_some()).count(),
             claims: Number::new(report.claims.len(), sources, Topic::Records),
             collisions: findings(Severity::Collision),
@@ -96,6 +100,11 @@ impl Summary {
         let waiting = (self.waiting > 0).then(|| self.waits());
         std::iter::once(self.windows.words("window")).chain(claims).chain(waiting).chain(trouble).collect()
     }
+}
+
+fn works(window: &WindowView) -> bool {
+    let is_in_turn = window.work.as_ref().is_some_and(|work| work.doing.turn.state == TurnState::Working);
+    is_in_turn || window.activity.as_ref().is_some_and(|activity| activity.raw() == "busy")
 }
 
 /// Counts the deaths that have left something to release: that is counted as dead claims.

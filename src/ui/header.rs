@@ -73,10 +73,10 @@ fn fitting(state: &State, room: usize) -> Line {
 
 fn parts(state: &State) -> Vec<Part> {
     let name = Part::new(5, "claimtop", Tone::Accent);
-    let Some(report) = state.report() else {
+    let Some(index) = &state.index else {
         return vec![Part { rank: 0, ..name }, Part::new(1, "looking…", Tone::Dim)];
     };
-    let summary = Summary::of(report);
+    let (report, summary) = (&index.report, index.summary);
     let Summary { windows, waiting, claims, dead_claims: dead, collisions, warnings, notes, .. } = summary;
     let mut parts = vec![
         name,
@@ -155,15 +155,15 @@ fn database(state: &State, room: u16, add: &mut impl FnMut(&str, Tone)) {
 
 /// Names the sources in trouble, or counts them where there is no room.
 fn sources(state: &State, room: u16, add: &mut impl FnMut(&str, Tone)) {
-    let Some(report) = state.report() else { return };
-    let troubled: Vec<_> = troubled(report).collect();
+    let Some(index) = &state.index else { return };
+    let troubled: Vec<_> = troubled(&index.report).collect();
     match troubled.as_slice() {
         [] => {}
         [source] if room >= 80 => {
             add(&format!("{} {}", source_name(source), source_state(source.state)), Tone::Warning)
         }
         // The list of problems tells it too.
-        _ if room < 50 && Summary::of(report).collisions > 0 => {}
+        _ if room < 50 && index.summary.collisions > 0 => {}
         more if room < 80 => add(&format!("{} unread", more.len()), Tone::Warning),
         more => add(&format!("{} unread", count(more.len(), "source")), Tone::Warning),
     }

@@ -65,10 +65,10 @@ pub(crate) fn need(index: &Index, need: &Need, now: Timestamp) -> Row {
 }
 
 /// Makes the line below what needs a person: what is not shown of it, or that there is nothing.
-pub(crate) fn note<'a>(report: &Report, hidden: impl Iterator<Item = &'a Key>) -> Row {
-    let banner = match more(report, hidden) {
+pub(crate) fn note<'a>(index: &Index, hidden: impl Iterator<Item = &'a Key>) -> Row {
+    let banner = match more(&index.report, hidden) {
         None => {
-            let (mark, tone, says) = calm(report);
+            let (mark, tone, says) = calm(&index.report, index.summary.working);
             Banner { who: Line::default().then_marked(mark, &format!(" {says}"), tone), ..Banner::default() }
         }
         Some(more) => {

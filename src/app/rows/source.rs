@@ -11,12 +11,12 @@ use crate::app::order::counting;
 use crate::app::view::View;
 use crate::core::history::journal::History;
 use crate::core::history::timeline::Timeline;
-use crate::core::model::{Code, Key, Report, WindowView};
+use crate::core::model::{Code, Key, WindowView};
 use crate::present::lookup::Index;
 
 /// What the rows of a view are made of, as they read at some moment.
 pub(crate) struct Source<'a> {
-    index: &'a Index,
+    pub(crate) index: &'a Index,
     view: View,
     now: Timestamp,
     /// Of the history alone: what was done and observed, the newest first.
@@ -55,10 +55,6 @@ impl<'a> Source<'a> {
         };
         let collisions = matches!(view, View::Now | View::Windows).then(|| Collisions::of(index));
         Self { index, view, now, told, windows, collisions }
-    }
-
-    pub(crate) fn report(&self) -> &'a Report {
-        &self.index.report
     }
 
     pub(crate) fn len(&self) -> usize {

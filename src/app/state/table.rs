@@ -59,7 +59,7 @@ impl State {
         let row = |entry: &row::Entry| source.row(entry.at);
         let is_hidden = |at: &usize| !above.contains(at);
         let hidden = (0..self.table.pinned).filter(is_hidden).filter_map(|at| self.table.rows.get(at));
-        let note = has_note.then(|| now::note(source.report(), hidden.map(|row| &row.key)));
+        let note = has_note.then(|| now::note(source.index, hidden.map(|row| &row.key)));
         let below = entries(below).filter_map(row);
         self.visible = entries(above).filter_map(row).chain(note).chain(below).collect();
     }

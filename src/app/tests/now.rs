@@ -1,8 +1,11 @@
+use std::sync::Arc;
+
 use super::{press, seen, shown};
 use crate::app::msg::Effect;
 use crate::app::rows::now::note;
 use crate::app::testing::{self, key};
 use crate::core::model::{Action, Call, Key, Left, Need, NeedKind, Report, Request, Target, Waiting, Wants};
+use crate::present::lookup::Index;
 
 fn need(name: &str, subject: Key, kind: NeedKind) -> Need {
     Need { key: key(&format!("n-{name}")), subject, kind, since: None }
@@ -72,10 +75,10 @@ fn a_window_in_trouble_names_the_other_and_the_way_out() {
 
 #[test]
 fn what_needs_a_person_and_is_not_shown_is_counted_by_its_kind() {
-    let report = needing();
+    let index = Index::of(Arc::new(needing()));
     let hidden = |keys: &[&str]| {
         let keys: Vec<_> = keys.iter().map(|name| key(name)).collect();
-        note(&report, keys.iter()).line.unwrap().who.plain()
+        note(&index, keys.iter()).line.unwrap().who.plain()
     };
     let whole = "   and 1 more waiting window, 1 collision, 1 dead window: n";
     assert_eq!(hidden(&["n-waits", "n-collision", "n-died"]), whole);

@@ -155,13 +155,8 @@ fn files(page: &mut Page, index: &Index, (window, work): (&WindowView, &Work)) {
     let mut edits: Vec<&Edit> = work.doing.edits.iter().collect();
     edits.sort_by_key(|edit| std::cmp::Reverse(edit.at));
     // A path names another file on another machine.
-    let is_beside = |other: &&WindowView| {
-        !edits.is_empty()
-            && other.work.is_some()
-            && other.key.machine() == window.key.machine()
-            && other.key != window.key
-    };
-    let beside: Vec<&WindowView> = index.report.windows.iter().filter(is_beside).collect();
+    let neighbours = edits.first().into_iter().flat_map(|_| index.neighbours(window));
+    let beside: Vec<&WindowView> = neighbours.filter(|other| other.key != window.key).collect();
     for edit in edits.iter().take(MOST_FILES) {
         let at = edit.at.map_or(String::new(), |at| format!(", {} ago", age::between(page.now(), at)));
         let by = edit.by.as_ref().map_or(String::new(), |by| format!(", by sub-agent {}", outside(Some(by))));
