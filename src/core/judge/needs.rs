@@ -262,12 +262,15 @@ fn died<'a>(remnants: &'a [Remnant<'a>], facts: &Facts<'a>) -> Vec<Need> {
     for remnants in remnants.chunk_by(|one, other| one.whose == other.whose) {
         let Some(Remnant { whose, .. }) = remnants.first() else { continue };
         let work = work.get(whose).copied();
-        // When it was proven dead, if it was watched until then; else it may have been dead for long, and what it
-        // wrote last is its last sign of life.
         let records = remnants.iter().map(|remnant| remnant.record);
-        let last = records.map(|record| record.heartbeat_at.unwrap_or(record.written_at));
-        let watched = world.tombstone_of(whose).filter(|stone| stone.seen_alive_at.is_some());
-        let since = watched.map(|stone| stone.proven_at).or_else(|| last.max());
+        let last = records.map(|record| record.heartbeat_at.unwrap_or(record.written_at)).max();
+        let since = match world.tombstone_of(whose) {
+            Some(stone) if stone.seen_alive_at.is_some() => Some(stone.proven_at),
+            // Nobody watched it, so it may have been dead for long: what it wrote last is its last sign of life.
+            // What was written after that proof was not written by it.
+            Some(stone) => last.map(|last| last.min(stone.proven_at)),
+            None => last,
+        };
         let left_overs = running
             .extract_if(.., |one| remnants.iter().any(|remnant| is_its(remnant.record, one)))
             .collect();
