@@ -155,6 +155,7 @@ fn leave_on_panic() {
                 restore();
                 previous(panic);
             } else {
+                tracing::error!(%panic, "a bug in claimtop");
                 *LAST_PANIC.lock().unwrap_or_else(PoisonError::into_inner) = panic.to_string();
             }
         }));

@@ -1,6 +1,7 @@
 //! The hosts of a fleet's database, as far as a viewer has read of them.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -117,7 +118,11 @@ impl Roster {
         }
         for (host, _) in of {
             let Some(known) = self.hosts.get_mut(host) else { continue };
-            known.read(&by_host.remove(host.as_str()).unwrap_or_default());
+            let told = by_host.remove(host.as_str()).unwrap_or_default();
+            // Whatever one tells must not take the others away, even where it finds an error in who reads it.
+            if catch_unwind(AssertUnwindSafe(|| known.read(&told))).is_err() {
+                known.forget();
+            }
         }
     }
 
@@ -264,6 +269,18 @@ impl Known {
         }
         (self.known, self.look) = (known, look);
         self.tombstones = self.decoder.tombstones().cloned().collect();
+    }
+
+    /// Keeps nothing of what it told, which may be half changed, and does not read it again.
+    fn forget(&mut self) {
+        let why = "it cannot be read because of a bug in claimtop here; please report what it logs with --log-level error".to_owned();
+        let name = std::mem::take(&mut self.name);
+        *self = Self {
+            presence: self.presence,
+            words_left: self.words_left,
+            unread: Some((why, self.row.changed)),
+            ..Self::new(self.row.clone(), name)
+        };
     }
 
     /// Returns how long ago it has beaten.

@@ -4,7 +4,6 @@ mod asking;
 pub(crate) mod signature;
 
 use std::io;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -238,11 +237,7 @@ async fn parts(session: &mut Session, of: &[(String, i64)]) -> Result<Vec<Row>, 
 async fn taken_in(roster: &mut Roster, ready: Option<Told>) {
     let Some((of, rows)) = ready else { return };
     tokio::task::yield_now().await;
-    let read = || roster.parts(&of, rows.iter().filter_map(part).collect());
-    if catch_unwind(AssertUnwindSafe(read)).is_err() {
-        // It has said so; all is read anew then.
-        *roster = Roster::default();
-    }
+    roster.parts(&of, rows.iter().filter_map(part).collect());
 }
 
 fn head(row: &Row) -> Option<(ReadAt, Vec<HostRow>)> {

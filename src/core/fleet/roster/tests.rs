@@ -113,6 +113,29 @@ fn what_cannot_be_read_leaves_what_was_told_before_and_nothing_of_it_alive() {
 }
 
 #[test]
+fn a_host_that_fails_who_reads_it_takes_no_other_away() {
+    let mut roster = Roster::beside(vec!["devbox".to_owned()]);
+    roster.hosts(vec![named("h1", "web"), named("h2", "devbox")], true, at(10, 1_000_000));
+    let tell = |roster: &mut Roster, sequence: i64| {
+        roster.wanted().iter().for_each(|(host, _)| told(roster, host, sequence));
+    };
+    tell(&mut roster, 1);
+    let states = |roster: &Roster| machines(roster, 10).into_iter().map(|(name, state, _)| (name, state));
+    let before: Vec<_> = states(&roster).collect();
+    assert!(before.iter().all(|(_, state)| *state == MachineState::Live), "{before:?}");
+    roster.hosts.get_mut("h1").unwrap().forget();
+    assert_eq!(roster.wanted(), []);
+    let names = || before.iter().map(|(name, _)| name.clone());
+    let expected = [MachineState::Unreached, MachineState::Live];
+    assert_eq!(states(&roster).collect::<Vec<_>>(), names().zip(expected).collect::<Vec<_>>());
+    // It tells something else.
+    roster.hosts(vec![HostRow { changed: 2, ..named("h1", "web") }], false, at(10, 1_000_000));
+    assert_eq!(roster.wanted(), [("h1".to_owned(), 0)]);
+    tell(&mut roster, 2);
+    assert_eq!(states(&roster).collect::<Vec<_>>(), before);
+}
+
+#[test]
 fn that_a_host_stays_silent_is_no_news() {
     let mut roster = Roster::default();
     roster.hosts(vec![row("h1", 3)], true, at(10, 1_000_000));
