@@ -54,10 +54,16 @@ impl World {
     }
 
     fn start_agent(&self) -> Child {
+        self.start_agent_in("home")
+    }
+
+    fn start_agent_in(&self, folder: &str) -> Child {
+        let folder = self.path(folder);
+        std::fs::create_dir_all(&folder).unwrap();
         Command::new(self.agent())
             .arg("600")
             .stdin(Stdio::null())
-            .current_dir(self.path("home"))
+            .current_dir(folder)
             .env("HOME", self.path("home"))
             .spawn()
             .unwrap()
@@ -171,17 +177,27 @@ fn wait_for_zombie(pid: u32) {
 #[test]
 fn a_window_that_dies_before_ones_eyes_stays_until_it_is_acknowledged_or_resumed() {
     let world = World::new();
-    let (mut plain, mut named) = (world.start_agent(), world.start_agent());
+    let (mut plain, mut named) = (world.start_agent_in("vanishing"), world.start_agent());
+    let mut stranger = world.start_agent_in("stranger");
     world.register(named.id(), start_ticks(named.id()));
     let mut screen = world.screen(120, 30);
     screen.wait_for("alpha");
-    plain.kill().unwrap();
-    plain.wait().unwrap();
+    for agent in [&mut stranger, &mut plain] {
+        agent.kill().unwrap();
+        agent.wait().unwrap();
+    }
+    // Agents of others come and go beside these: the filter leaves them aside.
+    screen.press("/vanishing\r");
+    screen.wait_until("its death alone", |screen| {
+        screen.shows("vanishing (claude-code) died") && !screen.shows("stranger (claude-code) died")
+    });
     screen.wait_for("left nothing");
     screen.press("g");
     screen.wait_for("a seen");
     screen.press("a");
-    screen.wait_until("no death", |screen| !screen.shows("left nothing"));
+    screen.wait_for("Nothing here matches vanishing");
+    screen.press("\u{1b}/alpha\r");
+    screen.wait_until("it alone", |screen| screen.shows("alpha") && !screen.shows("stranger"));
     named.kill().unwrap();
     named.wait().unwrap();
     screen.wait_for("alpha died");
@@ -190,7 +206,7 @@ fn a_window_that_dies_before_ones_eyes_stays_until_it_is_acknowledged_or_resumed
     screen.wait_for(&format!("claude --resume {SESSION}"));
     let mut again = world.start_agent();
     world.register(again.id(), start_ticks(again.id()));
-    screen.wait_until("no death", |screen| !screen.shows("died") && screen.shows("alpha"));
+    screen.wait_until("no death", |screen| !screen.shows("alpha died") && screen.shows("● running  alpha"));
     assert_eq!(screen.end(), 0);
     again.kill().unwrap();
     again.wait().unwrap();
