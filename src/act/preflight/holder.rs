@@ -26,7 +26,7 @@ impl Holder {
             state: record.verdict.state,
             reason: record.verdict.reason,
             testimony: record.witness().map(|fact| format!("{}: {}", fact.source, fact.value)),
-            lives_on: record.lives_on.clone(),
+            lives_on: record.lives_on.as_deref().cloned(),
         }
     }
 
@@ -34,11 +34,11 @@ impl Holder {
     pub(crate) fn is_still(&self, record: &RecordView) -> Result<(), ActionError> {
         let before = certainty(self.state, self.lives_on.as_ref());
         let state = record.verdict.state;
-        if certainty(state, record.lives_on.as_ref()) <= before {
+        if certainty(state, record.lives_on.as_deref()) <= before {
             return Ok(());
         }
         let now = format!("its holder is {state:?} by now").to_lowercase();
-        Err(ActionError::Changed(record.lives_on.as_ref().map_or(now, FarSession::words)))
+        Err(ActionError::Changed(record.lives_on.as_deref().map_or(now, FarSession::words)))
     }
 }
 

@@ -25,7 +25,7 @@ pub(crate) fn hand_over(all: &mut Report, machines: &[FarMachine]) {
         let Some(window) = resumed.get(&record.key) else { continue };
         let record = Arc::make_mut(record);
         match window.far_session() {
-            Some(session) => record.lives_on = Some(session),
+            Some(session) => record.lives_on = Some(Box::new(session)),
             None => record.lives_in = Some(window.view.pid),
         }
         changed.insert(record.key.clone(), Arc::new(record.clone()));

@@ -59,9 +59,10 @@ pub struct RecordView {
     pub window_pid: Option<u32>,
     /// The PID that is certain to run its session by now, where its own holder is dead.
     pub lives_in: Option<u32>,
-    /// Where another machine runs its session, where its own holder is dead. No machine tells this of another one.
+    /// Where another machine runs its session, where its own holder is dead, which few have. No machine tells this of
+    /// another one.
     #[serde(skip)]
-    pub lives_on: Option<FarSession>,
+    pub lives_on: Option<Box<FarSession>>,
 }
 
 /// Where another machine runs the session of a holder that is dead.
@@ -128,7 +129,7 @@ impl RecordView {
 
     /// Returns where another machine runs its session at this moment.
     pub fn runs_elsewhere(&self) -> Option<&FarSession> {
-        self.lives_on.as_ref().filter(|session| session.is_heard)
+        self.lives_on.as_deref().filter(|session| session.is_heard)
     }
 
     /// Returns what another machine's witness knows of its holder, where the verdict rests on that.
