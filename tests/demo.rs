@@ -379,7 +379,8 @@ fn the_guards_play_is_held_by_real_windows_and_hooks() {
         "refused once: claimtop held this up once: `git add -A` would reach",
         "so it is meant: (the guard says nothing)",
         "with the result its model reads: claimtop: the window `cart`",
-        "cart ↔ checkout: both edit pay.rs, same tree; checkout was told 0 s ago that cart edits src/pay.rs",
+        "cart ↔ checkout: both edit pay.rs, same tree; checkout was told ",
+        " s ago that cart edits src/pay.rs",
     ];
     let mut rest = flat.as_str();
     for step in steps {
