@@ -85,12 +85,13 @@ fn command(index: &Index, finding: &Finding) -> Option<String> {
     Some(format!("claimtop {verb} {} --dry-run", quoted(&name(index, thing))))
 }
 
-/// Returns the name by which commands take a thing: its path, which is only its own, else its key.
+/// Returns the name by which commands take a thing: its path, which is only its own, else its key. A path is that of a
+/// file of this machine, so a thing of another one goes by its key.
 fn name(index: &Index, key: &Key) -> String {
     let record = index.record(key).and_then(|record| record.location.path()).map(Untrusted::from_path);
     let broken = || index.report.broken.iter().find(|broken| broken.key == *key);
     let path = record.or_else(|| Some(broken()?.path.text().clone()));
-    let path = path.filter(|path| path.shown() == path.raw());
+    let path = path.filter(|path| path.shown() == path.raw() && key.machine().is_none());
     path.map_or_else(|| key.to_string(), |path| path.raw().to_owned())
 }
 
@@ -124,5 +125,22 @@ mod tests {
         assert!(keys.iter().all(|key| !told.contains(key.as_str())), "{told}");
         assert!(told.contains("cart api 4711, cart tests 4890"), "{told}");
         assert!(told.contains("claimtop release "), "{told}");
+    }
+
+    #[test]
+    fn a_thing_of_another_machine_goes_by_its_key() {
+        let mut report = busy();
+        for record in &mut report.records {
+            let record = Arc::make_mut(record);
+            record.key = record.key.on("far");
+        }
+        for finding in &mut report.findings {
+            let finding = Arc::make_mut(finding);
+            finding.subjects = finding.subjects.iter().map(|key| key.on("far")).collect();
+        }
+        let (told, _) = diagnosed(report);
+        let commands: Vec<&str> = told.lines().filter(|line| line.contains("claimtop ")).collect();
+        assert!(!commands.is_empty(), "{told}");
+        assert!(commands.iter().all(|command| command.contains("@far")), "{commands:?}");
     }
 }
