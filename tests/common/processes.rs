@@ -53,6 +53,7 @@ impl WorldFile {
                 cwd: spec.cwd.as_deref().map(Untrusted::from),
                 ns_pids,
                 has_other_clock: spec.other_clock,
+                has_unread_clock: spec.unread_clock,
                 homes: spec
                     .home
                     .as_deref()

@@ -99,6 +99,9 @@ pub(super) struct ProcessSpec {
     pub(super) exited: Option<bool>,
     #[serde(default)]
     pub(super) other_clock: bool,
+    /// It may count in another time namespace: that cannot be read.
+    #[serde(default)]
+    pub(super) unread_clock: bool,
     /// It is a thread of the kernel.
     #[serde(default)]
     pub(super) kernels: bool,

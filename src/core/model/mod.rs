@@ -90,6 +90,7 @@ pub use self::record::detail::{
 };
 pub use self::record::domain::Domain;
 pub use self::record::format::Format;
+pub(crate) use self::record::holder::stated_start;
 pub use self::record::holder::{Binding, Holder, HolderNames, Role, StatedPid};
 pub use self::record::kind::{Generation, RecordKind};
 pub use self::record::lease::{Deletion, Expiry, Sign, SignOfLife, Spares};

@@ -107,7 +107,8 @@ impl Process {
     /// it; `None` where the numbers differ and may count in different time namespaces, which only
     /// a closer look tells.
     pub(crate) fn has_start(&self, ticks: u64) -> Option<bool> {
-        let has_other_clock = self.details.as_ref().is_none_or(|details| details.has_other_clock);
+        let may_have = |details: &Details| details.has_other_clock || details.has_unread_clock;
+        let has_other_clock = self.details.as_ref().is_none_or(may_have);
         let is_same = self.id.start_ticks == ticks;
         (is_same || !has_other_clock).then_some(is_same)
     }
@@ -131,6 +132,9 @@ pub struct Details {
     /// of all processes by other numbers (time_namespaces(7)).
     #[serde(default)]
     pub has_other_clock: bool,
+    /// Whether it may live in another one, as that could not be read.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub has_unread_clock: bool,
     /// The folders of homes that it may keep records in, as it reaches them itself, also those that
     /// have other names for it; `None` where that is not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -7,7 +7,7 @@
 use crate::core::model::context::is_valid_id;
 use crate::core::model::{
     BackgroundSession, Binding, BrokenFile, ClaudeCode, FileImage, Format, Holder, ProcessId, Record,
-    RecordDetail, RecordKind, ResourceKind, Role, Untrusted,
+    RecordDetail, RecordKind, ResourceKind, Role, Untrusted, stated_start,
 };
 use crate::format::claude_code::stated::{claim, holder};
 use crate::format::json::{self, Object};
@@ -70,7 +70,7 @@ pub(super) fn roster(file: &FileImage, reading: &Reading<'_>) -> Result<Record, 
 fn background(worker: &Object<'_>) -> Option<BackgroundSession> {
     let process = |pid: &str, start: &str| {
         let pid = worker.pid(pid, false)?.valid()?;
-        Some(ProcessId { pid, start_ticks: worker.str(start)?.parse().ok()? })
+        Some(ProcessId { pid, start_ticks: stated_start(worker.str(start)?)? })
     };
     let id = |text: &str| Some(Untrusted::from(text)).filter(|id| is_valid_id(id.raw()));
     let dispatch = worker.object("dispatch")?;

@@ -4,9 +4,11 @@ use jiff::civil::DateTime;
 
 use crate::core::model::{
     Binding, Domain, Holder, HolderNames, Platform, Record, ResourceKind, Role, StatedClaim, Untrusted,
+    stated_start,
 };
 use crate::format::json::Object;
 use crate::format::reading::Reading;
+use crate::format::value::Value;
 
 pub(crate) fn holder(
     object: &Object<'_>,
@@ -17,7 +19,7 @@ pub(crate) fn holder(
     let pid = object.pid("pid", false)?;
     let mut holder = Holder::new(pid, role, binding);
     let start = Start::of(object.str("procStart"));
-    let stated = object.str("pidDomain").map(Domain::parse);
+    let stated = object.get("pidDomain").and_then(domain);
     let domain = stated.or_else(|| start.domain(reading.host.platform));
     // A number counts ticks of Linux alone.
     let is_darwins = domain == Some(Domain::Darwin);
@@ -25,6 +27,15 @@ pub(crate) fn holder(
     let local_start = start.local.filter(|_| is_darwins);
     holder.names = HolderNames { domain, local_start, ..Default::default() }.kept();
     Some(holder)
+}
+
+/// Reads where a PID counts; what is not told in words is of a form that is not known.
+fn domain(stated: &Value<'_>) -> Option<Domain> {
+    match stated {
+        Value::Null => None,
+        Value::String(text) => Some(Domain::parse(text)),
+        Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => Some(Domain::Other),
+    }
 }
 
 /// The start of a process: on Linux the raw ticks as text, on macOS the words of `ps -o lstart=`.
@@ -39,7 +50,7 @@ impl Start {
     fn of(text: Option<&str>) -> Self {
         let Some(text) = text.map(str::trim) else { return Self::default() };
         let is_words = text.contains(':') && text.contains(' ');
-        Self { ticks: text.parse().ok(), local: local(text).filter(|_| is_words), is_words }
+        Self { ticks: stated_start(text), local: local(text).filter(|_| is_words), is_words }
     }
 
     /// Returns where a PID counts whose record does not say it: words are a Mac's, and a number that lies on a

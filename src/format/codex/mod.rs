@@ -78,7 +78,7 @@ fn daemon(file: &FileImage, reading: &Reading<'_>) -> Result<Record, BrokenFile>
         let identity = object.object("processIdentity");
         let mut holder = Holder::new(pid, Role::Daemon, Binding::Owner);
         let start = identity.and_then(|identity| identity.int("startTicks"));
-        holder.start_ticks = start.and_then(|ticks| u64::try_from(ticks).ok());
+        holder.start_ticks = start.and_then(|ticks| u64::try_from(ticks).ok()).filter(|ticks| *ticks != 0);
         let boot_id = identity.and_then(|identity| identity.text("bootId"));
         holder.names = HolderNames { boot_id, ..Default::default() }.kept();
         holder

@@ -5,7 +5,7 @@ use jiff::Timestamp;
 use crate::core::model::context::is_valid_id;
 use crate::core::model::{
     Binding, BrokenFile, Code, Definition, Described, Expiry, Field, FileImage, Format, Holder, HolderNames,
-    Problem, Record, RecordKind, ResourceKind, StatedClaim, StatedPid, Syntax, Untrusted,
+    Problem, Record, RecordKind, ResourceKind, StatedClaim, StatedPid, Syntax, Untrusted, stated_start,
 };
 use crate::format::json::{self, Object, Value};
 use crate::format::reading::{Parsed, Reading};
@@ -119,7 +119,7 @@ fn holder(facts: &Facts<'_>) -> Option<Holder> {
         Err(_) => StatedPid::Bad(crate::format::excerpt::excerpt(&text, 40)),
     })?;
     let mut holder = Holder::new(pid, facts.definition.role, Binding::File);
-    holder.start_ticks = facts.text(Field::StartTicks).and_then(|ticks| ticks.parse().ok());
+    holder.start_ticks = facts.text(Field::StartTicks).and_then(|ticks| stated_start(&ticks));
     let (boot_id, host) = (facts.exact(Field::BootId), facts.exact(Field::Host));
     holder.names = HolderNames { boot_id, host, ..Default::default() }.kept();
     Some(holder)

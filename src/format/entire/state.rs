@@ -5,7 +5,7 @@ use crate::core::model::context::is_valid_id;
 use crate::core::model::{
     Binding, BrokenFile, Code, Deletion, Entire, Expiry, FileImage, Format, Generation, Holder, HolderNames,
     NamedTexts, Problem, Record, RecordDetail, RecordKind, ResourceKind, Role, Spares, StatedClaim,
-    Untrusted,
+    Untrusted, stated_start,
 };
 use crate::format::json::{self, Object};
 use crate::format::reading::Reading;
@@ -113,7 +113,7 @@ fn holder(object: &Object<'_>) -> Option<Holder> {
         return Some(Holder::new(object.pid("agent_pid", false)?, Role::Agent, Binding::File));
     };
     let mut holder = Holder::new(owner.pid("pid", false)?, Role::Agent, Binding::Owner);
-    holder.start_ticks = owner.str("start").and_then(|start| start.parse().ok());
+    holder.start_ticks = owner.str("start").and_then(stated_start);
     let (boot_id, host, name) = (owner.text("boot"), owner.text("host"), owner.text("name"));
     holder.names = HolderNames { boot_id, host, name, ..Default::default() }.kept();
     Some(holder)

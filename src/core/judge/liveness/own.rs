@@ -2,7 +2,7 @@
 
 use jiff::civil::DateTime;
 
-use crate::core::judge::liveness::absent::{absent, gone, named_elsewhere};
+use crate::core::judge::liveness::absent::{absent, gone, is_before_boot, named_elsewhere};
 use crate::core::judge::liveness::answer::{Answer, Trail, alive, unknown};
 use crate::core::judge::liveness::machine::elsewhere;
 use crate::core::judge::liveness::reach::is_of_other_user;
@@ -98,12 +98,7 @@ pub(crate) fn present(
         Some(start) => {
             let words = || world.snapshot.host.start_words(start);
             trail.add("recorded start", holder.local_start().map_or_else(words, in_local_time), "record");
-            let Some(is_same) = process.has_start(start) else {
-                trail.add(
-                    "other clock",
-                    "the process counts in another time namespace",
-                    "/proc/<pid>/ns/time",
-                );
+            let Some(is_same) = has_start(record, process, start, world, trail) else {
                 return unknown(Reason::OtherNamespace);
             };
             if !is_same && process.id.pid != pid {
@@ -151,6 +146,36 @@ pub(crate) fn present(
         trail.add("window", format!("{} {}", window.agent, window.process.id.pid), "parent chain");
     }
     alive(Reason::ProcessPresent)
+}
+
+/// Returns whether a process has the start that a record states; `None` where another time namespace may tell it by
+/// another number. Where that cannot be read, no thread of the kernel, no process of another user that is no agent, and
+/// none that a boot lies between is the holder by another number.
+fn has_start(
+    record: &Record,
+    process: &Process,
+    start: u64,
+    world: &World<'_>,
+    trail: &mut Trail,
+) -> Option<bool> {
+    let has_start = process.has_start(start);
+    if has_start.is_some() {
+        return has_start;
+    }
+    let Some(details) = process.details.as_ref().filter(|details| details.has_unread_clock) else {
+        trail.add("other clock", "the process counts in another time namespace", "/proc/<pid>/ns/time");
+        return None;
+    };
+    if details.is_kernels || is_before_boot(record, world, trail) {
+        return Some(false);
+    }
+    if is_of_other_user(record, process, world) && !world.may_be_agents(process) {
+        trail.add("user", "the process belongs to another user than the record", "/proc/<pid>/status");
+        return Some(false);
+    }
+    let value = "the process may count in another time namespace: that may not be read";
+    trail.add("other clock", value, "/proc/<pid>/ns/time");
+    None
 }
 
 /// Judges a PID that is one of the kernel's threads by now: whoever had it is gone where the thread

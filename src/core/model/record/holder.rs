@@ -170,6 +170,12 @@ impl From<Holder> for HolderParts {
     }
 }
 
+/// Reads the start of a process in ticks, as `/proc/<pid>/stat` tells it (proc(5)). What emulates Linux may tell each
+/// program 0 for its own start, at which none started: it says nothing.
+pub(crate) fn stated_start(text: &str) -> Option<u64> {
+    text.parse().ok().filter(|ticks| *ticks != 0)
+}
+
 impl Holder {
     /// Returns a holder of which only PID, role and binding are stored.
     pub fn new(pid: StatedPid, role: Role, binding: Binding) -> Self {

@@ -112,6 +112,7 @@ fn details(process: &sysinfo::Process) -> Details {
         cwd: process.cwd().map(Untrusted::from_path),
         ns_pids: vec![process.pid().as_u32()],
         has_other_clock: false,
+        has_unread_clock: false,
         ..Details::default()
     }
 }

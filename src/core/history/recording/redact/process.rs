@@ -36,6 +36,7 @@ impl Redactor {
             cwd,
             ns_pids: _,
             has_other_clock: _,
+            has_unread_clock: _,
             homes: _,
             has_certain_homes: _,
             is_kernels: _,

@@ -28,8 +28,9 @@ pub(crate) fn read(folder: &OwnedFd, kept: Option<Details>) -> Details {
         Some(kept) => kept,
         None => {
             let (uid, ns_pids) = user_and_pids(folder);
-            let (has_other_clock, env) = (has_other_clock(folder), environment(folder, "environ"));
-            Details { exe, argv, uid, ns_pids, has_other_clock, env, ..Details::default() }
+            let (clock, env) = (clock(folder), environment(folder, "environ"));
+            let (has_other_clock, has_unread_clock) = (clock == Clock::Other, clock == Clock::Unread);
+            Details { exe, argv, uid, ns_pids, has_other_clock, has_unread_clock, env, ..Details::default() }
         }
     };
     Details { cwd: cwd(folder, "cwd"), ..lasting }
@@ -38,8 +39,8 @@ pub(crate) fn read(folder: &OwnedFd, kept: Option<Details>) -> Details {
 /// Returns what is left of a zombie's details (proc(5)): whose it was, and where its numbers count.
 /// Neither changes any more, so nothing is read.
 pub(crate) fn left_of(known: Details) -> Details {
-    let Details { uid, ns_pids, has_other_clock, .. } = known;
-    Details { uid, ns_pids, has_other_clock, ..Details::default() }
+    let Details { uid, ns_pids, has_other_clock, has_unread_clock, .. } = known;
+    Details { uid, ns_pids, has_other_clock, has_unread_clock, ..Details::default() }
 }
 
 /// Reads the working directory.
@@ -48,19 +49,24 @@ pub(crate) fn cwd(at: BorrowedFd<'_>, path: &str) -> Option<Untrusted> {
     Some(Untrusted::from_bytes(target.as_bytes()))
 }
 
-/// The inode of the machine's first time namespace, fixed by the kernel (`PROC_TIME_INIT_INO` of
-/// `linux/proc_ns.h`), as `/proc/<pid>/ns/time` names it.
-const FIRST_CLOCK: &[u8] = b"time:[4026531834]";
+/// Where a process counts its time, beside this one.
+#[derive(Clone, Copy, PartialEq)]
+enum Clock {
+    Same,
+    Other,
+    /// It may not be read: by the program's own wish, by another user, or without the right to trace (ptrace(2)).
+    Unread,
+}
 
-/// Returns whether a process is in another time namespace than this one. Where that may not be
-/// read, whoever is in the machine's first takes it to be there as well.
-fn has_other_clock(folder: BorrowedFd<'_>) -> bool {
+/// Returns in which time namespace a process is, beside this one. A kernel without them has one for all.
+fn clock(folder: BorrowedFd<'_>) -> Clock {
     static OWN: OnceLock<Option<CString>> = OnceLock::new();
     let own = OWN.get_or_init(|| readlinkat(CWD, "/proc/self/ns/time", Vec::new()).ok());
-    let Some(own) = own else { return false };
+    let Some(own) = own else { return Clock::Same };
     match readlinkat(folder, "ns/time", Vec::new()) {
-        Ok(theirs) => theirs != *own,
-        Err(_) => own.as_bytes() != FIRST_CLOCK,
+        Ok(theirs) if theirs == *own => Clock::Same,
+        Ok(_) => Clock::Other,
+        Err(_) => Clock::Unread,
     }
 }
 
