@@ -166,7 +166,7 @@ fn has_start(
         trail.add("other clock", "the process counts in another time namespace", "/proc/<pid>/ns/time");
         return None;
     };
-    if details.is_kernels || is_before_boot(record, world, trail) {
+    if details.is_kernels || is_before_boot(record, world, &mut Trail::default()) {
         return Some(false);
     }
     if is_of_other_user(record, process, world) && !world.may_be_agents(process) {
