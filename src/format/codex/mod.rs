@@ -11,7 +11,7 @@ use crate::core::model::context::is_valid_id;
 use crate::core::model::file::FileImage;
 use crate::core::model::record::Record;
 use crate::core::model::record::format::Format;
-use crate::core::model::record::holder::{Binding, Holder, HolderNames, Role};
+use crate::core::model::record::holder::{Binding, Holder, HolderNames, Role, is_start};
 use crate::core::model::record::kind::RecordKind;
 use crate::core::model::snapshot::BrokenFile;
 use crate::core::model::text::is_uuid;
@@ -78,7 +78,7 @@ fn daemon(file: &FileImage, reading: &Reading<'_>) -> Result<Record, BrokenFile>
         let identity = object.object("processIdentity");
         let mut holder = Holder::new(pid, Role::Daemon, Binding::Owner);
         let start = identity.and_then(|identity| identity.int("startTicks"));
-        holder.start_ticks = start.and_then(|ticks| u64::try_from(ticks).ok()).filter(|ticks| *ticks != 0);
+        holder.start_ticks = start.and_then(|ticks| u64::try_from(ticks).ok()).filter(is_start);
         let boot_id = identity.and_then(|identity| identity.text("bootId"));
         holder.names = HolderNames { boot_id, ..Default::default() }.kept();
         holder

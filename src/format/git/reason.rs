@@ -18,16 +18,16 @@ pub(super) struct Stated {
 pub(super) fn parse(reason: &str) -> Stated {
     let words: Vec<&str> =
         reason.split(|c: char| c.is_whitespace() || "()=:,;".contains(c)).filter(|w| !w.is_empty()).collect();
-    let number = |name: &str| {
+    let after = |name: &str| {
         let at = words.iter().position(|word| word.eq_ignore_ascii_case(name))?;
         Some(*words.get(at + 1)?)
     };
     let session = words.iter().find(|word| is_uuid(word) && is_valid_id(word));
-    let holder = number("pid").and_then(|pid| pid.parse::<u64>().ok()).map(|pid| {
+    let holder = after("pid").and_then(|pid| pid.parse::<u64>().ok()).map(|pid| {
         let is_claudes = words.first() == Some(&"claude");
         // Who else writes a PID may well be a script that was gone a moment later.
         let role = if is_claudes { Role::Agent } else { Role::Unknown };
-        let start_ticks = number("start").filter(|_| is_claudes).and_then(stated_start);
+        let start_ticks = after("start").filter(|_| is_claudes).and_then(stated_start);
         Holder { start_ticks, ..Holder::new(StatedPid::from_number(pid.into()), role, Binding::Owner) }
     });
     Stated { holder, session: session.map(|id| Untrusted::from(*id)) }

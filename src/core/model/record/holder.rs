@@ -170,10 +170,16 @@ impl From<Holder> for HolderParts {
     }
 }
 
-/// Reads the start of a process in ticks, as `/proc/<pid>/stat` tells it (proc(5)). What emulates Linux may tell each
-/// program 0 for its own start, at which none started: it says nothing.
+/// Reads the start of a process in ticks, as `/proc/<pid>/stat` tells it (proc(5)).
 pub(crate) fn stated_start(text: &str) -> Option<u64> {
-    text.parse().ok().filter(|ticks| *ticks != 0)
+    text.parse().ok().filter(is_start)
+}
+
+/// Returns whether a process can have started at a tick. What emulates Linux may tell each program 0 for its own start,
+/// at which none started: it says nothing.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "it filters options")]
+pub(crate) fn is_start(ticks: &u64) -> bool {
+    *ticks != 0
 }
 
 impl Holder {
