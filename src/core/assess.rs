@@ -200,7 +200,9 @@ fn lent_verdicts(records: &[Judged], world: &World<'_>) -> Vec<(usize, (Verdict,
         let verdict = if written_at > owner.record.written_at {
             let session_id = companion.record.session_id.clone();
             let ownership = Ownership { medium: companion.record.medium(), ..owner.record.ownership };
-            judge(&Record { written_at, ownership, session_id, ..(*owner.record).clone() }, world)
+            let changed_at = companion.record.changed_at;
+            let owner = (*owner.record).clone();
+            judge(&Record { written_at, changed_at, ownership, session_id, ..owner }, world)
         } else {
             owner.verdict.clone()
         };

@@ -23,11 +23,18 @@ use crate::format::reading::Reading;
 /// How long a temporary file may be a write in flight: 60 s.
 pub(super) const IN_FLIGHT_FOR: SignedDuration = SignedDuration::from_secs(60);
 
+/// How much later than the last write a change of the inode says more than that: less than what clocks are allowed to
+/// be apart. Whoever writes a file and renames it does both within that.
+const WELL_AFTER: SignedDuration = SignedDuration::from_secs(1);
+
 /// Starts a record of the current generation that has nothing but its file.
 pub(super) fn record(format: Format, kind: RecordKind, file: &FileImage, reading: &Reading<'_>) -> Record {
     // An unknown age counts as none: an old one could make a younger process look reborn.
     let written_at = file.meta.map_or(reading.now, |meta| meta.modified_at);
-    Record::blank((format, kind), Location::File(file.path.clone()), file.ownership(), written_at)
+    let changed_at = file.meta.map(|meta| meta.changed_at);
+    let changed_at = changed_at.filter(|at| at.duration_since(written_at) >= WELL_AFTER);
+    let location = Location::File(file.path.clone());
+    Record { changed_at, ..Record::blank((format, kind), location, file.ownership(), written_at) }
 }
 
 /// Starts a record of the current generation that has nothing but its row.

@@ -8,6 +8,7 @@ use jiff::Timestamp;
 use crate::core::judge::agent::Signatures;
 use crate::core::judge::binding::index::Bindings;
 use crate::core::judge::possible_agent::{PossibleAgent, possible_agents, unplaced};
+use crate::core::judge::stand_in::is_played;
 use crate::core::judge::times::is_after;
 use crate::core::judge::window::{Window, windows};
 use crate::core::model::home::folder_of;
@@ -159,9 +160,16 @@ impl<'a> World<'a> {
         }
     }
 
-    /// Returns whether a process started after a record was last written, beyond doubt.
+    /// Returns how a process's start stands to the last moment at which a record may have been put where it is.
+    /// Claimtop's own demo dates its files back: among those who play there, their last write is that moment.
+    pub(crate) fn birth(&self, process: &Process, record: &Record) -> Born {
+        let put_at = if is_played(process) { record.written_at } else { record.touched_at() };
+        self.born(process, (put_at, record.medium()))
+    }
+
+    /// Returns whether a process started after a record was last written, and put where it is, beyond doubt.
     pub(crate) fn is_younger(&self, process: &Process, record: &Record) -> bool {
-        self.born(process, (record.written_at, record.medium())) == Born::After
+        self.birth(process, record) == Born::After
     }
 
     /// Returns whether `process` started after `moment`, beyond doubt.

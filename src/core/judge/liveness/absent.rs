@@ -179,7 +179,7 @@ fn was_seen_as_agent(record: &Record, pid: u32, world: &World<'_>, trail: &mut T
         started.is_some_and(|started| at.duration_since(started) >= TICKS + doubt)
     };
     let was_there = |start: u64, last_at: Timestamp| {
-        is_after(start, record.written_at) && last_at.duration_since(record.written_at) >= doubt
+        is_after(start, record.written_at) && last_at.duration_since(record.touched_at()) >= doubt
     };
     let is_its_own = |start: u64| record.started_at.is_none_or(|began| is_after(start, began));
     let by_us = world.seen(pid).iter().find(|agent| {

@@ -14,7 +14,7 @@ use crate::core::judge::liveness::reach::is_of_other_user;
 use crate::core::judge::liveness::session::by_session;
 use crate::core::judge::liveness::steps::{by_note, spared};
 use crate::core::judge::possible_agent::PossibleAgent;
-use crate::core::judge::world::{Born, World};
+use crate::core::judge::world::World;
 use crate::core::model::process::has_exited;
 use crate::core::model::{GitLock, Process, Reason, Record, VerdictState};
 
@@ -79,10 +79,7 @@ fn by_users(record: &Record, world: &World<'_>, trail: &mut Trail) -> Option<Ans
 fn could_make(pid: u32, record: &Record, world: &World<'_>) -> bool {
     let table = &world.snapshot.processes;
     match table.get(pid) {
-        Some(process) => {
-            let born = world.born(process, (record.written_at, record.medium()));
-            !has_exited(process) && !is_harmless(process) && born != Born::After
-        }
+        Some(process) => !has_exited(process) && !is_harmless(process) && !world.is_younger(process, record),
         None => table.listed.contains(&pid),
     }
 }

@@ -223,7 +223,15 @@ fn born_beside(
 
 /// Returns how the start of the PID's process stands to the record's last write.
 fn born(record: &Record, process: &Process, world: &World<'_>, trail: &mut Trail) -> Born {
-    let born = world.born(process, (record.written_at, record.medium()));
+    let born = world.birth(process, record);
+    let by_write = world.born(process, (record.written_at, record.medium()));
+    if let (Born::Before, Born::After, Some(changed_at)) = (born, by_write, record.changed_at) {
+        trail.add(
+            "last change",
+            format!("{changed_at}, after the last write: a copy can keep the time of that"),
+            "inode",
+        );
+    }
     if born != Born::Before {
         let started = world.snapshot.host.wall_clock(process.id.start_ticks);
         let started = started.map_or_else(|| "after now".to_owned(), |at| at.to_string());

@@ -53,6 +53,10 @@ pub struct Record {
     pub heartbeat_at: Option<Timestamp>,
     /// When the file was last written.
     pub written_at: Timestamp,
+    /// When the file's inode last changed, where that is well after it was last written: a copy can keep the time of
+    /// the last write, and whoever made it then is younger than that (inode(7)).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub changed_at: Option<Timestamp>,
     /// What else keeps it alive, each for a time.
     #[serde(default)]
     pub signs: Vec<Sign>,
@@ -105,6 +109,7 @@ impl Record {
             started_at: None,
             heartbeat_at: None,
             written_at,
+            changed_at: None,
             signs: Vec::new(),
             expiry: None,
             deletion: None,
@@ -124,6 +129,11 @@ impl Record {
     /// Names it for as long as its file or row has its name.
     pub fn key(&self) -> Key {
         Key::derive(KeyKind::Record, &[self.format.name(), self.location.text().raw()])
+    }
+
+    /// Returns the last moment at which somebody may have put it there: nobody younger did.
+    pub(crate) fn touched_at(&self) -> Timestamp {
+        self.changed_at.map_or(self.written_at, |changed_at| changed_at.max(self.written_at))
     }
 
     /// Returns on what kind of file system it lies.

@@ -27,6 +27,7 @@ impl Redactor {
             started_at: _,
             heartbeat_at: _,
             written_at: _,
+            changed_at: _,
             signs: _,
             expiry: _,
             deletion: _,
