@@ -11,7 +11,7 @@ use super::outcome::{GuardOutcome, Said};
 use crate::act::ledger;
 use crate::cli::settings::Settings;
 use crate::config::guard::{Held, HoldUps, Levels};
-use crate::core::guard::decide::{self, Exempt, Holding, Life, Other};
+use crate::core::guard::decide::{self, Exempt, Life, Other};
 use crate::core::guard::git::reach::Takes;
 use crate::core::model::Untrusted;
 use crate::core::model::ledger::{Briefed, HeldUp, LedgerHolder, LedgerLine, Touched};
@@ -179,9 +179,18 @@ impl<'a> Asked<'a> {
         if is_final {
             return Ok(Some((GuardOutcome::Denied, Some(refusal(asker, &why)))));
         }
-        let holding = [Holding { other, edits: Vec::new() }];
-        let said = self.hold_up(asker, HoldUps::HoldUp, (tree, &found.told), &holding, &why)?;
+        let held_up = self.held_up([(other, held.path.raw())].into_iter(), false);
+        let said = self.hold_up(asker, HoldUps::HoldUp, (tree, &found.told), held_up, &why)?;
         Ok(said.1.is_some().then_some(said))
+    }
+
+    /// Notes what of whom is in the way of the call.
+    pub(super) fn held_up<'b>(
+        &self,
+        in_the_way: impl Iterator<Item = (&'b Other, &'b str)>,
+        overwrites: bool,
+    ) -> HeldUp {
+        decide::hold_up(in_the_way, overwrites, (self.now, self.question.call.clone()))
     }
 
     /// Refuses a call, or has the person asked, unless the like was held up before.
@@ -190,10 +199,9 @@ impl<'a> Asked<'a> {
         asker: Asker,
         level: HoldUps,
         (tree, told): (&Tree, &Told),
-        holdings: &[Holding<'_>],
+        held_up: HeldUp,
         why: &str,
     ) -> anyhow::Result<Said> {
-        let held_up = decide::hold_up(holdings, self.now, self.question.call.clone());
         if decide::is_override(&held_up, &told.held_up, |past| self.is_twin(asker, past)) {
             self.note_down(tree, &[LedgerLine::Overrode(held_up)])?;
             return Ok((GuardOutcome::Overridden, None));

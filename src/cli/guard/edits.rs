@@ -88,7 +88,8 @@ impl Asked<'_> {
             let recent: Vec<Holding<'_>> = decide::just_edited(&holdings, self.now);
             if level != HoldUps::Off && !recent.is_empty() {
                 let why = present::guard::hold_up("this edit", &recent, top, self.now);
-                let (said, text) = self.hold_up(asker, level, (&tree, &found.told), &recent, &why)?;
+                let held_up = self.held_up(decide::edits(&recent), false);
+                let (said, text) = self.hold_up(asker, level, (&tree, &found.told), held_up, &why)?;
                 if text.is_some() {
                     return Ok((said, text));
                 }

@@ -18,6 +18,7 @@ use crate::source::repos::ignored::{excluded_by, is_matched};
 impl Asked<'_> {
     /// Holds up, once, what reaches into others' uncommitted edits.
     pub(super) fn before_git(&self, asker: Asker, calls: &[GitCall]) -> anyhow::Result<Said> {
+        let mut said = (GuardOutcome::NobodyElse, None);
         for call in calls {
             let tree = Tree::of(Path::new(&call.folder)).filter(Tree::is_repository);
             let Some(tree) = tree else { continue };
@@ -44,9 +45,13 @@ impl Asked<'_> {
                 }
             }
             let why = present::guard::hold_up(&name, &holdings, top, self.now);
-            return self.hold_up(asker, level, (&tree, &found.told), &holdings, &why);
+            let held_up = self.held_up(decide::edits(&holdings), call.overwrites());
+            said = self.hold_up(asker, level, (&tree, &found.told), held_up, &why)?;
+            if said.1.is_some() {
+                break;
+            }
         }
-        Ok((GuardOutcome::NobodyElse, None))
+        Ok(said)
     }
 
     /// Writes down which edits a call of git has brought to their end: whoever edits these files next hides that.

@@ -1,5 +1,6 @@
 //! Whether what others have not committed is in the way, and what follows from that.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use jiff::{SignedDuration, Timestamp};
@@ -96,6 +97,12 @@ pub(crate) fn told_of(others: &[Other], holds_count: bool) -> Vec<Holding<'_>> {
     living.map(holding).filter(is_news).collect()
 }
 
+/// Returns each edit, and whose it is.
+pub(crate) fn edits<'a>(holdings: &'a [Holding<'a>]) -> impl Iterator<Item = (&'a Other, &'a str)> {
+    let of_one = |holding: &'a Holding<'a>| holding.edits.iter().map(|edit| (holding.other, edit.path.raw()));
+    holdings.iter().flat_map(of_one)
+}
+
 fn uncommitted(other: &Other, is_asked: impl Fn(&str) -> bool) -> Vec<&Edit> {
     let is_held = |edit: &&Edit| edit.committed == Committed::No && is_asked(edit.path.raw());
     other.edits.iter().filter(is_held).collect()
@@ -160,22 +167,39 @@ pub(crate) fn just_edited<'a>(holdings: &[Holding<'a>], now: Timestamp) -> Vec<H
     holdings.iter().filter(|holding| holding.other.life == Life::Alive).filter_map(recent).collect()
 }
 
-/// Notes for whose sake a call is held up.
-pub(crate) fn hold_up(holdings: &[Holding<'_>], at: Timestamp, call: Option<Untrusted>) -> HeldUp {
-    let mut others: Vec<Untrusted> =
-        holdings.iter().map(|holding| holding.other.holder.session.clone()).collect();
-    others.sort_unstable();
-    HeldUp { others, at, call }
+/// Of how many files a hold-up notes each.
+const MOST_NOTED: usize = 256;
+
+/// Notes for whose sake a call is held up, and what of theirs it would reach.
+pub(crate) fn hold_up<'a>(
+    in_the_way: impl Iterator<Item = (&'a Other, &'a str)>,
+    overwrites: bool,
+    (at, call): (Timestamp, Option<Untrusted>),
+) -> HeldUp {
+    let mut others = BTreeSet::new();
+    let mut about = BTreeSet::new();
+    for (other, path) in in_the_way {
+        others.insert(other.holder.session.clone());
+        about.insert(digest(&[other.holder.session.raw(), path]).of);
+    }
+    if about.len() > MOST_NOTED {
+        let all: Vec<&str> = about.iter().map(String::as_str).collect();
+        about = BTreeSet::from([digest(&all).of]);
+    }
+    let (others, about) = (others.into_iter().collect(), about.into_iter().collect());
+    HeldUp { others, at, call, about, overwrites }
 }
 
-/// Returns whether a call goes through because the like was held up before: for the sake of all these
-/// sessions, not long ago, and in an earlier answer of the model.
+/// Returns whether a call goes through because the like was held up before: for the sake of all these sessions' files,
+/// not long ago, in an earlier answer of the model, and where it did them no less harm.
 pub(crate) fn is_override(now: &HeldUp, past: &[HeldUp], is_twin: impl Fn(&HeldUp) -> bool) -> bool {
     let is_recent = |one: &&HeldUp| {
         let age = now.at.duration_since(one.at);
         !age.is_negative() && age <= OVERRIDE_WITHIN
     };
-    let covers = |one: &&HeldUp| now.others.iter().all(|other| one.others.contains(other));
+    let covers = |one: &&HeldUp| {
+        now.about.iter().all(|file| one.about.contains(file)) && (one.overwrites || !now.overwrites)
+    };
     past.iter().filter(is_recent).filter(covers).any(|one| !is_twin(one))
 }
 
@@ -187,24 +211,50 @@ mod tests {
         Timestamp::from_second(second).unwrap()
     }
 
-    fn held_up(others: &[&str], second: i64) -> HeldUp {
-        HeldUp {
-            others: others.iter().map(|one| Untrusted::from(*one)).collect(),
-            at: at(second),
-            call: None,
-        }
+    fn other(session: &str) -> Other {
+        let text = Untrusted::from;
+        let nobody = (text("host"), None, None);
+        let holder =
+            LedgerHolder::new((text(session), text("codex")), (text("/w"), text("/w")), None, nobody);
+        let (edits, holds) = (Vec::new(), Vec::new());
+        Other { holder, life: Life::Alive, name: None, doing: None, edits, is_cut: false, holds }
+    }
+
+    fn held_up(files: &[(&str, &str)], overwrites: bool, second: i64) -> HeldUp {
+        let of_others: Vec<_> = files.iter().map(|(session, path)| (other(session), *path)).collect();
+        hold_up(of_others.iter().map(|(other, path)| (other, *path)), overwrites, (at(second), None))
     }
 
     #[test]
     fn what_was_held_up_once_goes_through_for_the_same_sake_only() {
-        let past = [held_up(&["a", "b"], 100)];
+        let both = [("a", "/w/x"), ("b", "/w/y")];
+        let past = [held_up(&both, true, 100)];
         let is = |now: &HeldUp| is_override(now, &past, |_| false);
-        assert!(is(&held_up(&["a", "b"], 130)));
-        assert!(is(&held_up(&["a"], 130)), "fewer are in the way by now");
-        assert!(!is(&held_up(&["a", "c"], 130)));
-        assert!(!is(&held_up(&["a", "b"], 701)), "that was long ago");
-        assert!(!is(&held_up(&["a", "b"], 99)), "the clock was set");
-        assert!(!is_override(&held_up(&["a"], 130), &past, |_| true), "a twin of the call");
+        assert!(is(&held_up(&both, true, 130)));
+        assert!(is(&held_up(&both, false, 130)), "it does less harm");
+        assert!(is(&held_up(&both[..1], true, 130)), "fewer are in the way by now");
+        assert!(!is(&held_up(&[("a", "/w/x"), ("c", "/w/y")], true, 130)));
+        assert!(!is(&held_up(&[("a", "/w/y")], true, 130)), "nothing was said of that file of theirs");
+        assert!(!is(&held_up(&both, true, 701)), "that was long ago");
+        assert!(!is(&held_up(&both, true, 99)), "the clock was set");
+        assert!(!is_override(&held_up(&both, true, 130), &past, |_| true), "a twin of the call");
+        let staged = [held_up(&both, false, 100)];
+        assert!(!is_override(&held_up(&both, true, 130), &staged, |_| false), "that kept their bytes");
+        let of_old = [HeldUp { about: Vec::new(), ..held_up(&both, true, 100) }];
+        assert!(
+            !is_override(&held_up(&both, true, 130), &of_old, |_| false),
+            "it does not say for which files"
+        );
+    }
+
+    #[test]
+    fn of_many_files_only_all_are_noted() {
+        let paths: Vec<String> = (0..=MOST_NOTED).map(|number| format!("/w/{number}")).collect();
+        let many: Vec<(&str, &str)> = paths.iter().map(|path| ("a", path.as_str())).collect();
+        let past = [held_up(&many, true, 100)];
+        assert_eq!(past[0].about.len(), 1);
+        assert!(is_override(&held_up(&many, true, 130), &past, |_| false));
+        assert!(!is_override(&held_up(&many[1..], true, 130), &past, |_| false));
     }
 
     #[test]

@@ -115,6 +115,12 @@ pub(crate) struct HeldUp {
     pub(crate) at: Timestamp,
     /// The agent's name for the call, where it has one.
     pub(crate) call: Option<Untrusted>,
+    /// What was in its way: a digest of each file and whose it is, sorted; where that is much, one of all.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) about: Vec<String>,
+    /// Whether it would have overwritten or removed that.
+    #[serde(default)]
+    pub(crate) overwrites: bool,
 }
 
 /// Who writes a ledger.

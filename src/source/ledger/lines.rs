@@ -259,7 +259,13 @@ mod tests {
     #[test]
     fn what_oneself_was_told_is_read_whatever_file_is_asked_about() {
         let text = ledger(&[
-            LedgerLine::HeldUp(HeldUp { others: Vec::new(), at: at(1), call: None }),
+            LedgerLine::HeldUp(HeldUp {
+                others: Vec::new(),
+                at: at(1),
+                call: None,
+                about: Vec::new(),
+                overwrites: false,
+            }),
             LedgerLine::Met(met(2)),
             LedgerLine::Edited(touched("/w/a", 9)),
             LedgerLine::Edited(touched("/w/a", 3)),

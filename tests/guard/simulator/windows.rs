@@ -45,7 +45,10 @@ pub(crate) struct Touched {
 #[derive(Clone)]
 pub(crate) struct HeldUp {
     pub(crate) tree: usize,
-    pub(crate) others: BTreeSet<usize>,
+    /// Which files of whom it would have reached.
+    pub(crate) about: BTreeSet<(usize, String)>,
+    /// Whether it would have overwritten or removed them.
+    pub(crate) overwrites: bool,
     pub(crate) at: u64,
     pub(crate) call: String,
     /// The answer of the model in which it stood.
@@ -72,7 +75,10 @@ impl Session {
             false => now.at - past.at < AT_ONCE,
         };
         let is_like = |past: &&HeldUp| {
-            past.tree == now.tree && now.at - past.at <= OVERRIDE_WITHIN && now.others.is_subset(&past.others)
+            past.tree == now.tree
+                && now.at - past.at <= OVERRIDE_WITHIN
+                && now.about.is_subset(&past.about)
+                && (past.overwrites || !now.overwrites)
         };
         self.held_up.iter().filter(is_like).any(|past| !is_twin(past))
     }

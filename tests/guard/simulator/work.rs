@@ -149,7 +149,7 @@ impl Machine {
             }
         }
         let answer = self.next_answer();
-        let (said, id) = self.hold_up(window, tree, &recent, answer);
+        let (said, id) = self.hold_up(window, (tree, &recent), false, answer);
         let expect = if said { self.expected("hold-up", (tree, &recent), None) } else { json!({}) };
         self.call(window, Moment::Before, (Some(tool), &id), expect);
         (!said).then_some(id)
@@ -161,12 +161,21 @@ impl Machine {
     }
 
     /// Returns whether a call is to be held up for the sake of these, and names it.
-    fn hold_up(&mut self, window: usize, tree: usize, about: &Held, answer: u64) -> (bool, String) {
+    fn hold_up(
+        &mut self,
+        window: usize,
+        (tree, held): (usize, &Held),
+        overwrites: bool,
+        answer: u64,
+    ) -> (bool, String) {
         let session = self.windows[window].session;
         let call = self.next_call();
-        let others = about.keys().copied().collect();
-        let now = HeldUp { tree, others, at: self.now, call: call.clone(), answer };
-        if about.is_empty() {
+        let of_one = |(other, paths): (&usize, &Vec<String>)| {
+            paths.iter().map(|path| (*other, path.clone())).collect::<Vec<_>>()
+        };
+        let about = held.iter().flat_map(of_one).collect();
+        let now = HeldUp { tree, about, overwrites, at: self.now, call: call.clone(), answer };
+        if held.is_empty() {
             return (false, call);
         }
         let has_transcript = self.transcribe(window, &now);
@@ -293,7 +302,9 @@ impl Machine {
             self.call(window, Moment::Before, (Some(&tool), &id), expect);
             return !is_hiding;
         }
-        let (said, id) = self.hold_up(window, tree, &seen, answer);
+        // A commit keeps the bytes.
+        let overwrites = !line.contains("git add") && !line.contains("commit ");
+        let (said, id) = self.hold_up(window, (tree, &seen), overwrites, answer);
         let expect = if said { self.expected(word, (tree, &seen), None) } else { json!({}) };
         self.call(window, Moment::Before, (Some(&tool), &id), expect);
         !said

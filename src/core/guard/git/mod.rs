@@ -28,6 +28,11 @@ pub(crate) struct GitCall {
 }
 
 impl GitCall {
+    /// Returns whether it overwrites or removes what it takes; else that stays where it is, and gets into a commit.
+    pub(crate) fn overwrites(&self) -> bool {
+        !matches!(self.verb, "add -A" | "commit" | "commit -a")
+    }
+
     /// Settles what it reaches by what is there, or known to git.
     pub(crate) fn among(self, is_there: impl Fn(&str) -> bool) -> Self {
         let Reach::PathsOrTree(mut paths) = self.reach else { return self };
