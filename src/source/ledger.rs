@@ -15,7 +15,7 @@ use crate::source::ledger::lines::{AskedLines, MOST, is_about_edits};
 pub(crate) use crate::source::ledger::lines::{MOST_HOLDS, Told, end_of, holds_of, is_ledger};
 pub(crate) use crate::source::ledger::query::{Read, read, settled};
 pub(crate) use crate::source::ledger::story::{Edits, Open, Stories};
-pub(crate) use crate::source::ledger::tree::{Tree, resolved};
+pub(crate) use crate::source::ledger::tree::{Tree, resolved, written};
 pub(crate) use crate::source::ledger::who::{Here, Own, Processes};
 
 /// What a guarded window has written down, the newest part of it.

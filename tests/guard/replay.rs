@@ -154,3 +154,26 @@ fn an_edit_in_the_second_of_a_commit_is_none_of_its() {
     let later = format!("{{\"at\":5700}}\n{commit}");
     check(&[opened, &own, &committed, &again, &later, by_nobody, &asks(none)], right);
 }
+
+#[test]
+fn an_edit_through_a_link_is_one_of_the_file_behind_it() {
+    let hook = r#"{"session_id":"cart","cwd":"$ROOT/shop","hook_event_name":"PostToolUse","tool_name":"Write","tool_input":{"file_path":"$ROOT/shop/l.rs"}}"#;
+    let edited = format!(r#"{{"call":{{"window":"cart","hook":{hook},"expect":{{"said":"none"}}}}}}"#);
+    let asks = r#"{"session_id":"pay","cwd":"$ROOT/shop","hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"git checkout -- b.rs"}}"#;
+    let held_up = format!(
+        r#"{{"call":{{"window":"pay","hook":{asks},"expect":{{"said":"hold-up","about":{{"cart":["b.rs"]}}}}}}}}"#
+    );
+    let answer = replay(&[
+        r#"{"wrote":{"path":"shop/b.rs","text":"0\n"}}"#,
+        r#"{"linked":{"path":"shop/l.rs","to":"shop/b.rs"}}"#,
+        r#"{"git":{"tree":"shop","verb":"commit-all"}}"#,
+        r#"{"at":12000}"#,
+        r#"{"wrote":{"path":"shop/b.rs","text":"1\n"}}"#,
+        r#"{"at":12020}"#,
+        &edited,
+        r#"{"at":15000}"#,
+        &prompt(r#"{"said":"brief","about":{"cart":["b.rs"]}}"#),
+        &held_up,
+    ]);
+    assert!(answer.out.ends_with("wrong 0, missed 0, cannot be seen 0\n"), "{answer:?}");
+}

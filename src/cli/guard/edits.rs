@@ -14,14 +14,14 @@ use crate::core::model::Untrusted;
 use crate::core::model::ledger::{LedgerLine, Met, Returned, Touched};
 use crate::format::guard::{Asker, note};
 use crate::present;
-use crate::source::ledger::{About, Read, Tree, resolved, settled};
+use crate::source::ledger::{About, Read, Tree, settled, written};
 
 impl Asked<'_> {
     /// Returns the files of a call by the working trees that they lie in.
     pub(super) fn by_tree(&self, files: &[String]) -> Vec<(Tree, Vec<String>)> {
         let mut found: Vec<(Tree, Vec<String>)> = Vec::new();
         for file in files {
-            let path = joined(&self.question.cwd, file).and_then(|path| resolved(&path));
+            let path = joined(&self.question.cwd, file).and_then(|path| written(&path));
             let folder = |path: &str| {
                 let path = Path::new(path);
                 if path.is_dir() { Some(path.to_path_buf()) } else { path.parent().map(Path::to_path_buf) }

@@ -15,7 +15,7 @@ use crate::core::model::context::is_valid_id;
 use crate::core::model::ledger::{LedgerHolder, LedgerLine, Touched};
 use crate::core::model::{Host, ProcessId, Report, Untrusted};
 use crate::observe::Observer;
-use crate::source::ledger::{Tree, resolved};
+use crate::source::ledger::{Tree, written};
 use crate::source::os::{host, processes};
 
 /// How often it is told again what a window still holds: 10 s, well within the time for which that is believed.
@@ -67,7 +67,7 @@ impl Teller {
         let mut lines: BTreeMap<Untrusted, Vec<LedgerLine>> =
             before.trees.into_iter().map(|tree| (tree, Vec::new())).collect();
         let mut add = |path: &str, line: &dyn Fn(Touched) -> LedgerLine, at: Timestamp| {
-            let Some(path) = resolved(path) else { return };
+            let Some(path) = written(path) else { return };
             let below = Path::new(&path);
             let folder = if below.is_dir() { Some(below) } else { below.parent() };
             let tree = folder.and_then(Tree::of);

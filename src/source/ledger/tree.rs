@@ -131,7 +131,15 @@ impl Tree {
     }
 }
 
-/// Returns a file's path without links, as text; `None` where that is none.
+/// Returns the path, without links, of the file that is written where a tool opens this one: where it is a link, of
+/// what that leads to.
+pub(crate) fn written(path: &str) -> Option<String> {
+    let is_link = Path::new(path).symlink_metadata().is_ok_and(|meta| meta.is_symlink());
+    let target = is_link.then(|| Path::new(path).canonicalize().ok()).flatten();
+    target.map_or_else(|| resolved(path), |target| Some(target.to_str()?.to_owned()))
+}
+
+/// Returns a file's path without links on the way to it, as text; `None` where that is none.
 pub(crate) fn resolved(path: &str) -> Option<String> {
     let path = Path::new(path);
     let folder = resolve(path.parent()?);
