@@ -19,7 +19,7 @@ use crate::act::rules::{Answer, Rules};
 use crate::act::stop::system::Machine;
 use crate::act::{follow_up, look, prune};
 use crate::core::fleet::order::{OrderReceipt, Settle};
-use crate::core::history::journal::History;
+use crate::core::history::journal::{Entry, History};
 use crate::core::model::{Format, Report, Request};
 use crate::observe::Observer;
 use crate::source::traces::descents::Descents;
@@ -175,6 +175,20 @@ impl Executor {
             State::Looking(state) => state.shown(see_all),
             State::Acting(_) => see_all(&self.state.renewed()?.locked(now)?),
         })
+    }
+
+    /// Puts right what an earlier claimtop has left half done, and returns those entries as they ended.
+    ///
+    /// # Errors
+    /// Another claimtop is at work, or the journal cannot be read or written.
+    pub(crate) fn recover(&mut self) -> Result<Vec<Entry>, ActionError> {
+        let now = self.observer.now();
+        let state = self.state.renewed()?;
+        let before = state.history()?;
+        let open = before.entries.iter().filter(|entry| entry.is_open());
+        let lock = state.locked(now)?;
+        let ended = open.filter_map(|entry| lock.history.entry(entry.number));
+        Ok(ended.filter(|entry| !entry.is_open()).cloned().collect())
     }
 
     /// Does what was seen, if the answer is what it asks for, and then what follows.

@@ -13,7 +13,7 @@ use crate::act::fs::files::Files;
 use crate::act::fs::park::{ParkPlace, not_ours};
 use crate::act::fs::system::System;
 use crate::act::preflight::prepared::{PreparedStep, lowered};
-use crate::act::recover::{is_open, recover};
+use crate::act::recover::recover;
 use crate::act::rows::Stores;
 use crate::act::stop::processes::Processes;
 use crate::act::stop::system::Machine;
@@ -114,7 +114,7 @@ impl<D: Disk> StateFolder<D> {
         }
         // An older claimtop that cannot read an entry may have given its number to another one.
         let is_newest = |entry: &&Entry| lock.history.entry(entry.number) == Some(*entry);
-        let open = lock.history.entries.iter().filter(|entry| is_open(entry)).filter(is_newest);
+        let open = lock.history.entries.iter().filter(|entry| entry.is_open()).filter(is_newest);
         let open: Vec<_> = open.cloned().collect();
         for entry in open {
             if let Some(outcome) = recover(&lock.files(), &entry)? {

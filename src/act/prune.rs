@@ -42,6 +42,8 @@ pub enum Kept {
     Open(u32),
     /// It was written to after it was parked.
     Changed,
+    /// It was never let go: what was done to it got stuck.
+    Stuck,
 }
 
 impl fmt::Display for Kept {
@@ -49,6 +51,7 @@ impl fmt::Display for Kept {
         match self {
             Self::Open(pid) => write!(f, "PID {pid} has it open"),
             Self::Changed => f.write_str("it was written to after it was parked"),
+            Self::Stuck => f.write_str("it was not meant to stay: undo the entry, or restore it --beside"),
         }
     }
 }
@@ -89,6 +92,7 @@ fn looked_at<D: Disk>(
     let has_changed = |print: &Print| print_of(&image).is_none_or(|lies| lies.sha256 != print.sha256);
     let kept = match opener {
         Some(pid) => Some(Kept::Open(pid)),
+        None if entry.is_stuck() || entry.is_open() => Some(Kept::Stuck),
         None if print.is_some_and(has_changed) => Some(Kept::Changed),
         None => None,
     };

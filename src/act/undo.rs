@@ -37,6 +37,9 @@ pub(crate) fn plan<D: Disk>(
     if !lock.history.holds_anything(entry) {
         return Err(ActionError::Never(format!("nothing of entry {number} is left to undo")));
     }
+    if entry.is_stuck() {
+        return left(lock, entry, restore_to, now);
+    }
     let files = lock.files();
     let (mut prepared, mut late) = (Vec::new(), Vec::new());
     let mut movements = entry.intent.movements.iter().rev();
@@ -74,12 +77,42 @@ pub(crate) fn plan<D: Disk>(
     Ok((plan, prepared))
 }
 
+/// Plans to bring back what an entry that got stuck has left parked.
+fn left<D: Disk>(
+    lock: &Lock<'_, D>,
+    entry: &Entry,
+    restore_to: RestoreTo,
+    now: Timestamp,
+) -> Result<(Plan, Vec<PreparedStep>), ActionError> {
+    let files = lock.files();
+    let (mut prepared, mut late) = (Vec::new(), Vec::new());
+    for movement in entry.intent.movements.iter().rev() {
+        let (Movement::Take { from: path, parked, print } | Movement::Exchange { path, parked, print, .. }) =
+            movement
+        else {
+            continue;
+        };
+        let Some(park) = files.park_if_any(parked)? else { continue };
+        if files.look(park.spot(), path)?.is_some() {
+            let to = free(&files, path, restore_to)?;
+            prepared.push(restore(&files, parked, to, print, &mut late)?);
+        }
+    }
+    if prepared.is_empty() {
+        return Err(ActionError::Never(format!("nothing of entry {} is parked any more", entry.number)));
+    }
+    let mut plan = shown_plan(entry, &prepared, now);
+    plan.why = entry.outcome.iter().map(|outcome| outcome.detail.clone()).chain(late).collect();
+    Ok((plan, prepared))
+}
+
 fn why_not(entry: &Entry) -> String {
     match (&entry.undone_by, &entry.outcome) {
         _ if entry.intent.undoes.is_some() => "it is an undo itself".to_owned(),
         (Some(by), _) => format!("entry {by} has undone it"),
         _ if entry.is_stop() => NOT_BACK.to_owned(),
         _ if entry.pruned => "its parked files have been removed".to_owned(),
+        (None, Some(outcome)) if !outcome.detail.is_empty() => outcome.detail.clone(),
         (None, Some(_)) => "nothing was done".to_owned(),
         (None, None) => "what became of it is not known".to_owned(),
     }

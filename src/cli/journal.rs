@@ -69,8 +69,29 @@ fn text(history: &History, now: Timestamp, paint: Paint, width: Option<usize>) -
     match (history.entries.is_empty(), history.unreadable) {
         (true, 0) => format!("{}\n", paint.paint(Tone::Dim, "Nothing has been done yet.")),
         (true, _) => unreadable,
-        (false, _) => columns(history, now).laid_out(paint, width) + &unreadable,
+        (false, _) => {
+            columns(history, now).laid_out(paint, width) + &unfinished(history, paint) + &unreadable
+        }
     }
+}
+
+/// Says of each entry that was cut off, or got stuck, what has become of it and what to do.
+fn unfinished(history: &History, paint: Paint) -> String {
+    let of_one = |entry: &Entry| {
+        let number = entry.number;
+        let text = match &entry.outcome {
+            Some(outcome) if entry.is_stuck() && entry.can_be_undone() => format!(
+                "Entry {number} got stuck: {}. `claimtop undo {number} --beside` brings back what it has parked.",
+                shown(&outcome.detail)
+            ),
+            _ if entry.is_open() => format!(
+                "Entry {number} was cut off, or is being done: `claimtop undo {number}` puts it right."
+            ),
+            _ => return None,
+        };
+        Some(format!("{}\n", paint.paint(Tone::Warning, &text)))
+    };
+    history.entries.iter().rev().filter_map(of_one).collect()
 }
 
 fn columns(history: &History, now: Timestamp) -> Columns {
@@ -94,7 +115,7 @@ fn undo(entry: &Entry) -> String {
     match entry.undone_by {
         Some(by) => format!("by {by}"),
         None if entry.pruned => "gone".to_owned(),
-        None if entry.can_be_undone() => "yes".to_owned(),
+        None if entry.can_be_undone() || entry.is_open() => "yes".to_owned(),
         None => String::new(),
     }
 }

@@ -352,7 +352,7 @@ fn an_entry_that_cannot_be_undone_says_why() {
         let refused = undo(&mut hand, entry).unwrap_err();
         assert_eq!(refused.to_string(), format!("entry {entry} cannot be undone: {why}"));
     };
-    check(failed.entry, "nothing was done");
+    check(failed.entry, &failed.outcome.detail);
     check(undone.entry, &format!("entry {undoing} has undone it"));
     check(undoing, "it is an undo itself");
     check(pruned.entry, "its parked files have been removed");

@@ -104,6 +104,56 @@ fn a_release_is_shown_confirmed_journalled_and_undone() {
     assert!(words.windows(2).any(is_age), "{journal:?}");
 }
 
+/// Lets a record go, and forgets how that ended: so it looks where claimtop was killed on the way.
+fn cut_off(world: &World) -> (String, Vec<u8>) {
+    let path = dead_window(world);
+    let before = std::fs::read(&path).unwrap();
+    assert_eq!(world.settled(&["release", &path, "--yes"]).code, 0);
+    let journal = world.path("home/.local/state/claimtop/journal.jsonl");
+    let lines = std::fs::read_to_string(&journal).unwrap();
+    let intent: Vec<&str> = lines.lines().take(1).collect();
+    std::fs::write(&journal, intent.join("") + "\n").unwrap();
+    (path, before)
+}
+
+#[test]
+fn what_was_cut_off_is_told_and_put_right_by_undo() {
+    let world = World::new();
+    let (path, before) = cut_off(&world);
+    let journal = world.run(&["journal"]);
+    assert!(journal.out.contains("`claimtop undo 1` puts it right"), "{journal:?}");
+    assert!(!std::fs::exists(&path).unwrap(), "a look changes nothing");
+    let undone = world.run(&["undo", "--yes"]);
+    assert_eq!(undone.code, 0, "{undone:?}");
+    assert!(undone.out.starts_with("put right entry 1, "), "{undone:?}");
+    assert_eq!(std::fs::read(&path).unwrap(), before);
+    let again = world.run(&["undo", "1", "--yes"]);
+    assert_eq!(again.code, 3);
+    assert!(again.out.contains("it was cut off; everything is where it was"), "{again:?}");
+}
+
+#[test]
+fn what_got_stuck_is_named_kept_and_brought_back() {
+    let world = World::new();
+    let (path, before) = cut_off(&world);
+    std::fs::write(&path, "{}").unwrap();
+    let stuck = world.run(&["undo", "--yes", "--json"]);
+    assert_eq!(stuck.code, 4, "{stuck:?}");
+    assert_eq!(json(&stuck)["receipts"][0]["ended"], "stuck");
+    let journal = world.run(&["journal"]);
+    assert!(journal.out.contains("Entry 1 got stuck: it was cut off; a newer file is at"), "{journal:?}");
+    let config = world.write("kept.toml", "keep_parked_days = 0\n");
+    let prune = ["journal", "--prune", "--yes", "--config", config.to_str().unwrap()];
+    assert!(world.run(&prune).out.contains("it was not meant to stay"));
+    assert_eq!(world.run(&["undo", "1", "--yes"]).code, 3, "a newer file is there");
+    let beside = world.run(&["undo", "1", "--beside", "--yes"]);
+    assert_eq!(beside.code, 0, "{beside:?}");
+    assert_eq!(std::fs::read(format!("{path}.restored")).unwrap(), before);
+    assert_eq!(std::fs::read(&path).unwrap(), b"{}");
+    let again = world.run(&["undo", "1", "--beside", "--yes"]);
+    assert!(again.out.contains("entry 2 has undone it"), "{again:?}");
+}
+
 /// What lies at a path that is no UTF-8 is let go, parked and brought back as any other file.
 #[test]
 fn files_whose_names_are_not_utf8_are_released_parked_and_restored() {

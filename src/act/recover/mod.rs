@@ -37,12 +37,6 @@ pub(crate) fn recover<D: Disk>(files: &Files<'_, D>, entry: &Entry) -> Result<Op
     }
 }
 
-/// Returns whether it is still unknown how an entry ended that was begun here.
-pub(crate) fn is_open(entry: &Entry) -> bool {
-    entry.intent.asked_of().is_none()
-        && entry.outcome.as_ref().is_none_or(|outcome| outcome.ended == Ended::Unknown)
-}
-
 /// Returns the change of rows that an entry is; it has no other movement.
 fn rows_of(movements: &[Movement]) -> Option<RowUpdate<'_>> {
     movements.iter().find_map(RowUpdate::of)

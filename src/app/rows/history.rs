@@ -133,6 +133,7 @@ fn undo(entry: &Entry) -> Cell {
     match entry.undone_by {
         Some(by) => Cell::text(&format!("undone ({by})"), Tone::Dim),
         None if entry.can_be_undone() => Cell::text("z undo", Tone::Key),
+        None if entry.is_open() => Cell::text("z put right", Tone::Key),
         None if entry.pruned => Cell::text("gone", Tone::Dim),
         None => Cell::default(),
     }

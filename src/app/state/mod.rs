@@ -273,9 +273,10 @@ impl State {
                 selected.or_else(|| self.history.newest_undoable()).map(|entry| entry.number)
             }
             Some(Layer::Sheet(sheet)) => sheet.undoable(),
-            Some(Layer::Evidence { key, .. }) => {
-                self.entry(key).filter(|entry| entry.can_be_undone()).map(|entry| entry.number)
-            }
+            Some(Layer::Evidence { key, .. }) => self
+                .entry(key)
+                .filter(|entry| entry.can_be_undone() || entry.is_open())
+                .map(|entry| entry.number),
             Some(
                 Layer::Help { .. }
                 | Layer::Palette(_)

@@ -164,9 +164,17 @@ pub(crate) fn undo(settings: &Settings, entry: Option<&str>, to: RestoreTo, cons
             .hint("claimtop journal lists what was done")
     };
     let meant = site::undo(settings, consent, entry)?;
+    if let Some(entry) = &meant.put_right {
+        return transcript(settings, consent).put_right(entry);
+    }
     let (mut site, entry) = (meant.site, meant.entry.ok_or_else(none)?);
     let report = site.report();
     carry_out(settings, site, &report, &[Request::Undo { entry, to }], consent)
+}
+
+fn transcript(settings: &Settings, consent: &Consent) -> Transcript {
+    let paint = Paint::for_stdout(settings.effective.config.color);
+    Transcript::new(if consent.json { Shape::Json } else { Shape::Text(paint) })
 }
 
 /// Carries requests out where their things are.
@@ -177,9 +185,7 @@ fn carry_out(
     requests: &[Request],
     consent: &Consent,
 ) -> Outcome {
-    let paint = Paint::for_stdout(settings.effective.config.color);
-    let shape = if consent.json { Shape::Json } else { Shape::Text(paint) };
-    let transcript = Transcript::new(shape);
+    let transcript = transcript(settings, consent);
     match site {
         _ if requests.is_empty() => transcript.nothing(),
         // Whoever testifies is heard until it is done.

@@ -159,6 +159,8 @@ fn beside(settings: &Settings, consent: &Consent) -> Result<Site, Failure> {
 pub(super) struct Undoing {
     pub(super) site: Site,
     pub(super) entry: Option<u64>,
+    /// What was cut off and has just been put right: then there is nothing left to undo.
+    pub(super) put_right: Option<Entry>,
 }
 
 /// Finds what is meant by an entry: of this journal, or as `NUMBER@MACHINE` of another one; without any the newest
@@ -189,23 +191,34 @@ pub(super) fn undo(settings: &Settings, consent: &Consent, entry: Option<&str>) 
     let found = history.entries.iter().rev().find(is_its);
     there.undoes = found.map(|entry| entry.number);
     let entry = number.or_else(|| found.and_then(Entry::there));
-    Ok(Undoing { site: Site::There(there), entry })
+    Ok(Undoing { site: Site::There(there), entry, put_right: None })
 }
 
 /// Finds an entry of this machine's journal, and where it is undone.
 fn undo_here(settings: &Settings, consent: &Consent, number: Option<u64>) -> Result<Undoing, Failure> {
-    let executor = opened(settings, consent)?;
+    let mut executor = opened(settings, consent)?;
+    if !consent.dry_run {
+        let ended = executor.recover().map_err(of_action)?.pop();
+        let is_end = |entry: &Entry| match number {
+            Some(number) => entry.number == number && !entry.can_be_undone(),
+            None => !entry.can_be_undone() || entry.is_stuck(),
+        };
+        if let Some(entry) = ended.filter(is_end) {
+            let site = Site::Here { executor, fleet: None, unheard: Vec::new() };
+            return Ok(Undoing { site, entry: None, put_right: Some(entry) });
+        }
+    }
     let history = executor.history().map_err(of_action)?;
     let entry = number.map_or_else(|| history.newest_undoable(), |number| history.entry(number));
     let asked = entry.and_then(|entry| Some((entry.number, entry.intent.asked_of()?, entry.there()?)));
     let Some((own, order, entry)) = asked else {
         let entry = number.or_else(|| entry.map(|entry| entry.number));
         let site = Site::Here { executor, fleet: None, unheard: Vec::new() };
-        return Ok(Undoing { site, entry });
+        return Ok(Undoing { site, entry, put_right: None });
     };
     let mut there = there(settings, consent, named(settings, &order.machine)?)?;
     there.undoes = Some(own);
-    Ok(Undoing { site: Site::There(there), entry: Some(entry) })
+    Ok(Undoing { site: Site::There(there), entry: Some(entry), put_right: None })
 }
 
 /// Returns the machine in the name of a thing, where it is a key of another machine.

@@ -10,6 +10,7 @@ use crate::act::preflight::preview::Preview;
 use crate::cli::failure::{Exit, Failure, Outcome, exit_of, exit_of_kind};
 use crate::cli::output::{Paint, Shape, lines, print_if_heard};
 use crate::core::fleet::order::{Became, OrderReceipt, Proposed};
+use crate::core::history::journal::Entry;
 use crate::core::model::json;
 use crate::core::model::text::shown;
 use crate::core::model::{Confirmation, Ended, Obstacle, Plan};
@@ -159,6 +160,26 @@ impl Transcript {
                 Err(trouble) => self.trouble(Some(&followed.title), trouble),
             }
         }
+    }
+
+    /// Tells how an entry that was cut off has been put right; there is nothing more to do.
+    pub(super) fn put_right(mut self, entry: &Entry) -> Outcome {
+        let number = entry.number;
+        let Some(outcome) = entry.outcome.clone() else { return self.end() };
+        self.worsen(if entry.is_stuck() { Exit::Failed } else { Exit::Fine });
+        if let Shape::Text(paint) = self.shape {
+            let hint = if entry.is_stuck() {
+                format!("; claimtop undo {number} --beside brings back what is parked")
+            } else {
+                String::new()
+            };
+            let (title, detail) = (shown(&entry.intent.title), shown(&outcome.detail));
+            let (word, hint) = (paint.paint(Tone::Good, "put right"), paint.paint(Tone::Dim, &hint));
+            self.say(&format!("{word} entry {number}, {title}: {detail}{hint}\n"));
+        }
+        let title = entry.intent.title.clone();
+        self.answer.receipts.push(Receipt { entry: number, title, undoes: None, is_final: true, outcome });
+        self.end()
     }
 
     fn receipt(&mut self, receipt: &Receipt) {

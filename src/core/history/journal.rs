@@ -115,11 +115,29 @@ impl Entry {
         self.outcome.as_ref()?.there
     }
 
-    /// Returns whether undoing it makes sense: it was done, not undone, and nothing of it is gone.
+    /// Returns whether it was begun here, and it is not known how it ended.
+    pub(crate) fn is_open(&self) -> bool {
+        let is_unknown = |outcome: &Outcome| outcome.ended == Ended::Unknown;
+        self.intent.asked_of().is_none() && self.outcome.as_ref().is_none_or(is_unknown)
+    }
+
+    /// Returns whether it ended halfway here, so that what it had taken may still be parked.
+    pub(crate) fn is_stuck(&self) -> bool {
+        let is_stuck = self.outcome.as_ref().is_some_and(|outcome| outcome.ended == Ended::Stuck);
+        is_stuck
+            && self.intent.asked_of().is_none()
+            && self.intent.movements.iter().any(|movement| movement.parked().is_some())
+    }
+
+    fn is_done(&self) -> bool {
+        self.outcome.as_ref().is_some_and(|outcome| outcome.ended == Ended::Done)
+    }
+
+    /// Returns whether undoing it makes sense: it was done, or has left something parked; it was not undone, and
+    /// nothing of it is gone.
     pub fn can_be_undone(&self) -> bool {
-        let is_done = self.outcome.as_ref().is_some_and(|outcome| outcome.ended == Ended::Done);
         let is_known = self.intent.asked_of().is_none() || self.there().is_some();
-        is_done
+        (self.is_done() || self.is_stuck())
             && is_known
             && self.undone_by.is_none()
             && !self.pruned
@@ -258,11 +276,14 @@ impl History {
         !entry.intent.movements.is_empty() || !held.clone().all(is_ended) || held.next().is_none()
     }
 
-    /// Returns the newest entry that can be undone; of one action that is the one which all else
-    /// followed, and with which it is undone.
+    /// Returns the newest entry that was done and can be undone; of one action that is the one which all else
+    /// followed, and with which it is undone. What got stuck is undone by its number alone.
     pub fn newest_undoable(&self) -> Option<&Entry> {
-        let newest =
-            self.entries.iter().rev().find(|entry| entry.can_be_undone() && self.holds_anything(entry))?;
+        let newest = self
+            .entries
+            .iter()
+            .rev()
+            .find(|entry| entry.is_done() && entry.can_be_undone() && self.holds_anything(entry))?;
         let followed = newest.intent.follows.and_then(|number| self.entry(number));
         Some(followed.filter(|entry| entry.can_be_undone()).unwrap_or(newest))
     }
