@@ -7,6 +7,7 @@ use jiff::{SignedDuration, Timestamp};
 use crate::config::{Alerts, Switch};
 use crate::core::model::text::shown;
 use crate::core::model::{Code, Finding, Need, NeedKind, Report, Severity};
+use crate::present::machine;
 use crate::present::need::{said, sentence};
 use crate::present::summary::Summary;
 
@@ -64,7 +65,7 @@ impl Attention {
                 known.binary_search_by(|one| one.identity().cmp(&finding.identity())).is_err()
             };
             let new = urgent(report).filter(is_new);
-            self.untold.extend(new.map(|finding| shown(&finding.message.to_string())));
+            self.untold.extend(new.map(|finding| shown(&machine::problem(finding))));
             self.untold.extend(new_waits(&before, report));
         }
     }

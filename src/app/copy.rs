@@ -16,18 +16,21 @@ type Copied = (&'static str, String);
 pub(crate) fn useful(state: &mut State) -> Vec<Effect> {
     let (Some(index), Some(key)) = (&state.index, state.subject()) else { return Vec::new() };
     let copied = resume(state, index).or_else(|| told(state, key)).unwrap_or_else(|| of(index, key));
-    copy(state, copied)
+    let on = key.machine().map(safe);
+    copy(state, copied, on)
 }
 
 /// Copies the key of the thing.
 pub(crate) fn key(state: &mut State) -> Vec<Effect> {
     let Some(key) = state.subject() else { return Vec::new() };
     let copied = ("key", key.to_string());
-    copy(state, copied)
+    copy(state, copied, None)
 }
 
-fn copy(state: &mut State, (what, text): Copied) -> Vec<Effect> {
-    state.message = Some(format!("Copied {what} {text}"));
+/// Copies it, and says where it is good if that is not here.
+fn copy(state: &mut State, (what, text): Copied, on: Option<String>) -> Vec<Effect> {
+    let on = on.map(|machine| format!(" for {machine}:")).unwrap_or_default();
+    state.message = Some(format!("Copied {what}{on} {text}"));
     vec![Effect::Copy(text), Effect::Redraw]
 }
 

@@ -90,7 +90,7 @@ fn trouble(finding: &Finding, state: &State) -> Summary {
     let what = Line::default()
         .then_marked(mark, finding.code.name(), tone)
         .then(": ", tone)
-        .then(&finding.message.brief(), Tone::Plain);
+        .then(&machine::problem_in_brief(finding), Tone::Plain);
     if !state.marks.is_empty() {
         return Summary { what, hint: marked(state) };
     }

@@ -6,6 +6,7 @@ use crate::core::history::timeline::Past;
 use crate::core::model::text::shown;
 use crate::core::model::{ClaimStatus, Code, ResourceKind, Waiting};
 use crate::present::doing::question;
+use crate::present::machine::there;
 use crate::present::text::{outside, safe};
 
 /// Returns whether a change is news for a person: that no system knows a window is not.
@@ -23,6 +24,10 @@ pub(crate) fn news(changes: &[Change]) -> impl Iterator<Item = Past> {
 
 /// Tells a change in one sentence, safe to show.
 pub(crate) fn told(change: &Change) -> String {
+    there(&change.subject.keys(), of_one(change))
+}
+
+fn of_one(change: &Change) -> String {
     match &change.subject {
         Subject::Window { name, cwd, waiting, turn, .. } => {
             let name = safe(name);
@@ -162,24 +167,28 @@ mod tests {
             report.machines = vec![view];
             report
         };
-        let mut there = of(MachineState::Live);
-        for claim in &mut there.claims {
+        let mut earlier = of(MachineState::Live);
+        for claim in &mut earlier.claims {
             claim.key = claim.key.on("devbox");
+            let record = Arc::make_mut(&mut claim.record);
+            record.key = record.key.on("devbox");
         }
-        there.claims.truncate(1);
-        let finding = Arc::make_mut(&mut there.findings[0]);
+        earlier.claims.truncate(1);
+        let finding = Arc::make_mut(&mut earlier.findings[0]);
         finding.subjects = finding.subjects.iter().map(|key| key.on("devbox")).collect();
-        there.findings.truncate(1);
-        let message = there.findings[0].message.to_string();
+        earlier.findings.truncate(1);
+        let message = earlier.findings[0].message.to_string();
         let without = |state| Report { claims: Vec::new(), findings: Vec::new(), ..of(state) };
-        let told = |now: &Report| diff(Some(&there), now).iter().map(told).collect::<Vec<_>>();
-        let thing = there.claims[0].thing();
+        let told = |now: &Report| diff(Some(&earlier), now).iter().map(told).collect::<Vec<_>>();
+        let thing = earlier.claims[0].thing();
         let [claim, finding] = &told(&without(MachineState::Unreached))[..] else { panic!() };
+        let [claim, finding] = [claim, finding].map(|told| told.strip_prefix("on devbox: ").unwrap());
         assert!(claim.contains(" is no longer seen to hold ") && claim.ends_with(&thing), "{claim}");
-        assert_eq!(*finding, format!("no longer seen: {message}"));
+        assert_eq!(finding, format!("no longer seen: {message}"));
         let [claim, finding] = &told(&without(MachineState::Live))[..] else { panic!() };
+        let [claim, finding] = [claim, finding].map(|told| told.strip_prefix("on devbox: ").unwrap());
         assert!(claim.contains(" let go of ") && claim.ends_with(&thing), "{claim}");
-        assert_eq!(*finding, format!("over: {message}"));
+        assert_eq!(finding, format!("over: {message}"));
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 
-use crate::core::model::{MachineState, MachineView};
+use crate::core::model::{Finding, Key, MachineState, MachineView};
 use crate::present::age;
 use crate::present::page::Page;
 use crate::present::text::safe;
@@ -53,6 +53,26 @@ pub(crate) fn unheard(machine: &MachineView, now: Timestamp) -> String {
         None if machine.detail.is_empty() => format!("{name} is {}", machine.state.name()),
         None => format!("{name} is {}: {}", machine.state.name(), machine.detail),
     }
+}
+
+/// Says of a sentence about these things on which other machine they all are: a PID, a path or a name in it is good
+/// there alone. One about several machines names them itself.
+pub(crate) fn there(subjects: &[Key], sentence: String) -> String {
+    let mut machines = subjects.iter().map(Key::machine);
+    match machines.next().flatten().filter(|first| machines.all(|machine| machine == Some(*first))) {
+        Some(name) => format!("on {}: {sentence}", safe(name)),
+        None => sentence,
+    }
+}
+
+/// Says what is wrong, and on which machine, where that is another one.
+pub(crate) fn problem(finding: &Finding) -> String {
+    there(&finding.subjects, finding.message.to_string())
+}
+
+/// Says the same in a few words.
+pub(crate) fn problem_in_brief(finding: &Finding) -> String {
+    there(&finding.subjects, finding.message.brief().to_string())
 }
 
 /// Writes everything about a machine.

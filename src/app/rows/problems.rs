@@ -5,7 +5,7 @@ use super::row::{Cell, Column, Row, badness, column, sentence};
 use crate::core::model::{Finding, Key};
 use crate::present::lookup::Index;
 use crate::present::tone::{Span, Tone, of_severity};
-use crate::present::{between, words};
+use crate::present::{between, machine, words};
 
 pub(crate) const COLUMNS: &[Column] = &[
     column("Severity", 11, 11, 0),
@@ -24,7 +24,7 @@ pub(crate) fn row(index: &Index, (key, finding): (&Key, &Finding)) -> Row {
     let cells = vec![
         Cell::ranked(Span::marked(mark, word, tone), badness(Some(finding.severity))),
         Cell::text(finding.code.name(), tone),
-        Cell::text(&finding.message.brief(), Tone::Plain),
+        Cell::text(&machine::problem_in_brief(finding), Tone::Plain),
         Cell::text(&remedy.unwrap_or_default(), Tone::Key),
         Cell::text(&about.join(", "), Tone::Dim),
     ];

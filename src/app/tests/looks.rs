@@ -170,5 +170,13 @@ fn what_is_back_after_it_could_not_be_read_is_not_told_for_the_first_time() {
     let told: Vec<&str> = state.timeline.until(Timestamp::MAX).map(|(_, past)| &*past.told).collect();
     let (back, gone) = told.split_at(later.windows.len());
     assert!(back.iter().all(|told| told.contains(" runs in ")), "{told:?}");
-    assert!(gone.contains(&&*format!("{} is no longer seen", died.title())), "{told:?}");
+    assert!(gone.contains(&&*format!("on devbox: {} is no longer seen", died.title())), "{told:?}");
+}
+
+#[test]
+fn what_is_copied_of_another_machine_says_for_which_it_is() {
+    let mut state = seen(beside(MachineState::Live, &testing::busy()));
+    press(&mut state, "2y");
+    let said = state.message.unwrap_or_default();
+    assert!(said.starts_with("Copied session ID for devbox: "), "{said}");
 }

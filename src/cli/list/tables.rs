@@ -7,6 +7,7 @@ use crate::core::model::{ClaimView, Finding, LeftOver, Report, WindowState, Wind
 use crate::present::age;
 use crate::present::left_over;
 use crate::present::lookup::{left_by, standing, window_and_pid, workplace};
+use crate::present::machine;
 use crate::present::page::Medium;
 use crate::present::text::megabytes;
 use crate::present::tone::{Tone, of_claim, of_severity, of_verdict};
@@ -122,7 +123,7 @@ pub(crate) fn problems(findings: &[Arc<Finding>]) -> Laid {
             Cell::new(finding.code.name()),
             Cell::maybe(finding.subjects.first()),
             Cell::maybe(words::remedy(finding.remedy)),
-            Cell::new(crate::core::model::text::shown(&finding.message.to_string())),
+            Cell::new(crate::core::model::text::shown(&machine::problem(finding))),
         ]);
     }
     let nothing =

@@ -8,6 +8,7 @@ use super::picture;
 use crate::core::model::{Event, Evidence, Finding, Known, RecordKind, Report, Story, Untrusted, WindowView};
 use crate::present::doing;
 use crate::present::lookup::workplace;
+use crate::present::machine;
 use crate::present::map::{Map, letters, map};
 use crate::present::summary::Summary;
 use crate::present::text::count;
@@ -70,7 +71,7 @@ fn index(page: &mut Html, report: &Report, map: &Map) {
             page.raw(" ");
         }
         page.element("b", "severity", finding.code.name());
-        page.text(&format!(" {}", finding.message.brief()));
+        page.text(&format!(" {}", machine::problem_in_brief(finding)));
         page.raw("</a></li>\n");
     }
     page.raw("</ol><p><a href=\"#windows\">Windows</a> · <a href=\"#timeline\">Timeline</a></p></nav>\n");
@@ -94,7 +95,7 @@ fn problem(page: &mut Html, number: usize, finding: &Finding) {
     if let Some(advice) = advice.or_else(|| words::remedy(finding.remedy).map(str::to_owned)) {
         page.element("p", "do", &format!("Do: {advice}"));
     }
-    page.element("p", "", &finding.message.to_string());
+    page.element("p", "", &machine::problem(finding));
     if let Some(told) = &finding.story {
         story(page, told);
     }

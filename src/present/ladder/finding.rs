@@ -3,6 +3,7 @@
 use super::story;
 use crate::core::model::{Finding, Key, Remedy};
 use crate::present::lookup::Index;
+use crate::present::machine;
 use crate::present::page::{Medium, Page};
 use crate::present::tone::Tone;
 use crate::present::words;
@@ -24,7 +25,7 @@ pub(crate) fn write_near(page: &mut Page, index: &Index, key: &Key) {
     }
     for finding in findings {
         page.gap();
-        page.problem(finding.severity, finding.code.name(), &finding.message.to_string());
+        page.problem(finding.severity, finding.code.name(), &machine::problem(finding));
         if page.medium() == Medium::Text {
             write_advice(page, index, finding, key);
         }
@@ -37,7 +38,7 @@ pub(crate) fn write(page: &mut Page, index: &Index, finding: &Finding, of: &Key)
     if page.medium() == Medium::Screen {
         write_advice(page, index, finding, of);
     }
-    page.problem(finding.severity, finding.code.name(), &finding.message.to_string());
+    page.problem(finding.severity, finding.code.name(), &machine::problem(finding));
     if page.medium() == Medium::Text {
         write_advice(page, index, finding, of);
     }
@@ -70,7 +71,7 @@ fn write_facts(page: &mut Page, finding: &Finding) {
 
 /// Writes a finding as one of a list: what it is about instead of its evidence.
 pub(crate) fn write_entry(page: &mut Page, index: &Index, finding: &Finding) {
-    page.problem(finding.severity, finding.code.name(), &finding.message.to_string());
+    page.problem(finding.severity, finding.code.name(), &machine::problem(finding));
     let mut names: Vec<String> = finding.subjects.iter().map(|key| index.name(key)).collect();
     names.dedup();
     page.field("About", &names.join(", "), Tone::Dim);
