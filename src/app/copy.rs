@@ -16,7 +16,7 @@ type Copied = (&'static str, String);
 pub(crate) fn useful(state: &mut State) -> Vec<Effect> {
     let (Some(index), Some(key)) = (&state.index, state.subject()) else { return Vec::new() };
     let copied = resume(state, index).or_else(|| told(state, key)).unwrap_or_else(|| of(index, key));
-    let on = key.machine().map(safe);
+    let on = sheet::meant(index, key).machine().map(safe);
     copy(state, copied, on)
 }
 

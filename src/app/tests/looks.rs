@@ -175,8 +175,15 @@ fn what_is_back_after_it_could_not_be_read_is_not_told_for_the_first_time() {
 
 #[test]
 fn what_is_copied_of_another_machine_says_for_which_it_is() {
-    let mut state = seen(beside(MachineState::Live, &testing::busy()));
-    press(&mut state, "2y");
-    let said = state.message.unwrap_or_default();
-    assert!(said.starts_with("Copied session ID for devbox: "), "{said}");
+    let mut report = beside(MachineState::Live, &testing::busy());
+    report.findings = testing::busy().findings;
+    for finding in report.findings.iter_mut().map(Arc::make_mut) {
+        finding.subjects = finding.subjects.iter().map(|key| key.on("devbox")).collect();
+    }
+    let mut state = seen(report);
+    for (keys, what) in [("2y", "session ID"), ("5y", "session ID")] {
+        press(&mut state, keys);
+        let said = state.message.take().unwrap_or_default();
+        assert!(said.starts_with(&format!("Copied {what} for devbox: ")), "{said}");
+    }
 }
