@@ -291,6 +291,9 @@ fn what_a_living_window_holds_for_itself_is_refused_by_choice_as_long_as_it_live
     }
     assert!(other.run(&world, "hold README.md").contains("held by PID"), "nobody holds that");
     other.run(&world, "hold --release README.md");
+    assert!(other.run(&world, "hold --release README.md").contains("was not held by PID"));
+    let said = other.run(&world, "hold --release src 2>&1; echo $?");
+    assert!(said.contains("nothing is let go: ") && said.ends_with('3'), "{said}");
     assert_eq!(other.prompt(&world), None, "it was told");
     assert_eq!(cart.edit(&world, &pay), None, "it is its own");
     assert_eq!(other.edit(&world, &repo.join("README.md")), None, "nobody holds that");

@@ -69,6 +69,17 @@ fn take(
         for path in resolved {
             let what = if is_release { "let go" } else { "held" };
             let frees = || LedgerLine::Frees(Touched::new(path.as_str().into(), now));
+            if is_release && !has(&asked, tree, path) {
+                if let Some(why) = wanted(&asked, tree, path)? {
+                    return Ok((said, Some(format!("nothing is let go: {why}"))));
+                }
+                said.push_str(&format!(
+                    "{} was not held by PID {}\n",
+                    Untrusted::from(path.as_str()),
+                    holder.pid
+                ));
+                continue;
+            }
             if is_release {
                 asked.note_down(tree, &[frees()])?;
             } else if !has(&asked, tree, path) {
