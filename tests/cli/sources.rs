@@ -87,10 +87,13 @@ fn one_working_tree_that_was_named_is_read_without_the_others() {
 }
 
 #[test]
-fn now_says_that_nothing_needs_a_person_only_where_everything_was_read() {
+fn that_nothing_needs_a_person_or_is_to_be_done_is_said_only_where_everything_was_read() {
     let world = World::new();
     let now = world.run(&["now"]);
     assert_eq!((now.code, now.out.as_str()), (0, "0 windows, nothing needs you\n"));
     let now = world.run(&["now", "--postgres", "postgres://127.0.0.1:1/leo"]);
     assert!(now.out.contains("not everything could be read: database"), "{now:?}");
+    assert_eq!(world.run(&["clean", "--yes"]).out, "There is nothing to do.\n");
+    let clean = world.run(&["clean", "--yes", "--postgres", "postgres://127.0.0.1:1/leo"]);
+    assert!(clean.out.contains("as far as is known: not everything could be read"), "{clean:?}");
 }

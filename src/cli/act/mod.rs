@@ -187,7 +187,7 @@ fn carry_out(
 ) -> Outcome {
     let transcript = transcript(settings, consent);
     match site {
-        _ if requests.is_empty() => transcript.nothing(),
+        _ if requests.is_empty() => transcript.nothing(report),
         // Whoever testifies is heard until it is done.
         Site::Here { mut executor, fleet: _fleet, unheard } => {
             let (mut transcript, mut may) = (transcript, Vec::new());

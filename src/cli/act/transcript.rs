@@ -12,8 +12,9 @@ use crate::cli::output::{Paint, Shape, lines, print_if_heard};
 use crate::core::fleet::order::{Became, OrderReceipt, Proposed};
 use crate::core::history::journal::Entry;
 use crate::core::model::json;
+use crate::core::model::snapshot::unread;
 use crate::core::model::text::shown;
-use crate::core::model::{Confirmation, Ended, Obstacle, Plan};
+use crate::core::model::{Confirmation, Ended, Obstacle, Plan, Report, Topic};
 use crate::present::page::Page;
 use crate::present::plan;
 use crate::present::tone::Tone;
@@ -83,10 +84,19 @@ impl Transcript {
         Self { shape, answer, worst: Exit::Fine, unheard: None }
     }
 
-    /// Ends a command that has nothing to act on.
-    pub(super) fn nothing(mut self) -> Outcome {
+    /// Ends a command that has nothing to act on, as far as is known.
+    pub(super) fn nothing(mut self, report: &Report) -> Outcome {
         if let Shape::Text(paint) = self.shape {
-            self.say(&format!("{}\n", paint.paint(Tone::Good, "There is nothing to do.")));
+            let is_open = unread(&report.sources, Topic::All).next().is_some();
+            let says = if is_open {
+                paint.paint(
+                    Tone::Warning,
+                    "There is nothing to do, as far as is known: not everything could be read.",
+                )
+            } else {
+                paint.paint(Tone::Good, "There is nothing to do.")
+            };
+            self.say(&format!("{says}\n"));
         }
         self.end()
     }
