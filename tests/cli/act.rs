@@ -130,6 +130,9 @@ fn what_was_cut_off_is_told_and_put_right_by_undo() {
     let again = world.run(&["undo", "1", "--yes"]);
     assert_eq!(again.code, 3);
     assert!(again.out.contains("it was cut off; everything is where it was"), "{again:?}");
+    let page = world.run(&["report", "--html", "-"]).out;
+    let act = page.lines().find(|line| line.contains("journal entry 1")).unwrap();
+    assert!(act.contains("release: ") && act.contains(" (failed)"), "{act}");
 }
 
 #[test]

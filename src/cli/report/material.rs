@@ -6,9 +6,10 @@ use jiff::Timestamp;
 
 use crate::core::history::journal::Entry;
 use crate::core::history::timeline::Past;
-use crate::core::model::{Known, Report};
+use crate::core::model::{Ended, Known, Report};
 use crate::present::doing::Prompts;
 use crate::present::lookup::window_and_pid;
+use crate::present::plan::{ended_of, title};
 use crate::present::words;
 
 /// The most lines of the timeline.
@@ -66,10 +67,15 @@ impl Material {
     }
 
     fn done(&self) -> impl Iterator<Item = Moment> {
-        self.acts.iter().map(|entry| Moment {
-            at: entry.at,
-            told: format!("{}: {}", words::action(entry.intent.action), entry.intent.title),
-            from: format!("journal entry {}", entry.number),
+        self.acts.iter().map(|entry| {
+            let (_, _, ended) = ended_of(entry);
+            let is_done = entry.outcome.as_ref().is_some_and(|outcome| outcome.ended == Ended::Done);
+            let end = if is_done { String::new() } else { format!(" ({ended})") };
+            Moment {
+                at: entry.at,
+                told: format!("{}: {}{end}", words::action(entry.intent.action), title(entry)),
+                from: format!("journal entry {}", entry.number),
+            }
         })
     }
 }
