@@ -51,6 +51,7 @@ impl WorldFile {
                 exe: (!spec.unreadable).then(|| exe.into()),
                 argv: arguments(&argv),
                 cwd: spec.cwd.as_deref().map(Untrusted::from),
+                is_cwd_elsewhere: spec.elsewhere,
                 ns_pids,
                 has_other_clock: spec.other_clock,
                 has_unread_clock: spec.unread_clock,

@@ -102,6 +102,9 @@ pub(super) struct ProcessSpec {
     /// It may count in another time namespace: that cannot be read.
     #[serde(default)]
     pub(super) unread_clock: bool,
+    /// Whether its working directory is another folder than the one of this name.
+    #[serde(default)]
+    pub(super) elsewhere: bool,
     /// It is a thread of the kernel.
     #[serde(default)]
     pub(super) kernels: bool,

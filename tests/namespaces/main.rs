@@ -15,6 +15,7 @@
 mod churn;
 mod descents;
 mod hidden;
+mod mounts;
 mod overlay;
 mod pids;
 #[path = "../common/program.rs"]

@@ -204,6 +204,7 @@ impl Processes {
                 exe: is_own.then(|| exe.into()),
                 argv,
                 cwd: is_own.then(|| person.cwd.into()),
+                is_cwd_elsewhere: false,
                 ns_pids,
                 has_other_clock: is_own && person.clock != visibility.clock,
                 has_unread_clock: !is_own,

@@ -125,6 +125,10 @@ pub struct Details {
     pub argv: Vec<Untrusted>,
     /// The working directory.
     pub cwd: Option<Untrusted>,
+    /// Whether that is certainly another folder than the one of this name here: the process has mounts of its own, or
+    /// another root.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_cwd_elsewhere: bool,
     /// The PIDs from the outermost visible namespace inwards (`NSpid` of status); one
     /// element when the process lives in claimtop's own namespace.
     pub ns_pids: Vec<u32>,

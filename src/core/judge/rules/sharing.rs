@@ -56,7 +56,7 @@ fn same_worktree(facts: &Facts<'_>) -> Vec<Finding> {
 pub(crate) fn has_our_names(window: &WindowView, facts: &Facts<'_>) -> bool {
     let process = facts.world.snapshot.processes.get(window.pid);
     let details = process.and_then(|process| process.details.as_ref());
-    details.is_some_and(|details| details.ns_pids.len() == 1)
+    details.is_some_and(|details| details.ns_pids.len() == 1 && !details.is_cwd_elsewhere)
 }
 
 /// Two live windows in one folder that is no working tree: there is no index that they could share,

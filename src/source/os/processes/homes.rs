@@ -1,7 +1,7 @@
-//! Which folders of a home possible agents keep records in, as each of them reaches these folders.
+//! Which folders possible agents work and keep records in, as each of them reaches these folders.
 
 use std::collections::{BTreeSet, HashMap};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::core::judge::agent::Candidates;
 use crate::core::model::{FolderId, NamedHome, Process, ProcessState, ProcessTable};
@@ -17,15 +17,20 @@ pub(crate) struct Homes {
 }
 
 impl Homes {
-    /// Adds to every possible agent's details where it may keep records.
+    /// Adds to every possible agent's details where it may keep records, and whether it works in a folder of its own.
     pub(crate) fn fill(&self, table: &mut ProcessTable, candidates: &Candidates) {
         let mut known = HashMap::new();
+        let own = system::own_view();
         for process in table.by_pid.values_mut().filter(|process| may_be_agent(process, candidates)) {
             let id = process.id;
             let Some(details) = process.details.as_mut() else { continue };
             let named = NamedHome::of(details).filter(|_| !self.places.is_empty());
-            let homes = named.and_then(|named| {
-                let view = system::view_of(id)?;
+            let view = system::view_of(id);
+            let cwd = details.cwd.as_ref().map(|cwd| Path::new(cwd.raw()));
+            let elsewhere = own.as_ref().zip(view.as_ref()).zip(cwd);
+            details.is_cwd_elsewhere =
+                elsewhere.is_some_and(|((own, view), cwd)| view.is_elsewhere(own, cwd));
+            let homes = named.zip(view).and_then(|(named, view)| {
                 // Most windows of one person see the same.
                 let resolve = || self.resolve(&view, &named);
                 known.entry((view.id(), named.clone())).or_insert_with(resolve).clone()

@@ -39,6 +39,7 @@ impl Redactor {
             has_unread_clock: _,
             homes: _,
             has_certain_homes: _,
+            is_cwd_elsewhere: _,
             is_kernels: _,
             is_stand_in: _,
             env,

@@ -33,8 +33,18 @@ pub(crate) fn view_of(id: ProcessId) -> Option<View> {
     let mut text = Vec::new();
     slurp(process.as_fd(), "stat", &mut text, 4 << 10).ok()?;
     let is_same = stat::parse(id.pid, &text)?.process.id == id;
-    let root = openat(&process, "root", NAMED, Mode::empty()).ok().filter(|_| is_same)?;
-    let mounts = readlinkat(&process, "ns/mnt", Vec::new()).ok()?;
+    view(&process).filter(|_| is_same)
+}
+
+/// Opens what this process takes for `/`.
+pub(crate) fn own_view() -> Option<View> {
+    view(&openat(CWD, "/proc/self", NAMED, Mode::empty()).ok()?)
+}
+
+/// Opens what the process of this folder of `/proc` takes for `/`.
+fn view(process: &OwnedFd) -> Option<View> {
+    let root = openat(process, "root", NAMED, Mode::empty()).ok()?;
+    let mounts = readlinkat(process, "ns/mnt", Vec::new()).ok()?;
     let id = (id_of(&root).ok()?, mounts);
     Some(View { root, id })
 }
@@ -64,6 +74,19 @@ impl View {
         }
         let are_certain = all.iter().all(|(_, is_certain)| *is_certain);
         Some((all.into_iter().map(|(id, _)| id).collect(), are_certain))
+    }
+
+    /// Returns whether a path is for certain another folder here than in another view.
+    pub(crate) fn is_elsewhere(&self, other: &Self, path: &Path) -> bool {
+        if self.id == other.id {
+            return false;
+        }
+        match (self.folder(path), other.folder(path)) {
+            (Ok((here, true)), Ok((there, true))) => here != there,
+            // What is not there cannot be meant.
+            (Ok(_), Err(Errno::NOENT | Errno::NOTDIR)) => true,
+            (Ok(_) | Err(_), Ok(_) | Err(_)) => false,
+        }
     }
 
     /// Follows a path as one who has this root does: links that begin with `/` lead into it as well

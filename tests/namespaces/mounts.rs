@@ -1,0 +1,31 @@
+//! A folder of one name that is another one in mounts of its own (mount_namespaces(7)).
+
+use crate::stage::{World, is_allowed};
+
+/// Makes an empty repository, as git lays it out (gitrepository-layout(5)), and runs a program in it.
+const WORKS: &str = r#"mkdir -p "$0/home/ws/.git/objects" "$0/home/ws/.git/refs" && echo 'ref: refs/heads/main' > "$0/home/ws/.git/HEAD" &&
+cd "$0/home/ws" && exec "$@""#;
+
+#[test]
+fn windows_in_two_folders_of_one_name_do_not_work_in_one_tree() {
+    let world = World::new();
+    std::fs::create_dir_all(world.path("home/ws")).unwrap();
+    let root = world.path("");
+    let root = root.to_str().unwrap();
+    let apart = format!("mount -t tmpfs none \"$0/home/ws\" && {WORKS}");
+    let apart = ["unshare", "--mount", "/bin/sh", "-c", &apart, root];
+    if !is_allowed("mounts of its own", &apart) {
+        return;
+    }
+    let is_told = || {
+        let report = world.look(&[]);
+        let codes = report["findings"].as_array().unwrap().iter().map(|finding| &finding["code"]);
+        codes.filter(|code| *code == "same-worktree").count()
+    };
+    let _here = world.agent(&["/bin/sh", "-c", WORKS, root]);
+    let mut there = world.agent(&apart);
+    assert_eq!(is_told(), 0, "another folder");
+    there.end();
+    let _there = world.agent(&["unshare", "--mount", "/bin/sh", "-c", WORKS, root]);
+    assert_eq!(is_told(), 1, "the same folder, in mounts of its own");
+}
