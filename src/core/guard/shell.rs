@@ -87,6 +87,7 @@ fn command(words: Vec<Option<String>>, folder: &mut Option<String>, depth: usize
         ("cd", [Some(to)]) if !to.starts_with('-') => {
             *folder = folder.as_deref().and_then(|at| joined(at, to))
         }
+        ("export", names) if names.iter().all(|name| name.as_deref().is_some_and(may_be_exported)) => {}
         ("cd" | "pushd" | "popd" | "eval" | "source" | "." | "export" | "alias" | "function", _) => {
             *folder = None
         }
@@ -105,16 +106,78 @@ fn without_prefix(words: &[Option<String>]) -> &[Option<String>] {
     while let Some((Some(first), after)) = rest.split_first() {
         let option = after.first().and_then(Option::as_deref).is_some_and(|next| next.starts_with('-'));
         rest = match first.as_str() {
-            "if" | "then" | "elif" | "else" | "while" | "until" | "do" | "!" | "{" | "time" => after,
-            "command" | "exec" | "nohup" | "sudo" | "nice" | "env" if !option => after,
-            "timeout" if !option => after.get(1..).unwrap_or_default(),
-            // Git reads some of its variables.
-            name if is_assignment(name) && !name.starts_with("GIT_") => after,
-            _ => break,
+            "if" | "then" | "elif" | "else" | "while" | "until" | "do" | "!" | "{" => after,
+            "command" | "exec" | "nohup" | "sudo" if !option => after,
+            name if is_assignment(name) && !moves_git(name) => after,
+            name => match RUNNERS.iter().find(|runner| runner.name == name) {
+                Some(runner) => match runner.run(after) {
+                    Some(run) => run,
+                    None => break,
+                },
+                None => break,
+            },
         };
     }
     rest
 }
+
+/// A program, or a word of the shell, that runs another program.
+struct Runner {
+    name: &'static str,
+    /// The letters of its options that have a value.
+    valued: &'static str,
+    /// The letters of those that have none.
+    plain: &'static str,
+    /// How many words of its own stand before the program.
+    words: usize,
+}
+
+const RUNNERS: [Runner; 7] = [
+    Runner { name: "time", valued: "", plain: "p", words: 0 },
+    Runner { name: "nice", valued: "n", plain: "0123456789", words: 0 },
+    Runner { name: "ionice", valued: "cn", plain: "t", words: 0 },
+    Runner { name: "setsid", valued: "", plain: "cfw", words: 0 },
+    Runner { name: "stdbuf", valued: "ioe", plain: "", words: 0 },
+    Runner { name: "timeout", valued: "ks", plain: "v", words: 1 },
+    Runner { name: "env", valued: "u", plain: "i", words: 0 },
+];
+
+impl Runner {
+    /// Returns what it runs, of the words behind it; `None` where an option is not known.
+    fn run<'a>(&self, words: &'a [Option<String>]) -> Option<&'a [Option<String>]> {
+        let mut rest = words;
+        while let Some((Some(option), after)) = rest.split_first() {
+            let Some(letters) = option.strip_prefix('-').filter(|letters| !letters.is_empty()) else { break };
+            let value = letters.find(|letter| self.valued.contains(letter));
+            let plain = letters.get(..value.unwrap_or(letters.len()))?;
+            if !plain.chars().all(|letter| self.plain.contains(letter)) {
+                return None;
+            }
+            // The value is the rest of the word, or the next one.
+            let is_next = value.is_some_and(|at| at + 1 == letters.len());
+            rest = after.get(usize::from(is_next)..)?;
+        }
+        rest.get(self.words..)
+    }
+}
+
+/// Returns whether a variable may let git work elsewhere, or on something else.
+fn moves_git(assignment: &str) -> bool {
+    assignment.starts_with("GIT_") && !HARMLESS.iter().any(|prefix| assignment.starts_with(prefix))
+}
+
+/// Returns whether exporting it changes neither where `cd` goes nor what git takes.
+fn may_be_exported(word: &str) -> bool {
+    let name = word.split('=').next().unwrap_or_default();
+    let is_name = name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+    is_name && !moves_git(word) && !matches!(name, "CDPATH" | "HOME" | "PWD" | "OLDPWD" | "PATH")
+}
+
+/// How the names of git's variables begin that change nothing of what it takes and where (git(1)).
+const HARMLESS: [&str; 11] = [
+    "GIT_EDITOR=", "GIT_SEQUENCE_EDITOR=", "GIT_PAGER=", "GIT_MERGE_AUTOEDIT=", "GIT_TERMINAL_PROMPT=",
+    "GIT_ASKPASS=", "GIT_SSH", "GIT_AUTHOR_", "GIT_COMMITTER_", "GIT_TRACE", "GIT_OPTIONAL_LOCKS=",
+];
 
 fn is_assignment(word: &str) -> bool {
     let name = word.split_once('=').map(|(name, _)| name).unwrap_or_default();
@@ -219,7 +282,9 @@ fn word(chars: &mut Peekable<Chars<'_>>) -> Token {
             }
         }
     }
-    Token::Word(is_known.then_some(text))
+    // Tests of the shell's: there is nothing that this could stand for.
+    let is_test = matches!(text.as_str(), "[" | "[[");
+    Token::Word((is_known || is_test).then_some(text))
 }
 
 /// Reads up to the closing quote; whether all of it is known, `None` where that cannot be found.
@@ -292,6 +357,15 @@ mod tests {
         check("if git diff --quiet; then git stash; fi", "/w: git diff --quiet\n/w: git stash\n/w: fi");
         check("FOO=1 sudo timeout 5 git clean -fd", "/w: git clean -fd");
         check("bash -lc 'cd x && git stash'", "/w/x: git stash");
+        check("nice -n 5 git stash; nice -5 git a; nice git b", "/w: git stash\n/w: git a\n/w: git b");
+        check("timeout -k 5 -s INT 10 git stash; time -p git a", "/w: git stash\n/w: git a");
+        check("setsid -w stdbuf -oL env -i -u X A=b git stash", "/w: git stash");
+        check("env -C /x git stash; sudo -D /x git a", "/w: env -C /x git stash\n/w: sudo -D /x git a");
+        check("GIT_EDITOR=true GIT_AUTHOR_NAME='a b' git rebase", "/w: git rebase");
+        check("[[ -f x ]] && [ -f y ] && git stash", "/w: [[ -f x ]]\n/w: [ -f y ]\n/w: git stash");
+        check("export A=b C; git stash", "/w: git stash");
+        check("export GIT_DIR=/x; git stash", "");
+        check("export CDPATH=/x; git stash", "");
     }
 
     #[test]
