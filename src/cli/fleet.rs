@@ -20,7 +20,6 @@ use crate::core::model::Secret;
 use crate::observe::fleet::child::APART;
 use crate::observe::fleet::{Fleet, Pin};
 use crate::observe::hosts;
-use crate::source::os::processes::own::end_with_parent;
 use crate::source::os::{clock, host};
 
 /// Returns every machine of the configuration, and every one that was asked for.
@@ -97,7 +96,6 @@ pub(crate) fn run_apart(arguments: &[OsString]) -> Option<Outcome> {
     (apart == APART).then(|| {
         // Whoever leads a group already has no terminal to leave, or keeps it.
         let _ = rustix::process::setsid();
-        end_with_parent();
         let error = replaced_by(program, arguments);
         Err(Failure::new(
             Exit::Failed,

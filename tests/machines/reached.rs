@@ -132,36 +132,3 @@ fn what_is_no_machine_is_a_usage_error() {
     let answer = world.run(&["ls"]);
     assert!(answer.code == 2 && answer.err.contains("more than one transport"), "{answer:?}");
 }
-
-/// A machine's program that says who it is and then heeds nothing, not even the end of its input.
-const DEAF: &str = r#"trap '' TERM HUP PIPE INT
-echo $$ > "$0.pid"
-printf '{"hello":{"schema":"claimtop.stream.v1","version":"0.1.0","machine":"%s","store":"%s","host":"deaf",' \
-  0123456789abcdef0123456789abcdee 0123456789abcdef0123456789abcded
-printf '"boot":"11111111-aaaa-4aaa-8aaa-111111111110","pid_namespace":4026531836,"now":"%s","takes_orders":false}}\n' \
-  "$(date -u +%Y-%m-%dT%H:%M:%SZ)"
-printf '{"look":{"at":"%s","order":[]}}\n' "$(date -u +%Y-%m-%dT%H:%M:%SZ)"
-while :; do sleep 1; done
-"#;
-
-#[test]
-fn a_program_that_heeds_nothing_does_not_outlive_the_command() {
-    let world = World::new();
-    let deaf = world.write("deaf.sh", DEAF);
-    let deaf = deaf.to_str().unwrap();
-    configure(&world, &[], &[("deaf", &["sh", deaf])]);
-    let answer = over_all(&world, &["ls"]);
-    assert_eq!((answer.code, answer.err.as_str()), (0, ""), "{answer:?}");
-    let pid = std::fs::read_to_string(format!("{deaf}.pid")).unwrap();
-    let stat = format!("/proc/{}/stat", pid.trim());
-    // What has ended may wait for whoever reaps it.
-    let is_there = || std::fs::read_to_string(&stat).is_ok_and(|stat| !stat.contains(") Z "));
-    for _ in 0..100 {
-        if !is_there() {
-            return;
-        }
-        std::thread::sleep(std::time::Duration::from_millis(50));
-    }
-    std::process::Command::new("kill").args(["-KILL", pid.trim()]).status().unwrap();
-    panic!("PID {pid} is still there");
-}
