@@ -72,7 +72,7 @@ pub(crate) fn problem(finding: &Finding) -> String {
 
 /// Says the same in a few words.
 pub(crate) fn problem_in_brief(finding: &Finding) -> String {
-    there(&finding.subjects, finding.message.brief().to_string())
+    there(&finding.subjects, finding.message.brief())
 }
 
 /// Writes everything about a machine.

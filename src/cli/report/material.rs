@@ -6,7 +6,7 @@ use jiff::Timestamp;
 
 use crate::core::history::journal::Entry;
 use crate::core::history::timeline::Past;
-use crate::core::model::{Ended, Known, Report};
+use crate::core::model::{Known, Report};
 use crate::present::doing::Prompts;
 use crate::present::lookup::window_and_pid;
 use crate::present::plan::{ended_of, title};
@@ -69,8 +69,7 @@ impl Material {
     fn done(&self) -> impl Iterator<Item = Moment> {
         self.acts.iter().map(|entry| {
             let (_, _, ended) = ended_of(entry);
-            let is_done = entry.outcome.as_ref().is_some_and(|outcome| outcome.ended == Ended::Done);
-            let end = if is_done { String::new() } else { format!(" ({ended})") };
+            let end = if entry.is_done() { String::new() } else { format!(" ({ended})") };
             Moment {
                 at: entry.at,
                 told: format!("{}: {}{end}", words::action(entry.intent.action), title(entry)),

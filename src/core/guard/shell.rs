@@ -104,16 +104,11 @@ fn command(words: Vec<Option<String>>, folder: &mut Option<String>, depth: usize
 fn without_prefix(words: &[Option<String>]) -> &[Option<String>] {
     let mut rest = words;
     while let Some((Some(first), after)) = rest.split_first() {
-        let option = after.first().and_then(Option::as_deref).is_some_and(|next| next.starts_with('-'));
         rest = match first.as_str() {
             "if" | "then" | "elif" | "else" | "while" | "until" | "do" | "!" | "{" => after,
-            "command" | "exec" | "nohup" | "sudo" if !option => after,
             name if is_assignment(name) && !moves_git(name) => after,
-            name => match RUNNERS.iter().find(|runner| runner.name == name) {
-                Some(runner) => match runner.run(after) {
-                    Some(run) => run,
-                    None => break,
-                },
+            name => match RUNNERS.iter().find(|runner| runner.name == name).and_then(|it| it.run(after)) {
+                Some(run) => run,
                 None => break,
             },
         };
@@ -132,7 +127,11 @@ struct Runner {
     words: usize,
 }
 
-const RUNNERS: [Runner; 7] = [
+const RUNNERS: [Runner; 11] = [
+    Runner { name: "command", valued: "", plain: "", words: 0 },
+    Runner { name: "exec", valued: "", plain: "", words: 0 },
+    Runner { name: "nohup", valued: "", plain: "", words: 0 },
+    Runner { name: "sudo", valued: "", plain: "", words: 0 },
     Runner { name: "time", valued: "", plain: "p", words: 0 },
     Runner { name: "nice", valued: "n", plain: "0123456789", words: 0 },
     Runner { name: "ionice", valued: "cn", plain: "t", words: 0 },

@@ -129,7 +129,8 @@ impl Entry {
             && self.intent.movements.iter().any(|movement| movement.parked().is_some())
     }
 
-    fn is_done(&self) -> bool {
+    /// Returns whether all of it was done.
+    pub(crate) fn is_done(&self) -> bool {
         self.outcome.as_ref().is_some_and(|outcome| outcome.ended == Ended::Done)
     }
 

@@ -163,7 +163,10 @@ impl<'a> World<'a> {
     /// Returns how a process's start stands to the last moment at which a record may have been put where it is.
     /// Claimtop's own demo dates its files back: among those who play there, their last write is that moment.
     pub(crate) fn birth(&self, process: &Process, record: &Record) -> Born {
-        let put_at = if is_played(process) { record.written_at } else { record.touched_at() };
+        let put_at = match record.changed_at {
+            Some(_) if !is_played(process) => record.touched_at(),
+            Some(_) | None => record.written_at,
+        };
         self.born(process, (put_at, record.medium()))
     }
 

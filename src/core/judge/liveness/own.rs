@@ -224,8 +224,9 @@ fn born_beside(
 /// Returns how the start of the PID's process stands to the record's last write.
 fn born(record: &Record, process: &Process, world: &World<'_>, trail: &mut Trail) -> Born {
     let born = world.birth(process, record);
-    let by_write = world.born(process, (record.written_at, record.medium()));
-    if let (Born::Before, Born::After, Some(changed_at)) = (born, by_write, record.changed_at) {
+    let is_younger_than_write = || world.born(process, (record.written_at, record.medium())) == Born::After;
+    let changed_at = record.changed_at.filter(|_| born == Born::Before && is_younger_than_write());
+    if let Some(changed_at) = changed_at {
         trail.add(
             "last change",
             format!("{changed_at}, after the last write: a copy can keep the time of that"),

@@ -26,10 +26,10 @@ impl Homes {
             let Some(details) = process.details.as_mut() else { continue };
             let named = NamedHome::of(details).filter(|_| !self.places.is_empty());
             let view = system::view_of(id);
-            let cwd = details.cwd.as_ref().map(|cwd| Path::new(cwd.raw()));
-            let elsewhere = own.as_ref().zip(view.as_ref()).zip(cwd);
-            details.is_cwd_elsewhere =
-                elsewhere.is_some_and(|((own, view), cwd)| view.is_elsewhere(own, cwd));
+            details.is_cwd_elsewhere = match (&own, &view, &details.cwd) {
+                (Some(own), Some(view), Some(cwd)) => view.is_elsewhere(own, Path::new(cwd.raw())),
+                _ => false,
+            };
             let homes = named.zip(view).and_then(|(named, view)| {
                 // Most windows of one person see the same.
                 let resolve = || self.resolve(&view, &named);
