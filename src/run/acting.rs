@@ -212,6 +212,8 @@ impl Worker {
             Ok(all) => requests.iter().zip(all).map(|(request, seen)| self.offered(request, seen)).collect(),
         };
         self.tell(Msg::Offered(offers));
+        // What was cut off before has been put right under the lock.
+        self.read_history();
     }
 
     fn offered(&mut self, request: &Request, seen: Result<Preview, ActionError>) -> Offer {

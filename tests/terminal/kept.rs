@@ -123,3 +123,21 @@ fn the_log_is_its_owners_and_holds_nothing_of_a_session() {
         assert!(!log.contains(content), "{content} in {log}");
     }
 }
+
+#[test]
+fn what_was_cut_off_is_put_right_by_the_key_that_is_shown() {
+    let world = World::new();
+    let intent = r#"{"entry":1,"at":"2026-11-20T21:40:00Z","intent":{"action":"release","title":"park the record alpha","why":"its holder is dead","movements":[]}}"#;
+    world.write(&format!("{STATE}/journal.jsonl"), &format!("{intent}\n"));
+    std::fs::set_permissions(world.path(STATE), std::fs::Permissions::from_mode(0o700)).unwrap();
+    let mut screen = world.open(100, 30);
+    screen.press("7/alpha\r");
+    screen.wait_for("z put right");
+    screen.press("z");
+    screen.wait_for("everything is where it was");
+    screen.press("\u{1b}");
+    screen.wait_until("it is told as it ended", |screen| {
+        screen.shows("failed") && !screen.shows("z put right")
+    });
+    assert_eq!(screen.end(), 0);
+}
