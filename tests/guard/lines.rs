@@ -117,6 +117,16 @@ const LINES: &[(&str, Expected, &str)] = &[
     (PLAIN, Exactly, "git checkout src/changed.rs"),
     (PLAIN, Exactly, "git checkout src/changed.rs own.rs"),
     (PLAIN, Exactly, "git checkout src"),
+    (PLAIN, Exactly, "git checkout grown -- src/new.rs"),
+    (PLAIN, Exactly, "git checkout grown src/new.rs src/x.log"),
+    (PLAIN, Exactly, "git checkout grown -- docs src/new.rs"),
+    (PLAIN, Exactly, "git restore --source=grown src/new.rs"),
+    (PLAIN, Exactly, "git restore -s grown -SW src/x.log"),
+    (PLAIN, Exactly, "git stash --incl"),
+    (PLAIN, Exactly, "git reset --har"),
+    (PLAIN, Exactly, "git commit --mess x -a"),
+    (PLAIN, Exactly, "git clean --forc -d"),
+    (PLAIN, Exactly, "cd -- src && git checkout ."),
     (PLAIN, Exactly, "git checkout ."),
     (PLAIN, Exactly, "git checkout -- ."),
     (PLAIN, Exactly, "git checkout -- :/"),
@@ -303,6 +313,7 @@ fn tree(world: &World, sort: Sort, under_way: &str) -> PathBuf {
         git add -A; git commit -qm one; git branch other; git branch clash; \
         echo 1 > docs/a.md; git commit -qam two; echo 0 > docs/c.md; git add -A; git commit -qm three; \
         git checkout -q other; echo 0 > docs/b.md; git add -A; git commit -qm b; \
+        git checkout -qb grown; echo 0 > src/new.rs; echo 0 > src/x.log; git add -f src; git commit -qm grown; \
         git checkout -q clash; echo 2 > docs/a.md; git commit -qam clash; git checkout -q main";
     let begin = begin.replace("OPTIONS", sort.options);
     shell(world, &shop, &format!("{begin}; {under_way}; {}", sort.more));
@@ -423,7 +434,7 @@ fn an_index_is_read_whatever_git_keeps_in_it() {
     let split = "git config core.splitIndex true; git update-index --split-index";
     let version = "git config core.untrackedCache true; git update-index --index-version 4 --untracked-cache";
     let monitor = "git config core.fsmonitor /bin/false; git update-index --fsmonitor";
-    let sparse = "git sparse-checkout set --sparse-index src docs fresh";
+    let sparse = "git sparse-checkout set --sparse-index src docs fresh out";
     for (more, has) in [
         (split, "link"),
         (version, "DIRC\0\0\0\u{4}"),

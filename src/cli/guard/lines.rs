@@ -31,7 +31,8 @@ impl Asked<'_> {
             let reach = Reached::of(&call);
             let is_spared = excluded_by(&call.spares, &tree.top);
             let is_asked = |path: &str| reach.has(path) && !self.exempt.has(path, top) && !is_spared(path);
-            let found = self.read(&tree, &About::Matching(&is_asked, call.takes));
+            let is_named = |path: &str| reach.names(path);
+            let found = self.read(&tree, &About::Naming(&is_asked, &is_named, call.takes));
             let holdings = decide::held(&found.others, |_, _| true);
             if holdings.is_empty() {
                 continue;
@@ -94,6 +95,10 @@ impl Reached {
                 Self::Paths(paths.iter().filter_map(|path| resolved(path)).collect())
             }
         }
+    }
+
+    fn names(&self, path: &str) -> bool {
+        matches!(self, Self::Paths(paths) if paths.iter().any(|asked| asked == path))
     }
 
     fn has(&self, path: &str) -> bool {

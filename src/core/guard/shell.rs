@@ -84,7 +84,12 @@ fn command(words: Vec<Option<String>>, folder: &mut Option<String>, depth: usize
         return;
     };
     match (program.as_str(), rest) {
-        ("cd", [Some(to)]) if !to.starts_with('-') => {
+        ("cd", [options @ .., Some(to)])
+            if options.iter().all(|one| is_of_cd(one.as_deref())) && !to.starts_with('-') =>
+        {
+            *folder = folder.as_deref().and_then(|at| joined(at, to))
+        }
+        ("pushd", [Some(to)]) if !to.starts_with(['-', '+']) => {
             *folder = folder.as_deref().and_then(|at| joined(at, to))
         }
         ("export", names) if names.iter().all(|name| name.as_deref().is_some_and(may_be_exported)) => {}
@@ -98,6 +103,11 @@ fn command(words: Vec<Option<String>>, folder: &mut Option<String>, depth: usize
         }
         _ => found.extend(folder.clone().map(|folder| Command { words: words.to_vec(), folder })),
     }
+}
+
+/// Returns whether a word before a folder changes nothing of where `cd` goes.
+fn is_of_cd(word: Option<&str>) -> bool {
+    matches!(word, Some("--" | "-L" | "-P"))
 }
 
 /// Leaves out what stands before a program: words of the shell, and programs that run another.
@@ -372,6 +382,10 @@ mod tests {
         check("cd x && git stash", "/w/x: git stash");
         check("cd ../y/./z && git stash", "/y/z: git stash");
         check("(cd /x && git stash); git stash", "/x: git stash\n/w: git stash");
+        check("cd -P -- x && git stash", "/w/x: git stash");
+        check("pushd x && git stash; popd; git a", "/w/x: git stash");
+        check("pushd && git stash", "");
+        check("cd a b && git stash", "");
         check("cd \"$DIR\" && git stash", "");
         check("cd && git stash", "");
         check("cd - && git stash", "");

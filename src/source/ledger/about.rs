@@ -14,6 +14,8 @@ pub(crate) enum About<'a> {
     Files(&'a [String]),
     /// Whatever this says of, of these files.
     Matching(&'a dyn Fn(&str) -> bool, Takes),
+    /// The same, and which of these files are named each by itself.
+    Naming(&'a dyn Fn(&str) -> bool, &'a dyn Fn(&str) -> bool, Takes),
 }
 
 impl About<'_> {
@@ -23,7 +25,7 @@ impl About<'_> {
         let mut is_ignored = || ignored.as_mut().is_some_and(|ignored| ignored.has(path));
         let takes = match self {
             Self::Files(_) => Takes::WORK,
-            Self::Matching(_, takes) => *takes,
+            Self::Matching(_, takes) | Self::Naming(_, _, takes) => *takes,
         };
         // How git stands to it costs more to find out.
         if edit.committed != Committed::No || takes == Takes::ALL || takes == Takes::WORK && !is_ignored() {
@@ -35,6 +37,7 @@ impl About<'_> {
             (Standing::New { is_beside_known }, _) => {
                 let takes_it = if is_ignored() { takes.ignored } else { takes.untracked };
                 takes_it && (is_beside_known || takes.in_new_folders)
+                    || takes.named && self.is_named(edit.path.raw())
             }
             (Standing::Known(_), Tracked::Changed) => true,
             (Standing::Known(differs), Tracked::InCommit) => differs.is_in_commit == Some(true),
@@ -46,7 +49,11 @@ impl About<'_> {
     pub(super) fn has(&self, path: &str) -> bool {
         match self {
             Self::Files(files) => files.iter().any(|file| file == path),
-            Self::Matching(is_asked, _) => is_asked(path),
+            Self::Matching(is_asked, _) | Self::Naming(is_asked, _, _) => is_asked(path),
         }
+    }
+
+    fn is_named(&self, path: &str) -> bool {
+        matches!(self, Self::Naming(_, is_named, _) if is_named(path))
     }
 }

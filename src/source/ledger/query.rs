@@ -111,7 +111,7 @@ pub(crate) fn read(
     };
     let lines = match about {
         About::Files(files) => AskedLines::naming(files),
-        About::Matching(_, _) => AskedLines::All,
+        About::Matching(_, _) | About::Naming(_, _, _) => AskedLines::All,
     };
     let is_local = medium_at(&path) == Medium::Local;
     let query = Query { tree, own, here, about, now, home, is_local };

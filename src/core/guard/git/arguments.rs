@@ -49,6 +49,15 @@ fn valued(verb: &str) -> Valued {
     }
 }
 
+/// Returns whether a word is a long option, or an abbreviation of it as git takes them where they are of one option only
+/// (gitcli(7)); else it does nothing.
+fn is_option(word: &str, long: &str) -> bool {
+    word == long || word.len() > 3 && long.starts_with(word) && !WHOLE.contains(&word)
+}
+
+/// Options that begin another one, and mean something of their own.
+const WHOLE: [&str; 1] = ["--edit"];
+
 impl<'a> Arguments<'a> {
     pub(super) fn of(verb: &str, rest: &[&'a str], folder: &'a str) -> Self {
         let Valued(with_value, with_rest, long) = valued(verb);
@@ -62,9 +71,9 @@ impl<'a> Arguments<'a> {
             }
             if word.starts_with("--") {
                 options.push(word);
-                if word == "--exclude" {
+                if is_option(word, "--exclude") {
                     excluded.extend(rest.next());
-                } else if long.contains(&word) {
+                } else if long.iter().any(|long| is_option(word, long)) {
                     rest.next();
                 } else {
                     excluded.extend(word.strip_prefix("--exclude="));
@@ -91,7 +100,11 @@ impl<'a> Arguments<'a> {
     }
 
     pub(super) fn has(&self, long: &[&str]) -> bool {
-        self.options.iter().any(|option| long.contains(&option.split('=').next().unwrap_or_default()))
+        let is_that = |option: &&str| {
+            let name = option.split('=').next().unwrap_or_default();
+            long.iter().any(|long| is_option(name, long))
+        };
+        self.options.iter().any(is_that)
     }
 
     pub(super) fn has_short(&self, letter: char) -> bool {

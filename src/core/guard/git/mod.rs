@@ -38,12 +38,12 @@ impl GitCall {
         let Reach::PathsOrTree(mut paths) = self.reach else { return self };
         // A commit's name has none of these characters.
         let is_path = |path: &String| is_there(path) || is_pattern(path);
-        let (reach, tracked) = match paths.len() {
-            _ if paths.iter().all(is_path) => (Reach::Paths(paths), Tracked::Unstaged),
-            0 | 1 => (Reach::Tree, self.takes.tracked),
-            _ => (Reach::Paths(paths.split_off(1)), Tracked::InCommit),
+        let (reach, takes) = match paths.len() {
+            _ if paths.iter().all(is_path) => (Reach::Paths(paths), Takes::known(Tracked::Unstaged)),
+            0 | 1 => (Reach::Tree, self.takes),
+            _ => (Reach::Paths(paths.split_off(1)), Takes::out_of_commit(Tracked::InCommit)),
         };
-        Self { reach, takes: Takes { tracked, ..self.takes }, ..self }
+        Self { reach, takes, ..self }
     }
 }
 
@@ -90,7 +90,7 @@ fn call(command: &Command) -> Option<GitCall> {
     }
     // What is not known is not judged, but for the text of a message.
     let arguments = Arguments::of(verb, rest, &folder);
-    let is_elsewhere = arguments.options.iter().any(|option| option.starts_with("--pathspec-from-file"));
+    let is_elsewhere = arguments.options.iter().any(|option| option.starts_with("--pathspec"));
     if arguments.all_paths().contains(&UNKNOWN) || arguments.excluded.contains(&UNKNOWN) || is_elsewhere {
         return None;
     }
@@ -153,6 +153,10 @@ mod tests {
         check("git clean -f -x", "clean in /w: /w of new and ignored files");
         check("git clean -fdX", "clean in /w: /w of ignored files");
         check("git stash -a", "stash in /w: all with new and ignored files");
+        check("git stash --incl", "stash in /w: all with new files");
+        check("git reset --har", "reset in /w: all");
+        check("git commit --mess x -a", "commit -a in /w: all");
+        check("git merge --edit x", "merge in /w: all");
         check("git add -Af", "add -A in /w: all with new and ignored files");
         check("git restore .", "restore in /w: /w");
         check("git rebase main && git merge x", "rebase in /w: all; merge in /w: all");
@@ -212,6 +216,8 @@ mod tests {
             "git clean -d",
             "git restore --staged .",
             "git rebase --continue",
+            "git rebase --cont",
+            "git clean -fd --dry",
             "git merge --quit",
             "git worktree add ../x",
             "git worktree remove ../x",

@@ -11,6 +11,8 @@ pub(crate) struct Takes {
     pub(crate) ignored: bool,
     /// Whether it takes files that git does not know also from folders of which it knows none.
     pub(crate) in_new_folders: bool,
+    /// Whether it takes files that git does not know where each is named: a commit's file takes the place of such a one.
+    pub(crate) named: bool,
 }
 
 /// Which of the edited files that git knows a call takes.
@@ -29,12 +31,17 @@ pub(crate) enum Tracked {
 
 impl Takes {
     pub(crate) const ALL: Self =
-        Self { tracked: Tracked::Changed, untracked: true, ignored: true, in_new_folders: true };
+        Self { tracked: Tracked::Changed, untracked: true, ignored: true, in_new_folders: true, named: true };
     /// All that somebody may want to commit.
     pub(crate) const WORK: Self = Self { ignored: false, ..Self::ALL };
 
     pub(super) const fn known(tracked: Tracked) -> Self {
-        Self { tracked, untracked: false, ..Self::WORK }
+        Self { tracked, untracked: false, named: false, ..Self::WORK }
+    }
+
+    /// Takes what a commit has into the place of what is there.
+    pub(super) const fn out_of_commit(tracked: Tracked) -> Self {
+        Self { named: true, ..Self::known(tracked) }
     }
 }
 

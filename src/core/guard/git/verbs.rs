@@ -36,7 +36,7 @@ pub(super) fn reach_of(verb: &str, of: &Arguments<'_>) -> Option<(&'static str, 
     let changed = Takes::known(Tracked::Changed);
     let tree = |verb| Some((verb, Reach::Tree, changed));
     match verb {
-        "checkout" => checkout(of).map(|(reach, tracked)| ("checkout", reach, Takes::known(tracked))),
+        "checkout" => checkout(of).map(|(reach, takes)| ("checkout", reach, takes)),
         "switch" => tree("switch"),
         "reset" if of.has(&["--hard"]) => tree("reset"),
         // What is in the working tree only it keeps, or else does nothing.
@@ -61,6 +61,7 @@ pub(super) fn reach_of(verb: &str, of: &Arguments<'_>) -> Option<(&'static str, 
                 untracked: !of.has_short('X'),
                 ignored: of.has_short('x') || of.has_short('X'),
                 in_new_folders: of.has_short('d') || !paths.is_empty(),
+                named: false,
             };
             Some(("clean", of.paths(if paths.is_empty() { &["."] } else { &paths })?, takes))
         }
@@ -68,12 +69,12 @@ pub(super) fn reach_of(verb: &str, of: &Arguments<'_>) -> Option<(&'static str, 
             let is_index = of.has(&["--staged"]) || of.has_short('S');
             let is_tree = !is_index || of.has(&["--worktree"]) || of.has_short('W');
             let from_commit = is_index || of.has(&["--source"]) || of.has_short('s');
-            let tracked = match from_commit {
-                true if of.has(&["--overlay"]) => Tracked::InCommit,
-                true => Tracked::Changed,
-                false => Tracked::Unstaged,
+            let takes = match from_commit {
+                true if of.has(&["--overlay"]) => Takes::out_of_commit(Tracked::InCommit),
+                true => Takes::out_of_commit(Tracked::Changed),
+                false => Takes::known(Tracked::Unstaged),
             };
-            is_tree.then_some(("restore", of.paths(&of.all_paths())?, Takes::known(tracked)))
+            is_tree.then_some(("restore", of.paths(&of.all_paths())?, takes))
         }
         "rebase" | "merge" => {
             let is_under_way =
@@ -104,7 +105,8 @@ pub(super) fn reach_of(verb: &str, of: &Arguments<'_>) -> Option<(&'static str, 
     }
 }
 
-fn checkout(of: &Arguments<'_>) -> Option<(Reach, Tracked)> {
+fn checkout(of: &Arguments<'_>) -> Option<(Reach, Takes)> {
+    let changed = Takes::known(Tracked::Changed);
     let is_forced = of.has(&["--force"]) || of.has_short('f');
     let is_branch =
         of.has(&["--orphan", "--detach"]) || of.letters.iter().any(|letter| "bBd".contains(*letter));
@@ -112,17 +114,15 @@ fn checkout(of: &Arguments<'_>) -> Option<(Reach, Tracked)> {
         // It names the files that were edited, and no more.
         (None, [] | ["HEAD" | "@"]) if !is_forced && !is_branch && !of.has_short('p') => None,
         (Some(paths), words) if !paths.is_empty() => {
-            let tracked = match words {
-                [] => Tracked::Unstaged,
-                _ if of.has(&["--no-overlay"]) => Tracked::Changed,
-                _ => Tracked::InCommit,
+            let takes = match words {
+                [] => Takes::known(Tracked::Unstaged),
+                _ if of.has(&["--no-overlay"]) => Takes::out_of_commit(Tracked::Changed),
+                _ => Takes::out_of_commit(Tracked::InCommit),
             };
-            Some((of.paths(paths)?, tracked))
+            Some((of.paths(paths)?, takes))
         }
-        (_, words @ [_, ..]) if !is_branch => {
-            Some((Reach::PathsOrTree(of.absolute(words)?), Tracked::Changed))
-        }
-        (_, _) => Some((Reach::Tree, Tracked::Changed)),
+        (_, words @ [_, ..]) if !is_branch => Some((Reach::PathsOrTree(of.absolute(words)?), changed)),
+        (_, _) => Some((Reach::Tree, changed)),
     }
 }
 
@@ -136,7 +136,7 @@ fn stashes(of: &Arguments<'_>) -> Takes {
     };
     let ignored = of.has(&["--all"]) || of.has_short('a');
     let untracked = ignored || of.has(&["--include-untracked"]) || of.has_short('u');
-    Takes { tracked, untracked, ignored, in_new_folders: true }
+    Takes { tracked, untracked, ignored, in_new_folders: true, named: false }
 }
 
 /// Returns which files `add` takes that nobody has named.
@@ -160,6 +160,7 @@ fn adds(of: &Arguments<'_>) -> Option<Takes> {
         untracked: !is_update,
         ignored: !is_update && has("--force", 'f'),
         in_new_folders: true,
+        named: false,
     };
     (is_whole && !is_other).then_some(takes)
 }
