@@ -25,42 +25,59 @@ struct Diagnosis<'a> {
     schema: &'static str,
     taken_at: Timestamp,
     findings: &'a [Arc<Finding>],
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    unfinished: &'a [String],
 }
 
-/// Looks once and prints what is wrong.
+/// Looks once and prints what is wrong, with what the journal says of actions that were cut off.
 ///
 /// # Errors
 /// The output cannot be written.
-pub(crate) fn run(reports: &mut dyn ReportSource, shape: Shape) -> Outcome {
+pub(crate) fn run(reports: &mut dyn ReportSource, unfinished: &[String], shape: Shape) -> Outcome {
     let report = reports.next_report();
     match shape {
-        Shape::Text(paint) => print(&text(&report, paint))?,
-        Shape::Json => print(&format!("{}\n", json::to_string_pretty(&diagnosis(&report))?))?,
+        Shape::Text(paint) => print(&text(&report, unfinished, paint))?,
+        Shape::Json => print(&format!("{}\n", json::to_string_pretty(&diagnosis(&report, unfinished))?))?,
     }
-    Ok(exit(&report))
+    Ok(exit(&report, unfinished))
 }
 
-fn diagnosis(report: &Report) -> Diagnosis<'_> {
-    Diagnosis { schema: SCHEMA, taken_at: report.taken_at, findings: &report.findings }
+fn diagnosis<'a>(report: &'a Report, unfinished: &'a [String]) -> Diagnosis<'a> {
+    Diagnosis { schema: SCHEMA, taken_at: report.taken_at, findings: &report.findings, unfinished }
 }
 
-fn exit(report: &Report) -> Exit {
+fn exit(report: &Report, unfinished: &[String]) -> Exit {
     let worst = report.findings.iter().map(|finding| finding.severity).max();
     match worst {
-        None | Some(Severity::Info) => look::exit(report),
         Some(Severity::Warning | Severity::Collision) => Exit::Problems,
+        _ if !unfinished.is_empty() => Exit::Problems,
+        None | Some(Severity::Info) => look::exit(report),
     }
 }
 
-fn text(report: &Arc<Report>, paint: Paint) -> String {
+fn text(report: &Arc<Report>, unfinished: &[String], paint: Paint) -> String {
+    let told = |text: &String| format!("{}\n", paint.paint(Tone::Warning, text));
+    let unfinished: String = unfinished.iter().map(told).collect();
+    match problems(report, paint) {
+        Some(problems) if unfinished.is_empty() => problems,
+        Some(problems) => format!("{problems}\n{unfinished}"),
+        None if unfinished.is_empty() => {
+            format!("{}\n", paint.paint(Tone::Good, "No problem was found."))
+        }
+        None => unfinished,
+    }
+}
+
+/// Lays the problems out; `None` where there is certainly none.
+fn problems(report: &Arc<Report>, paint: Paint) -> Option<String> {
     let is_open = unread(&report.sources, Topic::All).next().is_some();
     let problems = report.problems();
     if problems.is_empty() && is_open {
         let unknown = "It is not known whether there is a problem: not everything could be read.";
-        return format!("{}\n", paint.paint(Tone::Warning, unknown));
+        return Some(format!("{}\n", paint.paint(Tone::Warning, unknown)));
     }
     if problems.is_empty() {
-        return format!("{}\n", paint.paint(Tone::Good, "No problem was found."));
+        return None;
     }
     let index = Index::of(Arc::clone(report));
     let mut page = Page::for_text(report.taken_at);
@@ -69,7 +86,7 @@ fn text(report: &Arc<Report>, paint: Paint) -> String {
         finding::write_entry(&mut page, &index, finding);
         page.field("Command", &command(&index, finding).unwrap_or_default(), Tone::Key);
     }
-    lines(&page, paint)
+    Some(lines(&page, paint))
 }
 
 /// Returns the command that shows what helps, about the first thing that it can be about.
@@ -103,7 +120,16 @@ mod tests {
 
     fn diagnosed(report: Report) -> (String, Exit) {
         let report = Arc::new(report);
-        (text(&report, Paint::Plain), exit(&report))
+        (text(&report, &[], Paint::Plain), exit(&report, &[]))
+    }
+
+    #[test]
+    fn an_action_that_was_cut_off_is_a_problem() {
+        let unfinished = ["Entry 1 was cut off".to_owned()];
+        let told = |report: Report| text(&Arc::new(report), &unfinished, Paint::Plain);
+        assert_eq!(told(quiet()), "Entry 1 was cut off\n");
+        assert!(told(busy()).ends_with("\n\nEntry 1 was cut off\n"), "{}", told(busy()));
+        assert_eq!(exit(&quiet(), &unfinished), Exit::Problems);
     }
 
     #[test]

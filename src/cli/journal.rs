@@ -70,26 +70,27 @@ fn text(history: &History, now: Timestamp, paint: Paint, width: Option<usize>) -
         (true, 0) => format!("{}\n", paint.paint(Tone::Dim, "Nothing has been done yet.")),
         (true, _) => unreadable,
         (false, _) => {
-            columns(history, now).laid_out(paint, width) + &unfinished(history, paint) + &unreadable
+            let told = |text: String| format!("{}\n", paint.paint(Tone::Warning, &text));
+            let unfinished: String = unfinished(history).into_iter().map(told).collect();
+            columns(history, now).laid_out(paint, width) + &unfinished + &unreadable
         }
     }
 }
 
 /// Says of each entry that was cut off, or got stuck, what has become of it and what to do.
-fn unfinished(history: &History, paint: Paint) -> String {
+pub(crate) fn unfinished(history: &History) -> Vec<String> {
     let of_one = |entry: &Entry| {
         let number = entry.number;
-        let text = match &entry.outcome {
-            Some(outcome) if entry.is_stuck() && entry.can_be_undone() => format!(
+        match &entry.outcome {
+            Some(outcome) if entry.is_stuck() && entry.can_be_undone() => Some(format!(
                 "Entry {number} got stuck: {}. `claimtop undo {number} --beside` brings back what it has parked.",
                 shown(&outcome.detail)
-            ),
-            _ if entry.is_open() => format!(
+            )),
+            _ if entry.is_open() => Some(format!(
                 "Entry {number} was cut off, or is being done: `claimtop undo {number}` puts it right."
-            ),
-            _ => return None,
-        };
-        Some(format!("{}\n", paint.paint(Tone::Warning, &text)))
+            )),
+            _ => None,
+        }
     };
     history.entries.iter().rev().filter_map(of_one).collect()
 }

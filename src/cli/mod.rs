@@ -175,7 +175,9 @@ fn command(arguments: Arguments) -> Outcome {
         }
         Command::Doctor { json, own: false, .. } => {
             let scene = scene(options, environment)?;
-            scene.shown(json, |reports, shape| doctor::run(reports, shape))
+            let history = act::looking(&scene.settings)?.history().map_err(failure::of_action)?;
+            let unfinished = journal::unfinished(&history);
+            scene.shown(json, |reports, shape| doctor::run(reports, &unfinished, shape))
         }
         Command::Explain { subject, json } => {
             let scene = scene(options, environment)?;

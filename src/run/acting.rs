@@ -206,6 +206,11 @@ impl Worker {
                 return self.tell(Msg::Offered(offers));
             }
         };
+        if let Some(ended) = put_right(executor, requests) {
+            self.tell(Msg::Told(ended));
+            self.tell(Msg::Finished);
+            return self.read_history();
+        }
         let report = executor.report();
         let offers = match executor.see(&report, requests) {
             Err(trouble) => requests.iter().map(|request| refused(request, &trouble)).collect(),
@@ -271,6 +276,16 @@ impl Worker {
         }
         self.tell(Msg::Told(told));
     }
+}
+
+/// Puts right an entry that was cut off, before it is undone; says how it ended where nothing of it is left to undo.
+fn put_right(executor: &mut Executor, requests: &[Request]) -> Option<ActionResult> {
+    let [Request::Undo { entry: number, .. }] = requests else { return None };
+    // What stands in the way is said when the plan is made.
+    let ended = executor.recover().ok()?;
+    let entry = ended.into_iter().find(|entry| entry.number == *number && !entry.can_be_undone())?;
+    let title = format!("put right entry {number}, {}", entry.intent.title);
+    Some(ActionResult { title, ended: Some(Ended::Done), detail: entry.outcome?.detail, entry: None })
 }
 
 /// Returns what a person gave for this plan, if it was meant for it.

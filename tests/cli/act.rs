@@ -122,6 +122,9 @@ fn what_was_cut_off_is_told_and_put_right_by_undo() {
     let (path, before) = cut_off(&world);
     let journal = world.run(&["journal"]);
     assert!(journal.out.contains("`claimtop undo 1` puts it right"), "{journal:?}");
+    let doctor = world.run(&["doctor"]);
+    assert_eq!(doctor.code, 1, "{doctor:?}");
+    assert!(doctor.out.contains("`claimtop undo 1` puts it right"), "{doctor:?}");
     assert!(!std::fs::exists(&path).unwrap(), "a look changes nothing");
     let undone = world.run(&["undo", "--yes"]);
     assert_eq!(undone.code, 0, "{undone:?}");

@@ -134,7 +134,10 @@ fn what_was_cut_off_is_put_right_by_the_key_that_is_shown() {
     screen.press("7/alpha\r");
     screen.wait_for("z put right");
     screen.press("z");
-    screen.wait_for("everything is where it was");
+    screen.wait_for(
+        "Done: put right entry 1, park the record alpha (it was cut off; everything is where it was)",
+    );
+    assert!(!screen.shows("None of this can be done"));
     screen.press("\u{1b}");
     screen.wait_until("it is told as it ended", |screen| {
         screen.shows("failed") && !screen.shows("z put right")

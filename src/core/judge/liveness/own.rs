@@ -162,10 +162,16 @@ fn has_start(
     if has_start.is_some() {
         return has_start;
     }
-    let Some(details) = process.details.as_ref().filter(|details| details.has_unread_clock) else {
-        trail.add("other clock", "the process counts in another time namespace", "/proc/<pid>/ns/time");
+    let unread = "the process may count in another time namespace: that may not be read";
+    let clock = "/proc/<pid>/ns/time";
+    let Some(details) = &process.details else {
+        trail.add("other clock", unread, clock);
         return None;
     };
+    if !details.has_unread_clock {
+        trail.add("other clock", "the process counts in another time namespace", clock);
+        return None;
+    }
     if details.is_kernels || is_before_boot(record, world, &mut Trail::default()) {
         return Some(false);
     }
@@ -173,8 +179,7 @@ fn has_start(
         trail.add("user", "the process belongs to another user than the record", "/proc/<pid>/status");
         return Some(false);
     }
-    let value = "the process may count in another time namespace: that may not be read";
-    trail.add("other clock", value, "/proc/<pid>/ns/time");
+    trail.add("other clock", unread, clock);
     None
 }
 
