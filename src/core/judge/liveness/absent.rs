@@ -77,6 +77,13 @@ pub(crate) fn is_before_boot(record: &Record, world: &World<'_>, trail: &mut Tra
     booted.is_some()
 }
 
+/// Returns whether nobody has written or moved a record since the machine booted: whoever lives now has never had to do
+/// with it, under whatever number.
+pub(crate) fn is_untouched_since_boot(record: &Record, world: &World<'_>) -> bool {
+    let booted = world.booted.as_ref().filter(|_| record.medium().is_this_machines());
+    booted.is_some_and(|(at, _)| world.is_after(*at, record.touched_at()))
+}
+
 /// Returns whether an agent of another PID namespace could have written a record, with a number
 /// that counts there.
 fn may_be_outsiders(record: &Record, world: &World<'_>) -> bool {

@@ -6,7 +6,7 @@
 //! closes a lock while an editor or a hook runs, and a program with a library of its own is no git.
 
 use crate::core::judge::git::{is_harmless, lock_of, lockers, repo_of, tree_of, works_at};
-use crate::core::judge::liveness::absent::is_before_boot;
+use crate::core::judge::liveness::absent::{is_before_boot, is_untouched_since_boot};
 use crate::core::judge::liveness::answer::{Answer, Trail, alive, unknown};
 use crate::core::judge::liveness::own::own_verdict;
 use crate::core::judge::liveness::owners::unseen;
@@ -51,7 +51,7 @@ fn by_opener(record: &Record, world: &World<'_>, trail: &mut Trail) -> Option<An
 
 /// Finds a process that uses the repository and could have made the lock, though it is no git.
 fn by_users(record: &Record, world: &World<'_>, trail: &mut Trail) -> Option<Answer> {
-    if lock_of(record) != GitLock::Command || is_before_boot(record, world, &mut Trail::default()) {
+    if lock_of(record) != GitLock::Command || is_untouched_since_boot(record, world) {
         return None;
     }
     if !record.medium().is_this_machines() {

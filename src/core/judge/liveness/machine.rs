@@ -4,7 +4,7 @@
 //! that were cloned share their names. It needs a record of this machine, as far as anything says,
 //! that was begun and last written before this boot.
 
-use crate::core::judge::liveness::absent::{is_before_boot, named_elsewhere, seen};
+use crate::core::judge::liveness::absent::{is_before_boot, is_untouched_since_boot, named_elsewhere, seen};
 use crate::core::judge::liveness::answer::{Answer, Trail, alive, dead, unknown};
 use crate::core::judge::liveness::domain::{Home, home_of};
 use crate::core::judge::world::World;
@@ -78,11 +78,15 @@ fn by_domain(record: &Record, holder: &Holder, world: &World<'_>, trail: &mut Tr
         }
         Home::OtherNamespace => {
             trail.add("pid domain", "the PID counts in another PID namespace of this machine: a container, or one before the last start", "record");
-            if is_of_earlier_boot(record, world, trail) {
+            let pid = holder.pid.as_ref().and_then(|pid| pid.valid());
+            // Whoever lives is not dead, however old the file says that it is.
+            if let Some(answer) = pid.and_then(|pid| named_elsewhere(holder, pid, world, trail)) {
+                return Some(answer);
+            }
+            if is_untouched_since_boot(record, world) && is_of_earlier_boot(record, world, trail) {
                 return dead(Reason::OtherBoot);
             }
-            let pid = holder.pid.as_ref()?.valid()?;
-            named_elsewhere(holder, pid, world, trail).or_else(|| unknown(Reason::OtherNamespace))
+            pid.and_then(|_| unknown(Reason::OtherNamespace))
         }
         Home::Here if record.medium().is_this_machines() => None,
         Home::Here => {

@@ -2,7 +2,7 @@
 
 use jiff::civil::DateTime;
 
-use crate::core::judge::liveness::absent::{absent, gone, is_before_boot, named_elsewhere};
+use crate::core::judge::liveness::absent::{absent, gone, is_untouched_since_boot, named_elsewhere};
 use crate::core::judge::liveness::answer::{Answer, Trail, alive, unknown};
 use crate::core::judge::liveness::machine::elsewhere;
 use crate::core::judge::liveness::reach::is_of_other_user;
@@ -172,7 +172,7 @@ fn has_start(
         trail.add("other clock", "the process counts in another time namespace", clock);
         return None;
     }
-    if details.is_kernels || is_before_boot(record, world, &mut Trail::default()) {
+    if details.is_kernels || is_untouched_since_boot(record, world) {
         return Some(false);
     }
     if is_of_other_user(record, process, world) && !world.may_be_agents(process) {

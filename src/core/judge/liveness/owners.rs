@@ -55,7 +55,9 @@ fn session_gone(record: &Record, world: &World<'_>, trail: &mut Trail) -> Option
     if let Some((note, reason)) = world.bindings.gone(session) {
         let gone = format!("the agent that ran it, PID {}, is gone: {}", note.pid, reason.name());
         trail.add_from("binding", gone, note.source());
-        return Some(reason);
+        // Where somebody has written the record since, that was not whom an earlier boot has ended.
+        let is_earlier = reason != Reason::OtherBoot || is_before_boot(record, world, &mut Trail::default());
+        return Some(if is_earlier { reason } else { Reason::NoProcess });
     }
     if let Some(stone) = world.tombstone_of(session) {
         trail.facts.push(stone.evidence());
