@@ -20,7 +20,9 @@ impl Asked<'_> {
     pub(super) fn before_git(&self, asker: Asker, calls: &[GitCall]) -> anyhow::Result<Said> {
         let mut said = (GuardOutcome::NobodyElse, None);
         for call in calls {
-            let tree = Tree::of(Path::new(&call.folder)).filter(Tree::is_repository);
+            // What the line itself is about to make has nobody's edits in it.
+            let is_there = Path::new(&call.folder).is_dir();
+            let tree = Tree::of(Path::new(&call.folder)).filter(|tree| is_there && tree.is_repository());
             let Some(tree) = tree else { continue };
             let level = self.levels(&tree).git;
             if level == HoldUps::Off || !tree.is_under_way(call.during) {
@@ -30,7 +32,9 @@ impl Asked<'_> {
             let call = self.among(call, &tree);
             let reach = Reached::of(&call);
             let is_spared = excluded_by(&call.spares, &tree.top);
-            let is_asked = |path: &str| reach.has(path) && !self.exempt.has(path, top) && !is_spared(path);
+            let left_out = Reached::Paths(resolved_all(&call.left_out));
+            let is_left = |path: &str| is_spared(path) || left_out.has(path);
+            let is_asked = |path: &str| reach.has(path) && !self.exempt.has(path, top) && !is_left(path);
             let is_named = |path: &str| reach.names(path);
             let found = self.read(&tree, &About::Naming(&is_asked, &is_named, call.takes));
             let holdings = decide::held(&found.others, |_, _| true);
@@ -85,15 +89,16 @@ enum Reached {
     Tree,
     /// These paths, without links, and what lies below them.
     Paths(Vec<String>),
+    /// These files, without links on the way to them.
+    Files(Vec<String>),
 }
 
 impl Reached {
     fn of(call: &GitCall) -> Self {
         match &call.reach {
             Reach::Tree => Self::Tree,
-            Reach::Paths(paths) | Reach::PathsOrTree(paths) => {
-                Self::Paths(paths.iter().filter_map(|path| resolved(path)).collect())
-            }
+            Reach::Paths(paths) | Reach::PathsOrTree(paths) => Self::Paths(resolved_all(paths)),
+            Reach::Files(files) => Self::Files(resolved_all(files)),
         }
     }
 
@@ -107,6 +112,11 @@ impl Reached {
             Self::Paths(paths) => {
                 paths.iter().any(|asked| Path::new(path).starts_with(asked) || is_matched(asked, path))
             }
+            Self::Files(files) => files.iter().any(|file| file == path),
         }
     }
+}
+
+fn resolved_all(paths: &[String]) -> Vec<String> {
+    paths.iter().filter_map(|path| resolved(path)).collect()
 }

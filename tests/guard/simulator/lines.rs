@@ -97,7 +97,7 @@ pub(crate) const OF_FILES: [(&str, Effect); 6] = [
 ];
 
 /// What stands around a command without changing what it does: `{}`.
-pub(crate) const AROUND: [&str; 16] = [
+pub(crate) const AROUND: [&str; 20] = [
     "{}",
     "{}",
     "{}",
@@ -114,11 +114,15 @@ pub(crate) const AROUND: [&str; 16] = [
     "({})",
     "time {}",
     "{} || echo failed",
+    "cargo test && \\\n  {}",
+    "cat > notes.md <<'EOF'\ngit stash\nEOF\n{}",
+    "echo \"$(date)\"; {}",
+    "/usr/bin/env -- {}",
 ];
 
 /// What runs a command so that only the shell or another program knows it.
 pub(crate) const HIDING: [&str; 8] = [
-    "eval \"{}\"",
+    "sh < ./tidy.sh",
     "sh ./tidy.sh",
     "make reset",
     "$GIT stash",

@@ -302,8 +302,9 @@ impl Machine {
             self.call(window, Moment::Before, (Some(&tool), &id), expect);
             return !is_hiding;
         }
-        // A commit keeps the bytes.
-        let overwrites = !line.contains("git add") && !line.contains("commit ");
+        // A commit keeps the bytes, and git carries them over to another one, or refuses.
+        let keeps = ["git add", "commit ", "git rebase", "git merge", "git switch -c", "git checkout -b"];
+        let overwrites = !keeps.iter().any(|verb| line.contains(verb));
         let (said, id) = self.hold_up(window, (tree, &seen), overwrites, answer);
         let expect = if said { self.expected(word, (tree, &seen), None) } else { json!({}) };
         self.call(window, Moment::Before, (Some(&tool), &id), expect);

@@ -2,6 +2,7 @@
 
 use crate::core::guard::folder::joined;
 use crate::core::guard::git::reach::Reach;
+use crate::core::guard::shell::{UNKNOWN, is_known};
 
 /// What stands behind a verb.
 pub(super) struct Arguments<'a> {
@@ -47,6 +48,21 @@ fn valued(verb: &str) -> Valued {
         ),
         _ => Valued("", "", &[]),
     }
+}
+
+/// Returns whether a path is the top of the working tree (gitglossary(7), pathspec).
+pub(super) fn is_top(path: &&str) -> bool {
+    matches!(*path, ":/" | ":/." | ":(top)" | ":(top).")
+}
+
+/// Returns what a path says is left out, if it does.
+pub(super) fn left_out(path: &str) -> Option<&str> {
+    [":!", ":^", ":(exclude)"].iter().find_map(|sign| path.strip_prefix(sign))
+}
+
+/// Returns whether a path is the folder of a call, or one above it, whatever lies there.
+pub(super) fn is_folder(path: &str) -> bool {
+    path.split('/').all(|part| matches!(part, "" | "." | "..")) && path.starts_with('.')
 }
 
 /// Returns whether a word is a long option, or an abbreviation of it as git takes them where they are of one option only
@@ -99,6 +115,18 @@ impl<'a> Arguments<'a> {
         Self { folder, options, letters, words, paths, excluded }
     }
 
+    /// Returns whether all is known but values of options, and the name of a commit where a verb takes the whole tree
+    /// whatever that is: a word that begins with what is known is no option.
+    pub(super) fn is_known(&self, verb: &str) -> bool {
+        let takes_tree = matches!(verb, "reset" | "switch" | "rebase" | "merge") && self.paths.is_none();
+        let name = |option: &&str| option.split('=').next().is_some_and(is_known);
+        let words = self.words.iter().chain(self.paths.iter().flatten()).chain(&self.excluded);
+        let is_commit = |word: &str| takes_tree && !word.starts_with(UNKNOWN);
+        words.copied().all(|word| is_known(word) || is_commit(word))
+            && self.options.iter().all(name)
+            && !self.letters.contains(&UNKNOWN)
+    }
+
     pub(super) fn has(&self, long: &[&str]) -> bool {
         let is_that = |option: &&str| {
             let name = option.split('=').next().unwrap_or_default();
@@ -117,14 +145,22 @@ impl<'a> Arguments<'a> {
         paths.iter().map(path).collect()
     }
 
-    /// Reaches the paths that are given.
+    /// Reaches the paths that are given; where only some are left out, everything.
     pub(super) fn paths(&self, paths: &[&str]) -> Option<Reach> {
-        // The top of the working tree.
-        let is_top = |path: &&str| matches!(*path, ":/" | ":/." | ":(top)" | ":(top).");
-        if paths.iter().any(is_top) && paths.iter().all(|path| is_top(path) || !path.starts_with(':')) {
+        let (left_out, meant): (Vec<&str>, Vec<&str>) =
+            paths.iter().partition(|path| left_out(path).is_some());
+        let is_whole = |path: &&str| !path.starts_with(':') || is_top(path);
+        let has_top = meant.iter().any(is_top) && meant.iter().all(is_whole);
+        if has_top || meant.is_empty() && !left_out.is_empty() {
             return Some(Reach::Tree);
         }
-        self.absolute(paths).filter(|paths| !paths.is_empty()).map(Reach::Paths)
+        self.absolute(&meant).filter(|paths| !paths.is_empty()).map(Reach::Paths)
+    }
+
+    /// Returns the paths that are left out, absolute; `None` where one is not known.
+    pub(super) fn left_out(&self) -> Option<Vec<String>> {
+        let paths = self.all_paths();
+        self.absolute(&paths.into_iter().filter_map(left_out).collect::<Vec<_>>())
     }
 
     /// Reaches the paths that are given, or the whole tree.

@@ -8,7 +8,7 @@ use crate::core::guard::folder::joined;
 use crate::core::guard::git::arguments::Arguments;
 use crate::core::guard::git::reach::{Reach, Takes, Tracked, is_pattern};
 use crate::core::guard::git::verbs::{ends, reach_of};
-use crate::core::guard::shell::{Command, commands};
+use crate::core::guard::shell::{Command, commands, is_known};
 
 /// One such call.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,14 +23,23 @@ pub(crate) struct GitCall {
     pub(crate) takes: Takes,
     /// Patterns of what it leaves all the same, as in a file of what git ignores.
     pub(crate) spares: Vec<String>,
+    /// Paths, absolute, that it leaves out.
+    pub(crate) left_out: Vec<String>,
+    /// Whether it is told to overwrite what git would carry over, or refuse to touch.
+    is_forced: bool,
     /// What of these is in git's folder while there is anything to end; nothing where it does not end anything.
     pub(crate) during: &'static [&'static str],
 }
 
 impl GitCall {
-    /// Returns whether it overwrites or removes what it takes; else that stays where it is, and gets into a commit.
+    /// Returns whether it overwrites or removes what it takes; else that stays where it is, gets into a commit, or git
+    /// refuses.
     pub(crate) fn overwrites(&self) -> bool {
-        !matches!(self.verb, "add -A" | "commit" | "commit -a")
+        match self.verb {
+            "add -A" | "commit" | "commit -a" | "merge" | "rebase" => false,
+            "checkout" | "switch" => self.is_forced || self.reach != Reach::Tree,
+            _ => true,
+        }
     }
 
     /// Settles what it reaches by what is there, or known to git.
@@ -47,9 +56,6 @@ impl GitCall {
     }
 }
 
-/// Stands for a word that only the shell knows; no argument of a program can have this byte.
-const UNKNOWN: &str = "\0";
-
 /// Returns the calls of git in a shell line that reach into what others have not committed.
 pub(crate) fn git_calls(line: &str, folder: &str) -> Vec<GitCall> {
     // Most lines have nothing to do with it.
@@ -59,8 +65,14 @@ pub(crate) fn git_calls(line: &str, folder: &str) -> Vec<GitCall> {
     commands(line, folder).iter().filter_map(call).collect()
 }
 
+/// Options of git's own that change nothing of what a verb takes; of those about paths as far as paths are plain.
+const WITHOUT_EFFECT: [&str; 11] = [
+    "-p", "-P", "--paginate", "--no-pager", "--no-optional-locks", "--literal-pathspecs", "--glob-pathspecs",
+    "--icase-pathspecs", "--no-advice", "--no-replace-objects", "--no-lazy-fetch",
+];
+
 fn call(command: &Command) -> Option<GitCall> {
-    let words: Vec<&str> = command.words.iter().map(|word| word.as_deref().unwrap_or(UNKNOWN)).collect();
+    let words: Vec<&str> = command.words.iter().map(String::as_str).collect();
     let (program, mut rest) = words.split_first()?;
     if program.rsplit('/').next() != Some("git") {
         return None;
@@ -70,28 +82,27 @@ fn call(command: &Command) -> Option<GitCall> {
         let (first, after) = rest.split_first()?;
         rest = match *first {
             "-C" => {
-                let (to, after) = after.split_first()?;
+                let (to, after) = after.split_first().filter(|(to, _)| is_known(to))?;
                 folder = joined(&folder, to)?;
                 after
             }
             "-c" => after.get(1..)?,
-            "-p" | "-P" | "--paginate" | "--no-pager" | "--no-optional-locks" | "--literal-pathspecs" => {
-                after
-            }
-            option if option.starts_with('-') || option == UNKNOWN => return None,
+            option if WITHOUT_EFFECT.contains(&option) => after,
+            option if option.starts_with('-') || !is_known(option) => return None,
             verb => {
                 rest = after;
-                break verb;
+                // The one is another name of the other.
+                break if verb == "stage" { "add" } else { verb };
             }
         };
     };
     if rest.iter().any(|word| matches!(*word, "-h" | "--help")) {
         return None;
     }
-    // What is not known is not judged, but for the text of a message.
+    // What is not known is not judged, but for the values of options, such as a message.
     let arguments = Arguments::of(verb, rest, &folder);
     let is_elsewhere = arguments.options.iter().any(|option| option.starts_with("--pathspec"));
-    if arguments.all_paths().contains(&UNKNOWN) || arguments.excluded.contains(&UNKNOWN) || is_elsewhere {
+    if !arguments.is_known(verb) || is_elsewhere {
         return None;
     }
     let ends = ends(verb, &arguments);
@@ -100,14 +111,26 @@ fn call(command: &Command) -> Option<GitCall> {
         Some((verb, tracked, _)) => (verb, Reach::Tree, Takes::known(tracked)),
         None => reach_of(verb, &arguments)?,
     };
+    let left_out = arguments.left_out()?;
+    let is_forced = arguments.has(&["--force", "--discard-changes", "--merge"])
+        || matches!(verb, "checkout" | "switch") && "fm".contains(|letter| arguments.has_short(letter));
     let spares = arguments.excluded.iter().map(|pattern| (*pattern).to_owned()).collect();
     Some(match (verb, &reach) {
         // It is another working tree that goes.
         ("worktree remove", Reach::Paths(paths)) => {
             let folder = paths.first()?.clone();
-            GitCall { folder, verb, reach: Reach::Tree, takes: Takes::ALL, spares, during }
+            GitCall {
+                folder,
+                verb,
+                reach: Reach::Tree,
+                takes: Takes::ALL,
+                spares,
+                left_out,
+                is_forced,
+                during,
+            }
         }
-        _ => GitCall { folder, verb, reach, takes, spares, during },
+        _ => GitCall { folder, verb, reach, takes, spares, left_out, is_forced, during },
     })
 }
 
@@ -120,7 +143,7 @@ mod tests {
         let told = |call: &GitCall| {
             let reach = match &call.reach {
                 Reach::Tree => "all".to_owned(),
-                Reach::Paths(paths) => paths.join(" "),
+                Reach::Paths(paths) | Reach::Files(paths) => paths.join(" "),
                 Reach::PathsOrTree(paths) => format!("{} or all", paths.join(" ")),
             };
             let Takes { tracked, untracked, ignored, .. } = call.takes;
@@ -152,6 +175,7 @@ mod tests {
         check("git clean -fdx", "clean in /w: /w of new and ignored files");
         check("git clean -f -x", "clean in /w: /w of new and ignored files");
         check("git clean -fdX", "clean in /w: /w of ignored files");
+        check("git reset --hard \"origin/$BRANCH\"", "reset in /w: all");
         check("git stash -a", "stash in /w: all with new and ignored files");
         check("git stash --incl", "stash in /w: all with new files");
         check("git reset --har", "reset in /w: all");
@@ -164,6 +188,8 @@ mod tests {
         check("git commit --all -m x", "commit -a in /w: all");
         check("git commit -am \"$(cat <<'EOF'\nx\nEOF\n)\"", "commit -a in /w: all");
         check("git add -A", "add -A in /w: all with new files");
+        check("git stage -A", "add -A in /w: all with new files");
+        check("git add ./", "add -A in /w: /w with new files");
         check("git add .", "add -A in /w: /w with new files");
         check("git read-tree -u --reset HEAD", "read-tree in /w: all");
         check("git pull --rebase --autostash", "pull --autostash in /w: all");
@@ -174,6 +200,9 @@ mod tests {
 
     #[test]
     fn what_takes_paths_takes_only_these() {
+        check("git checkout -- . ':!a.rs'", "checkout in /w: /w");
+        check("git checkout HEAD :/", "checkout in /w: all");
+        check("git mv -f a.rs b.rs", "mv -f in /w: /w/b.rs /w/b.rs/a.rs with new and ignored files");
         check("git checkout -- a.rs b.rs", "checkout in /w: /w/a.rs /w/b.rs");
         check("git checkout HEAD~1 -- a.rs", "checkout in /w: /w/a.rs");
         check("git restore -s HEAD~1 src", "restore in /w: /w/src");
@@ -229,6 +258,11 @@ mod tests {
             "git --work-tree /x stash",
             "GIT_DIR=/x git stash",
             "git checkout $branch",
+            "git reset --hard $ref",
+            "git -C $OTHER stash",
+            "git -C ~/x stash",
+            "git clean -fd$x",
+            "git reset --$how",
             "git restore ':(top)a'",
             "grep 'git stash' x",
         ] {

@@ -52,6 +52,8 @@ pub(crate) enum Reach {
     Tree,
     /// These paths, absolute, and what lies below them.
     Paths(Vec<String>),
+    /// These files, absolute, and nothing below.
+    Files(Vec<String>),
     /// These paths if they are there. Else the first names a commit, and it reaches the others, or else the whole
     /// working tree.
     PathsOrTree(Vec<String>),

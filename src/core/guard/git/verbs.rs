@@ -1,6 +1,7 @@
 //! What each verb of git takes from what others have not committed.
 
-use crate::core::guard::git::arguments::Arguments;
+use crate::core::guard::folder::joined;
+use crate::core::guard::git::arguments::{Arguments, is_folder, is_top, left_out};
 use crate::core::guard::git::reach::{Reach, Takes, Tracked};
 
 /// Returns what a verb takes from the whole tree that ends something which stopped for a person, and what shows that
@@ -84,11 +85,16 @@ pub(super) fn reach_of(verb: &str, of: &Arguments<'_>) -> Option<(&'static str, 
         }
         "commit" if is_dry_commit(of) => None,
         "commit" if of.has(&["--all"]) || of.has_short('a') => tree("commit -a"),
-        "commit" if of.all_paths().contains(&".") => Some(("commit", of.paths(&of.all_paths())?, changed)),
+        "commit" if of.all_paths().iter().any(|path| is_folder(path)) => {
+            Some(("commit", of.paths(&of.all_paths())?, changed))
+        }
         "add" => adds(of).and_then(|takes| Some(("add -A", of.paths_or_tree(&of.all_paths())?, takes))),
         // Without force git removes nothing that was edited.
         "rm" if is_forced && !is_dry && !of.has(&["--cached"]) => {
             Some(("rm -f", of.paths(&of.all_paths())?, changed))
+        }
+        "mv" if is_forced && !is_dry => {
+            Some(("mv -f", Reach::Files(moved_onto(of)?), Takes { named: false, ..Takes::ALL }))
         }
         "read-tree" if of.has(&["--reset"]) && of.has_short('u') => tree("read-tree"),
         "checkout-index" if is_forced => {
@@ -121,9 +127,29 @@ fn checkout(of: &Arguments<'_>) -> Option<(Reach, Takes)> {
             };
             Some((of.paths(paths)?, takes))
         }
-        (_, words @ [_, ..]) if !is_branch => Some((Reach::PathsOrTree(of.absolute(words)?), changed)),
+        // Only a path begins so; what stands before it may be a commit.
+        (_, [first, ..]) if first.starts_with(':') => {
+            Some((of.paths(&of.words)?, Takes::known(Tracked::Unstaged)))
+        }
+        (_, [first, rest @ ..]) if !is_branch && rest.iter().any(is_top) => {
+            let unstaged = Takes::known(Tracked::Unstaged);
+            let takes = if is_folder(first) { unstaged } else { Takes::out_of_commit(Tracked::InCommit) };
+            Some((of.paths(rest)?, takes))
+        }
+        (_, words @ [_, ..]) if !is_branch => {
+            let meant: Vec<&str> = words.iter().copied().filter(|word| left_out(word).is_none()).collect();
+            Some((Reach::PathsOrTree(of.absolute(&meant)?), changed))
+        }
         (_, _) => Some((Reach::Tree, changed)),
     }
+}
+
+/// Returns where files may be moved: onto the last path, or below it where that is a folder.
+fn moved_onto(of: &Arguments<'_>) -> Option<Vec<String>> {
+    let mut paths = of.absolute(&of.all_paths())?;
+    let to = paths.pop()?;
+    let below = |path: &String| joined(&to, path.rsplit('/').next()?);
+    Some(std::iter::once(to.clone()).chain(paths.iter().filter_map(below)).collect())
 }
 
 fn stashes(of: &Arguments<'_>) -> Takes {
@@ -154,7 +180,7 @@ fn adds(of: &Arguments<'_>) -> Option<Takes> {
         .any(|(long, letter)| has(long, *letter));
     let is_update = has("--update", 'u');
     let paths = of.all_paths();
-    let is_whole = has("--all", 'A') || is_update || paths.iter().any(|path| matches!(*path, "." | ":/"));
+    let is_whole = has("--all", 'A') || is_update || paths.iter().any(|path| is_folder(path) || is_top(path));
     let takes = Takes {
         tracked: Tracked::Unstaged,
         untracked: !is_update,
