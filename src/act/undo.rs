@@ -111,7 +111,7 @@ fn why_not(entry: &Entry) -> String {
         _ if entry.intent.undoes.is_some() => "it is an undo itself".to_owned(),
         (Some(by), _) => format!("entry {by} has undone it"),
         _ if entry.is_stop() => NOT_BACK.to_owned(),
-        _ if entry.pruned => "its parked files have been removed".to_owned(),
+        _ if entry.pruned => "its parked files were given up: `journal --prune` has removed them, or does so when it is run again".to_owned(),
         (None, Some(outcome)) if !outcome.detail.is_empty() => outcome.detail.clone(),
         (None, Some(_)) => "nothing was done".to_owned(),
         (None, None) => "what became of it is not known".to_owned(),

@@ -309,7 +309,8 @@ fn refused(request: &Request, trouble: &ActionError) -> Offer {
 }
 
 fn not_done(title: String, trouble: &ActionError) -> ActionResult {
-    ActionResult { title, ended: None, detail: trouble.to_string(), entry: None }
+    let is_open = matches!(trouble.kind(), ErrorKind::Unsure | ErrorKind::Stuck);
+    ActionResult { title, ended: is_open.then_some(Ended::Unknown), detail: trouble.to_string(), entry: None }
 }
 
 fn done(receipt: Receipt) -> ActionResult {

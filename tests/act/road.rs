@@ -355,7 +355,10 @@ fn an_entry_that_cannot_be_undone_says_why() {
     check(failed.entry, &failed.outcome.detail);
     check(undone.entry, &format!("entry {undoing} has undone it"));
     check(undoing, "it is an undo itself");
-    check(pruned.entry, "its parked files have been removed");
+    check(
+        pruned.entry,
+        "its parked files were given up: `journal --prune` has removed them, or does so when it is run again",
+    );
 }
 
 #[test]

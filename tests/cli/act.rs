@@ -152,7 +152,10 @@ fn what_got_stuck_is_named_kept_and_brought_back() {
     let prune = ["journal", "--prune", "--yes", "--config", config.to_str().unwrap()];
     assert!(world.run(&prune).out.contains("it was not meant to stay"));
     assert_eq!(world.run(&["undo", "1", "--yes"]).code, 3, "a newer file is there");
-    let beside = world.run(&["undo", "1", "--beside", "--yes"]);
+    let newest = world.run(&["undo", "--yes"]);
+    assert_eq!(newest.code, 3);
+    assert!(newest.err.contains("claimtop undo 1 --beside"), "{newest:?}");
+    let beside = world.run(&["undo", "--beside", "--yes"]);
     assert_eq!(beside.code, 0, "{beside:?}");
     assert_eq!(std::fs::read(format!("{path}.restored")).unwrap(), before);
     assert_eq!(std::fs::read(&path).unwrap(), b"{}");

@@ -78,8 +78,10 @@ impl<D: Disk> Verified<'_, '_, D> {
         };
         drop(guard);
         lock.finish(entry, outcome.clone(), observer.now()).map_err(|trouble| {
-            let found = "how it ended is not journalled, and the next action finds out and puts it right";
-            ActionError::Stuck(format!("{trouble}; {found}"))
+            let ended = if outcome.ended == Ended::Done { "it was done" } else { "it was not all done" };
+            ActionError::Stuck(format!(
+                "{ended}, but how it ended is not journalled ({trouble}): `claimtop undo {entry}` finds out and puts it right"
+            ))
         })?;
         let is_final = intent.action == Action::Stop;
         Ok(Receipt { entry, title: intent.title, undoes: intent.undoes, is_final, outcome })

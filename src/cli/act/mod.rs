@@ -163,7 +163,7 @@ pub(crate) fn undo(settings: &Settings, entry: Option<&str>, to: RestoreTo, cons
         Failure::new(Exit::Refused, anyhow!("there is nothing to undo"))
             .hint("claimtop journal lists what was done")
     };
-    let meant = site::undo(settings, consent, entry)?;
+    let meant = site::undo(settings, consent, entry, to)?;
     if let Some(entry) = &meant.put_right {
         return transcript(settings, consent).put_right(entry);
     }

@@ -21,7 +21,7 @@ use crate::core::fleet::part::is_derived;
 use crate::core::fleet::transport::Machine;
 use crate::core::history::journal::Entry;
 use crate::core::model::text::shown;
-use crate::core::model::{Key, MachineState, Report};
+use crate::core::model::{Key, MachineState, Report, RestoreTo};
 use crate::observe::fleet::Fleet;
 use crate::source::os::{clock, host};
 
@@ -168,7 +168,12 @@ pub(super) struct Undoing {
 ///
 /// # Errors
 /// It is no number, or its machine cannot be reached or takes no orders.
-pub(super) fn undo(settings: &Settings, consent: &Consent, entry: Option<&str>) -> Result<Undoing, Failure> {
+pub(super) fn undo(
+    settings: &Settings,
+    consent: &Consent,
+    entry: Option<&str>,
+    to: RestoreTo,
+) -> Result<Undoing, Failure> {
     let (number, name) = match entry.map(|entry| entry.split_once('@').unwrap_or((entry, ""))) {
         None => (None, ""),
         Some((number, name)) => {
@@ -177,7 +182,7 @@ pub(super) fn undo(settings: &Settings, consent: &Consent, entry: Option<&str>) 
         }
     };
     let machine = match (name, asked(settings).as_slice()) {
-        ("", []) => return undo_here(settings, consent, number),
+        ("", []) => return undo_here(settings, consent, number, to),
         ("", [one]) => one.clone(),
         ("", _) => return Err(Failure::usage(anyhow!("an action is about one machine at a time"))),
         (name, _) => named(settings, name)?,
@@ -195,7 +200,12 @@ pub(super) fn undo(settings: &Settings, consent: &Consent, entry: Option<&str>) 
 }
 
 /// Finds an entry of this machine's journal, and where it is undone.
-fn undo_here(settings: &Settings, consent: &Consent, number: Option<u64>) -> Result<Undoing, Failure> {
+fn undo_here(
+    settings: &Settings,
+    consent: &Consent,
+    number: Option<u64>,
+    to: RestoreTo,
+) -> Result<Undoing, Failure> {
     let mut executor = opened(settings, consent)?;
     if !consent.dry_run {
         let ended = executor.recover().map_err(of_action)?.pop();
@@ -209,7 +219,22 @@ fn undo_here(settings: &Settings, consent: &Consent, number: Option<u64>) -> Res
         }
     }
     let history = executor.history().map_err(of_action)?;
-    let entry = number.map_or_else(|| history.newest_undoable(), |number| history.entry(number));
+    let stuck = history.newest_stuck();
+    let newest = || match (history.newest_undoable(), stuck) {
+        // In its own place what got stuck has found something else.
+        (done, Some(stuck)) if to == RestoreTo::Beside => {
+            Some(done.filter(|done| done.number > stuck.number).unwrap_or(stuck))
+        }
+        (done, _) => done,
+    };
+    let entry = number.map_or_else(newest, |number| history.entry(number));
+    if let (None, Some(stuck)) = (entry, stuck) {
+        let nothing = Failure::new(Exit::Refused, anyhow!("there is nothing to undo in its place"));
+        let number = stuck.number;
+        return Err(nothing.hint(format!(
+            "entry {number} got stuck: claimtop undo {number} --beside brings back what it has parked"
+        )));
+    }
     let asked = entry.and_then(|entry| Some((entry.number, entry.intent.asked_of()?, entry.there()?)));
     let Some((own, order, entry)) = asked else {
         let entry = number.or_else(|| entry.map(|entry| entry.number));

@@ -14,7 +14,7 @@ use crate::core::history::journal::Entry;
 use crate::core::model::json;
 use crate::core::model::snapshot::unread;
 use crate::core::model::text::shown;
-use crate::core::model::{Confirmation, Ended, Obstacle, Plan, Report, Topic};
+use crate::core::model::{Confirmation, Ended, ErrorKind, Obstacle, Plan, Report, Topic};
 use crate::present::page::Page;
 use crate::present::plan;
 use crate::present::tone::Tone;
@@ -228,7 +228,18 @@ impl Transcript {
     pub(super) fn trouble(&mut self, what: Option<&str>, trouble: &ActionError) {
         let why = trouble.to_string();
         tracing::warn!(detail = %shown(&why), "did not act");
-        self.refused(what, &why, exit_of(trouble));
+        let word = match trouble.kind() {
+            ErrorKind::Stuck => "unfinished",
+            ErrorKind::Unsure => "unknown",
+            ErrorKind::Never
+            | ErrorKind::NotConfirmed
+            | ErrorKind::Changed
+            | ErrorKind::TooYoung
+            | ErrorKind::Busy
+            | ErrorKind::Taken
+            | ErrorKind::Failed => "not done",
+        };
+        self.ended(what, word, &why, exit_of(trouble));
     }
 
     /// Says of a plan that was only shown why it would not be done yet.
@@ -244,10 +255,14 @@ impl Transcript {
     }
 
     fn refused(&mut self, what: Option<&str>, why: &str, exit: Exit) {
+        self.ended(what, "not done", why, exit);
+    }
+
+    fn ended(&mut self, what: Option<&str>, word: &str, why: &str, exit: Exit) {
         self.worsen(exit);
         if let Shape::Text(paint) = self.shape {
             let about = what.map(|what| format!("{}: ", shown(what))).unwrap_or_default();
-            self.say(&format!("{} {about}{}\n", paint.paint(Tone::Warning, "not done"), shown(why)));
+            self.say(&format!("{} {about}{}\n", paint.paint(Tone::Warning, word), shown(why)));
         }
         self.answer.refused.push(Refused { what: what.map(str::to_owned), why: why.to_owned() });
     }

@@ -278,7 +278,7 @@ impl History {
     }
 
     /// Returns the newest entry that was done and can be undone; of one action that is the one which all else
-    /// followed, and with which it is undone. What got stuck is undone by its number alone.
+    /// followed, and with which it is undone.
     pub fn newest_undoable(&self) -> Option<&Entry> {
         let newest = self
             .entries
@@ -287,6 +287,11 @@ impl History {
             .find(|entry| entry.is_done() && entry.can_be_undone() && self.holds_anything(entry))?;
         let followed = newest.intent.follows.and_then(|number| self.entry(number));
         Some(followed.filter(|entry| entry.can_be_undone()).unwrap_or(newest))
+    }
+
+    /// Returns the newest entry that got stuck, and has left something parked that can be brought back.
+    pub(crate) fn newest_stuck(&self) -> Option<&Entry> {
+        self.entries.iter().rev().find(|entry| entry.is_stuck() && entry.can_be_undone())
     }
 }
 
