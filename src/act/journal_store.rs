@@ -24,7 +24,7 @@ use crate::format::Release;
 
 const JOURNAL: &str = "journal.jsonl";
 const LOCK: &str = "lock";
-const PARKED: &str = "parked";
+pub(crate) const PARKED: &str = "parked";
 
 /// Opens the folder, and makes what is missing. It must be ours alone: whoever else could write
 /// the journal could steer what is put where.

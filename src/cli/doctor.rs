@@ -26,7 +26,7 @@ struct Diagnosis<'a> {
     taken_at: Timestamp,
     findings: &'a [Arc<Finding>],
     #[serde(skip_serializing_if = "<[String]>::is_empty")]
-    unfinished: &'a [String],
+    journal: &'a [String],
 }
 
 /// Looks once and prints what is wrong, with what the journal says of actions that were cut off.
@@ -43,7 +43,7 @@ pub(crate) fn run(reports: &mut dyn ReportSource, unfinished: &[String], shape: 
 }
 
 fn diagnosis<'a>(report: &'a Report, unfinished: &'a [String]) -> Diagnosis<'a> {
-    Diagnosis { schema: SCHEMA, taken_at: report.taken_at, findings: &report.findings, unfinished }
+    Diagnosis { schema: SCHEMA, taken_at: report.taken_at, findings: &report.findings, journal: unfinished }
 }
 
 fn exit(report: &Report, unfinished: &[String]) -> Exit {

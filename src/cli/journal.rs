@@ -1,5 +1,9 @@
 //! `journal`: what was done, and the one command that removes anything.
 
+use std::collections::BTreeSet;
+use std::ffi::OsStr;
+use std::path::Path;
+
 use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 
@@ -9,15 +13,18 @@ use super::columns::{Cell, Columns};
 use super::failure::{Exit, Failure, Outcome, of_action};
 use super::output::{Paint, print, print_if_heard, terminal_width};
 use super::settings::Settings;
+use crate::act::journal_store::PARKED;
 use crate::act::prune::{Parked, removable};
 use crate::config::Access;
 use crate::core::history::journal::{Entry, History};
+use crate::core::history::movement::Movement;
 use crate::core::model::json;
 use crate::core::model::text::{Untrusted, shown};
 use crate::present::plan::{ended_of, title};
 use crate::present::text::count;
 use crate::present::tone::Tone;
 use crate::present::{age, words};
+use crate::source::os::open::folder::Folder;
 
 /// What `journal --json` prints.
 #[derive(Serialize)]
@@ -53,32 +60,50 @@ pub(crate) fn run(settings: &Settings, json: bool) -> Outcome {
         return Ok(Exit::Fine);
     }
     let paint = Paint::for_stdout(settings.effective.config.color);
-    print(&text(&history, executor.now(), paint, terminal_width()))?;
+    let warned: String = warnings(settings, &history)
+        .into_iter()
+        .map(|text| format!("{}\n", paint.paint(Tone::Warning, &text)))
+        .collect();
+    print(&match history.entries.is_empty() && warned.is_empty() {
+        true => format!("{}\n", paint.paint(Tone::Dim, "Nothing has been done yet.")),
+        false => columns(&history, executor.now()).laid_out(paint, terminal_width()) + &warned,
+    })?;
     Ok(Exit::Fine)
 }
 
-/// Lays the journal out, and says what of it cannot be read.
-fn text(history: &History, now: Timestamp, paint: Paint, width: Option<usize>) -> String {
-    let unreadable = match history.unreadable {
-        0 => String::new(),
-        lines => {
-            let lines = format!("{} of the journal cannot be read.", count(lines, "line"));
-            format!("{}\n", paint.paint(Tone::Warning, &lines))
-        }
-    };
-    match (history.entries.is_empty(), history.unreadable) {
-        (true, 0) => format!("{}\n", paint.paint(Tone::Dim, "Nothing has been done yet.")),
-        (true, _) => unreadable,
-        (false, _) => {
-            let told = |text: String| format!("{}\n", paint.paint(Tone::Warning, &text));
-            let unfinished: String = unfinished(history).into_iter().map(told).collect();
-            columns(history, now).laid_out(paint, width) + &unfinished + &unreadable
-        }
+/// Says what of the journal is unfinished, cannot be read, or has been lost.
+pub(crate) fn warnings(settings: &Settings, history: &History) -> Vec<String> {
+    let mut told = unfinished(history);
+    if history.unreadable > 0 {
+        told.push(format!("{} of the journal cannot be read.", count(history.unreadable, "line")));
     }
+    told.extend(strays(&settings.state.join(PARKED), history));
+    told
+}
+
+/// Says what is parked that no entry names: nothing undoes or removes that.
+fn strays(folder: &Path, history: &History) -> Option<String> {
+    let movements = || history.entries.iter().flat_map(|entry| &entry.intent.movements);
+    let named: BTreeSet<String> = movements()
+        .filter_map(Movement::parked)
+        .cloned()
+        .chain(movements().filter_map(Movement::parks).map(|(parked, _)| parked))
+        .map(|parked| parked.name)
+        .collect();
+    let is_named = |name: &OsStr| name.to_str().is_some_and(|name| named.contains(name));
+    // Where it cannot be read, whoever acts says so.
+    let parked = Folder::open(folder).and_then(|folder| folder.entries(|_| true)).unwrap_or_default();
+    let strays: Vec<_> = parked.into_iter().filter(|entry| !is_named(&entry.name)).collect();
+    let first = Untrusted::from_path(&folder.join(&strays.first()?.name));
+    Some(format!(
+        "{} in the parked folder that no entry names: the journal has lost it. Nothing undoes or removes that; copy it \
+         back by hand: {first}",
+        count(strays.len(), "file")
+    ))
 }
 
 /// Says of each entry that was cut off, or got stuck, what has become of it and what to do.
-pub(crate) fn unfinished(history: &History) -> Vec<String> {
+fn unfinished(history: &History) -> Vec<String> {
     let of_one = |entry: &Entry| {
         let number = entry.number;
         match &entry.outcome {

@@ -176,7 +176,7 @@ fn command(arguments: Arguments) -> Outcome {
         Command::Doctor { json, own: false, .. } => {
             let scene = scene(options, environment)?;
             let history = act::looking(&scene.settings)?.history().map_err(failure::of_action)?;
-            let unfinished = journal::unfinished(&history);
+            let unfinished = journal::warnings(&scene.settings, &history);
             scene.shown(json, |reports, shape| doctor::run(reports, &unfinished, shape))
         }
         Command::Explain { subject, json } => {

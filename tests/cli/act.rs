@@ -139,6 +139,21 @@ fn what_was_cut_off_is_told_and_put_right_by_undo() {
 }
 
 #[test]
+fn what_the_journal_has_lost_is_still_told() {
+    let world = World::new();
+    let path = dead_window(&world);
+    assert_eq!(world.settled(&["release", &path, "--yes"]).code, 0);
+    let state = world.path("home/.local/state/claimtop");
+    assert!(!world.run(&["journal"]).out.contains("no entry names"));
+    std::fs::write(state.join("journal.jsonl"), "").unwrap();
+    let parked = std::fs::read_dir(state.join("parked")).unwrap().next().unwrap().unwrap().path();
+    for command in ["journal", "doctor"] {
+        let told = world.run(&[command]).out;
+        assert!(told.contains(parked.to_str().unwrap()) && !told.contains("Nothing has been done"), "{told}");
+    }
+}
+
+#[test]
 fn what_got_stuck_is_named_kept_and_brought_back() {
     let world = World::new();
     let (path, before) = cut_off(&world);
