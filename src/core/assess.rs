@@ -251,11 +251,7 @@ fn view_window(window: &Window<'_>, world: &World<'_>, below: &Below<'_>) -> Win
         tty: process.tty.as_deref().map(Untrusted::from),
         pane: place.pane.clone(),
         place,
-        repo: details
-            .cwd
-            .as_ref()
-            .filter(|_| !details.is_cwd_elsewhere)
-            .and_then(|cwd| repo_of(Path::new(cwd.raw()), world)),
+        repo: details.folder_here().and_then(|folder| repo_of(Path::new(folder.raw()), world)),
         cwd: details.cwd,
         processes,
         more_processes,

@@ -23,7 +23,7 @@ pub(crate) fn programs(table: &ProcessTable, signatures: &Signatures) -> BTreeSe
 
 pub(crate) fn working(table: &ProcessTable, signatures: &Signatures) -> BTreeSet<PathBuf> {
     sessions_of(table, signatures)
-        .filter_map(|process| process.details.as_ref()?.cwd.as_ref())
+        .filter_map(|process| process.details.as_ref()?.folder_here())
         .map(|cwd| PathBuf::from(cwd.raw()))
         .collect()
 }

@@ -52,6 +52,7 @@ impl WorldFile {
                 argv: arguments(&argv),
                 cwd: spec.cwd.as_deref().map(Untrusted::from),
                 is_cwd_elsewhere: spec.elsewhere,
+                cwd_here: spec.cwd_here.as_deref().map(Untrusted::from),
                 ns_pids,
                 has_other_clock: spec.other_clock,
                 has_unread_clock: spec.unread_clock,

@@ -105,6 +105,8 @@ pub(super) struct ProcessSpec {
     /// Whether its working directory is another folder than the one of this name.
     #[serde(default)]
     pub(super) elsewhere: bool,
+    /// What its working directory is called here, where it has mounts of its own.
+    pub(super) cwd_here: Option<String>,
     /// It is a thread of the kernel.
     #[serde(default)]
     pub(super) kernels: bool,

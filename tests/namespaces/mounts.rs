@@ -26,6 +26,17 @@ fn windows_in_two_folders_of_one_name_do_not_work_in_one_tree() {
     let mut there = world.agent(&apart);
     assert_eq!(is_told(), 0, "another folder");
     there.end();
-    let _there = world.agent(&["unshare", "--mount", "/bin/sh", "-c", WORKS, root]);
+    let mut there = world.agent(&["unshare", "--mount", "/bin/sh", "-c", WORKS, root]);
     assert_eq!(is_told(), 1, "the same folder, in mounts of its own");
+    there.end();
+    // By the name of another folder, and a part of it alone.
+    for part in ["ws", "ws/src"] {
+        let bound = format!(
+            "mkdir -p \"$0/home/{part}\" \"$0/home/bound\" && mount --bind \"$0/home/{part}\" \"$0/home/bound\" && \
+             cd \"$0/home/bound\" && exec \"$@\""
+        );
+        let mut there = world.agent(&["unshare", "--mount", "/bin/sh", "-c", &bound, root]);
+        assert_eq!(is_told(), 1, "{part} under another name");
+        there.end();
+    }
 }

@@ -205,6 +205,7 @@ impl Processes {
                 argv,
                 cwd: is_own.then(|| person.cwd.into()),
                 is_cwd_elsewhere: false,
+                cwd_here: None,
                 ns_pids,
                 has_other_clock: is_own && person.clock != visibility.clock,
                 has_unread_clock: !is_own,

@@ -129,6 +129,9 @@ pub struct Details {
     /// another root.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_cwd_elsewhere: bool,
+    /// What that very folder is called here, where the process has mounts of its own, or another root.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cwd_here: Option<Untrusted>,
     /// The PIDs from the outermost visible namespace inwards (`NSpid` of status); one
     /// element when the process lives in claimtop's own namespace.
     pub ns_pids: Vec<u32>,
@@ -159,6 +162,13 @@ pub struct Details {
     pub cpu_percent: Option<f32>,
     /// Resident memory, in bytes.
     pub memory_bytes: Option<u64>,
+}
+
+impl Details {
+    /// Returns where it works, by the name that this folder has here; `None` where it certainly has none that is known.
+    pub(crate) fn folder_here(&self) -> Option<&Untrusted> {
+        self.cwd_here.as_ref().or(self.cwd.as_ref().filter(|_| !self.is_cwd_elsewhere))
+    }
 }
 
 /// What recordings of older versions took for granted.

@@ -4,6 +4,7 @@ pub(crate) mod clock;
 pub(crate) mod fence;
 pub(crate) mod host;
 pub(crate) mod locks;
+pub(crate) mod mounts;
 pub(crate) mod open;
 pub(crate) mod opener;
 pub(crate) mod pipe;

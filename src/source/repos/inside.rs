@@ -9,10 +9,10 @@ use std::path::{Path, PathBuf};
 use jiff::{SignedDuration, Timestamp};
 use rustix::fs::stat;
 
-use super::mounts;
 use super::users::of_places;
 use crate::core::model::process::has_exited;
 use crate::core::model::{ProcessTable, Repo, Users, Worktree};
+use crate::source::os::mounts;
 
 /// How long an answer is good: 2 min.
 const GOOD_FOR: SignedDuration = SignedDuration::from_mins(2);

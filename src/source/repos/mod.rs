@@ -7,7 +7,6 @@ pub(crate) mod index;
 pub(crate) mod inside;
 pub(crate) mod locate;
 pub(crate) mod made;
-pub(crate) mod mounts;
 pub(crate) mod objects;
 pub(crate) mod refs;
 pub(crate) mod users;

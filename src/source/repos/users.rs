@@ -17,9 +17,9 @@ use rustix::fs::{CWD, Dir, readlinkat};
 use rustix::io::Errno;
 use rustix::path::Arg;
 
-use super::mounts::{self, Place};
 use crate::core::judge::git::{lock_of, lockers};
 use crate::core::model::{Format, GitLock, Ownership, ProcessTable, Record, Repo, Users};
+use crate::source::os::mounts::{self, Place};
 use crate::source::os::open::plain::small;
 use crate::source::os::opener::{folder, other_threads};
 use crate::source::os::processes::own::own_pid;

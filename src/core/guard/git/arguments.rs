@@ -2,7 +2,7 @@
 
 use crate::core::guard::folder::joined;
 use crate::core::guard::git::reach::Reach;
-use crate::core::guard::shell::{UNKNOWN, is_known};
+use crate::core::guard::shell::token::{UNKNOWN, is_known};
 
 /// What stands behind a verb.
 pub(super) struct Arguments<'a> {

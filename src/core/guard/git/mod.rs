@@ -8,7 +8,8 @@ use crate::core::guard::folder::joined;
 use crate::core::guard::git::arguments::Arguments;
 use crate::core::guard::git::reach::{Reach, Takes, Tracked, is_pattern};
 use crate::core::guard::git::verbs::{ends, reach_of};
-use crate::core::guard::shell::{Command, commands, is_known};
+use crate::core::guard::shell::token::is_known;
+use crate::core::guard::shell::{Command, commands};
 
 /// One such call.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -3,13 +3,10 @@
 //! What depends on anything but the line itself - a variable, a substitution, a pattern - is not known, and
 //! what is not known is never guessed.
 
-mod token;
+pub(crate) mod token;
 
 use crate::core::guard::folder::joined;
-use crate::core::guard::shell::token::{Token, Tokens};
-
-/// Stands for what only the shell knows; no argument of a program can have this byte.
-pub(crate) const UNKNOWN: char = '\0';
+use crate::core::guard::shell::token::{Token, Tokens, is_known};
 
 /// The longest line that is read, in bytes: agents write short ones.
 const MOST: usize = 64 << 10;
@@ -19,7 +16,7 @@ const DEEPEST: usize = 3;
 /// One command and the folder that it runs in.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Command {
-    /// Its words; [`UNKNOWN`] stands in one for what only the shell knows.
+    /// Its words; [`token::UNKNOWN`] stands in one for what only the shell knows.
     pub(crate) words: Vec<String>,
     /// The folder, absolute.
     pub(crate) folder: String,
@@ -98,10 +95,6 @@ fn command(words: Vec<String>, folder: &mut Option<String>, depth: usize, found:
         }
         _ => found.extend(folder.clone().map(|folder| Command { words: words.to_vec(), folder })),
     }
-}
-
-pub(crate) fn is_known(word: &str) -> bool {
-    !word.contains(UNKNOWN)
 }
 
 /// Returns the name of a program that may be called by its path.
@@ -256,6 +249,7 @@ fn is_assignment(word: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::core::guard::shell::token::UNKNOWN;
 
     #[track_caller]
     fn check(line: &str, expected: &str) {

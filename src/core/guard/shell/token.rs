@@ -3,7 +3,8 @@
 use std::iter::Peekable;
 use std::str::Chars;
 
-use crate::core::guard::shell::UNKNOWN;
+/// Stands for what only the shell knows; no argument of a program can have this byte.
+pub(crate) const UNKNOWN: char = '\0';
 
 /// How deep substitutions may lie in each other.
 const DEEPEST: usize = 8;
@@ -14,6 +15,11 @@ const MOST_WORDS: usize = 64;
 const OPEN: char = '\u{1}';
 const COMMA: char = '\u{2}';
 const CLOSE: char = '\u{3}';
+
+/// Returns whether nothing in a word is for the shell alone to know.
+pub(crate) fn is_known(word: &str) -> bool {
+    !word.contains(UNKNOWN)
+}
 
 pub(super) enum Token {
     /// The words that one makes, with [`UNKNOWN`] for what only the shell knows.

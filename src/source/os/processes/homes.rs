@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 
 use crate::core::judge::agent::Candidates;
-use crate::core::model::{FolderId, NamedHome, Process, ProcessState, ProcessTable};
+use crate::core::model::{FolderId, NamedHome, Process, ProcessState, ProcessTable, Untrusted};
 use crate::format::Base;
 use crate::source::os::processes::system;
 
@@ -30,6 +30,10 @@ impl Homes {
                 (Some(own), Some(view), Some(cwd)) => view.is_elsewhere(own, Path::new(cwd.raw())),
                 _ => false,
             };
+            let views = own.as_ref().zip(view.as_ref()).zip(details.cwd.as_ref());
+            let called_here =
+                views.and_then(|((own, view), cwd)| own.called_here(view, id.pid, Path::new(cwd.raw())));
+            details.cwd_here = called_here.map(|folder| Untrusted::from_path(&folder));
             let homes = named.zip(view).and_then(|(named, view)| {
                 // Most windows of one person see the same.
                 let resolve = || self.resolve(&view, &named);

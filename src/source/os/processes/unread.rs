@@ -77,6 +77,10 @@ impl View {
         false
     }
 
+    pub(crate) fn called_here(&self, _other: &Self, _pid: u32, _cwd: &Path) -> Option<PathBuf> {
+        None
+    }
+
     pub(crate) fn id(&self) {}
 
     pub(crate) fn folders(

@@ -34,6 +34,7 @@ impl Redactor {
             exe,
             argv,
             cwd,
+            cwd_here,
             ns_pids: _,
             has_other_clock: _,
             has_unread_clock: _,
@@ -46,7 +47,12 @@ impl Redactor {
             cpu_percent: _,
             memory_bytes: _,
         } = details;
-        exe.iter_mut().chain(cwd).chain(argv).chain(env.values_mut()).for_each(|text| self.untrusted(text));
+        exe.iter_mut()
+            .chain(cwd)
+            .chain(cwd_here)
+            .chain(argv)
+            .chain(env.values_mut())
+            .for_each(|text| self.untrusted(text));
     }
 
     pub(super) fn trace(&mut self, trace: &mut Trace) {

@@ -1,14 +1,16 @@
 //! Which folders paths mean to another process: in its own root and mounts.
 
 use std::collections::BTreeSet;
-use std::ffi::CString;
+use std::ffi::{CString, OsStr};
 use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, fstat, openat, openat2, readlinkat};
 use rustix::io::Errno;
 
 use crate::core::model::{FolderId, ProcessId};
+use crate::source::os::mounts;
 use crate::source::os::open::medium::has_certain_id;
 use crate::source::os::open::meta::meta_of;
 use crate::source::os::processes::linux::proc::slurp;
@@ -87,6 +89,26 @@ impl View {
             (Ok(_), Err(Errno::NOENT | Errno::NOTDIR)) => true,
             (Ok(_) | Err(_), Ok(_) | Err(_)) => false,
         }
+    }
+
+    /// Returns what the working directory of a process with another view is called in this one: a folder that is for
+    /// certain the very same.
+    pub(crate) fn called_here(&self, other: &Self, pid: u32, cwd: &Path) -> Option<PathBuf> {
+        if self.id == other.id {
+            return None;
+        }
+        let process = openat(CWD, format!("/proc/{pid}"), NAMED, Mode::empty()).ok()?;
+        let folder = openat(&process, "cwd", NAMED, Mode::empty()).ok()?;
+        let its = (id_of(&folder).ok()?, true);
+        // Its mounts are told as its own root has them (proc(5), `mountinfo`), the links as its mounts do.
+        let root = readlinkat(&process, "root", Vec::new()).ok()?;
+        let root = Path::new(OsStr::from_bytes(root.as_bytes()));
+        let inside = Path::new("/").join(cwd.strip_prefix(root).ok()?);
+        let is_same = |name: &PathBuf| self.folder(name) == Ok(its);
+        mounts::called_here(&pid.to_string(), &inside)
+            .into_iter()
+            .find(is_same)
+            .filter(|_| has_certain_id(&folder))
     }
 
     /// Follows a path as one who has this root does: links that begin with `/` lead into it as well

@@ -69,14 +69,23 @@ pub(crate) fn names(of: &str, places: &[Place]) -> Option<Vec<PathBuf>> {
     Some(places.iter().flat_map(|place| mounts.iter().filter_map(|mount| name(mount, place))).collect())
 }
 
+/// Returns what a folder of a process's own mounts may be called here, where all of it is mounted.
+#[cfg(target_os = "linux")]
+pub(crate) fn called_here(of: &str, folder: &Path) -> Vec<PathBuf> {
+    let place = mounts(of).and_then(|mounts| place_in(&mounts, folder));
+    let own = mounts("self").unwrap_or_default();
+    own.iter().filter_map(|mount| whole(mount, place.as_ref()?)).collect()
+}
+
 fn name(mount: &Mount, place: &Place) -> Option<PathBuf> {
-    if mount.device != place.device {
-        return None;
-    }
-    let below = place.path.strip_prefix(&mount.root).ok();
-    below
-        .map(|below| mount.point.join(below))
-        .or_else(|| mount.root.starts_with(&place.path).then(|| mount.point.clone()))
+    let is_part = || mount.device == place.device && mount.root.starts_with(&place.path);
+    whole(mount, place).or_else(|| is_part().then(|| mount.point.clone()))
+}
+
+/// Returns what a place is called where all of it lies in a mount.
+fn whole(mount: &Mount, place: &Place) -> Option<PathBuf> {
+    let is_its = mount.device == place.device;
+    place.path.strip_prefix(&mount.root).ok().filter(|_| is_its).map(|below| mount.point.join(below))
 }
 
 #[cfg(test)]
