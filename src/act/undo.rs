@@ -16,6 +16,7 @@ use crate::act::preflight::prepared::{NewTime, PreparedStep, RowTarget};
 use crate::core::history::journal::{Entry, NOT_BACK};
 use crate::core::history::movement::{Movement, Parked, Print};
 use crate::core::model::row::is_in;
+use crate::core::model::text::shown_span;
 use crate::core::model::{Confirmation, Format, Key, Plan, RestoreTo, RowChange, Step};
 
 /// Plans to take an entry back.
@@ -218,11 +219,11 @@ fn shown_plan(entry: &Entry, prepared: &[PreparedStep], now: Timestamp) -> Plan 
             Step::Stop { id: print.id, command: print.command.clone(), signal: *signal, is_topmost: false }
         }
     });
-    let age = now.duration_since(entry.at).as_secs();
+    let age = shown_span(entry.at, now);
     Plan {
         name: format!("entry {}", entry.number),
         what: format!("undo entry {}: {}", entry.number, entry.intent.title),
-        why: vec![format!("it was done {age} s ago and has not been undone")],
+        why: vec![format!("it was done {age} ago and has not been undone")],
         steps: steps.collect(),
         inverse: "do it again".to_owned(),
         refuses_when: vec!["the place is taken", "what was put in its place has changed since"],

@@ -235,6 +235,17 @@ pub fn is_uuid(text: &str) -> bool {
     }) && parts.next().is_none()
 }
 
+/// Says in a sentence how long it was from one moment to another.
+pub(crate) fn shown_span(from: jiff::Timestamp, to: jiff::Timestamp) -> String {
+    let seconds = to.duration_since(from).as_secs();
+    match seconds {
+        0..120 => format!("{seconds} s"),
+        120..7_200 => format!("{} min", seconds / 60),
+        7_200..172_800 => format!("{} h", seconds / 3_600),
+        _ => format!("{} days", seconds / 86_400),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::core::judge::rules::facts::{Facts, count, file_name, listed, window_evidence, window_name};
 use crate::core::judge::rules::found::Found;
 use crate::core::judge::window::window_of;
+use crate::core::model::text::shown_span;
 use crate::core::model::{
     Binding, Code, ContextSource, Evidence, Finding, Format, Judged, Key, Leo, RecordDetail, RecordKind,
     Remedy, Role, Untrusted, VerdictState, WindowView,
@@ -177,16 +178,6 @@ fn began_at(judged: &Judged, facts: &Facts<'_>) -> Option<jiff::Timestamp> {
         other.format == Format::Leo && other.kind == RecordKind::Session && is_other
     })?;
     file.started_at
-}
-
-fn shown_span(from: jiff::Timestamp, to: jiff::Timestamp) -> String {
-    let seconds = to.duration_since(from).as_secs();
-    match seconds {
-        0..120 => format!("{seconds} s"),
-        120..7_200 => format!("{} min", seconds / 60),
-        7_200..172_800 => format!("{} h", seconds / 3_600),
-        _ => format!("{} days", seconds / 86_400),
-    }
 }
 
 /// Several records whose PIDs are helpers of one window: a new context ID for every call.
