@@ -14,7 +14,7 @@ use crate::config::guard::{Held, HoldUps, Levels};
 use crate::core::guard::decide::{self, Exempt, Life, Other};
 use crate::core::guard::git::reach::Takes;
 use crate::core::model::Untrusted;
-use crate::core::model::ledger::{Briefed, HeldUp, LedgerHolder, LedgerLine, Touched};
+use crate::core::model::ledger::{Briefed, Harm, HeldUp, LedgerHolder, LedgerLine, Touched};
 use crate::format::answers::{Calls, is_same_answer};
 use crate::format::claude_code::called;
 use crate::format::guard::{Asker, Moment, Question, Touch, note, question_to_person, refusal};
@@ -179,7 +179,7 @@ impl<'a> Asked<'a> {
         if is_final {
             return Ok(Some((GuardOutcome::Denied, Some(refusal(asker, &why)))));
         }
-        let held_up = self.held_up([(other, held.path.raw())].into_iter(), false);
+        let held_up = self.held_up([(other, held.path.raw())].into_iter(), Harm::Kept);
         let said = self.hold_up(asker, HoldUps::HoldUp, (tree, &found.told), held_up, &why)?;
         Ok(said.1.is_some().then_some(said))
     }
@@ -188,9 +188,9 @@ impl<'a> Asked<'a> {
     pub(super) fn held_up<'b>(
         &self,
         in_the_way: impl Iterator<Item = (&'b Other, &'b str)>,
-        overwrites: bool,
+        harm: Harm,
     ) -> HeldUp {
-        decide::hold_up(in_the_way, overwrites, (self.now, self.question.call.clone()))
+        decide::hold_up(in_the_way, harm, (self.now, self.question.call.clone()))
     }
 
     /// Refuses a call, or has the person asked, unless the like was held up before.

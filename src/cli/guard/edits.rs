@@ -11,7 +11,7 @@ use crate::config::guard::HoldUps;
 use crate::core::guard::decide::{self, Holding, Life, Other};
 use crate::core::guard::folder::joined;
 use crate::core::model::Untrusted;
-use crate::core::model::ledger::{LedgerLine, Met, Returned, Touched};
+use crate::core::model::ledger::{Harm, LedgerLine, Met, Returned, Touched};
 use crate::format::guard::{Asker, note};
 use crate::present;
 use crate::source::ledger::{About, Read, Tree, settled, written};
@@ -88,7 +88,7 @@ impl Asked<'_> {
             let recent: Vec<Holding<'_>> = decide::just_edited(&holdings, self.now);
             if level != HoldUps::Off && !recent.is_empty() {
                 let why = present::guard::hold_up("this edit", &recent, top, self.now);
-                let held_up = self.held_up(decide::edits(&recent), false);
+                let held_up = self.held_up(decide::edits(&recent), Harm::Kept);
                 let (said, text) = self.hold_up(asker, level, (&tree, &found.told), held_up, &why)?;
                 if text.is_some() {
                     return Ok((said, text));

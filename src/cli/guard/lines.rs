@@ -50,7 +50,7 @@ impl Asked<'_> {
                 }
             }
             let why = present::guard::hold_up(&name, &holdings, top, self.now);
-            let held_up = self.held_up(decide::edits(&holdings), call.overwrites());
+            let held_up = self.held_up(decide::edits(&holdings), call.harm());
             said = self.hold_up(asker, level, (&tree, &found.told), held_up, &why)?;
             if said.1.is_some() {
                 break;

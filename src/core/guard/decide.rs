@@ -5,7 +5,7 @@ use std::path::Path;
 
 use jiff::{SignedDuration, Timestamp};
 
-use crate::core::model::ledger::{Digest16, HeldUp, LedgerHolder, Met, Touched, digest};
+use crate::core::model::ledger::{Digest16, Harm, HeldUp, LedgerHolder, Met, Touched, digest};
 use crate::core::model::{Committed, Edit, Untrusted};
 
 /// How long a call that was held up once may be made again: 10 min.
@@ -173,7 +173,7 @@ const MOST_NOTED: usize = 256;
 /// Notes for whose sake a call is held up, and what of theirs it would reach.
 pub(crate) fn hold_up<'a>(
     in_the_way: impl Iterator<Item = (&'a Other, &'a str)>,
-    overwrites: bool,
+    harm: Harm,
     (at, call): (Timestamp, Option<Untrusted>),
 ) -> HeldUp {
     let mut others = BTreeSet::new();
@@ -187,7 +187,7 @@ pub(crate) fn hold_up<'a>(
         about = BTreeSet::from([digest(&all).of]);
     }
     let (others, about) = (others.into_iter().collect(), about.into_iter().collect());
-    HeldUp { others, at, call, about, overwrites }
+    HeldUp { others, at, call, about, harm }
 }
 
 /// Returns whether a call goes through because the like was held up before: for the sake of all these sessions' files,
@@ -197,9 +197,8 @@ pub(crate) fn is_override(now: &HeldUp, past: &[HeldUp], is_twin: impl Fn(&HeldU
         let age = now.at.duration_since(one.at);
         !age.is_negative() && age <= OVERRIDE_WITHIN
     };
-    let covers = |one: &&HeldUp| {
-        now.about.iter().all(|file| one.about.contains(file)) && (one.overwrites || !now.overwrites)
-    };
+    let covers =
+        |one: &&HeldUp| now.about.iter().all(|file| one.about.contains(file)) && one.harm >= now.harm;
     past.iter().filter(is_recent).filter(covers).any(|one| !is_twin(one))
 }
 
@@ -220,29 +219,32 @@ mod tests {
         Other { holder, life: Life::Alive, name: None, doing: None, edits, is_cut: false, holds }
     }
 
-    fn held_up(files: &[(&str, &str)], overwrites: bool, second: i64) -> HeldUp {
+    fn held_up(files: &[(&str, &str)], harm: Harm, second: i64) -> HeldUp {
         let of_others: Vec<_> = files.iter().map(|(session, path)| (other(session), *path)).collect();
-        hold_up(of_others.iter().map(|(other, path)| (other, *path)), overwrites, (at(second), None))
+        hold_up(of_others.iter().map(|(other, path)| (other, *path)), harm, (at(second), None))
     }
 
     #[test]
     fn what_was_held_up_once_goes_through_for_the_same_sake_only() {
         let both = [("a", "/w/x"), ("b", "/w/y")];
-        let past = [held_up(&both, true, 100)];
+        let past = [held_up(&both, Harm::Lost, 100)];
         let is = |now: &HeldUp| is_override(now, &past, |_| false);
-        assert!(is(&held_up(&both, true, 130)));
-        assert!(is(&held_up(&both, false, 130)), "it does less harm");
-        assert!(is(&held_up(&both[..1], true, 130)), "fewer are in the way by now");
-        assert!(!is(&held_up(&[("a", "/w/x"), ("c", "/w/y")], true, 130)));
-        assert!(!is(&held_up(&[("a", "/w/y")], true, 130)), "nothing was said of that file of theirs");
-        assert!(!is(&held_up(&both, true, 701)), "that was long ago");
-        assert!(!is(&held_up(&both, true, 99)), "the clock was set");
-        assert!(!is_override(&held_up(&both, true, 130), &past, |_| true), "a twin of the call");
-        let staged = [held_up(&both, false, 100)];
-        assert!(!is_override(&held_up(&both, true, 130), &staged, |_| false), "that kept their bytes");
-        let of_old = [HeldUp { about: Vec::new(), ..held_up(&both, true, 100) }];
+        assert!(is(&held_up(&both, Harm::Lost, 130)));
+        assert!(is(&held_up(&both, Harm::Kept, 130)), "it does less harm");
+        assert!(is(&held_up(&both[..1], Harm::Lost, 130)), "fewer are in the way by now");
+        assert!(!is(&held_up(&[("a", "/w/x"), ("c", "/w/y")], Harm::Lost, 130)));
+        assert!(!is(&held_up(&[("a", "/w/y")], Harm::Lost, 130)), "nothing was said of that file of theirs");
+        assert!(!is(&held_up(&both, Harm::Lost, 701)), "that was long ago");
+        assert!(!is(&held_up(&both, Harm::Lost, 99)), "the clock was set");
+        assert!(!is_override(&held_up(&both, Harm::Lost, 130), &past, |_| true), "a twin of the call");
+        let staged = [held_up(&both, Harm::Kept, 100)];
+        assert!(!is_override(&held_up(&both, Harm::Lost, 130), &staged, |_| false), "that kept their bytes");
+        let stashed = [held_up(&both, Harm::Stashed, 100)];
+        assert!(!is_override(&held_up(&both, Harm::Lost, 130), &stashed, |_| false), "so did that");
+        assert!(is_override(&held_up(&both, Harm::Stashed, 130), &stashed, |_| false));
+        let of_old = [HeldUp { about: Vec::new(), ..held_up(&both, Harm::Lost, 100) }];
         assert!(
-            !is_override(&held_up(&both, true, 130), &of_old, |_| false),
+            !is_override(&held_up(&both, Harm::Lost, 130), &of_old, |_| false),
             "it does not say for which files"
         );
     }
@@ -251,10 +253,10 @@ mod tests {
     fn of_many_files_only_all_are_noted() {
         let paths: Vec<String> = (0..=MOST_NOTED).map(|number| format!("/w/{number}")).collect();
         let many: Vec<(&str, &str)> = paths.iter().map(|path| ("a", path.as_str())).collect();
-        let past = [held_up(&many, true, 100)];
+        let past = [held_up(&many, Harm::Lost, 100)];
         assert_eq!(past[0].about.len(), 1);
-        assert!(is_override(&held_up(&many, true, 130), &past, |_| false));
-        assert!(!is_override(&held_up(&many[1..], true, 130), &past, |_| false));
+        assert!(is_override(&held_up(&many, Harm::Lost, 130), &past, |_| false));
+        assert!(!is_override(&held_up(&many[1..], Harm::Lost, 130), &past, |_| false));
     }
 
     #[test]

@@ -118,9 +118,22 @@ pub(crate) struct HeldUp {
     /// What was in its way: a digest of each file and whose it is, sorted; where that is much, one of all.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) about: Vec<String>,
-    /// Whether it would have overwritten or removed that.
+    /// What it would have done to that.
     #[serde(default)]
-    pub(crate) overwrites: bool,
+    pub(crate) harm: Harm,
+}
+
+/// What becomes of files that a call takes, the least first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Harm {
+    /// They stay where they are, or get into a commit, or git refuses.
+    #[default]
+    Kept,
+    /// They are put aside, and can be brought back.
+    Stashed,
+    /// They are overwritten or removed.
+    Lost,
 }
 
 /// Who writes a ledger.

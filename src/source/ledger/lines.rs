@@ -210,6 +210,7 @@ pub(crate) fn holds_of(text: &[u8], mut holds: Vec<Touched>) -> Vec<Touched> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::core::model::ledger::Harm;
 
     fn at(second: i64) -> Timestamp {
         Timestamp::from_second(second).unwrap()
@@ -264,7 +265,7 @@ mod tests {
                 at: at(1),
                 call: None,
                 about: Vec::new(),
-                overwrites: false,
+                harm: Harm::Kept,
             }),
             LedgerLine::Met(met(2)),
             LedgerLine::Edited(touched("/w/a", 9)),

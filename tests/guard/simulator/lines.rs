@@ -115,7 +115,7 @@ pub(crate) const AROUND: [&str; 20] = [
     "time {}",
     "{} || echo failed",
     "cargo test && \\\n  {}",
-    "cat > notes.md <<'EOF'\ngit stash\nEOF\n{}",
+    "cat > notes.md <<'EOF'\ngit checkout .\nEOF\n{}",
     "echo \"$(date)\"; {}",
     "/usr/bin/env -- {}",
 ];

@@ -47,8 +47,8 @@ pub(crate) struct HeldUp {
     pub(crate) tree: usize,
     /// Which files of whom it would have reached.
     pub(crate) about: BTreeSet<(usize, String)>,
-    /// Whether it would have overwritten or removed them.
-    pub(crate) overwrites: bool,
+    /// What would have become of them: 0 in their place or in a commit, 1 put aside, 2 lost.
+    pub(crate) harm: u8,
     pub(crate) at: u64,
     pub(crate) call: String,
     /// The answer of the model in which it stood.
@@ -78,7 +78,7 @@ impl Session {
             past.tree == now.tree
                 && now.at - past.at <= OVERRIDE_WITHIN
                 && now.about.is_subset(&past.about)
-                && (past.overwrites || !now.overwrites)
+                && past.harm >= now.harm
         };
         self.held_up.iter().filter(is_like).any(|past| !is_twin(past))
     }

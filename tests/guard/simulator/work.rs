@@ -149,7 +149,7 @@ impl Machine {
             }
         }
         let answer = self.next_answer();
-        let (said, id) = self.hold_up(window, (tree, &recent), false, answer);
+        let (said, id) = self.hold_up(window, (tree, &recent), 0, answer);
         let expect = if said { self.expected("hold-up", (tree, &recent), None) } else { json!({}) };
         self.call(window, Moment::Before, (Some(tool), &id), expect);
         (!said).then_some(id)
@@ -165,7 +165,7 @@ impl Machine {
         &mut self,
         window: usize,
         (tree, held): (usize, &Held),
-        overwrites: bool,
+        harm: u8,
         answer: u64,
     ) -> (bool, String) {
         let session = self.windows[window].session;
@@ -174,7 +174,7 @@ impl Machine {
             paths.iter().map(|path| (*other, path.clone())).collect::<Vec<_>>()
         };
         let about = held.iter().flat_map(of_one).collect();
-        let now = HeldUp { tree, about, overwrites, at: self.now, call: call.clone(), answer };
+        let now = HeldUp { tree, about, harm, at: self.now, call: call.clone(), answer };
         if held.is_empty() {
             return (false, call);
         }
@@ -304,8 +304,17 @@ impl Machine {
         }
         // A commit keeps the bytes, and git carries them over to another one, or refuses.
         let keeps = ["git add", "commit ", "git rebase", "git merge", "git switch -c", "git checkout -b"];
-        let overwrites = !keeps.iter().any(|verb| line.contains(verb));
-        let (said, id) = self.hold_up(window, (tree, &seen), overwrites, answer);
+        let harm = match keeps.iter().any(|verb| line.contains(verb)) {
+            true => 0,
+            false => {
+                if line.contains("git stash") {
+                    1
+                } else {
+                    2
+                }
+            }
+        };
+        let (said, id) = self.hold_up(window, (tree, &seen), harm, answer);
         let expect = if said { self.expected(word, (tree, &seen), None) } else { json!({}) };
         self.call(window, Moment::Before, (Some(&tool), &id), expect);
         !said

@@ -119,10 +119,19 @@ impl<'a> Arguments<'a> {
     /// whatever that is: a word that begins with what is known is no option.
     pub(super) fn is_known(&self, verb: &str) -> bool {
         let takes_tree = matches!(verb, "reset" | "switch" | "rebase" | "merge") && self.paths.is_none();
+        // Forced, or beside paths, it is none but a commit's name; what is saved is called so.
+        let is_name = match verb {
+            "checkout" => self.has(&["--force"]) || self.has_short('f') || self.paths.is_some(),
+            "reset" => self.has(&["--hard"]),
+            "stash" => self.words.first() == Some(&"save"),
+            _ => false,
+        };
         let name = |option: &&str| option.split('=').next().is_some_and(is_known);
-        let words = self.words.iter().chain(self.paths.iter().flatten()).chain(&self.excluded);
-        let is_commit = |word: &str| takes_tree && !word.starts_with(UNKNOWN);
-        words.copied().all(|word| is_known(word) || is_commit(word))
+        let is_commit = |word: &str| is_name || takes_tree && !word.starts_with(UNKNOWN);
+        let mut words = self.words.iter().copied();
+        let mut paths = self.paths.iter().flatten().chain(&self.excluded).copied();
+        words.all(|word| is_known(word) || is_commit(word))
+            && paths.all(is_known)
             && self.options.iter().all(name)
             && !self.letters.contains(&UNKNOWN)
     }

@@ -10,6 +10,7 @@ use crate::core::guard::git::reach::{Reach, Takes, Tracked, is_pattern};
 use crate::core::guard::git::verbs::{ends, reach_of};
 use crate::core::guard::shell::token::is_known;
 use crate::core::guard::shell::{Command, commands};
+use crate::core::model::ledger::Harm;
 
 /// One such call.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,13 +34,13 @@ pub(crate) struct GitCall {
 }
 
 impl GitCall {
-    /// Returns whether it overwrites or removes what it takes; else that stays where it is, gets into a commit, or git
-    /// refuses.
-    pub(crate) fn overwrites(&self) -> bool {
+    /// Returns what becomes of what it takes.
+    pub(crate) fn harm(&self) -> Harm {
         match self.verb {
-            "add -A" | "commit" | "commit -a" | "merge" | "rebase" => false,
-            "checkout" | "switch" => self.is_forced || self.reach != Reach::Tree,
-            _ => true,
+            "add -A" | "commit" | "commit -a" | "merge" | "rebase" => Harm::Kept,
+            "checkout" | "switch" if !self.is_forced && self.reach == Reach::Tree => Harm::Kept,
+            "stash" | "pull --autostash" => Harm::Stashed,
+            _ => Harm::Lost,
         }
     }
 
@@ -177,6 +178,11 @@ mod tests {
         check("git clean -f -x", "clean in /w: /w of new and ignored files");
         check("git clean -fdX", "clean in /w: /w of ignored files");
         check("git reset --hard \"origin/$BRANCH\"", "reset in /w: all");
+        check("git reset --hard $ref", "reset in /w: all");
+        check("git checkout $ref -- a.rs", "checkout in /w: /w/a.rs");
+        check("git checkout -f \"$ref\"", "checkout in /w: /w/\0ref or all");
+        check("git stash save \"wip $x\"", "stash in /w: all");
+        check("git add '*'", "add -A in /w: /w/* with new files");
         check("git stash -a", "stash in /w: all with new and ignored files");
         check("git stash --incl", "stash in /w: all with new files");
         check("git reset --har", "reset in /w: all");
@@ -259,7 +265,7 @@ mod tests {
             "git --work-tree /x stash",
             "GIT_DIR=/x git stash",
             "git checkout $branch",
-            "git reset --hard $ref",
+            "git checkout-index -fa --prefix=/x/",
             "git -C $OTHER stash",
             "git -C ~/x stash",
             "git clean -fd$x",

@@ -97,7 +97,7 @@ pub(super) fn reach_of(verb: &str, of: &Arguments<'_>) -> Option<(&'static str, 
             Some(("mv -f", Reach::Files(moved_onto(of)?), Takes { named: false, ..Takes::ALL }))
         }
         "read-tree" if of.has(&["--reset"]) && of.has_short('u') => tree("read-tree"),
-        "checkout-index" if is_forced => {
+        "checkout-index" if is_forced && !of.has(&["--prefix"]) => {
             let unstaged = Takes::known(Tracked::Unstaged);
             let is_all = of.has(&["--all"]) || of.has_short('a');
             let reach = if is_all { Some(Reach::Tree) } else { of.paths(&of.all_paths()) };
@@ -180,7 +180,9 @@ fn adds(of: &Arguments<'_>) -> Option<Takes> {
         .any(|(long, letter)| has(long, *letter));
     let is_update = has("--update", 'u');
     let paths = of.all_paths();
-    let is_whole = has("--all", 'A') || is_update || paths.iter().any(|path| is_folder(path) || is_top(path));
+    let is_whole = has("--all", 'A')
+        || is_update
+        || paths.iter().any(|path| is_folder(path) || is_top(path) || *path == "*");
     let takes = Takes {
         tracked: Tracked::Unstaged,
         untracked: !is_update,

@@ -64,13 +64,8 @@ fn read(line: &str, folder: Option<String>, depth: usize, found: &mut Vec<Comman
 /// Reads one command, which may change the folder of those after it.
 fn command(words: Vec<String>, folder: &mut Option<String>, depth: usize, found: &mut Vec<Command>) {
     let words = without_prefix(&words);
-    let Some((program, rest)) = words.split_first().filter(|(program, _)| is_known(program)) else {
-        // Whatever it is may be `cd`.
-        if !words.is_empty() {
-            *folder = None;
-        }
-        return;
-    };
+    // A program that a variable names is none of the shell's own words, so it does not change the folder.
+    let Some((program, rest)) = words.split_first().filter(|(program, _)| is_known(program)) else { return };
     match (name_of(program), rest) {
         ("cd" | "chdir", [options @ .., to])
             if options.iter().all(|one| is_of_cd(one)) && !to.starts_with('-') && is_known(to) =>
@@ -84,6 +79,9 @@ fn command(words: Vec<String>, folder: &mut Option<String>, depth: usize, found:
         ("eval", words) if depth > 0 && words.iter().all(|word| is_known(word)) => {
             read(&words.join(" "), folder.take(), depth - 1, found);
         }
+        ("source" | ".", [script, ..]) if SETTING_UP.contains(&name_of(script)) => {}
+        ("alias", names)
+            if names.iter().all(|name| !name.starts_with("git=") && !name.starts_with("cd=")) => {}
         (
             "cd" | "chdir" | "pushd" | "popd" | "eval" | "source" | "." | "export" | "alias" | "function",
             _,
@@ -96,6 +94,12 @@ fn command(words: Vec<String>, folder: &mut Option<String>, depth: usize, found:
         _ => found.extend(folder.clone().map(|folder| Command { words: words.to_vec(), folder })),
     }
 }
+
+/// Names of scripts that set variables for what follows, and stay in the folder.
+const SETTING_UP: [&str; 10] = [
+    "activate", "env", ".env", "nvm.sh", ".bashrc", ".profile", ".bash_profile", ".zshrc", "sdkman-init.sh",
+    "environment",
+];
 
 /// Returns the name of a program that may be called by its path.
 fn name_of(program: &str) -> &str {
@@ -161,7 +165,14 @@ struct Runner {
     words: usize,
 }
 
-const RUNNERS: [Runner; 12] = [
+const RUNNERS: [Runner; 13] = [
+    Runner {
+        name: "flock",
+        valued: "wE",
+        plain: "nsxeouF",
+        long: &["--nonblock", "--exclusive", "--shared"],
+        words: 1,
+    },
     Runner { name: "command", valued: "", plain: "p", long: &[], words: 0 },
     Runner { name: "builtin", valued: "", plain: "", long: &[], words: 0 },
     Runner { name: "exec", valued: "", plain: "", long: &[], words: 0 },
@@ -223,22 +234,23 @@ impl Runner {
     }
 }
 
-/// Returns whether a variable may let git work elsewhere, or on something else.
+/// Returns whether a variable lets git work elsewhere, or on something else.
 fn moves_git(assignment: &str) -> bool {
-    assignment.starts_with("GIT_") && !HARMLESS.iter().any(|prefix| assignment.starts_with(prefix))
+    MOVING.iter().any(|prefix| assignment.starts_with(prefix))
 }
 
 /// Returns whether exporting it changes neither where `cd` goes nor what git takes.
 fn may_be_exported(word: &str) -> bool {
     let name = word.split('=').next().unwrap_or_default();
     let is_name = name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
-    is_name && !moves_git(word) && !matches!(name, "CDPATH" | "HOME" | "PWD" | "OLDPWD" | "PATH")
+    is_name && !moves_git(word) && !matches!(name, "CDPATH" | "HOME" | "PWD" | "OLDPWD")
 }
 
-/// How the names of git's variables begin that change nothing of what it takes and where (git(1)).
-const HARMLESS: [&str; 11] = [
-    "GIT_EDITOR=", "GIT_SEQUENCE_EDITOR=", "GIT_PAGER=", "GIT_MERGE_AUTOEDIT=", "GIT_TERMINAL_PROMPT=",
-    "GIT_ASKPASS=", "GIT_SSH", "GIT_AUTHOR_", "GIT_COMMITTER_", "GIT_TRACE", "GIT_OPTIONAL_LOCKS=",
+/// How the names of git's variables begin that change where it works, and what paths mean to it (git(1)).
+const MOVING: [&str; 15] = [
+    "GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE",
+    "GIT_NAMESPACE", "GIT_CEILING", "GIT_DISCOVERY", "GIT_PREFIX", "GIT_NOGLOB", "GIT_CONFIG_COUNT",
+    "GIT_CONFIG_KEY", "GIT_CONFIG_VALUE", "GIT_CONFIG_PARAMETERS",
 ];
 
 fn is_assignment(word: &str) -> bool {
@@ -276,7 +288,7 @@ mod tests {
         check("setsid -w stdbuf -oL env -i -u X A=b git stash", "/w: git stash");
         check("env -C /x git stash; sudo -D /x git a", "/w: env -C /x git stash\n/w: sudo -D /x git a");
         check("GIT_EDITOR=true GIT_AUTHOR_NAME='a b' git rebase", "/w: git rebase");
-        check("[[ -f x ]] && [ -f y ] && git stash", "/w: [[ -f x ]]\n/w: [ -f y ]\n/w: git stash");
+        check("[[ -f x ]] && [ -f y ] && git stash", "/w: [[\n/w: [ -f y ]\n/w: git stash");
         check("make && \\\n  git stash", "/w: make\n/w: git stash");
         check("git \\\n\t stash \\\n", "/w: git stash");
         check("gi\\\nt stash", "/w: git stash");
@@ -294,6 +306,12 @@ mod tests {
         check("eval 'cd x; git stash'; git a", "/w/x: git stash");
         check("builtin cd /x && git stash; chdir /y; git a", "/x: git stash\n/y: git a");
         check("export A=b C; git stash", "/w: git stash");
+        check("export PATH=\"$HOME/bin:$PATH\" && git stash", "/w: git stash");
+        check("source .venv/bin/activate; . \"$HOME/.cargo/env\"; git stash", "/w: git stash");
+        check(". ./build.sh; git stash", "");
+        check("alias ll=ls; git a; alias git=hub; git stash", "/w: git a");
+        check("\"$PYTHON\" -c 1; git stash; GIT_LFS_SKIP_SMUDGE=1 git a", "/w: git stash\n/w: git a");
+        check("flock -n /tmp/x git stash", "/w: git stash");
         check("export GIT_DIR=/x; git stash", "");
         check("export CDPATH=/x; git stash", "");
     }
@@ -311,7 +329,7 @@ mod tests {
         check("cd && git stash", "");
         check("cd - && git stash", "");
         check("cd ~/x && git stash", "");
-        check("$x y; git stash", "");
+        check("$x y; git stash", "/w: git stash");
         check("cd x | tee y; git stash", "/w: tee y\n/w: git stash");
         check("ls | cd x; git stash", "/w: ls\n/w: git stash");
         check("cd x || exit 1; git stash", "/w/x: exit 1\n/w/x: git stash");
@@ -338,7 +356,7 @@ mod tests {
         check("cat <<$X\ngit stash", "");
         check("cat <<EOF\ngit stash", "/w: cat");
         check("wc <<< 'a b'; git stash", "/w: wc\n/w: git stash");
-        check("diff <(git stash) x", "");
+        check("diff <(git stash) x", "/w: diff ? x");
         check("git stash; echo 'open", "/w: git stash");
         check("echo $(date) && git stash", "/w: echo ?\n/w: git stash");
         check("X=$(pwd) git stash; echo `date`; git a", "/w: git stash\n/w: echo ?\n/w: git a");
@@ -347,6 +365,20 @@ mod tests {
         check("A=(1 2 'x y'); git stash", "/w: git stash");
         check("cd $(git rev-parse --show-toplevel) && git stash", "");
         check("f() { git stash; }", "");
+        check("f () { git stash; }; git a", "");
+        check("((n++)); git stash", "/w: ((\n/w: git stash");
+        check("for ((i = 0; i < (2 + 1); i++)); do git a; done", "/w: for ((\n/w: git a\n/w: done");
+        check("x=$((1 << (2 + 1)))\ngit stash", "/w: git stash");
+        check("echo \"$((1<<3))\" | cat\ngit stash", "/w: echo ?\n/w: cat\n/w: git stash");
+        check("D=\"${1:-$PWD}\" E=${x:+\"}\"} F=${a[$i]} G=${x%'}'}; git stash", "/w: git stash");
+        check("exec > >(tee x) 2>&1; git stash", "/w: git stash");
+        check("mapfile -t f < <(git a); git stash", "/w: mapfile -t f\n/w: git stash");
+        check("[[ $b =~ ^(main|master)$ && ! x < y ]] && git stash", "/w: [[\n/w: git stash");
+        check("[[ \"]]\" == a ]] || git stash", "/w: [[\n/w: git stash");
+        check("cat > x <<EOF\none \\\nEOF\ngit stash\nEOF\ngit a", "/w: cat\n/w: git a");
+        check("cat > x <<'EOF'\none \\\nEOF\ngit a", "/w: cat\n/w: git a");
+        check(&format!("git stash{}", " >a".repeat(20_000)), "/w: git stash");
+        check(&format!("git a {}", "{a,b}".repeat(5) + &"}".repeat(9_000)), "/w: git a ?");
         check(&"x".repeat(MOST + 1), "");
     }
 }

@@ -11,6 +11,9 @@ const DEEPEST: usize = 8;
 /// The most words that braces make of one.
 const MOST_WORDS: usize = 64;
 
+/// The longest word of which braces make others, in bytes.
+const MOST_LETTERS: usize = 4 << 10;
+
 /// What stand for `{`, `,` and `}` that the shell takes for itself; no argument of a program is made of them.
 const OPEN: char = '\u{1}';
 const COMMA: char = '\u{2}';
@@ -34,11 +37,20 @@ pub(super) enum Token {
     Lost,
 }
 
+/// A text that follows the line.
+struct Text {
+    /// The line that ends it.
+    end: String,
+    /// Whether the tabs before its lines are left out.
+    without_tabs: bool,
+    /// Whether it is taken as it stands; else a line can be gone on with on the next one.
+    is_plain: bool,
+}
+
 /// Reads a line token by token.
 pub(super) struct Tokens<'a> {
     chars: Peekable<Chars<'a>>,
-    /// The ends of the texts that follow the line: each with whether its tabs are left out.
-    texts: Vec<(String, bool)>,
+    texts: Vec<Text>,
     depth: usize,
 }
 
@@ -48,37 +60,53 @@ impl<'a> Tokens<'a> {
     }
 
     pub(super) fn next(&mut self) -> Option<Token> {
-        self.skip_space();
-        let first = *self.chars.peek()?;
-        Some(match first {
-            '#' => {
-                while self.chars.next_if(|c| *c != '\n').is_some() {}
-                Token::End
-            }
-            '\n' => {
-                self.chars.next();
-                self.skip_texts();
-                Token::End
-            }
-            '(' | ')' | ';' | '|' | '&' => {
-                self.chars.next();
-                match (first, self.chars.peek()) {
-                    ('(', Some('(')) => Token::Lost,
-                    ('(', _) => Token::Open,
-                    (')', _) => Token::Close,
-                    // Both outputs into a file.
-                    ('&', Some('>')) => self.redirection(),
-                    ('|' | '&', Some(&next)) if next == first => {
-                        self.chars.next();
-                        Token::End
-                    }
-                    ('|' | '&', _) => Token::Fork,
-                    _ => Token::End,
+        loop {
+            self.skip_space();
+            let first = *self.chars.peek()?;
+            return Some(match first {
+                '#' => {
+                    while self.chars.next_if(|c| *c != '\n').is_some() {}
+                    Token::End
                 }
-            }
-            '<' | '>' => self.redirection(),
-            _ => self.word(),
-        })
+                '\n' => {
+                    self.chars.next();
+                    self.skip_texts();
+                    Token::End
+                }
+                '(' | ')' | ';' | '|' | '&' => {
+                    self.chars.next();
+                    match (first, self.chars.peek().copied()) {
+                        // A number: nothing in it runs, and nothing of it is said.
+                        ('(', Some('(')) if self.skip_number().is_some() => {
+                            Token::Words(vec!["((".to_owned()])
+                        }
+                        // What it holds is run later, or never.
+                        ('(', Some('(' | ')')) => Token::Lost,
+                        ('(', _) => Token::Open,
+                        (')', _) => Token::Close,
+                        // Both outputs into a file.
+                        ('&', Some('>')) if self.skip_redirection().is_some() => continue,
+                        ('&', Some('>')) => Token::Lost,
+                        ('|' | '&', Some(next)) if next == first => {
+                            self.chars.next();
+                            Token::End
+                        }
+                        ('|' | '&', _) => Token::Fork,
+                        _ => Token::End,
+                    }
+                }
+                '<' | '>' => match self.skip_process() {
+                    Some(true) => Token::Words(vec![UNKNOWN.to_string()]),
+                    Some(false) if self.skip_redirection().is_some() => continue,
+                    Some(false) | None => Token::Lost,
+                },
+                _ => match self.word() {
+                    // The number of a descriptor is none of its command's words.
+                    Some(Token::End) => continue,
+                    token => token.unwrap_or(Token::Lost),
+                },
+            });
+        }
     }
 
     /// Passes over what stands between words; a line can be gone on with on the next one.
@@ -97,7 +125,8 @@ impl<'a> Tokens<'a> {
 
     /// Passes over the texts that follow a line; one without an end goes on to that of all.
     fn skip_texts(&mut self) {
-        for (end, without_tabs) in std::mem::take(&mut self.texts) {
+        for Text { end, without_tabs, is_plain } in std::mem::take(&mut self.texts) {
+            let mut goes_on = false;
             while self.chars.peek().is_some() {
                 let mut line = String::new();
                 while let Some(c) = self.chars.next_if(|c| *c != '\n') {
@@ -105,52 +134,117 @@ impl<'a> Tokens<'a> {
                 }
                 self.chars.next();
                 let line = if without_tabs { line.trim_start_matches('\t') } else { &line };
-                if line == end {
+                if line == end && !goes_on {
                     break;
                 }
+                let escapes = line.chars().rev().take_while(|c| *c == '\\').count();
+                goes_on = !is_plain && escapes % 2 == 1;
             }
         }
     }
 
-    /// Passes over a redirection and its target; a text that follows the line is passed over there.
-    fn redirection(&mut self) -> Token {
+    /// Passes over a redirection and its target, and notes a text that follows the line; `None` where its end cannot be
+    /// found.
+    fn skip_redirection(&mut self) -> Option<()> {
         let mut sign = String::new();
         while let Some(next) = self.chars.next_if(|c| matches!(c, '<' | '>' | '&' | '|')) {
             sign.push(next);
-        }
-        if self.chars.peek() == Some(&'(') {
-            return Token::Lost;
+            let mut ahead = self.chars.clone();
+            if (ahead.next(), ahead.next()) == (Some('<'), Some('(')) {
+                break;
+            }
         }
         let without_tabs = sign == "<<" && self.chars.next_if_eq(&'-').is_some();
         self.skip_space();
-        let target = self.word();
-        if sign == "<<" {
-            match target {
-                Token::Words(words) => match words.as_slice() {
-                    [end] if !end.is_empty() && !end.contains(UNKNOWN) => {
-                        self.texts.push((end.clone(), without_tabs))
-                    }
-                    _ => return Token::Lost,
-                },
-                Token::End | Token::Fork | Token::Open | Token::Close | Token::Lost => return Token::Lost,
-            }
-        } else if matches!(target, Token::Lost) {
-            return Token::Lost;
+        if self.skip_process()? {
+            return Some(());
         }
-        self.next().unwrap_or(Token::End)
+        let mut ahead = self.chars.clone();
+        let is_plain = ahead
+            .by_ref()
+            .take_while(|c| !c.is_whitespace() && !matches!(c, ';' | '|' | '&' | ')' | '<' | '>'))
+            .any(|c| matches!(c, '\'' | '"' | '\\'));
+        let target = self.word()?;
+        if sign != "<<" {
+            return Some(());
+        }
+        let Token::Words(words) = target else { return None };
+        let [end] = words.as_slice() else { return None };
+        if end.is_empty() || !is_known(end) {
+            return None;
+        }
+        self.texts.push(Text { end: end.clone(), without_tabs, is_plain });
+        Some(())
+    }
+
+    /// Passes over commands whose output, or input, is given as a file, if they come next.
+    fn skip_process(&mut self) -> Option<bool> {
+        let mut ahead = self.chars.clone();
+        if !matches!((ahead.next(), ahead.next()), (Some('<' | '>'), Some('('))) {
+            return Some(false);
+        }
+        self.chars = ahead;
+        self.skip_to_close().map(|()| true)
+    }
+
+    /// Passes over a number that is worked out, from the second of its parentheses on.
+    fn skip_number(&mut self) -> Option<()> {
+        let mut ahead = self.chars.clone();
+        let mut open = 1_usize;
+        while open > 0 {
+            match ahead.next()? {
+                '(' => open += 1,
+                ')' => open -= 1,
+                '\'' | '"' | '`' | '\n' => return None,
+                _ => {}
+            }
+        }
+        self.chars = ahead;
+        Some(())
+    }
+
+    /// Passes over a test of the shell's, which runs nothing.
+    fn skip_test(&mut self) -> Option<()> {
+        let (mut before, mut text) = (' ', String::new());
+        loop {
+            let next = *self.chars.peek()?;
+            match next {
+                '`' | '$' if !matches!(self.after_dollar(), Some(' ' | '\n' | '\t')) => {
+                    self.substitution()?
+                }
+                _ => {
+                    self.chars.next();
+                    match next {
+                        '\'' => self.single_quoted(&mut text)?,
+                        '"' => self.double_quoted(&mut text)?,
+                        '\\' => drop(self.chars.next()),
+                        ']' if before.is_whitespace() && self.chars.next_if_eq(&']').is_some() => {
+                            return Some(());
+                        }
+                        _ => {}
+                    }
+                }
+            }
+            before = next;
+        }
+    }
+
+    fn after_dollar(&self) -> Option<char> {
+        self.chars.clone().nth(1)
     }
 
     /// Reads a word with its quotes; it is not known where the shell would put something else in its place.
-    fn word(&mut self) -> Token {
+    ///
+    /// `None` where its end cannot be found, [`Token::End`] where it was the number of a redirection's descriptor.
+    fn word(&mut self) -> Option<Token> {
         let mut text = String::new();
         let is_test = self.chars.peek() == Some(&'[');
         while let Some(&next) = self.chars.peek() {
             match next {
                 ' ' | '\t' | '\r' | '\n' | ';' | '|' | '&' | ')' => break,
                 '<' | '>' => {
-                    // The number of a descriptor is none of its command's words.
                     if !text.is_empty() && text.chars().all(|c| c.is_ascii_digit()) {
-                        return self.redirection();
+                        return self.skip_redirection().map(|()| Token::End);
                     }
                     break;
                 }
@@ -159,35 +253,27 @@ impl<'a> Tokens<'a> {
                     match self.chars.next() {
                         Some('\n') => {}
                         Some(other) => text.push(other),
-                        None => return Token::Lost,
+                        None => return None,
                     }
                 }
                 '\'' => {
                     self.chars.next();
-                    if self.single_quoted(&mut text).is_none() {
-                        return Token::Lost;
-                    }
+                    self.single_quoted(&mut text)?;
                 }
                 '"' => {
                     self.chars.next();
-                    if self.double_quoted(&mut text).is_none() {
-                        return Token::Lost;
-                    }
+                    self.double_quoted(&mut text)?;
                 }
                 '`' | '$' => {
-                    if self.substitution().is_none() {
-                        return Token::Lost;
-                    }
+                    self.substitution()?;
                     text.push(UNKNOWN);
                 }
                 // The values of an array.
                 '(' if text.ends_with('=') => {
                     self.chars.next();
-                    if self.skip_to_close().is_none() {
-                        return Token::Lost;
-                    }
+                    self.skip_to_close()?;
                 }
-                '(' => return Token::Lost,
+                '(' => return None,
                 other => {
                     text.push(match other {
                         '*' | '?' | '[' => UNKNOWN,
@@ -202,11 +288,14 @@ impl<'a> Tokens<'a> {
             }
         }
         // Tests of the shell's: there is nothing that these could stand for.
-        Token::Words(match text.as_str() {
+        Some(Token::Words(match text.as_str() {
             "\0" if is_test => vec!["[".to_owned()],
-            "\0\0" if is_test => vec!["[[".to_owned()],
+            "\0\0" if is_test => {
+                self.skip_test()?;
+                vec!["[[".to_owned()]
+            }
             _ => expanded(&text),
-        })
+        }))
     }
 
     fn single_quoted(&mut self, text: &mut String) -> Option<()> {
@@ -254,11 +343,17 @@ impl<'a> Tokens<'a> {
         match self.chars.peek() {
             Some('(') => {
                 self.chars.next();
-                self.skip_to_close()
+                match self.chars.peek() {
+                    Some('(') => self.skip_number(),
+                    _ => self.skip_to_close(),
+                }
             }
             Some('{') => {
                 self.chars.next();
-                self.skip_to('}')
+                self.depth = self.depth.checked_sub(1)?;
+                self.skip_braces()?;
+                self.depth += 1;
+                Some(())
             }
             Some('\'') => {
                 self.chars.next();
@@ -268,13 +363,32 @@ impl<'a> Tokens<'a> {
         }
     }
 
-    /// Passes over what ends with a sign, if there is nothing in it that could hide that.
+    /// Passes over a variable in braces, with what stands for it where it is not set.
+    fn skip_braces(&mut self) -> Option<()> {
+        let mut text = String::new();
+        loop {
+            match *self.chars.peek()? {
+                '`' | '$' => self.substitution()?,
+                other => {
+                    self.chars.next();
+                    match other {
+                        '}' => return Some(()),
+                        '\\' => drop(self.chars.next()),
+                        '"' => self.double_quoted(&mut text)?,
+                        '\'' => self.single_quoted(&mut text)?,
+                        _ => {}
+                    }
+                }
+            }
+        }
+    }
+
+    /// Passes over what ends with a sign.
     fn skip_to(&mut self, end: char) -> Option<()> {
         loop {
             match self.chars.next()? {
                 next if next == end => return Some(()),
                 '\\' => drop(self.chars.next()),
-                '"' | '\'' | '$' | '{' if end == '}' => return None,
                 _ => {}
             }
         }
@@ -302,6 +416,12 @@ impl<'a> Tokens<'a> {
 
 /// Returns the words that braces make of one.
 fn expanded(text: &str) -> Vec<String> {
+    if !text.contains(OPEN) && !text.contains(COMMA) && !text.contains(CLOSE) {
+        return vec![text.to_owned()];
+    }
+    if text.len() > MOST_LETTERS {
+        return vec![UNKNOWN.to_string()];
+    }
     let mut done = Vec::new();
     let mut open = vec![text.to_owned()];
     while let Some(word) = open.pop() {
