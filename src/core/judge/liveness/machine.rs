@@ -7,6 +7,7 @@
 use crate::core::judge::liveness::absent::{is_before_boot, is_untouched_since_boot, named_elsewhere, seen};
 use crate::core::judge::liveness::answer::{Answer, Trail, alive, dead, unknown};
 use crate::core::judge::liveness::domain::{Home, home_of};
+use crate::core::judge::liveness::owner::could_own;
 use crate::core::judge::world::World;
 use crate::core::model::process::has_exited;
 use crate::core::model::{Domain, Holder, ProcessId, Reason, Record, VerdictState};
@@ -58,8 +59,14 @@ fn holder_may_live_here(holder: &Holder, world: &World<'_>) -> bool {
     named.is_some_and(|(pid, start_ticks)| world.snapshot.processes.may_have(ProcessId { pid, start_ticks }))
 }
 
-/// Returns whether a record was begun and last written before the machine booted.
+/// Returns whether a record was begun and last written before the machine booted. Where it was copied or moved since, its
+/// time is what somebody gave it: then nobody who lives may be one that could own it.
 fn is_of_earlier_boot(record: &Record, world: &World<'_>, trail: &mut Trail) -> bool {
+    let is_anyones = || world.possible_agents.iter().any(|(agent, _)| could_own(record, agent, world));
+    let has_unseen = world.snapshot.processes.partial.is_some();
+    if !is_untouched_since_boot(record, world) && (has_unseen || is_anyones()) {
+        return false;
+    }
     let has_begun_since = |boot| record.started_at.is_some_and(|started| !world.is_after(boot, started));
     let booted = world.booted.as_ref().map(|(at, _)| *at);
     !booted.is_none_or(has_begun_since) && is_before_boot(record, world, trail)
@@ -83,7 +90,7 @@ fn by_domain(record: &Record, holder: &Holder, world: &World<'_>, trail: &mut Tr
             if let Some(answer) = pid.and_then(|pid| named_elsewhere(holder, pid, world, trail)) {
                 return Some(answer);
             }
-            if is_untouched_since_boot(record, world) && is_of_earlier_boot(record, world, trail) {
+            if is_of_earlier_boot(record, world, trail) {
                 return dead(Reason::OtherBoot);
             }
             pid.and_then(|_| unknown(Reason::OtherNamespace))

@@ -198,7 +198,8 @@ fn unstable(facts: &Facts<'_>) -> Vec<Finding> {
         }
     }
     // An old and a current record of one shell are of one context.
-    let pids = |records: &[&Judged]| records.iter().map(|judged| judged.record.pid()).collect::<BTreeSet<_>>();
+    let pids =
+        |records: &[&Judged]| records.iter().map(|judged| judged.record.pid()).collect::<BTreeSet<_>>();
     let several = by_window.into_iter().filter(|(_, records)| pids(records).len() > 1);
     several
         .filter_map(|((window, _), records)| Some(tell_unstable(facts.window(window)?, &records)))
