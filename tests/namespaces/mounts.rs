@@ -39,4 +39,13 @@ fn windows_in_two_folders_of_one_name_do_not_work_in_one_tree() {
         assert_eq!(is_told(), 1, "{part} under another name");
         there.end();
     }
+    // One's own copy of it, over it: what is written there never reaches the other.
+    let over = "mkdir -p \"$0/up\" && mount -t tmpfs none \"$0/up\" && mkdir \"$0/up/u\" \"$0/up/w\" && \
+                mount -t overlay overlay -o \"lowerdir=$0/home/ws,upperdir=$0/up/u,workdir=$0/up/w\" \"$0/home/ws\" && \
+                cd \"$0/home/ws\" && exec \"$@\"";
+    let over = ["unshare", "--mount", "/bin/sh", "-c", over, root];
+    if is_allowed("an overlay over a folder", &over) {
+        let _there = world.agent(&over);
+        assert_eq!(is_told(), 0, "a copy of its own, over the folder");
+    }
 }

@@ -125,7 +125,7 @@ pub struct Details {
     pub argv: Vec<Untrusted>,
     /// The working directory.
     pub cwd: Option<Untrusted>,
-    /// Whether that is certainly another folder than the one of this name here: the process has mounts of its own, or
+    /// Whether that is another folder than the one of this name here, by device and inode: the process has mounts of its own, or
     /// another root.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_cwd_elsewhere: bool,

@@ -78,13 +78,14 @@ impl View {
         Some((all.into_iter().map(|(id, _)| id).collect(), are_certain))
     }
 
-    /// Returns whether a path is for certain another folder here than in another view.
+    /// Returns whether a path is another folder here than in another view, as far as device and inode tell: folders of two
+    /// overlays differ in them, whatever lies below both.
     pub(crate) fn is_elsewhere(&self, other: &Self, path: &Path) -> bool {
         if self.id == other.id {
             return false;
         }
         match (self.folder(path), other.folder(path)) {
-            (Ok((here, true)), Ok((there, true))) => here != there,
+            (Ok((here, _)), Ok((there, _))) => here != there,
             // What is not there cannot be meant.
             (Ok(_), Err(Errno::NOENT | Errno::NOTDIR)) => true,
             (Ok(_) | Err(_), Ok(_) | Err(_)) => false,
