@@ -96,9 +96,10 @@ fn strays(folder: &Path, history: &History) -> Option<String> {
     let strays: Vec<_> = parked.into_iter().filter(|entry| !is_named(&entry.name)).collect();
     let first = Untrusted::from_path(&folder.join(&strays.first()?.name));
     Some(format!(
-        "{} in the parked folder that no entry names: the journal has lost it. Nothing undoes or removes that; copy it \
-         back by hand: {first}",
-        count(strays.len(), "file")
+        "{} in the parked folder that no entry names, as where the journal was lost. Nothing undoes or removes that; copy \
+         back by hand what you need: {first}{}",
+        count(strays.len(), "file"),
+        if strays.len() > 1 { ", ..." } else { "" }
     ))
 }
 

@@ -126,6 +126,10 @@ fn what_was_cut_off_is_told_and_put_right_by_undo() {
     assert_eq!(doctor.code, 1, "{doctor:?}");
     assert!(doctor.out.contains("`claimtop undo 1` puts it right"), "{doctor:?}");
     assert!(!std::fs::exists(&path).unwrap(), "a look changes nothing");
+    for shown in [&["undo", "--dry-run"][..], &["undo", "1", "--beside", "--dry-run"]] {
+        let shown = world.run(shown);
+        assert!(shown.code == 3 && shown.err.contains("claimtop undo 1 puts it right first"), "{shown:?}");
+    }
     let undone = world.run(&["undo", "--yes"]);
     assert_eq!(undone.code, 0, "{undone:?}");
     assert!(undone.out.starts_with("put right entry 1, "), "{undone:?}");

@@ -219,6 +219,16 @@ fn undo_here(
         }
     }
     let history = executor.history().map_err(of_action)?;
+    let is_meant = |entry: &&Entry| entry.is_open() && number.is_none_or(|number| entry.number == number);
+    if let Some(open) = history.entries.iter().rev().find(is_meant).filter(|_| consent.dry_run) {
+        let number = open.number;
+        let cut = anyhow!(
+            "entry {number} was cut off, or is being done: what of it can be undone is known once it is put right"
+        );
+        return Err(
+            Failure::new(Exit::Refused, cut).hint(format!("claimtop undo {number} puts it right first"))
+        );
+    }
     let stuck = history.newest_stuck();
     let newest = || match (history.newest_undoable(), stuck) {
         // In its own place what got stuck has found something else.
