@@ -7,7 +7,7 @@
 use crate::core::judge::liveness::absent::{is_before_boot, is_untouched_since_boot, named_elsewhere, seen};
 use crate::core::judge::liveness::answer::{Answer, Trail, alive, dead, unknown};
 use crate::core::judge::liveness::domain::{Home, home_of};
-use crate::core::judge::liveness::owner::could_own;
+use crate::core::judge::possible_agent::PossibleAgent;
 use crate::core::judge::world::World;
 use crate::core::model::process::has_exited;
 use crate::core::model::{Domain, Holder, ProcessId, Reason, Record, VerdictState};
@@ -44,7 +44,7 @@ fn by_boot(record: &Record, holder: &Holder, world: &World<'_>, trail: &mut Trai
         trail.add("other boot", value, "/proc");
         return unknown(Reason::OtherNamespace);
     }
-    if is_of_earlier_boot(record, world, trail) {
+    if is_of_earlier_boot(record, holder, world, trail) {
         return dead(Reason::OtherBoot);
     }
     let value = "another than this one, but the record may have been written since this machine booted: by a \
@@ -60,16 +60,26 @@ fn holder_may_live_here(holder: &Holder, world: &World<'_>) -> bool {
 }
 
 /// Returns whether a record was begun and last written before the machine booted. Where it was copied or moved since, its
-/// time is what somebody gave it: then nobody who lives may be one that could own it.
-fn is_of_earlier_boot(record: &Record, world: &World<'_>, trail: &mut Trail) -> bool {
-    let is_anyones = || world.possible_agents.iter().any(|(agent, _)| could_own(record, agent, world));
-    let has_unseen = world.snapshot.processes.partial.is_some();
-    if !is_untouched_since_boot(record, world) && (has_unseen || is_anyones()) {
+/// time is what somebody gave it: then no agent that lives may have its PID, here or where it counts its own.
+fn is_of_earlier_boot(record: &Record, holder: &Holder, world: &World<'_>, trail: &mut Trail) -> bool {
+    let pid = holder.pid.as_ref().and_then(|pid| pid.valid());
+    let is_taken = |pid| world.possible_agents.iter().any(|(agent, _)| may_have(agent, pid, world));
+    if !is_untouched_since_boot(record, world) && pid.is_some_and(is_taken) {
         return false;
     }
     let has_begun_since = |boot| record.started_at.is_some_and(|started| !world.is_after(boot, started));
     let booted = world.booted.as_ref().map(|(at, _)| *at);
     !booted.is_none_or(has_begun_since) && is_before_boot(record, world, trail)
+}
+
+/// Returns whether an agent has a PID here, or may have it in its own PID namespace.
+fn may_have(agent: &PossibleAgent<'_>, pid: u32, world: &World<'_>) -> bool {
+    let process = match agent {
+        PossibleAgent::Hidden(_) => return true,
+        PossibleAgent::Known(process, _) | PossibleAgent::Unproven(process) => process,
+    };
+    let is_inside = || world.inner(pid).iter().any(|inner| inner.id == process.id);
+    process.id.pid == pid || !process.is_placed() || is_inside()
 }
 
 /// Judges by the machine and the namespace that a registry names.
@@ -90,7 +100,7 @@ fn by_domain(record: &Record, holder: &Holder, world: &World<'_>, trail: &mut Tr
             if let Some(answer) = pid.and_then(|pid| named_elsewhere(holder, pid, world, trail)) {
                 return Some(answer);
             }
-            if is_of_earlier_boot(record, world, trail) {
+            if is_of_earlier_boot(record, holder, world, trail) {
                 return dead(Reason::OtherBoot);
             }
             pid.and_then(|_| unknown(Reason::OtherNamespace))
