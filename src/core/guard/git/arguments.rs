@@ -121,7 +121,7 @@ impl<'a> Arguments<'a> {
         let takes_tree = matches!(verb, "reset" | "switch" | "rebase" | "merge") && self.paths.is_none();
         // Forced, or beside paths, it is none but a commit's name; what is saved is called so.
         let is_name = match verb {
-            "checkout" => self.has(&["--force"]) || self.has_short('f') || self.paths.is_some(),
+            "checkout" => self.is_forced() || self.paths.is_some(),
             "reset" => self.has(&["--hard"]),
             "stash" => self.words.first() == Some(&"save"),
             _ => false,
@@ -142,6 +142,10 @@ impl<'a> Arguments<'a> {
             long.iter().any(|long| is_option(name, long))
         };
         self.options.iter().any(is_that)
+    }
+
+    pub(super) fn is_forced(&self) -> bool {
+        self.has(&["--force"]) || self.has_short('f')
     }
 
     pub(super) fn has_short(&self, letter: char) -> bool {

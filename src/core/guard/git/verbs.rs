@@ -32,7 +32,7 @@ const PICKS: [&str; 3] = ["CHERRY_PICK_HEAD", "REVERT_HEAD", "sequencer"];
 /// Returns what a verb reaches, if that is more than its own, and what it takes there; `None` for what loses nobody
 /// anything.
 pub(super) fn reach_of(verb: &str, of: &Arguments<'_>) -> Option<(&'static str, Reach, Takes)> {
-    let is_forced = of.has(&["--force"]) || of.has_short('f');
+    let is_forced = of.is_forced();
     let is_dry = of.has(&["--dry-run"]) || of.has_short('n');
     let changed = Takes::known(Tracked::Changed);
     let tree = |verb| Some((verb, Reach::Tree, changed));
@@ -113,7 +113,7 @@ pub(super) fn reach_of(verb: &str, of: &Arguments<'_>) -> Option<(&'static str, 
 
 fn checkout(of: &Arguments<'_>) -> Option<(Reach, Takes)> {
     let changed = Takes::known(Tracked::Changed);
-    let is_forced = of.has(&["--force"]) || of.has_short('f');
+    let is_forced = of.is_forced();
     let is_branch =
         of.has(&["--orphan", "--detach"]) || of.letters.iter().any(|letter| "bBd".contains(*letter));
     match (&of.paths, of.words.as_slice()) {

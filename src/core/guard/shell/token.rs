@@ -109,17 +109,21 @@ impl<'a> Tokens<'a> {
         }
     }
 
+    fn next_two(&self) -> (Option<char>, Option<char>) {
+        let mut ahead = self.chars.clone();
+        (ahead.next(), ahead.next())
+    }
+
     /// Passes over what stands between words; a line can be gone on with on the next one.
     fn skip_space(&mut self) {
         loop {
             if self.chars.next_if(|c| matches!(c, ' ' | '\t' | '\r')).is_some() {
                 continue;
             }
-            let mut ahead = self.chars.clone();
-            if (ahead.next(), ahead.next()) != (Some('\\'), Some('\n')) {
+            if self.next_two() != (Some('\\'), Some('\n')) {
                 return;
             }
-            self.chars = ahead;
+            self.chars.nth(1);
         }
     }
 
@@ -149,8 +153,7 @@ impl<'a> Tokens<'a> {
         let mut sign = String::new();
         while let Some(next) = self.chars.next_if(|c| matches!(c, '<' | '>' | '&' | '|')) {
             sign.push(next);
-            let mut ahead = self.chars.clone();
-            if (ahead.next(), ahead.next()) == (Some('<'), Some('(')) {
+            if self.next_two() == (Some('<'), Some('(')) {
                 break;
             }
         }
@@ -159,9 +162,8 @@ impl<'a> Tokens<'a> {
         if self.skip_process()? {
             return Some(());
         }
-        let mut ahead = self.chars.clone();
+        let ahead = self.chars.clone();
         let is_plain = ahead
-            .by_ref()
             .take_while(|c| !c.is_whitespace() && !matches!(c, ';' | '|' | '&' | ')' | '<' | '>'))
             .any(|c| matches!(c, '\'' | '"' | '\\'));
         let target = self.word()?;
@@ -179,11 +181,10 @@ impl<'a> Tokens<'a> {
 
     /// Passes over commands whose output, or input, is given as a file, if they come next.
     fn skip_process(&mut self) -> Option<bool> {
-        let mut ahead = self.chars.clone();
-        if !matches!((ahead.next(), ahead.next()), (Some('<' | '>'), Some('('))) {
+        if !matches!(self.next_two(), (Some('<' | '>'), Some('('))) {
             return Some(false);
         }
-        self.chars = ahead;
+        self.chars.nth(1);
         self.skip_to_close().map(|()| true)
     }
 
@@ -205,32 +206,31 @@ impl<'a> Tokens<'a> {
 
     /// Passes over a test of the shell's, which runs nothing.
     fn skip_test(&mut self) -> Option<()> {
-        let (mut before, mut text) = (' ', String::new());
+        let mut before = Some(' ');
         loop {
-            let next = *self.chars.peek()?;
-            match next {
-                '`' | '$' if !matches!(self.after_dollar(), Some(' ' | '\n' | '\t')) => {
-                    self.substitution()?
-                }
-                _ => {
-                    self.chars.next();
-                    match next {
-                        '\'' => self.single_quoted(&mut text)?,
-                        '"' => self.double_quoted(&mut text)?,
-                        '\\' => drop(self.chars.next()),
-                        ']' if before.is_whitespace() && self.chars.next_if_eq(&']').is_some() => {
-                            return Some(());
-                        }
-                        _ => {}
-                    }
-                }
+            let piece = self.piece()?;
+            let is_apart = before.is_some_and(char::is_whitespace);
+            if is_apart && piece == Some(']') && self.chars.next_if_eq(&']').is_some() {
+                return Some(());
             }
-            before = next;
+            before = piece;
         }
     }
 
-    fn after_dollar(&self) -> Option<char> {
-        self.chars.clone().nth(1)
+    /// Passes over a character, or over all that stands in quotes or is put in place; returns it where it is a plain one.
+    fn piece(&mut self) -> Option<Option<char>> {
+        if matches!(self.chars.peek()?, '`' | '$') {
+            self.substitution()?;
+            return Some(None);
+        }
+        let mut text = String::new();
+        match self.chars.next()? {
+            '\\' => drop(self.chars.next()),
+            '"' => self.double_quoted(&mut text)?,
+            '\'' => self.single_quoted(&mut text)?,
+            plain => return Some(Some(plain)),
+        }
+        Some(None)
     }
 
     /// Reads a word with its quotes; it is not known where the shell would put something else in its place.
@@ -250,10 +250,9 @@ impl<'a> Tokens<'a> {
                 }
                 '\\' => {
                     self.chars.next();
-                    match self.chars.next() {
-                        Some('\n') => {}
-                        Some(other) => text.push(other),
-                        None => return None,
+                    match self.chars.next()? {
+                        '\n' => {}
+                        other => text.push(other),
                     }
                 }
                 '\'' => {
@@ -365,22 +364,8 @@ impl<'a> Tokens<'a> {
 
     /// Passes over a variable in braces, with what stands for it where it is not set.
     fn skip_braces(&mut self) -> Option<()> {
-        let mut text = String::new();
-        loop {
-            match *self.chars.peek()? {
-                '`' | '$' => self.substitution()?,
-                other => {
-                    self.chars.next();
-                    match other {
-                        '}' => return Some(()),
-                        '\\' => drop(self.chars.next()),
-                        '"' => self.double_quoted(&mut text)?,
-                        '\'' => self.single_quoted(&mut text)?,
-                        _ => {}
-                    }
-                }
-            }
-        }
+        while self.piece()? != Some('}') {}
+        Some(())
     }
 
     /// Passes over what ends with a sign.
@@ -416,7 +401,7 @@ impl<'a> Tokens<'a> {
 
 /// Returns the words that braces make of one.
 fn expanded(text: &str) -> Vec<String> {
-    if !text.contains(OPEN) && !text.contains(COMMA) && !text.contains(CLOSE) {
+    if !text.contains([OPEN, COMMA, CLOSE]) {
         return vec![text.to_owned()];
     }
     if text.len() > MOST_LETTERS {
