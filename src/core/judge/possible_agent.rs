@@ -25,8 +25,13 @@ impl PossibleAgent<'_> {
     /// Returns its numbers in other PID namespaces as far as they are known; nothing where nothing
     /// could be read.
     fn inner_pids(&self) -> Option<Option<&[u32]>> {
+        self.process().map(Process::inner_pids)
+    }
+
+    /// Returns what was read of it; nothing where nothing could be.
+    pub(crate) fn process(&self) -> Option<&Process> {
         match self {
-            Self::Known(process, _) | Self::Unproven(process) => Some(process.inner_pids()),
+            Self::Known(process, _) | Self::Unproven(process) => Some(process),
             Self::Hidden(_) => None,
         }
     }

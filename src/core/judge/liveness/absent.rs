@@ -149,11 +149,7 @@ fn names_this_namespace(holder: &Holder, world: &World<'_>) -> bool {
 
 /// Returns whether an agent of which the namespace could not be read may be the holder.
 fn may_count_as(holder: &Holder, agent: &PossibleAgent<'_>) -> bool {
-    let process = match agent {
-        PossibleAgent::Hidden(_) => return true,
-        PossibleAgent::Known(process, _) | PossibleAgent::Unproven(process) => process,
-    };
-    may_be(holder, process)
+    agent.process().is_none_or(|process| may_be(holder, process))
 }
 
 /// Returns whether nothing that a record says of its holder's start speaks against a process.

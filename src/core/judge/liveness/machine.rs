@@ -74,12 +74,10 @@ fn is_of_earlier_boot(record: &Record, holder: &Holder, world: &World<'_>, trail
 
 /// Returns whether an agent has a PID here, or may have it in its own PID namespace.
 fn may_have(agent: &PossibleAgent<'_>, pid: u32, world: &World<'_>) -> bool {
-    let process = match agent {
-        PossibleAgent::Hidden(_) => return true,
-        PossibleAgent::Known(process, _) | PossibleAgent::Unproven(process) => process,
-    };
-    let is_inside = || world.inner(pid).iter().any(|inner| inner.id == process.id);
-    process.id.pid == pid || !process.is_placed() || is_inside()
+    agent.process().is_none_or(|process| {
+        let is_inside = || world.inner(pid).iter().any(|inner| inner.id == process.id);
+        process.id.pid == pid || !process.is_placed() || is_inside()
+    })
 }
 
 /// Judges by the machine and the namespace that a registry names.

@@ -162,23 +162,20 @@ fn has_start(
     if has_start.is_some() {
         return has_start;
     }
-    let unread = "the process may count in another time namespace: that may not be read";
     let clock = "/proc/<pid>/ns/time";
-    let Some(details) = &process.details else {
-        trail.add("other clock", unread, clock);
-        return None;
-    };
-    if !details.has_unread_clock {
-        trail.add("other clock", "the process counts in another time namespace", clock);
-        return None;
+    match &process.details {
+        Some(details) if !details.has_unread_clock => {
+            trail.add("other clock", "the process counts in another time namespace", clock);
+            return None;
+        }
+        Some(details) if details.is_kernels || is_untouched_since_boot(record, world) => return Some(false),
+        Some(_) if is_of_other_user(record, process, world) && !world.may_be_agents(process) => {
+            trail.add("user", "the process belongs to another user than the record", "/proc/<pid>/status");
+            return Some(false);
+        }
+        Some(_) | None => {}
     }
-    if details.is_kernels || is_untouched_since_boot(record, world) {
-        return Some(false);
-    }
-    if is_of_other_user(record, process, world) && !world.may_be_agents(process) {
-        trail.add("user", "the process belongs to another user than the record", "/proc/<pid>/status");
-        return Some(false);
-    }
+    let unread = "the process may count in another time namespace: that may not be read";
     trail.add("other clock", unread, clock);
     None
 }

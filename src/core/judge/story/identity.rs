@@ -140,62 +140,41 @@ pub(crate) fn shared_terminal(scene: &Scene<'_>) -> Option<Story> {
 pub(crate) fn inherited(scene: &Scene<'_>) -> Option<Story> {
     let (window, judged) = (scene.windows.first()?, scene.records.first()?);
     if judged.record.format == Format::Leo {
-        return inherited_by_terminal(scene, window, judged);
+        inherited_by_terminal(scene, window, judged)
+    } else {
+        inherited_by_name(scene, window, judged)
     }
+}
+
+/// The record is named by a PID that the kernel gave away again; or it got that name after the window was born, and kept
+/// an older time: it was copied, or moved there.
+fn inherited_by_name(scene: &Scene<'_>, window: &WindowView, judged: &Judged) -> Option<Story> {
+    let mut chain = Chain::default();
+    let (name, file, carried) = (window_name(window), file_name(judged), carried(judged));
     let put_at = judged.record.changed_at.filter(|at| window.started_at.is_some_and(|start| *at >= start));
-    match put_at {
-        Some(put_at) => inherited_by_copy(scene, window, judged, put_at),
-        None => inherited_by_pid(scene, window, judged),
-    }
-}
-
-/// The record got its name after the window was born, and kept an older time: it was copied, or moved there.
-fn inherited_by_copy(
-    scene: &Scene<'_>,
-    window: &WindowView,
-    judged: &Judged,
-    put_at: Timestamp,
-) -> Option<Story> {
-    let mut chain = Chain::default();
-    let file = file_name(judged);
+    let named = if put_at.is_some() { String::new() } else { format!(", for PID {}", window.pid) };
     scene.tell_begin(&mut chain, judged);
-    scene.tell_write(&mut chain, judged, "");
+    scene.tell_write(&mut chain, judged, &named);
     scene.tell_end(&mut chain, judged);
     scene.tell_start(&mut chain, window);
-    let told = format!("{file} was put in its place, or moved, with the time of its last write kept");
-    chain.saw(Some(put_at), told, [judged.evidence()]);
-    let told = format!(
-        "{} was there by then: an older record was most likely taken over for it, and it carries that session{}",
-        window_name(window),
-        carried(judged)
-    );
-    let ending = Ending::new(
-        Cause::DeadInheritance,
-        format!("park {file} if that session is not the window's own; it then makes a record of its own"),
-        format!("a session_start in {file} that is not before the window's own start"),
-    );
-    chain.end(ending, so(told, [window_evidence(window), judged.evidence()]))
-}
-
-/// The record is named by a PID that the kernel gave away again.
-fn inherited_by_pid(scene: &Scene<'_>, window: &WindowView, judged: &Judged) -> Option<Story> {
-    let mut chain = Chain::default();
-    scene.tell_begin(&mut chain, judged);
-    scene.tell_write(&mut chain, judged, &format!(", for PID {}", window.pid));
-    scene.tell_end(&mut chain, judged);
-    scene.tell_start(&mut chain, window);
-    let told = format!(
-        "the kernel gave PID {} to {} while {} still named it: it now carries the dead window's session{}",
-        window.pid,
-        window_name(window),
-        file_name(judged),
-        carried(judged)
-    );
-    let ending = Ending::new(
-        Cause::PidReuse,
-        format!("park {}; the window then makes a record of its own", file_name(judged)),
-        format!("a session_start in {} that is not before the window's own start", file_name(judged)),
-    );
+    let (cause, told, advice) = if put_at.is_some() {
+        let put = format!("{file} was put in its place, or moved, with the time of its last write kept");
+        chain.saw(put_at, put, [judged.evidence()]);
+        let told = format!(
+            "{name} was there by then: an older record was most likely taken over for it, and it carries that session{carried}"
+        );
+        let advice =
+            format!("park {file} if that session is not the window's own; it then makes a record of its own");
+        (Cause::DeadInheritance, told, advice)
+    } else {
+        let told = format!(
+            "the kernel gave PID {} to {name} while {file} still named it: it now carries the dead window's session{carried}",
+            window.pid
+        );
+        (Cause::PidReuse, told, format!("park {file}; the window then makes a record of its own"))
+    };
+    let would_change = format!("a session_start in {file} that is not before the window's own start");
+    let ending = Ending::new(cause, advice, would_change);
     chain.end(ending, so(told, [window_evidence(window), judged.evidence()]))
 }
 
