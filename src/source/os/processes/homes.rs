@@ -26,13 +26,10 @@ impl Homes {
             let Some(details) = process.details.as_mut() else { continue };
             let named = NamedHome::of(details).filter(|_| !self.places.is_empty());
             let view = system::view_of(id);
-            details.is_cwd_elsewhere = match (&own, &view, &details.cwd) {
-                (Some(own), Some(view), Some(cwd)) => view.is_elsewhere(own, Path::new(cwd.raw())),
-                _ => false,
-            };
-            let views = own.as_ref().zip(view.as_ref()).zip(details.cwd.as_ref());
-            let called_here =
-                views.and_then(|((own, view), cwd)| own.called_here(view, id.pid, Path::new(cwd.raw())));
+            let cwd = details.cwd.as_ref().map(|cwd| Path::new(cwd.raw()));
+            let views = own.as_ref().zip(view.as_ref()).zip(cwd);
+            details.is_cwd_elsewhere = views.is_some_and(|((own, view), cwd)| view.is_elsewhere(own, cwd));
+            let called_here = views.and_then(|((own, view), cwd)| own.called_here(view, id.pid, cwd));
             details.cwd_here = called_here.map(|folder| Untrusted::from_path(&folder));
             let homes = named.zip(view).and_then(|(named, view)| {
                 // Most windows of one person see the same.

@@ -101,15 +101,19 @@ impl View {
         let process = openat(CWD, format!("/proc/{pid}"), NAMED, Mode::empty()).ok()?;
         let folder = openat(&process, "cwd", NAMED, Mode::empty()).ok()?;
         let its = (id_of(&folder).ok()?, true);
+        if !has_certain_id(&folder) {
+            return None;
+        }
+        // Most have the same name there: then no table of mounts is read.
+        if self.folder(cwd) == Ok(its) {
+            return Some(cwd.to_path_buf());
+        }
         // Its mounts are told as its own root has them (proc(5), `mountinfo`), the links as its mounts do.
         let root = readlinkat(&process, "root", Vec::new()).ok()?;
         let root = Path::new(OsStr::from_bytes(root.as_bytes()));
         let inside = Path::new("/").join(cwd.strip_prefix(root).ok()?);
         let is_same = |name: &PathBuf| self.folder(name) == Ok(its);
-        mounts::called_here(&pid.to_string(), &inside)
-            .into_iter()
-            .find(is_same)
-            .filter(|_| has_certain_id(&folder))
+        mounts::called_here(&pid.to_string(), &inside).into_iter().find(is_same)
     }
 
     /// Follows a path as one who has this root does: links that begin with `/` lead into it as well
