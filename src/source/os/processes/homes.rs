@@ -56,7 +56,10 @@ impl Homes {
 }
 
 fn may_be_agent(process: &Process, candidates: &Candidates) -> bool {
-    let exe = process.details.as_ref().and_then(|details| details.exe.as_ref());
-    process.state != ProcessState::Zombie
-        && (candidates.may_be(process.comm.raw()) || exe.is_some_and(|exe| candidates.may_run(exe.raw())))
+    // Whoever was not looked at more closely is none.
+    let Some(details) = process.details.as_ref().filter(|_| process.state != ProcessState::Zombie) else {
+        return false;
+    };
+    candidates.may_be(process.comm.raw())
+        || details.exe.as_ref().is_some_and(|exe| candidates.may_run(exe.raw()))
 }

@@ -33,7 +33,11 @@ impl Wanted<'_> {
 
     /// Returns possible agents, those under another name too, whoever records name by whichever of
     /// their numbers, and all their ancestors.
-    pub(crate) fn those_who_matter(&self, table: &ProcessTable, renamed: Vec<u32>) -> BTreeSet<u32> {
+    pub(crate) fn those_who_matter(
+        &self,
+        table: &ProcessTable,
+        renamed: impl Iterator<Item = u32>,
+    ) -> BTreeSet<u32> {
         let is_named = |process: &Process| {
             process.inner_pids().unwrap_or_default().iter().any(|number| self.named.contains(number))
         };

@@ -73,7 +73,7 @@ impl Scanner {
             table.listed.insert(pid);
         }
         ask_twice(&mut table, wanted);
-        let those = wanted.those_who_matter(&table, renamed);
+        let those = wanted.those_who_matter(&table, renamed.into_iter());
         let those: Vec<(u32, u32)> =
             those.into_iter().filter_map(|pid| Some((pid, *users.get(&pid)?))).collect();
         for (pid, details) in look::details(&those) {

@@ -1,7 +1,7 @@
 //! What the last reading said of every process, so that a look need not read those again to whom
 //! nothing happens.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use crate::core::judge::agent::Candidates;
 use crate::core::model::{InnerPids, Process, ProcessId};
@@ -60,11 +60,6 @@ impl KnownProcess {
 }
 
 impl Known {
-    /// Begins anew; returns what was known before.
-    pub(crate) fn renew(&mut self, room: usize) -> Self {
-        std::mem::replace(self, Self { by_pid: HashMap::with_capacity(room), settled_tick: settled_tick() })
-    }
-
     /// Takes the time: from now on whoever is old enough now is settled when read again.
     pub(crate) fn tell_time(&mut self) {
         self.settled_tick = settled_tick();
@@ -72,11 +67,6 @@ impl Known {
 
     pub(crate) fn get(&self, pid: u32, inode: u64) -> Option<&KnownProcess> {
         self.by_pid.get(&pid).filter(|known| known.inode == inode)
-    }
-
-    /// Takes out what is known of a process.
-    pub(crate) fn take(&mut self, pid: u32, inode: u64) -> Option<KnownProcess> {
-        self.by_pid.remove(&pid).filter(|known| known.inode == inode)
     }
 
     /// Returns what was just read of a process as it is kept.
@@ -95,6 +85,20 @@ impl Known {
 
     pub(crate) fn keep(&mut self, known: KnownProcess) {
         self.by_pid.insert(known.process.id.pid, known);
+    }
+
+    /// Forgets everybody but these; returns them as they were read.
+    pub(crate) fn only(&mut self, pids: &BTreeSet<u32>) -> BTreeMap<u32, Process> {
+        if self.by_pid.len() > pids.len() {
+            self.by_pid.retain(|pid, _| pids.contains(pid));
+            self.by_pid.shrink_to(2 * pids.len());
+        }
+        pids.iter().filter_map(|pid| Some((*pid, self.by_pid.get(pid)?.process.clone()))).collect()
+    }
+
+    /// Returns who runs an agent's program under another name.
+    pub(crate) fn renamed(&self) -> impl Iterator<Item = u32> {
+        self.by_pid.iter().filter(|(_, known)| known.is_renamed).map(|(pid, _)| *pid)
     }
 
     /// Returns whether a process is known that has just begun.

@@ -156,38 +156,37 @@ impl Scanner {
         };
         let (listing, failure) = proc.list();
         let mut table = ProcessTable { partial: failure, ..ProcessTable::default() };
-        let mut entries = Vec::with_capacity(listing.len());
-        let mut renamed = Vec::new();
-        let mut before = self.known.renew(listing.len());
+        let (mut listed, mut read) = (Vec::with_capacity(listing.len()), Vec::with_capacity(listing.len()));
+        self.known.tell_time();
         for (pid, inode) in listing {
-            let known = match before.take(pid, inode) {
-                Some(known) if known.lasts(depth) => Some(known),
-                earlier => match proc.process(pid) {
+            let earlier = self.known.get(pid, inode);
+            if !earlier.is_some_and(|known| known.lasts(depth)) {
+                match proc.process(pid) {
                     Reading::Read(mut line) => {
-                        line.process.inner = match inner_pids(&mut proc, &line, earlier.as_ref()) {
+                        line.process.inner = match inner_pids(&mut proc, &line, earlier) {
                             Reading::Read(inner) => inner,
                             Reading::Unreadable => InnerPids::Unread,
                             Reading::Gone => continue,
                         };
-                        let is_renamed = is_renamed(&proc, &line, earlier.as_ref(), wanted.candidates);
-                        Some(self.known.entry(inode, line, is_renamed, wanted.candidates))
+                        let is_renamed = is_renamed(&proc, &line, earlier, wanted.candidates);
+                        self.known.keep(self.known.entry(inode, line, is_renamed, wanted.candidates));
                     }
-                    Reading::Unreadable => None,
+                    Reading::Unreadable => {
+                        listed.push(pid);
+                        continue;
+                    }
                     // It has exited since it was listed.
                     Reading::Gone => continue,
-                },
-            };
-            if let Some(known) = known {
-                entries.push((pid, known.process.clone()));
-                renamed.extend(known.is_renamed.then_some(pid));
-                self.known.keep(known);
+                }
             }
-            table.listed.insert(pid);
+            listed.push(pid);
+            read.push(pid);
         }
-        table.by_pid = entries.into_iter().collect();
+        table.listed = listed.into_iter().collect();
+        table.by_pid = self.known.only(&read.into_iter().collect());
         table.partial = table.partial.or_else(|| completeness::doubt(&proc));
         table.threads = threads::threads(&proc, wanted.named, &table.listed);
-        let those = wanted.those_who_matter(&table, renamed);
+        let those = wanted.those_who_matter(&table, self.known.renamed());
         self.look_closer(&mut proc, &mut table, those, depth);
         self.look_twice(&mut proc, &mut table);
         table.listed.extend(table.threads.keys());
@@ -240,12 +239,11 @@ impl Scanner {
     /// Looks once more at whoever could not be read, and at those who matter and have just begun: who
     /// is gone by now came and went, and counts for nothing.
     fn look_twice(&mut self, proc: &mut Proc, table: &mut ProcessTable) {
-        let is_doubtful = |pid: &u32| {
-            let is_unread = table.get(*pid).is_none_or(|process| process.inner_pids().is_none());
-            is_unread || (self.kept.contains_key(pid) && self.known.is_young(*pid))
-        };
-        let doubtful: Vec<u32> = table.listed.iter().copied().filter(is_doubtful).collect();
-        for pid in doubtful {
+        let unread = table.listed.iter().filter(|pid| !table.by_pid.contains_key(pid));
+        let unplaced = table.by_pid.values().filter(|process| process.inner_pids().is_none());
+        let young = self.kept.keys().filter(|pid| self.known.is_young(**pid));
+        let doubtful = unread.chain(young).copied().chain(unplaced.map(|process| process.id.pid));
+        for pid in doubtful.collect::<BTreeSet<u32>>() {
             let closer = closer::look(proc, pid, self.kept.remove(&pid));
             take_over(table, &mut self.kept, pid, closer);
         }
