@@ -9,6 +9,7 @@
 use serde_json::{Value, json};
 
 use crate::core::guard::folder::joined;
+use crate::core::guard::shell::{Command, Place, commands};
 use crate::core::model::Untrusted;
 use crate::core::model::context::is_valid_id;
 use crate::format::codex::files_of;
@@ -54,6 +55,8 @@ pub(crate) struct Question {
     pub(crate) cwd: String,
     /// The agent's name for the call, where it has one.
     pub(crate) call: Option<Untrusted>,
+    /// The sub-agent that makes it, whose model reads what it is answered; nothing where it is the session's own.
+    pub(crate) sub_agent: Option<Untrusted>,
     pub(crate) transcript: Option<String>,
     /// The calls whose refusal the model has read by now, where its agent tells.
     pub(crate) read: Vec<Untrusted>,
@@ -83,22 +86,32 @@ pub(crate) enum Touch {
 /// Reads a hook's input; `None` for what a guard has nothing to say to.
 pub(crate) fn question(asker: Asker, hook: &Object<'_>) -> Option<Question> {
     let session = hook.text("session_id").filter(|id| is_valid_id(id.raw()))?;
-    // opencode's shell can be given another folder.
-    let input = hook.object("tool_input").filter(|_| asker == Asker::Opencode);
-    let other = input.and_then(|input| input.str("workdir").map(str::to_owned));
+    let input = hook.object("tool_input");
+    let other = input.and_then(|input| other_folder(asker).iter().find_map(|name| input.str(name)));
     let folder = hook.str("cwd").filter(|cwd| cwd.starts_with('/'))?;
-    let cwd = other.and_then(|other| joined(folder, &other)).unwrap_or_else(|| folder.to_owned());
+    let cwd = other.and_then(|other| joined(folder, other)).unwrap_or_else(|| folder.to_owned());
     let moment = match hook.str("hook_event_name")? {
         "UserPromptSubmit" | "BeforeAgent" => Moment::Prompt,
-        "PreToolUse" | "BeforeTool" => Moment::Before(touch(asker, hook)?),
-        "PostToolUse" | "AfterTool" => Moment::After(touch(asker, hook)?),
+        "PreToolUse" | "BeforeTool" => Moment::Before(touch(asker, hook, &cwd)?),
+        "PostToolUse" | "AfterTool" => Moment::After(touch(asker, hook, &cwd)?),
         _ => return None,
     };
     // Qwen Code makes up a name for each hook.
     let call = hook.text("tool_use_id").filter(|_| asker != Asker::Qwen);
     let transcript = hook.str("transcript_path").map(|whole| own_part(asker, hook, whole));
     let read = hook.strings("read_refusals").map(Untrusted::from).collect();
-    Some(Question { session, cwd, call, transcript, read, moment })
+    let sub_agent = hook.text("agent_id");
+    Some(Question { session, cwd, call, sub_agent, transcript, read, moment })
+}
+
+/// How an agent's shell calls the folder that a line is to run in, where that is not the session's: opencode, Gemini
+/// CLI of older and newer versions and Qwen Code, by their own documentation of the tool.
+fn other_folder(asker: Asker) -> &'static [&'static str] {
+    match asker {
+        Asker::Opencode => &["workdir"],
+        Asker::Gemini | Asker::Qwen => &["dir_path", "directory"],
+        Asker::Claude | Asker::Codex | Asker::Copilot => &[],
+    }
 }
 
 /// Returns where the calls are written down of whoever makes this one: Claude Code names its session's transcript, and
@@ -111,15 +124,16 @@ fn own_part(asker: Asker, hook: &Object<'_>, whole: &str) -> String {
     }
 }
 
-fn touch(asker: Asker, hook: &Object<'_>) -> Option<Touch> {
+fn touch(asker: Asker, hook: &Object<'_>, cwd: &str) -> Option<Touch> {
     let tool = hook.str("tool_name")?;
     if let (Asker::Copilot, "Edit", Some(text)) = (asker, tool, hook.str("tool_input")) {
         return Some(patch(text));
     }
     let input = hook.object("tool_input")?;
     let file = |name: &str| Some(Touch::Files(vec![input.str(name)?.to_owned()]));
-    let line =
-        || input.str("command").map(|line| patched(line).unwrap_or_else(|| Touch::Line(line.to_owned())));
+    let line = || {
+        input.str("command").map(|line| patched(line, cwd).unwrap_or_else(|| Touch::Line(line.to_owned())))
+    };
     match (asker, tool) {
         (_, tool) if tool.starts_with("mcp_") => of_server(tool, input),
         (Asker::Claude, "Write" | "Edit" | "MultiEdit") => file("file_path"),
@@ -156,10 +170,15 @@ fn patch(text: &str) -> Touch {
     Touch::Files(files_of(text).map(str::to_owned).collect())
 }
 
-/// Reads a patch that is applied by a shell line.
-fn patched(line: &str) -> Option<Touch> {
-    let is_patch = line.trim_start().starts_with("apply_patch") && line.contains("*** Begin Patch");
-    is_patch.then(|| patch(line))
+/// Reads a patch that is applied by a shell line, in the folder where the line has gone to by then.
+fn patched(line: &str, cwd: &str) -> Option<Touch> {
+    if !line.contains("apply_patch") || !line.contains("*** Begin Patch") {
+        return None;
+    }
+    let commands = commands(line, &Place { folder: cwd, home: None, top_of: &|_| None });
+    let is_patch = |command: &&Command| command.words.first().is_some_and(|program| program == "apply_patch");
+    let folder = commands.iter().find(is_patch)?.folder.as_deref()?;
+    Some(Touch::Files(files_of(line).filter_map(|file| joined(folder, file)).collect()))
 }
 
 /// Gives the model a text to read; at a moment at which none reaches it, nothing.
@@ -243,6 +262,22 @@ mod tests {
         let line = json!({ "command": "git stash", "workdir": "../cart" });
         assert_eq!(asked(Asker::Opencode, "bash", &line).unwrap().cwd, "/w/cart");
         assert_eq!(asked(Asker::Claude, "Bash", &line).unwrap().cwd, "/w/shop", "no key of its");
+        for (asker, name) in
+            [(Asker::Gemini, "directory"), (Asker::Gemini, "dir_path"), (Asker::Qwen, "directory")]
+        {
+            let line = json!({ "command": "git stash", name: "src" });
+            assert_eq!(asked(asker, "run_shell_command", &line).unwrap().cwd, "/w/shop/src");
+        }
+        for (line, file) in [
+            ("apply_patch <<'EOF'\n", "/w/shop/a"),
+            ("cd src && apply_patch <<'EOF'\n", "/w/shop/src/a"),
+            ("cd src\ncat <<EOF | apply_patch\n", "/w/shop/src/a"),
+        ] {
+            let line = json!({ "command": format!("{line}*** Begin Patch\n*** Add File: a\n+x\n*** End Patch\nEOF") });
+            check(Asker::Codex, "Bash", &line, files(&[file]));
+        }
+        let told = "echo apply_patch '*** Begin Patch'";
+        check(Asker::Codex, "Bash", &json!({ "command": told }), Some(Touch::Line(told.to_owned())));
     }
 
     #[test]

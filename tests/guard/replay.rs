@@ -177,3 +177,37 @@ fn an_edit_through_a_link_is_one_of_the_file_behind_it() {
     ]);
     assert!(answer.out.ends_with("wrong 0, missed 0, cannot be seen 0\n"), "{answer:?}");
 }
+
+#[test]
+fn a_refusal_is_read_by_the_agent_that_was_refused_and_no_other_of_its_session() {
+    let call = |sub_agent: &str, said: &str| {
+        let who = if sub_agent.is_empty() { String::new() } else { format!(r#""agent_id":"{sub_agent}","#) };
+        let hook = format!(
+            r#"{{"session_id":"pay","cwd":"$ROOT/shop",{who}"hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{{"command":"git stash"}}}}"#
+        );
+        format!(r#"{{"call":{{"window":"pay","hook":{hook},"expect":{said}}}}}"#)
+    };
+    let held_up = r#"{"said":"hold-up","about":{"cart":["a.rs"]}}"#;
+    let none = r#"{"said":"none"}"#;
+    let answer = replay(&[
+        &call("one", held_up),
+        r#"{"at":13000}"#,
+        &call("two", held_up),
+        &call("", held_up),
+        r#"{"at":17000}"#,
+        &call("one", none),
+        &call("two", none),
+        &call("", none),
+    ]);
+    assert!(answer.out.ends_with("wrong 0, missed 0, cannot be seen 0\n"), "{answer:?}");
+}
+
+#[test]
+fn a_folder_that_is_a_link_is_the_one_behind_it() {
+    let asks = r#"{"session_id":"pay","cwd":"$ROOT/shop","hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"cd ../link && git checkout -- ."}}"#;
+    let held_up = format!(
+        r#"{{"call":{{"window":"pay","hook":{asks},"expect":{{"said":"hold-up","about":{{"cart":["a.rs"]}}}}}}}}"#
+    );
+    let answer = replay(&[r#"{"linked":{"path":"link","to":"shop"}}"#, &held_up]);
+    assert!(answer.out.ends_with("wrong 0, missed 0, cannot be seen 0\n"), "{answer:?}");
+}

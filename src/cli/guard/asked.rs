@@ -134,9 +134,12 @@ impl<'a> Asked<'a> {
         lines.into_iter().map(LedgerLine::Settled).collect()
     }
 
-    /// Returns whether a call that was held up stands in the same answer of the model as this one, which has
-    /// then not heard of it.
+    /// Returns whether the model that makes this call has not heard of one that was held up: both stand in the same
+    /// answer of its, or another agent of the session made that one.
     fn is_twin(&self, asker: Asker, past: &HeldUp) -> bool {
+        if past.sub_agent != self.question.sub_agent {
+            return true;
+        }
         if past.call.as_ref().is_some_and(|call| self.question.read.contains(call)) {
             return false;
         }
@@ -190,7 +193,8 @@ impl<'a> Asked<'a> {
         in_the_way: impl Iterator<Item = (&'b Other, &'b str)>,
         harm: Harm,
     ) -> HeldUp {
-        decide::hold_up(in_the_way, harm, (self.now, self.question.call.clone()))
+        let by = (self.now, self.question.call.clone(), self.question.sub_agent.clone());
+        decide::hold_up(in_the_way, harm, by)
     }
 
     /// Refuses a call, or has the person asked, unless the like was held up before.

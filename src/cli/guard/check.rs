@@ -35,8 +35,15 @@ pub(crate) fn check(settings: &Settings, paths: &[PathBuf]) -> Outcome {
 fn held(settings: &Settings, paths: &[PathBuf]) -> anyhow::Result<Vec<(Life, String)>> {
     let session = settings.environment.session_id.clone().unwrap_or_else(|| Untrusted::fixed(""));
     let cwd = "/".to_owned();
-    let question =
-        Question { session, cwd, call: None, transcript: None, read: Vec::new(), moment: Moment::Prompt };
+    let question = Question {
+        session,
+        cwd,
+        call: None,
+        sub_agent: None,
+        transcript: None,
+        read: Vec::new(),
+        moment: Moment::Prompt,
+    };
     let now = clock::now();
     let asked = Asked::new(settings, &question, Machine::of_system(settings, now)?);
     let absolute = |path: &PathBuf| {

@@ -47,6 +47,7 @@ fn take(
         session: nobody,
         cwd,
         call: None,
+        sub_agent: None,
         transcript: None,
         read: Vec::new(),
         moment: Moment::Prompt,

@@ -10,6 +10,7 @@ use crate::config::guard::{Held, HoldUps};
 use crate::core::guard::decide;
 use crate::core::guard::git::GitCall;
 use crate::core::guard::git::reach::{Reach, Takes};
+use crate::core::model::Untrusted;
 use crate::format::guard::Asker;
 use crate::present;
 use crate::source::ledger::{About, Tree, resolved};
@@ -28,11 +29,15 @@ impl Asked<'_> {
             if level == HoldUps::Off || !tree.is_under_way(call.during) {
                 continue;
             }
+            // It is there already.
+            if call.onto.is_some() && call.onto.as_deref() == tree.branch().as_ref().map(Untrusted::raw) {
+                continue;
+            }
             let top = tree.text().context("no text")?;
             let call = self.among(call, &tree);
             let reach = Reached::of(&call);
             let is_spared = excluded_by(&call.spares, &tree.top);
-            let left_out = Reached::Paths(resolved_all(&call.left_out));
+            let left_out = Reached::Paths(resolved_all(&call.left_out, &call.folder));
             let is_left = |path: &str| is_spared(path) || left_out.has(path);
             let is_asked = |path: &str| reach.has(path) && !self.exempt.has(path, top) && !is_left(path);
             let is_named = |path: &str| reach.names(path);
@@ -97,13 +102,14 @@ impl Reached {
     fn of(call: &GitCall) -> Self {
         match &call.reach {
             Reach::Tree => Self::Tree,
-            Reach::Paths(paths) | Reach::PathsOrTree(paths) => Self::Paths(resolved_all(paths)),
-            Reach::Files(files) => Self::Files(resolved_all(files)),
+            Reach::Paths(paths) | Reach::PathsOrTree(paths) => Self::Paths(resolved_all(paths, &call.folder)),
+            Reach::Files(files) => Self::Files(resolved_all(files, &call.folder)),
         }
     }
 
     fn names(&self, path: &str) -> bool {
-        matches!(self, Self::Paths(paths) if paths.iter().any(|asked| asked == path))
+        let is_named = |asked: &String| asked == path;
+        matches!(self, Self::Paths(paths) if paths.iter().any(is_named))
     }
 
     fn has(&self, path: &str) -> bool {
@@ -117,6 +123,12 @@ impl Reached {
     }
 }
 
-fn resolved_all(paths: &[String]) -> Vec<String> {
-    paths.iter().filter_map(|path| resolved(path)).collect()
+/// Returns paths without links on the way to them; where one is the folder that a call runs in, or lies above that,
+/// without the last one: git goes by the folder itself.
+fn resolved_all(paths: &[String], folder: &str) -> Vec<String> {
+    let one = |path: &String| match Path::new(folder).starts_with(path) {
+        true => Path::new(path).canonicalize().ok()?.to_str().map(str::to_owned),
+        false => resolved(path),
+    };
+    paths.iter().filter_map(one).collect()
 }

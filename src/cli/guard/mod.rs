@@ -14,6 +14,7 @@ mod seen;
 mod stats;
 
 use std::ffi::OsString;
+use std::path::Path;
 use std::time::Duration;
 
 use anyhow::{Context, anyhow, bail};
@@ -34,10 +35,12 @@ use crate::cli::input;
 use crate::cli::output::print;
 use crate::cli::settings::{Settings, settings};
 use crate::config::Access;
-use crate::core::guard::git::git_calls;
+use crate::core::guard::git::{GitCall, git_calls};
+use crate::core::guard::shell::Place;
 use crate::core::model::json as to_json;
 use crate::format::guard::{Asker, Moment, Touch, question};
 use crate::format::json;
+use crate::source::ledger::Tree;
 use crate::source::os::clock;
 
 /// How long an agent waits for an answer at most: 100 ms.
@@ -120,13 +123,22 @@ fn said(
         Moment::Prompt => asked()?.brief(asker),
         Moment::Before(Touch::Files(files)) => asked()?.before_edit(asker, files),
         Moment::After(Touch::Files(files)) => asked()?.after_edit(asker, files),
-        Moment::Before(Touch::Line(line)) => match git_calls(line, &question.cwd).as_slice() {
+        Moment::Before(Touch::Line(line)) => match calls_of(line, &question.cwd, settings).as_slice() {
             [] => Ok((GuardOutcome::OutOfScope, None)),
             calls => asked()?.before_git(asker, calls),
         },
-        Moment::After(Touch::Line(line)) => match git_calls(line, &question.cwd).as_slice() {
+        Moment::After(Touch::Line(line)) => match calls_of(line, &question.cwd, settings).as_slice() {
             [] => Ok((GuardOutcome::OutOfScope, None)),
             calls => asked()?.after_git(calls),
         },
     }
+}
+
+/// Returns the calls of git in a line that reach into what others have not committed.
+fn calls_of(line: &str, folder: &str, settings: &Settings) -> Vec<GitCall> {
+    let top_of = |folder: &str| {
+        let tree = Tree::of(Path::new(folder)).filter(Tree::is_repository)?;
+        tree.text().map(str::to_owned)
+    };
+    git_calls(line, &Place { folder, home: settings.home.to_str(), top_of: &top_of })
 }

@@ -174,7 +174,7 @@ const MOST_NOTED: usize = 256;
 pub(crate) fn hold_up<'a>(
     in_the_way: impl Iterator<Item = (&'a Other, &'a str)>,
     harm: Harm,
-    (at, call): (Timestamp, Option<Untrusted>),
+    (at, call, sub_agent): (Timestamp, Option<Untrusted>, Option<Untrusted>),
 ) -> HeldUp {
     let mut others = BTreeSet::new();
     let mut about = BTreeSet::new();
@@ -187,7 +187,7 @@ pub(crate) fn hold_up<'a>(
         about = BTreeSet::from([digest(&all).of]);
     }
     let (others, about) = (others.into_iter().collect(), about.into_iter().collect());
-    HeldUp { others, at, call, about, harm }
+    HeldUp { others, at, call, sub_agent, about, harm }
 }
 
 /// Returns whether a call goes through because the like was held up before: for the sake of all these sessions' files,
@@ -221,7 +221,7 @@ mod tests {
 
     fn held_up(files: &[(&str, &str)], harm: Harm, second: i64) -> HeldUp {
         let of_others: Vec<_> = files.iter().map(|(session, path)| (other(session), *path)).collect();
-        hold_up(of_others.iter().map(|(other, path)| (other, *path)), harm, (at(second), None))
+        hold_up(of_others.iter().map(|(other, path)| (other, *path)), harm, (at(second), None, None))
     }
 
     #[test]

@@ -5,4 +5,4 @@ pub(crate) mod decide;
 pub(crate) mod folder;
 pub(crate) mod git;
 pub(crate) mod seen;
-mod shell;
+pub(crate) mod shell;

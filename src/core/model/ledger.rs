@@ -115,6 +115,9 @@ pub(crate) struct HeldUp {
     pub(crate) at: Timestamp,
     /// The agent's name for the call, where it has one.
     pub(crate) call: Option<Untrusted>,
+    /// The sub-agent that made it, whose model alone has read the refusal.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) sub_agent: Option<Untrusted>,
     /// What was in its way: a digest of each file and whose it is, sorted; where that is much, one of all.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) about: Vec<String>,

@@ -264,6 +264,7 @@ mod tests {
                 others: Vec::new(),
                 at: at(1),
                 call: None,
+                sub_agent: None,
                 about: Vec::new(),
                 harm: Harm::Kept,
             }),

@@ -77,6 +77,11 @@ impl Tree {
         names.is_empty() || self.git_dir().is_some_and(is_there)
     }
 
+    /// Returns the branch that it is on, if it is on one.
+    pub(crate) fn branch(&self) -> Option<Untrusted> {
+        worktrees::branch(&self.git_dir()?.join("HEAD"))
+    }
+
     /// Returns the folder in which git keeps what is this working tree's own.
     fn git_dir(&self) -> Option<PathBuf> {
         let located = self.located.as_ref()?;

@@ -9,7 +9,7 @@ use gix_ignore::glob::wildmatch;
 use gix_ignore::glob::wildmatch::Mode;
 use gix_ignore::search::Ignore;
 
-use crate::core::guard::git::reach::is_pattern;
+use crate::core::guard::git::reach::{is_pattern, shells_pattern};
 use crate::source::os::open::plain::small;
 
 /// The largest file of patterns that is read, in bytes.
@@ -83,7 +83,19 @@ fn excludes(search: &Search, inside: &Path, is_folder: bool) -> bool {
 
 /// Returns whether a path is one of those that a pattern of git's names (gitglossary(7), "pathspec").
 pub(crate) fn is_matched(pattern: &str, path: &str) -> bool {
+    if let Some(pattern) = shells_pattern(pattern) {
+        return Path::new(path)
+            .ancestors()
+            .any(|part| part.to_str().is_some_and(|part| is_found(&pattern, part)));
+    }
     is_pattern(pattern) && wildmatch(pattern.into(), path.into(), Mode::empty())
+}
+
+/// Returns whether a shell puts a path in the place of a pattern (glob(7)): none that is hidden, unless it says so.
+fn is_found(pattern: &str, path: &str) -> bool {
+    let is_hidden = |(pattern, name): (&str, &str)| name.starts_with('.') && !pattern.starts_with('.');
+    wildmatch(pattern.into(), path.into(), Mode::NO_MATCH_SLASH_LITERAL)
+        && !pattern.split('/').zip(path.split('/')).any(is_hidden)
 }
 
 #[cfg(test)]

@@ -81,7 +81,7 @@ fn id(name: &OsStr) -> String {
 }
 
 /// Reads the branch that a `HEAD` names; a repository with reftables has `.invalid` there.
-fn branch(head: &Path) -> Option<Untrusted> {
+pub(crate) fn branch(head: &Path) -> Option<Untrusted> {
     let bytes = small(head, POINTER).ok()?;
     let name = bytes.trim_ascii_end().strip_prefix(b"ref: refs/heads/")?;
     (name != b".invalid").then(|| Untrusted::from_bytes(name))

@@ -81,7 +81,7 @@ pub(crate) const WHOLE: [(&str, Reach, Effect); 28] = [
     ("git add . && git commit -m 'all of it'", Reach::All, Effect::CommitAll),
     ("git add --all", Reach::All, Effect::None),
     ("git rebase main", Reach::Tracked, Effect::None),
-    ("git merge main", Reach::Tracked, Effect::None),
+    ("git merge topic", Reach::Tracked, Effect::None),
     ("git switch -c other", Reach::Tracked, Effect::None),
     ("git checkout -b other", Reach::Tracked, Effect::None),
 ];

@@ -51,6 +51,8 @@ pub(crate) struct HeldUp {
     pub(crate) harm: u8,
     pub(crate) at: u64,
     pub(crate) call: String,
+    /// Whether a sub-agent made it, and not the session's own.
+    pub(crate) is_sub_agents: bool,
     /// The answer of the model in which it stood.
     pub(crate) answer: u64,
 }
@@ -79,6 +81,7 @@ impl Session {
                 && now.at - past.at <= OVERRIDE_WITHIN
                 && now.about.is_subset(&past.about)
                 && past.harm >= now.harm
+                && past.is_sub_agents == now.is_sub_agents
         };
         self.held_up.iter().filter(is_like).any(|past| !is_twin(past))
     }

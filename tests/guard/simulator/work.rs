@@ -5,7 +5,7 @@ use serde_json::json;
 use super::hooks::{Form, Moment, Tool};
 use super::lines::{AROUND, Effect, HARMLESS, HIDING, OF_FILES, Reach, WHOLE};
 use super::machine::{Held, Level, Machine};
-use super::windows::{HeldUp, Life, Touched, Window};
+use super::windows::{HeldUp, Life, Touched, Window, is_of_sub_agent};
 
 /// How long ago an edit may be for the next one to be held up.
 const A_MOMENT: u64 = 600_000;
@@ -174,7 +174,8 @@ impl Machine {
             paths.iter().map(|path| (*other, path.clone())).collect::<Vec<_>>()
         };
         let about = held.iter().flat_map(of_one).collect();
-        let now = HeldUp { tree, about, harm, at: self.now, call: call.clone(), answer };
+        let is_sub_agents = self.windows[window].agent == "claude" && is_of_sub_agent(&call);
+        let now = HeldUp { tree, about, harm, at: self.now, call: call.clone(), is_sub_agents, answer };
         if held.is_empty() {
             return (false, call);
         }

@@ -128,10 +128,12 @@ impl<'a> Arguments<'a> {
         };
         let name = |option: &&str| option.split('=').next().is_some_and(is_known);
         let is_commit = |word: &str| is_name || takes_tree && !word.starts_with(UNKNOWN);
+        // The shell finds these where the call runs, whatever a verb does with them.
+        let are_files = |word: &str| !takes_tree && !word.contains(UNKNOWN);
         let mut words = self.words.iter().copied();
         let mut paths = self.paths.iter().flatten().chain(&self.excluded).copied();
-        words.all(|word| is_known(word) || is_commit(word))
-            && paths.all(is_known)
+        words.all(|word| is_known(word) || is_commit(word) || are_files(word))
+            && paths.all(|path| !path.contains(UNKNOWN))
             && self.options.iter().all(name)
             && !self.letters.contains(&UNKNOWN)
     }

@@ -7,9 +7,9 @@ mod verbs;
 use crate::core::guard::folder::joined;
 use crate::core::guard::git::arguments::Arguments;
 use crate::core::guard::git::reach::{Reach, Takes, Tracked, is_pattern};
-use crate::core::guard::git::verbs::{ends, reach_of};
-use crate::core::guard::shell::token::is_known;
-use crate::core::guard::shell::{Command, commands};
+use crate::core::guard::git::verbs::{ends, onto, reach_of};
+use crate::core::guard::shell::token::{ANY, MANY, is_known};
+use crate::core::guard::shell::{Command, Place, commands};
 use crate::core::model::ledger::Harm;
 
 /// One such call.
@@ -27,6 +27,8 @@ pub(crate) struct GitCall {
     pub(crate) spares: Vec<String>,
     /// Paths, absolute, that it leaves out.
     pub(crate) left_out: Vec<String>,
+    /// The commit that it goes to, or takes in, as it is named, where it does nothing if that is where the tree is.
+    pub(crate) onto: Option<String>,
     /// Whether it is told to overwrite what git would carry over, or refuse to touch.
     is_forced: bool,
     /// What of these is in git's folder while there is anything to end; nothing where it does not end anything.
@@ -58,13 +60,13 @@ impl GitCall {
     }
 }
 
-/// Returns the calls of git in a shell line that reach into what others have not committed.
-pub(crate) fn git_calls(line: &str, folder: &str) -> Vec<GitCall> {
+/// Returns the calls of git in a shell line that runs in some place which reach into what others have not committed.
+pub(crate) fn git_calls(line: &str, place: &Place<'_>) -> Vec<GitCall> {
     // Most lines have nothing to do with it.
     if !line.contains("git") {
         return Vec::new();
     }
-    commands(line, folder).iter().filter_map(call).collect()
+    commands(line, place).iter().filter_map(call).collect()
 }
 
 /// Options of git's own that change nothing of what a verb takes; of those about paths as far as paths are plain.
@@ -79,7 +81,7 @@ fn call(command: &Command) -> Option<GitCall> {
     if program.rsplit('/').next() != Some("git") {
         return None;
     }
-    let mut folder = command.folder.clone();
+    let mut folder = command.folder.as_deref().unwrap_or_default().to_owned();
     let verb = loop {
         let (first, after) = rest.split_first()?;
         rest = match *first {
@@ -101,6 +103,9 @@ fn call(command: &Command) -> Option<GitCall> {
     if rest.iter().any(|word| matches!(*word, "-h" | "--help")) {
         return None;
     }
+    if folder.is_empty() {
+        return None;
+    }
     // What is not known is not judged, but for the values of options, such as a message.
     let arguments = Arguments::of(verb, rest, &folder);
     let is_elsewhere = arguments.options.iter().any(|option| option.starts_with("--pathspec"));
@@ -116,7 +121,10 @@ fn call(command: &Command) -> Option<GitCall> {
     let left_out = arguments.left_out()?;
     let is_forced = arguments.has(&["--force", "--discard-changes", "--merge"])
         || matches!(verb, "checkout" | "switch") && "fm".contains(|letter| arguments.has_short(letter));
-    let spares = arguments.excluded.iter().map(|pattern| (*pattern).to_owned()).collect();
+    let onto = onto(verb, &arguments).filter(|_| !is_forced).map(str::to_owned);
+    // Where files have such names the shell puts them there; what it leaves is for git to find.
+    let plain = |pattern: &&str| pattern.replace(MANY, "*").replace(ANY, "?");
+    let spares = arguments.excluded.iter().map(plain).collect();
     Some(match (verb, &reach) {
         // It is another working tree that goes.
         ("worktree remove", Reach::Paths(paths)) => {
@@ -128,11 +136,12 @@ fn call(command: &Command) -> Option<GitCall> {
                 takes: Takes::ALL,
                 spares,
                 left_out,
+                onto,
                 is_forced,
                 during,
             }
         }
-        _ => GitCall { folder, verb, reach, takes, spares, left_out, is_forced, during },
+        _ => GitCall { folder, verb, reach, takes, spares, left_out, onto, is_forced, during },
     })
 }
 
@@ -160,7 +169,8 @@ mod tests {
             };
             format!("{} in {}: {reach} {takes}", call.verb, call.folder).trim_end().to_owned()
         };
-        let found: Vec<String> = git_calls(line, "/w").iter().map(told).collect();
+        let place = Place { folder: "/w", home: Some("/home/me"), top_of: &|_| None };
+        let found: Vec<String> = git_calls(line, &place).iter().map(told).collect();
         assert_eq!(found.join("; "), expected, "{line}");
     }
 
@@ -180,7 +190,7 @@ mod tests {
         check("git reset --hard \"origin/$BRANCH\"", "reset in /w: all");
         check("git reset --hard $ref", "reset in /w: all");
         check("git checkout $ref -- a.rs", "checkout in /w: /w/a.rs");
-        check("git checkout -f \"$ref\"", "checkout in /w: /w/\0ref or all");
+        check("git checkout -f \"$ref\"", "checkout in /w: /w/\0 or all");
         check("git stash save \"wip $x\"", "stash in /w: all");
         check("git add '*'", "add -A in /w: /w/* with new files");
         check("git stash -a", "stash in /w: all with new and ignored files");
@@ -267,7 +277,6 @@ mod tests {
             "git checkout $branch",
             "git checkout-index -fa --prefix=/x/",
             "git -C $OTHER stash",
-            "git -C ~/x stash",
             "git clean -fd$x",
             "git reset --$how",
             "git restore ':(top)a'",

@@ -1,5 +1,7 @@
 //! Where a call of git reaches, and which files it takes there.
 
+use crate::core::guard::shell::token::{ANY, MANY};
+
 /// Which files a call of git takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Takes {
@@ -59,7 +61,21 @@ pub(crate) enum Reach {
     PathsOrTree(Vec<String>),
 }
 
-/// Returns whether a path may stand for others as well (glob(7)).
+/// Returns whether a path may stand for others as well: to git, or to the shell before it (glob(7)).
 pub(crate) fn is_pattern(path: &str) -> bool {
-    path.contains(['*', '?', '['])
+    path.contains(['*', '?', '[', MANY, ANY])
+}
+
+/// Returns the pattern of a path that the shell puts names of files for, as others write it.
+pub(crate) fn shells_pattern(path: &str) -> Option<String> {
+    let mut pattern = String::new();
+    for c in path.chars() {
+        match c {
+            MANY => pattern.push('*'),
+            ANY => pattern.push('?'),
+            '*' | '?' | '[' | '\\' => pattern.extend(['\\', c]),
+            plain => pattern.push(plain),
+        }
+    }
+    path.contains([MANY, ANY]).then_some(pattern)
 }

@@ -3,6 +3,7 @@
 use crate::core::guard::folder::joined;
 use crate::core::guard::git::arguments::{Arguments, is_folder, is_top, left_out};
 use crate::core::guard::git::reach::{Reach, Takes, Tracked};
+use crate::core::guard::shell::token::MANY;
 
 /// Returns what a verb takes from the whole tree that ends something which stopped for a person, and what shows that
 /// this is under way; it goes back to where that began.
@@ -118,7 +119,11 @@ fn checkout(of: &Arguments<'_>) -> Option<(Reach, Takes)> {
         of.has(&["--orphan", "--detach"]) || of.letters.iter().any(|letter| "bBd".contains(*letter));
     match (&of.paths, of.words.as_slice()) {
         // It names the files that were edited, and no more.
-        (None, [] | ["HEAD" | "@"]) if !is_forced && !is_branch && !of.has_short('p') => None,
+        (paths, [] | ["HEAD" | "@"])
+            if paths.as_ref().is_none_or(Vec::is_empty) && !is_forced && !is_branch && !of.has_short('p') =>
+        {
+            None
+        }
         (Some(paths), words) if !paths.is_empty() => {
             let takes = match words {
                 [] => Takes::known(Tracked::Unstaged),
@@ -141,6 +146,18 @@ fn checkout(of: &Arguments<'_>) -> Option<(Reach, Takes)> {
             Some((Reach::PathsOrTree(of.absolute(&meant)?), changed))
         }
         (_, _) => Some((Reach::Tree, changed)),
+    }
+}
+
+/// Returns the commit that a call goes to, or takes in, if that is all it does.
+pub(super) fn onto<'a>(verb: &str, of: &Arguments<'a>) -> Option<&'a str> {
+    const PLAIN: [&str; 6] = ["--quiet", "--progress", "--no-progress", "--ff-only", "--ff", "--no-edit"];
+    let is_plain = of.letters.iter().all(|letter| *letter == 'q')
+        && of.options.iter().all(|option| PLAIN.contains(option))
+        && of.paths.as_ref().is_none_or(Vec::is_empty);
+    match of.words.as_slice() {
+        [name] if is_plain && matches!(verb, "checkout" | "switch" | "merge") => Some(name),
+        _ => None,
     }
 }
 
@@ -182,7 +199,7 @@ fn adds(of: &Arguments<'_>) -> Option<Takes> {
     let paths = of.all_paths();
     let is_whole = has("--all", 'A')
         || is_update
-        || paths.iter().any(|path| is_folder(path) || is_top(path) || *path == "*");
+        || paths.iter().any(|path| is_folder(path) || is_top(path) || is_all(path));
     let takes = Takes {
         tracked: Tracked::Unstaged,
         untracked: !is_update,
@@ -191,6 +208,11 @@ fn adds(of: &Arguments<'_>) -> Option<Takes> {
         named: false,
     };
     (is_whole && !is_other).then_some(takes)
+}
+
+/// Returns whether a path stands for all that is where a call runs, but for what is hidden where the shell finds it.
+fn is_all(path: &str) -> bool {
+    path == "*" || path.chars().eq([MANY])
 }
 
 fn is_dry_commit(of: &Arguments<'_>) -> bool {

@@ -1,98 +1,192 @@
 //! The commands of a shell line that can be read with certainty, each with the folder that it runs in.
 //!
-//! What depends on anything but the line itself - a variable, a substitution, a pattern - is not known, and
-//! what is not known is never guessed.
+//! What depends on anything but the line itself and where it runs - a variable that it does not set, a substitution, a
+//! pattern - is not known, and what is not known is never guessed.
 
+mod prefix;
+mod state;
 pub(crate) mod token;
+mod variables;
 
+use std::rc::Rc;
+
+use self::prefix::{is_assignment, is_reserved, may_be_exported, without_prefix};
+use self::state::State;
+use self::token::{Token, Tokens, has_signs, is_known};
+use self::variables::Expander;
 use crate::core::guard::folder::joined;
-use crate::core::guard::shell::token::{Token, Tokens, is_known};
 
 /// The longest line that is read, in bytes: agents write short ones.
 const MOST: usize = 64 << 10;
 /// How deep `sh -c` may hold another line.
 const DEEPEST: usize = 3;
 
+/// Where a line runs.
+pub(crate) struct Place<'a> {
+    /// The folder, absolute.
+    pub(crate) folder: &'a str,
+    /// What `HOME` is.
+    pub(crate) home: Option<&'a str>,
+    /// Returns the top of the working tree that a folder lies in.
+    pub(crate) top_of: &'a dyn Fn(&str) -> Option<String>,
+}
+
 /// One command and the folder that it runs in.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Command {
     /// Its words; [`token::UNKNOWN`] stands in one for what only the shell knows.
     pub(crate) words: Vec<String>,
-    /// The folder, absolute.
-    pub(crate) folder: String,
+    /// The folder, absolute; nothing where it is not known.
+    pub(crate) folder: Option<Rc<str>>,
 }
 
-/// Returns the commands of a line that runs in some folder; those whose folder is not known are left out.
-pub(crate) fn commands(line: &str, folder: &str) -> Vec<Command> {
-    let mut found = Vec::new();
-    if line.len() <= MOST {
-        read(line, Some(folder.to_owned()), DEEPEST, &mut found);
+/// Returns the commands of a line.
+pub(crate) fn commands(line: &str, place: &Place<'_>) -> Vec<Command> {
+    let mut reader = Reader { expander: Expander { place, room: 4 * MOST }, found: Vec::new() };
+    if line.len() <= MOST && !has_signs(line) {
+        reader.read(line, State::at(Some(place.folder.into())), DEEPEST);
     }
-    found
+    reader.found
 }
 
-fn read(line: &str, folder: Option<String>, depth: usize, found: &mut Vec<Command>) {
-    let mut tokens = Tokens::of(line);
-    let mut folders = vec![folder];
-    let mut words = Vec::new();
-    let mut is_piped = false;
-    loop {
-        let token = match tokens.next() {
-            Some(Token::Words(some)) => {
-                words.extend(some);
-                continue;
+struct Reader<'a> {
+    expander: Expander<'a>,
+    found: Vec<Command>,
+}
+
+impl Reader<'_> {
+    fn read(&mut self, line: &str, state: State, depth: usize) {
+        let mut tokens = Tokens::of(line);
+        let mut states = vec![state];
+        let mut words = Vec::new();
+        let mut is_piped = false;
+        loop {
+            let token = match tokens.next() {
+                Some(Token::Words(some)) => {
+                    words.extend(some);
+                    continue;
+                }
+                Some(Token::Lost) => return,
+                token => token,
+            };
+            // In a pipeline each has a folder, and variables, of its own.
+            let is_forked = std::mem::replace(&mut is_piped, matches!(token, Some(Token::Fork))) || is_piped;
+            if let Some(state) = states.last_mut() {
+                let before = is_forked.then(|| state.clone());
+                for line in tokens.inner().into_iter().filter(|_| depth > 0) {
+                    self.read(line, state.clone(), depth - 1);
+                }
+                self.command(std::mem::take(&mut words), state, depth);
+                if let Some(before) = before {
+                    *state = State { nested: state.nested, ..before };
+                }
+                state.is_alternative = matches!(token, Some(Token::Or));
             }
-            Some(Token::Lost) => return,
-            token => token,
+            match token {
+                Some(Token::Open) => states.push(states.last().cloned().unwrap_or_default()),
+                Some(Token::Close) if states.len() > 1 => drop(states.pop()),
+                Some(Token::End | Token::Or | Token::Fork) => {}
+                Some(Token::Words(_) | Token::Close | Token::Lost) | None => return,
+            }
+        }
+    }
+
+    /// Reads one command, which may change what those after it find.
+    fn command(&mut self, words: Vec<String>, state: &mut State, depth: usize) {
+        state.nest(&words);
+        let mut own = words.iter().skip_while(|word| is_reserved(word)).peekable();
+        if own.peek().is_some() && own.clone().all(|word| is_assignment(word)) {
+            for (name, value) in own.filter_map(|word| word.split_once('=')) {
+                let value = self.expander.text(value, state);
+                assign(name, value, state);
+            }
+            return;
+        }
+        match self.expander.words(words, state).as_slice() {
+            [words] => self.run(without_prefix(words), state, depth),
+            turns => {
+                for words in turns {
+                    let mut after = state.clone();
+                    self.run(without_prefix(words), &mut after, depth);
+                    // What one turn of a loop changes, the next one finds.
+                    if after.folder != state.folder {
+                        return state.lose();
+                    }
+                }
+            }
+        }
+    }
+
+    fn run(&mut self, words: &[String], state: &mut State, depth: usize) {
+        // A program that is not known is none of the shell's own words, so it does not change the folder.
+        let Some((program, rest)) = words.split_first().filter(|(program, _)| is_known(program)) else {
+            return;
         };
-        // In a pipeline each has a folder of its own.
-        let is_forked = std::mem::replace(&mut is_piped, matches!(token, Some(Token::Fork))) || is_piped;
-        if let Some(folder) = folders.last_mut() {
-            let before = folder.clone().filter(|_| is_forked);
-            command(std::mem::take(&mut words), folder, depth, found);
-            *folder = before.or(folder.take());
-        }
-        match token {
-            Some(Token::Open) => folders.push(folders.last().cloned().flatten()),
-            Some(Token::Close) if folders.len() > 1 => drop(folders.pop()),
-            Some(Token::End | Token::Fork) => {}
-            Some(Token::Words(_) | Token::Close | Token::Lost) | None => return,
+        let at = |to: &str| joined(state.folder.as_deref().unwrap_or_default(), to).map(Rc::from);
+        match (name_of(program), rest) {
+            ("cd" | "chdir", []) => {
+                let home = self.expander.value("HOME", state, None);
+                state.go(home.map(Rc::from));
+            }
+            ("cd" | "chdir", [to]) if to == "-" => state.go(state.previous.clone()),
+            ("cd" | "chdir", [options @ .., to])
+                if options.iter().all(|one| is_of_cd(one)) && !to.starts_with('-') && is_known(to) =>
+            {
+                state.go(at(to));
+            }
+            ("pushd", [to]) if !to.starts_with(['-', '+']) && is_known(to) => {
+                let to = at(to);
+                state.push(to);
+            }
+            ("popd", []) => state.pop(),
+            ("for" | "select", [name, within, values @ ..]) if within == "in" => {
+                state.set_each(name, values);
+            }
+            ("read" | "mapfile" | "readarray" | "getopts" | "printf" | "let" | "unset", names) => {
+                names.iter().for_each(|name| state.forget(name));
+            }
+            ("export" | "declare" | "typeset" | "local" | "readonly", names) => {
+                for word in names {
+                    let (name, value) = word.split_once('=').unzip();
+                    if let Some((name, value)) = name.zip(value) {
+                        assign(name, Some(value.to_owned()).filter(|value| is_known(value)), state);
+                    }
+                    state.is_git_elsewhere |= !word.starts_with('-') && !may_be_exported(word);
+                }
+            }
+            ("eval", words) if depth > 0 && words.iter().all(|word| is_known(word)) => {
+                self.read(&words.join(" "), state.clone(), depth - 1);
+                state.lose();
+            }
+            ("source" | ".", [script, ..]) if SETTING_UP.contains(&name_of(script)) => {
+                state.variables = Rc::default();
+            }
+            ("alias", names) => {
+                let is_own = |name: &String| name.starts_with("git=") || name.starts_with("cd=");
+                state.is_git_elsewhere |= names.iter().any(is_own);
+            }
+            ("cd" | "chdir" | "pushd" | "popd" | "eval" | "source" | "." | "function", _) => {
+                state.lose();
+            }
+            ("sh" | "bash" | "zsh" | "dash" | "ksh", words) if depth > 0 => {
+                if let Some(line) = line_of(words) {
+                    self.read(line, State::at(state.folder.clone()), depth - 1);
+                }
+            }
+            _ if state.is_git_elsewhere => {}
+            _ => {
+                self.found.push(Command { words: words.to_vec(), folder: state.folder.clone() });
+            }
         }
     }
 }
 
-/// Reads one command, which may change the folder of those after it.
-fn command(words: Vec<String>, folder: &mut Option<String>, depth: usize, found: &mut Vec<Command>) {
-    let words = without_prefix(&words);
-    // A program that a variable names is none of the shell's own words, so it does not change the folder.
-    let Some((program, rest)) = words.split_first().filter(|(program, _)| is_known(program)) else { return };
-    match (name_of(program), rest) {
-        ("cd" | "chdir", [options @ .., to])
-            if options.iter().all(|one| is_of_cd(one)) && !to.starts_with('-') && is_known(to) =>
-        {
-            *folder = folder.as_deref().and_then(|at| joined(at, to))
-        }
-        ("pushd", [to]) if !to.starts_with(['-', '+']) && is_known(to) => {
-            *folder = folder.as_deref().and_then(|at| joined(at, to))
-        }
-        ("export", names) if names.iter().all(|name| may_be_exported(name)) => {}
-        ("eval", words) if depth > 0 && words.iter().all(|word| is_known(word)) => {
-            read(&words.join(" "), folder.take(), depth - 1, found);
-        }
-        ("source" | ".", [script, ..]) if SETTING_UP.contains(&name_of(script)) => {}
-        ("alias", names)
-            if names.iter().all(|name| !name.starts_with("git=") && !name.starts_with("cd=")) => {}
-        (
-            "cd" | "chdir" | "pushd" | "popd" | "eval" | "source" | "." | "export" | "alias" | "function",
-            _,
-        ) => *folder = None,
-        ("sh" | "bash" | "zsh" | "dash" | "ksh", words) if depth > 0 => {
-            if let Some(line) = line_of(words) {
-                read(line, folder.clone(), depth - 1, found);
-            }
-        }
-        _ => found.extend(folder.clone().map(|folder| Command { words: words.to_vec(), folder })),
+/// Sets a variable as a line does; where `cd` goes by it, the folder is not known any more.
+fn assign(name: &str, value: Option<String>, state: &mut State) {
+    if matches!(name, "CDPATH" | "PWD" | "OLDPWD") {
+        state.go(None);
     }
+    state.set(name, value);
 }
 
 /// Names of scripts that set variables for what follows, and stay in the folder.
@@ -133,143 +227,24 @@ fn is_of_cd(word: &str) -> bool {
     matches!(word, "--" | "-L" | "-P")
 }
 
-/// Leaves out what stands before a program: words of the shell, and programs that run another.
-fn without_prefix(words: &[String]) -> &[String] {
-    let mut rest = words;
-    while let Some((first, after)) = rest.split_first() {
-        rest = match first.as_str() {
-            "if" | "then" | "elif" | "else" | "while" | "until" | "do" | "!" | "{" => after,
-            name if is_assignment(name) && !moves_git(name) => after,
-            name => {
-                match RUNNERS.iter().find(|runner| runner.name == name_of(name)).and_then(|it| it.run(after))
-                {
-                    Some(run) => run,
-                    None => break,
-                }
-            }
-        };
-    }
-    rest
-}
-
-/// A program, or a word of the shell, that runs another program.
-struct Runner {
-    name: &'static str,
-    /// The letters of its options that have a value.
-    valued: &'static str,
-    /// The letters of those that have none.
-    plain: &'static str,
-    /// Its long options; one whose value is in the same word with its sign of equality.
-    long: &'static [&'static str],
-    /// How many words of its own stand before the program.
-    words: usize,
-}
-
-const RUNNERS: [Runner; 13] = [
-    Runner {
-        name: "flock",
-        valued: "wE",
-        plain: "nsxeouF",
-        long: &["--nonblock", "--exclusive", "--shared"],
-        words: 1,
-    },
-    Runner { name: "command", valued: "", plain: "p", long: &[], words: 0 },
-    Runner { name: "builtin", valued: "", plain: "", long: &[], words: 0 },
-    Runner { name: "exec", valued: "", plain: "", long: &[], words: 0 },
-    Runner { name: "nohup", valued: "", plain: "", long: &[], words: 0 },
-    Runner {
-        name: "sudo",
-        valued: "ug",
-        plain: "EHSbkn",
-        long: &["--preserve-env", "--preserve-env=", "--non-interactive", "--user=", "--set-home"],
-        words: 0,
-    },
-    Runner { name: "time", valued: "", plain: "p", long: &["--portability"], words: 0 },
-    Runner { name: "nice", valued: "n", plain: "0123456789", long: &["--adjustment="], words: 0 },
-    Runner { name: "ionice", valued: "cn", plain: "t", long: &["--class=", "--classdata="], words: 0 },
-    Runner { name: "setsid", valued: "", plain: "cfw", long: &["--ctty", "--fork", "--wait"], words: 0 },
-    Runner {
-        name: "stdbuf",
-        valued: "ioe",
-        plain: "",
-        long: &["--input=", "--output=", "--error="],
-        words: 0,
-    },
-    Runner {
-        name: "timeout",
-        valued: "ks",
-        plain: "v",
-        long: &["--kill-after=", "--signal=", "--preserve-status", "--foreground", "--verbose"],
-        words: 1,
-    },
-    Runner { name: "env", valued: "u", plain: "i", long: &["--ignore-environment", "--unset="], words: 0 },
-];
-
-impl Runner {
-    /// Returns what it runs, of the words behind it; `None` where an option is not known.
-    fn run<'a>(&self, words: &'a [String]) -> Option<&'a [String]> {
-        let mut rest = words;
-        while let Some((option, after)) = rest.split_first() {
-            let Some(letters) = option.strip_prefix('-').filter(|letters| !letters.is_empty()) else { break };
-            if letters.starts_with('-') {
-                rest = after;
-                if option == "--" {
-                    break;
-                }
-                let is_that =
-                    |long: &&str| option == long || long.ends_with('=') && option.starts_with(*long);
-                self.long.iter().find(|long| is_that(long))?;
-                continue;
-            }
-            let value = letters.find(|letter| self.valued.contains(letter));
-            let plain = letters.get(..value.unwrap_or(letters.len()))?;
-            if !plain.chars().all(|letter| self.plain.contains(letter)) {
-                return None;
-            }
-            // The value is the rest of the word, or the next one.
-            let is_next = value.is_some_and(|at| at + 1 == letters.len());
-            rest = after.get(usize::from(is_next)..)?;
-        }
-        rest.get(self.words..)
-    }
-}
-
-/// Returns whether a variable lets git work elsewhere, or on something else.
-fn moves_git(assignment: &str) -> bool {
-    MOVING.iter().any(|prefix| assignment.starts_with(prefix))
-}
-
-/// Returns whether exporting it changes neither where `cd` goes nor what git takes.
-fn may_be_exported(word: &str) -> bool {
-    let name = word.split('=').next().unwrap_or_default();
-    let is_name = name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
-    is_name && !moves_git(word) && !matches!(name, "CDPATH" | "HOME" | "PWD" | "OLDPWD")
-}
-
-/// How the names of git's variables begin that change where it works, and what paths mean to it (git(1)).
-const MOVING: [&str; 15] = [
-    "GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE",
-    "GIT_NAMESPACE", "GIT_CEILING", "GIT_DISCOVERY", "GIT_PREFIX", "GIT_NOGLOB", "GIT_CONFIG_COUNT",
-    "GIT_CONFIG_KEY", "GIT_CONFIG_VALUE", "GIT_CONFIG_PARAMETERS",
-];
-
-fn is_assignment(word: &str) -> bool {
-    let name = word.split_once('=').map(|(name, _)| name).unwrap_or_default();
-    !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::core::guard::shell::token::UNKNOWN;
+    use crate::core::guard::shell::token::{MANY, UNKNOWN};
+
+    fn read(line: &str) -> Vec<Command> {
+        let top_of = |folder: &str| folder.starts_with("/w").then(|| "/w".to_owned());
+        commands(line, &Place { folder: "/w", home: Some("/home/me"), top_of: &top_of })
+    }
 
     #[track_caller]
     fn check(line: &str, expected: &str) {
         let told = |command: &Command| {
-            let words: Vec<String> = command.words.iter().map(|word| word.replace(UNKNOWN, "?")).collect();
-            format!("{}: {}", command.folder, words.join(" "))
+            let plain = |word: &String| word.replace(UNKNOWN, "?").replace(MANY, "*");
+            let words: Vec<String> = command.words.iter().map(plain).collect();
+            format!("{}: {}", command.folder.as_deref().unwrap_or("?"), words.join(" "))
         };
-        let found: Vec<String> = commands(line, "/w").iter().map(told).collect();
+        let found: Vec<String> = read(line).iter().map(told).collect();
         assert_eq!(found.join("\n"), expected, "{line}");
     }
 
@@ -303,17 +278,17 @@ mod tests {
         check("/usr/bin/env -- git stash; sudo -E -u me git a", "/w: git stash\n/w: git a");
         check("timeout --preserve-status --signal=KILL 5 git stash", "/w: git stash");
         check("env --chdir=/x git stash", "/w: env --chdir=/x git stash");
-        check("eval 'cd x; git stash'; git a", "/w/x: git stash");
+        check("eval 'cd x; git stash'; git a", "/w/x: git stash\n?: git a");
         check("builtin cd /x && git stash; chdir /y; git a", "/x: git stash\n/y: git a");
         check("export A=b C; git stash", "/w: git stash");
         check("export PATH=\"$HOME/bin:$PATH\" && git stash", "/w: git stash");
         check("source .venv/bin/activate; . \"$HOME/.cargo/env\"; git stash", "/w: git stash");
-        check(". ./build.sh; git stash", "");
+        check(". ./build.sh; git stash", "?: git stash");
         check("alias ll=ls; git a; alias git=hub; git stash", "/w: git a");
         check("\"$PYTHON\" -c 1; git stash; GIT_LFS_SKIP_SMUDGE=1 git a", "/w: git stash\n/w: git a");
         check("flock -n /tmp/x git stash", "/w: git stash");
-        check("export GIT_DIR=/x; git stash", "");
-        check("export CDPATH=/x; git stash", "");
+        check("export GIT_DIR=/x; git stash; cd /x; git a", "");
+        check("export CDPATH=/x; git stash; CDPATH=a; git b", "?: git stash\n?: git b");
     }
 
     #[test]
@@ -322,13 +297,16 @@ mod tests {
         check("cd ../y/./z && git stash", "/y/z: git stash");
         check("(cd /x && git stash); git stash", "/x: git stash\n/w: git stash");
         check("cd -P -- x && git stash", "/w/x: git stash");
-        check("pushd x && git stash; popd; git a", "/w/x: git stash");
-        check("pushd && git stash", "");
-        check("cd a b && git stash", "");
-        check("cd \"$DIR\" && git stash", "");
-        check("cd && git stash", "");
-        check("cd - && git stash", "");
-        check("cd ~/x && git stash", "");
+        check("pushd x && git stash; popd; git a", "/w/x: git stash\n/w: git a");
+        check("pushd && git stash", "?: git stash");
+        check("cd a b && git stash", "?: git stash");
+        check("cd \"$DIR\" && git stash", "?: git stash");
+        check("cd && git stash", "/home/me: git stash");
+        check("cd - && git stash", "?: git stash");
+        check("cd x && make; cd - >/dev/null; git stash", "/w/x: make\n/w: git stash");
+        check("cd $X; git -C /y stash; cd /y; git a", "?: git -C /y stash\n/y: git a");
+        check("cd ~/x && git stash", "/home/me/x: git stash");
+        check("cd \"$HOME/x\"; git -C ~ a; git ~you", "/home/me/x: git -C /home/me a\n/home/me/x: git ?you");
         check("$x y; git stash", "/w: git stash");
         check("cd x | tee y; git stash", "/w: tee y\n/w: git stash");
         check("ls | cd x; git stash", "/w: ls\n/w: git stash");
@@ -337,13 +315,15 @@ mod tests {
 
     #[test]
     fn what_only_the_shell_knows_is_not_guessed() {
-        check("git checkout $branch", "/w: git checkout ?branch");
-        check("git restore *.rs", "/w: git restore ?.rs");
-        check("echo $(git stash)", "/w: echo ?");
+        check("git checkout $branch ${x:-y} $1", "/w: git checkout ? ? ?1");
+        check("git restore *.rs '*.c' \\*", "/w: git restore *.rs *.c *");
+        check("echo $(git stash)", "/w: git stash\n/w: echo ?");
+        check("x=\"$(cd a && git stash 2>&1)\"; git b", "/w/a: git stash\n/w: git b");
+        check("echo \"a $(b \"$(git c)\") $(git d)\"", "/w: git c\n/w: b ?\n/w: git d\n/w: echo a ? ?");
         check("echo `git stash`", "/w: echo ?");
         check(
             "git commit -m \"$(cat <<'EOF'\nIt's (done)\n\nEOF\n)\" -a; ls",
-            "/w: git commit -m ? -a\n/w: ls",
+            "/w: cat\n/w: git commit -m ? -a\n/w: ls",
         );
         check("git commit -m \"$(cat <<EOF\nx\"", "");
         check("cat <<EOF\ngit stash\nEOF", "/w: cat");
@@ -356,14 +336,18 @@ mod tests {
         check("cat <<$X\ngit stash", "");
         check("cat <<EOF\ngit stash", "/w: cat");
         check("wc <<< 'a b'; git stash", "/w: wc\n/w: git stash");
-        check("diff <(git stash) x", "/w: diff ? x");
+        check("diff <(git stash) x", "/w: git stash\n/w: diff ? x");
         check("git stash; echo 'open", "/w: git stash");
-        check("echo $(date) && git stash", "/w: echo ?\n/w: git stash");
+        check("echo $(date) && git stash", "/w: date\n/w: echo ?\n/w: git stash");
         check("X=$(pwd) git stash; echo `date`; git a", "/w: git stash\n/w: echo ?\n/w: git a");
-        check("echo \"${A:-b}\" '$(' \"$(echo \")\")\"; git stash", "/w: echo ? $( ?\n/w: git stash");
+        check(
+            "echo \"${A:-b}\" '$(' \"$(echo \")\")\"; git stash",
+            "/w: echo )\n/w: echo ? $( ?\n/w: git stash",
+        );
         check("echo $(case x in a) ls;; esac); git stash", "");
         check("A=(1 2 'x y'); git stash", "/w: git stash");
-        check("cd $(git rev-parse --show-toplevel) && git stash", "");
+        check("cd a; cd $(git rev-parse --show-toplevel) && git stash", "/w: git stash");
+        check("cd /x; cd \"$(git rev-parse --show-toplevel 2>/dev/null)\"; git a", "?: git a");
         check("f() { git stash; }", "");
         check("f () { git stash; }; git a", "");
         check("((n++)); git stash", "/w: ((\n/w: git stash");
@@ -371,8 +355,8 @@ mod tests {
         check("x=$((1 << (2 + 1)))\ngit stash", "/w: git stash");
         check("echo \"$((1<<3))\" | cat\ngit stash", "/w: echo ?\n/w: cat\n/w: git stash");
         check("D=\"${1:-$PWD}\" E=${x:+\"}\"} F=${a[$i]} G=${x%'}'}; git stash", "/w: git stash");
-        check("exec > >(tee x) 2>&1; git stash", "/w: git stash");
-        check("mapfile -t f < <(git a); git stash", "/w: mapfile -t f\n/w: git stash");
+        check("exec > >(tee x) 2>&1; git stash", "/w: tee x\n/w: git stash");
+        check("mapfile -t f < <(git a); git stash", "/w: git a\n/w: git stash");
         check("[[ $b =~ ^(main|master)$ && ! x < y ]] && git stash", "/w: [[\n/w: git stash");
         check("[[ \"]]\" == a ]] || git stash", "/w: [[\n/w: git stash");
         check("cat > x <<EOF\none \\\nEOF\ngit stash\nEOF\ngit a", "/w: cat\n/w: git a");
@@ -380,5 +364,42 @@ mod tests {
         check(&format!("git stash{}", " >a".repeat(20_000)), "/w: git stash");
         check(&format!("git a {}", "{a,b}".repeat(5) + &"}".repeat(9_000)), "/w: git a ?");
         check(&"x".repeat(MOST + 1), "");
+    }
+
+    #[test]
+    fn a_variable_is_what_the_line_sets_it_to() {
+        check("R=/x; git -C \"$R/y\" stash; cd ${R}; git a", "/w: git -C /x/y stash\n/x: git a");
+        check("F='a b'; git a $F \"$F\" x$F'y'", "/w: git a a b a b xa by");
+        check("A=1 B=$A; git $A $B $C; E=; git $E \"$E\" a", "/w: git 1 1 ?\n/w: git  a");
+        check("F=a; git $F; F=b; git $F", "/w: git a\n/w: git b");
+        check("F=a git $F; cd \"$PWD/b\" && git $OLDPWD", "/w: git ?\n/w/b: git /w");
+        check("if x; then F=a; fi; git $F", "/w: x\n/w: fi\n/w: git ?");
+        check("F=a; x || F=b; git $F; (F=c; git $F); git $F", "/w: x\n/w: git ?\n/w: git c\n/w: git ?");
+        check("F=a; read F; git $F; F=$(x); git $F", "/w: git ?\n/w: x\n/w: git ?");
+        check("export F=a; sh -c 'git $F'; unset F; git $F", "/w: git ?\n/w: git ?");
+        check("F='*.rs'; git $F \"$F\"; IFS=,; G=a,b; git $G", "/w: git ? *.rs\n/w: git ?");
+        check("G='git -C /x'; $G stash", "/w: git -C /x stash");
+        check("D=~/a; cd $D; git a; HOME=/h; git ~/b", "/home/me/a: git a\n/home/me/a: git /h/b");
+        check(". env; git $HOME; eval x; git $HOME", "/w: git /home/me\n/w: x\n?: git ?");
+    }
+
+    #[test]
+    fn a_loop_goes_through_its_words() {
+        check(
+            "for f in a 'b c'; do git checkout -- \"$f\"; done",
+            "/w: git checkout -- a\n/w: git checkout -- b c\n/w: done",
+        );
+        check("L='a b'; for f in $L; do git -C $f x; done", "/w: git -C a x\n/w: git -C b x\n/w: done");
+        check("for f in a b; do cd $f; git x; done", "?: git x\n?: done");
+        check(
+            "for f in a b; do for g in c d; do git $f $g; git $f; done; done",
+            "/w: git ? ?\n/w: git a\n/w: git b\n/w: done\n/w: done",
+        );
+        check("for f; do git $f; done", "/w: for f\n/w: git ?\n/w: done");
+        check("for f in $(x); do git $f; done", "/w: x\n/w: git ?\n/w: done");
+        let many = format!("for f in {}; do git $f; done", "a ".repeat(65));
+        check(&many, "/w: git ?\n/w: done");
+        let long = format!("F={}; {}", "x".repeat(9_000), "git $F; ".repeat(40));
+        assert_eq!(read(&long).iter().filter(|one| one.words[1] == "\0").count(), 11);
     }
 }

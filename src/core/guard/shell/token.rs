@@ -1,6 +1,5 @@
 //! The words and signs of a shell line.
 
-use std::iter::Peekable;
 use std::str::Chars;
 
 /// Stands for what only the shell knows; no argument of a program can have this byte.
@@ -14,14 +13,74 @@ const MOST_WORDS: usize = 64;
 /// The longest word of which braces make others, in bytes.
 const MOST_LETTERS: usize = 4 << 10;
 
-/// What stand for `{`, `,` and `}` that the shell takes for itself; no argument of a program is made of them.
+/// What stand for `{`, `,` and `}` that the shell takes for itself.
 const OPEN: char = '\u{1}';
 const COMMA: char = '\u{2}';
 const CLOSE: char = '\u{3}';
 
+/// What stand before the name of a variable, where its value is cut into words and where it is not, and behind it.
+pub(super) const BARE: char = '\u{4}';
+pub(super) const QUOTED: char = '\u{5}';
+pub(super) const END: char = '\u{6}';
+
+/// What stand for `*` and `?` where the shell itself looks for the names of files (glob(7)).
+pub(crate) const MANY: char = '\u{e}';
+pub(crate) const ANY: char = '\u{f}';
+
+/// As which variable the top of the working tree counts, where a line asks git for it.
+pub(super) const TOP: &str = "git rev-parse --show-toplevel";
+
+/// Commands whose output is known, and the variable of that value.
+const KNOWN: [(&str, &str); 3] = [
+    ("(pwd)", "PWD"),
+    ("(git rev-parse --show-toplevel)", TOP),
+    ("(git rev-parse --show-toplevel 2>/dev/null)", TOP),
+];
+
 /// Returns whether nothing in a word is for the shell alone to know.
 pub(crate) fn is_known(word: &str) -> bool {
-    !word.contains(UNKNOWN)
+    !word.contains([UNKNOWN, BARE, QUOTED, MANY, ANY])
+}
+
+/// Returns whether a line has one of the characters that stand for something else here.
+pub(super) fn has_signs(line: &str) -> bool {
+    line.contains(|c| matches!(c, UNKNOWN..=END | MANY | ANY))
+}
+
+/// What is left of a line.
+#[derive(Clone)]
+struct Rest<'a>(Chars<'a>);
+
+impl<'a> Rest<'a> {
+    fn peek(&self) -> Option<char> {
+        self.0.clone().next()
+    }
+
+    fn next(&mut self) -> Option<char> {
+        self.0.next()
+    }
+
+    fn next_if(&mut self, is_that: impl FnOnce(&char) -> bool) -> Option<char> {
+        self.peek().filter(is_that)?;
+        self.next()
+    }
+
+    fn next_if_eq(&mut self, that: &char) -> Option<char> {
+        self.next_if(|c| c == that)
+    }
+
+    /// Passes over a text if it comes next.
+    fn skip(&mut self, text: &str) -> bool {
+        let after = self.0.as_str().strip_prefix(text);
+        self.0 = after.map_or_else(|| self.0.clone(), str::chars);
+        after.is_some()
+    }
+
+    /// Returns what was read since an earlier state of this.
+    fn since(&self, before: &Self) -> &'a str {
+        let (before, rest) = (before.0.as_str(), self.0.as_str());
+        before.get(..before.len() - rest.len()).unwrap_or_default()
+    }
 }
 
 pub(super) enum Token {
@@ -29,6 +88,8 @@ pub(super) enum Token {
     Words(Vec<String>),
     /// The end of a command that runs in this very shell.
     End,
+    /// The end of one, and the beginning of another that runs only if it fails: `||`.
+    Or,
     /// The end of one that runs beside it, and the beginning of another: `|`; or `&`.
     Fork,
     Open,
@@ -49,20 +110,22 @@ struct Text {
 
 /// Reads a line token by token.
 pub(super) struct Tokens<'a> {
-    chars: Peekable<Chars<'a>>,
+    chars: Rest<'a>,
     texts: Vec<Text>,
     depth: usize,
+    /// The lines that shells of their own run for the words that were read.
+    inner: Vec<&'a str>,
 }
 
 impl<'a> Tokens<'a> {
     pub(super) fn of(line: &'a str) -> Self {
-        Self { chars: line.chars().peekable(), texts: Vec::new(), depth: DEEPEST }
+        Self { chars: Rest(line.chars()), texts: Vec::new(), depth: DEEPEST, inner: Vec::new() }
     }
 
     pub(super) fn next(&mut self) -> Option<Token> {
         loop {
             self.skip_space();
-            let first = *self.chars.peek()?;
+            let first = self.chars.peek()?;
             return Some(match first {
                 '#' => {
                     while self.chars.next_if(|c| *c != '\n').is_some() {}
@@ -75,7 +138,7 @@ impl<'a> Tokens<'a> {
                 }
                 '(' | ')' | ';' | '|' | '&' => {
                     self.chars.next();
-                    match (first, self.chars.peek().copied()) {
+                    match (first, self.chars.peek()) {
                         // A number: nothing in it runs, and nothing of it is said.
                         ('(', Some('(')) if self.skip_number().is_some() => {
                             Token::Words(vec!["((".to_owned()])
@@ -89,7 +152,7 @@ impl<'a> Tokens<'a> {
                         ('&', Some('>')) => Token::Lost,
                         ('|' | '&', Some(next)) if next == first => {
                             self.chars.next();
-                            Token::End
+                            if first == '|' { Token::Or } else { Token::End }
                         }
                         ('|' | '&', _) => Token::Fork,
                         _ => Token::End,
@@ -109,6 +172,11 @@ impl<'a> Tokens<'a> {
         }
     }
 
+    /// Returns the lines that run for what was read since this was asked last, in their order.
+    pub(super) fn inner(&mut self) -> Vec<&'a str> {
+        std::mem::take(&mut self.inner)
+    }
+
     fn next_two(&self) -> (Option<char>, Option<char>) {
         let mut ahead = self.chars.clone();
         (ahead.next(), ahead.next())
@@ -123,7 +191,7 @@ impl<'a> Tokens<'a> {
             if self.next_two() != (Some('\\'), Some('\n')) {
                 return;
             }
-            self.chars.nth(1);
+            self.chars.0.nth(1);
         }
     }
 
@@ -164,6 +232,7 @@ impl<'a> Tokens<'a> {
         }
         let ahead = self.chars.clone();
         let is_plain = ahead
+            .0
             .take_while(|c| !c.is_whitespace() && !matches!(c, ';' | '|' | '&' | ')' | '<' | '>'))
             .any(|c| matches!(c, '\'' | '"' | '\\'));
         let target = self.word()?;
@@ -184,8 +253,8 @@ impl<'a> Tokens<'a> {
         if !matches!(self.next_two(), (Some('<' | '>'), Some('('))) {
             return Some(false);
         }
-        self.chars.nth(1);
-        self.skip_to_close().map(|()| true)
+        self.chars.0.nth(1);
+        self.skip_commands().map(|()| true)
     }
 
     /// Passes over a number that is worked out, from the second of its parentheses on.
@@ -219,11 +288,11 @@ impl<'a> Tokens<'a> {
 
     /// Passes over a character, or over all that stands in quotes or is put in place; returns it where it is a plain one.
     fn piece(&mut self) -> Option<Option<char>> {
+        let mut text = String::new();
         if matches!(self.chars.peek()?, '`' | '$') {
-            self.substitution()?;
+            self.substitution(&mut text, BARE)?;
             return Some(None);
         }
-        let mut text = String::new();
         match self.chars.next()? {
             '\\' => drop(self.chars.next()),
             '"' => self.double_quoted(&mut text)?,
@@ -238,8 +307,8 @@ impl<'a> Tokens<'a> {
     /// `None` where its end cannot be found, [`Token::End`] where it was the number of a redirection's descriptor.
     fn word(&mut self) -> Option<Token> {
         let mut text = String::new();
-        let is_test = self.chars.peek() == Some(&'[');
-        while let Some(&next) = self.chars.peek() {
+        let is_test = self.chars.peek() == Some('[');
+        while let Some(next) = self.chars.peek() {
             match next {
                 ' ' | '\t' | '\r' | '\n' | ';' | '|' | '&' | ')' => break,
                 '<' | '>' => {
@@ -263,9 +332,10 @@ impl<'a> Tokens<'a> {
                     self.chars.next();
                     self.double_quoted(&mut text)?;
                 }
-                '`' | '$' => {
-                    self.substitution()?;
-                    text.push(UNKNOWN);
+                '`' | '$' => self.substitution(&mut text, BARE)?,
+                '~' if text.is_empty() || is_name(text.strip_suffix('=')) => {
+                    self.chars.next();
+                    self.home(&mut text);
                 }
                 // The values of an array.
                 '(' if text.ends_with('=') => {
@@ -275,8 +345,9 @@ impl<'a> Tokens<'a> {
                 '(' => return None,
                 other => {
                     text.push(match other {
-                        '*' | '?' | '[' => UNKNOWN,
-                        '~' if text.is_empty() => UNKNOWN,
+                        '*' => MANY,
+                        '?' => ANY,
+                        '[' => UNKNOWN,
                         '{' => OPEN,
                         ',' => COMMA,
                         '}' => CLOSE,
@@ -309,15 +380,12 @@ impl<'a> Tokens<'a> {
     /// Reads up to the closing quote; `None` where that cannot be found.
     fn double_quoted(&mut self, text: &mut String) -> Option<()> {
         loop {
-            match *self.chars.peek()? {
+            match self.chars.peek()? {
                 '"' => {
                     self.chars.next();
                     return Some(());
                 }
-                '`' | '$' => {
-                    self.substitution()?;
-                    text.push(UNKNOWN);
-                }
+                '`' | '$' => self.substitution(text, QUOTED)?,
                 '\\' => {
                     self.chars.next();
                     match self.chars.next()? {
@@ -334,17 +402,25 @@ impl<'a> Tokens<'a> {
         }
     }
 
-    /// Passes over a variable, or over what a command tells; `None` where its end cannot be found.
-    fn substitution(&mut self) -> Option<()> {
+    /// Reads a variable, or what a command tells; `None` where its end cannot be found.
+    fn substitution(&mut self, text: &mut String, sign: char) -> Option<()> {
         if self.chars.next() == Some('`') {
+            text.push(UNKNOWN);
             return self.skip_to('`');
         }
+        if let Some(name) = self.variable() {
+            text.extend([sign]);
+            text.push_str(name);
+            text.push(END);
+            return Some(());
+        }
+        text.push(UNKNOWN);
         match self.chars.peek() {
             Some('(') => {
                 self.chars.next();
                 match self.chars.peek() {
                     Some('(') => self.skip_number(),
-                    _ => self.skip_to_close(),
+                    _ => self.skip_commands(),
                 }
             }
             Some('{') => {
@@ -359,6 +435,35 @@ impl<'a> Tokens<'a> {
                 self.skip_to('\'')
             }
             _ => Some(()),
+        }
+    }
+
+    /// Reads the name of a variable, or of the one that is what a command tells, if that is all there is.
+    fn variable(&mut self) -> Option<&'a str> {
+        if let Some((_, name)) = KNOWN.iter().find(|(command, _)| self.chars.skip(command)) {
+            return Some(name);
+        }
+        let mut ahead = self.chars.clone();
+        let is_braced = ahead.skip("{");
+        let before = ahead.clone();
+        while ahead.next_if(|c| is_of_name(*c)).is_some() {}
+        let name = Some(ahead.since(&before)).filter(|name| is_name(Some(name)))?;
+        if is_braced && !ahead.skip("}") {
+            return None;
+        }
+        self.chars = ahead;
+        Some(name)
+    }
+
+    /// Reads what stands behind `~`: nothing, or a path in the home; else it is another's.
+    fn home(&self, text: &mut String) {
+        match self.chars.peek() {
+            None | Some('/' | ' ' | '\t' | '\r' | '\n' | ';' | '|' | '&' | ')' | '<' | '>') => {
+                text.extend([QUOTED]);
+                text.push_str("HOME");
+                text.push(END);
+            }
+            Some(_) => text.push(UNKNOWN),
         }
     }
 
@@ -379,6 +484,17 @@ impl<'a> Tokens<'a> {
         }
     }
 
+    /// Passes over commands that a shell of their own runs, and notes them.
+    fn skip_commands(&mut self) -> Option<()> {
+        let before = self.chars.clone();
+        let noted = self.inner.len();
+        self.skip_to_close()?;
+        // What lies deeper is found in them again.
+        self.inner.truncate(noted);
+        self.inner.extend(self.chars.since(&before).strip_suffix(')'));
+        Some(())
+    }
+
     /// Passes over commands, or values, up to the parenthesis that closes them.
     fn skip_to_close(&mut self) -> Option<()> {
         self.depth = self.depth.checked_sub(1)?;
@@ -390,13 +506,24 @@ impl<'a> Tokens<'a> {
                 Token::Close => open -= 1,
                 // Its patterns close what nobody has opened.
                 Token::Words(words) => is_case |= words == ["case"],
-                Token::End | Token::Fork => {}
+                Token::End | Token::Or | Token::Fork => {}
                 Token::Lost => return None,
             }
         }
         self.depth += 1;
         (!is_case).then_some(())
     }
+}
+
+fn is_of_name(c: char) -> bool {
+    c.is_ascii_alphanumeric() || c == '_'
+}
+
+/// Returns whether a text can be the name of a variable.
+fn is_name(text: Option<&str>) -> bool {
+    text.is_some_and(|text| {
+        text.starts_with(|c: char| is_of_name(c) && !c.is_ascii_digit()) && text.chars().all(is_of_name)
+    })
 }
 
 /// Returns the words that braces make of one.

@@ -1,0 +1,91 @@
+//! What a shell knows while it runs a line.
+
+use std::rc::Rc;
+
+use crate::core::guard::shell::variables::{Value, Variables};
+
+/// The most folders that are put aside, and values that a loop goes through.
+const MOST: usize = 64;
+
+/// Where a shell is, and what its variables are.
+#[derive(Clone, Default)]
+pub(super) struct State {
+    /// The folder, absolute; nothing where it is not known.
+    pub(super) folder: Option<Rc<str>>,
+    /// The folder before that.
+    pub(super) previous: Option<Rc<str>>,
+    /// The folders that `pushd` has put aside.
+    pub(super) pushed: Rc<Vec<Option<Rc<str>>>>,
+    pub(super) variables: Rc<Variables>,
+    /// How many loops and conditions are open.
+    pub(super) nested: usize,
+    /// Whether git works on something else from now on, or is another program.
+    pub(super) is_git_elsewhere: bool,
+    /// Whether the next command runs only if the one before it failed.
+    pub(super) is_alternative: bool,
+}
+
+impl State {
+    pub(super) fn at(folder: Option<Rc<str>>) -> Self {
+        Self { folder, ..Self::default() }
+    }
+
+    /// Goes to another folder, or to one that is not known.
+    pub(super) fn go(&mut self, to: Option<Rc<str>>) {
+        self.previous = std::mem::replace(&mut self.folder, to);
+    }
+
+    /// Goes to another folder and puts this one aside.
+    pub(super) fn push(&mut self, to: Option<Rc<str>>) {
+        if self.pushed.len() < MOST {
+            Rc::make_mut(&mut self.pushed).push(self.folder.clone());
+        } else {
+            self.pushed = Rc::default();
+        }
+        self.go(to);
+    }
+
+    /// Goes to the folder that was put aside last.
+    pub(super) fn pop(&mut self) {
+        let to = Rc::make_mut(&mut self.pushed).pop().flatten();
+        self.go(to);
+    }
+
+    /// Forgets all: something ran here that was not read.
+    pub(super) fn lose(&mut self) {
+        self.go(None);
+        (self.previous, self.pushed) = (None, Rc::default());
+        Rc::make_mut(&mut self.variables).forget_all();
+    }
+
+    /// Counts the loops and conditions that a command opens or ends.
+    pub(super) fn nest(&mut self, words: &[String]) {
+        for word in words {
+            match word.as_str() {
+                "if" | "while" | "until" | "{" => self.nested += 1,
+                "then" | "elif" | "else" | "do" | "!" => {}
+                "for" | "select" => return self.nested += 1,
+                "fi" | "done" | "}" => return self.nested = self.nested.saturating_sub(1),
+                _ => return,
+            }
+        }
+    }
+
+    /// Sets a variable; to a known value only where it is certain that this happens.
+    pub(super) fn set(&mut self, name: &str, value: Option<String>) {
+        let is_certain = self.nested == 0 && !self.is_alternative;
+        let value = value.filter(|_| is_certain).map_or(Value::Unknown, Value::Text);
+        Rc::make_mut(&mut self.variables).set(name, value);
+    }
+
+    /// Lets a variable stand for each of these words, one after the other.
+    pub(super) fn set_each(&mut self, name: &str, words: &[String]) {
+        let value = if words.len() > MOST { Value::Unknown } else { Value::Each(words.to_vec()) };
+        Rc::make_mut(&mut self.variables).set(name, value);
+    }
+
+    /// Notes that something may have set a variable.
+    pub(super) fn forget(&mut self, name: &str) {
+        Rc::make_mut(&mut self.variables).set(name, Value::Unknown);
+    }
+}
