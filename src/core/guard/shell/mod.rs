@@ -3,6 +3,8 @@
 //! What depends on anything but the line itself and where it runs - a variable that it does not set, a substitution, a
 //! pattern - is not known, and what is not known is never guessed.
 
+mod expand;
+mod place;
 mod prefix;
 mod state;
 pub(crate) mod token;
@@ -10,26 +12,17 @@ mod variables;
 
 use std::rc::Rc;
 
-use self::prefix::{is_assignment, is_reserved, may_be_exported, without_prefix};
+use self::expand::Expander;
+pub(crate) use self::place::Place;
+use self::prefix::{is_assignment, is_reserved, may_be_exported, name_of, without_prefix};
 use self::state::State;
 use self::token::{Token, Tokens, has_signs, is_known};
-use self::variables::Expander;
 use crate::core::guard::folder::joined;
 
 /// The longest line that is read, in bytes: agents write short ones.
 const MOST: usize = 64 << 10;
 /// How deep `sh -c` may hold another line.
 const DEEPEST: usize = 3;
-
-/// Where a line runs.
-pub(crate) struct Place<'a> {
-    /// The folder, absolute.
-    pub(crate) folder: &'a str,
-    /// What `HOME` is.
-    pub(crate) home: Option<&'a str>,
-    /// Returns the top of the working tree that a folder lies in.
-    pub(crate) top_of: &'a dyn Fn(&str) -> Option<String>,
-}
 
 /// One command and the folder that it runs in.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -194,11 +187,6 @@ const SETTING_UP: [&str; 10] = [
     "activate", "env", ".env", "nvm.sh", ".bashrc", ".profile", ".bash_profile", ".zshrc", "sdkman-init.sh",
     "environment",
 ];
-
-/// Returns the name of a program that may be called by its path.
-fn name_of(program: &str) -> &str {
-    program.rsplit('/').next().unwrap_or(program)
-}
 
 /// Returns the line that a shell is given to run (`-c`), by its words.
 fn line_of(words: &[String]) -> Option<&str> {

@@ -1,6 +1,9 @@
 //! What stands before the program of a command: words of the shell, and programs that run another one.
 
-use crate::core::guard::shell::name_of;
+/// Returns the name of a program that may be called by its path.
+pub(super) fn name_of(program: &str) -> &str {
+    program.rsplit('/').next().unwrap_or(program)
+}
 
 /// Leaves out what stands before a program: words of the shell, and programs that run another.
 pub(super) fn without_prefix(words: &[String]) -> &[String] {
