@@ -146,6 +146,12 @@ impl Entry {
             && !self.is_stop()
     }
 
+    /// Returns the entry of which `undo --beside` brings back what this one has left parked: of an undo that got stuck,
+    /// what it was to undo.
+    pub(crate) fn brought_back_by(&self) -> u64 {
+        self.intent.undoes.unwrap_or(self.number)
+    }
+
     /// Returns whether it ended processes, which do not come back.
     pub(crate) fn is_stop(&self) -> bool {
         let is_there = self.intent.asked_of().is_some() && self.intent.action == Action::Stop;

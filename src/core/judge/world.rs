@@ -12,7 +12,7 @@ use crate::core::judge::stand_in::is_played;
 use crate::core::judge::times::is_after;
 use crate::core::judge::window::{Window, windows};
 use crate::core::model::home::folder_of;
-use crate::core::model::host::INITIAL_TIME_NAMESPACE;
+use crate::core::model::host::{INITIAL_PID_NAMESPACE, INITIAL_TIME_NAMESPACE};
 use crate::core::model::process::has_exited;
 use crate::core::model::{
     Binding, Database, Domain, Evidence, Format, Holder, Host, Medium, Platform, Process, ProcessId, Record,
@@ -209,6 +209,14 @@ impl<'a> World<'a> {
         let noted = noted.filter(|_| self.snapshot.bound.is_whole()).map(|note| &note.session_id);
         let certain = self.sessions.get(&pid).copied().into_iter().chain(noted);
         self.bindings.has_run(pid, session) || !certain.into_iter().any(|certain| is_other(&certain))
+    }
+
+    /// Returns whether every process of the machine was to be seen: from a container only its own are.
+    pub(crate) fn sees_whole_machine(&self) -> bool {
+        let host = &self.snapshot.host;
+        let is_outside =
+            host.platform != Platform::Linux || host.pid_namespace == Some(INITIAL_PID_NAMESPACE);
+        is_outside && self.snapshot.processes.partial.is_none()
     }
 
     /// Returns whether a process is an agent of any sort, or could be one.

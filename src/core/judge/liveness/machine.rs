@@ -60,16 +60,18 @@ fn holder_may_live_here(holder: &Holder, world: &World<'_>) -> bool {
 }
 
 /// Returns whether a record was begun and last written before the machine booted. Where it was copied or moved since, its
-/// time is what somebody gave it: then no agent that lives may have its PID, here or where it counts its own.
+/// time is what somebody gave it: then every agent of the machine must be seen, and none that lives may have its PID, here
+/// or where it counts its own.
 fn is_of_earlier_boot(record: &Record, holder: &Holder, world: &World<'_>, trail: &mut Trail) -> bool {
     let pid = holder.pid.as_ref().and_then(|pid| pid.valid());
     let is_taken = |pid| world.possible_agents.iter().any(|(agent, _)| may_have(agent, pid, world));
-    if !is_untouched_since_boot(record, world) && pid.is_some_and(is_taken) {
+    let is_proven = || world.sees_whole_machine() && !pid.is_some_and(is_taken);
+    if !is_untouched_since_boot(record, world) && !is_proven() {
         return false;
     }
-    let has_begun_since = |boot| record.started_at.is_some_and(|started| !world.is_after(boot, started));
+    let states_time_since = |boot| record.stated_times().any(|time| !world.is_after(boot, time));
     let booted = world.booted.as_ref().map(|(at, _)| *at);
-    !booted.is_none_or(has_begun_since) && is_before_boot(record, world, trail)
+    !booted.is_none_or(states_time_since) && is_before_boot(record, world, trail)
 }
 
 /// Returns whether an agent has a PID here, or may have it in its own PID namespace.

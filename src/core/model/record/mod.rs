@@ -136,6 +136,12 @@ impl Record {
         self.changed_at.map_or(self.written_at, |changed_at| changed_at.max(self.written_at))
     }
 
+    /// Returns the times that it states itself: when its session began, and its newest signs of life.
+    pub(crate) fn stated_times(&self) -> impl Iterator<Item = Timestamp> {
+        let updated_at = self.detail.claude_status().and_then(|status| status.updated_at);
+        [self.started_at, self.heartbeat_at, updated_at].into_iter().flatten()
+    }
+
     /// Returns on what kind of file system it lies.
     pub fn medium(&self) -> Medium {
         self.ownership.medium

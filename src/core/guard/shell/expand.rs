@@ -1,0 +1,125 @@
+//! The words that a line's variables make of others.
+
+use crate::core::guard::shell::place::Place;
+use crate::core::guard::shell::state::State;
+use crate::core::guard::shell::token::{BARE, END, QUOTED, TOP, UNKNOWN, is_known};
+use crate::core::guard::shell::variables::Value;
+
+/// Puts variables into words, by at most so many bytes.
+pub(super) struct Expander<'a> {
+    pub(super) place: &'a Place<'a>,
+    pub(super) room: usize,
+}
+
+impl Expander<'_> {
+    /// Returns the words that these become: several times where one of a loop's values stands in them.
+    pub(super) fn words(&mut self, words: Vec<String>, state: &State) -> Vec<Vec<String>> {
+        if !words.iter().any(|word| word.contains([BARE, QUOTED])) {
+            return vec![words];
+        }
+        let is_each = |name: &&str| matches!(state.variables.get(name), Some(Value::Each(_)));
+        let mut loops = words.iter().flat_map(|word| names(word)).filter(is_each);
+        let first = loops.next();
+        // Of two loops in each other not every pair comes up.
+        let bound = first.filter(|first| loops.all(|other| other == *first));
+        match bound.and_then(|name| Some((name, state.variables.get(name)?))) {
+            Some((name, Value::Each(values))) => {
+                values.iter().map(|value| self.fields(&words, state, Some((name, value)))).collect()
+            }
+            _ => vec![self.fields(&words, state, None)],
+        }
+    }
+
+    /// Returns a text in which nothing is cut into words.
+    pub(super) fn text(&mut self, text: &str, state: &State) -> Option<String> {
+        let mut whole = String::new();
+        for piece in pieces(text) {
+            match piece {
+                Piece::Plain(text) => whole.push_str(text),
+                Piece::Variable { name, .. } => whole.push_str(&self.value(name, state, None)?),
+            }
+        }
+        is_known(&whole).then_some(whole)
+    }
+
+    /// Returns what a variable stands for.
+    pub(super) fn value(&mut self, name: &str, state: &State, bound: Option<(&str, &str)>) -> Option<String> {
+        let value = match (state.variables.get(name), bound) {
+            (_, Some((of, value))) if of == name => value.to_owned(),
+            (Some(Value::Text(value)), _) => value.clone(),
+            (Some(Value::Each(_) | Value::Unknown), _) => return None,
+            (None, _) => match name {
+                "PWD" => state.folder.as_deref()?.to_owned(),
+                "OLDPWD" => state.previous.as_deref()?.to_owned(),
+                "HOME" if !state.variables.are_lost() => self.place.home?.to_owned(),
+                TOP => (self.place.top_of)(state.folder.as_deref()?)?,
+                _ => return None,
+            },
+        };
+        self.room = self.room.checked_sub(value.len())?;
+        Some(value)
+    }
+
+    fn fields(&mut self, words: &[String], state: &State, bound: Option<(&str, &str)>) -> Vec<String> {
+        let is_cut_otherwise = state.variables.get("IFS").is_some();
+        let mut fields = Vec::new();
+        for word in words {
+            let (mut field, mut is_one) = (String::new(), false);
+            let mut has_variable = false;
+            for piece in pieces(word) {
+                match piece {
+                    Piece::Plain(text) => field.push_str(text),
+                    Piece::Variable { name, is_quoted } => {
+                        has_variable = true;
+                        is_one |= is_quoted;
+                        match self.value(name, state, bound) {
+                            Some(value) if is_quoted => field.push_str(&value),
+                            // What stands for other names is not looked for.
+                            Some(value) if !is_cut_otherwise && !value.contains(['*', '?', '[', '\\']) => {
+                                let mut parts = value.split([' ', '\t', '\n']);
+                                field.push_str(parts.next().unwrap_or_default());
+                                for part in parts {
+                                    let whole = std::mem::replace(&mut field, part.to_owned());
+                                    fields.extend((!whole.is_empty()).then_some(whole));
+                                }
+                            }
+                            _ => field.push(UNKNOWN),
+                        }
+                    }
+                }
+            }
+            if !has_variable || is_one || !field.is_empty() {
+                fields.push(field);
+            }
+        }
+        fields
+    }
+}
+
+enum Piece<'a> {
+    Plain(&'a str),
+    Variable { name: &'a str, is_quoted: bool },
+}
+
+fn pieces(word: &str) -> impl Iterator<Item = Piece<'_>> {
+    let mut rest = word;
+    std::iter::from_fn(move || {
+        let at = rest.find([BARE, QUOTED]).unwrap_or(rest.len());
+        let (plain, after) = rest.split_at(at);
+        if !plain.is_empty() {
+            rest = after;
+            return Some(Piece::Plain(plain));
+        }
+        let (variable, after) = rest.split_once(END)?;
+        rest = after;
+        let is_quoted = variable.starts_with(QUOTED);
+        Some(Piece::Variable { name: variable.trim_start_matches([BARE, QUOTED]), is_quoted })
+    })
+}
+
+fn names(word: &str) -> impl Iterator<Item = &str> {
+    pieces(word).filter_map(|piece| match piece {
+        Piece::Variable { name, .. } => Some(name),
+        Piece::Plain(_) => None,
+    })
+}
