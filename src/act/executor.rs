@@ -184,10 +184,8 @@ impl Executor {
     pub(crate) fn recover(&mut self) -> Result<Vec<Entry>, ActionError> {
         let now = self.observer.now();
         let state = self.state.renewed()?;
-        let before = state.history()?;
-        let open = before.entries.iter().filter(|entry| entry.is_open());
         let lock = state.locked(now)?;
-        let ended = open.filter_map(|entry| lock.history.entry(entry.number));
+        let ended = lock.recovered.iter().filter_map(|number| lock.history.entry(*number));
         Ok(ended.filter(|entry| !entry.is_open()).cloned().collect())
     }
 

@@ -108,7 +108,8 @@ impl<D: Disk> StateFolder<D> {
     pub fn lock(&self, patience: Patience, now: Timestamp) -> Result<Lock<'_, D>, ActionError> {
         let guard = self.guard(patience)?;
         let journal = self.journal()?;
-        let mut lock = Lock { state: self, _guard: Some(guard), history: History::read(&journal) };
+        let history = History::read(&journal);
+        let mut lock = Lock { state: self, _guard: Some(guard), history, recovered: Vec::new() };
         if journal.last().is_some_and(|byte| *byte != b'\n') {
             lock.append(b"\n", Durability::Lazy)?;
         }
@@ -119,6 +120,7 @@ impl<D: Disk> StateFolder<D> {
         for entry in open {
             if let Some(outcome) = recover(&lock.files(), &entry)? {
                 lock.finish(entry.number, outcome, now)?;
+                lock.recovered.push(entry.number);
             }
         }
         Ok(lock)
@@ -231,7 +233,7 @@ impl ReadOnlyState {
 
     /// Lets a look at files see the journal and the folder, as it would under the lock.
     pub(crate) fn shown<T>(&self, look: impl FnOnce(&Lock<'_, System>) -> T) -> T {
-        look(&Lock { state: &self.state, _guard: None, history: self.history.clone() })
+        look(&Lock { state: &self.state, _guard: None, history: self.history.clone(), recovered: Vec::new() })
     }
 }
 
@@ -242,6 +244,8 @@ pub struct Lock<'s, D: Disk> {
     _guard: Option<D::Lock>,
     /// The journal up to now.
     pub history: History,
+    /// The entries that were cut off, and were put right when it was taken.
+    pub(crate) recovered: Vec<u64>,
 }
 
 impl<'s, D: Disk> Lock<'s, D> {

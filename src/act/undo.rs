@@ -61,9 +61,20 @@ pub(crate) fn plan<D: Disk>(
                 prepared.push(PreparedStep::Move { path, print: there, place: park, to: free, modified_at });
             }
             Movement::Exchange { path, parked, print, new_sha256 } => {
-                let (there, park) = content_of(&files, path, new_sha256)?;
-                prepared.push(PreparedStep::Park { path: path.clone(), print: there, place: park });
-                prepared.push(restore(&files, parked, path.clone(), print, &mut late)?);
+                let to = match (content_of(&files, path, new_sha256), restore_to) {
+                    (Ok((there, park)), _) => {
+                        prepared.push(PreparedStep::Park { path: path.clone(), print: there, place: park });
+                        path.clone()
+                    }
+                    // What somebody has written since stays, and what was there before goes beside it.
+                    (Err(ActionError::Never(_)), RestoreTo::Beside) => free(&files, path, restore_to)?,
+                    (Err(ActionError::Never(why)), RestoreTo::Origin) => {
+                        let beside = "what was there before can be restored beside it (--beside)";
+                        return Err(ActionError::Taken(format!("{why}; {beside}")));
+                    }
+                    (Err(error), _) => return Err(error),
+                };
+                prepared.push(restore(&files, parked, to, print, &mut late)?);
             }
             Movement::Rows { format, database, changes, .. } => {
                 for change in changes {

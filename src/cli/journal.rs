@@ -142,7 +142,8 @@ fn undo(entry: &Entry) -> String {
     match entry.undone_by {
         Some(by) => format!("by {by}"),
         None if entry.pruned => "gone".to_owned(),
-        None if entry.can_be_undone() || entry.is_open() => "yes".to_owned(),
+        None if entry.is_open() => "puts right".to_owned(),
+        None if entry.can_be_undone() => "yes".to_owned(),
         None => String::new(),
     }
 }

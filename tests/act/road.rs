@@ -174,6 +174,28 @@ fn an_entire_session_ends_in_place_and_back() {
 }
 
 #[test]
+fn what_its_system_has_written_since_stays_and_the_older_content_comes_back_beside_it() {
+    let stage = Stage::new();
+    let (path, text) = dead_entire_session(&stage);
+    let mut observer = stage.observer_of(&["home/shop"]);
+    let state = StateFolder::open(System, &stage.state_path()).unwrap();
+    let key = record(&report(&mut observer), "5ac2d1294846.json").key.clone();
+    let receipt = act(&state, &mut observer, &stage.rules(), release(&key), &Answer::Yes).unwrap();
+    assert_eq!(receipt.outcome.ended, Ended::Done, "{}", receipt.outcome.detail);
+    std::fs::write(&path, "{}").unwrap();
+    let undo = |to| Request::Undo { entry: receipt.entry, to };
+    let refused =
+        act(&state, &mut observer, &stage.rules(), undo(RestoreTo::Origin), &Answer::Yes).unwrap_err();
+    assert!(matches!(refused, ActionError::Taken(_)), "{refused}");
+    assert!(refused.to_string().ends_with("can be restored beside it (--beside)"), "{refused}");
+    let beside = act(&state, &mut observer, &stage.rules(), undo(RestoreTo::Beside), &Answer::Yes).unwrap();
+    assert_eq!(beside.outcome.ended, Ended::Done, "{}", beside.outcome.detail);
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), "{}");
+    let restored = path.with_file_name(format!("{}.restored", path.file_name().unwrap().display()));
+    assert_eq!(std::fs::read_to_string(restored).unwrap(), text);
+}
+
+#[test]
 fn a_session_that_has_ended_keeps_group_access_list_and_attributes() {
     let stage = Stage::new();
     let (path, _) = dead_entire_session(&stage);

@@ -2,9 +2,12 @@
 //! of processes that the test started and reaped.
 
 use std::ffi::OsStr;
+use std::io::{BufRead as _, BufReader};
 use std::os::unix::ffi::OsStrExt;
+use std::process::Stdio;
 use std::time::Duration;
 
+use rustix::fs::{FlockOperation, flock};
 use serde_json::Value;
 
 use crate::ended::{SESSION, ended_window};
@@ -140,6 +143,33 @@ fn what_was_cut_off_is_told_and_put_right_by_undo() {
     let page = world.run(&["report", "--html", "-"]).out;
     let act = page.lines().find(|line| line.contains("journal entry 1")).unwrap();
     assert!(act.contains("release: ") && act.contains(" (failed)"), "{act}");
+}
+
+/// An entry without an outcome may be one that another claimtop is at work on.
+#[test]
+fn what_another_has_ended_is_not_said_to_be_put_right() {
+    let world = World::new();
+    let path = dead_window(&world);
+    let before = std::fs::read(&path).unwrap();
+    assert_eq!(world.settled(&["release", &path, "--yes"]).code, 0);
+    let state = world.path("home/.local/state/claimtop");
+    let whole = std::fs::read_to_string(state.join("journal.jsonl")).unwrap();
+    let intent = whole.lines().next().unwrap().to_owned() + "\n";
+    let lock = std::fs::File::open(state.join("lock")).unwrap();
+    flock(&lock, FlockOperation::LockExclusive).unwrap();
+    std::fs::write(state.join("journal.jsonl"), intent).unwrap();
+    let mut undo = world.command(&["undo", "--yes"]);
+    let mut undo = undo.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut told = String::new();
+    let mut errors = BufReader::new(undo.stderr.take().unwrap());
+    errors.read_line(&mut told).unwrap();
+    assert!(told.contains("is at work"), "{told}");
+    std::fs::write(state.join("journal.jsonl"), whole).unwrap();
+    flock(&lock, FlockOperation::Unlock).unwrap();
+    let undone = undo.wait_with_output().unwrap();
+    let out = String::from_utf8(undone.stdout).unwrap();
+    assert!(undone.status.success() && !out.contains("put right"), "{out}");
+    assert_eq!(std::fs::read(&path).unwrap(), before);
 }
 
 #[test]

@@ -37,19 +37,29 @@ impl<D: Disk> Files<'_, D> {
             let parked = self.disk.rename_new(beside, park.spot(), Side::Private);
             parked.map(|()| image).map_err(ActionError::at("park", path))
         });
-        taken.map_err(|error| self.exchange_back(&at, beside, new, error))
+        taken.map_err(|error| self.exchange_back(&at, beside, (new, parked), error))
+    }
+
+    /// Parks old content that cannot go back to its place; returns whether it is parked now.
+    pub(crate) fn park_left(&self, beside: Spot<'_, D::Folder>, parked: &Parked) -> bool {
+        let park = self.park(parked).ok();
+        park.is_some_and(|park| self.disk.rename_new(beside, park.spot(), Side::Private).is_ok())
     }
 
     fn exchange_back(
         &self,
         at: &FileRef<D::Folder>,
         beside: Spot<'_, D::Folder>,
-        new: &[u8],
+        (new, parked): (&[u8], &Parked),
         error: ActionError,
     ) -> ActionError {
         let own = at.path.with_file_name(beside.1);
         match self.swap(at, beside, &sha256(new)) {
             Ok(()) => self.without(beside, &own, error),
+            Err(_) if self.park_left(beside, parked) => ActionError::Stuck(format!(
+                "{error}; somebody wrote {} meanwhile, and what was there before is parked",
+                shown(&at.path)
+            )),
             Err(_) => ActionError::Stuck(format!(
                 "{error}; somebody wrote {} meanwhile, and what was there before lies beside it as {}",
                 shown(&at.path),

@@ -55,6 +55,9 @@ impl<D: Disk> Files<'_, D> {
         let beside = (&at.folder, own.file_name().unwrap_or_default());
         self.swap(at, beside, new_sha256).map_err(|errno| {
             let why = ActionError::at("exchange", &at.path)(errno);
+            if self.park_left(beside, parked) {
+                return ActionError::Stuck(format!("{why}; what was there before is parked"));
+            }
             ActionError::Stuck(format!("{why}; what was there before lies beside it as {}", shown(&own)))
         })?;
         self.disk.remove(beside).map_err(ActionError::at("remove the new content of", &at.path))

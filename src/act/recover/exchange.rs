@@ -41,7 +41,7 @@ pub(crate) fn unexchange<D: Disk>(
         };
     };
     if is_same_file(&lies_beside, print) {
-        return swap_back(files, &at, beside, new_sha256);
+        return swap_back(files, &at, beside, parked, new_sha256);
     }
     if is_original || lies_beside.sha256 == new_sha256 {
         // What lies beside is the new content, or a part of it, and is not in use.
@@ -87,20 +87,24 @@ fn unback<D: Disk>(
         files.disk.remove(back).map_err(ActionError::at("remove the new content of", &at.path))?;
         return Ok(Some(None));
     }
-    swap_back(files, at, back, new_sha256).map(Some)
+    swap_back(files, at, back, parked, new_sha256).map(Some)
 }
 
-/// Exchanges the old content back into its place.
+/// Exchanges the old content back into its place; where somebody has written that meanwhile, parks it as was meant.
 fn swap_back<D: Disk>(
     files: &Files<'_, D>,
     at: &FileRef<D::Folder>,
     beside: Spot<'_, D::Folder>,
+    parked: &Parked,
     new_sha256: &str,
 ) -> Result<Option<String>, ActionError> {
     match files.swap(at, beside, new_sha256) {
         Ok(()) => {
             files.disk.remove(beside).map_err(ActionError::at("remove the new content of", &at.path))?;
             Ok(None)
+        }
+        Err(Errno::EXIST) if files.park_left(beside, parked) => {
+            parked_note(files, &at.path, parked, "was written meanwhile")
         }
         Err(Errno::EXIST) => Ok(Some(written_note(&at.path, &beside.1.to_string_lossy()))),
         Err(errno) => Err(ActionError::at("exchange", &at.path)(errno)),

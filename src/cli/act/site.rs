@@ -219,7 +219,8 @@ fn undo_here(
         }
     }
     let history = executor.history().map_err(of_action)?;
-    let is_meant = |entry: &&Entry| entry.is_open() && number.is_none_or(|number| entry.number == number);
+    let is_about = |entry: &Entry, number| entry.number == number || entry.intent.undoes == Some(number);
+    let is_meant = |entry: &&Entry| entry.is_open() && number.is_none_or(|number| is_about(entry, number));
     if let Some(open) = history.entries.iter().rev().find(is_meant).filter(|_| consent.dry_run) {
         let number = open.number;
         let cut = anyhow!(

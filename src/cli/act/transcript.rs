@@ -179,7 +179,7 @@ impl Transcript {
         self.worsen(if entry.is_stuck() { Exit::Failed } else { Exit::Fine });
         if let Shape::Text(paint) = self.shape {
             let hint = if entry.is_stuck() {
-                format!("; claimtop undo {number} --beside brings back what is parked")
+                format!("; claimtop undo {} --beside brings back what is parked", entry.brought_back_by())
             } else {
                 String::new()
             };

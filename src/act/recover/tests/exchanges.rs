@@ -73,10 +73,19 @@ fn the_old_content_comes_back_from_wherever_it_lies() {
 }
 
 #[test]
-fn what_somebody_wrote_meanwhile_stays_and_the_old_content_is_named() {
+fn what_somebody_wrote_meanwhile_stays_and_the_old_content_is_parked() {
     let scene = exchanged(beside);
     renew(&scene);
-    scene.check(Ended::Stuck, Some("renewed"), Some("old"), None);
+    scene.check(Ended::Stuck, Some("renewed"), None, Some("old"));
+    check_told(&scene, "was written meanwhile");
+}
+
+#[test]
+fn old_content_that_cannot_be_parked_either_stays_beside_and_is_named() {
+    let scene = exchanged(beside);
+    renew(&scene);
+    std::fs::write(parked(&scene), "somebody's").unwrap();
+    scene.check(Ended::Stuck, Some("renewed"), Some("old"), Some("somebody's"));
     let place = scene.place("claim").display().to_string();
     let told =
         format!("it was cut off; {place} was written meanwhile, the older content lies beside it as {ASIDE}");
@@ -128,6 +137,6 @@ fn a_recovery_that_was_cut_off_itself_is_finished() {
 fn a_recovery_gives_way_to_what_somebody_wrote() {
     let scene = exchanged(|scene| scene.place(BACK));
     renew(&scene);
-    scene.check(Ended::Stuck, Some("renewed"), None, None);
-    assert_eq!(scene.read(scene.folder.path(), BACK).as_deref(), Some("old"));
+    scene.check(Ended::Stuck, Some("renewed"), None, Some("old"));
+    assert_eq!(scene.read(scene.folder.path(), BACK), None);
 }
