@@ -1,6 +1,8 @@
 //! The processes of a world.
 
-use claimtop::core::model::{Details, InnerPids, Process, ProcessId, ProcessState, ProcessTable, Untrusted};
+use claimtop::core::model::{
+    Details, FolderId, InnerPids, Process, ProcessId, ProcessState, ProcessTable, Untrusted,
+};
 use claimtop::testing::core::stand_in;
 
 use super::spec::ProcessSpec;
@@ -53,6 +55,7 @@ impl WorldFile {
                 cwd: spec.cwd.as_deref().map(Untrusted::from),
                 is_cwd_elsewhere: spec.elsewhere,
                 cwd_here: spec.cwd_here.as_deref().map(Untrusted::from),
+                cwd_id: spec.cwd_inode.map(|ino| FolderId { dev: 99, ino }),
                 ns_pids,
                 has_other_clock: spec.other_clock,
                 has_unread_clock: spec.unread_clock,

@@ -107,6 +107,8 @@ pub(super) struct ProcessSpec {
     pub(super) elsewhere: bool,
     /// What its working directory is called here, where it has mounts of its own.
     pub(super) cwd_here: Option<String>,
+    /// The inode of the folder that it works in, where that has no name here.
+    pub(super) cwd_inode: Option<u64>,
     /// It is a thread of the kernel.
     #[serde(default)]
     pub(super) kernels: bool,

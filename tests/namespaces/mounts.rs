@@ -49,3 +49,37 @@ fn windows_in_two_folders_of_one_name_do_not_work_in_one_tree() {
         assert_eq!(is_told(), 0, "a copy of its own, over the folder");
     }
 }
+
+#[test]
+fn windows_of_one_container_share_the_folders_that_only_it_has() {
+    let world = World::new();
+    std::fs::create_dir_all(world.path("home/ws")).unwrap();
+    let root = world.path("");
+    let root = root.to_str().unwrap();
+    let apart = "mount -t tmpfs none \"$0/home/ws\" && cd \"$0/home/ws\" && exec \"$@\"";
+    let apart = ["unshare", "--mount", "/bin/sh", "-c", apart, root];
+    if !is_allowed("mounts of its own", &apart) {
+        return;
+    }
+    let is_told = || {
+        let report = world.look(&[]);
+        let codes = report["findings"].as_array().unwrap().iter().map(|finding| &finding["code"]);
+        codes.filter(|code| *code == "same-folder").count()
+    };
+    let one = world.agent(&apart);
+    let _other = world.agent(&apart);
+    assert_eq!(is_told(), 0, "each has mounts of its own");
+    let mounts = one.shell().to_string();
+    let beside = [
+        "nsenter",
+        "--target",
+        &mounts,
+        "--mount",
+        "/bin/sh",
+        "-c",
+        "cd \"$0/home/ws\" && exec \"$@\"",
+        root,
+    ];
+    let _beside = world.agent(&beside);
+    assert_eq!(is_told(), 1, "in the mounts of the first");
+}

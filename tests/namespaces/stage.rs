@@ -119,6 +119,11 @@ impl World {
 }
 
 impl Agent {
+    /// Returns the PID, here, of the shell that has started it, in the same mounts.
+    pub(crate) fn shell(&self) -> u32 {
+        self.starter.id()
+    }
+
     /// Ends it.
     pub(crate) fn end(&mut self) {
         drop(self.starter.stdin.take());

@@ -206,6 +206,7 @@ impl Processes {
                 cwd: is_own.then(|| person.cwd.into()),
                 is_cwd_elsewhere: false,
                 cwd_here: None,
+                cwd_id: None,
                 ns_pids,
                 has_other_clock: is_own && person.clock != visibility.clock,
                 has_unread_clock: !is_own,

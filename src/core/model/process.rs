@@ -132,6 +132,9 @@ pub struct Details {
     /// What that very folder is called here, where the process has mounts of its own, or another root.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cwd_here: Option<Untrusted>,
+    /// Device and inode of that folder where it has no name here: windows of one container can share it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cwd_id: Option<FolderId>,
     /// The PIDs from the outermost visible namespace inwards (`NSpid` of status); one
     /// element when the process lives in claimtop's own namespace.
     pub ns_pids: Vec<u32>,

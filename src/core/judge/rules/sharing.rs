@@ -8,7 +8,7 @@ use crate::core::judge::rules::facts::{Facts, count, file_name, listed, window_e
 use crate::core::judge::rules::found::Found;
 use crate::core::judge::rules::identity::distinct;
 use crate::core::model::{
-    ClaimStatus, ClaimView, Code, Evidence, Finding, Format, Judged, RecordKind, Remedy, Resource,
+    ClaimStatus, ClaimView, Code, Evidence, Finding, FolderId, Format, Judged, RecordKind, Remedy, Resource,
     ResourceKind, Untrusted, VerdictState, WindowView,
 };
 
@@ -59,26 +59,38 @@ pub(crate) fn has_our_names(window: &WindowView, facts: &Facts<'_>) -> bool {
     details.is_some_and(|details| details.ns_pids.len() == 1 && !details.is_cwd_elsewhere)
 }
 
+/// Returns which folder a window works in that has no name here: it has mounts of its own.
+pub(crate) fn nameless_folder(window: &WindowView, facts: &Facts<'_>) -> Option<FolderId> {
+    facts.world.snapshot.processes.get(window.pid)?.details.as_ref()?.cwd_id
+}
+
 /// Two live windows in one folder that is no working tree: there is no index that they could share,
-/// and nothing that shows whose a change is.
+/// and nothing that shows whose a change is. Of one in mounts of their own nobody here can tell what it is.
 fn same_folder(facts: &Facts<'_>) -> Vec<Finding> {
-    let is_ours = |window: &&WindowView| has_our_names(window, facts);
-    let mut folders: BTreeMap<&Untrusted, Vec<&WindowView>> = BTreeMap::new();
-    for window in facts.windows.iter().filter(|window| window.repo.is_none()).filter(is_ours) {
-        if let Some(folder) = window.cwd.as_ref() {
-            folders.entry(folder).or_default().push(window);
+    let mut folders: BTreeMap<(Option<FolderId>, &Untrusted), Vec<&WindowView>> = BTreeMap::new();
+    for window in facts.windows.iter().filter(|window| window.repo.is_none()) {
+        let id = nameless_folder(window, facts);
+        let is_certain = id.is_some() || has_our_names(window, facts);
+        if let Some(folder) = window.cwd.as_ref().filter(|_| is_certain) {
+            folders.entry((id, folder)).or_default().push(window);
         }
     }
     let is_plain = |folder: &Untrusted| facts.world.snapshot.plain_folders.contains(folder);
-    let shared = folders.into_iter().filter(|(folder, windows)| windows.len() > 1 && is_plain(folder));
-    shared.map(|(folder, windows)| tell_folder(folder, &windows)).collect()
+    let is_meant = |id: Option<FolderId>, folder| id.is_some() || is_plain(folder);
+    let shared = folders
+        .into_iter()
+        .filter(|((id, folder), windows)| windows.len() > 1 && is_meant(*id, folder))
+        .map(|((id, folder), windows)| tell_folder(folder, id.is_some(), &windows));
+    shared.collect()
 }
 
-fn tell_folder(folder: &Untrusted, windows: &[&WindowView]) -> Finding {
+fn tell_folder(folder: &Untrusted, is_apart: bool, windows: &[&WindowView]) -> Finding {
     let names: Vec<String> = windows.iter().map(|window| window_name(window)).collect();
+    let is_no_tree = if is_apart { "in mounts of their own" } else { "which is no working tree" };
+    let kept = if is_apart { "" } else { ", and nothing keeps the older text" };
     let message = format!(
-        "{} work in one folder, {folder}, which is no working tree: one can overwrite what another has just \
-         written, and nothing keeps the older text; give each a folder of its own",
+        "{} work in one folder, {folder}, {is_no_tree}: one can overwrite what another has just written{kept}; give \
+         each a folder of its own",
         listed(&names)
     );
     let subjects = windows.iter().map(|window| window.key.clone());

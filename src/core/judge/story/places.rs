@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use crate::core::judge::rules::facts::{file_name, listed, window_name};
+use crate::core::judge::rules::sharing::nameless_folder;
 use crate::core::judge::story::chain::{Chain, Ending, so};
 use crate::core::judge::story::scene::{Scene, all_evidence, all_windows, began_at, session_name};
 use crate::core::model::{Cause, Evidence, Format, Judged, Key, Story, VerdictState};
@@ -76,7 +77,7 @@ pub(crate) fn same_worktree(scene: &Scene<'_>) -> Option<Story> {
     Some(Story { yields: later(scene), ..story })
 }
 
-/// Two windows in one folder that is no working tree.
+/// Two windows in one folder that is no working tree, or of which only they know whether it is one.
 pub(crate) fn same_folder(scene: &Scene<'_>) -> Option<Story> {
     let mut chain = Chain::default();
     let folder = scene.windows.first()?.cwd.clone()?;
@@ -87,8 +88,9 @@ pub(crate) fn same_folder(scene: &Scene<'_>) -> Option<Story> {
         chain.saw(window.started_at, format!("it works in {folder}"), [evidence]);
     }
     let names: Vec<String> = scene.windows.iter().map(|window| window_name(window)).collect();
-    let told =
-        format!("no repository keeps what {} write apart: the last one to save a file wins", listed(&names));
+    let is_apart = scene.windows.iter().any(|window| nameless_folder(window, scene.facts).is_some());
+    let apart = if is_apart { "nothing" } else { "no repository" };
+    let told = format!("{apart} keeps what {} write apart: the last one to save a file wins", listed(&names));
     let ending = Ending::new(
         Cause::SharedFolder,
         format!(

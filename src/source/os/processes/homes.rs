@@ -31,6 +31,8 @@ impl Homes {
             details.is_cwd_elsewhere = views.is_some_and(|((own, view), cwd)| view.is_elsewhere(own, cwd));
             let called_here = views.and_then(|((own, view), cwd)| own.called_here(view, id.pid, cwd));
             details.cwd_here = called_here.map(|folder| Untrusted::from_path(&folder));
+            let is_nameless = details.is_cwd_elsewhere && details.cwd_here.is_none();
+            details.cwd_id = if is_nameless { system::working_folder(id) } else { None };
             let homes = named.zip(view).and_then(|(named, view)| {
                 // Most windows of one person see the same.
                 let resolve = || self.resolve(&view, &named);

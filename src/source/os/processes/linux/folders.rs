@@ -38,6 +38,15 @@ pub(crate) fn view_of(id: ProcessId) -> Option<View> {
     view(&process).filter(|_| is_same)
 }
 
+/// Returns which folder a process works in; `None` where it may not be looked at.
+pub(crate) fn working_folder(id: ProcessId) -> Option<FolderId> {
+    let process = openat(CWD, format!("/proc/{}", id.pid), NAMED, Mode::empty()).ok()?;
+    let folder = openat(&process, "cwd", NAMED, Mode::empty()).ok()?;
+    let mut text = Vec::new();
+    slurp(process.as_fd(), "stat", &mut text, 4 << 10).ok()?;
+    id_of(&folder).ok().filter(|_| stat::parse(id.pid, &text).is_some_and(|line| line.process.id == id))
+}
+
 /// Opens what this process takes for `/`.
 pub(crate) fn own_view() -> Option<View> {
     view(&openat(CWD, "/proc/self", NAMED, Mode::empty()).ok()?)

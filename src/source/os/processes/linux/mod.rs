@@ -34,7 +34,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{CWD, Dir, DirEntry, Mode, OFlags, openat, readlinkat};
 
 pub(crate) use self::chain::chain;
-pub(crate) use self::folders::{View, own_view, view_of};
+pub(crate) use self::folders::{View, own_view, view_of, working_folder};
 pub(crate) use self::known::settled_tick;
 pub(crate) use self::pidfd::{inode_of as pidfd_inode, lives, lives_by_inode, of as pidfd_of};
 pub(crate) use self::ticks::ticks_per_second;
