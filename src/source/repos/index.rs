@@ -15,8 +15,8 @@ use crate::source::os::open::meta::is_sure;
 use crate::source::os::open::plain::small;
 use crate::source::repos::objects::Name;
 
-/// The largest index that is read, in bytes: one of some 150,000 files.
-const MOST: usize = 16 << 20;
+/// The largest index that is read, in bytes: one of some 600,000 files.
+const MOST: usize = 64 << 20;
 /// The most bytes of one whose paths are written out whole.
 const MOST_WHOLE: usize = 4 * MOST;
 /// The most bytes of a repository's configuration.
