@@ -308,7 +308,7 @@ mod tests {
         check("echo $(git stash)", "/w: git stash\n/w: echo ?");
         check("x=\"$(cd a && git stash 2>&1)\"; git b", "/w/a: git stash\n/w: git b");
         check("echo \"a $(b \"$(git c)\") $(git d)\"", "/w: git c\n/w: b ?\n/w: git d\n/w: echo a ? ?");
-        check("echo `git stash`", "/w: echo ?");
+        check("echo `git stash` `git a \\`b\\``", "/w: git stash\n/w: echo ? ?");
         check(
             "git commit -m \"$(cat <<'EOF'\nIt's (done)\n\nEOF\n)\" -a; ls",
             "/w: cat\n/w: git commit -m ? -a\n/w: ls",
@@ -327,7 +327,7 @@ mod tests {
         check("diff <(git stash) x", "/w: git stash\n/w: diff ? x");
         check("git stash; echo 'open", "/w: git stash");
         check("echo $(date) && git stash", "/w: date\n/w: echo ?\n/w: git stash");
-        check("X=$(pwd) git stash; echo `date`; git a", "/w: git stash\n/w: echo ?\n/w: git a");
+        check("X=$(pwd) git stash; echo `date`; git a", "/w: git stash\n/w: date\n/w: echo ?\n/w: git a");
         check(
             "echo \"${A:-b}\" '$(' \"$(echo \")\")\"; git stash",
             "/w: echo )\n/w: echo ? $( ?\n/w: git stash",

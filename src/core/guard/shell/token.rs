@@ -406,7 +406,12 @@ impl<'a> Tokens<'a> {
     fn substitution(&mut self, text: &mut String, sign: char) -> Option<()> {
         if self.chars.next() == Some('`') {
             text.push(UNKNOWN);
-            return self.skip_to('`');
+            let before = self.chars.clone();
+            self.skip_to('`')?;
+            let line = self.chars.since(&before).strip_suffix('`');
+            // With escapes it is not the text that is run.
+            self.inner.extend(line.filter(|line| !line.contains('\\')));
+            return Some(());
         }
         if let Some(name) = self.variable() {
             text.extend([sign]);
