@@ -5,9 +5,10 @@ use crate::core::guard::shell::state::State;
 use crate::core::guard::shell::token::{BARE, END, QUOTED, TOP, UNKNOWN, is_known};
 use crate::core::guard::shell::variables::Value;
 
-/// Puts variables into words, by at most so many bytes.
+/// Puts variables into words, and keeps count of what a line costs.
 pub(super) struct Expander<'a> {
     pub(super) place: &'a Place<'a>,
+    /// How many bytes may still be made.
     pub(super) room: usize,
 }
 
@@ -23,7 +24,7 @@ impl Expander<'_> {
         // Of two loops in each other not every pair comes up.
         let bound = first.filter(|first| loops.all(|other| other == *first));
         match bound.and_then(|name| Some((name, state.variables.get(name)?))) {
-            Some((name, Value::Each(values))) => {
+            Some((name, Value::Each(values))) if self.spend(values.len() * length(&words)).is_some() => {
                 values.iter().map(|value| self.fields(&words, state, Some((name, value)))).collect()
             }
             _ => vec![self.fields(&words, state, None)],
@@ -56,8 +57,14 @@ impl Expander<'_> {
                 _ => return None,
             },
         };
-        self.room = self.room.checked_sub(value.len())?;
+        self.spend(value.len())?;
         Some(value)
+    }
+
+    /// Takes so many bytes of what is left; `None` where that is too little.
+    pub(super) fn spend(&mut self, bytes: usize) -> Option<()> {
+        self.room = self.room.checked_sub(bytes)?;
+        Some(())
     }
 
     fn fields(&mut self, words: &[String], state: &State, bound: Option<(&str, &str)>) -> Vec<String> {
@@ -94,6 +101,11 @@ impl Expander<'_> {
         }
         fields
     }
+}
+
+/// Returns how much room words take, by their letters and by their number.
+fn length(words: &[String]) -> usize {
+    words.iter().map(|word| word.len() + size_of::<String>()).sum()
 }
 
 enum Piece<'a> {

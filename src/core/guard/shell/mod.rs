@@ -115,7 +115,11 @@ impl Reader<'_> {
         let Some((program, rest)) = words.split_first().filter(|(program, _)| is_known(program)) else {
             return;
         };
-        let at = |to: &str| joined(state.folder.as_deref().unwrap_or_default(), to).map(Rc::from);
+        let mut at = |to: &str| {
+            let folder = state.folder.as_deref().unwrap_or_default();
+            self.expander.spend(folder.len())?;
+            joined(folder, to).map(Rc::from)
+        };
         match (name_of(program), rest) {
             ("cd" | "chdir", []) => {
                 let home = self.expander.value("HOME", state, None);
@@ -125,7 +129,8 @@ impl Reader<'_> {
             ("cd" | "chdir", [options @ .., to])
                 if options.iter().all(|one| is_of_cd(one)) && !to.starts_with('-') && is_known(to) =>
             {
-                state.go(at(to));
+                let to = at(to);
+                state.go(to);
             }
             ("pushd", [to]) if !to.starts_with(['-', '+']) && is_known(to) => {
                 let to = at(to);
