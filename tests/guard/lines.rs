@@ -524,6 +524,32 @@ fn where_git_is_told_to_work_elsewhere_nobody_is_held_up() {
 }
 
 #[test]
+fn a_working_tree_inside_goes_with_what_removes_it() {
+    let world = World::new();
+    let shop = tree(&world, Sort::default(), PLAIN);
+    let more = "git worktree add -q trees/f other; git worktree add -q out/g clash; sleep 1.1; \
+        echo edited > trees/f/own.rs; echo edited > out/g/own.rs";
+    shell(&world, &shop, more);
+    for (session, below) in [("changed", "trees/f/own.rs"), ("staged", "out/g/own.rs")] {
+        let file = shop.join(below);
+        let hook = json!({"session_id": session, "cwd": file.parent().unwrap(), "hook_event_name": "PostToolUse",
+            "tool_name": "Write", "tool_input": {"file_path": file, "content": "x"}});
+        assert_eq!(guard(&world, &hook), "");
+    }
+    for (line, held) in [
+        ("git clean -ffd trees", &["changed"][..]),
+        ("git clean -f --force trees/f", &["changed"]),
+        ("git clean -ffdX", &["built", "log"]),
+        ("git clean -ffdX out/g", &["staged"]),
+        ("git clean -fd trees", &[]),
+        ("git clean -ffd trees -e f", &[]),
+        ("git clean -ffd docs", &[]),
+    ] {
+        assert!(held_up(&world, &shop, line).iter().eq(held), "{line}");
+    }
+}
+
+#[test]
 fn a_submodule_is_a_tree_of_its_own() {
     let world = World::new();
     let shop = tree(&world, Sort::default(), PLAIN);

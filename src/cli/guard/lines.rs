@@ -1,6 +1,6 @@
 //! Around a shell line: what its calls of git reach.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 
@@ -20,7 +20,8 @@ impl Asked<'_> {
     /// Holds up, once, what reaches into others' uncommitted edits.
     pub(super) fn before_git(&self, asker: Asker, calls: &[GitCall]) -> anyhow::Result<Said> {
         let mut said = (GuardOutcome::NobodyElse, None);
-        for call in calls {
+        let inside: Vec<GitCall> = calls.iter().flat_map(|call| self.of_trees_inside(call)).collect();
+        for call in calls.iter().chain(&inside) {
             // What the line itself is about to make has nobody's edits in it.
             let is_there = Path::new(&call.folder).is_dir();
             let tree = Tree::of(Path::new(&call.folder)).filter(|tree| is_there && tree.is_repository());
@@ -77,6 +78,20 @@ impl Asked<'_> {
             }
         }
         Ok((GuardOutcome::Recorded, None))
+    }
+
+    /// Returns a call's part in each working tree that it takes with the one in which it lies.
+    fn of_trees_inside(&self, call: &GitCall) -> Vec<GitCall> {
+        let tree = Tree::of(Path::new(&call.folder)).filter(|tree| call.takes_trees && tree.is_repository());
+        let Some(tree) = tree else { return Vec::new() };
+        let (reach, is_spared) = (Reached::of(call), excluded_by(&call.spares, &tree.top));
+        let left_out = Reached::Paths(resolved_all(&call.left_out, &call.folder));
+        let of_one = |(path, is_ignored): (PathBuf, bool)| {
+            let is_taken = if is_ignored { call.takes.ignored } else { call.takes.untracked };
+            let path = path.to_str().filter(|path| is_taken && reach.has(path))?;
+            (!is_spared(path) && !left_out.has(path)).then(|| call.of_tree(path.to_owned()))
+        };
+        tree.inside(&self.settings.places.home).into_iter().filter_map(of_one).collect()
     }
 
     /// Settles what a call reaches: a word that is no file may name a commit.

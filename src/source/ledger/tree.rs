@@ -59,6 +59,16 @@ impl Tree {
         self.located.as_ref().map(|located| Ignored::new(&self.top, &located.common_dir, home))
     }
 
+    /// Returns the other working trees of its repository that lie in it, and whether git ignores each of them.
+    pub(crate) fn inside(&self, home: &Path) -> Vec<(PathBuf, bool)> {
+        let (Some(located), Some(mut ignored)) = (&self.located, self.ignored(home)) else {
+            return Vec::new();
+        };
+        let all = worktrees::read(located, &Fence::default(), &mut Vec::new());
+        let inside = all.into_iter().filter(|one| one.path != self.top && one.path.starts_with(&self.top));
+        inside.map(|one| (one.path.clone(), ignored.has(&one.path))).collect()
+    }
+
     /// Returns whether git knows a file, or anything below a folder, by what its index has.
     pub(crate) fn knows(&self, path: &Path, now: Timestamp) -> bool {
         let find = || {

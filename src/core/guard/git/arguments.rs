@@ -150,6 +150,12 @@ impl<'a> Arguments<'a> {
         self.has(&["--force"]) || self.has_short('f')
     }
 
+    /// Returns whether it is told so twice: then `clean` removes other repositories as well (git-clean(1)).
+    pub(super) fn is_forced_twice(&self) -> bool {
+        let short = self.letters.iter().filter(|letter| **letter == 'f').count();
+        short + self.options.iter().filter(|option| is_option(option, "--force")).count() > 1
+    }
+
     pub(super) fn has_short(&self, letter: char) -> bool {
         self.letters.contains(&letter)
     }

@@ -29,6 +29,8 @@ pub(crate) struct GitCall {
     pub(crate) left_out: Vec<String>,
     /// The commit that it goes to, or takes in, as it is named, where it does nothing if that is where the tree is.
     pub(crate) onto: Option<String>,
+    /// Whether it takes whole working trees that lie where it reaches.
+    pub(crate) takes_trees: bool,
     /// Whether it is told to overwrite what git would carry over, or refuse to touch.
     is_forced: bool,
     /// What of these is in git's folder while there is anything to end; nothing where it does not end anything.
@@ -44,6 +46,12 @@ impl GitCall {
             "stash" | "pull --autostash" => Harm::Stashed,
             _ => Harm::Lost,
         }
+    }
+
+    /// Returns the same of a whole working tree that it takes.
+    pub(crate) fn of_tree(&self, folder: String) -> Self {
+        let (reach, takes) = (Reach::Tree, Takes::ALL);
+        Self { folder, reach, takes, spares: Vec::new(), left_out: Vec::new(), ..self.clone() }
     }
 
     /// Settles what it reaches by what is there, or known to git.
@@ -121,6 +129,7 @@ fn call(command: &Command) -> Option<GitCall> {
     let left_out = arguments.left_out()?;
     let is_forced = arguments.has(&["--force", "--discard-changes", "--merge"])
         || matches!(verb, "checkout" | "switch") && "fm".contains(|letter| arguments.has_short(letter));
+    let takes_trees = verb == "clean" && arguments.is_forced_twice() && takes.in_new_folders;
     let onto = onto(verb, &arguments).filter(|_| !is_forced).map(str::to_owned);
     // Where files have such names the shell puts them there; what it leaves is for git to find.
     let plain = |pattern: &&str| pattern.replace(MANY, "*").replace(ANY, "?");
@@ -137,11 +146,12 @@ fn call(command: &Command) -> Option<GitCall> {
                 spares,
                 left_out,
                 onto,
+                takes_trees,
                 is_forced,
                 during,
             }
         }
-        _ => GitCall { folder, verb, reach, takes, spares, left_out, onto, is_forced, during },
+        _ => GitCall { folder, verb, reach, takes, spares, left_out, onto, takes_trees, is_forced, during },
     })
 }
 
