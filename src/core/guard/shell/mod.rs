@@ -168,7 +168,7 @@ impl Reader<'_> {
             }
             ("sh" | "bash" | "zsh" | "dash" | "ksh", words) if depth > 0 => {
                 if let Some(line) = line_of(words) {
-                    self.read(line, State::at(state.folder.clone()), depth - 1);
+                    self.read(line, state.of_child(), depth - 1);
                 }
             }
             _ if state.is_git_elsewhere => {}
@@ -280,7 +280,7 @@ mod tests {
         check("alias ll=ls; git a; alias git=hub; git stash", "/w: git a");
         check("\"$PYTHON\" -c 1; git stash; GIT_LFS_SKIP_SMUDGE=1 git a", "/w: git stash\n/w: git a");
         check("flock -n /tmp/x git stash", "/w: git stash");
-        check("export GIT_DIR=/x; git stash; cd /x; git a", "");
+        check("export GIT_DIR=/x; git stash; cd /x; git a; sh -c 'git b'", "");
         check("export CDPATH=/x; git stash; CDPATH=a; git b", "?: git stash\n?: git b");
     }
 

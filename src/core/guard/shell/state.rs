@@ -30,6 +30,11 @@ impl State {
         Self { folder, ..Self::default() }
     }
 
+    /// Returns what another shell begins with: of what is exported only where git works is followed.
+    pub(super) fn of_child(&self) -> Self {
+        Self { is_git_elsewhere: self.is_git_elsewhere, ..Self::at(self.folder.clone()) }
+    }
+
     /// Goes to another folder, or to one that is not known.
     pub(super) fn go(&mut self, to: Option<Rc<str>>) {
         self.previous = std::mem::replace(&mut self.folder, to);
