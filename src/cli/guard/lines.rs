@@ -1,5 +1,6 @@
 //! Around a shell line: what its calls of git reach.
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
@@ -9,7 +10,7 @@ use super::outcome::{GuardOutcome, Said};
 use crate::config::guard::{Held, HoldUps};
 use crate::core::guard::decide;
 use crate::core::guard::git::GitCall;
-use crate::core::guard::git::reach::{Reach, Takes};
+use crate::core::guard::git::reach::{Reach, Takes, is_pattern};
 use crate::core::model::Untrusted;
 use crate::format::guard::Asker;
 use crate::present;
@@ -38,7 +39,7 @@ impl Asked<'_> {
             let call = self.among(call, &tree);
             let reach = Reached::of(&call);
             let is_spared = excluded_by(&call.spares, &tree.top);
-            let left_out = Reached::Paths(resolved_all(&call.left_out, &call.folder));
+            let left_out = Reached::paths(&call.left_out, &call.folder);
             let is_left = |path: &str| is_spared(path) || left_out.has(path);
             let is_asked = |path: &str| reach.has(path) && !self.exempt.has(path, top) && !is_left(path);
             let is_named = |path: &str| reach.names(path);
@@ -85,7 +86,7 @@ impl Asked<'_> {
         let tree = Tree::of(Path::new(&call.folder)).filter(|tree| call.takes_trees && tree.is_repository());
         let Some(tree) = tree else { return Vec::new() };
         let (reach, is_spared) = (Reached::of(call), excluded_by(&call.spares, &tree.top));
-        let left_out = Reached::Paths(resolved_all(&call.left_out, &call.folder));
+        let left_out = Reached::paths(&call.left_out, &call.folder);
         let of_one = |(path, is_ignored): (PathBuf, bool)| {
             let is_taken = if is_ignored { call.takes.ignored } else { call.takes.untracked };
             let path = path.to_str().filter(|path| is_taken && reach.has(path))?;
@@ -107,8 +108,8 @@ impl Asked<'_> {
 /// What a call of git reaches.
 enum Reached {
     Tree,
-    /// These paths, without links, and what lies below them.
-    Paths(Vec<String>),
+    /// These paths, without links, and what lies below them; and what such patterns stand for.
+    Paths(HashSet<String>, Vec<String>),
     /// These files, without links on the way to them.
     Files(Vec<String>),
 }
@@ -117,21 +118,29 @@ impl Reached {
     fn of(call: &GitCall) -> Self {
         match &call.reach {
             Reach::Tree => Self::Tree,
-            Reach::Paths(paths) | Reach::PathsOrTree(paths) => Self::Paths(resolved_all(paths, &call.folder)),
+            Reach::Paths(paths) | Reach::PathsOrTree(paths) => Self::paths(paths, &call.folder),
             Reach::Files(files) => Self::Files(resolved_all(files, &call.folder)),
         }
     }
 
+    fn paths(paths: &[String], folder: &str) -> Self {
+        let plain: HashSet<String> = resolved_all(paths, folder).into_iter().collect();
+        // A file can have such a name.
+        let patterns = plain.iter().filter(|path| is_pattern(path)).cloned().collect();
+        Self::Paths(plain, patterns)
+    }
+
     fn names(&self, path: &str) -> bool {
-        let is_named = |asked: &String| asked == path;
-        matches!(self, Self::Paths(paths) if paths.iter().any(is_named))
+        matches!(self, Self::Paths(plain, _) if plain.contains(path))
     }
 
     fn has(&self, path: &str) -> bool {
         match self {
             Self::Tree => true,
-            Self::Paths(paths) => {
-                paths.iter().any(|asked| Path::new(path).starts_with(asked) || is_matched(asked, path))
+            Self::Paths(plain, patterns) => {
+                let mut parts = Path::new(path).ancestors().filter_map(Path::to_str);
+                parts.any(|part| plain.contains(part))
+                    || patterns.iter().any(|pattern| is_matched(pattern, path))
             }
             Self::Files(files) => files.iter().any(|file| file == path),
         }

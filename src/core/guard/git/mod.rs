@@ -74,7 +74,9 @@ pub(crate) fn git_calls(line: &str, place: &Place<'_>) -> Vec<GitCall> {
     if !line.contains("git") {
         return Vec::new();
     }
-    commands(line, place).iter().filter_map(call).collect()
+    let mut calls: Vec<GitCall> = commands(line, place).iter().filter_map(call).collect();
+    calls.dedup();
+    calls
 }
 
 /// Options of git's own that change nothing of what a verb takes; of those about paths as far as paths are plain.

@@ -68,6 +68,9 @@ pub(crate) fn is_pattern(path: &str) -> bool {
 
 /// Returns the pattern of a path that the shell puts names of files for, as others write it.
 pub(crate) fn shells_pattern(path: &str) -> Option<String> {
+    if !path.contains([MANY, ANY]) {
+        return None;
+    }
     let mut pattern = String::new();
     for c in path.chars() {
         match c {
@@ -77,5 +80,5 @@ pub(crate) fn shells_pattern(path: &str) -> Option<String> {
             plain => pattern.push(plain),
         }
     }
-    path.contains([MANY, ANY]).then_some(pattern)
+    Some(pattern)
 }

@@ -151,7 +151,10 @@ fn checkout(of: &Arguments<'_>) -> Option<(Reach, Takes)> {
 
 /// Returns the commit that a call goes to, or takes in, if that is all it does.
 pub(super) fn onto<'a>(verb: &str, of: &Arguments<'a>) -> Option<&'a str> {
-    const PLAIN: [&str; 6] = ["--quiet", "--progress", "--no-progress", "--ff-only", "--ff", "--no-edit"];
+    const PLAIN: [&str; 10] = [
+        "--quiet", "--progress", "--no-progress", "--ff-only", "--ff", "--no-edit", "--guess", "--no-guess",
+        "--recurse-submodules", "--no-recurse-submodules",
+    ];
     let is_plain = of.letters.iter().all(|letter| *letter == 'q')
         && of.options.iter().all(|option| PLAIN.contains(option))
         && of.paths.as_ref().is_none_or(Vec::is_empty);

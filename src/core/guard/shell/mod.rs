@@ -15,7 +15,7 @@ use std::rc::Rc;
 use self::expand::Expander;
 pub(crate) use self::place::Place;
 use self::prefix::{is_assignment, is_reserved, may_be_exported, name_of, without_prefix};
-use self::state::State;
+use self::state::{Link, State};
 use self::token::{Token, Tokens, has_signs, is_known};
 use crate::core::guard::folder::joined;
 
@@ -50,7 +50,9 @@ struct Reader<'a> {
 impl Reader<'_> {
     fn read(&mut self, line: &str, state: State, depth: usize) {
         let mut tokens = Tokens::of(line);
-        let mut states = vec![state];
+        // Of each shell what it knows, and the loops that it runs in shells of their own: how many were open, and what it
+        // knew before.
+        let mut shells: Vec<(State, Vec<(usize, State)>)> = vec![(state, Vec::new())];
         let mut words = Vec::new();
         let mut is_piped = false;
         loop {
@@ -64,21 +66,33 @@ impl Reader<'_> {
             };
             // In a pipeline each has a folder, and variables, of its own.
             let is_forked = std::mem::replace(&mut is_piped, matches!(token, Some(Token::Fork))) || is_piped;
-            if let Some(state) = states.last_mut() {
+            if let Some((state, loops)) = shells.last_mut() {
                 let before = is_forked.then(|| state.clone());
                 for line in tokens.inner().into_iter().filter(|_| depth > 0) {
                     self.read(line, state.clone(), depth - 1);
                 }
                 self.command(std::mem::take(&mut words), state, depth);
-                if let Some(before) = before {
-                    *state = State { nested: state.nested, ..before };
+                match before {
+                    Some(before) if state.nested > before.nested => loops.push((before.nested, before)),
+                    Some(before) => *state = before,
+                    None => {}
                 }
-                state.is_alternative = matches!(token, Some(Token::Or));
+                while let Some((_, before)) = loops.pop_if(|(nested, _)| state.nested <= *nested) {
+                    *state = before;
+                }
+                state.follow(match token {
+                    Some(Token::And) => Link::IfWell,
+                    Some(Token::Or) => Link::IfFailed,
+                    _ => Link::Always,
+                });
             }
             match token {
-                Some(Token::Open) => states.push(states.last().cloned().unwrap_or_default()),
-                Some(Token::Close) if states.len() > 1 => drop(states.pop()),
-                Some(Token::End | Token::Or | Token::Fork) => {}
+                Some(Token::Open) => {
+                    let state = shells.last().map(|(state, _)| state.clone()).unwrap_or_default();
+                    shells.push((state, Vec::new()));
+                }
+                Some(Token::Close) if shells.len() > 1 => drop(shells.pop()),
+                Some(Token::End | Token::And | Token::Or | Token::Fork) => {}
                 Some(Token::Words(_) | Token::Close | Token::Lost) | None => return,
             }
         }
@@ -141,7 +155,12 @@ impl Reader<'_> {
                 state.set_each(name, values);
             }
             ("read" | "mapfile" | "readarray" | "getopts" | "printf" | "let" | "unset", names) => {
-                names.iter().for_each(|name| state.forget(name));
+                let names = names.iter().filter_map(|name| name.split(['=', '+', '-', '[']).next());
+                names.for_each(|name| state.forget(name));
+            }
+            // Nothing after it runs.
+            ("exit", _) => {
+                state.is_git_elsewhere |= state.is_certain();
             }
             ("export" | "declare" | "typeset" | "local" | "readonly", names) => {
                 for word in names {
@@ -179,12 +198,18 @@ impl Reader<'_> {
     }
 }
 
-/// Sets a variable as a line does; where `cd` goes by it, the folder is not known any more.
+/// Sets a variable as a line does, or adds to it (`+=`); where `cd` goes by it, the folder is not known any more.
 fn assign(name: &str, value: Option<String>, state: &mut State) {
-    if matches!(name, "CDPATH" | "PWD" | "OLDPWD") {
-        state.go(None);
+    match name {
+        "CDPATH" | "PWD" => (state.folder, state.previous) = (None, None),
+        "OLDPWD" => state.previous = None,
+        _ => {}
     }
-    state.set(name, value);
+    match name.strip_suffix('+') {
+        None => state.set(name, value),
+        // Not every shell knows that.
+        Some(name) => state.forget(name),
+    }
 }
 
 /// Names of scripts that set variables for what follows, and stay in the folder.
@@ -303,7 +328,7 @@ mod tests {
         check("$x y; git stash", "/w: git stash");
         check("cd x | tee y; git stash", "/w: tee y\n/w: git stash");
         check("ls | cd x; git stash", "/w: ls\n/w: git stash");
-        check("cd x || exit 1; git stash", "/w/x: exit 1\n/w/x: git stash");
+        check("cd x || exit 1; git stash", "/w/x: git stash");
     }
 
     #[test]
@@ -370,6 +395,16 @@ mod tests {
         check("F=a; x || F=b; git $F; (F=c; git $F); git $F", "/w: x\n/w: git ?\n/w: git c\n/w: git ?");
         check("F=a; read F; git $F; F=$(x); git $F", "/w: git ?\n/w: x\n/w: git ?");
         check("export F=a; sh -c 'git $F'; unset F; git $F", "/w: git ?\n/w: git ?");
+        check(
+            "F=a && git $F; git $F; x && F=b && git $F\ngit $F",
+            "/w: git a\n/w: git a\n/w: x\n/w: git b\n/w: git ?",
+        );
+        check("F=a; F+=b; git $F", "/w: git ?");
+        check("F=a; x | while read -r F; do git $F; done; git $F", "/w: x\n/w: git ?\n/w: done\n/w: git a");
+        check("F=a; x | { F=b; git $F; }; cd c; git $F", "/w: x\n/w: git ?\n/w: }\n/w/c: git a");
+        check("F=a; let F=1; git $F; OLDPWD=/x; cd -; git a", "/w: git ?\n?: git a");
+        check("echo ${F:-$(git a)}; exit; git b", "/w: echo ?");
+        check("x || exit 1; (exit); git b", "/w: x\n/w: git b");
         check("F='*.rs'; git $F \"$F\"; IFS=,; G=a,b; git $G", "/w: git ? *.rs\n/w: git ?");
         check("G='git -C /x'; $G stash", "/w: git -C /x stash");
         check("D=~/a; cd $D; git a; HOME=/h; git ~/b", "/home/me/a: git a\n/home/me/a: git /h/b");
@@ -388,6 +423,7 @@ mod tests {
             "for f in a b; do for g in c d; do git $f $g; git $f; done; done",
             "/w: git ? ?\n/w: git a\n/w: git b\n/w: done\n/w: done",
         );
+        check("for f in a b; do x; done; git $f", "/w: x\n/w: done\n/w: git ?");
         check("for f; do git $f; done", "/w: for f\n/w: git ?\n/w: done");
         check("for f in $(x); do git $f; done", "/w: x\n/w: git ?\n/w: done");
         let many = format!("for f in {}; do git $f; done", "a ".repeat(65));

@@ -130,6 +130,7 @@ const MOVING: [&str; 15] = [
 ];
 
 pub(super) fn is_assignment(word: &str) -> bool {
-    let name = word.split_once('=').map(|(name, _)| name).unwrap_or_default();
+    let name =
+        word.split_once('=').map(|(name, _)| name.strip_suffix('+').unwrap_or(name)).unwrap_or_default();
     !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
 }

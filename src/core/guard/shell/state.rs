@@ -7,6 +7,18 @@ use crate::core::guard::shell::variables::{Value, Variables};
 /// The most folders that are put aside, and values that a loop goes through.
 const MOST: usize = 64;
 
+/// When a command runs.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+pub(super) enum Link {
+    /// In any case.
+    #[default]
+    Always,
+    /// If the one before it went well.
+    IfWell,
+    /// If the one before it failed.
+    IfFailed,
+}
+
 /// Where a shell is, and what its variables are.
 #[derive(Clone, Default)]
 pub(super) struct State {
@@ -19,10 +31,15 @@ pub(super) struct State {
     pub(super) variables: Rc<Variables>,
     /// How many loops and conditions are open.
     pub(super) nested: usize,
+    /// The variables of the loops that are open, and how many of these were open with each.
+    loops: Rc<Vec<(usize, String)>>,
+    /// The variables that were set by commands which run only if those before them went well: what comes after
+    /// them all does not know.
+    doubtful: Rc<Vec<String>>,
     /// Whether git works on something else from now on, or is another program.
     pub(super) is_git_elsewhere: bool,
-    /// Whether the next command runs only if the one before it failed.
-    pub(super) is_alternative: bool,
+    /// By what the next command runs at all.
+    pub(super) link: Link,
 }
 
 impl State {
@@ -63,6 +80,16 @@ impl State {
         Rc::make_mut(&mut self.variables).forget_all();
     }
 
+    /// Begins what follows a command.
+    pub(super) fn follow(&mut self, link: Link) {
+        self.link = link;
+        if link != Link::IfWell && !self.doubtful.is_empty() {
+            for name in std::mem::take(&mut self.doubtful).iter() {
+                self.forget(name);
+            }
+        }
+    }
+
     /// Counts the loops and conditions that a command opens or ends.
     pub(super) fn nest(&mut self, words: &[String]) {
         for word in words {
@@ -70,23 +97,42 @@ impl State {
                 "if" | "while" | "until" | "{" => self.nested += 1,
                 "then" | "elif" | "else" | "do" | "!" => {}
                 "for" | "select" => return self.nested += 1,
-                "fi" | "done" | "}" => return self.nested = self.nested.saturating_sub(1),
+                "fi" | "done" | "}" => return self.unnest(),
                 _ => return,
             }
         }
     }
 
-    /// Sets a variable; to a known value only where it is certain that this happens.
+    fn unnest(&mut self) {
+        self.nested = self.nested.saturating_sub(1);
+        while self.loops.last().is_some_and(|(nested, _)| *nested > self.nested) {
+            let ended = Rc::make_mut(&mut self.loops).pop();
+            ended.iter().for_each(|(_, name)| self.forget(name));
+        }
+    }
+
+    /// Returns whether what comes next runs in any case.
+    pub(super) fn is_certain(&self) -> bool {
+        self.nested == 0 && self.link == Link::Always
+    }
+
+    /// Sets a variable; to a known value only where it is certain that this happens before it is asked for.
     pub(super) fn set(&mut self, name: &str, value: Option<String>) {
-        let is_certain = self.nested == 0 && !self.is_alternative;
-        let value = value.filter(|_| is_certain).map_or(Value::Unknown, Value::Text);
+        let is_known = self.nested == 0 && self.link != Link::IfFailed;
+        if is_known && self.link == Link::IfWell && !self.doubtful.iter().any(|doubtful| doubtful == name) {
+            Rc::make_mut(&mut self.doubtful).push(name.to_owned());
+        }
+        let value = value.filter(|_| is_known).map_or(Value::Unknown, Value::Text);
         Rc::make_mut(&mut self.variables).set(name, value);
     }
 
-    /// Lets a variable stand for each of these words, one after the other.
+    /// Lets a variable stand for each of these words, one after the other, up to the end of the loop.
     pub(super) fn set_each(&mut self, name: &str, words: &[String]) {
-        let value = if words.len() > MOST { Value::Unknown } else { Value::Each(words.to_vec()) };
-        Rc::make_mut(&mut self.variables).set(name, value);
+        if words.len() > MOST || self.loops.len() > MOST {
+            return self.forget(name);
+        }
+        Rc::make_mut(&mut self.variables).set(name, Value::Each(words.to_vec()));
+        Rc::make_mut(&mut self.loops).push((self.nested, name.to_owned()));
     }
 
     /// Notes that something may have set a variable.

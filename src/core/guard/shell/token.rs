@@ -88,7 +88,9 @@ pub(super) enum Token {
     Words(Vec<String>),
     /// The end of a command that runs in this very shell.
     End,
-    /// The end of one, and the beginning of another that runs only if it fails: `||`.
+    /// The end of one, and the beginning of another that runs only if it went well: `&&`.
+    And,
+    /// The same of one that runs only if it failed: `||`.
     Or,
     /// The end of one that runs beside it, and the beginning of another: `|`; or `&`.
     Fork,
@@ -152,7 +154,7 @@ impl<'a> Tokens<'a> {
                         ('&', Some('>')) => Token::Lost,
                         ('|' | '&', Some(next)) if next == first => {
                             self.chars.next();
-                            if first == '|' { Token::Or } else { Token::End }
+                            if first == '|' { Token::Or } else { Token::And }
                         }
                         ('|' | '&', _) => Token::Fork,
                         _ => Token::End,
@@ -431,7 +433,10 @@ impl<'a> Tokens<'a> {
             Some('{') => {
                 self.chars.next();
                 self.depth = self.depth.checked_sub(1)?;
+                // What stands for a variable that is not set runs only then.
+                let noted = self.inner.len();
                 self.skip_braces()?;
+                self.inner.truncate(noted);
                 self.depth += 1;
                 Some(())
             }
@@ -511,7 +516,7 @@ impl<'a> Tokens<'a> {
                 Token::Close => open -= 1,
                 // Its patterns close what nobody has opened.
                 Token::Words(words) => is_case |= words == ["case"],
-                Token::End | Token::Or | Token::Fork => {}
+                Token::End | Token::And | Token::Or | Token::Fork => {}
                 Token::Lost => return None,
             }
         }
