@@ -63,6 +63,14 @@ pub(crate) struct Question {
     pub(crate) moment: Moment,
 }
 
+impl Question {
+    /// Returns what a person asks in a folder, in a session or none.
+    pub(crate) fn of_person(session: Untrusted, cwd: String) -> Self {
+        let (call, sub_agent, transcript, read) = (None, None, None, Vec::new());
+        Self { session, cwd, call, sub_agent, transcript, read, moment: Moment::Prompt }
+    }
+}
+
 /// When it is asked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Moment {

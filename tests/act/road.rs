@@ -153,15 +153,21 @@ fn dead_entire_session(stage: &Stage) -> (PathBuf, String) {
     (path, text)
 }
 
+/// Lets that session go, which ends it in place.
+fn end_session(stage: &Stage, state: &StateFolder<System>, observer: &mut Observer) -> Receipt {
+    let key = record(&report(observer), "5ac2d1294846.json").key.clone();
+    let receipt = act(state, observer, &stage.rules(), release(&key), &Answer::Yes).unwrap();
+    assert_eq!(receipt.outcome.ended, Ended::Done, "{}", receipt.outcome.detail);
+    receipt
+}
+
 #[test]
 fn an_entire_session_ends_in_place_and_back() {
     let stage = Stage::new();
     let (path, text) = dead_entire_session(&stage);
     let mut observer = stage.observer_of(&["home/shop"]);
     let state = StateFolder::open(System, &stage.state_path()).unwrap();
-    let key = record(&report(&mut observer), "5ac2d1294846.json").key.clone();
-    let receipt = act(&state, &mut observer, &stage.rules(), release(&key), &Answer::Yes).unwrap();
-    assert_eq!(receipt.outcome.ended, Ended::Done, "{}", receipt.outcome.detail);
+    let receipt = end_session(&stage, &state, &mut observer);
     let ended = std::fs::read_to_string(&path).unwrap();
     assert_eq!(
         ended,
@@ -179,9 +185,7 @@ fn what_its_system_has_written_since_stays_and_the_older_content_comes_back_besi
     let (path, text) = dead_entire_session(&stage);
     let mut observer = stage.observer_of(&["home/shop"]);
     let state = StateFolder::open(System, &stage.state_path()).unwrap();
-    let key = record(&report(&mut observer), "5ac2d1294846.json").key.clone();
-    let receipt = act(&state, &mut observer, &stage.rules(), release(&key), &Answer::Yes).unwrap();
-    assert_eq!(receipt.outcome.ended, Ended::Done, "{}", receipt.outcome.detail);
+    let receipt = end_session(&stage, &state, &mut observer);
     std::fs::write(&path, "{}").unwrap();
     let undo = |to| Request::Undo { entry: receipt.entry, to };
     let refused =
@@ -216,9 +220,7 @@ fn a_session_that_has_ended_keeps_group_access_list_and_attributes() {
         assert_eq!(before.1[1].is_empty(), !has_list, "{before:?}");
         let mut observer = stage.observer_of(&["home/shop"]);
         let state = StateFolder::open(System, &stage.state_path()).unwrap();
-        let key = record(&report(&mut observer), "5ac2d1294846.json").key.clone();
-        let receipt = act(&state, &mut observer, &stage.rules(), release(&key), &Answer::Yes).unwrap();
-        assert_eq!(receipt.outcome.ended, Ended::Done, "{}", receipt.outcome.detail);
+        let receipt = end_session(&stage, &state, &mut observer);
         assert!(std::fs::read_to_string(&path).unwrap().contains(r#""phase":"ended""#));
         assert_eq!(given(&path), before);
         let undo = Request::Undo { entry: receipt.entry, to: RestoreTo::Origin };

@@ -6,6 +6,13 @@ use crate::stage::{World, is_allowed};
 const WORKS: &str = r#"mkdir -p "$0/home/ws/.git/objects" "$0/home/ws/.git/refs" && echo 'ref: refs/heads/main' > "$0/home/ws/.git/HEAD" &&
 cd "$0/home/ws" && exec "$@""#;
 
+/// Counts the findings of a code.
+fn told(world: &World, code: &str) -> usize {
+    let report = world.look(&[]);
+    let codes = report["findings"].as_array().unwrap().iter().map(|finding| &finding["code"]);
+    codes.filter(|found| *found == code).count()
+}
+
 #[test]
 fn windows_in_two_folders_of_one_name_do_not_work_in_one_tree() {
     let world = World::new();
@@ -17,11 +24,7 @@ fn windows_in_two_folders_of_one_name_do_not_work_in_one_tree() {
     if !is_allowed("mounts of its own", &apart) {
         return;
     }
-    let is_told = || {
-        let report = world.look(&[]);
-        let codes = report["findings"].as_array().unwrap().iter().map(|finding| &finding["code"]);
-        codes.filter(|code| *code == "same-worktree").count()
-    };
+    let is_told = || told(&world, "same-worktree");
     let _here = world.agent(&["/bin/sh", "-c", WORKS, root]);
     let mut there = world.agent(&apart);
     assert_eq!(is_told(), 0, "another folder");
@@ -61,11 +64,7 @@ fn windows_of_one_container_share_the_folders_that_only_it_has() {
     if !is_allowed("mounts of its own", &apart) {
         return;
     }
-    let is_told = || {
-        let report = world.look(&[]);
-        let codes = report["findings"].as_array().unwrap().iter().map(|finding| &finding["code"]);
-        codes.filter(|code| *code == "same-folder").count()
-    };
+    let is_told = || told(&world, "same-folder");
     let one = world.agent(&apart);
     let _other = world.agent(&apart);
     assert_eq!(is_told(), 0, "each has mounts of its own");

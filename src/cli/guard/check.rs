@@ -12,7 +12,7 @@ use crate::cli::settings::Settings;
 use crate::core::guard::decide::{self, Life};
 use crate::core::guard::git::reach::Takes;
 use crate::core::model::Untrusted;
-use crate::format::guard::{Moment, Question};
+use crate::format::guard::Question;
 use crate::present;
 use crate::source::ledger::About;
 use crate::source::os::clock;
@@ -35,15 +35,7 @@ pub(crate) fn check(settings: &Settings, paths: &[PathBuf]) -> Outcome {
 fn held(settings: &Settings, paths: &[PathBuf]) -> anyhow::Result<Vec<(Life, String)>> {
     let session = settings.environment.session_id.clone().unwrap_or_else(|| Untrusted::fixed(""));
     let cwd = "/".to_owned();
-    let question = Question {
-        session,
-        cwd,
-        call: None,
-        sub_agent: None,
-        transcript: None,
-        read: Vec::new(),
-        moment: Moment::Prompt,
-    };
+    let question = Question::of_person(session, cwd);
     let now = clock::now();
     let asked = Asked::new(settings, &question, Machine::of_system(settings, now)?);
     let absolute = |path: &PathBuf| {

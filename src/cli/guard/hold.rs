@@ -14,7 +14,7 @@ use crate::core::guard::decide::{self, reaches};
 use crate::core::guard::git::reach::Takes;
 use crate::core::model::ledger::{LedgerLine, Touched};
 use crate::core::model::{ProcessId, Untrusted};
-use crate::format::guard::{Moment, Question};
+use crate::format::guard::Question;
 use crate::present;
 use crate::source::ledger::{About, MOST_HOLDS, Tree};
 use crate::source::os::clock;
@@ -42,16 +42,7 @@ fn take(
     }
     let cwd = std::env::current_dir().context("failed to find the folder in which this runs")?;
     let cwd = cwd.to_str().context("the folder in which this runs has a name that is no text")?.to_owned();
-    let nobody = Untrusted::fixed("");
-    let question = Question {
-        session: nobody,
-        cwd,
-        call: None,
-        sub_agent: None,
-        transcript: None,
-        read: Vec::new(),
-        moment: Moment::Prompt,
-    };
+    let question = Question::of_person(Untrusted::fixed(""), cwd);
     let now = clock::now();
     let machine = Machine::of_system(settings, now)?;
     // Outside of a window it is a person's: the shell holds it then.

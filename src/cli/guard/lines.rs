@@ -38,9 +38,7 @@ impl Asked<'_> {
             let top = tree.text().context("no text")?;
             let call = self.among(call, &tree);
             let reach = Reached::of(&call);
-            let is_spared = excluded_by(&call.spares, &tree.top);
-            let left_out = Reached::paths(&call.left_out, &call.folder);
-            let is_left = |path: &str| is_spared(path) || left_out.has(path);
+            let is_left = left_by(&call, &tree);
             let is_asked = |path: &str| reach.has(path) && !self.exempt.has(path, top) && !is_left(path);
             let is_named = |path: &str| reach.names(path);
             let found = self.read(&tree, &About::Naming(&is_asked, &is_named, call.takes));
@@ -83,14 +81,16 @@ impl Asked<'_> {
 
     /// Returns a call's part in each working tree that it takes with the one in which it lies.
     fn of_trees_inside(&self, call: &GitCall) -> Vec<GitCall> {
-        let tree = Tree::of(Path::new(&call.folder)).filter(|tree| call.takes_trees && tree.is_repository());
+        if !call.takes_trees {
+            return Vec::new();
+        }
+        let tree = Tree::of(Path::new(&call.folder)).filter(Tree::is_repository);
         let Some(tree) = tree else { return Vec::new() };
-        let (reach, is_spared) = (Reached::of(call), excluded_by(&call.spares, &tree.top));
-        let left_out = Reached::paths(&call.left_out, &call.folder);
+        let (reach, is_left) = (Reached::of(call), left_by(call, &tree));
         let of_one = |(path, is_ignored): (PathBuf, bool)| {
             let is_taken = if is_ignored { call.takes.ignored } else { call.takes.untracked };
-            let path = path.to_str().filter(|path| is_taken && reach.has(path))?;
-            (!is_spared(path) && !left_out.has(path)).then(|| call.of_tree(path.to_owned()))
+            let path = path.to_str().filter(|path| is_taken && reach.has(path) && !is_left(path))?;
+            Some(call.of_tree(path.to_owned()))
         };
         tree.inside(&self.settings.places.home).into_iter().filter_map(of_one).collect()
     }
@@ -103,6 +103,13 @@ impl Asked<'_> {
         };
         call.clone().among(is_there)
     }
+}
+
+/// Prepares to tell what a call leaves of what it reaches.
+fn left_by(call: &GitCall, tree: &Tree) -> impl Fn(&str) -> bool {
+    let is_spared = excluded_by(&call.spares, &tree.top);
+    let left_out = Reached::paths(&call.left_out, &call.folder);
+    move |path| is_spared(path) || left_out.has(path)
 }
 
 /// What a call of git reaches.

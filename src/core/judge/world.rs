@@ -213,10 +213,8 @@ impl<'a> World<'a> {
 
     /// Returns whether every process of the machine was to be seen: from a container only its own are.
     pub(crate) fn sees_whole_machine(&self) -> bool {
-        let host = &self.snapshot.host;
-        let is_outside =
-            host.platform != Platform::Linux || host.pid_namespace == Some(INITIAL_PID_NAMESPACE);
-        is_outside && self.snapshot.processes.partial.is_none()
+        self.snapshot.host.pid_namespace == Some(INITIAL_PID_NAMESPACE)
+            && self.snapshot.processes.partial.is_none()
     }
 
     /// Returns whether a process is an agent of any sort, or could be one.

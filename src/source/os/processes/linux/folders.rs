@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::ffi::{CString, OsStr};
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
@@ -13,8 +13,7 @@ use crate::core::model::{FolderId, ProcessId};
 use crate::source::os::mounts;
 use crate::source::os::open::medium::has_certain_id;
 use crate::source::os::open::meta::meta_of;
-use crate::source::os::processes::linux::proc::slurp;
-use crate::source::os::processes::linux::stat;
+use crate::source::os::processes::linux::proc::Proc;
 
 /// How a folder is opened that is only to be named.
 const NAMED: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
@@ -31,20 +30,13 @@ pub(crate) type ViewId = (FolderId, CString);
 /// Opens what a process takes for `/` (proc(5), `root`). All is asked through its folder, which
 /// stays that process's own.
 pub(crate) fn view_of(id: ProcessId) -> Option<View> {
-    let process = openat(CWD, format!("/proc/{}", id.pid), NAMED, Mode::empty()).ok()?;
-    let mut text = Vec::new();
-    slurp(process.as_fd(), "stat", &mut text, 4 << 10).ok()?;
-    let is_same = stat::parse(id.pid, &text)?.process.id == id;
-    view(&process).filter(|_| is_same)
+    view(&Proc::open().ok()?.folder_of(id)?)
 }
 
 /// Returns which folder a process works in; `None` where it may not be looked at.
 pub(crate) fn working_folder(id: ProcessId) -> Option<FolderId> {
-    let process = openat(CWD, format!("/proc/{}", id.pid), NAMED, Mode::empty()).ok()?;
-    let folder = openat(&process, "cwd", NAMED, Mode::empty()).ok()?;
-    let mut text = Vec::new();
-    slurp(process.as_fd(), "stat", &mut text, 4 << 10).ok()?;
-    id_of(&folder).ok().filter(|_| stat::parse(id.pid, &text).is_some_and(|line| line.process.id == id))
+    let process = Proc::open().ok()?.folder_of(id)?;
+    id_of(&openat(&process, "cwd", NAMED, Mode::empty()).ok()?).ok()
 }
 
 /// Opens what this process takes for `/`.
