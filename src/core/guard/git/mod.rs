@@ -9,7 +9,7 @@ use crate::core::guard::git::arguments::Arguments;
 use crate::core::guard::git::reach::{Reach, Takes, Tracked, is_pattern};
 use crate::core::guard::git::verbs::{ends, onto, reach_of};
 use crate::core::guard::shell::token::{ANY, MANY, is_known};
-use crate::core::guard::shell::{Command, Place, commands};
+use crate::core::guard::shell::{Command, Place, commands, name_of};
 use crate::core::model::ledger::Harm;
 
 /// One such call.
@@ -88,7 +88,7 @@ const WITHOUT_EFFECT: [&str; 11] = [
 fn call(command: &Command) -> Option<GitCall> {
     let words: Vec<&str> = command.words.iter().map(String::as_str).collect();
     let (program, mut rest) = words.split_first()?;
-    if program.rsplit('/').next() != Some("git") {
+    if name_of(program) != "git" {
         return None;
     }
     let mut folder = command.folder.as_deref().unwrap_or_default().to_owned();

@@ -14,7 +14,8 @@ use std::rc::Rc;
 
 use self::expand::Expander;
 pub(crate) use self::place::Place;
-use self::prefix::{is_assignment, is_reserved, may_be_exported, name_of, without_prefix};
+pub(crate) use self::prefix::name_of;
+use self::prefix::{is_assignment, is_reserved, may_be_exported, without_prefix};
 use self::state::{Link, State};
 use self::token::{Token, Tokens, has_signs, is_known};
 use crate::core::guard::folder::joined;

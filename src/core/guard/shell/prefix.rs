@@ -1,7 +1,7 @@
 //! What stands before the program of a command: words of the shell, and programs that run another one.
 
 /// Returns the name of a program that may be called by its path.
-pub(super) fn name_of(program: &str) -> &str {
+pub(crate) fn name_of(program: &str) -> &str {
     program.rsplit('/').next().unwrap_or(program)
 }
 
