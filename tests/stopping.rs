@@ -296,11 +296,12 @@ impl Scene {
         self.done(&mut eyes, seen)
     }
 
-    /// Does so again where between two looks something else has begun or ended below it.
+    /// Does so again where something below it is beginning or ending.
     fn stop_in_the_end(&self, signal: Signal) -> Receipt {
         loop {
             match self.stop(signal) {
                 Err(ActionError::Changed(_)) => {}
+                Err(ActionError::Never(why)) if is_momentary(&why) => {}
                 Ok(receipt) if receipt.outcome.ended == Ended::Changed => {}
                 Ok(receipt) => return receipt,
                 Err(error) => panic!("{error}"),
@@ -423,7 +424,7 @@ fn what_is_left_below_a_subreaper_is_told_and_ended_where_it_was_handed_over_for
         }
         assert_eq!((one.certainty, one.tree.len()), (certainty, 1), "{}", one.why);
         if certainty == Certainty::Exact {
-            let receipt = scene.stop(Signal::Term).unwrap();
+            let receipt = scene.stop_in_the_end(Signal::Term);
             assert_eq!(receipt.outcome.ended, Ended::Done, "{}", receipt.outcome.detail);
         } else {
             assert!(one.why.contains("may have started it itself"), "{}", one.why);
@@ -535,7 +536,7 @@ fn whoever_does_not_end_is_told_and_killed_only_by_a_second_confirmation() {
     let Some(scene) = Scene::new("trap \"\" TERM; READY; while :; do sleep 0.2; done") else { return };
     let early = scene.seen(&mut scene.eyes(), Signal::Kill);
     assert!(matches!(early, Err(ActionError::Never(_))), "it was not asked to end yet: {early:?}");
-    let first = scene.seen(&mut scene.eyes(), Signal::Term).unwrap().code();
+    let first = at_rest(|| scene.seen(&mut scene.eyes(), Signal::Term)).code();
     let receipt = scene.stop_in_the_end(Signal::Term);
     assert_eq!(receipt.outcome.ended, Ended::Partly, "{}", receipt.outcome.detail);
     assert!(
@@ -546,7 +547,7 @@ fn whoever_does_not_end_is_told_and_killed_only_by_a_second_confirmation() {
     assert!(lives(scene.left.pid));
     let history = scene.state.history().unwrap();
     assert_eq!(history.next_signal(scene.left.id()), Signal::Kill);
-    assert_ne!(scene.seen(&mut scene.eyes(), Signal::Kill).unwrap().code(), first);
+    assert_ne!(at_rest(|| scene.seen(&mut scene.eyes(), Signal::Kill)).code(), first);
     let receipt = scene.stop_in_the_end(Signal::Kill);
     assert_eq!(receipt.outcome.ended, Ended::Done, "{}", receipt.outcome.detail);
     wait(|| scene.living().is_empty());
@@ -658,7 +659,7 @@ fn a_tree_with_one_that_is_never_ended_stays_as_a_whole() {
 fn an_ending_that_was_cut_off_is_told_and_signals_nobody() {
     let _alone = alone();
     let Some(scene) = Scene::new("READY; exec sleep 616") else { return };
-    assert_eq!(scene.stop(Signal::Term).unwrap().outcome.ended, Ended::Done);
+    assert_eq!(scene.stop_in_the_end(Signal::Term).outcome.ended, Ended::Done);
     let intent = scene.journal().lines().next().unwrap().to_owned();
     let Some(again) = Scene::new("READY; exec sleep 617") else { return };
     // As if the intent had been about the second one, and nothing after it had been written.
