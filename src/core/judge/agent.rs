@@ -107,7 +107,9 @@ impl Signatures {
         let mut comms = BTreeSet::new();
         for pattern in self.agents.iter().flat_map(|agent| &agent.matches) {
             comms.extend(pattern.comm.iter().cloned());
-            comms.extend(pattern.exe_name.iter().chain(&pattern.runtime).cloned());
+            let names = pattern.exe_name.iter().chain(&pattern.runtime);
+            // A thread's name is cut (PR_SET_NAME of prctl(2)).
+            comms.extend(names.map(|name| name.chars().take(15).collect::<String>()));
         }
         comms.extend(self.agents.iter().map(|agent| agent.name.clone()));
         // Copilot names its main thread so.
@@ -285,6 +287,24 @@ mod tests {
         let preloaded = ["node", "-r", "./hook.js", "--import", "x.mjs", "/o/node_modules/.bin/claude"];
         check("node", "/usr/bin/node", &preloaded, Some(("claude-code", Role::Agent)));
         check("MainThread", "/o/@github/copilot-linux-x64/copilot", &["x"], Some(("copilot", Role::Agent)));
+    }
+
+    #[test]
+    fn agents_are_known_where_distributions_put_them() {
+        let claude = Some(("claude-code", Role::Agent));
+        check("claude", "/opt/claude-code/bin/claude", &["claude"], claude);
+        let nix = "/nix/store/x-claude-code-2.1.19/bin/";
+        check(".claude-wrapped", &format!("{nix}.claude-wrapped"), &["claude"], claude);
+        check(".claude-unwrapp", &format!("{nix}.claude-unwrapped"), &["claude"], claude);
+        check("rg", &format!("{nix}.claude-unwrapped"), &["rg", "x"], Some(("claude-code", Role::Helper)));
+        check("claude", "/usr/bin/claude", &["claude", "--resume"], claude);
+        check("claude", "/usr/local/bin/claude", &["claude", "mcp"], Some(("claude-code", Role::Helper)));
+        check("claude-desktop", "/usr/bin/claude-desktop", &["claude-desktop"], None);
+        let opencode = Some(("opencode", Role::Agent));
+        check("opencode", "/opt/homebrew/Cellar/opencode/1.18.5/bin/opencode", &["opencode"], opencode);
+        check("opencode", "/usr/bin/opencode", &["opencode"], opencode);
+        check("opencode", "/home/u/bin/opencode", &["opencode"], None);
+        check("amp", "/home/u/.amp/bin/amp", &["amp"], Some(("amp", Role::Agent)));
     }
 
     #[track_caller]
