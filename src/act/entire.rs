@@ -7,10 +7,22 @@ use rustix::io::Errno;
 use crate::act::error::ActionError;
 use crate::act::fs::disk::{Disk, Patience};
 use crate::act::fs::files::Files;
+use crate::format::entire::end;
+
+/// Takes the lock that the CLI asks for the first of these paths that is a session state.
+pub(crate) fn lock_of_any<'a, D: Disk>(
+    files: &Files<'_, D>,
+    mut paths: impl Iterator<Item = &'a Path>,
+) -> Result<Option<D::Lock>, ActionError> {
+    match paths.find_map(end::lock_of) {
+        Some(path) => take_lock(files, &path),
+        None => Ok(None),
+    }
+}
 
 /// Takes the lock of a session state. Older versions of the CLI have no folder for locks, and
 /// then there is none to take.
-pub(crate) fn take_lock<D: Disk>(files: &Files<'_, D>, path: &Path) -> Result<Option<D::Lock>, ActionError> {
+fn take_lock<D: Disk>(files: &Files<'_, D>, path: &Path) -> Result<Option<D::Lock>, ActionError> {
     let at = match files.at(path) {
         Err(ActionError::Failed { errno: Errno::NOENT, .. }) => return Ok(None),
         at => at?,

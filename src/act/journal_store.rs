@@ -104,12 +104,13 @@ impl<D: Disk> StateFolder<D> {
     /// puts right what an earlier one left half done.
     ///
     /// # Errors
-    /// Another one holds it, or the journal cannot be read or written.
+    /// Another one holds it, or the journal cannot be read or written. What cannot be put right now is kept for the next one.
     pub fn lock(&self, patience: Patience, now: Timestamp) -> Result<Lock<'_, D>, ActionError> {
         let guard = self.guard(patience)?;
         let journal = self.journal()?;
         let history = History::read(&journal);
-        let mut lock = Lock { state: self, _guard: Some(guard), history, recovered: Vec::new() };
+        let mut lock =
+            Lock { state: self, _guard: Some(guard), history, recovered: Vec::new(), unsettled: Vec::new() };
         if journal.last().is_some_and(|byte| *byte != b'\n') {
             lock.append(b"\n", Durability::Lazy)?;
         }
@@ -118,9 +119,17 @@ impl<D: Disk> StateFolder<D> {
         let open = lock.history.entries.iter().filter(|entry| entry.is_open()).filter(is_newest);
         let open: Vec<_> = open.cloned().collect();
         for entry in open {
-            if let Some(outcome) = recover(&lock.files(), &entry)? {
-                lock.finish(entry.number, outcome, now)?;
-                lock.recovered.push(entry.number);
+            match recover(&lock.files(), &entry) {
+                Ok(Some(outcome)) => {
+                    lock.finish(entry.number, outcome, now)?;
+                    lock.recovered.push(entry.number);
+                }
+                Ok(None) => {}
+                // It stays open, and keeps nothing else from being done.
+                Err(error) => {
+                    tracing::warn!(entry = entry.number, %error, "cannot put right what was cut off");
+                    lock.unsettled.push((entry.number, error));
+                }
             }
         }
         Ok(lock)
@@ -233,7 +242,8 @@ impl ReadOnlyState {
 
     /// Lets a look at files see the journal and the folder, as it would under the lock.
     pub(crate) fn shown<T>(&self, look: impl FnOnce(&Lock<'_, System>) -> T) -> T {
-        look(&Lock { state: &self.state, _guard: None, history: self.history.clone(), recovered: Vec::new() })
+        let (recovered, unsettled) = (Vec::new(), Vec::new());
+        look(&Lock { state: &self.state, _guard: None, history: self.history.clone(), recovered, unsettled })
     }
 }
 
@@ -246,6 +256,8 @@ pub struct Lock<'s, D: Disk> {
     pub history: History,
     /// The entries that were cut off, and were put right when it was taken.
     pub(crate) recovered: Vec<u64>,
+    /// Those that could not be put right now, and why.
+    pub(crate) unsettled: Vec<(u64, ActionError)>,
 }
 
 impl<'s, D: Disk> Lock<'s, D> {

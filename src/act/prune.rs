@@ -92,7 +92,7 @@ fn looked_at<D: Disk>(
     let has_changed = |print: &Print| print_of(&image).is_none_or(|lies| lies.sha256 != print.sha256);
     let kept = match opener {
         Some(pid) => Some(Kept::Open(pid)),
-        None if entry.is_stuck() || entry.is_open() => Some(Kept::Stuck),
+        None if !entry.is_done() => Some(Kept::Stuck),
         None if print.is_some_and(has_changed) => Some(Kept::Changed),
         None => None,
     };

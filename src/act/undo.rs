@@ -32,6 +32,10 @@ pub(crate) fn plan<D: Disk>(
         let machine = shown(Path::new(&order.machine));
         return Err(ActionError::Never(format!("entry {number} was done on {machine}: undo it there")));
     }
+    if let Some((_, error)) = lock.unsettled.iter().find(|(entry, _)| *entry == number) {
+        let why = format!("entry {number} was cut off, and cannot be put right now: {error}");
+        return Err(ActionError::Never(why));
+    }
     if !entry.can_be_undone() {
         return Err(ActionError::Never(format!("entry {number} cannot be undone: {}", why_not(entry))));
     }

@@ -282,7 +282,7 @@ impl Worker {
 fn put_right(executor: &mut Executor, requests: &[Request]) -> Option<ActionResult> {
     let [Request::Undo { entry: number, .. }] = requests else { return None };
     // What stands in the way is said when the plan is made.
-    let ended = executor.recover().ok()?;
+    let ended = executor.recover(Some(*number)).ok()?;
     let entry = ended.into_iter().find(|entry| entry.number == *number && !entry.can_be_undone())?;
     let title = format!("put right entry {number}, {}", entry.intent.title);
     Some(ActionResult { title, ended: Some(Ended::Done), detail: entry.outcome?.detail, entry: None })

@@ -16,7 +16,6 @@ use crate::core::history::journal::{Intent, Outcome};
 use crate::core::history::movement::Movement;
 use crate::core::model::{Action, Ended, FileImage, Request};
 use crate::format::Release;
-use crate::format::entire::end;
 
 /// A plan that was found unchanged under the lock. It cannot outlive the lock.
 pub struct Verified<'l, 's, D: Disk> {
@@ -119,14 +118,11 @@ impl Preview {
         let paths = self.prepared.iter().filter_map(|prepared| match prepared {
             PreparedStep::Park { path, .. }
             | PreparedStep::Move { path, .. }
-            | PreparedStep::End { path, .. } => Some(path),
-            PreparedStep::Restore { to, .. } => Some(to),
+            | PreparedStep::End { path, .. } => Some(path.as_path()),
+            PreparedStep::Restore { to, .. } => Some(to.as_path()),
             PreparedStep::Row { .. } | PreparedStep::Stop { .. } => None,
         });
-        match paths.into_iter().find_map(|path| end::lock_of(path)) {
-            Some(path) => entire::take_lock(files, &path),
-            None => Ok(None),
-        }
+        entire::lock_of_any(files, paths)
     }
 
     fn carry_out<D: Disk>(

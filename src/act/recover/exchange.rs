@@ -5,7 +5,7 @@ use std::path::Path;
 
 use rustix::io::Errno;
 
-use super::leftovers::{GONE, is_same_file, parked_note, read};
+use super::leftovers::{GONE, away_note, is_same_file, parked_note, read};
 use crate::act::error::ActionError;
 use crate::act::fs::disk::{Disk, Spot};
 use crate::act::fs::files::{FileRef, Files, aside, back_name, shown};
@@ -19,7 +19,10 @@ pub(crate) fn unexchange<D: Disk>(
     print: &Print,
     new_sha256: &str,
 ) -> Result<Option<String>, ActionError> {
-    let Some(at) = files.at_if_any(path)? else { return parked_note(files, path, parked, GONE) };
+    let Some(at) = files.at_if_any(path)? else {
+        let note = parked_note(files, path, parked, GONE)?;
+        return note.map_or_else(|| away_note(files, path, parked, print), |note| Ok(Some(note)));
+    };
     let own = aside(&parked.name);
     let beside = (&at.folder, OsStr::new(&own));
     if let Some(ended) = unback(files, &at, parked, new_sha256)? {
@@ -36,17 +39,27 @@ pub(crate) fn unexchange<D: Disk>(
             Some(there) => (there.sha256 != new_sha256).then_some("was written meanwhile"),
         };
         return match since {
-            Some(since) => parked_note(files, path, parked, since),
+            Some(since) => {
+                let note = parked_note(files, path, parked, since)?;
+                note.map_or_else(|| away_note(files, path, parked, print), |note| Ok(Some(note)))
+            }
             None => unpark(files, path, parked, print, new_sha256),
         };
     };
     if is_same_file(&lies_beside, print) {
         return swap_back(files, &at, beside, parked, new_sha256);
     }
-    if is_original || lies_beside.sha256 == new_sha256 {
-        // What lies beside is the new content, or a part of it, and is not in use.
+    if lies_beside.sha256 == new_sha256 || lies_beside.size == 0 {
+        // What lies beside is the new content, or the beginning of it, and is not in use.
         files.disk.remove(beside).map_err(ActionError::at("remove the new content of", path))?;
         return Ok(None);
+    }
+    // A part of the new content, or what somebody wrote while the two were being exchanged back.
+    if is_original && files.park_left(beside, parked) {
+        let (path, parked) = (shown(path), parked.text());
+        return Ok(Some(format!(
+            "{path} is as it was; what lay beside it, which somebody may have written, is parked as {parked}"
+        )));
     }
     Ok(Some(written_note(path, &own)))
 }
@@ -61,7 +74,7 @@ fn unpark<D: Disk>(
 ) -> Result<Option<String>, ActionError> {
     let park = files.park_if_any(parked)?;
     if park.map_or(Ok(None), |park| read(files, park.spot(), path))?.is_none() {
-        return Ok(None);
+        return away_note(files, path, parked, print);
     }
     let exchange = Movement::Exchange {
         path: path.to_path_buf(),

@@ -1,5 +1,6 @@
 //! What a movement that was cut off has left where: parked, in its place, or under two names.
 
+use std::ffi::OsStr;
 use std::path::Path;
 
 use jiff::Timestamp;
@@ -30,6 +31,28 @@ pub(super) fn parked_note<D: Disk>(
             "{} {since}, the older content stays parked: copy it back from {}",
             shown(path),
             shown(&park.path)
+        )
+    }))
+}
+
+/// Says that the file system of a file is not there now, where that is so: what was taken from it may be parked there.
+pub(super) fn away_note<D: Disk>(
+    files: &Files<'_, D>,
+    path: &Path,
+    parked: &Parked,
+    print: &Print,
+) -> Result<Option<String>, ActionError> {
+    let folder = match files.at_if_any(path)? {
+        Some(at) => files.look((&at.folder, OsStr::new(".")), path)?.and_then(|image| image.meta),
+        None => None,
+    };
+    let is_away = folder.is_none_or(|meta| meta.dev != print.dev);
+    Ok(is_away.then(|| {
+        format!(
+            "the folder of {} is not what it was, as where its disk is away: what was taken, if anything was, is parked \
+             as {} once it is back",
+            shown(path),
+            parked.text()
         )
     }))
 }

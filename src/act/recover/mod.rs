@@ -10,11 +10,13 @@ mod put;
 mod take;
 
 use self::exchange::unexchange;
+use self::leftovers::{GONE, is_same_file, read};
 use self::put::finish_put;
 use self::take::untake;
+use crate::act::entire;
 use crate::act::error::ActionError;
 use crate::act::fs::disk::Disk;
-use crate::act::fs::files::Files;
+use crate::act::fs::files::{Files, shown};
 use crate::act::row_update::RowUpdate;
 use crate::act::stop;
 use crate::core::history::journal::{Entry, Outcome};
@@ -33,7 +35,11 @@ pub(crate) fn recover<D: Disk>(files: &Files<'_, D>, entry: &Entry) -> Result<Op
     }
     match rows_of(movements) {
         Some(update) => update.found(files),
-        None => put_right(files, movements).map(Some),
+        None => {
+            // Whoever else writes these files is asked as it is before an action.
+            let _lock = entire::lock_of_any(files, movements.iter().filter_map(Movement::path))?;
+            put_right(files, movements).map(Some)
+        }
     }
 }
 
@@ -49,7 +55,7 @@ fn put_right<D: Disk>(files: &Files<'_, D>, movements: &[Movement]) -> Result<Ou
         match movement {
             // What follows a put was done, so what came before it was done as well.
             _ if is_done => {}
-            Movement::Take { from, parked, .. } => notes.extend(told(untake(files, from, parked))?),
+            Movement::Take { from, parked, print } => notes.extend(told(untake(files, from, parked, print))?),
             Movement::Put { parked, to, print, touched_at } => {
                 is_done = match finish_put(files, to, parked, print) {
                     Err(ActionError::Never(note)) => {
@@ -60,7 +66,10 @@ fn put_right<D: Disk>(files: &Files<'_, D>, movements: &[Movement]) -> Result<Ou
                 };
                 if let Some(touched_at) = touched_at.filter(|_| is_done) {
                     let at = files.at(to)?;
-                    files.disk.touch(at.spot(), touched_at).map_err(ActionError::at("date", to))?;
+                    // What somebody has written since keeps the time of that.
+                    if read(files, at.spot(), to)?.is_some_and(|there| there.sha256 == print.sha256) {
+                        files.disk.touch(at.spot(), touched_at).map_err(ActionError::at("date", to))?;
+                    }
                 }
             }
             // Rows are read back before, and what has ended is counted.
@@ -75,10 +84,30 @@ fn put_right<D: Disk>(files: &Files<'_, D>, movements: &[Movement]) -> Result<Ou
     Ok(if is_done {
         Outcome::new(Ended::Done, detail("it was cut off, and is done").join("; "))
     } else if notes.is_empty() {
-        Outcome::new(Ended::Failed, "it was cut off; everything is where it was".to_owned())
+        let gone = movements.iter().map(|movement| gone(files, movement)).collect::<Result<Vec<_>, _>>()?;
+        let gone = gone.into_iter().flatten().next();
+        let where_it_is = gone.unwrap_or_else(|| "everything is where it was".to_owned());
+        Outcome::new(Ended::Failed, format!("it was cut off; {where_it_is}"))
     } else {
         Outcome::new(Ended::Stuck, detail("it was cut off").join("; "))
     })
+}
+
+/// Says that what a movement was to take is neither in its place nor parked: somebody else has written or removed it.
+fn gone<D: Disk>(files: &Files<'_, D>, movement: &Movement) -> Result<Option<String>, ActionError> {
+    let (Movement::Take { from: path, print, .. } | Movement::Exchange { path, print, .. }) = movement else {
+        return Ok(None);
+    };
+    let there = match files.at_if_any(path)? {
+        Some(at) => read(files, at.spot(), path)?,
+        None => None,
+    };
+    let says = match there {
+        Some(there) if is_same_file(&there, print) || there.sha256 == print.sha256 => return Ok(None),
+        Some(_) => "has been written anew since",
+        None => GONE,
+    };
+    Ok(Some(format!("{} {says}, and nothing of it is parked", shown(path))))
 }
 
 /// Notes what is never touched, whatever the journal says: it must not keep anything else from

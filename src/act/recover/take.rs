@@ -4,21 +4,22 @@ use std::path::Path;
 
 use rustix::io::Errno;
 
-use super::leftovers::{GONE, has_two_names, parked_note};
+use super::leftovers::{GONE, away_note, has_two_names, parked_note};
 use crate::act::error::ActionError;
 use crate::act::fs::disk::{Disk, Side};
 use crate::act::fs::files::{Files, shown};
-use crate::core::history::movement::Parked;
+use crate::core::history::movement::{Parked, Print};
 
 /// Puts back what was taken; a note when something else lies in its place by now.
 pub(crate) fn untake<D: Disk>(
     files: &Files<'_, D>,
     from: &Path,
     parked: &Parked,
+    print: &Print,
 ) -> Result<Option<String>, ActionError> {
-    let Some(park) = files.park_if_any(parked)? else { return Ok(None) };
+    let Some(park) = files.park_if_any(parked)? else { return away_note(files, from, parked, print) };
     if files.look(park.spot(), from)?.is_none() {
-        return Ok(None);
+        return away_note(files, from, parked, print);
     }
     let Some(at) = files.at_if_any(from)? else { return parked_note(files, from, parked, GONE) };
     match files.disk.rename_new(park.spot(), at.spot(), Side::Public) {

@@ -208,7 +208,7 @@ fn undo_here(
 ) -> Result<Undoing, Failure> {
     let mut executor = opened(settings, consent)?;
     if !consent.dry_run {
-        let ended = executor.recover().map_err(of_action)?.pop();
+        let ended = executor.recover(number).map_err(of_action)?.pop();
         let is_end = |entry: &Entry| match number {
             Some(number) => entry.number == number && !entry.can_be_undone(),
             None => !entry.can_be_undone() || entry.is_stuck(),

@@ -5,7 +5,7 @@ use std::path::Path;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::core::history::movement::Movement;
+use crate::core::history::movement::{Movement, Parked};
 use crate::core::model::{Action, Ended, OrderNote, OrderSide, ProcessId, Signal};
 
 /// Why ending processes is not undone.
@@ -142,14 +142,23 @@ impl Entry {
             && is_known
             && self.undone_by.is_none()
             && !self.pruned
-            && self.intent.undoes.is_none()
+            && (self.intent.undoes.is_none() || self.is_stuck() && self.has_moved())
             && !self.is_stop()
     }
 
     /// Returns the entry of which `undo --beside` brings back what this one has left parked: of an undo that got stuck,
-    /// what it was to undo.
+    /// what it was to undo, unless it has taken that itself.
     pub(crate) fn brought_back_by(&self) -> u64 {
-        self.intent.undoes.unwrap_or(self.number)
+        self.intent.undoes.filter(|_| !self.has_moved()).unwrap_or(self.number)
+    }
+
+    /// Returns whether it was to put elsewhere what it has taken itself.
+    fn has_moved(&self) -> bool {
+        let takes = |name: &Parked| {
+            let is_it = |one: &Movement| matches!(one, Movement::Take { parked, .. } if parked == name);
+            self.intent.movements.iter().any(is_it)
+        };
+        self.intent.movements.iter().any(|one| matches!(one, Movement::Put { parked, .. } if takes(parked)))
     }
 
     /// Returns whether it ended processes, which do not come back.

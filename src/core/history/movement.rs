@@ -1,6 +1,6 @@
 //! What an action moves: a file that is taken, put or exchanged, rows that change, processes that are stopped.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -117,6 +117,16 @@ impl Movement {
         match self {
             Self::Take { parked, .. } | Self::Put { parked, .. } | Self::Exchange { parked, .. } => {
                 Some(parked)
+            }
+            Self::Rows { .. } | Self::Stop { .. } => None,
+        }
+    }
+
+    /// Returns the place of the file that it changes.
+    pub(crate) fn path(&self) -> Option<&Path> {
+        match self {
+            Self::Take { from: path, .. } | Self::Put { to: path, .. } | Self::Exchange { path, .. } => {
+                Some(path)
             }
             Self::Rows { .. } | Self::Stop { .. } => None,
         }

@@ -172,6 +172,39 @@ fn what_is_parked_elsewhere_goes_back_as_well() {
 }
 
 #[test]
+fn where_the_disk_of_a_file_is_away_it_is_not_said_to_be_where_it_was() {
+    let scene = Scene::empty();
+    scene.write(scene.folder.path(), "claim", "the claim", "2026-11-20T20:00:00Z");
+    let print = scene.print(scene.folder.path(), "claim");
+    let elsewhere = Print { dev: print.dev + 1, ..print.clone() };
+    std::fs::remove_file(scene.place("claim")).unwrap();
+    let lost = |from: PathBuf, print: &Print| {
+        let parked = Parked { name: PARKED.to_owned(), folder: Some(scene.place("no-folder")) };
+        Movement::Take { from, parked, print: print.clone() }
+    };
+    for (take, is_away) in [
+        (lost(scene.place("claim"), &elsewhere), true),
+        (lost(scene.place("no-folder/claim"), &print), true),
+        (lost(scene.place("claim"), &print), false),
+    ] {
+        scene.begin(vec![take]);
+        let lock = scene.state.lock(Patience::None, now()).unwrap();
+        let entry = lock.history.entries.last().unwrap();
+        let outcome = entry.outcome.clone().unwrap();
+        let told =
+            if is_away { "as where its disk is away" } else { "has gone, and nothing of it is parked" };
+        assert!(outcome.detail.contains(told), "{}", outcome.detail);
+        assert_eq!(
+            (outcome.ended, entry.can_be_undone()),
+            match is_away {
+                true => (Ended::Stuck, true),
+                false => (Ended::Failed, false),
+            }
+        );
+    }
+}
+
+#[test]
 fn a_folder_that_is_not_ours_alone_is_refused_and_told() {
     let (scene, parked) = parked_in(0o777);
     scene.check(Ended::Stuck, None, None, None);
@@ -187,7 +220,9 @@ fn a_folder_that_is_not_ours_alone_is_refused_and_told() {
     std::os::unix::fs::symlink(&to, &link).unwrap();
     let (print, parked) = (scene.print(&to, PARKED), Parked { name: PARKED.to_owned(), folder: Some(link) });
     scene.begin(vec![Movement::Take { from: scene.place("claim"), parked, print }]);
-    assert!(scene.state.lock(Patience::None, now()).is_err(), "a link is followed");
+    let lock = scene.state.lock(Patience::None, now()).unwrap();
+    assert!(lock.recovered.is_empty() && lock.unsettled.len() == 1, "a link is followed");
+    drop(lock);
     assert_eq!(scene.read(&to, PARKED).as_deref(), Some("the claim"));
 }
 

@@ -41,6 +41,16 @@ fn what_was_put_stays_and_gets_its_time() {
 }
 
 #[test]
+fn what_was_written_since_it_was_put_keeps_the_time_of_that() {
+    let scene = moved(Some("2026-11-20T21:30:00Z".parse().unwrap()));
+    std::fs::rename(scene.park().join(PARKED), scene.place("new")).unwrap();
+    std::fs::write(scene.place("new"), "written since").unwrap();
+    let written_at = scene.print(scene.folder.path(), "new").modified_at;
+    check(&scene, Ended::Done, Some("written since"), None);
+    assert_eq!(scene.print(scene.folder.path(), "new").modified_at, written_at);
+}
+
+#[test]
 fn of_what_has_both_names_only_the_parked_one_goes() {
     let scene = moved(None);
     std::fs::hard_link(scene.park().join(PARKED), scene.place("new")).unwrap();
