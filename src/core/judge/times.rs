@@ -2,7 +2,6 @@
 
 use jiff::{SignedDuration, Timestamp};
 
-use crate::core::model::host::INITIAL_TIME_NAMESPACE;
 use crate::core::model::{Host, Medium};
 
 /// How much later than a record's last write a process may have started and still be the one
@@ -15,6 +14,5 @@ pub(crate) fn is_after(host: &Host, later: Timestamp, earlier: Timestamp) -> boo
 
 /// Returns whether the machine is certain to have booted since something was written on a medium.
 pub(crate) fn has_booted_since(host: &Host, written_at: Timestamp, medium: Medium) -> bool {
-    let is_ours = medium.is_this_machines() && host.time_namespace == Some(INITIAL_TIME_NAMESPACE);
-    is_ours && host.booted_by().is_some_and(|boot_at| is_after(host, boot_at, written_at))
+    medium.is_this_machines() && host.booted_by().is_some_and(|boot_at| is_after(host, boot_at, written_at))
 }

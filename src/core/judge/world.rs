@@ -12,7 +12,7 @@ use crate::core::judge::stand_in::is_played;
 use crate::core::judge::times::is_after;
 use crate::core::judge::window::{Window, windows};
 use crate::core::model::home::folder_of;
-use crate::core::model::host::{INITIAL_PID_NAMESPACE, INITIAL_TIME_NAMESPACE};
+use crate::core::model::host::INITIAL_PID_NAMESPACE;
 use crate::core::model::process::has_exited;
 use crate::core::model::{
     Binding, Database, Domain, Evidence, Format, Holder, Host, Medium, Platform, Process, ProcessId, Record,
@@ -291,10 +291,10 @@ fn unread(snapshot: &Snapshot) -> Vec<Option<&Process>> {
     processes.filter(|process| process.is_none_or(|process| !process.is_placed())).collect()
 }
 
-/// Returns when the machine booted; in another time namespace than the initial one nobody knows.
+/// Returns when the machine booted, and that as evidence.
 fn booted(snapshot: &Snapshot) -> Option<(Timestamp, Evidence)> {
     let host = &snapshot.host;
-    let at = host.booted_by().filter(|_| host.time_namespace == Some(INITIAL_TIME_NAMESPACE))?;
+    let at = host.booted_by()?;
     let words = at.strftime("%Y-%m-%d %H:%M:%SZ");
     let value = format!("the machine booted at {words}, after the last write");
     Some((at, Evidence::new("boot", value, "boot clock")))

@@ -138,9 +138,12 @@ impl Host {
         }
     }
 
-    /// Returns when the machine booted at the latest, by the clock of now or of then.
+    /// Returns when the machine booted at the latest, by the clock of now or of then. In another time namespace nobody knows;
+    /// nor does a container that does not see the devices' folder of the machine: the clock of now may have been set since.
     pub(crate) fn booted_by(&self) -> Option<Timestamp> {
-        let boot_at = self.boot_at?;
+        let is_seen = self.pid_namespace == Some(INITIAL_PID_NAMESPACE) || self.up_by.is_some();
+        let counts_here = self.time_namespace == Some(INITIAL_TIME_NAMESPACE);
+        let boot_at = self.boot_at.filter(|_| is_seen && counts_here)?;
         Some(self.up_by.map_or(boot_at, |up_by| up_by.min(boot_at)))
     }
 }

@@ -11,7 +11,7 @@ use rustix::process::geteuid;
 
 use crate::core::model::host::{INITIAL_PID_NAMESPACE, INITIAL_TIME_NAMESPACE};
 use crate::core::model::{Host, Platform};
-use crate::source::os::open::medium::is_in_memory;
+use crate::source::os::open::medium::file_system_of;
 use crate::source::os::{clock, processes};
 
 /// How far the moment of the boot may seem to move without the clock having been set: 1 s.
@@ -90,14 +90,14 @@ pub(crate) fn platform() -> Platform {
     }
 }
 
-/// Returns when the devices' folder was made, which lies in memory: with the boot, or after it in a container.
-/// A disk would keep it for longer than that.
+/// Returns when the devices' folder was made, which the kernel does at the boot (devtmpfs); that of a container is younger,
+/// and on a disk it would be older.
 fn up_by() -> Option<Timestamp> {
     static KNOWN: OnceLock<Timestamp> = OnceLock::new();
     once(&KNOWN, || {
         let devices = Path::new("/dev");
         let made = || Timestamp::try_from(devices.metadata().ok()?.created().ok()?).ok();
-        is_in_memory(devices).then(made)?
+        (file_system_of(devices)? == "devtmpfs").then(made)?
     })
 }
 

@@ -69,10 +69,17 @@ fn is_daemons_own(record: &Record, holder: &Holder) -> bool {
     holder.role == Role::Daemon && record.kind == RecordKind::Metadata && holder.start_ticks.is_some()
 }
 
-/// Returns whether a record was last written before the machine booted, by the machine's own clock.
+/// Returns whether a record is from before the machine booted, by the machine's own clock: nobody has written or moved it
+/// since, or it could have come from another machine; and it states nothing that has happened since.
 pub(crate) fn is_before_boot(record: &Record, world: &World<'_>, trail: &mut Trail) -> bool {
+    is_untouched_since_boot(record, world) && was_written_before_boot(record, world, trail)
+}
+
+/// Returns whether a record was last written before the machine booted, and states nothing that has happened since.
+pub(crate) fn was_written_before_boot(record: &Record, world: &World<'_>, trail: &mut Trail) -> bool {
     let booted = world.booted.as_ref().filter(|_| record.medium().is_this_machines());
-    let booted = booted.filter(|(at, _)| world.is_after(*at, record.written_at));
+    let mut times = record.stated_times().chain([record.written_at]);
+    let booted = booted.filter(|(at, _)| times.all(|time| world.is_after(*at, time)));
     trail.facts.extend(booted.map(|(_, evidence)| evidence.clone()));
     booted.is_some()
 }

@@ -4,7 +4,9 @@
 //! that were cloned share their names. It needs a record of this machine, as far as anything says,
 //! that was begun and last written before this boot.
 
-use crate::core::judge::liveness::absent::{is_before_boot, is_untouched_since_boot, named_elsewhere, seen};
+use crate::core::judge::liveness::absent::{
+    is_before_boot, is_untouched_since_boot, named_elsewhere, seen, was_written_before_boot,
+};
 use crate::core::judge::liveness::answer::{Answer, Trail, alive, dead, unknown};
 use crate::core::judge::liveness::domain::{Home, home_of};
 use crate::core::judge::possible_agent::PossibleAgent;
@@ -44,7 +46,7 @@ fn by_boot(record: &Record, holder: &Holder, world: &World<'_>, trail: &mut Trai
         trail.add("other boot", value, "/proc");
         return unknown(Reason::OtherNamespace);
     }
-    if is_of_earlier_boot(record, holder, world, trail) {
+    if is_before_boot(record, world, trail) {
         return dead(Reason::OtherBoot);
     }
     let value = "another than this one, but the record may have been written since this machine booted: by a \
@@ -59,19 +61,14 @@ fn holder_may_live_here(holder: &Holder, world: &World<'_>) -> bool {
     named.is_some_and(|(pid, start_ticks)| world.snapshot.processes.may_have(ProcessId { pid, start_ticks }))
 }
 
-/// Returns whether a record was begun and last written before the machine booted. Where it was copied or moved since, its
-/// time is what somebody gave it: then every agent of the machine must be seen, and none that lives may have its PID, here
-/// or where it counts its own.
+/// Returns whether a record that names this machine was begun and last written before it booted. Where it was copied or moved
+/// since, its time is what somebody gave it: then every agent of the machine must be seen, and none that lives may have its
+/// PID, here or where it counts its own.
 fn is_of_earlier_boot(record: &Record, holder: &Holder, world: &World<'_>, trail: &mut Trail) -> bool {
     let pid = holder.pid.as_ref().and_then(|pid| pid.valid());
     let is_taken = |pid| world.possible_agents.iter().any(|(agent, _)| may_have(agent, pid, world));
     let is_proven = || world.sees_whole_machine() && !pid.is_some_and(is_taken);
-    if !is_untouched_since_boot(record, world) && !is_proven() {
-        return false;
-    }
-    let states_time_since = |boot| record.stated_times().any(|time| !world.is_after(boot, time));
-    let booted = world.booted.as_ref().map(|(at, _)| *at);
-    !booted.is_none_or(states_time_since) && is_before_boot(record, world, trail)
+    (is_untouched_since_boot(record, world) || is_proven()) && was_written_before_boot(record, world, trail)
 }
 
 /// Returns whether an agent has a PID here, or may have it in its own PID namespace.

@@ -54,17 +54,11 @@ pub(crate) fn medium_at(path: &Path) -> Medium {
 }
 
 #[cfg(target_os = "linux")]
-pub(crate) use self::linux::is_in_memory;
-#[cfg(target_os = "linux")]
-pub(crate) use self::linux::is_stacked;
-#[cfg(target_os = "linux")]
-pub(crate) use self::linux::{has_certain_id, remote};
+pub(crate) use self::linux::{file_system_of, has_certain_id, is_stacked, line_of, mount_of, remote};
 #[cfg(not(target_os = "linux"))]
-pub(crate) use self::others::is_in_memory;
-#[cfg(not(target_os = "linux"))]
-pub(crate) use self::others::is_stacked;
+pub(crate) use self::others::{file_system_of, is_stacked};
 #[cfg(target_os = "linux")]
-use crate::source::os::open::medium::linux::{mount_of, sort_of, with_owners};
+use crate::source::os::open::medium::linux::{sort_of, with_owners};
 #[cfg(not(target_os = "linux"))]
 use crate::source::os::open::medium::others::{mount_of, sort_of, with_owners};
 
@@ -76,7 +70,7 @@ mod linux {
     use std::os::fd::AsFd;
     use std::path::Path;
 
-    use rustix::fs::{AtFlags, StatFs, StatxFlags, fstatfs, statfs, statx};
+    use rustix::fs::{AtFlags, CWD, StatFs, StatxFlags, fstatfs, statfs, statx};
 
     use crate::core::model::Medium;
     use crate::source::os::open::plain::small;
@@ -118,9 +112,6 @@ mod linux {
         0x9fa0, 0x6265_6572, 0x6462_6720,
     ];
 
-    /// What lies in memory, and is gone with the boot: tmpfs, and the devices' folder, which is one.
-    const TMPFS: u64 = 0x0102_1994;
-
     /// File systems that show what lies on others under devices and inodes of their own: overlayfs, aufs
     /// and eCryptfs.
     const STACKED: [u64; 3] = [0x794c_7630, 0x6175_6673, 0xf15f];
@@ -141,11 +132,6 @@ mod linux {
     /// Returns whether a file system shows what lies on others.
     pub(crate) fn is_stacked(told: &StatFs) -> bool {
         STACKED.contains(&number(told.f_type))
-    }
-
-    /// Returns whether a folder lies in memory alone.
-    pub(crate) fn is_in_memory(folder: &Path) -> bool {
-        statfs(folder).is_ok_and(|told| number(told.f_type) == TMPFS)
     }
 
     /// Returns whether device and inode tell an open folder from all others, whoever asks: what stacked
@@ -182,6 +168,20 @@ mod linux {
         StatxFlags::from_bits_retain(told.stx_mask).contains(StatxFlags::MNT_ID).then_some(told.stx_mnt_id)
     }
 
+    /// Returns the line of a mount (proc_pid_mountinfo(5)), by its ID: the lines do not stand in the order in which mounts
+    /// lie over one another.
+    pub(crate) fn line_of(mounts: &str, mount: u64) -> Option<&str> {
+        mounts.lines().find(|line| line.split(' ').next().and_then(|id| id.parse().ok()) == Some(mount))
+    }
+
+    /// Returns the sort of file system that a path is on, as the kernel calls it.
+    pub(crate) fn file_system_of(path: &Path) -> Option<String> {
+        let mount = mount_of(CWD, path.as_os_str())?;
+        let mounts = small(Path::new("/proc/self/mountinfo"), MOUNTS).ok()?;
+        let mounts = String::from_utf8_lossy(&mounts);
+        line_of(&mounts, mount)?.split_once(" - ")?.1.split(' ').next().map(str::to_owned)
+    }
+
     /// Adds whether a mount maps owners.
     pub(crate) fn with_owners(sort: Medium, mount: Option<u64>) -> Medium {
         let (Medium::Local, Some(mount)) = (sort, mount) else { return sort };
@@ -192,9 +192,7 @@ mod linux {
     /// Returns whether a mount is listed (proc_pid_mountinfo(5)) without `idmapped` among its options. One
     /// outside our root is not listed.
     fn keeps_owners(mounts: &str, mount: u64) -> bool {
-        let mut fields = mounts.lines().map(|line| line.split(' '));
-        let own = fields.find_map(|mut line| (line.next()?.parse() == Ok(mount)).then_some(line));
-        let options = own.and_then(|mut line| line.nth(4));
+        let options = line_of(mounts, mount).and_then(|line| line.split(' ').nth(5));
         options.is_some_and(|options| !options.split(',').any(|option| option == "idmapped"))
     }
 
@@ -277,8 +275,8 @@ mod others {
     }
 
     /// Nothing tells.
-    pub(crate) fn is_in_memory(_: &std::path::Path) -> bool {
-        false
+    pub(crate) fn file_system_of(_: &std::path::Path) -> Option<String> {
+        None
     }
 
     /// None is known.

@@ -1,11 +1,14 @@
 //! Whether `/proc` shows every process: only then does absence prove anything.
 
+use std::ffi::OsStr;
 use std::path::Path;
 use std::sync::OnceLock;
 
+use rustix::fs::CWD;
 use rustix::process::geteuid;
 
 use crate::source::os::open::error::words;
+use crate::source::os::open::medium::{line_of, mount_of};
 use crate::source::os::open::plain::small;
 use crate::source::os::processes::linux::proc::Proc;
 
@@ -26,16 +29,30 @@ pub(crate) fn doubt(proc: &Proc) -> Option<String> {
         Err(error) => return Some(format!("failed to read /proc/self/mountinfo: {}", words(error))),
     };
     let mounts = String::from_utf8_lossy(&mounts);
-    let hides = hidden(&mounts)?;
-    Some(format!("/proc is mounted with hidepid={hides}"))
+    // Without its ID, which kernels before 5.8 do not tell, any of those at this place may be the topmost.
+    let mount = mount_of(CWD, OsStr::new("/proc"));
+    match hidden(&mounts, mount) {
+        Some("") => Some("how /proc is mounted could not be found out".to_owned()),
+        hides => hides.map(|hides| format!("/proc is mounted with hidepid={hides}")),
+    }
 }
 
-/// Returns the `hidepid` option of the topmost mount on `/proc` (proc(5)) if it hides anything.
-fn hidden(mounts: &str) -> Option<&str> {
-    let line = mounts.lines().rfind(|line| line.split(' ').nth(4) == Some("/proc"))?;
-    let options = line.split_once(" - ")?.1.split(' ').nth(2)?;
-    let value = options.split(',').find_map(|option| option.strip_prefix("hidepid="))?;
-    (!matches!(value, "0" | "off")).then_some(value)
+/// Returns the `hidepid` option of the mount on `/proc` (proc(5)) if it hides anything; an empty one where that mount is
+/// not listed.
+fn hidden(mounts: &str, mount: Option<u64>) -> Option<&str> {
+    let at_proc = |line: &&str| line.split(' ').nth(4) == Some("/proc");
+    let mut lines: Vec<&str> = match mount {
+        Some(mount) => line_of(mounts, mount).into_iter().collect(),
+        None => mounts.lines().filter(at_proc).collect(),
+    };
+    if lines.is_empty() {
+        lines.push(" - proc proc hidepid=");
+    }
+    lines.into_iter().find_map(|line| {
+        let options = line.split_once(" - ")?.1.split(' ').nth(2)?;
+        let value = options.split(',').find_map(|option| option.strip_prefix("hidepid="))?;
+        (!matches!(value, "0" | "off")).then_some(value)
+    })
 }
 
 /// Returns whether we are the root of the whole machine, and not only of a user namespace
@@ -72,7 +89,9 @@ mod tests {
              23 1 0:21 / /proc rw,relatime shared:5 - proc proc {options}\n\
              24 1 0:22 / /proc/sys rw - proc proc rw,hidepid=2\n"
         );
-        assert_eq!(hidden(&mounts), expected);
+        assert_eq!(hidden(&mounts, Some(23)), expected);
+        assert_eq!(hidden(&mounts, None), expected);
+        assert_eq!(hidden(&mounts, Some(7)), Some(""), "it is not listed");
     }
 
     #[test]
@@ -92,9 +111,11 @@ mod tests {
     }
 
     #[test]
-    fn the_topmost_mount_counts() {
-        let mounts = "23 1 0:21 / /proc rw - proc proc rw,hidepid=2\n\
+    fn the_mount_counts_through_which_processes_are_read_wherever_it_is_listed() {
+        let mounts = "23 99 0:21 / /proc rw - proc proc rw,hidepid=2\n\
                       99 1 0:31 / /proc rw - proc proc rw\n";
-        assert_eq!(hidden(mounts), None);
+        assert_eq!(hidden(mounts, Some(99)), None);
+        assert_eq!(hidden(mounts, Some(23)), Some("2"));
+        assert_eq!(hidden(mounts, None), Some("2"));
     }
 }
