@@ -8,8 +8,8 @@ use crate::core::judge::rules::facts::{Facts, count, file_name, listed, window_e
 use crate::core::judge::rules::found::Found;
 use crate::core::judge::rules::identity::distinct;
 use crate::core::model::{
-    ClaimStatus, ClaimView, Code, Evidence, Finding, FolderId, Format, Judged, RecordKind, Remedy, Resource,
-    ResourceKind, Untrusted, VerdictState, WindowView,
+    ClaimStatus, ClaimView, Code, Details, Evidence, Finding, FolderId, Format, Judged, RecordKind, Remedy,
+    Resource, ResourceKind, Untrusted, VerdictState, WindowView,
 };
 
 /// Finds windows that are in each other's way.
@@ -54,14 +54,21 @@ fn same_worktree(facts: &Facts<'_>) -> Vec<Finding> {
 /// Returns whether a window is certain to have our names for files: a name in another mount namespace
 /// may be another file.
 pub(crate) fn has_our_names(window: &WindowView, facts: &Facts<'_>) -> bool {
-    let process = facts.world.snapshot.processes.get(window.pid);
-    let details = process.and_then(|process| process.details.as_ref());
-    details.is_some_and(|details| details.ns_pids.len() == 1 && !details.is_cwd_elsewhere)
+    details(window, facts).is_some_and(|details| details.ns_pids.len() == 1 && !details.is_cwd_elsewhere)
 }
 
 /// Returns which folder a window works in that has no name here: it has mounts of its own.
 pub(crate) fn nameless_folder(window: &WindowView, facts: &Facts<'_>) -> Option<FolderId> {
-    facts.world.snapshot.processes.get(window.pid)?.details.as_ref()?.cwd_id
+    details(window, facts)?.cwd_id
+}
+
+/// Returns what the folder is called here that a window with mounts of its own works in.
+fn called_here<'a>(window: &WindowView, facts: &Facts<'a>) -> Option<&'a Untrusted> {
+    details(window, facts)?.cwd_here.as_ref()
+}
+
+fn details<'a>(window: &WindowView, facts: &Facts<'a>) -> Option<&'a Details> {
+    facts.world.snapshot.processes.get(window.pid)?.details.as_ref()
 }
 
 /// Two live windows in one folder that is no working tree: there is no index that they could share,
@@ -70,8 +77,9 @@ fn same_folder(facts: &Facts<'_>) -> Vec<Finding> {
     let mut folders: BTreeMap<(Option<FolderId>, &Untrusted), Vec<&WindowView>> = BTreeMap::new();
     for window in facts.windows.iter().filter(|window| window.repo.is_none()) {
         let id = nameless_folder(window, facts);
-        let is_certain = id.is_some() || has_our_names(window, facts);
-        if let Some(folder) = window.cwd.as_ref().filter(|_| is_certain) {
+        let called = called_here(window, facts);
+        let is_certain = id.is_some() || called.is_some() || has_our_names(window, facts);
+        if let Some(folder) = called.or(window.cwd.as_ref()).filter(|_| is_certain) {
             folders.entry((id, folder)).or_default().push(window);
         }
     }
