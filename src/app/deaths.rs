@@ -27,16 +27,21 @@ enum Stage {
 
 /// Everybody who died while the screen was open.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Deaths(Vec<(Death, Stage)>);
+pub(crate) struct Deaths {
+    seen: Vec<(Death, Stage)>,
+    /// What a person has seen of those who died before, and when they were last heard of: who lives on and dies again is
+    /// reported again.
+    acknowledged: Vec<(Key, Option<Timestamp>)>,
+}
 
 impl Deaths {
     /// Takes in a look that follows another.
     pub(crate) fn follow(&mut self, before: &Report, now: &Report) {
-        self.0.retain(|(death, _)| !lives_on(death, now));
+        self.seen.retain(|(death, _)| !lives_on(death, now));
         let names = Names::of(before, now);
         for window in before.windows.iter().filter(|window| window.state != WindowState::Zombie) {
             let Some(ended) = names.proof(&window.key) else { continue };
-            if self.0.iter().any(|(death, _)| death.window.key == window.key) {
+            if self.seen.iter().any(|(death, _)| death.window.key == window.key) {
                 continue;
             }
             let key = [window.key.clone()];
@@ -46,39 +51,45 @@ impl Deaths {
                 found_at: now.moment_of(&key),
                 reason: ended.reason,
             };
-            self.0.push((death, Stage::Told));
+            self.seen.push((death, Stage::Told));
         }
-        self.0.drain(..self.0.len().saturating_sub(MOST));
+        self.seen.drain(..self.seen.len().saturating_sub(MOST));
     }
 
     /// Forgets what has been told long enough; returns whether there was any such death.
     pub(crate) fn expire(&mut self, now: Timestamp) -> bool {
-        let before = self.0.len();
+        let before = self.seen.len();
         let is_late = |death: &Death| now.duration_since(death.found_at) >= TOLD_FOR;
-        self.0.retain(|(death, stage)| *stage == Stage::Acknowledged || !is_late(death));
-        self.0.len() != before
+        self.seen.retain(|(death, stage)| *stage == Stage::Acknowledged || !is_late(death));
+        self.seen.len() != before
     }
 
-    /// Takes note that a person has seen the death of this row.
-    pub(crate) fn acknowledge(&mut self, row: &Key) {
-        for (death, stage) in &mut self.0 {
-            if death.has_row(row) {
-                *stage = Stage::Acknowledged;
-            }
+    /// Takes note that a person has seen the death of this row, or that something needs him.
+    pub(crate) fn acknowledge(&mut self, row: &Key, need: Option<&Need>) {
+        let mut deaths = self.seen.iter_mut().filter(|(death, _)| death.has_row(row)).peekable();
+        if deaths.peek().is_none() {
+            self.acknowledged.extend(need.map(|need| (need.key.clone(), need.since)));
+            self.acknowledged.drain(..self.acknowledged.len().saturating_sub(MOST));
         }
+        deaths.for_each(|(_, stage)| *stage = Stage::Acknowledged);
     }
 
     /// Returns the deaths that are reported by a moment, the newest first.
     pub(crate) fn told(&self, at: Timestamp) -> Vec<Death> {
-        let told = self.0.iter().rev().filter(|(death, stage)| *stage == Stage::Told && death.found_at <= at);
+        let told =
+            self.seen.iter().rev().filter(|(death, stage)| *stage == Stage::Told && death.found_at <= at);
         told.map(|(death, _)| death.clone()).collect()
     }
 
     /// Returns what needs a person by a moment, with the deaths that were seen: each in one line.
     pub(crate) fn needs(&self, report: &Report, at: Timestamp) -> Vec<Need> {
         let mut needs = report.needs.clone();
+        let is_known = |need: &Need| {
+            self.acknowledged.iter().any(|(key, since)| (key, since) == (&need.key, &need.since))
+        };
+        needs.retain(|need| need.left().is_none() || !is_known(need));
         let mut told = Vec::new();
-        for (death, stage) in self.0.iter().rev().filter(|(death, _)| death.found_at <= at) {
+        for (death, stage) in self.seen.iter().rev().filter(|(death, _)| death.found_at <= at) {
             let own = needs.iter().position(|need| is_of(need, death)).map(|at| needs.remove(at));
             if *stage == Stage::Told {
                 told.push(need(death, own, report));
@@ -143,6 +154,7 @@ fn need(death: &Death, own: Option<Need>, report: &Report) -> Need {
                 cwd: window.cwd.clone(),
                 claims: dead.iter().map(|claim| claim.key.clone()).collect(),
                 unproven: 0,
+                is_end_seen: true,
                 uncommitted: 0,
                 left_overs: Vec::new(),
                 left_trees: Vec::new(),
@@ -150,6 +162,6 @@ fn need(death: &Death, own: Option<Need>, report: &Report) -> Need {
         }
     };
     let uncommitted = left.uncommitted.max(uncommitted(window.work.as_deref()));
-    let kind = NeedKind::Died(Left { unproven: unproven.len(), uncommitted, ..left });
+    let kind = NeedKind::Died(Left { unproven: unproven.len(), is_end_seen: true, uncommitted, ..left });
     Need { key: death.need(), subject, kind, since: Some(death.found_at) }
 }

@@ -91,6 +91,11 @@ impl Size {
         usize::from(self.width.saturating_sub(4)).max(8)
     }
 
+    /// Decides whether a panel has room for so many lines in which words can be read.
+    pub(crate) fn shows(self, lines: usize) -> bool {
+        self.width >= 30 && usize::from(self.body().saturating_sub(2)) >= lines
+    }
+
     /// Returns the lines for text in a panel that takes the body.
     pub(crate) fn panel_lines(self) -> usize {
         usize::from(self.body().saturating_sub(2)).max(1)

@@ -6,6 +6,7 @@ use super::command::{Command, Motion};
 use super::layer::Layer;
 use super::msg::{Press, Step};
 use super::possible::{why_not, would_act};
+use super::sheet::Sheet;
 use super::state::State;
 use super::view::View;
 use crate::core::model::{Action, Remedy};
@@ -217,11 +218,11 @@ fn says_why(state: &State, command: Command) -> bool {
         | C::Record => true,
         // A sheet tells by itself what became of it.
         C::Undo => state.sheet().is_none(),
+        C::Yes => state.sheet().is_some_and(Sheet::takes_yes),
         C::Move(_)
         | C::Evidence
         | C::Toggle
         | C::Pick
-        | C::Yes
         | C::RestoreBeside
         | C::Freeze
         | C::Copy

@@ -10,6 +10,7 @@ use super::state::{Pane, State};
 use super::view::View;
 use crate::core::model::{Action, Key, MachineView, Request};
 use crate::core::plan::stop::topmost;
+use crate::present::lookup::Index;
 use crate::present::text::safe;
 use crate::present::words;
 
@@ -57,7 +58,7 @@ pub(crate) fn why_not(state: &State, top: Option<&Layer>, command: Command) -> O
             .or_else(|| undone_elsewhere(state, top)),
         C::Yes => {
             let takes_yes = sheet.is_some_and(Sheet::takes_yes) && !state.options.access.is_read_only();
-            or(takes_yes, "no plan waits for it")
+            or(takes_yes, "no plan waits for it").or_else(|| unseen(state))
         }
         C::RestoreBeside => or(sheet.is_some_and(Sheet::takes_beside), "nothing waits to be put back"),
         C::Freeze => or(state.index.is_some() && !matches!(top, Some(Layer::Help { .. })), COVERED),
@@ -135,6 +136,14 @@ fn stays(state: &State) -> Option<String> {
     }
 }
 
+/// Says why no plan is confirmed on this screen: what it would do must be seen.
+pub(crate) fn unseen(state: &State) -> Option<String> {
+    let pinned = state.panel.as_ref().map_or(0, |panel| panel.page.pinned);
+    // A gap, the name of the thing, and what would be done.
+    let is_seen = state.size.shows(pinned + 3);
+    (!is_seen).then(|| "the screen is too small to show what it does: make it larger".to_owned())
+}
+
 fn has_machines(state: &State) -> bool {
     state.report().is_some_and(|report| !report.machines.is_empty())
 }
@@ -165,7 +174,8 @@ fn undone_elsewhere(state: &State, top: Option<&Layer>) -> Option<String> {
 
 fn has_died(state: &State) -> bool {
     let selected = state.index.as_ref().zip(state.selected());
-    selected.is_some_and(|(index, key)| index.death(key).is_some())
+    let is_need = |index: &Index, key: &Key| index.need(key).is_some_and(|need| need.left().is_some());
+    selected.is_some_and(|(index, key)| index.death(key).is_some() || is_need(index, key))
 }
 
 fn has_window(state: &State) -> bool {

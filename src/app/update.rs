@@ -10,7 +10,7 @@ use super::keymap::{self, Meaning};
 use super::layer::Layer;
 use super::msg::{Effect, Gesture, Msg, Press, RecordingEvent, Target};
 use super::perform::perform;
-use super::possible::why_not;
+use super::possible::{unseen, why_not};
 use super::sheet::Sheet;
 use super::state::{Header, Pane, Picture, State};
 use super::{navigate, pages, palette};
@@ -207,6 +207,13 @@ fn answered(state: &mut State, press: Press, had_message: bool) -> Vec<Effect> {
     let numbers = std::mem::take(&mut state.header);
     if let (Header::Numbers, Press::Char(c @ '0'..='9'), true) = (numbers, press, state.layers.is_empty()) {
         return numbered(state, c);
+    }
+    if press == Press::Enter
+        && state.sheet().is_some_and(Sheet::takes_text)
+        && let Some(why) = unseen(state)
+    {
+        state.say_why(&why);
+        return vec![Effect::Redraw];
     }
     if state.sheet().is_some()
         && let Some(effects) = state.sheet_mut().and_then(|sheet| sheet.typed(press))

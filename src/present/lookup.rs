@@ -206,7 +206,8 @@ impl Index {
                 at.and_then(|at| self.keys_of_findings.get(at)).unwrap_or(&need.subject)
             }
             NeedKind::Died(_) => self.death(key).map_or(&need.subject, |death| &death.window.key),
-            NeedKind::Waits { .. } | NeedKind::MoreDied { .. } => &need.subject,
+            NeedKind::Waits { .. } => &need.subject,
+            NeedKind::MoreDied { .. } => key,
         }
     }
 

@@ -2,9 +2,9 @@
 
 use jiff::Timestamp;
 
-use crate::core::model::LeftOver;
 use crate::core::model::snapshot::unread;
 use crate::core::model::{Code, Key, Left, Need, NeedKind, Report, Topic};
+use crate::core::model::{LeftOver, Releasable};
 use crate::present::doing::{folder, question};
 use crate::present::left_over;
 use crate::present::lookup::window_name;
@@ -64,7 +64,7 @@ pub(crate) fn said(report: &Report, need: &Need, now: Timestamp) -> Said {
             who: String::new(),
             what: more_died(*windows, *claims, *left_overs),
             way: String::new(),
-            keys: Vec::new(),
+            keys: vec![("Enter", "which")],
         },
     }
 }
@@ -98,8 +98,12 @@ fn more_died(windows: usize, claims: usize, left_overs: usize) -> String {
 }
 
 fn died(report: &Report, left: &Left, ago: Option<String>) -> String {
-    let when = ago.map_or(String::new(), |age| format!(" {age} ago"));
-    format!("died{when}: left {}", left_words(report, left))
+    let when = match ago {
+        Some(age) if left.is_end_seen => format!("died {age} ago"),
+        Some(age) => format!("is dead, silent for {age}"),
+        None => "is dead".to_owned(),
+    };
+    format!("{when}: left {}", left_words(report, left))
 }
 
 /// Says what a dead window has left.
@@ -120,7 +124,8 @@ pub(crate) fn left_words(report: &Report, left: &Left) -> String {
 }
 
 fn keys_of(report: &Report, left: &Left) -> Vec<(&'static str, &'static str)> {
-    let release = (!left.claims.is_empty()).then_some(("r", "release all"));
+    let mut claims = report.claims.iter().filter(|claim| left.claims.contains(&claim.key));
+    let release = claims.any(|claim| claim.releasable != Releasable::No).then_some(("r", "release all"));
     let resume = left.resume().map(|_| ("y", "resume command"));
     let mut running = report.left_overs.iter().filter(|one| left.left_overs.contains(&one.key));
     let end = running.any(LeftOver::may_be_ended).then_some(("x", "end left-overs"));

@@ -54,7 +54,7 @@ fn frame(painter: &mut Painter<'_>, area: Rect, title: &str) {
 /// Says on the lower rule which lines are shown, if not all are; pinned ones do not count.
 fn scroll_mark(painter: &mut Painter<'_>, area: Rect, (panel, scroll): (&Panel, usize), lines: usize) {
     let total = panel.page.lines.len();
-    if total <= lines {
+    if total <= lines || lines <= panel.page.pinned {
         return;
     }
     let (total, lines) = (total - panel.page.pinned, lines.saturating_sub(panel.page.pinned));

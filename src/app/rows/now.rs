@@ -36,7 +36,8 @@ const NEARLY_FULL: u64 = 85;
 pub(crate) fn need(index: &Index, need: &Need, now: Timestamp) -> Row {
     let said = said(&index.report, need, now);
     let sign = Line::default().then_marked(said.mark, " ", said.tone);
-    let seen = index.death(&need.key).map(|_| ("a", "seen"));
+    let is_death = index.death(&need.key).is_some() || need.left().is_some();
+    let seen = is_death.then_some(("a", "seen"));
     let key = |(key, does): &(&str, &str)| Line::new(key, Tone::Key).then(&format!(" {does}"), Tone::Dim);
     let banner = Banner {
         who: if said.who.is_empty() { sign } else { sign.then(&format!("{} ", said.who), Tone::Strong) },

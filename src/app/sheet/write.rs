@@ -1,7 +1,7 @@
 //! The page of a sheet.
 
 use super::{Sheet, Stage};
-use crate::core::model::{ActionResult, Confirmation, Ended, Offer};
+use crate::core::model::{ActionResult, Confirmation, Ended, Offer, Plan};
 use crate::present::page::Page;
 use crate::present::plan;
 use crate::present::text::safe;
@@ -28,7 +28,7 @@ pub(crate) fn write(page: &mut Page, sheet: &Sheet) {
             let code = code.as_deref().unwrap_or("a code");
             let (confirms, tone) = match plan.ends_processes() {
                 true => (format!("type {code}: this cannot be undone"), Tone::Bad),
-                false => confirmation_words(&plan.confirmation, code),
+                false => confirmation_words(plan, code),
             };
             plan::write(page, plan, (&confirms, tone));
         }
@@ -113,12 +113,18 @@ fn write_question(page: &mut Page, sheet: &Sheet) {
             ),
             "To release it anyway, type its name",
         ),
-        Confirmation::Yes | Confirmation::Code | Confirmation::Refused => (
-            Mark::Unknown,
-            Tone::Notice,
-            "Nothing proves whether the holder is alive or dead.".to_owned(),
-            "If you know better, type",
-        ),
+        Confirmation::Yes | Confirmation::Code | Confirmation::Refused => match &plan.used_by {
+            Some(user) => {
+                let what = format!("The holder is dead, but {}.", safe(user));
+                (Mark::Warning, Tone::Notice, what, "To release it anyway, type")
+            }
+            None => (
+                Mark::Unknown,
+                Tone::Notice,
+                "Nothing proves whether the holder is alive or dead.".to_owned(),
+                "If you know better, type",
+            ),
+        },
     };
     page.bullet(mark, &format!("{which}{state}"), tone);
     page.bullet(Mark::Info, &format!("{question} {code}, then Enter: {}▌", sheet.typed), Tone::Key);
@@ -142,10 +148,13 @@ fn write_told(page: &mut Page, told: &ActionResult) {
     page.bullet(mark, &format!("{word}: {}{detail}", told.title), tone);
 }
 
-fn confirmation_words(confirmation: &Confirmation, code: &str) -> (String, Tone) {
-    match confirmation {
+fn confirmation_words(plan: &Plan, code: &str) -> (String, Tone) {
+    match plan.confirmation {
         Confirmation::Yes => ("y".to_owned(), Tone::Good),
         Confirmation::Code => {
+            if let Some(user) = &plan.used_by {
+                return (format!("type {code}: {}", safe(user)), Tone::Notice);
+            }
             (format!("type {code}: nothing proves whether the holder is alive or dead"), Tone::Notice)
         }
         Confirmation::FullName => {

@@ -70,7 +70,8 @@ impl State {
     /// Takes note that a person has seen the selected death.
     pub(crate) fn acknowledge(&mut self) {
         if let Some(key) = self.selected().cloned() {
-            self.deaths.acknowledge(&key);
+            let need = self.index.as_ref().and_then(|index| index.need(&key)).cloned();
+            self.deaths.acknowledge(&key, need.as_ref());
             self.tell_deaths();
             self.refresh();
         }

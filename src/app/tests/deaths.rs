@@ -218,6 +218,7 @@ fn what_a_need_already_tells_is_told_once() {
         cwd: None,
         claims: vec![key("c-SD-099")],
         unproven: 0,
+        is_end_seen: false,
         uncommitted: 2,
         left_overs: Vec::new(),
         left_trees: Vec::new(),

@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use super::{press, seen, shown};
+use super::{look, now, panel_text, press, seen, shown};
 use crate::app::msg::Effect;
 use crate::app::rows::now::note;
 use crate::app::testing::{self, key};
@@ -29,6 +29,7 @@ fn needing() -> Report {
         cwd: Some("/home/dev/a b".into()),
         claims: vec![key("c-cart")],
         unproven: 0,
+        is_end_seen: false,
         uncommitted: 3,
         left_overs: Vec::new(),
         left_trees: Vec::new(),
@@ -93,6 +94,35 @@ fn keys_act_on_what_a_need_is_about() {
     assert_eq!(state.subject(), state.index.as_ref().unwrap().nth_finding(0).map(|(key, _)| key));
     press(&mut state, "k");
     assert_eq!(state.subject(), Some(&key("w-4890")));
+}
+
+#[test]
+fn a_death_that_was_found_and_not_seen_is_acknowledged_until_it_dies_again() {
+    let mut state = seen(needing());
+    press(&mut state, "1gjj");
+    assert_eq!(state.selected(), Some(&key("n-died")));
+    press(&mut state, "a");
+    assert!(!shown(&state).contains(&"n-died"));
+    look(&mut state, needing());
+    assert!(!shown(&state).contains(&"n-died"));
+    let mut again = needing();
+    again.needs[2].since = Some(now());
+    look(&mut state, again);
+    assert!(shown(&state).contains(&"n-died"));
+}
+
+#[test]
+fn the_line_of_many_that_died_acts_on_none_of_them() {
+    let mut report = needing();
+    let kind = NeedKind::MoreDied { windows: 3, claims: 3, left_overs: 0 };
+    report.needs.push(need("more", key("r-gamma"), kind));
+    let mut state = seen(report);
+    press(&mut state, "1gjjj");
+    assert_eq!(state.subject(), Some(&key("n-more")));
+    press(&mut state, "r");
+    assert!(state.sheet().is_none());
+    press(&mut state, "\n");
+    assert!(panel_text(&state).contains("Claims (4)"), "{}", panel_text(&state));
 }
 
 #[test]

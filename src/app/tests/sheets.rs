@@ -69,6 +69,50 @@ fn a_sheet_shows_the_plan_and_y_asks_for_it() {
     assert_eq!(press(&mut state, "z"), [Effect::Offer(vec![undo]), Effect::Redraw]);
 }
 
+#[test]
+fn what_a_screen_is_too_small_to_show_is_not_confirmed() {
+    for code in [None, Some("abcdef")] {
+        let (mut state, _) = sheet_of("4j");
+        let Msg::Offered(mut offers) = offered(&state, code) else { panic!("no offers") };
+        if code.is_some() {
+            offers
+                .iter_mut()
+                .for_each(|offer| offer.plan.as_mut().unwrap().0.confirmation = Confirmation::Code);
+        }
+        update(&mut state, Msg::Offered(offers));
+        let whole = state.size;
+        for (width, height) in [(20, 24), (80, 8), (20, 5)] {
+            update(&mut state, Msg::Resized(Size { width, height }));
+            press(&mut state, code.unwrap_or_default());
+            let effects = update(&mut state, Msg::Pressed(code.map_or(Press::Char('y'), |_| Press::Enter)));
+            assert_eq!(effects, [Effect::Redraw], "{width}x{height}");
+            assert!(state.message.as_ref().unwrap().contains("make it larger"), "{:?}", state.message);
+            code.unwrap_or_default()
+                .chars()
+                .for_each(|_| drop(update(&mut state, Msg::Pressed(Press::Backspace))));
+        }
+        update(&mut state, Msg::Resized(whole));
+        press(&mut state, code.unwrap_or_default());
+        let effects = update(&mut state, Msg::Pressed(code.map_or(Press::Char('y'), |_| Press::Enter)));
+        assert!(matches!(effects.as_slice(), [Effect::Act(_), Effect::Redraw]), "{effects:?}");
+    }
+}
+
+#[test]
+fn who_may_use_what_a_dead_holder_has_left_is_named_before_its_code_is_typed() {
+    let (mut state, _) = sheet_of("4j");
+    let Msg::Offered(mut offers) = offered(&state, Some("abcdef")) else { panic!("no offers") };
+    for offer in &mut offers {
+        let (plan, _) = offer.plan.as_mut().unwrap();
+        plan.confirmation = Confirmation::Code;
+        plan.used_by = Some("claude-code has this PID by now and may use the record".to_owned());
+    }
+    update(&mut state, Msg::Offered(offers));
+    let text = panel_text(&state).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(text.contains("The holder is dead, but claude-code has this PID by now"), "{text}");
+    assert!(!text.contains("Nothing proves"), "{text}");
+}
+
 /// What a journal says that has one entry.
 fn journal() -> Msg {
     let line = r#"{"entry":1,"at":"2026-11-20T09:00:00Z","intent":{"action":"release","title":"park x","why":"dead","movements":[]}}

@@ -183,6 +183,8 @@ struct Gone<'a> {
     /// The working trees that it made.
     left_trees: Vec<&'a LeftTree>,
     since: Option<Timestamp>,
+    /// Whether that is when it ended, and not when it was last heard of.
+    is_end_seen: bool,
 }
 
 /// Returns what the dead have left, in the order of whose it is, but what a living window has
@@ -264,19 +266,19 @@ fn died<'a>(remnants: &'a [Remnant<'a>], facts: &Facts<'a>) -> Vec<Need> {
         let work = work.get(whose).copied();
         let records = remnants.iter().map(|remnant| remnant.record);
         let last = records.map(|record| record.heartbeat_at.unwrap_or(record.written_at)).max();
-        let since = match world.tombstone_of(whose) {
-            Some(stone) if stone.seen_alive_at.is_some() => Some(stone.proven_at),
+        let (since, is_end_seen) = match world.tombstone_of(whose) {
+            Some(stone) if stone.seen_alive_at.is_some() => (Some(stone.proven_at), true),
             // Nobody watched it, so it may have been dead for long: what it wrote last is its last sign of life.
             // What was written after that proof was not written by it.
-            Some(stone) => last.map(|last| last.min(stone.proven_at)),
-            None => last,
+            Some(stone) => (last.map(|last| last.min(stone.proven_at)), false),
+            None => (last, false),
         };
         let left_overs = running
             .extract_if(.., |one| remnants.iter().any(|remnant| is_its(remnant.record, one)))
             .collect();
         let made = |tree: &&LeftTree| remnants.iter().any(|remnant| has_made(remnant.record, tree));
         let left_trees = facts.left_trees.iter().filter(|tree| tree.is_left()).filter(made).collect();
-        let gone = Gone { remnants, work, left_overs, left_trees, since };
+        let gone = Gone { remnants, work, left_overs, left_trees, since, is_end_seen };
         if gone.claims().next().is_some() || uncommitted(work) > 0 || !gone.left_overs.is_empty() {
             all.add(gone);
         }
@@ -286,7 +288,8 @@ fn died<'a>(remnants: &'a [Remnant<'a>], facts: &Facts<'a>) -> Vec<Need> {
     for left_overs in running.chunk_by(|one, other| one.window_pid == other.window_pid) {
         let since = left_overs.iter().filter_map(|one| one.window_ended_at).max();
         let left_overs = left_overs.to_vec();
-        all.add(Gone { remnants: &[], work: None, left_overs, left_trees: Vec::new(), since });
+        let left_trees = Vec::new();
+        all.add(Gone { remnants: &[], work: None, left_overs, left_trees, since, is_end_seen: false });
     }
     all.needs()
 }
@@ -322,6 +325,7 @@ impl<'a> Gone<'a> {
             cwd: told.and_then(|record| record.cwd.as_ref()).map(|cwd| cwd.text().clone()),
             claims: self.claims().map(|claim| claim.key.clone()).collect(),
             unproven: 0,
+            is_end_seen: self.is_end_seen,
             uncommitted: uncommitted(self.work),
             left_overs: self.left_overs.iter().map(|one| one.key.clone()).collect(),
             left_trees: self.left_trees.iter().map(|one| one.key.clone()).collect(),

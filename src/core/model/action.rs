@@ -171,6 +171,9 @@ pub struct Plan {
     /// The living window that has it: its name, folder and activity.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub held_by: Option<String>,
+    /// Who may use it although its holder is dead, as the end of a sentence.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub used_by: Option<String>,
     /// What would be done, in one sentence.
     pub what: String,
     /// Why it may or may not be done.
@@ -224,6 +227,7 @@ impl Plan {
             record: key.clone(),
             name: String::new(),
             held_by: None,
+            used_by: None,
             what: String::new(),
             why: Vec::new(),
             tree: Vec::new(),

@@ -111,6 +111,9 @@ pub struct Left {
     /// How many more claims name it as their holder and are not proven dead.
     #[serde(default, skip_serializing_if = "is_none")]
     pub unproven: usize,
+    /// Whether its end was seen: else [`Need::since`] is when it was last heard of.
+    #[serde(default)]
+    pub is_end_seen: bool,
     /// How many files it edited that git does not have.
     pub uncommitted: usize,
     /// What it left running beyond reasonable doubt.
@@ -169,6 +172,7 @@ mod tests {
             cwd: Some(cwd.into()),
             claims: Vec::new(),
             unproven: 0,
+            is_end_seen: false,
             uncommitted: 0,
             left_overs: Vec::new(),
             left_trees: Vec::new(),

@@ -101,6 +101,7 @@ impl About<'_> {
         Plan {
             what: what(self.report, self.record, self.key),
             why: why(self.record, self.user.clone()),
+            used_by: self.user.clone().filter(|_| self.record.verdict.state == VerdictState::Dead),
             steps: steps(self.report, self.record, self.key),
             follows: follows(self.report, self.record, self.key),
             inverse: inverse(self.record).to_owned(),

@@ -8,7 +8,7 @@ pub(crate) mod record;
 pub(crate) mod story;
 pub(crate) mod window;
 
-use crate::core::model::{Finding, Key};
+use crate::core::model::{Finding, Key, Left, Need, NeedKind};
 use crate::present::lookup::Index;
 use crate::present::machine;
 use crate::present::page::Page;
@@ -31,6 +31,8 @@ pub(crate) fn write(page: &mut Page, index: &Index, key: &Key) -> String {
         return machine.name.clone();
     } else if let Some(finding) = index.finding(key) {
         return write_problem(page, index, finding, key);
+    } else if let Some(NeedKind::MoreDied { .. }) = index.need(key).map(|need| &need.kind) {
+        return more_died(page, index);
     } else {
         if index.findings_near(key).is_empty() {
             page.text("It is gone since the last look.", Tone::Notice);
@@ -39,6 +41,38 @@ pub(crate) fn write(page: &mut Page, index: &Index, key: &Key) -> String {
         finding::write_near(page, index, key);
     }
     index.name(key)
+}
+
+/// Lists what the dead windows have left that are not told one by one.
+fn more_died(page: &mut Page, index: &Index) -> String {
+    let told: Vec<&Left> = index.needs.iter().filter_map(Need::left).collect();
+    page.text(
+        "What they left is released or ended in these views, one by one or marked with Space.",
+        Tone::Plain,
+    );
+    let claims = index.report.claims.iter().filter(|claim| claim.is_dead());
+    let claims: Vec<_> =
+        claims.filter(|claim| told.iter().all(|left| !left.claims.contains(&claim.key))).collect();
+    list(page, "Claims (4)", claims.iter().map(|claim| index.name(&claim.key)));
+    let running = index.report.left_overs.iter().filter(|one| one.is_left());
+    let running: Vec<_> =
+        running.filter(|one| told.iter().all(|left| !left.left_overs.contains(&one.key))).collect();
+    list(page, "Left-overs (6)", running.iter().map(|one| index.name(&one.key)));
+    "More windows that have died".to_owned()
+}
+
+/// Lists names below a heading, if there are any.
+fn list(page: &mut Page, heading: &str, names: impl ExactSizeIterator<Item = String>) {
+    const MOST: usize = 40;
+    if names.len() == 0 {
+        return;
+    }
+    page.heading(heading);
+    let more = names.len().saturating_sub(MOST);
+    names.take(MOST).for_each(|name| page.text(&name, Tone::Plain));
+    if more > 0 {
+        page.text(&format!("and {more} more"), Tone::Dim);
+    }
 }
 
 /// Writes a finding with what it is about.
