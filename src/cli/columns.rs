@@ -55,9 +55,10 @@ impl Columns {
         self.rows.is_empty()
     }
 
-    /// Lays the table out. With `width` each line is cut to it, in its last column.
+    /// Lays the table out. With `width` it is made to fit: the widest columns give way first, and what is left over is cut in
+    /// the last one.
     pub(crate) fn laid_out(&self, paint: Paint, width: Option<usize>) -> String {
-        let widths = self.widths();
+        let widths = fitted(self.widths(), width);
         let headings: Vec<Cell> =
             self.headings.iter().map(|heading| Cell::new(heading).toned(Tone::Dim)).collect();
         let has_headings = self.headings.iter().any(|heading| !heading.is_empty());
@@ -74,13 +75,26 @@ impl Columns {
     }
 }
 
+/// Takes from the widest columns, down to what still tells something, until all fit.
+fn fitted(mut widths: Vec<usize>, limit: Option<usize>) -> Vec<usize> {
+    const LEAST: usize = 14;
+    let gaps = widths.len().saturating_sub(1) * GAP.len();
+    let limit = limit.unwrap_or(usize::MAX).saturating_sub(gaps);
+    while widths.iter().sum::<usize>() > limit
+        && let Some(widest) = widths.iter_mut().max().filter(|widest| **widest > LEAST)
+    {
+        *widest -= 1;
+    }
+    widths
+}
+
 fn line(cells: &[Cell], widths: &[usize], paint: Paint, limit: Option<usize>) -> String {
     let mut out = String::new();
     let mut used = 0;
     for (at, (cell, column)) in cells.iter().zip(widths).enumerate() {
         let is_last = at + 1 == cells.len();
         let room = limit.map_or(usize::MAX, |limit| limit.saturating_sub(used));
-        let text = cut(&cell.text, room);
+        let text = cut(&cell.text, if is_last { room } else { room.min(*column) });
         out.push_str(&paint.paint(cell.tone, &text));
         if !is_last {
             out.push_str(&" ".repeat(column.saturating_sub(width(&text))));
@@ -125,6 +139,13 @@ mod tests {
                 "{width}: {text}"
             );
         }
+    }
+
+    #[test]
+    fn the_widest_columns_give_way_so_that_each_tells_something() {
+        assert_eq!(fitted(vec![10, 60, 40, 8], None), [10, 60, 40, 8]);
+        assert_eq!(fitted(vec![10, 60, 40, 8], Some(80)), [10, 28, 28, 8]);
+        assert_eq!(fitted(vec![10, 60, 40, 8], Some(20)), [10, 14, 14, 8]);
     }
 
     #[test]

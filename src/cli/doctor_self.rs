@@ -4,9 +4,10 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
+use anyhow::anyhow;
 use serde::Serialize;
 
-use super::failure::{Exit, Outcome, of_action};
+use super::failure::{Exit, Failure, Outcome, of_action};
 use super::grants::{Grant, grants};
 use super::output::{Paint, Shape, print};
 use super::settings::Settings;
@@ -45,6 +46,9 @@ struct About<'a> {
 pub(crate) fn run(settings: &Settings, observer: &mut Observer, wish: Wish, shape: Shape) -> Outcome {
     let path = settings.places.tombstones();
     if wish == Wish::DropTombstones {
+        if settings.effective.config.access.is_read_only() {
+            return Err(Failure::new(Exit::Refused, anyhow!("--read-only: nothing is changed")));
+        }
         let dropped = path.as_deref().map_or(Ok(()), |path| tombstones::drop_all(&System, path));
         dropped.map_err(of_action)?;
         print("All tombstones are dropped.\n")?;

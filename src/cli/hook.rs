@@ -10,6 +10,7 @@ use crate::format::hooks::IN_ANY_CASE;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum Agent {
     /// Claude Code
+    #[value(alias = "claude")]
     ClaudeCode,
     /// Codex
     Codex,

@@ -43,6 +43,8 @@ impl Asker {
     }
 
     pub(crate) fn named(name: &str) -> Option<Self> {
+        // `hook print` calls it so.
+        let name = if name == "claude-code" { "claude" } else { name };
         Self::ALL.into_iter().find(|one| one.name() == name)
     }
 }

@@ -70,7 +70,7 @@ pub(crate) struct Consent {
     /// Only show the plan
     #[arg(long)]
     pub(crate) dry_run: bool,
-    /// Yes wherever nothing has to be typed: to all whose holder is provably dead
+    /// Answer yes to each plan that asks for no more than that; what asks for a typed text is not done
     #[arg(long)]
     pub(crate) yes: bool,
     /// The code or the full name that the plan asks for

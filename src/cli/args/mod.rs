@@ -107,7 +107,7 @@ pub(crate) enum Command {
     Guard {
         /// Whose hook it is
         #[arg(long = "for", value_name = "AGENT", required = true)]
-        #[arg(value_parser = ["claude", "codex", "gemini", "qwen", "copilot", "opencode"])]
+        #[arg(value_parser = ["claude", "claude-code", "codex", "gemini", "qwen", "copilot", "opencode"])]
         asker: Option<String>,
         /// What else to do
         #[command(subcommand)]

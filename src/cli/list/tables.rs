@@ -88,18 +88,18 @@ pub(crate) fn sessions(report: &Report) -> Laid {
 
 pub(crate) fn claims(report: &Report) -> Laid {
     let mut columns =
-        Columns::new(&["KEY", "STATUS", "KIND", "HOLDER", "SINCE", "RELEASABLE", "RECORD", "RESOURCE"]);
+        Columns::new(&["KEY", "STATUS", "KIND", "RESOURCE", "HOLDER", "SINCE", "RELEASABLE", "RECORD"]);
     for claim in &report.claims {
         let (_, tone, status) = of_claim(claim.status);
         columns.row([
             Cell::new(&claim.key),
             Cell::new(status).toned(tone),
             Cell::new(claim.resource.kind.name()),
+            Cell::new(words::holds(claim)),
             Cell::maybe(holder(claim, report)),
             Cell::maybe(claim.since.map(|since| age::between(report.taken_at, since))),
             Cell::new(words::releasable(claim.releasable, Medium::Text)),
             Cell::new(&claim.record.key),
-            Cell::new(words::holds(claim)),
         ]);
     }
     let nothing =
@@ -115,15 +115,15 @@ fn holder(claim: &ClaimView, report: &Report) -> Option<String> {
 
 /// Lists findings, in the order in which they are given.
 pub(crate) fn problems(findings: &[Arc<Finding>]) -> Laid {
-    let mut columns = Columns::new(&["SEVERITY", "CODE", "ABOUT", "REMEDY", "MESSAGE"]);
+    let mut columns = Columns::new(&["SEVERITY", "CODE", "MESSAGE", "ABOUT", "REMEDY"]);
     for finding in findings {
         let (_, tone, severity) = of_severity(finding.severity);
         columns.row([
             Cell::new(severity).toned(tone),
             Cell::new(finding.code.name()),
+            Cell::new(crate::core::model::text::shown(&machine::problem(finding))),
             Cell::maybe(finding.subjects.first()),
             Cell::maybe(words::remedy(finding.remedy)),
-            Cell::new(crate::core::model::text::shown(&machine::problem(finding))),
         ]);
     }
     let nothing =
