@@ -3,6 +3,7 @@
 
 use std::collections::VecDeque;
 use std::future::Future;
+use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -209,7 +210,17 @@ impl<'a> Publishing<'a> {
 /// Returns what keeps paths of this machine to itself, as it is set.
 pub(super) fn discreet(settings: &Settings, report: &Report) -> Discreet {
     match settings.effective.config.publishing.paths {
-        Paths::Relative => Discreet::new(&settings.places.home.to_string_lossy(), report),
+        Paths::Relative => {
+            let (places, config) = (&settings.places, &settings.effective.config);
+            let databases = config.obra_databases.iter().filter_map(|database| database.parent());
+            let folders =
+                places.roots.iter().map(PathBuf::as_path).chain([places.tmp.as_path()]).chain(databases);
+            // Where everybody's temporary files lie is no secret.
+            let folders = folders.filter(|folder| *folder != Path::new("/tmp"));
+            let folders: Vec<_> = folders.map(Path::to_string_lossy).collect();
+            let home = places.home.to_string_lossy();
+            Discreet::new(&home, folders.iter().map(|folder| &**folder), report)
+        }
         Paths::Whole => Discreet::default(),
     }
 }

@@ -10,11 +10,15 @@ pub(crate) struct Discreet {
 }
 
 impl Discreet {
-    /// Shortens the paths in a home and in the repositories of a report.
-    pub(crate) fn new(home: &str, report: &Report) -> Self {
+    /// Shortens the paths in a home, in other folders that are looked in, and in the repositories of a report.
+    pub(crate) fn new<'a>(home: &'a str, folders: impl Iterator<Item = &'a str>, report: &'a Report) -> Self {
         let repos = report.windows.iter().filter_map(|window| window.repo.as_ref());
         let roots = repos.flat_map(|repo| [&repo.root, &repo.worktree]).map(Untrusted::raw);
-        let named = roots.filter_map(|root| Some((root, root.rsplit('/').next()?)));
+        // Where no window works, the records in a repository tell where that lies.
+        let records = report.records().map(|record| record.location.text().raw());
+        let of_records = records.filter_map(|path| Some(path.split_once("/.git/")?.0));
+        let named = roots.chain(of_records).chain(folders);
+        let named = named.filter_map(|root| Some((root, root.rsplit('/').next()?)));
         let all = named.chain([(home, "~")]).filter(|(path, name)| path.len() > 1 && !name.is_empty());
         let escaped = |text: &str| {
             let quoted = serde_json::to_string(text).unwrap_or_default();
@@ -59,6 +63,14 @@ fn replaced(text: &str, path: &str, name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn folders_that_are_looked_in_and_repositories_of_records_are_shortened_as_well() {
+        let report = crate::app::testing::busy();
+        let discreet = Discreet::new("/home/dev", ["/srv/teams/db", "/tmp/x/tmp"].into_iter(), &report);
+        let text = r#""/srv/teams/db/orchestrator.db /tmp/x/tmp/maia.json /home/dev/a""#;
+        assert_eq!(discreet.text(text), r#""db/orchestrator.db tmp/maia.json ~/a""#);
+    }
 
     #[test]
     fn a_path_is_shortened_where_it_begins_and_ends() {
