@@ -186,7 +186,7 @@ fn what_a_window_left_over_there_is_let_go_from_here() {
     let mut command = pty::claimtop(&["demo", "--machines", "3"].map(str::to_owned));
     command.env("TMPDIR", tmp.path());
     let mut screen = Screen::start(command, 150, 40);
-    screen.wait_for("shop-search died");
+    screen.wait_for("shop-search is dead");
     screen.press("/shop-search\r");
     screen.wait_until("one row", |screen| !screen.shows("docs-intro"));
     screen.press("r");
@@ -268,7 +268,7 @@ fn why_two_windows_collide_and_which_yields_takes_two_keys() {
 fn a_stuck_claim_is_let_go_with_three_keys() {
     let tmp = tempfile::tempdir().unwrap();
     let mut screen = screen(tmp.path(), 120, 40);
-    let last = "shop-search died";
+    let last = "shop-search is dead";
     screen.wait_for(last);
     // What the dead have left stands last, and the way up from the first goes there.
     screen.press("N");

@@ -17,6 +17,7 @@ use crate::observe::ReportSource;
 use crate::present::ladder::finding;
 use crate::present::lookup::Index;
 use crate::present::page::Page;
+use crate::present::sources::source_name;
 use crate::present::tone::Tone;
 
 /// What `doctor --json` prints.
@@ -51,6 +52,8 @@ fn exit(report: &Report, unfinished: &[String]) -> Exit {
     match worst {
         Some(Severity::Warning | Severity::Collision) => Exit::Problems,
         _ if !unfinished.is_empty() => Exit::Problems,
+        // What was not read may hold a problem.
+        None | Some(Severity::Info) if look::has_failed(report) => Exit::Failed,
         None | Some(Severity::Info) => look::exit(report),
     }
 }
@@ -70,11 +73,14 @@ fn text(report: &Arc<Report>, unfinished: &[String], paint: Paint) -> String {
 
 /// Lays the problems out; `None` where there is certainly none.
 fn problems(report: &Arc<Report>, paint: Paint) -> Option<String> {
-    let is_open = unread(&report.sources, Topic::All).next().is_some();
+    let mut unread: Vec<&str> = unread(&report.sources, Topic::All).map(source_name).collect();
+    unread.dedup();
     let problems = report.problems();
-    if problems.is_empty() && is_open {
-        let unknown = "It is not known whether there is a problem: not everything could be read.";
-        return Some(format!("{}\n", paint.paint(Tone::Warning, unknown)));
+    if problems.is_empty() && !unread.is_empty() {
+        let unread = unread.join(", ");
+        let unknown =
+            format!("It is not known whether there is a problem: not everything could be read ({unread}).");
+        return Some(format!("{}\n", paint.paint(Tone::Warning, &unknown)));
     }
     if problems.is_empty() {
         return None;

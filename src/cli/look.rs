@@ -30,12 +30,16 @@ pub(crate) fn observer(settings: &Settings, signatures: Signatures) -> Observer 
 /// Returns how a command that has looked ends: a failure where no source gave anything, or a machine that was
 /// asked for could not be reached.
 pub(crate) fn exit(report: &Report) -> Exit {
-    let has_failed = report.sources.iter().any(|source| source.state == SourceState::Failed);
     let is_useless = report.sources.iter().all(|source| match source.state {
         SourceState::Failed | SourceState::Absent => true,
         SourceState::Ok | SourceState::Partial => false,
     });
-    if has_failed && is_useless { Exit::Failed } else { missing(report) }
+    if has_failed(report) && is_useless { Exit::Failed } else { missing(report) }
+}
+
+/// Returns whether a source could not be read at all.
+pub(crate) fn has_failed(report: &Report) -> bool {
+    report.sources.iter().any(|source| source.state == SourceState::Failed)
 }
 
 /// Returns how a command ends that has shown what there is: a failure where a machine that was asked for is missing.

@@ -261,8 +261,8 @@ impl Transcript {
     fn ended(&mut self, what: Option<&str>, word: &str, why: &str, exit: Exit) {
         self.worsen(exit);
         if let Shape::Text(paint) = self.shape {
-            let about = what.map(|what| format!("{}: ", shown(what))).unwrap_or_default();
-            self.say(&format!("{} {about}{}\n", paint.paint(Tone::Warning, word), shown(why)));
+            let about = what.map(|what| format!(" {}", shown(what))).unwrap_or_default();
+            self.say(&format!("{}{about}: {}\n", paint.paint(Tone::Warning, word), shown(why)));
         }
         self.answer.refused.push(Refused { what: what.map(str::to_owned), why: why.to_owned() });
     }

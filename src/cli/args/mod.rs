@@ -23,7 +23,7 @@ use super::values::CompletionShell;
 ///
 /// Without a command the full screen opens; when the output is no terminal, `ls` is printed.
 #[derive(Debug, Parser)]
-#[command(name = "claimtop", version, max_term_width = 100, disable_help_subcommand = true)]
+#[command(name = "claimtop", version, max_term_width = 100)]
 #[command(after_help = EXITS)]
 pub(crate) struct Arguments {
     /// What holds for every command.
