@@ -9,6 +9,11 @@ use crate::act::fs::disk::{Disk, Patience};
 use crate::act::fs::files::Files;
 use crate::format::entire::end;
 
+/// Returns whether a file is a session state of the CLI's.
+pub(crate) fn is_state(path: &Path) -> bool {
+    end::lock_of(path).is_some()
+}
+
 /// Takes the lock that the CLI asks for the first of these paths that is a session state.
 pub(crate) fn lock_of_any<'a, D: Disk>(
     files: &Files<'_, D>,

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 
+use crate::act::entire;
 use crate::act::error::ActionError;
 use crate::act::fs::disk::Disk;
 use crate::act::fs::files::{Files, shown};
@@ -186,7 +187,9 @@ fn free<D: Disk>(files: &Files<'_, D>, path: &Path, to: RestoreTo) -> Result<Pat
     match (there.and_then(|image| image.meta), to) {
         (None, _) => Ok(path.to_path_buf()),
         (Some(_), RestoreTo::Beside) => {
-            let mut name = path.file_name().map(OsString::from).unwrap_or_default();
+            // What begins as a session state does is removed with it by the entire CLI.
+            let mut name = OsString::from(if entire::is_state(path) { "." } else { "" });
+            name.push(path.file_name().unwrap_or_default());
             name.push(".restored");
             Ok(path.with_file_name(name))
         }

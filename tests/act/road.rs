@@ -196,7 +196,8 @@ fn what_its_system_has_written_since_stays_and_the_older_content_comes_back_besi
     let beside = act(&state, &mut observer, &stage.rules(), undo(RestoreTo::Beside), &Answer::Yes).unwrap();
     assert_eq!(beside.outcome.ended, Ended::Done, "{}", beside.outcome.detail);
     assert_eq!(std::fs::read_to_string(&path).unwrap(), "{}");
-    let restored = path.with_file_name(format!("{}.restored", path.file_name().unwrap().display()));
+    // The entire CLI removes whatever begins with the session's ID together with it.
+    let restored = path.with_file_name(format!(".{}.restored", path.file_name().unwrap().display()));
     assert_eq!(std::fs::read_to_string(restored).unwrap(), text);
 }
 

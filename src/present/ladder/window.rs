@@ -25,13 +25,22 @@ pub(crate) fn write(page: &mut Page, index: &Index, window: &WindowView) {
     if let Some(death) = index.death(&window.key) {
         died(page, index, death);
     }
+    // What it waits for comes first: that is why it stands where it does.
+    let (waits, works) = match &window.waiting {
+        Some(_) => (window.work.as_ref(), None),
+        None => (None, window.work.as_ref()),
+    };
+    if let Some(work) = waits {
+        doing(page, index, (window, work));
+        page.gap();
+    }
     // On the screen what to do, and what it does, come before what says so.
     super::finding::write_advice_near(page, index, &window.key);
     if page.medium() == Medium::Text {
         super::finding::write_near(page, index, &window.key);
     }
     page.gap();
-    if let Some(work) = &window.work {
+    if let Some(work) = works {
         doing(page, index, (window, work));
     }
     if let Some(file) = &window.unread {
