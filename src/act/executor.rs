@@ -180,13 +180,15 @@ impl Executor {
     /// Puts right what an earlier claimtop has left half done, and returns those entries as they ended.
     ///
     /// # Errors
-    /// Another claimtop is at work, or the journal cannot be read or written. The entry of this number, or any where none is
-    /// given, cannot be put right now.
+    /// Another claimtop is at work, or the journal cannot be read or written. The entry of this number, or the newest where none
+    /// is given, cannot be put right now.
     pub(crate) fn recover(&mut self, number: Option<u64>) -> Result<Vec<Entry>, ActionError> {
         let now = self.observer.now();
         let state = self.state.renewed()?;
         let mut lock = state.locked(now)?;
-        let is_meant = |(entry, _): &(u64, _)| number.is_none_or(|number| number == *entry);
+        // Without a number the newest entry is meant.
+        let number = number.or_else(|| Some(lock.history.entries.last()?.number));
+        let is_meant = |(entry, _): &(u64, _)| number == Some(*entry);
         if let Some(at) = lock.unsettled.iter().position(is_meant) {
             return Err(lock.unsettled.swap_remove(at).1);
         }

@@ -66,7 +66,13 @@ pub(crate) fn outdated<D: Disk>(
     let mut found = Vec::new();
     for entry in lock.history.entries.iter().filter(|entry| now.duration_since(entry.at) > kept_for) {
         for (parked, print) in entry.intent.movements.iter().filter_map(Movement::parks) {
-            found.extend(looked_at(&files, entry, &parked, print)?);
+            let is_its = |other: &&Entry| {
+                other.number != entry.number
+                    && (other.is_open() || other.is_stuck())
+                    && other.intent.movements.iter().any(|movement| movement.parked() == Some(&parked))
+            };
+            let is_wanted = lock.history.entries.iter().any(|other| is_its(&other));
+            found.extend(looked_at(&files, entry, (&parked, is_wanted), print)?);
         }
     }
     found.sort();
@@ -77,7 +83,7 @@ pub(crate) fn outdated<D: Disk>(
 fn looked_at<D: Disk>(
     files: &Files<'_, D>,
     entry: &Entry,
-    parked: &movement::Parked,
+    (parked, is_wanted): (&movement::Parked, bool),
     print: Option<&Print>,
 ) -> Result<Option<Parked>, ActionError> {
     let park = match files.park_if_any(parked) {
@@ -92,7 +98,8 @@ fn looked_at<D: Disk>(
     let has_changed = |print: &Print| print_of(&image).is_none_or(|lies| lies.sha256 != print.sha256);
     let kept = match opener {
         Some(pid) => Some(Kept::Open(pid)),
-        None if !entry.is_done() => Some(Kept::Stuck),
+        // An undo that was cut off may still bring it back.
+        None if !entry.is_done() || is_wanted => Some(Kept::Stuck),
         None if print.is_some_and(has_changed) => Some(Kept::Changed),
         None => None,
     };

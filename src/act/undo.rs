@@ -51,6 +51,10 @@ pub(crate) fn plan<D: Disk>(
     let mut movements = entry.intent.movements.iter().rev();
     while let Some(movement) = movements.next() {
         match movement {
+            // An undo that was cut off has brought it back.
+            Movement::Take { parked, from, .. } if is_back(&files, entry, parked, from)? => {
+                late.push(format!("{} is not parked any more", shown(from)));
+            }
             Movement::Take { from, parked, print } => {
                 let to = free(&files, from, restore_to)?;
                 prepared.push(restore(&files, parked, to, print, &mut late)?);
@@ -89,9 +93,26 @@ pub(crate) fn plan<D: Disk>(
             Movement::Stop { .. } => return Err(ActionError::Never(NOT_BACK.to_owned())),
         }
     }
+    if prepared.is_empty() && !late.is_empty() {
+        return Err(ActionError::Never(format!("nothing of entry {} is parked any more", entry.number)));
+    }
     let mut plan = shown_plan(entry, &prepared, now);
     plan.why.extend(late);
     Ok((plan, prepared))
+}
+
+/// Returns whether one of several files that an entry has taken is in its place again, and not parked any more.
+fn is_back<D: Disk>(
+    files: &Files<'_, D>,
+    entry: &Entry,
+    parked: &Parked,
+    from: &Path,
+) -> Result<bool, ActionError> {
+    if entry.intent.movements.len() < 2 || files.is_parked(parked, from)? {
+        return Ok(false);
+    }
+    let at = files.at_if_any(from)?;
+    Ok(at.map_or(Ok(None), |at| files.look(at.spot(), from))?.is_some())
 }
 
 /// Plans to bring back what an entry that got stuck has left parked.

@@ -60,6 +60,12 @@ impl<D: Disk> Files<'_, D> {
         if_any(self.at(path))
     }
 
+    /// Returns whether anything of a file is parked under a name.
+    pub(crate) fn is_parked(&self, parked: &Parked, path: &Path) -> Result<bool, ActionError> {
+        let park = self.park_if_any(parked)?;
+        Ok(park.map_or(Ok(None), |park| self.look(park.spot(), path))?.is_some())
+    }
+
     /// Returns whether nothing lies under the names that a movement makes for itself.
     pub(crate) fn is_free(&self, movement: &Movement) -> Result<bool, ActionError> {
         let (parked, from) = match movement {

@@ -49,7 +49,9 @@ pub(crate) fn unexchange<D: Disk>(
     if is_same_file(&lies_beside, print) {
         return swap_back(files, &at, beside, parked, new_sha256);
     }
-    if lies_beside.sha256 == new_sha256 || lies_beside.size == 0 {
+    // What could not be read has no sum, and may be anything.
+    let is_empty = lies_beside.size == 0 && !lies_beside.sha256.is_empty();
+    if lies_beside.sha256 == new_sha256 || is_empty {
         // What lies beside is the new content, or the beginning of it, and is not in use.
         files.disk.remove(beside).map_err(ActionError::at("remove the new content of", path))?;
         return Ok(None);
@@ -61,7 +63,11 @@ pub(crate) fn unexchange<D: Disk>(
             "{path} is as it was; what lay beside it, which somebody may have written, is parked as {parked}"
         )));
     }
-    Ok(Some(written_note(path, &own)))
+    // Nobody has written the file since it got the new content: what lies beside it was there before.
+    if there.is_some_and(|there| there.sha256 == new_sha256) && !files.is_parked(parked, path)? {
+        return swap_back(files, &at, beside, parked, new_sha256);
+    }
+    Ok(Some(format!("{} is as it was found; what lies beside it as {own} is left alone", shown(path))))
 }
 
 /// Exchanges what is parked with the new content in its place.

@@ -9,8 +9,10 @@ mod leftovers;
 mod put;
 mod take;
 
+use std::path::Path;
+
 use self::exchange::unexchange;
-use self::leftovers::{GONE, is_same_file, read};
+use self::leftovers::{GONE, away_note, is_same_file, read};
 use self::put::finish_put;
 use self::take::untake;
 use crate::act::entire;
@@ -20,7 +22,7 @@ use crate::act::fs::files::{Files, shown};
 use crate::act::row_update::RowUpdate;
 use crate::act::stop;
 use crate::core::history::journal::{Entry, Outcome};
-use crate::core::history::movement::Movement;
+use crate::core::history::movement::{Movement, Parked};
 use crate::core::model::Ended;
 
 /// Puts right what an entry that has no outcome has left, and returns how it ended; `None` while
@@ -50,6 +52,7 @@ fn rows_of(movements: &[Movement]) -> Option<RowUpdate<'_>> {
 
 fn put_right<D: Disk>(files: &Files<'_, D>, movements: &[Movement]) -> Result<Outcome, ActionError> {
     let mut notes = Vec::new();
+    let mut missed = Vec::new();
     let mut is_done = false;
     for movement in movements.iter().rev() {
         match movement {
@@ -64,6 +67,13 @@ fn put_right<D: Disk>(files: &Files<'_, D>, movements: &[Movement]) -> Result<Ou
                     }
                     done => done?,
                 };
+                if !is_done {
+                    missed.push(not_put(files, to, parked)?);
+                    let is_taken = |one: &Movement| matches!(one, Movement::Take { parked: other, .. } if other == parked);
+                    if !movements.iter().any(is_taken) && !files.is_parked(parked, to)? {
+                        notes.extend(told(away_note(files, to, parked, print))?);
+                    }
+                }
                 if let Some(touched_at) = touched_at.filter(|_| is_done) {
                     let at = files.at(to)?;
                     // What somebody has written since keeps the time of that.
@@ -81,7 +91,12 @@ fn put_right<D: Disk>(files: &Files<'_, D>, movements: &[Movement]) -> Result<Ou
     }
     let detail =
         |text: &str| std::iter::once(text.to_owned()).chain(notes.iter().cloned()).collect::<Vec<_>>();
-    Ok(if is_done {
+    // Each put of an undo brings back another file: a later one that is not done is not done.
+    Ok(if is_done && !missed.is_empty() {
+        let detail =
+            std::iter::once("it was cut off, and only a part of it is done".to_owned()).chain(missed);
+        Outcome::new(Ended::Stuck, detail.chain(notes.iter().cloned()).collect::<Vec<_>>().join("; "))
+    } else if is_done {
         Outcome::new(Ended::Done, detail("it was cut off, and is done").join("; "))
     } else if notes.is_empty() {
         let gone = movements.iter().map(|movement| gone(files, movement)).collect::<Result<Vec<_>, _>>()?;
@@ -91,6 +106,16 @@ fn put_right<D: Disk>(files: &Files<'_, D>, movements: &[Movement]) -> Result<Ou
     } else {
         Outcome::new(Ended::Stuck, detail("it was cut off").join("; "))
     })
+}
+
+/// Says that a file was not put in its place, and where it is.
+fn not_put<D: Disk>(files: &Files<'_, D>, to: &Path, parked: &Parked) -> Result<String, ActionError> {
+    let where_it_is = if files.is_parked(parked, to)? {
+        format!("it stays parked as {}", parked.text())
+    } else {
+        "it is not parked any more".to_owned()
+    };
+    Ok(format!("{} was not put back: {where_it_is}", shown(to)))
 }
 
 /// Says that what a movement was to take is neither in its place nor parked: somebody else has written or removed it.

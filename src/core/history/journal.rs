@@ -142,7 +142,7 @@ impl Entry {
             && is_known
             && self.undone_by.is_none()
             && !self.pruned
-            && (self.intent.undoes.is_none() || self.is_stuck() && self.has_moved())
+            && (self.intent.undoes.is_none() || self.is_stuck() && self.has_taken())
             && !self.is_stop()
     }
 
@@ -150,6 +150,11 @@ impl Entry {
     /// what it was to undo, unless it has taken that itself.
     pub(crate) fn brought_back_by(&self) -> u64 {
         self.intent.undoes.filter(|_| !self.has_moved()).unwrap_or(self.number)
+    }
+
+    /// Returns whether it has taken anything itself.
+    fn has_taken(&self) -> bool {
+        self.intent.movements.iter().any(|one| matches!(one, Movement::Take { .. }))
     }
 
     /// Returns whether it was to put elsewhere what it has taken itself.

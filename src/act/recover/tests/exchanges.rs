@@ -67,6 +67,36 @@ fn what_was_never_in_use_goes() {
 }
 
 #[test]
+fn old_content_that_may_not_be_read_any_more_comes_back_all_the_same() {
+    // With a second name it is none that is ours to read.
+    let scene = exchanged(beside);
+    std::fs::hard_link(scene.place(ASIDE), scene.place("second")).unwrap();
+    let outcome = scene.recovered();
+    assert_eq!(outcome.ended, Ended::Failed, "{}", outcome.detail);
+    assert_eq!(std::fs::read_to_string(scene.place("claim")).unwrap(), "old");
+    assert!(!scene.place(ASIDE).exists());
+    // Nor is it removed where the file was written meanwhile.
+    let scene = exchanged(beside);
+    std::fs::hard_link(scene.place(ASIDE), scene.place("second")).unwrap();
+    renew(&scene);
+    assert_eq!(scene.recovered().ended, Ended::Stuck);
+    assert_eq!(std::fs::read_to_string(scene.place("claim")).unwrap(), "renewed");
+    assert_eq!(std::fs::read_to_string(scene.place(ASIDE)).unwrap(), "old");
+}
+
+#[test]
+fn what_another_had_put_there_before_the_exchange_comes_back() {
+    let scene = begun();
+    scene.write(scene.folder.path(), ASIDE, "newer", "2026-11-20T20:59:00Z");
+    // Written before the old one goes, or it could get the very number of that.
+    scene.write(scene.folder.path(), "ours", "new", "2026-11-20T21:00:00Z");
+    std::fs::rename(scene.place("ours"), scene.place("claim")).unwrap();
+    assert_eq!(scene.recovered().ended, Ended::Failed);
+    assert_eq!(std::fs::read_to_string(scene.place("claim")).unwrap(), "newer");
+    assert!(!scene.place(ASIDE).exists());
+}
+
+#[test]
 fn what_somebody_wrote_while_the_two_were_exchanged_back_is_parked_and_named() {
     let scene = begun();
     scene.write(scene.folder.path(), ASIDE, "somebody's", "2026-11-20T21:00:00Z");

@@ -51,6 +51,22 @@ fn what_was_written_since_it_was_put_keeps_the_time_of_that() {
 }
 
 #[test]
+fn an_undo_of_several_files_of_which_one_was_put_is_not_done() {
+    let scene = Scene::empty();
+    let parked = |name: &str| {
+        scene.write(&scene.park(), name, name, "2026-11-20T20:00:00Z");
+        scene.print(&scene.park(), name)
+    };
+    let (one, other) = (parked("1-1-a"), parked("1-2-b"));
+    scene.begin(vec![put(&scene, "1-2-b", "b", other, None), put(&scene, "1-1-a", "a", one, None)]);
+    std::fs::rename(scene.park().join("1-2-b"), scene.place("b")).unwrap();
+    let outcome = scene.recovered();
+    assert_eq!(outcome.ended, Ended::Stuck, "{}", outcome.detail);
+    assert!(outcome.detail.contains("a was not put back: it stays parked as 1-1-a"), "{}", outcome.detail);
+    assert_eq!(scene.read(&scene.park(), "1-1-a").as_deref(), Some("1-1-a"));
+}
+
+#[test]
 fn of_what_has_both_names_only_the_parked_one_goes() {
     let scene = moved(None);
     std::fs::hard_link(scene.park().join(PARKED), scene.place("new")).unwrap();
