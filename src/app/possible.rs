@@ -139,8 +139,8 @@ fn stays(state: &State) -> Option<String> {
 /// Says why no plan is confirmed on this screen: what it would do must be seen.
 pub(crate) fn unseen(state: &State) -> Option<String> {
     let pinned = state.panel.as_ref().map_or(0, |panel| panel.page.pinned);
-    // A gap, the name of the thing, and what would be done.
-    let is_seen = state.size.shows(pinned + 3);
+    // A page that leaves no room for more is not pinned; of several plans their names follow.
+    let is_seen = pinned > 0 && state.size.shows(pinned + 1);
     (!is_seen).then(|| "the screen is too small to show what it does: make it larger".to_owned())
 }
 

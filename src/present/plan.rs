@@ -12,9 +12,19 @@ use crate::present::text::megabytes;
 use crate::present::tone::{Mark, Tone};
 
 /// Writes a plan, and last what confirms it.
-pub(crate) fn write(page: &mut Page, plan: &Plan, (confirms, tone): (&str, Tone)) {
-    page.field("Held by", plan.held_by.as_deref().unwrap_or_default(), Tone::Strong);
+pub(crate) fn write(page: &mut Page, plan: &Plan, confirms: (&str, Tone)) {
+    write_what(page, plan);
+    write_rest(page, plan, confirms);
+}
+
+/// Writes what would be done.
+pub(crate) fn write_what(page: &mut Page, plan: &Plan) {
     page.field("What", &plan.what, Tone::Strong);
+}
+
+/// Writes whose it is, why and how, and last what confirms it.
+pub(crate) fn write_rest(page: &mut Page, plan: &Plan, (confirms, tone): (&str, Tone)) {
+    page.field("Held by", plan.held_by.as_deref().unwrap_or_default(), Tone::Strong);
     let now = page.now();
     page.list("Ends", plan.tree.iter().map(|member| process(member, now)), Tone::Strong);
     page.list("Why", plan.why.iter().map(String::as_str), Tone::Plain);

@@ -324,12 +324,12 @@ fn what_must_be_typed_stays_in_sight_and_only_keys_that_work_are_told() {
         /home/dev/src/shop-cart, waiting: permission prompt.
       › To release it anyway, type its name cart
         tests/reviewer, then Enter: ▌
-                        with one link
-                        another claimtop is at work on it
-        Confirm         type its full name, cart
+
+      cart tests/reviewer
+        What            park the maia record beta
                         tests/reviewer: a live window holds it
                         and would lose it
-    ──────────────────────────────────── 20-24 of 24 · arrows ──
+    ──────────────────────────────────── 20-21 of 21 · arrows ──
 
      Enter confirms  Esc back  arrows scroll
     ");

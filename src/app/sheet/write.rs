@@ -30,7 +30,12 @@ pub(crate) fn write(page: &mut Page, sheet: &Sheet) {
                 true => (format!("type {code}: this cannot be undone"), Tone::Bad),
                 false => confirmation_words(plan, code),
             };
-            plan::write(page, plan, (&confirms, tone));
+            plan::write_what(page, plan);
+            // However far it is scrolled, what would be done stays in sight of whoever confirms it.
+            if sheet.stage == Stage::Asking && offers.len() == 1 && sheet.told.is_empty() {
+                page.pin();
+            }
+            plan::write_rest(page, plan, (&confirms, tone));
         }
     }
 }
