@@ -2,6 +2,7 @@
 
 use jiff::Timestamp;
 
+use crate::core::model::claim::is_uuid_only;
 use crate::core::model::snapshot::unread;
 use crate::core::model::{Code, Key, Left, Need, NeedKind, Report, Topic};
 use crate::core::model::{LeftOver, Releasable};
@@ -10,7 +11,7 @@ use crate::present::left_over;
 use crate::present::lookup::window_name;
 use crate::present::sources::source_name;
 use crate::present::summary::Number;
-use crate::present::text::{count, outside};
+use crate::present::text::{count, outside, safe};
 use crate::present::tone::{Mark, Tone};
 use crate::present::{age, between};
 
@@ -53,7 +54,7 @@ pub(crate) fn said(report: &Report, need: &Need, now: Timestamp) -> Said {
         NeedKind::Died(left) => Said {
             mark: Mark::Dead,
             tone: Tone::Warning,
-            who: outside(Some(&left.name)),
+            who: whose(left),
             what: died(report, left, ago(need.since)),
             way: String::new(),
             keys: keys_of(report, left),
@@ -82,6 +83,19 @@ fn collision(report: &Report, kind: &NeedKind) -> Said {
         what,
         way,
         keys: keys.collect(),
+    }
+}
+
+/// Names a dead window; an ID alone tells nobody which it was.
+fn whose(left: &Left) -> String {
+    let name = left.name.raw();
+    if !is_uuid_only(name) {
+        return outside(Some(&left.name));
+    }
+    let folder = left.cwd.as_ref().and_then(|cwd| cwd.raw().rsplit('/').find(|part| !part.is_empty()));
+    match folder {
+        Some(folder) => format!("{} in {}", left.format, safe(folder)),
+        None => format!("{} {}", left.format, safe(name.get(..8).unwrap_or(name))).trim_end().to_owned(),
     }
 }
 

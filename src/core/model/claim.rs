@@ -152,7 +152,7 @@ fn is_empty(files: &Arc<[Untrusted]>) -> bool {
 }
 
 /// Returns whether a name tells people nothing.
-fn is_uuid_only(name: &str) -> bool {
+pub(crate) fn is_uuid_only(name: &str) -> bool {
     name.is_empty() || name.get(..36).is_some_and(is_uuid)
 }
 

@@ -94,20 +94,20 @@ formats! {
         "wait until it expires, or use its tool force_release_file_reservation",
     );
     /// Codex's own locks.
-    Codex = System::never("codex", Agents::Only("codex"), AGENTS_LOCK, CLOSE_ITS_WINDOW);
+    Codex = System::never("codex", Agents::Only("codex"), AGENTS_LOCK, WITH_ITS_WINDOW);
     /// Copilot CLI's own locks.
-    Copilot = System::never("copilot", Agents::Only("copilot"), AGENTS_LOCK, CLOSE_ITS_WINDOW);
+    Copilot = System::never("copilot", Agents::Only("copilot"), AGENTS_LOCK, WITH_ITS_WINDOW);
     /// Gemini CLI's own sessions.
-    Gemini = System::never("gemini", Agents::Only("gemini"), AGENTS_SESSION, CLOSE_ITS_WINDOW);
+    Gemini = System::never("gemini", Agents::Only("gemini"), AGENTS_SESSION, WITH_ITS_WINDOW);
     /// Qwen Code's own sessions.
-    Qwen = System::never("qwen", Agents::Only("qwen"), AGENTS_SESSION, CLOSE_ITS_WINDOW);
+    Qwen = System::never("qwen", Agents::Only("qwen"), AGENTS_SESSION, WITH_ITS_WINDOW);
     /// opencode's own sessions.
-    OpenCode = System::never("opencode", Agents::Only("opencode"), AGENTS_SESSION, CLOSE_ITS_WINDOW);
+    OpenCode = System::never("opencode", Agents::Only("opencode"), AGENTS_SESSION, WITH_ITS_WINDOW);
 }
 
 const AGENTS_LOCK: &str = "only that agent releases its own lock";
 const AGENTS_SESSION: &str = "a session's own file is its agent's";
-const CLOSE_ITS_WINDOW: &str = "close its window; when it takes over an old lock is not known for certain";
+const WITH_ITS_WINDOW: &str = "it goes when its window is closed; when the agent takes over that of a dead window is not known for certain";
 
 impl Format {
     /// Returns the name that the interface fixes.
