@@ -68,9 +68,13 @@ fn put_right<D: Disk>(files: &Files<'_, D>, movements: &[Movement]) -> Result<Ou
                     done => done?,
                 };
                 if !is_done {
-                    missed.push(not_put(files, to, parked)?);
-                    let is_taken = |one: &Movement| matches!(one, Movement::Take { parked: other, .. } if other == parked);
-                    if !movements.iter().any(is_taken) && !files.is_parked(parked, to)? {
+                    let is_parked = is_parked(files, to, parked)?;
+                    let stays = match is_parked {
+                        true => format!("it stays parked as {}", parked.text()),
+                        false => "it is not parked any more".to_owned(),
+                    };
+                    missed.push(format!("{} was not put back: {stays}", shown(to)));
+                    if !is_parked && !is_taken(movements, parked) {
                         notes.extend(told(away_note(files, to, parked, print))?);
                     }
                 }
@@ -99,7 +103,10 @@ fn put_right<D: Disk>(files: &Files<'_, D>, movements: &[Movement]) -> Result<Ou
     } else if is_done {
         Outcome::new(Ended::Done, detail("it was cut off, and is done").join("; "))
     } else if notes.is_empty() {
-        let gone = movements.iter().map(|movement| gone(files, movement)).collect::<Result<Vec<_>, _>>()?;
+        let gone = movements
+            .iter()
+            .map(|movement| gone(files, movements, movement))
+            .collect::<Result<Vec<_>, _>>()?;
         let gone = gone.into_iter().flatten().next();
         let where_it_is = gone.unwrap_or_else(|| "everything is where it was".to_owned());
         Outcome::new(Ended::Failed, format!("it was cut off; {where_it_is}"))
@@ -108,21 +115,35 @@ fn put_right<D: Disk>(files: &Files<'_, D>, movements: &[Movement]) -> Result<Ou
     })
 }
 
-/// Says that a file was not put in its place, and where it is.
-fn not_put<D: Disk>(files: &Files<'_, D>, to: &Path, parked: &Parked) -> Result<String, ActionError> {
-    let where_it_is = if files.is_parked(parked, to)? {
-        format!("it stays parked as {}", parked.text())
-    } else {
-        "it is not parked any more".to_owned()
-    };
-    Ok(format!("{} was not put back: {where_it_is}", shown(to)))
+/// Returns whether a file is parked; what is never touched is not.
+fn is_parked<D: Disk>(files: &Files<'_, D>, path: &Path, parked: &Parked) -> Result<bool, ActionError> {
+    match files.is_parked(parked, path) {
+        Err(ActionError::Never(_)) => Ok(false),
+        found => found,
+    }
 }
 
-/// Says that what a movement was to take is neither in its place nor parked: somebody else has written or removed it.
-fn gone<D: Disk>(files: &Files<'_, D>, movement: &Movement) -> Result<Option<String>, ActionError> {
-    let (Movement::Take { from: path, print, .. } | Movement::Exchange { path, print, .. }) = movement else {
-        return Ok(None);
+/// Returns whether one of the movements was to park something under a name.
+fn is_taken(movements: &[Movement], name: &Parked) -> bool {
+    movements.iter().any(|one| matches!(one, Movement::Take { parked, .. } if parked == name))
+}
+
+/// Says that what a movement is about is neither in its place nor parked: somebody else has written or removed it.
+fn gone<D: Disk>(
+    files: &Files<'_, D>,
+    movements: &[Movement],
+    movement: &Movement,
+) -> Result<Option<String>, ActionError> {
+    let (path, parked, print) = match movement {
+        Movement::Take { from: path, parked, print } | Movement::Exchange { path, parked, print, .. } => {
+            (path, parked, print)
+        }
+        Movement::Put { to, parked, print, .. } if !is_taken(movements, parked) => (to, parked, print),
+        Movement::Put { .. } | Movement::Rows { .. } | Movement::Stop { .. } => return Ok(None),
     };
+    if is_parked(files, path, parked)? {
+        return Ok(None);
+    }
     let there = match files.at_if_any(path)? {
         Some(at) => read(files, at.spot(), path)?,
         None => None,

@@ -67,6 +67,34 @@ fn an_undo_of_several_files_of_which_one_was_put_is_not_done() {
 }
 
 #[test]
+fn what_somebody_wrote_after_an_undo_had_put_it_back_is_not_said_to_be_as_it_was() {
+    let scene = Scene::empty();
+    scene.write(&scene.park(), PARKED, "the claim", "2026-11-20T20:00:00Z");
+    let print = scene.print(&scene.park(), PARKED);
+    scene.begin(vec![put(&scene, PARKED, "new", print, None)]);
+    // Written before the other one goes, or it could get the very number of that.
+    scene.write(scene.folder.path(), "new", "another", "2026-11-20T20:00:00Z");
+    std::fs::remove_file(scene.park().join(PARKED)).unwrap();
+    let told = format!(
+        "it was cut off; {} has been written anew since, and nothing of it is parked",
+        scene.place("new").display()
+    );
+    assert_eq!(scene.recovered().detail, told);
+}
+
+#[test]
+fn a_put_from_a_name_that_leads_elsewhere_is_told_and_keeps_nothing_open() {
+    let scene = Scene::empty();
+    scene.write(scene.folder.path(), "secret", "not parked", "2026-11-20T20:00:00Z");
+    let print = scene.print(scene.folder.path(), "secret");
+    scene.begin(vec![put(&scene, "../../secret", "new", print, None)]);
+    let outcome = scene.recovered();
+    assert_eq!(outcome.ended, Ended::Stuck);
+    assert!(outcome.detail.contains("no plain name"), "{}", outcome.detail);
+    assert_eq!(scene.read(scene.folder.path(), "secret").as_deref(), Some("not parked"));
+}
+
+#[test]
 fn of_what_has_both_names_only_the_parked_one_goes() {
     let scene = moved(None);
     std::fs::hard_link(scene.park().join(PARKED), scene.place("new")).unwrap();
