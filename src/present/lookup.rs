@@ -411,7 +411,7 @@ pub(crate) fn left_by(report: &Report, claim: &ClaimView) -> Option<String> {
         | NeedKind::MoreDied { .. } => None,
     };
     let left = report.needs.iter().find_map(left)?;
-    let folder = left.cwd.as_ref().and_then(|cwd| cwd.raw().rsplit('/').find(|part| !part.is_empty()));
+    let folder = left.folder();
     let name = outside(Some(&left.name));
     Some(match folder.filter(|folder| *folder != left.name.raw()) {
         Some(folder) => format!("{name} in {}", safe(folder)),

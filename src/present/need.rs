@@ -92,8 +92,7 @@ fn whose(left: &Left) -> String {
     if !is_uuid_only(name) {
         return outside(Some(&left.name));
     }
-    let folder = left.cwd.as_ref().and_then(|cwd| cwd.raw().rsplit('/').find(|part| !part.is_empty()));
-    match folder {
+    match left.folder() {
         Some(folder) => format!("{} in {}", left.format, safe(folder)),
         None => format!("{} {}", left.format, safe(name.get(..8).unwrap_or(name))).trim_end().to_owned(),
     }

@@ -20,8 +20,7 @@ pub(crate) fn unexchange<D: Disk>(
     new_sha256: &str,
 ) -> Result<Option<String>, ActionError> {
     let Some(at) = files.at_if_any(path)? else {
-        let note = parked_note(files, path, parked, GONE)?;
-        return note.map_or_else(|| away_note(files, path, parked, print), |note| Ok(Some(note)));
+        return parked_or_away_note(files, path, (parked, print), GONE);
     };
     let own = aside(&parked.name);
     let beside = (&at.folder, OsStr::new(&own));
@@ -39,10 +38,7 @@ pub(crate) fn unexchange<D: Disk>(
             Some(there) => (there.sha256 != new_sha256).then_some("was written meanwhile"),
         };
         return match since {
-            Some(since) => {
-                let note = parked_note(files, path, parked, since)?;
-                note.map_or_else(|| away_note(files, path, parked, print), |note| Ok(Some(note)))
-            }
+            Some(since) => parked_or_away_note(files, path, (parked, print), since),
             None => unpark(files, path, parked, print, new_sha256),
         };
     };
@@ -68,6 +64,19 @@ pub(crate) fn unexchange<D: Disk>(
         return swap_back(files, &at, beside, parked, new_sha256);
     }
     Ok(Some(format!("{} is as it was found; what lies beside it as {own} is left alone", shown(path))))
+}
+
+/// Says where the older content stays, or that its disk is away.
+fn parked_or_away_note<D: Disk>(
+    files: &Files<'_, D>,
+    path: &Path,
+    (parked, print): (&Parked, &Print),
+    since: &str,
+) -> Result<Option<String>, ActionError> {
+    match parked_note(files, path, parked, since)? {
+        None => away_note(files, path, parked, print),
+        note => Ok(note),
+    }
 }
 
 /// Exchanges what is parked with the new content in its place.

@@ -22,7 +22,7 @@ use crate::act::fs::files::{Files, shown};
 use crate::act::row_update::RowUpdate;
 use crate::act::stop;
 use crate::core::history::journal::{Entry, Outcome};
-use crate::core::history::movement::{Movement, Parked};
+use crate::core::history::movement::{Movement, Parked, is_taken};
 use crate::core::model::Ended;
 
 /// Puts right what an entry that has no outcome has left, and returns how it ended; `None` while
@@ -93,15 +93,16 @@ fn put_right<D: Disk>(files: &Files<'_, D>, movements: &[Movement]) -> Result<Ou
             }
         }
     }
-    let detail =
-        |text: &str| std::iter::once(text.to_owned()).chain(notes.iter().cloned()).collect::<Vec<_>>();
+    let detail = |text: &str| {
+        let all: Vec<&str> = std::iter::once(text).chain(notes.iter().map(String::as_str)).collect();
+        all.join("; ")
+    };
     // Each put of an undo brings back another file: a later one that is not done is not done.
     Ok(if is_done && !missed.is_empty() {
-        let detail =
-            std::iter::once("it was cut off, and only a part of it is done".to_owned()).chain(missed);
-        Outcome::new(Ended::Stuck, detail.chain(notes.iter().cloned()).collect::<Vec<_>>().join("; "))
+        let part = format!("it was cut off, and only a part of it is done; {}", missed.join("; "));
+        Outcome::new(Ended::Stuck, detail(&part))
     } else if is_done {
-        Outcome::new(Ended::Done, detail("it was cut off, and is done").join("; "))
+        Outcome::new(Ended::Done, detail("it was cut off, and is done"))
     } else if notes.is_empty() {
         let gone = movements
             .iter()
@@ -111,7 +112,7 @@ fn put_right<D: Disk>(files: &Files<'_, D>, movements: &[Movement]) -> Result<Ou
         let where_it_is = gone.unwrap_or_else(|| "everything is where it was".to_owned());
         Outcome::new(Ended::Failed, format!("it was cut off; {where_it_is}"))
     } else {
-        Outcome::new(Ended::Stuck, detail("it was cut off").join("; "))
+        Outcome::new(Ended::Stuck, detail("it was cut off"))
     })
 }
 
@@ -121,11 +122,6 @@ fn is_parked<D: Disk>(files: &Files<'_, D>, path: &Path, parked: &Parked) -> Res
         Err(ActionError::Never(_)) => Ok(false),
         found => found,
     }
-}
-
-/// Returns whether one of the movements was to park something under a name.
-fn is_taken(movements: &[Movement], name: &Parked) -> bool {
-    movements.iter().any(|one| matches!(one, Movement::Take { parked, .. } if parked == name))
 }
 
 /// Says that what a movement is about is neither in its place nor parked: somebody else has written or removed it.

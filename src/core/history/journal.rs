@@ -5,7 +5,7 @@ use std::path::Path;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::core::history::movement::{Movement, Parked};
+use crate::core::history::movement::{Movement, is_taken};
 use crate::core::model::{Action, Ended, OrderNote, OrderSide, ProcessId, Signal};
 
 /// Why ending processes is not undone.
@@ -159,11 +159,10 @@ impl Entry {
 
     /// Returns whether it was to put elsewhere what it has taken itself.
     fn has_moved(&self) -> bool {
-        let takes = |name: &Parked| {
-            let is_it = |one: &Movement| matches!(one, Movement::Take { parked, .. } if parked == name);
-            self.intent.movements.iter().any(is_it)
-        };
-        self.intent.movements.iter().any(|one| matches!(one, Movement::Put { parked, .. } if takes(parked)))
+        let movements = &self.intent.movements;
+        let is_moved =
+            |one: &Movement| matches!(one, Movement::Put { parked, .. } if is_taken(movements, parked));
+        movements.iter().any(is_moved)
     }
 
     /// Returns whether it ended processes, which do not come back.

@@ -111,6 +111,11 @@ pub enum Movement {
     },
 }
 
+/// Returns whether one of several movements parks something under a name.
+pub(crate) fn is_taken(movements: &[Movement], name: &Parked) -> bool {
+    movements.iter().any(|one| matches!(one, Movement::Take { parked, .. } if parked == name))
+}
+
 impl Movement {
     /// Returns where the file of a movement is parked.
     pub fn parked(&self) -> Option<&Parked> {

@@ -130,6 +130,11 @@ fn is_none(number: &usize) -> bool {
 }
 
 impl Left {
+    /// Returns the last part of the folder that it worked in.
+    pub(crate) fn folder(&self) -> Option<&str> {
+        self.cwd.as_ref()?.raw().rsplit('/').find(|part| !part.is_empty())
+    }
+
     /// Returns the command that resumes its session, where its agent has one.
     pub fn resume(&self) -> Option<String> {
         resume(self.format, self.session.as_ref()?, self.cwd.as_ref())
