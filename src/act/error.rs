@@ -19,6 +19,9 @@ pub enum ActionError {
     /// The world is not as it was seen.
     #[error("changed under you: {0}")]
     Changed(String),
+    /// A folder is away, as where its disk is: what was cut off is put right once it is back.
+    #[error("{0}")]
+    Away(String),
     /// A file was written just now, and may still be under way.
     #[error("{0}")]
     TooYoung(String),
@@ -56,7 +59,7 @@ impl ActionError {
             Self::TooYoung(_) => ErrorKind::TooYoung,
             Self::Busy(_) => ErrorKind::Busy,
             Self::Taken(_) => ErrorKind::Taken,
-            Self::Failed { .. } | Self::Refused(_) => ErrorKind::Failed,
+            Self::Failed { .. } | Self::Refused(_) | Self::Away(_) => ErrorKind::Failed,
             Self::Unsure(_) => ErrorKind::Unsure,
             Self::Stuck(_) => ErrorKind::Stuck,
         }

@@ -18,7 +18,10 @@ use crate::core::history::journal::{Entry, NOT_BACK};
 use crate::core::history::movement::{Movement, Parked, Print};
 use crate::core::model::row::is_in;
 use crate::core::model::text::shown_span;
-use crate::core::model::{Confirmation, Format, Key, Plan, RestoreTo, RowChange, Step};
+use crate::core::model::{Confirmation, FileImage, Format, Key, Plan, RestoreTo, RowChange, Step};
+
+/// How many versions of a file are restored beside it at most.
+const MOST_BESIDE: u32 = 100;
 
 /// Plans to take an entry back.
 pub(crate) fn plan<D: Disk>(
@@ -37,13 +40,14 @@ pub(crate) fn plan<D: Disk>(
         let why = format!("entry {number} was cut off, and cannot be put right now: {error}");
         return Err(ActionError::Never(why));
     }
-    if !entry.can_be_undone() {
+    let is_left = entry.is_stuck() || entry.came_to_nothing() && has_parked(&lock.files(), entry)?;
+    if !(entry.can_be_undone() || is_left && entry.came_to_nothing()) {
         return Err(ActionError::Never(format!("entry {number} cannot be undone: {}", why_not(entry))));
     }
     if !lock.history.holds_anything(entry) {
         return Err(ActionError::Never(format!("nothing of entry {number} is left to undo")));
     }
-    if entry.is_stuck() {
+    if is_left {
         return left(lock, entry, restore_to, now);
     }
     let files = lock.files();
@@ -71,6 +75,8 @@ pub(crate) fn plan<D: Disk>(
             }
             Movement::Exchange { path, parked, print, new_sha256 } => {
                 let to = match (content_of(&files, path, new_sha256), restore_to) {
+                    // Its session has ended by now, and been removed.
+                    _ if is_free(&files, path)? => path.clone(),
                     (Ok((there, park)), _) => {
                         prepared.push(PreparedStep::Park { path: path.clone(), print: there, place: park });
                         path.clone()
@@ -101,6 +107,17 @@ pub(crate) fn plan<D: Disk>(
     Ok((plan, prepared))
 }
 
+/// Returns whether anything that an entry took is parked.
+fn has_parked<D: Disk>(files: &Files<'_, D>, entry: &Entry) -> Result<bool, ActionError> {
+    let taken = |movement: &Movement| match movement {
+        Movement::Take { from: path, parked, .. } | Movement::Exchange { path, parked, .. } => {
+            files.is_parked(parked, path)
+        }
+        Movement::Put { .. } | Movement::Rows { .. } | Movement::Stop { .. } => Ok(false),
+    };
+    entry.intent.movements.iter().try_fold(false, |found, movement| Ok(found || taken(movement)?))
+}
+
 /// Returns whether one of several files that an entry has taken is in its place again, and not parked any more.
 fn is_back<D: Disk>(
     files: &Files<'_, D>,
@@ -111,8 +128,7 @@ fn is_back<D: Disk>(
     if entry.intent.movements.len() < 2 || files.is_parked(parked, from)? {
         return Ok(false);
     }
-    let at = files.at_if_any(from)?;
-    Ok(at.map_or(Ok(None), |at| files.look(at.spot(), from))?.is_some())
+    Ok(!is_free(files, from)?)
 }
 
 /// Plans to bring back what an entry that got stuck has left parked.
@@ -199,20 +215,33 @@ fn row_back<D: Disk>(
     })
 }
 
-/// Returns where to put something back: its own place when nothing lies there.
+/// Returns what lies in a place, if anything does.
+fn there<D: Disk>(files: &Files<'_, D>, path: &Path) -> Result<Option<FileImage>, ActionError> {
+    files.at_if_any(path)?.map_or(Ok(None), |at| files.look(at.spot(), path))
+}
+
+fn is_free<D: Disk>(files: &Files<'_, D>, path: &Path) -> Result<bool, ActionError> {
+    Ok(there(files, path)?.is_none())
+}
+
+/// Returns where to put something back: its own place when nothing lies there, else a free one beside it.
 fn free<D: Disk>(files: &Files<'_, D>, path: &Path, to: RestoreTo) -> Result<PathBuf, ActionError> {
-    let there = match files.at(path) {
-        Err(ActionError::Failed { errno: rustix::io::Errno::NOENT, .. }) => None,
-        at => files.look(at?.spot(), path)?,
-    };
-    match (there.and_then(|image| image.meta), to) {
+    match (there(files, path)?.and_then(|image| image.meta), to) {
         (None, _) => Ok(path.to_path_buf()),
         (Some(_), RestoreTo::Beside) => {
             // What begins as a session state does is removed with it by the entire CLI.
             let mut name = OsString::from(if entire::is_state(path) { "." } else { "" });
             name.push(path.file_name().unwrap_or_default());
             name.push(".restored");
-            Ok(path.with_file_name(name))
+            for number in 1..=MOST_BESIDE {
+                let mut name = name.clone();
+                name.push(if number == 1 { String::new() } else { format!("-{number}") });
+                let beside = path.with_file_name(name);
+                if is_free(files, &beside)? {
+                    return Ok(beside);
+                }
+            }
+            Err(ActionError::Taken(format!("{MOST_BESIDE} files were restored beside {}", shown(path))))
         }
         (Some(meta), RestoreTo::Origin) => Err(ActionError::Taken(format!(
             "there is a file at {}, {} bytes of {}; it can be restored beside it (--beside)",

@@ -1,7 +1,7 @@
 //! `journal`: what was done, and the one command that removes anything.
 
 use std::collections::BTreeSet;
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
 use jiff::{SignedDuration, Timestamp};
@@ -77,12 +77,32 @@ pub(crate) fn warnings(settings: &Settings, history: &History) -> Vec<String> {
     if history.unreadable > 0 {
         told.push(format!("{} of the journal cannot be read.", count(history.unreadable, "line")));
     }
-    told.extend(strays(&settings.state.join(PARKED), history));
+    let folder = settings.state.join(PARKED);
+    // Where it cannot be read, whoever acts says so.
+    let parked = Folder::open(&folder).and_then(|folder| folder.entries(|_| true)).unwrap_or_default();
+    let parked: Vec<OsString> = parked.into_iter().map(|entry| entry.name).collect();
+    told.extend(left_parked(&parked, history));
+    told.extend(strays(&folder, &parked, history));
     told
 }
 
+/// Says what is parked of entries that came to nothing, as where it was away when they were put right.
+fn left_parked(parked: &[OsString], history: &History) -> Vec<String> {
+    let is_there = |entry: &&Entry| {
+        let mut its = entry.intent.movements.iter().filter_map(Movement::parks);
+        entry.came_to_nothing() && its.any(|(its, _)| parked.iter().any(|name| *name == *its.name))
+    };
+    let says = |entry: &Entry| {
+        let number = entry.number;
+        format!(
+            "Entry {number} was not done, and something of it is parked all the same: `claimtop undo {number}` brings it back."
+        )
+    };
+    history.entries.iter().rev().filter(is_there).map(says).collect()
+}
+
 /// Says what is parked that no entry names: nothing undoes or removes that.
-fn strays(folder: &Path, history: &History) -> Option<String> {
+fn strays(folder: &Path, parked: &[OsString], history: &History) -> Option<String> {
     let movements = || history.entries.iter().flat_map(|entry| &entry.intent.movements);
     let named: BTreeSet<String> = movements()
         .filter_map(Movement::parked)
@@ -91,10 +111,8 @@ fn strays(folder: &Path, history: &History) -> Option<String> {
         .map(|parked| parked.name)
         .collect();
     let is_named = |name: &OsStr| name.to_str().is_some_and(|name| named.contains(name));
-    // Where it cannot be read, whoever acts says so.
-    let parked = Folder::open(folder).and_then(|folder| folder.entries(|_| true)).unwrap_or_default();
-    let strays: Vec<_> = parked.into_iter().filter(|entry| !is_named(&entry.name)).collect();
-    let first = Untrusted::from_path(&folder.join(&strays.first()?.name));
+    let strays: Vec<_> = parked.iter().filter(|name| !is_named(name)).collect();
+    let first = Untrusted::from_path(&folder.join(strays.first()?));
     Some(format!(
         "{} in the parked folder that no entry names, as where the journal was lost. Nothing undoes or removes that; copy \
          back by hand what you need: {first}{}",
@@ -109,8 +127,9 @@ fn unfinished(history: &History) -> Vec<String> {
         let number = entry.number;
         match &entry.outcome {
             Some(outcome) if entry.is_stuck() && entry.can_be_undone() => Some(format!(
-                "Entry {number} got stuck: {}. `claimtop undo {number} --beside` brings back what it has parked.",
-                shown(&outcome.detail)
+                "Entry {number} got stuck: {}. `claimtop undo {} --beside` brings back what is parked.",
+                shown(&outcome.detail),
+                entry.brought_back_by()
             )),
             _ if entry.is_open() => Some(format!(
                 "Entry {number} was cut off, or is being done: `claimtop undo {number}` puts it right."

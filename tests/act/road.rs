@@ -109,9 +109,18 @@ fn a_taken_place_is_told_and_restored_beside() {
     assert!(matches!(taken, ActionError::Taken(_)), "{taken}");
     assert!(taken.to_string().contains("12 bytes of"), "{taken}");
     act(&state, &mut observer, &stage.rules(), undo(RestoreTo::Beside), &Answer::Yes).unwrap();
-    let beside = path.with_file_name(format!("{name}.restored"));
-    assert_eq!(std::fs::read_to_string(beside).unwrap(), old);
-    assert_eq!(std::fs::read_to_string(path).unwrap(), "{\"new\":true}");
+    let beside = |number: &str| path.with_file_name(format!("{name}.restored{number}"));
+    assert_eq!(std::fs::read_to_string(beside("")).unwrap(), old);
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), "{\"new\":true}");
+    // A second version has a name of its own.
+    std::fs::write(&path, &old).unwrap();
+    let receipt = act(&state, &mut observer, &stage.rules(), release(&key), &Answer::Yes).unwrap();
+    std::fs::write(&path, "{\"new\":true}").unwrap();
+    let undo = Request::Undo { entry: receipt.entry, to: RestoreTo::Beside };
+    act(&state, &mut observer, &stage.rules(), undo, &Answer::Yes).unwrap();
+    for number in ["", "-2"] {
+        assert_eq!(std::fs::read_to_string(beside(number)).unwrap(), old, "{number}");
+    }
 }
 
 #[test]
@@ -174,6 +183,20 @@ fn an_entire_session_ends_in_place_and_back() {
         ended,
         text.replace(r#""phase":"idle""#, r#""phase":"ended","ended_at":"2023-11-10T11:00:00Z""#)
     );
+    let undo = Request::Undo { entry: receipt.entry, to: RestoreTo::Origin };
+    let undone = act(&state, &mut observer, &stage.rules(), undo, &Answer::Yes).unwrap();
+    assert_eq!(undone.outcome.ended, Ended::Done, "{}", undone.outcome.detail);
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), text);
+}
+
+#[test]
+fn an_entire_session_comes_back_where_its_folder_has_gone() {
+    let stage = Stage::new();
+    let (path, text) = dead_entire_session(&stage);
+    let mut observer = stage.observer_of(&["home/shop"]);
+    let state = StateFolder::open(System, &stage.state_path()).unwrap();
+    let receipt = end_session(&stage, &state, &mut observer);
+    std::fs::remove_dir_all(path.parent().unwrap()).unwrap();
     let undo = Request::Undo { entry: receipt.entry, to: RestoreTo::Origin };
     let undone = act(&state, &mut observer, &stage.rules(), undo, &Answer::Yes).unwrap();
     assert_eq!(undone.outcome.ended, Ended::Done, "{}", undone.outcome.detail);

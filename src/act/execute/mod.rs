@@ -233,7 +233,8 @@ fn undone<D: Disk>(files: &Files<'_, D>, done: &[&Movement], trouble: &ActionErr
         ActionError::Never(_)
         | ActionError::NotConfirmed(_)
         | ActionError::Failed { .. }
-        | ActionError::Refused(_) => Ended::Failed,
+        | ActionError::Refused(_)
+        | ActionError::Away(_) => Ended::Failed,
     };
     let detail = std::iter::once(trouble.to_string()).chain(stuck).collect::<Vec<_>>().join("; then ");
     Outcome::new(ended, detail)

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use rustix::io::Errno;
 
-use super::leftovers::{GONE, away_note, is_same_file, parked_note, read};
+use super::leftovers::{GONE, expect_here, is_same_file, parked_note, read};
 use crate::act::error::ActionError;
 use crate::act::fs::disk::{Disk, Spot};
 use crate::act::fs::files::{FileRef, Files, aside, back_name, shown};
@@ -20,7 +20,7 @@ pub(crate) fn unexchange<D: Disk>(
     new_sha256: &str,
 ) -> Result<Option<String>, ActionError> {
     let Some(at) = files.at_if_any(path)? else {
-        return parked_or_away_note(files, path, (parked, print), GONE);
+        return parked_or_gone_note(files, path, (parked, print), GONE);
     };
     let own = aside(&parked.name);
     let beside = (&at.folder, OsStr::new(&own));
@@ -38,7 +38,7 @@ pub(crate) fn unexchange<D: Disk>(
             Some(there) => (there.sha256 != new_sha256).then_some("was written meanwhile"),
         };
         return match since {
-            Some(since) => parked_or_away_note(files, path, (parked, print), since),
+            Some(since) => parked_or_gone_note(files, path, (parked, print), since),
             None => unpark(files, path, parked, print, new_sha256),
         };
     };
@@ -66,15 +66,15 @@ pub(crate) fn unexchange<D: Disk>(
     Ok(Some(format!("{} is as it was found; what lies beside it as {own} is left alone", shown(path))))
 }
 
-/// Says where the older content stays, or that its disk is away.
-fn parked_or_away_note<D: Disk>(
+/// Says where the older content stays; where that is not parked, it is known to have gone.
+fn parked_or_gone_note<D: Disk>(
     files: &Files<'_, D>,
     path: &Path,
     (parked, print): (&Parked, &Print),
     since: &str,
 ) -> Result<Option<String>, ActionError> {
     match parked_note(files, path, parked, since)? {
-        None => away_note(files, path, parked, print),
+        None => expect_here(files, path, parked, print).map(|()| None),
         note => Ok(note),
     }
 }
@@ -89,7 +89,7 @@ fn unpark<D: Disk>(
 ) -> Result<Option<String>, ActionError> {
     let park = files.park_if_any(parked)?;
     if park.map_or(Ok(None), |park| read(files, park.spot(), path))?.is_none() {
-        return away_note(files, path, parked, print);
+        return expect_here(files, path, parked, print).map(|()| None);
     }
     let exchange = Movement::Exchange {
         path: path.to_path_buf(),

@@ -35,26 +35,38 @@ pub(super) fn parked_note<D: Disk>(
     }))
 }
 
-/// Says that the file system of a file is not there now, where that is so: what was taken from it may be parked there.
-pub(super) fn away_note<D: Disk>(
+/// Expects a file that is not parked to be in its place, or to be known to have gone from it.
+///
+/// # Errors
+/// The folder that it was in, or the one that it was to be parked in, is away: it may be there, and the entry stays
+/// open until the folder is back.
+pub(super) fn expect_here<D: Disk>(
     files: &Files<'_, D>,
     path: &Path,
     parked: &Parked,
     print: &Print,
-) -> Result<Option<String>, ActionError> {
-    let folder = match files.at_if_any(path)? {
-        Some(at) => files.look((&at.folder, OsStr::new(".")), path)?.and_then(|image| image.meta),
-        None => None,
+) -> Result<(), ActionError> {
+    let away = |folder: &Path| {
+        Err(ActionError::Away(format!(
+            "{} is not what it was, as where its disk is away: what was taken from {}, if anything was, may be there, \
+             and is put right once that is back",
+            shown(folder),
+            shown(path)
+        )))
     };
-    let is_away = folder.is_none_or(|meta| meta.dev != print.dev);
-    Ok(is_away.then(|| {
-        format!(
-            "the folder of {} is not what it was, as where its disk is away: what was taken, if anything was, is parked \
-             as {} once it is back",
-            shown(path),
-            parked.text()
-        )
-    }))
+    let Some(at) = files.at_if_any(path)? else { return away(path.parent().unwrap_or(path)) };
+    // A disk can have another number after a boot: what is in its place says more than that.
+    if read(files, at.spot(), path)?.is_some_and(|there| is_still(&there, print)) {
+        return Ok(());
+    }
+    let folder = files.look((&at.folder, OsStr::new(".")), path)?.and_then(|image| image.meta);
+    if folder.is_none_or(|meta| meta.dev != print.dev) {
+        return away(path.parent().unwrap_or(path));
+    }
+    match (files.park_if_any(parked)?, &parked.folder) {
+        (None, Some(folder)) => away(folder),
+        _ => Ok(()),
+    }
 }
 
 /// Returns whether a parked file lies in its place as well, under a second name, and removes the
@@ -76,6 +88,11 @@ pub(super) fn has_two_names<D: Disk>(
 /// Returns whether it is the very file that was meant, whatever it says by now.
 pub(super) fn is_same_file(lies: &Print, print: &Print) -> bool {
     (lies.dev, lies.ino) == (print.dev, print.ino)
+}
+
+/// Returns whether it is the file that was meant, or says the same.
+pub(super) fn is_still(lies: &Print, print: &Print) -> bool {
+    is_same_file(lies, print) || lies.sha256 == print.sha256
 }
 
 /// Reads what lies somewhere. What cannot be read must not be taken for anything else.

@@ -12,7 +12,7 @@ mod take;
 use std::path::Path;
 
 use self::exchange::unexchange;
-use self::leftovers::{GONE, away_note, is_same_file, read};
+use self::leftovers::{GONE, expect_here, is_still, read};
 use self::put::finish_put;
 use self::take::untake;
 use crate::act::entire;
@@ -75,7 +75,7 @@ fn put_right<D: Disk>(files: &Files<'_, D>, movements: &[Movement]) -> Result<Ou
                     };
                     missed.push(format!("{} was not put back: {stays}", shown(to)));
                     if !is_parked && !is_taken(movements, parked) {
-                        notes.extend(told(away_note(files, to, parked, print))?);
+                        told(expect_here(files, to, parked, print).map(|()| None))?;
                     }
                 }
                 if let Some(touched_at) = touched_at.filter(|_| is_done) {
@@ -145,7 +145,7 @@ fn gone<D: Disk>(
         None => None,
     };
     let says = match there {
-        Some(there) if is_same_file(&there, print) || there.sha256 == print.sha256 => return Ok(None),
+        Some(there) if is_still(&there, print) => return Ok(None),
         Some(_) => "has been written anew since",
         None => GONE,
     };

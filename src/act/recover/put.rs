@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::leftovers::{has_two_names, is_same_file, read};
+use super::leftovers::{has_two_names, is_still, read};
 use crate::act::error::ActionError;
 use crate::act::fs::disk::Disk;
 use crate::act::fs::files::Files;
@@ -23,5 +23,5 @@ pub(crate) fn finish_put<D: Disk>(
     }
     // It has left the park: by the put, or it was never taken.
     let there = read(files, at.spot(), to)?;
-    Ok(there.is_some_and(|there| is_same_file(&there, print) || there.sha256 == print.sha256))
+    Ok(there.is_some_and(|there| is_still(&there, print)))
 }

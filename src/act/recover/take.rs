@@ -4,10 +4,10 @@ use std::path::Path;
 
 use rustix::io::Errno;
 
-use super::leftovers::{GONE, away_note, has_two_names, parked_note};
+use super::leftovers::{GONE, expect_here, has_two_names, parked_note};
 use crate::act::error::ActionError;
 use crate::act::fs::disk::{Disk, Side};
-use crate::act::fs::files::{Files, shown};
+use crate::act::fs::files::{FileRef, Files, shown};
 use crate::core::history::movement::{Parked, Print};
 
 /// Puts back what was taken; a note when something else lies in its place by now.
@@ -17,10 +17,12 @@ pub(crate) fn untake<D: Disk>(
     parked: &Parked,
     print: &Print,
 ) -> Result<Option<String>, ActionError> {
-    let Some(park) = files.park_if_any(parked)? else { return away_note(files, from, parked, print) };
-    if files.look(park.spot(), from)?.is_none() {
-        return away_note(files, from, parked, print);
-    }
+    let lies = |park: &FileRef<D::Folder>| files.look(park.spot(), from);
+    let park = files.park_if_any(parked)?;
+    let is_parked = park.as_ref().map_or(Ok(None), lies)?.is_some();
+    let Some(park) = park.filter(|_| is_parked) else {
+        return expect_here(files, from, parked, print).map(|()| None);
+    };
     let Some(at) = files.at_if_any(from)? else { return parked_note(files, from, parked, GONE) };
     match files.disk.rename_new(park.spot(), at.spot(), Side::Public) {
         Err(Errno::EXIST) if has_two_names(files, &park, &at)? => Ok(None),

@@ -234,16 +234,17 @@ fn undo_here(
     let newest = || match (history.newest_undoable(), stuck) {
         // In its own place what got stuck has found something else.
         (done, Some(stuck)) if to == RestoreTo::Beside => {
-            Some(done.filter(|done| done.number > stuck.number).unwrap_or(stuck))
+            let brings = history.entry(stuck.brought_back_by()).unwrap_or(stuck);
+            Some(done.filter(|done| done.number > stuck.number).unwrap_or(brings))
         }
         (done, _) => done,
     };
     let entry = number.map_or_else(newest, |number| history.entry(number));
     if let (None, Some(stuck)) = (entry, stuck) {
         let nothing = Failure::new(Exit::Refused, anyhow!("there is nothing to undo in its place"));
-        let number = stuck.number;
+        let (number, by) = (stuck.number, stuck.brought_back_by());
         return Err(nothing.hint(format!(
-            "entry {number} got stuck: claimtop undo {number} --beside brings back what it has parked"
+            "entry {number} got stuck: claimtop undo {by} --beside brings back what is parked"
         )));
     }
     let asked = entry.and_then(|entry| Some((entry.number, entry.intent.asked_of()?, entry.there()?)));

@@ -146,6 +146,13 @@ impl Entry {
             && !self.is_stop()
     }
 
+    /// Returns whether it ended here without being done, and has not been undone since: nothing of it should be
+    /// parked, but what was away at that time may be back.
+    pub(crate) fn came_to_nothing(&self) -> bool {
+        let is_ended = self.outcome.is_some() && !self.is_open() && !self.is_done() && !self.is_stuck();
+        is_ended && self.intent.asked_of().is_none() && self.undone_by.is_none() && !self.pruned
+    }
+
     /// Returns the entry of which `undo --beside` brings back what this one has left parked: of an undo that got stuck,
     /// what it was to undo, unless it has taken that itself.
     pub(crate) fn brought_back_by(&self) -> u64 {

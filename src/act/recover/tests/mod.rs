@@ -13,7 +13,7 @@ use tempfile::TempDir;
 use crate::act::fs::disk::{Disk, Patience};
 use crate::act::fs::print::print_of;
 use crate::act::fs::system::System;
-use crate::act::journal_store::StateFolder;
+use crate::act::journal_store::{Lock, StateFolder};
 use crate::core::history::journal::{Intent, Outcome};
 use crate::core::history::movement::{Movement, Parked, Print};
 use crate::core::model::{Action, Content, Ended};
@@ -21,6 +21,7 @@ use crate::core::model::{Action, Content, Ended};
 const PARKED: &str = "1-1-claim";
 const ASIDE: &str = ".claimtop-1-1";
 
+mod away;
 mod exchanges;
 mod puts;
 
@@ -92,9 +93,14 @@ impl Scene {
         }
     }
 
+    /// Recovers what there is to recover.
+    fn lock(&self) -> Lock<'_, System> {
+        self.state.lock(Patience::None, now()).unwrap()
+    }
+
     /// Recovers, and returns how it ends.
     fn recovered(&self) -> Outcome {
-        let lock = self.state.lock(Patience::None, now()).unwrap();
+        let lock = self.lock();
         lock.history.entries[0].outcome.clone().unwrap()
     }
 
@@ -176,32 +182,17 @@ fn where_the_disk_of_a_file_is_away_it_is_not_said_to_be_where_it_was() {
     let scene = Scene::empty();
     scene.write(scene.folder.path(), "claim", "the claim", "2026-11-20T20:00:00Z");
     let print = scene.print(scene.folder.path(), "claim");
-    let elsewhere = Print { dev: print.dev + 1, ..print.clone() };
     std::fs::remove_file(scene.place("claim")).unwrap();
-    let lost = |from: PathBuf, print: &Print| {
-        let parked = Parked { name: PARKED.to_owned(), folder: Some(scene.place("no-folder")) };
-        Movement::Take { from, parked, print: print.clone() }
-    };
-    for (take, is_away) in [
-        (lost(scene.place("claim"), &elsewhere), true),
-        (lost(scene.place("no-folder/claim"), &print), true),
-        (lost(scene.place("claim"), &print), false),
-    ] {
-        scene.begin(vec![take]);
-        let lock = scene.state.lock(Patience::None, now()).unwrap();
-        let entry = lock.history.entries.last().unwrap();
-        let outcome = entry.outcome.clone().unwrap();
-        let told =
-            if is_away { "as where its disk is away" } else { "has gone, and nothing of it is parked" };
-        assert!(outcome.detail.contains(told), "{}", outcome.detail);
-        assert_eq!(
-            (outcome.ended, entry.can_be_undone()),
-            match is_away {
-                true => (Ended::Stuck, true),
-                false => (Ended::Failed, false),
-            }
-        );
-    }
+    scene.begin(vec![scene.take(Print { dev: print.dev + 1, ..print.clone() })]);
+    let told = scene.lock().unsettled[0].1.to_string();
+    assert!(told.contains("as where its disk is away"), "{told}");
+
+    scene.begin(vec![scene.take(print)]);
+    let lock = scene.lock();
+    let entry = lock.history.entries.last().unwrap();
+    let outcome = entry.outcome.clone().unwrap();
+    assert!(outcome.detail.contains("has gone, and nothing of it is parked"), "{}", outcome.detail);
+    assert_eq!((outcome.ended, entry.can_be_undone()), (Ended::Failed, false));
 }
 
 #[test]
