@@ -400,6 +400,35 @@ fn a_record_that_names_a_thread_is_judged_by_its_process() {
     assert_eq!(verdict(&world.look()), ("alive".into(), "process-present".into()));
 }
 
+/// The kernel tells nothing of its memory under its own number any more: neither environment nor program.
+#[test]
+fn a_session_leader_whose_first_thread_has_ended_lives_on_and_is_a_window() {
+    if !Path::new("/usr/bin/python3").exists() {
+        return missing::skip_for_want_of("python3");
+    }
+    let world = World::new();
+    let script = "import ctypes, threading, time\n\
+                  threading.Thread(target=time.sleep, args=(600,)).start()\n\
+                  print(flush=True)\n\
+                  ctypes.CDLL(None).pthread_exit(None)\n";
+    std::fs::create_dir(world.path("bin")).unwrap();
+    std::fs::write(world.path("bin/aider"), script).unwrap();
+    // It becomes that program itself: nobody but a leader of a group would have to start another one.
+    let mut agent = Command::new("setsid");
+    agent.arg("/usr/bin/python3").arg(world.path("bin/aider")).env("HOME", world.path("home"));
+    let mut agent = Stand(agent.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().unwrap());
+    let pid = agent.0.id();
+    agent.read_line();
+    world.register(pid, start_ticks(pid));
+    let leads = || std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap().contains(") Z ");
+    while !leads() {
+        std::thread::yield_now();
+    }
+    let report = world.look();
+    assert_eq!(verdict(&report), ("alive".into(), "same-process".into()));
+    assert!(window_pids(&report).contains(&u64::from(pid)));
+}
+
 #[test]
 fn hostile_names_and_texts_reach_no_terminal() {
     let world = World::new();

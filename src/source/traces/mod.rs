@@ -18,7 +18,7 @@ use crate::core::model::{Host, Process, ProcessId, ProcessTable, Snapshot, Sourc
 use crate::format::{Base, Reading};
 use crate::source::interface::{Scope, Source};
 use crate::source::os::processes::traced::Traced;
-use crate::source::os::processes::{arguments, is_others, settled_tick, traces};
+use crate::source::os::processes::{arguments, is_others, lives, settled_tick, traces};
 use crate::source::traces::adopted::Adopted;
 use crate::source::traces::descents::Descents;
 use crate::source::traces::measured::Measured;
@@ -161,11 +161,12 @@ impl Reader {
         }
     }
 
-    /// Forgets those who have exited since they were listed. A window that others name stays as it was: whoever
+    /// Forgets those who have exited since they were listed, and nobody of whom the kernel says that it lives. A window that others name stays as it was: whoever
     /// goes on with its work may have been started only after all were listed.
     fn forget_gone(&mut self, table: &mut ProcessTable) {
         let windows: BTreeSet<u32> = self.traces().filter_map(|trace| trace.origin.as_ref()?.pid).collect();
-        self.gone.drain(..).filter(|id| !windows.contains(&id.pid)).for_each(|id| table.forget(id.pid));
+        let has_gone = |id: &ProcessId| !windows.contains(&id.pid) && lives(*id) != Some(true);
+        self.gone.drain(..).filter(has_gone).for_each(|id| table.forget(id.pid));
     }
 
     fn traces(&self) -> impl Iterator<Item = &Trace> {

@@ -2,10 +2,10 @@
 
 use std::os::fd::{AsFd, OwnedFd};
 
-use rustix::fs::fstat;
+use rustix::fs::{Dir, Mode, OFlags, fstat, openat};
 
 use crate::core::model::{InnerPids, Process, ProcessState};
-use crate::source::os::processes::linux::proc::{Proc, Reading, is_gone, slurp, understood};
+use crate::source::os::processes::linux::proc::{Proc, Reading, is_gone, number, slurp, understood};
 use crate::source::os::processes::linux::stat::Layout;
 use crate::source::os::processes::linux::{details, pidfd};
 
@@ -99,13 +99,28 @@ fn attempt(proc: &mut Proc, pid: u32, kept: Option<Box<Kept>>) -> Closer {
     let known = kept.and_then(|kept| kept.process.details);
     let mut details = match (process.state, known) {
         (ProcessState::Zombie, Some(known)) => details::left_of(known),
-        (_, known) => details::read(&folder, known),
+        (ProcessState::LeaderExited, known) => {
+            details::read(&folder, thread_of(&folder, pid).as_ref().unwrap_or(&folder), known)
+        }
+        (_, known) => details::read(&folder, &folder, known),
     };
     details.is_kernels = line.is_kernels;
     process.inner = InnerPids::from_ns_pids(&details.ns_pids);
     process.details = Some(details);
     vouch(&mut process, pidfd.as_ref());
     Closer::Read(Box::new(Kept { process, folder: inode, layout: line.layout }))
+}
+
+/// Opens the folder of a thread that still runs: what a process runs is told there, when its first thread has ended.
+fn thread_of(folder: &OwnedFd, pid: u32) -> Option<OwnedFd> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let tasks = openat(folder, "task", flags, Mode::empty()).ok()?;
+    let threads = Dir::read_from(&tasks).ok()?.filter_map(|entry| number(entry.ok()?.file_name().to_bytes()));
+    let open = |thread: u32| openat(&tasks, thread.to_string(), flags, Mode::empty()).ok();
+    threads
+        .filter(|thread| *thread != pid)
+        .filter_map(open)
+        .find(|thread| details::exe(thread.as_fd(), "exe").is_some())
 }
 
 fn vouch(process: &mut Process, pidfd: Option<&OwnedFd>) {

@@ -19,21 +19,22 @@ const ARGUMENTS: usize = 128 << 10;
 /// The most bytes of environment that are read.
 const ENVIRONMENT: usize = 2 << 20;
 
-/// Reads all details but CPU and memory use. User, PIDs and environment are taken from `kept` where
+/// Reads all details but CPU and memory use: of a process's folder who it is, and of that of one of its threads what
+/// it runs; both are the same while its first thread runs. User, PIDs and environment are taken from `kept` where
 /// the process still runs the same program with the same arguments.
-pub(crate) fn read(folder: &OwnedFd, kept: Option<Details>) -> Details {
-    let folder = folder.as_fd();
-    let (exe, argv) = (exe(folder, "exe"), argv(folder, "cmdline"));
+pub(crate) fn read(folder: &OwnedFd, thread: &OwnedFd, kept: Option<Details>) -> Details {
+    let (folder, thread) = (folder.as_fd(), thread.as_fd());
+    let (exe, argv) = (exe(thread, "exe"), argv(thread, "cmdline"));
     let lasting = match kept.filter(|kept| kept.exe == exe && kept.argv == argv) {
         Some(kept) => kept,
         None => {
             let (uid, ns_pids) = user_and_pids(folder);
-            let (clock, env) = (clock(folder), environment(folder, "environ"));
+            let (clock, env) = (clock(thread), environment(thread, "environ"));
             let (has_other_clock, has_unread_clock) = (clock == Clock::Other, clock == Clock::Unread);
             Details { exe, argv, uid, ns_pids, has_other_clock, has_unread_clock, env, ..Details::default() }
         }
     };
-    Details { cwd: cwd(folder, "cwd"), ..lasting }
+    Details { cwd: cwd(thread, "cwd"), ..lasting }
 }
 
 /// Returns what is left of a zombie's details (proc(5)): whose it was, and where its numbers count.

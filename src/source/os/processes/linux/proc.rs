@@ -164,7 +164,7 @@ pub(crate) fn slurp(at: BorrowedFd<'_>, path: &str, text: &mut Vec<u8>, cap: usi
 }
 
 /// Reads a name of digits as a number.
-fn number(name: &[u8]) -> Option<u32> {
+pub(crate) fn number(name: &[u8]) -> Option<u32> {
     if !name.first()?.is_ascii_digit() {
         return None;
     }

@@ -11,7 +11,7 @@ use std::path::Path;
 
 use rustix::fs::{fstat, readlinkat};
 
-use crate::core::model::{Multiplexer, Origin, ProcessId, Trace, Untrusted};
+use crate::core::model::{Multiplexer, Origin, ProcessId, ProcessState, Trace, Untrusted};
 use crate::source::os::processes::linux::details;
 use crate::source::os::processes::linux::proc::{Proc, Reading, is_gone, slurp, understood};
 
@@ -85,7 +85,11 @@ fn settled(folder: &OwnedFd, id: ProcessId) -> Reading<(u32, Option<Vec<u8>>)> {
         match slurp(folder.as_fd(), "environ", &mut text, ENVIRONMENT) {
             Ok(()) if text.is_empty() && line.layout.is_none() => std::thread::yield_now(),
             Ok(()) if text.len() < ENVIRONMENT => return Reading::Read((line.group, Some(text))),
-            Err(error) if is_gone(error) => return Reading::Gone,
+            // One whose first thread has ended has no memory under its own number, and lives on in the others
+            // (proc_pid_environ(5)).
+            Err(error) if is_gone(error) && line.process.state != ProcessState::LeaderExited => {
+                return Reading::Gone;
+            }
             Ok(()) | Err(_) => return Reading::Read((line.group, None)),
         }
     }
