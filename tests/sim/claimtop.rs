@@ -120,6 +120,7 @@ fn act(scheduler: &Scheduler, state: &StateFolder<SimDisk>, observer: &mut SimOb
         Err(ActionError::Taken(_)) => "taken before".to_owned(),
         Err(ActionError::Failed { .. }) => "failed before".to_owned(),
         Err(ActionError::Stuck(_)) => "stuck before".to_owned(),
+        Err(ActionError::Away(_)) => "away before".to_owned(),
         Err(ActionError::Refused(_) | ActionError::Unsure(_)) => unreachable!("no database is simulated"),
     };
     scheduler.with(|world| world.tally.count(format!("{what}: {ended}")));
