@@ -52,13 +52,13 @@ fn what_is_not_stale_is_told_with_what_would_be() {
 
 #[test]
 fn whose_a_pid_is_reads_as_in_the_evidence_unless_its_process_tells_more() {
-    check_evidence("3\n", &["Holder          PID 4711 (the agent's)"]);
+    check_evidence("3\n", &["Holder          PID 4711 (agent)"]);
     let mut report = testing::busy();
     Arc::make_mut(&mut report.records[0]).role = Role::Shell;
     let mut state = seen(report);
     press(&mut state, "3\n");
-    assert!(panel_text(&state).contains("PID 4711 (a shell's, as its process shows)"));
-    assert_eq!(Evidence::pid(4711, Role::Shell).value.raw(), "4711 (a shell's)");
+    assert!(panel_text(&state).contains("PID 4711 (shell, as its process shows)"));
+    assert_eq!(Evidence::pid(4711, Role::Shell).value.raw(), "4711 (shell)");
 }
 
 #[test]

@@ -22,13 +22,13 @@ pub enum Role {
 }
 
 impl Role {
-    /// Says whose a PID is, for people.
+    /// Says what a PID is of, for people.
     pub(crate) fn whose(self) -> &'static str {
         match self {
-            Self::Agent => "the agent's",
-            Self::Shell => "a shell's",
-            Self::Hook => "a short-lived helper's",
-            Self::Daemon => "a daemon's",
+            Self::Agent => "agent",
+            Self::Shell => "shell",
+            Self::Hook => "helper",
+            Self::Daemon => "daemon",
             Self::Unknown => "the format does not say whose",
         }
     }
