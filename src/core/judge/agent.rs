@@ -305,6 +305,12 @@ mod tests {
         check("opencode", "/usr/bin/opencode", &["opencode"], opencode);
         check("opencode", "/home/u/bin/opencode", &["opencode"], None);
         check("amp", "/home/u/.amp/bin/amp", &["amp"], Some(("amp", Role::Agent)));
+        check("claude", "/home/u/.local/share/mise/installs/claude/2.1.19/claude", &["claude"], claude);
+        check("claude", "/home/u/installs/claude/claude", &["claude"], None);
+        let codex = "codex-x86_64-unknown-linux-musl";
+        check("codex-x86_64-un", &format!("/home/u/bin/{codex}"), &[codex], Some(("codex", Role::Agent)));
+        let server = Some(("codex", Role::Daemon));
+        check("codex-x86_64-un", &format!("/home/u/bin/{codex}"), &[codex, "app-server"], server);
     }
 
     #[track_caller]
