@@ -204,6 +204,9 @@ impl Files {
 
     /// Reads a file as the real disk does.
     pub(crate) fn image(&self, path: &Path) -> Option<FileImage> {
+        if let Some(device) = self.folders.get(path) {
+            return Some(self.image_of_folder(path, *device));
+        }
         let number = self.at(path)?;
         let inode = self.inodes.get(&number)?;
         let content = match inode.uid {
@@ -225,5 +228,24 @@ impl Files {
             locked_by: None,
             medium: self.belief.of(self.mount_of(inode).medium),
         })
+    }
+
+    /// Tells of a folder on which device it is; whose it is, is asked elsewhere.
+    fn image_of_folder(&self, path: &Path, device: u64) -> FileImage {
+        FileImage {
+            path: path.to_path_buf().into(),
+            meta: Some(FileMeta {
+                dev: device,
+                ino: 0,
+                ownership: Ownership::new(USER, 0o700),
+                links: 2,
+                size: 0,
+                modified_at: Timestamp::UNIX_EPOCH,
+                changed_at: Timestamp::UNIX_EPOCH,
+            }),
+            content: Content::Refused(Refusal::Special("directory")),
+            locked_by: None,
+            medium: self.belief.of(self.mount(device).medium),
+        }
     }
 }
