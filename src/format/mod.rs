@@ -44,7 +44,7 @@ pub use self::place::{Base, FileKind};
 pub use self::reading::{Parsed, Reading};
 pub(crate) use self::spec::{Release, Spec};
 use crate::core::model::secret::hidden;
-use crate::core::model::{Columns, FileImage, Format};
+use crate::core::model::{Columns, FileImage, Format, Untrusted};
 
 /// Returns how a format is read; `None` for one that a person has described.
 pub(crate) fn spec(format: Format) -> Option<&'static Spec> {
@@ -77,14 +77,15 @@ pub fn kind_at(format: Format, path: &Path) -> Option<FileKind> {
     if let Format::Described(own) = format {
         return Some(FileKind::Described(own));
     }
-    let (folder, name) = (path.parent()?, path.file_name()?.to_str()?);
+    // As a folder is read: a name need not be UTF-8.
+    let (folder, name) = (path.parent()?, Untrusted::from_path(Path::new(path.file_name()?)));
     let mut here: Vec<&'static Place> =
         places().filter(|place| place.format == format && is_in(folder, place.dir)).collect();
     // The longest folder is the one that is meant: every folder ends with none.
     here.sort_by_key(|place| {
         std::cmp::Reverse(place.dir.split('/').count() * usize::from(!place.dir.is_empty()))
     });
-    here.into_iter().find(|place| (place.recognise)(name)).map(FileKind::Known)
+    here.into_iter().find(|place| (place.recognise)(name.raw())).map(FileKind::Known)
 }
 
 /// Returns whether a system lists a folder of this name outside of repositories, or the folders in
@@ -147,7 +148,18 @@ pub fn doing(format: Format, text: &str) -> Option<crate::core::model::Doing> {
 
 #[cfg(test)]
 mod tests {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
+
     use super::*;
+
+    #[test]
+    fn a_file_is_known_by_its_name_in_whatever_bytes_that_is() {
+        let sessions = Path::new("/home/dev/.maia/sessions");
+        let kind = |name: &[u8]| kind_at(Format::Maia, &sessions.join(OsStr::from_bytes(name)));
+        assert!(kind(b"swarm_session_4711.json").is_some() && kind(b"swarm_session_\xff\xfe.json").is_some());
+        assert!(kind(b"notes.json").is_none());
+    }
 
     #[test]
     fn every_format_states_its_own_places_once() {
