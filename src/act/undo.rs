@@ -40,6 +40,11 @@ pub(crate) fn plan<D: Disk>(
         let why = format!("entry {number} was cut off, and cannot be put right now: {error}");
         return Err(ActionError::Never(why));
     }
+    if entry.undone_by.is_some() && lock.history.followers(number).next().is_some() {
+        let mut plan = shown_plan(entry, &[], now);
+        plan.why = vec!["it is undone, and not all that followed it".to_owned()];
+        return Ok((plan, Vec::new()));
+    }
     let is_left = entry.is_stuck() || entry.came_to_nothing() && has_parked(&lock.files(), entry)?;
     if !(entry.can_be_undone() || is_left && entry.came_to_nothing()) {
         return Err(ActionError::Never(format!("entry {number} cannot be undone: {}", why_not(entry))));

@@ -48,6 +48,26 @@ fn an_ended_window_is_let_go_as_one_and_comes_back_as_one() {
 }
 
 #[test]
+fn what_did_not_come_back_with_its_window_comes_back_by_the_same_entry_later() {
+    let world = World::new();
+    let pid = left_by_a_window(&world, "shop-cart", SESSION);
+    let maia = format!("home/.maia/sessions/swarm_session_{pid}.json");
+    world.settled(&["release", "shop-cart", "--dry-run"]);
+    assert_eq!(world.run(&["release", "shop-cart", "--yes"]).code, 0);
+    world.write(&maia, "somebody's");
+    for _ in 0..2 {
+        let partly = world.run(&["undo", "1", "--yes"]);
+        assert_eq!(partly.code, 3, "{partly:?}");
+        assert!(partly.out.contains("the place is taken"), "{partly:?}");
+    }
+    let undone = world.run(&["undo", "1", "--beside", "--yes"]);
+    assert_eq!(undone.code, 0, "{undone:?}");
+    assert!(std::fs::exists(world.path(&format!("{maia}.restored"))).unwrap());
+    let again = world.run(&["undo", "1", "--beside", "--yes"]);
+    assert!(again.code == 3 && again.out.contains("has undone it"), "nothing is left: {again:?}");
+}
+
+#[test]
 fn several_things_of_one_name_are_listed_with_what_tells_them_apart() {
     let world = World::new();
     left_by_a_window(&world, "shop-cart", SESSION);
