@@ -45,14 +45,14 @@ pub(crate) fn plan<D: Disk>(
         plan.why = vec!["it is undone, and not all that followed it".to_owned()];
         return Ok((plan, Vec::new()));
     }
-    let is_left = entry.is_stuck() || entry.came_to_nothing() && has_parked(&lock.files(), entry)?;
-    if !(entry.can_be_undone() || is_left && entry.came_to_nothing()) {
+    let is_back_in_park = entry.came_to_nothing() && has_parked(&lock.files(), entry)?;
+    if !(entry.can_be_undone() || is_back_in_park) {
         return Err(ActionError::Never(format!("entry {number} cannot be undone: {}", why_not(entry))));
     }
     if !lock.history.holds_anything(entry) {
         return Err(ActionError::Never(format!("nothing of entry {number} is left to undo")));
     }
-    if is_left {
+    if entry.is_stuck() || is_back_in_park {
         return left(lock, entry, restore_to, now);
     }
     let files = lock.files();
@@ -151,8 +151,7 @@ fn left<D: Disk>(
         else {
             continue;
         };
-        let Some(park) = files.park_if_any(parked)? else { continue };
-        if files.look(park.spot(), path)?.is_some() {
+        if files.is_parked(parked, path)? {
             let to = free(&files, path, restore_to)?;
             prepared.push(restore(&files, parked, to, print, &mut late)?);
         }

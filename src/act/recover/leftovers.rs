@@ -54,14 +54,15 @@ pub(super) fn expect_here<D: Disk>(
             shown(path)
         )))
     };
-    let Some(at) = files.at_if_any(path)? else { return away(path.parent().unwrap_or(path)) };
+    let parent = path.parent().unwrap_or(path);
+    let Some(at) = files.at_if_any(path)? else { return away(parent) };
     // A disk can have another number after a boot: what is in its place says more than that.
     if read(files, at.spot(), path)?.is_some_and(|there| is_still(&there, print)) {
         return Ok(());
     }
     let folder = files.look((&at.folder, OsStr::new(".")), path)?.and_then(|image| image.meta);
     if folder.is_none_or(|meta| meta.dev != print.dev) {
-        return away(path.parent().unwrap_or(path));
+        return away(parent);
     }
     match (files.park_if_any(parked)?, &parked.folder) {
         (None, Some(folder)) => away(folder),

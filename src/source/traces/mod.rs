@@ -161,8 +161,9 @@ impl Reader {
         }
     }
 
-    /// Forgets those who have exited since they were listed, and nobody of whom the kernel says that it lives. A window that others name stays as it was: whoever
-    /// goes on with its work may have been started only after all were listed.
+    /// Forgets those who have exited since they were listed, and nobody of whom the kernel says that it lives. A
+    /// window that others name stays as it was: whoever goes on with its work may have been started only after all
+    /// were listed.
     fn forget_gone(&mut self, table: &mut ProcessTable) {
         let windows: BTreeSet<u32> = self.traces().filter_map(|trace| trace.origin.as_ref()?.pid).collect();
         let has_gone = |id: &ProcessId| !windows.contains(&id.pid) && lives(*id) != Some(true);
