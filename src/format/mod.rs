@@ -1,7 +1,7 @@
 //! Every format that claimtop reads: where its files are, and what their bytes mean.
 //!
-//! A format is a folder here with its `SPEC`, its line in [`spec`], and its row in
-//! [`Format`](crate::core::model::Format), which the compiler asks for.
+//! A format is a folder here with its `SPEC`, its line in [`spec()`], and its row in
+//! [`Format`], which the compiler asks for.
 
 pub(crate) mod agent_mail;
 pub(crate) mod answers;
@@ -30,6 +30,8 @@ pub(crate) mod qwen;
 pub(crate) mod reading;
 pub(crate) mod spec;
 mod strict;
+#[cfg(test)]
+mod testing;
 pub(crate) mod time;
 pub(crate) mod value;
 pub(crate) mod work;
@@ -37,12 +39,12 @@ pub(crate) mod work;
 use std::path::Path;
 
 pub use self::draft::Source;
-#[cfg(test)]
-pub(crate) use self::draft::sample::fixture;
 pub(crate) use self::place::Place;
 pub use self::place::{Base, FileKind};
 pub use self::reading::{Parsed, Reading};
 pub(crate) use self::spec::{Release, Spec};
+#[cfg(test)]
+pub(crate) use self::testing::fixture;
 use crate::core::model::secret::hidden;
 use crate::core::model::{Columns, FileImage, Format, Untrusted};
 

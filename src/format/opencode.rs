@@ -152,8 +152,8 @@ fn todo(rows: &[Cells]) -> Option<Untrusted> {
 
 #[cfg(test)]
 mod tests {
-    use crate::format::draft::sample::fixture;
     use crate::format::json::Value;
+    use crate::format::testing::fixture;
     use crate::format::work::testing::{calls, edits, prompt};
 
     use super::*;

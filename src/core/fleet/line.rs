@@ -55,7 +55,7 @@ pub(crate) struct Line<'a> {
 /// Who speaks.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Hello {
-    /// [`SCHEMA`].
+    /// The name of the form that its lines have.
     pub schema: String,
     /// The version of its claimtop.
     pub version: String,

@@ -79,11 +79,11 @@ fn instant(object: &Object<'_>, name: &str) -> Option<Timestamp> {
 mod tests {
     use super::*;
     use crate::core::model::{Code, ResourceKind};
-    use crate::format::draft::sample;
+    use crate::format::testing;
 
     fn reservation(name: &str, text: &str) -> Parsed {
-        let file = sample::image(name, text.as_bytes(), 60);
-        sample::read(|reading| read((), &file, reading))
+        let file = testing::image(name, text.as_bytes(), 60);
+        testing::read(|reading| read((), &file, reading))
     }
 
     /// A reservation until a moment; the look is at 21:48.
@@ -95,7 +95,7 @@ mod tests {
 
     #[test]
     fn a_reservation_holds_files_until_it_ends() {
-        let record = sample::record(reservation("id-7.json", &until("2026-11-20T22:00:00+00:00", "")));
+        let record = testing::record(reservation("id-7.json", &until("2026-11-20T22:00:00+00:00", "")));
         let claim = record.claims.first().map(|claim| (claim.resource.kind, claim.resource.id.raw()));
         assert_eq!(claim, Some((ResourceKind::Files, "/src/shop/src/**")));
         assert_eq!(
@@ -117,7 +117,7 @@ mod tests {
     #[test]
     fn a_reservation_without_an_end_is_told() {
         let endless = r#"{"agent":"a","path_pattern":"x","exclusive":false}"#;
-        let record = sample::record(reservation("01.json", endless));
+        let record = testing::record(reservation("01.json", endless));
         assert_eq!(record.problems.first().map(|problem| problem.code), Some(Code::BadTimestamp));
         assert!(record.facts.contains(&("mode", "shared".into())));
     }
@@ -125,8 +125,8 @@ mod tests {
     proptest::proptest! {
         #[test]
         fn reading_is_total(bytes: Vec<u8>) {
-            let file = sample::image("id-7.json", &bytes, 60);
-            sample::read(|reading| read((), &file, reading));
+            let file = testing::image("id-7.json", &bytes, 60);
+            testing::read(|reading| read((), &file, reading));
         }
     }
 }

@@ -83,7 +83,7 @@ impl Row<'_> {
 mod tests {
     use super::*;
     use crate::core::model::Ownership;
-    use crate::format::draft::sample;
+    use crate::format::testing;
 
     /// Reads one row that reserves `src/**` until a moment; the look is at 21:48.
     fn read(cells: &[(&str, &str)]) -> (Vec<Cells>, Vec<Arc<Record>>) {
@@ -91,8 +91,8 @@ mod tests {
         let all = usual.iter().chain(cells).map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
         let rows = vec![Cells(all.collect())];
         let source = Source { database: "/m/storage.sqlite3".into(), ownership: Ownership::default() };
-        let host = sample::host(0);
-        let records = super::rows(&source, &rows, &Reading { host: &host, now: sample::now() });
+        let host = testing::host(0);
+        let records = super::rows(&source, &rows, &Reading { host: &host, now: testing::now() });
         (rows, records)
     }
 
@@ -122,9 +122,12 @@ mod tests {
         let (rows, _) = read(&[("released_ts", "2026-11-20 21:00:00")]);
         let copied = |path: &str, pattern: &str| {
             let text = format!(r#"{{"path_pattern":"{pattern}","expires_ts":"2026-11-20T22:00:00Z"}}"#);
-            let mut file = sample::image("x", text.as_bytes(), 60);
+            let mut file = testing::image("x", text.as_bytes(), 60);
             file.path = std::path::PathBuf::from(path).into();
-            is_copied(&sample::record(sample::read(|reading| super::super::read((), &file, reading))), &rows)
+            is_copied(
+                &testing::record(testing::read(|reading| super::super::read((), &file, reading))),
+                &rows,
+            )
         };
         assert!(copied("/m/projects/shop/file_reservations/id-7.json", "src/**"));
         assert!(copied("/m/projects/shop/file_reservations/0123.json", "src/**"));

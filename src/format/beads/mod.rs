@@ -153,12 +153,12 @@ fn of_daemon(kind: RecordKind, holder: Holder, file: &FileImage, reading: &Readi
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::format::draft::sample;
+    use crate::format::testing;
 
     fn issues(text: &str) -> Record {
-        let mut file = sample::image("issues.jsonl", text.as_bytes(), 60);
+        let mut file = testing::image("issues.jsonl", text.as_bytes(), 60);
         file.path = "/src/shop/.beads/issues.jsonl".into();
-        sample::record(sample::read(|reading| read(Kind::Issues, &file, reading)))
+        testing::record(testing::read(|reading| read(Kind::Issues, &file, reading)))
     }
 
     #[test]
@@ -185,26 +185,26 @@ mod tests {
 
     #[test]
     fn more_than_can_be_read_is_told_and_not_taken_for_nothing() {
-        let mut file = sample::image("issues.jsonl", b"", 60);
+        let mut file = testing::image("issues.jsonl", b"", 60);
         file.content = Content::Refused(Refusal::TooBig(9 << 20));
-        let record = sample::record(sample::read(|reading| read(Kind::Issues, &file, reading)));
+        let record = testing::record(testing::read(|reading| read(Kind::Issues, &file, reading)));
         assert_eq!(record.facts.first().map(|(name, _)| *name), Some("not read"));
     }
 
     #[test]
     fn a_daemon_holds_its_lock_only_while_the_kernel_says_so() {
-        let mut file = sample::image("daemon.lock", br#"{"pid":7}"#, 60);
-        assert_eq!(sample::read(|reading| read(Kind::Daemon, &file, reading)), Parsed::Ignored);
+        let mut file = testing::image("daemon.lock", br#"{"pid":7}"#, 60);
+        assert_eq!(testing::read(|reading| read(Kind::Daemon, &file, reading)), Parsed::Ignored);
         file.locked_by = Some(7);
-        let held = sample::summary(&sample::read(|reading| read(Kind::Daemon, &file, reading)));
+        let held = testing::summary(&testing::read(|reading| read(Kind::Daemon, &file, reading)));
         assert_eq!(held, "Lock Current 'daemon lock, held' context - session - holder 7/Daemon []");
     }
 
     #[test]
     fn the_daemons_pid_file_states_its_number() {
         let read = |text: &str| {
-            let file = sample::image("daemon.pid", text.as_bytes(), 60);
-            sample::summary(&sample::read(|reading| read(Kind::DaemonPid, &file, reading)))
+            let file = testing::image("daemon.pid", text.as_bytes(), 60);
+            testing::summary(&testing::read(|reading| read(Kind::DaemonPid, &file, reading)))
         };
         let told = "Metadata Current 'daemon PID file' context - session - holder 77/Daemon []";
         assert_eq!(read("77\n"), told);
@@ -214,9 +214,9 @@ mod tests {
     proptest::proptest! {
         #[test]
         fn reading_is_total(bytes: Vec<u8>) {
-            let file = sample::image("issues.jsonl", &bytes, 60);
+            let file = testing::image("issues.jsonl", &bytes, 60);
             for kind in [Kind::Issues, Kind::Daemon, Kind::DaemonPid] {
-                sample::read(|reading| read(kind, &file, reading));
+                testing::read(|reading| read(kind, &file, reading));
             }
         }
     }

@@ -59,7 +59,7 @@ pub(crate) fn without_copies(
 mod tests {
     use super::*;
     use crate::core::model::Ownership;
-    use crate::format::draft::sample;
+    use crate::format::testing;
 
     fn row(id: &str, status: &str, assignee: &str) -> Cells {
         let cells = [("id", id), ("status", status), ("assignee", assignee), ("title", "Fix login")];
@@ -75,8 +75,8 @@ mod tests {
             row("a-4", "hooked", "max"),
         ];
         let source = Source { database: "/s/.beads/beads.db".into(), ownership: Ownership::default() };
-        let host = sample::host(0);
-        let records = rows(&source, Path::new("/s"), &all, &Reading { host: &host, now: sample::now() });
+        let host = testing::host(0);
+        let records = rows(&source, Path::new("/s"), &all, &Reading { host: &host, now: testing::now() });
         let told: Vec<String> = records.iter().map(|record| record.title.shown()).collect();
         assert_eq!(told, ["a-1: Fix login", "a-4: Fix login"]);
     }
@@ -85,9 +85,9 @@ mod tests {
     fn an_export_tells_only_what_its_database_does_not() {
         let text = ["a-1", "a-9"]
             .map(|id| format!("{{\"id\":\"{id}\",\"status\":\"in_progress\",\"assignee\":\"alice\"}}\n"));
-        let mut file = sample::image("issues.jsonl", text.concat().as_bytes(), 60);
+        let mut file = testing::image("issues.jsonl", text.concat().as_bytes(), 60);
         file.path = Path::new("/s/.beads/issues.jsonl").to_path_buf().into();
-        let export = sample::record(sample::read(|reading| {
+        let export = testing::record(testing::read(|reading| {
             super::super::read(super::super::Kind::Issues, &file, reading)
         }));
         let rows = [row("a-1", "closed", "alice")];

@@ -2,15 +2,15 @@
 
 use super::*;
 use crate::core::model::{BackgroundSession, Domain, ProcessId};
-use crate::format::draft::sample;
+use crate::format::testing;
 
 const REAL: &str = r#"{"pid":12187,"sessionId":"95fe798d-3725-4649-974a-0dec79220193","cwd":"/home/dev/src/alpha","startedAt":1795210496141,"procStart":"686753","version":"2.1.197","peerProtocol":1,"kind":"interactive","entrypoint":"cli","name":"alpha-5b","nameSource":"derived","status":"waiting","updatedAt":1795210867329,"waitingFor":"permission prompt"}"#;
 
 #[track_caller]
 fn check(name: &str, text: &str, expected: &str) {
     let kind = if name.ends_with(".lock") { Kind::ScheduledTasks } else { Kind::Session };
-    let file = sample::image(name, text.as_bytes(), 60);
-    assert_eq!(sample::summary(&sample::read(|reading| read(kind, &file, reading))), expected);
+    let file = testing::image(name, text.as_bytes(), 60);
+    assert_eq!(testing::summary(&testing::read(|reading| read(kind, &file, reading))), expected);
 }
 
 #[test]
@@ -20,8 +20,8 @@ fn a_registry_file_states_session_process_and_start() {
         REAL,
         "Session Current 'registry' context 12187 session 95fe798d-3725-4649-974a-0dec79220193 holder 12187/Agent []",
     );
-    let file = sample::image("12187.json", REAL.as_bytes(), 60);
-    let record = sample::record(sample::read(|reading| read(Kind::Session, &file, reading)));
+    let file = testing::image("12187.json", REAL.as_bytes(), 60);
+    let record = testing::record(testing::read(|reading| read(Kind::Session, &file, reading)));
     assert_eq!(record.holder.and_then(|holder| holder.start_ticks), Some(686_753));
     assert_eq!(record.title.raw(), "alpha-5b");
 }
@@ -30,8 +30,8 @@ fn a_registry_file_states_session_process_and_start() {
 fn a_registry_file_says_where_its_pid_counts() {
     let domain = |stated: &str| {
         let text = REAL.replacen('{', &format!(r#"{{"pidDomain":"{stated}","#), 1);
-        let file = sample::image("12187.json", text.as_bytes(), 60);
-        let record = sample::record(sample::read(|reading| read(Kind::Session, &file, reading)));
+        let file = testing::image("12187.json", text.as_bytes(), 60);
+        let record = testing::record(testing::read(|reading| read(Kind::Session, &file, reading)));
         record.holder.and_then(|holder| holder.domain().cloned())
     };
     let (machine, namespace) = (Some("0af3".into()), Some(4_026_531_836));
@@ -85,26 +85,26 @@ fn only_numbers_name_a_session() {
 #[test]
 fn every_truncation_is_read_or_told() {
     for end in 0..REAL.len() {
-        let file = sample::image("12187.json", REAL.get(..end).unwrap_or_default().as_bytes(), 60);
-        sample::broken(sample::read(|reading| read(Kind::Session, &file, reading)));
+        let file = testing::image("12187.json", REAL.get(..end).unwrap_or_default().as_bytes(), 60);
+        testing::broken(testing::read(|reading| read(Kind::Session, &file, reading)));
     }
 }
 
 proptest::proptest! {
     #[test]
     fn reading_is_total(bytes: Vec<u8>) {
-        let file = sample::image("12187.json", &bytes, 60);
+        let file = testing::image("12187.json", &bytes, 60);
         for kind in [Kind::Session, Kind::ScheduledTasks, Kind::Task, Kind::TaskLock, Kind::Team] {
-            sample::read(|reading| read(kind, &file, reading));
+            testing::read(|reading| read(kind, &file, reading));
         }
     }
 }
 
 #[track_caller]
 fn check_task(list: &str, text: &str, expected: &str) {
-    let mut file = sample::image("1.json", text.as_bytes(), 60);
+    let mut file = testing::image("1.json", text.as_bytes(), 60);
     file.path = format!("/c/tasks/{list}/1.json").as_str().into();
-    assert_eq!(sample::summary(&sample::read(|reading| read(Kind::Task, &file, reading))), expected);
+    assert_eq!(testing::summary(&testing::read(|reading| read(Kind::Task, &file, reading))), expected);
 }
 
 #[test]
@@ -122,20 +122,21 @@ fn a_task_that_was_taken_is_its_lists_and_what_is_free_or_done_is_nobodys() {
 
 #[test]
 fn a_list_is_locked_only_while_the_kernel_says_so() {
-    let mut file = sample::image(".lock", b"", 60);
-    assert_eq!(sample::read(|reading| read(Kind::TaskLock, &file, reading)), Parsed::Ignored);
+    let mut file = testing::image(".lock", b"", 60);
+    assert_eq!(testing::read(|reading| read(Kind::TaskLock, &file, reading)), Parsed::Ignored);
     file.locked_by = Some(7);
-    let held = sample::summary(&sample::read(|reading| read(Kind::TaskLock, &file, reading)));
+    let held = testing::summary(&testing::read(|reading| read(Kind::TaskLock, &file, reading)));
     assert_eq!(held, "Lock Current 'task list lock, held' context f session - holder 7/Hook []");
 }
 
 #[test]
 fn a_real_team_is_its_leaders_with_every_member_inside() {
-    let Some(bytes) = sample::fixture("agents/claude/home/.claude/teams/session-0a307d7a/config.json") else {
+    let Some(bytes) = testing::fixture("agents/claude/home/.claude/teams/session-0a307d7a/config.json")
+    else {
         return;
     };
-    let file = sample::image("config.json", &bytes, 60);
-    let team = sample::record(sample::read(|reading| read(Kind::Team, &file, reading)));
+    let file = testing::image("config.json", &bytes, 60);
+    let team = testing::record(testing::read(|reading| read(Kind::Team, &file, reading)));
     let facts: Vec<_> = team.facts.iter().map(|(name, value)| (*name, value.raw())).collect();
     assert_eq!(facts, [("leader", "team-lead"), ("members", "team-lead, worker-1")]);
     assert_eq!(team.session_id, Some("0a307d7a-5d79-49da-a955-dfb1973e4c8e".into()));
@@ -144,16 +145,16 @@ fn a_real_team_is_its_leaders_with_every_member_inside() {
 #[test]
 fn a_member_with_a_pane_is_told() {
     let text = r#"{"leadSessionId":"s","members":[{"name":"a","tmuxPaneId":"leader"},{"name":"b","tmuxPaneId":"%3","backendType":"tmux"}]}"#;
-    let file = sample::image("config.json", text.as_bytes(), 60);
-    let team = sample::record(sample::read(|reading| read(Kind::Team, &file, reading)));
+    let file = testing::image("config.json", text.as_bytes(), 60);
+    let team = testing::record(testing::read(|reading| read(Kind::Team, &file, reading)));
     assert!(team.facts.contains(&("in panes", "b".into())));
 }
 
 #[test]
 fn the_daemon_has_pid_and_start_and_an_editor_only_a_pid() {
     let read_as = |kind, name: &str, text: &str| {
-        let file = sample::image(name, text.as_bytes(), 60);
-        sample::record(sample::read(|reading| read(kind, &file, reading)))
+        let file = testing::image(name, text.as_bytes(), 60);
+        testing::record(testing::read(|reading| read(kind, &file, reading)))
     };
     let daemon =
         r#"{"pid":7336,"procStart":"854262","spawnedBy":{"label":"claude --bg"},"controlKey":"secret"}"#;
@@ -174,11 +175,11 @@ fn the_daemon_has_pid_and_start_and_an_editor_only_a_pid() {
 
 #[test]
 fn a_real_roster_says_which_session_goes_on_with_which() {
-    let Some(bytes) = sample::fixture("leftovers/world/roster.json") else {
+    let Some(bytes) = testing::fixture("leftovers/world/roster.json") else {
         return;
     };
-    let file = sample::image("roster.json", &bytes, 60);
-    let record = sample::record(sample::read(|reading| read(Kind::Roster, &file, reading)));
+    let file = testing::image("roster.json", &bytes, 60);
+    let record = testing::record(testing::read(|reading| read(Kind::Roster, &file, reading)));
     let RecordDetail::ClaudeCode(ClaudeCode::Roster { daemon, sessions, is_whole }) = record.detail else {
         panic!("{:?}", record.detail)
     };
@@ -199,8 +200,8 @@ fn a_roster_that_does_not_say_where_a_session_comes_from_is_not_whole() {
         let text = format!(
             r#"{{"supervisorPid":7,"workers":{{"a":{{"pid":8,"procStart":"1","sessionId":"s-1","dispatch":{{"launch":{launch}}}}}}}}}"#
         );
-        let file = sample::image("roster.json", text.as_bytes(), 60);
-        let record = sample::record(sample::read(|reading| read(Kind::Roster, &file, reading)));
+        let file = testing::image("roster.json", text.as_bytes(), 60);
+        let record = testing::record(testing::read(|reading| read(Kind::Roster, &file, reading)));
         matches!(record.detail, RecordDetail::ClaudeCode(ClaudeCode::Roster { is_whole: true, .. }))
     };
     assert!(is_whole(r#"{"mode":"prompt"}"#));

@@ -177,7 +177,7 @@ fn snapshot(draft: &mut Draft, line: &Object<'_>) {
 #[cfg(test)]
 mod tests {
     use crate::core::model::{Call, Doing};
-    use crate::format::draft::sample::fixture;
+    use crate::format::testing::fixture;
     use crate::format::work::testing::{check_tails, whole};
 
     use super::*;

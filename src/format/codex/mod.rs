@@ -90,16 +90,16 @@ fn daemon(file: &FileImage, reading: &Reading<'_>) -> Result<Record, BrokenFile>
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::format::draft::sample;
+    use crate::format::testing;
 
     const ID: &str = "ba37414f-9a0b-4d3a-9a56-3b562c3abc39";
 
     #[track_caller]
     fn check(locked_by: Option<u32>, expected: &str) {
-        let mut file = sample::image("x", b"", 60);
+        let mut file = testing::image("x", b"", 60);
         file.path = format!("/h/.codex/thread-writer-locks/{ID}.lock").into();
         file.locked_by = locked_by;
-        assert_eq!(sample::summary(&sample::read(|reading| read(Kind::Thread, &file, reading))), expected);
+        assert_eq!(testing::summary(&testing::read(|reading| read(Kind::Thread, &file, reading))), expected);
     }
 
     #[test]
@@ -112,8 +112,8 @@ mod tests {
     #[test]
     fn the_daemon_is_told_by_pid_start_and_boot() {
         let text = r#"{"pid":17100,"processIdentity":{"bootId":"0b5fb5f8","startTicks":728784}}"#;
-        let file = sample::image("daemon.pid", text.as_bytes(), 60);
-        let record = sample::record(sample::read(|reading| read(Kind::Daemon, &file, reading)));
+        let file = testing::image("daemon.pid", text.as_bytes(), 60);
+        let record = testing::record(testing::read(|reading| read(Kind::Daemon, &file, reading)));
         let holder = record.holder.unwrap();
         assert_eq!((holder.role, holder.start_ticks), (Role::Daemon, Some(728_784)));
         assert_eq!(holder.boot_id(), Some(&"0b5fb5f8".into()));
@@ -129,9 +129,9 @@ mod tests {
     proptest::proptest! {
         #[test]
         fn reading_is_total(bytes: Vec<u8>) {
-            let file = sample::image("inuse.7.lock", &bytes, 60);
+            let file = testing::image("inuse.7.lock", &bytes, 60);
             for kind in [Kind::Thread, Kind::Daemon] {
-                sample::read(|reading| read(kind, &file, reading));
+                testing::read(|reading| read(kind, &file, reading));
             }
         }
     }

@@ -54,16 +54,16 @@ fn session(named: &str, file: &FileImage, reading: &Reading<'_>) -> Result<Recor
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::format::draft::sample;
+    use crate::format::testing;
 
     const ID: &str = "ba37414f-9a0b-4d3a-9a56-3b562c3abc39";
 
     #[track_caller]
     fn check(text: &str, pid: &str) {
-        let mut file = sample::image("x", text.as_bytes(), 60);
+        let mut file = testing::image("x", text.as_bytes(), 60);
         file.path = format!("/h/.copilot/session-state/{ID}/inuse.16677.lock").into();
         let expected = format!("Lock Current 'session lock' context - session {ID} holder {pid}/Agent []");
-        assert_eq!(sample::summary(&sample::read(|reading| read("16677", &file, reading))), expected);
+        assert_eq!(testing::summary(&testing::read(|reading| read("16677", &file, reading))), expected);
     }
 
     #[test]
@@ -83,8 +83,8 @@ mod tests {
     proptest::proptest! {
         #[test]
         fn reading_is_total(bytes: Vec<u8>) {
-            let file = sample::image("inuse.7.lock", &bytes, 60);
-            sample::read(|reading| read("7", &file, reading));
+            let file = testing::image("inuse.7.lock", &bytes, 60);
+            testing::read(|reading| read("7", &file, reading));
         }
     }
 }

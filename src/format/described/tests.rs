@@ -4,8 +4,8 @@ use jiff::tz::TimeZone;
 
 use super::{Root, read};
 use crate::core::model::{Definition, Described, LetGo, LineError, OwnPlace, Record, RecordKind, Syntax};
-use crate::format::draft::sample;
 use crate::format::reading::{Parsed, Reading};
+use crate::format::testing;
 
 const GASTOWN: &str = include_str!("../../../assets/formats/gastown.toml");
 const PID_FILE: &str = include_str!("../../../assets/formats/pid-file.toml");
@@ -31,8 +31,8 @@ fn own(text: &str) -> Described {
 }
 
 fn record(own: Described, text: &str) -> Record {
-    let file = sample::image("x.lock", text.as_bytes(), 60);
-    sample::record(sample::read(|reading| read(own, &file, reading)))
+    let file = testing::image("x.lock", text.as_bytes(), 60);
+    testing::record(testing::read(|reading| read(own, &file, reading)))
 }
 
 #[test]
@@ -41,12 +41,12 @@ fn the_examples_read_what_they_are_for() {
     let lock = record(own(GASTOWN), text);
     assert_eq!(lock.context_id, Some("gt-max".into()));
     assert_eq!(lock.started_at.map(|at| at.to_string()).as_deref(), Some("2026-11-20T21:40:00Z"));
-    let summary = sample::summary(&Parsed::Record(lock.into()));
+    let summary = testing::summary(&Parsed::Record(lock.into()));
     assert_eq!(summary, "Lock Current 'agent lock' context gt-max session - holder 4711/Unknown []");
 
     let pid_file = own(PID_FILE);
     assert_eq!(pid_file.definition().let_go, LetGo::OnlyDead);
-    let summary = sample::summary(&Parsed::Record(record(pid_file, "4711\n").into()));
+    let summary = testing::summary(&Parsed::Record(record(pid_file, "4711\n").into()));
     assert_eq!(summary, "Lock Current 'PID file' context - session - holder 4711/Agent []");
     assert_eq!(record(pid_file, "").holder, None);
 }
@@ -93,7 +93,7 @@ fn a_pointer_leads_through_objects_and_lists() {
 #[test]
 fn what_is_no_time_and_no_pid_is_told() {
     let text = "name = 'p'\nfiles = ['~/p']\nread = 'lines'\nrole = 'hook'\n[fields]\npid = '1'\nstarted_at = '2'\nheartbeat_at = '3'\n";
-    let summary = sample::summary(&Parsed::Record(record(own(text), "seven\nsoon\n4102444800\n").into()));
+    let summary = testing::summary(&Parsed::Record(record(own(text), "seven\nsoon\n4102444800\n").into()));
     assert_eq!(
         summary,
         "Session Current 'p' context - session - holder bad/Hook [bad-timestamp bad-timestamp]"
@@ -105,10 +105,10 @@ fn what_is_no_time_and_no_pid_is_told() {
 #[track_caller]
 fn check_local(text: &str, now: &str, expected: &str, is_noted: bool) {
     let description = "name = 'p'\nfiles = ['~/p']\nread = 'lines'\nzone = 'Europe/Berlin'\nttl = '30 min'\n[fields]\nheartbeat_at = '1'\n";
-    let file = sample::image("p", text.as_bytes(), 60);
-    let host = sample::host(0);
+    let file = testing::image("p", text.as_bytes(), 60);
+    let host = testing::host(0);
     let now = now.parse().unwrap();
-    let record = sample::record(read(own(description), &file, &Reading { host: &host, now }));
+    let record = testing::record(read(own(description), &file, &Reading { host: &host, now }));
     assert_eq!(record.heartbeat_at.map(|at| at.to_string()).as_deref(), Some(expected));
     assert_eq!(record.facts.iter().any(|(name, _)| *name == "ambiguous time"), is_noted);
     assert_eq!(*record.problems, []);
@@ -188,9 +188,9 @@ proptest::proptest! {
     #[test]
     fn reading_is_total(bytes: Vec<u8>) {
         static OWN: std::sync::OnceLock<[Described; 3]> = std::sync::OnceLock::new();
-        let file = sample::image("x.lock", &bytes, 60);
+        let file = testing::image("x.lock", &bytes, 60);
         for own in *OWN.get_or_init(|| [GASTOWN, PID_FILE, WHOLE].map(own)) {
-            sample::read(|reading| read(own, &file, reading));
+            testing::read(|reading| read(own, &file, reading));
         }
     }
 

@@ -1,19 +1,19 @@
 //! Every sort of file that entire writes, and everything that can be wrong with one.
 
 use super::*;
-use crate::format::draft::sample;
+use crate::format::testing;
 
 const ID: &str = "22222222-aaaa-4bbb-8ccc-000000000001";
 const STATE: &str = r#"{"session_id":"22222222-aaaa-4bbb-8ccc-000000000001","cli_version":"0.7.9","base_commit":"3397a23560d2f07f1d894e0049da6c8fb7a9553b","worktree_path":"/home/dev/erepo","started_at":"2026-11-21T06:47:27.378102+11:00","branch":"main","agent_type":"Claude Code","last_prompt":"Refactor auth","phase":"active","last_interaction_time":"2026-11-21T08:46:51.378102+11:00","checkpoint_count":1,"files_touched":["auth.go"],"owner":{"pid":3999999,"start":"123456","boot":"0b5fb5f8-f561-4d27-8dcc-a78a6f99e24b","host":"vm","name":"claude"}}"#;
 
 fn state(name: &str, text: &str) -> Parsed {
-    let file = sample::image(name, text.as_bytes(), 60);
-    sample::read(|reading| read(Kind::State, &file, reading))
+    let file = testing::image(name, text.as_bytes(), 60);
+    testing::read(|reading| read(Kind::State, &file, reading))
 }
 
 #[track_caller]
 fn check(name: &str, text: &str, expected: &str) {
-    assert_eq!(sample::summary(&state(name, text)), expected);
+    assert_eq!(testing::summary(&state(name, text)), expected);
 }
 
 #[test]
@@ -24,7 +24,7 @@ fn a_state_with_an_owner_holds_tree_and_shadow_branch() {
         STATE,
         &format!("Session Current 'state with owner' context {ID} session {ID} holder 3999999/Agent []"),
     );
-    let record = sample::record(state(&name, STATE));
+    let record = testing::record(state(&name, STATE));
     let holds: Vec<String> = record
         .claims
         .iter()
@@ -58,7 +58,7 @@ fn an_end_by_either_sign_is_an_end_and_holds_nothing() {
         r#"{"session_id":"a","base_commit":"3397a235","adopted_into_worktree_path":"/o","worktree_path":"/r"}"#,
         r#"{"session_id":"a","base_commit":"3397a235","ended_at":"2026-11-20T20:00:00Z","phase":"ended"}"#,
     ] {
-        let record = sample::record(state("a.json", text));
+        let record = testing::record(state("a.json", text));
         assert!(record.has_ended && record.claims.is_empty(), "{text}");
     }
 }
@@ -80,18 +80,18 @@ fn what_does_not_fit_is_told() {
 
 #[test]
 fn a_lock_counts_only_while_the_kernel_says_so() {
-    let mut file = sample::image("a.lock", b"", 60);
-    assert_eq!(sample::read(|reading| read(Kind::Lock, &file, reading)), Parsed::Ignored);
+    let mut file = testing::image("a.lock", b"", 60);
+    assert_eq!(testing::read(|reading| read(Kind::Lock, &file, reading)), Parsed::Ignored);
     file.locked_by = Some(4711);
-    let held = sample::summary(&sample::read(|reading| read(Kind::Lock, &file, reading)));
+    let held = testing::summary(&testing::read(|reading| read(Kind::Lock, &file, reading)));
     assert_eq!(held, "Lock Current 'session lock, held' context a session a holder 4711/Hook []");
 }
 
 #[test]
 fn the_live_registry_expires_twelve_hours_after_the_last_interaction() {
     let text = r#"{"session_id":"a","common_dir":"/r/.git","worktree_path":"/r","phase":"active","last_interaction_time":"2026-11-20T09:00:00Z","adopt_claim":{"at":"2026-11-20T21:30:00Z"}}"#;
-    let file = sample::image("a.json", text.as_bytes(), 60);
-    let record = sample::record(sample::read(|reading| read(Kind::Live, &file, reading)));
+    let file = testing::image("a.json", text.as_bytes(), 60);
+    let record = testing::record(testing::read(|reading| read(Kind::Live, &file, reading)));
     assert_eq!(record.expiry.map(|expiry| expiry.at.to_string()).as_deref(), Some("2026-11-20T21:00:00Z"));
     assert_eq!(record.claims.len(), 1);
 }
@@ -115,17 +115,17 @@ fn names_tell_what_a_file_is() {
 #[test]
 fn every_truncation_is_read_or_told() {
     for end in (0..STATE.len()).filter(|end| STATE.is_char_boundary(*end)) {
-        sample::broken(state("a.json", &STATE[..end]));
+        testing::broken(state("a.json", &STATE[..end]));
     }
 }
 
 proptest::proptest! {
     #[test]
     fn reading_is_total(bytes: Vec<u8>, name: String) {
-        let mut file = sample::image("x", &bytes, 60);
+        let mut file = testing::image("x", &bytes, 60);
         file.path = format!("/f/{name}").as_str().into();
         for kind in [Kind::State, Kind::Temp, Kind::Model, Kind::Lock, Kind::Live] {
-            sample::read(|reading| read(kind, &file, reading));
+            testing::read(|reading| read(kind, &file, reading));
         }
     }
 }

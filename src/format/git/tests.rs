@@ -1,14 +1,14 @@
 //! Every lock of git's that is read, and what its name says.
 
 use super::*;
-use crate::format::draft::sample;
+use crate::format::testing;
 
 #[track_caller]
 fn check(kind: Kind, path: &str, text: &str, expected: &str) -> Option<Record> {
-    let mut file = sample::image("x", text.as_bytes(), 60);
+    let mut file = testing::image("x", text.as_bytes(), 60);
     file.path = path.into();
-    let parsed = sample::read(|reading| read(kind, &file, reading));
-    assert_eq!(sample::summary(&parsed), expected);
+    let parsed = testing::read(|reading| read(kind, &file, reading));
+    assert_eq!(testing::summary(&parsed), expected);
     match parsed {
         Parsed::Record(record) => Some((*record).clone()),
         Parsed::Broken(_) | Parsed::Ignored => None,
@@ -27,9 +27,9 @@ fn a_lock_is_named_by_what_it_is_of() {
 
 #[test]
 fn whoever_has_a_lock_open_holds_it() {
-    let mut file = sample::image("index.lock", b"DIRC", 60);
+    let mut file = testing::image("index.lock", b"DIRC", 60);
     file.locked_by = Some(4711);
-    let held = sample::summary(&sample::read(|reading| read(Kind::Command, &file, reading)));
+    let held = testing::summary(&testing::read(|reading| read(Kind::Command, &file, reading)));
     assert_eq!(held, "Lock Current 'command lock' context - session - holder 4711/Unknown []");
 }
 
@@ -55,19 +55,19 @@ fn a_working_trees_lock_tells_its_reason() {
 
 #[test]
 fn a_large_index_is_a_lock_all_the_same_and_a_link_is_none() {
-    let mut file = sample::image("index.lock", b"", 60);
+    let mut file = testing::image("index.lock", b"", 60);
     file.content = Content::Refused(Refusal::TooBig(1 << 30));
-    sample::record(sample::read(|reading| read(Kind::Command, &file, reading)));
+    testing::record(testing::read(|reading| read(Kind::Command, &file, reading)));
     file.content = Content::Refused(Refusal::Special("symlink"));
-    sample::broken(sample::read(|reading| read(Kind::Command, &file, reading)));
+    testing::broken(testing::read(|reading| read(Kind::Command, &file, reading)));
 }
 
 proptest::proptest! {
     #[test]
     fn reading_is_total(bytes: Vec<u8>) {
-        let file = sample::image("index.lock", &bytes, 60);
+        let file = testing::image("index.lock", &bytes, 60);
         for kind in [Kind::Command, Kind::Gc, Kind::Worktree] {
-            sample::read(|reading| read(kind, &file, reading));
+            testing::read(|reading| read(kind, &file, reading));
         }
     }
 }

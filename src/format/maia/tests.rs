@@ -4,7 +4,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::*;
 use crate::core::model::{Code, Content, Expiry, FileMeta, Ownership, Refusal, Role, Spares, StatedPid};
-use crate::format::draft::sample;
+use crate::format::testing;
 
 /// A session as G5 writes it.
 pub(super) const G5: &str = r#"{
@@ -27,22 +27,22 @@ pub(super) fn recognise(name: &str) -> Option<Kind> {
 #[track_caller]
 pub(super) fn parse(name: &str, bytes: &[u8], age: i64) -> Parsed {
     let kind = recognise(name).unwrap_or_else(|| panic!("{name} is not Maia's"));
-    sample::read(|reading| read(kind, &sample::image(name, bytes, age), reading))
+    testing::read(|reading| read(kind, &testing::image(name, bytes, age), reading))
 }
 
 #[track_caller]
 fn session(name: &str, json: &str) -> Record {
-    sample::record(parse(name, json.as_bytes(), 60))
+    testing::record(parse(name, json.as_bytes(), 60))
 }
 
 #[track_caller]
 fn check(name: &str, json: &str, expected: &str) {
-    assert_eq!(sample::summary(&parse(name, json.as_bytes(), 60)), expected);
+    assert_eq!(testing::summary(&parse(name, json.as_bytes(), 60)), expected);
 }
 
 /// Minutes from the moment of the look until `expiry`.
 fn minutes(expiry: &Expiry) -> i64 {
-    sample::now().duration_until(expiry.at).as_mins()
+    testing::now().duration_until(expiry.at).as_mins()
 }
 
 #[test]
@@ -184,11 +184,11 @@ fn times_that_cannot_be_used_are_told_and_left_out() {
 
 #[test]
 fn a_wide_mode_says_where_it_comes_from() {
-    let mut file = sample::image("swarm_session_9.json", G5.as_bytes(), 60);
+    let mut file = testing::image("swarm_session_9.json", G5.as_bytes(), 60);
     let meta = file.meta.expect("the sample has facts");
     file.meta = Some(FileMeta { ownership: Ownership::new(7, 0o644), ..meta });
-    let session = sample::read(|reading| read(Kind::Session(Form::Current), &file, reading));
-    let record = sample::record(session);
+    let session = testing::read(|reading| read(Kind::Session(Form::Current), &file, reading));
+    let record = testing::record(session);
     let told: Vec<&str> = record.problems.iter().map(|problem| problem.message.as_str()).collect();
     insta::assert_snapshot!(told.join("\n"), @r"
     belongs to user 7, not to user 1000
@@ -199,7 +199,7 @@ fn a_wide_mode_says_where_it_comes_from() {
 #[test]
 fn a_temporary_is_a_leftover_after_a_minute() {
     let codes = |age| {
-        let record = sample::record(parse("swarm_session_9.tmp", b"{\"cut", age));
+        let record = testing::record(parse("swarm_session_9.tmp", b"{\"cut", age));
         (record.context_id.map(|id| id.to_string()), record.problems.first().map(|problem| problem.code))
     };
     assert_eq!(codes(59), (Some("9".to_owned()), None));
@@ -210,9 +210,9 @@ fn a_temporary_is_a_leftover_after_a_minute() {
 #[test]
 fn a_learning_session_begins_in_local_time() {
     let json = br#"{"session_id": "s_1_2_abc", "started_at": "2026-11-21T08:40:00", "status": "done"}"#;
-    let file = sample::image("learning_session_77.json", json, 60);
-    let reading = Reading { host: &sample::host(11), now: sample::now() };
-    let record = sample::record(read(Kind::Learning, &file, &reading));
+    let file = testing::image("learning_session_77.json", json, 60);
+    let reading = Reading { host: &testing::host(11), now: testing::now() };
+    let record = testing::record(read(Kind::Learning, &file, &reading));
     assert_eq!(record.started_at, "2026-11-20T21:40:00Z".parse::<Timestamp>().ok());
     assert_eq!(record.context_id.map(|id| id.to_string()).as_deref(), Some("77"));
     assert!(record.has_ended && record.problems.is_empty() && record.holder.is_none());
@@ -225,32 +225,32 @@ fn a_checkpoint_belongs_to_the_context_of_its_file_or_folder() {
         r#"{"context_id": "15504", "created_at": "2026-11-20T21:40:00", "current_branch": "main"}"#,
         "Companion Current 'checkpoint' context 15504 session - holder - []",
     );
-    let mut file = sample::image("checkpoint_20261120_214000.json", b"{}", 60);
+    let mut file = testing::image("checkpoint_20261120_214000.json", b"{}", 60);
     file.path = "/home/dev/.maia/checkpoints/88/checkpoint_20261120_214000.json".into();
-    let record = sample::record(sample::read(|reading| read(Kind::Checkpoint, &file, reading)));
+    let record = testing::record(testing::read(|reading| read(Kind::Checkpoint, &file, reading)));
     assert_eq!(record.context_id.map(|id| id.to_string()).as_deref(), Some("88"));
 }
 
 #[test]
 fn files_that_give_no_record_say_why() {
-    let told = |parsed| sample::broken(parsed).problem;
+    let told = |parsed| testing::broken(parsed).problem;
     assert_eq!(told(parse("swarm_session_9.json", b"{\"current", 60)).code, Code::CorruptRecord);
     assert_eq!(told(parse("swarm_session_9.json", b"{\"current", 0)).code, Code::TornRecord);
     assert_eq!(told(parse("swarm_session_9.json", b"", 60)).message, "the file is empty");
     for name in
         ["swarm_session_9.json", "swarm_session_9.tmp", "learning_session_9.json", "checkpoint_9.json"]
     {
-        let mut file = sample::image(name, b"", 60);
+        let mut file = testing::image(name, b"", 60);
         file.content = Content::Refused(Refusal::Special("fifo"));
         let kind = recognise(name).expect("it is Maia's");
-        assert_eq!(told(sample::read(|reading| read(kind, &file, reading))).code, Code::SpecialFile);
+        assert_eq!(told(testing::read(|reading| read(kind, &file, reading))).code, Code::SpecialFile);
     }
 }
 
 #[test]
 fn a_file_without_facts_counts_as_written_now() {
-    let mut file = sample::image("swarm_session_9.json", G5.as_bytes(), 3_600);
+    let mut file = testing::image("swarm_session_9.json", G5.as_bytes(), 3_600);
     file.meta = None;
-    let record = sample::record(sample::read(|reading| read(Kind::Session(Form::Current), &file, reading)));
-    assert_eq!(sample::now().duration_since(record.written_at), SignedDuration::ZERO);
+    let record = testing::record(testing::read(|reading| read(Kind::Session(Form::Current), &file, reading)));
+    assert_eq!(testing::now().duration_since(record.written_at), SignedDuration::ZERO);
 }

@@ -3,7 +3,7 @@
 use super::read;
 use super::tests::{G5, parse, recognise};
 use crate::core::model::Code;
-use crate::format::draft::sample;
+use crate::format::testing;
 
 #[test]
 fn the_real_files_are_read() {
@@ -63,9 +63,9 @@ fn the_real_files_are_read() {
             "Session Legacy 'G3 {CTX} in tmp' context sre_001 session - holder - [legacy-record]",
         ),
     ] {
-        let Some(bytes) = sample::fixture(&format!("maia/{path}")) else { return };
+        let Some(bytes) = testing::fixture(&format!("maia/{path}")) else { return };
         let name = path.rsplit('/').next().unwrap_or_default();
-        assert_eq!(sample::summary(&parse(name, &bytes, 60)), expected, "{path}");
+        assert_eq!(testing::summary(&parse(name, &bytes, 60)), expected, "{path}");
     }
 }
 
@@ -83,7 +83,7 @@ const NAMES: [&str; 7] = [
 fn every_truncation_of_a_file_is_told_as_broken() {
     for end in 0..G5.len() {
         let cut = &G5.as_bytes()[..end];
-        assert_eq!(sample::broken(parse(NAMES[0], cut, 60)).problem.code, Code::CorruptRecord, "{end}");
+        assert_eq!(testing::broken(parse(NAMES[0], cut, 60)).problem.code, Code::CorruptRecord, "{end}");
     }
 }
 
@@ -93,7 +93,7 @@ proptest::proptest! {
         for name in NAMES {
             let name = name.replace("15504", &context);
             if let Some(kind) = recognise(&name) {
-                sample::read(|reading| read(kind, &sample::image(&name, &bytes, age), reading));
+                testing::read(|reading| read(kind, &testing::image(&name, &bytes, age), reading));
             }
         }
     }
@@ -107,7 +107,7 @@ proptest::proptest! {
         for value in [serde_json::json!(text), serde_json::json!(number), serde_json::json!([text, {"a": null}])] {
             let json = serde_json::json!({ field: value }).to_string();
             for name in NAMES {
-                sample::record(parse(name, json.as_bytes(), 60));
+                testing::record(parse(name, json.as_bytes(), 60));
             }
         }
     }

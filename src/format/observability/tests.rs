@@ -5,7 +5,7 @@ use jiff::Timestamp;
 use super::names::{in_markers, in_tmp};
 use super::*;
 use crate::core::model::{Code, Content, FileMeta, Ownership, RecordKind, Refusal, Spares};
-use crate::format::draft::sample;
+use crate::format::testing;
 
 /// A slot as SessionStart writes it.
 const SLOT_TEXT: &str = "3f6c1f0a-7b52-4f0e-9d6b-1d2f3c4b5a69\n2026-11-20T21:42:23.286854\n";
@@ -21,12 +21,12 @@ const MARKER: &str = r#"{
 fn parse(name: &str, bytes: &[u8], age: i64) -> Parsed {
     let kind =
         in_tmp(name).or_else(|| in_markers(name)).unwrap_or_else(|| panic!("{name} is not recognised"));
-    sample::read(|reading| read(kind, &sample::image(name, bytes, age), reading))
+    testing::read(|reading| read(kind, &testing::image(name, bytes, age), reading))
 }
 
 #[track_caller]
 fn record(name: &str, text: &str) -> Record {
-    sample::record(parse(name, text.as_bytes(), 60))
+    testing::record(parse(name, text.as_bytes(), 60))
 }
 
 fn problems(record: &Record) -> String {
@@ -83,9 +83,9 @@ fn a_slot_is_a_projects_one_session() {
 
 #[test]
 fn line_2_is_local_time() {
-    let file = sample::image("claude_session_app", b"id\n2026-11-21T08:42:23", 60);
-    let reading = Reading { host: &sample::host(11), now: sample::now() };
-    let record = sample::record(read(Kind::Slot, &file, &reading));
+    let file = testing::image("claude_session_app", b"id\n2026-11-21T08:42:23", 60);
+    let reading = Reading { host: &testing::host(11), now: testing::now() };
+    let record = testing::record(read(Kind::Slot, &file, &reading));
     assert_eq!(record.started_at, "2026-11-20T21:42:23Z".parse::<Timestamp>().ok());
 }
 
@@ -123,7 +123,7 @@ fn a_rate_limit_is_told_from_a_slot_of_its_name_by_its_content() {
     assert_eq!(slot.facts[0].0, "name");
     for text in ["nan", "inf", "-5", "1e300", "soon"] {
         let parsed = parse("claude_session_startup_last.txt", text.as_bytes(), 60);
-        assert_eq!(sample::broken(parsed).problem.code, Code::CorruptRecord, "{text}");
+        assert_eq!(testing::broken(parsed).problem.code, Code::CorruptRecord, "{text}");
     }
 }
 
@@ -163,22 +163,22 @@ fn what_that_system_does_with_an_odd_marker_is_told() {
 
 #[test]
 fn a_temporary_is_a_leftover_after_a_minute() {
-    let temp = sample::record(parse("claude_session_app_a1b2c3d4.tmp", b"x", 59));
+    let temp = testing::record(parse("claude_session_app_a1b2c3d4.tmp", b"x", 59));
     assert_eq!((temp.context_id, temp.problems.len()), (Some("app".into()), 0));
-    let left = sample::record(parse("claude_correlation_app_Bash.tmp", b"x", 61));
+    let left = testing::record(parse("claude_correlation_app_Bash.tmp", b"x", 61));
     assert_eq!((left.kind, left.problems[0].code), (RecordKind::Temporary, Code::LeftoverTemp));
 }
 
 #[test]
 fn files_that_give_no_record_say_why() {
-    let told = |bytes: &[u8], age| sample::broken(parse("claude_session_app", bytes, age)).problem.code;
+    let told = |bytes: &[u8], age| testing::broken(parse("claude_session_app", bytes, age)).problem.code;
     assert_eq!(told(b"", 60), Code::CorruptRecord);
     assert_eq!(told(b"\n", 0), Code::TornRecord);
     assert_eq!(told(b"\xff\xfe\n2026", 60), Code::CorruptRecord);
     for kind in KINDS {
-        let mut file = sample::image("claude_session_app", b"", 60);
+        let mut file = testing::image("claude_session_app", b"", 60);
         file.content = Content::Refused(Refusal::ForeignOwner(7));
-        let broken = sample::broken(sample::read(|reading| read(kind, &file, reading)));
+        let broken = testing::broken(testing::read(|reading| read(kind, &file, reading)));
         assert_eq!(broken.problem.code, Code::ForeignOwner);
     }
 }
@@ -186,10 +186,10 @@ fn files_that_give_no_record_say_why() {
 #[test]
 fn only_the_files_that_are_meant_to_be_private_are_told_as_wide() {
     let codes = |kind, text: &str| {
-        let mut file = sample::image("claude_session_startup_last.txt", text.as_bytes(), 60);
+        let mut file = testing::image("claude_session_startup_last.txt", text.as_bytes(), 60);
         let meta = file.meta.expect("the sample has facts");
         file.meta = Some(FileMeta { ownership: Ownership { mode: 0o644, ..meta.ownership }, ..meta });
-        let record = sample::record(sample::read(|reading| read(kind, &file, reading)));
+        let record = testing::record(testing::read(|reading| read(kind, &file, reading)));
         record.problems.first().map(|problem| problem.code)
     };
     assert_eq!(codes(Kind::Slot, SLOT_TEXT), Some(Code::WideMode));
@@ -246,9 +246,9 @@ fn the_real_files_are_read() {
             "Marker Current 'spawn marker' context - session child-9a51 holder - []".to_owned(),
         ),
     ] {
-        let Some(bytes) = sample::fixture(&format!("observability/{path}")) else { return };
+        let Some(bytes) = testing::fixture(&format!("observability/{path}")) else { return };
         let name = path.rsplit('/').next().unwrap_or_default();
-        assert_eq!(sample::summary(&parse(name, &bytes, 60)), expected, "{path}");
+        assert_eq!(testing::summary(&parse(name, &bytes, 60)), expected, "{path}");
     }
 }
 
@@ -263,7 +263,7 @@ fn every_truncation_of_a_file_is_read() {
     }
     for end in 0..MARKER.len() {
         let parsed = parse("x_y.json", &MARKER.as_bytes()[..end], 60);
-        assert_eq!(sample::broken(parsed).problem.code, Code::CorruptRecord, "{end}");
+        assert_eq!(testing::broken(parsed).problem.code, Code::CorruptRecord, "{end}");
     }
 }
 
@@ -272,7 +272,7 @@ proptest::proptest! {
     fn reading_is_total(bytes: Vec<u8>, text in ".*\n.*", name in "(claude_(session|correlation)_)?.*") {
         for kind in KINDS {
             for content in [&bytes[..], text.as_bytes()] {
-                sample::read(|reading| read(kind, &sample::image(&name, content, 60), reading));
+                testing::read(|reading| read(kind, &testing::image(&name, content, 60), reading));
             }
         }
         let _ = (in_tmp(&name), in_markers(&name));

@@ -1,7 +1,7 @@
 //! Checks that every adapter's tests share.
 
 use crate::core::model::work::{Call, Doing};
-use crate::format::draft::sample::fixture;
+use crate::format::testing::fixture;
 use crate::format::work::{Adapter, Draft};
 
 /// Reads a text whole.

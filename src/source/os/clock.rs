@@ -40,7 +40,7 @@ pub(crate) fn lasting() -> std::time::Duration {
     up + std::time::Duration::from_secs(PASSED.load(Ordering::Relaxed))
 }
 
-/// Lets so many seconds pass by [`lasting`], for this program alone: a test need not wait for them.
+/// Lets so many seconds pass by the clock that lasts, for this program alone: a test need not wait for them.
 pub fn let_pass(seconds: u64) {
     PASSED.store(seconds, Ordering::Relaxed);
 }

@@ -1,7 +1,7 @@
 //! Which session a window runs: by the strongest evidence there is, and how strong that is.
 //!
-//! Only an exact session drives anything: it is the one that [`crate::core::judge::world::World::session_of`]
-//! knows or that the agent's own lock names. By a strong one it is also reported whose edits collide, which
+//! Only an exact session drives anything: it is one of [`World::sessions`](crate::core::judge::world::World::sessions)
+//! or the one that the agent's own lock names. By a strong one it is also reported whose edits collide, which
 //! nothing is done about; a guess is shown and used for nothing else.
 
 pub(crate) mod arguments;

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::core::model::{Columns, Value};
 use crate::format::cells::Cells;
-use crate::format::draft::sample;
+use crate::format::testing;
 
 fn columns(cells: &[(&str, Option<&str>)]) -> Columns {
     let value = |text: &Option<&str>| text.map_or(Value::Null, |text| Value::Text(text.to_owned()));
@@ -97,7 +97,7 @@ proptest! {
             sessions, directives, quick_fixes: fixes, file_locks: locks, ..Tables::default()
         };
         let source = Source { database: "postgres://h/d".into(), ahead: SignedDuration::ZERO, uid: 1000 };
-        let rows = read(&source, &tables, &Reading { host: &sample::host(0), now: sample::now() });
+        let rows = read(&source, &tables, &Reading { host: &testing::host(0), now: testing::now() });
         for item in rows.work.iter().filter(|item| item.owner.is_some()) {
             let is_claimed = |record: &Arc<Record>| {
                 record.claims.iter().any(|claim| claim.resource.id == item.key)

@@ -106,7 +106,7 @@ fn leo_breaks_an_identity_lock_after_30_seconds() {
 fn a_temporary_is_a_leftover_after_a_minute() {
     let name = "current.tmp.4242.1763673127926";
     let codes = |age| {
-        let record = sample::record(parse(IDENTITY, name, b"{\"cut", age));
+        let record = testing::record(parse(IDENTITY, name, b"{\"cut", age));
         record.problems.iter().map(|problem| problem.code).collect::<Vec<_>>()
     };
     assert_eq!(codes(59), []);
@@ -139,7 +139,7 @@ fn a_tick_ties_its_session_to_the_agent() {
 #[test]
 fn a_tick_that_adopted_itself_watches_no_agent() {
     let record = record(PIDS, &format!("tick-{UUID}.json"), &tick("12846"));
-    assert!(sample::summary(&Parsed::Record(Arc::new(record.clone()))).contains("12846/Daemon"));
+    assert!(testing::summary(&Parsed::Record(Arc::new(record.clone()))).contains("12846/Daemon"));
     assert!(facts(&record).contains("watches itself"));
     check(
         PIDS,
@@ -171,7 +171,7 @@ fn the_coordinator_must_be_an_object() {
         r#"{"session_id": "00000000-0000-0000-0000-000000000000"}"#,
         "Pointer Current 'active coordinator' context - session - holder - [unknown-session]",
     );
-    let torn = sample::broken(parse(CLAUDE, name, b"{", 0)).problem;
+    let torn = testing::broken(parse(CLAUDE, name, b"{", 0)).problem;
     assert_eq!(torn.code, Code::TornRecord);
 }
 

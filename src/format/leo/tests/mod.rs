@@ -7,7 +7,7 @@ mod worktrees;
 
 use super::{SPEC, machine};
 use crate::core::model::{Format, Record};
-use crate::format::draft::sample;
+use crate::format::testing;
 use crate::format::{Base, FileKind, Parsed, read};
 
 const UUID: &str = "0b8f4c1e-2d3a-4f5b-9c6d-7e8f9a0b1c2d";
@@ -28,19 +28,19 @@ fn recognise(dir: &str, name: &str) -> Option<FileKind> {
 #[track_caller]
 fn parse(dir: &str, name: &str, bytes: &[u8], age: i64) -> Parsed {
     let kind = recognise(dir, name).unwrap_or_else(|| panic!("{name} is not LEO's"));
-    let mut file = sample::image(name, bytes, age);
+    let mut file = testing::image(name, bytes, age);
     file.path = std::path::Path::new("/repo").join(dir.replace('*', "SD-DEMO-001")).join(name).into();
-    sample::read(|reading| read(kind, &file, reading))
+    testing::read(|reading| read(kind, &file, reading))
 }
 
 #[track_caller]
 fn record(dir: &str, name: &str, json: &str) -> Record {
-    sample::record(parse(dir, name, json.as_bytes(), 120))
+    testing::record(parse(dir, name, json.as_bytes(), 120))
 }
 
 #[track_caller]
 fn check(dir: &str, name: &str, json: &str, expected: &str) {
-    assert_eq!(sample::summary(&parse(dir, name, json.as_bytes(), 120)), expected);
+    assert_eq!(testing::summary(&parse(dir, name, json.as_bytes(), 120)), expected);
 }
 
 /// Returns what is wrong with a record, one problem a line.

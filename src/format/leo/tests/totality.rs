@@ -8,9 +8,9 @@ const FIRST: &str = "487c6af6-a8cc-45f2-9dfb-6c45eed8934e";
 
 /// Reads a real file and tells it in one line; nothing where the fixtures are absent.
 fn real(dir: &str, path: &str) -> Option<String> {
-    let bytes = sample::fixture(&format!("leo/{path}"))?;
+    let bytes = testing::fixture(&format!("leo/{path}"))?;
     let name = path.rsplit('/').next().unwrap_or_default();
-    Some(sample::summary(&parse(dir, name, &bytes, 120)))
+    Some(testing::summary(&parse(dir, name, &bytes, 120)))
 }
 
 #[track_caller]
@@ -104,7 +104,7 @@ fn every_truncation_of_a_session_file_is_told_as_broken() {
     for end in 0..CONVERSATION.len() {
         let cut = &CONVERSATION.as_bytes()[..end];
         for (age, code) in [(120, Code::CorruptRecord), (0, Code::TornRecord)] {
-            let broken = sample::broken(parse(SESSIONS, CONVERSATION_NAME, cut, age));
+            let broken = testing::broken(parse(SESSIONS, CONVERSATION_NAME, cut, age));
             assert_eq!(broken.problem.code, code, "{end}");
         }
     }
@@ -142,7 +142,7 @@ proptest::proptest! {
         for (dir, name) in NAMES {
             let name = name.replace("NAME", &part);
             if let Some(kind) = recognise(dir, &name) {
-                sample::read(|reading| read(kind, &sample::image(&name, &bytes, age), reading));
+                testing::read(|reading| read(kind, &testing::image(&name, &bytes, age), reading));
             }
         }
     }
@@ -156,7 +156,7 @@ proptest::proptest! {
         for value in [serde_json::json!(text), serde_json::json!(number), serde_json::json!([text, {"a": null}])] {
             let json = serde_json::json!({ field: value }).to_string();
             for (dir, name) in NAMES {
-                sample::record(parse(dir, &name.replace("NAME", "7"), json.as_bytes(), 120));
+                testing::record(parse(dir, &name.replace("NAME", "7"), json.as_bytes(), 120));
             }
         }
     }

@@ -85,7 +85,7 @@ fn a_corrupt_protection_still_protects() {
     assert_eq!(record.problems.iter().map(|problem| problem.code).collect::<Vec<_>>(), [Code::CorruptRecord]);
     assert!(problems(&record).ends_with("; it protects the worktree all the same"));
     assert!(record.cwd.is_some());
-    let broken = sample::broken(parse(WORKTREE, ".reap-eligible.json", b"{ not valid", 120));
+    let broken = testing::broken(parse(WORKTREE, ".reap-eligible.json", b"{ not valid", 120));
     assert_eq!(broken.problem.code, Code::CorruptRecord);
 }
 
@@ -101,10 +101,10 @@ fn what_is_no_plain_file_is_broken_under_every_name() {
         (WORKTREE, ".reap-protected.json"),
         (CLAUDE, "active-coordinator.json"),
     ] {
-        let mut file = sample::image(name, b"", 120);
+        let mut file = testing::image(name, b"", 120);
         file.content = Content::Refused(Refusal::Special("fifo"));
         let kind = recognise(dir, name).expect("it is LEO's");
-        let broken = sample::broken(sample::read(|reading| read(kind, &file, reading)));
+        let broken = testing::broken(testing::read(|reading| read(kind, &file, reading)));
         assert_eq!(broken.problem.code, Code::SpecialFile, "{name}");
     }
 }
