@@ -108,7 +108,7 @@ fn seen_twice<'a>(local: &Report, others: impl Iterator<Item = &'a Report>) -> B
             by_inner_pid.entry((pid, here.start_ticks)).or_default().push(here);
         }
     }
-    let mut found: BTreeMap<Key, Vec<&Key>> = BTreeMap::new();
+    let mut pairs: Vec<(&WindowView, &WindowView)> = Vec::new();
     for other in others {
         let is_ours = other.host.pid_namespace == local.host.pid_namespace;
         let counted = if is_ours { &by_pid } else { &by_inner_pid };
@@ -116,19 +116,30 @@ fn seen_twice<'a>(local: &Report, others: impl Iterator<Item = &'a Report>) -> B
             let here = counted.get(&(there.pid, there.start_ticks)).into_iter().flatten();
             // Of what is known to this machine it speaks itself, whoever says that it counts here.
             let may_be_theirs = |here: &WindowView| !is_ours || here.records.is_empty();
-            for here in here.filter(|here| may_be_theirs(here)) {
-                found.entry(here.key.clone()).or_default().push(&there.key);
-            }
+            pairs.extend(here.filter(|here| may_be_theirs(here)).map(|here| (*here, there)));
         }
     }
-    // Two containers can have the same number, and begin in the same tick; only one of them may be heard.
-    let mut sights: BTreeMap<&Key, usize> = BTreeMap::new();
-    found.values().flatten().for_each(|there| *sights.entry(there).or_default() += 1);
-    let certain = found.iter().filter_map(|(here, there)| match there.as_slice() {
-        [one] if sights.get(one) == Some(&1) => Some((here.clone(), (*one).clone())),
-        _ => None,
-    });
-    certain.collect()
+    // Two containers can have the same number, and begin in the same tick: then their folders tell them apart, or
+    // nothing does, and both are shown.
+    let in_one_folder =
+        |(here, there): &(&WindowView, &WindowView)| here.cwd.is_some() && here.cwd == there.cwd;
+    let of_one_folder: Vec<_> = pairs.iter().copied().filter(in_one_folder).collect();
+    let certain = only_pairs(&pairs).chain(only_pairs(&of_one_folder));
+    certain.map(|(here, there)| (here.key.clone(), there.key.clone())).collect()
+}
+
+/// Returns the pairs of which neither window is in another pair.
+fn only_pairs<'a>(
+    pairs: &[(&'a WindowView, &'a WindowView)],
+) -> impl Iterator<Item = (&'a WindowView, &'a WindowView)> {
+    let mut counts: HashMap<&Key, usize> = HashMap::new();
+    for key in pairs.iter().flat_map(|(here, there)| [&here.key, &there.key]) {
+        *counts.entry(key).or_default() += 1;
+    }
+    pairs
+        .iter()
+        .copied()
+        .filter(move |(here, there)| [&here.key, &there.key].iter().all(|key| counts.get(*key) == Some(&1)))
 }
 
 /// Reports of what is heard now, by the boot of the kernel that each sees.
