@@ -1,4 +1,4 @@
-//! Actions over the real disk and real processes.
+//! Actions over the real disk and real processes, and over Obra's database.
 
 #![cfg(target_os = "linux")]
 #![expect(
@@ -8,18 +8,14 @@
     reason = "tests make files and processes and say by panicking what is wrong"
 )]
 
-mod between;
-mod faults;
+mod actions;
+#[path = "../common/apart.rs"]
+mod apart;
 mod faulty;
-mod last_moment;
 #[path = "../common/missing.rs"]
 mod missing;
-mod parking;
+mod obra;
 #[path = "../common/program.rs"]
 mod program;
-mod races;
-mod road;
+#[path = "../common/stage.rs"]
 mod stage;
-mod strangers;
-mod testimony;
-mod undo;

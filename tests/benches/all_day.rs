@@ -4,20 +4,6 @@
 //!
 //! `CLAIMTOP_MONITORS=1` has cargo install the last three below `target/monitors` first.
 
-#![expect(
-    clippy::disallowed_methods,
-    clippy::expect_used,
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    clippy::cast_precision_loss,
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "a benchmark starts programs, writes files and reads clocks"
-)]
-
-#[expect(dead_code, reason = "each benchmark uses a part")]
-mod stage;
-
 use std::io::Write;
 use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
@@ -28,7 +14,7 @@ use portable_pty::CommandBuilder;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open};
 
-use stage::{Screen, World, ms, spread};
+use crate::stage::{Screen, World, ms, spread};
 
 /// How long a program may take to start and to settle, and how long it is measured at rest.
 const START: Duration = Duration::from_secs(2);
@@ -74,12 +60,12 @@ impl Monitor {
     }
 }
 
-fn main() {
+/// Runs the benchmark, or the part of it that is named.
+pub(crate) fn bench(only: Option<&str>) {
     if std::env::var_os("CLAIMTOP_MONITORS").is_some_and(|value| value == "1") {
         MONITORS.iter().filter_map(|monitor| monitor.package).for_each(install);
     }
-    let only = std::env::args().skip(1).find(|argument| !argument.starts_with('-'));
-    let is_wanted = |name: &str| only.as_deref().is_none_or(|only| name.contains(only));
+    let is_wanted = |name: &str| only.is_none_or(|only| name.contains(only));
     if is_wanted("rest") {
         [200, 2_000].into_iter().for_each(at_rest);
     }

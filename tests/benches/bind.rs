@@ -2,12 +2,6 @@
 //! times, and each run is timed from the start of the program to its end; then as the hook that notes
 //! that the session waits for a person, and, each time after it, as the one that takes this back.
 
-#![expect(
-    clippy::disallowed_methods,
-    clippy::expect_used,
-    reason = "a benchmark starts programs and reads clocks"
-)]
-
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -15,7 +9,8 @@ use std::time::{Duration, Instant};
 const RUNS: usize = 200;
 const WORLD: &str = "CLAIMTOP_BENCH_WORLD";
 
-fn main() {
+/// Runs the benchmark.
+pub(crate) fn bench(_: Option<&str>) {
     match std::env::var(WORLD) {
         Ok(world) => measure(Path::new(&world)),
         Err(_) => below_an_agent(),
@@ -30,7 +25,7 @@ fn below_an_agent() {
     let agent = bin.join("claude");
     std::fs::copy("/bin/sh", &agent).expect("a shell");
     let own = std::env::current_exe().expect("own path");
-    let script = format!("sh -c '{}; exit $?'; exit $?", own.display());
+    let script = format!("sh -c '{} bind; exit $?'; exit $?", own.display());
     let status = Command::new(&agent).args(["-c", &script]).env(WORLD, world.path()).status();
     assert!(status.is_ok_and(|status| status.success()));
 }

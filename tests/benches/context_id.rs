@@ -4,19 +4,14 @@
 //! The program measured is a static one: for the musl target where it is installed, else for
 //! the machine's own target with the C library linked in.
 
-#![expect(
-    clippy::disallowed_methods,
-    clippy::expect_used,
-    reason = "a benchmark builds and starts programs and reads clocks"
-)]
-
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
 const DEPTH: u32 = 10;
 
-fn main() {
+/// Runs the benchmark.
+pub(crate) fn bench(_: Option<&str>) {
     let levels = std::env::var("CLAIMTOP_BENCH_LEVELS").ok().and_then(|text| text.parse().ok());
     match levels {
         Some(0) => measure(),
@@ -53,21 +48,21 @@ fn build() {
     assert!(run("cc", &["-O2", "-static", "-o", &nothing.to_string_lossy(), &source.to_string_lossy()], &[]));
     let target = folder().to_string_lossy().into_owned();
     let musl = [
-        "build", "--profile", "dist", "--quiet", "--bin", "claimtop", "--target",
-        "x86_64-unknown-linux-musl", "--target-dir", &target,
+        "build", "--release", "--quiet", "--bin", "claimtop", "--target", "x86_64-unknown-linux-musl",
+        "--target-dir", &target,
     ];
     if !run("cargo", &musl, &[]) {
         println!("no musl target here: measuring a static program of the machine's own target");
         let own = [
-            "build", "--profile", "dist", "--quiet", "--bin", "claimtop", "--target",
-            "x86_64-unknown-linux-gnu", "--target-dir", &target,
+            "build", "--release", "--quiet", "--bin", "claimtop", "--target", "x86_64-unknown-linux-gnu",
+            "--target-dir", &target,
         ];
         assert!(run("cargo", &own, &[("RUSTFLAGS", "-C target-feature=+crt-static")]));
     }
 }
 
 fn program() -> PathBuf {
-    let of = |target: &str| folder().join(target).join("dist/claimtop");
+    let of = |target: &str| folder().join(target).join("release/claimtop");
     let musl = of("x86_64-unknown-linux-musl");
     if musl.exists() { musl } else { of("x86_64-unknown-linux-gnu") }
 }
@@ -75,7 +70,8 @@ fn program() -> PathBuf {
 /// Starts this program once more, one level deeper.
 fn descend(left: u32) {
     let this = std::env::current_exe().expect("this program");
-    let status = Command::new(this).env("CLAIMTOP_BENCH_LEVELS", (left - 1).to_string()).status();
+    let status =
+        Command::new(this).arg("context_id").env("CLAIMTOP_BENCH_LEVELS", (left - 1).to_string()).status();
     assert!(status.expect("this program").success());
 }
 

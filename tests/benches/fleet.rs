@@ -3,24 +3,6 @@
 //!
 //! One part alone is measured with its name: `beats`, `read`, `screen` or `news`.
 
-#![expect(
-    clippy::disallowed_methods,
-    clippy::expect_used,
-    clippy::unwrap_used,
-    clippy::panic,
-    clippy::indexing_slicing,
-    clippy::cast_precision_loss,
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "a benchmark starts its own server and reads clocks"
-)]
-
-#[path = "../leo/cluster.rs"]
-#[expect(dead_code, reason = "the tests use more of it")]
-mod cluster;
-#[expect(dead_code, reason = "each benchmark uses a part")]
-mod stage;
-
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::process::{Child, Command, Stdio};
@@ -56,9 +38,9 @@ const MEASURED: Duration = Duration::from_secs(30);
 /// How many connections carry the beats, as a pooler would.
 const CONNECTIONS: usize = 8;
 
-fn main() {
-    let only = std::env::args().skip(1).find(|argument| !argument.starts_with('-'));
-    let is_wanted = |name: &str| only.as_deref().is_none_or(|only| only == name);
+/// Runs the benchmark, or the part of it that is named.
+pub(crate) fn bench(only: Option<&str>) {
+    let is_wanted = |name: &str| only.is_none_or(|only| only == name);
     let database = Database::new();
     database.sql(include_str!("../../assets/fleet.sql"));
     for setting in ["fsync", "full_page_writes", "autovacuum"] {
@@ -413,7 +395,7 @@ fn wire(database: &Database, hosts: &mut [Publisher]) {
 /// Prints what the program itself needs to read all of it once.
 fn viewer(database: &Database) {
     let folder = tempfile::tempdir().expect("a folder");
-    let mut command = Command::new(stage::program());
+    let mut command = Command::new(crate::stage::program());
     for name in ["home", "tmp", "state"] {
         let path = folder.path().join(name);
         std::fs::create_dir_all(&path).expect("a folder");

@@ -1,14 +1,6 @@
 //! What judging costs in processor time, stories included: everything anew, and one change of a
 //! judged world; and how both grow. Processor time, so that a busy machine measures the same.
 
-#![expect(
-    clippy::expect_used,
-    clippy::cast_possible_truncation,
-    clippy::cast_precision_loss,
-    clippy::cast_possible_wrap,
-    reason = "the numbers of a benchmark are small"
-)]
-
 use std::sync::Arc;
 
 use claimtop::core::assess::{Policy, assess};
@@ -25,7 +17,8 @@ use rustix::time::{ClockId, clock_gettime};
 const ROUNDS: usize = 21;
 const RECORDS_EACH: usize = 10;
 
-fn main() {
+/// Runs the benchmark.
+pub(crate) fn bench(_: Option<&str>) {
     println!("windows  records   claims  findings   everything   one change");
     for windows in [125, 250, 500, 1_000] {
         measure(windows);

@@ -2,20 +2,6 @@
 //! hundred were left by whoever started them, twenty of these by a window that is dead; against looks for
 //! a person whose home none of them has.
 
-#![expect(
-    clippy::disallowed_methods,
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::unwrap_used,
-    clippy::cast_precision_loss,
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "a benchmark starts processes and reads clocks"
-)]
-
-#[expect(dead_code, reason = "each benchmark uses a part")]
-mod stage;
-
 use std::io::Read;
 use std::net::TcpListener;
 use std::os::fd::OwnedFd;
@@ -30,7 +16,7 @@ use claimtop::source::places::Places;
 use rustix::process::{Pid, Signal, kill_process};
 use rustix::time::{ClockId, clock_gettime};
 
-use stage::{World, median};
+use crate::stage::{World, median};
 
 const PROCESSES: usize = 2_000;
 const ORPHANS: usize = 100;
@@ -40,7 +26,8 @@ const MEASURINGS: usize = 3;
 /// How long what was measured of processes counts, and a little more.
 const MEASURED_FOR: Duration = Duration::from_millis(30_200);
 
-fn main() {
+/// Runs the benchmark.
+pub(crate) fn bench(_: Option<&str>) {
     // The processes are the same for both, but have the home of one.
     let [theirs, other] = [World::new(), World::new()];
     let mut agent = theirs.agent();

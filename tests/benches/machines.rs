@@ -4,20 +4,6 @@
 //! Fifty whole claimtops would measure themselves. What one of them said of twenty windows, line by line, is
 //! said again by stand-ins, each as another machine; they answer beats as it does.
 
-#![expect(
-    clippy::disallowed_methods,
-    clippy::expect_used,
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    clippy::cast_precision_loss,
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "a benchmark starts programs, writes files and reads clocks"
-)]
-
-#[expect(dead_code, reason = "each benchmark uses a part")]
-mod stage;
-
 use std::fmt::Write as _;
 use std::io::{BufRead, BufReader, Write, stdin, stdout};
 use std::path::Path;
@@ -28,7 +14,7 @@ use portable_pty::CommandBuilder;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
-use stage::{Screen, World, ms, settle, spread, table_rows};
+use crate::stage::{Screen, World, ms, settle, spread, table_rows};
 
 const MACHINES: usize = 50;
 const WINDOWS: usize = 20;
@@ -46,15 +32,15 @@ const SESSION: &str = "95fe798d";
 /// Between what is said of one look and the next, in the file of a stand-in.
 const NEXT: &str = "next";
 
-fn main() {
+/// Runs the benchmark, or the part of it that is named.
+pub(crate) fn bench(only: Option<&str>) {
     let arguments: Vec<String> = std::env::args().collect();
-    if let [_, what, said, storms, ..] = arguments.as_slice()
+    if let [_, _, what, said, storms, ..] = arguments.as_slice()
         && what == "stand-in"
     {
         return stand_in(Path::new(said), storms == "storms");
     }
-    let only = arguments.iter().skip(1).find(|argument| !argument.starts_with('-'));
-    let is_wanted = |name: &str| only.is_none_or(|only| name.contains(only.as_str()));
+    let is_wanted = |name: &str| only.is_none_or(|only| name.contains(only));
     if is_wanted("deaths") {
         deaths();
     }
@@ -241,7 +227,7 @@ fn stand_ins(world: &World, said: &Said, count: usize, how: &str) {
         let path = world.path(&format!("said-{number}"));
         std::fs::write(&path, said.of(number)).unwrap();
         let path = path.to_str().unwrap().to_owned();
-        (format!("m{number:02}"), vec![own.clone(), "stand-in".to_owned(), path, how.to_owned()])
+        (format!("m{number:02}"), [&own, "machines", "stand-in", &path, how].map(str::to_owned).to_vec())
     });
     configure(world, &machines.collect::<Vec<_>>());
 }

@@ -1,20 +1,6 @@
 //! What it costs to tell what each window does: from the start to the first frame with content, from
 //! a line in a transcript to the cells, six windows that stream, huge transcripts, memory.
 
-#![expect(
-    clippy::disallowed_methods,
-    clippy::expect_used,
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    clippy::cast_precision_loss,
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "a benchmark starts programs, writes files and reads clocks"
-)]
-
-#[expect(dead_code, reason = "each benchmark uses a part")]
-mod stage;
-
 use std::fs::{File, OpenOptions};
 use std::io::{Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
@@ -24,7 +10,7 @@ use std::time::{Duration, Instant};
 use jiff::Timestamp;
 use portable_pty::CommandBuilder;
 
-use stage::{Screen, World, median, ms, spread};
+use crate::stage::{Screen, World, median, ms, spread};
 
 const STARTS: usize = 15;
 const APPENDS: usize = 100;
@@ -37,9 +23,9 @@ const SETTLED: Duration = Duration::from_secs(12);
 const LINE: Duration = Duration::from_millis(50);
 const HUGE: u64 = 600 << 20;
 
-fn main() {
-    let only = std::env::args().skip(1).find(|argument| !argument.starts_with('-'));
-    let is_wanted = |name: &str| only.as_deref().is_none_or(|only| name.contains(only));
+/// Runs the benchmark, or the part of it that is named.
+pub(crate) fn bench(only: Option<&str>) {
+    let is_wanted = |name: &str| only.is_none_or(|only| name.contains(only));
     if is_wanted("frame") {
         first_frames(200, 0);
         first_frames(2_000, 1_000);

@@ -1,18 +1,6 @@
 //! LEO's PostgreSQL with 10,000 sessions and 20,000 claims: the first read, a read after a change,
 //! and the steady poll, in time, bytes, rows and CPU.
 
-#![expect(
-    clippy::disallowed_methods,
-    clippy::expect_used,
-    clippy::panic,
-    clippy::cast_precision_loss,
-    reason = "a benchmark starts its own server and reads clocks"
-)]
-
-#[path = "../leo/cluster.rs"]
-#[expect(dead_code, reason = "the tests use more of it")]
-mod cluster;
-
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::Arc;
@@ -30,7 +18,8 @@ use crate::cluster::Database;
 
 const SESSIONS: usize = 10_000;
 
-fn main() {
+/// Runs the benchmark.
+pub(crate) fn bench(_: Option<&str>) {
     let database = Database::new();
     database.sql(&format!(
         "INSERT INTO strategic_directives_v2 (sd_key, title, status, claiming_session_id)

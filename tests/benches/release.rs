@@ -1,12 +1,6 @@
 //! The release of one file, from the confirmation to the receipt, against a bare rename into
 //! another folder with a sync of that folder.
 
-#![expect(
-    clippy::disallowed_methods,
-    clippy::expect_used,
-    reason = "a benchmark writes its own files and reads clocks"
-)]
-
 use std::path::Path;
 use std::time::Instant;
 
@@ -20,7 +14,8 @@ use jiff::SignedDuration;
 
 const ROUNDS: u32 = 200;
 
-fn main() {
+/// Runs the benchmark.
+pub(crate) fn bench(_: Option<&str>) {
     let world = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a folder");
     let at = |below: &str| world.path().join(below);
     for below in ["home/.claude/sessions", "tmp", "bare"] {

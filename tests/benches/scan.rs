@@ -1,13 +1,6 @@
 //! The full process scan against sysinfo's default and `ps`, over 2,000 processes, in CPU time; and
 //! against the bare floor of listing them and reading what the kernel says of each in one line.
 
-#![expect(
-    clippy::disallowed_methods,
-    clippy::expect_used,
-    clippy::cast_precision_loss,
-    reason = "a benchmark starts processes and reads clocks"
-)]
-
 use std::collections::BTreeSet;
 use std::process::{Child, Command, Stdio};
 
@@ -19,7 +12,8 @@ use rustix::time::{ClockId, clock_gettime};
 const PROCESSES: usize = 2_000;
 const ROUNDS: u32 = 20;
 
-fn main() {
+/// Runs the benchmark.
+pub(crate) fn bench(_: Option<&str>) {
     let mut children: Vec<Child> = (0..PROCESSES).map(|_| sleeper()).collect();
     // All of them are to sleep by then; for claimtop they are still young, so that each is read.
     std::thread::sleep(std::time::Duration::from_secs(2));

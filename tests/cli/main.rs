@@ -1,13 +1,17 @@
-//! The built program as shells, hooks and scripts see it.
+//! The built program as shells, hooks and scripts see it, over ordinary and hostile files; and which processes are agents'.
+//!
+//! No agent runs here but those of the tests of the program itself: they say how many windows there are.
 
 #![expect(
     clippy::unwrap_used,
     clippy::panic,
+    clippy::indexing_slicing,
     clippy::disallowed_methods,
-    reason = "tests start the program and write its files"
+    reason = "tests start the program, write its files and say by panicking what is wrong"
 )]
 
 mod act;
+mod agents;
 #[cfg(target_os = "linux")]
 #[path = "../common/apart.rs"]
 mod apart;
@@ -17,6 +21,8 @@ mod explain;
 mod formats;
 #[cfg(target_os = "linux")]
 mod full;
+#[cfg(target_os = "linux")]
+mod hostile;
 #[cfg(target_os = "linux")]
 mod left_overs;
 mod left_trees;
@@ -29,4 +35,5 @@ mod sources;
 mod stopping;
 #[cfg(target_os = "linux")]
 mod watching;
+#[path = "../common/world.rs"]
 mod world;

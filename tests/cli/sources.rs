@@ -1,16 +1,31 @@
 //! What is said where a source could not be read.
 
+use crate::missing::skip_for_want_of;
 use crate::world::World;
+
+/// Returns a world for the program, and one for its build without PostgreSQL, which `tests/run` makes and names.
+fn worlds() -> Vec<World> {
+    [World::new()].into_iter().chain(without_postgresql()).collect()
+}
+
+fn without_postgresql() -> Option<World> {
+    let program = std::env::var_os("CLAIMTOP_WITHOUT_POSTGRES").map(World::of);
+    if program.is_none() {
+        skip_for_want_of("build without PostgreSQL (CLAIMTOP_WITHOUT_POSTGRES)");
+    }
+    program
+}
 
 /// A server that is not there: nobody listens on this port.
 const NO_SERVER: [&str; 2] = ["--postgres", "postgres://me@127.0.0.1:1/db"];
 
 #[track_caller]
 fn check(view: &str, expected: &str) {
-    let world = World::new();
-    let answer = world.run(&[&["ls", view], &NO_SERVER[..]].concat());
-    assert_eq!(answer.out.lines().next(), Some(expected), "{answer:?}");
-    assert!(answer.out.contains("Not everything could be read:\n  leo:"), "{answer:?}");
+    for world in worlds() {
+        let answer = world.run(&[&["ls", view], &NO_SERVER[..]].concat());
+        assert_eq!(answer.out.lines().next(), Some(expected), "{answer:?}");
+        assert!(answer.out.contains("Not everything could be read:\n  leo:"), "{answer:?}");
+    }
 }
 
 #[test]
@@ -21,22 +36,21 @@ fn nothing_found_is_not_nothing_there() {
 
 #[test]
 fn the_source_is_named_beside_what_others_gave() {
-    let world = World::new();
-    let text = r#"{"pid":4194304,"sessionId":"95fe798d-3725-4649-974a-0dec79220193","procStart":"77"}"#;
-    world.write("home/.claude/sessions/4194304.json", text);
-    let answer = world.run(&[&["ls", "claims"], &NO_SERVER[..]].concat());
-    assert!(answer.out.starts_with("KEY"), "{answer:?}");
-    assert!(answer.out.contains("Not everything could be read:\n  leo:"), "{answer:?}");
-    let folder_in_the_way = World::new();
-    folder_in_the_way.write("home/.maia", "no folder");
-    let answer = folder_in_the_way.run(&["ls", "sessions"]);
-    assert!(answer.out.contains("\n  maia: "), "{answer:?}");
+    for (world, folder_in_the_way) in worlds().into_iter().zip(worlds()) {
+        let text = r#"{"pid":4194304,"sessionId":"95fe798d-3725-4649-974a-0dec79220193","procStart":"77"}"#;
+        world.write("home/.claude/sessions/4194304.json", text);
+        let answer = world.run(&[&["ls", "claims"], &NO_SERVER[..]].concat());
+        assert!(answer.out.starts_with("KEY"), "{answer:?}");
+        assert!(answer.out.contains("Not everything could be read:\n  leo:"), "{answer:?}");
+        folder_in_the_way.write("home/.maia", "no folder");
+        let answer = folder_in_the_way.run(&["ls", "sessions"]);
+        assert!(answer.out.contains("\n  maia: "), "{answer:?}");
+    }
 }
 
-#[cfg(not(feature = "postgres"))]
 #[test]
 fn a_build_without_postgresql_says_so_and_reads_the_files() {
-    let world = World::new();
+    let Some(world) = without_postgresql() else { return };
     let id = "3a5f0c1e-8d2b-4c6f-9e7a-1b2c3d4e5f60";
     let session = format!(r#"{{"session_id": "{id}", "pid": 4194304}}"#);
     world.write(&format!("home/.claude-sessions/{id}.json"), &session);
@@ -52,9 +66,10 @@ fn a_build_without_postgresql_says_so_and_reads_the_files() {
 
 #[test]
 fn where_all_was_read_nothing_is_said_of_it() {
-    let world = World::new();
-    assert_eq!(world.run(&["ls", "claims"]).out, "Nothing is claimed.\n");
-    assert_eq!(world.run(&["ls", "sessions"]).out, "No session record was found.\n");
+    for world in worlds() {
+        assert_eq!(world.run(&["ls", "claims"]).out, "Nothing is claimed.\n");
+        assert_eq!(world.run(&["ls", "sessions"]).out, "No session record was found.\n");
+    }
 }
 
 /// Writes a repository at `main` with a linked working tree at `linked`, as git lays them out.
@@ -73,27 +88,29 @@ fn linked_trees(world: &World, main: &str, linked: &str) {
 
 #[test]
 fn one_working_tree_that_was_named_is_read_without_the_others() {
-    let world = World::new();
-    linked_trees(&world, "shop", "shop-a");
-    for root in ["shop", "shop-a"] {
-        let root = world.path(root).display().to_string();
-        let report = world.run(&["--root", &root, "ls", "--json"]);
-        let report: serde_json::Value = serde_json::from_str(&report.out).unwrap();
-        for source in report["sources"].as_array().unwrap() {
-            let state = source["state"].as_str().unwrap();
-            assert!(matches!(state, "ok" | "absent"), "{root}: {source}");
+    for world in worlds() {
+        linked_trees(&world, "shop", "shop-a");
+        for root in ["shop", "shop-a"] {
+            let root = world.path(root).display().to_string();
+            let report = world.run(&["--root", &root, "ls", "--json"]);
+            let report: serde_json::Value = serde_json::from_str(&report.out).unwrap();
+            for source in report["sources"].as_array().unwrap() {
+                let state = source["state"].as_str().unwrap();
+                assert!(matches!(state, "ok" | "absent"), "{root}: {source}");
+            }
         }
     }
 }
 
 #[test]
 fn that_nothing_needs_a_person_or_is_to_be_done_is_said_only_where_everything_was_read() {
-    let world = World::new();
-    let now = world.run(&["now"]);
-    assert_eq!((now.code, now.out.as_str()), (0, "0 windows, nothing needs you\n"));
-    let now = world.run(&["now", "--postgres", "postgres://127.0.0.1:1/leo"]);
-    assert!(now.out.contains("not everything could be read: database"), "{now:?}");
-    assert_eq!(world.run(&["clean", "--yes"]).out, "There is nothing to do.\n");
-    let clean = world.run(&["clean", "--yes", "--postgres", "postgres://127.0.0.1:1/leo"]);
-    assert!(clean.out.contains("as far as is known: not everything could be read"), "{clean:?}");
+    for world in worlds() {
+        let now = world.run(&["now"]);
+        assert_eq!((now.code, now.out.as_str()), (0, "0 windows, nothing needs you\n"));
+        let now = world.run(&["now", "--postgres", "postgres://127.0.0.1:1/leo"]);
+        assert!(now.out.contains("not everything could be read: database"), "{now:?}");
+        assert_eq!(world.run(&["clean", "--yes"]).out, "There is nothing to do.\n");
+        let clean = world.run(&["clean", "--yes", "--postgres", "postgres://127.0.0.1:1/leo"]);
+        assert!(clean.out.contains("as far as is known: not everything could be read"), "{clean:?}");
+    }
 }

@@ -3,27 +3,28 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use claimtop::core::assess::{Policy, assess};
-use claimtop::core::judge::agent::Signatures;
 use claimtop::core::model::{
-    Certainty, Details, InnerPids, Key, Medium, Others, ProcessId, ProcessState, Snapshot, VerdictState,
+    Certainty, Details, InnerPids, Key, Medium, Others, ProcessId, ProcessState, Report, Snapshot,
+    VerdictState,
 };
 
 /// How sure it is at most of each process that was left, and whether it may be ended.
 pub(crate) type LeftOvers = BTreeMap<ProcessId, (Certainty, bool)>;
 
+/// The verdict on each record.
+pub(crate) type Verdicts = BTreeMap<Key, VerdictState>;
+
+/// How sure it is at most of each working tree that was left.
+pub(crate) type LeftTrees = BTreeMap<Key, Certainty>;
+
 /// Returns every record's verdict by key.
-pub(crate) fn verdicts(snapshot: &Snapshot) -> BTreeMap<Key, VerdictState> {
-    let signatures = Signatures::built_in().expect("signatures");
-    let report = assess(snapshot, &Policy { signatures });
+pub(crate) fn verdicts(report: &Report) -> Verdicts {
     report.records().map(|record| (record.key.clone(), record.verdict.state)).collect()
 }
 
 /// Returns of every left-over's topmost process and of those below it how sure it is at most, and whether
 /// it may be ended.
-pub(crate) fn left_overs(snapshot: &Snapshot) -> LeftOvers {
-    let signatures = Signatures::built_in().expect("signatures");
-    let report = assess(snapshot, &Policy { signatures });
+pub(crate) fn left_overs(report: &Report) -> LeftOvers {
     let mut all = LeftOvers::new();
     for (one, member) in report.left_overs.iter().flat_map(|one| one.tree.iter().map(move |id| (one, id))) {
         let known = all.entry(member.id).or_insert((one.certainty, false));
@@ -33,9 +34,7 @@ pub(crate) fn left_overs(snapshot: &Snapshot) -> LeftOvers {
 }
 
 /// Returns how sure it is of every working tree that was left, by key.
-pub(crate) fn left_trees(snapshot: &Snapshot) -> BTreeMap<Key, Certainty> {
-    let signatures = Signatures::built_in().expect("signatures");
-    let report = assess(snapshot, &Policy { signatures });
+pub(crate) fn left_trees(report: &Report) -> LeftTrees {
     report.left_trees.iter().map(|one| (one.key.clone(), one.certainty)).collect()
 }
 

@@ -27,7 +27,7 @@ mod stories;
 
 use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock, OnceLock};
 
 use claimtop::core::assess::{Policy, assess};
 use claimtop::core::judge::agent::Signatures;
@@ -95,8 +95,49 @@ pub(crate) struct WorldFile {
 
 const TICKS: u64 = 100;
 
-/// Returns the path of every world, sorted.
-pub(crate) fn worlds() -> Vec<PathBuf> {
+/// A world in its file: parsed once, and judged at most once in a test program.
+pub(crate) struct Case {
+    pub(crate) path: PathBuf,
+    pub(crate) text: String,
+    pub(crate) world: WorldFile,
+    snapshot: OnceLock<Snapshot>,
+    report: OnceLock<Report>,
+}
+
+impl Case {
+    /// Reads a world.
+    pub(crate) fn read(path: PathBuf) -> Self {
+        let text =
+            std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        let world = parse(&text, &path.display().to_string());
+        Self { path, text, world, snapshot: OnceLock::new(), report: OnceLock::new() }
+    }
+
+    /// Returns the world's snapshot.
+    pub(crate) fn snapshot(&self) -> &Snapshot {
+        self.snapshot.get_or_init(|| self.world.snapshot())
+    }
+
+    /// Returns what is judged of the world.
+    pub(crate) fn report(&self) -> &Report {
+        self.report.get_or_init(|| assess(self.snapshot(), policy()))
+    }
+}
+
+/// Returns every world below `tests/cases`, sorted by path.
+pub(crate) fn cases() -> &'static [Case] {
+    static CASES: LazyLock<Vec<Case>> = LazyLock::new(|| paths().into_iter().map(Case::read).collect());
+    &CASES
+}
+
+/// Returns the policy by which every world is judged.
+pub(crate) fn policy() -> &'static Policy {
+    static POLICY: LazyLock<Policy> =
+        LazyLock::new(|| Policy { signatures: Signatures::built_in().expect("signatures") });
+    &POLICY
+}
+
+fn paths() -> Vec<PathBuf> {
     fn walk(folder: &Path, out: &mut Vec<PathBuf>) {
         for entry in std::fs::read_dir(folder).expect("a folder of worlds") {
             let path = entry.expect("a world").path();
@@ -110,14 +151,9 @@ pub(crate) fn worlds() -> Vec<PathBuf> {
     all
 }
 
-/// Reads the text of a world.
-pub(crate) fn text(path: &Path) -> String {
-    std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
-}
-
 /// Reads a world.
 pub(crate) fn load(path: &Path) -> WorldFile {
-    parse(&text(path), &path.display().to_string())
+    Case::read(path.to_owned()).world
 }
 
 /// Reads a world from its text, which came from somewhere.
@@ -270,7 +306,6 @@ impl WorldFile {
 
     /// Judges the world.
     pub(crate) fn report(&self) -> Report {
-        let signatures = Signatures::built_in().expect("signatures");
-        assess(&self.snapshot(), &Policy { signatures })
+        assess(&self.snapshot(), policy())
     }
 }

@@ -31,5 +31,5 @@ mod server;
 mod silent;
 mod ssh;
 mod stage;
-#[path = "../cli/world.rs"]
+#[path = "../common/world.rs"]
 mod world;

@@ -1,0 +1,11 @@
+//! Actions over the real disk and real processes.
+
+mod between;
+mod faults;
+mod last_moment;
+mod parking;
+mod races;
+mod road;
+mod strangers;
+mod testimony;
+mod undo;

@@ -1,0 +1,17 @@
+//! Windows that the tests start themselves: small programs under agents' names. They are apart from
+//! the other tests of the program because every claimtop on the machine sees them.
+
+mod bind;
+mod guard;
+mod guard_faults;
+mod guard_seen;
+mod homes;
+mod left_behind;
+mod model;
+mod real;
+mod real_guard;
+mod service;
+mod sessions;
+mod tmux;
+mod work;
+mod zellij;

@@ -1,0 +1,17 @@
+//! A fleet's database, on a real PostgreSQL server of the test's own, and PgBouncer.
+
+mod beats;
+mod epochs;
+mod faults;
+mod leo;
+mod login;
+mod machine;
+mod ordering;
+mod orders;
+mod pooled;
+mod pressed;
+mod program;
+mod rights;
+mod schedules;
+mod stage;
+mod witness;

@@ -1,0 +1,31 @@
+//! What needs no process of its own: worlds in TOML and real files, read and judged in memory, and the
+//! pages, pictures and recordings that are made of them.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::disallowed_methods,
+    reason = "tests read files and say by panicking what is wrong"
+)]
+
+mod across;
+#[path = "../common/mod.rs"]
+mod common;
+mod cuts;
+mod fixtures;
+mod house;
+mod library;
+mod metamorphic;
+#[cfg(target_os = "linux")]
+#[path = "../common/missing.rs"]
+mod missing;
+mod plans;
+#[cfg(target_os = "linux")]
+mod recording;
+#[cfg(target_os = "linux")]
+mod report;
+mod screenshots;
+mod stream;
+mod tombstones;
+mod worlds;

@@ -1,0 +1,37 @@
+//! What needs a world without other processes: forced reuse of PIDs, endings of processes, and a long look.
+//!
+//! A program of its own, in which one test runs after the other: setting back the kernel's last PID also gives the
+//! PIDs of other tests' dead to other tests' living.
+
+#![cfg(target_os = "linux")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::disallowed_methods,
+    reason = "tests make files and processes and say by panicking what is wrong"
+)]
+
+mod heirs;
+#[path = "../common/program.rs"]
+mod program;
+#[path = "../common/pty.rs"]
+mod pty;
+mod soak;
+#[expect(dead_code, reason = "these tests need only a part of it")]
+#[path = "../common/stage.rs"]
+mod stage;
+mod stopping;
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// Waits until no other test of this program runs.
+fn alone() -> MutexGuard<'static, ()> {
+    static ALONE: Mutex<()> = Mutex::new(());
+    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Returns how many PIDs are reused by force in each test: 64, or as many as `CLAIMTOP_REUSES` says.
+fn rounds() -> usize {
+    std::env::var("CLAIMTOP_REUSES").map_or(64, |text| text.parse().unwrap())
+}

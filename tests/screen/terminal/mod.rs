@@ -1,0 +1,26 @@
+//! The full screen in a real terminal: what it leaves behind, what stops and continues it,
+//! which sizes and colours it copes with, and what its keys show.
+//!
+//! Nothing here is timed: what must come is waited for, far longer than it can need. Every
+//! process that is ended here was started here.
+
+mod attention;
+mod clock;
+mod colors;
+mod crowd;
+mod harm;
+mod kept;
+mod keys;
+mod leaving;
+mod limits;
+mod mouse;
+mod mute;
+mod panics;
+mod recorded;
+mod sizes;
+mod start;
+mod stopping;
+mod stuck;
+mod suspended;
+mod trouble;
+mod world;

@@ -1,0 +1,232 @@
+//! Processes as they truly are: each life is its own, whatever its PID.
+
+use std::collections::BTreeMap;
+
+use claimtop::core::model::{Details, InnerPids, Process, ProcessId, ProcessState, ProcessTable, Untrusted};
+use jiff::Timestamp;
+
+use crate::local::files::USER;
+use crate::local::kin::Kin;
+use crate::local::programs::Sort;
+
+/// One life of a process; never used twice.
+pub(crate) type Life = usize;
+
+/// How it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum State {
+    Running,
+    Stopped,
+    /// The main thread has ended, others run on.
+    LeaderExited,
+    Zombie,
+    Gone,
+}
+
+impl State {
+    pub(crate) fn is_alive(self) -> bool {
+        match self {
+            Self::Running | Self::Stopped | Self::LeaderExited => true,
+            Self::Zombie | Self::Gone => false,
+        }
+    }
+}
+
+/// A process.
+#[derive(Clone, Debug)]
+pub(crate) struct SimProcess {
+    pub(crate) pid: u32,
+    /// Its container and its PID there.
+    pub(crate) inside: Option<(u32, u32)>,
+    pub(crate) parent: Option<Life>,
+    pub(crate) sort: Sort,
+    pub(crate) state: State,
+    pub(crate) start_ticks: u64,
+    /// By the wall clock of then.
+    pub(crate) born_at: Timestamp,
+    pub(crate) uid: u32,
+    pub(crate) is_hidden: bool,
+    pub(crate) session: String,
+    pub(crate) cwd: &'static str,
+    /// Whether its arguments name its session.
+    pub(crate) names_session: bool,
+    /// By how many ticks its time namespace is ahead of the machine's first one.
+    pub(crate) clock: i64,
+    pub(crate) kin: Kin,
+}
+
+/// The number by which another machine counts as a container: one into which nobody here sees.
+pub(crate) const OTHER_MACHINE: u32 = 9;
+
+impl SimProcess {
+    /// Returns the PID that it knows itself by.
+    pub(crate) fn own_pid(&self) -> u32 {
+        self.inside.map_or(self.pid, |(_, pid)| pid)
+    }
+
+    /// Returns the start by which it knows itself.
+    pub(crate) fn own_start(&self) -> u64 {
+        self.start_ticks.wrapping_add_signed(self.clock)
+    }
+
+    /// Returns whether it runs on another machine.
+    pub(crate) fn is_far(&self) -> bool {
+        self.inside.is_some_and(|(container, _)| container == OTHER_MACHINE)
+    }
+}
+
+/// Who looks, and what hides from there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Visibility {
+    /// The container of claimtop itself.
+    pub(crate) container: Option<u32>,
+    /// Whether the list of processes lacks those of others (`hidepid`).
+    pub(crate) is_partial: bool,
+    /// Whether the kernel has pidfds.
+    pub(crate) has_pidfd: bool,
+    /// By how many ticks claimtop's own time namespace is ahead of the machine's first one.
+    pub(crate) clock: i64,
+}
+
+impl Visibility {
+    /// Returns whether it can be seen which files somebody has open: only of one's own user's
+    /// processes, and of those in one's own PID namespace and below (proc(5)).
+    pub(crate) fn sees_into(self, who: &SimProcess) -> bool {
+        let is_here = self.container.is_none_or(|own| who.inside.is_some_and(|(inside, _)| inside == own));
+        is_here && !who.is_far() && who.uid == USER && !who.is_hidden
+    }
+}
+
+/// Everybody who ever lived.
+#[derive(Default)]
+pub(crate) struct Processes {
+    pub(crate) all: Vec<SimProcess>,
+}
+
+impl Processes {
+    pub(crate) fn alive(&self) -> impl Iterator<Item = (Life, &SimProcess)> {
+        self.all.iter().enumerate().filter(|(_, person)| person.state.is_alive())
+    }
+
+    pub(crate) fn is_alive(&self, life: Life) -> bool {
+        self.all.get(life).is_some_and(|person| person.state.is_alive())
+    }
+
+    /// Returns a PID that nobody has, of a range small enough that PIDs come again soon.
+    pub(crate) fn free(
+        &self,
+        wanted: usize,
+        range: std::ops::Range<u32>,
+        inside: Option<u32>,
+    ) -> Option<u32> {
+        let taken = |pid: u32| {
+            let there = self.all.iter().filter(|person| person.state != State::Gone);
+            // Nor is one given out that a process group still has.
+            let leaders = there.clone().filter_map(|person| self.all.get(person.kin.group?));
+            there.chain(leaders).any(|person| match inside {
+                None => person.pid == pid,
+                Some(container) => person.inside == Some((container, pid)),
+            })
+        };
+        let free: Vec<u32> = range.filter(|pid| !taken(*pid)).collect();
+        if free.is_empty() { None } else { free.get(wanted % free.len()).copied() }
+    }
+
+    /// Returns who has a number, where somebody looks.
+    pub(crate) fn life_at(&self, pid: u32, visibility: Visibility) -> Option<Life> {
+        let is_it =
+            |person: &SimProcess| person.state != State::Gone && number(person, visibility) == Some(pid);
+        self.all.iter().position(is_it)
+    }
+
+    /// Returns the number of somebody, where somebody looks.
+    pub(crate) fn number(&self, life: Life, visibility: Visibility) -> Option<u32> {
+        number(self.all.get(life)?, visibility)
+    }
+
+    /// Returns what names somebody, where somebody looks.
+    pub(crate) fn id(&self, life: Life, visibility: Visibility) -> Option<ProcessId> {
+        let person = self.all.get(life)?;
+        let start_ticks = person.start_ticks.wrapping_add_signed(visibility.clock);
+        Some(ProcessId { pid: number(person, visibility)?, start_ticks })
+    }
+
+    /// Lists the processes as the kernel would.
+    pub(crate) fn table(&self, visibility: Visibility) -> ProcessTable {
+        let mut table = ProcessTable::default();
+        if visibility.is_partial {
+            table.partial = Some("hidepid".to_owned());
+        }
+        for person in self.all.iter().filter(|person| person.state != State::Gone) {
+            let Some(pid) = number(person, visibility) else { continue };
+            let is_foreign = person.uid != USER;
+            if is_foreign && visibility.is_partial {
+                continue;
+            }
+            table.listed.insert(pid);
+            if !person.is_hidden {
+                table.by_pid.insert(pid, self.process(person, pid, visibility));
+            }
+        }
+        table
+    }
+
+    fn process(&self, person: &SimProcess, pid: u32, visibility: Visibility) -> Process {
+        let parent = person.parent.and_then(|life| self.all.get(life)).filter(|p| p.state != State::Gone);
+        let (comm, exe, arguments) = person.sort.look();
+        let is_own = person.uid == USER;
+        let mut argv: Vec<Untrusted> = arguments.iter().map(|argument| (*argument).into()).collect();
+        if person.names_session {
+            argv.extend(["--resume".into(), person.session.as_str().into()]);
+        }
+        let ns_pids = match (visibility.container, person.inside) {
+            (None, Some((_, inner))) => vec![pid, inner],
+            (None, None) | (Some(_), _) => vec![pid],
+        };
+        Process {
+            id: ProcessId { pid, start_ticks: person.start_ticks.wrapping_add_signed(visibility.clock) },
+            parent: parent.map_or(1, |parent| number(parent, visibility).unwrap_or(0)),
+            state: match person.state {
+                State::Running => ProcessState::Running,
+                State::Stopped => ProcessState::Stopped,
+                State::LeaderExited => ProcessState::LeaderExited,
+                State::Zombie | State::Gone => ProcessState::Zombie,
+            },
+            comm: comm.into(),
+            tty: None,
+            session: pid,
+            pidfd_inode: None,
+            has_exited: visibility.has_pidfd.then_some(!person.state.is_alive()),
+            inner: InnerPids::from_ns_pids(&ns_pids),
+            details: Some(Details {
+                uid: Some(person.uid),
+                // Of another user's process the executable may not be read (proc(5)).
+                exe: is_own.then(|| exe.into()),
+                argv,
+                cwd: is_own.then(|| person.cwd.into()),
+                is_cwd_elsewhere: false,
+                cwd_here: None,
+                cwd_id: None,
+                ns_pids,
+                has_other_clock: is_own && person.clock != visibility.clock,
+                has_unread_clock: !is_own,
+                homes: None,
+                has_certain_homes: false,
+                is_kernels: false,
+                is_stand_in: false,
+                env: BTreeMap::new(),
+                cpu_percent: None,
+                memory_bytes: None,
+            }),
+        }
+    }
+}
+
+fn number(person: &SimProcess, visibility: Visibility) -> Option<u32> {
+    match (visibility.container, person.inside) {
+        _ if person.is_far() => None,
+        (None, _) => Some(person.pid),
+        (Some(own), Some((container, pid))) if own == container => Some(pid),
+        (Some(_), _) => None,
+    }
+}

@@ -1,0 +1,422 @@
+//! The whole world of one seed, and what happens in it by itself.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::path::{Path, PathBuf};
+
+use claimtop::core::model::{Descent, Medium, Tombstone};
+use jiff::{SignedDuration, Timestamp};
+
+use crate::local::background::{self, Job};
+use crate::local::files::{Files, Mount, OTHER_USER, USER};
+use crate::local::kin::{self, Env, Kin};
+use crate::local::ledger::Ledger;
+use crate::local::processes::{Life, OTHER_MACHINE, Processes, SimProcess, State, Visibility};
+use crate::local::programs::Sort;
+use crate::local::tally::Tally;
+use crate::local::writers::Pending;
+use crate::rng::Rng;
+
+pub(crate) const HOME: &str = "/home/dev";
+pub(crate) const REPO: &str = "/home/dev/shop";
+pub(crate) const STATE: &str = "/state/claimtop";
+
+/// What a seed's world is like.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct FaultModel {
+    /// How often in a thousand calls the disk refuses.
+    pub(crate) faults: usize,
+    /// How often in a thousand steps a claimtop is killed.
+    pub(crate) crashes: usize,
+    /// Whether the clock is set now and then.
+    pub(crate) clock_steps: bool,
+    /// Whether somebody deletes the journal now and then.
+    pub(crate) loses_journal: bool,
+    /// Whether others' processes and files are about.
+    pub(crate) foreigners: bool,
+    pub(crate) containers: bool,
+    /// Whether processes come and go so fast that too little can be read of some.
+    pub(crate) churn: bool,
+    /// What homes and repositories lie on.
+    pub(crate) mount: Mount,
+    /// Whether files get other owners and dates, and some may be written by others.
+    pub(crate) gives_away: bool,
+    /// Whether agents' registries name machine and PID namespace.
+    pub(crate) names_domain: bool,
+    /// By how many ticks the time namespace of the first container is ahead.
+    pub(crate) containers_clock: i64,
+    /// Whether a rename to a taken name on another file system is told to be taken, as by `link`,
+    /// and not to cross, as by `renameat2`.
+    pub(crate) tells_taken_first: bool,
+    pub(crate) claimtops: usize,
+    /// Whether windows start processes, which may go on without them.
+    pub(crate) background: bool,
+    pub(crate) visibility: Visibility,
+}
+
+pub(crate) struct World {
+    pub(crate) rng: Rng,
+    pub(crate) fault_model: FaultModel,
+    pub(crate) files: Files,
+    pub(crate) processes: Processes,
+    pub(crate) ledger: Ledger,
+    pub(crate) pending: Vec<Pending>,
+    /// Whether a journal was lost: nobody can put right what was under way then.
+    pub(crate) lost_journal: bool,
+    /// The inodes of which a claimtop removed a name.
+    pub(crate) removed: BTreeSet<u64>,
+    /// Who holds which lock file: its inode, and the number of the hold.
+    pub(crate) locks: BTreeMap<u64, u64>,
+    /// Who is known to be dead: the file that all claimtops share.
+    pub(crate) stones: Vec<Tombstone>,
+    /// Who was seen below whom of them, and lived on: another such file.
+    pub(crate) descents: Vec<Descent>,
+    pub(crate) steps_left: usize,
+    pub(crate) tally: Tally,
+    pub(crate) breaches: Vec<String>,
+    /// When everybody who has ended did so, by how long the machine was up.
+    pub(crate) ended: BTreeMap<Life, SignedDuration>,
+    pub(crate) became_agents: BTreeMap<Life, SignedDuration>,
+    /// The sessions in the background, and whether the daemon has still to write of one.
+    pub(crate) jobs: Vec<Job>,
+    pub(crate) roster_due: bool,
+    /// What windows have asked `at` for.
+    pub(crate) later: Vec<(Life, Env)>,
+    up_for: SignedDuration,
+    booted_at: Timestamp,
+    /// By how much the clock was set, in all: as a claimtop sees it that always ran.
+    pub(crate) clock_doubt: SignedDuration,
+    holds: u64,
+    trace: VecDeque<(Timestamp, String)>,
+    traces_all: bool,
+    breached_at: Option<usize>,
+}
+
+impl World {
+    pub(crate) fn new(seed: u64, fault_model: impl FnOnce(&mut Rng) -> FaultModel, traces_all: bool) -> Self {
+        let mut rng = Rng::new(seed);
+        let fault_model = fault_model(&mut rng);
+        let mut world = Self {
+            files: disks(&mut rng, fault_model.mount),
+            fault_model,
+            processes: Processes::default(),
+            ledger: Ledger::default(),
+            pending: Vec::new(),
+            lost_journal: false,
+            removed: BTreeSet::new(),
+            locks: BTreeMap::new(),
+            stones: Vec::new(),
+            descents: Vec::new(),
+            steps_left: crate::local::STEPS,
+            tally: Tally::default(),
+            breaches: Vec::new(),
+            ended: BTreeMap::new(),
+            became_agents: BTreeMap::new(),
+            jobs: Vec::new(),
+            roster_due: false,
+            later: Vec::new(),
+            up_for: SignedDuration::from_hours(40),
+            booted_at: "2026-11-19T06:00:00Z".parse().unwrap(),
+            clock_doubt: SignedDuration::ZERO,
+            holds: 0,
+            trace: VecDeque::new(),
+            traces_all,
+            breached_at: None,
+            rng,
+        };
+        for _ in 0..40 {
+            world.happen();
+        }
+        world
+    }
+
+    pub(crate) fn now(&self) -> Timestamp {
+        self.booted_at + self.up_for
+    }
+
+    /// Returns when the machine booted, by the wall clock of now.
+    pub(crate) fn booted_at(&self) -> Timestamp {
+        self.booted_at
+    }
+
+    pub(crate) fn up_for(&self) -> SignedDuration {
+        self.up_for
+    }
+
+    pub(crate) fn pass(&mut self, time: SignedDuration) {
+        self.up_for += time;
+    }
+
+    pub(crate) fn note(&mut self, text: impl FnOnce() -> String) {
+        if !self.traces_all && self.breached_at.is_some() {
+            return;
+        }
+        if !self.traces_all && self.trace.len() >= 40 {
+            self.trace.pop_front();
+        }
+        self.trace.push_back((self.now(), text()));
+    }
+
+    /// Returns the last events, up to the first breach if there was one.
+    pub(crate) fn trace(&self) -> String {
+        let until = self.breached_at.unwrap_or(self.trace.len());
+        let told = self.trace.iter().take(until);
+        told.map(|(at, text)| format!("  {} {text}\n", at.strftime("%H:%M:%S.%3f"))).collect()
+    }
+
+    pub(crate) fn breach(&mut self, what: String) {
+        self.note(|| format!("BREACH {what}"));
+        if !self.traces_all {
+            self.breached_at.get_or_insert(self.trace.len());
+        }
+        self.breaches.push(what);
+    }
+
+    pub(crate) fn new_hold(&mut self) -> u64 {
+        self.holds += 1;
+        self.holds
+    }
+
+    /// Lets one thing happen that no claimtop does.
+    pub(crate) fn happen(&mut self) {
+        if self.fault_model.background && self.rng.happens(450) {
+            return background::happen(self);
+        }
+        match self.rng.roll(100) {
+            0..=14 => self.time_passes(),
+            15..=26 => self.birth(),
+            27..=35 => self.end_somebody(),
+            36..=39 => self.change_somebody(),
+            40..=41 => self.change_some_file(),
+            42..=65 => crate::local::writers::go_on(self),
+            _ => crate::local::writers::write_something(self),
+        }
+    }
+
+    /// Lets something happen to processes alone.
+    pub(crate) fn change_kin(&mut self) {
+        match self.rng.roll(6) {
+            0..=2 => background::stir(self),
+            3 => self.birth(),
+            4 => self.reuse_numbers(),
+            _ => background::happen(self),
+        }
+    }
+
+    /// Gives numbers of the dead to new processes.
+    pub(crate) fn reuse_numbers(&mut self) {
+        for _ in 0..3 {
+            self.birth();
+        }
+    }
+
+    /// Returns a session that nobody has yet.
+    pub(crate) fn new_session(&mut self) -> String {
+        format!("95fe798d-3725-4649-974b-{:012}", self.new_hold())
+    }
+
+    fn time_passes(&mut self) {
+        if self.roster_due {
+            background::tell_roster(self);
+        }
+        let seconds = [1, 3, 3, 5, 20, 120, 1500].get(self.rng.roll(7)).copied().unwrap_or(1);
+        self.pass(SignedDuration::from_secs(seconds));
+        if self.fault_model.clock_steps && self.rng.happens(80) {
+            let step = SignedDuration::from_mins([-60, -5, 5, 60][self.rng.roll(4)]);
+            self.booted_at += step;
+            self.clock_doubt += step.abs();
+            self.note(|| format!("the clock is set by {} s", step.as_secs()));
+        }
+        if self.fault_model.loses_journal && self.rng.happens(80) {
+            self.note(|| "the journal is deleted".to_owned());
+            self.lost_journal |= self.files.unlink(&Self::path(STATE, "journal.jsonl")).is_ok();
+        }
+    }
+
+    pub(crate) fn birth(&mut self) {
+        let sort = match self.rng.roll(10) {
+            0..=6 => Sort::Claude,
+            7 => Sort::Codex,
+            _ => Sort::Sleep,
+        };
+        let in_container = self.fault_model.containers && self.rng.happens(400);
+        let container = in_container.then(|| 1 + self.rng.roll(2) as u32);
+        let is_far = !self.fault_model.mount.medium.is_this_machines() && self.rng.happens(250);
+        let container = if is_far { Some(OTHER_MACHINE) } else { container };
+        let clock = if container == Some(1) { self.fault_model.containers_clock } else { 0 };
+        let session = match self.resumed() {
+            Some(session) => session,
+            None => format!("95fe798d-3725-4649-974a-{:012}", self.processes.all.len()),
+        };
+        // Where owners are mapped, users of containers are about, who own nothing by their number.
+        let is_mapped = self.fault_model.mount.medium == Medium::Mapped;
+        let others = if is_mapped { 700 } else { 250 };
+        let is_other = (is_mapped || self.fault_model.foreigners) && self.rng.happens(others);
+        let uid = if is_other { OTHER_USER } else { USER };
+        let is_hidden = self.fault_model.foreigners && self.rng.happens(60);
+        let names_session = self.rng.happens(200);
+        let cwd = if self.rng.happens(500) { REPO } else { "/home/dev/shop-b" };
+        self.add(
+            |pid, inside, start_ticks, born_at| SimProcess {
+                pid,
+                inside,
+                parent: None,
+                sort,
+                state: State::Running,
+                start_ticks,
+                born_at,
+                uid,
+                is_hidden,
+                session,
+                cwd,
+                names_session,
+                clock,
+                kin: Kin::default(),
+            },
+            container,
+        );
+    }
+
+    /// Returns the session of somebody who is gone, if this one resumes it.
+    fn resumed(&mut self) -> Option<String> {
+        let is_resumed = self.rng.happens(150);
+        let gone = |person: &&SimProcess| !person.state.is_alive() && person.sort == Sort::Claude;
+        let sessions: Vec<String> =
+            self.processes.all.iter().filter(gone).map(|p| p.session.clone()).collect();
+        self.rng.pick(&sessions).filter(|_| is_resumed).cloned()
+    }
+
+    /// Gives somebody a PID; `None` when none is free.
+    pub(crate) fn add(
+        &mut self,
+        person: impl FnOnce(u32, Option<(u32, u32)>, u64, Timestamp) -> SimProcess,
+        container: Option<u32>,
+    ) -> Option<Life> {
+        let wanted = self.rng.roll(64);
+        // Within one tick a PID and a start could be those of two processes.
+        self.pass(SignedDuration::from_millis(10));
+        let numbers = if self.fault_model.background { 100..126 } else { 100..112 };
+        let pid = self.processes.free(wanted, numbers, None)?;
+        let inside = match container {
+            None => None,
+            Some(container) => Some((container, self.processes.free(wanted, 101..105, Some(container))?)),
+        };
+        let ticks = u64::try_from(self.up_for.as_millis() / 10).unwrap_or_default();
+        let person = person(pid, inside, ticks, self.now());
+        let life = self.processes.all.len();
+        self.note(|| {
+            format!("born: life {life} {:?} {pid} inside {inside:?} uid {}", person.sort, person.uid)
+        });
+        self.processes.all.push(person);
+        self.tally.count("processes");
+        Some(life)
+    }
+
+    /// Returns somebody who is alive and of whom `is_wanted` is true.
+    pub(crate) fn somebody(&mut self, is_wanted: impl Fn(&SimProcess) -> bool) -> Option<Life> {
+        let lives: Vec<Life> =
+            self.processes.alive().filter(|(_, person)| is_wanted(person)).map(|(life, _)| life).collect();
+        self.rng.pick(&lives).copied()
+    }
+
+    fn end_somebody(&mut self) {
+        let is_window = |person: &SimProcess| matches!(person.sort, Sort::Claude | Sort::Codex | Sort::Sleep);
+        let is_hook = |person: &SimProcess| person.sort == Sort::Shell && person.kin.env.tmux.is_none();
+        let is_ended =
+            |person: &SimProcess| person.state != State::Stopped && (is_window(person) || is_hook(person));
+        if let Some(life) = self.somebody(is_ended) {
+            let is_reaped = self.rng.happens(700);
+            self.set(life, if is_reaped { State::Gone } else { State::Zombie });
+        }
+    }
+
+    fn change_somebody(&mut self) {
+        let lives: Vec<Life> = (0..self.processes.all.len()).collect();
+        let Some(life) = self.rng.pick(&lives).copied() else { return };
+        let next = match self.processes.all[life].state {
+            State::Running if self.rng.happens(500) => State::Stopped,
+            State::Running => State::LeaderExited,
+            State::Stopped => State::Running,
+            State::LeaderExited => return,
+            State::Zombie => State::Gone,
+            State::Gone => return,
+        };
+        self.set(life, next);
+    }
+
+    pub(crate) fn set(&mut self, life: Life, state: State) {
+        let pid = self.processes.all[life].pid;
+        self.note(|| format!("life {life} ({pid}) is {state:?}"));
+        let was_alive = std::mem::replace(&mut self.processes.all[life].state, state).is_alive();
+        if was_alive && !state.is_alive() {
+            self.ended.insert(life, self.up_for);
+            kin::orphan(self, life);
+        }
+    }
+
+    /// Gives some file to another owner, or dates it ahead.
+    fn change_some_file(&mut self) {
+        let all: Vec<u64> =
+            self.files.all().filter(|(path, ..)| !path.starts_with("/state")).map(|at| at.1).collect();
+        let Some(number) = self.rng.pick(&all).copied().filter(|_| self.fault_model.gives_away) else {
+            return;
+        };
+        let (now, is_dated) = (self.files.time_of(number, self.now()), self.rng.happens(200));
+        let Some(inode) = self.files.inodes.get_mut(&number) else { return };
+        // Whoever is given it within 100 ms of the write is taken for its writer.
+        if now.duration_since(inode.modified_at).abs() <= SignedDuration::from_millis(100) {
+            return;
+        }
+        inode.changed_at = now;
+        if is_dated {
+            inode.modified_at = now + SignedDuration::from_hours(72);
+        } else {
+            inode.uid = if inode.uid == USER { OTHER_USER } else { USER };
+        }
+        let what = if is_dated { "dated ahead" } else { "given away" };
+        self.tally.count(what);
+        self.note(|| format!("inode {number} is {what}"));
+    }
+
+    /// Writes whole bytes into a file, whoever has it under whatever name.
+    pub(crate) fn fill(&mut self, inode: u64, bytes: &[u8]) {
+        let (now, version) = (self.files.time_of(inode, self.now()), self.ledger.version(bytes));
+        if let Some(inode) = self.files.inodes.get_mut(&inode) {
+            inode.bytes = bytes.to_vec();
+            inode.version = version;
+            (inode.modified_at, inode.changed_at) = (now, now);
+        }
+    }
+
+    pub(crate) fn path(folder: &str, name: impl AsRef<Path>) -> PathBuf {
+        Path::new(folder).join(name)
+    }
+}
+
+/// Returns the folders of the world, on up to three file systems.
+fn disks(rng: &mut Rng, mount: Mount) -> Files {
+    let mut files = Files::default();
+    files.mounts.insert(1, mount);
+    let tmp = if rng.happens(500) { 2 } else { 1 };
+    let state = if rng.happens(400) { 3 } else { 1 };
+    let home = [
+        "/home/dev", "/home/dev/.claude/sessions", "/home/dev/.claude/daemon", "/home/dev/.maia",
+        "/home/dev/.claude-sessions",
+    ];
+    let repo = [
+        "/home/dev/shop",
+        "/home/dev/shop/.git",
+        "/home/dev/shop/.git/entire-sessions",
+        "/home/dev/shop/.git/entire-session-locks",
+        "/home/dev/shop/.claude/session-identity",
+        "/home/dev/shop/.claude/pids",
+    ];
+    for folder in home.into_iter().chain(repo) {
+        files.add_folder(folder, 1);
+    }
+    if rng.happens(800) {
+        files.add_folder("/home/dev/.maia/sessions", 1);
+    }
+    files.add_folder("/tmp", tmp);
+    files.add_folder("/state", state);
+    files
+}
