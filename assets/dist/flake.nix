@@ -17,7 +17,6 @@
           version = manifest.version;
           src = source;
           cargoLock.lockFile = source + "/Cargo.lock";
-          buildType = "dist";
           # The tests make namespaces, databases and terminals of their own; `bash tests/run` runs them.
           doCheck = false;
           nativeBuildInputs = [ pkgs.installShellFiles ];

@@ -22,7 +22,7 @@ class Claimtop < Formula
   end
 
   def install
-    return system "cargo", "install", "--profile", "dist", *std_cargo_args(path: ".") if build.head?
+    return system "cargo", "install", *std_cargo_args(path: ".") if build.head?
 
     bin.install "claimtop"
     man1.install "claimtop.1"
