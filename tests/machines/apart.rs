@@ -98,6 +98,9 @@ fn of_two_machines_with_one_id_both_are_shown_and_neither_is_asked_for_anything(
         assert_eq!(keys.iter().filter(|key| key.ends_with(machine)).count(), 2, "{keys:?}");
     }
     let mut screen = screen(&world);
+    // Only who has heard both knows that they are clones.
+    screen.press("5");
+    screen.wait_for("cloned-machine");
     screen.press("2/two-pay\r");
     screen.wait_for("● running  two-pay");
     screen.press("x");

@@ -59,8 +59,14 @@ impl Allowance {
 }
 
 fn take(left: &AtomicU64, wanted: u64) -> Option<()> {
-    let rest = |left: u64| left.checked_sub(wanted);
-    left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, rest).ok().map(drop)
+    let mut known = left.load(Ordering::Relaxed);
+    loop {
+        let rest = known.checked_sub(wanted)?;
+        match left.compare_exchange_weak(known, rest, Ordering::Relaxed, Ordering::Relaxed) {
+            Ok(_) => return Some(()),
+            Err(now) => known = now,
+        }
+    }
 }
 
 /// Why no more is read of a server.
