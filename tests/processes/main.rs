@@ -11,15 +11,12 @@
 #[cfg(target_os = "linux")]
 #[path = "../common/apart.rs"]
 mod apart;
-mod live;
 #[path = "../common/missing.rs"]
 mod missing;
 #[cfg(target_os = "linux")]
 mod namespaces;
 #[path = "../common/program.rs"]
 mod program;
-#[path = "../common/pty.rs"]
-mod pty;
 mod source_files;
 #[cfg(target_os = "linux")]
 mod source_processes;

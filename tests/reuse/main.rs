@@ -1,4 +1,5 @@
-//! What needs a world without other processes: forced reuse of PIDs, endings of processes, and a long look.
+//! What needs a world without other processes: forced reuse of PIDs, endings of processes, windows that live and die
+//! before an open screen, and a long look.
 //!
 //! A program of its own, in which one test runs after the other: setting back the kernel's last PID also gives the
 //! PIDs of other tests' dead to other tests' living.
@@ -13,6 +14,9 @@
 )]
 
 mod heirs;
+mod live;
+#[path = "../common/missing.rs"]
+mod missing;
 #[path = "../common/program.rs"]
 mod program;
 #[path = "../common/pty.rs"]

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use claimtop::testing::source::{clock, make_pipe};
 use portable_pty::CommandBuilder;
 
+use crate::apart::is_apart;
 use crate::pty::Screen;
 use crate::terminal::world::{Agent, World};
 
@@ -162,6 +163,11 @@ fn titles_and_bells_are_not_repeated() {
 
 #[test]
 fn it_rests_afterwards() {
+    // Agents of other tests would wake it.
+    let own = ["--pid", "--fork", "--kill-child", "--mount-proc"];
+    if !is_apart("terminal::clock::it_rests_afterwards", &own) {
+        return;
+    }
     let mut stage = Stage::new();
     stage.world.write("home/.maia/sessions/swarm_session_torn.json", "{");
     for (at, seconds) in [HOUR, -HOUR].into_iter().enumerate() {

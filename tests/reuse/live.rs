@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
+use crate::alone;
 use crate::missing;
 use crate::program;
 use crate::pty;
@@ -130,6 +131,7 @@ fn window_pids(report: &Value) -> Vec<u64> {
 
 #[test]
 fn a_killed_agent_turns_from_alive_over_exited_to_dead() {
+    let _alone = alone();
     let world = World::new();
     let mut agent = world.start_agent();
     world.register(agent.id(), start_ticks(agent.id()));
@@ -165,6 +167,7 @@ fn wait_for_zombie(pid: u32) {
 
 #[test]
 fn a_window_that_dies_before_ones_eyes_stays_until_it_is_acknowledged_or_resumed() {
+    let _alone = alone();
     let world = World::new();
     let (mut plain, mut named) = (world.start_agent_in("vanishing"), world.start_agent());
     let mut stranger = world.start_agent_in("stranger");
@@ -203,6 +206,7 @@ fn a_window_that_dies_before_ones_eyes_stays_until_it_is_acknowledged_or_resumed
 
 #[test]
 fn no_frame_says_that_nothing_runs_before_the_first_look() {
+    let _alone = alone();
     let world = World::new();
     let agent = Stand(world.start_agent());
     world.register(agent.0.id(), start_ticks(agent.0.id()));
@@ -221,6 +225,7 @@ fn no_frame_says_that_nothing_runs_before_the_first_look() {
 
 #[test]
 fn a_stopped_agent_keeps_its_claim() {
+    let _alone = alone();
     let world = World::new();
     let mut agent = world.start_agent();
     world.register(agent.id(), start_ticks(agent.id()));
@@ -237,6 +242,7 @@ fn a_stopped_agent_keeps_its_claim() {
 
 #[test]
 fn the_screen_turns_a_killed_agents_claim_dead_by_itself() {
+    let _alone = alone();
     for (columns, rows) in [(80, 24), (200, 50), (60, 15)] {
         let world = World::new();
         let mut agent = world.start_agent();
@@ -254,6 +260,7 @@ fn the_screen_turns_a_killed_agents_claim_dead_by_itself() {
 
 #[test]
 fn a_late_and_a_vanishing_folder_are_followed() {
+    let _alone = alone();
     let world = World::new();
     let maia = world.path("home/.maia/sessions");
     let mut screen = world.screen(100, 30);
@@ -301,6 +308,7 @@ fn write_record(world: &World, name: &str) {
 
 #[test]
 fn the_screen_shows_an_old_shell_that_becomes_an_agent() {
+    let _alone = alone();
     let world = World::new();
     let mut shell = old_shell(&world);
     write_record(&world, "early_agent");
@@ -323,6 +331,7 @@ fn the_screen_shows_an_old_shell_that_becomes_an_agent() {
 
 #[test]
 fn events_tell_of_an_old_shell_that_becomes_an_agent() {
+    let _alone = alone();
     let world = World::new();
     let mut shell = old_shell(&world);
     write_record(&world, "early_agent");
@@ -362,6 +371,7 @@ fn wait_for(told: &Receiver<String>, text: &str) -> Value {
 
 #[test]
 fn a_record_that_names_a_thread_is_judged_by_its_process() {
+    let _alone = alone();
     if !Path::new("/usr/bin/python3").exists() {
         return missing::skip_for_want_of("python3");
     }
@@ -392,6 +402,7 @@ fn a_record_that_names_a_thread_is_judged_by_its_process() {
 /// The kernel tells nothing of its memory under its own number any more: neither environment nor program.
 #[test]
 fn a_session_leader_whose_first_thread_has_ended_lives_on_and_is_a_window() {
+    let _alone = alone();
     if !Path::new("/usr/bin/python3").exists() {
         return missing::skip_for_want_of("python3");
     }
@@ -420,6 +431,7 @@ fn a_session_leader_whose_first_thread_has_ended_lives_on_and_is_a_window() {
 
 #[test]
 fn hostile_names_and_texts_reach_no_terminal() {
+    let _alone = alone();
     let world = World::new();
     let sessions = world.path("home/.maia/sessions");
     std::fs::create_dir_all(&sessions).unwrap();
