@@ -11,7 +11,7 @@ use portable_pty::CommandBuilder;
 
 use crate::apart::is_apart;
 use crate::pty::Screen;
-use crate::terminal::world::{Agent, World};
+use crate::terminal::world::{Agent, OWN_PROCESSES, World};
 
 /// Set in the environment of the program whose clock is set; its arguments, one a line.
 const VARIABLE: &str = "CLAIMTOP_TEST_CLOCK";
@@ -163,9 +163,7 @@ fn titles_and_bells_are_not_repeated() {
 
 #[test]
 fn it_rests_afterwards() {
-    // Agents of other tests would wake it.
-    let own = ["--pid", "--fork", "--kill-child", "--mount-proc"];
-    if !is_apart("terminal::clock::it_rests_afterwards", &own) {
+    if !is_apart("terminal::clock::it_rests_afterwards", &OWN_PROCESSES) {
         return;
     }
     let mut stage = Stage::new();

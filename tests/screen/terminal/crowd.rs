@@ -6,8 +6,9 @@ use std::io::{BufRead, BufReader, Write};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
 
+use crate::apart::is_apart;
 use crate::pty::{Screen, claimtop};
-use crate::terminal::world::World;
+use crate::terminal::world::{OWN_PROCESSES, World};
 
 /// What a debug build may hold beside 10,000 processes, in KiB: 64 MiB.
 const MOST_KIB: u64 = 64 << 10;
@@ -90,6 +91,9 @@ fn a_window_among_thousands_of_processes_is_seen_and_followed() {
 
 #[test]
 fn ten_thousand_records_take_little_room() {
+    if !is_apart("terminal::crowd::ten_thousand_records_take_little_room", &OWN_PROCESSES) {
+        return;
+    }
     let world = World::new();
     let mut empty = world.open(100, 30);
     empty.wait_for("Windows");

@@ -18,6 +18,9 @@ pub(crate) struct World {
     folder: tempfile::TempDir,
 }
 
+/// What `unshare` makes for a test that measures what the program costs: processes of other tests cost it something.
+pub(crate) const OWN_PROCESSES: [&str; 4] = ["--pid", "--fork", "--kill-child", "--mount-proc"];
+
 /// What looks like an agent, and ends with its test.
 pub(crate) struct Agent(Child);
 
