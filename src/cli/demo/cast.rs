@@ -192,7 +192,7 @@ impl Drop for Cast {
 }
 
 /// How often, and how long each time, to wait for the end of what was left.
-const ENDING: usize = 400;
+const ENDING: usize = 6_000;
 const TICK: Duration = Duration::from_millis(5);
 
 /// Returns which process has a PID; one that has exited counts no more.

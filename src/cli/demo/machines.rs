@@ -98,7 +98,7 @@ impl Machines {
 }
 
 /// How often, and how long each time, to wait for the end of a machine.
-const ENDING: usize = 1_000;
+const ENDING: usize = 6_000;
 const TICK: Duration = Duration::from_millis(5);
 
 /// Returns what a machine holds for as long as it lasts; when it was changed last says until when it is asleep.
