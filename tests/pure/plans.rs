@@ -1,6 +1,6 @@
 //! What claimtop would do about each sort of record, over all worlds, as one table to read.
 //!
-//! `CLAIMTOP_WRITE_EXPECTED=1 cargo test --test plans` writes `tests/pure/plans.txt` anew. Look at what
+//! `CLAIMTOP_WRITE_EXPECTED=1 cargo test --test pure plans` writes `tests/pure/plans.txt` again. Look at what
 //! changed: each line is something that a key does.
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,6 +1,6 @@
 //! The pictures under `screenshots/`: drawn from the demo's story, the same bytes every time.
 //!
-//! `CLAIMTOP_WRITE_EXPECTED=1 cargo test --test screenshots` draws them anew; the PNG beside each
+//! `CLAIMTOP_WRITE_EXPECTED=1 cargo test --test pure screenshots` draws them again; the PNG beside each
 //! comes from `rsvg-convert now.svg --output now.png`. Look at what changed.
 
 use std::path::{Path, PathBuf};

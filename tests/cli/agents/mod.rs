@@ -50,5 +50,5 @@ fn the_signatures_that_are_read_are_those_that_people_write() {
         std::fs::write(&path, &expected).unwrap();
     }
     let read = std::fs::read_to_string(&path).unwrap();
-    assert_eq!(read, expected, "CLAIMTOP_WRITE_EXPECTED=1 cargo test --test agents writes it anew");
+    assert_eq!(read, expected, "CLAIMTOP_WRITE_EXPECTED=1 cargo test --test cli agents writes it again");
 }
