@@ -42,7 +42,7 @@ impl Left {
     fn by(stage: &Stage, line: &str) -> Self {
         let ready = stage.path("ready");
         let _ = std::fs::remove_file(&ready);
-        let script = line.replace("READY", &format!("touch {}", ready.display()));
+        let script = line.replace("READY", &format!(": >{}", ready.display()));
         let outer = format!("CLAUDE_PID=$$ /bin/sh -c '{script}' </dev/null >/dev/null 2>&1 & echo $$ $!");
         let mut shell = Command::new("setsid");
         shell.args(["--wait", "/bin/sh", "-c", &outer]).env_clear().env("HOME", stage.path("home"));
@@ -495,8 +495,7 @@ fn who_is_traced_or_has_a_lock_of_git_is_not_ended() {
 #[test]
 fn a_process_that_takes_a_lock_of_git_before_it_is_signalled_is_left_alone() {
     let _alone = alone();
-    let line =
-        "mkdir .git; mkfifo take; READY; read x <take; exec 7>.git/index.lock; touch taken; read x <take";
+    let line = "mkdir .git; mkfifo take; READY; read x <take; exec 7>.git/index.lock; : >taken; read x <take";
     let Some(scene) = Scene::new(line) else { return };
     let mut eyes = scene.eyes();
     let seen = at_rest(|| scene.seen(&mut eyes, Signal::Term));
