@@ -78,7 +78,7 @@ pub(in crate::format) fn broken(parsed: Parsed) -> BrokenFile {
     }
 }
 
-/// Tells in one line what matters: kind, generation, variant, context, session, holder and
+/// Returns one line with what matters: kind, generation, variant, context, session, holder and
 /// problems.
 pub(in crate::format) fn summary(parsed: &Parsed) -> String {
     match parsed {

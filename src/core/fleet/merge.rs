@@ -119,8 +119,8 @@ fn seen_twice<'a>(local: &Report, others: impl Iterator<Item = &'a Report>) -> B
             pairs.extend(here.filter(|here| may_be_theirs(here)).map(|here| (*here, there)));
         }
     }
-    // Two containers can have the same number, and begin in the same tick: then their folders tell them apart, or
-    // nothing does, and both are shown.
+    // Two containers can use the same PID and start in the same tick. Then the folder decides; if that is the same
+    // as well, both are shown.
     let in_one_folder =
         |(here, there): &(&WindowView, &WindowView)| here.cwd.is_some() && here.cwd == there.cwd;
     let of_one_folder: Vec<_> = pairs.iter().copied().filter(in_one_folder).collect();
