@@ -5,7 +5,6 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, ChildStdin, ChildStdout};
-use std::time::Duration;
 
 use anyhow::{Context, anyhow};
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, waitid};
@@ -181,19 +180,9 @@ impl Drop for Cast {
     fn drop(&mut self) {
         self.lifeline = None;
         let is_there = |id: &ProcessId| id_of(id.pid).is_ok_and(|now| now == *id);
-        // None of them can keep on: it is only a matter of being scheduled.
-        for _ in 0..ENDING {
-            if !self.left.iter().any(is_there) {
-                return;
-            }
-            std::thread::sleep(TICK);
-        }
+        lifeline::wait_until(|| !self.left.iter().any(is_there));
     }
 }
-
-/// How often, and how long each time, to wait for the end of what was left.
-const ENDING: usize = 6_000;
-const TICK: Duration = Duration::from_millis(5);
 
 /// Returns which process has a PID; one that has exited counts no more.
 fn id_of(pid: u32) -> anyhow::Result<ProcessId> {

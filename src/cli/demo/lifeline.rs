@@ -5,6 +5,7 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, ErrorKind, Read};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
+use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::OFlags;
@@ -18,6 +19,15 @@ use crate::source::os::pipe::make_pipe;
 pub(super) fn hold(path: &Path) -> io::Result<File> {
     make_pipe(path)?;
     OpenOptions::new().read(true).write(true).open(path)
+}
+
+/// Waits until what was held by it has ended, for half a minute at most: on a busy machine it may not be scheduled
+/// for some seconds.
+pub(super) fn wait_until(has_ended: impl FnMut() -> bool) {
+    let mut tries = std::iter::repeat_with(has_ended).take(6_000);
+    while tries.next().is_some_and(|has_ended| !has_ended) {
+        std::thread::sleep(Duration::from_millis(5));
+    }
 }
 
 /// The end of it that only waits.

@@ -88,18 +88,11 @@ impl Machines {
         self.lifeline = None;
         for there in &self.there {
             let lock = OpenOptions::new().write(true).open(lock(self.folder.path(), *there))?;
-            let mut tries = (0..ENDING).map(|_| flock(&lock, FlockOperation::NonBlockingLockExclusive));
-            while tries.next().is_some_and(|tried| tried.is_err()) {
-                std::thread::sleep(TICK);
-            }
+            lifeline::wait_until(|| flock(&lock, FlockOperation::NonBlockingLockExclusive).is_ok());
         }
         self.folder.close().context("failed to remove the folder of the demo's machines")
     }
 }
-
-/// How often, and how long each time, to wait for the end of a machine.
-const ENDING: usize = 6_000;
-const TICK: Duration = Duration::from_millis(5);
 
 /// Returns what a machine holds for as long as it lasts; when it was changed last says until when it is asleep.
 fn lock(folder: &Path, there: There) -> PathBuf {
