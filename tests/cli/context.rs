@@ -1,5 +1,6 @@
 //! `context-id` as a hook calls it.
 
+use crate::program;
 use crate::world::World;
 use serde_json::Value;
 
@@ -65,12 +66,9 @@ fn the_agents_own_session_stands_beside_and_decides_nothing() {
 #[test]
 fn another_process_is_asked_for_its_own_environment() {
     let world = World::new();
-    let mut child = std::process::Command::new("sleep")
-        .arg("60")
-        .env("CLAUDE_SESSION_ID", "theirs")
-        .stdin(std::process::Stdio::null())
-        .spawn()
-        .unwrap();
+    let mut command = std::process::Command::new("sleep");
+    command.arg("60").env("CLAUDE_SESSION_ID", "theirs").stdin(std::process::Stdio::null());
+    let mut child = program::spawn(&mut command);
     let pid = child.id().to_string();
     let answer = world.run_with(&["context-id", "--pid", &pid], &[("CLAUDE_SESSION_ID", "mine")]);
     child.kill().unwrap();

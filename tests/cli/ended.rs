@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::process::Command;
 
+use crate::program;
 use crate::world::World;
 
 /// The session of a window where it does not matter which.
@@ -10,7 +11,7 @@ pub(crate) const SESSION: &str = "95fe798d-3725-4649-974a-0dec79220193";
 
 /// Writes the registry entry of a process that has come and gone; returns its PID and the file.
 pub(crate) fn ended_window(world: &World, name: &str, session: &str) -> (u32, PathBuf) {
-    let mut child = Command::new("/bin/sleep").arg("600").spawn().unwrap();
+    let mut child = program::spawn(Command::new("/bin/sleep").arg("600"));
     let pid = child.id();
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
     let ticks = stat.rsplit(')').next().unwrap().split_whitespace().nth(19).unwrap().to_owned();

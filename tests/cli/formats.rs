@@ -3,6 +3,7 @@
 use std::process::Command;
 
 use crate::missing::skip_for_want_of;
+use crate::program;
 use crate::world::World;
 
 const PID_FILE: &str = include_str!("../../assets/formats/pid-file.toml");
@@ -19,7 +20,7 @@ fn a_description_is_tried_on_the_files_that_it_names() {
         "{nothing:?}"
     );
 
-    let mut child = Command::new("/bin/sleep").arg("600").spawn().unwrap();
+    let mut child = program::spawn(Command::new("/bin/sleep").arg("600"));
     world.write("tmp/build.agent.pid", &format!("{}\n", child.id()));
     world.write("home/.local/run/odd.agent.pid", "seven\n");
     let found = world.run(&["formats", "check", description]);

@@ -30,9 +30,11 @@ mod left_trees;
 mod missing;
 mod names;
 mod other_home;
+#[path = "../common/program.rs"]
 mod program;
 mod sources;
 mod stopping;
+mod usage;
 #[cfg(target_os = "linux")]
 mod watching;
 #[path = "../common/world.rs"]

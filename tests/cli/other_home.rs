@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::act::dead_window;
+use crate::program;
 use crate::world::World;
 
 /// Who owns the home.
@@ -101,8 +102,7 @@ fn its_own_user_acts_in_it() {
         std::fs::set_permissions(open, PermissionsExt::from_mode(0o755)).unwrap();
     }
     let program = world.path("claimtop");
-    let copied = Command::new("cp").arg(env!("CARGO_BIN_EXE_claimtop")).arg(&program).status().unwrap();
-    assert!(copied.success());
+    program::copy(env!("CARGO_BIN_EXE_claimtop"), &program);
     let run = |arguments: &[&str]| {
         let id = OTHER.to_string();
         let own = format!("/proc/{}/ns", std::process::id());

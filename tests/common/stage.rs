@@ -64,7 +64,7 @@ impl Stage {
         let mut command = Command::new(program);
         command.arg("600").stdin(Stdio::null()).current_dir(self.path("home"));
         command.env("HOME", self.path("home"));
-        Agent(command.spawn().unwrap())
+        Agent(crate::program::spawn(&mut command))
     }
 
     /// Writes Claude Code's registry entry of a process.

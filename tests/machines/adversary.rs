@@ -30,7 +30,7 @@ impl Window {
         let agent = world.path("share/claude/versions/2.1.330");
         std::fs::create_dir_all(agent.parent().unwrap()).unwrap();
         program::copy("/bin/sleep", &agent);
-        let window = Self(Command::new(agent).arg("3600").env("HOME", world.path("home")).spawn().unwrap());
+        let window = Self(program::spawn(Command::new(agent).arg("3600").env("HOME", world.path("home"))));
         window.register(world, name);
         window
     }

@@ -161,7 +161,7 @@ impl Server {
             program::copy("/bin/sleep", &agent);
         }
         let home = self.world.path("there");
-        let child = Command::new(agent).arg("3600").current_dir(&home).env("HOME", &home).spawn().unwrap();
+        let child = program::spawn(Command::new(agent).arg("3600").current_dir(&home).env("HOME", &home));
         let pid = child.id();
         let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
         let start = stat.rsplit(')').next().unwrap().split_whitespace().nth(19).unwrap().to_owned();

@@ -26,7 +26,7 @@ impl Stand {
     fn start(program: &Path, arguments: &[&str]) -> Self {
         let mut command = Command::new(program);
         command.args(arguments).stdin(Stdio::null()).env("CLAUDE_SESSION_ID", "alpha").env("SECRET", "x");
-        Self(command.spawn().unwrap_or_else(|error| panic!("{}: {error}", program.display())))
+        Self(program::spawn(&mut command))
     }
 
     fn sleeping() -> Self {
@@ -115,7 +115,7 @@ fn homes_of(folder: &Path, within: &[&str], home: Option<&Path>) -> Option<BTree
     if let Some(home) = home {
         command.env("HOME", home);
     }
-    let child = Stand(command.spawn().unwrap());
+    let child = Stand(program::spawn(&mut command));
     let mut scanner = scanner();
     scanner.with_homes(vec![(Base::Home, ".maia/sessions".to_owned())]);
     // Its name is a new one a moment before it has arguments and an environment.

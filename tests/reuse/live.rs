@@ -50,13 +50,9 @@ impl World {
     fn start_agent_in(&self, folder: &str) -> Child {
         let folder = self.path(folder);
         std::fs::create_dir_all(&folder).unwrap();
-        Command::new(self.agent())
-            .arg("600")
-            .stdin(Stdio::null())
-            .current_dir(folder)
-            .env("HOME", self.path("home"))
-            .spawn()
-            .unwrap()
+        let mut command = Command::new(self.agent());
+        command.arg("600").stdin(Stdio::null()).current_dir(folder).env("HOME", self.path("home"));
+        program::spawn(&mut command)
     }
 
     fn register(&self, pid: u32, ticks: u64) {
@@ -286,7 +282,7 @@ fn old_shell(world: &World) -> Stand {
     let mut shell = Command::new("/bin/sh");
     shell.args(["-c", "read line; exec claude 600"]).env_clear().env("PATH", on_path(world));
     shell.env("HOME", world.path("home")).current_dir(cwd).stdin(Stdio::piped());
-    let shell = Stand(shell.spawn().unwrap());
+    let shell = Stand(program::spawn(&mut shell));
     std::thread::sleep(OLD);
     shell
 }

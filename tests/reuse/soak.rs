@@ -44,7 +44,7 @@ impl World {
 
     fn agent(&self) -> Child {
         let program = self.path("bin/@anthropic-ai/claude-code/claude");
-        Command::new(program).arg("600").env("HOME", self.path("home")).stdin(Stdio::null()).spawn().unwrap()
+        program::spawn(Command::new(program).arg("600").env("HOME", self.path("home")).stdin(Stdio::null()))
     }
 
     fn register(&self, pid: u32) -> PathBuf {

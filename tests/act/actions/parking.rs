@@ -195,7 +195,7 @@ fn what_somebody_has_open_is_not_pruned_until_they_close_it() {
     let stage = Stage::new();
     let path = dead_window(&stage);
     let reader = std::fs::File::open(&path).unwrap();
-    let mut opener = Command::new("sleep").arg("600").stdin(reader).spawn().unwrap();
+    let mut opener = crate::program::spawn(Command::new("sleep").arg("600").stdin(reader));
     let state = StateFolder::open(System, &stage.state_path()).unwrap();
     released(&state, &stage, &path).unwrap();
     let lies = parked(&stage.state_path());

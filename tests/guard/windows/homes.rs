@@ -37,7 +37,7 @@ impl Window {
         std::fs::create_dir_all(config.join("sessions")).unwrap();
         let mut command = Command::new(&agent);
         command.arg("600").env_clear().env("HOME", home).env("CLAUDE_CONFIG_DIR", config);
-        let window = Self(command.stdin(Stdio::null()).spawn().unwrap());
+        let window = Self(program::spawn(command.stdin(Stdio::null())));
         let pid = window.0.id();
         let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
         let start = stat.rsplit(')').next().unwrap().split_whitespace().nth(19).unwrap().to_owned();

@@ -27,7 +27,7 @@ impl StandIn {
         let mut command = Command::new(&agent);
         command.args(arguments).env_clear().env("PATH", "/usr/bin:/bin").current_dir(cwd);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
-        Self(command.spawn().unwrap())
+        Self(program::spawn(&mut command))
     }
 
     /// Waits until claimtop says this of its session: `exact lock 01a1...`.

@@ -26,7 +26,7 @@ impl<'a> Window<'a> {
         program::copy("/bin/sh", &program);
         let mut command = Command::new(program);
         command.args(["-c", "read line; exit 0"]).env_clear().stdin(Stdio::piped()).stdout(Stdio::null());
-        Self { process: command.spawn().unwrap(), world }
+        Self { process: program::spawn(&mut command), world }
     }
 
     fn registers(&self, status: &Value) {

@@ -51,7 +51,7 @@ fn window(host: &Machine, name: &str) -> RefCell<Running> {
     let agent = folder.join("share/claude/versions/2.1.330");
     std::fs::create_dir_all(agent.parent().unwrap()).unwrap();
     program::copy("/bin/sleep", &agent);
-    let child = Command::new(agent).arg("3600").current_dir(folder).stdin(Stdio::null()).spawn().unwrap();
+    let child = program::spawn(Command::new(agent).arg("3600").current_dir(folder).stdin(Stdio::null()));
     let pid = child.id();
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
     let start = stat.rsplit_once(") ").unwrap().1.split(' ').nth(19).unwrap().to_owned();

@@ -64,7 +64,7 @@ fn a_lasting_helper_with_an_agents_name_hides_no_death() {
     world.register(&agent);
     agent.end();
     crate::program::copy("/bin/sleep", world.path("bin/codex-code-mode-host"));
-    let mut helper = Command::new(world.path("bin/codex-code-mode-host")).arg("3600").spawn().unwrap();
+    let mut helper = crate::program::spawn(Command::new(world.path("bin/codex-code-mode-host")).arg("3600"));
     let report = world.look(&[]);
     helper.kill().unwrap();
     helper.wait().unwrap();

@@ -116,7 +116,7 @@ fn whoever_has_gits_lock_open_is_told_as_its_holder() {
     };
     assert_eq!(holder(), None);
     let open = std::fs::File::open(&lock).unwrap();
-    let mut child = std::process::Command::new("sleep").arg("60").stdin(open).spawn().unwrap();
+    let mut child = crate::program::spawn(std::process::Command::new("sleep").arg("60").stdin(open));
     let found = holder();
     child.kill().unwrap();
     child.wait().unwrap();
@@ -133,7 +133,7 @@ fn a_git_that_works_in_a_tree_keeps_its_lock_alive() {
     let git = world.write("home/git", "#!/bin/sh\nread -r _\n");
     std::fs::set_permissions(&git, std::fs::Permissions::from_mode(0o700)).unwrap();
     let waiting = std::process::Stdio::piped();
-    let mut child = std::process::Command::new(&git).stdin(waiting).current_dir(&tree).spawn().unwrap();
+    let mut child = crate::program::spawn(std::process::Command::new(&git).stdin(waiting).current_dir(&tree));
     let mut collector = collector(Places { roots: vec![tree], ..world.places() });
     let snapshot = collector.look();
     let report = assess(&snapshot, &Policy { signatures: Signatures::built_in().unwrap() });

@@ -61,7 +61,7 @@ impl Watched {
 }
 
 fn sleeping() -> Child {
-    Command::new("/bin/sleep").arg("600").stdin(Stdio::null()).spawn().unwrap()
+    crate::program::spawn(Command::new("/bin/sleep").arg("600").stdin(Stdio::null()))
 }
 
 fn id(child: &Child) -> ProcessId {

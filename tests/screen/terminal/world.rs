@@ -103,14 +103,9 @@ impl World {
         if !program.exists() {
             crate::program::copy("/bin/sleep", &program);
         }
-        Agent(
-            Command::new(program)
-                .arg("3600")
-                .env("HOME", self.path("home"))
-                .stdin(Stdio::null())
-                .spawn()
-                .unwrap(),
-        )
+        let mut command = Command::new(program);
+        command.arg("3600").env("HOME", self.path("home")).stdin(Stdio::null());
+        Agent(crate::program::spawn(&mut command))
     }
 
     /// Registers an agent under a name, as Claude Code does.
