@@ -1,8 +1,7 @@
 //! What only several machines together show: each judges its own world, tells of it in the stream's lines, and the
 //! collisions between them are found here.
 
-use claimtop::core::assess::{Policy, assess};
-use claimtop::core::judge::agent::Signatures;
+use claimtop::core::assess::assess;
 use claimtop::core::model::{
     Cause, ClaimStatus, Code, EndedWindow, Finding, Host, Known, MachineState, MachineView, Need, NeedKind,
     Reason, RecordView, Releasable, Report, Snapshot, Tombstone, VerdictState,
@@ -14,6 +13,7 @@ use claimtop::testing::core::{
 use jiff::Timestamp;
 
 use crate::common;
+use crate::common::policy;
 
 const SESSION: &str = "95fe798d-3725-4649-974a-0dec79220193";
 const OTHER: &str = "db4e04a8-9640-4079-8e03-5ac2d1294846";
@@ -36,10 +36,6 @@ fn snapshot(machine: Machine, things: &str) -> Snapshot {
         "title = \"one machine\"\n[host]\nboot_id = \"{boot}\"\npid_namespace = {namespace}\n{things}\n[expect]\nfindings = []"
     );
     common::parse(&text, "a world").snapshot()
-}
-
-fn policy() -> Policy {
-    Policy { signatures: Signatures::built_in().unwrap() }
 }
 
 /// A window of Claude Code with an entry in its registry.
@@ -73,7 +69,7 @@ fn told(name: &str, snapshot: &Snapshot, state: MachineState, ahead: i64) -> Far
         takes_orders: false,
         no_orders: None,
     };
-    let report = assess(snapshot, &policy());
+    let report = assess(snapshot, policy());
     let lines = Encoder::hello(hello).unwrap() + &Encoder::default().look(&report, &[]).unwrap();
     for line in lines.lines() {
         decoder.receive(line.as_bytes()).unwrap();
@@ -89,7 +85,7 @@ fn live(name: &str, machine: Machine, things: &str) -> FarMachine {
 }
 
 fn here(things: &str) -> Report {
-    assess(&snapshot(LAPTOP, things), &policy())
+    assess(&snapshot(LAPTOP, things), policy())
 }
 
 /// Returns the collisions between machines: those that no machine has told by itself.

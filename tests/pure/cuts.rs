@@ -4,14 +4,14 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use claimtop::core::assess::{Policy, assess};
-use claimtop::core::judge::agent::Signatures;
+use claimtop::core::assess::assess;
 use claimtop::core::model::{Call, Doing, Format, Medium, Target, Untrusted, Waiting, WindowView, Work};
 use claimtop::testing::format::{Cells, doing, opencode};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::common;
+use crate::common::policy;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -114,7 +114,7 @@ fn says(session: &Session, written: Doing, told: Option<&str>) -> Says {
         warnings: Vec::new(),
         skipped: 0,
     })];
-    let report = assess(&snapshot, &Policy { signatures: Signatures::built_in().unwrap() });
+    let report = assess(&snapshot, policy());
     assert_eq!(report.windows.len(), 1, "{world}");
     said(&report.windows[0], &session.folder)
 }

@@ -8,7 +8,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use claimtop::core::assess::{Policy, assess};
+use claimtop::core::assess::assess;
 use claimtop::core::judge::agent::Signatures;
 use claimtop::core::model::{
     Details, InnerPids, Location, Process, ProcessId, ProcessState, ProcessTable, RecordView, Snapshot,
@@ -17,6 +17,8 @@ use claimtop::core::model::{
 use claimtop::source::places::Places;
 use claimtop::testing::core::INITIAL_PID_NAMESPACE;
 use claimtop::testing::observe::Collector;
+
+use crate::common::policy;
 
 /// Where each folder of fixtures goes.
 const PLACED: [(&str, &str); 19] = [
@@ -161,7 +163,7 @@ fn every_real_file_is_read_as_what_it_is() {
     }
     let mut snapshot = look(world.path());
     snapshot.processes = captured(&fixtures, snapshot.host.uid);
-    let report = assess(&snapshot, &Policy { signatures: Signatures::built_in().unwrap() });
+    let report = assess(&snapshot, policy());
     let mut found: Vec<String> = report.records().map(|record| line(record, world.path())).collect();
     let broken = snapshot.broken.iter().map(|broken| {
         let path = broken.path.strip_prefix(world.path()).unwrap();

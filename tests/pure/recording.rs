@@ -14,6 +14,7 @@ use claimtop::testing::run::{Kept, Tape, Wish};
 use claimtop::testing::source::make_pipe;
 
 use crate::common;
+use crate::common::policy;
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).to_owned()
@@ -42,7 +43,7 @@ fn recorded(looks: &[Snapshot]) -> String {
 }
 
 fn judged(look: &Snapshot) -> Report {
-    assess(look, &Policy { signatures: Signatures::built_in().unwrap() })
+    assess(look, policy())
 }
 
 #[test]

@@ -6,8 +6,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use claimtop::core::assess::{Policy, assess};
-use claimtop::core::judge::agent::Signatures;
+use claimtop::core::assess::assess;
 use claimtop::core::model::{MachineState, MachineView, Report, Snapshot};
 use claimtop::testing::app::{Effect, Msg, Options, Press, Size, State, update};
 use claimtop::testing::config::{Glyphs, Theme};
@@ -19,6 +18,7 @@ use claimtop::testing::ui::{Colors, DARK, Ground, LIGHT, Look, Palette, render, 
 use jiff::SignedDuration;
 
 use crate::common;
+use crate::common::policy;
 
 struct Shot {
     name: &'static str,
@@ -122,7 +122,7 @@ fn three_machines() -> Report {
 
 /// Returns a machine as its claimtop tells of it.
 fn heard(name: &str, snapshot: &Snapshot) -> FarMachine {
-    let report = assess(snapshot, &Policy { signatures: Signatures::built_in().unwrap() });
+    let report = assess(snapshot, policy());
     let hello = Hello {
         schema: "claimtop.stream.v1".to_owned(),
         version: env!("CARGO_PKG_VERSION").to_owned(),

@@ -1,7 +1,6 @@
 //! What a witness tells of its machine arrives as it was judged there.
 
-use claimtop::core::assess::{Policy, assess};
-use claimtop::core::judge::agent::Signatures;
+use claimtop::core::assess::assess;
 use claimtop::core::model::{
     ClaimStatus, Code, Key, MachineState, MachineView, Reason, Report, SeenAgent, Snapshot, Tombstone,
     Untrusted, VerdictState,
@@ -14,6 +13,7 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use crate::common;
+use crate::common::policy;
 
 /// What the machine is called here: no world names anything so.
 const MACHINE: &str = "the-far-side";
@@ -154,7 +154,7 @@ fn witness(
     (machine, namespace): (&str, u64),
     state: MachineState,
 ) -> FarMachine {
-    let report = assess(snapshot, &Policy { signatures: Signatures::built_in().unwrap() });
+    let report = assess(snapshot, policy());
     let mut decoder = Decoder::new(MACHINE);
     let hello = Hello {
         identity: Identity { machine: Some(hashed(machine)), store: None },
@@ -179,7 +179,7 @@ fn judged(told: FarMachine) -> (VerdictState, Reason, ClaimStatus) {
 
 fn judged_by(told: &[FarMachine]) -> (VerdictState, Reason, ClaimStatus) {
     let here = shared("", ("f00d", 4_026_531_836));
-    let local = assess(&here, &Policy { signatures: Signatures::built_in().unwrap() });
+    let local = assess(&here, policy());
     let all = merged(&local, told);
     let is_here = |key: &Key| key.machine().is_none();
     let record = all.records().find(|record| is_here(&record.key)).unwrap();
@@ -199,9 +199,8 @@ fn ended(inside: &Snapshot, its: (&str, u64)) -> (Snapshot, Vec<Tombstone>) {
         last_seen_at: empty.taken_at,
         registered_at: None,
     };
-    let policy = Policy { signatures: Signatures::built_in().unwrap() };
     let look = Snapshot { seen_agents: vec![seen], ..empty.clone() };
-    let seen = TombstoneLedger::default().learn(&look, &assess(&look, &policy)).learnt;
+    let seen = TombstoneLedger::default().learn(&look, &assess(&look, policy())).learnt;
     assert_eq!(seen.len(), 1);
     (empty, seen)
 }

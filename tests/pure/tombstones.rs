@@ -4,14 +4,14 @@ use std::collections::BTreeSet;
 
 use jiff::SignedDuration;
 
-use claimtop::core::assess::{Policy, assess};
-use claimtop::core::judge::agent::Signatures;
+use claimtop::core::assess::assess;
 use claimtop::core::model::{
     Details, Format, InnerPids, Process, Reason, Role, SeenAgent, Snapshot, VerdictState,
 };
 use claimtop::testing::core::{Lesson, TombstoneLedger, has_exited, merged};
 
 use crate::common;
+use crate::common::policy;
 
 const SESSION: &str = "95fe798d-3725-4649-974a-0dec79220193";
 
@@ -33,8 +33,7 @@ fn world(process: &str) -> Snapshot {
 }
 
 fn learn(ledger: &mut TombstoneLedger, snapshot: &Snapshot) -> Lesson {
-    let policy = Policy { signatures: Signatures::built_in().unwrap() };
-    ledger.learn(snapshot, &assess(snapshot, &policy))
+    ledger.learn(snapshot, &assess(snapshot, policy()))
 }
 
 /// Fails unless exactly this is learnt from one look.
@@ -181,7 +180,7 @@ fn in_every_world_whoever_has_a_tombstone_stays_dead_and_nobody_who_lives_gets_o
         }
         look.tombstones = merged(lesson.learnt, &[]).into();
         let doubtful = doubtful(look);
-        for record in assess(&doubtful, common::policy()).records() {
+        for record in assess(&doubtful, policy()).records() {
             let Some(holder) = record
                 .holder
                 .as_ref()
