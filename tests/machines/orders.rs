@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::apart::screen;
 use super::far::{are_possible, json};
 use super::stage::{BEGIN, Made, Stage};
-use super::world::World;
+use super::world::{Answer, World};
 
 #[test]
 fn what_is_dead_there_is_released_from_here_and_brought_back_and_both_journals_say_so() {
@@ -229,7 +229,9 @@ fn of_two_who_ask_at_once_one_is_heard() {
     let answers = [one, two];
     let done = answers.iter().filter(|answer| answer.code == 0).count();
     assert_eq!(done, 1, "{answers:?}");
-    assert!(answers.iter().all(|answer| answer.code == 0 || answer.code == 3), "{answers:?}");
+    // On a busy machine the later one may look when the other has already released it.
+    let is_gone = |answer: &Answer| answer.code == 2 && answer.err.contains("nothing here is called");
+    assert!(answers.iter().all(|answer| matches!(answer.code, 0 | 3) || is_gone(answer)), "{answers:?}");
     assert_eq!(stage.times_done(), 1);
 }
 

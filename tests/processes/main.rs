@@ -11,10 +11,12 @@
 #[cfg(target_os = "linux")]
 #[path = "../common/apart.rs"]
 mod apart;
+#[cfg(target_os = "linux")]
 #[path = "../common/missing.rs"]
 mod missing;
 #[cfg(target_os = "linux")]
 mod namespaces;
+#[cfg(target_os = "linux")]
 #[path = "../common/program.rs"]
 mod program;
 mod source_files;

@@ -103,6 +103,7 @@ fn nothing_outside_the_named_folders_is_read() {
     assert!(snapshot.repos.iter().all(|repo| repo.common_dir.starts_with(&tree)));
 }
 
+#[cfg(target_os = "linux")]
 #[test]
 fn whoever_has_gits_lock_open_is_told_as_its_holder() {
     let world = World::new();
@@ -124,6 +125,7 @@ fn whoever_has_gits_lock_open_is_told_as_its_holder() {
     assert_eq!(holder(), None);
 }
 
+#[cfg(target_os = "linux")]
 #[test]
 fn a_git_that_works_in_a_tree_keeps_its_lock_alive() {
     let world = World::new();
