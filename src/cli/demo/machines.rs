@@ -13,7 +13,7 @@ use rustix::fs::{FlockOperation, flock};
 use tempfile::TempDir;
 
 use super::lifeline::{self, Lifeline};
-use super::stage::{make, temporary, write};
+use super::stage::{make, remove, temporary, write};
 use super::story::{There, Which};
 use super::world::{World, end};
 use crate::act::executor::Executor;
@@ -90,7 +90,7 @@ impl Machines {
             let lock = OpenOptions::new().write(true).open(lock(self.folder.path(), *there))?;
             lifeline::wait_until(|| flock(&lock, FlockOperation::NonBlockingLockExclusive).is_ok());
         }
-        self.folder.close().context("failed to remove the folder of the demo's machines")
+        remove(self.folder)
     }
 }
 

@@ -1,13 +1,14 @@
 //! The demo's folders: a home, a temporary folder, programs and repositories of its own.
 
 use std::fs::{DirBuilder, File, OpenOptions};
-use std::io::Write;
+use std::io::{ErrorKind, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use tempfile::TempDir;
 
+use super::lifeline;
 use super::story::Repo;
 use crate::core::judge::stand_in::STAGE_PREFIX;
 
@@ -58,7 +59,7 @@ impl Stage {
     /// # Errors
     /// Something cannot be removed.
     pub(super) fn strike(self) -> anyhow::Result<()> {
-        self.folder.close().context("failed to remove the demo's folder")
+        remove(self.folder)
     }
 
     /// Returns the named pipe by which processes without a parent learn of the demo's end.
@@ -124,6 +125,27 @@ impl Stage {
 pub(super) fn temporary(within: &Path) -> anyhow::Result<TempDir> {
     let made = tempfile::Builder::new().prefix(STAGE_PREFIX).tempdir_in(within);
     made.context("failed to make a temporary folder")
+}
+
+/// Removes such a folder. A process that is just ending may write into it while it is emptied, so it is emptied until
+/// it is gone, for half a minute at most.
+///
+/// # Errors
+/// Something cannot be removed.
+#[expect(clippy::disallowed_methods, reason = "the folder is the demo's own, and nobody's after it")]
+pub(super) fn remove(folder: TempDir) -> anyhow::Result<()> {
+    let path = folder.keep();
+    let mut removed = Ok(());
+    lifeline::wait_until(|| {
+        removed = std::fs::remove_dir_all(&path);
+        removed.as_ref().map_or_else(|error| error.kind() == ErrorKind::NotFound, |()| true)
+    });
+    match removed {
+        Err(error) if error.kind() != ErrorKind::NotFound => {
+            Err(error).with_context(|| format!("failed to remove the demo's folder {}", path.display()))
+        }
+        _ => Ok(()),
+    }
 }
 
 fn head(branch: &str) -> String {

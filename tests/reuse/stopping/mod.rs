@@ -495,7 +495,8 @@ fn who_is_traced_or_has_a_lock_of_git_is_not_ended() {
 #[test]
 fn a_process_that_takes_a_lock_of_git_before_it_is_signalled_is_left_alone() {
     let _alone = alone();
-    let line = "mkdir .git; mkfifo take; READY; read x <take; exec 7>.git/index.lock; : >taken; read x <take";
+    let line =
+        "mkdir .git; mkfifo take stay; READY; read x <take; exec 7>.git/index.lock; : >taken; read x <stay";
     let Some(scene) = Scene::new(line) else { return };
     let mut eyes = scene.eyes();
     let seen = at_rest(|| scene.seen(&mut eyes, Signal::Term));
