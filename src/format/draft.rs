@@ -7,7 +7,7 @@ use jiff::SignedDuration;
 use crate::core::model::NamedTexts;
 use crate::core::model::code::Code;
 use crate::core::model::context::is_valid_id;
-use crate::core::model::file::FileImage;
+use crate::core::model::file::{FileImage, FileMeta};
 use crate::core::model::record::Record;
 use crate::core::model::record::claim::{ResourceKind, StatedClaim};
 use crate::core::model::record::format::Format;
@@ -23,18 +23,17 @@ use crate::format::reading::Reading;
 /// How long a temporary file may be a write in flight: 60 s.
 pub(super) const IN_FLIGHT_FOR: SignedDuration = SignedDuration::from_secs(60);
 
-/// How much later than the last write a change of the inode says more than that: less than what clocks are allowed to
-/// be apart. Whoever writes a file and renames it does both within that.
-const WELL_AFTER: SignedDuration = SignedDuration::from_secs(1);
-
 /// Starts a record of the current generation that has nothing but its file.
 pub(super) fn record(format: Format, kind: RecordKind, file: &FileImage, reading: &Reading<'_>) -> Record {
     // An unknown age counts as none: an old one could make a younger process look reborn.
     let written_at = file.meta.map_or(reading.now, |meta| meta.modified_at);
-    let changed_at = file.meta.map(|meta| meta.changed_at);
-    let changed_at = changed_at.filter(|at| at.duration_since(written_at) >= WELL_AFTER);
+    let changed_at = file.meta.filter(FileMeta::is_changed_later).map(|meta| meta.changed_at);
     let location = Location::File(file.path.clone());
-    Record { changed_at, ..Record::blank((format, kind), location, file.ownership(), written_at) }
+    Record {
+        changed_at,
+        made_at: file.made_at,
+        ..Record::blank((format, kind), location, file.ownership(), written_at)
+    }
 }
 
 /// Starts a record of the current generation that has nothing but its row.

@@ -69,6 +69,7 @@ impl WorldFile {
                 changed_at: spec.changed.as_deref().map_or(written, |changed| self.at(changed)),
             }),
             content,
+            made_at: spec.made.as_deref().map(|made| self.at(made)),
             locked_by: spec.locked_by,
             medium: spec.medium,
         }

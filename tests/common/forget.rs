@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use claimtop::core::model::{
-    Certainty, Details, InnerPids, Key, Medium, Others, ProcessId, ProcessState, Report, Snapshot,
-    VerdictState,
+    Certainty, ClockHistory, Details, InnerPids, Key, Medium, Others, ProcessId, ProcessState, Report,
+    Snapshot, VerdictState,
 };
 
 /// How sure it is at most of each process that was left, and whether it may be ended.
@@ -133,6 +133,9 @@ pub(crate) fn forget(full: &Snapshot, seed: u64) -> Snapshot {
     }
     let host = &mut snapshot.host;
     host.boot_id = host.boot_id.take().filter(|_| dice.roll(chance) != 0);
+    if dice.roll(chance) == 0 {
+        host.clock = ClockHistory::default();
+    }
     host.boot_at = host.boot_at.take().filter(|_| dice.roll(chance) != 0);
     host.machine_id = host.machine_id.take().filter(|_| dice.roll(chance) != 0);
     host.time_namespace = host.time_namespace.take().filter(|_| dice.roll(chance) != 0);
@@ -145,6 +148,7 @@ pub(crate) fn forget(full: &Snapshot, seed: u64) -> Snapshot {
 
 fn forget_details(details: &mut Details, dice: &mut Dice, chance: u64) {
     details.uid = details.uid.filter(|_| dice.roll(chance) != 0);
+    details.credentials = details.credentials.take().filter(|_| dice.roll(chance) != 0);
     details.exe = details.exe.take().filter(|_| dice.roll(chance) != 0);
     details.cwd = details.cwd.take().filter(|_| dice.roll(chance) != 0);
     details.homes = details.homes.take().filter(|_| dice.roll(chance) != 0);

@@ -32,11 +32,11 @@ use std::sync::{Arc, LazyLock, OnceLock};
 use claimtop::core::assess::{Policy, assess};
 use claimtop::core::judge::agent::Signatures;
 use claimtop::core::model::{
-    Host, Multiplexer, Origin, Platform, Port, ProcessId, Reason, Report, SeenAgent, SeenBelow, Snapshot,
-    Tombstone, Trace,
+    ClockHistory, ClockReading, Host, Multiplexer, Origin, Platform, Port, ProcessId, Reason, Report,
+    SeenAgent, SeenBelow, Snapshot, Tombstone, Trace,
 };
 use claimtop::testing::core::{merged, settle};
-use jiff::{Span, Timestamp, Zoned, tz::TimeZone};
+use jiff::{SignedDuration, Span, Timestamp, Zoned, tz::TimeZone};
 use serde::Deserialize;
 
 use self::expect::Expect;
@@ -249,6 +249,23 @@ impl WorldFile {
         SeenBelow { id, agent: spec::claude_code().as_str().into() }
     }
 
+    /// Returns what the wall clock said in the course of the boot.
+    fn clock(&self) -> ClockHistory {
+        let set_by: SignedDuration = self.host.clock_set_by.parse().expect("a span");
+        let stamp = match self.host.boot_stamp.as_deref() {
+            Some("unknown") => None,
+            Some(at) => Some(self.at(at)),
+            None => Some(self.booted_at() - set_by),
+        };
+        let stamp = stamp.map(|boot_at| ClockReading { up_for: SignedDuration::ZERO, boot_at });
+        let read = self.host.clock_read.iter().map(|(at, ahead)| {
+            let ahead: SignedDuration = ahead.parse().expect("a span");
+            let up_for = self.at(at).duration_since(self.booted_at());
+            ClockReading { up_for, boot_at: self.booted_at() + ahead }
+        });
+        read.chain(stamp).collect()
+    }
+
     /// Makes the snapshot.
     pub(crate) fn snapshot(&self) -> Snapshot {
         let zone = TimeZone::get(&self.host.zone).expect("a zone");
@@ -256,6 +273,7 @@ impl WorldFile {
             name: self.host.name.clone(),
             platform: self.host.platform,
             up_by: self.host.up_by.as_deref().map(|at| self.at(at)),
+            clock: self.clock(),
             boot_id: Some(self.host.boot_id.clone()),
             pid_namespace: Some(self.host.pid_namespace),
             boot_at: Some(self.booted_at()),

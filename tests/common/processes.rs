@@ -1,7 +1,7 @@
 //! The processes of a world.
 
 use claimtop::core::model::{
-    Details, FolderId, InnerPids, Process, ProcessId, ProcessState, ProcessTable, Untrusted,
+    Credentials, Details, FolderId, InnerPids, Process, ProcessId, ProcessState, ProcessTable, Untrusted,
 };
 use claimtop::testing::core::stand_in;
 
@@ -21,6 +21,15 @@ impl WorldFile {
         }
         stand_in::mark(&mut table, None);
         table
+    }
+
+    fn credentials(&self, spec: &ProcessSpec) -> Credentials {
+        let users = match spec.users.as_slice() {
+            [] => vec![spec.uid.unwrap_or(self.host.uid); 4],
+            users => users.to_vec(),
+        };
+        let has_capabilities = spec.capable || users.contains(&0);
+        Credentials { users, has_capabilities, is_mapped: spec.mapped }
     }
 
     fn process(&self, spec: &ProcessSpec) -> Process {
@@ -44,12 +53,14 @@ impl WorldFile {
             },
             comm: spec.name.as_str().into(),
             tty: spec.tty.clone(),
+            group: spec.group.unwrap_or(0),
             session: spec.session.unwrap_or(spec.pid),
             pidfd_inode: spec.pidfd_inode,
             has_exited: spec.exited,
             inner: InnerPids::from_ns_pids(&ns_pids),
             details: (!spec.unread).then(|| Details {
                 uid: Some(spec.uid.unwrap_or(self.host.uid)),
+                credentials: Some(self.credentials(spec)),
                 exe: (!spec.unreadable).then(|| exe.into()),
                 argv: arguments(&argv),
                 cwd: spec.cwd.as_deref().map(Untrusted::from),

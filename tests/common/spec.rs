@@ -19,6 +19,10 @@ pub(super) struct HostSpec {
     pub(super) booted: String,
     /// When this boot was certainly under way, by the clock of then.
     pub(super) up_by: Option<String>,
+    /// When this boot began by the clock of then, or `unknown`; by default the clock was set only by `clock_set_by`.
+    pub(super) boot_stamp: Option<String>,
+    /// Moments since which the clock was read as it is now, and others with by how much it was ahead of that.
+    pub(super) clock_read: Vec<(String, String)>,
     pub(super) zone: String,
     pub(super) uid: u32,
     pub(super) pid_namespace: u64,
@@ -40,6 +44,8 @@ impl Default for HostSpec {
             boot_id: "0b5fb5f8-f561-4d27-8dcc-a78a6f99e24b".to_owned(),
             booted: "2 days ago".to_owned(),
             up_by: None,
+            boot_stamp: None,
+            clock_read: Vec::new(),
             zone: "UTC".to_owned(),
             uid: 1000,
             pid_namespace: INITIAL_PID_NAMESPACE,
@@ -61,6 +67,17 @@ pub(super) struct ProcessSpec {
     /// Its session, which it leads where none is given.
     #[serde(default)]
     pub(super) session: Option<u32>,
+    /// Its process group.
+    pub(super) group: Option<u32>,
+    /// Its real, effective, saved and file-system user, where they differ.
+    #[serde(default)]
+    pub(super) users: Vec<u32>,
+    /// Whether it has any capability.
+    #[serde(default)]
+    pub(super) capable: bool,
+    /// Whether its user namespace is not the machine's.
+    #[serde(default)]
+    pub(super) mapped: bool,
     /// `claude`, `codex`, `bash` or any other name; the first two get an agent's executable.
     pub(super) name: String,
     /// When it started.
@@ -162,6 +179,8 @@ pub(super) struct FileSpec {
     /// When its mode, owner or name was last changed; when it was written where nothing is said.
     #[serde(default)]
     pub(super) changed: Option<String>,
+    /// When the file was made, where its file system keeps that.
+    pub(super) made: Option<String>,
     #[serde(default = "private")]
     pub(super) mode: String,
     #[serde(default)]

@@ -116,6 +116,7 @@ fn process(stat: &str, proc: &Path, uid: u32) -> Process {
         state: if is_zombie { ProcessState::Zombie } else { ProcessState::Running },
         comm: comm.into(),
         tty: None,
+        group: 0,
         session: 0,
         pidfd_inode: None,
         has_exited: Some(is_zombie),

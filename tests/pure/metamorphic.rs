@@ -167,15 +167,20 @@ fn stranger(started: &str, user: &str) -> Snapshot {
 }
 
 /// Returns whether what a world comes to rests on no other process being there: a record that states a
-/// helper's PID is dead only if no living agent could be its owner, and root's could be the owner of all.
+/// helper's PID is dead only if no living agent could be its owner. Root's could be the owner of all, and one
+/// that nothing ties to a session could run any.
 fn rests_on_absence(own: &Snapshot, meant: &[String]) -> bool {
-    static OLD: LazyLock<(Snapshot, Vec<String>)> = LazyLock::new(|| {
-        let old = stranger("47 hours ago", "0");
-        let meant = meaning(&judged(&old));
-        (old, meant)
+    static OLD: LazyLock<[(Snapshot, Vec<String>); 2]> = LazyLock::new(|| {
+        let known = stranger("47 hours ago", "0");
+        let untied = Snapshot { records: Vec::new(), ..known.clone() };
+        [known, untied].map(|old| {
+            let meant = meaning(&judged(&old));
+            (old, meant)
+        })
     });
-    let (old, meant_by_old) = &*OLD;
-    both(meant, meant_by_old) != meaning(&judged(&merged(own.clone(), old.clone())))
+    OLD.iter().any(|(old, meant_by_old)| {
+        both(meant, meant_by_old) != meaning(&judged(&merged(own.clone(), old.clone())))
+    })
 }
 
 /// Returns both worlds on one machine: that of the first.

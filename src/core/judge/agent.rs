@@ -102,6 +102,12 @@ impl Signatures {
         self.agents.iter().find(|agent| agent.name == name).map_or(name, |agent| &agent.title)
     }
 
+    /// Returns the name of the agent that has a title.
+    pub(crate) fn titled(&self, title: &str) -> Option<&str> {
+        let agent = self.agents.iter().find(|agent| agent.title.eq_ignore_ascii_case(title))?;
+        Some(&agent.name)
+    }
+
     /// Returns the thread names that make a process worth a closer look.
     pub fn candidates(&self) -> Candidates {
         let mut comms = BTreeSet::new();
@@ -245,6 +251,7 @@ mod tests {
             state: ProcessState::Running,
             comm: comm.into(),
             tty: None,
+            group: 0,
             session: 100,
             pidfd_inode: None,
             has_exited: None,

@@ -109,6 +109,7 @@ mod tests {
             state: ProcessState::Running,
             comm: name.into(),
             tty: None,
+            group: 0,
             session: pid,
             pidfd_inode: None,
             has_exited: None,

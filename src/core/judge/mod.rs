@@ -4,6 +4,7 @@ pub mod agent;
 pub(crate) mod below;
 pub(crate) mod binding;
 pub(crate) mod claim;
+pub(crate) mod clock;
 pub(crate) mod context;
 pub(crate) mod edited;
 pub(crate) mod git;

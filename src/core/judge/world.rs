@@ -3,20 +3,22 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 
 use crate::core::judge::agent::Signatures;
 use crate::core::judge::binding::index::Bindings;
 use crate::core::judge::possible_agent::{PossibleAgent, possible_agents, unplaced};
 use crate::core::judge::stand_in::is_played;
-use crate::core::judge::times::is_after;
+use crate::core::judge::times::{SLACK, is_after};
 use crate::core::judge::window::{Window, windows};
+use crate::core::model::clock::Moments;
 use crate::core::model::home::folder_of;
 use crate::core::model::host::INITIAL_PID_NAMESPACE;
 use crate::core::model::process::has_exited;
 use crate::core::model::{
-    Binding, Database, Domain, Evidence, Format, Holder, Host, Medium, Platform, Process, ProcessId, Record,
-    Repo, RepoSort, Row, SeenAgent, Snapshot, Tombstone, Trace, Untrusted, Worktree,
+    Binding, ClockHistory, ClockReading, Database, Domain, Evidence, Format, Holder, Host, Medium, Platform,
+    Process, ProcessId, Record, Repo, RepoSort, Row, SeenAgent, Snapshot, Tombstone, Trace, Untrusted,
+    Worktree,
 };
 
 /// The snapshot with its windows and certain sessions.
@@ -32,6 +34,8 @@ pub(crate) struct World<'a> {
     /// When the machine booted, where that is known, and that as evidence against what was last
     /// written before.
     pub(crate) booted: Option<(Timestamp, Evidence)>,
+    /// What the wall clock said until the look.
+    clock: ClockHistory,
     /// What agents' own hooks told about who runs which session.
     pub(crate) bindings: Bindings<'a>,
     /// Every process that could own a record, for all that was read of it, and that as evidence.
@@ -67,7 +71,7 @@ pub(crate) enum Born {
     Before,
     /// It started later, beyond doubt.
     After,
-    /// They are by two clocks, or one of them lies ahead of now.
+    /// They are by two clocks, or one of them lies ahead of now, or the clock may have been set in between.
     Unclear,
 }
 
@@ -83,6 +87,7 @@ impl<'a> World<'a> {
         let agents = possible_agents.iter().map(|(agent, _)| *agent);
         Self {
             booted: booted(snapshot),
+            clock: clock(snapshot),
             bindings: Bindings::new(snapshot),
             outsiders: agents.clone().filter(PossibleAgent::may_be_outside).collect(),
             unplaced: unplaced(snapshot, agents),
@@ -128,6 +133,14 @@ impl<'a> World<'a> {
         self.tombstone_by_session.get(session).copied()
     }
 
+    /// Returns a living process of the group or session that bears a number which no process has: whoever began
+    /// it is gone, as a start script is, and what it began may be meant.
+    pub(crate) fn survivor(&self, number: u32) -> Option<&'a Process> {
+        let all = &self.snapshot.processes.by_pid;
+        let is_of = |process: &&Process| process.group == number || process.session == number;
+        all.values().filter(|_| !all.contains_key(&number)).find(|one| is_of(one) && !has_exited(one))
+    }
+
     /// Returns the living processes that have this number in other PID namespaces.
     pub(crate) fn inner(&self, pid: u32) -> &[&'a Process] {
         self.by_inner_pid.get(&pid).map_or(&[], Vec::as_slice)
@@ -153,21 +166,29 @@ impl<'a> World<'a> {
         if self.is_after(moment, self.snapshot.taken_at) {
             return Born::Unclear;
         }
-        match (self.is_after(started, moment), medium.is_this_machines()) {
-            (false, _) => Born::Before,
-            (true, true) => Born::After,
-            (true, false) => Born::Unclear,
+        let seems_later = started.duration_since(moment) > SLACK;
+        if medium.is_this_machines() && self.is_born_after(process, moment) {
+            Born::After
+        } else if !seems_later || medium.is_this_machines() && self.had_begun_by(process, moment) {
+            Born::Before
+        } else {
+            Born::Unclear
         }
     }
 
-    /// Returns how a process's start stands to the last moment at which a record may have been put where it is.
-    /// Claimtop's own demo dates its files back: among those who play there, their last write is that moment.
+    /// Returns how a process's start stands to a record's last write. A file can be given the time of an earlier write, and
+    /// whoever did that, or copied it, changed its inode later; but so does a rename, `chmod` or a restored backup. Where the
+    /// process started in between nothing is certain, unless the file was there at its last write: then it is no copy.
     pub(crate) fn birth(&self, process: &Process, record: &Record) -> Born {
-        let put_at = match record.changed_at {
-            Some(_) if !is_played(process) => record.touched_at(),
-            Some(_) | None => record.written_at,
-        };
-        self.born(process, (put_at, record.medium()))
+        let born = |moment| self.born(process, (moment, record.medium()));
+        let written = born(record.written_at);
+        let is_copy = record.made_at.is_none_or(|made_at| made_at.duration_since(record.written_at) > SLACK);
+        // Claimtop's own demo dates its files back.
+        let may_be_newer = written == Born::After && is_copy && !is_played(process);
+        match record.changed_at.filter(|_| may_be_newer) {
+            Some(changed_at) if born(changed_at) != Born::After => Born::Unclear,
+            Some(_) | None => written,
+        }
     }
 
     /// Returns whether a process started after a record was last written, and put where it is, beyond doubt.
@@ -177,7 +198,42 @@ impl<'a> World<'a> {
 
     /// Returns whether `process` started after `moment`, beyond doubt.
     pub(crate) fn is_born_after(&self, process: &Process, moment: Timestamp) -> bool {
-        self.started_at(process).is_some_and(|started| self.is_after(started, moment))
+        let Some(started) = self.started_at(process) else { return false };
+        // The demo dates its files by the clock of its own start.
+        if is_played(process) {
+            return self.is_after(started, moment);
+        }
+        let times = self.up_for(process.id.start_ticks).zip(self.moments_of(moment));
+        times.is_some_and(|(start, written)| start.saturating_sub(written.latest) > SLACK)
+    }
+
+    /// Returns whether `process` was there at a moment of the wall clock, whatever that was set to since.
+    fn had_begun_by(&self, process: &Process, moment: Timestamp) -> bool {
+        let times = self.up_for(process.id.start_ticks).zip(self.moments_of(moment));
+        times.is_some_and(|(start, written)| start.saturating_sub(written.earliest) <= SLACK)
+    }
+
+    /// Returns how long the machine had been up at a process's start; on a Mac, which states starts by the wall clock,
+    /// how long after 1970 that was.
+    pub(crate) fn up_for(&self, start_ticks: u64) -> Option<SignedDuration> {
+        self.snapshot.host.up_for(start_ticks)
+    }
+
+    /// Returns what the wall clock said until the look.
+    pub(crate) fn clock(&self) -> &ClockHistory {
+        &self.clock
+    }
+
+    /// Returns when, as [`Self::up_for`] counts, the wall clock may have said a time.
+    pub(crate) fn moments_of(&self, moment: Timestamp) -> Option<Moments> {
+        match self.snapshot.host.platform {
+            Platform::Linux | Platform::Other => self.clock.moments_of(moment),
+            Platform::MacOs => {
+                let earliest = moment.duration_since(Timestamp::UNIX_EPOCH);
+                let latest = earliest.saturating_add(self.snapshot.host.clock_doubt);
+                Some(Moments { earliest, latest })
+            }
+        }
     }
 
     /// Returns whether a moment came after another, whatever the clock did in between.
@@ -289,6 +345,18 @@ fn unread(snapshot: &Snapshot) -> Vec<Option<&Process>> {
     let table = &snapshot.processes;
     let processes = table.listed.iter().map(|pid| table.get(*pid));
     processes.filter(|process| process.is_none_or(|process| !process.is_placed())).collect()
+}
+
+/// Returns the clock's history with the reading of the look itself; nothing where the clocks could not be read.
+fn clock(snapshot: &Snapshot) -> ClockHistory {
+    let host = &snapshot.host;
+    let up_for = host.boot_at.map(|boot_at| snapshot.taken_at.duration_since(boot_at));
+    let Some(now) = up_for.and_then(|up_for| ClockReading::new(up_for, snapshot.taken_at)) else {
+        return ClockHistory::default();
+    };
+    let mut history = host.clock.clone();
+    history.add([now]);
+    history
 }
 
 /// Returns when the machine booted, and that as evidence.

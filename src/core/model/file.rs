@@ -13,6 +13,9 @@ pub struct FileImage {
     pub meta: Option<FileMeta>,
     /// The bytes, or why there are none.
     pub content: Content,
+    /// When this file was made, as far as its file system keeps that; asked only where its inode changed well after its
+    /// last write. Nobody can set it.
+    pub made_at: Option<Timestamp>,
     /// The PID that holds a kernel lock on it (`/proc/locks`), if any; 0 where it is held by whom
     /// nobody can tell.
     pub locked_by: Option<u32>,
@@ -66,6 +69,12 @@ impl FileMeta {
     /// (chown(2) sets the time of change alone).
     fn may_have_been_given(&self) -> bool {
         self.changed_at.duration_since(self.modified_at).abs() > FINISHED_WITHIN
+    }
+
+    /// Returns whether its inode was changed well after its last write: less than what clocks are allowed to be apart.
+    /// Whoever writes a file and renames it does both within that.
+    pub(crate) fn is_changed_later(&self) -> bool {
+        self.changed_at.duration_since(self.modified_at) >= SignedDuration::from_secs(1)
     }
 
     /// Returns the last change of any of it.

@@ -4,6 +4,8 @@ use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
+use crate::core::model::ClockHistory;
+
 /// What kind of system a machine runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -69,6 +71,9 @@ pub struct Host {
     /// suspended does not count that time as up, and so seems to have booted later than it did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub up_by: Option<Timestamp>,
+    /// What the wall clock said in the course of this boot, as far as it is known.
+    #[serde(default, skip_serializing_if = "ClockHistory::is_empty")]
+    pub clock: ClockHistory,
     /// By how much the wall clock was seen to be set, in all: a start by today's clock and a file
     /// time by an earlier one are that far from being comparable.
     pub clock_doubt: SignedDuration,
@@ -97,13 +102,18 @@ impl Host {
     /// Converts a start in ticks to wall-clock time. Good for showing and for comparing with file
     /// times; never an identity.
     pub fn wall_clock(&self, start_ticks: u64) -> Option<Timestamp> {
-        let micros = u128::from(start_ticks) * 1_000_000 / u128::from(self.ticks_per_second.max(1));
-        let passed = SignedDuration::from_micros(i64::try_from(micros).ok()?);
+        let passed = self.up_for(start_ticks)?;
         let zero = match self.platform {
             Platform::Linux | Platform::Other => self.boot_at?,
             Platform::MacOs => Timestamp::UNIX_EPOCH,
         };
         zero.checked_add(passed).ok()
+    }
+
+    /// Returns how long the machine had been up when a process started.
+    pub(crate) fn up_for(&self, start_ticks: u64) -> Option<SignedDuration> {
+        let micros = u128::from(start_ticks) * 1_000_000 / u128::from(self.ticks_per_second.max(1));
+        Some(SignedDuration::from_micros(i64::try_from(micros).ok()?))
     }
 
     /// Returns the tick of a moment, as starts are counted since the boot; nothing where they are not, or the clock was

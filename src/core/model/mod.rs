@@ -2,6 +2,7 @@
 
 pub(crate) mod action;
 pub(crate) mod claim;
+pub(crate) mod clock;
 pub(crate) mod code;
 pub(crate) mod context;
 pub(crate) mod death;
@@ -52,6 +53,7 @@ pub(crate) use self::action::{
     Action, ActionResult, Confirmation, Ended, ErrorKind, Obstacle, Offer, Plan, Request, RestoreTo, Step,
 };
 pub use self::claim::{ClaimStatus, ClaimView, Releasable};
+pub use self::clock::{ClockHistory, ClockReading};
 pub use self::code::{Code, Severity};
 pub use self::descent::Descent;
 pub use self::diagnosis::{Bound, Cost, Measured, Watched};
@@ -81,7 +83,9 @@ pub use self::order::{OrderNote, OrderSide};
 pub use self::own::{Definition, Described, Field, OwnPlace, Root, Syntax};
 pub use self::path::FilePath;
 pub use self::place::{Keeper, PlaceView};
-pub use self::process::{Absence, Details, InnerPids, Process, ProcessId, ProcessState, ProcessTable};
+pub use self::process::{
+    Absence, Credentials, Details, InnerPids, Process, ProcessId, ProcessState, ProcessTable,
+};
 pub use self::record::Record;
 pub use self::record::claim::{Resource, ResourceKind, StatedClaim, Surface, SurfaceState};
 pub(crate) use self::record::detail::Texts;

@@ -45,6 +45,9 @@ pub struct Process {
     pub comm: Untrusted,
     /// The controlling terminal (`pts/3`), if there is one.
     pub tty: Option<String>,
+    /// The process group (field 5 of stat), in PIDs; 0 where it is not known.
+    #[serde(default)]
+    pub group: u32,
     /// The session ID (field 6 of stat), in PIDs.
     pub session: u32,
     /// The inode of its pidfd on pidfs: unique for one boot, even when PID and tick are not.
@@ -114,11 +117,44 @@ impl Process {
     }
 }
 
+/// As whom a process may write files (credentials(7), capabilities(7), user_namespaces(7)).
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Credentials {
+    /// The real, effective, saved and file-system user, as claimtop's own user namespace counts them.
+    pub users: Vec<u32>,
+    /// Whether it has any capability, or may get one back: some write into files of every user.
+    pub has_capabilities: bool,
+    /// Whether its user namespace may count users otherwise than the machine does.
+    pub is_mapped: bool,
+}
+
+impl Credentials {
+    /// Returns whether it is certain that a process with these cannot have written into a file of this user. Root can
+    /// write a file and then become anybody, and what a user namespace has no number for appears as the overflow user,
+    /// whoever it is.
+    pub(crate) fn exclude(&self, owner: u32) -> bool {
+        let is_anybody = |user: u32| user == 0 || user == OVERFLOW_USER;
+        let may_be = |user: &u32| *user == owner || is_anybody(*user);
+        !(is_anybody(owner)
+            || self.has_capabilities
+            || self.is_mapped
+            || self.users.is_empty()
+            || self.users.iter().any(may_be))
+    }
+}
+
+/// The user that stands for all that a user namespace has no number for (`/proc/sys/kernel/overflowuid`), which no
+/// system is known to change.
+const OVERFLOW_USER: u32 = 65_534;
+
 /// The costlier facts of a process, each absent when it could not be read.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Details {
     /// The effective user.
     pub uid: Option<u32>,
+    /// As whom it may write.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub credentials: Option<Credentials>,
     /// The executable, with a trailing ` (deleted)` taken off (proc(5)).
     pub exe: Option<Untrusted>,
     /// The arguments, the first being the name as typed.
@@ -332,6 +368,7 @@ mod tests {
             state: ProcessState::Running,
             comm: comm.into(),
             tty: None,
+            group: 0,
             session,
             pidfd_inode: None,
             has_exited: None,

@@ -56,6 +56,7 @@ pub(super) fn read(file: &FileImage, reading: &Reading<'_>) -> Result<Record, Br
     record.claims = claims(&object, &record);
     record.facts = facts(&object);
     record.detail = RecordDetail::Entire(Box::new(Entire {
+        agent: object.text("agent_type"),
         shadow_branch: shadow_branch(&object),
         last_checkpoint: object.text("last_checkpoint_id"),
         worktree_id: object.text("worktree_id"),
@@ -106,13 +107,14 @@ fn title(object: &Object<'_>) -> Untrusted {
     prompt.or_else(|| object.text("agent_type")).unwrap_or_else(|| "(no prompt)".into())
 }
 
-/// Reads the owner: the nearest ancestor of the hook that is neither shell, git nor entire.
-/// `agent_pid`, proposed and never merged upstream, has no start.
+/// Reads the owner: the nearest ancestor of the hook that is neither shell, git nor entire. That is the agent, or whatever
+/// the agent runs its hooks by: a script of Python or node, `timeout`, `make`. `agent_pid`, proposed and never merged
+/// upstream, is the hook's own parent: below `sh -c` a shell that is gone at once, as dash forks.
 fn holder(object: &Object<'_>) -> Option<Holder> {
     let Some(owner) = object.object("owner") else {
-        return Some(Holder::new(object.pid("agent_pid", false)?, Role::Agent, Binding::File));
+        return Some(Holder::new(object.pid("agent_pid", false)?, Role::Unknown, Binding::File));
     };
-    let mut holder = Holder::new(owner.pid("pid", false)?, Role::Agent, Binding::Owner);
+    let mut holder = Holder::new(owner.pid("pid", false)?, Role::Unknown, Binding::Owner);
     holder.start_ticks = owner.str("start").and_then(stated_start);
     let (boot_id, host, name) = (owner.text("boot"), owner.text("host"), owner.text("name"));
     holder.names = HolderNames { boot_id, host, name, ..Default::default() }.kept();

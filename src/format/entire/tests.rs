@@ -22,7 +22,7 @@ fn a_state_with_an_owner_holds_tree_and_shadow_branch() {
     check(
         &name,
         STATE,
-        &format!("Session Current 'state with owner' context {ID} session {ID} holder 3999999/Agent []"),
+        &format!("Session Current 'state with owner' context {ID} session {ID} holder 3999999/Unknown []"),
     );
     let record = testing::record(state(&name, STATE));
     let holds: Vec<String> = record

@@ -39,11 +39,11 @@ pub(super) fn read(file: &FileImage, reading: &Reading<'_>) -> Result<Record, Br
     Ok(record)
 }
 
-/// Returns the watched process: Claude Code, unless the daemon adopted itself, which keeps it
-/// running for good.
+/// Returns the watched process: Claude Code where its marker named it, else the parent of the script that started the
+/// daemon, which can be a shell; or the daemon itself, which keeps it running for good.
 fn holder(object: &Object<'_>) -> Option<Holder> {
     let pid = object.pid("cc_parent_pid", true)?;
-    let role = if watches_itself(object) { Role::Daemon } else { Role::Agent };
+    let role = if watches_itself(object) { Role::Daemon } else { Role::Unknown };
     let names = HolderNames { host: object.text("hostname"), ..Default::default() }.kept();
     Some(Holder { names, ..Holder::new(pid, role, Binding::Tick) })
 }

@@ -18,6 +18,7 @@ use jiff::{SignedDuration, Timestamp};
 
 pub(crate) use self::kept::MAX_KEPT;
 use crate::core::judge::agent::Signatures;
+use crate::core::judge::clock as known_clock;
 use crate::core::judge::local_start;
 use crate::core::judge::tombstone::descent;
 use crate::core::judge::tombstone::ledger::Lesson;
@@ -304,6 +305,7 @@ impl Collector {
             self.seen.update((&snapshot.processes, &snapshot.records), &self.scope.signatures, listed_at);
         // Once more, with those who were seen before.
         local_start::settle(&mut snapshot);
+        known_clock::settle(&mut snapshot, host::container_stamp());
         let mut others: Vec<_> = self.sources.iter().flat_map(|source| source.health(listed_at)).collect();
         let sources = &mut snapshot.sources;
         sources.append(&mut tallies.health(&others));

@@ -10,7 +10,7 @@ use rustix::io::Errno;
 use rustix::process::geteuid;
 
 use crate::core::model::host::{INITIAL_PID_NAMESPACE, INITIAL_TIME_NAMESPACE};
-use crate::core::model::{Host, Platform};
+use crate::core::model::{ClockHistory, ClockReading, Host, Platform};
 use crate::source::os::open::medium::file_system_of;
 use crate::source::os::{clock, processes};
 
@@ -22,12 +22,14 @@ const JITTER: SignedDuration = SignedDuration::from_secs(1);
 const READING: SignedDuration = SignedDuration::from_millis(1);
 
 /// Watches whether the wall clock is set: by a person, by NTP, or by a machine that slept.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct ClockWatch {
     /// The earliest and the latest moment at which the machine seemed to have booted.
     seen: Option<(Timestamp, Timestamp)>,
     /// The moment of the boot as the look before had it.
     last: Option<Timestamp>,
+    /// What was read so far.
+    history: ClockHistory,
 }
 
 impl ClockWatch {
@@ -39,6 +41,8 @@ impl ClockWatch {
         let boot_at = self.last.filter(is_same).unwrap_or(read);
         (self.last, host.boot_at) = (Some(boot_at), Some(boot_at));
         host.clock_doubt = self.moved_to(boot_at);
+        self.history.add(clock::since_boot().map(|up_for| ClockReading { up_for, boot_at }));
+        host.clock.add(self.history.readings());
     }
 
     /// Returns how much was seen by the end of a look, which a moment later is dated by: the clock may have been set
@@ -72,6 +76,7 @@ pub fn host(now: Timestamp) -> Host {
         time_namespace: time_namespace(),
         boot_at: booted_at(now),
         up_by: up_by(),
+        clock: boot_stamp().into_iter().collect(),
         clock_doubt: SignedDuration::ZERO,
         ticks_per_second: processes::ticks_per_second(),
         uid: geteuid().as_raw(),
@@ -99,6 +104,31 @@ fn up_by() -> Option<Timestamp> {
         let made = || Timestamp::try_from(devices.metadata().ok()?.created().ok()?).ok();
         (file_system_of(devices)? == "devtmpfs").then(made)?
     })
+}
+
+/// Returns what the clock said at the boot: when the kernel made the machine's device nodes (devtmpfs), which a
+/// container may be lent.
+fn boot_stamp() -> Option<ClockReading> {
+    static KNOWN: OnceLock<Timestamp> = OnceLock::new();
+    let made_at = once(&KNOWN, || (file_system_of(Path::new(NODE))? == "devtmpfs").then(node_made_at)?);
+    made_at.map(|boot_at| ClockReading { up_for: SignedDuration::ZERO, boot_at })
+}
+
+/// Returns when the runtime of the container that we are in made its device nodes, which it does just after its first
+/// process has started; nothing outside a container.
+pub(crate) fn container_stamp() -> Option<Timestamp> {
+    static KNOWN: OnceLock<Timestamp> = OnceLock::new();
+    let is_inside = pid_namespace()? != INITIAL_PID_NAMESPACE && boot_stamp().is_none();
+    is_inside.then(|| once(&KNOWN, node_made_at))?
+}
+
+/// A device node whose times nobody changes by using it.
+const NODE: &str = "/dev/zero";
+
+/// Returns when that node was made, which kernels before 6.0 or so do not tell: its last write is no other moment.
+fn node_made_at() -> Option<Timestamp> {
+    let meta = Path::new(NODE).metadata().ok()?;
+    Timestamp::try_from(meta.created().or_else(|_| meta.modified()).ok()?).ok()
 }
 
 /// Returns whether a folder is ours: in another user's home nothing of ours is left.

@@ -98,6 +98,7 @@ mod tests {
             state: ProcessState::Running,
             comm: (*comm).into(),
             tty: None,
+            group: 0,
             session: *pid,
             pidfd_inode: None,
             has_exited: None,

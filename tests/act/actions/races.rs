@@ -100,6 +100,7 @@ fn table() -> ProcessTable {
         state: ProcessState::Running,
         comm: "claude".into(),
         tty: None,
+        group: 0,
         session: LIVE,
         pidfd_inode: None,
         has_exited: Some(false),

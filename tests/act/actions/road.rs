@@ -153,7 +153,7 @@ fn dead_entire_session(stage: &Stage) -> (PathBuf, String) {
     }
     std::fs::write(git.join("HEAD"), "ref: refs/heads/main\n").unwrap();
     let text = format!(
-        r#"{{"session_id":"db4e04a8-9640-4079-8e03-5ac2d1294846","base_commit":"3397a23560d2f07f1d894e0049da6c8fb7a9553b","worktree_path":"{}","started_at":"2023-11-10T10:00:00Z","phase":"idle","last_interaction_time":"2023-11-10T11:00:00Z","checkpoint_count":0,"owner":{{"pid":4242,"start":"777","boot":"{}","host":"{}","name":"claude"}}}}"#,
+        r#"{{"session_id":"db4e04a8-9640-4079-8e03-5ac2d1294846","base_commit":"3397a23560d2f07f1d894e0049da6c8fb7a9553b","worktree_path":"{}","started_at":"2023-11-10T10:00:00Z","phase":"idle","last_interaction_time":"2023-11-10T11:00:00Z","checkpoint_count":0,"agent_type":"Gemini CLI","owner":{{"pid":4242,"start":"777","boot":"{}","host":"{}","name":"claude"}}}}"#,
         stage.path("home/shop").display(),
         std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap().trim(),
         std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap().trim(),

@@ -76,6 +76,7 @@ fn captured(folder: &Path) -> Process {
         state: if fields[0] == "Z" { ProcessState::Zombie } else { ProcessState::Running },
         comm: comm.into(),
         tty: Some(fields[4].to_owned()).filter(|tty| tty != "0"),
+        group: 0,
         session: fields[3].parse().unwrap(),
         pidfd_inode: None,
         has_exited: None,

@@ -16,6 +16,7 @@ fn process(pid: u32, parent: u32, comm: &str, exe: &str, argv: &[&str]) -> Proce
         state: ProcessState::Running,
         comm: comm.into(),
         tty: Some(format!("pts/{pid}")),
+        group: 0,
         session: pid,
         pidfd_inode: None,
         has_exited: Some(false),

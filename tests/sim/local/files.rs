@@ -64,6 +64,8 @@ pub(crate) struct Inode {
     pub(crate) uid: u32,
     pub(crate) modified_at: Timestamp,
     pub(crate) changed_at: Timestamp,
+    /// By the clock of then.
+    pub(crate) made_at: Timestamp,
     /// Which version the bytes are, if they are one whole.
     pub(crate) version: Option<Version>,
 }
@@ -147,8 +149,16 @@ impl Files {
         self.last += 1;
         let (bytes, mount) = (Vec::new(), self.mount(device));
         let (uid, now) = (mount.owner(uid), now + mount.ahead);
-        let inode =
-            Inode { device, bytes, mode: 0o600, uid, modified_at: now, changed_at: now, version: None };
+        let inode = Inode {
+            device,
+            bytes,
+            mode: 0o600,
+            uid,
+            modified_at: now,
+            changed_at: now,
+            made_at: now,
+            version: None,
+        };
         self.inodes.insert(self.last, inode);
         self.names.insert(path.to_path_buf(), self.last);
         Ok(self.last)
@@ -178,7 +188,7 @@ impl Files {
         let old = self.inode(from).ok_or(Errno::NOENT)?.clone();
         let new = self.create(to, old.uid, now)?;
         let device = self.inodes.get(&new).map_or(old.device, |inode| inode.device);
-        self.inodes.insert(new, Inode { device, changed_at: now, ..old });
+        self.inodes.insert(new, Inode { device, changed_at: now, made_at: now, ..old });
         self.unlink(from)
     }
 
@@ -225,6 +235,7 @@ impl Files {
                 changed_at: inode.changed_at,
             }),
             content,
+            made_at: Some(inode.made_at),
             locked_by: None,
             medium: self.belief.of(self.mount_of(inode).medium),
         })
@@ -244,6 +255,7 @@ impl Files {
                 changed_at: Timestamp::UNIX_EPOCH,
             }),
             content: Content::Refused(Refusal::Special("directory")),
+            made_at: None,
             locked_by: None,
             medium: self.belief.of(self.mount(device).medium),
         }

@@ -266,6 +266,7 @@ fn passer_by(pid: u32, is_placed: bool) -> Process {
         state: ProcessState::Running,
         comm: "codex-code-mode".into(),
         tty: None,
+        group: 0,
         session: pid,
         pidfd_inode: None,
         has_exited: None,
@@ -320,7 +321,7 @@ fn kind_of(path: &Path) -> Option<FileKind> {
     Format::ALL.into_iter().filter(|_| is_world).find_map(|format| format::kind_at(format, path))
 }
 
-fn host(world: &World) -> Host {
+fn host(world: &mut World) -> Host {
     let clock = world.fault_model.visibility.clock;
     Host {
         name: texts::HOST.to_owned(),
@@ -335,6 +336,7 @@ fn host(world: &World) -> Host {
         time_namespace: Some(INITIAL_TIME_NAMESPACE + u64::from(clock != 0)),
         platform: Default::default(),
         up_by: None,
+        clock: world.read_clock(),
         clock_doubt: world.clock_doubt,
         ticks_per_second: 100,
         uid: crate::local::files::USER,

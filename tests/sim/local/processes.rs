@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use claimtop::core::model::{Details, InnerPids, Process, ProcessId, ProcessState, ProcessTable, Untrusted};
+use claimtop::core::model::{
+    Credentials, Details, InnerPids, Process, ProcessId, ProcessState, ProcessTable, Untrusted,
+};
 use jiff::Timestamp;
 
 use crate::local::files::USER;
@@ -194,12 +196,14 @@ impl Processes {
             },
             comm: comm.into(),
             tty: None,
+            group: 0,
             session: pid,
             pidfd_inode: None,
             has_exited: visibility.has_pidfd.then_some(!person.state.is_alive()),
             inner: InnerPids::from_ns_pids(&ns_pids),
             details: Some(Details {
                 uid: Some(person.uid),
+                credentials: Some(Credentials { users: vec![person.uid; 4], ..Credentials::default() }),
                 // Of another user's process the executable may not be read (proc(5)).
                 exe: is_own.then(|| exe.into()),
                 argv,

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::path::{Path, PathBuf};
 
-use claimtop::core::model::{Descent, Medium, Tombstone};
+use claimtop::core::model::{ClockHistory, ClockReading, Descent, Medium, Tombstone};
 use jiff::{SignedDuration, Timestamp};
 
 use crate::local::background::{self, Job};
@@ -83,6 +83,10 @@ pub(crate) struct World {
     pub(crate) later: Vec<(Life, Env)>,
     up_for: SignedDuration,
     booted_at: Timestamp,
+    /// When the machine booted by the clock of then.
+    stamped_at: Timestamp,
+    /// What claimtops read of both clocks in their looks.
+    readings: ClockHistory,
     /// By how much the clock was set, in all: as a claimtop sees it that always ran.
     pub(crate) clock_doubt: SignedDuration,
     holds: u64,
@@ -116,6 +120,8 @@ impl World {
             later: Vec::new(),
             up_for: SignedDuration::from_hours(40),
             booted_at: "2026-11-19T06:00:00Z".parse().unwrap(),
+            stamped_at: "2026-11-19T06:00:00Z".parse().unwrap(),
+            readings: ClockHistory::default(),
             clock_doubt: SignedDuration::ZERO,
             holds: 0,
             trace: VecDeque::new(),
@@ -131,6 +137,20 @@ impl World {
 
     pub(crate) fn now(&self) -> Timestamp {
         self.booted_at + self.up_for
+    }
+
+    /// Reads both clocks as a look does, in the time namespace of who looks, and returns what is known of them.
+    pub(crate) fn read_clock(&mut self) -> ClockHistory {
+        self.readings.add([ClockReading { up_for: self.up_for, boot_at: self.booted_at }]);
+        let shift = SignedDuration::from_millis(10 * self.fault_model.visibility.clock);
+        let shifted = |reading: ClockReading| ClockReading {
+            up_for: reading.up_for + shift,
+            boot_at: reading.boot_at - shift,
+        };
+        // A container sees no device nodes of the machine.
+        let stamp = ClockReading { up_for: SignedDuration::ZERO, boot_at: self.stamped_at };
+        let stamp = Some(stamp).filter(|_| self.fault_model.visibility.container.is_none());
+        self.readings.readings().map(shifted).chain(stamp).collect()
     }
 
     /// Returns when the machine booted, by the wall clock of now.
@@ -221,7 +241,8 @@ impl World {
         let seconds = [1, 3, 3, 5, 20, 120, 1500].get(self.rng.roll(7)).copied().unwrap_or(1);
         self.pass(SignedDuration::from_secs(seconds));
         if self.fault_model.clock_steps && self.rng.happens(80) {
-            let step = SignedDuration::from_mins([-60, -5, 5, 60][self.rng.roll(4)]);
+            let steps = [-86_400, -3_600, -300, -3, 3, 300, 3_600, 86_400];
+            let step = SignedDuration::from_secs(steps[self.rng.roll(steps.len())]);
             self.booted_at += step;
             self.clock_doubt += step.abs();
             self.note(|| format!("the clock is set by {} s", step.as_secs()));

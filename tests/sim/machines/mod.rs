@@ -14,10 +14,10 @@ use std::sync::Arc;
 use claimtop::core::assess::{Policy, assess};
 use claimtop::core::judge::agent::Signatures;
 use claimtop::core::model::{
-    Binding, ClaimStatus, Details, Domain, Format, Holder, HolderNames, Host, Location, MachineState,
-    MachineView, Medium, Ownership, Process, ProcessId, ProcessState, ProcessTable, Reason, Record,
-    RecordKind, Report, Resource, ResourceKind, Role, SeenAgent, Snapshot, StatedClaim, StatedPid, Tombstone,
-    VerdictState,
+    Binding, ClaimStatus, ClockHistory, ClockReading, Details, Domain, Format, Holder, HolderNames, Host,
+    Location, MachineState, MachineView, Medium, Ownership, Process, ProcessId, ProcessState, ProcessTable,
+    Reason, Record, RecordKind, Report, Resource, ResourceKind, Role, SeenAgent, Snapshot, StatedClaim,
+    StatedPid, Tombstone, VerdictState,
 };
 use claimtop::testing::core::{
     Decoder, Encoder, FarMachine, Hello, INITIAL_PID_NAMESPACE, INITIAL_TIME_NAMESPACE, Identity, Received,
@@ -462,6 +462,10 @@ impl World {
                 zone: jiff::tz::TimeZone::UTC,
                 platform: Default::default(),
                 up_by: None,
+                clock: ClockHistory::from_iter([ClockReading {
+                    up_for: SignedDuration::ZERO,
+                    boot_at: now - SignedDuration::from_hours(1),
+                }]),
             },
             processes: table,
             records,
@@ -519,6 +523,7 @@ fn process(life: &Life) -> Process {
         state: ProcessState::Running,
         comm: "claude".into(),
         tty: None,
+        group: 0,
         session: life.id.pid,
         pidfd_inode: None,
         has_exited: None,

@@ -19,6 +19,7 @@ fn detail(record: &Record) -> RecordDetail {
     match record.format.name() {
         "claude-code" => claude_code(record).map_or(RecordDetail::None, RecordDetail::ClaudeCode),
         "entire" if is_about_session => RecordDetail::Entire(Box::new(Entire {
+            agent: fact("agent"),
             shadow_branch: fact("shadow branch"),
             last_checkpoint: fact("last checkpoint"),
             worktree_id: fact("working tree"),

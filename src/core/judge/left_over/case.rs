@@ -307,8 +307,12 @@ impl Case<'_> {
             return None;
         }
         let began = self.world.started_at(self.process);
-        let certain = began.and_then(|began| began.checked_add(self.world.snapshot.host.clock_doubt).ok());
-        if self.signs().any(|sign| certain.is_some_and(|began| began <= sign)) {
+        let start = self.world.up_for(self.process.id.start_ticks).filter(|_| began.is_some());
+        let had_begun = |sign| {
+            let times = start.zip(self.world.moments_of(sign));
+            times.is_some_and(|(start, sign)| start <= sign.earliest)
+        };
+        if self.signs().any(had_begun) {
             return None;
         }
         let is_later = |(began, dead)| self.world.is_after(began, dead);

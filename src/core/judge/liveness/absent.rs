@@ -8,7 +8,9 @@ use crate::core::judge::liveness::owner::could_own;
 use crate::core::judge::possible_agent::PossibleAgent;
 use crate::core::judge::world::World;
 use crate::core::model::host::INITIAL_PID_NAMESPACE;
-use crate::core::model::{Absence, BoundSession, Holder, Process, Reason, Record, RecordKind, Role};
+use crate::core::model::{
+    Absence, BoundSession, Holder, Process, Reason, Record, RecordKind, Role, Tombstone,
+};
 
 /// Judges a PID that is not in the table.
 pub(crate) fn absent(
@@ -53,9 +55,18 @@ pub(crate) fn gone(
     if !is_certain && let Some(answer) = in_other_namespace(holder, pid, world, trail) {
         return Some(answer);
     }
-    let is_the_agents = holder.role == Role::Agent
-        || is_daemons_own(record, holder)
-        || (!may_be_outsiders(record, world) && was_seen_as_agent(record, pid, world, trail));
+    let was_agent = !may_be_outsiders(record, world) && was_seen_as_agent(record, pid, world, trail);
+    let is_the_agents = holder.role == Role::Agent || is_daemons_own(record, holder) || was_agent;
+    let is_unsure = holder.start_ticks.is_none() && !was_agent && !led_by_agent(pid, world);
+    if is_unsure && let Some(survivor) = world.survivor(pid) {
+        trail.add(
+            "process group",
+            format!("{} {} belongs to the group or session {pid}", survivor.comm, survivor.id.pid),
+            "/proc/<pid>/stat",
+        );
+        trail.has_survivors = true;
+        return if is_the_agents { unknown(Reason::ProcessPresent) } else { None };
+    }
     if is_the_agents {
         return dead(if is_before_boot(record, world, trail) { Reason::OtherBoot } else { reason });
     }
@@ -67,6 +78,18 @@ pub(crate) fn gone(
 /// end of what the file tells.
 fn is_daemons_own(record: &Record, holder: &Holder) -> bool {
     holder.role == Role::Daemon && record.kind == RecordKind::Metadata && holder.start_ticks.is_some()
+}
+
+/// Returns whether an agent that is gone had this PID, as its registry, its hook or a tombstone says: whoever is left of the
+/// group was started by it, and is not the holder.
+fn led_by_agent(pid: u32, world: &World<'_>) -> bool {
+    let host = &world.snapshot.host;
+    let has_start =
+        |record: &&Record| record.holder.as_ref().is_some_and(|holder| holder.start_ticks.is_some());
+    let is_buried = |stone: &Tombstone| stone.id.pid == pid && stone.counts_on(host);
+    world.snapshot.tombstones.iter().any(is_buried)
+        || world.registered(pid).iter().any(has_start)
+        || !world.bindings.gone_with(pid).is_empty()
 }
 
 /// Returns whether a record is from before the machine booted, by the machine's own clock: nobody has written or moved it
@@ -185,8 +208,8 @@ fn was_seen_as_agent(record: &Record, pid: u32, world: &World<'_>, trail: &mut T
     }
     let doubt = world.snapshot.host.clock_doubt;
     let is_after = |start: u64, at: Timestamp| {
-        let started = world.snapshot.host.wall_clock(start);
-        started.is_some_and(|started| at.duration_since(started) >= TICKS + doubt)
+        let times = world.up_for(start).zip(world.moments_of(at));
+        times.is_some_and(|(start, at)| at.earliest.saturating_sub(start) >= TICKS)
     };
     let was_there = |start: u64, last_at: Timestamp| {
         is_after(start, record.written_at) && last_at.duration_since(record.touched_at()) >= doubt

@@ -8,6 +8,8 @@ pub(crate) struct Trail {
     pub(crate) facts: Vec<Evidence>,
     /// Why the process behind a helper's PID is over, should nothing living own the record.
     pub(crate) helper_gone: Option<Reason>,
+    /// Whether processes of the group or session that bears a helper's PID live on.
+    pub(crate) has_survivors: bool,
     in_other_namespace: bool,
 }
 

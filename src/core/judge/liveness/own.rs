@@ -7,6 +7,7 @@ use crate::core::judge::liveness::answer::{Answer, Trail, alive, unknown};
 use crate::core::judge::liveness::machine::elsewhere;
 use crate::core::judge::liveness::reach::is_of_other_user;
 use crate::core::judge::liveness::tombstone::by_tombstone;
+use crate::core::judge::times::SLACK;
 use crate::core::judge::window::window_of;
 use crate::core::judge::world::{Born, World};
 use crate::core::model::process::has_exited;
@@ -135,12 +136,9 @@ pub(crate) fn present(
         return alive(Reason::SameProcess);
     }
     if holder.role == Role::Agent && is_of_other_user(record, process, world) {
+        // It had the PID when the record was written: root can write that for whomever it starts.
         trail.add_from("user", "the process belongs to another user than the record", source);
-        // The file may have been given to another owner since.
-        if world.may_be_agents(process) {
-            return unknown(Reason::ProcessPresent);
-        }
-        return gone(record, holder, process.id.pid, Reason::NotAnAgent, world, trail);
+        return unknown(Reason::ProcessPresent);
     }
     if let Some(window) = window_of(&world.snapshot.processes, &world.windows, process.id.pid) {
         trail.add("window", format!("{} {}", window.agent, window.process.id.pid), "parent chain");
@@ -223,15 +221,33 @@ fn born_beside(
     born(record, process, world, trail)
 }
 
+/// Returns what is known of the clock, in words, where it may have been set since the machine booted.
+fn clock_words(world: &World<'_>) -> Option<String> {
+    let clock = world.clock();
+    let set_by = clock.set_by();
+    if !clock.has_stamp() {
+        Some("it may have been set since the machine booted, so the times cannot be compared".to_owned())
+    } else if set_by > SLACK {
+        Some(format!(
+            "it was set by {} s since the machine booted, so the times cannot be compared",
+            set_by.as_secs()
+        ))
+    } else {
+        None
+    }
+}
+
 /// Returns how the start of the PID's process stands to the record's last write.
 fn born(record: &Record, process: &Process, world: &World<'_>, trail: &mut Trail) -> Born {
     let born = world.birth(process, record);
     let is_younger_than_write = || world.born(process, (record.written_at, record.medium())) == Born::After;
-    let changed_at = record.changed_at.filter(|_| born == Born::Before && is_younger_than_write());
+    let changed_at = record.changed_at.filter(|_| born == Born::Unclear && is_younger_than_write());
     if let Some(changed_at) = changed_at {
         trail.add(
             "last change",
-            format!("{changed_at}, after the last write: a copy can keep the time of that"),
+            format!(
+                "{changed_at}, after the last write: by a copy that kept its time, or by a rename or chmod"
+            ),
             "inode",
         );
     }
@@ -240,6 +256,11 @@ fn born(record: &Record, process: &Process, world: &World<'_>, trail: &mut Trail
         let started = started.map_or_else(|| "after now".to_owned(), |at| at.to_string());
         trail.add("process start", started, "start tick and boot time");
         trail.add("last write", record.written_at.to_string(), "file time");
+    }
+    if born == Born::Unclear
+        && let Some(words) = clock_words(world)
+    {
+        trail.add("clock", words, "age of the device nodes, and what claimtop noted");
     }
     if born == Born::Unclear && !record.medium().is_this_machines() {
         trail.add(

@@ -30,6 +30,7 @@ pub(crate) fn by_possible_owners(record: &Record, world: &World<'_>, trail: &mut
         return Answer(VerdictState::Dead, Reason::OtherBoot);
     }
     match trail.helper_gone.or_else(|| session_gone(record, world, trail)) {
+        _ if trail.has_survivors => Answer(VerdictState::Unknown, open),
         Some(reason) => Answer(VerdictState::Dead, reason),
         // Nobody can own it as far as can be seen, but no process was ever named: no proof.
         None => Answer(VerdictState::Unknown, open),

@@ -11,17 +11,18 @@ pub(crate) fn may_have_written(record: &Record, process: &Process, world: &World
     !is_of_other_user(record, process, world) && !world.is_of_other_home(record, process)
 }
 
-/// Returns whether a process is of another user than a record's file, and cannot have written into
-/// it either: root writes everywhere, and others do where they may, or where owners are not those
-/// who wrote. The rows of a server have no owner.
+/// Returns whether a process is of another user than a record's file, and cannot have written into it either: others do
+/// where they may, or where owners are not those who wrote. A file that was given away since proves nothing, nor does the
+/// row of a server, which has no owner.
 pub(crate) fn is_of_other_user(record: &Record, process: &Process, world: &World<'_>) -> bool {
     let is_file = match &record.location {
         Location::File(_) => true,
         Location::Row(row) => world.database(row).is_some_and(|database| database.file.is_some()),
     };
-    let uid = process.details.as_ref().and_then(|details| details.uid);
+    let credentials = process.details.as_ref().and_then(|details| details.credentials.as_ref());
     is_file
         && record.ownership.mode & WRITABLE == 0
         && record.medium().has_true_owners()
-        && uid.is_some_and(|uid| uid != record.ownership.uid && uid != 0)
+        && record.changed_at.is_none()
+        && credentials.is_some_and(|credentials| credentials.exclude(record.ownership.uid))
 }

@@ -98,6 +98,9 @@ pub struct ClaudeStatus {
 /// What a record of the entire CLI states: a session's state, or its entry in the live registry.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Entire {
+    /// The title of the agent whose session it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent: Option<Untrusted>,
     /// The branch of the session's checkpoints.
     pub shadow_branch: Option<Untrusted>,
     /// The last checkpoint.
@@ -244,6 +247,7 @@ impl RecordDetail {
             },
             Self::Entire(entire) => {
                 let Entire {
+                    agent,
                     shadow_branch,
                     last_checkpoint,
                     worktree_id,
@@ -251,7 +255,7 @@ impl RecordDetail {
                     open_tasks: _,
                     is_condensing: _,
                 } = &mut **entire;
-                let names = [shadow_branch, last_checkpoint, worktree_id, repository];
+                let names = [agent, shadow_branch, last_checkpoint, worktree_id, repository];
                 (Vec::new(), names.map(Option::as_mut).into())
             }
             Self::Leo(record) => match record {

@@ -57,6 +57,10 @@ pub struct Record {
     /// the last write, and whoever made it then is younger than that (inode(7)).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub changed_at: Option<Timestamp>,
+    /// When its file was made, where that is known and its inode changed later: one that was not made after its last
+    /// write is no copy.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub made_at: Option<Timestamp>,
     /// What else keeps it alive, each for a time.
     #[serde(default)]
     pub signs: Vec<Sign>,
@@ -110,6 +114,7 @@ impl Record {
             heartbeat_at: None,
             written_at,
             changed_at: None,
+            made_at: None,
             signs: Vec::new(),
             expiry: None,
             deletion: None,

@@ -127,7 +127,7 @@ fn a_tick_ties_its_session_to_the_agent() {
         PIDS,
         &name,
         &tick("12832"),
-        &format!("Tick Current 'tick' context - session {UUID} holder 12832/Agent []"),
+        &format!("Tick Current 'tick' context - session {UUID} holder 12832/Unknown []"),
     );
     let tick = record(PIDS, &name, &tick("12832"));
     let holder = tick.holder.as_ref().expect("a tick has a holder");

@@ -74,7 +74,7 @@ fn the_real_identity_files_are_read() {
     }
     let current = format!("Pointer Current 'current session' context - session {UUID} holder - []");
     check_real(IDENTITY, "session-identity/current", &current);
-    let tick = format!("Tick Current 'tick' context - session {UUID} holder 12832/Agent []");
+    let tick = format!("Tick Current 'tick' context - session {UUID} holder 12832/Unknown []");
     check_real(PIDS, &format!("pids/tick-{UUID}.json"), &tick);
     assert_eq!(recognise(PIDS, "spawn-errors.log"), None);
 }

@@ -12,7 +12,7 @@ use crate::core::model::{Content, FileImage, FileMeta, Medium, Refusal};
 use crate::source::os::open::error::words;
 use crate::source::os::open::folder::Folder;
 use crate::source::os::open::listing::Entry;
-use crate::source::os::open::meta::{meta_of, sort_name};
+use crate::source::os::open::meta::{made_at, meta_of, sort_name};
 use crate::source::os::open::plain::{FILE, read_at};
 
 /// What one attempt to read a file gave.
@@ -31,7 +31,9 @@ pub fn image(folder: &Folder, entry: &Entry) -> Option<FileImage> {
         unopened(folder, &entry.name, None)?
     };
     let path = folder.path().join(&entry.name).into();
-    Some(FileImage { path, meta, content, locked_by: None, medium: Medium::Unknown })
+    let made_at =
+        meta.filter(FileMeta::is_changed_later).and_then(|meta| made_at(folder, &entry.name, &meta));
+    Some(FileImage { path, meta, content, made_at, locked_by: None, medium: Medium::Unknown })
 }
 
 fn is_openable(sort: FileType) -> bool {

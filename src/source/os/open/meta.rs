@@ -1,9 +1,13 @@
 //! What `stat` says, in the types of the core.
 
+use std::ffi::OsStr;
 use std::fs::File;
+use std::os::fd::AsFd;
 use std::os::unix::fs::MetadataExt;
 
 use jiff::{SignedDuration, Timestamp};
+#[cfg(target_os = "linux")]
+use rustix::fs::{AtFlags, StatxFlags, statx};
 use rustix::fs::{FileType, Stat};
 
 use crate::core::model::{FileMeta, Ownership};
@@ -35,6 +39,21 @@ pub(crate) fn meta_of(stat: &Stat) -> FileMeta {
         modified_at: moment(stat.st_mtime, stat.st_mtime_nsec),
         changed_at: moment(stat.st_ctime, stat.st_ctime_nsec),
     }
+}
+
+/// Returns when a file was made that has this name, where the file system keeps that (statx(2)).
+#[cfg(target_os = "linux")]
+pub(crate) fn made_at(folder: impl AsFd, name: &OsStr, meta: &FileMeta) -> Option<Timestamp> {
+    let wanted = StatxFlags::BTIME | StatxFlags::INO;
+    let found = statx(folder, name, AtFlags::SYMLINK_NOFOLLOW, wanted).ok()?;
+    let is_it = StatxFlags::from_bits_retain(found.stx_mask).contains(wanted) && found.stx_ino == meta.ino;
+    is_it.then(|| moment(found.stx_btime.tv_sec, found.stx_btime.tv_nsec))
+}
+
+/// Nothing is asked here.
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn made_at(_: impl AsFd, _: &OsStr, _: &FileMeta) -> Option<Timestamp> {
+    None
 }
 
 /// Returns the word for what a name stands for.

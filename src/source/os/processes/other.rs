@@ -94,6 +94,7 @@ fn entry(process: &sysinfo::Process, booted_at: u64) -> Process {
         state: state(process.status()),
         comm: Untrusted::from_path(process.name().as_ref()),
         tty: None,
+        group: 0,
         session: process.session_id().map_or(0, Pid::as_u32),
         pidfd_inode: None,
         has_exited: None,

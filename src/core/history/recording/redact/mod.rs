@@ -98,6 +98,7 @@ impl Redactor {
             pid_namespace: _,
             time_namespace: _,
             boot_at: _,
+            clock: _,
             clock_doubt: _,
             ticks_per_second: _,
             uid: _,

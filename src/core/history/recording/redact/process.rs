@@ -17,6 +17,7 @@ impl Redactor {
             state: _,
             comm,
             tty,
+            group: _,
             session: _,
             pidfd_inode: _,
             has_exited: _,
@@ -31,6 +32,7 @@ impl Redactor {
     fn details(&mut self, details: &mut Details) {
         let Details {
             uid: _,
+            credentials: _,
             exe,
             argv,
             cwd,

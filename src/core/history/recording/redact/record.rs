@@ -28,6 +28,7 @@ impl Redactor {
             heartbeat_at: _,
             written_at: _,
             changed_at: _,
+            made_at: _,
             signs: _,
             expiry: _,
             deletion: _,

@@ -50,6 +50,7 @@ impl Facts {
             },
             comm: Untrusted::from_bytes(until_zero(&self.name)),
             tty: terminal(self.device),
+            group: 0,
             session: self.session,
             pidfd_inode: None,
             has_exited: None,

@@ -7,9 +7,9 @@ use std::sync::OnceLock;
 
 use rustix::fs::{CWD, readlinkat};
 
-pub(crate) use crate::core::model::Details;
 use crate::core::model::Untrusted;
 use crate::core::model::secret::{hide, hide_in_arguments};
+pub(crate) use crate::core::model::{Credentials, Details};
 use crate::source::os::processes::environment::variables;
 use crate::source::os::processes::linux::proc::{Reading, is_gone, slurp};
 use crate::source::os::processes::linux::status;
@@ -20,28 +20,34 @@ const ARGUMENTS: usize = 128 << 10;
 const ENVIRONMENT: usize = 2 << 20;
 
 /// Reads all details but CPU and memory use: of a process's folder who it is, and of that of one of its threads what
-/// it runs; both are the same while its first thread runs. User, PIDs and environment are taken from `kept` where
-/// the process still runs the same program with the same arguments.
+/// it runs; both are the same while its first thread runs. The environment is taken from `kept` where the process still
+/// runs the same program with the same arguments.
 pub(crate) fn read(folder: &OwnedFd, thread: &OwnedFd, kept: Option<Details>) -> Details {
     let (folder, thread) = (folder.as_fd(), thread.as_fd());
     let (exe, argv) = (exe(thread, "exe"), argv(thread, "cmdline"));
     let lasting = match kept.filter(|kept| kept.exe == exe && kept.argv == argv) {
         Some(kept) => kept,
         None => {
-            let (uid, ns_pids) = user_and_pids(folder);
             let (clock, env) = (clock(thread), environment(thread, "environ"));
             let (has_other_clock, has_unread_clock) = (clock == Clock::Other, clock == Clock::Unread);
-            Details { exe, argv, uid, ns_pids, has_other_clock, has_unread_clock, env, ..Details::default() }
+            Details { exe, argv, has_other_clock, has_unread_clock, env, ..Details::default() }
         }
     };
-    Details { cwd: cwd(thread, "cwd"), ..lasting }
+    let status = status_of(folder);
+    Details {
+        uid: status.as_deref().and_then(status::user),
+        credentials: status.as_deref().map(|status| credentials(folder, status)),
+        ns_pids: status.as_deref().map(status::ns_pids).unwrap_or_default(),
+        cwd: cwd(thread, "cwd"),
+        ..lasting
+    }
 }
 
 /// Returns what is left of a zombie's details (proc(5)): whose it was, and where its numbers count.
 /// Neither changes any more, so nothing is read.
 pub(crate) fn left_of(known: Details) -> Details {
-    let Details { uid, ns_pids, has_other_clock, has_unread_clock, .. } = known;
-    Details { uid, ns_pids, has_other_clock, has_unread_clock, ..Details::default() }
+    let Details { uid, credentials, ns_pids, has_other_clock, has_unread_clock, .. } = known;
+    Details { uid, credentials, ns_pids, has_other_clock, has_unread_clock, ..Details::default() }
 }
 
 /// Reads the working directory.
@@ -135,11 +141,19 @@ pub(crate) fn process_of(at: BorrowedFd<'_>, path: &str) -> Reading<Option<u32>>
 }
 
 /// Reads the effective user and the PIDs in each namespace.
-fn user_and_pids(at: BorrowedFd<'_>) -> (Option<u32>, Vec<u32>) {
+fn status_of(at: BorrowedFd<'_>) -> Option<Vec<u8>> {
     let mut text = Vec::new();
-    match slurp(at, "status", &mut text, status::MOST) {
-        Ok(()) => (status::user(&text), status::ns_pids(&text)),
-        Err(_) => (None, Vec::new()),
+    slurp(at, "status", &mut text, status::MOST).ok().map(|()| text)
+}
+
+/// Reads as whom a process may write: it can become another user at any time.
+fn credentials(at: BorrowedFd<'_>, status: &[u8]) -> Credentials {
+    let mut map = Vec::new();
+    let is_whole = slurp(at, "uid_map", &mut map, status::MOST).is_ok() && status::is_whole_map(&map);
+    Credentials {
+        users: status::users(status),
+        has_capabilities: status::has_capabilities(status),
+        is_mapped: !is_whole,
     }
 }
 

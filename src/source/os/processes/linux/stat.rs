@@ -26,8 +26,6 @@ const KERNELS: u64 = 0x0020_0000;
 #[derive(Debug)]
 pub(crate) struct Line {
     pub(crate) process: Process,
-    /// Its process group.
-    pub(crate) group: u32,
     /// Whether it is a thread of the kernel, which never becomes a program.
     pub(crate) is_kernels: bool,
     /// Whether it is what a shell, or a terminal itself, has started on a terminal: it leads its
@@ -62,18 +60,18 @@ pub(crate) fn parse(pid: u32, text: &[u8]) -> Option<Line> {
         state: state(fields.get(field::STATE)?, number(field::THREADS)?),
         comm: Untrusted::from_bytes(comm),
         tty: tty::name(number(field::TTY)?),
+        group: u32::try_from(number(field::GROUP)?).unwrap_or_default(),
         session: u32::try_from(number(field::SESSION)?).unwrap_or_default(),
         pidfd_inode: None,
         has_exited: None,
         inner: InnerPids::default(),
         details: None,
     };
-    let group = u32::try_from(number(field::GROUP)?).unwrap_or_default();
-    let is_job = process.tty.is_some() && group == pid;
+    let is_job = process.tty.is_some() && process.group == pid;
     let address = |index: usize| size(index).filter(|address| *address != 0);
     let layout =
         || Some(Layout([address(field::STACK)?, address(field::ARGUMENTS)?, address(field::ENVIRONMENT)?]));
-    Some(Line { process, group, is_kernels: size(field::FLAGS)? & KERNELS != 0, is_job, layout: layout() })
+    Some(Line { process, is_kernels: size(field::FLAGS)? & KERNELS != 0, is_job, layout: layout() })
 }
 
 /// Returns the CPU time that a process has used, its own and the kernel's for it, in ticks.

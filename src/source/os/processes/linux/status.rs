@@ -9,6 +9,26 @@ pub(crate) fn user(text: &[u8]) -> Option<u32> {
     numbers(text, b"Uid:").get(1).copied()
 }
 
+/// Returns the real, effective, saved and file-system user.
+pub(crate) fn users(text: &[u8]) -> Vec<u32> {
+    numbers(text, b"Uid:")
+}
+
+/// Returns whether a process has a capability, or may take one back.
+pub(crate) fn has_capabilities(text: &[u8]) -> bool {
+    let set = |name: &str| {
+        let line = text.split(|byte| *byte == b'\n').find_map(|line| line.strip_prefix(name.as_bytes()))?;
+        u64::from_str_radix(std::str::from_utf8(line).ok()?.trim(), 16).ok()
+    };
+    ["CapPrm:", "CapEff:"].into_iter().any(|name| set(name).is_none_or(|set| set != 0))
+}
+
+/// Returns whether a user namespace counts all users as its parent does (user_namespaces(7)): `0 0 4294967295`.
+pub(crate) fn is_whole_map(text: &[u8]) -> bool {
+    let numbers = std::str::from_utf8(text).unwrap_or_default().split_ascii_whitespace();
+    numbers.eq(["0", "0", "4294967295"])
+}
+
 /// Returns the PIDs in each namespace, from that of the `/proc` that was read inwards.
 pub(crate) fn ns_pids(text: &[u8]) -> Vec<u32> {
     numbers(text, b"NSpid:")
@@ -45,6 +65,16 @@ mod tests {
     fn the_effective_user_and_every_namespace_are_read() {
         let text = b"Name:\tUid: 7 7\nTgid:\t9898\nUid:\t1000\t1001\t1000\t1000\nNSpid:\t9899\t1\n";
         assert_eq!((user(text), ns_pids(text), process(text)), (Some(1001), vec![9899, 1], Some(9898)));
+    }
+
+    #[test]
+    fn a_process_has_capabilities_where_any_bit_says_so_or_none_can_be_read() {
+        let check = |text: &[u8], expected| assert_eq!(has_capabilities(text), expected);
+        check(b"CapPrm:\t0000000000000000\nCapEff:\t0000000000000000\n", false);
+        check(b"CapPrm:\t0000000000000002\nCapEff:\t0000000000000000\n", true);
+        check(b"CapPrm:\t0000000000000000\n", true);
+        assert!(is_whole_map(b"         0          0 4294967295\n"));
+        assert!(!is_whole_map(b"         0       1000          1\n") && !is_whole_map(b""));
     }
 
     #[test]

@@ -84,13 +84,13 @@ fn settled(folder: &OwnedFd, id: ProcessId) -> Reading<(u32, Option<Vec<u8>>)> {
         };
         match slurp(folder.as_fd(), "environ", &mut text, ENVIRONMENT) {
             Ok(()) if text.is_empty() && line.layout.is_none() => std::thread::yield_now(),
-            Ok(()) if text.len() < ENVIRONMENT => return Reading::Read((line.group, Some(text))),
+            Ok(()) if text.len() < ENVIRONMENT => return Reading::Read((line.process.group, Some(text))),
             // One whose first thread has ended has no memory under its own number (ESRCH on Linux 6.18), and lives on
             // in the others.
             Err(error) if is_gone(error) && line.process.state != ProcessState::LeaderExited => {
                 return Reading::Gone;
             }
-            Ok(()) | Err(_) => return Reading::Read((line.group, None)),
+            Ok(()) | Err(_) => return Reading::Read((line.process.group, None)),
         }
     }
     Reading::Unreadable

@@ -1,0 +1,39 @@
+//! What the notes of a look say about the wall clock: each was dated by both clocks at once.
+
+use jiff::SignedDuration;
+
+use crate::core::model::{ClockReading, Snapshot};
+
+/// Adds to the clock's history what notes and tombstones of this boot say, and the stamp of the boot where it has none:
+/// a container's runtime makes the device nodes just after the container's first process has started.
+pub(crate) fn settle(snapshot: &mut Snapshot, container: Option<jiff::Timestamp>) {
+    let host = &snapshot.host;
+    let mut readings: Vec<ClockReading> = noted(snapshot).chain(proven(snapshot)).collect();
+    if !host.clock.has_stamp()
+        && let Some((first, made_at)) = snapshot.processes.get(1).zip(container)
+    {
+        let since = host.up_for(first.id.start_ticks).unwrap_or_default();
+        let stamp = ClockReading::new(since, made_at);
+        readings.extend(stamp.map(|stamp| ClockReading { up_for: SignedDuration::ZERO, ..stamp }));
+    }
+    snapshot.host.clock.add(readings);
+}
+
+fn noted(snapshot: &Snapshot) -> impl Iterator<Item = ClockReading> {
+    let host = &snapshot.host;
+    let notes = snapshot.bound.notes.iter().filter(|note| {
+        snapshot.bound.medium.is_this_machines()
+            && host.boot_id.as_deref() == Some(note.boot_id.raw())
+            && host.pid_namespace == Some(note.pid_namespace)
+    });
+    notes.filter_map(|note| {
+        let up_for = SignedDuration::from_millis(i64::try_from(note.since_boot_ms).ok()?);
+        ClockReading::new(up_for, note.written_at)
+    })
+}
+
+fn proven(snapshot: &Snapshot) -> impl Iterator<Item = ClockReading> {
+    let host = &snapshot.host;
+    let stones = snapshot.tombstones.iter().filter(|stone| stone.counts_on(host));
+    stones.filter_map(|stone| ClockReading::new(host.up_for(stone.proven_tick?)?, stone.proven_at))
+}
