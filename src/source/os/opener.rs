@@ -197,6 +197,7 @@ mod tests {
     use std::process::{Child, Command, Stdio};
 
     use super::*;
+    use crate::source::os::processes::started::spawn;
 
     fn a_file() -> (tempfile::NamedTempFile, FileMeta) {
         let file = tempfile::NamedTempFile::new().unwrap();
@@ -212,7 +213,7 @@ mod tests {
         }
         let mut command = Command::new("/usr/bin/python3");
         command.args(["-c", script]).stdin(Stdio::from(input)).stdout(Stdio::piped());
-        let mut child = command.spawn().unwrap();
+        let mut child = spawn(&mut command);
         child.stdout.as_mut().unwrap().read_exact(&mut [0]).unwrap();
         Some(child)
     }
@@ -227,7 +228,7 @@ mod tests {
                 own.lock().unwrap();
             }
             // A lock of this kind goes with the open file.
-            let mut child = Command::new("sleep").arg("600").stdin(Stdio::from(own)).spawn().unwrap();
+            let mut child = spawn(Command::new("sleep").arg("600").stdin(Stdio::from(own)));
             let told = locker_of(name, &meta) == Some(child.id());
             child.kill().unwrap();
             child.wait().unwrap();
@@ -245,7 +246,7 @@ mod tests {
         std::fs::hard_link(file.path(), &linked).unwrap();
         drop(file);
         let meta = meta_of(&rustix::fs::stat(&linked).unwrap());
-        let mut child = Command::new("sleep").arg("600").stdin(Stdio::from(open)).spawn().unwrap();
+        let mut child = spawn(Command::new("sleep").arg("600").stdin(Stdio::from(open)));
         assert_eq!(of(linked.file_name().unwrap(), &meta), Some(child.id()));
         child.kill().unwrap();
         child.wait().unwrap();

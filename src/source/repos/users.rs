@@ -233,6 +233,7 @@ mod tests {
 
     use super::*;
     use crate::core::model::Worktree;
+    use crate::source::os::processes::started::spawn;
 
     /// A repository with one working tree, and a process that ends with its test.
     struct Stand {
@@ -265,7 +266,7 @@ mod tests {
         /// Asks until the answer is as expected: a process needs a moment to get where it goes.
         #[track_caller]
         fn check(&mut self, command: &mut Command, expected: bool) {
-            self.child = Some(command.stdin(Stdio::null()).spawn().unwrap());
+            self.child = Some(spawn(command.stdin(Stdio::null())));
             let pid = self.child.as_ref().unwrap().id();
             let tree = Worktree { path: self.path("repo"), ..Worktree::default() };
             let common_dir = self.path("repo/.git");

@@ -113,6 +113,8 @@ mod tests {
     use super::*;
     #[cfg(target_os = "linux")]
     use crate::source::os::processes::linux::proc::{Proc, Reading};
+    #[cfg(target_os = "linux")]
+    use crate::source::os::processes::started::spawn;
 
     /// A process that listens on a port, and is ended with this.
     #[cfg(target_os = "linux")]
@@ -124,7 +126,7 @@ mod tests {
         fn start() -> Self {
             let listener = TcpListener::bind("127.0.0.1:0").unwrap();
             let at = listener.local_addr().unwrap();
-            Self(Command::new("sleep").arg("600").stdin(OwnedFd::from(listener)).spawn().unwrap(), at)
+            Self(spawn(Command::new("sleep").arg("600").stdin(OwnedFd::from(listener))), at)
         }
 
         fn id(&self) -> ProcessId {

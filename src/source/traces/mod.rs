@@ -230,6 +230,7 @@ mod tests {
     use crate::source::os::clock::now;
     use crate::source::os::host::host;
     use crate::source::os::processes::linux::proc::{self, Proc};
+    use crate::source::os::processes::started::spawn;
 
     /// A process that is ended with this.
     struct Started(Child);
@@ -239,7 +240,7 @@ mod tests {
             let mut shell = Command::new("/bin/sh");
             shell.args(["-c", line]).env_clear().env("HOME", "/home/nobody").stdin(Stdio::piped());
             shell.envs(window.map(|window| ("CLAUDE_PID", window)));
-            Self(shell.spawn().unwrap())
+            Self(spawn(&mut shell))
         }
 
         /// Returns it as a look reads it, below this parent.

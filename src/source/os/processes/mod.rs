@@ -14,6 +14,8 @@ pub(crate) mod measure;
 )]
 pub(crate) mod other;
 pub(crate) mod own;
+#[cfg(test)]
+pub(crate) mod started;
 pub(crate) mod system;
 pub(crate) mod traced;
 #[cfg(any(test, not(target_os = "linux")))]

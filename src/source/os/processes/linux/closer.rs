@@ -134,6 +134,7 @@ mod tests {
     use std::process::{Child, Command, Stdio};
 
     use super::*;
+    use crate::source::os::processes::started::spawn;
 
     /// A shell that does one line after another, until it is dropped.
     struct Shell(Child);
@@ -142,7 +143,7 @@ mod tests {
         #[expect(clippy::disallowed_methods, reason = "a test starts a process of its own")]
         fn start() -> Self {
             let mut command = Command::new("/bin/sh");
-            let mut shell = Self(command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap());
+            let mut shell = Self(spawn(command.stdin(Stdio::piped()).stdout(Stdio::piped())));
             // Once it answers it is a copy of this process no more.
             shell.tell("echo");
             shell.0.stdout.as_mut().unwrap().read_exact(&mut [0]).unwrap();

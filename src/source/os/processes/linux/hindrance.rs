@@ -54,6 +54,7 @@ mod tests {
     use super::*;
     use crate::core::model::Untrusted;
     use crate::source::os::processes::linux::proc::Reading;
+    use crate::source::os::processes::started::spawn;
 
     /// A process, with its group, that is ended with this.
     struct Started(Child);
@@ -62,7 +63,7 @@ mod tests {
         /// Starts a program, and waits until it says something.
         fn new(program: &str, arguments: &[&str]) -> Self {
             let mut command = Command::new(program);
-            let mut child = command.args(arguments).stdout(Stdio::piped()).process_group(0).spawn().unwrap();
+            let mut child = spawn(command.args(arguments).stdout(Stdio::piped()).process_group(0));
             child.stdout.as_mut().unwrap().read_exact(&mut [0]).unwrap();
             Self(child)
         }

@@ -94,6 +94,7 @@ mod tests {
 
     use super::*;
     use crate::core::model::{Key, KeyKind};
+    use crate::source::os::processes::started::spawn;
 
     fn id(pid: u32) -> ProcessId {
         ProcessId { pid, start_ticks: u64::from(pid) }
@@ -143,9 +144,9 @@ mod tests {
     fn memory_and_ports_of_real_processes_are_measured() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let mut command = Command::new("/bin/sleep");
-        let child = Started(command.arg("600").stdin(Stdio::null()).spawn().unwrap());
+        let child = Started(spawn(command.arg("600").stdin(Stdio::null())));
         let mut command = Command::new("/bin/true");
-        let ended = Started(command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().unwrap());
+        let ended = Started(spawn(command.stdin(Stdio::null()).stdout(Stdio::piped())));
         let mut proc = Proc::open().unwrap();
         let is_zombie = |proc: &mut Proc| matches!(proc.process(ended.0.id()), Reading::Read(line) if line.process.state == ProcessState::Zombie);
         while !is_zombie(&mut proc) {

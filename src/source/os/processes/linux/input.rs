@@ -109,9 +109,10 @@ mod tests {
 
     use super::*;
     use crate::source::os::processes::linux::proc::Reading;
+    use crate::source::os::processes::started::spawn;
 
     fn sleep(input: impl Into<Stdio>) -> Child {
-        Command::new("/bin/sleep").arg("600").stdin(input).spawn().unwrap()
+        spawn(Command::new("/bin/sleep").arg("600").stdin(input))
     }
 
     fn input(child: &Child) -> Option<InputEnd> {

@@ -94,6 +94,7 @@ mod tests {
     use std::process::{Child, Command, Stdio};
 
     use super::*;
+    use crate::source::os::processes::started::spawn;
 
     fn inode_of_pid(pid: u32) -> Option<u64> {
         inode(&open(pid).unwrap())
@@ -101,7 +102,7 @@ mod tests {
 
     #[test]
     fn a_process_is_known_by_its_inode_whatever_start_it_is_told_to_have() {
-        let start = || Command::new("sleep").arg("600").stdin(Stdio::null()).spawn().unwrap();
+        let start = || spawn(Command::new("sleep").arg("600").stdin(Stdio::null()));
         let [mut one, mut other]: [Child; 2] = [start(), start()];
         let [its, others] = [one.id(), other.id()].map(inode_of_pid);
         if let Some((its, others)) = its.zip(others) {

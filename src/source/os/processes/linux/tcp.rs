@@ -194,6 +194,7 @@ mod tests {
 
     use super::*;
     use crate::source::os::processes::linux::proc::Reading;
+    use crate::source::os::processes::started::spawn;
 
     fn own() -> (Proc, ProcessId) {
         let mut proc = Proc::open().unwrap();
@@ -221,7 +222,7 @@ mod tests {
     /// Starts a program, and returns the ports of it once it listens, or whose cannot be told.
     #[expect(clippy::disallowed_methods, reason = "the test starts its own processes")]
     fn of_started(program: &str, arguments: &[&str]) -> Option<Vec<Port>> {
-        let mut child = Command::new(program).args(arguments).stdin(Stdio::null()).spawn().unwrap();
+        let mut child = spawn(Command::new(program).args(arguments).stdin(Stdio::null()));
         let told = loop {
             assert_eq!(child.try_wait().unwrap(), None, "it runs");
             let mut proc = Proc::open().unwrap();

@@ -205,6 +205,7 @@ fn tasks(folder: &OwnedFd) -> Vec<Untrusted> {
 mod tests {
     use super::*;
     use crate::format::fixture;
+    use crate::source::os::processes::started::spawn;
 
     const SESSION: &str = "048d840c-ce95-46c1-9e3a-791d9f7aeaad";
 
@@ -302,7 +303,7 @@ mod tests {
 
         let mut sleep = Command::new("/bin/sleep");
         sleep.arg("600").env_clear().env("HOME", "/home/nobody").stdin(Stdio::null());
-        let mut child = sleep.envs(variables).spawn().unwrap();
+        let mut child = spawn(sleep.envs(variables));
         let mut proc = Proc::open().unwrap();
         let Reading::Read(line) = proc.process(child.id()) else { panic!("it runs") };
         let uid = rustix::process::getuid().as_raw();
