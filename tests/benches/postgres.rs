@@ -30,7 +30,7 @@ pub(crate) fn bench(_: Option<&str>) {
            '94b84afdc3f48f8b', 'win-cc-' || n || '-' || 100000 + n, 'EHG', now() - interval '1 hour',
            '{{\"auto_proceed\": true, \"callsign\": \"alpha\"}}' FROM generate_series(1, {SESSIONS}) n;
          INSERT INTO file_claim_locks (file_path, holder_session_id)
-           SELECT 'src/file-' || n || '.rs', gen_random_uuid() FROM generate_series(1, {SESSIONS}) n;
+           SELECT 'src/file-' || session_id || '.rs', id FROM claude_sessions;
          ANALYZE"
     ));
     let wire = Wire::start(database.cluster.port);

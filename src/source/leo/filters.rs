@@ -19,7 +19,8 @@ pub(crate) fn filter(table: &str, schema: &Schema) -> String {
     }
 }
 
-/// Returns the condition under which an item or a file's lock names a session as its owner.
+/// Returns the condition under which an item or a file's lock names a session as its owner. A lock refers to the key of the
+/// session's row where that has one.
 fn owns(schema: &Schema) -> String {
     let named = |table: &&str| schema.has(table, "claiming_session_id");
     let parts = [DIRECTIVES, QUICK_FIXES].into_iter().filter(named).map(|table| {
@@ -28,6 +29,11 @@ fn owns(schema: &Schema) -> String {
     let keepers = schema
         .has(FILE_LOCKS, "holder_session_id")
         .then(|| format!("SELECT holder_session_id::text FROM {FILE_LOCKS}"));
+    let by_key =
+        keepers.iter().filter(|_| schema.has(SESSIONS, "id")).map(|ids| format!("id::text IN ({ids})"));
+    let by_key: Vec<String> = by_key.collect();
     let owners = parts.chain(keepers).collect::<Vec<_>>().join(" UNION ");
-    if owners.is_empty() { "false".to_owned() } else { format!("session_id IN ({owners})") }
+    let by_id = (!owners.is_empty()).then(|| format!("session_id IN ({owners})"));
+    let all: Vec<String> = by_id.into_iter().chain(by_key).collect();
+    if all.is_empty() { "false".to_owned() } else { format!("({})", all.join(" OR ")) }
 }

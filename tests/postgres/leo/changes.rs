@@ -78,7 +78,7 @@ fn what_is_followed_is_what_a_whole_read_gives() {
     // It was begun before all of this, and is committed after it.
     slow.sql("COMMIT");
     check(&mut followed, &database, "");
-    check(&mut followed, &database, "TRUNCATE claude_sessions");
+    check(&mut followed, &database, "TRUNCATE claude_sessions, file_claim_locks");
 }
 
 #[test]

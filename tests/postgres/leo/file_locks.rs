@@ -13,18 +13,25 @@ const SESSION: &str = "11111111-2222-4333-8444-555555555555";
 const OTHER: &str = "22222222-2222-4333-8444-555555555555";
 const FILE: &str = "src/a b.rs";
 
+/// Returns the key of a session's row, to which a lock refers.
+fn row_of(session: &str) -> String {
+    format!("(SELECT id FROM claude_sessions WHERE session_id = '{session}')")
+}
+
 /// Lets a session keep a file, since an hour and some microseconds ago.
 fn keep(database: &Database, file: &str, session: &str) {
     database.sql(&format!(
         "INSERT INTO file_claim_locks (file_path, holder_session_id, sd_id, branch, claimed_at, heartbeat_at) \
-         VALUES ('{file}', '{session}', 'SD-ONE-001', E'feat/\"x\\\\', now() - interval '2 hours', \
-         now() - interval '1 hour 123456 microseconds')"
+         VALUES ('{file}', {}, 'SD-ONE-001', E'feat/\"x\\\\', now() - interval '2 hours', \
+         now() - interval '1 hour 123456 microseconds')",
+        row_of(session)
     ));
 }
 
 fn stage() -> (Database, Claimtop) {
     let database = Database::new();
     dead_claim(&database, SESSION, "SD-ONE-001");
+    database.sql(&format!("INSERT INTO claude_sessions (session_id, hostname) VALUES ('{OTHER}', 'far')"));
     keep(&database, FILE, SESSION);
     let claimtop = Claimtop::new(&database);
     (database, claimtop)
@@ -106,12 +113,13 @@ fn a_lock_that_was_renewed_or_taken_over_since_it_was_seen_stays() {
     check_changed("UPDATE file_claim_locks SET heartbeat_at = now()");
     // By a client whose clock is behind: the database would call it old.
     check_changed("UPDATE file_claim_locks SET heartbeat_at = now() - interval '59 minutes'");
-    check_changed(&format!("UPDATE file_claim_locks SET holder_session_id = '{OTHER}'"));
+    check_changed(&format!("UPDATE file_claim_locks SET holder_session_id = {}", row_of(OTHER)));
     check_changed("UPDATE file_claim_locks SET id = gen_random_uuid()");
     check_changed("UPDATE claude_sessions SET heartbeat_at = now()");
     check_changed(&format!(
         "DELETE FROM file_claim_locks; INSERT INTO file_claim_locks (file_path, holder_session_id) \
-         VALUES ('{FILE}', '{OTHER}')"
+         VALUES ('{FILE}', {})",
+        row_of(OTHER)
     ));
 }
 
@@ -177,7 +185,7 @@ fn the_lock_of_whoever_is_not_proven_dead_is_never_offered() {
     check_never_offered("UPDATE claude_sessions SET hostname = 'far'");
     check_never_offered("UPDATE claude_sessions SET hostname = 'far', status = 'released', sd_key = NULL");
     check_never_offered("UPDATE file_claim_locks SET heartbeat_at = now() - interval '9 minutes'");
-    check_never_offered(&format!("UPDATE file_claim_locks SET holder_session_id = '{OTHER}'"));
+    check_never_offered(&format!("UPDATE file_claim_locks SET holder_session_id = {}", row_of(OTHER)));
 }
 
 #[test]
@@ -222,7 +230,8 @@ fn a_lock_that_was_let_go_and_cut_off_is_found_done_or_taken_by_another() {
         ("SELECT 1".to_owned(), Ended::Done),
         (
             format!(
-                "INSERT INTO file_claim_locks (file_path, holder_session_id) VALUES ('{FILE}', '{OTHER}')"
+                "INSERT INTO file_claim_locks (file_path, holder_session_id) VALUES ('{FILE}', {})",
+                row_of(OTHER)
             ),
             Ended::Stuck,
         ),

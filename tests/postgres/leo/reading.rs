@@ -110,8 +110,9 @@ fn a_deployment_that_hands_out_another_sessions_id_is_recognised() {
 fn more_rows_than_are_read_drive_nothing() {
     let database = Database::new();
     database.sql(
-        "INSERT INTO file_claim_locks (file_path, holder_session_id) \
-         SELECT n::text, gen_random_uuid() FROM generate_series(1, 50001) n",
+        "WITH keeper AS (INSERT INTO claude_sessions (session_id) VALUES ('session-keeper') RETURNING id) \
+         INSERT INTO file_claim_locks (file_path, holder_session_id) \
+         SELECT n::text, keeper.id FROM keeper, generate_series(1, 50001) n",
     );
     claimed(&database);
     let snapshot = look(database.target());

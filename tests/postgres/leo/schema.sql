@@ -36,7 +36,7 @@ CREATE TABLE quick_fixes (
   commit_sha text, type text, created_at timestamptz DEFAULT now()
 );
 CREATE TABLE file_claim_locks (
-  id uuid PRIMARY KEY DEFAULT gen_random_uuid(), file_path text NOT NULL UNIQUE, holder_session_id uuid NOT NULL,
+  id uuid PRIMARY KEY DEFAULT gen_random_uuid(), file_path text NOT NULL UNIQUE, holder_session_id uuid NOT NULL REFERENCES claude_sessions (id),
   sd_id varchar(50), branch text, claimed_at timestamptz DEFAULT now(), heartbeat_at timestamptz NOT NULL DEFAULT now()
 );
 CREATE TABLE session_lifecycle_events (

@@ -1,6 +1,6 @@
 //! Rows of `file_claim_locks`: one session keeps one file for itself.
 
-use super::tables::{FILE_LOCKS, is_session};
+use super::tables::{FILE_LOCKS, SessionKeys, is_session};
 use crate::core::model::{Expiry, Record, RecordKind, ResourceKind, StatedClaim, Untrusted};
 use crate::format::cells::Cells;
 use crate::format::draft::known;
@@ -11,11 +11,16 @@ use crate::format::time;
 /// After how many seconds without a heartbeat LEO's sweep removes a lock.
 pub(crate) const REAPED_AFTER: i64 = 600;
 
-pub(super) fn record(row: &Cells, source: &Source, reading: &Reading<'_>) -> Option<Record> {
+pub(super) fn record<'a>(
+    row: &'a Cells,
+    keys: &SessionKeys<'a>,
+    source: &Source,
+    reading: &Reading<'_>,
+) -> Option<Record> {
     let path = row.text("file_path")?;
     let mut record = source.draft(RecordKind::Lock, FILE_LOCKS, path, reading);
     record.variant = "file lock";
-    record.session_id = row.text("holder_session_id").filter(|id| is_session(id)).map(Untrusted::from);
+    record.session_id = keys.holder(row).filter(|id| is_session(id)).map(Untrusted::from);
     record.started_at = source.time(row, "claimed_at");
     record.heartbeat_at = source.time(row, "heartbeat_at");
     record.written_at = record.heartbeat_at.or(record.started_at).unwrap_or(reading.now);

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use crate::core::model::WorkItem;
 use crate::format::cells::Cells;
+use crate::format::leo::database::tables::SessionKeys;
 
 /// The items of work by the sessions that they name, and by key; and who keeps files.
 pub(crate) struct Held<'a> {
@@ -15,14 +16,14 @@ pub(crate) struct Held<'a> {
 }
 
 impl<'a> Held<'a> {
-    pub(crate) fn of(work: &'a [WorkItem], file_locks: &'a [Arc<Cells>]) -> Self {
+    pub(super) fn of(work: &'a [WorkItem], file_locks: &'a [Arc<Cells>], keys: &SessionKeys<'a>) -> Self {
         let mut owned: BTreeMap<&str, Vec<&WorkItem>> = BTreeMap::new();
         for item in work {
             if let Some(owner) = item.owner.as_ref() {
                 owned.entry(owner.raw()).or_default().push(item);
             }
         }
-        let keepers = file_locks.iter().filter_map(|row| row.text("holder_session_id")).collect();
+        let keepers = file_locks.iter().filter_map(|row| keys.holder(row)).collect();
         Self { owned, by_key: work.iter().map(|item| (item.key.raw(), item)).collect(), keepers }
     }
 }

@@ -26,6 +26,7 @@ use std::sync::Arc;
 pub(crate) use self::file_lock::REAPED_AFTER;
 pub use self::join::join;
 pub(crate) use self::release::{SIGNS, UPDATED_AT, mirror, released, relevant, text};
+use self::tables::SessionKeys;
 pub use self::tables::{DIRECTIVES, EVENTS, FILE_LOCKS, MESSAGES, QUICK_FIXES, SESSIONS, Tables};
 pub(crate) use self::tables::{columns, key_column};
 pub use self::trees::tell_gone_trees;
@@ -48,13 +49,14 @@ pub struct Rows {
 /// Reads the rows of one database: total, for any values.
 pub fn read(source: &Source, tables: &Tables, reading: &Reading<'_>) -> Rows {
     let work = item::all(source, tables);
-    let by_session = Held::of(&work, &tables.file_locks);
+    let keys = SessionKeys::new(&tables.sessions);
+    let by_session = Held::of(&work, &tables.file_locks, &keys);
     let sessions =
         tables.sessions.iter().filter_map(|row| session::record(row, tables, &by_session, source, reading));
     let mut records: Vec<Record> = sessions.collect();
     let lonely = item::lonely(&work).map(|item| item::record(item, source, reading));
     records.extend(lonely);
-    let locks = tables.file_locks.iter().filter_map(|row| file_lock::record(row, source, reading));
+    let locks = tables.file_locks.iter().filter_map(|row| file_lock::record(row, &keys, source, reading));
     records.extend(locks);
     Rows { records: records.into_iter().map(draft::finished).collect(), work: work.into() }
 }

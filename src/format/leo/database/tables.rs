@@ -1,5 +1,6 @@
 //! The tables of LEO's database that matter, their columns, and their rows.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::super::id;
@@ -37,11 +38,12 @@ pub(crate) fn key_column(table: &str) -> &'static str {
 pub(crate) fn columns(table: &str) -> &'static [&'static str] {
     match table {
         SESSIONS => &[
-            "session_id", "sd_key", "sd_id", "track", "tty", "pid", "hostname", "codebase", "machine_id",
-            "terminal_id", "status", "released_reason", "released_at", "stale_reason", "current_branch",
-            "worktree_path", "current_tool", "current_tool_expected_end_at", "claimed_at", "heartbeat_at",
-            "created_at", "updated_at", "process_alive_at", "expected_silence_until", "last_tool_at",
-            "is_virtual", "is_alive", "has_uncommitted_changes", "parent_session_id", "metadata",
+            "session_id", "id", "sd_key", "sd_id", "track", "tty", "pid", "hostname", "codebase",
+            "machine_id", "terminal_id", "status", "released_reason", "released_at", "stale_reason",
+            "current_branch", "worktree_path", "current_tool", "current_tool_expected_end_at", "claimed_at",
+            "heartbeat_at", "created_at", "updated_at", "process_alive_at", "expected_silence_until",
+            "last_tool_at", "is_virtual", "is_alive", "has_uncommitted_changes", "parent_session_id",
+            "metadata",
         ],
         DIRECTIVES => &[
             "sd_key", "title", "status", "current_phase", "progress_percentage", "parent_sd_id", "id",
@@ -85,6 +87,22 @@ pub(super) fn mirrored(session: &Cells) -> Option<&str> {
 /// Returns the session that an item names as its owner.
 pub(super) fn owner(item: &Cells) -> Option<&str> {
     item.text("claiming_session_id").filter(|owner| !owner.is_empty())
+}
+
+/// The sessions' IDs by the keys of their rows, to which `file_claim_locks.holder_session_id` refers.
+pub(super) struct SessionKeys<'a>(BTreeMap<&'a str, &'a str>);
+
+impl<'a> SessionKeys<'a> {
+    pub(super) fn new(sessions: &'a [Arc<Cells>]) -> Self {
+        Self(sessions.iter().filter_map(|row| Some((row.text("id")?, row.text("session_id")?))).collect())
+    }
+
+    /// Returns the session that holds a lock. Where no row has that key, as in deployments without it, the lock names the
+    /// session itself.
+    pub(super) fn holder(&self, lock: &'a Cells) -> Option<&'a str> {
+        let holder = lock.text("holder_session_id")?;
+        Some(self.0.get(holder).copied().unwrap_or(holder))
+    }
 }
 
 /// Returns whether a session's ID names one at all: the nil UUID once stood for "not set".

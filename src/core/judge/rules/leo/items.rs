@@ -64,15 +64,24 @@ fn mirror(item: &WorkItem, session: &Untrusted, book: &Book<'_>) -> Option<Findi
         Some(reason) => format!(", released ({reason}) with its key,"),
         None => String::new(),
     };
+    // LEO's own guard gives the item to anybody once the mirror is released.
+    let (advice, remedy) = match mirrors.verdict.state {
+        _ if mirrors.record.has_ended => ("release the mirror", Remedy::Release),
+        VerdictState::Dead => ("release the mirror", Remedy::Release),
+        VerdictState::Alive => ("its session is alive and has to claim the item again", Remedy::None),
+        VerdictState::Unknown => {
+            ("let its session claim the item again, or release the mirror if it has ended", Remedy::None)
+        }
+    };
     let message = format!(
-        "{}: {}{released} says that it works on it, but {other}: release the mirror",
+        "{}: {}{released} says that it works on it, but {other}: {advice}",
         item.key,
         named(mirrors, book.claim(&mirrors.key, item)),
     );
     let own = mirrors.verdict.evidence.iter().cloned().chain([mirrors.evidence()]);
     let evidence: Vec<Evidence> = own.chain([of_item(item)]).collect();
     let subjects = [book.subject(mirrors, item)];
-    Some(Finding::new(Code::GhostMirror, subjects, message, evidence, Remedy::Release))
+    Some(Finding::new(Code::GhostMirror, subjects, message, evidence, remedy))
 }
 
 /// Returns why a session was released.
