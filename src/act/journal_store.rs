@@ -285,12 +285,12 @@ impl<'s, D: Disk> Lock<'s, D> {
 
     /// Journals an intent under a number and brings it to the disk.
     pub(crate) fn begin(&mut self, entry: u64, intent: &Intent, now: Timestamp) -> Result<(), ActionError> {
-        self.say(Line { entry, at: now, says: Says::Intent(intent.clone()) }, Durability::Synced)
+        self.say(Line { entry, at: now, says: Says::Intent(intent.clone()) }, Durability::Reserved)
     }
 
-    /// Journals an outcome. Losing it loses nothing: the next lock finds out again.
+    /// Journals an outcome and brings it to the disk: after a power cut the next lock would take a confirmed action back.
     pub(crate) fn finish(&mut self, entry: u64, outcome: Outcome, now: Timestamp) -> Result<(), ActionError> {
-        self.say(Line { entry, at: now, says: Says::Outcome(outcome) }, Durability::Lazy)
+        self.say(Line { entry, at: now, says: Says::Outcome(outcome) }, Durability::Synced)
     }
 
     pub(crate) fn say(&mut self, line: Line, keeping: Durability) -> Result<(), ActionError> {

@@ -132,7 +132,7 @@ pub(crate) fn prune<D: Disk>(
         if chosen.is_empty() {
             continue;
         }
-        lock.say(Line { entry: entry.number, at: now, says: Says::Pruned }, Durability::Synced)?;
+        lock.say(Line { entry: entry.number, at: now, says: Says::Pruned }, Durability::Reserved)?;
         let files = lock.files();
         for parked in chosen {
             let park = files.park(&parked)?;

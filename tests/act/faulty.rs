@@ -3,6 +3,7 @@
 use std::cell::Cell;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 use claimtop::core::model::FileImage;
 use claimtop::testing::act::{Disk, Durability, FolderAccess, LockHolder, Patience, Side, Spot, System};
@@ -28,13 +29,22 @@ pub(crate) struct FaultyDisk {
     calls: Cell<usize>,
     /// The parked folder, where it is to look like one of another file system.
     far: Option<PathBuf>,
+    /// How many bytes were appended last that no sync has brought to the disk: a power cut loses them.
+    pub(crate) unsynced: Rc<Cell<u64>>,
     /// What others do right before the chosen call.
     pub(crate) meanwhile: Box<dyn Fn()>,
 }
 
 impl FaultyDisk {
     pub(crate) fn new(at: usize, fault: Fault, far: Option<PathBuf>) -> Self {
-        Self { at, fault: Some(fault), calls: Cell::new(0), far, meanwhile: Box::new(|| ()) }
+        Self {
+            at,
+            fault: Some(fault),
+            calls: Cell::new(0),
+            far,
+            unsynced: Rc::default(),
+            meanwhile: Box::new(|| ()),
+        }
     }
 
     /// Returns how many calls there were.
@@ -182,7 +192,10 @@ impl Disk for FaultyDisk {
             System.append(spot, half, keeping)?;
         }
         self.call()?;
-        System.append(spot, bytes, keeping)
+        System.append(spot, bytes, keeping)?;
+        let length = u64::try_from(bytes.len()).unwrap();
+        self.unsynced.set(if keeping == Durability::Lazy { self.unsynced.get() + length } else { 0 });
+        Ok(())
     }
 
     fn read_own(&self, spot: Spot<'_, Folder>) -> Result<Vec<u8>, Errno> {

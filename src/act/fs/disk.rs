@@ -184,7 +184,9 @@ pub trait Disk {
 /// Whether an append has reached the disk when it returns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Durability {
-    /// It has.
+    /// It has, and there is room for what has to follow it: an intent.
+    Reserved,
+    /// It has, in the room that was reserved: an outcome.
     Synced,
     /// It will; losing it loses nothing.
     Lazy,

@@ -5,11 +5,13 @@ use std::io::Write;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::rc::Rc;
 
 use claimtop::testing::act::{
-    ActionError, Answer, Disk, Executor, Look, Preview, Receipt, StateFolder, System, prune,
+    ActionError, Answer, Disk, Executor, Look, Patience, Preview, Receipt, StateFolder, System, prune,
 };
 use claimtop::testing::core::{Action, Ended, History, Request, RestoreTo};
+use claimtop::testing::source::clock;
 use jiff::SignedDuration;
 
 use crate::actions::undo::parked;
@@ -261,4 +263,21 @@ fn bound() {
         "{refused}"
     );
     assert!(path.exists());
+}
+
+#[test]
+fn a_power_cut_takes_no_confirmed_release_back() {
+    let stage = Stage::new();
+    let path = dead_window(&stage);
+    let disk = FaultyDisk::new(usize::MAX, Fault::Kill, None);
+    let unsynced = Rc::clone(&disk.unsynced);
+    let state = StateFolder::open(disk, &stage.state_path()).unwrap();
+    assert_eq!(released(&state, &stage, &path).unwrap().outcome.ended, Ended::Done);
+    drop(state);
+    let journal =
+        std::fs::File::options().write(true).open(stage.state_path().join("journal.jsonl")).unwrap();
+    journal.set_len(journal.metadata().unwrap().len() - unsynced.get()).unwrap();
+    let state = StateFolder::open(System, &stage.state_path()).unwrap();
+    let _lock = state.lock(Patience::Wait, clock::now()).unwrap();
+    assert!(!path.exists(), "it was confirmed");
 }

@@ -276,7 +276,7 @@ impl Disk for SimDisk {
 
     fn append(&self, spot: Spot<'_, PathBuf>, bytes: &[u8], keeping: Durability) -> Result<(), Errno> {
         let path = path(spot);
-        let is_torn = self.disk_fault == DiskFault::TearsOutcomes && keeping == Durability::Lazy;
+        let is_torn = self.disk_fault == DiskFault::TearsOutcomes && keeping == Durability::Synced;
         let bytes = if is_torn { &bytes[..bytes.len() / 2] } else { bytes };
         let is_cut = self.scheduler.with(|world| {
             let crashes = world.fault_model.crashes;

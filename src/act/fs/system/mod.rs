@@ -182,13 +182,12 @@ impl Disk for System {
     fn append(&self, spot: Spot<'_, Folder>, bytes: &[u8], keeping: Durability) -> Result<(), Errno> {
         let mut file = File::from(own(spot, OFlags::WRONLY | OFlags::APPEND | OFlags::CREATE)?);
         match keeping {
-            Durability::Synced => reserve(&file)?,
-            // An outcome: it finds the room that its intent has reserved.
-            Durability::Lazy => {}
+            Durability::Reserved => reserve(&file)?,
+            Durability::Synced | Durability::Lazy => {}
         }
         file.write_all(bytes).map_err(errno)?;
         match keeping {
-            Durability::Synced => file.sync_data().map_err(errno),
+            Durability::Reserved | Durability::Synced => file.sync_data().map_err(errno),
             Durability::Lazy => Ok(()),
         }
     }
