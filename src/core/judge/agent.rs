@@ -103,7 +103,7 @@ impl Signatures {
     }
 
     /// Returns the name of the agent that has a title.
-    pub(crate) fn titled(&self, title: &str) -> Option<&str> {
+    pub(crate) fn name_by_title(&self, title: &str) -> Option<&str> {
         let agent = self.agents.iter().find(|agent| agent.title.eq_ignore_ascii_case(title))?;
         Some(&agent.name)
     }

@@ -59,6 +59,8 @@ pub(crate) struct World<'a> {
     tombstone_by_session: HashMap<&'a Untrusted, &'a Tombstone>,
     /// Living processes of other PID namespaces, by their number there.
     by_inner_pid: BTreeMap<u32, Vec<&'a Process>>,
+    /// A living process of each process group and session, by its number.
+    by_group: HashMap<u32, &'a Process>,
     traces: HashMap<ProcessId, &'a Trace>,
     /// The agents that were seen alive, also in earlier looks, by their PIDs.
     seen: HashMap<u32, Vec<&'a SeenAgent>>,
@@ -99,6 +101,7 @@ impl<'a> World<'a> {
             by_session: by_session(snapshot),
             by_registered_pid: by_registered_pid(snapshot),
             by_inner_pid: by_inner_pid(snapshot),
+            by_group: by_group(snapshot),
             traces: snapshot.traces.iter().map(|trace| (trace.id, trace)).collect(),
             seen: seen(snapshot),
             tombstone_by_session: tombstone_by_session(snapshot),
@@ -133,12 +136,11 @@ impl<'a> World<'a> {
         self.tombstone_by_session.get(session).copied()
     }
 
-    /// Returns a living process of the group or session that bears a number which no process has: whoever began
-    /// it is gone, as a start script is, and what it began may be meant.
+    /// Returns a living process of the group or session with this number if its leader has ended: a start script
+    /// ends, and its PID may stand for the process that it started.
     pub(crate) fn survivor(&self, number: u32) -> Option<&'a Process> {
-        let all = &self.snapshot.processes.by_pid;
-        let is_of = |process: &&Process| process.group == number || process.session == number;
-        all.values().filter(|_| !all.contains_key(&number)).find(|one| is_of(one) && !has_exited(one))
+        let has_leader = self.snapshot.processes.by_pid.contains_key(&number);
+        self.by_group.get(&number).copied().filter(|_| !has_leader)
     }
 
     /// Returns the living processes that have this number in other PID namespaces.
@@ -176,9 +178,9 @@ impl<'a> World<'a> {
         }
     }
 
-    /// Returns how a process's start stands to a record's last write. A file can be given the time of an earlier write, and
-    /// whoever did that, or copied it, changed its inode later; but so does a rename, `chmod` or a restored backup. Where the
-    /// process started in between nothing is certain, unless the file was there at its last write: then it is no copy.
+    /// Returns how a process's start stands to a record's last write. A copy can keep the time of an earlier write, and
+    /// only its inode shows a later change; a rename, `chmod` or a restored backup shows the same. If the process started
+    /// in between, nothing is certain, unless the file already existed at its last write: then it is not a copy.
     pub(crate) fn birth(&self, process: &Process, record: &Record) -> Born {
         let born = |moment| self.born(process, (moment, record.medium()));
         let written = born(record.written_at);
@@ -418,6 +420,11 @@ fn seen(snapshot: &Snapshot) -> HashMap<u32, Vec<&SeenAgent>> {
         index.entry(agent.id.pid).or_default().push(agent);
     }
     index
+}
+
+fn by_group(snapshot: &Snapshot) -> HashMap<u32, &Process> {
+    let living = snapshot.processes.by_pid.values().filter(|process| !has_exited(process));
+    living.flat_map(|process| [(process.group, process), (process.session, process)]).collect()
 }
 
 fn by_inner_pid(snapshot: &Snapshot) -> BTreeMap<u32, Vec<&Process>> {

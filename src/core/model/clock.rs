@@ -1,6 +1,6 @@
 //! What the wall clock said in the course of one boot.
 //!
-//! A process's start is counted in ticks since the boot, which nobody can set. A file's time is what the wall clock
+//! A process's start is counted in ticks since the boot, which cannot be set. A file's time is what the wall clock
 //! said, and a person, NTP or a virtual machine that goes on after its host has slept sets that. So a file's time is a
 //! moment of the boot only as far as it is known what the clock said in between.
 

@@ -29,9 +29,8 @@ fn owns(schema: &Schema) -> String {
     let keepers = schema
         .has(FILE_LOCKS, "holder_session_id")
         .then(|| format!("SELECT holder_session_id::text FROM {FILE_LOCKS}"));
-    let by_key =
-        keepers.iter().filter(|_| schema.has(SESSIONS, "id")).map(|ids| format!("id::text IN ({ids})"));
-    let by_key: Vec<String> = by_key.collect();
+    let by_key = keepers.as_ref().filter(|_| schema.has(SESSIONS, "id"));
+    let by_key = by_key.map(|ids| format!("id::text IN ({ids})"));
     let owners = parts.chain(keepers).collect::<Vec<_>>().join(" UNION ");
     let by_id = (!owners.is_empty()).then(|| format!("session_id IN ({owners})"));
     let all: Vec<String> = by_id.into_iter().chain(by_key).collect();

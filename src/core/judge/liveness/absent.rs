@@ -55,19 +55,21 @@ pub(crate) fn gone(
     if !is_certain && let Some(answer) = in_other_namespace(holder, pid, world, trail) {
         return Some(answer);
     }
-    let was_agent = !may_be_outsiders(record, world) && was_seen_as_agent(record, pid, world, trail);
-    let is_the_agents = holder.role == Role::Agent || is_daemons_own(record, holder) || was_agent;
-    let is_unsure = holder.start_ticks.is_none() && !was_agent && !led_by_agent(pid, world);
-    if is_unsure && let Some(survivor) = world.survivor(pid) {
+    let is_stated = holder.role == Role::Agent || is_daemons_own(record, holder);
+    let survivor = world.survivor(pid).filter(|_| holder.start_ticks.is_none() && !led_by_agent(pid, world));
+    let was_agent = (!is_stated || survivor.is_some())
+        && !may_be_outsiders(record, world)
+        && was_seen_as_agent(record, pid, world, trail);
+    if let Some(survivor) = survivor.filter(|_| !was_agent) {
         trail.add(
             "process group",
             format!("{} {} belongs to the group or session {pid}", survivor.comm, survivor.id.pid),
             "/proc/<pid>/stat",
         );
         trail.has_survivors = true;
-        return if is_the_agents { unknown(Reason::ProcessPresent) } else { None };
+        return if is_stated { unknown(Reason::ProcessPresent) } else { None };
     }
-    if is_the_agents {
+    if is_stated || was_agent {
         return dead(if is_before_boot(record, world, trail) { Reason::OtherBoot } else { reason });
     }
     trail.helper_gone = Some(reason);
@@ -80,8 +82,8 @@ fn is_daemons_own(record: &Record, holder: &Holder) -> bool {
     holder.role == Role::Daemon && record.kind == RecordKind::Metadata && holder.start_ticks.is_some()
 }
 
-/// Returns whether an agent that is gone had this PID, as its registry, its hook or a tombstone says: whoever is left of the
-/// group was started by it, and is not the holder.
+/// Returns whether an agent that has ended had this PID, according to its registry, its hook or a tombstone. Then it
+/// started the processes that are left in the group, and none of them is the holder.
 fn led_by_agent(pid: u32, world: &World<'_>) -> bool {
     let host = &world.snapshot.host;
     let has_start =

@@ -10,7 +10,7 @@ use crate::core::model::text::is_uuid;
 /// Returns whether an agent of this name may run a record's session: a system that several agents use can say whose it is.
 fn may_be_run_by(record: &Record, name: &str, world: &World<'_>) -> bool {
     let stated = record.detail.entire().and_then(|entire| entire.agent.as_ref());
-    let own = stated.and_then(|title| world.signatures.titled(title.raw()));
+    let own = stated.and_then(|title| world.signatures.name_by_title(title.raw()));
     record.format.runs_on(name) && own.is_none_or(|own| own == name)
 }
 

@@ -65,13 +65,12 @@ fn mirror(item: &WorkItem, session: &Untrusted, book: &Book<'_>) -> Option<Findi
         None => String::new(),
     };
     // LEO's own guard gives the item to anybody once the mirror is released.
-    let (advice, remedy) = match mirrors.verdict.state {
-        _ if mirrors.record.has_ended => ("release the mirror", Remedy::Release),
-        VerdictState::Dead => ("release the mirror", Remedy::Release),
-        VerdictState::Alive => ("its session is alive and has to claim the item again", Remedy::None),
-        VerdictState::Unknown => {
-            ("let its session claim the item again, or release the mirror if it has ended", Remedy::None)
-        }
+    let (advice, remedy) = if is_alive(mirrors) {
+        ("its session is alive and has to claim the item again", Remedy::None)
+    } else if mirrors.record.has_ended || mirrors.verdict.state == VerdictState::Dead {
+        ("release the mirror", Remedy::Release)
+    } else {
+        ("let its session claim the item again, or release the mirror if it has ended", Remedy::None)
     };
     let message = format!(
         "{}: {}{released} says that it works on it, but {other}: {advice}",
