@@ -15,6 +15,7 @@ pub(crate) mod measure;
 pub(crate) mod other;
 pub(crate) mod own;
 #[cfg(test)]
+#[path = "../../../../tests/common/started.rs"]
 pub(crate) mod started;
 pub(crate) mod system;
 pub(crate) mod traced;

@@ -140,7 +140,7 @@ pub(crate) fn process_of(at: BorrowedFd<'_>, path: &str) -> Reading<Option<u32>>
     }
 }
 
-/// Reads the effective user and the PIDs in each namespace.
+/// Reads `/proc/<pid>/status`, if it can be read.
 fn status_of(at: BorrowedFd<'_>) -> Option<Vec<u8>> {
     let mut text = Vec::new();
     slurp(at, "status", &mut text, status::MOST).ok().map(|()| text)

@@ -1,4 +1,4 @@
-//! Processes that tests start to look at them.
+//! Processes that tests start to look at them: unit tests and test programs share this file.
 
 #![expect(clippy::disallowed_methods, reason = "tests start processes")]
 
