@@ -132,7 +132,7 @@ pub(super) fn temporary(within: &Path) -> anyhow::Result<TempDir> {
 ///
 /// # Errors
 /// Something cannot be removed.
-#[expect(clippy::disallowed_methods, reason = "the folder is the demo's own, and nobody's after it")]
+#[expect(clippy::disallowed_methods, reason = "the folder belongs to the demo alone")]
 pub(super) fn remove(folder: TempDir) -> anyhow::Result<()> {
     let path = folder.keep();
     let mut removed = Ok(());
