@@ -77,9 +77,23 @@ impl Screen {
         if first == Err(RecvTimeoutError::Disconnected) {
             std::thread::sleep(MOMENT);
         }
-        for bytes in first.into_iter().chain(self.output.try_iter()) {
-            self.parser.process(&bytes);
-            self.written.extend(bytes);
+        let more: Vec<_> = first.into_iter().chain(self.output.try_iter()).collect();
+        more.iter().for_each(|bytes| self.take(bytes));
+    }
+
+    fn take(&mut self, bytes: &[u8]) {
+        self.parser.process(bytes);
+        self.written.extend(bytes);
+    }
+
+    /// Takes over what is written until nobody has the terminal open any more.
+    fn take_rest(&mut self) {
+        for _ in 0..PATIENCE {
+            match self.output.recv_timeout(MOMENT) {
+                Ok(bytes) => self.take(&bytes),
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => return,
+            }
         }
     }
 
@@ -113,7 +127,7 @@ impl Screen {
     pub(crate) fn wait_for_exit(&mut self) -> u32 {
         for _ in 0..PATIENCE {
             if let Some(status) = self.child.try_wait().unwrap() {
-                self.take_output();
+                self.take_rest();
                 return status.exit_code();
             }
             self.take_output();

@@ -75,6 +75,12 @@ fn check(zone: &str) {
     found.sort_unstable();
     let mut expected = story().expect.findings;
     expected.sort_unstable();
+    // Beside processes that may not be looked at (tests/alone), who works in a tree is a guess.
+    if std::env::var_os("CLAIMTOP_TEST_WORLD").is_none() {
+        let tree = Code::LeftOverWorktree.name();
+        found.retain(|code| *code != tree);
+        expected.retain(|code| *code != tree);
+    }
     let told: Vec<_> = findings.iter().map(|finding| finding.get("message")).collect();
     assert_eq!(found, expected, "{zone}: {told:#?}");
     assert!(is_empty(tmp.path()), "a folder of the demo stays");

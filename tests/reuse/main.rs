@@ -35,6 +35,16 @@ fn alone() -> MutexGuard<'static, ()> {
     ALONE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// Returns whether the kernel lets this user choose the next PID, and says so where it does not.
+fn may_force_reuse() -> bool {
+    let last = "/proc/sys/kernel/ns_last_pid";
+    let kept = std::fs::read(last).and_then(|number| std::fs::write(last, number));
+    if let Err(error) = &kept {
+        eprintln!("skipped: no PID can be reused by force: {last}: {error}");
+    }
+    kept.is_ok()
+}
+
 /// Returns how many PIDs are reused by force in each test: 64, or as many as `CLAIMTOP_REUSES` says.
 fn rounds() -> usize {
     std::env::var("CLAIMTOP_REUSES").map_or(64, |text| text.parse().unwrap())
