@@ -14,6 +14,7 @@
 //! processes ([`stop`]), and is the only one that nothing reverses.
 
 pub(crate) mod bind;
+pub(crate) mod dead_holds;
 mod entire;
 pub(crate) mod error;
 pub(crate) mod execute;

@@ -52,7 +52,11 @@ pub(crate) fn drop_all<D: Disk>(disk: &D, path: &Path) -> Result<(), ActionError
     change(disk, &descents::beside(path), || Ok(Vec::<Descent>::new()))
 }
 
-fn change<D: Disk, T: Serialize>(
+/// Replaces a file of lines by what comes of it, under the lock of the tombstones.
+///
+/// # Errors
+/// The folder or the file cannot be made, or another claimtop is at it.
+pub(super) fn change<D: Disk, T: Serialize>(
     disk: &D,
     path: &Path,
     all: impl FnOnce() -> Result<Vec<T>, Errno>,

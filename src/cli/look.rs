@@ -3,7 +3,7 @@
 use super::failure::Exit;
 use super::settings::Settings;
 use crate::act::fs::system::System;
-use crate::act::tombstones;
+use crate::act::{dead_holds, tombstones};
 use crate::core::assess::Policy;
 use crate::core::judge::agent::Signatures;
 use crate::core::model::{MachineState, Report, SourceState};
@@ -18,13 +18,17 @@ pub(crate) fn observer(settings: &Settings, signatures: Signatures) -> Observer 
     let tombstones = tombstones.map(|path| -> TombstoneStore {
         Box::new(move |lesson, host| Ok(tombstones::keep(&System, &path, lesson, host)?))
     });
-    Observer::new(Options {
+    let holds = settings.places.tombstones().filter(|_| may_keep).map(|path| dead_holds::beside(&path));
+    let observer = Observer::new(Options {
         places: settings.places.clone(),
         policy: Policy { signatures },
         formats: settings.formats.clone(),
         stage: None,
         tombstones,
-    })
+    });
+    let Some(path) = holds else { return observer };
+    let mut keeper = dead_holds::Keeper::new(System, path);
+    observer.recorded(Box::new(move |snapshot, report| keeper.keep(report, &snapshot.host)))
 }
 
 /// Returns how a command that has looked ends: a failure where no source gave anything, or a machine that was

@@ -47,6 +47,7 @@ mod screen;
 mod settings;
 mod show_config;
 mod signatures;
+mod stats;
 mod statusline;
 mod stream;
 mod unit;
@@ -199,6 +200,11 @@ fn command(arguments: Arguments) -> Outcome {
         }
         Command::Journal { prune: true, yes, json } => {
             journal::prune(&logged(options, environment)?, yes, json)
+        }
+        Command::Stats { days, json } => {
+            let settings = logged(options, environment)?;
+            let paint = Paint::for_stdout(settings.effective.config.color);
+            stats::run(&settings, days, if json { Shape::Json } else { Shape::Text(paint) })
         }
         Command::ContextId(asked) => context_id::run(asked, options, environment),
         Command::Bind(asked) => Ok(bind::run(asked, options, environment)),

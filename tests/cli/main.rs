@@ -33,6 +33,7 @@ mod other_home;
 #[path = "../common/program.rs"]
 mod program;
 mod sources;
+mod stats;
 mod stopping;
 mod usage;
 #[cfg(target_os = "linux")]

@@ -147,6 +147,15 @@ pub(crate) enum Command {
         #[arg(long, requires = "prune")]
         yes: bool,
     },
+    /// Count how often the dead held claims, for how long, and what was done about it
+    Stats {
+        /// How many days back
+        #[arg(long, value_name = "N", default_value_t = 30, value_parser = clap::value_parser!(u16).range(1..=3650))]
+        days: u16,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
     /// Show a made-up world with every kind of collision; it is gone on exit
     Demo(DemoArguments),
     /// Record what is seen, look by look, until interrupted

@@ -26,7 +26,7 @@ use self::machine::Machine;
 use self::outcome::{Counted, GuardOutcome, Said};
 pub(crate) use self::replay::replay;
 pub(crate) use self::seen::tell_guards;
-pub(crate) use self::stats::stats;
+pub(crate) use self::stats::{held_up, stats};
 use crate::act::ledger;
 use crate::cli::args::Options;
 use crate::cli::environment::{Environment, guard_patience};

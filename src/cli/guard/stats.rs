@@ -1,6 +1,9 @@
 //! `guard stats`: what the guard has said so far, and how long that took.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use jiff::Timestamp;
 
 use super::folders;
 use super::outcome::{Counted, GuardOutcome};
@@ -19,13 +22,7 @@ const MOST: usize = 1 << 20;
 /// # Errors
 /// The output cannot be written.
 pub(crate) fn stats(settings: &Settings, shape: Shape) -> Outcome {
-    let path = folders::said(settings);
-    let mut older = path.as_os_str().to_owned();
-    older.push(".1");
-    let texts = [older.into(), path].into_iter().filter_map(|path: std::path::PathBuf| end_of(&path, MOST));
-    let texts: Vec<String> = texts.collect();
-    let lines = texts.iter().flat_map(|text| text.lines());
-    let counted: Vec<Counted> = lines.filter_map(|line| serde_json::from_str(line).ok()).collect();
+    let counted = counted(settings);
     let mut counts: BTreeMap<(&str, GuardOutcome), Vec<u64>> = BTreeMap::new();
     for one in &counted {
         counts.entry((&one.agent, one.said)).or_default().push(one.took);
@@ -54,6 +51,25 @@ pub(crate) fn stats(settings: &Settings, shape: Shape) -> Outcome {
         }
     }
     Ok(Exit::Fine)
+}
+
+/// Reads what was counted, oldest first.
+fn counted(settings: &Settings) -> Vec<Counted> {
+    let path = folders::said(settings);
+    let mut older = path.as_os_str().to_owned();
+    older.push(".1");
+    let texts = [older.into(), path].into_iter().filter_map(|path: PathBuf| end_of(&path, MOST));
+    texts
+        .flat_map(|text| text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect::<Vec<_>>())
+        .collect()
+}
+
+/// Returns how many calls it has held up since a moment, and since when it counts at all.
+pub(crate) fn held_up(settings: &Settings, since: Timestamp) -> (usize, Option<Timestamp>) {
+    let counted = counted(settings);
+    let is_held =
+        |one: &&Counted| one.at >= since && matches!(one.said, GuardOutcome::HeldUp | GuardOutcome::Denied);
+    (counted.iter().filter(is_held).count(), counted.first().map(|one| one.at))
 }
 
 fn at(sorted: &[u64], per_cent: usize) -> u64 {

@@ -1,6 +1,7 @@
 //! What was: the journal, what changed between looks, recordings.
 
 pub(crate) mod change;
+pub(crate) mod dead_holds;
 pub(crate) mod diff;
 pub(crate) mod first_told;
 pub(crate) mod gone;
