@@ -59,7 +59,7 @@ pub(crate) struct World<'a> {
     tombstone_by_session: HashMap<&'a Untrusted, &'a Tombstone>,
     /// Living processes of other PID namespaces, by their number there.
     by_inner_pid: BTreeMap<u32, Vec<&'a Process>>,
-    /// A living process of each process group and session, by its number.
+    /// The living process of each process group and session that started first, by its number.
     by_group: HashMap<u32, &'a Process>,
     traces: HashMap<ProcessId, &'a Trace>,
     /// The agents that were seen alive, also in earlier looks, by their PIDs.
@@ -136,8 +136,8 @@ impl<'a> World<'a> {
         self.tombstone_by_session.get(session).copied()
     }
 
-    /// Returns a living process of the group or session with this number if its leader has ended: a start script
-    /// ends, and its PID may stand for the process that it started.
+    /// Returns the living process of the group or session with this number that started first, if its leader has ended: a
+    /// start script ends, and its PID may stand for the process that it started.
     pub(crate) fn survivor(&self, number: u32) -> Option<&'a Process> {
         let has_leader = self.snapshot.processes.by_pid.contains_key(&number);
         self.by_group.get(&number).copied().filter(|_| !has_leader)
@@ -424,7 +424,16 @@ fn seen(snapshot: &Snapshot) -> HashMap<u32, Vec<&SeenAgent>> {
 
 fn by_group(snapshot: &Snapshot) -> HashMap<u32, &Process> {
     let living = snapshot.processes.by_pid.values().filter(|process| !has_exited(process));
-    living.flat_map(|process| [(process.group, process), (process.session, process)]).collect()
+    let mut index: HashMap<u32, &Process> = HashMap::new();
+    for process in living {
+        for number in [process.group, process.session] {
+            let first = index.entry(number).or_insert(process);
+            if process.id.start_ticks < first.id.start_ticks {
+                *first = process;
+            }
+        }
+    }
+    index
 }
 
 fn by_inner_pid(snapshot: &Snapshot) -> BTreeMap<u32, Vec<&Process>> {

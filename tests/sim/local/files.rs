@@ -205,6 +205,18 @@ impl Files {
         self.names.remove(path).map(|_| ()).ok_or(Errno::NOENT)
     }
 
+    /// Puts a copy in the place of a file, under its name and with the time of its last write.
+    pub(crate) fn restore(&mut self, number: u64, now: Timestamp) {
+        let names: Vec<_> =
+            self.names.iter().filter(|(_, at)| **at == number).map(|(path, _)| path.clone()).collect();
+        let Some(old) = self.inodes.get(&number).cloned() else { return };
+        self.last += 1;
+        self.inodes.insert(self.last, Inode { changed_at: now, made_at: now, ..old });
+        for name in names {
+            self.names.insert(name, self.last);
+        }
+    }
+
     fn touch_inode(&mut self, number: u64, now: Timestamp) {
         let now = self.time_of(number, now);
         if let Some(inode) = self.inodes.get_mut(&number) {

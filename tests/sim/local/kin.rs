@@ -1,6 +1,6 @@
 //! Who stands above whom, and what is handed down: parents, process groups, environments.
 
-use crate::local::processes::{Life, SimProcess, State};
+use crate::local::processes::{Life, Power, SimProcess, State};
 use crate::local::programs::Sort;
 use crate::local::world::World;
 
@@ -9,6 +9,8 @@ use crate::local::world::World;
 pub(crate) struct Kin {
     /// Who leads its process group, where it does not itself.
     pub(crate) group: Option<Life>,
+    /// Whether a start script has put its own number, its group's, where the window's belongs.
+    pub(crate) is_named_by_group: bool,
     pub(crate) env: Env,
     /// The session into whose tasks' output it writes.
     pub(crate) tasks: Option<String>,
@@ -57,7 +59,13 @@ impl SimProcess {
             Sort::Claude | Sort::Worker => Env { window, session, is_opencodes: false, ..env },
             // A session of Claude Code's above it stays.
             Sort::Opencode => Env { window, is_opencodes: true, ..env },
-            Sort::Codex | Sort::Gemini | Sort::Daemon | Sort::PtyHost | Sort::Shell | Sort::Sleep => env,
+            Sort::Codex
+            | Sort::Gemini
+            | Sort::Daemon
+            | Sort::PtyHost
+            | Sort::Shell
+            | Sort::Script
+            | Sort::Sleep => env,
             Sort::Mcp | Sort::Wrapper | Sort::Tool | Sort::Server | Sort::Loop => env,
             Sort::Tmux | Sort::Vim | Sort::Keeper | Sort::Reaper => env,
         }
@@ -104,6 +112,16 @@ pub(crate) fn start_in(
 
 /// Starts a part of the machine: nobody's child.
 pub(crate) fn start_alone(world: &mut World, sort: Sort, kin: Kin) -> Option<Life> {
+    start_alone_in(world, None, sort, kin)
+}
+
+/// The same in a container, or in none.
+pub(crate) fn start_alone_in(
+    world: &mut World,
+    container: Option<u32>,
+    sort: Sort,
+    kin: Kin,
+) -> Option<Life> {
     let cwd = crate::local::world::REPO;
     let make = |pid, inside, start_ticks, born_at| SimProcess {
         pid,
@@ -114,6 +132,7 @@ pub(crate) fn start_alone(world: &mut World, sort: Sort, kin: Kin) -> Option<Lif
         start_ticks,
         born_at,
         uid: crate::local::files::USER,
+        power: Power::None,
         is_hidden: false,
         session: String::new(),
         cwd,
@@ -121,7 +140,7 @@ pub(crate) fn start_alone(world: &mut World, sort: Sort, kin: Kin) -> Option<Lif
         clock: 0,
         kin,
     };
-    world.add(make, None)
+    world.add(make, container)
 }
 
 /// Returns who takes the orphans of a process.

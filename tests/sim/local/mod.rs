@@ -168,6 +168,16 @@ fn overlooking_who_went_to_the_background_is_found_out() {
 }
 
 #[test]
+fn taking_a_process_for_its_effective_user_alone_is_found_out() {
+    check_control(Manner::Real(ScanMode::Credulous(Credit::Users)), "its owner lives");
+}
+
+#[test]
+fn overlooking_process_groups_is_found_out() {
+    check_control(Manner::Real(ScanMode::Credulous(Credit::Groups)), "its owner lives");
+}
+
+#[test]
 fn taking_whoever_has_a_kept_pid_for_that_process_is_found_out() {
     // What is offered by a kept descent alone is rare.
     let manner = Manner::Real(ScanMode::Credulous(Credit::Numbers));
@@ -191,6 +201,7 @@ fn everything_that_can_happen_does() {
         "ended with children: Hangup", "ended with children: Kill", "ended with children: KillGroup",
         "ended with children: Move", "nested agents", "became agents", "agents in panes", "a person's nohup",
         "terminals ended", "jobs of at", "boxed", "/clear", "/resume", "descents kept", "by a kept descent",
+        "written by power", "start scripts", "restored", "given another mode",
     ] {
         assert!(tally.of(what) > 0, "no {what:?} in\n{}", tally.table());
     }

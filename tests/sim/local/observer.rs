@@ -7,8 +7,8 @@ use std::sync::{Arc, OnceLock};
 use claimtop::core::assess::Policy;
 use claimtop::core::judge::agent::{Role, Signatures};
 use claimtop::core::model::{
-    Content, Descent, FileImage, Format, Host, InnerPids, LeftOver, Notes, Process, ProcessId, ProcessState,
-    ProcessTable, Repo, RepoSort, Report, SeenAgent, Snapshot, Untrusted, Worktree,
+    Content, Credentials, Descent, FileImage, Format, Host, InnerPids, LeftOver, Notes, Process, ProcessId,
+    ProcessState, ProcessTable, Repo, RepoSort, Report, SeenAgent, Snapshot, Untrusted, Worktree,
 };
 use claimtop::testing::act::Look;
 use claimtop::testing::core::{
@@ -48,6 +48,10 @@ pub(crate) enum Credit {
     Environments,
     /// That a PID is still that of the process that was seen below a window.
     Numbers,
+    /// That a process writes as its effective user alone.
+    Users,
+    /// That a number is nobody's where no process has it, though a group has.
+    Groups,
     /// That no roster of background sessions could be read: it takes that for none.
     NoRoster,
 }
@@ -190,6 +194,17 @@ impl Look for SimObserver {
                 let daemons: Vec<u32> = table.listed.iter().copied().filter(is_daemons).collect();
                 table.by_pid.retain(|pid, _| !daemons.contains(pid));
                 table.listed.retain(|pid| !daemons.contains(pid));
+            }
+            ScanMode::Credulous(Credit::Users) => {
+                for details in table.by_pid.values_mut().filter_map(|process| process.details.as_mut()) {
+                    let users = details.uid.into_iter().cycle().take(4).collect();
+                    details.credentials = Some(Credentials { users, ..Credentials::default() });
+                }
+            }
+            ScanMode::Credulous(Credit::Groups) => {
+                table.by_pid.values_mut().for_each(|process| {
+                    (process.group, process.session) = (process.id.pid, process.id.pid);
+                });
             }
             ScanMode::Whole | ScanMode::WrongMount(_) | ScanMode::Credulous(_) => {}
             ScanMode::Lacking => {

@@ -34,6 +34,35 @@ impl State {
     }
 }
 
+/// By what a process of another user writes files of ours.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Power {
+    None,
+    /// It has a capability.
+    Capability,
+    /// Its user namespace maps users.
+    Mapping,
+    /// It is a set-user-ID program: its saved user is another one.
+    SavedUser,
+    /// It was begun by root, which it still is by its real user.
+    Root,
+}
+
+impl Power {
+    pub(crate) const SOME: [Self; 4] = [Self::Capability, Self::Mapping, Self::SavedUser, Self::Root];
+
+    fn credentials(self, uid: u32) -> Credentials {
+        let plain = Credentials { users: vec![uid; 4], ..Credentials::default() };
+        match self {
+            Self::None => plain,
+            Self::Capability => Credentials { has_capabilities: true, ..plain },
+            Self::Mapping => Credentials { is_mapped: true, ..plain },
+            Self::SavedUser => Credentials { users: vec![uid, uid, USER, uid], ..plain },
+            Self::Root => Credentials { users: vec![0, uid, uid, uid], ..plain },
+        }
+    }
+}
+
 /// A process.
 #[derive(Clone, Debug)]
 pub(crate) struct SimProcess {
@@ -47,6 +76,8 @@ pub(crate) struct SimProcess {
     /// By the wall clock of then.
     pub(crate) born_at: Timestamp,
     pub(crate) uid: u32,
+    /// How it may write as another user, if it may.
+    pub(crate) power: Power,
     pub(crate) is_hidden: bool,
     pub(crate) session: String,
     pub(crate) cwd: &'static str,
@@ -69,6 +100,11 @@ impl SimProcess {
     /// Returns the start by which it knows itself.
     pub(crate) fn own_start(&self) -> u64 {
         self.start_ticks.wrapping_add_signed(self.clock)
+    }
+
+    /// Returns the user whose files it writes.
+    pub(crate) fn writes_as(&self) -> u32 {
+        if self.power == Power::None { self.uid } else { USER }
     }
 
     /// Returns whether it runs on another machine.
@@ -196,14 +232,14 @@ impl Processes {
             },
             comm: comm.into(),
             tty: None,
-            group: 0,
-            session: pid,
+            group: self.group(person, pid, visibility),
+            session: self.group(person, pid, visibility),
             pidfd_inode: None,
             has_exited: visibility.has_pidfd.then_some(!person.state.is_alive()),
             inner: InnerPids::from_ns_pids(&ns_pids),
             details: Some(Details {
                 uid: Some(person.uid),
-                credentials: Some(Credentials { users: vec![person.uid; 4], ..Credentials::default() }),
+                credentials: Some(person.power.credentials(person.uid)),
                 // Of another user's process the executable may not be read (proc(5)).
                 exe: is_own.then(|| exe.into()),
                 argv,
@@ -223,6 +259,14 @@ impl Processes {
                 memory_bytes: None,
             }),
         }
+    }
+}
+
+impl Processes {
+    /// Returns the number of a process's group, also where its leader is gone; 0 where that is outside.
+    fn group(&self, person: &SimProcess, pid: u32, visibility: Visibility) -> u32 {
+        let Some(leader) = person.kin.group.and_then(|life| self.all.get(life)) else { return pid };
+        number(leader, visibility).unwrap_or(0)
     }
 }
 

@@ -14,6 +14,8 @@ pub(crate) enum Sort {
     Worker,
     /// A shell that an agent runs a hook in, or a person works in.
     Shell,
+    /// What starts an agent and ends.
+    Script,
     Sleep,
     /// A server of the Model Context Protocol, and the shell that one may run behind.
     Mcp,
@@ -49,6 +51,7 @@ impl Sort {
             Self::PtyHost => ("claude", CLAUDE, &["claude", "--bg-pty-host", "/tmp/s"]),
             Self::Worker => ("claude", CLAUDE, &["claude", "--bg-spare", "/tmp/s"]),
             Self::Shell => ("bash", "/usr/bin/bash", &["bash"]),
+            Self::Script => ("start", "/usr/bin/dash", &["sh", "./start"]),
             Self::Sleep => ("sleep", "/usr/bin/sleep", &["sleep"]),
             Self::Mcp => ("node", "/usr/bin/node", &["node", "/srv/mcp/index.js"]),
             Self::Wrapper => ("sh", "/usr/bin/dash", &["sh", "-c", "serve"]),
@@ -73,7 +76,13 @@ impl Sort {
             | Self::Daemon
             | Self::PtyHost
             | Self::Worker => false,
-            Self::Shell | Self::Sleep | Self::Tmux | Self::Vim | Self::Keeper | Self::Reaper => false,
+            Self::Shell
+            | Self::Script
+            | Self::Sleep
+            | Self::Tmux
+            | Self::Vim
+            | Self::Keeper
+            | Self::Reaper => false,
         }
     }
 }

@@ -79,12 +79,10 @@ pub(crate) fn leo_session(who: &SimProcess, hook: u32, at: Timestamp, mark: usiz
     )
 }
 
-pub(crate) fn leo_marker(who: &SimProcess, at: Timestamp, mark: usize) -> String {
+pub(crate) fn leo_marker(who: &SimProcess, pid: u32, at: Timestamp, mark: usize) -> String {
     format!(
         r#"{{"session_id":"{}","sse_port":null,"cc_pid":"{}","source":"startup","model":"m{}","captured_at":"{at}"}}"#,
-        who.session,
-        who.own_pid(),
-        mark
+        who.session, pid, mark
     )
 }
 

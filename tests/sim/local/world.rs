@@ -10,7 +10,7 @@ use crate::local::background::{self, Job};
 use crate::local::files::{Files, Mount, OTHER_USER, USER};
 use crate::local::kin::{self, Env, Kin};
 use crate::local::ledger::Ledger;
-use crate::local::processes::{Life, OTHER_MACHINE, Processes, SimProcess, State, Visibility};
+use crate::local::processes::{Life, OTHER_MACHINE, Power, Processes, SimProcess, State, Visibility};
 use crate::local::programs::Sort;
 use crate::local::tally::Tally;
 use crate::local::writers::Pending;
@@ -87,6 +87,8 @@ pub(crate) struct World {
     stamped_at: Timestamp,
     /// What claimtops read of both clocks in their looks.
     readings: ClockHistory,
+    /// Whether the clock was set since it was read last.
+    was_set_unseen: bool,
     /// By how much the clock was set, in all: as a claimtop sees it that always ran.
     pub(crate) clock_doubt: SignedDuration,
     holds: u64,
@@ -122,6 +124,7 @@ impl World {
             booted_at: "2026-11-19T06:00:00Z".parse().unwrap(),
             stamped_at: "2026-11-19T06:00:00Z".parse().unwrap(),
             readings: ClockHistory::default(),
+            was_set_unseen: false,
             clock_doubt: SignedDuration::ZERO,
             holds: 0,
             trace: VecDeque::new(),
@@ -142,6 +145,7 @@ impl World {
     /// Reads both clocks as a look does, in the time namespace of who looks, and returns what is known of them.
     pub(crate) fn read_clock(&mut self) -> ClockHistory {
         self.readings.add([ClockReading { up_for: self.up_for, boot_at: self.booted_at }]);
+        self.was_set_unseen = false;
         let shift = SignedDuration::from_millis(10 * self.fault_model.visibility.clock);
         let shifted = |reading: ClockReading| ClockReading {
             up_for: reading.up_for + shift,
@@ -243,6 +247,10 @@ impl World {
         if self.fault_model.clock_steps && self.rng.happens(80) {
             let steps = [-86_400, -3_600, -300, -3, 3, 300, 3_600, 86_400];
             let step = SignedDuration::from_secs(steps[self.rng.roll(steps.len())]);
+            // A clock that was set twice between two looks is beyond what can be known (docs/limits.md).
+            if std::mem::replace(&mut self.was_set_unseen, true) {
+                self.readings.add([ClockReading { up_for: self.up_for, boot_at: self.booted_at }]);
+            }
             self.booted_at += step;
             self.clock_doubt += step.abs();
             self.note(|| format!("the clock is set by {} s", step.as_secs()));
@@ -273,6 +281,11 @@ impl World {
         let others = if is_mapped { 700 } else { 250 };
         let is_other = (is_mapped || self.fault_model.foreigners) && self.rng.happens(others);
         let uid = if is_other { OTHER_USER } else { USER };
+        let has_power = is_other && !is_mapped && self.rng.happens(500);
+        let power = Power::SOME[self.rng.roll(Power::SOME.len())];
+        let power = if has_power { power } else { Power::None };
+        let kin = self.begun(container);
+        let parent = kin.group;
         let is_hidden = self.fault_model.foreigners && self.rng.happens(60);
         let names_session = self.rng.happens(200);
         let cwd = if self.rng.happens(500) { REPO } else { "/home/dev/shop-b" };
@@ -280,21 +293,36 @@ impl World {
             |pid, inside, start_ticks, born_at| SimProcess {
                 pid,
                 inside,
-                parent: None,
+                parent,
                 sort,
                 state: State::Running,
                 start_ticks,
                 born_at,
                 uid,
+                power,
                 is_hidden,
                 session,
                 cwd,
                 names_session,
                 clock,
-                kin: Kin::default(),
+                kin,
             },
             container,
         );
+        // `( agent & )` leaves a group without its leader.
+        if let Some(script) = parent {
+            self.tally.count("start scripts");
+            self.set(script, State::Gone);
+        }
+    }
+
+    /// Lets a start script begin, which leads the group of what it starts; most windows are started by hand.
+    fn begun(&mut self, container: Option<u32>) -> Kin {
+        if !self.rng.happens(120) {
+            return Kin::default();
+        }
+        let script = kin::start_alone_in(self, container, Sort::Script, Kin::default());
+        Kin { group: script, is_named_by_group: script.is_some(), ..Kin::default() }
     }
 
     /// Returns the session of somebody who is gone, if this one resumes it.
@@ -382,6 +410,9 @@ impl World {
             return;
         };
         let (now, is_dated) = (self.files.time_of(number, self.now()), self.rng.happens(200));
+        if self.rng.happens(400) {
+            return self.restore(number, now);
+        }
         let Some(inode) = self.files.inodes.get_mut(&number) else { return };
         // Whoever is given it within 100 ms of the write is taken for its writer.
         if now.duration_since(inode.modified_at).abs() <= SignedDuration::from_millis(100) {
@@ -396,6 +427,20 @@ impl World {
         let what = if is_dated { "dated ahead" } else { "given away" };
         self.tally.count(what);
         self.note(|| format!("inode {number} is {what}"));
+    }
+
+    /// Gives a file another mode, or puts a copy with its time in its place, as `cp --preserve` from a backup does.
+    fn restore(&mut self, number: u64, now: Timestamp) {
+        let is_copied = self.rng.happens(500);
+        let what = if is_copied { "restored" } else { "given another mode" };
+        self.tally.count(what);
+        self.note(|| format!("inode {number} is {what}"));
+        if is_copied {
+            return self.files.restore(number, now);
+        }
+        let Some(inode) = self.files.inodes.get_mut(&number) else { return };
+        inode.changed_at = now;
+        inode.mode ^= 0o044;
     }
 
     /// Writes whole bytes into a file, whoever has it under whatever name.

@@ -115,7 +115,10 @@ pub(crate) fn write_something(world: &mut World) {
         10 => put(world, life, correlation),
         11 => put(world, life, leo_session),
         12 => put(world, life, if life % 2 == 0 { leo_marker } else { leo_tick }),
-        13 => entire(world, life),
+        13 => {
+            let who = world.processes.all[life].clone();
+            entire(world, life, &who);
+        }
         14 => migrate(world, life),
         _ => leave(world, life),
     }
@@ -128,7 +131,10 @@ fn write_from_afar(world: &mut World, life: Life) {
     match world.rng.roll(4) {
         0..=1 => put(world, life, registry),
         2 => put(world, life, leo_session),
-        _ => entire(world, life),
+        _ => {
+            let who = world.processes.all[life].clone();
+            entire(world, life, &who);
+        }
     }
 }
 
@@ -138,7 +144,7 @@ fn put(world: &mut World, life: Life, sheet: fn(&World, &SimProcess) -> Sheet) {
 }
 
 fn write(world: &mut World, life: Life, sheet: Sheet, lock: Option<u64>) {
-    let (now, uid) = (world.now(), world.processes.all[life].uid);
+    let (now, uid) = (world.now(), world.processes.all[life].writes_as());
     let target = sheet.beside.clone().unwrap_or_else(|| sheet.path.clone());
     let old = world.files.inode(&target).map(|inode| inode.version);
     let is_in_place = sheet.beside.is_none();
@@ -154,6 +160,9 @@ fn write(world: &mut World, life: Life, sheet: Sheet, lock: Option<u64>) {
         world.files.inodes.entry(inode).and_modify(|inode| inode.mode = 0o666);
     }
     count_odd(world, inode, uid);
+    if uid != world.processes.all[life].uid {
+        world.tally.count("written by power");
+    }
     world.ledger.retire(old.flatten());
     world.fill(inode, b"");
     world.note(|| format!("life {life} opens {} (inode {inode})", target.display()));
@@ -197,7 +206,13 @@ fn registry(world: &World, who: &SimProcess) -> Sheet {
 }
 
 fn maia(world: &World, who: &SimProcess) -> Sheet {
-    maia_at(world, &who.own_pid().to_string())
+    maia_at(world, &named(world, who).to_string())
+}
+
+/// Returns the number by which an agent is known to what stores no start: its own, or that of the script that started it.
+fn named(world: &World, who: &SimProcess) -> u32 {
+    let script = who.kin.group.filter(|_| who.kin.is_named_by_group).map(|life| &world.processes.all[life]);
+    script.unwrap_or(who).own_pid()
 }
 
 fn maia_at(world: &World, context: &str) -> Sheet {
@@ -206,8 +221,8 @@ fn maia_at(world: &World, context: &str) -> Sheet {
     Sheet { beside: Some(path.with_extension("tmp")), path, text }
 }
 
-/// A hook runs in a shell whose PID it takes for the window's.
-fn by_shell(world: &mut World, life: Life) {
+/// Starts the shell that an agent runs a hook in.
+fn hook_shell(world: &mut World, life: Life) -> Option<Life> {
     let agent = world.processes.all[life].clone();
     let container = agent.inside.map(|(container, _)| container);
     let shell = |pid, inside, start_ticks, born_at| SimProcess {
@@ -223,22 +238,37 @@ fn by_shell(world: &mut World, life: Life) {
         kin: Kin { env: agent.handed_down(), whose: Whose::Of(vec![life]), ..Kin::default() },
         ..agent.clone()
     };
-    let Some(shell) = world.add(shell, container) else { return };
-    let context = world.processes.all[shell].own_pid().to_string();
-    let sheet = if world.rng.happens(700) {
-        maia_at(world, &context)
-    } else {
-        let path = World::path("/tmp", format!("maia_active_swarm_session_context_{context}.json"));
-        Sheet { beside: None, path, text: texts::maia(world.now(), world.ledger.mark()) }
-    };
-    write(world, life, sheet, None);
+    world.add(shell, container)
+}
+
+/// A hook runs in a shell whose PID it takes for the window's.
+fn by_shell(world: &mut World, life: Life) {
+    let Some(shell) = hook_shell(world, life) else { return };
+    let who = world.processes.all[shell].clone();
+    let context = who.own_pid().to_string();
+    match world.rng.roll(10) {
+        0..=4 => {
+            let sheet = maia_at(world, &context);
+            write(world, life, sheet, None);
+        }
+        5..=6 => {
+            let path = World::path("/tmp", format!("maia_active_swarm_session_context_{context}.json"));
+            let sheet = Sheet { beside: None, path, text: texts::maia(world.now(), world.ledger.mark()) };
+            write(world, life, sheet, None);
+        }
+        7 => {
+            let sheet = leo_tick(world, &who);
+            write(world, life, sheet, None);
+        }
+        _ => entire(world, life, &who),
+    }
     if world.rng.happens(800) {
         world.set(shell, State::Gone);
     }
 }
 
 fn legacy(world: &World, who: &SimProcess) -> Sheet {
-    let path = World::path("/tmp", format!("maia_active_swarm_session_{}.json", who.own_pid()));
+    let path = World::path("/tmp", format!("maia_active_swarm_session_{}.json", named(world, who)));
     Sheet { beside: None, path, text: texts::maia(world.now(), world.ledger.mark()) }
 }
 
@@ -248,7 +278,7 @@ fn global(world: &World, _: &SimProcess) -> Sheet {
 }
 
 fn learning(world: &World, who: &SimProcess) -> Sheet {
-    let context = who.own_pid().to_string();
+    let context = named(world, who).to_string();
     let path = World::path("/home/dev/.maia/sessions", format!("learning_session_{context}.json"));
     Sheet { beside: None, path, text: texts::learning(&context, world.now(), world.ledger.mark()) }
 }
@@ -274,8 +304,12 @@ fn leo_session(world: &World, who: &SimProcess) -> Sheet {
 
 fn leo_marker(world: &World, who: &SimProcess) -> Sheet {
     let folder = "/home/dev/shop/.claude/session-identity";
-    let path = World::path(folder, format!("pid-{}.json", who.own_pid()));
-    Sheet { beside: None, path, text: texts::leo_marker(who, world.now(), world.ledger.mark()) }
+    let path = World::path(folder, format!("pid-{}.json", named(world, who)));
+    Sheet {
+        beside: None,
+        path,
+        text: texts::leo_marker(who, named(world, who), world.now(), world.ledger.mark()),
+    }
 }
 
 fn leo_tick(world: &World, who: &SimProcess) -> Sheet {
@@ -283,19 +317,19 @@ fn leo_tick(world: &World, who: &SimProcess) -> Sheet {
     Sheet { beside: None, path, text: texts::leo_tick(who, 778, world.now(), world.ledger.mark()) }
 }
 
-/// The entire CLI writes a state under its lock.
-fn entire(world: &mut World, life: Life) {
-    let who = world.processes.all[life].clone();
+/// The entire CLI writes a state under its lock, with the process that it takes for the agent.
+fn entire(world: &mut World, life: Life, who: &SimProcess) {
     let lock = World::path("/home/dev/shop/.git/entire-session-locks", format!("{}.lock", who.session));
     let now = world.now();
-    let inode = world.files.at(&lock).map_or_else(|| world.files.create(&lock, who.uid, now), Ok).unwrap();
+    let inode =
+        world.files.at(&lock).map_or_else(|| world.files.create(&lock, who.writes_as(), now), Ok).unwrap();
     if world.locks.contains_key(&inode) {
         return;
     }
     let hold = world.new_hold();
     world.locks.insert(inode, hold);
     let path = World::path("/home/dev/shop/.git/entire-sessions", format!("{}.json", who.session));
-    let text = texts::entire(&who, world.now(), world.ledger.mark());
+    let text = texts::entire(who, world.now(), world.ledger.mark());
     let count = world.pending.len();
     write(world, life, Sheet { beside: beside(&path, ".tmp"), path, text }, Some(inode));
     if world.pending.len() == count {
@@ -315,7 +349,7 @@ fn migrate(world: &mut World, life: Life) {
         None => World::path("/tmp", "maia_active_swarm_session.json"),
     };
     let Some(old) = world.files.inode(&from).cloned() else { return };
-    if world.files.at(&to).is_some() || old.uid != USER || who.uid != USER || old.version.is_none() {
+    if world.files.at(&to).is_some() || old.uid != USER || who.writes_as() != USER || old.version.is_none() {
         return;
     }
     let now = world.now();
@@ -358,7 +392,7 @@ pub(crate) fn write_roster(world: &mut World, daemon: Life) {
 fn leave(world: &mut World, life: Life) {
     let who = world.processes.all[life].clone();
     let path = World::path("/home/dev/.claude/sessions", format!("{}.json", who.own_pid()));
-    let owned = world.files.inode(&path).filter(|inode| world.files.may_write(inode, who.uid, false));
+    let owned = world.files.inode(&path).filter(|inode| world.files.may_write(inode, who.writes_as(), false));
     if let Some(version) = owned.map(|inode| inode.version) {
         world.note(|| format!("life {life} (user {}) leaves and removes {}", who.uid, path.display()));
         world.ledger.retire(version);

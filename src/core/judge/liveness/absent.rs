@@ -56,7 +56,8 @@ pub(crate) fn gone(
         return Some(answer);
     }
     let is_stated = holder.role == Role::Agent || is_daemons_own(record, holder);
-    let survivor = world.survivor(pid).filter(|_| holder.start_ticks.is_none() && !led_by_agent(pid, world));
+    let survivor = world.survivor(pid).filter(|_| holder.start_ticks.is_none());
+    let survivor = survivor.filter(|survivor| !led_by_agent(pid, survivor, world));
     let was_agent = (!is_stated || survivor.is_some())
         && !may_be_outsiders(record, world)
         && was_seen_as_agent(record, pid, world, trail);
@@ -82,16 +83,23 @@ fn is_daemons_own(record: &Record, holder: &Holder) -> bool {
     holder.role == Role::Daemon && record.kind == RecordKind::Metadata && holder.start_ticks.is_some()
 }
 
-/// Returns whether an agent that has ended had this PID, according to its registry, its hook or a tombstone. Then it
-/// started the processes that are left in the group, and none of them is the holder.
-fn led_by_agent(pid: u32, world: &World<'_>) -> bool {
-    let host = &world.snapshot.host;
-    let has_start =
-        |record: &&Record| record.holder.as_ref().is_some_and(|holder| holder.start_ticks.is_some());
-    let is_buried = |stone: &Tombstone| stone.id.pid == pid && stone.counts_on(host);
+/// Returns whether an agent that has ended led the group with this number, according to its registry, its hook or a
+/// tombstone: it lived when `survivor` had already begun, and no process gets a number that a group has. Then it started
+/// what is left of the group, and none of that is the holder.
+fn led_by_agent(pid: u32, survivor: &Process, world: &World<'_>) -> bool {
+    let had_begun_by = |at: Timestamp| is_past_start(survivor.id.start_ticks, at, world);
+    let is_leaders = |record: &&Record| {
+        let has_start = record.holder.as_ref().is_some_and(|holder| holder.start_ticks.is_some());
+        has_start && record.medium().is_this_machines() && had_begun_by(record.written_at)
+    };
+    let is_buried = |stone: &Tombstone| {
+        stone.id.pid == pid
+            && stone.counts_on(&world.snapshot.host)
+            && stone.seen_alive_at.is_some_and(had_begun_by)
+    };
     world.snapshot.tombstones.iter().any(is_buried)
-        || world.registered(pid).iter().any(has_start)
-        || !world.bindings.gone_with(pid).is_empty()
+        || world.registered(pid).iter().any(is_leaders)
+        || world.bindings.gone_with(pid).iter().any(|note| had_begun_by(last_sign(note, world)))
 }
 
 /// Returns whether a record is from before the machine booted, by the machine's own clock: nobody has written or moved it
@@ -199,6 +207,12 @@ pub(crate) fn seen(pid: u32, holder: &Holder, world: &World<'_>) -> bool {
 /// coarse clock of file times, which is up to 10 ms behind.
 const TICKS: SignedDuration = SignedDuration::from_millis(20);
 
+/// Returns whether a process that started then was certainly there at a moment of the wall clock.
+fn is_past_start(start_ticks: u64, at: Timestamp, world: &World<'_>) -> bool {
+    let times = world.up_for(start_ticks).zip(world.moments_of(at));
+    times.is_some_and(|(start, at)| at.earliest.saturating_sub(start) >= TICKS)
+}
+
 /// Returns whether the PID is known to have been an agent's when the record was last written:
 /// claimtop saw it alive as one before and after, or so does the agent's own registry. An agent
 /// that ended before may have left its PID to the very helper that wrote the record, and what
@@ -209,10 +223,7 @@ fn was_seen_as_agent(record: &Record, pid: u32, world: &World<'_>, trail: &mut T
         return false;
     }
     let doubt = world.snapshot.host.clock_doubt;
-    let is_after = |start: u64, at: Timestamp| {
-        let times = world.up_for(start).zip(world.moments_of(at));
-        times.is_some_and(|(start, at)| at.earliest.saturating_sub(start) >= TICKS)
-    };
+    let is_after = |start: u64, at: Timestamp| is_past_start(start, at, world);
     let was_there = |start: u64, last_at: Timestamp| {
         is_after(start, record.written_at) && last_at.duration_since(record.touched_at()) >= doubt
     };
