@@ -45,8 +45,8 @@ impl<D: Disk> Verified<'_, '_, D> {
     /// Does it: journals the intent, moves, looks at what was moved, and journals the outcome.
     ///
     /// # Errors
-    /// The journal cannot be written: before anything was touched, or, as [`ActionError::Stuck`], after. What
-    /// fails between is an outcome.
+    /// The folder for what is parked cannot be made, or the journal cannot be written: before anything was touched, or,
+    /// as [`ActionError::Stuck`], after. What fails between is an outcome.
     pub fn execute(self, observer: &mut impl Look) -> Result<Receipt, ActionError> {
         let Self { preview, lock } = self;
         let now = observer.now();
@@ -66,6 +66,9 @@ impl<D: Disk> Verified<'_, '_, D> {
             follows: preview.follows,
             order: preview.order.clone(),
         };
+        // Made before the intent is journalled: so what is to be parked there is known to be away, if the folder is.
+        let parked = intent.movements.iter().filter_map(Movement::parked);
+        parked.into_iter().try_for_each(|parked| lock.files().make_park(parked))?;
         lock.begin(entry, &intent, now)?;
         let outcome = match intent.movements.as_slice() {
             [Movement::Stop { signal, processes }] => {
@@ -132,10 +135,6 @@ impl Preview {
         observer: &mut impl Look,
     ) -> Outcome {
         let (mut done, mut taken) = (Vec::new(), Vec::new());
-        let parked = movements.iter().filter_map(Movement::parked);
-        if let Err(trouble) = parked.into_iter().try_for_each(|parked| files.make_park(parked)) {
-            return undone(files, &done, &trouble);
-        }
         for movement in movements {
             let moved = self.carry(files, movement, &mut taken, observer);
             // A take that was done but not believed counts as done.
