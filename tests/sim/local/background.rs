@@ -214,6 +214,7 @@ fn turn_to_another_session(world: &mut World) {
     world.note(|| format!("life {window} turns to {session}"));
     world.processes.all[window].session = session;
     world.processes.all[window].names_session = false;
+    writers::follow(world, window);
 }
 
 fn background_session(world: &mut World) {

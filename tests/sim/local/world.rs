@@ -281,7 +281,7 @@ impl World {
         let others = if is_mapped { 700 } else { 250 };
         let is_other = (is_mapped || self.fault_model.foreigners) && self.rng.happens(others);
         let uid = if is_other { OTHER_USER } else { USER };
-        let has_power = is_other && !is_mapped && self.rng.happens(500);
+        let has_power = is_other && !is_mapped && self.rng.happens(800);
         let power = Power::SOME[self.rng.roll(Power::SOME.len())];
         let power = if has_power { power } else { Power::None };
         let kin = self.begun(container);

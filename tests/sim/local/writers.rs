@@ -41,11 +41,16 @@ pub(crate) fn go_on(world: &mut World) {
     let Some(at) = world.rng.pick(&all).copied() else { return };
     let life = world.pending[at].life();
     let state = world.processes.all[life].state;
-    if state == State::Stopped {
-        return;
+    if state != State::Stopped {
+        finish(world, at);
     }
+}
+
+/// Does what is left of a write, unless its writer is dead.
+fn finish(world: &mut World, at: usize) {
     let pending = world.pending.swap_remove(at);
-    let is_alive = state.is_alive();
+    let life = pending.life();
+    let is_alive = world.processes.all[life].state.is_alive();
     match pending {
         Pending::Rename { from, to, lock, .. } => {
             if let Some(lock) = lock {
@@ -203,6 +208,25 @@ fn registry(world: &World, who: &SimProcess) -> Sheet {
     let path = World::path("/home/dev/.claude/sessions", format!("{}.json", who.own_pid()));
     let text = texts::registry(who, world.fault_model.names_domain, world.ledger.mark());
     Sheet { beside: beside(&path, ".tmp").filter(|_| who.pid.is_multiple_of(2)), path, text }
+}
+
+/// Lets the registry's entry of a window follow it to another session, where it has one: its agent writes that at once.
+pub(crate) fn follow(world: &mut World, life: Life) {
+    let who = &world.processes.all[life];
+    let path = World::path("/home/dev/.claude/sessions", format!("{}.json", who.own_pid()));
+    let Some(inode) = world.files.at(&path) else { return };
+    let is_entrys = |pending: &Pending| match pending {
+        Pending::Rename { life: own, to, .. } => *own == life && *to == path,
+        Pending::Fill { life: own, inode: open, .. } => *own == life && *open == inode,
+    };
+    // What it was writing there is written first.
+    while let Some(at) = world.pending.iter().position(is_entrys) {
+        finish(world, at);
+    }
+    put(world, life, registry);
+    while let Some(at) = world.pending.iter().position(is_entrys) {
+        finish(world, at);
+    }
 }
 
 fn maia(world: &World, who: &SimProcess) -> Sheet {
