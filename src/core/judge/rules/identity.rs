@@ -1,4 +1,4 @@
-//! Findings about who is who: shared, inherited, split and unstable identities.
+//! Findings about who is who: shared, inherited and split identities.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,7 +8,7 @@ use crate::core::judge::window::window_of;
 use crate::core::model::text::shown_span;
 use crate::core::model::{
     Binding, Code, ContextSource, Evidence, Finding, Format, Judged, Key, Leo, RecordDetail, RecordKind,
-    Remedy, Role, Untrusted, VerdictState, WindowView,
+    Remedy, Untrusted, VerdictState, WindowView,
 };
 
 /// Finds identities that two windows share or that disagree.
@@ -16,7 +16,6 @@ pub(crate) fn findings<'a>(facts: &'a Facts<'a>, found: &mut Found<'_>) {
     found.extend(shared_session(facts));
     found.extend(shared_context(facts));
     found.extend(shared_terminal(facts));
-    found.extend(unstable(facts));
 }
 
 /// Finds what is wrong with the identity that one record gives.
@@ -178,43 +177,6 @@ fn began_at(judged: &Judged, facts: &Facts<'_>) -> Option<jiff::Timestamp> {
         other.format == Format::Leo && other.kind == RecordKind::Session && is_other
     })?;
     file.started_at
-}
-
-/// Several records whose PIDs are helpers of one window: a new context ID for every call.
-fn unstable(facts: &Facts<'_>) -> Vec<Finding> {
-    let mut by_window: BTreeMap<(u32, Format), Vec<&Judged>> = BTreeMap::new();
-    for judged in facts.records.iter().filter(|judged| judged.record.kind == RecordKind::Session) {
-        let is_file_pid = judged
-            .record
-            .holder
-            .as_ref()
-            .is_some_and(|holder| holder.binding == Binding::File && holder.role != Role::Daemon);
-        let pid = judged.record.pid().filter(|_| is_file_pid && judged.verdict.state == VerdictState::Alive);
-        if let (Some(pid), Some(window)) = (pid, judged.window_pid)
-            && pid != window
-            && facts.world.snapshot.processes.get(pid).is_some()
-        {
-            by_window.entry((window, judged.record.format)).or_default().push(judged);
-        }
-    }
-    // An old and a current record of one shell are of one context.
-    let pids =
-        |records: &[&Judged]| records.iter().map(|judged| judged.record.pid()).collect::<BTreeSet<_>>();
-    let several = by_window.into_iter().filter(|(_, records)| pids(records).len() > 1);
-    several
-        .filter_map(|((window, _), records)| Some(tell_unstable(facts.window(window)?, &records)))
-        .collect()
-}
-
-fn tell_unstable(window: &WindowView, records: &[&Judged]) -> Finding {
-    let message = format!(
-        "{} has {} under the PIDs of its shells: every call finds another context ID",
-        window_name(window),
-        count(records.len(), "record")
-    );
-    let subjects = std::iter::once(window.key.clone()).chain(records.iter().map(|judged| judged.key.clone()));
-    let evidence: Vec<Evidence> = records.iter().map(|judged| judged.evidence()).collect();
-    Finding::new(Code::UnstableContextId, subjects, message, evidence, Remedy::None)
 }
 
 /// A marker that gives a live window another session than its own registry does.

@@ -17,6 +17,7 @@ pub(crate) mod registry;
 pub(crate) mod sharing;
 pub(crate) mod staleness;
 pub(crate) mod tasks;
+pub(crate) mod unstable;
 
 pub(crate) use self::registry::{entries, gone_entry};
 use std::sync::Arc;
@@ -27,8 +28,9 @@ use crate::core::model::{Finding, Judged};
 
 type Family = for<'a> fn(&'a Facts<'a>, &mut Found<'_>);
 
-const FAMILIES: [Family; 13] = [
+const FAMILIES: [Family; 14] = [
     identity::findings,
+    unstable::findings,
     sharing::findings,
     edits::findings,
     places::findings,

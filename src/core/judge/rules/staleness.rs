@@ -239,7 +239,11 @@ pub(crate) fn leave_out_users(found: &mut Vec<Arc<Finding>>) {
     let says_so = |finding: &&Arc<Finding>| {
         matches!(
             finding.code,
-            Code::InheritedRecord | Code::SharedContextId | Code::OverwrittenRecord | Code::SweptRegistry
+            Code::InheritedRecord
+                | Code::SharedContextId
+                | Code::UnstableContextId
+                | Code::OverwrittenRecord
+                | Code::SweptRegistry
         )
     };
     let users: BTreeSet<Key> =

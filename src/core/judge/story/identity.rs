@@ -255,12 +255,13 @@ pub(crate) fn unstable(scene: &Scene<'_>) -> Option<Story> {
             .map(|process| format!("{} {}", process.comm, process.id.pid))
             .collect();
         let at = judged.record.started_at.or(Some(judged.record.written_at));
-        let told = format!(
-            "a call below {} wrote {} under PID {pid}, which is {}",
-            window_name(window),
-            file_name(judged),
-            listed(&between)
-        );
+        let (name, file) = (window_name(window), file_name(judged));
+        if between.is_empty() {
+            let told = format!("a call of {name} wrote {file} under PID {pid}, which is gone");
+            chain.concluded(at, told, judged.all_evidence());
+            continue;
+        }
+        let told = format!("a call below {name} wrote {file} under PID {pid}, which is {}", listed(&between));
         let parents = Evidence::new(
             "parents",
             format!("{} of PID {}", between.join(" of "), window.pid),
