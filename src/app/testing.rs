@@ -43,6 +43,7 @@ fn window(name: &str, pid: u32, agent: &str, branch: &str, age: i64) -> WindowVi
             source: ContextSource::AgentPid,
             stable: true,
         },
+        is_known_to_maia: false,
         session_id: Some("0b7c9c1e-5a55-4c0e-9d55-2d1f1c1f7a10".into()),
         session: Some(SessionView {
             id: "0b7c9c1e-5a55-4c0e-9d55-2d1f1c1f7a10".into(),

@@ -26,8 +26,8 @@ use crate::core::model::process::Children;
 use crate::core::model::report::SCHEMA;
 use crate::core::model::{
     Action, BrokenPath, ClaudeStatus, ContextFill, ContextId, ContextSource, Finding, Format, Judged, Key,
-    KeyKind, Ownership, ProcessState, Record, RecordKind, RecordView, Releasable, Remedy, RepoView, Report,
-    ReportHost, Role, Snapshot, Strength, UnreadWork, Untrusted, Verdict, VerdictState, WindowFacts,
+    KeyKind, Ownership, Platform, ProcessState, Record, RecordKind, RecordView, Releasable, Remedy, RepoView,
+    Report, ReportHost, Role, Snapshot, Strength, UnreadWork, Untrusted, Verdict, VerdictState, WindowFacts,
     WindowState, WindowView, Work,
 };
 use crate::core::plan::about::{Known, releasable};
@@ -241,6 +241,7 @@ fn view_window(window: &Window<'_>, world: &World<'_>, below: &Below<'_>) -> Win
             ProcessState::Zombie => WindowState::Zombie,
         },
         context_id: context_of(pid, details.env.get(CONTEXT_VARIABLE)),
+        is_known_to_maia: host.platform == Platform::MacOs && has_maia_name(details.exe.as_ref()),
         waiting: waiting(registry.copied(), work.map(Arc::as_ref), wait).map(Box::new),
         work: work.map(|work| sized(work, world)),
         unread: session.as_ref().and_then(|session| unread(window, &session.id, world)).map(Box::new),
@@ -293,6 +294,11 @@ fn context_of(pid: u32, given: Option<&Untrusted>) -> ContextId {
         Some(id) => ContextId { value: id.clone(), source: ContextSource::Env, stable: true },
         None => ContextId { value: pid.to_string().into(), source: ContextSource::AgentPid, stable: true },
     }
+}
+
+/// Returns whether an executable is called as Maia looks for it in `ps -o comm=`, which on macOS shows the whole path.
+fn has_maia_name(exe: Option<&Untrusted>) -> bool {
+    exe.is_some_and(|exe| exe.raw().to_lowercase().contains("claude") && exe.raw().contains("native-binary"))
 }
 
 /// Returns what the agent says of itself, such as `waiting: permission prompt`.

@@ -133,6 +133,10 @@ pub struct WindowFacts {
     pub state: WindowState,
     /// Its context ID.
     pub context_id: ContextId,
+    /// Whether Maia finds the agent by its name and takes its PID for the context ID; else it takes the PID of
+    /// whatever calls it.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub is_known_to_maia: bool,
     /// Its session ID where that is exact.
     pub session_id: Option<Untrusted>,
     /// Its session by the strongest evidence there is, which may be a guess.
@@ -169,6 +173,11 @@ pub struct WindowFacts {
     pub records: Vec<Key>,
     /// The keys of its claims.
     pub claims: Vec<Key>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
+fn is_false(flag: &bool) -> bool {
+    !flag
 }
 
 impl WindowFacts {

@@ -2,9 +2,10 @@
 
 use super::about::{About, file_of};
 use crate::core::model::action::{ALWAYS, PUT_BACK};
-use crate::core::model::context::is_context_id;
+use crate::core::model::context::{CONTEXT_VARIABLE, is_context_id};
 use crate::core::model::{
-    Code, Confirmation, Format, Generation, Key, Plan, RecordView, Report, Step, Untrusted,
+    Code, Confirmation, ContextSource, Format, Generation, Key, Plan, RecordView, Report, Step, Untrusted,
+    WindowView,
 };
 
 impl About<'_> {
@@ -34,20 +35,58 @@ impl About<'_> {
         let Some(path) = file_of(record) else {
             return Plan::refused(self.key, "the record is no file", "there is nothing to migrate");
         };
-        let context = window.context_id.value.raw();
-        if !is_context_id(context) {
-            return Plan::refused(self.key, "the window's context ID is no file name", "park it");
+        let (context, reader) = reader(record, window);
+        if !is_context_id(context.raw()) {
+            return Plan::refused(self.key, "the context ID is not a file name", "park it");
         }
-        let name = format!("~/.maia/sessions/swarm_session_{context}.json");
+        let name = format!("~/.maia/sessions/swarm_session_{}.json", context.raw());
         Plan {
             what: format!("move the legacy record {} to {}", record.title, Untrusted::from(name.as_str())),
-            why: vec![format!("PID {} is the only window that can own it", window.pid)],
+            why: vec![format!("PID {} is the only window that can own it", window.pid), reader],
             steps: vec![Step::Move { path, to: name.as_str().into() }],
             inverse: PUT_BACK.to_owned(),
             refuses_when: std::iter::once("the new name is taken").chain(ALWAYS).collect(),
             confirmation: Confirmation::Yes,
             ..self.empty()
         }
+    }
+}
+
+/// Returns the context ID under which Maia will look for a record of a window, and who reads it then. Maia takes
+/// `CLAUDE_SESSION_ID`; else the PID of the agent above, where it finds that by its name; else its parent's PID. So
+/// where it does not find the agent, the PID of the shell that wrote the record is the name that is asked for again.
+fn reader<'a>(record: &'a RecordView, window: &'a WindowView) -> (&'a Untrusted, String) {
+    let own = &window.context_id;
+    if own.source == ContextSource::Env {
+        let reader = format!("every call of Maia from it reads that name: {CONTEXT_VARIABLE} gives the ID");
+        return (&own.value, reader);
+    }
+    if window.is_known_to_maia {
+        return (
+            &own.value,
+            "every call of Maia from it reads that name: Maia finds the agent by its name".to_owned(),
+        );
+    }
+    match (&record.context_id, record.pid()) {
+        (Some(context), Some(pid)) if pid == window.pid => {
+            (context, format!("Maia reads that name when PID {pid} itself calls it, as it did before"))
+        }
+        (Some(context), Some(pid)) => (
+            context,
+            format!(
+                "Maia reads that name when PID {pid}, a process of this window, calls it again, and only then"
+            ),
+        ),
+        (Some(context), None) => {
+            (context, format!("Maia reads that name where {CONTEXT_VARIABLE} is {context}, and only there"))
+        }
+        (None, _) => (
+            &own.value,
+            format!(
+                "Maia reads that name only once its hook exports {CONTEXT_VARIABLE}=$(claimtop context-id): of itself it \
+                 takes the PID of the shell that calls it"
+            ),
+        ),
     }
 }
 

@@ -29,6 +29,7 @@ fn window(pid: u32) -> WindowView {
             source: ContextSource::AgentPid,
             stable: true,
         },
+        is_known_to_maia: false,
         session_id: None,
         session: None,
         place: Default::default(),
