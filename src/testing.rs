@@ -128,7 +128,7 @@ pub mod format {
 
     /// Obra.
     pub mod obra {
-        pub use crate::format::obra::{Tables, read};
+        pub use crate::format::obra::{Tables, named, read};
     }
 
     /// opencode.

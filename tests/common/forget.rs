@@ -121,6 +121,10 @@ pub(crate) fn forget(full: &Snapshot, seed: u64) -> Snapshot {
         database.is_complete &= dice.roll(chance) != 0;
         database.opened_by = database.opened_by.take().filter(|_| dice.roll(chance) != 0);
         database.file = database.file.take().filter(|_| dice.roll(chance) != 0);
+        if let Some(file) = &mut database.file {
+            file.named.is_whole &= dice.roll(chance) != 0;
+            file.named.rows.retain(|_| dice.roll(chance) != 0);
+        }
     }
     for repo in &mut snapshot.repos {
         repo.users = repo.users.take().filter(|_| dice.roll(chance) != 0);

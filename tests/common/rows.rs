@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use claimtop::core::model::{Database, DatabaseFile, Format, Medium, Ownership, Snapshot, Untrusted};
+use claimtop::core::model::{
+    Database, DatabaseFile, Format, Medium, NamedSessions, Ownership, Snapshot, Untrusted,
+};
 use claimtop::testing::format::obra::{self, Tables};
 use claimtop::testing::format::{Cells, Reading, Source};
 use serde::Deserialize;
@@ -48,6 +50,9 @@ pub(super) struct DatabaseSpec {
     written_by: Option<u32>,
     #[serde(default)]
     remote: bool,
+    /// It has more sessions than were looked through.
+    #[serde(default)]
+    has_older: bool,
     #[serde(default)]
     medium: Medium,
     /// The sessions that the log calls abandoned.
@@ -71,11 +76,17 @@ pub(super) fn read(world: &WorldFile, snapshot: &mut Snapshot) {
         tables.is_remote = spec.is_some_and(|spec| spec.remote);
         tables.abandoned = spec.map(|spec| spec.abandoned.clone()).unwrap_or_default();
         snapshot.records.extend(obra::read(&source, &tables, &reading));
-        snapshot.databases.push(database(world, spec, name));
+        let named = obra::named(&tables, &snapshot.processes);
+        snapshot.databases.push(database(world, spec, name, named));
     }
 }
 
-fn database(world: &WorldFile, spec: Option<&DatabaseSpec>, name: Untrusted) -> Database {
+fn database(
+    world: &WorldFile,
+    spec: Option<&DatabaseSpec>,
+    name: Untrusted,
+    named: NamedSessions,
+) -> Database {
     Database {
         format: Format::Obra,
         name,
@@ -90,6 +101,7 @@ fn database(world: &WorldFile, spec: Option<&DatabaseSpec>, name: Untrusted) -> 
             runners: spec.map(|spec| spec.runners.clone()).unwrap_or_default(),
             journal_since: spec.and_then(|spec| Some(world.at(spec.journal_since.as_ref()?))),
             written_by: spec.and_then(|spec| spec.written_by),
+            named,
         }),
     }
 }
@@ -99,8 +111,11 @@ fn tables(world: &WorldFile, path: &str) -> Tables {
         let rows = world.row.iter().filter(|row| row.table == table && row.database == path);
         rows.map(|row| cells(world, row)).collect()
     };
+    let older = world.database.iter().any(|spec| spec.path == path && spec.has_older);
     Tables {
         sessions: of("session_record"),
+        newest: of("session_record"),
+        has_older: older,
         tasks: of("task"),
         projects: of("project_state"),
         interactions: of("interaction"),

@@ -108,8 +108,8 @@ pub use self::row::{Columns, RowChange, Value};
 pub(crate) use self::secret::Secret;
 pub use self::session::{Others, SessionFile, SessionView, Strength, Tie};
 pub use self::snapshot::{
-    BrokenFile, Database, DatabaseFile, MadeTree, Repo, RepoSort, SeenAgent, Snapshot, SourceHealth,
-    SourceState, Topic, Users, Worktree,
+    BrokenFile, Database, DatabaseFile, MadeTree, NamedSession, NamedSessions, Repo, RepoSort, SeenAgent,
+    Snapshot, SourceHealth, SourceState, Topic, Users, Worktree,
 };
 pub use self::stop::{ProcessPrint, Signal};
 pub use self::story::{Cause, Event, Known, Story};

@@ -204,6 +204,37 @@ pub struct DatabaseFile {
     pub journal_since: Option<Timestamp>,
     /// The process that holds the lock for writing, where the kernel tells.
     pub written_by: Option<u32>,
+    /// Its sessions that processes were started with.
+    #[serde(default, skip_serializing_if = "NamedSessions::is_empty")]
+    pub named: NamedSessions,
+}
+
+/// The sessions of a database that arguments of processes name.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NamedSessions {
+    /// Those that it has.
+    pub rows: Vec<NamedSession>,
+    /// Whether all of its sessions were looked through: only then does one that is missing mean anything.
+    pub is_whole: bool,
+}
+
+impl NamedSessions {
+    fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// A session of a database that a process was started with.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NamedSession {
+    /// Its ID.
+    pub id: Untrusted,
+    /// How it stands, by the database's own word.
+    pub status: Untrusted,
+    /// Whether it stands as open.
+    pub is_open: bool,
+    /// When it ended, or was last written.
+    pub ended_at: Option<Timestamp>,
 }
 
 /// How a source fared.

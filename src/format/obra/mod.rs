@@ -5,6 +5,7 @@
 //! (`core::liveness`).
 
 mod log;
+mod named;
 mod pairs;
 mod places;
 mod release;
@@ -18,6 +19,7 @@ mod tests;
 use std::sync::Arc;
 
 pub(crate) use self::log::{LOGS, abandoned};
+pub use self::named::named;
 pub(crate) use self::places::{COMMON, Configured, SETTINGS, is_runner, settings};
 pub(crate) use self::release::columns;
 use self::release::released;

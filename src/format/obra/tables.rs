@@ -13,6 +13,10 @@ pub(crate) const TASK: &str = "task";
 pub struct Tables {
     /// Of `session_record`.
     pub sessions: Vec<Cells>,
+    /// Of `session_record` too: the newest of all, whatever became of them.
+    pub newest: Vec<Cells>,
+    /// Whether there are more sessions than those.
+    pub has_older: bool,
     /// Of `task`.
     pub tasks: Vec<Cells>,
     /// Of `project_state`.

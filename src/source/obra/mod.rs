@@ -188,6 +188,11 @@ impl Reader {
                     runners: used.runners.clone(),
                     journal_since: seen.files.journal_since(),
                     written_by: seen.files.written_by(),
+                    named: self
+                        .kept
+                        .get(&seen.path)
+                        .map(|kept| obra::named(&kept.tables, processes))
+                        .unwrap_or_default(),
                 }),
             })
             .collect()

@@ -87,8 +87,11 @@ pub(crate) fn tables(path: &Path, copies: &Copies) -> Result<Option<(Tables, Opt
         return Ok(None);
     }
     let mut reader = Reader { transaction: &transaction, schema: &schema, cut: Vec::new() };
+    let (newest, has_older) = reader.newest()?;
     let tables = Tables {
         sessions: reader.sessions()?,
+        newest,
+        has_older,
         tasks: reader.tasks()?,
         projects: reader.rows("project_state", &["id", "project_name", "working_directory"], "1")?,
         interactions: reader.interactions()?,
@@ -129,6 +132,8 @@ const SESSIONS: &[&str] = &[
     "total_tokens", "total_turns", "created_at", "updated_at",
 ];
 
+const NEWEST: &[&str] = &["id", "session_id", "status", "ended_at", "updated_at"];
+
 const TASKS: &[&str] = &[
     "id", "project_id", "title", "status", "task_type", "retry_count", "started_at", "completed_at",
     "created_at", "updated_at", "is_deleted",
@@ -164,6 +169,15 @@ impl Reader<'_> {
             rows.extend(self.select(SESSION, SESSIONS, &more, &filter)?);
         }
         Ok(rows)
+    }
+
+    /// Reads which sessions there are, the newest first, and whether there are more.
+    fn newest(&mut self) -> Result<(Vec<Cells>, bool), ReadError> {
+        let there = NEWEST.iter().filter(|column| self.schema.has(SESSION, column));
+        let cells = there.map(|column| (*column, *column)).collect();
+        let from = format!("{SESSION} t WHERE 1 ORDER BY t.id DESC");
+        let found = rows(self.transaction, &Query { cells, from: &from, values: &[], most: MAX_ROWS })?;
+        Ok((found.rows, found.is_cut))
     }
 
     /// Reads the tasks that were begun, and those that active sessions name.

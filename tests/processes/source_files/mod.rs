@@ -1,5 +1,7 @@
 //! Looks at real files in folders of their own: hostile ones, torn ones, and repositories.
 
+#[cfg(target_os = "linux")]
+mod obra;
 mod opening;
 mod repositories;
 

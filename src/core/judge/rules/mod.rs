@@ -16,6 +16,7 @@ pub(crate) mod ports;
 pub(crate) mod registry;
 pub(crate) mod sharing;
 pub(crate) mod staleness;
+pub(crate) mod stray;
 pub(crate) mod tasks;
 pub(crate) mod unstable;
 
@@ -28,7 +29,7 @@ use crate::core::model::{Finding, Judged};
 
 type Family = for<'a> fn(&'a Facts<'a>, &mut Found<'_>);
 
-const FAMILIES: [Family; 14] = [
+const FAMILIES: [Family; 15] = [
     identity::findings,
     unstable::findings,
     sharing::findings,
@@ -40,6 +41,7 @@ const FAMILIES: [Family; 14] = [
     files::findings,
     entire::findings,
     obra::findings,
+    stray::findings,
     leo::findings,
     left_overs::findings,
     ports::findings,

@@ -11,6 +11,7 @@ pub(crate) mod places;
 pub(crate) mod ports;
 pub(crate) mod registry;
 pub(crate) mod scene;
+pub(crate) mod stray;
 
 use std::sync::Arc;
 
@@ -44,7 +45,8 @@ fn story(finding: &Finding, facts: &Facts<'_>) -> Option<Story> {
         Code::ContestedPort => ports::contested(&scene()),
         Code::RecycledPid => owners::recycled(&scene()),
         Code::WrongPid => owners::wrong_pid(&scene()),
-        Code::UnknownSession => owners::unknown_session(&scene()),
+        Code::UnknownSession => owners::unknown_session(&scene()).or_else(|| stray::stray(&scene())),
+        Code::DeadIdentityServed => stray::stray(&scene()),
         Code::AmbiguousLegacy => owners::ambiguous(&scene()),
         Code::SweptRegistry => registry::swept(&scene()),
         Code::DeadHolder
@@ -54,7 +56,6 @@ fn story(finding: &Finding, facts: &Facts<'_>) -> Option<Story> {
         | Code::GhostMirror
         | Code::GhostOwner
         | Code::StrandedItem
-        | Code::DeadIdentityServed
         | Code::MultipleClaims
         | Code::FinishedItemClaimed
         | Code::ExpiredClaim

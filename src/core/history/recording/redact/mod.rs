@@ -22,8 +22,8 @@ pub(crate) use self::names::Replacements;
 use crate::core::history::recording::redact::names::Names;
 use crate::core::judge::agent::Signatures;
 use crate::core::model::{
-    Database, FilePath, HomeFolder, Host, Key, Record, Repo, SessionFile, Snapshot, SourceHealth, Tie,
-    UnreadWork, Untrusted, WorkItem, Worktree,
+    Database, FilePath, HomeFolder, Host, Key, NamedSession, Record, Repo, SessionFile, Snapshot,
+    SourceHealth, Tie, UnreadWork, Untrusted, WorkItem, Worktree,
 };
 
 /// Replaces what could tell of a person or a machine, the same by the same.
@@ -124,8 +124,14 @@ impl Redactor {
     }
 
     fn database(&mut self, database: &mut Database, keys: &BTreeMap<Key, Key>) {
-        let Database { format: _, name, is_complete: _, opened_by: _, file: _, work } = database;
+        let Database { format: _, name, is_complete: _, opened_by: _, file, work } = database;
         self.untrusted(name);
+        for NamedSession { id, status, is_open: _, ended_at: _ } in
+            file.iter_mut().flat_map(|file| &mut file.named.rows)
+        {
+            self.untrusted(id);
+            self.untrusted(status);
+        }
         *work = work.iter().map(|item| self.item(item.clone(), keys)).collect::<Vec<_>>().into();
     }
 
