@@ -7,8 +7,8 @@ use claimtop::core::assess::{Policy, assess};
 use claimtop::core::judge::agent::Signatures;
 use claimtop::core::model::{
     Binding, Details, Format, Holder, Host, InnerPids, Location, Ownership, Process, ProcessId, ProcessState,
-    ProcessTable, Record, RecordKind, Repo, RepoSort, Resource, ResourceKind, Role, Snapshot, StatedClaim,
-    StatedPid, Surface, SurfaceState, Worktree,
+    ProcessTable, Record, RecordKind, Repo, Resource, ResourceKind, Role, Snapshot, StatedClaim, StatedPid,
+    Surface, SurfaceState, Worktree,
 };
 use claimtop::testing::core::{INITIAL_PID_NAMESPACE, INITIAL_TIME_NAMESPACE};
 use jiff::{SignedDuration, Timestamp};
@@ -155,13 +155,7 @@ fn window(number: usize) -> Process {
 fn repo(number: usize) -> Repo {
     let path = format!("/home/dev/project-{number}");
     let worktree = Worktree { path: path.clone().into(), exists: true, ..Worktree::default() };
-    Repo {
-        common_dir: format!("{path}/.git").into(),
-        worktrees: vec![worktree],
-        entire_refs: Vec::new(),
-        sort: RepoSort::Git,
-        users: None,
-    }
+    Repo { common_dir: format!("{path}/.git").into(), worktrees: vec![worktree], ..Repo::default() }
 }
 
 /// Each window's ten records: four of its own in four formats, and six that others left.

@@ -118,6 +118,9 @@ pub(crate) struct ExpectClaim {
     releasable: Option<String>,
     #[serde(default)]
     window: Option<u32>,
+    /// Where it is written, as `state file agrees`.
+    #[serde(default)]
+    surfaces: Option<Vec<String>>,
 }
 
 /// What must be true of one window.
@@ -282,6 +285,9 @@ fn check_claim(wanted: &ExpectClaim, report: &Report, out: &mut Vec<String>) {
     same(&format!("{what} releasable"), wanted.releasable.as_ref(), json_name(&claim.releasable), out);
     let window = report.windows.iter().find(|window| Some(&window.key) == claim.window.as_ref());
     same(&format!("{what} window"), wanted.window.as_ref(), window.map_or(0, |window| window.pid), out);
+    let surfaces = claim.surfaces.iter();
+    let surfaces = surfaces.map(|one| format!("{} {}", one.name, json_name(&one.state))).collect();
+    same(&format!("{what} surfaces"), wanted.surfaces.as_ref(), surfaces, out);
 }
 
 fn check_window(wanted: &ExpectWindow, report: &Report, out: &mut Vec<String>) {

@@ -207,7 +207,8 @@ pub(super) fn repo(spec: &RepoSpec, processes: &[ProcessSpec], files: &[FileSpec
     });
     let common_dir = Path::new(&spec.root).join(".git");
     let sort = if spec.plain { RepoSort::Folder } else { RepoSort::Git };
-    Repo { common_dir, sort, worktrees, entire_refs: spec.entire_refs.clone(), users }
+    let (entire_refs, claimed_branches) = (spec.entire_refs.clone(), spec.claimed_branches.clone());
+    Repo { common_dir, sort, worktrees, entire_refs, claimed_branches, users }
 }
 
 fn made(

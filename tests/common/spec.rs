@@ -223,6 +223,9 @@ pub(super) struct RepoSpec {
     pub(super) made: BTreeMap<String, MadeSpec>,
     #[serde(default)]
     pub(super) entire_refs: Vec<String>,
+    /// The other branches that were looked up because records claim them, and whether each is there.
+    #[serde(default)]
+    pub(super) claimed_branches: BTreeMap<String, bool>,
     /// It is no repository, but a folder that a person named.
     #[serde(default)]
     pub(super) plain: bool,

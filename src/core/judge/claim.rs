@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use crate::core::judge::world::World;
 use crate::core::model::{
-    ClaimStatus, ClaimView, Format, Judged, Key, Record, Resource, ResourceKind, StatedClaim, SurfaceState,
-    VerdictState,
+    ClaimStatus, ClaimView, Format, Judged, Key, Record, Resource, ResourceKind, StatedClaim, Surface,
+    SurfaceState, VerdictState,
 };
 
 /// What claims are judged from.
@@ -27,7 +27,12 @@ pub(crate) fn judge_claims(facts: &ClaimFacts<'_>) -> Vec<ClaimView> {
             let is_live = matches!(status, ClaimStatus::Held | ClaimStatus::Quiet | ClaimStatus::Ghost);
             let is_contested = is_live && contested.contains(&thing(&claim.resource));
             let status = if is_contested { ClaimStatus::Contested } else { status };
-            ClaimView::new(judged, claim, (window.clone(), status))
+            let mut view = ClaimView::new(judged, claim, (window.clone(), status));
+            if let Some(state) = in_git(&judged.record, claim, facts.world) {
+                let git = Surface { name: "git's branches", state };
+                view.surfaces = view.surfaces.iter().cloned().chain([git]).collect();
+            }
+            view
         })
     });
     let mut all = Vec::with_capacity(facts.records.iter().map(|judged| judged.record.claims.len()).sum());
@@ -88,10 +93,24 @@ fn is_known(claim: &StatedClaim) -> bool {
 }
 
 /// Returns whether one place says so and another that should does not.
-fn is_ghost(judged: &Judged, claim: &StatedClaim) -> bool {
+fn is_ghost(judged: &Judged, claim: &StatedClaim, world: &World<'_>) -> bool {
     let denies = |state| matches!(state, SurfaceState::Disagrees | SurfaceState::Missing);
-    judged.record.format == Format::Leo
-        && (claim.surfaces.iter().any(|surface| denies(surface.state)) || judged.record.has_ended)
+    let is_of_leo = judged.record.format == Format::Leo
+        && (claim.surfaces.iter().any(|surface| denies(surface.state)) || judged.record.has_ended);
+    is_of_leo || in_git(&judged.record, claim, world).is_some_and(denies)
+}
+
+/// Returns what git says of a branch that is claimed: nobody can hold one that does not exist. `None` of any other claim.
+fn in_git(record: &Record, claim: &StatedClaim, world: &World<'_>) -> Option<SurfaceState> {
+    if claim.resource.kind != ResourceKind::Branch {
+        return None;
+    }
+    let repo = world.repo_of(record);
+    Some(match repo.and_then(|repo| Some((repo, repo.has_branch(claim.resource.id.raw())?))) {
+        Some((_, true)) => SurfaceState::Agrees,
+        Some((repo, false)) if world.snapshot.is_whole(repo) => SurfaceState::Missing,
+        Some(_) | None => SurfaceState::Unread,
+    })
 }
 
 /// Returns the window that holds a record's claims: the record's own, or the one in which its
@@ -112,7 +131,9 @@ fn status(judged: &Judged, claim: &StatedClaim, facts: &ClaimFacts<'_>) -> Claim
         return ClaimStatus::Unproven;
     }
     match judged.verdict.state {
-        VerdictState::Alive | VerdictState::Unknown if is_ghost(judged, claim) => ClaimStatus::Ghost,
+        VerdictState::Alive | VerdictState::Unknown if is_ghost(judged, claim, facts.world) => {
+            ClaimStatus::Ghost
+        }
         VerdictState::Alive if is_past => ClaimStatus::Quiet,
         VerdictState::Alive => ClaimStatus::Held,
         VerdictState::Dead if judged.lives_in.is_some() => ClaimStatus::Held,

@@ -303,6 +303,13 @@ impl<'a> World<'a> {
         self.by_argument.get(argument).map_or(&[], Vec::as_slice)
     }
 
+    /// Returns the repository that a record lies in, or works in.
+    pub(crate) fn repo_of(&self, record: &Record) -> Option<&'a Repo> {
+        let within = |path: &Path| self.snapshot.repos.iter().find(|repo| path.starts_with(&repo.common_dir));
+        let by_folder = || Some(self.worktree_of(record.cwd.as_deref()?)?.0);
+        record.location.path().and_then(within).or_else(by_folder)
+    }
+
     /// Returns the repository and working tree that a folder is in: the deepest that fits.
     pub(crate) fn worktree_of(&self, folder: &Path) -> Option<(&'a Repo, &'a Worktree)> {
         folder.ancestors().find_map(|above| self.by_folder.get(above).copied())

@@ -1,5 +1,6 @@
 //! One moment of the world: everything that was read, before anything is judged.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -96,6 +97,12 @@ impl BrokenFile {
     }
 }
 
+/// Where git keeps branches.
+pub(crate) const BRANCHES: &str = "refs/heads/";
+
+/// How the names of the entire CLI's branches begin.
+pub(crate) const OF_ENTIRE: &str = "entire/";
+
 /// A git repository with its working trees.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Repo {
@@ -109,6 +116,9 @@ pub struct Repo {
     pub worktrees: Vec<Worktree>,
     /// The refs of the entire CLI: full names below `refs/heads/entire/`.
     pub entire_refs: Vec<String>,
+    /// The other branches that records of this look claim, and whether each is there.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub claimed_branches: BTreeMap<String, bool>,
     /// Who uses it. It is only read while a lock of git's lies in it, for it costs a look at every
     /// open file; `None` proves nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -136,6 +146,24 @@ pub struct Users {
 }
 
 impl Repo {
+    /// Returns its branches of the entire CLI, such as `entire/3397a23-e3b0c4`.
+    pub(crate) fn entire_branches(&self) -> impl Iterator<Item = &str> {
+        self.entire_refs.iter().filter_map(|name| name.strip_prefix(BRANCHES))
+    }
+
+    /// Returns whether it has a branch that a record names; `None` where nobody looked. Of entire's branches older code
+    /// left out the part that tells working trees apart.
+    pub(crate) fn has_branch(&self, name: &str) -> Option<bool> {
+        let name = name.strip_prefix(BRANCHES).unwrap_or(name);
+        if !name.starts_with(OF_ENTIRE) {
+            return self.claimed_branches.get(name).copied();
+        }
+        let is_it = |known: &str| {
+            name.strip_prefix(known).is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
+        };
+        Some(self.entire_branches().any(is_it))
+    }
+
     /// Returns the name of its health badge: by its main working tree, where it has one.
     pub(crate) fn source_id(&self) -> String {
         let main = self.worktrees.first().filter(|main| main.id.is_empty());

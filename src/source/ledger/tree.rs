@@ -7,7 +7,7 @@ use rustix::process::geteuid;
 
 use crate::core::model::ledger::Touched;
 use crate::core::model::text::hex;
-use crate::core::model::{Repo, RepoSort, Untrusted};
+use crate::core::model::{Repo, Untrusted};
 use crate::source::os::fence::{Fence, resolve};
 use crate::source::repos::head::{Commit, Held};
 use crate::source::repos::ignored::Ignored;
@@ -136,10 +136,8 @@ impl Tree {
     pub(super) fn marker(&self, now: Timestamp, home: &Path) -> Marker {
         let repo = self.located.as_ref().map(|located| Repo {
             common_dir: located.common_dir.clone(),
-            sort: RepoSort::Git,
             worktrees: worktrees::read(located, &Fence::default(), &mut Vec::new()),
-            entire_refs: Vec::new(),
-            users: None,
+            ..Repo::default()
         });
         let plain = if repo.is_none() { vec![Untrusted::from_path(&self.top)] } else { Vec::new() };
         Marker::new((repo.into_iter().collect(), plain), (now, geteuid().as_raw()), home)

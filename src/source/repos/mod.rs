@@ -47,7 +47,8 @@ impl Reader {
         let is_git = common.join("HEAD").symlink_metadata().is_ok();
         let sort = if is_git { RepoSort::Git } else { RepoSort::Folder };
         let common_dir = common.to_path_buf();
-        Read { repo: Repo { common_dir, sort, worktrees, entire_refs, users: None }, problems }
+        let repo = Repo { common_dir, sort, worktrees, entire_refs, ..Repo::default() };
+        Read { repo, problems }
     }
 
     fn refs(&mut self, common: &Path, problems: &mut Vec<String>) -> Vec<String> {

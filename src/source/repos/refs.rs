@@ -1,5 +1,7 @@
-//! The refs of the entire CLI: loose ones as files, the others in `packed-refs`.
+//! The refs of the entire CLI and those that records claim: loose ones as files, the others in `packed-refs`
+//! (gitrepository-layout(5)).
 
+use std::io::ErrorKind;
 use std::path::Path;
 
 use rustix::fs::{FileType, stat};
@@ -12,6 +14,8 @@ use crate::source::os::open::meta::meta_of;
 use crate::source::os::open::plain::small;
 
 const BELOW: &str = "refs/heads/entire/";
+/// Where a repository keeps its refs that has them in tables (git-config(1), `extensions.refStorage`).
+const TABLES: &str = "reftable";
 /// The most refs that are read of one repository.
 const MAX_REFS: usize = 4_096;
 /// How deep the folders of refs are followed.
@@ -56,6 +60,9 @@ pub(crate) fn loose(common: &Path, problems: &mut Vec<String>) -> Vec<String> {
     let mut names = Vec::new();
     let walked = Folder::open(&common.join(BELOW.trim_end_matches('/')))
         .and_then(|folder| walk(&folder, BELOW, MAX_DEPTH, &mut names));
+    if common.join(TABLES).is_dir() && common.join("entire-sessions").is_dir() {
+        problems.push("its branches are kept in tables, which are not read".to_owned());
+    }
     match walked {
         Err(error) if !error.is_absence() => problems.push(error.to_string()),
         Ok(()) | Err(_) => {}
@@ -64,6 +71,27 @@ pub(crate) fn loose(common: &Path, problems: &mut Vec<String>) -> Vec<String> {
         problems.push(format!("more than {MAX_REFS} refs of entire; the others were not read"));
     }
     names
+}
+
+/// Returns whether a branch is there; `None` where that could not be read, or no branch can have the name.
+pub(crate) fn has_branch(common: &Path, name: &str) -> Option<bool> {
+    let is_name = |part: &str| !part.is_empty() && !part.starts_with('.') && !part.ends_with(".lock");
+    if !name.split('/').all(is_name) || common.join(TABLES).is_dir() {
+        return None;
+    }
+    let name = format!("refs/heads/{name}");
+    match common.join(&name).symlink_metadata() {
+        Ok(found) => return Some(!found.is_dir()),
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {}
+        Err(_) => return None,
+    }
+    let packed = match small(&common.join("packed-refs"), PACKED) {
+        Ok(text) => text,
+        Err(Errno::NOENT) => return Some(false),
+        Err(_) => return None,
+    };
+    let is_it = |line: &[u8]| line.splitn(2, |byte| *byte == b' ').nth(1) == Some(name.as_bytes());
+    Some(packed.split(|byte| *byte == b'\n').any(is_it))
 }
 
 fn walk(folder: &Folder, prefix: &str, depth: usize, names: &mut Vec<String>) -> Result<(), OpenError> {

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use claimtop::core::assess::{Policy, assess};
 use claimtop::core::judge::agent::Signatures;
-use claimtop::core::model::{Format, SourceState, VerdictState};
+use claimtop::core::model::{Described, Format, SourceState, VerdictState};
 use claimtop::source::places::Places;
 
 use super::{SESSION, World, collector, health};
@@ -71,6 +71,54 @@ fn a_repository_is_found_from_its_top_from_above_from_within_and_from_its_trees(
     for root in ["home/src/app", "home/src", "home", "home/src/app-wt", "home/src/app/deep/er"] {
         check_repository(&world, root);
     }
+}
+
+#[test]
+fn branches_that_records_claim_are_looked_up_and_no_others() {
+    let world = World::new();
+    let top = repository(&world, "home/src/app");
+    world.write("home/src/app/.git/refs/heads/feature/x", "x\n");
+    let packed = "0000000000000000000000000000000000000001 refs/heads/packed\n^00\n";
+    world.write("home/src/app/.git/packed-refs", packed);
+    for (at, name) in
+        ["main", "feature", "feature/x", "packed", "pack", "gone", "../HEAD", "refs/heads/packed"]
+            .iter()
+            .enumerate()
+    {
+        let text = format!(r#"{{"cwd":"{}","branch":"{name}"}}"#, top.display());
+        world.write(&format!("home/queue/{at}.json"), &text);
+    }
+    let queue = "name = \"queue\"\nfiles = [\"~/queue/*\"]\nread = \"json\"\nclaim = \"branch\"\n\
+                 [fields]\ncwd = \"/cwd\"\nclaim = \"/branch\"\n";
+    let own = [Described::new(claimtop::described::parse(queue, &|_| None).unwrap())];
+    let mut collector = world.collector().with_own(&own);
+    let repos = collector.look().repos;
+    let found: Vec<(&str, bool)> =
+        repos[0].claimed_branches.iter().map(|(name, is_there)| (name.as_str(), *is_there)).collect();
+    let expected = [
+        ("feature", false),
+        ("feature/x", true),
+        ("gone", false),
+        ("main", true),
+        ("pack", false),
+        ("packed", true),
+    ];
+    assert_eq!(found, expected);
+    // Of a repository whose refs are in tables nothing is known.
+    world.folder("home/src/app/.git/reftable");
+    assert!(collector.look().repos[0].claimed_branches.is_empty());
+}
+
+#[test]
+fn branches_of_entire_that_are_kept_in_tables_are_not_read_and_so_not_missed() {
+    let world = World::new();
+    repository(&world, "home/src/app");
+    world.folder("home/src/app/.git/reftable");
+    let badge = format!("repo:{}", world.path("home/src/app").display());
+    let look = || collector(Places { roots: vec![world.path("home/src/app")], ..world.places() }).look();
+    assert_eq!(health(&look(), &badge).0, SourceState::Ok);
+    world.folder("home/src/app/.git/entire-sessions");
+    assert_eq!(health(&look(), &badge).0, SourceState::Partial);
 }
 
 #[test]

@@ -8,7 +8,7 @@ use claimtop::core::assess::Policy;
 use claimtop::core::judge::agent::{Role, Signatures};
 use claimtop::core::model::{
     Content, Credentials, Descent, FileImage, Format, Host, InnerPids, LeftOver, Notes, Process, ProcessId,
-    ProcessState, ProcessTable, Repo, RepoSort, Report, SeenAgent, Snapshot, Untrusted, Worktree,
+    ProcessState, ProcessTable, Repo, Report, SeenAgent, Snapshot, Untrusted, Worktree,
 };
 use claimtop::testing::act::Look;
 use claimtop::testing::core::{
@@ -370,8 +370,6 @@ fn repo() -> Repo {
     Repo {
         common_dir: Path::new(REPO).join(".git"),
         worktrees: vec![tree(REPO, ""), tree("/home/dev/shop-b", "shop-b")],
-        entire_refs: Vec::new(),
-        sort: RepoSort::Git,
-        users: None,
+        ..Repo::default()
     }
 }

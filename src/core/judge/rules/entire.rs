@@ -14,8 +14,6 @@ use crate::core::model::{
     Sentence, Snapshot, SourceState, Untrusted,
 };
 
-/// Where git keeps entire's branches.
-const BRANCHES: &str = "refs/heads/";
 /// After how long entire itself calls a session that has not ended stuck: 1 h. A commit that
 /// follows the end of a session sooner takes its work along.
 const LEFT_AFTER: SignedDuration = SignedDuration::from_hours(1);
@@ -96,7 +94,7 @@ fn without_tree(state: &State<'_>) -> Option<Finding> {
 /// A session that has ended with checkpoints which no commit has taken (mode E3).
 fn uncondensed(state: &State<'_>, now: Timestamp) -> Option<Finding> {
     let record = &state.judged.record;
-    let branch = state.branch().filter(|own| branches(state.repo).any(|known| known == *own))?;
+    let branch = state.branch().filter(|own| state.repo.entire_branches().any(|known| known == *own))?;
     let is_left = record.heartbeat_at.is_none_or(|last| now.duration_since(last) >= LEFT_AFTER);
     let is_waiting = record.has_ended && record.has_unsaved_work;
     let is_told = record.deletion.as_ref().is_some_and(|deletion| is_loss_near(deletion, now));
@@ -146,7 +144,7 @@ fn unowned(repo: &Repo, own: &[&State<'_>], snapshot: &Snapshot) -> Option<Findi
     let is_owned =
         |branch: &str| own.iter().filter_map(|state| state.branch()).any(|own| own.starts_with(branch));
     let left: Vec<String> =
-        branches(repo).filter(|branch| is_shadow(branch) && !is_owned(branch)).map(str::to_owned).collect();
+        repo.entire_branches().filter(|name| is_shadow(name) && !is_owned(name)).map(str::to_owned).collect();
     if left.is_empty() || has_unread(repo, snapshot) {
         return None;
     }
@@ -162,10 +160,6 @@ fn has_unread(repo: &Repo, snapshot: &Snapshot) -> bool {
     let is_in_part = |state| matches!(state, SourceState::Partial | SourceState::Failed);
     snapshot.sources.iter().any(|source| source.id == Format::Entire.name() && is_in_part(source.state))
         || snapshot.broken.iter().any(|broken| broken.path.starts_with(&repo.common_dir))
-}
-
-fn branches(repo: &Repo) -> impl Iterator<Item = &str> {
-    repo.entire_refs.iter().filter_map(|name| name.strip_prefix(BRANCHES))
 }
 
 /// Returns whether a branch is one of checkpoints that wait: `entire/<commit>`, with the hash of

@@ -110,10 +110,18 @@ impl Redactor {
     }
 
     fn repo(&mut self, repo: &mut Repo) {
-        let Repo { common_dir, sort: _, worktrees, entire_refs, users: _ } = repo;
+        let Repo { common_dir, sort: _, worktrees, entire_refs, claimed_branches, users: _ } = repo;
         *common_dir = self.path(common_dir);
         worktrees.iter_mut().for_each(|tree| self.tree(tree));
         entire_refs.iter_mut().for_each(|name| self.string(name));
+        let claimed = std::mem::take(claimed_branches);
+        *claimed_branches = claimed
+            .into_iter()
+            .map(|(mut name, is_there)| {
+                self.string(&mut name);
+                (name, is_there)
+            })
+            .collect();
     }
 
     fn tree(&mut self, tree: &mut Worktree) {
