@@ -20,6 +20,8 @@ const GIT_VARIABLES: [&str; 5] =
 /// What the environment says; variables that are empty count as not set.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Environment {
+    /// The working folder.
+    pub(crate) folder: Option<PathBuf>,
     /// The home, from `HOME` or the user database.
     pub(crate) home: Option<PathBuf>,
     /// The folder of configurations (`XDG_CONFIG_HOME`, or the platform's own).
@@ -62,6 +64,7 @@ impl Environment {
     pub(crate) fn read() -> Self {
         let folders = BaseDirs::new();
         Self {
+            folder: std::env::current_dir().ok(),
             home: folders.as_ref().map(|folders| folders.home_dir().to_path_buf()),
             config: folders.as_ref().map(|folders| folders.config_dir().to_path_buf()),
             cache: variable("XDG_CACHE_HOME").map(PathBuf::from).filter(|path| path.is_absolute()),

@@ -14,6 +14,7 @@ use crate::config::layers::{Effective, Origin};
 use crate::core::model::{Secret, Untrusted};
 use crate::source::places::Places;
 use crate::source::postgres::{Given, Target};
+use crate::source::repos::locate::{Located, locate};
 use crate::source::sqlite::copies::COPIES;
 
 /// Where the systems put their temporary files: they write this path literally and never ask
@@ -51,7 +52,7 @@ pub(crate) fn places(
     };
     let tmp = options.tmp.as_deref().map_or_else(|| Ok(TMP.into()), |tmp| folder("--tmp", tmp))?;
     let confined = is_confined(options);
-    Ok(Places {
+    let places = Places {
         tmp,
         claude_config: own(".claude", &environment.claude_config),
         cache: own(".cache", &environment.cache),
@@ -64,7 +65,21 @@ pub(crate) fn places(
         home,
         confined,
         follows_homes: options.home.is_none(),
-    })
+        here: None,
+    };
+    Ok(Places { here: here(environment, &places), ..places })
+}
+
+/// Returns the repository that claimtop runs in, by its main working tree where it has one. None that is another user's,
+/// as git uses none of those (git-config(1), `safe.directory`); none that the whole home lies in, as of dot files: every
+/// folder of a person would be in it; and none beyond the folders that are the only ones to be read.
+fn here(environment: &Environment, places: &Places) -> Option<PathBuf> {
+    let fence = places.fence();
+    let Located { common_dir, main } = locate(environment.folder.as_deref()?, &fence)?;
+    let is_own = |path: &PathBuf| stat(path).is_ok_and(|found| found.st_uid == geteuid().as_raw());
+    let is_safe = is_own(&common_dir) && main.as_ref().is_none_or(is_own);
+    let top = main.unwrap_or(common_dir);
+    (is_safe && !fence.resolve(&places.home).starts_with(&top)).then_some(top)
 }
 
 /// Where root keeps what is its own about the homes of others (hier(7)).

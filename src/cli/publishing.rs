@@ -213,8 +213,8 @@ pub(super) fn discreet(settings: &Settings, report: &Report) -> Discreet {
         Paths::Relative => {
             let (places, config) = (&settings.places, &settings.effective.config);
             let databases = config.obra_databases.iter().filter_map(|database| database.parent());
-            let folders =
-                places.roots.iter().map(PathBuf::as_path).chain([places.tmp.as_path()]).chain(databases);
+            let named = places.roots.iter().chain(&places.here).map(PathBuf::as_path);
+            let folders = named.chain([places.tmp.as_path()]).chain(databases);
             // Where everybody's temporary files lie is no secret.
             let folders = folders.filter(|folder| *folder != Path::new("/tmp"));
             let folders: Vec<_> = folders.map(Path::to_string_lossy).collect();

@@ -187,6 +187,9 @@ fn paths(settings: &Settings) -> Columns {
     for root in &places.roots {
         row("root", root, if root.is_dir() { "" } else { "not there" });
     }
+    if let Some(here) = &places.here {
+        row("root", here, "claimtop runs in it");
+    }
     let reach = if places.confined { "nothing else is read" } else { "and where live windows work" };
     columns.row([Cell::new("beside these"), Cell::new(reach), Cell::default()]);
     columns

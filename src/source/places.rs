@@ -21,6 +21,8 @@ pub struct Places {
     pub cache: PathBuf,
     /// Repositories, or folders to find repositories in.
     pub roots: Vec<PathBuf>,
+    /// The repository that claimtop runs in, which counts as if a person had named it.
+    pub here: Option<PathBuf>,
     /// Where claimtop's own notes about who runs which session lie.
     pub bindings: PathBuf,
     /// Where claimtop puts copies of databases that it can only read so.

@@ -80,6 +80,7 @@ fn collector(target: Target) -> Collector {
         copies: folder.path().join("home/copies"),
         confined: true,
         follows_homes: false,
+        here: None,
         programs: Vec::new(),
         leo_database: Some(target),
         ..Places::default()

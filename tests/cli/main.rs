@@ -19,6 +19,7 @@ mod context;
 mod ended;
 mod explain;
 mod formats;
+mod here;
 #[cfg(target_os = "linux")]
 mod full;
 #[cfg(target_os = "linux")]

@@ -19,7 +19,7 @@ pub(crate) struct Options {
     /// Keep what is claimtop's own in this folder: journal, parked files, history, last view
     #[arg(long, global = true, value_name = "DIR")]
     pub(crate) state: Option<PathBuf>,
-    /// Look in this repository or folder too; may be repeated
+    /// Look in this repository or folder too, beside the repository that claimtop runs in; may be repeated
     #[arg(long = "root", global = true, value_name = "DIR")]
     pub(crate) roots: Vec<PathBuf>,
     /// Read this SQLite database of Obra too; may be repeated

@@ -211,7 +211,7 @@ impl Collector {
         let Scope { places, fence, .. } = &self.scope;
         let mut found = Found::default();
         let roots = self.repositories.roots.find(&places.roots, fence, reading.now, &mut found);
-        found.add(self.working.iter().map(PathBuf::as_path), fence);
+        found.add(self.working.iter().chain(&places.here).map(PathBuf::as_path), fence);
         for source in &mut self.sources {
             source.look(&self.scope, &reading);
             found.add(source.folders().iter().map(PathBuf::as_path), fence);

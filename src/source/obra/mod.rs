@@ -109,7 +109,8 @@ impl Reader {
     fn read(&mut self, scope: &Scope, reading: &Reading<'_>) -> Vec<Seen> {
         let Scope { places, homes, fence, .. } = scope;
         let homes = homes.of(Base::Home).map(|home| &home.path);
-        let folders: BTreeSet<&PathBuf> = homes.chain(&places.roots).chain(&self.folders).collect();
+        let named = places.roots.iter().chain(&places.here);
+        let folders: BTreeSet<&PathBuf> = homes.chain(named).chain(&self.folders).collect();
         let search = Search { named: &places.obra_databases, fence };
         let found = search.find(folders.iter().map(|folder| folder.as_path()));
         let abandoned = match found.is_empty() {

@@ -111,6 +111,7 @@ impl Stage {
             leo_database: None,
             confined: true,
             follows_homes: false,
+            here: None,
             programs: Vec::new(),
         };
         Observer::new(Options { places, policy: Policy { signatures }, ..Options::default() })

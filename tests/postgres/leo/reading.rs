@@ -23,6 +23,7 @@ pub(crate) fn collector(target: Target) -> Collector {
         copies: empty.path().join("home/copies"),
         confined: true,
         follows_homes: false,
+        here: None,
         programs: Vec::new(),
         leo_database: Some(target),
         ..Places::default()

@@ -41,6 +41,7 @@ impl Eyes {
             roots: vec![folder.path().join("shop")],
             confined: true,
             follows_homes: false,
+            here: None,
             programs: Vec::new(),
             leo_database: Some(target),
             ..Places::default()
