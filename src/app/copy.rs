@@ -15,7 +15,10 @@ type Copied = (&'static str, String);
 /// Copies what is of most use of the thing.
 pub(crate) fn useful(state: &mut State) -> Vec<Effect> {
     let (Some(index), Some(key)) = (&state.index, state.subject()) else { return Vec::new() };
-    let copied = resume(state, index).or_else(|| told(state, key)).unwrap_or_else(|| of(index, key));
+    let command = index.finding(key).and_then(|finding| finding.command.as_deref());
+    let command = command.map(|command| ("the command", command.to_owned()));
+    let copied = resume(state, index).or_else(|| told(state, key)).or(command);
+    let copied = copied.unwrap_or_else(|| of(index, key));
     let on = sheet::meant(index, key).machine().map(safe);
     copy(state, copied, on)
 }

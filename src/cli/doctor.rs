@@ -95,8 +95,11 @@ fn problems(report: &Arc<Report>, paint: Paint) -> Option<String> {
     Some(lines(&page, paint))
 }
 
-/// Returns the command that shows what helps, about the first thing that it can be about.
+/// Returns the command that helps, or that shows what helps about the first thing that it can be about.
 fn command(index: &Index, finding: &Finding) -> Option<String> {
+    if let Some(command) = &finding.command {
+        return Some(command.to_string());
+    }
     let verb = match finding.remedy {
         Remedy::Release => "release",
         Remedy::Migrate => "migrate",

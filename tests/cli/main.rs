@@ -19,14 +19,15 @@ mod context;
 mod ended;
 mod explain;
 mod formats;
-mod here;
 #[cfg(target_os = "linux")]
 mod full;
+mod here;
 #[cfg(target_os = "linux")]
 mod hostile;
 #[cfg(target_os = "linux")]
 mod left_overs;
 mod left_trees;
+mod lost_checkpoint;
 #[path = "../common/missing.rs"]
 mod missing;
 mod names;

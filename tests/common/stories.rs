@@ -24,6 +24,9 @@ pub(crate) struct ExpectFinding {
     /// A part of what would change the verdict.
     #[serde(default)]
     would_change: String,
+    /// The line for a shell that helps.
+    #[serde(default)]
+    command: Option<String>,
 }
 
 /// Compares one finding's story with what is expected.
@@ -37,6 +40,10 @@ pub(crate) fn check_finding(wanted: &ExpectFinding, report: &Report, out: &mut V
 }
 
 fn difference(wanted: &ExpectFinding, finding: &Finding) -> Option<String> {
+    let command = finding.command.as_deref();
+    if wanted.command.as_ref().is_some_and(|wanted| Some(wanted.as_str()) != command) {
+        return Some(format!("command {command:?}"));
+    }
     let Some(story) = &finding.story else {
         return wanted.cause.as_ref().filter(|cause| !cause.is_empty()).map(|_| "no story".to_owned());
     };

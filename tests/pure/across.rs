@@ -121,6 +121,19 @@ fn tells(finding: &Finding, parts: &[&str]) {
 }
 
 #[test]
+fn a_command_that_helps_there_is_not_offered_here() {
+    let things = common::cases().iter().find(|case| case.path.ends_with("lost-checkpoint.toml")).unwrap();
+    let things = things.text.split_once('\n').unwrap().1.split("[expect]").next().unwrap();
+    let of = |report: &Report| {
+        let mut found = report.findings().filter(|finding| finding.code == Code::LostCheckpoint);
+        found.next().map(|finding| finding.command.is_some())
+    };
+    assert_eq!(of(&here(things)), Some(true));
+    let all = merged(&here(""), &[live("devbox", DEVBOX, &things.replace(LAPTOP.boot, DEVBOX.boot))]);
+    assert_eq!(of(&all), Some(false));
+}
+
+#[test]
 fn one_session_that_runs_on_two_machines_is_a_collision_whose_story_names_them() {
     let devbox = live("devbox", DEVBOX, &window(77, "1 hour ago", SESSION));
     let all = merged(&here(&window(5, "3 hours ago", SESSION)), &[devbox]);

@@ -305,6 +305,8 @@ struct Side {
     rests_on_absence: bool,
     /// A git that runs may hold any lock.
     runs_git: bool,
+    /// While entire runs, a branch that is missing may be about to be written.
+    runs_entire: bool,
     /// An agent that puts no number of its own into what it starts may have started what bears a window's.
     hands_on: bool,
 }
@@ -326,11 +328,18 @@ impl Side {
             has_locks: look.records.iter().any(|record| record.format == Format::Git),
             is_certain: is_certain(&look, &report),
             rests_on_absence: rests_on_absence(&look, &meaning),
+            runs_entire: processes.clone().any(|one| one.comm.raw() == "entire"),
             runs_git: processes.any(|one| one.comm.raw() == "git"),
             hands_on,
             meaning,
             look,
         }
+    }
+}
+
+impl Side {
+    fn lacks_branches(&self) -> bool {
+        self.meaning.iter().any(|line| line.starts_with("lost-checkpoint "))
     }
 }
 
@@ -395,6 +404,7 @@ fn are_independent(one: &Side, other: &Side) -> bool {
     let both_ways = |holds: fn(&Side, &Side) -> bool| holds(one, other) && holds(other, one);
     both_ways(|one, _| one.is_certain)
         && both_ways(|one, other| !(one.runs_git && other.has_locks))
+        && both_ways(|one, other| !(one.runs_entire && other.lacks_branches()))
         && both_ways(|one, other| !(one.hands_on && other.has_traces))
         && both_ways(|one, other| !(one.rests_on_absence && other.has_windows))
         && one.places.is_disjoint(&other.places)

@@ -390,6 +390,15 @@ fn copying_takes_what_is_of_use_and_says_what_it_was() {
 }
 
 #[test]
+fn of_a_problem_that_a_command_helps_against_that_is_copied() {
+    let mut report = testing::busy();
+    Arc::make_mut(&mut report.findings[0]).command = Some("git branch x y".into());
+    let mut state = seen(report);
+    assert_eq!(press(&mut state, "5y")[0], Effect::Copy("git branch x y".to_owned()));
+    assert_eq!(state.message.as_deref(), Some("Copied the command git branch x y"));
+}
+
+#[test]
 fn no_copied_text_can_press_enter_where_it_is_pasted() {
     for keys in ["2y", "3y", "4y", "5y", "2Y", "5Y"] {
         let mut state = seen(testing::hostile());

@@ -210,13 +210,22 @@ fn add(all: &mut Report, other: &Report) {
     all.windows.extend_from_slice(&other.windows);
     all.records.extend_from_slice(&other.records);
     all.claims.extend_from_slice(&other.claims);
-    all.findings.extend_from_slice(&other.findings);
+    all.findings.extend(other.findings.iter().map(without_command));
     all.needs.extend_from_slice(&other.needs);
     all.broken.extend_from_slice(&other.broken);
     all.left_overs.extend_from_slice(&other.left_overs);
     all.left_trees.extend_from_slice(&other.left_trees);
     all.ended.extend_from_slice(&other.ended);
     all.shown_once.extend_from_slice(&other.shown_once);
+}
+
+/// Returns a finding of another machine without its command: nobody runs here what another machine says.
+fn without_command(finding: &Arc<Finding>) -> Arc<Finding> {
+    let mut finding = Arc::clone(finding);
+    if finding.command.is_some() {
+        Arc::make_mut(&mut finding).command = None;
+    }
+    finding
 }
 
 /// Returns what a machine has told last, now that nothing is heard of it: the dead stay dead, and nobody is known

@@ -101,6 +101,8 @@ codes! {
     AmbiguousLegacy = "ambiguous-legacy", Warning;
     /// A record is past its own system's limit.
     StaleRecord = "stale-record", Warning;
+    /// The branch is gone on which a session's checkpoints wait for a commit.
+    LostCheckpoint = "lost-checkpoint", Warning;
     /// Another system's clean-up will delete a live or unsaved record.
     DeletionAhead = "deletion-ahead", Warning;
     /// A file cannot be parsed.

@@ -99,6 +99,10 @@ pub struct Finding {
     pub evidence: Box<[Evidence]>,
     /// What helps.
     pub remedy: Remedy,
+    /// The line for a shell that helps where claimtop does nothing itself. It is about this machine's own files, so no
+    /// machine takes one from another.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub command: Option<Box<str>>,
     /// How it came to be, where that can be told.
     #[serde(flatten)]
     pub story: Option<Box<Story>>,
@@ -114,7 +118,16 @@ impl Finding {
         remedy: Remedy,
     ) -> Self {
         let (subjects, message, evidence) = (subjects.into_iter().collect(), message.into(), evidence.into());
-        Self { code, severity: code.severity(), subjects, message, evidence, remedy, story: None }
+        Self {
+            code,
+            severity: code.severity(),
+            subjects,
+            message,
+            evidence,
+            remedy,
+            command: None,
+            story: None,
+        }
     }
 
     /// States a problem of what one record stands for.

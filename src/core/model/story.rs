@@ -46,6 +46,8 @@ named! {
         UnknownId = "unknown-id",
         /// One file for the whole machine waits for the next window.
         GlobalLegacy = "global-legacy",
+        /// A commit of one session deleted the branch on which another one's checkpoints waited.
+        BranchDeleted = "branch-deleted",
         /// An agent was started with an ID that its system had not stored, or had ended.
         StrayId = "stray-id",
         /// A program that cannot see some windows removed their entries from the agent's registry.

@@ -58,6 +58,7 @@ pub(super) fn read(file: &FileImage, reading: &Reading<'_>) -> Result<Record, Br
     record.detail = RecordDetail::Entire(Box::new(Entire {
         agent: object.text("agent_type"),
         shadow_branch: shadow_branch(&object),
+        checkpoints: checkpoints(&object),
         last_checkpoint: object.text("last_checkpoint_id"),
         worktree_id: object.text("worktree_id"),
         repository: None,
@@ -121,9 +122,14 @@ fn holder(object: &Object<'_>) -> Option<Holder> {
     Some(holder)
 }
 
+/// Returns how many checkpoints it has made since the last one that a commit took.
+fn checkpoints(object: &Object<'_>) -> u64 {
+    object.int("checkpoint_count").and_then(|count| count.try_into().ok()).unwrap_or(0)
+}
+
 /// Returns whether checkpoints wait to be condensed into a commit.
 fn is_uncondensed(object: &Object<'_>) -> bool {
-    object.int("checkpoint_count").is_some_and(|count| count > 0) && !object.is_true("fully_condensed")
+    checkpoints(object) > 0 && !object.is_true("fully_condensed")
 }
 
 fn limits(object: &Object<'_>, phase: Phase, record: &Record) -> (Option<Expiry>, Option<Deletion>) {

@@ -61,6 +61,7 @@ fn write_advice(page: &mut Page, index: &Index, finding: &Finding, of: &Key) {
 /// Writes what helps against a finding, its evidence and how it came to be.
 fn write_facts(page: &mut Page, finding: &Finding) {
     write_remedy(page, finding);
+    page.field("Command", finding.command.as_deref().unwrap_or_default(), Tone::Key);
     for evidence in &finding.evidence {
         page.evidence(evidence);
     }

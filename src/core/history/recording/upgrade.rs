@@ -21,6 +21,7 @@ fn detail(record: &Record) -> RecordDetail {
         "entire" if is_about_session => RecordDetail::Entire(Box::new(Entire {
             agent: fact("agent"),
             shadow_branch: fact("shadow branch"),
+            checkpoints: fact("checkpoints").and_then(|count| count.raw().parse().ok()).unwrap_or_default(),
             last_checkpoint: fact("last checkpoint"),
             worktree_id: fact("working tree"),
             repository: fact("repository"),

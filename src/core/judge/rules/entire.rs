@@ -6,9 +6,13 @@ use std::path::Path;
 
 use jiff::{SignedDuration, Timestamp};
 
-use crate::core::judge::rules::facts::{Facts, grouped, listed};
+use crate::core::judge::rules::facts::{Facts, count, grouped, listed};
 use crate::core::judge::rules::found::Found;
 use crate::core::judge::rules::staleness::is_loss_near;
+use crate::core::model::context::is_valid_id;
+use crate::core::model::need::quoted;
+use crate::core::model::process::has_exited;
+use crate::core::model::text::is_harmless;
 use crate::core::model::{
     Code, Evidence, Finding, Format, Judged, Key, KeyKind, Reason, RecordKind, RecordView, Remedy, Repo,
     Sentence, Snapshot, SourceState, Untrusted,
@@ -17,8 +21,10 @@ use crate::core::model::{
 /// After how long entire itself calls a session that has not ended stuck: 1 h. A commit that
 /// follows the end of a session sooner takes its work along.
 const LEFT_AFTER: SignedDuration = SignedDuration::from_hours(1);
-/// How long the registry may be behind a state: hooks write one after the other.
+/// How long the registry or a branch may be behind a state: hooks write one after the other.
 const BEHIND_FOR: SignedDuration = SignedDuration::from_mins(1);
+/// For how long git keeps what nothing names, unless it is told otherwise: two weeks (`gc.pruneExpire` of git-config(1)).
+const KEPT_FOR: SignedDuration = SignedDuration::from_hours(14 * 24);
 
 /// Finds what of entire's no session stands for any more.
 pub(crate) fn findings<'a>(facts: &'a Facts<'a>, found: &mut Found<'_>) {
@@ -30,6 +36,7 @@ pub(crate) fn findings<'a>(facts: &'a Facts<'a>, found: &mut Found<'_>) {
         facts.records.iter().filter_map(|judged| State::of(judged, &repos)).collect();
     found.extend(states.iter().filter_map(without_tree));
     found.extend(states.iter().filter_map(|state| uncondensed(state, snapshot.taken_at)));
+    found.extend(states.iter().filter_map(|state| lost(state, snapshot)));
     let own = grouped(states.iter().map(|state| (state.repo.common_dir.as_path(), state)));
     let entries = facts.records.iter().filter(|judged| is_current_entry(judged));
     let entries = grouped(entries.filter_map(|entry| Some((folder_of(entry)?, entry))));
@@ -106,6 +113,51 @@ fn uncondensed(state: &State<'_>, now: Timestamp) -> Option<Finding> {
          there, or entire doctor"
     );
     Some(Finding::of_record(Code::StaleRecord, state.judged, says, state.judged.all_evidence(), Remedy::None))
+}
+
+/// A session whose checkpoints wait on a branch that is gone: all sessions of one base and tree share it, and entire deletes
+/// it with the commit of another one. The session's own next commit then names a checkpoint that is nowhere.
+fn lost(state: &State<'_>, snapshot: &Snapshot) -> Option<Finding> {
+    let (record, now) = (&state.judged.record, snapshot.taken_at);
+    let entire = record.detail.entire().filter(|entire| !entire.is_condensing && record.has_unsaved_work)?;
+    let branch = state.branch().filter(|own| is_shadow(own) && state.repo.has_branch(own) == Some(false))?;
+    let last = record.heartbeat_at.unwrap_or(record.written_at);
+    // Branches were read before states, and entire writes one after the other.
+    let is_settled = now.duration_since(record.written_at) >= BEHIND_FOR && !runs_entire(snapshot);
+    if !is_settled || now.duration_since(last) >= KEPT_FOR {
+        return None;
+    }
+    let so = match record.has_ended {
+        true => "no commit can take them any more",
+        false => "its next commit will name a checkpoint that does not exist",
+    };
+    let checkpoints = count(entire.checkpoints.try_into().unwrap_or(usize::MAX), "checkpoint");
+    let says =
+        format!("{checkpoints} on {branch}, and that branch is gone: {so}; git keeps them for two weeks");
+    let folder = Untrusted::from_path(&state.repo.common_dir);
+    let missing = Evidence::new("branch", format!("git has none of the name {branch}"), folder);
+    let evidence = [missing, state.judged.evidence()];
+    let finding = Finding::of_record(Code::LostCheckpoint, state.judged, says, evidence, Remedy::None);
+    Some(Finding { command: bring_back(state.repo, branch, record.context_id.as_ref()?), ..finding })
+}
+
+/// Returns whether the entire CLI is at work: what is missing may be about to be written.
+fn runs_entire(snapshot: &Snapshot) -> bool {
+    snapshot.processes.by_pid.values().any(|process| process.comm.raw() == "entire" && !has_exited(process))
+}
+
+/// Returns the command that makes a branch of the newest commit that nothing names any more and that bears a session's
+/// name as entire writes it into each (`Entire-Session`): git-fsck(1), git-rev-list(1). Where there is none it does nothing.
+fn bring_back(repo: &Repo, branch: &str, session: &Untrusted) -> Option<Box<str>> {
+    let folder = repo.common_dir.to_str().filter(|folder| is_harmless(folder))?;
+    let session = Some(session.raw()).filter(|session| is_valid_id(session))?;
+    let git = format!("git -C {}", quoted(folder));
+    let lost = format!("{git} fsck --connectivity-only --unreachable --no-reflogs --no-progress");
+    let newest = format!("{git} rev-list --stdin --not --all --date-order --max-count=1");
+    let command = format!(
+        "{git} branch {branch} \"$({lost} | sed -n 's/^unreachable commit //p' | {newest} --grep='^Entire-Session: {session}$')\""
+    );
+    Some(command.into())
 }
 
 /// Returns whether a record is an entry of the live registry that says it is not over.

@@ -5,6 +5,7 @@
 
 pub(crate) mod chain;
 pub(crate) mod edits;
+pub(crate) mod entire;
 pub(crate) mod identity;
 pub(crate) mod owners;
 pub(crate) mod places;
@@ -47,6 +48,7 @@ fn story(finding: &Finding, facts: &Facts<'_>) -> Option<Story> {
         Code::WrongPid => owners::wrong_pid(&scene()),
         Code::UnknownSession => owners::unknown_session(&scene()).or_else(|| stray::stray(&scene())),
         Code::DeadIdentityServed => stray::stray(&scene()),
+        Code::LostCheckpoint => entire::lost(&scene()),
         Code::AmbiguousLegacy => owners::ambiguous(&scene()),
         Code::SweptRegistry => registry::swept(&scene()),
         Code::DeadHolder

@@ -103,6 +103,9 @@ pub struct Entire {
     pub agent: Option<Untrusted>,
     /// The branch of the session's checkpoints.
     pub shadow_branch: Option<Untrusted>,
+    /// How many checkpoints it has made since the last one that a commit took.
+    #[serde(default)]
+    pub checkpoints: u64,
     /// The last checkpoint.
     pub last_checkpoint: Option<Untrusted>,
     /// The name by which git knows its linked working tree.
@@ -249,6 +252,7 @@ impl RecordDetail {
                 let Entire {
                     agent,
                     shadow_branch,
+                    checkpoints: _,
                     last_checkpoint,
                     worktree_id,
                     repository,
