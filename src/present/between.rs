@@ -3,7 +3,9 @@
 use std::collections::HashSet;
 
 use crate::core::judge::rules::edits::warnings;
-use crate::core::model::{Code, Finding, Key, NeedKind, Report, Untrusted, Warned, WindowView};
+use crate::core::model::{
+    Code, Finding, Key, KeyKind, NeedKind, RecordKind, RecordView, Report, Untrusted, Warned, WindowView,
+};
 use crate::present::age;
 use crate::present::doing::{folder, short};
 use crate::present::lookup::{Index, window_and_machine, window_and_pid, window_name};
@@ -36,6 +38,9 @@ const SAYINGS: [(Code, &str, Option<&str>, &str); 12] = [
     ),
 ];
 
+/// How it is said of a window that several open sessions of one system name; its registry may say nothing of it.
+const OF_SESSIONS: (&str, &str) = ("several open sessions name it", "end the one that it has left");
+
 /// A collision in words.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Words {
@@ -53,8 +58,11 @@ type Find<'a> = &'a dyn Fn(&Key) -> Option<&'a WindowView>;
 /// Says what is between windows; nothing of another need. Whoever says it of many windows of one report finds them by
 /// an index.
 pub(crate) fn words<'a>(report: &Report, find: Find<'a>, kind: &NeedKind) -> Option<Words> {
-    let NeedKind::Collision { code, message, windows, also, files, subjects: _ } = kind else { return None };
-    let (_, _, alone, way) = saying(*code)?;
+    let NeedKind::Collision { code, message, windows, also, files, subjects } = kind else { return None };
+    let (_, _, mut alone, mut way) = saying(*code)?;
+    if is_of_sessions(*code, subjects, &|key| report.records().find(|record| record.key == *key)) {
+        (alone, way) = (Some(OF_SESSIONS.0), OF_SESSIONS.1);
+    }
     let (first, last, more) = few(windows);
     let mut who = names(find, first.iter().chain(last));
     let many = who.len() + more;
@@ -99,11 +107,21 @@ fn told<'a>(report: &Report, find: Find<'a>, keys: &[Key]) -> Option<String> {
 
 /// Returns the way out of a collision: what whoever is to yield does.
 pub(crate) fn way_out(index: &Index, finding: &Finding) -> Option<String> {
-    let (.., way) = saying(finding.code)?;
+    let (.., mut way) = saying(finding.code)?;
+    if is_of_sessions(finding.code, &finding.subjects, &|key| index.record(key)) {
+        way = OF_SESSIONS.1;
+    }
     let of_record = |key: &Key| index.window(index.record(key)?.window.as_ref()?);
     let yields = finding.yields().iter().rev();
     let name = yields.filter_map(|key| index.window(key).or_else(|| of_record(key))).map(window_name).next();
     Some(way.replace("{}", name.as_deref().unwrap_or("one")))
+}
+
+/// Returns whether it is only sessions that disagree about who a window is, and no marker or pointer.
+fn is_of_sessions<'a>(code: Code, subjects: &[Key], record: &dyn Fn(&Key) -> Option<&'a RecordView>) -> bool {
+    let is_session = |key: &Key| record(key).is_none_or(|record| record.kind == RecordKind::Session);
+    let has_window = subjects.iter().any(|key| key.kind() == Some(KeyKind::Window));
+    code == Code::IdentitySplit && has_window && subjects.iter().all(is_session)
 }
 
 fn saying(code: Code) -> Option<(Code, &'static str, Option<&'static str>, &'static str)> {

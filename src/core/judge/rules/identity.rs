@@ -16,6 +16,7 @@ pub(crate) fn findings<'a>(facts: &'a Facts<'a>, found: &mut Found<'_>) {
     found.extend(shared_session(facts));
     found.extend(shared_context(facts));
     found.extend(shared_terminal(facts));
+    found.extend(two_sessions(facts));
 }
 
 /// Finds what is wrong with the identity that one record gives.
@@ -177,6 +178,52 @@ fn began_at(judged: &Judged, facts: &Facts<'_>) -> Option<jiff::Timestamp> {
         other.format == Format::Leo && other.kind == RecordKind::Session && is_other
     })?;
     file.started_at
+}
+
+/// Agents of which a process runs one session at a time; one of others can have several.
+const ONE_AT_A_TIME: [&str; 3] = ["claude-code", "gemini", "qwen"];
+
+/// Sessions of the entire CLI that have not ended and name one window, or one that this window does not run by its own
+/// registry: it went on to another session, and nobody ended the first. Whatever of it entire looks up by the process, it
+/// finds either.
+fn two_sessions(facts: &Facts<'_>) -> Vec<Finding> {
+    let mut by_window: BTreeMap<u32, Vec<&Judged>> = BTreeMap::new();
+    for judged in facts.records.iter().filter(|judged| judged.record.format == Format::Entire) {
+        let record = &judged.record;
+        let is_open = record.kind == RecordKind::Session && !record.has_ended && record.session_id.is_some();
+        let pid = record.pid().filter(|_| is_open && judged.verdict.state == VerdictState::Alive);
+        let window = pid.and_then(|pid| facts.window(own_window(pid, facts)?));
+        if let Some(window) = window.filter(|window| ONE_AT_A_TIME.contains(&window.agent.raw())) {
+            by_window.entry(window.pid).or_default().push(judged);
+        }
+    }
+    let found = by_window.into_iter();
+    found.filter_map(|(pid, records)| tell_two(facts.window(pid)?, &records, facts)).collect()
+}
+
+fn tell_two(window: &WindowView, records: &[&Judged], facts: &Facts<'_>) -> Option<Finding> {
+    let named = records.iter().filter_map(|judged| judged.record.session_id.as_ref());
+    let certain = facts.world.sessions.get(&window.pid).copied();
+    let sessions: BTreeSet<&Untrusted> = named.chain(certain).collect();
+    if sessions.len() < 2 {
+        return None;
+    }
+    let names: Vec<String> = sessions.iter().map(|session| session.shown()).collect();
+    let by_registry =
+        certain.map_or_else(String::new, |session| format!("; by its own registry it is {session}"));
+    let message = format!(
+        "{} runs one session at a time, and entire's open sessions name it for {}{by_registry}: what it commits can go to \
+         the wrong one",
+        window_name(window),
+        listed(&names)
+    );
+    let subjects = std::iter::once(window.key.clone()).chain(records.iter().map(|judged| judged.key.clone()));
+    let mut evidence: Vec<Evidence> = records.iter().map(|judged| judged.evidence()).collect();
+    evidence.push(window_evidence(window));
+    evidence.extend(
+        certain.map(|session| Evidence::new("registry", session.clone(), "the agent's own registry")),
+    );
+    Some(Finding::new(Code::IdentitySplit, subjects, message, evidence, Remedy::None))
 }
 
 /// A marker that gives a live window another session than its own registry does.

@@ -8,10 +8,53 @@ use crate::core::model::{Binding, Cause, Evidence, Judged, RecordKind, Story, Ve
 
 /// A pointer, a marker and a record that disagree.
 pub(crate) fn split(scene: &Scene<'_>) -> Option<Story> {
+    let is_session = |judged: &&Judged| judged.record.kind == RecordKind::Session;
     match scene.records.iter().find(|judged| judged.record.kind == RecordKind::Pointer) {
         Some(pointer) => split_pointer(scene, pointer),
+        None if !scene.windows.is_empty() && scene.records.iter().all(is_session) => split_sessions(scene),
         None => split_marker(scene),
     }
+}
+
+/// Several sessions that have not ended name one process.
+fn split_sessions(scene: &Scene<'_>) -> Option<Story> {
+    let window = scene.windows.first()?;
+    let certain = scene.facts.world.sessions.get(&window.pid).copied();
+    let mut chain = Chain::default();
+    scene.tell_start(&mut chain, window);
+    for judged in &scene.records {
+        scene.tell_begin(&mut chain, judged);
+        let says = format!(", naming PID {} for {}", window.pid, session_name(judged));
+        scene.tell_write(&mut chain, judged, &says);
+    }
+    let is_current = |judged: &&&Judged| match certain {
+        Some(session) => judged.record.session_id.as_ref() == Some(session),
+        None => true,
+    };
+    let newest = |judged: &&&Judged| judged.record.heartbeat_at.unwrap_or(judged.record.written_at);
+    let current = scene.records.iter().filter(is_current).max_by_key(newest);
+    let left = scene.records.iter().filter(|judged| current.is_none_or(|current| current.key != judged.key));
+    let left: Vec<&Judged> = left.copied().collect();
+    let (now, names) = match (certain, current) {
+        (Some(session), _) => (format!("session {session}"), "its registry says so"),
+        (None, Some(current)) => (session_name(current), "that is the newest"),
+        (None, None) => return None,
+    };
+    let left_names: Vec<String> = left.iter().map(|judged| session_name(judged)).collect();
+    let told = format!(
+        "{} went on to {now} (resume and /clear keep the PID; {names}), and nobody ended {}",
+        window_name(window),
+        listed(&left_names)
+    );
+    let ends: Vec<String> =
+        left.iter().filter_map(|judged| Some(judged.record.context_id.as_ref()?.shown())).collect();
+    let ending = Ending::new(
+        Cause::ResumedSession,
+        format!("before the next commit here: entire session stop {}", ends.join(", ")),
+        format!("a registry that names another session for PID {}", window.pid),
+    );
+    let story = chain.end(ending, so(told, all_evidence(&scene.records)))?;
+    Some(Story { yields: left.iter().map(|judged| judged.key.clone()).collect(), ..story })
 }
 
 /// The pointer of a checkout names a session without a living process.
