@@ -8,6 +8,7 @@ use crate::core::judge::liveness::owner::could_own;
 use crate::core::judge::possible_agent::PossibleAgent;
 use crate::core::judge::world::World;
 use crate::core::model::host::INITIAL_PID_NAMESPACE;
+use crate::core::model::process::has_exited;
 use crate::core::model::{
     Absence, BoundSession, Holder, Process, Reason, Record, RecordKind, Role, Tombstone,
 };
@@ -84,10 +85,12 @@ fn is_daemons_own(record: &Record, holder: &Holder) -> bool {
 }
 
 /// Returns whether an agent that has ended led the group with this number, according to its registry, its hook or a
-/// tombstone: it lived when `survivor` had already begun, and no process gets a number that a group has. Then it started
-/// what is left of the group, and none of that is the holder.
+/// tombstone: it lived when `survivor` had already begun, and no process gets a number that a group has; or nobody in the
+/// group may be an agent, whoever led it. Then none of what is left of the group is the holder.
 fn led_by_agent(pid: u32, survivor: &Process, world: &World<'_>) -> bool {
-    let had_begun_by = |at: Timestamp| is_past_start(survivor.id.start_ticks, at, world);
+    let mut living = world.snapshot.processes.by_pid.values().filter(|process| !has_exited(process));
+    let has_agent = living.any(|one| [one.group, one.session].contains(&pid) && world.may_be_agents(one));
+    let had_begun_by = |at: Timestamp| !has_agent || is_past_start(survivor.id.start_ticks, at, world);
     let is_leaders = |record: &&Record| {
         let has_start = record.holder.as_ref().is_some_and(|holder| holder.start_ticks.is_some());
         has_start && record.medium().is_this_machines() && had_begun_by(record.written_at)
@@ -95,7 +98,7 @@ fn led_by_agent(pid: u32, survivor: &Process, world: &World<'_>) -> bool {
     let is_buried = |stone: &Tombstone| {
         stone.id.pid == pid
             && stone.counts_on(&world.snapshot.host)
-            && stone.seen_alive_at.is_some_and(had_begun_by)
+            && (!has_agent || stone.seen_alive_at.is_some_and(had_begun_by))
     };
     world.snapshot.tombstones.iter().any(is_buried)
         || world.registered(pid).iter().any(is_leaders)
