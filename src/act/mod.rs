@@ -26,6 +26,7 @@ pub(crate) mod fs;
 pub(crate) mod history_ring;
 pub(crate) mod journal_store;
 pub(crate) mod known_machines;
+pub(crate) mod last_known;
 pub(crate) mod ledger;
 pub(crate) mod look;
 pub(crate) mod order_sender;

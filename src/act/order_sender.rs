@@ -173,7 +173,7 @@ impl OrderSender {
     }
 
     /// Returns the ID of the machine's state folder.
-    fn store(&self) -> Option<String> {
+    pub(crate) fn store(&self) -> Option<String> {
         self.dispatcher.machine(&self.machine)?.hello?.identity.store
     }
 }

@@ -12,12 +12,14 @@ use crate::core::model::json;
 use crate::core::model::need::quoted;
 use crate::core::model::report::SCHEMA;
 use crate::core::model::snapshot::unread;
-use crate::core::model::{Finding, Key, KeyKind, Remedy, Report, Severity, Topic, Untrusted};
+use crate::core::model::text::shown;
+use crate::core::model::{
+    Finding, Key, KeyKind, NotAsked, Remedy, Report, Severity, SourceHealth, Topic, Untrusted,
+};
 use crate::observe::ReportSource;
 use crate::present::ladder::finding;
 use crate::present::lookup::Index;
 use crate::present::page::Page;
-use crate::present::sources::source_name;
 use crate::present::tone::Tone;
 
 /// What `doctor --json` prints.
@@ -28,23 +30,41 @@ struct Diagnosis<'a> {
     findings: &'a [Arc<Finding>],
     #[serde(skip_serializing_if = "<[String]>::is_empty")]
     journal: &'a [String],
+    /// The sources that may hold a problem as well.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    unread_sources: Vec<&'a SourceHealth>,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    not_asked: &'a [NotAsked],
 }
 
-/// Looks once and prints what is wrong, with what the journal says of actions that were cut off.
+/// Looks once and prints what is wrong, with what the journal says of actions that were cut off. Each command that
+/// is printed about another machine ends with what is `given`.
 ///
 /// # Errors
 /// The output cannot be written.
-pub(crate) fn run(reports: &mut dyn ReportSource, unfinished: &[String], shape: Shape) -> Outcome {
+pub(crate) fn run(
+    reports: &mut dyn ReportSource,
+    unfinished: &[String],
+    given: &str,
+    shape: Shape,
+) -> Outcome {
     let report = reports.next_report();
     match shape {
-        Shape::Text(paint) => print(&text(&report, unfinished, paint))?,
+        Shape::Text(paint) => print(&text(&report, unfinished, given, paint))?,
         Shape::Json => print(&format!("{}\n", json::to_string_pretty(&diagnosis(&report, unfinished))?))?,
     }
     Ok(exit(&report, unfinished))
 }
 
 fn diagnosis<'a>(report: &'a Report, unfinished: &'a [String]) -> Diagnosis<'a> {
-    Diagnosis { schema: SCHEMA, taken_at: report.taken_at, findings: &report.findings, journal: unfinished }
+    Diagnosis {
+        schema: SCHEMA,
+        taken_at: report.taken_at,
+        findings: &report.findings,
+        journal: unfinished,
+        unread_sources: unread(&report.sources, Topic::All).collect(),
+        not_asked: &report.not_asked,
+    }
 }
 
 fn exit(report: &Report, unfinished: &[String]) -> Exit {
@@ -58,45 +78,44 @@ fn exit(report: &Report, unfinished: &[String]) -> Exit {
     }
 }
 
-fn text(report: &Arc<Report>, unfinished: &[String], paint: Paint) -> String {
-    let told = |text: &String| format!("{}\n", paint.paint(Tone::Warning, text));
-    let unfinished: String = unfinished.iter().map(told).collect();
-    match problems(report, paint) {
-        Some(problems) if unfinished.is_empty() => problems,
-        Some(problems) => format!("{problems}\n{unfinished}"),
-        None if unfinished.is_empty() => {
-            format!("{}\n", paint.paint(Tone::Good, "No problem was found."))
-        }
-        None => unfinished,
-    }
+fn text(report: &Arc<Report>, unfinished: &[String], given: &str, paint: Paint) -> String {
+    let warning = |text: &str| format!("{}\n", paint.paint(Tone::Warning, text));
+    let problems = problems(report, given, paint);
+    let unfinished: String = unfinished.iter().map(|text| warning(text)).collect();
+    let gap = if problems.is_empty() || unfinished.is_empty() { "" } else { "\n" };
+    let found = format!("{problems}{gap}{unfinished}");
+    let unread: Vec<&SourceHealth> = unread(&report.sources, Topic::All).collect();
+    let (tone, says) = look::no_problem(report);
+    let rest = match (found.is_empty(), look::unread_names(report)) {
+        (true, _) => format!("{}\n", paint.paint(tone, &says)),
+        (false, Some(names)) => format!("\n{}", warning(&format!("Not everything could be read ({names})."))),
+        (false, None) => String::new(),
+    };
+    let of_machines = unread.iter().filter(|source| source.is_machine());
+    let why: String =
+        of_machines.map(|source| format!("  {}: {}\n", shown(&source.id), source.detail)).collect();
+    found + &rest + &why + &look::not_asked_line(report, paint)
 }
 
-/// Lays the problems out; `None` where there is certainly none.
-fn problems(report: &Arc<Report>, paint: Paint) -> Option<String> {
-    let mut unread: Vec<&str> = unread(&report.sources, Topic::All).map(source_name).collect();
-    unread.dedup();
+/// Lays the problems out.
+fn problems(report: &Arc<Report>, given: &str, paint: Paint) -> String {
     let problems = report.problems();
-    if problems.is_empty() && !unread.is_empty() {
-        let unread = unread.join(", ");
-        let unknown =
-            format!("It is not known whether there is a problem: not everything could be read ({unread}).");
-        return Some(format!("{}\n", paint.paint(Tone::Warning, &unknown)));
-    }
     if problems.is_empty() {
-        return None;
+        return String::new();
     }
     let index = Index::of(Arc::clone(report));
     let mut page = Page::for_text(report.taken_at);
     for finding in problems {
         page.gap();
         finding::write_entry(&mut page, &index, finding);
-        page.field("Command", &command(&index, finding).unwrap_or_default(), Tone::Key);
+        page.field("Command", &command(&index, finding, given).unwrap_or_default(), Tone::Key);
     }
-    Some(lines(&page, paint))
+    lines(&page, paint)
 }
 
-/// Returns the command that helps, or that shows what helps about the first thing that it can be about.
-fn command(index: &Index, finding: &Finding) -> Option<String> {
+/// Returns the command that helps, or that shows what helps about the first thing that it can be about; on another machine
+/// with what is given.
+fn command(index: &Index, finding: &Finding, given: &str) -> Option<String> {
     if let Some(command) = &finding.command {
         return Some(command.to_string());
     }
@@ -108,7 +127,8 @@ fn command(index: &Index, finding: &Finding) -> Option<String> {
         Remedy::Undo | Remedy::None => return None,
     };
     let thing = finding.subjects.iter().find(|key| key.kind() != Some(KeyKind::Window))?;
-    Some(format!("claimtop {verb} {} --dry-run", quoted(&name(index, thing))))
+    let given = if thing.machine().is_some() { given } else { "" };
+    Some(format!("claimtop {verb} {} --dry-run{given}", quoted(&name(index, thing))))
 }
 
 /// Returns the name by which commands take a thing: its path, which is only its own, else its key. A path is that of a
@@ -129,15 +149,16 @@ mod tests {
 
     fn diagnosed(report: Report) -> (String, Exit) {
         let report = Arc::new(report);
-        (text(&report, &[], Paint::Plain), exit(&report, &[]))
+        (text(&report, &[], "", Paint::Plain), exit(&report, &[]))
     }
 
     #[test]
     fn an_action_that_was_cut_off_is_a_problem() {
         let unfinished = ["Entry 1 was cut off".to_owned()];
-        let told = |report: Report| text(&Arc::new(report), &unfinished, Paint::Plain);
+        let told = |report: Report| text(&Arc::new(report), &unfinished, "", Paint::Plain);
         assert_eq!(told(quiet()), "Entry 1 was cut off\n");
-        assert!(told(busy()).ends_with("\n\nEntry 1 was cut off\n"), "{}", told(busy()));
+        let rest = "\n\nEntry 1 was cut off\n\nNot everything could be read (entire).\n";
+        assert!(told(busy()).ends_with(rest), "{}", told(busy()));
         assert_eq!(exit(&quiet(), &unfinished), Exit::Problems);
     }
 

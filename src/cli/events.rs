@@ -18,7 +18,7 @@ use crate::core::model::json;
 use crate::core::model::{Key, MachineState, Report, Untrusted};
 use crate::core::plan::find::Subject;
 use crate::observe::Observer;
-use crate::observe::fleet::Fleet;
+use crate::observe::fleet::Others;
 use crate::present::change::{is_news, told};
 use crate::present::tone::{Tone, of_claim, of_severity, of_verdict, of_window};
 
@@ -29,8 +29,11 @@ const READER: Duration = Duration::from_secs(1);
 ///
 /// # Errors
 /// The output cannot be written.
-pub(crate) fn run(observer: Observer, fleet: Option<Fleet>, about: Option<String>, shape: Shape) -> Outcome {
-    follow_all(observer, fleet, async |following| stream(following, about, shape).await)
+pub(crate) fn run(observer: Observer, others: Others, about: Option<String>, shape: Shape) -> Outcome {
+    if let Some(line) = look::not_asked(&others.not_asked) {
+        complain(&line);
+    }
+    follow_all(observer, others.fleet, async |following| stream(following, about, shape).await)
 }
 
 /// How it stood with the other machines when that was last told.

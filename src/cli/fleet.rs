@@ -10,41 +10,66 @@ use anyhow::{Context, anyhow};
 
 use super::failure::{Exit, Failure, Outcome};
 use super::fleet_target;
+use super::machine_names::{Named, OneNamed, machine_of};
 use super::settings::Settings;
+use crate::act::last_known::Keeper;
 use crate::act::{known_machines, store_id};
 use crate::config::layers::Origin;
+use crate::core::fleet::last_known::Sources;
 use crate::core::fleet::line::{Identity, hashed};
 use crate::core::fleet::order::Allow;
 use crate::core::fleet::transport::Machine;
-use crate::core::model::Secret;
+use crate::core::model::{NotAsked, Secret};
 use crate::observe::fleet::child::APART;
-use crate::observe::fleet::{Fleet, Pin};
+use crate::observe::fleet::{Fleet, Hosts, Keep, Others, Pin};
 use crate::observe::hosts;
 use crate::source::os::{clock, host};
 
-/// Returns every machine of the configuration, and every one that was asked for.
-fn watched(settings: &Settings) -> Vec<Machine> {
-    let mut machines = settings.effective.config.machines.clone();
-    let asked = settings.asked_machines.iter();
-    let is_new =
-        |asked: &&Machine| settings.effective.config.machines.iter().all(|known| known.name != asked.name);
-    machines.extend(asked.filter(is_new).cloned());
-    machines
-}
-
-/// Which machines are watched.
+/// Which machines are watched, and what may be asked of them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Which {
-    /// Those that were asked for, only to look.
-    Asked,
-    /// Those of the configuration as well.
+    /// Those of the configuration and those that `--on` names, as the configuration allows.
     All,
-    /// All of them, only to look.
+    /// The same, only to look.
     Hearing,
+    /// Those that `--on` names, only to look.
+    Named,
     /// One, to act on it.
     One(Machine),
     /// Those of the database, to act on one.
     Hosts,
+}
+
+/// The machines that are watched.
+#[derive(Clone, Debug, Default)]
+struct Watched {
+    machines: Vec<Machine>,
+    /// Which hosts of the database are; `None` if it is not read.
+    hosts: Option<Vec<String>>,
+}
+
+/// Starts to reach the other machines that a look is about: those of the configuration, those that `--on` names instead,
+/// or none with `--here`; and the one that the thing is on which is asked `about`.
+///
+/// # Errors
+/// The system has no more threads for us, or a machine or the URL of the fleet's database cannot be used.
+pub(crate) fn others(settings: &Settings, about: Option<&str>) -> Result<Others, Failure> {
+    let Watched { mut machines, mut hosts } = looked_at(settings);
+    let about = about.and_then(machine_of).filter(|_| !settings.is_here);
+    match about.map(|name| settings.machine(name)).transpose()? {
+        Some(OneNamed::Machine(machine)) if machines.iter().all(|known| known.name != machine.name) => {
+            machines.push(machine);
+        }
+        Some(OneNamed::Host(host)) => match &mut hosts {
+            None => hosts = Some(vec![host]),
+            Some(only) if !only.is_empty() && !only.contains(&host) => only.push(host),
+            Some(_) => {}
+        },
+        Some(OneNamed::Machine(_)) | None => {}
+    }
+    let watched = Watched { machines: machines.into_iter().map(only_watched).collect(), hosts };
+    let not_asked = not_asked(settings, &watched);
+    Ok(Others { fleet: start(settings, watched)?, not_asked })
 }
 
 /// Starts to watch machines, if there are any.
@@ -52,30 +77,98 @@ pub(crate) enum Which {
 /// # Errors
 /// The system has no more threads for us, or the URL of the fleet's database cannot be used.
 pub(crate) fn fleet(settings: &Settings, which: Which) -> Result<Option<Fleet>, Failure> {
+    let database = settings.effective.config.fleet.as_ref().map(|_| Vec::new());
+    let watched = match which {
+        Which::All => Watched { machines: all(settings), hosts: database },
+        Which::Hearing => {
+            Watched { machines: all(settings).into_iter().map(only_watched).collect(), hosts: database }
+        }
+        Which::Named => {
+            let Named { machines, hosts, is_all } = settings.named.clone();
+            let is_meant = !hosts.is_empty() || is_all || settings.effective.origins.fleet == Origin::Option;
+            let machines = machines.into_iter().map(only_watched).collect();
+            Watched { machines, hosts: database.filter(|_| is_meant) }
+        }
+        Which::One(machine) => Watched { machines: vec![machine], hosts: None },
+        Which::Hosts => Watched { machines: Vec::new(), hosts: database },
+    };
+    start(settings, watched)
+}
+
+/// Returns every machine of the configuration, and every one that `--on` names.
+fn all(settings: &Settings) -> Vec<Machine> {
+    let mut machines = settings.effective.config.machines.clone();
+    let is_new = |named: &&Machine| machines.iter().all(|known| known.name != named.name);
+    let new: Vec<Machine> = settings.named.machines.iter().filter(is_new).cloned().collect();
+    machines.extend(new);
+    machines
+}
+
+/// Returns the machines that a command looks at beside this one.
+fn looked_at(settings: &Settings) -> Watched {
+    let Named { machines, hosts, is_all } = settings.named.clone();
     let (config, origins) = (&settings.effective.config, &settings.effective.origins);
-    let is_meant = |_: &&Secret| match which {
-        Which::All | Which::Hearing | Which::Hosts => true,
-        Which::Asked => origins.fleet == Origin::Option,
-        Which::One(_) => false,
+    let database = config.fleet.as_ref().map(|_| Vec::new());
+    if settings.is_here {
+        return Watched::default();
+    }
+    if machines.is_empty() && hosts.is_empty() {
+        return Watched { machines: config.machines.clone(), hosts: database };
+    }
+    let hosts = match hosts.is_empty() || is_all {
+        true => database.filter(|_| is_all || origins.fleet == Origin::Option),
+        false => Some(hosts),
     };
-    let database = config.fleet.as_ref().filter(is_meant);
-    let database = database.map(|Secret(url)| fleet_target::target(url, settings)).transpose()?;
-    let machines = match which {
-        Which::Asked => settings.asked_machines.iter().cloned().map(only_watched).collect(),
-        Which::Hearing => watched(settings).into_iter().map(only_watched).collect(),
-        Which::All => watched(settings),
-        Which::One(machine) => vec![machine],
-        Which::Hosts => Vec::new(),
+    Watched { machines, hosts }
+}
+
+/// Returns the sources of the configuration that are not watched.
+fn not_asked(settings: &Settings, watched: &Watched) -> Vec<NotAsked> {
+    let config = &settings.effective.config;
+    let is_left_out = |one: &&Machine| watched.machines.iter().all(|known| known.name != one.name);
+    let machines = config.machines.iter().filter(is_left_out);
+    let machines = machines.map(|machine| NotAsked::Machine(machine.name.clone()));
+    let database = database_name(settings).and_then(|name| match &watched.hosts {
+        None => Some(NotAsked::Fleet(name)),
+        Some(only) => (!only.is_empty()).then_some(NotAsked::OtherHosts(name)),
+    });
+    machines.chain(database).collect()
+}
+
+/// Returns the URL of the fleet's database without a password.
+fn database_name(settings: &Settings) -> Option<String> {
+    let Secret(url) = settings.effective.config.fleet.as_ref()?;
+    fleet_target::target(url, settings).ok().map(|target| target.name.shown())
+}
+
+/// Returns the machines that a look would ask, for what was last known of them.
+pub(crate) fn asked_sources(settings: &Settings) -> Sources {
+    let Watched { machines, hosts } = looked_at(settings);
+    let database = hosts.and_then(|_| database_name(settings));
+    Sources { machines: names(machines), database, is_whole: false }
+}
+
+fn names(machines: Vec<Machine>) -> Vec<String> {
+    machines.into_iter().map(|machine| machine.name).collect()
+}
+
+fn start(settings: &Settings, watched: Watched) -> Result<Option<Fleet>, Failure> {
+    let config = &settings.effective.config;
+    let database = config.fleet.as_ref().zip(watched.hosts);
+    let database = match database {
+        Some((Secret(url), only)) => Some((fleet_target::target(url, settings)?, only)),
+        None => None,
     };
-    if machines.is_empty() && database.is_none() {
+    if watched.machines.is_empty() && database.is_none() {
         return Ok(None);
     }
+    let is_whole = database.as_ref().is_some_and(|(_, only)| only.is_empty());
     let state = settings.state.clone();
     let pin: Pin = Arc::new(move |name, identity| known_machines::recognise(&state, name, identity));
-    let started = Fleet::start(machines, pin).and_then(|fleet| {
-        let key = config.publishing.sign_with.clone();
-        let taken = || watched(settings).into_iter().map(|machine| machine.name).collect();
-        database.map(|target| hosts::watch(target, key, taken(), fleet.shared())).transpose()?;
+    let started = Fleet::start(watched.machines, pin).and_then(|fleet| {
+        let taken = names(all(settings));
+        let hosts = |only| Hosts { only, taken, key: config.publishing.sign_with.clone() };
+        database.map(|(target, only)| hosts::watch(target, hosts(only), fleet.shared())).transpose()?;
         Ok(fleet)
     });
     let fleet = started.context("failed to start the thread of the machines");
@@ -83,7 +176,21 @@ pub(crate) fn fleet(settings: &Settings, which: Which) -> Result<Option<Fleet>, 
         machine: host::host(clock::now()).machine_id.as_deref().map(hashed),
         store: store_id::known(&settings.state),
     };
-    fleet.map(|fleet| Some(fleet.beside(own))).map_err(|error| Failure::new(Exit::Failed, error))
+    let keep = keep(settings, is_whole);
+    fleet
+        .map(|fleet| Some(fleet.beside(own).kept_by(keep)))
+        .map_err(|error| Failure::new(Exit::Failed, error))
+}
+
+/// Returns what keeps what is known of other machines, where anything may be written. Only who reads the whole database
+/// knows which hosts have left.
+fn keep(settings: &Settings, is_whole: bool) -> Option<Keep> {
+    if settings.effective.config.access.is_read_only() {
+        return None;
+    }
+    let sources = Sources { machines: names(all(settings)), database: database_name(settings), is_whole };
+    let keeper = Keeper::new(settings.state.clone(), sources);
+    Some(Box::new(move |report| keeper.keep(report)))
 }
 
 fn only_watched(machine: Machine) -> Machine {

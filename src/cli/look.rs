@@ -1,14 +1,19 @@
 //! The observer of these settings, and how a command that has looked ends.
 
 use super::failure::Exit;
+use super::output::Paint;
 use super::settings::Settings;
 use crate::act::fs::system::System;
 use crate::act::{dead_holds, tombstones};
 use crate::core::assess::Policy;
 use crate::core::judge::agent::Signatures;
-use crate::core::model::{MachineState, Report, SourceState};
+use crate::core::model::snapshot::unread;
+use crate::core::model::{NotAsked, Report, SourceState, Topic};
 use crate::observe::observer::TombstoneStore;
 use crate::observe::{Observer, Options};
+use crate::present::sources::source_name;
+use crate::present::text::safe;
+use crate::present::tone::Tone;
 use crate::source::os::host;
 
 /// Prepares to observe the world of these settings; reads nothing yet.
@@ -31,6 +36,42 @@ pub(crate) fn observer(settings: &Settings, signatures: Signatures) -> Observer 
     observer.recorded(Box::new(move |snapshot, report| keeper.keep(report, &snapshot.host)))
 }
 
+/// Names the sources that may have more to tell; `None` where none has.
+pub(crate) fn unread_names(report: &Report) -> Option<String> {
+    let mut names: Vec<&str> = unread(&report.sources, Topic::All).map(source_name).collect();
+    names.dedup();
+    (!names.is_empty()).then(|| names.join(", "))
+}
+
+/// Says that no problem was found, as far as that is known.
+pub(crate) fn no_problem(report: &Report) -> (Tone, String) {
+    match unread_names(report) {
+        Some(names) => {
+            let unknown = "It is not known whether there is a problem: not everything could be read";
+            (Tone::Warning, format!("{unknown} ({names})."))
+        }
+        None if report.not_asked.is_empty() => (Tone::Good, "No problem was found.".to_owned()),
+        None => (Tone::Notice, "Nothing is wrong in what was asked.".to_owned()),
+    }
+}
+
+/// Names the sources of the configuration that were not asked, in one line.
+pub(crate) fn not_asked(sources: &[NotAsked]) -> Option<String> {
+    let name = |source: &NotAsked| match source {
+        NotAsked::Machine(name) => safe(name),
+        NotAsked::Fleet(url) => format!("the fleet in {}", safe(url)),
+        NotAsked::OtherHosts(url) => format!("the other hosts in {}", safe(url)),
+    };
+    let names: Vec<String> = sources.iter().map(name).collect();
+    (!names.is_empty()).then(|| format!("Not asked: {}", names.join(", ")))
+}
+
+/// Returns the same line for the end of a text, or nothing.
+pub(crate) fn not_asked_line(report: &Report, paint: Paint) -> String {
+    not_asked(&report.not_asked)
+        .map_or_else(String::new, |line| format!("{}\n", paint.paint(Tone::Notice, &line)))
+}
+
 /// Returns how a command that has looked ends: a failure where no source gave anything, or a machine that was
 /// asked for could not be reached.
 pub(crate) fn exit(report: &Report) -> Exit {
@@ -48,6 +89,6 @@ pub(crate) fn has_failed(report: &Report) -> bool {
 
 /// Returns how a command ends that has shown what there is: a failure where a machine that was asked for is missing.
 pub(crate) fn missing(report: &Report) -> Exit {
-    let is_missing = report.machines.iter().any(|machine| machine.state != MachineState::Live);
+    let is_missing = report.machines.iter().any(|machine| !machine.state.is_heard());
     if is_missing { Exit::Failed } else { Exit::Fine }
 }

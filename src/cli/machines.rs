@@ -35,7 +35,7 @@ pub(crate) fn run(settings: &Settings, shape: Shape) -> Outcome {
         None => Vec::new(),
         Some(fleet) => reached(&fleet),
     };
-    let is_whole = views.iter().all(|view| view.state == MachineState::Live);
+    let is_whole = views.iter().all(|view| view.state.is_heard());
     match shape {
         Shape::Json => {
             print(&format!("{}\n", json::to_string_pretty(&Machines { schema: SCHEMA, machines: views })?))?;
@@ -76,6 +76,7 @@ fn table(views: &[MachineView], now: Timestamp, paint: Paint) -> String {
     for view in views {
         let tone = match view.state {
             MachineState::Live => Tone::Good,
+            MachineState::Late => Tone::Notice,
             MachineState::Connecting => Tone::Dim,
             MachineState::Silent | MachineState::Unreached => Tone::Bad,
         };

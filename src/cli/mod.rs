@@ -81,7 +81,7 @@ use crate::core::history::recording::redact::Redactor;
 use crate::core::model::text::shown;
 use crate::core::model::{Action, RestoreTo};
 use crate::format::guard::Asker;
-use crate::observe::fleet::{Everywhere, Fleet};
+use crate::observe::fleet::Everywhere;
 use crate::observe::{Observer, ReportSource};
 use crate::present::doing::Prompts;
 
@@ -148,6 +148,10 @@ fn command(arguments: Arguments) -> Outcome {
         let error = anyhow!("--on: this command is about this machine alone; run it there");
         return Err(Failure::usage(error));
     }
+    if options.here && arguments.command.as_ref().is_some_and(Command::needs_others) {
+        let error = anyhow!("--here: this command asks every machine of the configuration");
+        return Err(Failure::usage(error).hint("--on names the machines to ask instead"));
+    }
     let Some(command) = arguments.command else {
         let Scene { settings, observer } = scene(options, environment)?;
         return screen::screen(&settings, observer, About::default());
@@ -178,18 +182,21 @@ fn command(arguments: Arguments) -> Outcome {
             let scene = scene(options, environment)?;
             let history = act::looking(&scene.settings)?.history().map_err(failure::of_action)?;
             let unfinished = journal::warnings(&scene.settings, &history);
-            scene.shown(json, |reports, shape| doctor::run(reports, &unfinished, shape))
+            let given = scene.settings.given.clone();
+            scene.shown(json, |reports, shape| doctor::run(reports, &unfinished, &given, shape))
         }
         Command::Explain { subject, json } => {
             let scene = scene(options, environment)?;
-            scene.shown(json, |reports, shape| explain::run(reports, &subject, shape))
+            let given = scene.settings.given.clone();
+            let asked = Some(subject.as_str());
+            scene.shown_about(asked, json, |reports, shape| explain::run(reports, &subject, &given, shape))
         }
         Command::Events { about, json } => {
             let mut scene = scene(options, environment)?;
             scene.observer = guard::tell_guards(scene.observer, &scene.settings);
             let shape = scene.shape(json);
-            let fleet = scene.fleet()?;
-            events::run(scene.observer, fleet, about, shape)
+            let others = fleet::others(&scene.settings, about.as_deref())?;
+            events::run(scene.observer, others, about, shape)
         }
         Command::Act(what) => acting(what, &logged(options, environment)?),
         Command::Journal { json, prune: false, .. } => {
@@ -244,9 +251,8 @@ fn command(arguments: Arguments) -> Outcome {
             stream::run(observer, &settings, if operate { Allow::Operate } else { Allow::Observe })
         }
         Command::Statusline => {
-            let scene = scene(options, environment)?;
-            let fleet = scene.fleet()?;
-            statusline::run(&mut Everywhere { local: scene.observer, fleet }, &scene.settings)
+            let Scene { settings, mut observer } = scene(options, environment)?;
+            statusline::run(&mut observer, &settings)
         }
         Command::Formats { command: FormatsCommand::Check { file } } => {
             formats::check(&file, options, environment)
@@ -340,14 +346,8 @@ fn redacted(scene: &mut Scene) -> report::material::Material {
 
 /// Gathers what a report of this moment is made of.
 fn present(scene: &mut Scene) -> Result<report::material::Material, Failure> {
-    let report = scene.observer.observe();
-    let report = match scene.fleet()? {
-        Some(fleet) => {
-            fleet.wait_for_all();
-            Arc::new(fleet.with(&report))
-        }
-        None => report,
-    };
+    let others = fleet::others(&scene.settings, None)?;
+    let report = others.join(scene.observer.observe());
     let state = &scene.settings.state;
     // A history that cannot be read is one that was not kept.
     let past = HistoryRing::read(&state.join("history.ring")).unwrap_or_default();
@@ -399,16 +399,21 @@ fn scene(options: &Options, environment: Environment) -> Result<Scene, Failure> 
 }
 
 impl Scene {
-    /// Has what is seen shown in the shape that was asked for, of all machines that were.
+    /// Has what is seen shown in the shape that was asked for, on this machine and the others of a look.
     fn shown(self, json: bool, show: impl FnOnce(&mut dyn ReportSource, Shape) -> Outcome) -> Outcome {
-        let shape = self.shape(json);
-        let fleet = self.fleet()?;
-        show(&mut Everywhere { local: self.observer, fleet }, shape)
+        self.shown_about(None, json, show)
     }
 
-    /// Begins to reach the machines that were asked for, only to look.
-    fn fleet(&self) -> Result<Option<Fleet>, Failure> {
-        fleet::fleet(&self.settings, fleet::Which::Asked)
+    /// Has what is seen shown, also of the machine that the thing is on which is asked about.
+    fn shown_about(
+        self,
+        about: Option<&str>,
+        json: bool,
+        show: impl FnOnce(&mut dyn ReportSource, Shape) -> Outcome,
+    ) -> Outcome {
+        let shape = self.shape(json);
+        let others = fleet::others(&self.settings, about)?;
+        show(&mut Everywhere { local: self.observer, others }, shape)
     }
 
     fn shape(&self, json: bool) -> Shape {

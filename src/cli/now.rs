@@ -5,10 +5,10 @@ use serde::Serialize;
 
 use crate::cli::columns::{Cell, Columns};
 use crate::cli::failure::Outcome;
-use crate::cli::list::{missing, unread};
+use crate::cli::list::{rest, unread};
 use crate::cli::look;
 use crate::cli::output::{Paint, Shape, print, terminal_width};
-use crate::core::model::{Key, Need, Report, UnreadWork, WindowView, Work, json};
+use crate::core::model::{Key, Need, NotAsked, Report, SourceHealth, UnreadWork, WindowView, Work, json};
 use crate::observe::ReportSource;
 use crate::present::doing::{self, Prompts};
 use crate::present::lookup::{standing, window_name};
@@ -39,6 +39,11 @@ struct Now<'a> {
     taken_at: Timestamp,
     needs: Vec<ShownNeed<'a>>,
     windows: Vec<ShownWindow<'a>>,
+    /// The sources that may have more to tell.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    unread_sources: Vec<&'a SourceHealth>,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    not_asked: &'a [NotAsked],
 }
 
 #[derive(Serialize)]
@@ -79,6 +84,8 @@ impl<'a> Now<'a> {
             taken_at: report.taken_at,
             needs: report.needs.iter().map(need).collect(),
             windows: report.windows.iter().map(window).collect(),
+            unread_sources: unread(report, None),
+            not_asked: &report.not_asked,
         }
     }
 }
@@ -100,7 +107,7 @@ fn text(report: &Report, paint: Paint, width: Option<usize>) -> String {
         true => head,
         false => format!("{head}\n{}", windows(report).laid_out(paint, width)),
     };
-    body + &missing(&unread(report, None), paint)
+    body + &rest(report, &unread(report, None), paint)
 }
 
 fn windows(report: &Report) -> Columns {

@@ -17,6 +17,7 @@ use crate::config::layers::Origin;
 use crate::config::{Access, Alerts, Config, Notify, Switch, Theme};
 use crate::core::model::Untrusted;
 use crate::observe::Observer;
+use crate::observe::fleet::Everywhere;
 use crate::present::doing::Prompts;
 use crate::run::tape::Tape;
 use crate::run::{self, AtEnd};
@@ -46,10 +47,12 @@ pub(crate) fn is_possible(settings: &Settings) -> bool {
 ///
 /// # Errors
 /// The terminal or the output cannot be written, or the scanner thread fails.
-pub(crate) fn screen(settings: &Settings, mut observer: Observer, about: About) -> Outcome {
+pub(crate) fn screen(settings: &Settings, observer: Observer, about: About) -> Outcome {
     if !is_possible(settings) {
         let paint = Paint::for_stdout(settings.effective.config.color);
-        return list::run(&mut observer, None, Shape::Text(paint), Prompts::Hidden);
+        let others = fleet::others(settings, None)?;
+        let mut all = Everywhere { local: observer, others };
+        return list::run(&mut all, None, Shape::Text(paint), Prompts::Hidden);
     }
     let tape = about.tape.unwrap_or_else(|| Tape::new(observer.policy().signatures.clone()));
     let (stage, descents) = (observer.stage(), observer.descents());
@@ -91,7 +94,8 @@ pub(crate) fn screen(settings: &Settings, mut observer: Observer, about: About) 
         hints,
         shows_left_overs: Some(shows_left_overs),
         orders: orders(settings),
-        fleet,
+        // What is done here hears every machine, also where only this one is shown.
+        fleet: fleet.filter(|_| !settings.is_here),
         is_in_tmux,
         executor,
         tape,

@@ -8,10 +8,13 @@ use super::args::{LogLevel, Options};
 use super::config_file::{ConfigFile, read};
 use super::environment::Environment;
 use super::failure::{Exit, Failure};
+use super::machine_names::{Named, OneNamed};
 use super::{described, machine_names, places};
 use crate::config::layers::{Effective, Layer, Origin};
 use crate::config::{Access, ColorChoice, Config, Glyphs, file};
 use crate::core::fleet::transport::Machine;
+use crate::core::model::need::quoted;
+use crate::core::model::text::shown;
 use crate::core::model::{Described, Secret, Untrusted};
 use crate::run;
 use crate::source::places::Places;
@@ -22,10 +25,12 @@ pub(crate) struct Settings {
     pub(crate) effective: Effective,
     /// Where to look.
     pub(crate) places: Places,
-    /// The other machines that were asked for.
-    pub(crate) asked_machines: Vec<Machine>,
-    /// The hosts of the fleet's database that `--on` names.
-    pub(crate) asked_hosts: Vec<String>,
+    /// The machines that `--on` names.
+    pub(crate) named: Named,
+    /// Whether a look is about this machine alone.
+    pub(crate) is_here: bool,
+    /// What a printed command must end with to meet the same hosts: the option that names their database, if one was given.
+    pub(crate) given: String,
     pub(crate) file: ConfigFile,
     /// Where `~` is in it.
     pub(crate) home: PathBuf,
@@ -56,17 +61,15 @@ pub(crate) fn settings(options: &Options, environment: Environment) -> Result<Se
         .covered_by(from_options(options), Origin::Option);
     let places = places::places(options, &environment, &effective, &file)?;
     let state = places::state(options, &environment, &home);
-    let named = machine_names::named(
-        &options.machines,
-        &effective.config.machines,
-        effective.origins.fleet == Origin::Option,
-    )?;
+    let config = &effective.config;
+    let named = machine_names::named(&options.machines, &config.machines, config.fleet.is_some())?;
     let is_usual = options.home.is_none() && options.tmp.is_none();
     Ok(Settings {
         view: (is_usual || options.state.is_some()).then(|| state.join("view.json")),
         other_owner: places::other_owner(&home),
-        asked_machines: named.machines,
-        asked_hosts: named.hosts,
+        given: given(options),
+        named,
+        is_here: options.here,
         effective,
         places,
         formats: described::all(file.formats().as_deref())?,
@@ -79,6 +82,20 @@ pub(crate) fn settings(options: &Options, environment: Environment) -> Result<Se
 }
 
 impl Settings {
+    /// Returns the machine of a name: one that `--on` names or the configuration has, a host of the fleet, or a way to
+    /// one, such as `docker:web`.
+    ///
+    /// # Errors
+    /// It is none of these.
+    pub(crate) fn machine(&self, name: &str) -> Result<OneNamed, Failure> {
+        let config = &self.effective.config;
+        let named: Vec<Machine> = self.named.machines.iter().chain(&config.machines).cloned().collect();
+        machine_names::one(name, &named, config.fleet.is_some()).map_err(|why| {
+            Failure::usage(anyhow!("no machine is called {:?}: {why}", shown(name)))
+                .hint("name it in a [[machine]] of the configuration, or with --on")
+        })
+    }
+
     /// Returns what the configuration file says by now, for whoever goes on for long.
     ///
     /// # Errors
@@ -106,6 +123,25 @@ impl Settings {
             .with_context(|| format!("failed to log into {}", Untrusted::from_path(&folder)))
             .map_err(|error| Failure::new(Exit::Failed, error).hint("leave --log-level out"))
     }
+}
+
+/// Returns the option that names the fleet's database, if one was given.
+fn given(options: &Options) -> String {
+    let url = options.fleet.as_ref();
+    url.map_or_else(String::new, |url| format!(" --fleet {}", quoted(&without_password(url))))
+}
+
+/// Returns the URL of a database without its password, which is never printed.
+fn without_password(url: &str) -> String {
+    let Some((scheme, rest)) = url.split_once("://") else { return String::new() };
+    let (base, query) = rest.split_once('?').unwrap_or((rest, ""));
+    let base = match base.rsplit_once('@') {
+        Some((user, server)) => format!("{}@{server}", user.split(':').next().unwrap_or_default()),
+        None => base.to_owned(),
+    };
+    let query: Vec<&str> = query.split('&').filter(|part| !part.starts_with("password=")).collect();
+    let query = query.join("&");
+    if query.is_empty() { format!("{scheme}://{base}") } else { format!("{scheme}://{base}?{query}") }
 }
 
 fn level(asked: LogLevel) -> Option<tracing::Level> {
@@ -191,6 +227,21 @@ mod tests {
         make_pipe(&fifo).unwrap();
         for path in [folder.path(), fifo.as_path()] {
             assert!(read(path).is_err_and(|error| error.to_string() == "it is not a plain file"));
+        }
+    }
+
+    #[test]
+    fn a_printed_command_names_the_database_and_never_its_password() {
+        for (url, expected) in [
+            (
+                "postgres://vera:hush@db:5432/work?sslmode=disable",
+                "postgres://vera@db:5432/work?sslmode=disable",
+            ),
+            ("postgres://db/work?password=hush&sslmode=disable", "postgres://db/work?sslmode=disable"),
+            ("postgres://vera:a@b@db/work", "postgres://vera@db/work"),
+            ("hush", ""),
+        ] {
+            assert_eq!(without_password(url), expected);
         }
     }
 

@@ -1,13 +1,17 @@
 //! `statusline`: one line for a status bar, which is a window's own where Claude Code asks for it.
+//!
+//! Agents ask for it at each key, so it waits for no other machine: it says what was last known of them.
+
+use jiff::Timestamp;
 
 use super::failure::Outcome;
-use super::input;
 use super::look;
 use super::output::print;
 use super::settings::Settings;
 use super::signatures::signatures;
-use crate::act::bind;
+use super::{fleet, input};
 use crate::act::fs::system::System;
+use crate::act::{bind, last_known};
 use crate::config::Access;
 use crate::core::model::context::is_valid_id;
 use crate::core::model::note::ContextSize;
@@ -15,7 +19,7 @@ use crate::core::model::process::ancestry;
 use crate::core::model::{Report, Untrusted, WindowView};
 use crate::format::json;
 use crate::observe::ReportSource;
-use crate::present::statusline::own_words;
+use crate::present::statusline::{elsewhere_words, own_words};
 use crate::present::summary::Summary;
 use crate::source::os::processes;
 
@@ -29,7 +33,7 @@ struct Asked {
     size: Option<ContextSize>,
 }
 
-/// Looks once and prints the line.
+/// Looks once at this machine and prints the line.
 ///
 /// # Errors
 /// The output cannot be written.
@@ -45,10 +49,21 @@ pub(crate) fn run(reports: &mut dyn ReportSource, settings: &Settings) -> Outcom
     }
     let own = asked.as_ref().and_then(|asked| own_window(&report, &asked.session, settings));
     let words = own.into_iter().flat_map(|window| own_words(&report, window));
-    let words: Vec<String> = words.chain(Summary::of(&report).words()).collect();
+    let words = words.chain(Summary::of(&report).words());
+    let words: Vec<String> = words.chain(elsewhere(settings, report.taken_at)).collect();
     let between = if config.glyphs.is_ascii() { " | " } else { " · " };
     print(&format!("{}\n", words.join(between)))?;
     Ok(look::exit(&report))
+}
+
+/// Says what was last known of the other machines; nothing where nothing is known.
+fn elsewhere(settings: &Settings, now: Timestamp) -> Option<String> {
+    let sources = fleet::asked_sources(settings);
+    if sources.is_empty() {
+        return None;
+    }
+    let known = last_known::read(&settings.state);
+    elsewhere_words(known.of(&sources), now)
 }
 
 /// Reads what Claude Code sends; `None` for anything else.

@@ -99,6 +99,7 @@ pub fn assess_after(earlier: Option<&Report>, snapshot: &Snapshot, policy: &Poli
             .map(|file| BrokenPath { key: file.key(), path: file.path.clone() })
             .collect(),
         machines: Vec::new(),
+        not_asked: Vec::new(),
         ended: Vec::new(),
         shown_once: Vec::new(),
         left_overs,

@@ -10,7 +10,7 @@ use crate::core::model::finding::Finding;
 use crate::core::model::judged::RecordView;
 use crate::core::model::key::{Key, KeyKind};
 use crate::core::model::left_over::{LeftOver, Member};
-use crate::core::model::machine::{MachineState, MachineView};
+use crate::core::model::machine::MachineView;
 use crate::core::model::need::{Need, NeedKind};
 use crate::core::model::process::ProcessId;
 use crate::core::model::record::location::Location;
@@ -49,6 +49,8 @@ pub(crate) struct Index {
     pub(crate) deaths: Vec<Death>,
     /// The processes of a window, where somebody wants to know.
     pub(crate) members: Option<(Key, Vec<Member>)>,
+    /// What a printed command must end with to meet the same hosts.
+    pub(crate) given: String,
 }
 
 impl Index {
@@ -79,6 +81,7 @@ impl Index {
             needs: report.needs.clone(),
             deaths: Vec::new(),
             members: None,
+            given: String::new(),
             report,
         }
     }
@@ -147,7 +150,7 @@ impl Index {
     /// Returns the machine that a thing is on, or is itself, where nothing is heard of that machine.
     pub(crate) fn unheard(&self, key: &Key) -> Option<&MachineView> {
         let machine = self.machine_of(key).or_else(|| self.machine(key))?;
-        (machine.state != MachineState::Live).then_some(machine)
+        (!machine.state.is_heard()).then_some(machine)
     }
 
     /// Returns whether a window of this machine has exited since the look.

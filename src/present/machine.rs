@@ -13,6 +13,7 @@ pub(crate) fn standing(state: MachineState) -> (Mark, Tone, &'static str) {
     match state {
         MachineState::Connecting => (Mark::Unknown, Tone::Dim, "connecting"),
         MachineState::Live => (Mark::Alive, Tone::Good, "live"),
+        MachineState::Late => (Mark::Quiet, Tone::Notice, "late"),
         MachineState::Silent => (Mark::Unknown, Tone::Warning, "silent"),
         MachineState::Unreached => (Mark::Dead, Tone::Bad, "unreached"),
     }

@@ -3,11 +3,15 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use jiff::Timestamp;
+
+use crate::core::fleet::last_known::{Counts, KnownMachine};
 use crate::core::model::{ContextFill, Finding, Report, Severity, WindowView};
 use crate::present::age;
 use crate::present::doing::{fill, question};
 use crate::present::lookup::{Index, window_name};
-use crate::present::text::outside;
+use crate::present::summary::Summary;
+use crate::present::text::{count, outside};
 use crate::present::tone::of_window;
 
 /// From how many percent on a context is reported as nearly full.
@@ -34,6 +38,35 @@ pub(crate) fn own_words(report: &Arc<Report>, window: &WindowView) -> Vec<String
     let full = full.map(|context: ContextFill| format!("context {}", fill(context)));
     let own = std::iter::once(format!("{} {state}", window_name(window)));
     own.chain(collisions).chain(full).collect()
+}
+
+/// Returns what was last known of other machines, and how long ago they were heard; nothing where nothing is known.
+pub(crate) fn elsewhere_words<'a>(
+    known: impl Iterator<Item = &'a KnownMachine>,
+    now: Timestamp,
+) -> Option<String> {
+    let known: Vec<&KnownMachine> = known.collect();
+    let heard = known.iter().filter(|one| one.state.is_heard());
+    // Of those that were heard the oldest answer counts, and else the last sign of life of any.
+    let oldest = heard.clone().map(|one| one.at).min();
+    let at = oldest.or_else(|| known.iter().map(|one| one.at).max())?;
+    let sum = |count: fn(&Counts) -> usize| known.iter().map(|one| count(&one.counts)).sum::<usize>();
+    let windows = heard.clone().map(|one| one.counts.windows).sum();
+    let waiting = heard.clone().map(|one| one.counts.waiting).sum();
+    let waits = Summary { waiting, ..Summary::default() }.waits();
+    let unheard = known.len() - heard.count();
+    let trouble = [
+        (sum(|counts| counts.collisions), "collision"),
+        (sum(|counts| counts.dead_claims), "dead claim"),
+        (unheard, "machine"),
+    ];
+    let trouble = trouble.into_iter().filter(|(number, _)| *number > 0).map(|(number, noun)| {
+        let what = count(number, noun);
+        if noun == "machine" { format!("{what} not heard") } else { what }
+    });
+    let all = [count(windows, "window")].into_iter().chain((waiting > 0).then_some(waits)).chain(trouble);
+    let all: Vec<String> = all.collect();
+    Some(format!("elsewhere {} ago: {}", age::between(now, at), all.join(", ")))
 }
 
 fn state(window: &WindowView) -> String {

@@ -19,6 +19,7 @@ mod expiry;
 mod far;
 mod hostile;
 mod links;
+mod looking;
 #[path = "../common/missing.rs"]
 mod missing;
 mod orders;

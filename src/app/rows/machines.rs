@@ -60,7 +60,8 @@ fn rank(state: MachineState) -> i64 {
         MachineState::Unreached => 0,
         MachineState::Silent => 1,
         MachineState::Connecting => 2,
-        MachineState::Live => 3,
+        MachineState::Late => 3,
+        MachineState::Live => 4,
     }
 }
 
@@ -68,7 +69,7 @@ fn rank(state: MachineState) -> i64 {
 pub(super) fn mark(row: &mut Row, index: &Index, has_process: bool, now: Timestamp) {
     let name = row.key.machine().map(str::to_owned);
     let machine = index.machine_of(&row.key);
-    let is_silent = machine.is_some_and(|machine| machine.state != MachineState::Live);
+    let is_silent = machine.is_some_and(|machine| !machine.state.is_heard());
     if let (Some(banner), Some(name)) = (&mut row.line, &name) {
         let told = machine.filter(|_| is_silent).and_then(|machine| unseen_for(machine, now));
         let told = told.map(|told| format!(", {told}")).unwrap_or_default();

@@ -1,9 +1,7 @@
 //! What is here and may be held by a window of another machine, which a command does not judge by this machine alone.
 
 use crate::core::fleet::far::FarMachine;
-use crate::core::model::{
-    ErrorKind, Host, MachineState, Obstacle, Reason, RecordView, Report, Request, VerdictState,
-};
+use crate::core::model::{ErrorKind, Host, Obstacle, Reason, RecordView, Report, Request, VerdictState};
 
 /// How many of the machines that cannot be heard are named.
 const NAMED: usize = 3;
@@ -15,7 +13,7 @@ pub(super) fn unheard(machines: &[FarMachine], here: &Host) -> Vec<String> {
         let hello = one.hello.as_ref().filter(|hello| hello.boot.is_some());
         hello.is_some_and(|hello| hello.boot == here.boot_id && hello.pid_namespace == here.pid_namespace)
     };
-    let is_silent = |one: &&FarMachine| one.view.state != MachineState::Live && !is_here(one);
+    let is_silent = |one: &&FarMachine| !one.view.state.is_heard() && !is_here(one);
     let silent: Vec<&FarMachine> = machines.iter().filter(is_silent).collect();
     let name = |one: &&FarMachine| format!("{} cannot be heard ({})", one.view.name, one.view.detail.shown());
     let more = silent.len().saturating_sub(NAMED);
@@ -59,7 +57,7 @@ fn may_be_held_elsewhere(record: &RecordView) -> bool {
 mod tests {
     use super::*;
     use crate::core::fleet::line::{Hello, Identity, SCHEMA};
-    use crate::core::model::{MachineView, Untrusted};
+    use crate::core::model::{MachineState, MachineView, Untrusted};
     use crate::source::os::{clock, host};
 
     fn silent(name: &str, boot: Option<&str>, here: &Host) -> FarMachine {

@@ -42,9 +42,10 @@ use crate::core::plan::stop::topmost;
 pub(crate) fn on(settings: &Settings, action: Action, subjects: &[String], consent: &Consent) -> Outcome {
     let mut site = site::open(settings, consent, subjects)?;
     let report = site.report();
+    let all = site.all(&report);
     let mut requests = Vec::new();
     for subject in subjects {
-        requests.extend(asked(&report, find::find(&report, subject)?, action)?);
+        requests.extend(asked(&report, find::find_here(&report, all.as_ref(), subject)?, action)?);
     }
     carry_out(settings, site, &report, &requests, consent)
 }
@@ -56,7 +57,7 @@ pub(crate) fn on(settings: &Settings, action: Action, subjects: &[String], conse
 pub(crate) fn stop(settings: &Settings, subject: &str, consent: &Consent) -> Outcome {
     let mut site = site::open(settings, consent, &[subject.to_owned()])?;
     let report = site.report();
-    let key = ending(&report, subject)?;
+    let key = ending(&report, site.all(&report).as_ref(), subject)?;
     let signal = match &site {
         Site::Here { executor, .. } => {
             let history = executor.history().map_err(of_action)?;
@@ -69,13 +70,13 @@ pub(crate) fn stop(settings: &Settings, subject: &str, consent: &Consent) -> Out
 }
 
 /// Returns the key of a left-over by that or its PID, or of whatever else is called so.
-fn ending(report: &Report, subject: &str) -> Result<Key, Failure> {
+fn ending(report: &Report, all: Option<&Report>, subject: &str) -> Result<Key, Failure> {
     let pid: Option<u32> = subject.parse().ok();
     let is_meant = |one: &&LeftOver| one.key.as_str() == subject || Some(one.pid) == pid;
     if let Some(one) = report.left_overs.iter().find(is_meant) {
         return Ok(one.key.clone());
     }
-    Ok(match find::find(report, subject)? {
+    Ok(match find::find_here(report, all, subject)? {
         Found::One(subject) => subject.key().clone(),
         Found::Left(record) => record.key.clone(),
     })
@@ -174,7 +175,8 @@ pub(crate) fn undo(settings: &Settings, entry: Option<&str>, to: RestoreTo, cons
 
 fn transcript(settings: &Settings, consent: &Consent) -> Transcript {
     let paint = Paint::for_stdout(settings.effective.config.color);
-    Transcript::new(if consent.json { Shape::Json } else { Shape::Text(paint) })
+    let shape = if consent.json { Shape::Json } else { Shape::Text(paint) };
+    Transcript::new(shape, settings.given.clone())
 }
 
 /// Carries requests out where their things are.

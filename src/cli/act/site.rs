@@ -12,16 +12,17 @@ use crate::act::order_sender::OrderSender;
 use crate::cli::args::Consent;
 use crate::cli::failure::{Exit, Failure, of_action};
 use crate::cli::fleet;
+use crate::cli::machine_names::{Named, OneNamed, machine_of};
 use crate::cli::output::complain;
 use crate::cli::settings::Settings;
-use crate::core::fleet::far::FarMachine;
-use crate::core::fleet::host_name::is_longer_name;
+use crate::core::fleet::host_name::no_host;
 use crate::core::fleet::order::{Allow, Standing};
 use crate::core::fleet::part::is_derived;
 use crate::core::fleet::transport::Machine;
 use crate::core::history::journal::Entry;
+use crate::core::model::need::quoted;
 use crate::core::model::text::shown;
-use crate::core::model::{Key, MachineState, Report, RestoreTo};
+use crate::core::model::{Key, Report, RestoreTo};
 use crate::observe::fleet::Fleet;
 use crate::source::os::{clock, host};
 
@@ -37,28 +38,10 @@ pub(super) enum Site {
     There(There),
 }
 
-/// Another machine, as a person names it.
-#[derive(Clone)]
-pub(super) enum Place {
-    /// It is reached by a program.
-    Machine(Machine),
-    /// It is met in the fleet's database.
-    Host(String),
-}
-
-impl Place {
-    fn name(&self) -> &str {
-        match self {
-            Self::Machine(machine) => &machine.name,
-            Self::Host(name) => name,
-        }
-    }
-}
-
 /// Returns what `--on` names.
-fn asked(settings: &Settings) -> Vec<Place> {
-    let hosts = settings.asked_hosts.iter().cloned().map(Place::Host);
-    settings.asked_machines.iter().cloned().map(Place::Machine).chain(hosts).collect()
+fn asked(settings: &Settings) -> Vec<OneNamed> {
+    let Named { machines, hosts, .. } = settings.named.clone();
+    machines.into_iter().map(OneNamed::Machine).chain(hosts.into_iter().map(OneNamed::Host)).collect()
 }
 
 /// Another machine that takes orders.
@@ -82,6 +65,14 @@ impl Site {
             Self::There(there) => (*there.report).clone(),
         }
     }
+
+    /// Returns what is seen here and on the other machines together, if any are asked.
+    pub(super) fn all(&self, report: &Report) -> Option<Report> {
+        match self {
+            Self::Here { fleet: Some(fleet), .. } => Some(fleet.with(report)),
+            Self::Here { fleet: None, .. } | Self::There(_) => None,
+        }
+    }
 }
 
 /// Opens the place that these names are of: the machine after their `@`, or the one that `--on` names.
@@ -102,7 +93,7 @@ pub(super) fn open(settings: &Settings, consent: &Consent, subjects: &[String]) 
     let machine = match (names.as_slice(), asked.as_slice()) {
         ([], []) => return here(settings, consent),
         ([], [one]) => one.clone(),
-        ([name], [..]) if is_all => named(settings, name)?,
+        ([name], [..]) if is_all => settings.machine(name)?,
         _ => return Err(Failure::usage(anyhow!("an action is about one machine at a time"))),
     };
     there(settings, consent, machine).map(Site::There)
@@ -135,21 +126,19 @@ fn is_own_key(subject: &str) -> bool {
 /// One cannot be reached.
 fn beside(settings: &Settings, consent: &Consent) -> Result<Site, Failure> {
     let executor = opened(settings, consent)?;
-    let fleet = fleet::fleet(settings, fleet::Which::Asked)?;
+    let fleet = fleet::fleet(settings, fleet::Which::Named)?;
     let fleet = fleet.ok_or_else(|| Failure::usage(anyhow!("no machine is named")))?;
     fleet.wait_for_all();
     let seen = fleet.seen();
     let asked = asked(settings);
     // Of a database only the hosts that are named must be.
-    let is_named = |name: &str| settings.asked_hosts.is_empty() || asked.iter().any(|one| one.name() == name);
-    let missing = settings.asked_hosts.iter().find(|name| !seen.iter().any(|one| one.view.name == **name));
+    let is_named = |name: &str| settings.named.hosts.is_empty() || asked.iter().any(|one| one.name() == name);
+    let missing = settings.named.hosts.iter().find(|name| !seen.iter().any(|one| one.view.name == **name));
     if let Some(name) = missing {
-        return Err(unreached(name, &no_host(name, &seen)));
+        return Err(unreached(settings, name, &no_host(name, &seen)));
     }
-    if let Some(silent) =
-        (seen.iter()).find(|one| one.view.state != MachineState::Live && is_named(&one.view.name))
-    {
-        return Err(unreached(&silent.view.name, &silent.view.detail.shown()));
+    if let Some(silent) = (seen.iter()).find(|one| !one.view.state.is_heard() && is_named(&one.view.name)) {
+        return Err(unreached(settings, &silent.view.name, &silent.view.detail.shown()));
     }
     let executor = executor.hearing(fleet.testimony());
     Ok(Site::Here { executor, fleet: Some(fleet), unheard: Vec::new() })
@@ -185,7 +174,7 @@ pub(super) fn undo(
         ("", []) => return undo_here(settings, consent, number, to),
         ("", [one]) => one.clone(),
         ("", _) => return Err(Failure::usage(anyhow!("an action is about one machine at a time"))),
-        (name, _) => named(settings, name)?,
+        (name, _) => settings.machine(name)?,
     };
     let mut there = there(settings, consent, machine)?;
     let history = there.executor.history().map_err(of_action)?;
@@ -253,47 +242,33 @@ fn undo_here(
         let site = Site::Here { executor, fleet: None, unheard: Vec::new() };
         return Ok(Undoing { site, entry, put_right: None });
     };
-    let mut there = there(settings, consent, named(settings, &order.machine)?)?;
+    let mut there = there(settings, consent, settings.machine(&order.machine)?)?;
+    if order.store.is_some() && order.store != there.sender.store() {
+        let (name, another) = (&order.machine, "is not the machine that was asked for entry");
+        return Err(Failure::new(Exit::Refused, anyhow!("{name} {another} {own}: its ID is another one")));
+    }
     there.undoes = Some(own);
     Ok(Undoing { site: Site::There(there), entry: Some(entry), put_right: None })
 }
 
-/// Returns the machine in the name of a thing, where it is a key of another machine.
-fn machine_of(subject: &str) -> Option<&str> {
-    let (key, machine) = subject.split_once('@')?;
-    is_derived(&Key::typed(key)).then_some(machine)
-}
-
-/// Returns the machine of this name; where none is configured and there is a database, the host of it.
-fn named(settings: &Settings, name: &str) -> Result<Place, Failure> {
-    let mut all = settings.asked_machines.iter().chain(&settings.effective.config.machines);
-    let found = all.find(|machine| machine.name == name).cloned().map(Place::Machine);
-    let is_fleet = settings.effective.config.fleet.is_some();
-    found.or_else(|| is_fleet.then(|| Place::Host(name.to_owned()))).ok_or_else(|| {
-        let name = shown(name);
-        Failure::usage(anyhow!("no machine is called {name:?}"))
-            .hint("name it in a [[machine]] of the configuration, or with --on")
-    })
-}
-
 /// Reaches a machine that takes orders, and first of all asks what has become of earlier ones.
-pub(super) fn there(settings: &Settings, consent: &Consent, place: Place) -> Result<There, Failure> {
+pub(super) fn there(settings: &Settings, consent: &Consent, place: OneNamed) -> Result<There, Failure> {
     let executor = opened(settings, consent)?;
     let name = place.name().to_owned();
     let which = match place {
-        Place::Machine(machine) => fleet::Which::One(allowed(settings, machine)?),
-        Place::Host(_) => fleet::Which::Hosts,
+        OneNamed::Machine(machine) => fleet::Which::One(allowed(settings, machine)?),
+        OneNamed::Host(_) => fleet::Which::Hosts,
     };
     let fleet = fleet::fleet(settings, which)?;
     let fleet = fleet.ok_or_else(|| Failure::usage(anyhow!("no machine is named")))?;
     fleet.wait_for_all();
     let seen = fleet.dispatcher().machine(&name);
-    let Some(seen) = seen else { return Err(unreached(&name, &no_host(&name, &fleet.seen()))) };
+    let Some(seen) = seen else { return Err(unreached(settings, &name, &no_host(&name, &fleet.seen()))) };
     let Some(report) = seen.report.clone() else {
-        return Err(unreached(&name, &seen.view.detail.shown()));
+        return Err(unreached(settings, &name, &seen.view.detail.shown()));
     };
-    if seen.view.state != MachineState::Live {
-        return Err(unreached(&name, &seen.view.detail.shown()));
+    if !seen.view.state.is_heard() {
+        return Err(unreached(settings, &name, &seen.view.detail.shown()));
     }
     if let Some(why) = seen.view.why_no_orders() {
         return Err(Failure::new(Exit::Refused, anyhow!("{name}: {why}")));
@@ -329,21 +304,13 @@ fn settle_earlier(there: &mut There) -> Result<(), ActionError> {
     Ok(())
 }
 
-/// Says why there is no host of this name, and which of these there are where several have it.
-fn no_host(name: &str, seen: &[FarMachine]) -> String {
-    let names: Vec<&str> = seen.iter().map(|one| one.view.name.as_str()).collect();
-    let longer: Vec<&str> = names.into_iter().filter(|longer| is_longer_name(longer, name)).collect();
-    match (longer.as_slice(), seen) {
-        // A database that cannot be read stands for all of its hosts.
-        ([], [all]) if all.hello.is_none() && !all.view.detail.is_empty() => all.view.detail.shown(),
-        ([], _) => "it is no host of the fleet that your login sees".to_owned(),
-        (longer, _) => format!("no host has this name alone; there are {}", longer.join(", ")),
-    }
-}
-
-fn unreached(name: &str, why: &str) -> Failure {
+fn unreached(settings: &Settings, name: &str, why: &str) -> Failure {
+    let is_configured = settings.effective.config.machines.iter().any(|known| known.name == name);
+    let is_host = settings.effective.config.fleet.is_some() && !name.contains(':');
+    let on = if is_configured || is_host { String::new() } else { format!(" --on {}", quoted(name)) };
+    let given = &settings.given;
     Failure::new(Exit::Failed, anyhow!("{name}: {why}"))
-        .hint("claimtop machines says how it stands with each")
+        .hint(format!("claimtop machines{on}{given} says how it stands with each"))
 }
 
 /// Makes sure that a machine may be asked. One that only `--on` names may: a person has just named it to act on it.
@@ -358,25 +325,5 @@ fn allowed(settings: &Settings, machine: Machine) -> Result<Machine, Failure> {
             ))
         }
         (true, Allow::Operate) | (false, _) => Ok(Machine { allow: Allow::Operate, ..machine }),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::core::model::{MachineView, Untrusted};
-
-    #[test]
-    fn a_name_that_several_hosts_have_is_answered_with_theirs() {
-        let host = |name: &str, why: &str| {
-            let detail = Untrusted::new(why);
-            let view = MachineView { detail, ..MachineView::new(name, "postgres".to_owned()) };
-            FarMachine { view, hello: None, report: None, tombstones: [].into() }
-        };
-        let seen = [host("db", ""), host("web-1a2b3c4d", "late"), host("web-99887766", "")];
-        let told = "no host has this name alone; there are web-1a2b3c4d, web-99887766";
-        assert_eq!(no_host("web", &seen), told);
-        assert_eq!(no_host("we", &seen), "it is no host of the fleet that your login sees");
-        assert_eq!(no_host("web", &[host("fleet", "it does not answer")]), "it does not answer");
     }
 }

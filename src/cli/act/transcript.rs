@@ -30,6 +30,8 @@ pub(super) struct Transcript {
     answer: Object,
     worst: Exit,
     unheard: Option<Failure>,
+    /// What a printed command must end with to meet the same hosts.
+    given: String,
 }
 
 #[derive(Serialize)]
@@ -73,7 +75,7 @@ struct Refused {
 }
 
 impl Transcript {
-    pub(super) fn new(shape: Shape) -> Self {
+    pub(super) fn new(shape: Shape, given: String) -> Self {
         let answer = Object {
             schema: SCHEMA,
             plans: Vec::new(),
@@ -81,7 +83,7 @@ impl Transcript {
             orders: Vec::new(),
             refused: Vec::new(),
         };
-        Self { shape, answer, worst: Exit::Fine, unheard: None }
+        Self { shape, answer, worst: Exit::Fine, unheard: None, given }
     }
 
     /// Ends a command that has nothing to act on, as far as is known.
@@ -147,8 +149,12 @@ impl Transcript {
         self.worsen(exit);
         let Shape::Text(paint) = self.shape else { return };
         let hint = match (became, entry) {
-            (Became::Ended { ended: Ended::Done, .. }, Some(entry)) => format!("; claimtop undo {entry}"),
-            (Became::Unknown(_), Some(_)) => format!("; claimtop journal --on {machine} asks again"),
+            (Became::Ended { ended: Ended::Done, .. }, Some(entry)) => {
+                format!("; claimtop undo {entry}{}", self.given)
+            }
+            (Became::Unknown(_), Some(_)) => {
+                format!("; claimtop journal --on {machine}{} asks again", self.given)
+            }
             _ => String::new(),
         };
         let detail = if detail.is_empty() { String::new() } else { format!(": {}", shown(detail)) };

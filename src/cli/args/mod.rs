@@ -219,6 +219,11 @@ pub(crate) enum Command {
 }
 
 impl Command {
+    /// Returns whether it asks other machines in any case: what is here may be held on one of them.
+    pub(crate) fn needs_others(&self) -> bool {
+        matches!(self, Self::Act(_) | Self::Machines { .. })
+    }
+
     /// Returns whether it also looks at other machines, or acts on one, where they are named.
     pub(crate) fn is_for_others(&self) -> bool {
         matches!(

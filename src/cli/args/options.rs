@@ -28,9 +28,13 @@ pub(crate) struct Options {
     /// Read LEO's database; leave the password to PGPASSWORD or a password file
     #[arg(long, global = true, value_name = "URL")]
     pub(crate) postgres: Option<String>,
-    /// Watch this machine too, or act on it: a name of the configuration, a host of ssh, docker:NAME, kubectl:POD; may be repeated
+    /// Look at this machine instead of those of the configuration, or act on it: a name of the configuration, a host of
+    /// the fleet, ssh:HOST, docker:NAME, kubectl:POD, all; may be repeated
     #[arg(long = "on", global = true, value_name = "MACHINE")]
     pub(crate) machines: Vec<String>,
+    /// Look at this machine alone, and not at the machines and the fleet of the configuration
+    #[arg(long, global = true, conflicts_with_all = ["machines", "fleet"])]
+    pub(crate) here: bool,
     /// Meet other machines in this PostgreSQL database; leave the password to PGPASSWORD or a password file
     #[arg(long, global = true, value_name = "URL")]
     pub(crate) fleet: Option<String>,

@@ -179,8 +179,8 @@ fn show(
                     Shape::Text(Paint::for_stdout(settings.effective.config.color))
                 }
             };
-            let fleet = fleet::fleet(settings, fleet::Which::All)?;
-            list::run(&mut Everywhere { local: observer, fleet }, None, shape, Prompts::Hidden)
+            let others = fleet::others(settings, None)?;
+            list::run(&mut Everywhere { local: observer, others }, None, shape, Prompts::Hidden)
         }
     }
 }

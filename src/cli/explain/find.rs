@@ -56,8 +56,46 @@ pub(crate) fn find<'a>(report: &'a Report, asked: &str) -> Result<Found<'a>, Fai
         Meant::One(subject) => Ok(Found::One(subject)),
         Meant::Left(record) => Ok(Found::Left(record)),
         Meant::Nothing => Err(nothing(report, asked)),
-        Meant::Several(several) => Err(ambiguous(report, &several, asked)),
+        Meant::Several(several) => {
+            let mut here = several.iter().filter(|subject| subject.key().machine().is_none());
+            match (here.next(), here.next()) {
+                // A name without a machine is first of all one of here, such as a PID.
+                (Some(one), None) => Ok(Found::One(*one)),
+                _ => Err(ambiguous(report, &several, asked)),
+            }
+        }
     }
+}
+
+/// Finds what is called so here, as [`find`] does. If nothing is, the error names what is called so elsewhere, as `all`
+/// machines are seen together.
+///
+/// # Errors
+/// As [`find`].
+pub(crate) fn find_here<'a>(
+    report: &'a Report,
+    all: Option<&Report>,
+    asked: &str,
+) -> Result<Found<'a>, Failure> {
+    let path = std::path::absolute(Path::new(asked)).unwrap_or_else(|_| asked.into());
+    let is_unknown = |seen: &Report| matches!(resolve(seen, asked, &path), Meant::Nothing);
+    match all.filter(|all| !asked.is_empty() && is_unknown(report) && !is_unknown(all)) {
+        Some(all) => Err(elsewhere(all, asked, &path)),
+        None => find(report, asked),
+    }
+}
+
+/// Says by which keys things of other machines are meant.
+fn elsewhere(all: &Report, asked: &str, path: &Path) -> Failure {
+    let subjects = match resolve(all, asked, path) {
+        Meant::Nothing => Vec::new(),
+        Meant::One(subject) => vec![subject],
+        Meant::Left(record) => left_by(all, record).into_iter().map(Subject::Record).collect(),
+        Meant::Several(several) => several,
+    };
+    let error = anyhow!("nothing here is called {}", shown(asked));
+    Failure::usage(error)
+        .hint(format!("on other machines these are; give a key:\n{}", listed(all, &subjects)))
 }
 
 /// Finds every single thing that is meant: of an ended window each record that it has left.

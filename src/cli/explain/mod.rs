@@ -7,10 +7,11 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use super::failure::{Exit, Outcome};
+use super::list;
 use super::output::{Shape, lines, print};
 use crate::core::model::json;
 use crate::core::model::{
-    ClaimView, Finding, Key, LeftOver, LeftTree, RecordShape, Report, Verdict, WindowView,
+    ClaimView, Finding, Key, LeftOver, LeftTree, NotAsked, RecordShape, Report, Verdict, WindowView,
 };
 use crate::core::plan::find::Subject;
 use crate::observe::ReportSource;
@@ -38,6 +39,8 @@ struct Explanation<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     verdict: Option<&'a Verdict>,
     findings: Vec<&'a Finding>,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    not_asked: &'a [NotAsked],
 }
 
 /// What it prints of a window that has ended: each thing that it has left.
@@ -46,11 +49,12 @@ struct Left<'a> {
     left: Vec<Explanation<'a>>,
 }
 
-/// Looks once and prints the evidence.
+/// Looks once and prints the evidence. Each command that is printed about another machine ends with
+/// what is `given`.
 ///
 /// # Errors
 /// Nothing or several things are meant, or the output cannot be written.
-pub(crate) fn run(reports: &mut dyn ReportSource, asked: &str, shape: Shape) -> Outcome {
+pub(crate) fn run(reports: &mut dyn ReportSource, asked: &str, given: &str, shape: Shape) -> Outcome {
     // What is printed is passed on more readily than what a screen shows.
     let report = Arc::new(reports.next_report().without_prompts());
     let subjects = find::find_all(&report, asked)?;
@@ -58,13 +62,14 @@ pub(crate) fn run(reports: &mut dyn ReportSource, asked: &str, shape: Shape) -> 
     match shape {
         Shape::Text(paint) => {
             let mut index = Index::of(Arc::clone(&report));
+            index.given = given.to_owned();
             let mut text = |subject: &Subject<'_>| {
                 let household = report.household(subject.key());
                 index.members = household.map(|one| (one.key.clone(), measured(&one)));
                 lines(&page(&index, *subject), paint)
             };
             let texts: Vec<String> = subjects.iter().map(&mut text).collect();
-            print(&texts.join("\n"))?;
+            print(&(texts.join("\n") + &list::rest(&report, &[], paint)))?;
         }
         Shape::Json => {
             let mut all: Vec<_> =
@@ -100,6 +105,7 @@ fn explanation<'a>(report: &'a Report, subject: Subject<'a>, findings: Vec<&'a F
         left_tree: None,
         verdict: None,
         findings,
+        not_asked: &report.not_asked,
     };
     match subject {
         Subject::Window(window) => Explanation { window: Some(window), ..nothing },

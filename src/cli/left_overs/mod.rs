@@ -13,7 +13,7 @@ use crate::cli::failure::Outcome;
 use crate::cli::output::{Shape, print};
 use crate::cli::settings::Settings;
 use crate::cli::{list, look};
-use crate::core::model::{LeftOver, LeftTree, json};
+use crate::core::model::{LeftOver, LeftTree, NotAsked, SourceHealth, json};
 use crate::observe::ReportSource;
 use crate::source::git::Asker;
 
@@ -24,6 +24,11 @@ struct Shown<'a> {
     taken_at: Timestamp,
     left_overs: &'a [LeftOver],
     left_trees: &'a [LeftTree],
+    /// The sources that may have more to tell.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    unread_sources: Vec<&'a SourceHealth>,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    not_asked: &'a [NotAsked],
 }
 
 /// What is asked beside processes.
@@ -74,6 +79,8 @@ pub(crate) fn run(
         taken_at: report.taken_at,
         left_overs: &report.left_overs,
         left_trees: &report.left_trees,
+        unread_sources: list::unread(&report, None),
+        not_asked: &report.not_asked,
     };
     print(&format!("{}\n", json::to_string_pretty(&shown)?))?;
     Ok(look::exit(&report))

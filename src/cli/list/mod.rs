@@ -71,7 +71,7 @@ pub(crate) fn text(report: &Report, view: Option<View>, paint: Paint, width: Opt
         Some(View::Problems) => tables::problems(report.problems()),
         Some(View::Leftovers) => tables::left_overs(report),
     };
-    let is_all_read = unread(report, view.or(Some(View::Windows))).is_empty();
+    let is_all_read = unread(report, view.or(Some(View::Windows))).is_empty() && report.not_asked.is_empty();
     let body = match table {
         Ok(columns) => columns.laid_out(paint, width),
         Err(nothing) if is_all_read => format!("{}\n", paint.paint(Tone::Dim, nothing.known)),
@@ -81,7 +81,14 @@ pub(crate) fn text(report: &Report, view: Option<View>, paint: Paint, width: Opt
         None => format!("{body}\n{}", summary(report, paint)),
         Some(View::Windows | View::Sessions | View::Claims | View::Problems | View::Leftovers) => body,
     };
-    body + &missing(&unread(report, view), paint)
+    body + &rest(report, &unread(report, view), paint)
+}
+
+/// Says which sources could not be read, and which were not asked.
+pub(crate) fn rest(report: &Report, unread: &[&SourceHealth], paint: Paint) -> String {
+    let not_asked = look::not_asked_line(report, paint);
+    let gap = if not_asked.is_empty() { "" } else { "\n" };
+    missing(unread, paint) + gap + &not_asked
 }
 
 /// Returns the sources of a view that were not read completely; without one, those of all views.
@@ -95,7 +102,7 @@ pub(crate) fn unread(report: &Report, view: Option<View>) -> Vec<&SourceHealth> 
 }
 
 /// Says which sources could not be read, and why.
-pub(crate) fn missing(sources: &[&SourceHealth], paint: Paint) -> String {
+fn missing(sources: &[&SourceHealth], paint: Paint) -> String {
     if sources.is_empty() {
         return String::new();
     }

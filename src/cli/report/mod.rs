@@ -15,6 +15,7 @@ use anyhow::{Context, anyhow};
 
 use self::material::Material;
 use super::failure::{Exit, Failure, Outcome};
+use super::list;
 use super::output::{Paint, lines, print};
 use crate::core::model::Untrusted;
 use crate::present::ladder::{finding, story};
@@ -60,5 +61,5 @@ fn text(material: &Material, paint: Paint) -> String {
     for moment in material.timeline() {
         page.dated(&moment.at.strftime("%F %H:%M:%SZ").to_string(), &moment.told);
     }
-    lines(&page, paint)
+    lines(&page, paint) + &list::rest(&material.report, &list::unread(&material.report, None), paint)
 }

@@ -5,6 +5,7 @@ use jiff::Timestamp;
 use super::html::{Html, escaped};
 use super::material::Material;
 use super::picture;
+use crate::cli::look;
 use crate::core::model::{Event, Evidence, Finding, Known, RecordKind, Report, Story, Untrusted, WindowView};
 use crate::present::doing;
 use crate::present::lookup::workplace;
@@ -12,7 +13,7 @@ use crate::present::machine;
 use crate::present::map::{Map, letters, map};
 use crate::present::summary::Summary;
 use crate::present::text::count;
-use crate::present::tone::of_window;
+use crate::present::tone::{Tone, of_window};
 use crate::present::words;
 
 const STYLE: &str = include_str!("../../../assets/report.css");
@@ -34,6 +35,9 @@ pub(super) fn page(material: &Material) -> String {
     ));
     page.element("h1", "", &title);
     page.element("p", "dim", &summary(report));
+    if let Some(line) = look::not_asked(&report.not_asked) {
+        page.element("p", "", &line);
+    }
     let map = map(report);
     draw(&mut page, &map);
     index(&mut page, report, &map);
@@ -80,7 +84,8 @@ fn index(page: &mut Html, report: &Report, map: &Map) {
 fn problems(page: &mut Html, report: &Report) {
     page.element("h2", "", "Problems, and how they came to be");
     if report.problems().is_empty() {
-        page.element("p", "good", "No problem was found.");
+        let (tone, says) = look::no_problem(report);
+        page.element("p", if tone == Tone::Good { "good" } else { "" }, &says);
     }
     report.problems().iter().enumerate().for_each(|(number, finding)| problem(page, number, finding));
 }

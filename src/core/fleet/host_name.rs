@@ -1,7 +1,15 @@
 //! What the hosts of a fleet's database may be called.
 
 #[cfg(feature = "postgres")]
+use std::sync::Arc;
+
+use crate::core::fleet::far::FarMachine;
+#[cfg(feature = "postgres")]
+use crate::core::fleet::host_row::POSTGRES;
+#[cfg(feature = "postgres")]
 use crate::core::fleet::transport::checked_name;
+#[cfg(feature = "postgres")]
+use crate::core::model::{MachineState, MachineView, Untrusted};
 
 /// How much of a host's ID follows its name where that alone is not enough, in characters: all of it at last.
 #[cfg(feature = "postgres")]
@@ -29,6 +37,54 @@ pub(crate) fn is_longer_name(longer: &str, name: &str) -> bool {
     longer.strip_prefix(&before_mark(name)).is_some_and(|mark| mark.starts_with('-'))
 }
 
+/// Says why there is no host of this name, and which of these there are where several have it.
+pub(crate) fn no_host(name: &str, hosts: &[FarMachine]) -> String {
+    let names: Vec<&str> = hosts.iter().map(|one| one.view.name.as_str()).collect();
+    let longer: Vec<&str> = names.into_iter().filter(|longer| is_longer_name(longer, name)).collect();
+    match (longer.as_slice(), hosts) {
+        // A database that cannot be read stands for all of its hosts.
+        ([], [all]) if all.hello.is_none() && !all.view.detail.is_empty() => all.view.detail.shown(),
+        ([], _) => format!("it is no host of the fleet that your login sees; a host of ssh is ssh:{name}"),
+        (longer, _) => format!("no host has this name alone; there are {}", longer.join(", ")),
+    }
+}
+
+/// Keeps the hosts of these names. A name that none has stands for a host that cannot be reached, with the reason.
+#[cfg(feature = "postgres")]
+pub(crate) fn only_named(hosts: &[FarMachine], names: &[String]) -> Vec<FarMachine> {
+    let named = |name: &String| {
+        let found = hosts.iter().find(|host| host.view.name == *name).cloned();
+        found.unwrap_or_else(|| {
+            let detail = Untrusted::new(no_host(name, hosts));
+            let view = MachineView::new(name, POSTGRES.to_owned());
+            let view = MachineView { state: MachineState::Unreached, detail, ..view };
+            FarMachine { view, hello: None, report: None, tombstones: Arc::default() }
+        })
+    };
+    names.iter().map(named).collect()
+}
+
 fn before_mark(name: &str) -> String {
     name.chars().take(BEFORE_MARK).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::core::model::{MachineView, Untrusted};
+
+    #[test]
+    fn a_name_that_several_hosts_have_is_answered_with_theirs() {
+        let host = |name: &str, why: &str| {
+            let detail = Untrusted::new(why);
+            let view = MachineView { detail, ..MachineView::new(name, "postgres".to_owned()) };
+            FarMachine { view, hello: None, report: None, tombstones: [].into() }
+        };
+        let seen = [host("db", ""), host("web-1a2b3c4d", "late"), host("web-99887766", "")];
+        let told = "no host has this name alone; there are web-1a2b3c4d, web-99887766";
+        assert_eq!(no_host("web", &seen), told);
+        let unknown = "it is no host of the fleet that your login sees; a host of ssh is ssh:we";
+        assert_eq!(no_host("we", &seen), unknown);
+        assert_eq!(no_host("web", &[host("fleet", "it does not answer")]), "it does not answer");
+    }
 }

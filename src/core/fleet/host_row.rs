@@ -9,6 +9,9 @@ use serde::de::value::Error as NoSuchKind;
 
 use crate::core::fleet::line::{Hello, Identity, PartId, PartKind, SCHEMA};
 
+/// By what a host of the database is reached.
+pub(crate) const POSTGRES: &str = "postgres";
+
 /// One host, as `claimtop.hosts` has it; moments are the database's, in milliseconds.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 pub(crate) struct HostRow {

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use crate::core::fleet::far::FarMachine;
 use crate::core::fleet::line::{Hello, Identity};
 use crate::core::judge::rules::facts::listed;
-use crate::core::model::{Code, Evidence, Finding, Key, MachineState, Remedy, Report, ReportHost};
+use crate::core::model::{Code, Evidence, Finding, Key, Remedy, Report, ReportHost};
 
 /// One claimtop that is heard, or the one here.
 struct Speaker<'a> {
@@ -19,7 +19,7 @@ struct Speaker<'a> {
 impl<'a> Speaker<'a> {
     /// Returns a machine that is heard now.
     fn there(told: &'a FarMachine) -> Option<Self> {
-        Self::ever(told).filter(|_| told.view.state == MachineState::Live)
+        Self::ever(told).filter(|_| told.view.state.is_heard())
     }
 
     /// Returns a machine that was heard, and may be silent by now.
@@ -246,7 +246,7 @@ mod tests {
 
     use super::*;
     use crate::core::fleet::line::SCHEMA;
-    use crate::core::model::MachineView;
+    use crate::core::model::{MachineState, MachineView};
 
     /// Makes a machine that is heard, of a machine ID, a state folder's and a boot.
     fn machine(number: usize, (machine, store, boot): (Option<&str>, &str, &str)) -> FarMachine {

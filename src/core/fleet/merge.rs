@@ -29,7 +29,7 @@ pub fn merged(local: &Report, machines: &[FarMachine]) -> Report {
 /// Joins them as [`merged`] does, and tells which of the machines is a clone of this one.
 pub fn merged_beside(own: Option<&Identity>, local: &Report, machines: &[FarMachine]) -> Report {
     let mut all = local.clone();
-    let live = machines.iter().filter(|told| told.view.state == MachineState::Live);
+    let live = machines.iter().filter(|told| told.view.state.is_heard());
     let seen_twice = seen_twice(local, live.filter_map(|told| told.report.as_deref()));
     if !seen_twice.is_empty() {
         show_once(&mut all, &seen_twice);
@@ -44,7 +44,7 @@ pub fn merged_beside(own: Option<&Identity>, local: &Report, machines: &[FarMach
         let Some(report) = report else { continue };
         let kin = kernels.seen_by(report);
         let mut report = match view.state {
-            MachineState::Live => nearest(report, &kin),
+            MachineState::Live | MachineState::Late => nearest(report, &kin),
             MachineState::Connecting | MachineState::Silent | MachineState::Unreached => {
                 Cow::Owned(unseen(report, view, &kin))
             }
@@ -147,7 +147,7 @@ struct Kernels<'a>(HashMap<&'a str, Vec<&'a Report>>);
 
 impl<'a> Kernels<'a> {
     fn of(local: &'a Report, machines: &'a [FarMachine]) -> Self {
-        let live = machines.iter().filter(|told| told.view.state == MachineState::Live);
+        let live = machines.iter().filter(|told| told.view.state.is_heard());
         let mut by: HashMap<_, Vec<_>> = HashMap::new();
         for report in live.filter_map(|told| told.report.as_deref()).chain([local]) {
             if let Some(boot) = &report.host.boot_id {
@@ -268,17 +268,17 @@ fn forget_life(record: &mut Arc<RecordView>, view: &MachineView) {
 /// Returns how it stands with a machine, among the sources.
 fn health(view: &MachineView) -> SourceHealth {
     let state = match view.state {
-        MachineState::Live if view.not_understood > 0 => SourceState::Partial,
-        MachineState::Live => SourceState::Ok,
+        MachineState::Live | MachineState::Late if view.not_understood > 0 => SourceState::Partial,
+        MachineState::Live | MachineState::Late => SourceState::Ok,
         MachineState::Connecting => SourceState::Partial,
         MachineState::Silent | MachineState::Unreached => SourceState::Failed,
     };
     let detail = match view.state {
-        MachineState::Live if view.not_understood > 0 => {
+        MachineState::Live | MachineState::Late if view.not_understood > 0 => {
             format!("tells {} things that this version does not know", view.not_understood)
         }
-        MachineState::Live if !view.detail.is_empty() => view.detail.raw().to_owned(),
-        MachineState::Live => format!("{} windows", view.windows),
+        MachineState::Live | MachineState::Late if !view.detail.is_empty() => view.detail.raw().to_owned(),
+        MachineState::Live | MachineState::Late => format!("{} windows", view.windows),
         MachineState::Connecting => "being reached".to_owned(),
         MachineState::Silent | MachineState::Unreached => view.detail.raw().to_owned(),
     };

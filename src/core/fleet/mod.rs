@@ -16,6 +16,7 @@ pub(crate) mod host_name;
 #[cfg(feature = "postgres")]
 pub(crate) mod host_row;
 pub(crate) mod identity;
+pub(crate) mod last_known;
 pub(crate) mod line;
 pub(crate) mod merge;
 pub(crate) mod order;

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use crate::core::fleet::far::FarMachine;
 use crate::core::judge::rules::facts::window_name;
 use crate::core::model::{
-    ClaimStatus, Code, Evidence, FarSession, Finding, Key, MachineState, Need, NeedKind, Reason, RecordView,
-    Remedy, Report, Untrusted, VerdictState, WindowView,
+    ClaimStatus, Code, Evidence, FarSession, Finding, Key, Need, NeedKind, Reason, RecordView, Remedy,
+    Report, Untrusted, VerdictState, WindowView,
 };
 
 /// How many characters of a window's name a person may be asked to type.
@@ -87,7 +87,7 @@ fn resumed(all: &Report, machines: &[FarMachine]) -> HashMap<Key, Resumed> {
         return HashMap::new();
     }
     let windows = |is_live: bool| -> HashMap<&Untrusted, &WindowView> {
-        let told = machines.iter().filter(|told| (told.view.state == MachineState::Live) == is_live);
+        let told = machines.iter().filter(|told| told.view.state.is_heard() == is_live);
         let windows = told.filter_map(|told| told.report.as_deref()).flat_map(|report| &report.windows);
         windows.filter_map(by_session).collect()
     };

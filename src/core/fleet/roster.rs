@@ -11,7 +11,7 @@ use serde::Deserialize;
 use crate::core::fleet::decoder::{Answer, Decoder, Received};
 use crate::core::fleet::far::FarMachine;
 use crate::core::fleet::host_name::possible_names;
-use crate::core::fleet::host_row::{HostRow, PartRow, ReadAt, hello};
+use crate::core::fleet::host_row::{HostRow, POSTGRES, PartRow, ReadAt, hello};
 use crate::core::fleet::line::Line;
 use crate::core::fleet::outbox::{LOOK, ORDER};
 use crate::core::fleet::presence::{GRACE, Grace, LATE, NOT_SEEN, Presence, presence};
@@ -321,7 +321,7 @@ impl Known {
             windows: report.as_ref().map_or(0, |report| report.windows.len()),
             seen_at: now.checked_sub(SignedDuration::from_secs(seconds)).ok(),
             not_understood: self.decoder.not_understood(),
-            ..MachineView::new(&self.name, "postgres".to_owned())
+            ..MachineView::new(&self.name, POSTGRES.to_owned())
         };
         let tombstones: Arc<[Tombstone]> = match is_disputed {
             true => Arc::default(),
@@ -360,7 +360,7 @@ impl Known {
         match presence {
             Presence::There => (MachineState::Live, String::new()),
             Presence::Late => {
-                (MachineState::Live, format!("late: nothing was heard from it for over {} s", LATE.as_secs()))
+                (MachineState::Late, format!("nothing was heard from it for over {} s", LATE.as_secs()))
             }
             // For how long is told beside it: a sentence that counted minutes would have all of the fleet put together anew.
             Presence::NotSeen => {

@@ -13,8 +13,8 @@ use crate::core::fleet::far::FarMachine;
 use crate::core::fleet::identity::Namespaces;
 use crate::core::fleet::line::{Hello, hashed};
 use crate::core::model::{
-    ClaimStatus, Code, Domain, Evidence, Finding, Holder, Key, MachineState, Reason, RecordView, Remedy,
-    Report, Tombstone, Untrusted, VerdictState, WindowView,
+    ClaimStatus, Code, Domain, Evidence, Finding, Holder, Key, Reason, RecordView, Remedy, Report, Tombstone,
+    Untrusted, VerdictState, WindowView,
 };
 
 /// Judges by their own machines' witnesses the records here of whose holders nothing is known.
@@ -122,7 +122,7 @@ impl<'a> Witness<'a> {
 
     /// Returns its windows, as long as it is heard.
     fn windows(&self) -> impl Iterator<Item = &'a WindowView> {
-        let is_live = self.told.view.state == MachineState::Live;
+        let is_live = self.told.view.state.is_heard();
         let report = self.told.report.as_deref().filter(|_| is_live);
         report.into_iter().flat_map(|report| &report.windows)
     }

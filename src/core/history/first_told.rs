@@ -23,7 +23,7 @@ impl EverTold {
             }
         }
         let first: BTreeSet<&str> = (now.machines.iter())
-            .filter(|machine| machine.state == MachineState::Live && !self.0.contains(&machine.name))
+            .filter(|machine| machine.state.is_heard() && !self.0.contains(&machine.name))
             .map(|machine| machine.name.as_str())
             .collect();
         if first.is_empty() { Cow::Borrowed(before) } else { Cow::Owned(with_first(before, now, &first)) }
@@ -45,7 +45,7 @@ fn with_first(before: &Report, now: &Report, first: &BTreeSet<&str>) -> Report {
 /// Returns whether a machine has told anything yet, as far as it can be seen.
 pub(crate) fn has_told(machine: &MachineView) -> bool {
     match machine.state {
-        MachineState::Live | MachineState::Silent => true,
+        MachineState::Live | MachineState::Late | MachineState::Silent => true,
         MachineState::Connecting | MachineState::Unreached => machine.windows > 0,
     }
 }

@@ -14,11 +14,35 @@ named! {
         Connecting = "connecting",
         /// Its claimtop tells what it sees.
         Live = "live",
+        /// It should have given a sign of life by now; what it tells still counts.
+        Late = "late",
         /// It was reached before, and nothing is heard of it now.
         Silent = "silent",
         /// It cannot be reached, or it is not what it was.
         Unreached = "unreached",
     }
+}
+
+impl MachineState {
+    /// Returns whether what it tells counts as being so now.
+    pub fn is_heard(self) -> bool {
+        match self {
+            Self::Live | Self::Late => true,
+            Self::Connecting | Self::Silent | Self::Unreached => false,
+        }
+    }
+}
+
+/// A source of the configuration that was not asked, because a person has said so.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum NotAsked {
+    /// Another machine, by its name.
+    Machine(String),
+    /// The database of the fleet, by its URL without a password.
+    Fleet(String),
+    /// The hosts of that database that were not named.
+    OtherHosts(String),
 }
 
 /// Another machine.
@@ -72,7 +96,7 @@ impl MachineView {
     /// Says why nothing can be done on it now from here; nothing where something can.
     pub fn why_no_orders(&self) -> Option<String> {
         match self.state {
-            MachineState::Live => self.no_orders.as_ref().map(Untrusted::shown),
+            MachineState::Live | MachineState::Late => self.no_orders.as_ref().map(Untrusted::shown),
             MachineState::Connecting => Some("it is being reached".to_owned()),
             MachineState::Silent => Some("it is silent, and what is there is not known".to_owned()),
             MachineState::Unreached => Some("it cannot be reached".to_owned()),

@@ -76,7 +76,7 @@ pub use self::left_over::{
 };
 pub use self::left_tree::LeftTree;
 pub(crate) use self::line::LineError;
-pub use self::machine::{MachineState, MachineView};
+pub use self::machine::{MachineState, MachineView, NotAsked};
 pub use self::need::{Left, Need, NeedKind, Waiting, Wants};
 pub use self::note::{BoundSession, NotedWait, Notes};
 pub use self::order::{OrderNote, OrderSide};

@@ -6,8 +6,8 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize, Serializer};
 
 use crate::core::model::{
-    ClaimView, FilePath, Finding, Household, Key, LeftOver, LeftTree, MachineView, Need, ProcessId, Reason,
-    RecordShape, RecordView, SourceHealth, WindowView,
+    ClaimView, FilePath, Finding, Household, Key, LeftOver, LeftTree, MachineView, Need, NotAsked, ProcessId,
+    Reason, RecordShape, RecordView, SourceHealth, WindowView,
 };
 
 /// The name of the JSON schema.
@@ -44,6 +44,8 @@ pub struct Report {
     pub left_trees: Vec<LeftTree>,
     /// The other machines that are watched.
     pub machines: Vec<MachineView>,
+    /// The sources of the configuration that were not asked.
+    pub not_asked: Vec<NotAsked>,
     /// The windows of the look before whose process is proven to have ended since.
     pub ended: Vec<EndedWindow>,
     /// The windows that two machines tell of and that are shown once: by the key that is not shown, and the one that is.
@@ -86,6 +88,7 @@ impl Report {
             left_overs: Vec::new(),
             left_trees: Vec::new(),
             machines: Vec::new(),
+            not_asked: Vec::new(),
             ended: Vec::new(),
             shown_once: Vec::new(),
         }
@@ -164,6 +167,8 @@ impl Serialize for Report {
             findings: &'a [Arc<Finding>],
             #[serde(skip_serializing_if = "<[_]>::is_empty")]
             machines: &'a [MachineView],
+            #[serde(skip_serializing_if = "<[_]>::is_empty")]
+            not_asked: &'a [NotAsked],
         }
         let Self {
             schema,
@@ -176,6 +181,7 @@ impl Serialize for Report {
             claims,
             findings,
             machines,
+            not_asked,
             needs: _,
             broken: _,
             left_overs: _,
@@ -185,7 +191,7 @@ impl Serialize for Report {
         } = self;
         let records = records.iter().map(|record| record.shape(*taken_at)).collect();
         let (schema, taken_at) = (*schema, *taken_at);
-        Shape { schema, taken_at, host, sources, windows, records, claims, findings, machines }
+        Shape { schema, taken_at, host, sources, windows, records, claims, findings, machines, not_asked }
             .serialize(serializer)
     }
 }

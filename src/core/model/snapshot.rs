@@ -327,7 +327,7 @@ impl SourceHealth {
     }
 
     /// Returns whether it is another machine, of which everything comes by one way.
-    fn is_machine(&self) -> bool {
+    pub(crate) fn is_machine(&self) -> bool {
         self.id.starts_with(MACHINE)
     }
 

@@ -9,7 +9,7 @@ use crate::core::fleet::decoder::Answer;
 use crate::core::fleet::far::FarMachine;
 use crate::core::fleet::identity::clone_of;
 use crate::core::fleet::order::{OrderReceipt, Proposal};
-use crate::core::model::{ErrorKind, MachineState, Obstacle, Request};
+use crate::core::model::{ErrorKind, Obstacle, Request};
 
 /// How long a machine may take to answer. One that is lost is noticed earlier.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -108,7 +108,6 @@ impl Dispatcher {
 
     /// Returns whether a machine is connected and takes orders.
     pub(crate) fn is_ready(&self, machine: &str) -> bool {
-        self.machine(machine)
-            .is_some_and(|seen| seen.view.state == MachineState::Live && seen.view.no_orders.is_none())
+        self.machine(machine).is_some_and(|seen| seen.view.state.is_heard() && seen.view.no_orders.is_none())
     }
 }

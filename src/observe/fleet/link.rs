@@ -388,7 +388,7 @@ impl Connection<'_> {
     fn others(&self, say: impl Fn(&str, &Hello) -> Option<String>) -> Option<String> {
         let all = self.link.shared.seen();
         let others = all.iter().enumerate().filter(|(at, _)| *at != self.link.at).map(|(_, other)| other);
-        let live = others.filter(|other| other.view.state == MachineState::Live);
+        let live = others.filter(|other| other.view.state.is_heard());
         live.filter_map(|other| say(&other.view.name, other.hello.as_ref()?)).next()
     }
 

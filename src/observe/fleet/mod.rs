@@ -13,6 +13,7 @@ mod question;
 mod shared;
 
 use std::io;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex};
@@ -34,12 +35,27 @@ use crate::core::fleet::line::Identity;
 use crate::core::fleet::merge::{hear, merged_beside};
 use crate::core::fleet::transport::Machine;
 use crate::core::model::fixed::ALLOWANCE;
-use crate::core::model::{MachineState, MachineView, Report};
+use crate::core::model::{MachineState, MachineView, NotAsked, Report};
 use crate::observe::ReportSource;
 use crate::source::os::clock;
 
 /// How many machines are being reached at once.
 const AT_ONCE: usize = 16;
+
+/// The hosts of a database that are read, and what is asked of them.
+#[derive(Clone, Debug, Default)]
+#[cfg_attr(not(feature = "postgres"), expect(dead_code, reason = "no database is read"))]
+pub(crate) struct Hosts {
+    /// The only ones that are shown; all of them where none is named.
+    pub(crate) only: Vec<String>,
+    /// The names of machines that are reached otherwise: no host is called so.
+    pub(crate) taken: Vec<String>,
+    /// The SSH key that what is asked of them is signed with.
+    pub(crate) key: Option<PathBuf>,
+}
+
+/// Keeps what is known of the machines of a report.
+pub(crate) type Keep = Box<dyn Fn(&Report) + Send + Sync>;
 
 /// All machines that are watched.
 pub(crate) struct Fleet {
@@ -48,6 +64,8 @@ pub(crate) struct Fleet {
     machines: Vec<Machine>,
     seen: Shared,
     changes: Receiver<()>,
+    /// Keeps what is known for those who must not wait.
+    keep: Option<Keep>,
 }
 
 impl Fleet {
@@ -81,13 +99,18 @@ impl Fleet {
                 std::future::pending::<()>().await;
             });
         })?;
-        Ok(Self { own: None, machines: watched, seen, changes })
+        Ok(Self { own: None, machines: watched, seen, changes, keep: None })
     }
 
     /// Knows this machine where another one answers as it.
     pub(crate) fn beside(mut self, own: Identity) -> Self {
         self.own = Some(own);
         self
+    }
+
+    /// Has what is known kept whenever it is joined.
+    pub(crate) fn kept_by(self, keep: Option<Keep>) -> Self {
+        Self { keep, ..self }
     }
 
     /// Returns how each machine is reached.
@@ -147,21 +170,45 @@ impl Fleet {
     /// Joins what is known of every machine with what is seen here.
     pub(crate) fn with(&self, local: &Report) -> Report {
         let joined_at = Some(clock::now());
-        Report { joined_at, ..merged_beside(self.own.as_ref(), local, &self.seen()) }
+        let report = Report { joined_at, ..merged_beside(self.own.as_ref(), local, &self.seen()) };
+        self.keep.iter().for_each(|keep| keep(&report));
+        report
+    }
+}
+
+/// The other machines that a look asks, and the sources of the configuration that it does not.
+#[derive(Default)]
+pub(crate) struct Others {
+    pub(crate) fleet: Option<Fleet>,
+    pub(crate) not_asked: Vec<NotAsked>,
+}
+
+impl Others {
+    /// Joins what they tell with what is seen here, once each has told all of a look or could not be reached in time.
+    pub(crate) fn join(&self, local: Arc<Report>) -> Arc<Report> {
+        let mut report = match &self.fleet {
+            Some(fleet) => {
+                fleet.wait_for_all();
+                Arc::new(fleet.with(&local))
+            }
+            None => local,
+        };
+        if !self.not_asked.is_empty() {
+            Arc::make_mut(&mut report).not_asked.clone_from(&self.not_asked);
+        }
+        report
     }
 }
 
 /// Reports of this machine and of all others, for who asks once.
 pub(crate) struct Everywhere<S> {
     pub(crate) local: S,
-    pub(crate) fleet: Option<Fleet>,
+    pub(crate) others: Others,
 }
 
 impl<S: ReportSource> ReportSource for Everywhere<S> {
     fn next_report(&mut self) -> Arc<Report> {
         let local = self.local.next_report();
-        let Some(fleet) = &self.fleet else { return local };
-        fleet.wait_for_all();
-        Arc::new(fleet.with(&local))
+        self.others.join(local)
     }
 }

@@ -14,11 +14,12 @@ use tokio_postgres::Row;
 use self::asking::Asked;
 
 use crate::core::fleet::far::FarMachine;
+use crate::core::fleet::host_name::only_named;
 use crate::core::fleet::host_row::{HostRow, PartRow, ReadAt};
 use crate::core::fleet::roster::Roster;
 use crate::core::model::text::shown;
 use crate::core::model::{MachineState, MachineView, Untrusted};
-use crate::observe::fleet::{Posted, Shared};
+use crate::observe::fleet::{Hosts, Posted, Shared};
 use crate::source::os::clock;
 use crate::source::postgres::Target;
 use crate::source::postgres::session::Session;
@@ -54,15 +55,19 @@ const PARTS: &str = "SELECT host::text, is_whole, kind, id, sequence, payload
 
 const LOOK_CLOSELY: &str = "SELECT claimtop.look_closely($1::uuid)";
 
-/// Starts to read the hosts of a database, and puts them after the first so many machines. What is asked of them is
-/// signed with this key. None is called as one of these machines, whether that is watched now or not.
+/// Whether this login may look.
+const MAY_LOOK: &str = "SELECT has_function_privilege('claimtop.hosts(bigint)', 'execute')";
+
+/// What a login is told that may not.
+const MAY_NOT: &str = "your login of the fleet's database may not look: grant it claimtop_view";
+
+/// Starts to read the hosts of a database, and puts them after the first so many machines.
 ///
 /// # Errors
 /// The system has no more threads for us.
 pub(crate) fn watch(
     target: Target,
-    key: Option<PathBuf>,
-    taken: Vec<String>,
+    Hosts { only, taken, key }: Hosts,
     (shared, first): (Shared, usize),
 ) -> io::Result<()> {
     let placeholder = unreached(&target, MachineState::Connecting, "");
@@ -87,8 +92,10 @@ pub(crate) fn watch(
                 let began = Instant::now();
                 let polled = viewer.poll().await;
                 let machines = viewer.roster.machines(steady(), clock::now());
+                let machines = if only.is_empty() { machines } else { only_named(&machines, &only) };
                 match polled {
                     Err(why) if viewer.polls == 0 => {
+                        let why = viewer.why_unread(why).await;
                         let unreached = unreached(&name, MachineState::Unreached, &why);
                         shared.replace_after(first, vec![unreached]);
                     }
@@ -162,6 +169,16 @@ impl Viewer {
         }
         taken_in(&mut self.roster, ready).await;
         Ok(())
+    }
+
+    /// Says why hosts cannot be read: a login that may only publish is not told so by the server.
+    async fn why_unread(&mut self, why: String) -> String {
+        if self.session.connections() == 0 {
+            return why;
+        }
+        let rows = self.session.query(MAY_LOOK, &[]).await.unwrap_or_default();
+        let may_look: Option<bool> = rows.first().and_then(|row| row.try_get(0).ok());
+        if may_look == Some(false) { MAY_NOT.to_owned() } else { why }
     }
 
     /// Tells a host that somebody looks at it closely.

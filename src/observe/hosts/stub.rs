@@ -1,24 +1,18 @@
 //! The hosts of a fleet's database in a build that has no PostgreSQL: none, and why.
 
 use std::io;
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::core::fleet::far::FarMachine;
 use crate::core::model::{MachineState, MachineView, Untrusted};
-use crate::observe::fleet::Shared;
+use crate::observe::fleet::{Hosts, Shared};
 use crate::source::postgres::{Target, UNREAD};
 
 /// Says that the database is not read.
 ///
 /// # Errors
 /// None.
-pub(crate) fn watch(
-    target: Target,
-    _key: Option<PathBuf>,
-    _taken: Vec<String>,
-    (shared, first): (Shared, usize),
-) -> io::Result<()> {
+pub(crate) fn watch(target: Target, _hosts: Hosts, (shared, first): (Shared, usize)) -> io::Result<()> {
     let (state, detail) = (MachineState::Unreached, Untrusted::new(UNREAD));
     let view = MachineView { state, detail, ..MachineView::new("fleet", target.name.shown()) };
     let unread = FarMachine { view, hello: None, report: None, tombstones: Arc::default() };

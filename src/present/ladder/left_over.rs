@@ -56,6 +56,7 @@ pub(crate) fn facts(page: &mut Page, index: &Index, one: &LeftOver) {
 fn way(page: &Page, index: &Index, one: &LeftOver) -> (String, Tone) {
     let key = match page.medium() {
         Medium::Screen => "x".to_owned(),
+        Medium::Text if one.key.machine().is_some() => format!("claimtop stop {}{}", one.key, index.given),
         Medium::Text => format!("claimtop stop {}", one.key),
     };
     match left_over::way(&index.report, one) {

@@ -21,11 +21,19 @@ impl Drop for Running {
 }
 
 impl Machine {
-    pub(crate) fn new(session: &str) -> Self {
+    /// Makes one on which nothing was ever done.
+    pub(crate) fn empty() -> Self {
         let folder = tempfile::tempdir().unwrap();
+        for name in ["home", "tmp"] {
+            std::fs::create_dir_all(folder.path().join(name)).unwrap();
+        }
+        Self { folder }
+    }
+
+    pub(crate) fn new(session: &str) -> Self {
+        let Self { folder } = Self::empty();
         let sessions = folder.path().join("home/.claude/sessions");
         std::fs::create_dir_all(&sessions).unwrap();
-        std::fs::create_dir_all(folder.path().join("tmp")).unwrap();
         let cwd = folder.path().join("home/src/shop");
         let record = format!(
             r#"{{"pid": 4000001, "sessionId": "{session}", "procStart": "7", "startedAt": 1, "cwd": "{}"}}"#,

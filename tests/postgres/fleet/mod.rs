@@ -5,6 +5,7 @@ mod epochs;
 mod faults;
 mod leo;
 mod login;
+mod looking;
 mod machine;
 mod ordering;
 mod orders;

@@ -8,7 +8,7 @@ use jiff::{SignedDuration, Timestamp};
 use crate::core::fleet::far::FarMachine;
 use crate::core::judge::rules::facts::{file_name, window_name};
 use crate::core::judge::story::chain::Chain;
-use crate::core::model::{ClaimView, Evidence, Judged, Key, MachineState, Report, WindowView};
+use crate::core::model::{ClaimView, Evidence, Judged, Key, Report, WindowView};
 
 /// One machine that is heard, or this one.
 #[derive(Clone, Copy, Debug)]
@@ -40,7 +40,7 @@ impl<'a> Sites<'a> {
             pid_namespace: report.host.pid_namespace,
             ahead: SignedDuration::ZERO,
         };
-        let live = machines.iter().filter(|told| told.view.state == MachineState::Live);
+        let live = machines.iter().filter(|told| told.view.state.is_heard());
         let there = live.map(|told| Site {
             name: Some(&told.view.name),
             boot: told.hello.as_ref().and_then(|hello| hello.boot.as_deref()),

@@ -64,7 +64,7 @@ fn what_hosts_tell_is_read_once_and_silence_is_no_death() {
     roster.hosts(vec![], false, at(40, 1_030_000));
     assert_eq!(
         state(&roster, 40),
-        ("devbox".to_owned(), MachineState::Live, "late: nothing was heard from it for over 25 s".to_owned())
+        ("devbox".to_owned(), MachineState::Late, "nothing was heard from it for over 25 s".to_owned())
     );
     roster.hosts(vec![], false, at(250, 1_240_000));
     assert_eq!(state(&roster, 250).2, "nothing was heard from it for over 50 s");

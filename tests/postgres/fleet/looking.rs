@@ -1,0 +1,176 @@
+//! A `[fleet]` of the configuration is looked at by every command that looks, unless a person says `--here`; a status
+//! bar and the hooks of agents wait for no database.
+
+use std::io::ErrorKind;
+use std::net::TcpListener;
+
+use serde_json::{Value, json};
+
+use crate::cluster::Database;
+use crate::fleet::login::Login;
+use crate::fleet::machine::{Machine, Running, far_records, text, until};
+use crate::fleet::stage::{Host, fleet};
+
+/// A host with a dead claim, and a machine whose configuration names the fleet.
+struct Stage {
+    database: Database,
+    host: Machine,
+    viewer: Machine,
+    _witness: Running,
+    /// What the host has left, as the viewer calls it.
+    left: String,
+}
+
+impl Stage {
+    fn new() -> Self {
+        let (host, viewer) = (Machine::new("one"), Machine::empty());
+        let database = fleet();
+        host.configure("team = 'core'");
+        let witness = host.witness(&database.url_of("alice", database.cluster.port));
+        viewer.configure(&format!("url = '{}'", database.url_of("vera", database.cluster.port)));
+        let left = until("what the host has left", || {
+            far_records(&json_of(&viewer.run(&["ls", "--json"]).stdout)).pop()
+        });
+        Self { database, host, viewer, _witness: witness, left }
+    }
+
+    fn name(&self) -> &str {
+        self.left.split_once('@').unwrap().1
+    }
+
+    #[track_caller]
+    fn check(&self, arguments: &[&str], code: i32, part: &str) -> String {
+        let output = self.viewer.run(arguments);
+        let said = text(&output);
+        assert!(output.status.code() == Some(code) && said.contains(part), "{arguments:?}: {said}");
+        said
+    }
+}
+
+fn json_of(bytes: &[u8]) -> Value {
+    serde_json::from_slice(bytes).unwrap_or_default()
+}
+
+#[test]
+fn every_command_that_looks_looks_at_the_fleet_of_the_configuration() {
+    let stage = Stage::new();
+    let at = format!("@{}", stage.name());
+    let left = stage.left.as_str();
+    stage.check(&["ls", "sessions"], 0, &at);
+    stage.check(&["ls", "problems"], 0, "dead-holder");
+    stage.check(&["doctor"], 1, &format!("claimtop release '{left}' --dry-run"));
+    stage.check(&["now"], 0, "is dead");
+    stage.check(&["leftovers"], 0, "");
+    stage.check(&["report"], 0, "dead-holder");
+    stage.check(&["explain", left], 0, left);
+    stage.check(&["machines"], 0, stage.name());
+    // Not on a terminal the screen is a list.
+    stage.check(&[], 0, "1 session record");
+    for command in ["ls", "doctor", "now", "leftovers"] {
+        let found = json_of(&stage.viewer.run(&[command, "--json"]).stdout);
+        assert!(found.get("not_asked").is_none() && found.get("unread_sources").is_none(), "{found}");
+    }
+}
+
+#[test]
+fn here_leaves_the_fleet_out_and_says_so_in_one_line() {
+    let stage = Stage::new();
+    for command in [&["ls"][..], &["ls", "problems"], &["doctor"], &["now"], &["leftovers"], &["report"], &[]]
+    {
+        let said =
+            stage.check(&[command, &["--here"]].concat(), 0, "Not asked: the fleet in postgres://vera@");
+        assert_eq!(said.matches("Not asked").count(), 1, "{said}");
+        assert!(!said.contains('✗') && !said.contains(stage.name()), "{command:?}: {said}");
+        assert!(!said.to_lowercase().contains("no problem"), "{command:?}: {said}");
+    }
+    for command in ["ls", "doctor", "now", "leftovers"] {
+        let found = json_of(&stage.viewer.run(&[command, "--json", "--here"]).stdout);
+        assert!(found["not_asked"][0]["fleet"].as_str().is_some_and(|url| url.contains("vera@")), "{found}");
+    }
+    // What is done hears every machine, and what asks machines cannot leave them out.
+    stage.check(&["release", &stage.left, "--here"], 2, "--on names the machines");
+    stage.check(&["machines", "--here"], 2, "--here");
+}
+
+#[test]
+fn a_host_that_is_named_is_looked_at_alone_and_one_that_is_not_there_is_named() {
+    let stage = Stage::new();
+    let alice = Login::of(&stage.database, "alice");
+    let mut other = Host::begun(&alice, Some("core"));
+    other.beat(&alice, Some(&json!([["look", "", {"at": "2026-11-20T10:00:00Z"}]])), None);
+    let names = |arguments: &[&str]| {
+        let found = json_of(&stage.viewer.run(&[&["ls", "--json"], arguments].concat()).stdout);
+        let machines = found["machines"].as_array().cloned().unwrap_or_default();
+        let names: Vec<String> =
+            machines.iter().map(|machine| machine["name"].as_str().unwrap().to_owned()).collect();
+        (names, found["not_asked"].clone())
+    };
+    let all = until("both", || Some(names(&[]).0).filter(|all| all.len() == 2));
+    assert_eq!(names(&["--on", "all"]), (all, Value::Null));
+    let (named, left_out) = names(&["--on", stage.name()]);
+    assert_eq!(named, [stage.name()]);
+    assert!(left_out[0]["other-hosts"].is_string(), "{left_out}");
+    let why = "nowhere: it is no host of the fleet that your login sees";
+    let said = stage.check(&["ls", "--on", "nowhere"], 4, why);
+    assert!(said.contains("a host of ssh is ssh:nowhere"), "{said}");
+    // A command as it is printed finds it again.
+    let said = stage.check(&["explain", &stage.left, "--on", &other.name], 0, &stage.left);
+    assert!(said.contains("Not asked: the other hosts in"), "{said}");
+}
+
+#[test]
+fn a_database_that_does_not_answer_is_named_and_nothing_is_said_to_be_well() {
+    let stage = Stage::new();
+    stage.viewer.configure("url = 'postgres://vera@127.0.0.1:1/none'");
+    for command in [&["ls"][..], &["doctor"], &["now"], &["leftovers"], &["report"]] {
+        let said = stage.check(command, 4, "machine:fleet: ");
+        assert!(!said.to_lowercase().contains("no problem"), "{command:?}: {said}");
+    }
+    let found = json_of(&stage.viewer.run(&["doctor", "--json"]).stdout);
+    assert_eq!(found["unread_sources"][0]["id"], "machine:fleet", "{found}");
+    // A login that may only publish is told what it lacks.
+    stage
+        .viewer
+        .configure(&format!("url = '{}'", stage.database.url_of("alice", stage.database.cluster.port)));
+    stage.check(&["doctor"], 4, "grant it claimtop_view");
+    assert!(stage.host.record().exists());
+}
+
+/// Returns a server that takes connections and never answers, and whether it has taken one.
+fn silent() -> (TcpListener, u16) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    listener.set_nonblocking(true).unwrap();
+    let port = listener.local_addr().unwrap().port();
+    (listener, port)
+}
+
+#[test]
+fn a_status_bar_shows_what_was_last_known_and_asks_no_database() {
+    let stage = Stage::new();
+    let line = |arguments: &[&str]| {
+        let output = stage.viewer.run(&[&["statusline"], arguments].concat());
+        assert_eq!(output.status.code(), Some(0), "{}", text(&output));
+        text(&output)
+    };
+    let known = line(&[]);
+    assert!(known.contains(" · elsewhere ") && known.contains(" ago: 0 windows, 1 dead claim"), "{known}");
+    assert!(!line(&["--here"]).contains("elsewhere"));
+    // The database is there and says nothing: nobody connects to it.
+    let (server, port) = silent();
+    let fleet = format!("postgres://vera@127.0.0.1:{port}/{}?sslmode=disable", stage.database.name);
+    stage.viewer.configure(&format!("url = '{fleet}'"));
+    let nothing = line(&[]);
+    assert!(!nothing.contains("elsewhere"), "nothing is known of another database: {nothing}");
+    for hook in [&["context-id"][..], &["bind"], &["hook", "check"], &["guard", "--for", "claude"]] {
+        stage.viewer.run(hook);
+    }
+    assert_eq!(server.accept().unwrap_err().kind(), ErrorKind::WouldBlock, "somebody has connected");
+    // While a look cannot reach it what was known stays, and is said to be of then.
+    let url = stage.database.url_of("vera", stage.database.cluster.port);
+    stage.viewer.configure(&format!("url = '{url}'"));
+    let Database { cluster, name } = &stage.database;
+    cluster.psql("postgres", &format!("ALTER DATABASE {name} ALLOW_CONNECTIONS false"));
+    stage.check(&["ls"], 4, "machine:fleet: ");
+    let known = line(&[]);
+    assert!(known.contains(" ago: 0 windows, 1 dead claim, 1 machine not heard"), "{known}");
+}
