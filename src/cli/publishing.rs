@@ -24,6 +24,7 @@ use crate::core::fleet::discreet::Discreet;
 use crate::core::fleet::pace::{News, after_last};
 use crate::core::fleet::teller::Teller;
 use crate::core::model::{Report, Tombstone};
+use crate::source::os::{clock, host};
 
 /// How long after it failed an answer is sent again.
 const AGAIN: Duration = Duration::from_secs(1);
@@ -45,6 +46,8 @@ pub(super) struct Publishing<'a> {
     settings: &'a Settings,
     stones: &'a Stones,
     teller: Teller,
+    /// What keeps paths to this machine, as of the last look.
+    discreet: Discreet,
     /// What there is to tell since the last beat began, and what that tells.
     news: News,
     telling: News,
@@ -68,6 +71,7 @@ impl<'a> Publishing<'a> {
             settings,
             stones,
             teller: Teller::default(),
+            discreet: Discreet::default(),
             news: News::Change,
             telling: News::None,
             due: None,
@@ -99,7 +103,9 @@ impl<'a> Publishing<'a> {
                     call = None;
                     self.ended(done, ordered)?;
                 }
-                (number, line) = ordered.answer() => self.answers.push_back((number, line)),
+                (number, line) = ordered.answer() => {
+                    self.answers.push_back((number, self.discreet.answer(&line)));
+                }
                 () = until(wakes), if wakes.is_some() => call = Some(self.call()),
             }
         }
@@ -175,9 +181,9 @@ impl<'a> Publishing<'a> {
 
     fn looked(&mut self, report: &Report) -> Result<(), Failure> {
         let stones = Arc::clone(&self.stones.lock().unwrap_or_else(PoisonError::into_inner));
-        let discreet = discreet(self.settings, report);
+        self.discreet = discreet(self.settings, report);
         let (is_urgent, is_empty) = self.post.outbox(|outbox| {
-            let is_urgent = self.teller.look(report, &stones, &discreet, outbox)?;
+            let is_urgent = self.teller.look(report, &stones, &self.discreet, outbox)?;
             Ok::<_, Failure>((is_urgent, outbox.is_empty()))
         })?;
         let news = match (is_urgent, is_empty) {
@@ -219,7 +225,9 @@ pub(super) fn discreet(settings: &Settings, report: &Report) -> Discreet {
             let folders = folders.filter(|folder| *folder != Path::new("/tmp"));
             let folders: Vec<_> = folders.map(Path::to_string_lossy).collect();
             let home = places.home.to_string_lossy();
-            Discreet::new(&home, folders.iter().map(|folder| &**folder), report)
+            // The machine's ID is told to nobody.
+            let salt = host::host(clock::now()).machine_id.unwrap_or_default();
+            Discreet::new(&home, folders.iter().map(|folder| &**folder), report, salt)
         }
         Paths::Whole => Discreet::default(),
     }

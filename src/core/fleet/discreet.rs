@@ -1,5 +1,11 @@
 //! What is left out of what others are told: where on this machine its repositories and its home lie.
 
+use std::borrow::Cow;
+
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+
+use crate::core::model::text::hex;
 use crate::core::model::{Report, Untrusted};
 
 /// Shortens paths.
@@ -7,17 +13,31 @@ use crate::core::model::{Report, Untrusted};
 pub(crate) struct Discreet {
     /// What begins a path, as JSON has it, and what stands for it; the longest first.
     shortened: Vec<(String, String)>,
+    /// What hashes of paths are made with, so that nobody else can try names; `None` where paths are told whole.
+    salt: Option<String>,
 }
 
+/// How many bytes of a hash stand for a path.
+const HASH: usize = 8;
+
 impl Discreet {
-    /// Shortens the paths in a home, in other folders that are looked in, and in the repositories of a report.
-    pub(crate) fn new<'a>(home: &'a str, folders: impl Iterator<Item = &'a str>, report: &'a Report) -> Self {
+    /// Shortens the paths in a home, in other folders that are looked in, and those of a report: its repositories and
+    /// sources, and where its windows and what they have left work.
+    pub(crate) fn new<'a>(
+        home: &'a str,
+        folders: impl Iterator<Item = &'a str>,
+        report: &'a Report,
+        salt: String,
+    ) -> Self {
         let repos = report.windows.iter().filter_map(|window| window.repo.as_ref());
         let roots = repos.flat_map(|repo| [&repo.root, &repo.worktree]).map(Untrusted::raw);
         // Where no window works, the records in a repository tell where that lies.
         let records = report.records().map(|record| record.location.text().raw());
         let of_records = records.filter_map(|path| Some(path.split_once("/.git/")?.0));
-        let named = roots.chain(of_records).chain(folders);
+        let sources = report.sources.iter().filter_map(|source| source.id.get(source.id.find(":/")? + 1..));
+        // The URL of a server is none.
+        let sources = sources.filter(|path| !path.starts_with("//"));
+        let named = roots.chain(of_records).chain(folders).chain(sources).chain(places(report));
         let named = named.filter_map(|root| Some((root, root.rsplit('/').next()?)));
         let all = named.chain([(home, "~")]).filter(|(path, name)| path.len() > 1 && !name.is_empty());
         let escaped = |text: &str| {
@@ -28,7 +48,25 @@ impl Discreet {
             all.map(|(path, name)| (escaped(path), escaped(name))).collect();
         shortened.sort_by(|one, other| other.0.len().cmp(&one.0.len()).then(one.cmp(other)));
         shortened.dedup();
-        Self { shortened }
+        Self { shortened, salt: Some(salt) }
+    }
+
+    /// Returns the ID of a part without the path in it: its hash stands for that.
+    pub(crate) fn id<'a>(&self, id: &'a str) -> Cow<'a, str> {
+        let Some(salt) = self.salt.as_ref().filter(|_| id.contains('/')) else { return Cow::Borrowed(id) };
+        let (kind, _) = id.split_once(':').unwrap_or_default();
+        let digest = Sha256::digest(format!("{salt} {id}"));
+        Cow::Owned(format!("{kind}:{}", hex(digest.iter().take(HASH))))
+    }
+
+    /// Shortens every path in an answer to an order, but in what a person has to type.
+    pub(crate) fn answer(&self, line: &str) -> String {
+        let short = self.text(line);
+        let (Ok(whole), Ok(mut told)) = (serde_json::from_str(line), serde_json::from_str(&short)) else {
+            return short;
+        };
+        keep_wanted(&whole, &mut told);
+        told.to_string()
     }
 
     /// Shortens every path in a text of JSON.
@@ -40,6 +78,35 @@ impl Discreet {
             }
         }
         text
+    }
+}
+
+/// Returns where windows and what they have left work: no folder that is one of the system's own.
+fn places(report: &Report) -> impl Iterator<Item = &str> {
+    let windows = report.windows.iter().filter_map(|window| window.cwd.as_ref());
+    let members = report.left_overs.iter().flat_map(|left| &left.tree).filter_map(|one| one.folder.as_ref());
+    let left = report.left_overs.iter().filter_map(|left| left.folder.as_ref()).chain(members);
+    let trees = report.left_trees.iter().flat_map(|tree| [&tree.path, &tree.repository]);
+    let all = windows.chain(left).chain(trees).map(Untrusted::raw);
+    all.filter(|path| path.matches('/').count() > 1)
+}
+
+/// Puts back what a person has to type to confirm a plan.
+fn keep_wanted(whole: &Value, told: &mut Value) {
+    match (whole, told) {
+        (Value::Object(whole), Value::Object(told)) => {
+            for ((name, whole), (_, told)) in whole.iter().zip(told.iter_mut()) {
+                if name == "wanted" {
+                    told.clone_from(whole);
+                } else {
+                    keep_wanted(whole, told);
+                }
+            }
+        }
+        (Value::Array(whole), Value::Array(told)) => {
+            whole.iter().zip(told.iter_mut()).for_each(|(whole, told)| keep_wanted(whole, told));
+        }
+        _ => {}
     }
 }
 
@@ -67,9 +134,44 @@ mod tests {
     #[test]
     fn folders_that_are_looked_in_and_repositories_of_records_are_shortened_as_well() {
         let report = crate::app::testing::busy();
-        let discreet = Discreet::new("/home/dev", ["/srv/teams/db", "/tmp/x/tmp"].into_iter(), &report);
+        let discreet =
+            Discreet::new("/home/dev", ["/srv/teams/db", "/tmp/x/tmp"].into_iter(), &report, String::new());
         let text = r#""/srv/teams/db/orchestrator.db /tmp/x/tmp/maia.json /home/dev/a""#;
         assert_eq!(discreet.text(text), r#""db/orchestrator.db tmp/maia.json ~/a""#);
+    }
+
+    #[test]
+    fn no_source_and_no_place_tells_where_it_lies() {
+        let mut report = crate::app::testing::busy();
+        for id in ["repo:/srv/clients/secretproj", "obra:/srv/db/o.db", "leo:postgres://leo@db:5432/leo"] {
+            let source = crate::core::model::SourceHealth { id: id.to_owned(), ..report.sources[0].clone() };
+            report.sources.push(source);
+        }
+        report.windows[0] = crate::core::model::WindowFacts {
+            cwd: Some("/opt/acme/job".into()),
+            ..(*report.windows[0]).clone()
+        }
+        .into();
+        let discreet = |salt: &str| Discreet::new("/home/dev", [].into_iter(), &report, salt.to_owned());
+        let text = r#""repo:/srv/clients/secretproj obra:/srv/db/o.db postgres://leo@db /opt/acme/job/x""#;
+        assert_eq!(discreet("").text(text), r#""repo:secretproj obra:o.db postgres://leo@db job/x""#);
+        let id = |salt: &str, id: &str| discreet(salt).id(id).into_owned();
+        let hash = id("m", "repo:/srv/clients/secretproj");
+        assert!(hash.starts_with("repo:") && hash.len() == 21 && !hash.contains('/'), "{hash}");
+        assert_eq!(hash, id("m", "repo:/srv/clients/secretproj"));
+        assert_ne!(hash, id("n", "repo:/srv/clients/secretproj"), "of another machine");
+        assert_eq!(id("m", "processes"), "processes");
+        assert_eq!(Discreet::default().id("repo:/srv/x"), "repo:/srv/x");
+    }
+
+    #[test]
+    fn an_answer_keeps_what_a_person_has_to_type() {
+        let shortened = vec![("/srv/shop".to_owned(), "shop".to_owned())];
+        let discreet = Discreet { shortened, salt: None };
+        let line =
+            r#"{"plans":{"is":[{"Ok":{"plan":{"what":"put /srv/shop/a aside"},"wanted":"/srv/shop/a"}}]}}"#;
+        let told = r#"{"plans":{"is":[{"Ok":{"plan":{"what":"put shop/a aside"},"wanted":"/srv/shop/a"}}]}}"#;
+        assert_eq!(discreet.answer(line), told);
     }
 
     #[test]
@@ -78,7 +180,7 @@ mod tests {
             ("/home/dev/src/shop".to_owned(), "shop".to_owned()),
             ("/home/dev".to_owned(), "~".to_owned()),
         ];
-        let discreet = Discreet { shortened };
+        let discreet = Discreet { shortened, salt: None };
         for (text, expected) in [
             (r#"{"cwd":"/home/dev/src/shop"}"#, r#"{"cwd":"shop"}"#),
             (r#""/home/dev/src/shop/api/x.rs:7""#, r#""shop/api/x.rs:7""#),

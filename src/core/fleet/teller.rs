@@ -35,17 +35,18 @@ impl Teller {
         for line in text.lines() {
             let line: Line<'_> = serde_json::from_str(line)?;
             if let Some(part) = line.part {
+                let id = discreet.id(&part.id);
                 let told = RawValue::from_string(discreet.text(part.is.get()))?;
                 match kind_name(part.kind) {
                     Some(kind) => {
-                        is_urgent |= part.kind == PartKind::Finding && !outbox.has(&kind, &part.id);
-                        outbox.put(&kind, &part.id, &told);
+                        is_urgent |= part.kind == PartKind::Finding && !outbox.has(&kind, &id);
+                        outbox.put(&kind, &id, &told);
                     }
-                    None => outbox.bury(&part.id, &told),
+                    None => outbox.bury(&id, &told),
                 }
             }
             if let Some((kind, id)) = line.gone.and_then(|gone| Some((kind_name(gone.kind)?, gone.id))) {
-                outbox.remove(&kind, &id);
+                outbox.remove(&kind, &discreet.id(&id));
             }
             if let Some(mut look) = line.look {
                 if let Some(order) = look.order.take() {

@@ -1,7 +1,9 @@
 //! The witness and the viewer as a person runs them.
 
+use std::process::Stdio;
+
 use crate::cluster::Database;
-use crate::fleet::machine::{Machine, far_records, text, until};
+use crate::fleet::machine::{Machine, Running, far_records, text, until};
 use crate::fleet::stage::fleet;
 
 #[test]
@@ -59,6 +61,33 @@ fn a_machine_that_publishes_is_seen_by_its_team_with_what_it_found() {
     let _again = witness.witness(&alice);
     until("an epoch of its own", || (epoch() != before).then_some(()));
     assert!(!epoch().contains(' '), "one host: {}", epoch());
+}
+
+#[test]
+fn nothing_that_is_published_says_where_a_repository_lies() {
+    let database = fleet();
+    let witness = Machine::new("one");
+    let repository = witness.folder.path().join("clients/secretproj");
+    for name in ["objects", "refs/heads"] {
+        std::fs::create_dir_all(repository.join(".git").join(name)).unwrap();
+    }
+    std::fs::write(repository.join(".git/HEAD"), "ref: refs/heads/main\n").unwrap();
+    let root = repository.to_str().unwrap();
+    let folder = witness.folder.path().to_str().unwrap();
+    let alice = database.url_of("alice", database.cluster.port);
+    let dry = text(&witness.run(&["witness", "--dry-run", "--root", root]));
+    assert!(dry.contains("repo:secretproj") && !dry.contains(folder), "{dry}");
+    let mut command = witness.command(&["witness", "--fleet", &alice, "--root", root]);
+    let _running = Running(command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap());
+    let told = until("the repository", || {
+        let told = database.sql("SELECT string_agg(id || ' ' || payload::text, ' ') FROM claimtop.part");
+        told.contains("repo:secretproj").then_some(told)
+    });
+    assert!(!told.contains(folder) && !told.contains("repo:/"), "{told}");
+    // Whoever wants that tells paths as they are.
+    witness.configure("paths = 'whole'");
+    let whole = text(&witness.run(&["witness", "--dry-run", "--root", root]));
+    assert!(whole.contains(&format!("repo:{root}")), "{whole}");
 }
 
 #[test]
