@@ -8,7 +8,7 @@ use crate::config::{Alerts, Switch};
 use crate::core::model::text::shown;
 use crate::core::model::{Code, Finding, Need, NeedKind, Report, Severity};
 use crate::present::machine;
-use crate::present::need::{said, sentence};
+use crate::present::need::sentence;
 use crate::present::summary::Summary;
 
 /// How long to be silent after a call; what comes meanwhile is reported with the next one.
@@ -77,7 +77,7 @@ fn new_waits<'a>(before: &Report, report: &'a Report) -> impl Iterator<Item = St
     let identity = |need: &Need| (need.key.clone(), need.since);
     let known: Vec<_> = before.needs.iter().filter(is_wait).map(identity).collect();
     let new = report.needs.iter().filter(is_wait).filter(move |need| !known.contains(&identity(need)));
-    new.map(|need| sentence(&said(report, need, report.taken_at)))
+    new.map(|need| sentence(report, need, report.taken_at))
 }
 
 /// Returns what somebody must know of now, in the order of a report.

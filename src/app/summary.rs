@@ -76,7 +76,8 @@ fn need_here(state: &State) -> Option<Summary> {
     let index = state.index.as_ref().filter(|_| state.layers.is_empty())?;
     let need = index.need(state.selected()?)?;
     let said = said(&index.report, need, state.told_at());
-    let what = Line::default().then_marked(said.mark, &sentence(&said), said.tone);
+    let what =
+        Line::default().then_marked(said.mark, &sentence(&index.report, need, state.told_at()), said.tone);
     // The row says it, and the pane beside it.
     let what = if state.detail.is_some() { Line::default() } else { what };
     let hint = said.keys.first().map_or_else(Line::default, |(key, does)| {

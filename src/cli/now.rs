@@ -11,7 +11,8 @@ use crate::cli::output::{Paint, Shape, print, terminal_width};
 use crate::core::model::{Key, Need, NotAsked, Report, SourceHealth, UnreadWork, WindowView, Work, json};
 use crate::observe::ReportSource;
 use crate::present::doing::{self, Prompts};
-use crate::present::lookup::{standing, window_name};
+use crate::present::lookup::{window_and_machine, window_name};
+use crate::present::machine::Unheard;
 use crate::present::need::{calm, said, sentence};
 use crate::present::summary::Summary;
 use crate::present::text::outside;
@@ -69,12 +70,13 @@ struct ShownWindow<'a> {
 
 impl<'a> Now<'a> {
     fn of(report: &'a Report) -> Self {
-        let need = |need: &'a Need| ShownNeed { need, says: sentence(&said(report, need, report.taken_at)) };
+        let need = |need: &'a Need| ShownNeed { need, says: sentence(report, need, report.taken_at) };
+        let unheard = Unheard::of(report);
         let window = |window: &'a WindowView| ShownWindow {
             key: &window.key,
             pid: window.pid,
             name: window_name(window),
-            state: standing(window).0.2,
+            state: unheard.standing(window).0.2,
             doing: doing::of_window(window, Prompts::Hidden),
             work: window.work.as_deref(),
             unread: window.unread.as_deref(),
@@ -92,8 +94,8 @@ impl<'a> Now<'a> {
 
 fn text(report: &Report, paint: Paint, width: Option<usize>) -> String {
     let says = |need: &Need| {
-        let said = said(report, need, report.taken_at);
-        format!("{}\n", paint.paint(said.tone, &sentence(&said)))
+        let tone = said(report, need, report.taken_at).tone;
+        format!("{}\n", paint.paint(tone, &sentence(report, need, report.taken_at)))
     };
     let needs: String = report.needs.iter().map(says).collect();
     let head = match needs.is_empty() {
@@ -112,13 +114,14 @@ fn text(report: &Report, paint: Paint, width: Option<usize>) -> String {
 
 fn windows(report: &Report) -> Columns {
     let mut columns = Columns::new(&["WINDOW", "STATE", "DOING", "FILES", "CONTEXT", "BRANCH"]);
+    let unheard = Unheard::of(report);
     for window in &report.windows {
-        let ((_, tone, state), _) = standing(window);
+        let ((_, tone, state), _) = unheard.standing(window);
         let work = window.work.as_ref().map(|work| &work.doing);
         let branch = window.repo.as_ref().and_then(|repo| repo.branch.as_ref());
         let doing = doing::of_window(window, Prompts::Hidden);
         columns.row([
-            Cell::new(window_name(window)),
+            Cell::new(window_and_machine(window)),
             Cell::new(state).toned(tone),
             Cell::maybe(Some(doing).filter(|doing| !doing.is_empty())),
             Cell::maybe(work.map(|work| work.edits.len()).filter(|files| *files > 0)),

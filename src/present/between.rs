@@ -146,6 +146,11 @@ fn names<'a, 'k>(find: Find<'a>, keys: impl Iterator<Item = &'k Key>) -> Vec<Str
     let windows: Vec<&WindowView> = keys.filter_map(find).collect();
     let all = |name: fn(&WindowView) -> String| windows.iter().map(|window| name(window)).collect::<Vec<_>>();
     let tell_apart = |names: &Vec<String>| names.iter().collect::<HashSet<_>>().len() == names.len();
+    let machines: HashSet<Option<&str>> = windows.iter().map(|window| window.key.machine()).collect();
+    if machines.len() > 1 {
+        let names = all(window_and_machine);
+        return if tell_apart(&names) { names } else { all(window_and_pid) };
+    }
     [window_name as fn(&WindowView) -> String, window_and_machine]
         .into_iter()
         .map(all)

@@ -1,9 +1,12 @@
 //! How it stands with other machines, in words.
 
+use std::collections::HashMap;
+
 use jiff::Timestamp;
 
-use crate::core::model::{Finding, Key, MachineState, MachineView};
+use crate::core::model::{Finding, Key, MachineState, MachineView, Report, WindowView};
 use crate::present::age;
+use crate::present::lookup::standing as standing_here;
 use crate::present::page::Page;
 use crate::present::text::safe;
 use crate::present::tone::{Mark, Tone};
@@ -44,6 +47,29 @@ pub(crate) fn unseen_for(machine: &MachineView, now: Timestamp) -> Option<String
     Some(format!("not seen for {}", age::words(age::seconds(now, machine.seen_at?))))
 }
 
+/// The machines of a report of which nothing is heard, by their names.
+pub(crate) struct Unheard<'a>(HashMap<&'a str, &'a MachineView>);
+
+impl<'a> Unheard<'a> {
+    pub(crate) fn of(report: &'a Report) -> Self {
+        let unheard = report.machines.iter().filter(|machine| !machine.state.is_heard());
+        Self(unheard.map(|machine| (machine.name.as_str(), machine)).collect())
+    }
+
+    /// Returns the machine that a thing is on, if nothing is heard of it.
+    pub(crate) fn machine(&self, key: &Key) -> Option<&'a MachineView> {
+        self.0.get(key.machine()?).copied()
+    }
+
+    /// Returns how a window's process looks, which is not known of a machine that is not heard.
+    pub(crate) fn standing(&self, window: &WindowView) -> ((Mark, Tone, &'static str), String) {
+        match self.machine(&window.key) {
+            Some(_) => ((Mark::Unknown, Tone::Dim, "not seen"), String::new()),
+            None => standing_here(window),
+        }
+    }
+}
+
 /// Says in one sentence that nothing is heard of a machine, and why.
 pub(crate) fn unheard(machine: &MachineView, now: Timestamp) -> String {
     let name = safe(&machine.name);
@@ -59,11 +85,16 @@ pub(crate) fn unheard(machine: &MachineView, now: Timestamp) -> String {
 /// Says of a sentence about these things on which other machine they all are: a PID, a path or a name in it is good
 /// there alone. One about several machines names them itself.
 pub(crate) fn there(subjects: &[Key], sentence: String) -> String {
-    let mut machines = subjects.iter().map(Key::machine);
-    match machines.next().flatten().filter(|first| machines.all(|machine| machine == Some(*first))) {
+    match only_machine(subjects.iter()) {
         Some(name) => format!("on {}: {sentence}", safe(name)),
         None => sentence,
     }
+}
+
+/// Returns the other machine that all of these things are on, if there is one.
+pub(crate) fn only_machine<'a>(subjects: impl Iterator<Item = &'a Key>) -> Option<&'a str> {
+    let mut machines = subjects.map(Key::machine);
+    machines.next().flatten().filter(|first| machines.all(|machine| machine == Some(*first)))
 }
 
 /// Says what is wrong, and on which machine, where that is another one.

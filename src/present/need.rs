@@ -9,6 +9,7 @@ use crate::core::model::{LeftOver, Releasable};
 use crate::present::doing::{folder, question};
 use crate::present::left_over;
 use crate::present::lookup::window_name;
+use crate::present::machine::{only_machine, unseen_for};
 use crate::present::sources::source_name;
 use crate::present::summary::Number;
 use crate::present::text::{count, outside, safe};
@@ -145,10 +146,19 @@ fn keys_of(report: &Report, left: &Left) -> Vec<(&'static str, &'static str)> {
     release.into_iter().chain(end).chain(resume).collect()
 }
 
-/// Returns a need as one sentence: who, what, and for whoever has no screen nothing of keys.
-pub(crate) fn sentence(said: &Said) -> String {
-    let what = if said.who.is_empty() { said.what.clone() } else { format!("{} {}", said.who, said.what) };
-    if said.way.is_empty() { what } else { format!("{what}: {}", said.way) }
+/// Returns a need as one sentence: on which other machine, who, what, and for whoever has no screen nothing of keys.
+pub(crate) fn sentence(report: &Report, need: &Need, now: Timestamp) -> String {
+    let Said { who, what, way, .. } = said(report, need, now);
+    let what = if who.is_empty() { what } else { format!("{who} {what}") };
+    let what = if way.is_empty() { what } else { format!("{what}: {way}") };
+    let subjects: Vec<&Key> = match &need.kind {
+        NeedKind::Collision { subjects, windows, .. } => subjects.iter().chain(windows).collect(),
+        NeedKind::Waits { .. } | NeedKind::Died(_) | NeedKind::MoreDied { .. } => vec![&need.subject],
+    };
+    let Some(name) = only_machine(subjects.into_iter()) else { return what };
+    let machine = report.machines.iter().find(|machine| machine.name == name && !machine.state.is_heard());
+    let unseen = machine.and_then(|machine| unseen_for(machine, now));
+    format!("on {}{}: {what}", safe(name), unseen.map_or_else(String::new, |unseen| format!(", {unseen}")))
 }
 
 /// Says that nothing needs a person, and not for certain where something could not be read.
@@ -178,5 +188,5 @@ pub(crate) fn calm(report: &Report, working: usize) -> (Mark, Tone, String) {
 
 /// Says everything that needs a person.
 pub fn sentences(report: &Report) -> Vec<String> {
-    report.needs.iter().map(|need| sentence(&said(report, need, report.taken_at))).collect()
+    report.needs.iter().map(|need| sentence(report, need, report.taken_at)).collect()
 }

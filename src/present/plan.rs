@@ -8,7 +8,7 @@ use crate::core::history::journal::Entry;
 use crate::core::model::{Ended, Member, OrderSide, Plan, Port, Step};
 use crate::present::age;
 use crate::present::page::Page;
-use crate::present::text::megabytes;
+use crate::present::text::{megabytes, safe};
 use crate::present::tone::{Mark, Tone};
 
 /// Writes a plan, and last what confirms it.
@@ -81,10 +81,29 @@ pub(crate) fn title(entry: &Entry) -> String {
     }
 }
 
-/// Returns how an entry of the journal has ended: an order of which nothing was heard is not open here.
+/// Returns how an entry of the journal has ended. An order of which nothing was heard is not open here, and one that was
+/// not begun over there was refused.
 pub(crate) fn ended_of(entry: &Entry) -> (Mark, Tone, &'static str) {
-    let is_unheard = entry.intent.asked_of().is_some() && entry.outcome.is_none();
-    ended(if is_unheard { Some(Ended::Unknown) } else { entry.outcome.as_ref().map(|outcome| outcome.ended) })
+    let is_order = entry.intent.asked_of().is_some();
+    match &entry.outcome {
+        None if is_order => ended(Some(Ended::Unknown)),
+        Some(outcome) if is_order && outcome.there.is_none() => (Mark::Dead, Tone::Warning, "refused"),
+        outcome => ended(outcome.as_ref().map(|outcome| outcome.ended)),
+    }
+}
+
+/// Says after its title how an entry has ended that was not simply done, and why.
+pub(crate) fn unless_done(entry: &Entry) -> String {
+    if entry.is_done() {
+        return String::new();
+    }
+    let (_, _, word) = ended_of(entry);
+    let detail = entry.outcome.as_ref().map_or("", |outcome| outcome.detail.as_str());
+    match (entry.intent.asked_of(), entry.outcome.is_some()) {
+        (Some(order), false) => format!(" ({word} until {} is seen)", order.machine),
+        _ if detail.is_empty() => format!(" ({word})"),
+        _ => format!(" ({word}: {})", safe(detail)),
+    }
 }
 
 /// Returns how something that was begun has ended; `None` when its end is not known yet.

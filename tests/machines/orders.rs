@@ -344,5 +344,34 @@ fn an_order_that_is_under_way_when_its_permission_is_withdrawn_is_not_carried_ou
         let refused = stage.run(&["release", &key, "--yes"]);
         assert!(refused.code == 3 && format!("{refused:?}").contains(told), "{refused:?}");
         assert!(config.exists() && stage.lies() && stage.times_done() == 0);
+        let report = stage.run(&["report"]);
+        assert!(report.out.contains("(refused: ") && report.out.contains(told), "{report:?}");
+        let journal = stage.run(&["journal"]);
+        assert!(journal.out.contains("refused"), "{journal:?}");
     }
+}
+
+#[test]
+fn an_order_of_which_nothing_was_heard_is_unknown_in_the_report_until_its_machine_is_seen() {
+    let stage = Stage::new(Made::Home, "operate");
+    stage.end();
+    let key = stage.key();
+    stage.rest(&key);
+    let pid = stage.world.path("pid");
+    stage.world.write("cuts.sh", &format!("kill -KILL $(cat {})\n", pid.display()));
+    stage.cut(&["up order run"]);
+    let own = stage.world.command(&["release", &key, "--yes"]);
+    let mut asks = Command::new("sh");
+    asks.args(["-c", "echo $$ > $0; exec \"$@\""]).arg(&pid).arg(own.get_program()).args(own.get_args());
+    let ended = asks.env("PATH", "/usr/bin:/bin").stdin(Stdio::null()).output().unwrap();
+    assert_eq!(ended.status.code(), None, "it was ended amid its order: {ended:?}");
+    let report = stage.run(&["report"]);
+    assert!(report.out.contains("(unknown until far is seen)"), "{report:?}");
+    let page = stage.run(&["report", "--html", "-"]);
+    assert!(page.out.contains("(unknown until far is seen)"), "{page:?}");
+    assert!(stage.run(&["journal"]).out.contains("unknown"));
+    let settled = stage.run(&["journal", "--on", "far"]);
+    assert!(settled.code == 0 && !settled.out.contains("unknown"), "{settled:?}");
+    let is_done = stage.times_done() == 1;
+    assert_eq!(stage.run(&["report"]).out.contains("(refused: "), !is_done);
 }

@@ -2,7 +2,7 @@ use super::*;
 use crate::app::msg::Effect;
 use crate::app::state::Picture;
 use crate::core::model::{ClaimStatus, EndedWindow, NeedKind, Reason, Strength};
-use crate::present::need::{said, sentence};
+use crate::present::need::sentence;
 
 /// The busy machine so many seconds later, without a window; whether its end is proven.
 fn without(window: &str, seconds: i64, is_proven: bool) -> Report {
@@ -29,7 +29,7 @@ fn at(seconds: i64) -> Report {
 /// Says what needs a person.
 fn needs(state: &State) -> Vec<String> {
     let index = state.index.as_ref().unwrap();
-    let says = |need| sentence(&said(&index.report, need, state.now));
+    let says = |need| sentence(&index.report, need, state.now);
     index.needs.iter().map(says).collect()
 }
 

@@ -6,8 +6,9 @@ use crate::cli::columns::{Cell, Columns};
 use crate::core::model::{ClaimView, Finding, LeftOver, Report, WindowState, WindowView};
 use crate::present::age;
 use crate::present::left_over;
-use crate::present::lookup::{left_by, standing, window_and_pid, workplace};
+use crate::present::lookup::{left_by, window_and_pid, workplace};
 use crate::present::machine;
+use crate::present::machine::Unheard;
 use crate::present::page::Medium;
 use crate::present::text::megabytes;
 use crate::present::tone::{Tone, of_claim, of_severity, of_verdict};
@@ -32,13 +33,14 @@ fn laid(columns: Columns, nothing: Nothing) -> Laid {
 pub(crate) fn windows(report: &Report) -> Laid {
     let mut columns =
         Columns::new(&["KEY", "PID", "AGENT", "STATE", "UP", "CONTEXT", "RECORDS", "CLAIMS", "WHERE"]);
+    let unheard = Unheard::of(report);
     for window in &report.windows {
         let context = &window.context_id;
         columns.row([
             Cell::new(&window.key),
             Cell::new(window.pid),
             Cell::new(&window.agent),
-            state(window),
+            state(window, &unheard),
             Cell::maybe(window.started_at.map(|at| age::between(report.taken_at, at))),
             Cell::new(&context.value).toned(if context.stable { Tone::Plain } else { Tone::Notice }),
             Cell::new(window.records.len()),
@@ -54,8 +56,8 @@ pub(crate) fn windows(report: &Report) -> Laid {
 }
 
 /// Says what the agent says that it does, else what its process does.
-fn state(window: &WindowView) -> Cell {
-    let ((_, tone, word), activity) = standing(window);
+fn state(window: &WindowView, unheard: &Unheard<'_>) -> Cell {
+    let ((_, tone, word), activity) = unheard.standing(window);
     let is_running = window.state == WindowState::Running && !activity.is_empty();
     Cell::new(if is_running { &activity } else { word }).toned(tone)
 }

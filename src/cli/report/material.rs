@@ -9,7 +9,8 @@ use crate::core::history::timeline::Past;
 use crate::core::model::{Known, Report};
 use crate::present::doing::Prompts;
 use crate::present::lookup::window_and_pid;
-use crate::present::plan::{ended_of, title};
+use crate::present::machine::there;
+use crate::present::plan::{title, unless_done};
 use crate::present::words;
 
 /// The most lines of the timeline.
@@ -45,12 +46,16 @@ impl Material {
     }
 
     fn told(&self) -> impl Iterator<Item = Moment> {
-        let stories = self.report.findings.iter().filter_map(|finding| finding.story.as_ref());
-        let events = stories.flat_map(|story| &story.events).filter(|event| event.known == Known::Observed);
-        let told = events.filter_map(|event| {
-            let from = event.evidence.first().map_or_else(String::new, |evidence| evidence.source.shown());
-            Some(Moment { at: event.at?, told: event.told.clone(), from })
-        });
+        let stories =
+            self.report.findings.iter().filter_map(|finding| Some((finding, finding.story.as_ref()?)));
+        let events =
+            stories.flat_map(|(finding, story)| story.events.iter().map(move |event| (finding, event)));
+        let told =
+            events.filter(|(_, event)| event.known == Known::Observed).filter_map(|(finding, event)| {
+                let from =
+                    event.evidence.first().map_or_else(String::new, |evidence| evidence.source.shown());
+                Some(Moment { at: event.at?, told: there(&finding.subjects, event.told.clone()), from })
+            });
         let started = self.report.windows.iter().filter_map(|window| {
             let told = format!("{} started", window_and_pid(window));
             Some(Moment { at: window.started_at?, told, from: format!("/proc/{}/stat", window.pid) })
@@ -68,8 +73,7 @@ impl Material {
 
     fn done(&self) -> impl Iterator<Item = Moment> {
         self.acts.iter().map(|entry| {
-            let (_, _, ended) = ended_of(entry);
-            let end = if entry.is_done() { String::new() } else { format!(" ({ended})") };
+            let end = unless_done(entry);
             Moment {
                 at: entry.at,
                 told: format!("{}: {}{end}", words::action(entry.intent.action), title(entry)),

@@ -3,6 +3,7 @@
 
 use std::io::ErrorKind;
 use std::net::TcpListener;
+use std::process::Command;
 
 use serde_json::{Value, json};
 
@@ -59,7 +60,10 @@ fn every_command_that_looks_looks_at_the_fleet_of_the_configuration() {
     stage.check(&["ls", "sessions"], 0, &at);
     stage.check(&["ls", "problems"], 0, "dead-holder");
     stage.check(&["doctor"], 1, &format!("claimtop release '{left}' --dry-run"));
-    stage.check(&["now"], 0, "is dead");
+    let says = format!("on {}: ", stage.name());
+    stage.check(&["now"], 0, &says);
+    let now = json_of(&stage.viewer.run(&["now", "--json"]).stdout);
+    assert!(now["needs"][0]["says"].as_str().is_some_and(|text| text.starts_with(&says)), "{now}");
     stage.check(&["leftovers"], 0, "");
     stage.check(&["report"], 0, "dead-holder");
     stage.check(&["explain", left], 0, left);
@@ -134,6 +138,37 @@ fn a_database_that_does_not_answer_is_named_and_nothing_is_said_to_be_well() {
         .configure(&format!("url = '{}'", stage.database.url_of("alice", stage.database.cluster.port)));
     stage.check(&["doctor"], 4, "grant it claimtop_view");
     assert!(stage.host.record().exists());
+}
+
+#[test]
+fn a_command_that_is_printed_works_as_it_stands() {
+    let stage = Stage::new();
+    stage.host.configure("team = 'core'\naccept = 'dead-only'");
+    drop(stage._witness);
+    let alice = stage.database.url_of("alice", stage.database.cluster.port);
+    let _witness = stage.host.witness(&alice);
+    let oscar = stage.database.url_of("oscar", stage.database.cluster.port);
+    let url = format!("url = '{oscar}'");
+    for (configured, given) in [(url.as_str(), &[][..]), ("", &["--fleet", oscar.as_str()])] {
+        stage.viewer.configure(configured);
+        let said = until("a host that takes orders", || {
+            let said = text(&stage.viewer.run(&[&["doctor"], given].concat()));
+            let command =
+                said.lines().find_map(|line| line.trim().strip_prefix("Command"))?.trim().to_owned();
+            // As a shell runs it, in the folders of the test.
+            let own = stage.viewer.command(&[]);
+            let own = [own.get_program()].into_iter().chain(own.get_args());
+            let own: Vec<String> = own.map(|word| format!("'{}'", word.to_str().unwrap())).collect();
+            let mut shell = Command::new("sh");
+            shell.args(["-c", &format!("claimtop() {{ {} \"$@\"; }}; {command}", own.join(" "))]);
+            let output = shell.output().unwrap();
+            output.status.success().then(|| (command, text(&output)))
+        });
+        assert!(
+            said.1.contains("Machine") && said.1.contains(stage.left.split('@').nth(1).unwrap()),
+            "{said:?}"
+        );
+    }
 }
 
 /// Returns a server that takes connections and never answers, and whether it has taken one.
