@@ -196,6 +196,15 @@ impl Executor {
         Ok(ended.filter(|entry| !entry.is_open()).cloned().collect())
     }
 
+    /// Returns the entries of earlier actions that were cut off and have been put right here since the last call,
+    /// as they ended.
+    pub(crate) fn put_right(&self) -> Vec<Entry> {
+        match &self.state {
+            State::Acting(state) => state.put_right.take(),
+            State::Looking(_) => Vec::new(),
+        }
+    }
+
     /// Does what was seen, if the answer is what it asks for, and then what follows.
     ///
     /// # Errors

@@ -1,5 +1,6 @@
 //! The state folder, its lock and its journal.
 
+use std::cell::RefCell;
 use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -21,10 +22,9 @@ use crate::core::history::journal::{Entry, History, Intent, Line, Outcome, Says}
 use crate::core::history::movement::Movement;
 use crate::core::judge::agent::Signatures;
 use crate::format::Release;
+use crate::source::places::{JOURNAL, PARKED};
 
-const JOURNAL: &str = "journal.jsonl";
 const LOCK: &str = "lock";
-pub(crate) const PARKED: &str = "parked";
 
 /// Opens the folder, and makes what is missing. It must be ours alone: whoever else could write
 /// the journal could steer what is put where.
@@ -62,6 +62,8 @@ pub struct StateFolder<D: Disk> {
     pub patience: Patience,
     /// Called at once when another claimtop is at work.
     pub(crate) on_wait: Option<OnWait>,
+    /// The entries that were cut off and put right whenever the lock was taken, as they ended.
+    pub(crate) put_right: RefCell<Vec<Entry>>,
 }
 
 /// Takes what there is to say while an action waits.
@@ -84,6 +86,7 @@ impl<D: Disk> StateFolder<D> {
             processes: machine(),
             patience: Patience::Wait,
             on_wait: None,
+            put_right: RefCell::default(),
         })
     }
 
@@ -123,6 +126,7 @@ impl<D: Disk> StateFolder<D> {
                 Ok(Some(outcome)) => {
                     lock.finish(entry.number, outcome, now)?;
                     lock.recovered.push(entry.number);
+                    self.put_right.borrow_mut().extend(lock.history.entry(entry.number).cloned());
                 }
                 Ok(None) => {}
                 // It stays open, and keeps nothing else from being done.
@@ -220,6 +224,7 @@ impl ReadOnlyState {
             processes: machine(),
             patience: Patience::None,
             on_wait: None,
+            put_right: RefCell::default(),
         };
         let history = if is_there { state.history()? } else { History::default() };
         Ok(Self { state, history })

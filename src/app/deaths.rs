@@ -146,20 +146,24 @@ fn need(death: &Death, own: Option<Need>, report: &Report) -> Need {
     let subject = subject.unwrap_or(&window.key).clone();
     let left = match own.map(|need| need.kind) {
         Some(NeedKind::Died(left)) => left,
-        Some(NeedKind::Waits { .. } | NeedKind::Collision { .. } | NeedKind::MoreDied { .. }) | None => {
-            Left {
-                name: window.title().as_str().into(),
-                session: death.session().cloned(),
-                format: format_of(window.agent.raw()),
-                cwd: window.cwd.clone(),
-                claims: dead.iter().map(|claim| claim.key.clone()).collect(),
-                unproven: 0,
-                is_end_seen: true,
-                uncommitted: 0,
-                left_overs: Vec::new(),
-                left_trees: Vec::new(),
-            }
-        }
+        Some(
+            NeedKind::Waits { .. }
+            | NeedKind::Unfinished { .. }
+            | NeedKind::Collision { .. }
+            | NeedKind::MoreDied { .. },
+        )
+        | None => Left {
+            name: window.title().as_str().into(),
+            session: death.session().cloned(),
+            format: format_of(window.agent.raw()),
+            cwd: window.cwd.clone(),
+            claims: dead.iter().map(|claim| claim.key.clone()).collect(),
+            unproven: 0,
+            is_end_seen: true,
+            uncommitted: 0,
+            left_overs: Vec::new(),
+            left_trees: Vec::new(),
+        },
     };
     let uncommitted = left.uncommitted.max(uncommitted(window.work.as_deref()));
     let kind = NeedKind::Died(Left { unproven: unproven.len(), is_end_seen: true, uncommitted, ..left });

@@ -211,6 +211,12 @@ fn ask(state: &mut State, action: Action, requests: Vec<Request>, machine: Optio
 
 /// Asks for the plan of an undo.
 fn undo(state: &mut State) -> Vec<Effect> {
+    let unfinished = state.unfinished_under(state.layers.last());
+    if let Some((entry, key)) = unfinished.and_then(|key| Some((key.entry()?, key))) {
+        let machine = key.machine().map(str::to_owned);
+        let request = Request::Undo { entry, to: RestoreTo::Origin };
+        return ask(state, Action::Undo, vec![request], machine);
+    }
     let Some(entry) = state.undoable() else { return Vec::new() };
     state.layers.retain(|layer| !matches!(layer, Layer::Sheet(_)));
     let asked = state.history.entry(entry).and_then(|entry| Some((entry.intent.asked_of()?, entry.there()?)));

@@ -54,6 +54,9 @@ pub(crate) fn why_not(state: &State, top: Option<&Layer>, command: Command) -> O
             let is_problem = state.table.rows.iter().any(|row| row.severity.is_some());
             or(is_problem, "there is no problem in this view")
         }),
+        C::Undo if state.unfinished_under(top).is_some() => {
+            state.unfinished_under(top).and_then(Key::machine).and_then(|machine| not_asked(state, machine))
+        }
         C::Undo => or(state.undoable_under(top).is_some(), "there is nothing to undo")
             .or_else(|| undone_elsewhere(state, top)),
         C::Yes => {

@@ -21,6 +21,7 @@ use crate::present::ladder::finding;
 use crate::present::lookup::Index;
 use crate::present::page::Page;
 use crate::present::tone::Tone;
+use crate::present::unfinished::way_of;
 
 /// What `doctor --json` prints.
 #[derive(Serialize)]
@@ -108,7 +109,8 @@ fn problems(report: &Arc<Report>, given: &str, paint: Paint) -> String {
     for finding in problems {
         page.gap();
         finding::write_entry(&mut page, &index, finding);
-        page.field("Command", &command(&index, finding, given).unwrap_or_default(), Tone::Key);
+        let command = way_of(&report, finding).or_else(|| command(&index, finding, given));
+        page.field("Command", &command.unwrap_or_default(), Tone::Key);
     }
     lines(&page, paint)
 }

@@ -13,7 +13,6 @@ use super::columns::{Cell, Columns};
 use super::failure::{Exit, Failure, Outcome, of_action};
 use super::output::{Paint, print, print_if_heard, terminal_width};
 use super::settings::Settings;
-use crate::act::journal_store::PARKED;
 use crate::act::prune::{Parked, removable};
 use crate::config::Access;
 use crate::core::history::journal::{Entry, History};
@@ -25,6 +24,7 @@ use crate::present::text::count;
 use crate::present::tone::Tone;
 use crate::present::{age, words};
 use crate::source::os::open::folder::Folder;
+use crate::source::places::PARKED;
 
 /// What `journal --json` prints.
 #[derive(Serialize)]

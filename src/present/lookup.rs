@@ -209,7 +209,7 @@ impl Index {
                 at.and_then(|at| self.keys_of_findings.get(at)).unwrap_or(&need.subject)
             }
             NeedKind::Died(_) => self.death(key).map_or(&need.subject, |death| &death.window.key),
-            NeedKind::Waits { .. } => &need.subject,
+            NeedKind::Waits { .. } | NeedKind::Unfinished { .. } => &need.subject,
             NeedKind::MoreDied { .. } => key,
         }
     }
@@ -301,6 +301,9 @@ impl Index {
         match self.claim(key) {
             Some(claim) => {
                 format!("{} {}", claim.resource.kind.name(), words::holds(claim))
+            }
+            None if key.entry().is_some() => {
+                format!("entry {}", key.entry().unwrap_or_default())
             }
             None if self.left_tree(key).is_some() => {
                 self.left_tree(key).map(left_over::tree).unwrap_or_default()
@@ -410,6 +413,7 @@ pub(crate) fn left_by(report: &Report, claim: &ClaimView) -> Option<String> {
         NeedKind::Died(left) if left.claims.contains(&claim.key) => Some(left.clone()),
         NeedKind::Died(_)
         | NeedKind::Waits { .. }
+        | NeedKind::Unfinished { .. }
         | NeedKind::Collision { .. }
         | NeedKind::MoreDied { .. } => None,
     };

@@ -18,5 +18,6 @@ pub(crate) mod statusline;
 pub(crate) mod summary;
 pub(crate) mod text;
 pub(crate) mod tone;
+pub(crate) mod unfinished;
 pub(crate) mod words;
 pub(crate) mod zone;

@@ -14,7 +14,7 @@ use crate::present::sources::source_name;
 use crate::present::summary::Number;
 use crate::present::text::{count, outside, safe};
 use crate::present::tone::{Mark, Tone};
-use crate::present::{age, between};
+use crate::present::{age, between, machine, unfinished};
 
 /// One need in words.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -51,6 +51,14 @@ pub(crate) fn said(report: &Report, need: &Need, now: Timestamp) -> Said {
                 keys: vec![("J", "go there")],
             }
         }
+        NeedKind::Unfinished { message, end } => Said {
+            mark: Mark::Warning,
+            tone: Tone::Warning,
+            who: String::new(),
+            what: machine::there(std::slice::from_ref(&need.subject), message.to_string()),
+            way: unfinished::way(&need.subject, *end),
+            keys: vec![("z", "put right")],
+        },
         NeedKind::Collision { .. } => collision(report, &need.kind),
         NeedKind::Died(left) => Said {
             mark: Mark::Dead,
@@ -153,7 +161,10 @@ pub(crate) fn sentence(report: &Report, need: &Need, now: Timestamp) -> String {
     let what = if way.is_empty() { what } else { format!("{what}: {way}") };
     let subjects: Vec<&Key> = match &need.kind {
         NeedKind::Collision { subjects, windows, .. } => subjects.iter().chain(windows).collect(),
-        NeedKind::Waits { .. } | NeedKind::Died(_) | NeedKind::MoreDied { .. } => vec![&need.subject],
+        NeedKind::Waits { .. }
+        | NeedKind::Unfinished { .. }
+        | NeedKind::Died(_)
+        | NeedKind::MoreDied { .. } => vec![&need.subject],
     };
     let Some(name) = only_machine(subjects.into_iter()) else { return what };
     let machine = report.machines.iter().find(|machine| machine.name == name && !machine.state.is_heard());
@@ -184,6 +195,13 @@ pub(crate) fn calm(report: &Report, working: usize) -> (Mark, Tone, String) {
             (Mark::Unknown, Tone::Notice, says + &more)
         }
     }
+}
+
+/// Returns each action of claimtop's own that did not end, described with the command that finishes it.
+pub(crate) fn unfinished_actions(report: &Report) -> impl Iterator<Item = (&Need, String)> {
+    let is_one = |need: &&Need| matches!(need.kind, NeedKind::Unfinished { .. });
+    let all = report.needs.iter().filter(is_one);
+    all.map(|need| (need, sentence(report, need, report.taken_at)))
 }
 
 /// Says everything that needs a person.

@@ -50,6 +50,8 @@ pub(crate) struct Summary {
     pub(crate) notes: usize,
     /// Claims whose holder is proven dead.
     pub(crate) dead_claims: usize,
+    /// Actions of claimtop's own that were cut off or got stuck.
+    pub(crate) unfinished: usize,
     /// Sources that could not be read.
     pub(crate) failed_sources: usize,
     /// Sources that were read in part, or have not answered yet.
@@ -75,6 +77,7 @@ impl Summary {
             warnings: findings(Severity::Warning) - told,
             notes: findings(Severity::Info),
             dead_claims,
+            unfinished: report.findings().filter(|one| one.code == Code::UnfinishedAction).count(),
             failed_sources: failed.len(),
             partial_sources: partial.len(),
         }
@@ -90,6 +93,7 @@ impl Summary {
         let trouble = [
             (self.collisions, "collision"),
             (self.dead_claims, "dead claim"),
+            (self.unfinished, "unfinished action"),
             (self.failed_sources, "unread source"),
             (self.partial_sources, "partly read source"),
         ];

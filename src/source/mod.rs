@@ -27,5 +27,6 @@ pub(crate) mod steady;
 pub(crate) mod stores;
 pub(crate) mod tombstones;
 pub(crate) mod traces;
+pub(crate) mod unfinished;
 pub(crate) mod windows;
 pub(crate) mod work;

@@ -15,7 +15,7 @@ use crate::source::os::open::plain::open_plain;
 const MAX_SIZE: u64 = 4 << 20;
 
 /// The bits of others who may write.
-const OTHERS_WRITE: u16 = 0o022;
+pub(crate) const OTHERS_WRITE: u16 = 0o022;
 
 /// Reads a file when it has changed.
 #[derive(Default)]

@@ -8,6 +8,12 @@ use crate::source::os::fence::Fence;
 use crate::source::postgres::Target;
 use crate::source::sqlite::copies::COPIES;
 
+/// The name of claimtop's journal in the state folder.
+pub(crate) const JOURNAL: &str = "journal.jsonl";
+
+/// The name of the folder in the state folder in which files are parked.
+pub(crate) const PARKED: &str = "parked";
+
 /// Where to look.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Places {
@@ -59,9 +65,14 @@ impl Places {
         }
     }
 
+    /// Returns the state folder, in which the notes lie.
+    pub(crate) fn state(&self) -> Option<PathBuf> {
+        self.bindings.parent().filter(|state| state.is_absolute()).map(Path::to_path_buf)
+    }
+
     /// Returns the file of tombstones, which lies beside the notes.
     pub(crate) fn tombstones(&self) -> Option<PathBuf> {
-        self.bindings.is_absolute().then(|| self.bindings.with_file_name("tombstones.jsonl"))
+        Some(self.state()?.join("tombstones.jsonl"))
     }
 
     /// Returns the file of who was seen below windows that have ended, which lies there too.
@@ -71,14 +82,15 @@ impl Places {
 
     /// Returns the folder in which guarded windows keep their ledgers, which lies beside the notes too.
     pub(crate) fn ledgers(&self) -> Option<PathBuf> {
-        self.bindings.is_absolute().then(|| self.bindings.with_file_name("guard").join("trees"))
+        Some(self.state()?.join("guard").join("trees"))
     }
 
     /// Returns what may be read.
     pub(crate) fn fence(&self) -> Fence {
         // What claimtop notes down itself can lie elsewhere (`--state`).
-        let (tombstones, descents) = (self.tombstones(), self.descents());
-        let own = [&self.bindings, &self.copies].into_iter().chain(&tombstones).chain(&descents);
+        let in_state = |name: &str| self.state().map(|state| state.join(name));
+        let in_state = [self.tombstones(), self.descents(), in_state(JOURNAL), in_state(PARKED)];
+        let own = [&self.bindings, &self.copies].into_iter().chain(in_state.iter().flatten());
         let own = own.filter(|path| path.is_absolute());
         let folders = [&self.tmp, &self.home].into_iter().chain(&self.roots).chain(own);
         if self.confined { Fence::around(folders.map(PathBuf::as_path)) } else { Fence::default() }
@@ -113,7 +125,9 @@ mod tests {
             ("/s/claimtop/tombstones.jsonl", true),
             ("/s/claimtop/descents.jsonl", true),
             ("/home/dev/.claude", true),
-            ("/s/claimtop/journal.jsonl", false),
+            ("/s/claimtop/journal.jsonl", true),
+            ("/s/claimtop/parked/1-1-a", true),
+            ("/s/claimtop/history.ring", false),
             ("/s", false),
         ] {
             assert_eq!(fence.allows(Path::new(path)), is_allowed, "{path}");

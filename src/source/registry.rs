@@ -3,7 +3,7 @@
 use super::places::Places;
 use crate::source::interface::Source;
 use crate::source::sqlite::copies::Copies;
-use crate::source::{bindings, guarded, leo, obra, sessions, stores, traces, work};
+use crate::source::{bindings, guarded, leo, obra, sessions, stores, traces, unfinished, work};
 
 /// Returns one of each, which has read nothing yet.
 pub(crate) fn all(places: &Places) -> Vec<Box<dyn Source>> {
@@ -20,5 +20,6 @@ pub(crate) fn all(places: &Places) -> Vec<Box<dyn Source>> {
         Box::new(work::Reader::new(&copies)),
         Box::new(guarded::Reader::default()),
         Box::new(traces::Reader::default()),
+        Box::new(unfinished::Reader::default()),
     ]
 }

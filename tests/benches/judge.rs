@@ -108,6 +108,7 @@ fn world(windows: usize) -> Snapshot {
         session_files: Vec::new(),
         tombstones: Default::default(),
         unread_work: Vec::new(),
+        unfinished: Vec::new(),
         plain_folders: Vec::new(),
         traces: Vec::new(),
         work: Vec::new(),

@@ -145,6 +145,87 @@ fn what_was_cut_off_is_told_and_put_right_by_undo() {
     assert!(act.contains("release: ") && act.contains(" (failed)"), "{act}");
 }
 
+/// What no place has is told by every command that looks or acts, with the way to it.
+#[test]
+fn no_command_says_that_nothing_is_to_do_while_a_file_is_in_neither_place() {
+    let world = World::new();
+    let (path, before) = cut_off(&world);
+    let way = "`claimtop undo 1` puts it right";
+    for arguments in [
+        &["clean"][..],
+        &["clean", "--yes"],
+        &["clean", "--dry-run"],
+        &["migrate", "--all"],
+        &["ls"],
+        &["ls", "claims"],
+        &["ls", "problems"],
+        &["now"],
+        &["leftovers"],
+        &["doctor"],
+    ] {
+        let told = world.run(arguments);
+        assert!(told.out.contains(way) && told.out.contains(&path), "{arguments:?}: {told:?}");
+        assert!(!told.out.contains("nothing to do") && !told.out.contains("nothing needs"), "{told:?}");
+    }
+    assert!(world.run(&["statusline"]).out.contains("1 unfinished action"));
+    let said = |arguments: &[&str]| json(&world.run(arguments));
+    let ls = said(&["ls", "--json"]);
+    let codes: Vec<&str> =
+        ls["findings"].as_array().unwrap().iter().filter_map(|one| one["code"].as_str()).collect();
+    assert!(codes.contains(&"unfinished-action"), "{codes:?}");
+    assert_eq!(said(&["now", "--json"])["needs"][0]["kind"], "unfinished");
+    let clean = said(&["clean", "--json"]);
+    assert_eq!(clean["unfinished"][0]["entry"], 1);
+    assert!(clean["unfinished"][0]["says"].as_str().unwrap().contains(way), "{clean}");
+    let explained = world.run(&["explain", "e-00000001"]);
+    assert!(explained.out.contains(way), "{explained:?}");
+    assert!(!std::fs::exists(&path).unwrap(), "a look changes nothing");
+
+    let other = dead_window(&world);
+    let acted = world.settled(&["release", &other, "--dry-run"]);
+    assert!(acted.out.contains(way), "{acted:?}");
+    let acted = world.run(&["release", &other, "--yes"]);
+    assert!(acted.out.contains("put right entry 1, ") && !acted.out.contains(way), "{acted:?}");
+    assert_eq!(std::fs::read(&path).unwrap(), before);
+    let nothing = world.run(&["clean"]);
+    assert!(!nothing.out.contains("entry"), "{nothing:?}");
+}
+
+/// Whoever holds the lock may be doing it at this very moment, unless it is stopped.
+#[test]
+fn what_is_being_done_is_not_called_unfinished() {
+    let world = World::new();
+    cut_off(&world);
+    let state = world.path("home/.local/state/claimtop");
+    let lock = std::fs::File::open(state.join("lock")).unwrap();
+    flock(&lock, FlockOperation::LockExclusive).unwrap();
+    let now = world.run(&["now"]);
+    assert!(!now.out.contains("entry 1"), "{now:?}");
+    flock(&lock, FlockOperation::Unlock).unwrap();
+
+    let mut holder = std::process::Command::new("flock");
+    let keep = ["--exclusive", state.join("lock").to_str().unwrap(), "sh", "-c", "echo ready; exec cat"]
+        .map(str::to_owned);
+    let mut holder = holder.args(keep).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let mut ready = String::new();
+    BufReader::new(holder.stdout.take().unwrap()).read_line(&mut ready).unwrap();
+    let pid = rustix::process::Pid::from_child(&holder);
+    rustix::process::kill_process(pid, rustix::process::Signal::STOP).unwrap();
+    let told = loop {
+        let now = world.run(&["now"]);
+        if now.out.contains("entry 1") {
+            break now;
+        }
+    };
+    // Its child ends with the end of its input.
+    rustix::process::kill_process(pid, rustix::process::Signal::CONT).unwrap();
+    drop(holder.stdin.take());
+    holder.wait().unwrap();
+    let way = format!("PID {}, is stopped in the middle of it", holder.id());
+    assert!(told.out.contains(&way), "{told:?}");
+    assert!(told.out.contains(&format!("`kill -CONT {}` lets it go on", holder.id())), "{told:?}");
+}
+
 /// An entry without an outcome may be one that another claimtop is at work on.
 #[test]
 fn what_another_has_ended_is_not_said_to_be_put_right() {
@@ -197,6 +278,8 @@ fn what_got_stuck_is_named_kept_and_brought_back() {
     assert_eq!(json(&stuck)["receipts"][0]["ended"], "stuck");
     let journal = world.run(&["journal"]);
     assert!(journal.out.contains("Entry 1 got stuck: it was cut off; a newer file is at"), "{journal:?}");
+    let now = world.run(&["now"]);
+    assert!(now.out.contains("`claimtop undo 1 --beside` brings back what is parked"), "{now:?}");
     let config = world.write("kept.toml", "keep_parked_days = 0\n");
     let prune = ["journal", "--prune", "--yes", "--config", config.to_str().unwrap()];
     assert!(world.run(&prune).out.contains("it was not meant to stay"));
@@ -208,6 +291,7 @@ fn what_got_stuck_is_named_kept_and_brought_back() {
     assert_eq!(beside.code, 0, "{beside:?}");
     assert_eq!(std::fs::read(format!("{path}.restored")).unwrap(), before);
     assert_eq!(std::fs::read(&path).unwrap(), b"{}");
+    assert!(!world.run(&["now"]).out.contains("--beside"));
     let again = world.run(&["undo", "1", "--beside", "--yes"]);
     assert!(again.out.contains("entry 2 has undone it"), "{again:?}");
 }

@@ -106,6 +106,7 @@ pub(crate) fn forget(full: &Snapshot, seed: u64) -> Snapshot {
             port.clients = port.clients.take().filter(|_| dice.roll(chance) != 0);
         }
     }
+    snapshot.unfinished.retain(|_| dice.roll(chance) != 0);
     snapshot.homes.retain(|_| dice.roll(chance) != 0);
     snapshot.work.retain(|_| dice.roll(chance) != 0);
     snapshot.session_files.retain(|_| dice.roll(chance) != 0);

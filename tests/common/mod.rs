@@ -33,9 +33,9 @@ use claimtop::core::assess::{Policy, assess};
 use claimtop::core::judge::agent::Signatures;
 use claimtop::core::model::{
     ClockHistory, ClockReading, Host, Multiplexer, Origin, Platform, Port, ProcessId, Reason, Report,
-    SeenAgent, SeenBelow, Snapshot, Tombstone, Trace,
+    SeenAgent, SeenBelow, Snapshot, Tombstone, Trace, UnfinishedAction,
 };
-use claimtop::testing::core::{merged, settle};
+use claimtop::testing::core::{Action, merged, settle};
 use jiff::{SignedDuration, Span, Timestamp, Zoned, tz::TimeZone};
 use serde::Deserialize;
 
@@ -44,7 +44,7 @@ use self::files::absolute;
 use self::rows::{DatabaseSpec, RowSpec};
 use self::spec::{
     BindingSpec, DescentSpec, FileSpec, HostSpec, ProcessSpec, RepoSpec, SeenSpec, SessionFileSpec,
-    SourceSpec, TombstoneSpec, TraceSpec, WorkSpec,
+    SourceSpec, TombstoneSpec, TraceSpec, UnfinishedSpec, WorkSpec,
 };
 
 /// One world.
@@ -89,6 +89,8 @@ pub(crate) struct WorldFile {
     trace: Vec<TraceSpec>,
     #[serde(default)]
     source: Vec<SourceSpec>,
+    #[serde(default)]
+    unfinished: Vec<UnfinishedSpec>,
     /// What must come out.
     pub(crate) expect: Expect,
 }
@@ -208,6 +210,17 @@ impl WorldFile {
         }
     }
 
+    fn unfinished(&self, spec: &UnfinishedSpec) -> UnfinishedAction {
+        UnfinishedAction {
+            entry: spec.entry,
+            action: Action::Park,
+            title: spec.title.as_str().into(),
+            began_at: self.at(&spec.began),
+            end: spec.end,
+            missing: spec.missing.iter().map(|path| path.as_str().into()).collect(),
+        }
+    }
+
     fn trace(&self, spec: &TraceSpec) -> Trace {
         let process = self.process.iter().find(|process| process.pid == spec.pid).expect("its process");
         let argv: Vec<_> = process.argv.iter().map(|argument| argument.as_str().into()).collect();
@@ -305,6 +318,7 @@ impl WorldFile {
             homes: homes::of_records(),
             work: self.work.iter().map(|spec| Arc::new(self.work(spec))).collect(),
             unread_work: Vec::new(),
+            unfinished: self.unfinished.iter().map(|spec| self.unfinished(spec)).collect(),
             plain_folders: self.host.plain_folders.iter().map(|folder| folder.as_str().into()).collect(),
             traces: self.trace.iter().map(|spec| self.trace(spec)).collect(),
             session_files: self.session_file.iter().map(|spec| self.session_file(spec)).collect(),

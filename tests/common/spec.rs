@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use claimtop::core::model::{
-    Hindrance, InputEnd, Medium, Others, Platform, SourceHealth, SourceState, Untrusted, Warned,
+    Halfway, Hindrance, InputEnd, Medium, Others, Platform, SourceHealth, SourceState, Untrusted, Warned,
 };
 use claimtop::testing::core::{INITIAL_PID_NAMESPACE, INITIAL_TIME_NAMESPACE};
 use serde::Deserialize;
@@ -477,6 +477,20 @@ pub(super) struct SessionFileSpec {
     /// Whether its process is tied to other sessions: `none` or `unknown`.
     #[serde(default)]
     pub(super) others: Others,
+}
+
+/// An action of claimtop's own that did not end.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct UnfinishedSpec {
+    pub(super) entry: u64,
+    pub(super) title: String,
+    pub(super) began: String,
+    /// How it ended.
+    pub(super) end: Halfway,
+    /// The files that are parked and not in their places.
+    #[serde(default)]
+    pub(super) missing: Vec<String>,
 }
 
 #[derive(Debug, Deserialize)]

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use claimtop::core::model::{Code, Need, NeedKind, Report, Severity, Target, Wants};
+use claimtop::core::model::{Code, Halfway, Need, NeedKind, Report, Severity, Target, Wants};
 use claimtop::testing::present::sentences;
 
 use crate::common::{self, Case};
@@ -135,6 +135,12 @@ fn shapes(need: &Need, report: &Report) -> Vec<String> {
             ];
             has.iter().filter(|(is_so, _)| *is_so).map(|(_, what)| (*what).to_owned()).collect()
         }
+        NeedKind::Unfinished { end, .. } => vec![match end {
+            Halfway::CutOff => "cut off".to_owned(),
+            Halfway::AtWork(_) => "held up".to_owned(),
+            Halfway::Stuck => "stuck".to_owned(),
+            Halfway::LeftParked => "left parked".to_owned(),
+        }],
         NeedKind::MoreDied { .. } => vec!["more died".to_owned()],
     }
 }
@@ -158,7 +164,7 @@ fn every_sort_of_sentence_of_now_has_a_world_that_raises_it_and_one_that_comes_c
                 "waits for permission: edit", "waits for permission: read", "waits for permission: fetch",
                 "waits for permission: tool", "waits for answer: untold", "waits for answer: question",
                 "waits for other: untold", "was told", "left claims", "left files", "left processes",
-                "left a tree", "more died",
+                "left a tree", "more died", "cut off", "held up", "stuck", "left parked",
             ]
             .map(str::to_owned),
         )

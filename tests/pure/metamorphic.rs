@@ -203,6 +203,7 @@ fn merged(mut one: Snapshot, other: Snapshot) -> Snapshot {
     one.work.extend(other.work);
     one.plain_folders.extend(other.plain_folders);
     one.traces.extend(other.traces);
+    one.unfinished.extend(other.unfinished);
     one.tombstones = claimtop::testing::core::merged(one.tombstones.to_vec(), &other.tombstones).into();
     one
 }

@@ -51,7 +51,10 @@ pub(crate) fn need(index: &Index, need: &Need, now: Timestamp) -> Row {
     };
     let severity = match need.kind {
         NeedKind::Collision { .. } => Some(Severity::Collision),
-        NeedKind::Waits { .. } | NeedKind::Died(_) | NeedKind::MoreDied { .. } => Some(Severity::Warning),
+        NeedKind::Waits { .. }
+        | NeedKind::Unfinished { .. }
+        | NeedKind::Died(_)
+        | NeedKind::MoreDied { .. } => Some(Severity::Warning),
     };
     let also = format!("{} {} {}", said.who, said.what, said.way);
     let since = need.since.filter(|_| matches!(need.kind, NeedKind::Waits { .. } | NeedKind::Died(_)));
@@ -88,12 +91,13 @@ pub(crate) fn note<'a>(index: &Index, hidden: impl Iterator<Item = &'a Key>) -> 
 
 /// Counts what is not shown by its kind: `5 more collisions, 2 dead windows`.
 fn more<'a>(report: &Report, hidden: impl Iterator<Item = &'a Key>) -> Option<String> {
-    let kinds = ["waiting window", "collision", "dead window"];
-    let mut counts = [0; 3];
+    let kinds = ["waiting window", "unfinished action", "collision", "dead window"];
+    let mut counts = [0; 4];
     for need in hidden.filter_map(|key| report.needs.iter().find(|need| need.key == *key)) {
-        let [waits, collisions, died] = &mut counts;
+        let [waits, unfinished, collisions, died] = &mut counts;
         match &need.kind {
             NeedKind::Waits { .. } => *waits += 1,
+            NeedKind::Unfinished { .. } => *unfinished += 1,
             NeedKind::Collision { .. } => *collisions += 1,
             NeedKind::Died(_) => *died += 1,
             NeedKind::MoreDied { windows, .. } => *died += windows,

@@ -288,6 +288,18 @@ impl State {
         }
     }
 
+    /// Returns the key of the entry that did not end and that is selected, or open, while this layer is on top.
+    pub(crate) fn unfinished_under<'a>(&'a self, top: Option<&'a Layer>) -> Option<&'a Key> {
+        let key = match top {
+            None => self.target(self.selected()?),
+            Some(Layer::Evidence { key, .. }) => key,
+            Some(_) => return None,
+        };
+        let index = self.index.as_deref()?;
+        let about = index.finding(key).and_then(|finding| finding.subjects.first()).unwrap_or(key);
+        Some(about).filter(|about| about.entry().is_some())
+    }
+
     /// Returns the views that there are: that of the machines only where some are watched.
     pub(crate) fn views(&self) -> impl Iterator<Item = View> {
         let has_machines = self.report().is_some_and(|report| !report.machines.is_empty());

@@ -4,7 +4,9 @@ use super::{look, now, panel_text, press, seen, shown};
 use crate::app::msg::Effect;
 use crate::app::rows::now::note;
 use crate::app::testing::{self, key};
-use crate::core::model::{Action, Call, Key, Left, Need, NeedKind, Report, Request, Target, Waiting, Wants};
+use crate::core::model::{
+    Action, Call, Halfway, Key, Left, Need, NeedKind, Report, Request, RestoreTo, Target, Waiting, Wants,
+};
 use crate::present::lookup::Index;
 
 fn need(name: &str, subject: Key, kind: NeedKind) -> Need {
@@ -94,6 +96,28 @@ fn keys_act_on_what_a_need_is_about() {
     assert_eq!(state.subject(), state.index.as_ref().unwrap().nth_finding(0).map(|(key, _)| key));
     press(&mut state, "k");
     assert_eq!(state.subject(), Some(&key("w-4890")));
+}
+
+/// Returns what a report says of an action that was cut off on a machine, as the only thing that needs a person.
+fn unfinished(entry: &Key) -> Report {
+    let mut report = testing::busy();
+    let message = "entry 7 (park it) was cut off".into();
+    let kind = NeedKind::Unfinished { message, end: Halfway::CutOff };
+    report.needs = vec![need("unfinished", entry.clone(), kind)];
+    report
+}
+
+#[test]
+fn an_action_that_was_cut_off_is_put_right_from_its_line_where_it_was_done() {
+    let mut state = seen(unfinished(&Key::of_entry(7)));
+    press(&mut state, "1gz");
+    let sheet = state.sheet().unwrap();
+    let undo = Request::Undo { entry: 7, to: RestoreTo::Origin };
+    assert_eq!((&sheet.requests[..], sheet.machine.as_deref()), (&[undo][..], None));
+    // Nothing is known of that machine, so nothing is asked of it, and nothing is undone here instead.
+    let mut state = seen(unfinished(&Key::of_entry(7).on("far")));
+    press(&mut state, "1gz");
+    assert!(state.sheet().is_none());
 }
 
 #[test]

@@ -166,7 +166,7 @@ pub(crate) fn undo(settings: &Settings, entry: Option<&str>, to: RestoreTo, cons
     };
     let meant = site::undo(settings, consent, entry, to)?;
     if let Some(entry) = &meant.put_right {
-        return transcript(settings, consent).put_right(entry);
+        return transcript(settings, consent).put_right(entry, &meant.site.put_right());
     }
     let (mut site, entry) = (meant.site, meant.entry.ok_or_else(none)?);
     let report = site.report();
@@ -199,7 +199,9 @@ fn carry_out(
                     None => may.push(request.clone()),
                 }
             }
-            carry_out_here(transcript, &mut executor, report, &may, consent)
+            carry_out_here(&mut transcript, &mut executor, report, &may, consent)?;
+            transcript.earlier(report, &executor.put_right());
+            transcript.end()
         }
         Site::There(there) => far::carry_out(transcript, there, requests, consent),
     }
@@ -208,16 +210,16 @@ fn carry_out(
 /// Shows every plan, asks where that is needed, and does one after the other; one refusal does
 /// not stop the rest.
 fn carry_out_here(
-    mut transcript: Transcript,
+    transcript: &mut Transcript,
     executor: &mut Executor,
     report: &Report,
     requests: &[Request],
     consent: &Consent,
-) -> Outcome {
-    let chosen = planned(executor, report, requests, &mut transcript)?;
+) -> Result<(), Failure> {
+    let chosen = planned(executor, report, requests, transcript)?;
     if consent.dry_run {
         chosen.iter().for_each(|seen| transcript.waits(seen));
-        return transcript.end();
+        return Ok(());
     }
     let is_asked = !transcript.is_json() && asks_only_for_yes(chosen.iter().map(|seen| &seen.plan));
     let is_yes = consent.yes || (is_asked && said_yes(&question(chosen.len()))?);
@@ -236,7 +238,7 @@ fn carry_out_here(
             Err(trouble) => transcript.trouble(Some(&title), &trouble),
         }
     }
-    transcript.end()
+    Ok(())
 }
 
 /// Shows every plan, and returns those that can be done.

@@ -73,6 +73,14 @@ impl Site {
             Self::Here { fleet: None, .. } | Self::There(_) => None,
         }
     }
+
+    /// Returns the entries of this machine's journal that were cut off and have been put right on the way.
+    pub(super) fn put_right(&self) -> Vec<Entry> {
+        match self {
+            Self::Here { executor, .. } => executor.put_right(),
+            Self::There(there) => there.executor.put_right(),
+        }
+    }
 }
 
 /// Opens the place that these names are of: the machine after their `@`, or the one that `--on` names.

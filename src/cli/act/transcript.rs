@@ -15,6 +15,7 @@ use crate::core::model::json;
 use crate::core::model::snapshot::unread;
 use crate::core::model::text::shown;
 use crate::core::model::{Confirmation, Ended, ErrorKind, Obstacle, Plan, Report, Topic};
+use crate::present::need::unfinished_actions;
 use crate::present::page::Page;
 use crate::present::plan;
 use crate::present::tone::Tone;
@@ -43,6 +44,22 @@ struct Object {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     orders: Vec<ShownOrder>,
     refused: Vec<Refused>,
+    /// What has become of earlier actions that were cut off.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    put_right: Vec<Receipt>,
+    /// The earlier actions that did not end, each with the command that finishes it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    unfinished: Vec<Unfinished>,
+}
+
+/// An earlier action that did not end.
+#[derive(Serialize)]
+struct Unfinished {
+    entry: u64,
+    /// The machine whose journal has it, where that is another one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    machine: Option<String>,
+    says: String,
 }
 
 #[derive(Serialize)]
@@ -82,13 +99,18 @@ impl Transcript {
             receipts: Vec::new(),
             orders: Vec::new(),
             refused: Vec::new(),
+            put_right: Vec::new(),
+            unfinished: Vec::new(),
         };
         Self { shape, answer, worst: Exit::Fine, unheard: None, given }
     }
 
     /// Ends a command that has nothing to act on, as far as is known.
     pub(super) fn nothing(mut self, report: &Report) -> Outcome {
-        if let Shape::Text(paint) = self.shape {
+        self.unfinished(report, &[]);
+        if let Shape::Text(paint) = self.shape
+            && self.answer.unfinished.is_empty()
+        {
             let is_open = unread(&report.sources, Topic::All).next().is_some();
             let says = if is_open {
                 paint.paint(
@@ -101,6 +123,34 @@ impl Transcript {
             self.say(&format!("{says}\n"));
         }
         self.end()
+    }
+
+    /// Reports what has become of earlier actions: how those ended that were put right, and which did not end.
+    pub(super) fn earlier(&mut self, report: &Report, put_right: &[Entry]) {
+        self.unfinished(report, put_right);
+        self.ended_earlier(put_right.iter());
+    }
+
+    fn ended_earlier<'a>(&mut self, put_right: impl Iterator<Item = &'a Entry>) {
+        for entry in put_right {
+            self.say_put_right(entry);
+            self.answer.put_right.extend(ended_receipt(entry));
+        }
+    }
+
+    /// Reports the actions that did not end, but for those that have been put right.
+    fn unfinished(&mut self, report: &Report, put_right: &[Entry]) {
+        for (need, says) in unfinished_actions(report) {
+            let Some(entry) = need.subject.entry() else { continue };
+            let machine = need.subject.machine().map(str::to_owned);
+            if machine.is_none() && put_right.iter().any(|ended| ended.number == entry) {
+                continue;
+            }
+            if let Shape::Text(paint) = self.shape {
+                self.say(&format!("{}\n", paint.paint(Tone::Warning, &shown(&says))));
+            }
+            self.answer.unfinished.push(Unfinished { entry, machine, says });
+        }
     }
 
     pub(super) fn is_json(&self) -> bool {
@@ -178,24 +228,26 @@ impl Transcript {
         }
     }
 
-    /// Tells how an entry that was cut off has been put right; there is nothing more to do.
-    pub(super) fn put_right(mut self, entry: &Entry) -> Outcome {
-        let number = entry.number;
-        let Some(outcome) = entry.outcome.clone() else { return self.end() };
+    /// Tells how an entry that was cut off has been put right, and those beside it; there is nothing more to do.
+    pub(super) fn put_right(mut self, entry: &Entry, all: &[Entry]) -> Outcome {
         self.worsen(if entry.is_stuck() { Exit::Failed } else { Exit::Fine });
-        if let Shape::Text(paint) = self.shape {
-            let hint = if entry.is_stuck() {
-                format!("; claimtop undo {} --beside brings back what is parked", entry.brought_back_by())
-            } else {
-                String::new()
-            };
-            let (title, detail) = (shown(&entry.intent.title), shown(&outcome.detail));
-            let (word, hint) = (paint.paint(Tone::Good, "put right"), paint.paint(Tone::Dim, &hint));
-            self.say(&format!("{word} entry {number}, {title}: {detail}{hint}\n"));
-        }
-        let title = entry.intent.title.clone();
-        self.answer.receipts.push(Receipt { entry: number, title, undoes: None, is_final: true, outcome });
+        self.say_put_right(entry);
+        self.answer.receipts.extend(ended_receipt(entry));
+        let others = all.iter().filter(|other| other.number != entry.number);
+        self.ended_earlier(others);
         self.end()
+    }
+
+    fn say_put_right(&mut self, entry: &Entry) {
+        let (Shape::Text(paint), Some(outcome)) = (self.shape, &entry.outcome) else { return };
+        let hint = if entry.is_stuck() {
+            format!("; claimtop undo {} --beside brings back what is parked", entry.brought_back_by())
+        } else {
+            String::new()
+        };
+        let (number, title, detail) = (entry.number, shown(&entry.intent.title), shown(&outcome.detail));
+        let (word, hint) = (paint.paint(Tone::Good, "put right"), paint.paint(Tone::Dim, &hint));
+        self.say(&format!("{word} entry {number}, {title}: {detail}{hint}\n"));
     }
 
     fn receipt(&mut self, receipt: &Receipt) {
@@ -291,6 +343,13 @@ impl Transcript {
         }
         self.unheard.map_or(Ok(self.worst), Err)
     }
+}
+
+/// Returns how an entry that was put right has ended.
+fn ended_receipt(entry: &Entry) -> Option<Receipt> {
+    let outcome = entry.outcome.clone()?;
+    let (entry, title) = (entry.number, entry.intent.title.clone());
+    Some(Receipt { entry, title, undoes: None, is_final: true, outcome })
 }
 
 /// Returns the exit code of how something ended.

@@ -69,7 +69,8 @@ pub(crate) fn run(reports: &mut dyn ReportSource, asked: &str, given: &str, shap
                 lines(&page(&index, *subject), paint)
             };
             let texts: Vec<String> = subjects.iter().map(&mut text).collect();
-            print(&(texts.join("\n") + &list::rest(&report, &[], paint)))?;
+            let rest = list::unfinished(&report, paint) + &list::rest(&report, &[], paint);
+            print(&(texts.join("\n") + &rest))?;
         }
         Shape::Json => {
             let mut all: Vec<_> =

@@ -13,6 +13,7 @@ use crate::core::model::{ClaimStatus, RecordKind, Report, Severity, SourceHealth
 use crate::core::model::{json, snapshot};
 use crate::observe::ReportSource;
 use crate::present::doing::Prompts;
+use crate::present::need::unfinished_actions;
 use crate::present::summary::{Number, deaths};
 use crate::present::text::count;
 use crate::present::tone::{Tone, of_claim, of_severity};
@@ -81,7 +82,7 @@ pub(crate) fn text(report: &Report, view: Option<View>, paint: Paint, width: Opt
         None => format!("{body}\n{}", summary(report, paint)),
         Some(View::Windows | View::Sessions | View::Claims | View::Problems | View::Leftovers) => body,
     };
-    body + &rest(report, &unread(report, view), paint)
+    body + &unfinished(report, paint) + &rest(report, &unread(report, view), paint)
 }
 
 /// Says which sources could not be read, and which were not asked.
@@ -89,6 +90,13 @@ pub(crate) fn rest(report: &Report, unread: &[&SourceHealth], paint: Paint) -> S
     let not_asked = look::not_asked_line(report, paint);
     let gap = if not_asked.is_empty() { "" } else { "\n" };
     missing(unread, paint) + gap + &not_asked
+}
+
+/// Describes the actions of claimtop's own that did not end, with the command that finishes each.
+pub(crate) fn unfinished(report: &Report, paint: Paint) -> String {
+    let line = |(_, says): (_, String)| format!("{}\n", paint.paint(Tone::Warning, &shown(&says)));
+    let lines: String = unfinished_actions(report).map(line).collect();
+    if lines.is_empty() { lines } else { format!("\n{lines}") }
 }
 
 /// Returns the sources of a view that were not read completely; without one, those of all views.

@@ -26,6 +26,7 @@ const MOST_DEAD: usize = 5;
 pub(crate) fn needs(facts: &Facts<'_>, findings: &[Arc<Finding>]) -> Vec<Need> {
     let mut needs: Vec<Need> = facts.windows.iter().filter_map(waits).collect();
     needs.sort_by_key(|need| (need.since.is_none(), need.since));
+    needs.extend(findings.iter().filter_map(|finding| unfinished(facts, finding)));
     needs.extend(collisions(facts, findings));
     let inherited = findings.iter().filter(|finding| finding.code == Code::InheritedRecord);
     let inherited = inherited.flat_map(|finding| &finding.subjects).collect();
@@ -42,6 +43,14 @@ fn waits(window: &WindowView) -> Option<Need> {
     let waiting = window.waiting.as_deref()?.clone();
     let since = waiting.since;
     Some(need(&window.key, "waits", NeedKind::Waits { waiting }, since))
+}
+
+/// Asks to finish an action of claimtop's own.
+fn unfinished(facts: &Facts<'_>, finding: &Finding) -> Option<Need> {
+    let entry = finding.subjects.first().filter(|_| finding.code == Code::UnfinishedAction)?;
+    let action = facts.world.snapshot.unfinished.iter().find(|one| one.key() == *entry)?;
+    let kind = NeedKind::Unfinished { message: finding.message.clone(), end: action.end };
+    Some(need(entry, "unfinished", kind, Some(action.began_at)))
 }
 
 /// Collisions between the same windows, the worst first.
@@ -81,9 +90,10 @@ fn collisions(facts: &Facts<'_>, findings: &[Arc<Finding>]) -> Vec<Need> {
 pub(crate) fn rank(need: &Need) -> (u8, u8, bool, Option<Timestamp>) {
     match &need.kind {
         NeedKind::Waits { .. } => (0, 0, need.since.is_none(), need.since),
-        NeedKind::Collision { code, .. } => (1, harm(*code), false, None),
-        NeedKind::Died(_) => (2, 0, false, None),
-        NeedKind::MoreDied { .. } => (3, 0, false, None),
+        NeedKind::Unfinished { .. } => (1, 0, need.since.is_none(), need.since),
+        NeedKind::Collision { code, .. } => (2, harm(*code), false, None),
+        NeedKind::Died(_) => (3, 0, false, None),
+        NeedKind::MoreDied { .. } => (4, 0, false, None),
     }
 }
 

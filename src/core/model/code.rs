@@ -135,6 +135,8 @@ codes! {
     LeftOverPort = "left-over-port", Warning;
     /// A working tree that a dead window made stays behind.
     LeftOverWorktree = "left-over-worktree", Warning;
+    /// An action of claimtop's own was cut off or got stuck, and may have left a file parked.
+    UnfinishedAction = "unfinished-action", Warning;
     /// A source could not be read at all.
     SourceFailed = "source-failed", Warning;
     /// Not all processes could be seen.

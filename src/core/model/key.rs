@@ -30,10 +30,12 @@ pub enum KeyKind {
     LeftTree,
     /// Another machine: `m-…`.
     Machine,
+    /// An entry of the journal: `e-…`, with its number in hex digits.
+    Entry,
 }
 
 impl KeyKind {
-    const ALL: [Self; 9] = [
+    const ALL: [Self; 10] = [
         Self::Window,
         Self::Record,
         Self::Claim,
@@ -43,6 +45,7 @@ impl KeyKind {
         Self::LeftOver,
         Self::LeftTree,
         Self::Machine,
+        Self::Entry,
     ];
 
     fn prefix(self) -> &'static str {
@@ -56,6 +59,7 @@ impl KeyKind {
             Self::LeftOver => "l-",
             Self::LeftTree => "t-",
             Self::Machine => "m-",
+            Self::Entry => "e-",
         }
     }
 }
@@ -74,6 +78,17 @@ impl Key {
         }
         let start = hash.finalize().first_chunk().copied().unwrap_or_default();
         Self::typed(&format!("{}{:08x}", kind.prefix(), u32::from_be_bytes(start)))
+    }
+
+    /// Returns the key of an entry of the journal.
+    pub(crate) fn of_entry(number: u64) -> Self {
+        Self::typed(&format!("{}{number:08x}", KeyKind::Entry.prefix()))
+    }
+
+    /// Returns the number of the journal's entry that it names, on whatever machine.
+    pub(crate) fn entry(&self) -> Option<u64> {
+        let name = self.0.split_once('@').map_or(self.as_str(), |(name, _)| name);
+        u64::from_str_radix(name.strip_prefix(KeyKind::Entry.prefix())?, 16).ok()
     }
 
     /// Takes a key as a person typed it.

@@ -44,6 +44,7 @@ pub(crate) mod story;
 pub(crate) mod text;
 pub(crate) mod tombstone;
 pub mod tree_state;
+pub(crate) mod unfinished;
 pub(crate) mod verdict;
 pub(crate) mod window;
 pub(crate) mod work;
@@ -116,6 +117,7 @@ pub use self::story::{Cause, Event, Known, Story};
 pub use self::text::Untrusted;
 pub use self::tombstone::Tombstone;
 pub use self::tree_state::{Names, TreeState};
+pub use self::unfinished::{Halfway, UnfinishedAction};
 pub use self::verdict::{Reason, Verdict, VerdictState};
 pub use self::window::{
     ContextId, ContextSource, Household, RepoView, WindowFacts, WindowProcess, WindowState, WindowView,

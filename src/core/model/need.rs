@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::core::model::context::is_valid_id;
 use crate::core::model::fixed;
-use crate::core::model::{Call, Code, Key, Sentence, Untrusted, Word};
+use crate::core::model::{Call, Code, Halfway, Key, Sentence, Untrusted, Word};
 
 /// What a window waits for, and since when.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -49,7 +49,10 @@ impl Need {
     pub(crate) fn left(&self) -> Option<&Left> {
         match &self.kind {
             NeedKind::Died(left) => Some(left),
-            NeedKind::Waits { .. } | NeedKind::Collision { .. } | NeedKind::MoreDied { .. } => None,
+            NeedKind::Waits { .. }
+            | NeedKind::Unfinished { .. }
+            | NeedKind::Collision { .. }
+            | NeedKind::MoreDied { .. } => None,
         }
     }
 }
@@ -62,6 +65,13 @@ pub enum NeedKind {
     Waits {
         /// For what.
         waiting: Waiting,
+    },
+    /// An action of claimtop's own was cut off or got stuck.
+    Unfinished {
+        /// What is known of it.
+        message: Sentence,
+        /// How it ended.
+        end: Halfway,
     },
     /// Windows are in each other's way.
     Collision {

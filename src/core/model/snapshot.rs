@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::core::model::path::as_text as path_text;
 use crate::core::model::{
     FilePath, Format, HomeFolder, Host, Key, KeyKind, Notes, Ownership, Problem, ProcessId, ProcessTable,
-    Record, SessionFile, Tombstone, Trace, UnreadWork, Untrusted, Work, WorkItem,
+    Record, SessionFile, Tombstone, Trace, UnfinishedAction, UnreadWork, Untrusted, Work, WorkItem,
 };
 
 /// Everything that one look found. Records are read first, processes second: the other way
@@ -51,6 +51,8 @@ pub struct Snapshot {
     pub plain_folders: Vec<Untrusted>,
     /// What processes that no window stands above say of where they come from.
     pub traces: Vec<Trace>,
+    /// The actions of claimtop's own that did not end, or ended halfway.
+    pub unfinished: Vec<UnfinishedAction>,
 }
 
 impl Snapshot {

@@ -292,6 +292,7 @@ impl Collector {
             unread_work: Vec::new(),
             plain_folders: found.plain(&self.working),
             traces: Vec::new(),
+            unfinished: Vec::new(),
         };
         let kept = self.descents.read(places.descents().as_deref(), fence, reading.host);
         self.scope.descents.recall(&kept, reading.host, &snapshot.processes);

@@ -56,6 +56,7 @@ impl Look for Simple {
             session_files: Vec::new(),
             tombstones: Default::default(),
             unread_work: Vec::new(),
+            unfinished: Vec::new(),
             plain_folders: Vec::new(),
             traces: Vec::new(),
             work: Vec::new(),

@@ -124,12 +124,35 @@ fn the_log_is_its_owners_and_holds_nothing_of_a_session() {
     }
 }
 
-#[test]
-fn what_was_cut_off_is_put_right_by_the_key_that_is_shown() {
-    let world = World::new();
+/// Writes a journal whose one entry was cut off.
+fn cut_off(world: &World) {
     let intent = r#"{"entry":1,"at":"2026-11-20T21:40:00Z","intent":{"action":"release","title":"park the record alpha","why":"its holder is dead","movements":[]}}"#;
     world.write(&format!("{STATE}/journal.jsonl"), &format!("{intent}\n"));
     std::fs::set_permissions(world.path(STATE), std::fs::Permissions::from_mode(0o700)).unwrap();
+    let journal = world.path(&format!("{STATE}/journal.jsonl"));
+    std::fs::set_permissions(journal, std::fs::Permissions::from_mode(0o600)).unwrap();
+}
+
+#[test]
+fn what_was_cut_off_stands_in_now_and_is_put_right_from_there() {
+    let world = World::new();
+    cut_off(&world);
+    let mut screen = world.open(200, 30);
+    screen.press("1");
+    screen.wait_for("entry 1 (park the record alpha) was cut off: `claimtop undo 1` puts it right");
+    screen.press("gz");
+    screen.wait_for(
+        "Done: put right entry 1, park the record alpha (it was cut off; everything is where it was)",
+    );
+    screen.press("\u{1b}");
+    screen.wait_until("it is not told any more", |screen| !screen.shows("was cut off: `claimtop"));
+    assert_eq!(screen.end(), 0);
+}
+
+#[test]
+fn what_was_cut_off_is_put_right_by_the_key_that_is_shown() {
+    let world = World::new();
+    cut_off(&world);
     let mut screen = world.open(100, 30);
     screen.press("7/alpha\r");
     screen.wait_for("z put right");

@@ -306,6 +306,7 @@ fn records(world: &mut World) -> Snapshot {
         session_files: Vec::new(),
         tombstones: world.stones.clone().into(),
         unread_work: Vec::new(),
+        unfinished: Vec::new(),
         plain_folders: Vec::new(),
         traces: Vec::new(),
         work: Vec::new(),

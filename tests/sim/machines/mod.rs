@@ -474,6 +474,7 @@ impl World {
             session_files: Vec::new(),
             tombstones: machine.map(|machine| machine.tombstones.clone().into()).unwrap_or_default(),
             unread_work: Vec::new(),
+            unfinished: Vec::new(),
             plain_folders: Vec::new(),
             traces: Vec::new(),
             work: Vec::new(),

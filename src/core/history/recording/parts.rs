@@ -84,6 +84,7 @@ impl<'a> Parts<'a> {
             traces: self.part("traces")?,
             work: self.part("work")?,
             unread_work: self.part("unread-work")?,
+            unfinished: self.part("unfinished")?,
             sources: self.part("sources")?,
             seen_agents: self.part("seen")?,
         }))

@@ -18,6 +18,7 @@ pub(crate) mod sharing;
 pub(crate) mod staleness;
 pub(crate) mod stray;
 pub(crate) mod tasks;
+pub(crate) mod unfinished;
 pub(crate) mod unstable;
 
 pub(crate) use self::registry::{entries, gone_entry};
@@ -29,7 +30,7 @@ use crate::core::model::{Finding, Judged};
 
 type Family = for<'a> fn(&'a Facts<'a>, &mut Found<'_>);
 
-const FAMILIES: [Family; 15] = [
+const FAMILIES: [Family; 16] = [
     identity::findings,
     unstable::findings,
     sharing::findings,
@@ -45,6 +46,7 @@ const FAMILIES: [Family; 15] = [
     leo::findings,
     left_overs::findings,
     ports::findings,
+    unfinished::findings,
 ];
 
 /// Finds what one record alone shows, by all families: thousands of records are fetched but once.

@@ -79,6 +79,7 @@ fn story(finding: &Finding, facts: &Facts<'_>) -> Option<Story> {
         | Code::LeftOverProcess
         | Code::LeftOverPort
         | Code::LeftOverWorktree
+        | Code::UnfinishedAction
         | Code::SourceFailed
         | Code::PartialScan
         | Code::QuietHolder

@@ -23,7 +23,7 @@ use crate::core::history::recording::redact::names::Names;
 use crate::core::judge::agent::Signatures;
 use crate::core::model::{
     Database, FilePath, HomeFolder, Host, Key, NamedSession, Record, Repo, SessionFile, Snapshot,
-    SourceHealth, Tie, UnreadWork, Untrusted, WorkItem, Worktree,
+    SourceHealth, Tie, UnfinishedAction, UnreadWork, Untrusted, WorkItem, Worktree,
 };
 
 /// Replaces what could tell of a person or a machine, the same by the same.
@@ -62,6 +62,7 @@ impl Redactor {
             traces,
             work,
             unread_work,
+            unfinished,
         } = &mut look;
         self.host(host, *taken_at);
         self.processes(processes);
@@ -83,6 +84,10 @@ impl Redactor {
         for UnreadWork { format: _, session, path, why: _ } in unread_work {
             self.untrusted(session);
             self.file(path);
+        }
+        for UnfinishedAction { entry: _, action: _, title, began_at: _, end: _, missing } in unfinished {
+            self.untrusted(title);
+            missing.iter_mut().for_each(|path| self.file(path));
         }
         look
     }

@@ -1,0 +1,27 @@
+//! What finishes an action of claimtop's own that was cut off or got stuck.
+
+use crate::core::model::{Finding, Halfway, Key, NeedKind, Report};
+
+/// Returns the command that finishes it, and what that does.
+pub(crate) fn way(entry: &Key, end: Halfway) -> String {
+    let number = entry.entry().unwrap_or_default();
+    let machine = entry.machine().map(|machine| format!("@{machine}")).unwrap_or_default();
+    match end {
+        Halfway::CutOff => format!("`claimtop undo {number}{machine}` puts it right"),
+        Halfway::AtWork(pid) => format!("`kill -CONT {pid}` lets it go on"),
+        Halfway::Stuck => format!("`claimtop undo {number}{machine} --beside` brings back what is parked"),
+        Halfway::LeftParked => format!("`claimtop undo {number}{machine}` brings it back"),
+    }
+}
+
+/// Returns the command that finishes what a finding is about, if it is about such an action.
+pub(crate) fn way_of(report: &Report, finding: &Finding) -> Option<String> {
+    let entry = finding.subjects.first().filter(|key| key.entry().is_some())?;
+    report.needs.iter().find(|need| need.subject == *entry).and_then(|need| match need.kind {
+        NeedKind::Unfinished { end, .. } => Some(way(entry, end)),
+        NeedKind::Waits { .. }
+        | NeedKind::Collision { .. }
+        | NeedKind::Died(_)
+        | NeedKind::MoreDied { .. } => None,
+    })
+}
