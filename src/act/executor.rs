@@ -70,13 +70,10 @@ impl Executor {
     /// # Errors
     /// It cannot be made or opened.
     pub fn new(state: &Path, observer: Observer, rules: Rules) -> Result<Self, ActionError> {
-        let mut executor = Self {
-            state: State::Acting(StateFolder::open(System, state)?),
-            observer,
-            testimony: None,
-            rules,
-            when_done: None,
-        };
+        let mut state = StateFolder::open(System, state)?;
+        state.act_in(observer.places());
+        let mut executor =
+            Self { state: State::Acting(state), observer, testimony: None, rules, when_done: None };
         executor.knows_agents(None);
         Ok(executor)
     }
@@ -87,7 +84,9 @@ impl Executor {
     /// # Errors
     /// It is there and cannot be read.
     pub fn looking(state: &Path, observer: Observer, rules: Rules) -> Result<Self, ActionError> {
-        let state = State::Looking(ReadOnlyState::open(state)?);
+        let mut state = ReadOnlyState::open(state)?;
+        state.act_in(observer.places());
+        let state = State::Looking(state);
         let mut executor = Self { state, observer, testimony: None, rules, when_done: None };
         executor.knows_agents(None);
         Ok(executor)

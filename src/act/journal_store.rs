@@ -10,7 +10,7 @@ use rustix::io::Errno;
 
 use crate::act::error::ActionError;
 use crate::act::fs::disk::{Disk, Durability, FolderAccess, LockHolder, Patience, RunState};
-use crate::act::fs::files::Files;
+use crate::act::fs::files::{Files, Ways};
 use crate::act::fs::park::{ParkPlace, not_ours};
 use crate::act::fs::system::System;
 use crate::act::preflight::prepared::{PreparedStep, lowered};
@@ -19,10 +19,10 @@ use crate::act::rows::Stores;
 use crate::act::stop::processes::Processes;
 use crate::act::stop::system::Machine;
 use crate::core::history::journal::{Entry, History, Intent, Line, Outcome, Says};
-use crate::core::history::movement::Movement;
+use crate::core::history::movement::{Lead, Movement};
 use crate::core::judge::agent::Signatures;
 use crate::format::Release;
-use crate::source::places::{JOURNAL, PARKED};
+use crate::source::places::{JOURNAL, PARKED, Places};
 
 const LOCK: &str = "lock";
 
@@ -64,6 +64,10 @@ pub struct StateFolder<D: Disk> {
     pub(crate) on_wait: Option<OnWait>,
     /// The entries that were cut off and put right whenever the lock was taken, as they ended.
     pub(crate) put_right: RefCell<Vec<Entry>>,
+    /// The home that is looked at: nothing is put right in another one.
+    pub(crate) home: Option<PathBuf>,
+    /// The folders that a person named: links that lead to them are followed.
+    pub(crate) named: Vec<PathBuf>,
 }
 
 /// Takes what there is to say while an action waits.
@@ -87,7 +91,19 @@ impl<D: Disk> StateFolder<D> {
             patience: Patience::Wait,
             on_wait: None,
             put_right: RefCell::default(),
+            home: None,
+            named: Vec::new(),
         })
+    }
+
+    /// Takes note of the places of the person who acts.
+    pub(crate) fn act_in(&mut self, places: &Places) {
+        let Places { home, tmp, claude_config, cache, roots, .. } = places;
+        // What lies in the home was not named.
+        let elsewhere = [claude_config, cache].into_iter().filter(|folder| !folder.starts_with(home));
+        let named = [home, tmp].into_iter().chain(elsewhere).chain(roots);
+        self.named = named.filter(|folder| folder.is_absolute()).cloned().collect();
+        self.home = Some(home.clone());
     }
 
     /// Reads the journal without the lock.
@@ -122,7 +138,8 @@ impl<D: Disk> StateFolder<D> {
         let open = lock.history.entries.iter().filter(|entry| entry.is_open()).filter(is_newest);
         let open: Vec<_> = open.cloned().collect();
         for entry in open {
-            match recover(&lock.files(), &entry) {
+            let put_right = lock.files().expect_home(&entry, self.home.as_deref());
+            match put_right.and_then(|()| recover(&lock.files_of(entry.intent.leads.clone()), &entry)) {
                 Ok(Some(outcome)) => {
                     lock.finish(entry.number, outcome, now)?;
                     lock.recovered.push(entry.number);
@@ -225,6 +242,8 @@ impl ReadOnlyState {
             patience: Patience::None,
             on_wait: None,
             put_right: RefCell::default(),
+            home: None,
+            named: Vec::new(),
         };
         let history = if is_there { state.history()? } else { History::default() };
         Ok(Self { state, history })
@@ -233,6 +252,11 @@ impl ReadOnlyState {
     /// Returns the databases of the systems that have some.
     pub(crate) fn stores(&mut self) -> &mut Stores {
         &mut self.state.stores
+    }
+
+    /// Takes note of the places of the person who looks.
+    pub(crate) fn act_in(&mut self, places: &Places) {
+        self.state.act_in(places);
     }
 
     /// Tells which processes may be ended.
@@ -269,7 +293,17 @@ impl<'s, D: Disk> Lock<'s, D> {
     pub(crate) fn files(&self) -> Files<'s, D> {
         let state = self.state;
         let (stores, processes) = (&state.stores, &*state.processes);
-        Files { disk: &state.disk, parked_path: &state.parked_path, stores, processes }
+        Files { disk: &state.disk, parked_path: &state.parked_path, stores, processes, ways: None }
+    }
+
+    /// Returns the files of an action that was begun, which are reached only as they were then.
+    pub(crate) fn files_of(&self, leads: Vec<Lead>) -> Files<'s, D> {
+        Files { ways: Some(Ways { named: &self.state.named, leads }), ..self.files() }
+    }
+
+    /// Returns where the folders of some movements lead, as far as that must be kept.
+    pub(crate) fn leads(&self, movements: &[Movement]) -> Vec<Lead> {
+        self.files().leads(movements, &Ways { named: &self.state.named, leads: Vec::new() })
     }
 
     /// Gives every movement its place in the park, and every row what it becomes.

@@ -35,8 +35,17 @@ impl<D: Disk> Lock<'_, D> {
     pub fn place(&mut self, placed: Placed, now: Timestamp) -> Result<u64, ActionError> {
         let entry = self.history.next();
         let Placed { action, title, why, undoes, order } = placed;
-        let intent =
-            Intent { action, title, why, movements: Vec::new(), undoes, follows: None, order: Some(order) };
+        let intent = Intent {
+            action,
+            title,
+            why,
+            movements: Vec::new(),
+            home: None,
+            leads: Vec::new(),
+            undoes,
+            follows: None,
+            order: Some(order),
+        };
         self.begin(entry, &intent, now)?;
         Ok(entry)
     }

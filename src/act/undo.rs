@@ -16,6 +16,7 @@ use crate::act::journal_store::Lock;
 use crate::act::preflight::prepared::{NewTime, PreparedStep, RowTarget};
 use crate::core::history::journal::{Entry, NOT_BACK};
 use crate::core::history::movement::{Movement, Parked, Print};
+use crate::core::model::need;
 use crate::core::model::row::is_in;
 use crate::core::model::text::shown_span;
 use crate::core::model::{Confirmation, FileImage, Format, Key, Plan, RestoreTo, RowChange, Step};
@@ -55,7 +56,7 @@ pub(crate) fn plan<D: Disk>(
     if entry.is_stuck() || is_back_in_park {
         return left(lock, entry, restore_to, now);
     }
-    let files = lock.files();
+    let files = lock.files_of(entry.intent.leads.clone());
     let (mut prepared, mut late) = (Vec::new(), Vec::new());
     let mut movements = entry.intent.movements.iter().rev();
     while let Some(movement) = movements.next() {
@@ -65,7 +66,8 @@ pub(crate) fn plan<D: Disk>(
                 late.push(format!("{} is not parked any more", shown(from)));
             }
             Movement::Take { from, parked, print } => {
-                let to = free(&files, from, restore_to)?;
+                let to =
+                    free(&files, from, restore_to).map_err(|error| by_hand(&files, parked, from, error))?;
                 prepared.push(restore(&files, parked, to, print, &mut late)?);
             }
             Movement::Put { to, print, .. } => {
@@ -143,7 +145,7 @@ fn left<D: Disk>(
     restore_to: RestoreTo,
     now: Timestamp,
 ) -> Result<(Plan, Vec<PreparedStep>), ActionError> {
-    let files = lock.files();
+    let files = lock.files_of(entry.intent.leads.clone());
     let (mut prepared, mut late) = (Vec::new(), Vec::new());
     for movement in entry.intent.movements.iter().rev() {
         let (Movement::Take { from: path, parked, print } | Movement::Exchange { path, parked, print, .. }) =
@@ -152,7 +154,7 @@ fn left<D: Disk>(
             continue;
         };
         if files.is_parked(parked, path)? {
-            let to = free(&files, path, restore_to)?;
+            let to = free(&files, path, restore_to).map_err(|error| by_hand(&files, parked, path, error))?;
             prepared.push(restore(&files, parked, to, print, &mut late)?);
         }
     }
@@ -195,6 +197,18 @@ fn restore<D: Disk>(
         late.push(told);
     }
     Ok(PreparedStep::Restore { parked: parked.clone(), print: lies, to })
+}
+
+/// Adds to a refusal how a person can bring a file back.
+fn by_hand<D: Disk>(files: &Files<'_, D>, parked: &Parked, to: &Path, error: ActionError) -> ActionError {
+    let ActionError::Never(why) = error else { return error };
+    let from = parked.folder.as_deref().unwrap_or(files.parked_path).join(&parked.name);
+    ActionError::Never(format!("{why}; by hand: mv -n {} {}", quoted(&from), quoted(to)))
+}
+
+/// Quotes a path for a shell, where it must be.
+fn quoted(path: &Path) -> String {
+    need::quoted(shown(path).raw())
 }
 
 /// Plans to give a row the values back that it had, if it still has those that it was given.

@@ -110,6 +110,11 @@ impl Observer {
         self.stage.clone()
     }
 
+    /// Returns where it looks.
+    pub(crate) fn places(&self) -> &Places {
+        self.collector.places()
+    }
+
     /// Returns how looks are judged.
     pub fn policy(&self) -> &Policy {
         &self.policy

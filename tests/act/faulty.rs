@@ -98,6 +98,20 @@ impl Disk for FaultyDisk {
         System.make_folder(path)
     }
 
+    fn folder_without_links(&self, path: &Path) -> Result<Folder, Errno> {
+        self.call()?;
+        System.folder_without_links(path)
+    }
+
+    fn make_folder_without_links(&self, path: &Path) -> Result<(), Errno> {
+        self.call()?;
+        System.make_folder_without_links(path)
+    }
+
+    fn resolved(&self, path: &Path) -> PathBuf {
+        System.resolved(path)
+    }
+
     fn image(&self, spot: Spot<'_, Folder>) -> Result<Option<FileImage>, Errno> {
         self.call()?;
         System.image(spot)

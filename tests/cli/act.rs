@@ -296,6 +296,115 @@ fn what_got_stuck_is_named_kept_and_brought_back() {
     assert!(again.out.contains("entry 2 has undone it"), "{again:?}");
 }
 
+/// Moves a folder elsewhere, and leaves a link to what stands for it.
+fn link_instead(world: &World, below: &str) {
+    let (at, elsewhere) = (world.path(below), world.path("elsewhere"));
+    std::fs::rename(&at, world.path("moved")).unwrap();
+    std::fs::create_dir_all(elsewhere.join("sessions")).unwrap();
+    std::os::unix::fs::symlink(elsewhere, at).unwrap();
+}
+
+/// Puts a folder back that [`link_instead`] has moved.
+fn unlink(world: &World, below: &str) {
+    std::fs::remove_file(world.path(below)).unwrap();
+    std::fs::rename(world.path("moved"), world.path(below)).unwrap();
+}
+
+fn names(world: &World, below: &str) -> usize {
+    std::fs::read_dir(world.path(below)).unwrap().count()
+}
+
+#[test]
+fn nothing_is_put_back_through_a_link_that_has_come_into_the_way() {
+    let world = World::new();
+    let path = dead_window(&world);
+    let before = std::fs::read(&path).unwrap();
+    assert_eq!(world.settled(&["release", &path, "--yes"]).code, 0);
+    link_instead(&world, "home/.claude");
+    for more in [&[][..], &["--beside"], &["--dry-run"]] {
+        let refused = world.run(&[&["undo", "--yes"], more].concat());
+        assert_eq!(refused.code, 3, "{refused:?}");
+        assert!(refused.out.contains("a link has come into the path of"), "{refused:?}");
+        assert!(refused.out.contains("by hand: mv -n "), "{refused:?}");
+    }
+    // Not even a folder is made there.
+    std::fs::remove_dir(world.path("elsewhere/sessions")).unwrap();
+    assert_eq!(world.run(&["undo", "--yes"]).code, 3);
+    assert_eq!(names(&world, "elsewhere"), 0);
+    unlink(&world, "home/.claude");
+    assert_eq!(world.run(&["undo", "--yes"]).code, 0);
+    assert_eq!(std::fs::read(&path).unwrap(), before);
+}
+
+#[test]
+fn what_was_cut_off_is_not_put_back_through_a_link_either() {
+    let world = World::new();
+    let (path, before) = cut_off(&world);
+    link_instead(&world, "home/.claude");
+    let undone = world.run(&["undo", "--yes"]);
+    assert_eq!(undone.code, 4, "{undone:?}");
+    assert_eq!(names(&world, "elsewhere/sessions"), 0);
+    unlink(&world, "home/.claude");
+    let undone = world.run(&["undo", "1", "--beside", "--yes"]);
+    assert_eq!(undone.code, 0, "{undone:?}");
+    assert_eq!(std::fs::read(&path).unwrap(), before);
+}
+
+/// The folder that a person names may be a link, and may become one; below it only what was one stays one.
+#[test]
+fn links_that_lead_to_the_folder_that_is_named_are_followed() {
+    let world = World::new();
+    let path = dead_window(&world);
+    std::fs::rename(world.path("home/.claude"), world.path("home/dotfiles")).unwrap();
+    std::os::unix::fs::symlink("dotfiles", world.path("home/.claude")).unwrap();
+    let path = path.replace("/.claude/", "/dotfiles/");
+    let before = std::fs::read(&path).unwrap();
+    assert_eq!(world.settled(&["release", &path, "--yes"]).code, 0);
+    std::fs::rename(world.path("home"), world.path("other-disk")).unwrap();
+    std::os::unix::fs::symlink(world.path("other-disk"), world.path("home")).unwrap();
+    let undone = world.run(&["undo", "--yes"]);
+    assert_eq!(undone.code, 0, "{undone:?}");
+    assert_eq!(std::fs::read(&path).unwrap(), before);
+    // With two links on the way it is named by where it is.
+    let there = std::fs::canonicalize(&path).unwrap();
+    let again = world.settled(&["release", there.to_str().unwrap(), "--yes"]);
+    assert_eq!(again.code, 0, "{again:?}");
+    assert_eq!(world.run(&["undo", "--yes"]).code, 0);
+    assert_eq!(std::fs::read(&path).unwrap(), before);
+}
+
+#[test]
+fn nothing_is_put_back_into_a_home_that_is_not_named() {
+    let world = World::new();
+    let path = dead_window(&world);
+    let state = world.path("state");
+    let in_home = |home: &str, arguments: &[&str]| {
+        let home = world.path(home);
+        let home = ["--home", home.to_str().unwrap(), "--state", state.to_str().unwrap()].map(str::to_owned);
+        let tmp = world.path("tmp");
+        let tmp = ["--tmp", tmp.to_str().unwrap()].map(str::to_owned);
+        let own: Vec<&str> = home.iter().chain(&tmp).map(String::as_str).collect();
+        world.run(&[&own, arguments].concat())
+    };
+    assert_eq!(world.settled(&["release", &path, "--dry-run"]).code, 0);
+    let done = in_home("home", &["release", &path, "--yes"]);
+    assert_eq!(done.code, 0, "{done:?}");
+    std::fs::create_dir(world.path("other")).unwrap();
+    let refused = in_home("other", &["undo", "--yes"]);
+    assert_eq!(refused.code, 3, "{refused:?}");
+    assert!(refused.out.contains("was done in the home "), "{refused:?}");
+    assert!(!std::fs::exists(&path).unwrap());
+    // Nor is what was cut off there.
+    let journal = std::fs::read_to_string(state.join("journal.jsonl")).unwrap();
+    let intent = journal.lines().next().unwrap().to_owned() + "\n";
+    std::fs::write(state.join("journal.jsonl"), &intent).unwrap();
+    let refused = in_home("other", &["undo", "--yes"]);
+    assert_eq!(refused.code, 3, "{refused:?}");
+    assert!(!std::fs::exists(&path).unwrap());
+    assert_eq!(in_home("home", &["undo", "--yes"]).code, 0);
+    assert!(std::fs::exists(&path).unwrap());
+}
+
 /// What lies at a path that is no UTF-8 is let go, parked and brought back as any other file.
 #[test]
 fn files_whose_names_are_not_utf8_are_released_parked_and_restored() {

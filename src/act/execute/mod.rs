@@ -54,15 +54,21 @@ impl<D: Disk> Verified<'_, '_, D> {
         let why = preview.plan.why.first().cloned().unwrap_or_default();
         let release = Release { at: now, why: &why };
         let (entry, movements) = free(lock, |entry| lock.lowered(&preview.prepared, entry, release))?;
+        let undoes = match preview.request {
+            Request::Act { .. } | Request::Left { .. } | Request::Stop { .. } => None,
+            Request::Undo { entry, .. } => Some(entry),
+        };
+        // What is undone goes back where it was, wherever its path leads by now.
+        let earlier = undoes.and_then(|undone| lock.history.entry(undone)).map(|entry| &entry.intent);
+        let leads = earlier.map_or_else(|| lock.leads(&movements), |intent| intent.leads.clone());
         let intent = Intent {
             action: preview.request.action(),
             title: preview.plan.what.clone(),
             why,
             movements,
-            undoes: match preview.request {
-                Request::Act { .. } | Request::Left { .. } | Request::Stop { .. } => None,
-                Request::Undo { entry, .. } => Some(entry),
-            },
+            home: Some(preview.rules.home.clone()),
+            leads,
+            undoes,
             follows: preview.follows,
             order: preview.order.clone(),
         };
@@ -76,7 +82,7 @@ impl<D: Disk> Verified<'_, '_, D> {
                     stop::carry_out(lock.files().processes, processes, *signal, &preview.plan.ports());
                 stopped.map_or_else(|trouble| undone(&lock.files(), &[], &trouble), |done| preview.told(done))
             }
-            movements => preview.carry_out(&lock.files(), movements, observer),
+            movements => preview.carry_out(&lock.files_of(intent.leads.clone()), movements, observer),
         };
         drop(guard);
         lock.finish(entry, outcome.clone(), observer.now()).map_err(|trouble| {

@@ -47,6 +47,27 @@ pub trait Disk {
     /// It is no folder, or the system refuses.
     fn folder(&self, path: &Path) -> Result<Self::Folder, Errno>;
 
+    /// Opens a folder of whose path no part is a link.
+    ///
+    /// # Errors
+    /// `ELOOP` where a part of the path is a link, it is no folder, or the system refuses.
+    fn folder_without_links(&self, path: &Path) -> Result<Self::Folder, Errno> {
+        self.folder(path)
+    }
+
+    /// Makes a folder and those above it, for the owner only, through no link.
+    ///
+    /// # Errors
+    /// `ELOOP` where a part of the path is a link, or the system refuses.
+    fn make_folder_without_links(&self, path: &Path) -> Result<(), Errno> {
+        self.make_folder(path)
+    }
+
+    /// Returns where a path leads, with every link resolved; what does not exist keeps its last parts.
+    fn resolved(&self, path: &Path) -> PathBuf {
+        path.to_path_buf()
+    }
+
     /// Makes a folder and those above it, for the owner only; one that is there is fine.
     ///
     /// # Errors

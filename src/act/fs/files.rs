@@ -9,7 +9,8 @@ use crate::act::error::ActionError;
 use crate::act::fs::disk::{Disk, Spot};
 use crate::act::rows::Stores;
 use crate::act::stop::processes::Processes;
-use crate::core::history::movement::{Movement, Parked};
+use crate::core::history::journal::Entry;
+use crate::core::history::movement::{Lead, Movement, Parked};
 use crate::core::model::Untrusted;
 
 /// A disk with the folder where things are parked.
@@ -19,6 +20,28 @@ pub(crate) struct Files<'a, D: Disk> {
     pub(crate) parked_path: &'a Path,
     pub(crate) stores: &'a Stores,
     pub(crate) processes: &'a dyn Processes,
+    /// The ways to the files of an action that was begun; `None` before, when links above a folder are followed.
+    pub(crate) ways: Option<Ways<'a>>,
+}
+
+/// The ways to the files of an action: through no link, but for those that lead to a folder which a person named, and
+/// those that were there when it was begun.
+#[derive(Clone)]
+pub(crate) struct Ways<'a> {
+    /// The folders that a person named: the home, the temporary one and the like.
+    pub(crate) named: &'a [PathBuf],
+    pub(crate) leads: Vec<Lead>,
+}
+
+impl Ways<'_> {
+    /// Returns the path of a folder in which no link is expected.
+    fn to<D: Disk>(&self, disk: &D, folder: &Path) -> PathBuf {
+        let lead = self.leads.iter().find(|lead| lead.named == folder);
+        let folder = lead.map_or(folder, |lead| &lead.leads_to);
+        let below = self.named.iter().filter_map(|named| Some((named, folder.strip_prefix(named).ok()?)));
+        let nearest = below.min_by_key(|(_, below)| below.components().count());
+        nearest.map_or_else(|| folder.to_path_buf(), |(named, below)| disk.resolved(named).join(below))
+    }
 }
 
 /// A name in a folder that was opened.
@@ -51,8 +74,38 @@ pub(crate) fn back_name(parked: &str) -> String {
 impl<D: Disk> Files<'_, D> {
     pub(crate) fn at(&self, path: &Path) -> Result<FileRef<D::Folder>, ActionError> {
         let parent = path.parent().unwrap_or(Path::new("/"));
-        let folder = self.disk.folder(parent).map_err(ActionError::at("open the folder", parent))?;
+        let folder = self.folder(parent).map_err(|errno| unopened("open the folder", parent, errno))?;
         Ok(FileRef { folder, path: path.to_path_buf() })
+    }
+
+    /// Opens a folder, by the ways of the action where there are some.
+    pub(crate) fn folder(&self, path: &Path) -> Result<D::Folder, Errno> {
+        match &self.ways {
+            None => self.disk.folder(path),
+            Some(ways) => self.disk.folder_without_links(&ways.to(self.disk, path)),
+        }
+    }
+
+    /// Makes a folder and those above it, by the ways of the action.
+    pub(crate) fn make_folder(&self, path: &Path) -> Result<(), ActionError> {
+        let made = match &self.ways {
+            None => self.disk.make_folder(path),
+            Some(ways) => self.disk.make_folder_without_links(&ways.to(self.disk, path)),
+        };
+        made.map_err(|errno| unopened("make", path, errno))
+    }
+
+    /// Returns where the folders of some movements lead that are named through a link, but for one that leads to a
+    /// folder which a person named.
+    pub(crate) fn leads(&self, movements: &[Movement], ways: &Ways<'_>) -> Vec<Lead> {
+        let mut leads: Vec<Lead> = Vec::new();
+        for named in movements.iter().filter_map(|movement| movement.path()?.parent()) {
+            let leads_to = self.disk.resolved(named);
+            if leads_to != ways.to(self.disk, named) && leads.iter().all(|lead| lead.named != named) {
+                leads.push(Lead { named: named.to_path_buf(), leads_to });
+            }
+        }
+        leads
     }
 
     /// Opens the folder of a file; `None` when it has gone.
@@ -64,6 +117,27 @@ impl<D: Disk> Files<'_, D> {
     pub(crate) fn is_parked(&self, parked: &Parked, path: &Path) -> Result<bool, ActionError> {
         let park = self.park_if_any(parked)?;
         Ok(park.map_or(Ok(None), |park| self.look(park.spot(), path))?.is_some())
+    }
+
+    /// Makes sure that an entry was done in the home that is looked at; earlier claimtops did not write down which.
+    ///
+    /// # Errors
+    /// It was done in another one.
+    pub(crate) fn expect_home(&self, entry: &Entry, own: Option<&Path>) -> Result<(), ActionError> {
+        let (Some(of_entry), Some(own)) = (entry.intent.home.as_deref(), own) else { return Ok(()) };
+        let id = |home: &Path| {
+            let folder = self.disk.folder(&self.disk.resolved(home)).ok()?;
+            let meta = self.disk.image((&folder, OsStr::new("."))).ok()??.meta?;
+            Some((meta.dev, meta.ino))
+        };
+        if of_entry == own || id(of_entry).is_some_and(|of_entry| Some(of_entry) == id(own)) {
+            return Ok(());
+        }
+        let (number, home) = (entry.number, shown(of_entry));
+        Err(ActionError::Never(format!(
+            "entry {number} was done in the home {home}, and {} is looked at: name that home (--home {home})",
+            shown(own)
+        )))
     }
 
     /// Returns whether nothing lies under the names that a movement makes for itself.
@@ -96,6 +170,17 @@ impl<D: Disk> Files<'_, D> {
         self.disk
             .sync_folder(&at.folder)
             .map_err(ActionError::at("bring to the disk the folder of", &at.path))
+    }
+}
+
+/// Says why a folder was not opened or made.
+fn unopened(verb: &str, path: &Path, errno: Errno) -> ActionError {
+    match errno {
+        Errno::LOOP => ActionError::Never(format!(
+            "a link has come into the path of {}, and nothing is written through it",
+            shown(path)
+        )),
+        errno => ActionError::at(verb, path)(errno),
     }
 }
 

@@ -110,7 +110,7 @@ impl<D: Disk> Files<'_, D> {
     /// Returns whether a rename reaches a folder, or the place where it is to be made.
     pub(crate) fn reaches(&self, from: &D::Folder, path: &Path) -> Result<bool, ActionError> {
         for above in path.ancestors() {
-            match self.disk.folder(above) {
+            match self.folder(above) {
                 // What is not there, or is something else, is not reached by its own name.
                 Err(Errno::NOENT | Errno::NOTDIR) => {}
                 Err(errno) => return Err(ActionError::at("open", above)(errno)),

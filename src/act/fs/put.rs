@@ -22,7 +22,7 @@ impl<D: Disk> Files<'_, D> {
         let park = self.park(parked)?;
         self.expect(park.spot(), &park.path, print)?;
         let parent = to.parent().unwrap_or(Path::new("/"));
-        self.disk.make_folder(parent).map_err(ActionError::at("make", parent))?;
+        self.make_folder(parent)?;
         let at = self.at(to)?;
         let put = self.disk.rename_new(park.spot(), at.spot(), Side::Public);
         put.map_err(|errno| self.refused(&park, &at, errno))?;

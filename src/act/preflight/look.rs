@@ -75,6 +75,8 @@ impl Preview {
                 Ok(Self { state, ..Self::new(plan, request, rules, prepared, None) })
             }
             Request::Undo { entry, to } => {
+                let undone = lock.history.entry(*entry);
+                undone.map_or(Ok(()), |entry| lock.files().expect_home(entry, Some(&rules.home)))?;
                 let (mut plan, prepared) = undo::plan(lock, *entry, *to, now)?;
                 let follow_ups = follow_ups(of_entry(&lock.history, *entry, *to));
                 plan.follows = follow_ups.iter().filter_map(FollowUp::plan).cloned().collect();

@@ -8,12 +8,14 @@ use rusqlite::types::{ToSql, ToSqlOutput, ValueRef};
 use rusqlite::{
     Connection, Error, ErrorCode, OpenFlags, OptionalExtension, TransactionBehavior, params_from_iter,
 };
+use rustix::io::Errno;
 
 use crate::act::error::ActionError;
 use crate::act::rows::store::Rows;
 use crate::core::model::text::shown;
 use crate::core::model::{Columns, RowChange, Value};
 use crate::format::obra;
+use crate::source::os::open::folder::Folder;
 use crate::source::sqlite::copies::Copies;
 use crate::source::sqlite::{self, alone, guard, uri};
 
@@ -79,8 +81,16 @@ impl Rows for Sqlite {
     }
 }
 
-/// Makes sure that a database is a plain file of the user's own.
+/// Makes sure that a database is a plain file of the user's own, and that no link leads to it: it was found without one.
 fn own(database: &str) -> Result<(), ActionError> {
+    let parent = Path::new(database).parent().unwrap_or(Path::new("/"));
+    if Folder::open_without_links(parent).is_err_and(|errno| errno == Errno::LOOP) {
+        let text = format!(
+            "a link has come into the path of {}, and nothing is written through it",
+            shown(database)
+        );
+        return Err(ActionError::Never(text));
+    }
     let meta = Path::new(database).symlink_metadata().ok().filter(|meta| meta.is_file());
     let meta = meta.ok_or_else(|| ActionError::Changed(format!("{} is no plain file", shown(database))))?;
     if meta.uid() != rustix::process::geteuid().as_raw() {
@@ -93,8 +103,10 @@ fn own(database: &str) -> Result<(), ActionError> {
 fn open(database: &str) -> Result<Connection, ActionError> {
     own(database)?;
     let path = Path::new(database);
-    let flags =
-        OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_URI | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
+        | OpenFlags::SQLITE_OPEN_URI
+        | OpenFlags::SQLITE_OPEN_NO_MUTEX
+        | OpenFlags::SQLITE_OPEN_NOFOLLOW;
     let opened = Connection::open_with_flags(format!("{}?mode=rw", uri(path)), flags);
     let prepared = opened.and_then(|connection| {
         connection.busy_timeout(PATIENCE)?;

@@ -1,11 +1,12 @@
 //! What the journal says: intents before anything is touched, outcomes after.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::core::history::movement::{Movement, is_taken};
+use crate::core::history::movement::{Lead, Movement, is_taken};
+use crate::core::model::path::exact;
 use crate::core::model::{Action, Ended, OrderNote, OrderSide, ProcessId, Signal};
 
 /// Why ending processes is not undone.
@@ -22,6 +23,12 @@ pub struct Intent {
     pub(crate) why: String,
     /// The movements in order.
     pub movements: Vec<Movement>,
+    /// The home that it was done in.
+    #[serde(with = "exact::option", default, skip_serializing_if = "Option::is_none")]
+    pub(crate) home: Option<PathBuf>,
+    /// Where folders of its files led that are named through a link, as far as no one named them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) leads: Vec<Lead>,
     /// The entry that this one undoes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub undoes: Option<u64>,

@@ -49,6 +49,17 @@ impl Parked {
     }
 }
 
+/// A folder whose path leads through a link.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Lead {
+    /// As it is named.
+    #[serde(with = "exact")]
+    pub(crate) named: PathBuf,
+    /// Where that led when the action was begun, with every link resolved.
+    #[serde(with = "exact")]
+    pub(crate) leads_to: PathBuf,
+}
+
 /// One movement of an action.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "step")]

@@ -324,6 +324,11 @@ impl Collector {
         snapshot
     }
 
+    /// Returns where it looks.
+    pub(crate) fn places(&self) -> &Places {
+        &self.scope.places
+    }
+
     /// Returns the folders whose change means another look, as of the last one: also those that
     /// do not exist yet. A last part `*` stands for every folder there.
     pub fn folders(&self) -> Vec<PathBuf> {

@@ -29,6 +29,27 @@ fn a_link_to_a_database_is_no_database() {
 }
 
 #[test]
+fn a_database_that_a_link_leads_to_is_not_written() {
+    let stage = Stage::new();
+    let rows = Sqlite { copies: Copies::default() };
+    let link = stage.root().join("link");
+    std::os::unix::fs::symlink(stage.database().parent().unwrap(), &link).unwrap();
+    let path = link.join(stage.database().file_name().unwrap());
+    let (path, copy) = (path.to_str().unwrap(), stage.root().join("copy"));
+    let done = [
+        rows.row(path, "task", "2").map(drop),
+        rows.settle(path),
+        rows.back_up(path, &copy),
+        rows.apply(path, &[], &mut || Ok(())),
+    ];
+    for done in done {
+        let refused = done.unwrap_err().to_string();
+        assert!(refused.starts_with("a link has come into the path of "), "{refused}");
+    }
+    assert!(!copy.exists());
+}
+
+#[test]
 fn a_writer_is_told_apart_from_a_database_that_cannot_be_written() {
     let stage = Stage::new();
     let rows = Sqlite { copies: Copies::default() };

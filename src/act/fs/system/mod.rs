@@ -15,7 +15,7 @@ use rustix::buffer::spare_capacity;
 use rustix::fs::{
     AtFlags, FileType, FlockOperation, Gid, Mode, OFlags, RenameFlags, Stat, Timespec, Timestamps,
     UTIME_OMIT, XattrFlags, fchown, fgetxattr, flistxattr, flock, fremovexattr, fsetxattr, fstat, fsync,
-    futimens, linkat, openat, renameat, renameat_with, unlinkat,
+    futimens, linkat, mkdirat, openat, renameat, renameat_with, unlinkat,
 };
 use rustix::io::{Errno, retry_on_intr};
 use rustix::process::geteuid;
@@ -23,7 +23,7 @@ use rustix::process::geteuid;
 use crate::act::fs::disk::{Disk, Durability, FolderAccess, LockHolder, Patience, RunState, Side, Spot};
 use crate::core::model::FileImage;
 use crate::core::model::text::shown;
-use crate::source::os::fence::Fence;
+use crate::source::os::fence::{Fence, resolve};
 use crate::source::os::open::error::OpenError;
 use crate::source::os::open::folder::Folder;
 use crate::source::os::open::listing::Entry;
@@ -66,6 +66,28 @@ impl Disk for System {
             OpenError::NoFolder { .. } => Errno::NOTDIR,
             OpenError::Failed { source, .. } => source,
         })
+    }
+
+    fn folder_without_links(&self, path: &Path) -> Result<Folder, Errno> {
+        Folder::open_without_links(path)
+    }
+
+    fn make_folder_without_links(&self, path: &Path) -> Result<(), Errno> {
+        match self.folder_without_links(path) {
+            Err(Errno::NOENT) => {}
+            opened => return opened.map(drop),
+        }
+        let (parent, name) = path.parent().zip(path.file_name()).ok_or(Errno::NOENT)?;
+        self.make_folder_without_links(parent)?;
+        match mkdirat(&self.folder_without_links(parent)?, name, Mode::RWXU) {
+            // Somebody else has made it meanwhile.
+            Ok(()) | Err(Errno::EXIST) => self.folder_without_links(path).map(drop),
+            Err(errno) => Err(errno),
+        }
+    }
+
+    fn resolved(&self, path: &Path) -> PathBuf {
+        resolve(path)
     }
 
     fn make_folder(&self, path: &Path) -> Result<(), Errno> {

@@ -58,6 +58,8 @@ impl Scene {
             title,
             why,
             movements,
+            home: None,
+            leads: Vec::new(),
             undoes: None,
             follows: None,
             order: None,

@@ -3,7 +3,7 @@
 use std::ffi::{CStr, OsStr};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, fstat, fstatfs, openat, stat, statat};
 use rustix::io::Errno;
@@ -16,6 +16,24 @@ use crate::source::os::open::{medium, meta};
 
 /// How a folder is opened: itself, never what a link of its name points to.
 pub(crate) const FOLDER: OFlags = OFlags::DIRECTORY.union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
+
+/// How a folder above is opened: only to go on from there, which needs no leave to list it.
+#[cfg(target_os = "linux")]
+const PASSED: OFlags = FOLDER.union(OFlags::PATH);
+#[cfg(not(target_os = "linux"))]
+const PASSED: OFlags = FOLDER;
+
+/// Returns the error of a link, where there is one: which one the system gives depends on the system.
+fn link_at(folder: &OwnedFd, name: &OsStr, errno: Errno) -> Errno {
+    let is_link = || {
+        let stat = statat(folder, name, AtFlags::SYMLINK_NOFOLLOW);
+        stat.is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::Symlink)
+    };
+    match errno {
+        Errno::NOTDIR | Errno::LOOP if is_link() => Errno::LOOP,
+        errno => errno,
+    }
+}
 
 /// An open folder; everything in it is reached by this descriptor and a bare name.
 pub struct Folder {
@@ -30,6 +48,34 @@ impl Folder {
     /// There is none, it is something else, or the system refuses.
     pub fn open(path: &Path) -> Result<Self, OpenError> {
         Self::open_at(CWD, path, path.to_path_buf())
+    }
+
+    /// Opens a folder of whose path no part is a link.
+    ///
+    /// # Errors
+    /// `ELOOP` where a part of the path is a link, `EINVAL` where it is not an absolute path without `..`, there is
+    /// none, or the system refuses.
+    pub(crate) fn open_without_links(path: &Path) -> Result<Self, Errno> {
+        let mut fd = openat(CWD, "/", PASSED, Mode::empty())?;
+        let mut parts = path.components().peekable();
+        while let Some(part) = parts.next() {
+            let name = match part {
+                Component::RootDir | Component::CurDir => continue,
+                Component::Normal(name) if path.is_absolute() => name,
+                Component::Normal(_) | Component::ParentDir | Component::Prefix(_) => {
+                    return Err(Errno::INVAL);
+                }
+            };
+            let entered = openat(&fd, name, PASSED, Mode::empty());
+            fd = entered.map_err(|errno| match link_at(&fd, name, errno) {
+                // A part above the last one is no folder: so the last one cannot exist.
+                Errno::NOTDIR if parts.peek().is_some() => Errno::NOENT,
+                errno => errno,
+            })?;
+        }
+        // A folder that may only be passed is opened for listing here.
+        let fd = openat(&fd, ".", FOLDER, Mode::empty())?;
+        Ok(Self { fd, path: path.to_path_buf() })
     }
 
     /// Opens a folder inside this one.
@@ -156,5 +202,37 @@ pub(crate) fn no_folder(at: BorrowedFd<'_>, name: &Path, path: PathBuf, source: 
         Err(Errno::NOTDIR) => OpenError::Absent { path },
         Err(_) | Ok(FileType::Directory) => OpenError::Failed { path, source },
         Ok(sort) => OpenError::NoFolder { path, sort: sort_name(sort) },
+    }
+}
+
+#[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "a test makes its own files")]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    #[test]
+    fn a_folder_is_opened_through_no_link_where_none_is_wanted() {
+        let world = tempfile::tempdir().unwrap();
+        let at = |below: &str| world.path().canonicalize().unwrap().join(below);
+        std::fs::create_dir_all(at("a/b/c")).unwrap();
+        std::fs::write(at("file"), "").unwrap();
+        symlink(at("a"), at("link")).unwrap();
+        symlink("b", at("a/link")).unwrap();
+        let open = |below: &str| Folder::open_without_links(&at(below)).map(|folder| folder.path);
+        assert_eq!(open("a/b/c"), Ok(at("a/b/c")));
+        assert_eq!(Folder::open_without_links(Path::new("/")).map(|folder| folder.path), Ok("/".into()));
+        for (below, errno) in [
+            ("link", Errno::LOOP),
+            ("link/b", Errno::LOOP),
+            ("a/link/c", Errno::LOOP),
+            ("a/none/c", Errno::NOENT),
+            ("file", Errno::NOTDIR),
+            ("file/c", Errno::NOENT),
+            ("a/../a", Errno::INVAL),
+        ] {
+            assert_eq!(open(below), Err(errno), "{below}");
+        }
     }
 }
