@@ -1,5 +1,6 @@
 //! The executor: the state folder, the observer and the rules, for the commands and the screen.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -17,7 +18,7 @@ use crate::act::prune::Parked;
 use crate::act::rows::store::Rows;
 use crate::act::rules::{Answer, Rules};
 use crate::act::stop::system::Machine;
-use crate::act::{follow_up, look, prune};
+use crate::act::{follow_up, look, prune, undo};
 use crate::core::fleet::order::{OrderReceipt, Settle};
 use crate::core::history::journal::{Entry, History};
 use crate::core::model::{Format, Report, Request};
@@ -250,6 +251,16 @@ impl Executor {
         match &self.state {
             State::Acting(state) => state.history(),
             State::Looking(state) => Ok(state.history().clone()),
+        }
+    }
+
+    /// Returns why entries cannot be undone now, by their numbers; the others can. Only who looks is told: nothing is put
+    /// right for it.
+    pub(crate) fn undo_obstacles(&self, numbers: &[u64]) -> BTreeMap<u64, ActionError> {
+        let (now, home) = (self.observer.now(), &self.rules.home);
+        match &self.state {
+            State::Acting(_) => BTreeMap::new(),
+            State::Looking(state) => state.shown(|lock| undo::obstacles(lock, home, numbers, now)),
         }
     }
 

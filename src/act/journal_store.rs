@@ -324,7 +324,7 @@ impl<'s, D: Disk> Lock<'s, D> {
 
     /// Journals an intent under a number and brings it to the disk.
     pub(crate) fn begin(&mut self, entry: u64, intent: &Intent, now: Timestamp) -> Result<(), ActionError> {
-        self.say(Line { entry, at: now, says: Says::Intent(intent.clone()) }, Durability::Reserved)
+        self.say(Line { entry, at: now, says: Says::Intent(Box::new(intent.clone())) }, Durability::Reserved)
     }
 
     /// Journals an outcome and brings it to the disk: after a power cut the next lock would take a confirmed action back.

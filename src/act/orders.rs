@@ -41,6 +41,7 @@ impl<D: Disk> Lock<'_, D> {
             why,
             movements: Vec::new(),
             home: None,
+            boot_id: None,
             leads: Vec::new(),
             undoes,
             follows: None,

@@ -5,13 +5,14 @@ use std::fmt;
 use jiff::{SignedDuration, Timestamp};
 
 use crate::act::error::ActionError;
-use crate::act::fs::disk::{Disk, Durability};
+use crate::act::fs::disk::{Boot, Disk, Durability};
 use crate::act::fs::files::Files;
 use crate::act::fs::print::print_of;
 use crate::act::journal_store::Lock;
 use crate::core::history::journal::{Entry, Line, Says};
 use crate::core::history::movement::{self, Movement, Print};
 use crate::core::model::text::Untrusted;
+use crate::source::os::opener::HiddenOpener;
 
 /// A parked file.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -40,6 +41,8 @@ impl Parked {
 pub enum Kept {
     /// The process of this PID has it open.
     Open(u32),
+    /// A process may have it open, of which that cannot be seen.
+    MayBeOpen(HiddenOpener),
     /// It was written to after it was parked.
     Changed,
     /// It was never let go: what was done to it got stuck.
@@ -50,6 +53,17 @@ impl fmt::Display for Kept {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Open(pid) => write!(f, "PID {pid} has it open"),
+            Self::MayBeOpen(hidden) => {
+                match hidden {
+                    HiddenOpener::Process(pid) => {
+                        write!(f, "PID {pid} may have it open, which cannot be seen from here")?
+                    }
+                    HiddenOpener::Unlisted => {
+                        f.write_str("a process that cannot be seen from here may have it open")?
+                    }
+                }
+                f.write_str("; after the next boot none has")
+            }
             Self::Changed => f.write_str("it was written to after it was parked"),
             Self::Stuck => f.write_str("it was not meant to stay: undo the entry, or restore it --beside"),
         }
@@ -64,6 +78,8 @@ pub(crate) fn outdated<D: Disk>(
 ) -> Result<Vec<Parked>, ActionError> {
     let files = lock.files();
     let mut found = Vec::new();
+    let boot = files.disk.boot(now);
+    let hidden = files.disk.hidden_opener();
     for entry in lock.history.entries.iter().filter(|entry| now.duration_since(entry.at) > kept_for) {
         for (parked, print) in entry.intent.movements.iter().filter_map(Movement::parks) {
             let is_its = |other: &&Entry| {
@@ -72,19 +88,41 @@ pub(crate) fn outdated<D: Disk>(
                     && other.intent.movements.iter().any(|movement| movement.parked() == Some(&parked))
             };
             let is_wanted = lock.history.entries.iter().any(|other| is_its(&other));
-            found.extend(looked_at(&files, entry, (&parked, is_wanted), print)?);
+            let hidden = hidden.filter(|_| !is_older(entry, &boot));
+            let parked = FoundParked { parked: &parked, is_wanted, print, hidden };
+            found.extend(looked_at(&files, entry, parked)?);
         }
     }
     found.sort();
     Ok(found)
 }
 
+/// How far two readings of a clock may be apart: 2 s.
+const SLACK: SignedDuration = SignedDuration::from_secs(2);
+
+/// Returns whether an entry is from before this boot. No process has outlived that, and since then only we could open
+/// what is parked.
+fn is_older(entry: &Entry, boot: &Boot) -> bool {
+    let is_of_boot = entry.intent.boot_id.is_some() && entry.intent.boot_id == boot.id;
+    !is_of_boot && boot.at.is_some_and(|at| at.duration_since(entry.at) > SLACK)
+}
+
+/// What an entry has parked.
+#[derive(Clone, Copy)]
+struct FoundParked<'a> {
+    parked: &'a movement::Parked,
+    /// Whether an entry that is not over may still bring it back.
+    is_wanted: bool,
+    print: Option<&'a Print>,
+    /// Who may have it open, which cannot be seen.
+    hidden: Option<HiddenOpener>,
+}
+
 /// Looks at one parked file; `None` when there is none, or none that is ours to touch.
 fn looked_at<D: Disk>(
     files: &Files<'_, D>,
     entry: &Entry,
-    (parked, is_wanted): (&movement::Parked, bool),
-    print: Option<&Print>,
+    FoundParked { parked, is_wanted, print, hidden }: FoundParked<'_>,
 ) -> Result<Option<Parked>, ActionError> {
     let park = match files.park_if_any(parked) {
         Ok(Some(park)) => park,
@@ -101,7 +139,7 @@ fn looked_at<D: Disk>(
         // An undo that was cut off may still bring it back.
         None if !entry.is_done() || is_wanted => Some(Kept::Stuck),
         None if print.is_some_and(has_changed) => Some(Kept::Changed),
-        None => None,
+        None => hidden.map(Kept::MayBeOpen),
     };
     Ok(Some(Parked { entry: entry.number, at: parked.clone(), size: meta.size, since: entry.at, kept }))
 }

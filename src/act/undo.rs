@@ -1,5 +1,6 @@
 //! Takes an entry of the journal back, by the same road.
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -8,7 +9,7 @@ use jiff::Timestamp;
 use crate::act::entire;
 use crate::act::error::ActionError;
 use crate::act::fs::disk::Disk;
-use crate::act::fs::files::{Files, shown};
+use crate::act::fs::files::{Files, cut, shown};
 use crate::act::fs::park::ParkPlace;
 use crate::act::fs::print::print_of;
 use crate::act::fs::put::far;
@@ -68,7 +69,7 @@ pub(crate) fn plan<D: Disk>(
             Movement::Take { from, parked, print } => {
                 let to =
                     free(&files, from, restore_to).map_err(|error| by_hand(&files, parked, from, error))?;
-                prepared.push(restore(&files, parked, to, print, &mut late)?);
+                prepared.push(restore(&files, (parked, print, Some(entry.at)), to, &mut late)?);
             }
             Movement::Put { to, print, .. } => {
                 // What was put was taken by the movement before it.
@@ -96,7 +97,7 @@ pub(crate) fn plan<D: Disk>(
                     }
                     (Err(error), _) => return Err(error),
                 };
-                prepared.push(restore(&files, parked, to, print, &mut late)?);
+                prepared.push(restore(&files, (parked, print, Some(entry.at)), to, &mut late)?);
             }
             Movement::Rows { format, database, changes, .. } => {
                 for change in changes {
@@ -112,6 +113,32 @@ pub(crate) fn plan<D: Disk>(
     let mut plan = shown_plan(entry, &prepared, now);
     plan.why.extend(late);
     Ok((plan, prepared))
+}
+
+/// Returns why entries cannot be undone now, each in its own place; those that are not among these can.
+pub(crate) fn obstacles<D: Disk>(
+    lock: &Lock<'_, D>,
+    home: &Path,
+    numbers: &[u64],
+    now: Timestamp,
+) -> BTreeMap<u64, ActionError> {
+    let mut unread: BTreeMap<&str, ActionError> = BTreeMap::new();
+    let mut found = BTreeMap::new();
+    for entry in numbers.iter().filter_map(|number| lock.history.entry(*number)) {
+        let database = entry.intent.movements.iter().find_map(Movement::database);
+        let planned = match database.and_then(|database| unread.get(database)) {
+            // A server that does not answer is not asked again.
+            Some(error) => Err(error.clone()),
+            None => (lock.files().expect_home(entry, Some(home)))
+                .and_then(|()| plan(lock, entry.number, RestoreTo::Origin, now).map(drop)),
+        };
+        let Err(error) = planned else { continue };
+        if let Some(database) = database.filter(|_| !matches!(error, ActionError::Never(_))) {
+            unread.insert(database, error.clone());
+        }
+        found.insert(entry.number, error);
+    }
+    found
 }
 
 /// Returns whether anything that an entry took is parked.
@@ -155,7 +182,8 @@ fn left<D: Disk>(
         };
         if files.is_parked(parked, path)? {
             let to = free(&files, path, restore_to).map_err(|error| by_hand(&files, parked, path, error))?;
-            prepared.push(restore(&files, parked, to, print, &mut late)?);
+            // What was taken may have been another one than was meant, which is why it got stuck.
+            prepared.push(restore(&files, (parked, print, None), to, &mut late)?);
         }
     }
     if prepared.is_empty() {
@@ -182,17 +210,23 @@ fn why_not(entry: &Entry) -> String {
 /// written to it, which `late` reports.
 fn restore<D: Disk>(
     files: &Files<'_, D>,
-    parked: &Parked,
+    (parked, print, parked_at): (&Parked, &Print, Option<Timestamp>),
     to: PathBuf,
-    print: &Print,
     late: &mut Vec<String>,
 ) -> Result<PreparedStep, ActionError> {
     let park = files.park(parked)?;
     if !files.reaches(&park.folder, to.parent().unwrap_or(&to))? {
         return Err(far(&park.path, &to));
     }
-    let lies = files.lies(parked)?;
-    if lies.sha256 != print.sha256 {
+    let lies = match parked_at {
+        Some(parked_at) => files.expect_parked(parked, print, parked_at),
+        None => files.lies(parked),
+    };
+    let lies = lies.map_err(|error| by_hand(files, parked, &to, error))?;
+    if lies.is_unread() {
+        let why = "is larger than 1 MiB or has a second name by now: it comes back without being read";
+        late.push(format!("{} {why}", shown(&to)));
+    } else if lies.sha256 != print.sha256 {
         let told = format!("{} was written to after it was parked: what is there now comes back", shown(&to));
         late.push(told);
     }
@@ -248,12 +282,13 @@ fn free<D: Disk>(files: &Files<'_, D>, path: &Path, to: RestoreTo) -> Result<Pat
         (None, _) => Ok(path.to_path_buf()),
         (Some(_), RestoreTo::Beside) => {
             // What begins as a session state does is removed with it by the entire CLI.
-            let mut name = OsString::from(if entire::is_state(path) { "." } else { "" });
-            name.push(path.file_name().unwrap_or_default());
-            name.push(".restored");
+            let begins = if entire::is_state(path) { "." } else { "" };
             for number in 1..=MOST_BESIDE {
-                let mut name = name.clone();
-                name.push(if number == 1 { String::new() } else { format!("-{number}") });
+                let ends = if number == 1 { String::new() } else { format!("-{number}") };
+                let ends = format!(".restored{ends}");
+                let mut name = OsString::from(begins);
+                name.push(cut(path.file_name().unwrap_or_default(), begins.len() + ends.len()));
+                name.push(ends);
                 let beside = path.with_file_name(name);
                 if is_free(files, &beside)? {
                     return Ok(beside);

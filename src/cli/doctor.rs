@@ -1,5 +1,6 @@
 //! `doctor`: the problems only, worst first, each with what helps.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use jiff::Timestamp;
@@ -13,9 +14,7 @@ use crate::core::model::need::quoted;
 use crate::core::model::report::SCHEMA;
 use crate::core::model::snapshot::unread;
 use crate::core::model::text::shown;
-use crate::core::model::{
-    Finding, Key, KeyKind, NotAsked, Remedy, Report, Severity, SourceHealth, Topic, Untrusted,
-};
+use crate::core::model::{Finding, Key, KeyKind, NotAsked, Remedy, Report, Severity, SourceHealth, Topic};
 use crate::observe::ReportSource;
 use crate::present::ladder::finding;
 use crate::present::lookup::Index;
@@ -109,7 +108,7 @@ fn problems(report: &Arc<Report>, given: &str, paint: Paint) -> String {
     for finding in problems {
         page.gap();
         finding::write_entry(&mut page, &index, finding);
-        let command = way_of(&report, finding).or_else(|| command(&index, finding, given));
+        let command = way_of(report, finding).or_else(|| command(&index, finding, given));
         page.field("Command", &command.unwrap_or_default(), Tone::Key);
     }
     lines(&page, paint)
@@ -136,11 +135,10 @@ fn command(index: &Index, finding: &Finding, given: &str) -> Option<String> {
 /// Returns the name by which commands take a thing: its path, which is only its own, else its key. A path is that of a
 /// file of this machine, so a thing of another one goes by its key.
 fn name(index: &Index, key: &Key) -> String {
-    let record = index.record(key).and_then(|record| record.location.path()).map(Untrusted::from_path);
-    let broken = || index.report.broken.iter().find(|broken| broken.key == *key);
-    let path = record.or_else(|| Some(broken()?.path.text().clone()));
-    let path = path.filter(|path| path.shown() == path.raw() && key.machine().is_none());
-    path.map_or_else(|| key.to_string(), |path| path.raw().to_owned())
+    let record = index.record(key).and_then(|record| record.location.path());
+    let path = record.or_else(|| Some(&*index.broken(key)?.path)).and_then(Path::to_str);
+    let path = path.filter(|path| shown(path) == *path && key.machine().is_none());
+    path.map_or_else(|| key.to_string(), str::to_owned)
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! `journal`: what was done, and the one command that removes anything.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
@@ -13,6 +13,8 @@ use super::columns::{Cell, Columns};
 use super::failure::{Exit, Failure, Outcome, of_action};
 use super::output::{Paint, print, print_if_heard, terminal_width};
 use super::settings::Settings;
+use crate::act::error::ActionError;
+use crate::act::executor::Executor;
 use crate::act::prune::{Parked, removable};
 use crate::config::Access;
 use crate::core::history::journal::{Entry, History};
@@ -38,7 +40,27 @@ struct Journal<'a> {
 struct Shown<'a> {
     #[serde(flatten)]
     entry: &'a Entry,
+    /// Whether undoing it would work now.
     can_be_undone: bool,
+    /// Why it would not, where it was done or has left something parked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cannot_be_undone: Option<String>,
+}
+
+/// Why entries cannot be undone now.
+type Obstacles = BTreeMap<u64, ActionError>;
+
+/// Returns why entries cannot be undone now that were done here, or have left something parked.
+fn obstacles(executor: &Executor, history: &History) -> Obstacles {
+    let is_here = |entry: &&Entry| entry.intent.asked_of().is_none();
+    let may_be = |entry: &&Entry| entry.can_be_undone() || entry.came_to_nothing();
+    let asked = history.entries.iter().filter(is_here).filter(may_be);
+    executor.undo_obstacles(&asked.map(|entry| entry.number).collect::<Vec<_>>())
+}
+
+/// Returns whether an entry can be undone now.
+fn can_be_undone(entry: &Entry, obstacles: &Obstacles) -> bool {
+    (entry.can_be_undone() || entry.came_to_nothing()) && !obstacles.contains_key(&entry.number)
 }
 
 /// Prints every entry, the newest first.
@@ -48,9 +70,13 @@ struct Shown<'a> {
 pub(crate) fn run(settings: &Settings, json: bool) -> Outcome {
     let executor = looking(settings)?;
     let history = executor.history().map_err(of_action)?;
+    let obstacles = obstacles(&executor, &history);
     if json {
-        let entries =
-            history.entries.iter().rev().map(|entry| Shown { entry, can_be_undone: entry.can_be_undone() });
+        let entries = history.entries.iter().rev().map(|entry| Shown {
+            entry,
+            can_be_undone: can_be_undone(entry, &obstacles),
+            cannot_be_undone: obstacles.get(&entry.number).map(ActionError::to_string),
+        });
         let journal = Journal {
             schema: "claimtop.journal.v1",
             unreadable_lines: history.unreadable,
@@ -66,7 +92,7 @@ pub(crate) fn run(settings: &Settings, json: bool) -> Outcome {
         .collect();
     print(&match history.entries.is_empty() && warned.is_empty() {
         true => format!("{}\n", paint.paint(Tone::Dim, "Nothing has been done yet.")),
-        false => columns(&history, executor.now()).laid_out(paint, terminal_width()) + &warned,
+        false => columns(&history, &obstacles, executor.now()).laid_out(paint, terminal_width()) + &warned,
     })?;
     Ok(Exit::Fine)
 }
@@ -140,7 +166,7 @@ fn unfinished(history: &History) -> Vec<String> {
     history.entries.iter().rev().filter_map(of_one).collect()
 }
 
-fn columns(history: &History, now: Timestamp) -> Columns {
+fn columns(history: &History, obstacles: &Obstacles, now: Timestamp) -> Columns {
     let mut columns = Columns::new(&["ENTRY", "AGO", "ACTION", "OUTCOME", "UNDO", "WHAT", "WHY"]);
     for entry in history.entries.iter().rev() {
         let (_, tone, word) = ended_of(entry);
@@ -149,7 +175,7 @@ fn columns(history: &History, now: Timestamp) -> Columns {
             Cell::new(age::between(now, entry.at)),
             Cell::new(words::action(entry.intent.action)),
             Cell::new(word).toned(tone),
-            Cell::new(undo(entry)),
+            Cell::new(undo(entry, obstacles)),
             Cell::new(shown(&title(entry))),
             Cell::new(shown(&entry.intent.why)),
         ]);
@@ -157,13 +183,16 @@ fn columns(history: &History, now: Timestamp) -> Columns {
     columns
 }
 
-fn undo(entry: &Entry) -> String {
-    match entry.undone_by {
-        Some(by) => format!("by {by}"),
-        None if entry.pruned => "gone".to_owned(),
-        None if entry.is_open() => "puts right".to_owned(),
-        None if entry.can_be_undone() => "yes".to_owned(),
-        None => String::new(),
+fn undo(entry: &Entry, obstacles: &Obstacles) -> String {
+    match (entry.undone_by, obstacles.get(&entry.number)) {
+        (Some(by), _) => format!("by {by}"),
+        (None, _) if entry.pruned => "gone".to_owned(),
+        (None, _) if entry.is_open() => "puts right".to_owned(),
+        (None, None) if can_be_undone(entry, obstacles) => "yes".to_owned(),
+        // In its own place what it has parked finds something else.
+        (None, Some(ActionError::Taken(_))) => "--beside".to_owned(),
+        (None, Some(_)) if entry.can_be_undone() => "not now".to_owned(),
+        (None, Some(_) | None) => String::new(),
     }
 }
 

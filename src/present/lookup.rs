@@ -14,7 +14,7 @@ use crate::core::model::machine::MachineView;
 use crate::core::model::need::{Need, NeedKind};
 use crate::core::model::process::ProcessId;
 use crate::core::model::record::location::Location;
-use crate::core::model::report::Report;
+use crate::core::model::report::{BrokenPath, Report};
 use crate::core::model::window::WindowView;
 use crate::present::left_over;
 use crate::present::summary::Summary;
@@ -35,6 +35,7 @@ pub(crate) struct Index {
     records: Order<u32>,
     claims: Order<u32>,
     claims_of_record: Order<u32>,
+    broken: Order<u32>,
     keys_of_findings: Box<[Key]>,
     findings: Order<u32>,
     /// By each of their subjects.
@@ -73,6 +74,7 @@ impl Index {
             records: Order::of(&report.records, |record| &record.key),
             claims: Order::of(&report.claims, |claim| &claim.key),
             claims_of_record: Order::of(&report.claims, |claim| &claim.record.key),
+            broken: Order::of(&report.broken, |broken| &broken.key),
             findings: Order::of(&keys, |key| key),
             findings_about: Order::new(subjects.into(), |at| subject(&report, at)),
             machines: (0..).zip(&report.machines).map(|(at, machine)| (machine.name.clone(), at)).collect(),
@@ -182,6 +184,11 @@ impl Index {
 
     pub(crate) fn claim(&self, key: &Key) -> Option<&ClaimView> {
         self.claims.first(&self.report.claims, key, |claim| &claim.key)
+    }
+
+    /// Returns a file that could not be read as a record.
+    pub(crate) fn broken(&self, key: &Key) -> Option<&BrokenPath> {
+        self.broken.first(&self.report.broken, key, |broken| &broken.key)
     }
 
     /// Returns what a window has left running.
@@ -312,7 +319,7 @@ impl Index {
                 self.left_over(key).map(left_over::what).unwrap_or_default()
             }
             None => {
-                let broken = self.report.broken.iter().find(|broken| broken.key == *key);
+                let broken = self.broken(key);
                 broken.map_or_else(|| key.to_string(), |broken| outside(Some(broken.path.text())))
             }
         }

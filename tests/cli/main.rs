@@ -32,6 +32,7 @@ mod lost_checkpoint;
 mod missing;
 mod names;
 mod other_home;
+mod parked;
 #[path = "../common/program.rs"]
 mod program;
 mod sources;

@@ -67,6 +67,7 @@ impl<D: Disk> Verified<'_, '_, D> {
             why,
             movements,
             home: Some(preview.rules.home.clone()),
+            boot_id: lock.files().disk.boot(now).id,
             leads,
             undoes,
             follows: preview.follows,

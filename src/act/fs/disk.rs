@@ -8,6 +8,7 @@ use jiff::Timestamp;
 use rustix::io::Errno;
 
 use crate::core::model::FileImage;
+use crate::source::os::opener::HiddenOpener;
 
 /// On which side of the parked folder's door a file ends up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,6 +28,15 @@ pub enum FolderAccess {
     Sticky,
     /// Others, too.
     Others,
+}
+
+/// A boot of the machine, as far as it is known.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Boot {
+    /// The kernel's name for it.
+    pub(crate) id: Option<String>,
+    /// When it was under way for certain.
+    pub(crate) at: Option<Timestamp>,
 }
 
 /// A name in an open folder.
@@ -104,6 +114,21 @@ pub trait Disk {
     /// # Errors
     /// The system refuses; that there is no such file is no error.
     fn opener_of(&self, spot: Spot<'_, Self::Folder>) -> Result<Option<u32>, Errno>;
+
+    /// Returns a process of which it cannot be seen which files it has open.
+    fn hidden_opener(&self) -> Option<HiddenOpener> {
+        None
+    }
+
+    /// Returns which boot of the machine this is, at a moment.
+    fn boot(&self, _now: Timestamp) -> Boot {
+        Boot::default()
+    }
+
+    /// Returns when a file was made, where its file system keeps that.
+    fn born_at(&self, _spot: Spot<'_, Self::Folder>) -> Option<Timestamp> {
+        None
+    }
 
     /// Returns whether a process holds a lock on a file, as far as can be seen.
     ///

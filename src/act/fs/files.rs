@@ -1,6 +1,7 @@
 //! The files of an action: opened, looked at, moved.
 
 use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use rustix::io::Errno;
@@ -58,6 +59,17 @@ impl<F> FileRef<F> {
     pub(crate) fn spot(&self) -> Spot<'_, F> {
         (&self.folder, self.name())
     }
+}
+
+/// The most bytes of a name on nearly all file systems (`NAME_MAX` of limits.h(0p)).
+pub(crate) const NAME_MAX: usize = 255;
+
+/// Returns as much of a name as leaves room for so many bytes; no character of it is cut in two.
+pub(crate) fn cut(name: &OsStr, room: usize) -> &OsStr {
+    let (bytes, most) = (name.as_bytes(), NAME_MAX.saturating_sub(room));
+    let is_start = |at: &usize| bytes.get(*at).is_none_or(|byte| !(0x80..0xC0).contains(byte));
+    let end = (0..=most).rev().take(4).find(is_start).unwrap_or(most);
+    OsStr::from_bytes(bytes.get(..end).unwrap_or(bytes))
 }
 
 /// Returns the name under which claimtop keeps a file of a movement in that file's own folder.
@@ -194,4 +206,28 @@ pub(crate) fn if_any<T>(opened: Result<T, ActionError>) -> Result<Option<T>, Act
 
 pub(crate) fn shown(path: &Path) -> Untrusted {
     Untrusted::from_path(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(name: &str, room: usize, expected: &str) {
+        assert_eq!(cut(OsStr::new(name), room), OsStr::new(expected));
+    }
+
+    #[test]
+    fn of_a_name_as_much_is_kept_as_there_is_room_for() {
+        let long = "x".repeat(NAME_MAX);
+        check("a", 4, "a");
+        check(&long, 0, &long);
+        check(&long, 4, &long[4..]);
+        check(&long, 300, "");
+        let wide = "ä".repeat(120);
+        check(&wide, 15, &wide);
+        check(&wide, 16, &wide[2..]);
+        check(&wide, 17, &wide[2..]);
+        assert_eq!(cut(OsStr::from_bytes(&[0xFF; 300]), 5), OsStr::from_bytes(&[0xFF; 250]));
+    }
 }

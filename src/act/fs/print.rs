@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use jiff::{SignedDuration, Timestamp};
 use sha2::{Digest, Sha256};
 
 use crate::act::error::ActionError;
@@ -9,7 +10,10 @@ use crate::act::fs::disk::{Disk, Spot};
 use crate::act::fs::files::{FileRef, Files, shown};
 use crate::core::history::movement::{Parked, Print};
 use crate::core::model::text::hex;
-use crate::core::model::{Content, FileImage};
+use crate::core::model::{Content, FileImage, Refusal};
+
+/// How far two readings of a clock may be apart: 2 s.
+const CLOCK_SLACK: SignedDuration = SignedDuration::from_secs(2);
 
 /// Returns the SHA-256 of some bytes in hex digits.
 pub(crate) fn sha256(bytes: &[u8]) -> String {
@@ -27,6 +31,15 @@ pub(crate) fn print_of(image: &FileImage) -> Option<Print> {
         modified_at: meta.modified_at,
         sha256: sha256(bytes),
     })
+}
+
+/// Returns what a file is, also one that is too large to be read or has a second name: to be moved it need not be read.
+pub(crate) fn identity_of(image: &FileImage) -> Option<Print> {
+    let meta = image.meta?;
+    match &image.content {
+        Content::Refused(Refusal::TooBig(_) | Refusal::Linked(_)) => Some(Print::unread(meta.dev, meta.ino)),
+        Content::Bytes(_) | Content::Failed(_) | Content::Refused(_) => print_of(image),
+    }
 }
 
 impl<D: Disk> Files<'_, D> {
@@ -61,7 +74,12 @@ impl<D: Disk> Files<'_, D> {
     ) -> Result<FileImage, ActionError> {
         let gone = || ActionError::Changed(format!("{} has gone", shown(path)));
         let mut image = self.look(spot, path)?.ok_or_else(gone)?;
-        if print_of(&image).as_ref() != Some(print) {
+        let id = image.meta.map(|meta| (meta.dev, meta.ino));
+        let is_it = match print.is_unread() {
+            true => id == Some((print.dev, print.ino)),
+            false => print_of(&image).as_ref() == Some(print),
+        };
+        if !is_it {
             return Err(ActionError::Changed(format!(
                 "{} is another file or was written since",
                 shown(path)
@@ -84,8 +102,29 @@ impl<D: Disk> Files<'_, D> {
         let gone = || ActionError::Changed(format!("{path} has gone"));
         let image = self.look(park.spot(), &park.path)?.ok_or_else(gone)?;
         // Nothing makes it one again by itself, so it must not keep anything else from being put right.
-        let unread =
-            || ActionError::Never(format!("{path} is no plain file of up to 1 MiB by now; it stays there"));
-        print_of(&image).ok_or_else(unread)
+        let unread = || ActionError::Never(format!("{path} is no plain file by now; it stays there"));
+        identity_of(&image).ok_or_else(unread)
+    }
+
+    /// Returns what a parked file is now, if it is the one that was parked.
+    ///
+    /// # Errors
+    /// Another file lies under its name: one with another inode, or one that was made since it was parked.
+    pub(crate) fn expect_parked(
+        &self,
+        parked: &Parked,
+        print: &Print,
+        parked_at: Timestamp,
+    ) -> Result<Print, ActionError> {
+        let (lies, park) = (self.lies(parked)?, self.park(parked)?);
+        let born_at = self.disk.born_at(park.spot());
+        let is_younger = born_at.is_some_and(|at| at.duration_since(parked_at) > CLOCK_SLACK);
+        if lies.is_copy(print) || lies.is_file(print) && !is_younger {
+            return Ok(lies);
+        }
+        Err(ActionError::Never(format!(
+            "another file lies as {}: it is not the one that was parked",
+            shown(&park.path)
+        )))
     }
 }

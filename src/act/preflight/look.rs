@@ -45,7 +45,7 @@ impl Preview {
                 let follow_ups = follow_ups(of_plan(&plan, Action::Park));
                 let wait = inspector.wait.into_inner();
                 plan.why.extend(wait.as_ref().map(ActionError::to_string));
-                plan.inverse = told_where(&plan.inverse, &prepared);
+                plan.inverse = told_where(&plan.inverse, &prepared, lock.history.next());
                 Ok(Self { follow_ups, wait, ..Self::new(plan, request, rules, prepared, holder) })
             }
             Request::Left { of } => {
@@ -98,9 +98,10 @@ fn may_kill(history: &History, plan: &Plan, signal: Signal) -> Result<(), Action
 }
 
 /// Says with how a plan is undone where its files are until then, when that is elsewhere than usual.
-fn told_where(inverse: &str, prepared: &[PreparedStep]) -> String {
+fn told_where(inverse: &str, prepared: &[PreparedStep], entry: u64) -> String {
     let mut words: Vec<String> = prepared.iter().filter_map(PreparedStep::parked_words).collect();
     words.dedup();
+    words.extend((1..).zip(prepared).filter_map(|(step, one)| one.cut_words(entry, step)));
     std::iter::once(inverse.to_owned()).chain(words).collect::<Vec<_>>().join("; ")
 }
 

@@ -1,9 +1,11 @@
 //! What is prepared, before every file has its parked name.
 
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 
+use crate::act::fs::files::{NAME_MAX, cut, shown};
 use crate::act::fs::park::ParkPlace;
 use crate::act::fs::print::sha256;
 use crate::core::history::movement::{Movement, Parked, Print};
@@ -37,6 +39,18 @@ pub(crate) enum RowTarget {
 }
 
 impl PreparedStep {
+    /// Says that its file is parked under a shorter name, if its own would not fit behind the numbers of this entry.
+    pub(crate) fn cut_words(&self, entry: u64, step: usize) -> Option<String> {
+        let (Self::Park { path, .. } | Self::End { path, .. } | Self::Move { path, .. }) = self else {
+            return None;
+        };
+        let bytes = path.file_name().unwrap_or_default().to_string_lossy().len();
+        let numbers = format!("{entry}-{step}-").len();
+        (bytes + numbers > NAME_MAX).then(|| {
+            format!("parked under the beginning of its name, which has {bytes} bytes: {}", shown(path))
+        })
+    }
+
     /// Says where its file is parked, when it is elsewhere than in the state folder.
     pub(crate) fn parked_words(&self) -> Option<String> {
         match self {
@@ -74,10 +88,7 @@ pub(crate) fn lowered(
 ) -> Vec<Movement> {
     let mut movements = Vec::new();
     for (at, prepared) in prepared.iter().enumerate() {
-        let name = |path: &Path| {
-            let name = path.file_name().unwrap_or_default().to_string_lossy();
-            format!("{entry}-{}-{name}", at + 1)
-        };
+        let name = |path: &Path| parked_name(path, entry, at + 1);
         let mut parked =
             |path: &Path, place: &ParkPlace| Parked { name: name(path), folder: folder_of(place) };
         match prepared.clone() {
@@ -118,6 +129,14 @@ pub(crate) fn lowered(
         }
     }
     movements
+}
+
+/// Returns the name under which a file is parked: as much of its own as fits behind the numbers of entry and step.
+fn parked_name(path: &Path, entry: u64, step: usize) -> String {
+    let numbers = format!("{entry}-{step}-");
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let name = cut(OsStr::new(&*name), numbers.len()).to_string_lossy();
+    numbers + &name
 }
 
 /// Adds a row to the movement of its database: all rows of one change together.

@@ -3,13 +3,12 @@
 use std::ffi::OsStr;
 use std::path::Path;
 
-use jiff::Timestamp;
 use rustix::io::Errno;
 
 use crate::act::error::ActionError;
 use crate::act::fs::disk::{Disk, Spot};
 use crate::act::fs::files::{FileRef, Files, shown};
-use crate::act::fs::print::print_of;
+use crate::act::fs::print::{identity_of, print_of};
 use crate::core::history::movement::{Parked, Print};
 use crate::core::model::{Content, FileImage};
 
@@ -93,7 +92,7 @@ pub(super) fn is_same_file(lies: &Print, print: &Print) -> bool {
 
 /// Returns whether it is the file that was meant, or says the same.
 pub(super) fn is_still(lies: &Print, print: &Print) -> bool {
-    is_same_file(lies, print) || lies.sha256 == print.sha256
+    is_same_file(lies, print) || !lies.is_unread() && lies.sha256 == print.sha256
 }
 
 /// Reads what lies somewhere. What cannot be read must not be taken for anything else.
@@ -106,14 +105,7 @@ pub(super) fn read<D: Disk>(
     match &image.content {
         Content::Bytes(_) => Ok(print_of(&image)),
         Content::Failed(_) => Err(ActionError::at("read", path)(Errno::IO)),
-        // A link, a folder and the like is none of ours.
-        Content::Refused(_) => Ok(Some(Print {
-            dev: 0,
-            ino: 0,
-            size: 0,
-            mode: 0,
-            modified_at: Timestamp::UNIX_EPOCH,
-            sha256: String::new(),
-        })),
+        // A link, a folder and the like is none of ours; one that is only too large to be read may be.
+        Content::Refused(_) => Ok(Some(identity_of(&image).unwrap_or_else(|| Print::unread(0, 0)))),
     }
 }

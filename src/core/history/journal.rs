@@ -26,6 +26,9 @@ pub struct Intent {
     /// The home that it was done in.
     #[serde(with = "exact::option", default, skip_serializing_if = "Option::is_none")]
     pub(crate) home: Option<PathBuf>,
+    /// The boot in which it was begun.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) boot_id: Option<String>,
     /// Where folders of its files led that are named through a link, as far as no one named them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) leads: Vec<Lead>,
@@ -91,7 +94,7 @@ struct Numbered {
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Says {
     /// What is about to be done.
-    Intent(Intent),
+    Intent(Box<Intent>),
     /// What became of it.
     Outcome(Outcome),
     /// Its parked things were removed for good, past their retention.
@@ -217,7 +220,7 @@ impl History {
 
     pub(crate) fn add(&mut self, line: Line) {
         match line.says {
-            Says::Intent(intent) => self.begin(line.entry, line.at, intent),
+            Says::Intent(intent) => self.begin(line.entry, line.at, *intent),
             Says::Outcome(outcome) => self.finish(line.entry, outcome),
             Says::Pruned => {
                 if let Some(entry) = self.entry_mut(line.entry) {

@@ -19,8 +19,31 @@ pub struct Print {
     pub(crate) mode: u32,
     /// The last change of the content, to the nanosecond.
     pub(crate) modified_at: Timestamp,
-    /// The SHA-256 of the content in hex digits.
+    /// The SHA-256 of the content in hex digits; empty where that was not read, and then only device and inode are known.
     pub sha256: String,
+}
+
+impl Print {
+    /// Identifies a file whose content was not read.
+    pub(crate) fn unread(dev: u64, ino: u64) -> Self {
+        Self { dev, ino, size: 0, mode: 0, modified_at: Timestamp::UNIX_EPOCH, sha256: String::new() }
+    }
+
+    /// Returns whether the content was not read.
+    pub(crate) fn is_unread(&self) -> bool {
+        self.sha256.is_empty()
+    }
+
+    /// Returns whether it is the very file, whatever it says by now. A disk can have another number after a boot.
+    pub(crate) fn is_file(&self, other: &Self) -> bool {
+        self.ino == other.ino
+    }
+
+    /// Returns whether all but the place on the disk is the same, as of a copy that keeps times.
+    pub(crate) fn is_copy(&self, other: &Self) -> bool {
+        let (dev, ino) = (other.dev, other.ino);
+        !self.is_unread() && Self { dev, ino, ..self.clone() } == *other
+    }
 }
 
 /// Where something is parked: always on the file system that it came from.
@@ -145,6 +168,14 @@ impl Movement {
                 Some(path)
             }
             Self::Rows { .. } | Self::Stop { .. } => None,
+        }
+    }
+
+    /// Returns the database whose rows it changes.
+    pub(crate) fn database(&self) -> Option<&str> {
+        match self {
+            Self::Rows { database, .. } => Some(database),
+            Self::Take { .. } | Self::Put { .. } | Self::Exchange { .. } | Self::Stop { .. } => None,
         }
     }
 

@@ -110,9 +110,9 @@ fn transcript(window: &WindowView, work: &Work, uid: u32) -> Judged {
         in_other_namespace: false,
         evidence: session.map(|session| session.evidence.clone()).into_iter().collect(),
     };
-    let parts = [work.format.name(), work.path.text().raw(), window.key.as_str()];
+    let parts = [work.format.name().as_bytes(), work.path.bytes(), window.key.as_str().as_bytes()];
     Arc::new(RecordView {
-        key: Key::derive(KeyKind::Record, &parts),
+        key: Key::of_bytes(KeyKind::Record, &parts),
         role: Role::Agent,
         evidence: record.evidence(),
         record: Arc::new(record),

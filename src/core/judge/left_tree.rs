@@ -48,11 +48,11 @@ impl<'a> Case<'a> {
             Err(doubt) => doubt,
         };
         let main = self.repo.worktrees.first().filter(|main| main.id.is_empty());
-        let common = self.repo.common_dir.to_string_lossy();
+        let common = self.repo.common_dir.as_os_str().as_encoded_bytes();
         let made = self.tree.made.as_ref();
         let is_dead = |judged: &&Judged| judged.verdict.state == VerdictState::Dead;
         LeftTree {
-            key: Key::derive(KeyKind::LeftTree, &[&common, &self.tree.id]),
+            key: Key::of_bytes(KeyKind::LeftTree, &[common, self.tree.id.as_bytes()]),
             path: Untrusted::from_path(&self.tree.path),
             repository: Untrusted::from_path(main.map_or(&self.repo.common_dir, |main| &main.path)),
             branch: self.tree.branch.clone(),

@@ -71,9 +71,16 @@ pub struct Key(LeanStr);
 impl Key {
     /// Derives a key from what names the thing: its kind and its identifying parts.
     pub(crate) fn derive(kind: KeyKind, parts: &[&str]) -> Self {
+        let parts: Vec<&[u8]> = parts.iter().map(|part| part.as_bytes()).collect();
+        Self::of_bytes(kind, &parts)
+    }
+
+    /// Derives a key as [`Key::derive`] does from parts that may be no text, such as a path: bytes that are not UTF-8 and
+    /// the text by which they are shown are two things.
+    pub(crate) fn of_bytes(kind: KeyKind, parts: &[&[u8]]) -> Self {
         let mut hash = Sha256::new();
         for part in parts {
-            hash.update(part.as_bytes());
+            hash.update(part);
             hash.update([0]);
         }
         let start = hash.finalize().first_chunk().copied().unwrap_or_default();

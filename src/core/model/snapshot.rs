@@ -95,7 +95,7 @@ pub struct BrokenFile {
 impl BrokenFile {
     /// Returns what its findings call it.
     pub fn key(&self) -> Key {
-        Key::derive(KeyKind::Record, &[self.format.name(), self.path.text().raw()])
+        Key::of_bytes(KeyKind::Record, &[self.format.name().as_bytes(), self.path.bytes()])
     }
 }
 

@@ -1,11 +1,10 @@
 //! What a person means by a name: one resolver for every command, for every name that is on the
 //! screen.
 
+use std::collections::HashSet;
 use std::path::Path;
 
-use crate::core::model::{
-    ClaimView, Format, Key, KeyKind, LeftOver, LeftTree, RecordView, Report, Untrusted, WindowView,
-};
+use crate::core::model::{ClaimView, Key, LeftOver, LeftTree, RecordView, Report, Untrusted, WindowView};
 use crate::core::plan::full_name;
 use crate::core::plan::left::left_by;
 
@@ -85,25 +84,25 @@ fn all(report: &Report) -> Vec<Subject<'_>> {
     all.extend(report.claims.iter().map(Subject::Claim));
     all.extend(report.left_overs.iter().map(Subject::LeftOver));
     all.extend(report.left_trees.iter().map(Subject::LeftTree));
-    for key in report.findings.iter().flat_map(|finding| &finding.subjects) {
-        if !all.iter().any(|subject| subject.key() == key) {
-            all.push(Subject::Broken(key));
-        }
-    }
+    let mut known: HashSet<&Key> = all.iter().map(|subject| subject.key()).collect();
+    let subjects = report.findings.iter().flat_map(|finding| &finding.subjects);
+    all.extend(subjects.filter(|key| known.insert(key)).map(Subject::Broken));
     all
 }
 
 /// A path means the record that was read there, also one that could not be parsed: its key is
 /// made of its format and path.
 fn by_place<'a>(report: &'a Report, all: &[Subject<'a>], path: &Path) -> Vec<Subject<'a>> {
-    let is_there = |record: &&RecordView| record.location.is(path);
+    // Bytes that are not UTF-8 are typed as they are shown.
+    let text = Untrusted::from_path(path);
+    let is_there = |record: &&RecordView| record.location.path().is_some() && *record.location.text() == text;
     let records: Vec<_> = report.records().filter(is_there).map(Subject::Record).collect();
     if !records.is_empty() {
         return records;
     }
-    let text = Untrusted::from_path(path);
-    let keys = Format::ALL.map(|format| Key::derive(KeyKind::Record, &[format.name(), text.raw()]));
-    all.iter().filter(|subject| keys.contains(subject.key())).copied().collect()
+    let broken: Vec<&Key> =
+        report.broken.iter().filter(|broken| *broken.path.text() == text).map(|broken| &broken.key).collect();
+    all.iter().filter(|subject| broken.contains(&subject.key())).copied().collect()
 }
 
 /// A name means the window that bears it, else what is claimed under it, else the records of it.

@@ -24,6 +24,15 @@ const INFO: usize = 4 << 10;
 /// For how long "no process has it open" is trusted: 2 min.
 const GOOD_FOR: SignedDuration = SignedDuration::from_mins(2);
 
+/// A process that may have a file open, for what it has open cannot be seen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum HiddenOpener {
+    /// The process of this PID: another user's, or one that does not let its own look.
+    Process(u32),
+    /// One that is not listed: outside of a container, or where `/proc` hides it.
+    Unlisted,
+}
+
 pub(crate) struct File {
     /// Its name without the folder, which may be called otherwise in a container.
     pub(crate) name: Vec<u8>,

@@ -20,15 +20,19 @@ use rustix::fs::{
 use rustix::io::{Errno, retry_on_intr};
 use rustix::process::geteuid;
 
-use crate::act::fs::disk::{Disk, Durability, FolderAccess, LockHolder, Patience, RunState, Side, Spot};
-use crate::core::model::FileImage;
+use crate::act::fs::disk::{
+    Boot, Disk, Durability, FolderAccess, LockHolder, Patience, RunState, Side, Spot,
+};
+use crate::core::model::host::INITIAL_TIME_NAMESPACE;
 use crate::core::model::text::shown;
+use crate::core::model::{FileImage, Host};
 use crate::source::os::fence::{Fence, resolve};
 use crate::source::os::open::error::OpenError;
 use crate::source::os::open::folder::Folder;
 use crate::source::os::open::listing::Entry;
-use crate::source::os::open::meta::wide;
-use crate::source::os::{clock, locks, opener};
+use crate::source::os::open::meta::{self, wide};
+use crate::source::os::opener::HiddenOpener;
+use crate::source::os::{clock, host, locks, opener, processes};
 use crate::source::repos::locate;
 
 /// How much room is reserved ahead of the journal's end, in bytes: enough for the outcomes of
@@ -135,6 +139,22 @@ impl Disk for System {
 
     fn opener_of(&self, (folder, name): Spot<'_, Folder>) -> Result<Option<u32>, Errno> {
         Ok(folder.look_at(name).and_then(|(_, meta)| opener::of(name, &meta)))
+    }
+
+    fn hidden_opener(&self) -> Option<HiddenOpener> {
+        processes::hidden_opener()
+    }
+
+    fn boot(&self, now: Timestamp) -> Boot {
+        let Host { boot_id, boot_at, up_by, time_namespace, .. } = host::host(now);
+        // In another one it is not the boot that is counted from.
+        let boot_at = boot_at.filter(|_| time_namespace == Some(INITIAL_TIME_NAMESPACE));
+        Boot { id: boot_id, at: boot_at.map(|at| up_by.map_or(at, |by| by.min(at))) }
+    }
+
+    fn born_at(&self, (folder, name): Spot<'_, Folder>) -> Option<Timestamp> {
+        let (_, meta) = folder.look_at(name)?;
+        meta::made_at(folder, name, &meta)
     }
 
     fn is_locked(&self, (folder, name): Spot<'_, Folder>) -> Result<bool, Errno> {

@@ -68,20 +68,21 @@ fn what_was_never_in_use_goes() {
 
 #[test]
 fn old_content_that_may_not_be_read_any_more_comes_back_all_the_same() {
-    // With a second name it is none that is ours to read.
+    // With a second name it is not read, but it is still the very file.
     let scene = exchanged(beside);
     std::fs::hard_link(scene.place(ASIDE), scene.place("second")).unwrap();
     let outcome = scene.recovered();
     assert_eq!(outcome.ended, Ended::Failed, "{}", outcome.detail);
     assert_eq!(std::fs::read_to_string(scene.place("claim")).unwrap(), "old");
     assert!(!scene.place(ASIDE).exists());
-    // Nor is it removed where the file was written meanwhile.
+    // Where the file was written meanwhile it is parked, as any other.
     let scene = exchanged(beside);
     std::fs::hard_link(scene.place(ASIDE), scene.place("second")).unwrap();
     renew(&scene);
     assert_eq!(scene.recovered().ended, Ended::Stuck);
     assert_eq!(std::fs::read_to_string(scene.place("claim")).unwrap(), "renewed");
-    assert_eq!(std::fs::read_to_string(scene.place(ASIDE)).unwrap(), "old");
+    assert!(!scene.place(ASIDE).exists());
+    assert_eq!(std::fs::read_to_string(parked(&scene)).unwrap(), "old");
 }
 
 #[test]

@@ -59,6 +59,7 @@ impl Scene {
             why,
             movements,
             home: None,
+            boot_id: None,
             leads: Vec::new(),
             undoes: None,
             follows: None,

@@ -23,6 +23,11 @@ enum Form {
 }
 
 impl FilePath {
+    /// Returns the path's own bytes.
+    pub(crate) fn bytes(&self) -> &[u8] {
+        self.as_os_str().as_encoded_bytes()
+    }
+
     /// Returns the path as text.
     pub fn text(&self) -> &Untrusted {
         match &self.0 {

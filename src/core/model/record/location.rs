@@ -72,9 +72,14 @@ impl Location {
     }
 
     pub(crate) fn is(&self, path: &Path) -> bool {
+        self.path() == Some(path)
+    }
+
+    /// Returns what tells it from all other places: of a file its path's own bytes.
+    pub(crate) fn bytes(&self) -> &[u8] {
         match self {
-            Self::File(own) => *own.text() == Untrusted::from_path(path),
-            Self::Row(_) => false,
+            Self::File(path) => path.bytes(),
+            Self::Row(row) => row.text.raw().as_bytes(),
         }
     }
 

@@ -133,7 +133,7 @@ impl Record {
 
     /// Names it for as long as its file or row has its name.
     pub fn key(&self) -> Key {
-        Key::derive(KeyKind::Record, &[self.format.name(), self.location.text().raw()])
+        Key::of_bytes(KeyKind::Record, &[self.format.name().as_bytes(), self.location.bytes()])
     }
 
     /// Returns the last moment at which somebody may have put it there: nobody younger did.

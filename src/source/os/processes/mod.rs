@@ -34,6 +34,7 @@ use crate::core::judge::agent::{Candidates, Signatures};
 use crate::core::judge::stand_in;
 use crate::core::model::{Household, InputEnd, Member, Port, ProcessId, ProcessTable, Untrusted};
 use crate::format::Base;
+use crate::source::os::opener::HiddenOpener;
 use crate::source::os::processes::homes::Homes;
 use crate::source::os::processes::measure::Measure;
 use crate::source::os::processes::traced::Traced;
@@ -141,6 +142,11 @@ pub(crate) fn lives_by_inode(pid: u32, inode: u64) -> Option<bool> {
 /// Returns the paths of the files that a process has open; none where it may not be looked at.
 pub(crate) fn open_files(pid: u32) -> Vec<PathBuf> {
     system::open_files(pid)
+}
+
+/// Returns a process of which it cannot be seen which files it has open.
+pub(crate) fn hidden_opener() -> Option<HiddenOpener> {
+    system::hidden_opener()
 }
 
 /// Returns the traces that these processes bear, as far as they are this user's and their home is one of

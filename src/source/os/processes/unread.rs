@@ -4,12 +4,19 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use crate::core::model::{FolderId, Household, InputEnd, Member, Port, ProcessId};
+use crate::source::os::opener::HiddenOpener;
 use crate::source::os::processes::measure::Measure;
 use crate::source::os::processes::traced::Traced;
 
 /// Which files a process has open is not read.
 pub(crate) fn open_files(_pid: u32) -> Vec<PathBuf> {
     Vec::new()
+}
+
+/// So any process may have any file open.
+#[expect(clippy::unnecessary_wraps, reason = "on Linux it can be seen")]
+pub(crate) fn hidden_opener() -> Option<HiddenOpener> {
+    Some(HiddenOpener::Unlisted)
 }
 
 /// Nor what they bear of the window that started them.

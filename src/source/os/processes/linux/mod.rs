@@ -32,6 +32,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{CWD, Dir, DirEntry, Mode, OFlags, openat, readlinkat};
+use rustix::io::Errno;
 
 pub(crate) use self::chain::chain;
 pub(crate) use self::folders::{View, own_view, view_of, working_folder};
@@ -39,9 +40,11 @@ pub(crate) use self::known::settled_tick;
 pub(crate) use self::pidfd::{inode_of as pidfd_inode, lives, lives_by_inode, of as pidfd_of};
 pub(crate) use self::ticks::ticks_per_second;
 use crate::core::judge::agent::Candidates;
+use crate::core::model::host::INITIAL_PID_NAMESPACE;
 use crate::core::model::{
-    Household, InnerPids, InputEnd, Load, Member, Port, ProcessId, ProcessTable, Untrusted,
+    Household, InnerPids, InputEnd, Load, Member, Port, ProcessId, ProcessState, ProcessTable, Untrusted,
 };
+use crate::source::os::opener::HiddenOpener;
 use crate::source::os::processes::linux::closer::{Closer, Kept};
 use crate::source::os::processes::linux::known::{Known, KnownProcess};
 use crate::source::os::processes::linux::namespace::inner_pids;
@@ -50,6 +53,7 @@ use crate::source::os::processes::linux::stat::Line;
 use crate::source::os::processes::measure::Measure;
 use crate::source::os::processes::traced::Traced;
 use crate::source::os::processes::wanted::{Depth, Wanted};
+use crate::source::os::{host, opener};
 
 /// Returns the paths of the files that a process has open (proc(5), `fd`).
 pub(crate) fn open_files(pid: u32) -> Vec<PathBuf> {
@@ -60,6 +64,26 @@ pub(crate) fn open_files(pid: u32) -> Vec<PathBuf> {
     let targets = entries.filter_map(|entry| target(entry.ok()?));
     let is_path = |target: &CString| target.as_bytes().starts_with(b"/");
     targets.filter(is_path).map(|target| OsStr::from_bytes(target.as_bytes()).into()).collect()
+}
+
+/// Returns a process of which it cannot be seen what it has open: one whose descriptors may not be read, or one that
+/// may not even be listed. Threads of the kernel have nothing open, nor has one that has exited.
+pub(crate) fn hidden_opener() -> Option<HiddenOpener> {
+    let Ok(mut proc) = Proc::open() else { return Some(HiddenOpener::Unlisted) };
+    let (listed, short) = proc.list();
+    let is_inside = host::pid_namespace() != Some(INITIAL_PID_NAMESPACE);
+    let has_files = |process: &Line| !process.is_kernels && process.process.state != ProcessState::Zombie;
+    let mut is_hidden = |pid: u32| match opener::descriptors(pid) {
+        Ok(_) | Err(Errno::NOENT | Errno::SRCH) => false,
+        Err(_) => match proc.process(pid) {
+            Reading::Read(line) => has_files(&line),
+            Reading::Gone => false,
+            Reading::Unreadable => true,
+        },
+    };
+    let hidden = listed.iter().map(|(pid, _)| *pid).find(|pid| is_hidden(*pid));
+    let is_partial = || is_inside || short.is_some() || completeness::doubt(&proc).is_some();
+    hidden.map(HiddenOpener::Process).or_else(|| is_partial().then_some(HiddenOpener::Unlisted))
 }
 
 /// Returns the traces of these processes, as far as they are this user's and their home is one of these.
