@@ -142,7 +142,7 @@ fn what_was_cut_off_is_told_and_put_right_by_undo() {
     assert!(again.out.contains("it was cut off; everything is where it was"), "{again:?}");
     let page = world.run(&["report", "--html", "-"]).out;
     let act = page.lines().find(|line| line.contains("journal entry 1")).unwrap();
-    assert!(act.contains("release: ") && act.contains(" (failed)"), "{act}");
+    assert!(act.contains("release: ") && act.contains(" (failed: it was cut off; everything"), "{act}");
 }
 
 /// What no place has is told by every command that looks or acts, with the way to it.
