@@ -67,13 +67,13 @@ pub(crate) fn places(
         follows_homes: options.home.is_none(),
         here: None,
     };
-    Ok(Places { here: here(environment, &places), ..places })
+    Ok(Places { here: working_repository(environment, &places), ..places })
 }
 
 /// Returns the repository that claimtop runs in, by its main working tree where it has one. None that is another user's,
 /// as git uses none of those (git-config(1), `safe.directory`); none that the whole home lies in, as of dot files: every
 /// folder of a person would be in it; and none beyond the folders that are the only ones to be read.
-fn here(environment: &Environment, places: &Places) -> Option<PathBuf> {
+fn working_repository(environment: &Environment, places: &Places) -> Option<PathBuf> {
     let fence = places.fence();
     let Located { common_dir, main } = locate(environment.folder.as_deref()?, &fence)?;
     let is_own = |path: &PathBuf| stat(path).is_ok_and(|found| found.st_uid == geteuid().as_raw());

@@ -28,7 +28,7 @@ pub(crate) fn judge_claims(facts: &ClaimFacts<'_>) -> Vec<ClaimView> {
             let is_contested = is_live && contested.contains(&thing(&claim.resource));
             let status = if is_contested { ClaimStatus::Contested } else { status };
             let mut view = ClaimView::new(judged, claim, (window.clone(), status));
-            if let Some(state) = in_git(&judged.record, claim, facts.world) {
+            if let Some(state) = branch_state(&judged.record, claim, facts.world) {
                 let git = Surface { name: "git's branches", state };
                 view.surfaces = view.surfaces.iter().cloned().chain([git]).collect();
             }
@@ -97,11 +97,11 @@ fn is_ghost(judged: &Judged, claim: &StatedClaim, world: &World<'_>) -> bool {
     let denies = |state| matches!(state, SurfaceState::Disagrees | SurfaceState::Missing);
     let is_of_leo = judged.record.format == Format::Leo
         && (claim.surfaces.iter().any(|surface| denies(surface.state)) || judged.record.has_ended);
-    is_of_leo || in_git(&judged.record, claim, world).is_some_and(denies)
+    is_of_leo || branch_state(&judged.record, claim, world).is_some_and(denies)
 }
 
 /// Returns what git says of a branch that is claimed: nobody can hold one that does not exist. `None` of any other claim.
-fn in_git(record: &Record, claim: &StatedClaim, world: &World<'_>) -> Option<SurfaceState> {
+fn branch_state(record: &Record, claim: &StatedClaim, world: &World<'_>) -> Option<SurfaceState> {
     if claim.resource.kind != ResourceKind::Branch {
         return None;
     }

@@ -58,33 +58,30 @@ impl About<'_> {
 fn reader<'a>(record: &'a RecordView, window: &'a WindowView) -> (&'a Untrusted, String) {
     let own = &window.context_id;
     if own.source == ContextSource::Env {
-        let reader = format!("every call of Maia from it reads that name: {CONTEXT_VARIABLE} gives the ID");
+        let reader =
+            format!("Maia reads that file at every call from this window: {CONTEXT_VARIABLE} gives the ID");
         return (&own.value, reader);
     }
     if window.is_known_to_maia {
-        return (
-            &own.value,
-            "every call of Maia from it reads that name: Maia finds the agent by its name".to_owned(),
-        );
+        let reader = "Maia reads that file at every call from this window: it finds the agent by its name";
+        return (&own.value, reader.to_owned());
     }
     match (&record.context_id, record.pid()) {
         (Some(context), Some(pid)) if pid == window.pid => {
-            (context, format!("Maia reads that name when PID {pid} itself calls it, as it did before"))
+            (context, format!("Maia reads that file when PID {pid} itself calls it, as it did before"))
         }
         (Some(context), Some(pid)) => (
             context,
-            format!(
-                "Maia reads that name when PID {pid}, a process of this window, calls it again, and only then"
-            ),
+            format!("Maia reads that file only when PID {pid}, a process of this window, calls it again"),
         ),
         (Some(context), None) => {
-            (context, format!("Maia reads that name where {CONTEXT_VARIABLE} is {context}, and only there"))
+            (context, format!("Maia reads that file only where {CONTEXT_VARIABLE} is {context}"))
         }
         (None, _) => (
             &own.value,
             format!(
-                "Maia reads that name only once its hook exports {CONTEXT_VARIABLE}=$(claimtop context-id): of itself it \
-                 takes the PID of the shell that calls it"
+                "Maia reads that file only if its hook exports {CONTEXT_VARIABLE}=$(claimtop context-id): otherwise it uses \
+                 the PID of the shell that calls it"
             ),
         ),
     }

@@ -104,7 +104,7 @@ fn an_agent_under_an_id_without_a_row_or_in_an_ended_session_is_found_by_tree_an
     run.sql("UPDATE session_record SET status = 'completed', ended_at = datetime('now'), updated_at = datetime('now')");
     let (code, told) = run.found().expect("its session is over");
     assert_eq!(code, Code::DeadIdentityServed);
-    assert!(told.contains("stands as completed"), "{told}");
+    assert!(told.contains("is completed"), "{told}");
 }
 
 #[test]

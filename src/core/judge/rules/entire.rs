@@ -132,8 +132,9 @@ fn lost(state: &State<'_>, snapshot: &Snapshot) -> Option<Finding> {
         false => "its next commit will name a checkpoint that does not exist",
     };
     let checkpoints = count(entire.checkpoints.try_into().unwrap_or(usize::MAX), "checkpoint");
-    let says =
-        format!("{checkpoints} on {branch}, and that branch is gone: {so}; git keeps them for two weeks");
+    let says = format!(
+        "{checkpoints} on {branch}, and that branch is gone: {so}; git keeps the commits for two weeks"
+    );
     let folder = Untrusted::from_path(&state.repo.common_dir);
     let missing = Evidence::new("branch", format!("git has none of the name {branch}"), folder);
     let evidence = [missing, state.judged.evidence()];

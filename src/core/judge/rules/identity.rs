@@ -184,8 +184,7 @@ fn began_at(judged: &Judged, facts: &Facts<'_>) -> Option<jiff::Timestamp> {
 const ONE_AT_A_TIME: [&str; 3] = ["claude-code", "gemini", "qwen"];
 
 /// Sessions of the entire CLI that have not ended and name one window, or one that this window does not run by its own
-/// registry: it went on to another session, and nobody ended the first. Whatever of it entire looks up by the process, it
-/// finds either.
+/// registry: it went on to another session, and nobody ended the first. A lookup by process finds either.
 fn two_sessions(facts: &Facts<'_>) -> Vec<Finding> {
     let mut by_window: BTreeMap<u32, Vec<&Judged>> = BTreeMap::new();
     for judged in facts.records.iter().filter(|judged| judged.record.format == Format::Entire) {
@@ -209,11 +208,10 @@ fn tell_two(window: &WindowView, records: &[&Judged], facts: &Facts<'_>) -> Opti
         return None;
     }
     let names: Vec<String> = sessions.iter().map(|session| session.shown()).collect();
-    let by_registry =
-        certain.map_or_else(String::new, |session| format!("; by its own registry it is {session}"));
+    let by_registry = certain.map_or_else(String::new, |session| format!(" (its own registry: {session})"));
     let message = format!(
-        "{} runs one session at a time, and entire's open sessions name it for {}{by_registry}: what it commits can go to \
-         the wrong one",
+        "{} runs one session at a time, but entire has open sessions for it that disagree: {}{by_registry}; its commits can be \
+         attributed to the wrong one",
         window_name(window),
         listed(&names)
     );

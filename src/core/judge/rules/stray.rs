@@ -136,15 +136,15 @@ fn tell(stray: &Stray<'_>, facts: &Facts<'_>) -> Finding {
         Some(row) => (
             Code::DeadIdentityServed,
             format!(
-                "whose row in {} stands as {}: what it uses and answers is filed under a session that is over; let it end \
-                 before its task is started again",
+                "whose row in {} is {}: its usage and answers are filed under a finished session; let it end before its task is \
+                 started again",
                 database.name, row.status
             ),
         ),
         None => (
             Code::UnknownSession,
             format!(
-                "of which {} has no row: Obra will not find it (\"Session not found\"), and what it uses is counted nowhere",
+                "which has no row in {}: Obra will not find it (\"Session not found\"), and its usage is not counted",
                 database.name
             ),
         ),

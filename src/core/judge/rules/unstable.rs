@@ -80,7 +80,7 @@ fn tell(window: &WindowView, records: &[&Judged]) -> Finding {
     let gone = records.iter().filter(|judged| judged.verdict.state != VerdictState::Alive).count();
     let whose = match gone {
         0 => String::new(),
-        gone => format!(" ({gone} of them gone; no other window that lives can have begun those)"),
+        gone => format!(" ({gone} of them are gone; no other living window can have written those)"),
     };
     let message = format!(
         "{} has {} under the PIDs of its shells{whose}: every call finds another context ID",
