@@ -40,12 +40,18 @@ pub enum Msg {
     Tick(Timestamp),
     /// What was asked for was looked at.
     Offered(Vec<Offer>),
+    /// Another machine has said what it would do, for the sheet of this number.
+    OfferedOn(u64, Vec<Offer>),
     /// One request is finished.
     Told(ActionResult),
+    /// One request of the sheet of this number is finished on the machine of this name.
+    ToldOn(u64, String, ActionResult),
     /// It is known by now what has become of an order to another machine: its name, and that.
     Settled(String, ActionResult),
     /// All requests are finished, or what was left was called off.
     Finished,
+    /// The same of the sheet of this number, on another machine.
+    FinishedOn(u64),
     /// What became of a jump, in one sentence.
     Jumped(String),
     /// The journal was read.
@@ -226,10 +232,10 @@ pub enum Effect {
     Offer(Vec<Request>),
     /// Do what was offered and is confirmed by this.
     Act(Confirmed),
-    /// Ask another machine what it would do about these requests.
-    OfferOn(String, Vec<Request>),
-    /// Order of another machine what it has offered and is confirmed by this.
-    ActOn(String, Confirmed),
+    /// Ask another machine what it would do about these requests, for the sheet of this number.
+    OfferOn(String, u64, Vec<Request>),
+    /// Order of another machine what it has offered to the sheet of this number and is confirmed by this.
+    ActOn(String, u64, Confirmed),
     /// Begin nothing more of what was confirmed.
     CallOff,
     /// Ask what this process costs.

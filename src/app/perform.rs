@@ -199,7 +199,8 @@ fn open_sheet(state: &mut State, action: Action) -> Vec<Effect> {
 /// Opens the sheet of some requests, of this machine or of another one.
 fn ask(state: &mut State, action: Action, requests: Vec<Request>, machine: Option<String>) -> Vec<Effect> {
     let names = requests.iter().map(|request| sheet::name(state.index.as_deref(), request)).collect();
-    let mut sheet = Sheet::new(action, requests, names, machine);
+    state.sheets += 1;
+    let mut sheet = Sheet::new(action, requests, names, (machine, state.sheets));
     let is_read_only = state.options.access.is_read_only();
     if let Some(report) = state.report().filter(|_| is_read_only) {
         sheet.only_shown(report);
@@ -284,11 +285,22 @@ fn elsewhere(window: &WindowView) -> String {
     }
 }
 
-/// Closes what was opened last: a panel, the filter, the marks. A sheet at work stays open and
-/// begins nothing more.
+/// Closes what was opened last: a panel, the filter, the marks. A sheet at work begins nothing more; it stays open where
+/// it is done here, and is left where another machine may take its time.
 fn back(state: &mut State) -> Vec<Effect> {
-    if state.sheet().is_some_and(|sheet| sheet.stage == Stage::Working) {
-        return with_sheet(state, Sheet::call_off);
+    let at_work = state.sheet().filter(|sheet| sheet.stage == Stage::Working);
+    if let Some(machine) = at_work.map(|sheet| sheet.machine.clone()) {
+        let mut effects = with_sheet(state, Sheet::call_off);
+        if let Some(machine) = machine {
+            state.layers.pop();
+            state.marks.clear();
+            state.refresh();
+            let machine = safe(&machine);
+            state.message =
+                Some(format!("What was begun on {machine} goes on; what becomes of it is told here"));
+            effects.push(Effect::Redraw);
+        }
+        return effects;
     }
     match state.layers.pop() {
         Some(Layer::Sheet(sheet)) if sheet.stage == Stage::Finished => state.marks.clear(),

@@ -134,6 +134,9 @@ fn stays(state: &State) -> Option<String> {
     let sheet = state.layers.iter().find_map(Layer::sheet)?;
     match sheet.stage {
         Stage::Finished | Stage::ReadOnly => None,
+        Stage::Working if sheet.machine.is_some() => {
+            Some("this is being done elsewhere: Esc leaves it, and what was begun goes on".to_owned())
+        }
         Stage::Working => Some("this is being done: Esc begins nothing more of it".to_owned()),
         Stage::Looking | Stage::Asking | Stage::Moved => Some("a plan is open: Esc closes it".to_owned()),
     }

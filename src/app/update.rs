@@ -56,14 +56,20 @@ fn taken(state: &mut State, msg: Msg) -> Vec<Effect> {
             state.scroll_to_selection();
             vec![Effect::Redraw]
         }
-        Msg::Offered(offers) => in_sheet(state, |sheet| sheet.offered(offers)),
+        Msg::Offered(offers) => in_sheet(state, None, |sheet| sheet.offered(offers)),
+        Msg::OfferedOn(number, offers) => in_sheet(state, Some(number), |sheet| sheet.offered(offers)),
         Msg::Jumped(sentence) => {
             state.message = Some(sentence);
             vec![Effect::Redraw]
         }
-        Msg::Told(told) => in_sheet(state, |sheet| sheet.told.push(told)),
+        Msg::Told(told) => in_sheet(state, None, |sheet| sheet.told.push(told)),
+        Msg::ToldOn(number, machine, told) => match state.sheet_of(Some(number)) {
+            Some(_) => in_sheet(state, Some(number), |sheet| sheet.told.push(told)),
+            None => changed(state, |state| state.message = Some(became(&machine, &told))),
+        },
         Msg::Settled(machine, told) => changed(state, |state| settled(state, &machine, told)),
-        Msg::Finished => in_sheet(state, Sheet::finished),
+        Msg::Finished => in_sheet(state, None, Sheet::finished),
+        Msg::FinishedOn(number) => in_sheet(state, Some(number), Sheet::finished),
         Msg::History(history) => changed(state, |state| {
             state.history = history;
             state.refresh();
@@ -81,15 +87,22 @@ fn taken(state: &mut State, msg: Msg) -> Vec<Effect> {
     }
 }
 
-/// Shows what has become of an order: in its receipt's place, where that is still shown.
-fn settled(state: &mut State, machine: &str, told: ActionResult) {
+/// Says what has become of an order.
+fn became(machine: &str, told: &ActionResult) -> String {
     let word = match told.ended {
         Some(Ended::Done) => "done",
         Some(Ended::Unknown) => "unknown until seen",
         Some(Ended::Changed | Ended::Failed) | None => "not done",
         Some(Ended::Partly | Ended::Stuck) => "partly done",
     };
-    let message = format!("On {}: {} was {word}", safe(machine), safe(&told.title));
+    let is_worth_a_word = told.ended != Some(Ended::Done) && !told.detail.is_empty();
+    let detail = if is_worth_a_word { format!(" ({})", safe(&told.detail)) } else { String::new() };
+    format!("On {}: {} was {word}{detail}", safe(machine), safe(&told.title))
+}
+
+/// Shows what has become of an order: in its receipt's place, where that is still shown.
+fn settled(state: &mut State, machine: &str, told: ActionResult) {
+    let message = became(machine, &told);
     let is_shown = state.sheet_mut().is_some_and(|sheet| sheet.settle(told));
     if !is_shown {
         state.message = Some(message);
@@ -107,9 +120,9 @@ fn show_recording(state: &mut State, taped: RecordingEvent) {
     state.message = Some(message);
 }
 
-/// Changes the open sheet, if there still is one.
-fn in_sheet(state: &mut State, change: impl FnOnce(&mut Sheet)) -> Vec<Effect> {
-    let Some(sheet) = state.sheet_mut() else { return Vec::new() };
+/// Changes the open sheet, if that is still the one of this number, or without one any that is about this machine.
+fn in_sheet(state: &mut State, number: Option<u64>, change: impl FnOnce(&mut Sheet)) -> Vec<Effect> {
+    let Some(sheet) = state.sheet_of(number) else { return Vec::new() };
     change(sheet);
     vec![Effect::Redraw]
 }

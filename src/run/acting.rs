@@ -3,8 +3,6 @@
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
-use std::sync::atomic::Ordering::Relaxed;
 use std::sync::mpsc::{Receiver, Sender as WorkSender, channel};
 
 use tokio::sync::mpsc::Sender;
@@ -13,7 +11,8 @@ use super::event::Event;
 use super::jump::{self, Ways};
 use super::ordering::Ordering;
 use super::tape::{self, Tape, Wish};
-use super::work::Work;
+use super::tickets::{Ticket, Tickets};
+use super::work::{FarWork, Work};
 use crate::act::error::ActionError;
 use crate::act::execute::Receipt;
 use crate::act::executor::Executor;
@@ -40,7 +39,7 @@ pub(super) struct Storage {
 /// The way to the thread.
 pub(super) struct Acting {
     work: WorkSender<Work>,
-    is_called_off: Arc<AtomicBool>,
+    tickets: Arc<Tickets>,
     sender: Sender<Event>,
     ways: Ways,
     /// The ways to the threads that act on other machines.
@@ -61,10 +60,17 @@ impl Acting {
         }
     }
 
-    /// Asks another machine; it is done in the order of asking.
-    pub(super) fn ask_on(&self, machine: &str, work: Work) {
+    /// Asks another machine what it would do, for the sheet of this number; all is done in the order of asking.
+    pub(super) fn offer_on(&self, machine: &str, sheet: u64, requests: Vec<Request>) {
         if let Some(far) = &self.far {
-            far.ask(machine, work);
+            far.ask(machine, FarWork::Offer(sheet, requests));
+        }
+    }
+
+    /// Orders of another machine what it has offered to the sheet of this number.
+    pub(super) fn act_on(&self, machine: &str, sheet: u64, confirmed: Confirmed) {
+        if let Some(far) = &self.far {
+            far.ask(machine, FarWork::Act(sheet, self.tickets.issue(), confirmed));
         }
     }
 
@@ -75,17 +81,18 @@ impl Acting {
 
     /// Asks for work; it is done in the order of asking.
     pub(super) fn ask(&self, work: Work) {
-        self.is_called_off.store(false, Relaxed);
         // The thread ends only with the program.
         let _ = self.work.send(work);
     }
 
+    /// Does what was offered last and is confirmed by this.
+    pub(super) fn act(&self, confirmed: Confirmed) {
+        self.ask(Work::Act(self.tickets.issue(), confirmed));
+    }
+
     /// Begins nothing more of what was confirmed.
     pub(super) fn call_off(&self) {
-        self.is_called_off.store(true, Relaxed);
-        if let Some(far) = &self.far {
-            far.call_off();
-        }
+        self.tickets.call_off();
     }
 }
 
@@ -95,9 +102,9 @@ pub(super) fn start(
     storage: Storage,
     ways: Ways,
     sender: Sender<Event>,
+    tickets: Arc<Tickets>,
 ) -> io::Result<Acting> {
     let (work, asked) = channel();
-    let is_called_off = Arc::new(AtomicBool::new(false));
     let answers = sender.clone();
     let worker = Worker {
         executor,
@@ -105,12 +112,12 @@ pub(super) fn start(
         tape: storage.tape,
         seen: Vec::new(),
         sender,
-        is_called_off: Arc::clone(&is_called_off),
+        tickets: Arc::clone(&tickets),
     };
     std::thread::Builder::new()
         .name("acting".to_owned())
         .spawn(move || worker.remembering(storage.history).run(&asked))?;
-    Ok(Acting { work, is_called_off, sender: answers, ways, far: None, machines: None })
+    Ok(Acting { work, tickets, sender: answers, ways, far: None, machines: None })
 }
 
 struct Worker {
@@ -121,7 +128,7 @@ struct Worker {
     /// What was offered last and is not confirmed yet.
     seen: Vec<Preview>,
     sender: Sender<Event>,
-    is_called_off: Arc<AtomicBool>,
+    tickets: Arc<Tickets>,
 }
 
 impl Worker {
@@ -130,7 +137,7 @@ impl Worker {
         while let Ok(work) = asked.recv() {
             match work {
                 Work::Offer(requests) => self.offer(&requests),
-                Work::Act(confirmed) => self.act(&confirmed),
+                Work::Act(ticket, confirmed) => self.act(ticket, &confirmed),
                 Work::ReadHistory => self.read_history(),
                 Work::Measure(household) => {
                     let members = measured(&household);
@@ -232,13 +239,13 @@ impl Worker {
         }
     }
 
-    fn act(&mut self, confirmed: &Confirmed) {
+    fn act(&mut self, ticket: Ticket, confirmed: &Confirmed) {
         for seen in std::mem::take(&mut self.seen) {
             let Some(answer) = answer(&seen, confirmed) else {
                 self.seen.push(seen);
                 continue;
             };
-            if self.is_called_off.load(Relaxed) {
+            if self.tickets.is_called_off(ticket) {
                 self.tell(Msg::Told(ActionResult {
                     title: seen.plan.what,
                     ended: None,

@@ -22,12 +22,14 @@ mod sequences;
 mod signals;
 pub(crate) mod tape;
 mod terminal;
+mod tickets;
 mod watch_tty;
 mod work;
 
 use std::ffi::OsStr;
 use std::ops::ControlFlow;
 use std::path::Path;
+use std::sync::Arc;
 
 use anyhow::Context;
 use tokio::sync::mpsc;
@@ -41,6 +43,7 @@ pub use self::options::Options;
 pub(crate) use self::options::{Orders, Replay};
 use self::ordering::Ordering;
 use self::scanner::ScanEvent;
+use self::tickets::Tickets;
 use crate::act::bind;
 use crate::act::fs::system::System;
 use crate::app::kept::Kept;
@@ -100,12 +103,14 @@ pub fn run(
     let machines = options.fleet.as_ref().map(|fleet| fleet.machines().into()).unwrap_or_default();
     let ways = Ways { machines, is_in_tmux: options.is_in_tmux };
     let storage = Storage { history: options.history, tape: options.tape };
-    let acting = acting::start(executor, storage, ways, sender.clone()).context("failed to start acting")?;
+    let tickets = Arc::new(Tickets::default());
+    let acting = acting::start(executor, storage, ways, sender.clone(), Arc::clone(&tickets))
+        .context("failed to start acting")?;
     let dispatcher = options.fleet.as_ref().map(Fleet::dispatcher);
     let far = options
         .orders
         .zip(dispatcher.clone())
-        .map(|(orders, dispatcher)| Ordering::new(orders, dispatcher, sender.clone()));
+        .map(|(orders, dispatcher)| Ordering::new(orders, dispatcher, sender.clone(), tickets));
     let acting = acting.with(far, dispatcher);
     let send = move |event| match sender.blocking_send(event) {
         Ok(()) => ControlFlow::Continue(()),

@@ -1,8 +1,6 @@
 //! The threads that act on other machines, one for each: a machine that does not answer delays no other.
 
 use std::collections::HashMap;
-use std::sync::atomic::AtomicBool;
-use std::sync::atomic::Ordering::Relaxed;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender as WorkSender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -11,7 +9,8 @@ use tokio::sync::mpsc::Sender;
 
 use super::event::Event;
 use super::options::Orders;
-use super::work::Work;
+use super::tickets::{Ticket, Tickets};
+use super::work::FarWork;
 use crate::act::executor::Executor;
 use crate::act::order_sender::{OrderSender, Sent};
 use crate::app::msg::{Confirmed, Msg};
@@ -28,18 +27,22 @@ pub(super) struct Ordering {
     orders: Orders,
     dispatcher: Dispatcher,
     sender: Sender<Event>,
-    is_called_off: Arc<AtomicBool>,
-    threads: Mutex<HashMap<String, WorkSender<Work>>>,
+    tickets: Arc<Tickets>,
+    threads: Mutex<HashMap<String, WorkSender<FarWork>>>,
 }
 
 impl Ordering {
     /// Starts a thread for each machine of which it is not known what has become of an order.
-    pub(super) fn new(orders: Orders, dispatcher: Dispatcher, sender: Sender<Event>) -> Self {
+    pub(super) fn new(
+        orders: Orders,
+        dispatcher: Dispatcher,
+        sender: Sender<Event>,
+        tickets: Arc<Tickets>,
+    ) -> Self {
         let history = (orders.executor)().ok().and_then(|executor| executor.history().ok());
         let open = history.iter().flat_map(|history| history.open_orders());
         let machines: Vec<String> = open.map(|(_, order)| order.machine.clone()).collect();
-        let (is_called_off, threads) = (Arc::default(), Mutex::default());
-        let ordering = Self { orders, dispatcher, sender, is_called_off, threads };
+        let ordering = Self { orders, dispatcher, sender, tickets, threads: Mutex::default() };
         for machine in machines.iter().filter(|machine| ordering.dispatcher.may_come(machine)) {
             ordering.thread(machine);
         }
@@ -47,19 +50,13 @@ impl Ordering {
     }
 
     /// Asks for work on a machine.
-    pub(super) fn ask(&self, machine: &str, work: Work) {
-        self.is_called_off.store(false, Relaxed);
+    pub(super) fn ask(&self, machine: &str, work: FarWork) {
         // The thread ends only with the program.
         let _ = self.thread(machine).send(work);
     }
 
-    /// Begins nothing more of what was confirmed.
-    pub(super) fn call_off(&self) {
-        self.is_called_off.store(true, Relaxed);
-    }
-
     /// Returns the way to the thread of a machine.
-    fn thread(&self, machine: &str) -> WorkSender<Work> {
+    fn thread(&self, machine: &str) -> WorkSender<FarWork> {
         let mut threads = self.threads.lock().unwrap_or_else(PoisonError::into_inner);
         let begun = threads.entry(machine.to_owned()).or_insert_with(|| {
             let (work, asked) = channel();
@@ -67,9 +64,9 @@ impl Ordering {
                 executor: (self.orders.executor)(),
                 orders: OrderSender::new(self.dispatcher.clone(), machine, self.orders.from.clone()),
                 machine: machine.to_owned(),
-                seen: Vec::new(),
+                seen: Seen::default(),
                 sender: self.sender.clone(),
-                is_called_off: Arc::clone(&self.is_called_off),
+                tickets: Arc::clone(&self.tickets),
             };
             let name = "ordering".to_owned();
             if let Err(error) = std::thread::Builder::new().name(name).spawn(move || worker.run(&asked)) {
@@ -85,24 +82,28 @@ struct Worker {
     executor: Result<Executor, String>,
     orders: OrderSender,
     machine: String,
-    /// What was offered last and is not confirmed yet.
-    seen: Vec<(Request, Proposed)>,
+    seen: Seen,
     sender: Sender<Event>,
-    is_called_off: Arc<AtomicBool>,
+    tickets: Arc<Tickets>,
+}
+
+/// What was offered last and is not confirmed yet, and to which sheet.
+#[derive(Default)]
+struct Seen {
+    sheet: u64,
+    offered: Vec<(Request, Proposed)>,
 }
 
 impl Worker {
-    fn run(mut self, asked: &Receiver<Work>) {
+    fn run(mut self, asked: &Receiver<FarWork>) {
         loop {
             let work = match self.has_open() {
                 true => asked.recv_timeout(AGAIN),
                 false => asked.recv().map_err(|_| RecvTimeoutError::Disconnected),
             };
             match work {
-                Ok(Work::Offer(requests)) => self.offer(&requests),
-                Ok(Work::Act(confirmed)) => self.act(&confirmed),
-                // All else is about this machine.
-                Ok(Work::ReadHistory | Work::Measure(_) | Work::Record | Work::Keep(_)) => {}
+                Ok(FarWork::Offer(sheet, requests)) => self.offer(sheet, &requests),
+                Ok(FarWork::Act(sheet, ticket, confirmed)) => self.act((sheet, ticket), &confirmed),
                 Err(RecvTimeoutError::Timeout) => self.settle(),
                 Err(RecvTimeoutError::Disconnected) => return,
             }
@@ -118,8 +119,8 @@ impl Worker {
         })
     }
 
-    fn offer(&mut self, requests: &[Request]) {
-        self.seen.clear();
+    fn offer(&mut self, sheet: u64, requests: &[Request]) {
+        self.seen = Seen { sheet, offered: Vec::new() };
         let refused = |kind, text: String| Err(Obstacle { kind, text });
         let proposals = match &self.executor {
             Err(why) => requests.iter().map(|_| refused(ErrorKind::Failed, why.clone())).collect(),
@@ -132,35 +133,51 @@ impl Worker {
         let offers = requests.iter().zip(proposals).map(|(request, proposal)| {
             let request = request.clone();
             let plan = proposal.map(|proposed| {
-                self.seen.push((request.clone(), proposed.clone()));
+                self.seen.offered.push((request.clone(), proposed.clone()));
                 (proposed.plan, proposed.wanted)
             });
             Offer { request, plan }
         });
         let offers = offers.collect();
-        self.tell(Msg::Offered(offers));
+        self.tell(Msg::OfferedOn(sheet, offers));
     }
 
-    fn act(&mut self, confirmed: &Confirmed) {
-        for (request, proposed) in std::mem::take(&mut self.seen) {
+    fn act(&mut self, (sheet, ticket): (u64, Ticket), confirmed: &Confirmed) {
+        // What was offered to another sheet is not what a person has seen on this one.
+        let offered =
+            if self.seen.sheet == sheet { std::mem::take(&mut self.seen.offered) } else { Vec::new() };
+        for (request, proposed) in offered {
             let Some(typed) = typed(&request, &proposed, confirmed) else {
-                self.seen.push((request, proposed));
+                self.seen.offered.push((request, proposed));
                 continue;
             };
             let title = proposed.plan.what.clone();
-            if self.is_called_off.load(Relaxed) {
+            if self.tickets.is_called_off(ticket) {
                 let detail = "called off".to_owned();
-                self.tell(Msg::Told(ActionResult { title, ended: None, detail, entry: None }));
+                self.report(sheet, ActionResult { title, ended: None, detail, entry: None });
                 continue;
             }
-            self.order(&request, &proposed, typed, title);
+            for result in self.order(&request, &proposed, typed, title) {
+                self.report(sheet, result);
+            }
         }
         self.tell_history();
-        self.tell(Msg::Finished);
+        self.tell(Msg::FinishedOn(sheet));
     }
 
-    fn order(&mut self, request: &Request, proposed: &Proposed, typed: Option<String>, title: String) {
-        let Ok(executor) = &mut self.executor else { return };
+    fn report(&self, sheet: u64, result: ActionResult) {
+        self.tell(Msg::ToldOn(sheet, self.machine.clone(), result));
+    }
+
+    /// Sends one order, and returns what has become of it and of what followed.
+    fn order(
+        &mut self,
+        request: &Request,
+        proposed: &Proposed,
+        typed: Option<String>,
+        title: String,
+    ) -> Vec<ActionResult> {
+        let Ok(executor) = &mut self.executor else { return Vec::new() };
         let undoes = match request {
             Request::Undo { entry, .. } => executor.history().ok().and_then(|history| {
                 let is_its = |known: &&Entry| {
@@ -172,16 +189,13 @@ impl Worker {
             Request::Act { .. } | Request::Left { .. } | Request::Stop { .. } => None,
         };
         match self.orders.send(executor, (request.action(), proposed), typed, undoes) {
-            Err(error) => {
-                let detail = error.to_string();
-                self.tell(Msg::Told(ActionResult { title, ended: None, detail, entry: None }));
-            }
+            Err(error) => vec![ActionResult { title, ended: None, detail: error.to_string(), entry: None }],
             Ok(Sent { entry, receipt }) => {
                 let is_final = request.action() == crate::core::model::Action::Stop;
-                self.tell(Msg::Told(result(title, &receipt.became, Some(entry), is_final)));
-                for part in receipt.followed {
-                    self.tell(Msg::Told(result(part.title, &part.became, None, true)));
-                }
+                let first = result(title, &receipt.became, Some(entry), is_final);
+                let followed = receipt.followed.into_iter();
+                let followed = followed.map(|part| result(part.title, &part.became, None, true));
+                [first].into_iter().chain(followed).collect()
             }
         }
     }

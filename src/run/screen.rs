@@ -210,9 +210,9 @@ impl Screen {
                 Effect::Copy(text) => self.guard.send(&clipboard::copy_sequence(&text))?,
                 Effect::Jump(jump) => self.acting.jump(jump),
                 Effect::Offer(requests) => self.acting.ask(Work::Offer(requests)),
-                Effect::Act(confirmed) => self.acting.ask(Work::Act(confirmed)),
-                Effect::OfferOn(machine, requests) => self.acting.ask_on(&machine, Work::Offer(requests)),
-                Effect::ActOn(machine, confirmed) => self.acting.ask_on(&machine, Work::Act(confirmed)),
+                Effect::Act(confirmed) => self.acting.act(confirmed),
+                Effect::OfferOn(machine, sheet, requests) => self.acting.offer_on(&machine, sheet, requests),
+                Effect::ActOn(machine, sheet, confirmed) => self.acting.act_on(&machine, sheet, confirmed),
                 Effect::AskCost => {
                     let cost = own::cost().map(|cost| Cost { lost_lines: log::lost(), ..cost });
                     return self.told(Msg::Cost(cost));

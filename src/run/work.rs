@@ -2,17 +2,27 @@
 
 use std::sync::Arc;
 
+use super::tickets::Ticket;
 use crate::app::msg::Confirmed;
 use crate::core::history::timeline::Past;
 use crate::core::model::{Household, Request};
 
-/// What a thread that acts is asked to do.
+/// What a thread that acts on another machine is asked to do, for the sheet of this number.
+#[derive(Debug)]
+pub(super) enum FarWork {
+    /// Ask what would be done about these requests.
+    Offer(u64, Vec<Request>),
+    /// Order what was offered last and is confirmed by this.
+    Act(u64, Ticket, Confirmed),
+}
+
+/// What the thread that acts here is asked to do.
 #[derive(Debug)]
 pub(super) enum Work {
     /// Look at the files of these requests.
     Offer(Vec<Request>),
     /// Do what was offered last and is confirmed by this.
-    Act(Confirmed),
+    Act(Ticket, Confirmed),
     ReadHistory,
     /// Measure the processes of a window.
     Measure(Household),

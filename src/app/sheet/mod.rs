@@ -20,6 +20,8 @@ pub(crate) struct Sheet {
     pub(crate) requests: Vec<Request>,
     /// The machine that they are about, where that is another one.
     pub(crate) machine: Option<String>,
+    /// Tells it from every other sheet: what another machine answers may come when it was left.
+    pub(crate) number: u64,
     /// What each of them is about, for people.
     pub(crate) names: Vec<String>,
     /// The plans that wait, as the files were when they were looked at.
@@ -69,17 +71,18 @@ pub(crate) fn planned(report: &Report, request: &Request) -> Option<Plan> {
 }
 
 impl Sheet {
-    /// Opens a sheet, before its files were looked at.
+    /// Opens a sheet, before its files were looked at; of another machine under a number of its own.
     pub(crate) fn new(
         action: Action,
         requests: Vec<Request>,
         names: Vec<String>,
-        machine: Option<String>,
+        (machine, number): (Option<String>, u64),
     ) -> Self {
         Self {
             action,
             requests,
             machine,
+            number,
             names,
             offers: Vec::new(),
             at_work: Vec::new(),
@@ -213,7 +216,7 @@ impl Sheet {
         self.stage = Stage::Working;
         self.scroll = 0;
         let act = match &self.machine {
-            Some(machine) => Effect::ActOn(machine.clone(), confirmed),
+            Some(machine) => Effect::ActOn(machine.clone(), self.number, confirmed),
             None => Effect::Act(confirmed),
         };
         vec![act, Effect::Redraw]
@@ -222,7 +225,7 @@ impl Sheet {
     /// Asks for the plans.
     pub(crate) fn ask(&self) -> Effect {
         match &self.machine {
-            Some(machine) => Effect::OfferOn(machine.clone(), self.requests.clone()),
+            Some(machine) => Effect::OfferOn(machine.clone(), self.number, self.requests.clone()),
             None => Effect::Offer(self.requests.clone()),
         }
     }

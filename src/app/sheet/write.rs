@@ -72,7 +72,13 @@ fn write_stage(page: &mut Page, sheet: &Sheet) {
         }
         Stage::Working => {
             let (told, due) = (sheet.told.len(), sheet.due);
-            let done = format!("In progress: {told} of {due} finished; Esc cancels the rest");
+            let done = match (&sheet.machine, due.saturating_sub(told)) {
+                (Some(machine), 0 | 1) => format!("In progress on {machine}: Esc leaves it, and it goes on"),
+                (Some(machine), _) => format!(
+                    "In progress on {machine}: {told} of {due} finished; Esc leaves it and cancels what is not begun"
+                ),
+                (None, _) => format!("In progress: {told} of {due} finished; Esc cancels the rest"),
+            };
             page.bullet(Mark::Info, &done, Tone::Accent);
         }
         Stage::Finished => {

@@ -123,6 +123,8 @@ pub struct State {
     pub(crate) news: BTreeSet<Key>,
     /// What lies over the table, the last on top.
     pub(crate) layers: Vec<Layer>,
+    /// How many sheets were opened.
+    pub(crate) sheets: u64,
     /// The journal as it was read last.
     pub(crate) history: Arc<History>,
     /// What was observed.
@@ -190,6 +192,7 @@ impl State {
             marks: BTreeSet::new(),
             news: BTreeSet::new(),
             layers: Vec::new(),
+            sheets: 0,
             history: Arc::default(),
             timeline: Timeline::default(),
             deaths: Deaths::default(),
@@ -257,6 +260,14 @@ impl State {
     /// Returns the open sheet for changing it, wherever it lies.
     pub(crate) fn sheet_mut(&mut self) -> Option<&mut Sheet> {
         self.layers.iter_mut().find_map(Layer::sheet_mut)
+    }
+
+    /// Returns the open sheet if it has this number, or without one if it is about this machine.
+    pub(crate) fn sheet_of(&mut self, number: Option<u64>) -> Option<&mut Sheet> {
+        self.sheet_mut().filter(|sheet| match number {
+            Some(number) => sheet.number == number,
+            None => sheet.machine.is_none(),
+        })
     }
 
     /// Returns the entry that would be undone now.

@@ -522,24 +522,24 @@ fn no_key_acts_on_a_machine_that_cannot_be_asked_and_each_says_why() {
 fn what_another_machine_would_do_is_shown_with_its_name_and_a_lost_receipt_is_filled_in() {
     let (mut state, effects) = asked_elsewhere(MachineState::Live, None);
     let request = Request::Act { key: key("c-SD-099").on("devbox"), action: Action::Release };
-    assert_eq!(effects, [Effect::OfferOn("devbox".to_owned(), vec![request.clone()]), Effect::Redraw]);
+    assert_eq!(effects, [Effect::OfferOn("devbox".to_owned(), 1, vec![request.clone()]), Effect::Redraw]);
     assert!(panel_text(&state).contains("Asking devbox"));
     let plan =
         Plan { confirmation: Confirmation::Yes, name: "x".to_owned(), ..Plan::empty(&key("c-SD-099")) };
-    update(&mut state, Msg::Offered(vec![Offer { request, plan: Ok((plan, None)) }]));
+    update(&mut state, Msg::OfferedOn(1, vec![Offer { request, plan: Ok((plan, None)) }]));
     assert!(panel_text(&state).contains("Machine") && panel_text(&state).contains("devbox"));
     // It is judged anew there: what is seen of it here changes nothing, but that it is seen.
     update(&mut state, Msg::Looked(Arc::new(elsewhere(MachineState::Live, None))));
     let effects = press(&mut state, "y");
-    assert_eq!(effects, [Effect::ActOn("devbox".to_owned(), Confirmed::Yes), Effect::Redraw]);
+    assert_eq!(effects, [Effect::ActOn("devbox".to_owned(), 1, Confirmed::Yes), Effect::Redraw]);
     let told = |ended, entry| ActionResult {
         title: "park it".to_owned(),
         ended: Some(ended),
         detail: String::new(),
         entry: Some(entry),
     };
-    update(&mut state, Msg::Told(told(Ended::Unknown, 7)));
-    update(&mut state, Msg::Finished);
+    update(&mut state, Msg::ToldOn(1, "devbox".to_owned(), told(Ended::Unknown, 7)));
+    update(&mut state, Msg::FinishedOn(1));
     assert!(panel_text(&state).contains("Unknown; it is checked later: park it"));
     update(&mut state, Msg::Settled("devbox".to_owned(), told(Ended::Done, 8)));
     assert!(state.message.as_ref().is_some_and(|message| message.contains("park it was done")));
@@ -549,11 +549,51 @@ fn what_another_machine_would_do_is_shown_with_its_name_and_a_lost_receipt_is_fi
 }
 
 #[test]
+fn a_sheet_of_another_machine_is_left_at_any_time_and_its_answers_go_into_no_other() {
+    let (mut state, _) = asked_elsewhere(MachineState::Live, None);
+    let request = state.sheet().unwrap().requests[0].clone();
+    let offers = || {
+        let plan = Plan { confirmation: Confirmation::Yes, ..Plan::empty(&key("c-SD-099")) };
+        vec![Offer { request: request.clone(), plan: Ok((plan, None)) }]
+    };
+    // Before it has an answer: that is for nobody then, also where the same is asked again.
+    assert_eq!(press(&mut state, "\u{1b}"), [Effect::Redraw]);
+    let again = press(&mut state, "r");
+    assert!(matches!(&again[..], [Effect::OfferOn(_, 2, _), Effect::Redraw]), "{again:?}");
+    update(&mut state, Msg::OfferedOn(1, offers()));
+    assert_eq!(state.sheet().unwrap().stage, Stage::Looking);
+    update(&mut state, Msg::OfferedOn(2, offers()));
+    press(&mut state, "y");
+    assert!(panel_text(&state).contains("In progress on devbox: Esc leaves it, and it goes on"));
+    // While it is done: what is under way goes on, and what has become of it is told.
+    assert_eq!(press(&mut state, "\u{1b}"), [Effect::CallOff, Effect::Redraw]);
+    assert!(state.sheet().is_none());
+    assert!(state.message.as_ref().is_some_and(|message| message.contains("on devbox goes on")));
+    press(&mut state, "4j");
+    press(&mut state, "r");
+    let told =
+        |ended| ActionResult { title: "park it".to_owned(), ended, detail: "no".to_owned(), entry: Some(7) };
+    for (ended, words) in [
+        (Some(Ended::Done), "On devbox: park it was done"),
+        (Some(Ended::Unknown), "On devbox: park it was unknown until seen (no)"),
+        (None, "On devbox: park it was not done (no)"),
+    ] {
+        update(&mut state, Msg::ToldOn(2, "devbox".to_owned(), told(ended)));
+        assert_eq!(state.message.as_deref(), Some(words));
+    }
+    let before = state.sheet().unwrap().clone();
+    update(&mut state, Msg::FinishedOn(2));
+    assert_eq!(state.sheet(), Some(&before), "it is another one");
+    assert!(before.told.is_empty() && before.stage == Stage::Looking);
+}
+
+#[test]
 fn a_plan_of_a_machine_that_falls_silent_cannot_be_confirmed() {
     let (mut state, _) = asked_elsewhere(MachineState::Live, None);
     let request = state.sheet().unwrap().requests[0].clone();
     let plan = Plan { confirmation: Confirmation::Yes, ..Plan::empty(&key("c-SD-099")) };
-    update(&mut state, Msg::Offered(vec![Offer { request, plan: Ok((plan, None)) }]));
+    update(&mut state, Msg::OfferedOn(1, vec![Offer { request, plan: Ok((plan, None)) }]));
+    assert_eq!(state.sheet().unwrap().stage, Stage::Asking);
     update(&mut state, Msg::Looked(Arc::new(elsewhere(MachineState::Silent, None))));
     assert_eq!(state.sheet().unwrap().stage, Stage::Moved);
 }
@@ -576,5 +616,5 @@ fn what_was_asked_of_another_machine_is_undone_there() {
 {"entry":7,"at":"2026-11-20T09:00:00Z","outcome":{"ended":"done","detail":"","there":3}}"#;
     update(&mut state, Msg::History(Arc::new(History::read(journal))));
     let undo = Request::Undo { entry: 3, to: RestoreTo::Origin };
-    assert_eq!(press(&mut state, "z"), [Effect::OfferOn("devbox".to_owned(), vec![undo]), Effect::Redraw]);
+    assert_eq!(press(&mut state, "z"), [Effect::OfferOn("devbox".to_owned(), 1, vec![undo]), Effect::Redraw]);
 }
