@@ -203,6 +203,9 @@ pub(crate) fn run_apart(arguments: &[OsString]) -> Option<Outcome> {
     (apart == APART).then(|| {
         // Whoever leads a group already has no terminal to leave, or keeps it.
         let _ = rustix::process::setsid();
+        // It ends with whoever has started it, also where that is killed (prctl(2), kept by execve).
+        #[cfg(target_os = "linux")]
+        let _ = rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL));
         let error = replaced_by(program, arguments);
         Err(Failure::new(
             Exit::Failed,

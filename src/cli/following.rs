@@ -45,11 +45,13 @@ pub(super) fn follow(observer: Observer, what: impl AsyncFnOnce(Following) -> Ou
 /// As [`follow`].
 pub(super) fn follow_all(
     observer: Observer,
-    fleet: Option<Fleet>,
+    mut fleet: Option<Fleet>,
     what: impl AsyncFnOnce(Following) -> Outcome,
 ) -> Outcome {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.context("failed to start the scan loop").map_err(bug)?;
+    // The other machines are let go at the end of the following.
+    let _ending = fleet.as_mut().map(Fleet::ending);
     let (observer, hints) = observer.watched();
     let (sender, said) = channel(1);
     let send = move |event| match sender.blocking_send(event) {

@@ -79,6 +79,8 @@ pub(crate) fn screen(settings: &Settings, observer: Observer, about: About) -> O
             Some(executor.map_err(|failure| failure.lines().join("; ")))
         }
     };
+    // What is done here hears every machine, also where only this one is shown.
+    let (shown, _heard) = if settings.is_here { (None, fleet) } else { (fleet, None) };
     let config = config(settings);
     // Whoever may change nothing keeps nothing either.
     let is_kept = config.history.is_on() && !config.access.is_read_only();
@@ -94,8 +96,7 @@ pub(crate) fn screen(settings: &Settings, observer: Observer, about: About) -> O
         hints,
         shows_left_overs: Some(shows_left_overs),
         orders: orders(settings),
-        // What is done here hears every machine, also where only this one is shown.
-        fleet: fleet.filter(|_| !settings.is_here),
+        fleet: shown,
         is_in_tmux,
         executor,
         tape,

@@ -100,13 +100,16 @@ pub fn run(
             let _ = sender.blocking_send(Event::Message(Msg::Recording(RecordingEvent::Lost(why))));
         }));
     }
-    let machines = options.fleet.as_ref().map(|fleet| fleet.machines().into()).unwrap_or_default();
+    // They are let go after the screen, however that ends.
+    let mut fleet = options.fleet;
+    let _ending = fleet.as_mut().map(Fleet::ending);
+    let machines = fleet.as_ref().map(|fleet| fleet.machines().into()).unwrap_or_default();
     let ways = Ways { machines, is_in_tmux: options.is_in_tmux };
     let storage = Storage { history: options.history, tape: options.tape };
     let tickets = Arc::new(Tickets::default());
     let acting = acting::start(executor, storage, ways, sender.clone(), Arc::clone(&tickets))
         .context("failed to start acting")?;
-    let dispatcher = options.fleet.as_ref().map(Fleet::dispatcher);
+    let dispatcher = fleet.as_ref().map(Fleet::dispatcher);
     let far = options
         .orders
         .zip(dispatcher.clone())
@@ -116,7 +119,7 @@ pub fn run(
         Ok(()) => ControlFlow::Continue(()),
         Err(_) => ControlFlow::Break(()),
     };
-    let joining = options.fleet.map(|fleet| {
+    let joining = fleet.map(|fleet| {
         let send = send.clone();
         joining::start(fleet, move |report| send(Event::Message(Msg::Looked(report))))
     });

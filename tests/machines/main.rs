@@ -15,6 +15,7 @@
 mod adversary;
 mod apart;
 mod breaks;
+mod ending;
 mod expiry;
 mod far;
 mod hostile;

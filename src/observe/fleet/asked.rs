@@ -61,6 +61,11 @@ impl Asked {
         line.ok()
     }
 
+    /// Returns whether somebody waits for an answer.
+    pub(super) fn is_waited_for(&self) -> bool {
+        !self.waiting.is_empty()
+    }
+
     /// Hands an answer to whoever waits for it; one that nobody has asked for goes nowhere.
     pub(super) fn answered(&mut self, answer: Answer) {
         let awaited = match &answer {

@@ -1,11 +1,14 @@
 //! The programs that machines are reached by and that sign: each in a session of its own, so that nothing it starts
-//! can ask a person at this terminal.
+//! can ask a person at this terminal. None outlives this one.
 
 use std::ffi::OsString;
 use std::io;
 use std::process::Stdio;
+use std::time::Duration;
 
+use rustix::process::Signal;
 use tokio::process::{Child, Command};
+use tokio::time::timeout;
 
 /// The argument by which claimtop runs another program in a session of its own.
 pub(crate) const APART: &str = "run-apart";
@@ -21,6 +24,57 @@ pub(crate) fn start(words: &[OsString]) -> io::Result<Child> {
     // A jump's inner ssh is not told to be quiet by its options.
     command.env("SSH_ASKPASS_REQUIRE", "never").env("GIT_TERMINAL_PROMPT", "0").kill_on_drop(true);
     command.spawn()
+}
+
+/// What is under way over there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum UnderWay {
+    /// It has not said who it is.
+    Nothing,
+    /// It reports what it sees.
+    Looking,
+    /// It was ordered something, and brings to an end what it has begun.
+    Order,
+}
+
+/// How long a program may take to end once it was asked to.
+const ASKED_TO: Duration = Duration::from_secs(1);
+
+/// Waits until a program has ended whose input has: one that does not is asked to, and is killed in the end.
+pub(super) async fn end(mut program: Child, under_way: UnderWay) {
+    let patience = match under_way {
+        UnderWay::Nothing => Duration::ZERO,
+        UnderWay::Looking => Duration::from_secs(2),
+        UnderWay::Order => Duration::from_secs(10),
+    };
+    if timeout(patience, program.wait()).await.is_ok() {
+        return;
+    }
+    for (signal, patience) in [(Signal::TERM, ASKED_TO), (Signal::KILL, ASKED_TO)] {
+        if let Err(error) = send(&program, signal) {
+            tracing::warn!(%error, ?signal, "a machine's program is not ended");
+        }
+        if timeout(patience, program.wait()).await.is_ok() {
+            return;
+        }
+    }
+}
+
+/// Sends a signal to a program that was started here and is not waited for yet, so its PID is still its own.
+#[cfg(target_os = "linux")]
+#[expect(clippy::disallowed_methods, reason = "it is a program that this one has started, held by a pidfd")]
+fn send(program: &Child, signal: Signal) -> rustix::io::Result<()> {
+    use rustix::process::{Pid, PidfdFlags, pidfd_open, pidfd_send_signal};
+    let pid = program.id().and_then(|pid| Pid::from_raw(i32::try_from(pid).ok()?));
+    // It has been waited for.
+    let Some(pid) = pid else { return Ok(()) };
+    pidfd_send_signal(pidfd_open(pid, PidfdFlags::empty())?, signal)
+}
+
+/// Leaves the ending of a program to its being dropped, which kills it.
+#[cfg(not(target_os = "linux"))]
+fn send(_program: &Child, _signal: Signal) -> rustix::io::Result<()> {
+    Ok(())
 }
 
 /// Returns this very program, also where its file was replaced since.

@@ -12,7 +12,7 @@ use tokio::sync::Semaphore;
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 
 use super::asked::Asked;
-use super::child;
+use super::child::{self, UnderWay};
 use super::complaints::{ENDING, ErrorOutput, closed};
 use super::lines::Lines;
 use super::question::Posted;
@@ -88,7 +88,7 @@ impl Link {
         let [first, longest] = AGAIN;
         let mut rest = first;
         loop {
-            let lost = self.once().await;
+            let Some(lost) = self.once().await else { return };
             tracing::debug!(machine = self.machine.name, why = lost.why, "lost a machine");
             self.change(|seen| {
                 let was_seen = seen.report.is_some();
@@ -97,23 +97,29 @@ impl Link {
                 seen.view.latency_ms = None;
             });
             rest = if lost.was_live { first } else { rest };
-            sleep(rest.mul_f64(jitter())).await;
+            tokio::select! {
+                () = sleep(rest.mul_f64(jitter())) => {}
+                () = self.shared.over() => return,
+            }
             rest = (rest * 2).min(longest);
         }
     }
 
-    /// Reaches it once, and hears it until it is lost.
-    async fn once(&self) -> Lost {
-        let Ok(permit) = self.connecting.acquire().await else { return Lost::before("the end") };
+    /// Reaches it once, and hears it until it is lost; nothing where it is let go of.
+    async fn once(&self) -> Option<Lost> {
+        let permit = tokio::select! {
+            permit = self.connecting.acquire() => permit.ok()?,
+            () = self.shared.over() => return None,
+        };
         let command = self.machine.transport.command(self.machine.path.as_deref(), self.machine.allow);
         let mut program = match child::start(&command) {
             Ok(program) => program,
-            Err(error) => return Lost::before(format!("its program could not be started: {error}")),
+            Err(error) => return Some(Lost::before(format!("its program could not be started: {error}"))),
         };
         let (Some(input), Some(output), Some(errors)) =
             (program.stdin.take(), program.stdout.take(), program.stderr.take())
         else {
-            return Lost::before("its program has no pipes");
+            return Some(Lost::before("its program has no pipes"));
         };
         let mut connection = Connection {
             link: self,
@@ -132,7 +138,20 @@ impl Link {
             remark: String::new(),
             asked: Asked::default(),
         };
-        let ended = connection.listen().await;
+        let ended = tokio::select! {
+            ended = connection.listen() => ended,
+            () = self.shared.over() => {
+                let under_way = match connection.decoder.hello() {
+                    None => UnderWay::Nothing,
+                    Some(_) if connection.asked.is_waited_for() => UnderWay::Order,
+                    Some(_) => UnderWay::Looking,
+                };
+                // That ends its input.
+                drop(connection);
+                child::end(program, under_way).await;
+                return None;
+            }
+        };
         if connection.is_behind {
             connection.publish(clock::now());
         }
@@ -149,7 +168,7 @@ impl Link {
             Ended::StreamError(why) => why.to_string(),
             Ended::Another(why) => why,
         };
-        Lost { why, was_live }
+        Some(Lost { why, was_live })
     }
 
     fn change(&self, change: impl FnOnce(&mut FarMachine)) {

@@ -19,7 +19,8 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, watch};
+use tokio::task::JoinSet;
 use tokio::time::Instant;
 
 use self::dispatch::Dispatcher;
@@ -66,10 +67,30 @@ pub(crate) struct Fleet {
     changes: Receiver<()>,
     /// Keeps what is known for those who must not wait.
     keep: Option<Keep>,
+    ending: Ending,
+}
+
+/// How long it may take at most until every machine's program has ended.
+const ENDED_BY: Duration = Duration::from_secs(15);
+
+/// Lets all machines go when it is dropped, and waits until the programs have ended by which they are reached.
+pub(crate) struct Ending {
+    over: watch::Sender<bool>,
+    ended: Option<Receiver<()>>,
+}
+
+impl Drop for Ending {
+    fn drop(&mut self) {
+        self.over.send_replace(true);
+        if let Some(ended) = self.ended.take() {
+            // The thread says so by ending.
+            let _ = ended.recv_timeout(ENDED_BY);
+        }
+    }
 }
 
 impl Fleet {
-    /// Starts to reach these machines. They are let go when the process ends.
+    /// Starts to reach these machines. They are let go when this is dropped.
     ///
     /// # Errors
     /// The system has no more threads for us, or no clock to wait by.
@@ -83,23 +104,28 @@ impl Fleet {
         let (changed, changes) = sync_channel(1);
         let all = Arc::new(Mutex::new(machines.iter().map(view).collect()));
         let (doors, closely, apart) = (Arc::default(), Arc::default(), Arc::default());
-        let seen = Shared { seen: all, changed, doors, closely, apart };
+        let (over, is_over) = watch::channel(false);
+        let seen = Shared { seen: all, changed, doors, closely, apart, over: is_over };
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let shared = seen.clone();
         let watched = machines.clone();
+        let (end, ended) = sync_channel::<()>(1);
         std::thread::Builder::new().name("fleet".to_owned()).spawn(move || {
             runtime.block_on(async {
                 let (connecting, began) = (Arc::new(Semaphore::new(AT_ONCE)), Instant::now());
+                let mut links = JoinSet::new();
                 for (at, machine) in machines.into_iter().enumerate() {
                     let (shared, pin, connecting) =
                         (shared.clone(), Arc::clone(&pin), Arc::clone(&connecting));
                     let words_left = AtomicUsize::new(ALLOWANCE);
-                    tokio::spawn(Link { machine, at, shared, pin, connecting, began, words_left }.keep());
+                    links.spawn(Link { machine, at, shared, pin, connecting, began, words_left }.keep());
                 }
-                std::future::pending::<()>().await;
+                while links.join_next().await.is_some() {}
+                drop(end);
             });
         })?;
-        Ok(Self { own: None, machines: watched, seen, changes, keep: None })
+        let ending = Ending { over, ended: Some(ended) };
+        Ok(Self { own: None, machines: watched, seen, changes, keep: None, ending })
     }
 
     /// Knows this machine where another one answers as it.
@@ -111,6 +137,12 @@ impl Fleet {
     /// Has what is known kept whenever it is joined.
     pub(crate) fn kept_by(self, keep: Option<Keep>) -> Self {
         Self { keep, ..self }
+    }
+
+    /// Returns what lets the machines go when it is dropped, for who hands this to a thread that ends with the process.
+    pub(crate) fn ending(&mut self) -> Ending {
+        let over = self.ending.over.clone();
+        Ending { over, ended: self.ending.ended.take() }
     }
 
     /// Returns how each machine is reached.

@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use tokio::sync::mpsc::UnboundedSender;
+use tokio::sync::watch;
 
 use super::question::Posted;
 use crate::core::fleet::far::FarMachine;
@@ -35,6 +36,8 @@ pub(crate) struct Shared {
     pub(super) closely: Arc<Mutex<Option<String>>>,
     /// How far apart what is known is shown, in milliseconds.
     pub(super) apart: Arc<AtomicU64>,
+    /// Whether all machines are let go of.
+    pub(super) over: watch::Receiver<bool>,
 }
 
 impl Shared {
@@ -76,6 +79,15 @@ impl Shared {
         drop(seen);
         if is_news {
             self.changed();
+        }
+    }
+
+    /// Waits until all machines are let go of.
+    pub(super) async fn over(&self) {
+        let mut over = self.over.clone();
+        if over.wait_for(|is_over| *is_over).await.is_err() {
+            // Whoever could have said so has gone with the process.
+            std::future::pending().await
         }
     }
 
