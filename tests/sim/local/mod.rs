@@ -171,7 +171,7 @@ fn overlooking_who_went_to_the_background_is_found_out() {
 fn taking_a_process_for_its_effective_user_alone_is_found_out() {
     // Others' windows that write as us are rare.
     let manner = Manner::Real(ScanMode::Credulous(Credit::Users));
-    check_control_near(5_780, 4 * CONTROL_SEEDS, manner, "its owner lives");
+    check_control_near(400, 8 * CONTROL_SEEDS, manner, "its owner lives");
 }
 
 #[test]

@@ -13,6 +13,7 @@ use crate::local::claimtop::{Manner, live};
 use crate::local::disk::{DiskFault, SimDisk};
 use crate::local::files::Mount;
 use crate::local::machine::SimMachine;
+use crate::local::observer::{Credit, ScanMode};
 use crate::local::oracle;
 use crate::local::processes::Visibility;
 use crate::local::scheduler::Scheduler;
@@ -85,6 +86,12 @@ fn fault_model(rng: &mut Rng) -> FaultModel {
 
 /// Runs one seed from its first step to the last recovery.
 pub(crate) fn run(seed: u64, manner: Manner, trace: Trace) -> Outcome {
+    // What a control must be found out by is made common there.
+    let has_foreigners = manner == Manner::Real(ScanMode::Credulous(Credit::Users));
+    let fault_model = |rng: &mut Rng| match has_foreigners {
+        true => FaultModel { foreigners: true, mount: Mount::LOCAL, ..fault_model(rng) },
+        false => fault_model(rng),
+    };
     let mut world = World::new(seed, fault_model, trace == Trace::All);
     world.files.belief = manner.belief();
     let fault_model = world.fault_model;
