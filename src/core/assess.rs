@@ -304,7 +304,7 @@ fn has_maia_name(exe: Option<&Untrusted>) -> bool {
 
 /// Returns what the agent says of itself, such as `waiting: permission prompt`.
 fn activity(record: &Record) -> Option<Untrusted> {
-    let ClaudeStatus { status, waiting_for, updated_at: _, is_background: _ } =
+    let ClaudeStatus { status, waiting_for, updated_at: _, is_background: _, follows_turns: _ } =
         record.detail.claude_status()?;
     let status = status.as_ref()?;
     Some(match waiting_for {

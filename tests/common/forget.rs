@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use claimtop::core::model::{
-    Certainty, ClockHistory, Details, InnerPids, Key, Medium, Others, ProcessId, ProcessState, Report,
-    Snapshot, VerdictState,
+    Certainty, ClaudeCode, ClockHistory, Details, InnerPids, Key, Medium, Others, ProcessId, ProcessState,
+    RecordDetail, Report, Snapshot, VerdictState,
 };
 
 /// How sure it is at most of each process that was left, and whether it may be ended.
@@ -64,6 +64,11 @@ pub(crate) fn forget(full: &Snapshot, seed: u64) -> Snapshot {
     for record in &mut snapshot.records {
         if dice.roll(chance) == 0 {
             Arc::make_mut(record).ownership.medium = Medium::Unknown;
+        }
+        if dice.roll(chance) == 0
+            && let RecordDetail::ClaudeCode(ClaudeCode::Session(status)) = &mut Arc::make_mut(record).detail
+        {
+            status.follows_turns = false;
         }
     }
     snapshot.seen_agents.retain(|_| dice.roll(chance) != 0);

@@ -70,7 +70,7 @@ impl Stage {
     /// Writes Claude Code's registry entry of a process.
     pub(crate) fn register(&self, pid: u32, ticks: u64) -> PathBuf {
         let text = format!(
-            r#"{{"pid":{pid},"sessionId":"{SESSION}","cwd":"/x","startedAt":1,"procStart":"{ticks}","kind":"interactive","name":"alpha","status":"idle"}}"#
+            r#"{{"pid":{pid},"sessionId":"{SESSION}","cwd":"/x","startedAt":1,"procStart":"{ticks}","version":"2.1.330","kind":"interactive","name":"alpha","status":"idle"}}"#
         );
         self.write(&format!("home/.claude/sessions/{pid}.json"), &text)
     }

@@ -257,18 +257,6 @@ impl<'a> World<'a> {
         self.sessions.get(&pid).is_none_or(|certain| *certain == session) || is_noted()
     }
 
-    /// Returns whether a process can have run a session, or may come to: nothing certain says that it
-    /// runs another one, or its own hook has named this one before, to which it can turn back. An
-    /// agent tells its hooks of every turn, so of Claude Code, which runs one session at a time, the
-    /// newest note excludes as its registry does; where notes may be missing they exclude nobody.
-    pub(crate) fn could_run(&self, pid: u32, session: &Untrusted) -> bool {
-        let is_other = |certain: &&Untrusted| *certain != session;
-        let noted = self.bindings.of(pid).filter(|note| note.agent.raw() == "claude-code");
-        let noted = noted.filter(|_| self.snapshot.bound.is_whole()).map(|note| &note.session_id);
-        let certain = self.sessions.get(&pid).copied().into_iter().chain(noted);
-        self.bindings.has_run(pid, session) || !certain.into_iter().any(|certain| is_other(&certain))
-    }
-
     /// Returns whether every process of the machine was to be seen: from a container only its own are.
     pub(crate) fn sees_whole_machine(&self) -> bool {
         self.snapshot.host.pid_namespace == Some(INITIAL_PID_NAMESPACE)

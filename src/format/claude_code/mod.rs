@@ -129,6 +129,7 @@ fn session(file: &FileImage, reading: &Reading<'_>) -> Result<Record, BrokenFile
         // Since 2.1.330 it says since when; before, when it last said anything.
         updated_at: object.int("statusUpdatedAt").or(object.int("updatedAt")).and_then(time::epoch_ms),
         is_background: object.str("kind") == Some("bg"),
+        follows_turns: object.str("version").is_some_and(ClaudeStatus::follows_turns),
     };
     record.detail = RecordDetail::ClaudeCode(ClaudeCode::Session(status.into()));
     record.problems = problems(file, &object, &record, reading);

@@ -214,7 +214,10 @@ fn turn_to_another_session(world: &mut World) {
     world.note(|| format!("life {window} turns to {session}"));
     world.processes.all[window].session = session;
     world.processes.all[window].names_session = false;
-    writers::follow(world, window);
+    world.turn(window);
+    if world.rng.happens(500) {
+        writers::tell_hook(world, window);
+    }
 }
 
 fn background_session(world: &mut World) {

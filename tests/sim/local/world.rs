@@ -13,12 +13,14 @@ use crate::local::ledger::Ledger;
 use crate::local::processes::{Life, OTHER_MACHINE, Power, Processes, SimProcess, State, Visibility};
 use crate::local::programs::Sort;
 use crate::local::tally::Tally;
-use crate::local::writers::Pending;
+use crate::local::writers::{self, Pending};
 use crate::rng::Rng;
 
 pub(crate) const HOME: &str = "/home/dev";
 pub(crate) const REPO: &str = "/home/dev/shop";
 pub(crate) const STATE: &str = "/state/claimtop";
+/// How long after a turn its agent's registry says so at the latest, while it runs.
+const TURN: SignedDuration = SignedDuration::from_secs(6);
 
 /// What a seed's world is like.
 #[derive(Clone, Copy, Debug)]
@@ -79,6 +81,8 @@ pub(crate) struct World {
     /// The sessions in the background, and whether the daemon has still to write of one.
     pub(crate) jobs: Vec<Job>,
     pub(crate) roster_due: bool,
+    /// The windows that turned to another session and have not yet said so in their registry, and when they turned.
+    turning: BTreeMap<Life, SignedDuration>,
     /// What windows have asked `at` for.
     pub(crate) later: Vec<(Life, Env)>,
     up_for: SignedDuration,
@@ -107,6 +111,7 @@ impl World {
             processes: Processes::default(),
             ledger: Ledger::default(),
             pending: Vec::new(),
+            turning: BTreeMap::new(),
             lost_journal: false,
             removed: BTreeSet::new(),
             locks: BTreeMap::new(),
@@ -167,7 +172,28 @@ impl World {
     }
 
     pub(crate) fn pass(&mut self, time: SignedDuration) {
+        let due_by = self.up_for + time - TURN;
+        self.tell_of_turns(|turned_at| turned_at < due_by);
         self.up_for += time;
+    }
+
+    /// Notes that a window has turned to another session, which its registry is to say soon.
+    pub(crate) fn turn(&mut self, life: Life) {
+        self.turning.insert(life, self.up_for);
+    }
+
+    fn tell_of_turns(&mut self, is_due: impl Fn(SignedDuration) -> bool) {
+        let due = |(life, turned_at): (&Life, &SignedDuration)| {
+            let is_running = self.processes.all[*life].state != State::Stopped;
+            (is_running && is_due(*turned_at)).then_some(*life)
+        };
+        let due: Vec<Life> = self.turning.iter().filter_map(due).collect();
+        for life in due {
+            self.turning.remove(&life);
+            if self.processes.all[life].state.is_alive() {
+                writers::follow(self, life);
+            }
+        }
     }
 
     pub(crate) fn note(&mut self, text: impl FnOnce() -> String) {
@@ -211,8 +237,8 @@ impl World {
             27..=35 => self.end_somebody(),
             36..=39 => self.change_somebody(),
             40..=41 => self.change_some_file(),
-            42..=65 => crate::local::writers::go_on(self),
-            _ => crate::local::writers::write_something(self),
+            42..=65 => writers::go_on(self),
+            _ => writers::write_something(self),
         }
     }
 
@@ -395,7 +421,13 @@ impl World {
     pub(crate) fn set(&mut self, life: Life, state: State) {
         let pid = self.processes.all[life].pid;
         self.note(|| format!("life {life} ({pid}) is {state:?}"));
-        let was_alive = std::mem::replace(&mut self.processes.all[life].state, state).is_alive();
+        let before = std::mem::replace(&mut self.processes.all[life].state, state);
+        if before == State::Stopped {
+            // It goes on where it was stopped.
+            let due_by = self.up_for - TURN;
+            self.tell_of_turns(|turned_at| turned_at < due_by);
+        }
+        let was_alive = before.is_alive();
         if was_alive && !state.is_alive() {
             self.ended.insert(life, self.up_for);
             kin::orphan(self, life);

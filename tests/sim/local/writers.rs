@@ -210,7 +210,12 @@ fn registry(world: &World, who: &SimProcess) -> Sheet {
     Sheet { beside: beside(&path, ".tmp").filter(|_| who.pid.is_multiple_of(2)), path, text }
 }
 
-/// Lets the registry's entry of a window follow it to another session, where it has one: its agent writes that at once.
+/// Lets the hook of a turn write the record of the session that a window has turned to.
+pub(crate) fn tell_hook(world: &mut World, life: Life) {
+    put(world, life, leo_session);
+}
+
+/// Lets the registry's entry of a window follow it to another session, where it has one.
 pub(crate) fn follow(world: &mut World, life: Life) {
     let who = &world.processes.all[life];
     let path = World::path("/home/dev/.claude/sessions", format!("{}.json", who.own_pid()));

@@ -55,7 +55,16 @@ fn claude_code(record: &Record) -> Option<ClaudeCode> {
         "registry" => {
             let (status, waiting_for) = (fact(record, "status"), fact(record, "waiting for"));
             let updated_at = time("updated (no sign of life)");
-            ClaudeCode::Session(ClaudeStatus { status, waiting_for, updated_at, is_background: false }.into())
+            let version = fact(record, "version");
+            let follows_turns = version.is_some_and(|version| ClaudeStatus::follows_turns(version.raw()));
+            let is_background = false;
+            ClaudeCode::Session(Box::new(ClaudeStatus {
+                status,
+                waiting_for,
+                updated_at,
+                is_background,
+                follows_turns,
+            }))
         }
         "task" => ClaudeCode::Task { owner: fact(record, "owner") },
         "team" => ClaudeCode::Team { in_panes: fact(record, "in panes") },

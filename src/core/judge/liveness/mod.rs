@@ -21,6 +21,7 @@ pub(crate) mod steps;
 pub(crate) mod tasks;
 pub(crate) mod team;
 pub(crate) mod tombstone;
+mod turn;
 
 use crate::core::judge::liveness::answer::Trail;
 use crate::core::judge::liveness::owner::could_own;

@@ -2,6 +2,7 @@
 
 use crate::core::judge::liveness::locks::runs_another;
 use crate::core::judge::liveness::reach::may_have_written;
+use crate::core::judge::liveness::turn::could_run;
 use crate::core::judge::possible_agent::PossibleAgent;
 use crate::core::judge::world::World;
 use crate::core::model::Record;
@@ -27,7 +28,7 @@ pub(crate) fn could_own(record: &Record, agent: &PossibleAgent<'_>, world: &Worl
     let could = match record.session_id.as_ref() {
         // A session can be resumed by a younger process; only another certain session excludes it.
         Some(session) => {
-            let could_run = world.could_run(process.id.pid, session);
+            let could_run = could_run(process, (record, session), world);
             !is_uuid(session.raw()) || could_run && !runs_another(record, session, process, world)
         }
         None => !world.is_younger(process, record),

@@ -93,6 +93,21 @@ pub struct ClaudeStatus {
     /// Whether the daemon runs it in the background.
     #[serde(default)]
     pub is_background: bool,
+    /// Whether its version writes the entry anew when it turns to another session; older ones keep the first one's ID.
+    #[serde(default)]
+    pub follows_turns: bool,
+}
+
+impl ClaudeStatus {
+    /// The first version known to write its entry anew when `/clear` or `/resume` gives it another session; earlier ones
+    /// left the first one's ID in it (claude-control#10).
+    const FOLLOWS_TURNS_SINCE: [u64; 3] = [2, 1, 197];
+
+    /// Returns whether a version of Claude Code writes its entry anew when it turns to another session.
+    pub(crate) fn follows_turns(version: &str) -> bool {
+        let numbers = version.split('.').map(str::parse).collect::<Result<Vec<u64>, _>>();
+        numbers.is_ok_and(|numbers| numbers.as_slice() >= Self::FOLLOWS_TURNS_SINCE.as_slice())
+    }
 }
 
 /// What a record of the entire CLI states: a session's state, or its entry in the live registry.
@@ -235,8 +250,13 @@ impl RecordDetail {
             Self::Taken { owner, is_shared: _ } => (Vec::new(), vec![owner.as_mut()]),
             Self::ClaudeCode(record) => match record {
                 ClaudeCode::Session(session) => {
-                    let ClaudeStatus { status, waiting_for, updated_at: _, is_background: _ } =
-                        &mut **session;
+                    let ClaudeStatus {
+                        status,
+                        waiting_for,
+                        updated_at: _,
+                        is_background: _,
+                        follows_turns: _,
+                    } = &mut **session;
                     (vec![status.as_mut()], vec![waiting_for.as_mut()])
                 }
                 ClaudeCode::Task { owner } => (Vec::new(), vec![owner.as_mut()]),
