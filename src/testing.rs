@@ -77,7 +77,7 @@ pub mod core {
     pub use crate::core::model::note::SCHEMA as NOTE_SCHEMA;
     pub use crate::core::model::place::VARIABLES;
     pub use crate::core::model::process::has_exited;
-    pub use crate::core::model::secret::{Secret, hide_in_arguments};
+    pub use crate::core::model::secret::{Secret, hidden, hide_in_arguments};
     pub use crate::core::model::stop::Signal;
     pub use crate::core::model::text::{is_forbidden, is_uuid};
     pub use crate::core::model::tombstone::merged;

@@ -26,6 +26,7 @@ mod recording;
 #[cfg(target_os = "linux")]
 mod report;
 mod screenshots;
+mod secrets;
 mod stream;
 mod tombstones;
 mod worlds;
