@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::core::model::context::is_valid_id;
 use crate::core::model::fixed;
+use crate::core::model::secret::hide;
 use crate::core::model::{Call, Code, Halfway, Key, Sentence, Untrusted, Word};
 
 /// What a window waits for, and since when.
@@ -16,6 +17,16 @@ pub struct Waiting {
     pub call: Option<Call>,
     /// Since when.
     pub since: Option<Timestamp>,
+}
+
+impl Waiting {
+    /// Takes what looks like a secret out of what is shown.
+    pub(crate) fn hide_secrets(&mut self) {
+        self.call.iter_mut().for_each(Call::hide_secrets);
+        if let Wants::Other(what) = &mut self.wants {
+            hide(what);
+        }
+    }
 }
 
 /// What kind of answer a window waits for.

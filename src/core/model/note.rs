@@ -184,9 +184,10 @@ impl NotedWait {
         }
     }
 
-    /// Reads a note; `None` for anything that is not one.
+    /// Reads a note, which an older version may have written; `None` for anything that is not one.
     pub(crate) fn parse(bytes: &[u8]) -> Option<Self> {
-        let note: Self = (bytes.len() <= MAX_WAIT).then(|| serde_json::from_slice(bytes).ok())??;
+        let mut note: Self = (bytes.len() <= MAX_WAIT).then(|| serde_json::from_slice(bytes).ok())??;
+        note.waiting.hide_secrets();
         note.by.is_sound(WAIT_SCHEMA).then_some(note)
     }
 

@@ -4,6 +4,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::core::model::named::named;
+use crate::core::model::secret::hide;
 use crate::core::model::{FilePath, Format, Medium, ProcessId, Untrusted};
 
 /// The most files of one session that are kept, the newest.
@@ -110,6 +111,15 @@ pub struct Doing {
     pub cwd: Option<Untrusted>,
 }
 
+impl Doing {
+    /// Takes what looks like a secret out of what a file says in its own words. What people and models wrote was
+    /// hidden when it was cut; paths and IDs stay.
+    pub(crate) fn hide_secrets(&mut self) {
+        let texts = [&mut self.title, &mut self.todo, &mut self.model, &mut self.version, &mut self.mode];
+        texts.into_iter().flatten().for_each(hide);
+    }
+}
+
 /// A port that a command of a session's could not listen on.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TakenPort {
@@ -186,6 +196,16 @@ pub enum Target {
     Agent(Untrusted),
     /// A question to the person.
     Question(Untrusted),
+}
+
+impl Call {
+    /// Takes what looks like a secret out of what is shown; a path stays.
+    pub(crate) fn hide_secrets(&mut self) {
+        hide(&mut self.tool);
+        if let Some(target) = self.target.as_mut().filter(|target| !matches!(target, Target::File(_))) {
+            hide(target.text_mut());
+        }
+    }
 }
 
 impl Target {

@@ -15,6 +15,7 @@ pub(crate) mod work;
 
 use super::json::{self, Object, parsed};
 use crate::core::model::context::is_valid_id;
+use crate::core::model::secret::hidden;
 use crate::core::model::{
     Binding, BrokenFile, ClaudeCode, ClaudeStatus, Code, FileImage, Format, NamedTexts, Problem, Record,
     RecordDetail, RecordKind, ResourceKind, Role, StatedPid, Untrusted,
@@ -143,7 +144,8 @@ pub(crate) fn called(entry: &[u8], start_ticks: u64) -> Option<(Option<Untrusted
     let is_its = object.str("procStart")?.parse() == Ok(start_ticks);
     let status = object.str("status");
     let doing = ["busy", "idle", "waiting"].into_iter().find(|known| Some(*known) == status);
-    is_its.then(|| (object.text("name").filter(|name| !name.is_empty()), doing))
+    let name = || object.str("name").filter(|name| !name.is_empty()).map(|name| (*hidden(name)).into());
+    is_its.then(|| (name(), doing))
 }
 
 /// Returns the session ID if it can be one; it ends up in paths.

@@ -210,3 +210,10 @@ fn a_roster_that_does_not_say_where_a_session_comes_from_is_not_whole() {
         assert!(!is_whole(launch), "{launch}");
     }
 }
+
+#[test]
+fn what_a_guard_calls_a_window_has_no_secret() {
+    let entry = br#"{"procStart":"7","name":"fix it, my password is hush","status":"busy"}"#;
+    assert_eq!(called(entry, 7), Some((Some("fix it, my password is ***".into()), Some("busy"))));
+    assert_eq!(called(entry, 8), None);
+}

@@ -11,7 +11,6 @@ use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 
-use crate::core::model::secret::hide;
 use crate::core::model::work::{MOST_CALLS, MOST_FILES};
 use crate::core::model::{
     Call, Committed, ContextFill, Doing, Edit, Prompt, TakenPort, Target, Turn, TurnState, Untrusted,
@@ -82,7 +81,9 @@ impl Draft {
             also: Vec::new(),
             committed: Committed::Unknown,
         };
-        Doing { edits: self.edits.iter().map(edit).collect(), ..self.doing.clone() }
+        let mut doing = Doing { edits: self.edits.iter().map(edit).collect(), ..self.doing.clone() };
+        doing.hide_secrets();
+        doing
     }
 
     /// A line names the version that wrote it and the folder of its commands. Returns when that was.
@@ -128,9 +129,7 @@ impl Draft {
     pub(crate) fn calls(&mut self, id: &str, tool: &str, target: Option<Target>, since: Option<Timestamp>) {
         self.works(since);
         self.doing.calls.retain(|call| call.id.raw() != id);
-        let mut call = Call { id: id.into(), tool: excerpt(tool, SHOWN), target, since };
-        hide(&mut call.tool);
-        self.doing.calls.push(call);
+        self.doing.calls.push(Call { id: id.into(), tool: excerpt(tool, SHOWN), target, since });
         let spare = self.doing.calls.len().saturating_sub(MOST_CALLS);
         self.doing.calls.drain(..spare);
     }
@@ -186,9 +185,7 @@ impl Draft {
 /// Returns the first line of a text that has anything on it, cut, and without what looks like a secret.
 pub(crate) fn first_line(text: &str) -> Untrusted {
     let line = text.lines().map(str::trim).find(|line| !line.is_empty());
-    let mut line = excerpt(line.unwrap_or_default(), SHOWN);
-    hide(&mut line);
-    line
+    excerpt(line.unwrap_or_default(), SHOWN)
 }
 
 /// Returns a path as it stands in a folder, where that is known; `None` if it can be none.
@@ -239,6 +236,19 @@ mod tests {
         check("file:///b/a.rs", Some("/src"), Some("/b/a.rs"));
         check("", Some("/src"), None);
         check(&"a".repeat(MOST_PATH), None, None);
+    }
+
+    #[test]
+    fn what_a_file_says_in_its_own_words_loses_its_secrets() {
+        let mut draft = Draft::default();
+        let doing = &mut draft.doing;
+        for text in [&mut doing.title, &mut doing.todo, &mut doing.model, &mut doing.version, &mut doing.mode]
+        {
+            *text = Some("my password is hush".into());
+        }
+        draft.calls("1", "Bash --token hush", Some(Target::Command(first_line("unzip -P hush a"))), None);
+        draft.adds("my password is hush", None);
+        assert!(!format!("{:?}", draft.doing()).contains("hush"));
     }
 
     #[test]

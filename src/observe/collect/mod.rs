@@ -22,6 +22,7 @@ use crate::core::judge::clock as known_clock;
 use crate::core::judge::local_start;
 use crate::core::judge::tombstone::descent;
 use crate::core::judge::tombstone::ledger::Lesson;
+use crate::core::model::secret::hide;
 use crate::core::model::{Described, Notes, ProcessTable, Repo, Snapshot, SourceHealth};
 use crate::format::{Base, Reading};
 use crate::observe::collect::found::Found;
@@ -318,6 +319,8 @@ impl Collector {
         sources.extend(self.scope.homes.has_more().then(health::more_homes));
         let outside = self.working.iter().filter(|folder| !self.scope.fence.reaches(folder));
         sources.extend(health::outside(outside.count()));
+        // A system's message can quote what it was asked.
+        sources.iter_mut().for_each(|source| hide(&mut source.detail));
         // Sources find out who has exited since all were listed: nobody is dated dead before that.
         snapshot.taken_at = clock::now();
         snapshot.host.clock_doubt = self.clock.doubt_at(snapshot.taken_at);

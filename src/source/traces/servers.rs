@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
-use crate::core::model::secret::hide_in_arguments;
+use crate::core::model::secret::{hidden, hide_in_arguments};
 use crate::core::model::{FileMeta, Trace, Untrusted};
 use crate::format::Base;
 use crate::source::interface::Scope;
@@ -156,7 +156,7 @@ fn server((name, entry): (String, Entry)) -> Option<Server> {
     };
     let mut argv: Vec<Untrusted> = argv.iter().map(|argument| argument.as_str().into()).collect();
     hide_in_arguments(&mut argv);
-    (!argv.is_empty()).then(|| Server { name: name.as_str().into(), argv })
+    (!argv.is_empty()).then(|| Server { name: (*hidden(&name)).into(), argv })
 }
 
 #[cfg(test)]
@@ -202,6 +202,15 @@ mod tests {
         check(&servers, &["/usr/bin/npx", "-y", "a"], Some("a"));
         check(&servers, &["node", "x", "npx", "-y", "a"], None);
         check(&servers, &["node", "/usr/bin/mynpx", "-y", "a"], None);
+    }
+
+    #[test]
+    fn a_name_with_a_secret_in_it_is_told_without() {
+        let servers = read(
+            "/.mcp.json",
+            r#"{"mcpServers":{"x --token hush":{"command":"x","args":["--token","hush"]}}}"#,
+        );
+        check(&servers, &["x", "--token", "***"], Some("x --token ***"));
     }
 
     #[test]

@@ -50,6 +50,16 @@ fn a_wait_is_read_as_it_was_written_and_is_no_binding() {
 }
 
 #[test]
+fn what_an_older_version_noted_of_a_wait_loses_its_secrets() {
+    let call =
+        r#"{"id":"","tool":"Bash --token hush","target":{"command":"redis-cli -a hush"},"since":null}"#;
+    let waiting = format!(r#"{{"wants":{{"other":"my password is hush"}},"call":{call},"since":null}}"#);
+    let text = NOTE.replace("binding.v1", "wait.v1").replace('}', &format!(",\"waiting\":{waiting}}}"));
+    let note = crate::core::model::json::to_line(&NotedWait::parse(text.as_bytes()).unwrap()).unwrap();
+    assert!(!note.contains("hush") && note.contains("redis-cli -a ***"), "{note}");
+}
+
+#[test]
 fn only_a_size_that_can_be_true_is_noted() {
     let note = |tokens| ContextSize::new("95fe798d-3725-4649-974a-0dec79220193".into(), tokens);
     for tokens in [i64::MIN, -1, 0, 999, 100_000_001, i64::MAX] {
