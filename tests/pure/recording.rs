@@ -8,7 +8,7 @@ use claimtop::core::assess::{Policy, assess};
 use claimtop::core::history::recording::Header;
 use claimtop::core::history::recording::{Encoder, Recording, Unreadable, VERSION};
 use claimtop::core::judge::agent::Signatures;
-use claimtop::core::model::{ClaudeCode, RecordDetail, Report, Snapshot};
+use claimtop::core::model::{ClaudeCode, RecordDetail, Report, Snapshot, Untrusted};
 use claimtop::testing::core::Redactor;
 use claimtop::testing::run::{Kept, Tape, Wish};
 use claimtop::testing::source::make_pipe;
@@ -194,8 +194,20 @@ const PLANTED: [&str; 9] = [
     "9f86d081884c7d659a2feaa0c55ad015",
 ];
 
+/// What tells of a person or a machine as an argument.
+const ARGUMENTS: [&str; 8] = [
+    "--born=1984-05-12",
+    "12.05.1984",
+    "5/12/1984",
+    "--since=2019-03-04T07:08:09.5+01:00",
+    "-h10.20.30.41",
+    "ip-10-20-30-42.example",
+    "10.20.30.43/24",
+    "-hfe80::aa:cc",
+];
+
 #[test]
-fn redaction_leaves_no_address_no_id_and_no_long_number() {
+fn redaction_leaves_no_address_no_date_of_an_argument_no_id_and_no_long_number() {
     let mut world = common::load(&root().join("assets/demo.toml")).snapshot();
     let sentence = PLANTED.join(", ");
     for (number, record) in world.records.iter_mut().enumerate() {
@@ -206,6 +218,7 @@ fn redaction_leaves_no_address_no_id_and_no_long_number() {
     }
     for details in world.processes.by_pid.values_mut().filter_map(|process| process.details.as_mut()) {
         details.argv.push(sentence.as_str().into());
+        details.argv.extend(ARGUMENTS.map(Untrusted::from));
         details.env.insert("SSH_CONNECTION".to_owned(), "10.20.30.40 51234 fe80::aa:bb 22".into());
     }
     world.host.boot_id = Some("7f3c9a51-0000-4111-8222-933344445555".to_owned());
@@ -222,6 +235,10 @@ fn redaction_leaves_no_address_no_id_and_no_long_number() {
         assert!(before.contains(planted) || *planted == "123 4567", "{planted} was not planted");
         let told = after.lines().nth(1).unwrap();
         assert!(!told.contains(planted), "{planted} is still there");
+    }
+    for part in ["1984", "05-12", "12.05", "5/12", "2019-03", "07:08", "10.20.30", "10-20-30", "fe80"] {
+        assert!(before.contains(part), "{part} was not planted");
+        assert!(!after.lines().nth(1).unwrap().contains(part), "{part} is still there");
     }
     let ids = |text: &str| -> std::collections::BTreeSet<String> {
         let starts = text.char_indices().filter_map(|(at, _)| text.get(at..at + 36));

@@ -66,19 +66,27 @@ impl Names {
         self.within(text, most)
     }
 
-    /// Returns a text that a system has written for itself, whose short numbers can be PIDs.
+    /// Returns a text that a system has written for itself, whose short numbers can be PIDs and whose moments are
+    /// those of records.
     pub(crate) fn fact(&mut self, text: &str) -> String {
-        self.within(text, PID)
+        self.timed(text)
     }
 
     fn within(&mut self, text: &str, most: usize) -> String {
         pieces(text).map(|piece| self.piece(piece, most)).collect()
     }
 
+    /// Keeps the moments of a text that a system has written for itself.
+    fn timed(&mut self, text: &str) -> String {
+        let timed =
+            |piece| if let Piece::Moment(text) = piece { self.keep(text) } else { self.piece(piece, PID) };
+        pieces(text).map(timed).collect()
+    }
+
     fn piece(&mut self, piece: Piece<'_>, most: usize) -> String {
         match piece {
             Piece::Between(text) => text.to_owned(),
-            Piece::Moment(text) => self.keep(text),
+            Piece::Moment(text) => self.replaced(text, moment),
             Piece::Number(text) if text.len() <= most => self.keep(text),
             Piece::Number(text) | Piece::Grouped(text) => self.replaced(text, with_digits),
             Piece::Word(text) if is_letter(text) || self.is_harmless(text) => self.keep(text),
@@ -170,6 +178,21 @@ fn mixed(text: &str, number: usize) -> String {
     format!("{first}{number:0>width$}", width = text.chars().count().saturating_sub(1))
 }
 
+/// Makes another date, in the same form where it is ISO's (ISO 8601), at midnight.
+fn moment(text: &str, number: usize) -> String {
+    let (date, time) = text.split_at_checked(10).unwrap_or((text, ""));
+    let (year, month, day) = (2_001 + number / 336, number / 28 % 12 + 1, number % 28 + 1);
+    let sign = date.get(4..5).unwrap_or("-");
+    let parts: Vec<&str> = date.split(|c: char| !c.is_ascii_digit()).collect();
+    match parts.as_slice() {
+        [first, _, _] if first.len() == 4 => {
+            let time: String = time.chars().map(|c| if c.is_ascii_digit() { '0' } else { c }).collect();
+            format!("{year:04}{sign}{month:02}{sign}{day:02}{time}")
+        }
+        _ => with_digits(text, number),
+    }
+}
+
 /// Names nobody's address (RFC 2606, RFC 5737, RFC 3849).
 fn address(text: &str, number: usize) -> String {
     if text.contains('@') {
@@ -177,7 +200,8 @@ fn address(text: &str, number: usize) -> String {
     } else if text.contains(':') {
         format!("2001:db8::{number:x}")
     } else {
-        format!("198.51.{}.{}", number / 250, number % 250 + 1)
+        let sign = text.trim_start_matches(|c: char| c.is_ascii_digit()).get(..1).unwrap_or(".");
+        ["198", "51", &(number / 250).to_string(), &(number % 250 + 1).to_string()].join(sign)
     }
 }
 
@@ -215,10 +239,10 @@ mod tests {
     }
 
     #[test]
-    fn short_numbers_and_times_stay_and_ids_become_others() {
+    fn short_numbers_stay_and_ids_become_others() {
         check(
-            &["swarm_session_4711.json", "pts3/v8", "2026-11-20T21:40:35Z", "swarm_123456789"],
-            &["swarm_session_4711.json", "pts3/v8", "2026-11-20T21:40:35Z", "swarm_900000001"],
+            &["swarm_session_4711.json", "pts3/v8", "swarm_123456789"],
+            &["swarm_session_4711.json", "pts3/v8", "swarm_900000001"],
         );
         let id = "95fe798d-3725-4649-974a-0dec79220193";
         check(
@@ -234,10 +258,30 @@ mod tests {
     }
 
     #[test]
+    fn a_moment_stays_only_where_a_system_has_written_it_for_itself() {
+        check(
+            &["--since=2026-11-20T21:40:35.5Z", "12.05.1984", "1984/5/12", "2026-11", "2026-11-20"],
+            &["--wd1=2001-01-03T00:00:00.0Z", "90.00.0003", "2001/01/05", "9000-05", "2001-01-07"],
+        );
+        let mut names = Names::new(&Signatures::built_in().unwrap());
+        assert_eq!(names.fact("2026-11-20T21:40:35Z 4711"), "2026-11-20T21:40:35Z 4711");
+    }
+
+    #[test]
     fn what_names_a_person_is_replaced_by_what_names_nobody() {
         check(
-            &["call +49 170 1234567 or anna@shop.example", "10.0.0.7 51234 fe80::1 22", "pin 4711 of 12"],
-            &["wd1 +90 000 0000002 or wd3@wd3.example", "198.51.0.5 90005 2001:db8::6 22", "wd7 9008 of 12"],
+            &[
+                "call +49 170 1234567 or anna@shop.example",
+                "10.0.0.7 51234 fe80::1 22",
+                "pin 4711 of 12",
+                "ip-10-0-0-7",
+            ],
+            &[
+                "wd1 +90 000 0000002 or wd3@wd3.example",
+                "198.51.0.5 90005 2001:db8::6 22",
+                "wd7 9008 of 12",
+                "wd9-198-51-0-11",
+            ],
         );
     }
 }
