@@ -17,6 +17,7 @@ mod mouse;
 mod mute;
 mod panics;
 mod recorded;
+mod secrets;
 mod sizes;
 mod start;
 mod stopping;
