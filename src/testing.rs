@@ -140,6 +140,7 @@ pub mod format {
 /// From `observe`.
 pub mod observe {
     pub use crate::observe::collect::Collector;
+    pub use crate::observe::collect::moment::Moment;
     pub use crate::observe::watch::Watch;
 }
 

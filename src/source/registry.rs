@@ -7,6 +7,14 @@ use crate::source::{bindings, guarded, leo, obra, sessions, stores, traces, unfi
 
 /// Returns one of each, which has read nothing yet.
 pub(crate) fn all(places: &Places) -> Vec<Box<dyn Source>> {
+    let mut all = of_files(places);
+    all.push(Box::new(traces::Reader::default()));
+    all.push(Box::new(unfinished::Reader::default()));
+    all
+}
+
+/// Returns one of each that reads files and databases.
+pub(crate) fn of_files(places: &Places) -> Vec<Box<dyn Source>> {
     let copies = Copies::below(&places.copies);
     vec![
         Box::new(bindings::Reader::default()),
@@ -19,7 +27,5 @@ pub(crate) fn all(places: &Places) -> Vec<Box<dyn Source>> {
         // By all of them it is known which session a window runs.
         Box::new(work::Reader::new(&copies)),
         Box::new(guarded::Reader::default()),
-        Box::new(traces::Reader::default()),
-        Box::new(unfinished::Reader::default()),
     ]
 }

@@ -22,6 +22,8 @@ mod metamorphic;
 mod missing;
 mod plans;
 #[cfg(target_os = "linux")]
+mod real;
+#[cfg(target_os = "linux")]
 mod recording;
 #[cfg(target_os = "linux")]
 mod report;

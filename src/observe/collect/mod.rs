@@ -5,6 +5,7 @@ pub(crate) mod health;
 pub(crate) mod here;
 pub(crate) mod kept;
 pub(crate) mod listing;
+pub(crate) mod moment;
 pub(crate) mod pass;
 pub(crate) mod programs;
 pub(crate) mod repositories;
@@ -23,11 +24,12 @@ use crate::core::judge::local_start;
 use crate::core::judge::tombstone::descent;
 use crate::core::judge::tombstone::ledger::Lesson;
 use crate::core::model::secret::hide;
-use crate::core::model::{Described, Notes, ProcessTable, Repo, Snapshot, SourceHealth};
+use crate::core::model::{Described, Host, Notes, ProcessTable, Repo, Snapshot, SourceHealth};
 use crate::format::{Base, Reading};
 use crate::observe::collect::found::Found;
 use crate::observe::collect::here::Layout;
 use crate::observe::collect::kept::Kept;
+use crate::observe::collect::moment::Moment;
 use crate::observe::collect::pass::Pass;
 use crate::observe::collect::programs::OnPath;
 use crate::observe::collect::repositories::{Read, Repositories};
@@ -70,6 +72,8 @@ pub struct Collector {
     programs: BTreeSet<PathBuf>,
     on_path: OnPath,
     hints: Hints,
+    /// What is taken for the machine instead of reading it.
+    moment: Option<Moment>,
 }
 
 /// One look, as far as it has come.
@@ -114,7 +118,32 @@ impl Collector {
             programs: BTreeSet::new(),
             on_path: OnPath::default(),
             hints: Hints::default(),
+            moment: None,
         }
+    }
+
+    /// Takes one look at the files as they lie there, and at a machine that is laid down: nothing of this one
+    /// counts.
+    pub fn look_at(&mut self, moment: Moment) -> Snapshot {
+        if self.moment.replace(moment).is_none() {
+            self.sources = registry::of_files(&self.scope.places);
+        }
+        self.look()
+    }
+
+    /// Returns the present moment.
+    fn now(&self) -> Timestamp {
+        self.moment.as_ref().map_or_else(clock::now, |moment| moment.now)
+    }
+
+    /// Reads everything about the machine.
+    fn host(&mut self, now: Timestamp) -> Host {
+        if let Some(moment) = &self.moment {
+            return moment.host.clone();
+        }
+        let mut host = host::host(now);
+        self.clock.note(&mut host);
+        host
     }
 
     /// Takes the stand-ins below this folder for the agents that they play.
@@ -195,10 +224,9 @@ impl Collector {
     /// to happen only every two minutes. Where a file has changed it reads all of them, so that
     /// whoever wrote it is known.
     pub(crate) fn look_again(&mut self) -> Snapshot {
-        let now = clock::now();
+        let now = self.now();
         self.scope.fence.forget_links();
-        let mut host = host::host(now);
-        self.clock.note(&mut host);
+        let host = self.host(now);
         let layout = Arc::clone(&self.layout);
         let mut round = self.begin(Reading { host: &host, now }, &layout);
         self.read_places(&mut round.pass);
@@ -263,7 +291,7 @@ impl Collector {
 
     /// Puts together what was read, and reads what only the whole tells where to find.
     fn finish(&mut self, mut round: Round<'_>) -> Snapshot {
-        let listed_at = clock::now();
+        let listed_at = self.now();
         self.measure(&mut round.processes, listed_at);
         for (repo, _) in round.repos.values_mut() {
             self.repositories.users.fill(repo, &round.pass.records, &round.processes, listed_at);
@@ -271,7 +299,10 @@ impl Collector {
         }
         let Round { reading, mut roots, found, mut pass, repos, processes } = round;
         let (homes, tallies) = (pass.homes(), std::mem::take(&mut pass.tallies));
-        let (records, broken, known) = pass.finish(&mut self.hints);
+        let (mut records, broken, known) = pass.finish(&mut self.hints);
+        if self.moment.is_some() {
+            records.iter_mut().for_each(moment::forget_placing);
+        }
         (self.kept, self.media, self.openers) = known;
         let (repos, badges): (Vec<Repo>, Vec<SourceHealth>) = repos.into_values().unzip();
         let Scope { places, fence, .. } = &self.scope;
@@ -307,7 +338,8 @@ impl Collector {
             self.seen.update((&snapshot.processes, &snapshot.records), &self.scope.signatures, listed_at);
         // Once more, with those who were seen before.
         local_start::settle(&mut snapshot);
-        known_clock::settle(&mut snapshot, host::container_stamp());
+        let container = if self.moment.is_none() { host::container_stamp() } else { None };
+        known_clock::settle(&mut snapshot, container);
         let mut others: Vec<_> = self.sources.iter().flat_map(|source| source.health(listed_at)).collect();
         let sources = &mut snapshot.sources;
         sources.append(&mut tallies.health(&others));
@@ -322,8 +354,10 @@ impl Collector {
         // A system's message can quote what it was asked.
         sources.iter_mut().for_each(|source| hide(&mut source.detail));
         // Sources find out who has exited since all were listed: nobody is dated dead before that.
-        snapshot.taken_at = clock::now();
-        snapshot.host.clock_doubt = self.clock.doubt_at(snapshot.taken_at);
+        snapshot.taken_at = self.now();
+        if self.moment.is_none() {
+            snapshot.host.clock_doubt = self.clock.doubt_at(snapshot.taken_at);
+        }
         snapshot
     }
 
@@ -366,6 +400,9 @@ impl Collector {
 
     /// Reads the processes: closely those that matter and those that records or notes name.
     fn scan(&mut self, round: &Round<'_>) -> ProcessTable {
+        if let Some(moment) = &self.moment {
+            return moment.processes.clone();
+        }
         let mut named: BTreeSet<u32> = self.sources.iter().flat_map(|source| source.pids()).collect();
         named.extend(round.pass.records.iter().filter_map(|record| record.pid()));
         let now = round.reading.now;
@@ -378,6 +415,9 @@ impl Collector {
     }
 
     fn measure(&mut self, processes: &mut ProcessTable, now: Timestamp) {
+        if self.moment.is_some() {
+            return;
+        }
         let sessions = windows::sessions_of(processes, &self.scope.signatures);
         let living = sessions.filter(|process| process.has_exited != Some(true));
         let living = living.map(|process| process.id.pid).collect();

@@ -1,0 +1,273 @@
+//! What real agents wrote, written again piece by piece: what claimtop says of their windows is what was true.
+//!
+//! `tests/real/record` makes `tests/recordings/real`. Where claimtop is wrong today, `known.txt` there has a line for
+//! it; a rule that is mended must take its line out (`CLAIMTOP_WRITE_EXPECTED=1` writes it anew).
+
+mod kept;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+
+use claimtop::core::assess::assess;
+use claimtop::core::judge::agent::Signatures;
+use claimtop::core::model::{Report, TurnState, WindowView};
+use claimtop::source::places::Places;
+use claimtop::testing::observe::Collector;
+use rustix::process::geteuid;
+
+use crate::common::policy;
+use kept::{Home, Mark, Recorded, WindowTruth};
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/recordings/real")
+}
+
+fn folders(at: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(at).unwrap().map(|entry| entry.unwrap().path());
+    let mut all: Vec<PathBuf> = entries.filter(|path| path.is_dir()).collect();
+    all.sort();
+    all
+}
+
+/// What claimtop says of one window; or what is right.
+#[derive(Debug, PartialEq, Eq)]
+struct Said {
+    window: String,
+    session: String,
+    state: String,
+    edits: String,
+    prompt: String,
+    agents: String,
+}
+
+impl Said {
+    fn fields(&self) -> [(&'static str, &str); 6] {
+        [
+            ("window", &self.window),
+            ("session", &self.session),
+            ("state", &self.state),
+            ("edits", &self.edits),
+            ("prompt", &self.prompt),
+            ("agents", &self.agents),
+        ]
+    }
+}
+
+/// One recording that is written again, and everything in which claimtop is wrong.
+struct Replay<'a> {
+    recorded: &'a Recorded,
+    collector: Collector,
+    home: Home<'a>,
+    wrong: BTreeSet<String>,
+}
+
+fn collector(home: &Path) -> Collector {
+    let places = Places::within(home.to_path_buf(), home.with_extension("tmp"), Vec::new());
+    Collector::new(places, Signatures::built_in().unwrap())
+}
+
+impl<'a> Replay<'a> {
+    fn new(recorded: &'a Recorded, world: &Path) -> Self {
+        let home = world.join("home");
+        std::fs::create_dir_all(&home).unwrap();
+        let collector = collector(&home);
+        Self { recorded, collector, home: Home::new(recorded, home), wrong: BTreeSet::new() }
+    }
+
+    fn look(&mut self, t: f64) -> Report {
+        let moment = self.recorded.moment(t, geteuid().as_raw());
+        assess(&self.collector.look_at(moment), policy())
+    }
+
+    fn play(&mut self) {
+        let marks = &self.recorded.truth.marks;
+        let mut writes = self.recorded.writes.iter().peekable();
+        for (number, mark) in marks.iter().enumerate() {
+            let before = number.checked_sub(1).map(|before| &marks[before]);
+            while let Some(write) = writes.next_if(|write| write.t <= mark.t) {
+                for cut in self.home.cuts(write) {
+                    self.home.write(write, Some(cut));
+                    self.check_cut(write.t, before, mark);
+                }
+                self.home.write(write, None);
+                self.check_cut(write.t, before, mark);
+            }
+            let report = self.look(mark.t);
+            self.check_mark(&report, mark);
+            // Whoever starts only now sees the same.
+            self.collector = collector(&self.home.path);
+            let report = self.look(mark.t);
+            self.check_mark(&report, mark);
+        }
+    }
+
+    /// Between two marks nothing may be said that neither of them knows.
+    fn check_cut(&mut self, t: f64, before: Option<&Mark>, after: &Mark) {
+        let report = self.look(t);
+        for (name, right) in &after.windows {
+            let Some(window) = self.window(&report, right) else { continue };
+            let said = self.said(window);
+            let then = before.and_then(|mark| mark.windows.get(name));
+            let known: Vec<&WindowTruth> = then.into_iter().chain([right]).collect();
+            let mut wrong = Vec::new();
+            let edits: BTreeSet<&String> = known.iter().flat_map(|truth| &truth.edits).collect();
+            for edit in window.work.iter().flat_map(|work| &work.doing.edits) {
+                if !edits.iter().any(|path| *path == edit.path.raw()) {
+                    wrong.push(format!("{name} edits | says {}", self.below(edit.path.raw())));
+                }
+            }
+            let may_ask = known.iter().any(|truth| right_state(truth) == said.state);
+            if said.state.starts_with("asks") && !may_ask {
+                wrong.push(format!("{name} state | says {}", said.state));
+            }
+            self.wrong.extend(wrong.into_iter().map(|wrong| format!("before {} | {wrong}", after.name)));
+        }
+    }
+
+    fn check_mark(&mut self, report: &Report, mark: &Mark) {
+        for (name, truth) in &mark.windows {
+            let right = self.right(truth);
+            let said = self.window(report, truth).map_or_else(|| absent(&right), |window| self.said(window));
+            for ((field, says), (_, right)) in said.fields().into_iter().zip(right.fields()) {
+                if says != right && right != "any" {
+                    let line = format!("at {} | {name} {field} | says {says} | right {right}", mark.name);
+                    self.wrong.insert(line);
+                }
+            }
+        }
+    }
+
+    fn window<'r>(&self, report: &'r Report, truth: &WindowTruth) -> Option<&'r WindowView> {
+        report.windows.iter().find(|window| Some(window.pid) == truth.pid)
+    }
+
+    fn right(&self, truth: &WindowTruth) -> Said {
+        if !truth.alive {
+            let nothing = String::new;
+            let (session, state, edits) = (nothing(), nothing(), nothing());
+            return Said {
+                window: "gone".into(),
+                session,
+                state,
+                edits,
+                prompt: nothing(),
+                agents: nothing(),
+            };
+        }
+        let paths = truth.edits.iter().map(|path| self.below(path));
+        Said {
+            window: "running".to_owned(),
+            session: truth.session.as_ref().map_or_else(|| "any".to_owned(), |id| self.session(id)),
+            state: right_state(truth),
+            edits: listed(paths),
+            prompt: truth.prompt.clone().unwrap_or_default(),
+            agents: truth.agents.to_string(),
+        }
+    }
+
+    fn said(&self, window: &WindowView) -> Said {
+        let doing = window.work.as_ref().map(|work| &work.doing);
+        let session = window.session.as_ref().map(|session| self.session(session.id.raw()));
+        let edits = doing.iter().flat_map(|doing| &doing.edits).map(|edit| self.below(edit.path.raw()));
+        Said {
+            window: "running".to_owned(),
+            session: session.unwrap_or_else(|| "none".to_owned()),
+            state: state(window),
+            edits: listed(edits),
+            prompt: doing.and_then(|doing| doing.prompt.as_ref()).map_or("", |it| it.text.raw()).to_owned(),
+            agents: window.work.as_ref().map_or(0, |work| work.agents.len()).to_string(),
+        }
+    }
+
+    /// Names a session by when it came first, as each recording has others.
+    fn session(&self, id: &str) -> String {
+        let marks = self.recorded.truth.marks.iter().flat_map(|mark| mark.windows.values());
+        let mut all: Vec<&String> = Vec::new();
+        for session in marks.filter_map(|truth| truth.session.as_ref()) {
+            if !all.contains(&session) {
+                all.push(session);
+            }
+        }
+        all.iter().position(|known| *known == id).map_or("another".to_owned(), |at| format!("s{}", at + 1))
+    }
+
+    fn below(&self, path: &str) -> String {
+        let work = format!("{}/dev/work/", self.recorded.truth.root);
+        path.strip_prefix(&work).unwrap_or(path).to_owned()
+    }
+}
+
+fn listed(paths: impl Iterator<Item = String>) -> String {
+    paths.collect::<BTreeSet<String>>().into_iter().collect::<Vec<_>>().join(" ")
+}
+
+fn absent(right: &Said) -> Said {
+    let same = |text: &String| text.clone();
+    let (session, state, edits) = (same(&right.session), same(&right.state), same(&right.edits));
+    let (prompt, agents) = (same(&right.prompt), same(&right.agents));
+    Said { window: "gone".to_owned(), session, state, edits, prompt, agents }
+}
+
+fn right_state(truth: &WindowTruth) -> String {
+    truth.asks.as_ref().map_or_else(|| truth.state.clone(), |what| format!("asks {what}"))
+}
+
+/// Says in one word how a window's turn stands, as what is shown of it does.
+fn state(window: &WindowView) -> String {
+    let turn = window.work.as_ref().map(|work| work.doing.turn.state).unwrap_or_default();
+    let activity = window.activity.as_ref().map_or("", |activity| activity.raw());
+    if let Some(waiting) = &window.waiting {
+        let wants = serde_json::to_value(&waiting.wants).unwrap();
+        return format!("asks {}", wants.as_str().unwrap_or("for something else"));
+    }
+    match turn {
+        TurnState::Working => "working",
+        _ if activity == "busy" => "working",
+        TurnState::Failed => "error",
+        TurnState::Finished | TurnState::Interrupted => "your-turn",
+        TurnState::Unknown if activity == "idle" => "your-turn",
+        TurnState::Unknown => "unknown",
+    }
+    .to_owned()
+}
+
+#[test]
+fn what_is_said_of_real_windows_is_true_at_every_mark_and_cut() {
+    let scenes: Vec<PathBuf> = folders(&root()).iter().flat_map(|agent| folders(agent)).collect();
+    assert!(!scenes.is_empty(), "there is no recording");
+    let found: Mutex<BTreeMap<String, BTreeSet<String>>> = Mutex::default();
+    let next = Mutex::new(scenes.iter());
+    let work = || {
+        while let Some(scene) = { next.lock().unwrap().next() } {
+            let recorded = Recorded::open(scene);
+            let world = tempfile::tempdir().unwrap();
+            let mut replay = Replay::new(&recorded, world.path());
+            replay.play();
+            found.lock().unwrap().insert(recorded.name(), replay.wrong);
+        }
+    };
+    std::thread::scope(|scope| {
+        for _ in 0..std::thread::available_parallelism().map_or(1, usize::from) {
+            scope.spawn(work);
+        }
+    });
+    let found = found.into_inner().unwrap();
+    let lines =
+        found.iter().flat_map(|(scene, lines)| lines.iter().map(move |line| format!("{scene} | {line}")));
+    let found: Vec<String> = lines.collect();
+    let path = root().join("known.txt");
+    if std::env::var_os("CLAIMTOP_WRITE_EXPECTED").is_some() {
+        let text: String = found.iter().map(|line| format!("{line}\n")).collect();
+        std::fs::write(&path, text).unwrap();
+    }
+    let known = std::fs::read_to_string(&path).unwrap();
+    let known: Vec<&str> = known.lines().collect();
+    let new: Vec<&String> = found.iter().filter(|line| !known.contains(&line.as_str())).collect();
+    let mended: Vec<&&str> = known.iter().filter(|line| !found.iter().any(|one| one == **line)).collect();
+    assert!(
+        new.is_empty() && mended.is_empty(),
+        "wrong, and not known in {}: {new:#?}\nno longer wrong, so take it out there: {mended:#?}",
+        path.display()
+    );
+}
