@@ -1,8 +1,11 @@
 """The agents: how each is installed, set up, started, and what of its files is kept."""
 
 import json
+import os
 import re
 import subprocess
+
+from stub import Step, tool
 
 KEY = "sk-ant-api03-no-such-account-00000000000000000000"
 
@@ -12,11 +15,11 @@ class Agent:
 
     name = package = command = ""
     # Whose process it is, by the end of its executable or of an argument.
-    process = re.compile("$^")
+    process = re.compile("(?!)")
     # Whether its process is the last of a chain of such processes.
     starts_itself_again = False
     # What is kept of its files, by their paths below the home.
-    kept = re.compile("$^")
+    kept = re.compile("(?!)")
 
     def environment(self, stage):
         return {}
@@ -64,7 +67,7 @@ class Claude(Agent):
 
     def prepare(self, stage):
         self.projects = {}
-        stage.write_home(".claude/settings.json", {"permissions": {"allow": ["Read", "Write", "Edit", "Bash(echo:*)", "Bash(sleep:*)"]}})
+        stage.write_home(".claude/settings.json", {"permissions": {"allow": ["Read", "Write", "Edit"]}})
         self.settle(stage)
 
     def settle(self, stage):
@@ -88,10 +91,49 @@ class Claude(Agent):
                     return found
         return None
 
-    clear = "/clear"
+    clear, compact = "/clear", "/compact"
+    careful, careless = ("--permission-mode", "default"), ("--permission-mode", "default", "--allowedTools", "'Bash(sleep:*),Bash(echo:*),Bash(timeout:*)'")
+    asking, yes, no, stop = "Do you want to", ("Enter",), ("Escape",), ("Escape",)
+    question = tool("AskUserQuestion", questions=[{
+        "question": "Which one shall it be?", "header": "Which", "multiSelect": False,
+        "options": [{"label": "This", "description": "The first"}, {"label": "That", "description": "The second"}],
+    }])
+    answer = ("Enter",)
+    limited = Step(error=(429, {"type": "error", "error": {"type": "rate_limit_error", "message": "This request would exceed your account's rate limit."}}), headers={
+        "anthropic-ratelimit-unified-status": "rejected", "anthropic-ratelimit-unified-reset": "4102444800", "retry-after": "3600",
+    })
+    logged_out = Step(error=(401, {"type": "error", "error": {"type": "authentication_error", "message": "invalid x-api-key"}}))
+    refused, unknown = "API Error|limit|Limit", "API Error|/login|Invalid API key"
 
-    def cleared(self, stage, name):
-        """Returns the session that the registry tells after `/clear`: no request names it yet."""
+    def dismiss(self, stage, name):
+        """Closes what an error has opened."""
+
+    def ask_to_edit(self, stage):
+        stage.write_home(".claude/settings.json", {"permissions": {"allow": ["Read"]}})
+
+    def edits_seen_early(self, paths):
+        """Returns which of parallel edits stand in its file while another call still runs."""
+        return paths
+
+    def resume(self, session):
+        return ["--resume", session]
+
+    def fork(self, session):
+        return ["--resume", session, "--fork-session"]
+
+    def registry(self, stage):
+        """Returns what it says of its own processes."""
+        folder = f"{stage.home}/.claude/sessions"
+        for name in os.listdir(folder) if os.path.isdir(folder) else []:
+            if name.endswith(".json"):
+                try:
+                    with open(f"{folder}/{name}") as file:
+                        yield json.load(file)
+                except (OSError, ValueError):
+                    pass
+
+    def registered(self, stage, name):
+        """Returns the session that the registry tells where no request has named it yet."""
         pid = stage.windows[name].pid
         with open(f"{stage.home}/.claude/sessions/{pid}.json") as file:
             return json.load(file)["sessionId"]

@@ -38,7 +38,7 @@ class Cleaner:
         pairs += [(f"pid:[{namespace}]", f"pid:[{INITIAL_PID_NAMESPACE}]"), (stage.stub.address, "http://127.0.0.1:9")]
         host = socket.gethostname()
         self.pairs = [(old, new) for old, new in pairs if old]
-        self.host = re.compile(rf"\b{re.escape(host)}\b") if len(host) > 3 else re.compile("$^")
+        self.host = re.compile(rf"\b{re.escape(host)}\b") if len(host) > 3 else re.compile("(?!)")
         self.namespace = namespace
         self.pids = {}
 

@@ -22,7 +22,7 @@ class Window:
 
     def __init__(self, name, folder):
         self.name, self.folder = name, folder
-        self.pid = None
+        self.pid = self.session = self.asked = None
         self.truth = {"state": "your-turn", "asks": None, "edits": [], "prompt": None, "agents": 0}
 
 
@@ -108,6 +108,22 @@ class Stage:
     def open(self, name, folder, *arguments, ready=None, command=None, fresh=True):
         """Starts an agent in a terminal of its own, and waits until it can be told something."""
         window = self.windows[name] = Window(name, folder)
+        self.shell(name, folder)
+        self.type(name, " ".join([command or self.agent.command, *arguments]))
+        self.press(name, "Enter")
+        if fresh:
+            self.agent.wait_ready(self, window, ready)
+            window.pid = self.pid_of(name)
+        return window
+
+    def add(self, name, folder, pid):
+        """Notes a window that no terminal of the scene has started."""
+        window = self.windows[name] = Window(name, folder)
+        window.pid = pid
+        return window
+
+    def shell(self, name, folder):
+        """Opens a terminal with a shell in it."""
         shell = " ".join(f"{key}='{value}'" for key, value in self.environment().items())
         shell = f"exec env -i {shell} TMUX=$TMUX TMUX_PANE=$TMUX_PANE bash --norc --noprofile -i"
         try:
@@ -116,12 +132,11 @@ class Stage:
         except subprocess.CalledProcessError:
             self.tmux("-f", "/dev/null", "new-session", "-d", "-s", "m", "-n", name, "-x", "150", "-y", "45", "-c", folder, shell)
         self.wait_screen(name, r"ready\$")
-        self.type(name, " ".join([command or self.agent.command, *arguments]))
-        self.press(name, "Enter")
-        if fresh:
-            self.agent.wait_ready(self, window, ready)
-            window.pid = self.pid_of(name)
-        return window
+
+    def kill(self, name):
+        """Kills a window's process, as the kernel does when memory runs out."""
+        os.kill(self.windows[name].pid, signal.SIGKILL)
+        self.wait(lambda: all(known["pid"] != self.windows[name].pid for known in self.processes.now()), "its end")
 
     def pane_pid(self, name):
         return int(self.tmux("list-panes", "-t", f"m:{name}", "-F", "#{pane_pid}").split()[0])
@@ -176,6 +191,10 @@ class Stage:
         shown = "\n".join(f"--- {name}\n{self.screen(name).rstrip()}" for name in self.windows)
         raise Stuck(f"there never was {what}\n{shown}")
 
+    def held(self, hold):
+        """Waits until the model was asked for the answer that waits under this name."""
+        self.wait(self.stub.reached[hold].is_set, f"a request for what waits for {hold!r}", 60)
+
     def wait_asked(self, play, times):
         """Waits until the model was asked so often for the steps of one name."""
         self.wait(lambda: self.stub.times_asked(play) >= times, f"request {times} for {play!r}", 60)
@@ -198,8 +217,15 @@ class Stage:
         told, living = {}, {known["pid"] for known in self.processes.now()}
         for window in self.windows.values():
             told[window.name] = {**json.loads(json.dumps(window.truth)), "pid": window.pid, "cwd": window.folder, "alive": window.pid in living}
-            told[window.name]["session"] = window.truth.get("session") or self.agent.session(self, window)
+            told[window.name]["session"] = window.truth.get("session") or self.session(window)
         self.marks.append({"name": name, "t": at, "now": time.time(), "windows": told})
+
+    def session(self, window):
+        """Returns the session that was asked with the window's last prompt: a fork repeats it later."""
+        prompt = window.truth["prompt"]
+        if prompt and window.asked != prompt:
+            window.asked, window.session = prompt, self.agent.session(self, window)
+        return window.session if prompt else None
 
     def edited(self, name, *paths):
         """Notes that a window has edited these files."""

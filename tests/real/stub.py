@@ -51,7 +51,7 @@ def read(path):
     return {"read": path}
 
 
-def tool(name, **given):
+def tool(name, /, **given):
     return {"tool": (name, given)}
 
 
@@ -85,10 +85,6 @@ class Stub:
             if step.hold:
                 self.reached[step.hold] = threading.Event()
                 self.open[step.hold] = threading.Event()
-
-    def wait_held(self, hold, patience=60):
-        if not self.reached[hold].wait(patience):
-            raise TimeoutError(f"the model was never asked for what waits for {hold!r}")
 
     def release(self, hold):
         self.open[hold].set()

@@ -49,6 +49,9 @@ pub(super) struct WindowTruth {
     #[serde(rename = "cwd")]
     _cwd: String,
     pub(super) alive: bool,
+    /// Whether it only shows what runs in another process.
+    #[serde(default)]
+    pub(super) screen: bool,
     /// Not known before the model was asked anything.
     pub(super) session: Option<String>,
     pub(super) edits: Vec<String>,
