@@ -81,11 +81,11 @@ fn system(draft: &mut Draft, line: &Object<'_>, at: Option<Timestamp>) {
             let files = payload.object("snapshot").and_then(|snapshot| snapshot.object("fileStates"));
             let Some(files) = files else { return };
             draft.forgets_edits();
-            files.iter().for_each(|(path, _)| draft.edits(path, None, None));
+            files.iter().for_each(|(path, _)| draft.lists(path, None, None));
         }
         Some("ui_telemetry") => {
             if let Some(path) = payload.object("uiEvent").and_then(edited) {
-                draft.edits(path, line.str("cwd"), at);
+                draft.has_edited(path, line.str("cwd"), at);
             }
         }
         Some(_) | None => {}

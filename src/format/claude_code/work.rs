@@ -48,7 +48,8 @@ fn line(draft: &mut Draft, line: &Object<'_>) {
         Some("file-history-snapshot") => snapshot(draft, line),
         Some("file-history-delta") => {
             if let Some((path, backup)) = line.str("trackingPath").zip(line.object("backup")) {
-                draft.edits(path, backup.str("realParentDir"), at);
+                let (name, folder) = tracked(path, Some(backup));
+                draft.edits(name, folder, at);
             }
         }
         Some(_) | None => {}
@@ -97,7 +98,7 @@ fn result(draft: &mut Draft, line: &Object<'_>, part: &Object<'_>, at: Option<Ti
     let Some(edited) = edited else { return };
     let is_edit = edited.has("structuredPatch") || edited.has("edit_mode");
     if let Some(path) = edited.str("filePath").or_else(|| edited.str("notebook_path")).filter(|_| is_edit) {
-        draft.edits(path, line.str("cwd"), at);
+        draft.has_edited(path, line.str("cwd"), at);
     }
 }
 
@@ -170,13 +171,22 @@ fn snapshot(draft: &mut Draft, line: &Object<'_>) {
     for (path, backup) in files.iter() {
         let backup = backup.as_object();
         let at = backup.and_then(|backup| time::rfc3339(backup.str("backupTime")?));
-        draft.edits(path, backup.and_then(|backup| backup.str("realParentDir")), at);
+        let (name, folder) = tracked(path, backup);
+        draft.lists(name, folder, at);
     }
+}
+
+/// Returns a tracked file's path and the folder that it stands in. Its key starts at the session's folder
+/// (`src/cart.rs`), while `realParentDir` is the file's own (`/repo/src`): seen with 2.1.330 and 2.1.332.
+fn tracked<'a>(key: &'a str, backup: Option<&'a Object<'_>>) -> (&'a str, Option<&'a str>) {
+    let parent = backup.and_then(|backup| backup.str("realParentDir")).filter(|_| !key.starts_with('/'));
+    let name = if parent.is_some() { key.rsplit('/').next().unwrap_or(key) } else { key };
+    (name, parent)
 }
 
 #[cfg(test)]
 mod tests {
-    use crate::core::model::{Call, Doing};
+    use crate::core::model::{Call, Doing, Edit};
     use crate::format::testing::fixture;
     use crate::format::work::testing::{check_tails, whole};
 
@@ -209,6 +219,30 @@ mod tests {
         let edits: Vec<&str> = done.edits.iter().map(|edit| edit.path.raw()).collect();
         assert_eq!(edits, ["/src/a.rs", "/src/b.rs"]);
         assert_eq!(doing(&[PROMPT, FILES, EDIT, DONE, OVER]).turn.state, TurnState::Finished);
+    }
+
+    #[test]
+    fn a_tracked_file_stands_in_its_own_folder_and_what_a_result_names_stays() {
+        let at = |doing: &Doing| -> Vec<String> {
+            let told = |edit: &Edit| format!("{} {}", edit.path.raw(), edit.at.unwrap_or_default());
+            doing.edits.iter().map(told).collect()
+        };
+        let backup = r#"{"backupTime":"2026-11-22T10:59:00Z","realParentDir":"/repo/src/deep"}"#;
+        let delta = format!(
+            r#"{{"type":"file-history-delta","trackingPath":"src/deep/a.rs","backup":{backup},"timestamp":"2026-11-22T10:59:00Z"}}"#
+        );
+        let listed = format!(
+            r#"{{"type":"file-history-snapshot","snapshot":{{"trackedFileBackups":{{"src/deep/a.rs":{backup},"/b/c.rs":{backup}}}}}}}"#
+        );
+        assert_eq!(at(&doing(&[&delta])), ["/repo/src/deep/a.rs 2026-11-22T10:59:00Z"]);
+        assert_eq!(
+            at(&doing(&[&delta, DONE, &listed])),
+            [
+                "/b/c.rs 2026-11-22T10:59:00Z",
+                "/repo/src/deep/a.rs 2026-11-22T10:59:00Z",
+                "/src/b.rs 2026-11-22T11:00:06Z"
+            ]
+        );
     }
 
     #[test]

@@ -41,13 +41,22 @@ pub(crate) struct Adapter {
     pub(crate) is_settled: fn(&Draft) -> bool,
 }
 
+/// An edited file.
+#[derive(Clone, Copy, Debug, Default)]
+struct Edited {
+    /// When it was last edited.
+    at: Option<Timestamp>,
+    /// Whether the result of a call said so, after which no list of files can take that back.
+    is_result: bool,
+}
+
 /// What the lines so far have said.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Draft {
     /// What is known, but for the edits.
     pub(crate) doing: Doing,
-    /// The edited files, and when each was last edited.
-    edits: BTreeMap<Untrusted, Option<Timestamp>>,
+    /// The edited files.
+    edits: BTreeMap<Untrusted, Edited>,
     /// When the first line was written that says so.
     pub(crate) first_at: Option<Timestamp>,
     /// Whether the beginning of the turn was read.
@@ -74,9 +83,9 @@ impl Draft {
 
     /// Returns what is known.
     pub(crate) fn doing(&self) -> Doing {
-        let edit = |(path, at): (&Untrusted, &Option<Timestamp>)| Edit {
+        let edit = |(path, edited): (&Untrusted, &Edited)| Edit {
             path: path.clone(),
-            at: *at,
+            at: edited.at,
             by: None,
             also: Vec::new(),
             committed: Committed::Unknown,
@@ -160,18 +169,39 @@ impl Draft {
 
     /// A file was edited. A path that is not absolute stands in the folder that the line names.
     pub(crate) fn edits(&mut self, path: &str, folder: Option<&str>, at: Option<Timestamp>) {
-        let Some(path) = absolute(path, folder) else { return };
-        let latest = self.edits.entry(path).or_default();
-        *latest = at.or(*latest);
+        let Some(edited) = self.edited(path, folder) else { return };
+        edited.at = at.or(edited.at);
+        self.keep_newest();
+    }
+
+    /// The result of a call says that it has edited a file.
+    pub(crate) fn has_edited(&mut self, path: &str, folder: Option<&str>, at: Option<Timestamp>) {
+        let Some(edited) = self.edited(path, folder) else { return };
+        *edited = Edited { at: at.or(edited.at), is_result: true };
+        self.keep_newest();
+    }
+
+    /// A list of all edited files names one, and when it was kept, which is no sooner than its edit.
+    pub(crate) fn lists(&mut self, path: &str, folder: Option<&str>, kept_at: Option<Timestamp>) {
+        let Some(edited) = self.edited(path, folder).filter(|edited| !edited.is_result) else { return };
+        edited.at = kept_at.or(edited.at);
+        self.keep_newest();
+    }
+
+    fn edited(&mut self, path: &str, folder: Option<&str>) -> Option<&mut Edited> {
+        Some(self.edits.entry(absolute(path, folder)?).or_default())
+    }
+
+    fn keep_newest(&mut self) {
         if self.edits.len() > MOST_FILES {
-            let oldest = self.edits.iter().min_by_key(|(_, at)| **at).map(|(path, _)| path.clone());
+            let oldest = self.edits.iter().min_by_key(|(_, edited)| edited.at).map(|(path, _)| path.clone());
             self.edits.retain(|path, _| Some(path) != oldest.as_ref());
         }
     }
 
-    /// A line follows that names every file which was edited so far.
+    /// A line follows that names every file which was edited so far; what a call's own result named stays.
     pub(crate) fn forgets_edits(&mut self) {
-        self.edits.clear();
+        self.edits.retain(|_, edited| edited.is_result);
         self.has_all_edits = true;
     }
 

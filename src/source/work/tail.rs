@@ -83,10 +83,10 @@ impl Tail {
         }
     }
 
-    /// Returns how much is still to be read before its edits are known since the beginning, in bytes.
+    /// Returns how much is still to be read before its edits are known from the results of its calls, in bytes.
     pub(crate) fn behind(&self) -> Option<u64> {
         let read = self.slow.as_ref().map_or(0, |slow| slow.read_to);
-        self.edits_since().map(|_| self.end.read_to.saturating_sub(read))
+        (!self.is_whole).then(|| self.end.read_to.saturating_sub(read))
     }
 
     /// Reads one more piece of what stands before the end.
