@@ -371,7 +371,7 @@ fn an_old_shell_that_becomes_an_agent_is_found_once_everybody_is_asked() {
     std::fs::create_dir_all(&package).unwrap();
     let agent = program(&package, "claude");
     let mut shell = Command::new("/bin/sh");
-    shell.args(["-c", "read line; exec \"$0\" 600"]).arg(&agent).stdin(Stdio::piped());
+    shell.args(["-c", "read line; exec \"$AGENT\" 600"]).env("AGENT", &agent).stdin(Stdio::piped());
     let mut shell = Stand(shell.spawn().unwrap());
     // A process is read at every look until it is 10 s old.
     std::thread::sleep(Duration::from_secs(11));

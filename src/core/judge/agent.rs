@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 use crate::core::judge::interpreter::{INTERPRETERS, Run, file_name, is_version_of, runs};
-use crate::core::model::{Details, Process};
+use crate::core::judge::loader::{from_folder, without_loader};
+use crate::core::model::{Details, Process, Untrusted};
 
 /// The signatures that claimtop ships; a test makes them from `assets/agents.toml`.
 const BUILT_IN: &str = include_str!("../../../assets/agents.json");
@@ -123,7 +124,8 @@ impl Signatures {
         let patterns = self.agents.iter().flat_map(|agent| &agent.matches);
         Candidates {
             comms,
-            exe_parts: patterns.flat_map(|pattern| pattern.exe_contains.iter().cloned()).collect(),
+            exe_parts: patterns.clone().flat_map(|pattern| pattern.exe_contains.iter().cloned()).collect(),
+            script_ends: patterns.flat_map(|pattern| pattern.script.iter().cloned()).collect(),
         }
     }
 
@@ -137,6 +139,7 @@ impl Signatures {
     /// Decides which agent a process is and what it is to its window.
     pub fn classify(&self, process: &Process) -> Option<(&Signature, Role)> {
         let details = process.details.as_ref().filter(|details| !details.is_stand_in)?;
+        let details = &*without_loader(details);
         let runs = runs(&details.argv);
         self.agents.iter().find_map(|agent| {
             let fits = |pattern: &&Pattern, run| pattern.fits(process, details, run);
@@ -154,21 +157,34 @@ impl Signatures {
     /// Returns whether a process bears an agent's name without fitting its signature: another
     /// way of installing it, perhaps. Good enough to keep a record, never to make a window.
     pub fn resembles(&self, process: &Process) -> bool {
-        let details = process.details.as_ref();
-        if details.is_some_and(|details| details.is_stand_in) {
-            return false;
-        }
-        let exe = details.and_then(|details| details.exe.as_ref()).map_or("", |exe| file_name(exe.raw()));
-        let arguments = details.map_or(&[][..], |details| &details.argv);
-        let argv0 = file_name(arguments.first().map_or("", |arg| arg.raw()));
+        self.resembled(process).next().is_some()
+    }
+
+    /// Returns the agents whose names a process bears so.
+    pub(crate) fn resembled<'a>(
+        &'a self,
+        process: &Process,
+    ) -> impl Iterator<Item = &'a Signature> + use<'a> {
+        let details = process.details.as_ref().filter(|details| !details.is_stand_in);
+        let is_stand_in = process.details.is_some() && details.is_none();
+        let details = details.map(without_loader).unwrap_or_default();
+        let exe = details.exe.as_ref().map_or("", |exe| file_name(exe.raw()));
+        let argv0 = file_name(details.argv.first().map_or("", |arg| arg.raw()));
         let is_interpreter = INTERPRETERS.iter().any(|name| is_version_of(exe, name));
-        let runs = if is_interpreter { runs(arguments) } else { Vec::new() };
-        let scripts = runs.iter().map(|run| run.script);
+        let runs = if is_interpreter { runs(&details.argv) } else { Vec::new() };
+        let scripts = runs.iter().flat_map(|run| names_in(run.script));
         let texts = [process.comm.raw(), exe, argv0].into_iter().chain(scripts);
         let texts: Vec<String> =
             texts.filter(|text| !text.is_empty()).map(|text| text.to_lowercase()).collect();
-        let bears = |name: &str| texts.iter().any(|text| text.contains(name));
-        self.agents.iter().any(|agent| agent.name.split('-').next().is_some_and(&bears))
+        let arguments: Vec<String> =
+            details.argv.iter().take(MOST_ARGUMENTS).map(|arg| arg.raw().to_owned()).collect();
+        let fits = move |agent: &&Signature| {
+            let Some(name) = agent.name.split('-').next() else { return false };
+            !is_stand_in
+                && (texts.iter().any(|text| bears(text, name))
+                    || arguments.iter().any(|argument| agent.has_script(argument)))
+        };
+        self.agents.iter().filter(fits)
     }
 
     /// Returns whether a process of which the executable could not be read is an interpreter by all
@@ -189,17 +205,61 @@ impl Signatures {
     }
 }
 
+/// How many of a process's first arguments may name an agent's script, whatever program runs it.
+const MOST_ARGUMENTS: usize = 8;
+
+/// How long an agent's name is at least that no other word has in it by chance.
+const LONG_NAME: usize = 5;
+
+/// Returns whether the name of a file or a thread has an agent's in it: a short one as a word of its own, for
+/// `examples` is no `amp`.
+fn bears(text: &str, name: &str) -> bool {
+    let mut words = text.split(|c: char| !c.is_alphanumeric());
+    if name.len() < LONG_NAME { words.any(|word| word == name) } else { text.contains(name) }
+}
+
+/// Returns the names in a script's path that say what it is: its file's, and those of the package that it is of.
+fn names_in(script: &str) -> impl Iterator<Item = &str> {
+    let mut names = script.rsplit('/');
+    let file = names.next().unwrap_or(script);
+    // Of `claude-agent-sdk/cli.js` the folder says it.
+    let is_general = ["cli", "index", "main"].contains(&file.split('.').next().unwrap_or_default());
+    let folder = names.next().filter(|_| is_general);
+    let package = script.rsplit_once("/node_modules/").map(|(_, package)| package);
+    let package = package.into_iter().flat_map(|package| package.split('/').take(2));
+    [file].into_iter().chain(folder).chain(package)
+}
+
+impl Signature {
+    /// Returns whether a path ends as the path of one of its scripts, or lies in the package of one.
+    fn has_script(&self, path: &str) -> bool {
+        let scripts = self.matches.iter().flat_map(|pattern| &pattern.script);
+        scripts.filter(|script| script.starts_with("/@")).any(|script| path.ends_with(script.as_str()))
+    }
+}
+
 /// The thread names that make a process worth a closer look.
 #[derive(Clone, Debug, Default)]
 pub struct Candidates {
     comms: BTreeSet<String>,
     exe_parts: Vec<String>,
+    script_ends: Vec<String>,
 }
 
 impl Candidates {
     /// Returns whether an executable at this path could be an agent's.
     pub(crate) fn may_run(&self, exe: &str) -> bool {
         self.exe_parts.iter().any(|part| exe.contains(part.as_str()))
+    }
+
+    /// Returns whether what a process was started with has an agent's program or script in it, which anything may run:
+    /// the dynamic loader, or an editor that is also a runtime.
+    pub(crate) fn may_start(&self, argv: &[Untrusted]) -> bool {
+        let is_one = |argument: &str| {
+            let is_end = |end: &String| argument.ends_with(end.as_str());
+            self.may_run(argument) || self.script_ends.iter().any(is_end)
+        };
+        argv.iter().skip(1).take(MOST_ARGUMENTS).any(|argument| is_one(argument.raw()))
     }
 
     /// Returns whether a process of this thread name could be an agent. Version numbers count:
@@ -222,7 +282,9 @@ impl Pattern {
             && any(&self.exe_name, |name| file_name(exe) == name)
             && any(&self.runtime, |name| is_version_of(file_name(exe), name))
             && any(&self.argv0, |name| file_name(argv0.trim_end()) == name)
-            && any(&self.script, |end| run.is_of(end))
+            && any(&self.script, |end| {
+                run.is_of(end) || from_folder(run.script, details.cwd.as_ref()).ends_with(end)
+            })
             && any(&self.argv, |arg| rest.iter().any(|given| given.raw() == arg))
             && any(&self.argv1, |arg| argv1 == arg)
             && any(&self.command, |arg| run.command == arg)
@@ -377,6 +439,26 @@ mod tests {
         assert!(resembles("deno", "/opt/deno", &["deno", "run", "/srv/claude-agent-sdk/cli.js"]));
         assert!(!resembles("vim", "/usr/bin/vim", &["vim", "claude.md"]));
         assert!(!resembles("bash", "/usr/bin/bash", &["bash", "-c", "claude"]));
+        let cli = "/o/node_modules/@anthropic-ai/claude-code/cli.js";
+        assert!(resembles("code", "/usr/share/code/code", &["code", cli]));
+        assert!(!resembles("node", "/usr/bin/node", &["node", "/srv/examples/x.js"]));
+        assert!(!resembles("node", "/usr/bin/node", &["node", "/home/u/.claude/plugins/x/server.js"]));
+    }
+
+    #[test]
+    fn agents_are_known_whatever_runs_their_programs() {
+        let claude = Some(("claude-code", Role::Agent));
+        let exe = "/o/node_modules/@anthropic-ai/claude-code/bin/claude.exe";
+        let loader = "/usr/lib64/ld-linux-x86-64.so.2";
+        check("ld-linux-x86-64", loader, &[loader, "--library-path", "/l", exe, "-p", "x"], claude);
+        check("fixing a bug", exe, &["claude"], claude);
+        let cwd = Some("/o/node_modules/@anthropic-ai/claude-code".into());
+        let mut process = process("node", "/usr/bin/node", &["node", "./cli.js"]);
+        if let Some(details) = process.details.as_mut() {
+            details.cwd = cwd;
+        }
+        let signatures = Signatures::built_in().unwrap_or_default();
+        assert_eq!(signatures.classify(&process).map(|(agent, _)| agent.name.as_str()), Some("claude-code"));
     }
 
     #[test]

@@ -15,6 +15,7 @@ pub(crate) mod left_over;
 pub(crate) mod left_top;
 pub(crate) mod left_tree;
 pub(crate) mod liveness;
+mod loader;
 pub(crate) mod local_start;
 pub(crate) mod needs;
 pub(crate) mod never_ended;

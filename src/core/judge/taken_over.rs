@@ -112,7 +112,12 @@ fn may_be_daemons(world: &World<'_>, process: &Process) -> bool {
         Some((agent, role)) => {
             agent.name == CLAUDE && (matches!(role, Role::Daemon | Role::Spare) || !is_told)
         }
-        None => world.may_be_agents(process),
+        // What bears only another agent's name is none of Claude's.
+        None => {
+            let mut resembled = world.signatures.resembled(process).peekable();
+            let is_others = resembled.peek().is_some() && !resembled.any(|agent| agent.name == CLAUDE);
+            !is_others && world.may_be_agents(process)
+        }
     }
 }
 

@@ -35,9 +35,11 @@ fn level(pid: u32, candidates: &Candidates) -> Option<Process> {
     slurp(CWD, &format!("/proc/{pid}/stat"), &mut text, 4 << 10).ok()?;
     let mut process = stat::parse(pid, &text)?.process;
     let exe = exe(CWD, &format!("/proc/{pid}/exe"));
+    let argv = argv(CWD, &format!("/proc/{pid}/cmdline"));
     let matters = candidates.may_be(process.comm.raw())
-        || exe.as_ref().is_some_and(|exe| candidates.may_run(exe.raw()));
-    let argv = if matters { argv(CWD, &format!("/proc/{pid}/cmdline")) } else { Vec::new() };
+        || exe.as_ref().is_some_and(|exe| candidates.may_run(exe.raw()))
+        || candidates.may_start(&argv);
+    let argv = if matters { argv } else { Vec::new() };
     process.details = Some(Details { exe, argv, ..Details::default() });
     Some(process)
 }

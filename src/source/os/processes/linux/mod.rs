@@ -296,18 +296,22 @@ fn take_over(table: &mut ProcessTable, kept: &mut HashMap<u32, Box<Kept>>, pid: 
     }
 }
 
-/// Returns whether a job of a terminal runs an agent's program under a name that is not the agent's:
-/// through a link, say. It is asked once for each name, for to ask is as dear as to read.
+/// Returns whether a process runs an agent's program under a name that is not the agent's: through a link, the dynamic
+/// loader or another runtime, say. It is asked once for each name, for to ask is as dear as to read.
 fn is_renamed(proc: &Proc, line: &Line, earlier: Option<&KnownProcess>, candidates: &Candidates) -> bool {
     let process = &line.process;
-    if !line.is_job || candidates.may_be(process.comm.raw()) {
+    if line.is_kernels || candidates.may_be(process.comm.raw()) {
         return false;
     }
     let is_as_before = |earlier: &&KnownProcess| earlier.is_settled && earlier.process.comm == process.comm;
     earlier.filter(is_as_before).map_or_else(
         || {
-            let exe = details::exe(proc.as_fd(), &format!("{}/exe", process.id.pid));
-            exe.is_some_and(|exe| candidates.may_run(exe.raw()))
+            let pid = process.id.pid;
+            let exe = details::exe(proc.as_fd(), &format!("{pid}/exe"));
+            exe.is_some_and(|exe| {
+                candidates.may_run(exe.raw())
+                    || candidates.may_start(&details::argv(proc.as_fd(), &format!("{pid}/cmdline")))
+            })
         },
         |earlier| earlier.is_renamed,
     )

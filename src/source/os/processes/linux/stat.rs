@@ -28,9 +28,6 @@ pub(crate) struct Line {
     pub(crate) process: Process,
     /// Whether it is a thread of the kernel, which never becomes a program.
     pub(crate) is_kernels: bool,
-    /// Whether it is what a shell, or a terminal itself, has started on a terminal: it leads its
-    /// process group.
-    pub(crate) is_job: bool,
     /// `None` where it may not be known, which is so of other users' processes.
     pub(crate) layout: Option<Layout>,
 }
@@ -67,11 +64,10 @@ pub(crate) fn parse(pid: u32, text: &[u8]) -> Option<Line> {
         inner: InnerPids::default(),
         details: None,
     };
-    let is_job = process.tty.is_some() && process.group == pid;
     let address = |index: usize| size(index).filter(|address| *address != 0);
     let layout =
         || Some(Layout([address(field::STACK)?, address(field::ARGUMENTS)?, address(field::ENVIRONMENT)?]));
-    Some(Line { process, is_kernels: size(field::FLAGS)? & KERNELS != 0, is_job, layout: layout() })
+    Some(Line { process, is_kernels: size(field::FLAGS)? & KERNELS != 0, layout: layout() })
 }
 
 /// Returns the CPU time that a process has used, its own and the kernel's for it, in ticks.
