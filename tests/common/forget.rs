@@ -102,6 +102,7 @@ pub(crate) fn forget(full: &Snapshot, seed: u64) -> Snapshot {
             origin.session = origin.session.take().filter(|_| dice.roll(chance) != 0);
         }
         trace.hindrance = trace.hindrance.take().filter(|_| dice.roll(chance) != 0);
+        trace.interaction = trace.interaction.take().filter(|_| dice.roll(chance) != 0);
         trace.input = trace.input.take().filter(|_| dice.roll(chance) != 0);
         trace.server = trace.server.take().filter(|_| dice.roll(chance) != 0);
         trace.memory = trace.memory.take().filter(|_| dice.roll(chance) != 0);

@@ -253,6 +253,7 @@ impl WorldFile {
                 .collect(),
             input: spec.input,
             hindrance: spec.hindrance(),
+            interaction: spec.interaction(),
         }
     }
 

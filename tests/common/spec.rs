@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use claimtop::core::model::{
-    Halfway, Hindrance, InputEnd, Medium, Others, Platform, SourceHealth, SourceState, Untrusted, Warned,
+    Halfway, Hindrance, InputEnd, Interaction, Medium, Others, Platform, SourceHealth, SourceState,
+    Untrusted, Warned,
 };
 use claimtop::testing::core::{INITIAL_PID_NAMESPACE, INITIAL_TIME_NAMESPACE};
 use serde::Deserialize;
@@ -399,12 +400,21 @@ pub(super) struct TraceSpec {
     /// What it is in the middle of could not be read.
     #[serde(default)]
     pub(super) busy: bool,
+    /// What it has open by which a person may be working with it, and whether that was read.
+    #[serde(default)]
+    interaction: Option<Interaction>,
+    #[serde(default)]
+    interaction_unread: bool,
 }
 
 impl TraceSpec {
     pub(super) fn adopted(&self) -> Option<Vec<Untrusted>> {
         let adopted = || self.adopted_by.iter().map(|session| session.as_str().into()).collect();
         (!self.adoption_unread).then(adopted)
+    }
+
+    pub(super) fn interaction(&self) -> Option<Interaction> {
+        (!self.interaction_unread).then(|| self.interaction.unwrap_or(Interaction::Nothing))
     }
 
     pub(super) fn hindrance(&self) -> Option<Hindrance> {

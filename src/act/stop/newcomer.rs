@@ -2,7 +2,7 @@
 
 use crate::act::stop::processes::{Agent, Processes};
 use crate::core::judge::agent::Role;
-use crate::core::judge::never_ended::kept;
+use crate::core::judge::never_ended::{in_use, kept};
 use crate::core::model::{ProcessPrint, Report, WindowView};
 
 /// Says why a process that runs below one that is ended is not ended with it.
@@ -10,7 +10,9 @@ pub(super) fn refusal(machine: &dyn Processes, print: &ProcessPrint) -> Option<S
     let is_none = || machine.agent(print.id) == Agent::No;
     let agent = || format!("PID {} ({}) is an agent, or may be one", print.id.pid, print.name);
     let kept = kept(print.name.raw()).map(|why| format!("PID {} ({}) {why}", print.id.pid, print.name));
-    kept.or_else(|| (!is_none()).then(agent))
+    let in_use = || in_use(machine.interaction(print.id));
+    let in_use = || in_use().map(|why| format!("PID {} ({}) {why}", print.id.pid, print.name));
+    kept.or_else(|| (!is_none()).then(agent)).or_else(in_use)
 }
 
 /// Says the same of what runs below a window: parts of its own agent do.

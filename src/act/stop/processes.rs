@@ -8,7 +8,7 @@ use rustix::io::Errno;
 use crate::act::error::ActionError;
 use crate::core::judge::agent::Role;
 use crate::core::judge::never_ended::hindered;
-use crate::core::model::{Hindrance, Load, Port, ProcessId, ProcessPrint, Signal};
+use crate::core::model::{Hindrance, Interaction, Load, Port, ProcessId, ProcessPrint, Signal};
 
 /// The processes of this machine.
 pub trait Processes: Send + Sync {
@@ -29,6 +29,11 @@ pub trait Processes: Send + Sync {
 
     /// Returns what a process is in the middle of; `None` where that could not be read.
     fn hindrance(&self, id: ProcessId) -> Option<Hindrance>;
+
+    /// Returns whether a person may be working with a process; `None` where that could not be read.
+    fn interaction(&self, _id: ProcessId) -> Option<Interaction> {
+        Some(Interaction::Nothing)
+    }
 
     /// Returns the ports that each of these listens on; none is there of whom that cannot be told.
     fn ports(&self, those: &[ProcessId]) -> BTreeMap<ProcessId, Vec<Port>>;

@@ -12,10 +12,10 @@ use rustix::process::{self, pidfd_send_signal};
 use crate::act::error::ActionError;
 use crate::act::stop::processes::{Agent, Held, Processes};
 use crate::core::judge::agent::{Candidates, Signatures};
-use crate::core::model::{Hindrance, Load, Port, ProcessId, ProcessPrint, Signal};
+use crate::core::model::{Hindrance, Interaction, Load, Port, ProcessId, ProcessPrint, Signal};
 use crate::source::os::processes::linux::proc::Proc;
 use crate::source::os::processes::linux::tcp::listening;
-use crate::source::os::processes::linux::{chain, hindrance, loads, pidfd, ports, print};
+use crate::source::os::processes::linux::{chain, hindrance, interactions, loads, pidfd, ports, print};
 use crate::source::os::processes::own::own_pid;
 
 /// How long those who were asked have to end.
@@ -70,6 +70,10 @@ impl Processes for Machine {
 
     fn hindrance(&self, id: ProcessId) -> Option<Hindrance> {
         hindrance::read(&mut Proc::open().ok()?, id)
+    }
+
+    fn interaction(&self, id: ProcessId) -> Option<Interaction> {
+        interactions(&[id]).remove(&id)
     }
 
     fn ports(&self, those: &[ProcessId]) -> BTreeMap<ProcessId, Vec<Port>> {

@@ -7,7 +7,7 @@ use jiff::SignedDuration;
 
 use crate::core::judge::stand_in::is_played;
 use crate::core::judge::world::World;
-use crate::core::model::{Hindrance, Process, Trace};
+use crate::core::model::{Hindrance, Interaction, Process, Trace};
 
 /// How old a process must be to be ended: 120 s.
 const YOUNG: SignedDuration = SignedDuration::from_secs(120);
@@ -116,6 +116,21 @@ pub(crate) fn hindered(hindrance: Option<&Hindrance>) -> Option<String> {
                 .to_owned(),
         ),
     }
+}
+
+/// Says why a person may be working with a process that has this open.
+pub(crate) fn in_use(interaction: Option<Interaction>) -> Option<&'static str> {
+    Some(match interaction {
+        Some(Interaction::Nothing) => return None,
+        Some(Interaction::Terminals) => "keeps a terminal in which something else runs, and may be in use",
+        Some(Interaction::Display) => "is connected to a display, and a person may be working with it",
+        Some(Interaction::Bus) => {
+            "is connected to the bus of a session (D-Bus), and a person may be working with it"
+        }
+        Some(Interaction::Machine) => "runs a virtual machine, which may be in use",
+        Some(Interaction::Devices) => "reads a keyboard or a mouse, and a person may be working with it",
+        None => "could not be asked whether a person works with it",
+    })
 }
 
 fn why_kept(process: &Process) -> Option<&'static str> {

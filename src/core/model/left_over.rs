@@ -50,6 +50,9 @@ pub struct Trace {
     /// What it is in the middle of; `None` where that was not read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hindrance: Option<Hindrance>,
+    /// Whether a person may be working with it; `None` where that could not be read, so that one may.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub interaction: Option<Interaction>,
 }
 
 /// What recordings of older versions took for granted.
@@ -105,6 +108,25 @@ pub struct Port {
     pub address: IpAddr,
     /// How many connections to it are open; `None` where that could not be read.
     pub clients: Option<u32>,
+}
+
+named! {
+    /// What a process has open by which a person may be working with it.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+    pub enum Interaction {
+        /// Nothing of the sort.
+        Nothing = "nothing",
+        /// The master side of a terminal (pts(4)), in which something else runs.
+        Terminals = "terminals",
+        /// A connection to a display server, of X11 or Wayland, or its own socket as one.
+        Display = "display",
+        /// A connection to the D-Bus of a session, or its own socket as one.
+        Bus = "bus",
+        /// A virtual machine.
+        Machine = "machine",
+        /// A keyboard, a mouse or the like.
+        Devices = "devices",
+    }
 }
 
 named! {
@@ -257,6 +279,7 @@ impl Trace {
             input: None,
             server: None,
             hindrance: None,
+            interaction: None,
         }
     }
 

@@ -72,8 +72,8 @@ pub use self::host::{Host, Platform};
 pub use self::judged::{FarSession, HolderView, Judged, RecordShape, RecordView, StaleView};
 pub use self::key::{Key, KeyKind};
 pub use self::left_over::{
-    Certainty, Hindrance, InputEnd, LeftOver, LeftSort, Load, Member, Multiplexer, Origin, Port, SeenBelow,
-    Trace,
+    Certainty, Hindrance, InputEnd, Interaction, LeftOver, LeftSort, Load, Member, Multiplexer, Origin, Port,
+    SeenBelow, Trace,
 };
 pub use self::left_tree::LeftTree;
 pub(crate) use self::line::LineError;

@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::{SignedDuration, Timestamp};
 
-use crate::core::model::{InputEnd, Port, ProcessId, Trace};
+use crate::core::model::{InputEnd, Interaction, Port, ProcessId, Trace};
 use crate::source::os::processes::measure::Measure;
-use crate::source::os::processes::{count_clients, inputs, measures};
+use crate::source::os::processes::{count_clients, inputs, interactions, measures};
 
 /// How long a measurement counts. What acts, and whoever opens the evidence, measures anew.
 const LASTS: SignedDuration = SignedDuration::from_secs(30);
@@ -24,6 +24,8 @@ pub(super) struct Measured {
     known: BTreeMap<ProcessId, (Timestamp, Measure)>,
     /// Of those that nobody stands above.
     inputs: BTreeMap<ProcessId, InputEnd>,
+    /// Whether a person may be working with each; `None` where that could not be read.
+    interactions: BTreeMap<ProcessId, Option<Interaction>>,
     ends_read_at: Option<Timestamp>,
 }
 
@@ -45,6 +47,12 @@ impl Measured {
             self.inputs = inputs(tops, uid);
             self.ends_read_at = Some(now);
         }
+        self.interactions.retain(|id, _| those.contains(id));
+        // What has been opened meanwhile is looked for as often as at the inputs, and before anything is ended.
+        let is_asked = |id: &&ProcessId| asks || is_shown || !self.interactions.contains_key(id);
+        let asked: Vec<ProcessId> = those.iter().filter(is_asked).copied().collect();
+        let mut found = interactions(&asked);
+        self.interactions.extend(asked.into_iter().map(|id| (id, found.remove(&id))));
         let mut due: Vec<ProcessId> =
             those.iter().filter(|id| !self.known.contains_key(id)).copied().collect();
         due.extend(match (is_shown, asks) {
@@ -80,6 +88,7 @@ impl Measured {
     /// Adds what was measured.
     pub(super) fn fill(&self, trace: &mut Trace) {
         trace.input = self.inputs.get(&trace.id).copied();
+        trace.interaction = self.interactions.get(&trace.id).copied().flatten();
         let Some((_, Measure { load, ports, hindrance })) = self.known.get(&trace.id) else { return };
         (trace.memory, trace.cpu_time) = (load.memory, load.cpu_time);
         trace.hindrance.clone_from(hindrance);

@@ -3,7 +3,7 @@
 use std::net::Ipv4Addr;
 
 use claimtop::core::model::{
-    Hindrance, InputEnd, Multiplexer, Origin, Port, Process, ProcessTable, Snapshot, Trace,
+    Hindrance, InputEnd, Interaction, Multiplexer, Origin, Port, Process, ProcessTable, Snapshot, Trace,
 };
 
 use claimtop::testing::source::{Descents, left, unnamed};
@@ -93,6 +93,7 @@ fn trace(world: &mut World, gone: &mut Vec<u32>, process: &Process, scan_mode: S
     let mut trace = Trace { id: process.id, ..made(world, life, person, visibility) };
     trace.origin = trace.origin.filter(|_| is_lucky && !person.kin.is_shut);
     trace.hindrance = trace.hindrance.filter(|_| is_lucky);
+    trace.interaction = trace.interaction.filter(|_| is_lucky);
     if let Some(origin) =
         trace.origin.as_mut().filter(|_| scan_mode == ScanMode::Credulous(Credit::Environments))
     {
@@ -139,5 +140,6 @@ fn made(world: &World, life: Life, person: &SimProcess, visibility: Visibility) 
         input: kin.asker.map(input),
         server: None,
         hindrance: Some(Hindrance::Nothing),
+        interaction: Some(Interaction::Nothing),
     }
 }

@@ -2,6 +2,7 @@
 
 use super::doubts::Doubts;
 use crate::core::judge::left_top::Above;
+use crate::core::judge::never_ended::in_use;
 use crate::core::judge::stand_in::is_played;
 use crate::core::judge::taken_over::CLAUDE;
 use crate::core::judge::world::World;
@@ -54,7 +55,7 @@ impl Case<'_> {
             }
         }
         let may_be = self.may_be_a_persons().or_else(|| self.may_be_its_parents());
-        let may_be = may_be.or_else(|| self.may_be_anothers());
+        let may_be = may_be.or_else(|| self.may_be_anothers()).or_else(|| self.may_be_in_use());
         if let Some(why) = may_be.or_else(|| self.may_have_begun_later()) {
             return doubt(Certainty::Guess, why, &evidence);
         }
@@ -264,6 +265,17 @@ impl Case<'_> {
                 (!is_clean).then(|| format!("tmux (PID {pid}) may have handed the variables on"))
             }
         }
+    }
+
+    /// Says why a person may be working with it or with what runs below it, as with an editor, a terminal or a viewer that
+    /// an agent has opened: whatever it is called, it is shown and typed at by what it has open.
+    fn may_be_in_use(&self) -> Option<String> {
+        let tree = std::iter::once(self.process).chain(self.below.iter().copied());
+        tree.filter_map(|one| {
+            let interaction = self.world.trace_of(one.id).and_then(|trace| trace.interaction);
+            Some(format!("{} (PID {}) {}", one.comm, one.id.pid, in_use(interaction)?))
+        })
+        .next()
     }
 
     /// Says which living agent may have started it: one that its window has started hands on its variables.

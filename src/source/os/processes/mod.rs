@@ -32,7 +32,9 @@ use jiff::Timestamp;
 
 use crate::core::judge::agent::{Candidates, Signatures};
 use crate::core::judge::stand_in;
-use crate::core::model::{Household, InputEnd, Member, Port, ProcessId, ProcessTable, Untrusted};
+use crate::core::model::{
+    Household, InputEnd, Interaction, Member, Port, ProcessId, ProcessTable, Untrusted,
+};
 use crate::format::Base;
 use crate::source::os::opener::HiddenOpener;
 use crate::source::os::processes::homes::Homes;
@@ -179,6 +181,11 @@ pub(crate) fn is_others(pid: u32, uid: u32) -> bool {
 /// Measures a window's own process and those below it, parents before their children.
 pub(crate) fn measured(of: &Household) -> Vec<Member> {
     system::measured(of)
+}
+
+/// Returns whether a person may be working with each of these processes; none is there of whom that cannot be told.
+pub(crate) fn interactions(those: &[ProcessId]) -> BTreeMap<ProcessId, Interaction> {
+    system::interactions(those)
 }
 
 /// Returns the TCP ports that each of these processes listens on, as far as that may be read.

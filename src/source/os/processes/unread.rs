@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use crate::core::model::{FolderId, Household, InputEnd, Member, Port, ProcessId};
+use crate::core::model::{FolderId, Household, InputEnd, Interaction, Member, Port, ProcessId};
 use crate::source::os::opener::HiddenOpener;
 use crate::source::os::processes::measure::Measure;
 use crate::source::os::processes::traced::Traced;
@@ -41,6 +41,11 @@ pub(crate) fn measured(_of: &Household) -> Vec<Member> {
 
 /// Nor those of any other process.
 pub(crate) fn measures(_those: &[ProcessId]) -> BTreeMap<ProcessId, Measure> {
+    BTreeMap::new()
+}
+
+/// Nor whether a person may be working with one.
+pub(crate) fn interactions(_those: &[ProcessId]) -> BTreeMap<ProcessId, Interaction> {
     BTreeMap::new()
 }
 

@@ -74,6 +74,7 @@ impl Redactor {
             input: _,
             server,
             hindrance,
+            interaction: _,
         } = trace;
         argv.iter_mut()
             .chain(cwd)

@@ -6,7 +6,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::{AtFlags, Dir, Mode, OFlags, openat, readlinkat, statat};
 use rustix::io::Errno;
 
-use crate::core::model::Untrusted;
+use crate::core::model::{Interaction, Untrusted};
 
 /// What has no path, by its inode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,6 +38,8 @@ pub(crate) struct Opened {
     pub(crate) sockets: Vec<u64>,
     /// The lock of a git repository.
     pub(crate) lock: Option<Untrusted>,
+    /// What shows that a person may be working with it.
+    pub(crate) interaction: Option<Interaction>,
 }
 
 /// Reads all links of a process once.
@@ -50,11 +52,30 @@ pub(crate) fn opened(folder: BorrowedFd<'_>) -> Result<Opened, Errno> {
             opened.sockets.push(inode);
         } else if is_lock_of_git(target) {
             opened.lock = Some(Untrusted::from_bytes(target));
+        } else if let Some(found) = interaction(target) {
+            opened.interaction = Some(found);
         }
     })?;
     opened.sockets.sort_unstable();
     opened.sockets.dedup();
     Ok(opened)
+}
+
+/// What runs a virtual machine has one of these open: KVM's (`Documentation/virt/kvm/api.rst`), VirtualBox's, VMware's.
+const MACHINES: [&[u8]; 4] = [b"anon_inode:kvm-vm", b"/dev/vboxdrv", b"/dev/vboxdrvu", b"/dev/vmmon"];
+
+/// Returns what an open device shows: the master side of a terminal (pts(4), also where it is mounted elsewhere), a
+/// virtual machine, a keyboard or a mouse.
+fn interaction(target: &[u8]) -> Option<Interaction> {
+    if target.ends_with(b"/ptmx") {
+        Some(Interaction::Terminals)
+    } else if MACHINES.contains(&target) {
+        Some(Interaction::Machine)
+    } else if target.starts_with(b"/dev/input/") {
+        Some(Interaction::Devices)
+    } else {
+        None
+    }
 }
 
 /// Returns those of these pipes that a process can write into.
@@ -109,6 +130,23 @@ mod tests {
             ["/w/Cargo.lock", "/w/.git/index", "/w/.git/index.lock (deleted)", "/w/.github/x.lock", ".lock"]
         {
             assert!(!is_lock_of_git(path.as_bytes()), "{path}");
+        }
+    }
+
+    #[test]
+    fn devices_that_a_person_uses_are_known_wherever_they_are_mounted() {
+        for (target, expected) in [
+            ("/dev/ptmx", Some(Interaction::Terminals)),
+            ("/dev/pts/ptmx", Some(Interaction::Terminals)),
+            ("anon_inode:kvm-vm", Some(Interaction::Machine)),
+            ("/dev/vboxdrv", Some(Interaction::Machine)),
+            ("/dev/input/event3", Some(Interaction::Devices)),
+            ("/dev/pts/3", None),
+            ("/dev/kvm", None),
+            ("anon_inode:[eventpoll]", None),
+            ("/home/dev/ptmx.c", None),
+        ] {
+            assert_eq!(interaction(target.as_bytes()), expected, "{target}");
         }
     }
 

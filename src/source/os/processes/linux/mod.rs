@@ -9,6 +9,7 @@ pub(crate) mod folders;
 pub(crate) mod hindrance;
 pub(crate) mod household;
 pub(crate) mod input;
+pub(crate) mod interaction;
 pub(crate) mod known;
 pub(crate) mod links;
 pub(crate) mod load;
@@ -42,7 +43,8 @@ pub(crate) use self::ticks::ticks_per_second;
 use crate::core::judge::agent::Candidates;
 use crate::core::model::host::INITIAL_PID_NAMESPACE;
 use crate::core::model::{
-    Household, InnerPids, InputEnd, Load, Member, Port, ProcessId, ProcessState, ProcessTable, Untrusted,
+    Household, InnerPids, InputEnd, Interaction, Load, Member, Port, ProcessId, ProcessState, ProcessTable,
+    Untrusted,
 };
 use crate::source::os::opener::HiddenOpener;
 use crate::source::os::processes::linux::closer::{Closer, Kept};
@@ -131,6 +133,14 @@ pub(crate) fn measures(those: &[ProcessId]) -> BTreeMap<ProcessId, Measure> {
         return BTreeMap::new();
     }
     Proc::open().map(|mut proc| measure::measures(&mut proc, those)).unwrap_or_default()
+}
+
+/// Returns whether a person may be working with each of these processes.
+pub(crate) fn interactions(those: &[ProcessId]) -> BTreeMap<ProcessId, Interaction> {
+    if those.is_empty() {
+        return BTreeMap::new();
+    }
+    Proc::open().map(|mut proc| interaction::interactions(&mut proc, those)).unwrap_or_default()
 }
 
 /// Returns the TCP ports that each of these processes listens on.

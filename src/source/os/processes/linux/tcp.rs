@@ -31,6 +31,8 @@ struct Socket {
     state: u8,
     address: IpAddr,
     port: u16,
+    /// The port of the other end; 0 where there is none.
+    remote: u16,
     inode: u64,
 }
 
@@ -98,6 +100,13 @@ pub(crate) fn listeners(wanted: &BTreeSet<u16>) -> BTreeMap<u16, Vec<u64>> {
     found
 }
 
+/// Returns the sockets that are connected to one of these ports, by their inodes; `None` where not all could be read.
+pub(crate) fn connected_to(ports: &BTreeSet<u16>) -> Option<BTreeSet<u64>> {
+    let (connected, is_whole) = sockets(ESTABLISHED, |_| true);
+    let those = connected.iter().filter(|one| ports.contains(&one.remote));
+    is_whole.then(|| those.map(|one| one.inode).collect())
+}
+
 /// Returns which of these processes has each of these sockets open; of several the one that was there first,
 /// which has handed it on.
 pub(crate) fn owners(
@@ -156,8 +165,9 @@ fn answered(answer: &[u8]) -> Option<Socket> {
     } else {
         IpAddr::from(answer.get(8..)?.first_chunk::<4>().map(|octets| Ipv4Addr::from(*octets))?)
     };
-    let port = u16::from_be_bytes(*answer.get(4..)?.first_chunk()?);
-    Some(Socket { state: *answer.get(1)?, address, port, inode: u32_at(answer, 68)?.into() })
+    let port = |at: usize| Some(u16::from_be_bytes(*answer.get(at..)?.first_chunk()?));
+    let (port, remote) = (port(4)?, port(6)?);
+    Some(Socket { state: *answer.get(1)?, address, port, remote, inode: u32_at(answer, 68)?.into() })
 }
 
 /// Reads the same from `/proc/net`, for where the kernel may not be asked.
@@ -172,9 +182,11 @@ fn listed(path: &str) -> Option<Vec<Socket>> {
 fn line(line: &str) -> Option<Socket> {
     let mut fields = line.split_ascii_whitespace().skip(1);
     let (address, port) = fields.next()?.split_once(':')?;
-    let state = u8::from_str_radix(fields.nth(1)?, 16).ok()?;
+    let (_, remote) = fields.next()?.split_once(':')?;
+    let state = u8::from_str_radix(fields.next()?, 16).ok()?;
     let inode = fields.nth(5)?.parse().ok()?;
-    Some(Socket { state, address: ip(address)?, port: u16::from_str_radix(port, 16).ok()?, inode })
+    let number = |text: &str| u16::from_str_radix(text, 16).ok();
+    Some(Socket { state, address: ip(address)?, port: number(port)?, remote: number(remote)?, inode })
 }
 
 /// Reads an address in words of 32 bits, each as a number of this machine.
@@ -280,7 +292,8 @@ mod tests {
     #[test]
     fn a_line_of_the_file_is_understood() {
         let text = "   0: 0100007F:0BB8 00000000:0000 0A 00000000:00000000 00:00000000 00000000  1000        0 4242 1";
-        let socket = Socket { state: LISTEN, address: Ipv4Addr::LOCALHOST.into(), port: 3000, inode: 4242 };
+        let socket =
+            Socket { state: LISTEN, address: Ipv4Addr::LOCALHOST.into(), port: 3000, remote: 0, inode: 4242 };
         assert_eq!(line(text), Some(socket));
         for end in 0..text.find("4242").unwrap() {
             assert_eq!(line(text.get(..end).unwrap()), None, "{end}");
@@ -289,7 +302,8 @@ mod tests {
 
     #[test]
     fn a_port_is_told_by_the_inode_of_its_socket() {
-        let socket = Socket { state: LISTEN, address: Ipv4Addr::LOCALHOST.into(), port: 3000, inode: 7 };
+        let socket =
+            Socket { state: LISTEN, address: Ipv4Addr::LOCALHOST.into(), port: 3000, remote: 0, inode: 7 };
         let port = Port { number: 3000, address: Ipv4Addr::LOCALHOST.into(), clients: None };
         assert_eq!(among(&[socket], &[7]), [port]);
         assert_eq!(among(&[socket], &[8]), []);
