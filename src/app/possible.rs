@@ -73,7 +73,11 @@ pub(crate) fn why_not(state: &State, top: Option<&Layer>, command: Command) -> O
             or(state.panel.as_ref().is_some_and(|panel| !panel.choices.is_empty()), "nothing is chosen")
         }
         C::Palette => stays(state).or_else(|| or(!matches!(top, Some(Layer::Palette(_))), COVERED)),
-        C::Record => on_table().or_else(|| or(state.options.tape.is_on(), "nothing can be recorded here")),
+        C::Record => {
+            on_table().or_else(|| or(state.options.tape.is_on(), "nothing can be recorded here")).or_else(
+                || or(!state.options.access.is_read_only(), "claimtop is read-only: nothing is recorded"),
+            )
+        }
         C::Step(_) => or(state.options.replayed.is_some(), "only a recording is gone through"),
         C::Map | C::Recent => on_table().or_else(|| or(state.index.is_some(), "the first look is not over")),
         C::Mark => on_table().or_else(on_thing).or_else(has_order),

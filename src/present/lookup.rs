@@ -36,6 +36,8 @@ pub(crate) struct Index {
     claims: Order<u32>,
     claims_of_record: Order<u32>,
     broken: Order<u32>,
+    left_overs: Order<u32>,
+    left_trees: Order<u32>,
     keys_of_findings: Box<[Key]>,
     findings: Order<u32>,
     /// By each of their subjects.
@@ -75,6 +77,8 @@ impl Index {
             claims: Order::of(&report.claims, |claim| &claim.key),
             claims_of_record: Order::of(&report.claims, |claim| &claim.record.key),
             broken: Order::of(&report.broken, |broken| &broken.key),
+            left_overs: Order::of(&report.left_overs, |one| &one.key),
+            left_trees: Order::of(&report.left_trees, |one| &one.key),
             findings: Order::of(&keys, |key| key),
             findings_about: Order::new(subjects.into(), |at| subject(&report, at)),
             machines: (0..).zip(&report.machines).map(|(at, machine)| (machine.name.clone(), at)).collect(),
@@ -193,12 +197,12 @@ impl Index {
 
     /// Returns what a window has left running.
     pub(crate) fn left_over(&self, key: &Key) -> Option<&LeftOver> {
-        self.report.left_overs.iter().find(|one| one.key == *key)
+        self.left_overs.first(&self.report.left_overs, key, |one| &one.key)
     }
 
     /// Returns a working tree that a window has left.
     pub(crate) fn left_tree(&self, key: &Key) -> Option<&LeftTree> {
-        self.report.left_trees.iter().find(|one| one.key == *key)
+        self.left_trees.first(&self.report.left_trees, key, |one| &one.key)
     }
 
     /// Returns something that needs a person.

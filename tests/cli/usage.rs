@@ -150,3 +150,20 @@ fn a_hook_that_is_written_wrong_stops_no_agent() {
         );
     }
 }
+
+/// A program that opened it would wait for its other end, which nobody has.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_time_zone_that_is_a_fifo_is_unknown_and_waited_for_by_no_command() {
+    let world = World::new();
+    let fifo = world.path("fifo");
+    let mode = rustix::fs::Mode::RWXU;
+    rustix::fs::mknodat(rustix::fs::CWD, &fifo, rustix::fs::FileType::Fifo, mode, 0).unwrap();
+    for command in [&["ls"][..], &["now", "--json"], &["statusline"], &["journal"], &["context-id"]] {
+        for colon in ["", ":"] {
+            let named = format!("{colon}{}", fifo.display());
+            let answer = world.run_with(command, &[("TZ", &named)]);
+            assert!(answer.code >= 0, "{command:?}: {answer:?}");
+        }
+    }
+}

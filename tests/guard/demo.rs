@@ -301,6 +301,20 @@ fn whoever_kills_the_demo_ends_its_processes() {
     demo.kill().unwrap();
     demo.wait().unwrap();
     wait_for(|| players.iter().all(|(pid, ticks)| !runs(*pid, *ticks)).then_some(()));
+    // The next one removes what it has left, and nothing of one that lives, nor what it does not know.
+    assert!(!is_empty(tmp.path()));
+    let foreign = tmp.path().join("claimtop-demo-foreign");
+    std::fs::create_dir(&foreign).unwrap();
+    let mut living = screen(tmp.path(), 80, 24);
+    let folders = || std::fs::read_dir(tmp.path()).unwrap().count();
+    assert_eq!(folders(), 2, "the living one's and what is foreign");
+    assert!(once(tmp.path(), "UTC", &[]).status.success());
+    assert_eq!(folders(), 2);
+    living.press("2");
+    living.wait_for("site-css");
+    assert_eq!(living.end(), 0);
+    std::fs::remove_dir(foreign).unwrap();
+    assert!(is_empty(tmp.path()), "a folder of the demo stays");
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use super::*;
 use crate::app::msg::Confirmed;
 use crate::app::sheet::Stage;
-use crate::config::Access;
+use crate::config::{Access, Switch};
 use crate::core::history::journal::History;
 use crate::core::model::{
     Action, ActionResult, Confirmation, Ended, ErrorKind, MachineState, MachineView, Obstacle, Offer, Plan,
@@ -316,6 +316,16 @@ fn read_only_shows_and_does_nothing() {
     assert_eq!(update(&mut state, Msg::Pressed(Press::Char('r'))), [Effect::Redraw]);
     assert!(panel_text(&state).contains("read-only"));
     assert_eq!(update(&mut state, Msg::Pressed(Press::Char('y'))), []);
+}
+
+#[test]
+fn read_only_records_nothing() {
+    let mut state = seen(testing::busy());
+    (state.options.access, state.options.tape) = (Access::ReadOnly, Switch::On);
+    assert_eq!(update(&mut state, Msg::Pressed(Press::Char('w'))), [Effect::Redraw]);
+    assert_eq!(state.message.as_deref(), Some("Claimtop is read-only: nothing is recorded"));
+    state.options.access = Access::Full;
+    assert_eq!(update(&mut state, Msg::Pressed(Press::Char('w')))[0], Effect::Record);
 }
 
 #[test]

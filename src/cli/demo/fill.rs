@@ -12,6 +12,7 @@ use super::cast::Cast;
 use super::stage::{Stage, make, write};
 use super::story::{File, Special};
 use crate::core::model::Host;
+use crate::source::os::clock;
 use crate::source::os::pipe::make_pipe;
 use crate::source::os::processes::ports;
 
@@ -102,7 +103,7 @@ impl Truth<'_> {
             },
             Some(("ms", span)) => self.at(span)?.as_millisecond().to_string(),
             Some(("naive", span)) => self.at(span)?.to_zoned(TimeZone::UTC).datetime().to_string(),
-            Some(("local", span)) => self.at(span)?.to_zoned(TimeZone::system()).datetime().to_string(),
+            Some(("local", span)) => self.at(span)?.to_zoned(clock::zone()).datetime().to_string(),
             Some(_) | None => self.at(blank)?.to_string(),
         })
     }

@@ -10,10 +10,10 @@ use std::time::{Duration, SystemTime};
 
 use anyhow::{Context, anyhow};
 use rustix::fs::{FlockOperation, flock};
-use tempfile::TempDir;
 
 use super::lifeline::{self, Lifeline};
-use super::stage::{make, remove, temporary, write};
+use super::owner::OwnFolder;
+use super::stage::{make, write};
 use super::story::{There, Which};
 use super::world::{World, end};
 use crate::act::executor::Executor;
@@ -43,7 +43,7 @@ const ASLEEP: Duration = Duration::from_secs(25);
 
 /// The other machines, which end with the demo.
 pub(super) struct Machines {
-    folder: TempDir,
+    folder: OwnFolder,
     lifeline: Option<File>,
     there: Vec<There>,
 }
@@ -54,7 +54,7 @@ impl Machines {
     /// # Errors
     /// Their folder cannot be made.
     pub(super) fn prepare(count: usize, within: &Path) -> anyhow::Result<Self> {
-        let folder = temporary(within)?;
+        let folder = OwnFolder::make(within)?;
         let lifeline = Some(lifeline::hold(&folder.path().join("lifeline"))?);
         let there: Vec<There> = There::ALL.into_iter().take(count).collect();
         for one in &there {
@@ -90,7 +90,7 @@ impl Machines {
             let lock = OpenOptions::new().write(true).open(lock(self.folder.path(), *there))?;
             lifeline::wait_until(|| flock(&lock, FlockOperation::NonBlockingLockExclusive).is_ok());
         }
-        remove(self.folder)
+        self.folder.remove()
     }
 }
 

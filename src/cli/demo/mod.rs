@@ -7,6 +7,7 @@ mod hook;
 mod left_over;
 mod lifeline;
 mod machines;
+mod owner;
 mod stage;
 pub(super) mod stand_in;
 mod story;
@@ -79,6 +80,7 @@ pub(super) fn run(options: &Options, environment: Environment, wish: Wish) -> Ou
     refuse_folders(options)?;
     let failed = |error| Failure::new(Exit::Failed, error);
     let within = std::env::temp_dir();
+    owner::remove_left(&within);
     let mut world = World::make(wish.which, &within).map_err(failed)?;
     let mut settings = world.settings(options, environment)?;
     let mut machines = None;

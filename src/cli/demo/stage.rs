@@ -1,23 +1,21 @@
 //! The demo's folders: a home, a temporary folder, programs and repositories of its own.
 
 use std::fs::{DirBuilder, File, OpenOptions};
-use std::io::{ErrorKind, Write};
+use std::io::Write;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use tempfile::TempDir;
 
-use super::lifeline;
+use super::owner::OwnFolder;
 use super::story::Repo;
-use crate::core::judge::stand_in::STAGE_PREFIX;
 
 /// The home of the story.
 const HOME: &str = "/home/dev";
 
 /// A folder that is gone, with all that lies in it, when this is dropped.
 pub(super) struct Stage {
-    folder: TempDir,
+    folder: OwnFolder,
     /// The folder's real name.
     path: PathBuf,
 }
@@ -28,7 +26,7 @@ impl Stage {
     /// # Errors
     /// A folder cannot be made.
     pub(super) fn build(within: &Path) -> anyhow::Result<Self> {
-        let folder = temporary(within)?;
+        let folder = OwnFolder::make(within)?;
         let path = folder.path().canonicalize().context("failed to find the temporary folder")?;
         let stage = Self { folder, path };
         for place in ["/tmp", "/home/dev/notes"] {
@@ -59,7 +57,7 @@ impl Stage {
     /// # Errors
     /// Something cannot be removed.
     pub(super) fn strike(self) -> anyhow::Result<()> {
-        remove(self.folder)
+        self.folder.remove()
     }
 
     /// Returns the named pipe by which processes without a parent learn of the demo's end.
@@ -115,36 +113,6 @@ impl Stage {
             write(&tree.join(".git"), &format!("gitdir: {}\n", admin.display()))?;
         }
         Ok(())
-    }
-}
-
-/// Makes a folder that is gone, with all that lies in it, when what it returns is dropped.
-///
-/// # Errors
-/// It cannot be made.
-pub(super) fn temporary(within: &Path) -> anyhow::Result<TempDir> {
-    let made = tempfile::Builder::new().prefix(STAGE_PREFIX).tempdir_in(within);
-    made.context("failed to make a temporary folder")
-}
-
-/// Removes such a folder. A process that is just ending may write into it while it is emptied, so it is emptied until
-/// it is gone, for half a minute at most.
-///
-/// # Errors
-/// Something cannot be removed.
-#[expect(clippy::disallowed_methods, reason = "the folder belongs to the demo alone")]
-pub(super) fn remove(folder: TempDir) -> anyhow::Result<()> {
-    let path = folder.keep();
-    let mut removed = Ok(());
-    lifeline::wait_until(|| {
-        removed = std::fs::remove_dir_all(&path);
-        removed.as_ref().map_or_else(|error| error.kind() == ErrorKind::NotFound, |()| true)
-    });
-    match removed {
-        Err(error) if error.kind() != ErrorKind::NotFound => {
-            Err(error).with_context(|| format!("failed to remove the demo's folder {}", path.display()))
-        }
-        _ => Ok(()),
     }
 }
 

@@ -1,6 +1,6 @@
 //! `hold`: a window, or a person's shell, wants paths for itself; guarded windows are then kept off them.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, anyhow, bail};
 
@@ -18,6 +18,7 @@ use crate::format::guard::Question;
 use crate::present;
 use crate::source::ledger::{About, MOST_HOLDS, Tree};
 use crate::source::os::clock;
+use crate::source::os::open::folder::look_at;
 use crate::source::os::processes::own::own_pid;
 
 /// Takes paths for the window that this runs in, or gives them back. A hold ends with the window's process.
@@ -75,6 +76,13 @@ fn take(
             if is_release {
                 asked.note_down(tree, &[frees()])?;
             } else if !has(&asked, tree, path) {
+                if look_at(Path::new(path)).is_none() {
+                    let path = Untrusted::from(path.as_str());
+                    return Ok((
+                        said,
+                        Some(format!("{path} is not held: no file or folder can be seen at that path")),
+                    ));
+                }
                 if let Some(why) = wanted(&asked, tree, path)? {
                     return Ok((said, Some(why)));
                 }

@@ -1,9 +1,13 @@
 //! The one place where the clock is read.
 
+use std::ffi::OsStr;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
+use rustix::fs::{FileType, stat};
+
+use crate::source::os::open::meta::wide;
 
 /// By how many seconds [`now`] differs from the machine's clock.
 static SET_BY: AtomicI64 = AtomicI64::new(0);
@@ -18,9 +22,28 @@ pub fn now() -> Timestamp {
     now.checked_add(SignedDuration::from_secs(SET_BY.load(Ordering::Relaxed))).unwrap_or(now)
 }
 
-/// Returns this person's time zone: that of `TZ`, else the machine's.
+/// Returns this person's time zone: that of `TZ`, else the machine's. An unknown one where `TZ` is the path of something
+/// that is no small plain file: to read it could take forever.
+#[expect(clippy::disallowed_methods, reason = "what TZ names is looked at before it is opened")]
 pub(crate) fn zone() -> TimeZone {
-    TimeZone::system()
+    let named = std::env::var_os("TZ");
+    if named.is_some_and(|named| !may_be_read(&named)) { TimeZone::unknown() } else { TimeZone::system() }
+}
+
+/// The most bytes of a file that describes a time zone (tzfile(5)): the largest has some 4 KiB.
+const MAX_ZONE: u64 = 1 << 20;
+
+/// Returns whether a value of `TZ` (tzset(3)) is a rule, the name of a zone, or a path that can be read.
+fn may_be_read(named: &OsStr) -> bool {
+    let Some(text) = named.to_str() else { return true };
+    let path = text.strip_prefix(':').unwrap_or(text);
+    if TimeZone::posix(text).is_ok() || TimeZone::get(path).is_ok() {
+        return true;
+    }
+    stat(path).map_or(true, |stat| {
+        let is_plain = FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile;
+        is_plain && wide(stat.st_size) <= MAX_ZONE
+    })
 }
 
 /// Sets the clock, for this program alone: a test cannot set the machine's.
@@ -76,4 +99,30 @@ pub(crate) fn since_boot() -> Option<SignedDuration> {
 #[cfg(not(any(target_os = "linux", target_os = "macos")))]
 pub(crate) fn since_boot() -> Option<SignedDuration> {
     Some(SignedDuration::from_secs(i64::try_from(sysinfo::System::uptime().ok()?).ok()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(named: &str, expected: bool) {
+        assert_eq!(may_be_read(OsStr::new(named)), expected, "{named}");
+    }
+
+    #[test]
+    fn only_a_small_plain_file_is_read_as_a_time_zone() {
+        for named in ["UTC", ":UTC", "EST5EDT,M3.2.0,M11.1.0", "garbage", ":/no/such/zone", "/etc/hostname"] {
+            check(named, true);
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+        rustix::fs::mknodat(rustix::fs::CWD, at("fifo"), FileType::Fifo, rustix::fs::Mode::RWXU, 0).unwrap();
+        std::fs::File::create_new(at("large")).unwrap().set_len(MAX_ZONE + 1).unwrap();
+        std::os::unix::fs::symlink("/dev/zero", at("link")).unwrap();
+        for named in ["/dev/zero", "/", &at("fifo"), &at("large"), &at("link")] {
+            check(named, false);
+            check(&format!(":{named}"), false);
+        }
+    }
 }

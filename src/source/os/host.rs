@@ -80,7 +80,7 @@ pub fn host(now: Timestamp) -> Host {
         clock_doubt: SignedDuration::ZERO,
         ticks_per_second: processes::ticks_per_second(),
         uid: geteuid().as_raw(),
-        zone: TimeZone::system(),
+        zone: clock::zone(),
     }
 }
 

@@ -278,6 +278,7 @@ impl Window {
 fn what_a_living_window_holds_for_itself_is_refused_by_choice_as_long_as_it_lives() {
     let (world, repo, mut cart, mut other) = two_windows();
     let pay = repo.join("src/pay.rs");
+    makes(&repo, ["README.md"]);
     let config = |text: &str| {
         let file = format!("[guard]\nheld = '{text}'\n");
         world.write("home/.config/claimtop/config.toml", &file);
@@ -593,9 +594,33 @@ fn adds(world: &World, window: &Window, line: &Value) {
     writeln!(file, "{line}").unwrap();
 }
 
+/// Makes empty files in a repository.
+fn makes<'a>(repo: &Path, names: impl IntoIterator<Item = &'a str>) {
+    names.into_iter().for_each(|name| std::fs::write(repo.join(name), "").unwrap());
+}
+
+#[test]
+fn what_is_not_there_is_not_held() {
+    let (world, repo, mut cart, _) = two_windows();
+    std::os::unix::fs::symlink("nowhere", repo.join("link")).unwrap();
+    for path in ["none.rs", "src/none.rs", "none/at/all", "link"] {
+        let said = cart.run(&world, &format!("hold {path} 2>&1; echo $?"));
+        assert!(
+            said.contains("is not held: no file or folder can be seen at that path") && said.ends_with('3'),
+            "{said}"
+        );
+    }
+    // What was there when it was taken is let go all the same.
+    makes(&repo, ["gone.rs"]);
+    assert!(cart.run(&world, "hold gone.rs").contains("held by PID"));
+    std::fs::remove_file(repo.join("gone.rs")).unwrap();
+    assert!(cart.run(&world, "hold --release gone.rs").contains("let go"));
+}
+
 #[test]
 fn what_a_window_holds_outlives_the_ledger_that_tells_it() {
-    let (world, _, mut cart, mut other) = two_windows();
+    let (world, repo, mut cart, mut other) = two_windows();
+    makes(&repo, ["a.rs", "b.rs"]);
     assert!(cart.run(&world, "hold src").contains("held by PID"));
     let is_refused = |other: &mut Window| other.run(&world, "hold src 2>&1").contains("is not held");
     let mut grows = |command: &str| {
@@ -615,15 +640,17 @@ fn what_a_window_holds_outlives_the_ledger_that_tells_it() {
 
 #[test]
 fn more_than_a_window_can_hold_is_refused() {
-    let (world, _, mut cart, _) = two_windows();
+    let (world, repo, mut cart, _) = two_windows();
     let paths: Vec<String> = (0..65).map(|number| format!("{number}.rs")).collect();
+    makes(&repo, paths.iter().map(String::as_str));
     let said = cart.run(&world, &format!("hold {} 2>&1", paths.join(" ")));
     assert!(said.contains("at most 64 paths"), "{said}");
 }
 
 #[test]
 fn what_a_window_holds_it_keeps_when_it_asks_again_beside_another() {
-    let (world, _, mut cart, mut other) = two_windows();
+    let (world, repo, mut cart, mut other) = two_windows();
+    makes(&repo, ["mine.rs"]);
     let [mine, wanted] = ["mine.rs", "src"].map(|path| format!("hold {path} 2>&1"));
     assert!(other.run(&world, &mine).contains("held by PID"));
     assert!(cart.run(&world, &wanted).contains("held by PID"));
@@ -646,6 +673,7 @@ fn of_many_windows_that_want_the_same_one_at_most_has_it_and_keeps_it() {
     let mut had = 0;
     for round in 0..6 {
         let path = format!("src/{round}.rs");
+        makes(&repo, [&*path]);
         let (bin, home) = (env!("CARGO_BIN_EXE_claimtop"), world.path("home"));
         let again = format!("; HOME={} {bin} hold {path} 2>/dev/null", home.display());
         let wants = format!("hold {path} 2>/dev/null{}", again.repeat(4));
