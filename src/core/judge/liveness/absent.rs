@@ -6,6 +6,7 @@ use crate::core::judge::liveness::answer::{Answer, Trail, alive, dead, unknown};
 use crate::core::judge::liveness::domain::{Home, home_of};
 use crate::core::judge::liveness::owner::could_own;
 use crate::core::judge::possible_agent::PossibleAgent;
+use crate::core::judge::stand_in::is_played;
 use crate::core::judge::world::World;
 use crate::core::model::host::INITIAL_PID_NAMESPACE;
 use crate::core::model::process::has_exited;
@@ -58,7 +59,7 @@ pub(crate) fn gone(
     }
     let is_stated = holder.role == Role::Agent || is_daemons_own(record, holder);
     let survivor = world.survivor(pid).filter(|_| holder.start_ticks.is_none());
-    let survivor = survivor.filter(|survivor| !led_by_agent(pid, survivor, world));
+    let survivor = survivor.filter(|survivor| !led_by_agent(record, pid, survivor, world));
     let was_agent = (!is_stated || survivor.is_some())
         && !may_be_outsiders(record, world)
         && was_seen_as_agent(record, pid, world, trail);
@@ -85,24 +86,38 @@ fn is_daemons_own(record: &Record, holder: &Holder) -> bool {
 }
 
 /// Returns whether an agent that has ended led the group with this number, according to its registry, its hook or a
-/// tombstone: it lived when `survivor` had already begun, and no process gets a number that a group has; or nobody in the
-/// group may be an agent, whoever led it. Then none of what is left of the group is the holder.
-fn led_by_agent(pid: u32, survivor: &Process, world: &World<'_>) -> bool {
+/// tombstone: it lived when `survivor` had already begun, and no process gets a number that a group has; or it had the
+/// number when the record was last written, and nobody in the group may be an agent. Then none of what is left of the
+/// group is the holder.
+fn led_by_agent(record: &Record, pid: u32, survivor: &Process, world: &World<'_>) -> bool {
     let mut living = world.snapshot.processes.by_pid.values().filter(|process| !has_exited(process));
     let has_agent = living.any(|one| [one.group, one.session].contains(&pid) && world.may_be_agents(one));
-    let had_begun_by = |at: Timestamp| !has_agent || is_past_start(survivor.id.start_ticks, at, world);
-    let is_leaders = |record: &&Record| {
-        let has_start = record.holder.as_ref().is_some_and(|holder| holder.start_ticks.is_some());
-        has_start && record.medium().is_this_machines() && had_begun_by(record.written_at)
+    let led = |start: u64, last_at: Timestamp| {
+        // Claimtop's own demo dates its files back.
+        is_played(survivor)
+            || is_past_start(survivor.id.start_ticks, last_at, world)
+            || !has_agent && was_there(record, start, last_at, world)
+    };
+    let is_leaders = |other: &&Record| {
+        let start = other.holder.as_ref().and_then(|holder| holder.start_ticks);
+        other.medium().is_this_machines() && start.is_some_and(|start| led(start, other.written_at))
     };
     let is_buried = |stone: &Tombstone| {
         stone.id.pid == pid
             && stone.counts_on(&world.snapshot.host)
-            && (!has_agent || stone.seen_alive_at.is_some_and(had_begun_by))
+            && stone.seen_alive_at.is_some_and(|last_at| led(stone.id.start_ticks, last_at))
     };
     world.snapshot.tombstones.iter().any(is_buried)
         || world.registered(pid).iter().any(is_leaders)
-        || world.bindings.gone_with(pid).iter().any(|note| had_begun_by(last_sign(note, world)))
+        || world.bindings.gone_with(pid).iter().any(|note| led(note.start_ticks, last_sign(note, world)))
+}
+
+/// Returns whether a process that started then, and was last seen alive at a moment, was there when a record was last
+/// written.
+fn was_there(record: &Record, start_ticks: u64, last_at: Timestamp, world: &World<'_>) -> bool {
+    record.medium().is_this_machines()
+        && is_past_start(start_ticks, record.written_at, world)
+        && last_at.duration_since(record.touched_at()) >= world.snapshot.host.clock_doubt
 }
 
 /// Returns whether a record is from before the machine booted, by the machine's own clock: nobody has written or moved it
@@ -225,12 +240,8 @@ fn was_seen_as_agent(record: &Record, pid: u32, world: &World<'_>, trail: &mut T
     if !record.medium().is_this_machines() {
         return false;
     }
-    let doubt = world.snapshot.host.clock_doubt;
-    let is_after = |start: u64, at: Timestamp| is_past_start(start, at, world);
-    let was_there = |start: u64, last_at: Timestamp| {
-        is_after(start, record.written_at) && last_at.duration_since(record.touched_at()) >= doubt
-    };
-    let is_its_own = |start: u64| record.started_at.is_none_or(|began| is_after(start, began));
+    let was_there = |start: u64, last_at: Timestamp| was_there(record, start, last_at, world);
+    let is_its_own = |start: u64| record.started_at.is_none_or(|began| is_past_start(start, began, world));
     let by_us = world.seen(pid).iter().find(|agent| {
         let start = agent.id.start_ticks;
         was_there(start, agent.last_seen_at) && is_its_own(start)
