@@ -157,6 +157,11 @@ impl Repo {
     /// left out the part that tells working trees apart.
     pub(crate) fn has_branch(&self, name: &str) -> Option<bool> {
         let name = name.strip_prefix(BRANCHES).unwrap_or(name);
+        // One that is checked out has no ref before its first commit.
+        let mut checked_out = self.worktrees.iter().filter_map(|tree| tree.branch.as_ref());
+        if checked_out.any(|branch| branch.raw() == name) {
+            return Some(true);
+        }
         if !name.starts_with(OF_ENTIRE) {
             return self.claimed_branches.get(name).copied();
         }

@@ -76,7 +76,12 @@ pub(crate) fn loose(common: &Path, problems: &mut Vec<String>) -> Vec<String> {
 /// Returns whether a branch is there; `None` where that could not be read, or no branch can have the name.
 pub(crate) fn has_branch(common: &Path, name: &str) -> Option<bool> {
     let is_name = |part: &str| !part.is_empty() && !part.starts_with('.') && !part.ends_with(".lock");
-    if !name.split('/').all(is_name) || common.join(TABLES).is_dir() {
+    // `HEAD` and `refs/remotes/origin/main` are no branches, and may be meant all the same.
+    if !name.split('/').all(is_name)
+        || name == "HEAD"
+        || name.starts_with("refs/")
+        || common.join(TABLES).is_dir()
+    {
         return None;
     }
     let name = format!("refs/heads/{name}");

@@ -80,11 +80,10 @@ fn branches_that_records_claim_are_looked_up_and_no_others() {
     world.write("home/src/app/.git/refs/heads/feature/x", "x\n");
     let packed = "0000000000000000000000000000000000000001 refs/heads/packed\n^00\n";
     world.write("home/src/app/.git/packed-refs", packed);
-    for (at, name) in
-        ["main", "feature", "feature/x", "packed", "pack", "gone", "../HEAD", "refs/heads/packed"]
-            .iter()
-            .enumerate()
-    {
+    let claimed = ["main", "feature", "feature/x", "packed", "pack", "gone", "../HEAD", "refs/heads/packed"];
+    // These may be meant, and are no branches.
+    let others = ["HEAD", "refs/remotes/origin/main"];
+    for (at, name) in claimed.iter().chain(&others).enumerate() {
         let text = format!(r#"{{"cwd":"{}","branch":"{name}"}}"#, top.display());
         world.write(&format!("home/queue/{at}.json"), &text);
     }
