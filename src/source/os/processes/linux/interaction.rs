@@ -33,8 +33,16 @@ struct Held {
     /// What it has open by a path.
     open: Option<Interaction>,
     sockets: Vec<u64>,
-    /// The port of the display that its environment names, where that is reached over a network.
-    display: Option<u16>,
+    named: Named,
+}
+
+/// Where an environment says that a display and a session's bus are, by names of their own.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Named {
+    /// The port of a display that is reached over a network.
+    port: Option<u16>,
+    /// How the names of sockets end.
+    sockets: Vec<(Vec<u8>, Interaction)>,
 }
 
 /// Returns whether a person may be working with each of these processes; none is there of whom that cannot be told.
@@ -44,7 +52,7 @@ pub(crate) fn interactions(proc: &mut Proc, those: &[ProcessId]) -> BTreeMap<Pro
     // What is opened later is found by the next look: what a process had open was read before.
     let has_sockets = held.values().any(|one| !one.sockets.is_empty());
     let unix = if has_sockets { Peers::read() } else { Some(Peers::default()) };
-    let displays: BTreeSet<u16> = held.values().filter_map(|one| one.display).collect();
+    let displays: BTreeSet<u16> = held.values().filter_map(|one| one.named.port).collect();
     let shown = if displays.is_empty() { Some(BTreeSet::new()) } else { tcp::connected_to(&displays) };
     let decide = |one: &Held| -> Option<Interaction> {
         if let Some(open) = one.open {
@@ -55,13 +63,13 @@ pub(crate) fn interactions(proc: &mut Proc, those: &[ProcessId]) -> BTreeMap<Pro
         }
         let mut doubt = false;
         for socket in &one.sockets {
-            match unix.as_ref()?.of(*socket) {
+            match unix.as_ref()?.of(*socket, &one.named.sockets) {
                 Ok(Interaction::Nothing) => {}
                 Ok(found) => return Some(found),
                 Err(Unseen) => doubt = true,
             }
         }
-        if one.display.is_some()
+        if one.named.port.is_some()
             && one.sockets.iter().any(|socket| shown.as_ref().is_none_or(|all| all.contains(socket)))
         {
             return shown.as_ref().map(|_| Interaction::Display);
@@ -76,20 +84,35 @@ fn held(folder: &OwnedFd) -> Option<Held> {
     let opened = links::opened(folder.as_fd()).ok()?;
     let sockets = tcp::here(folder.as_fd(), opened.sockets)?;
     let mut text = Vec::new();
-    let display = match sockets.is_empty() {
-        true => None,
-        false => {
-            slurp(folder.as_fd(), "environ", &mut text, ENVIRONMENT).ok()?;
-            display(&text)
-        }
-    };
-    Some(Held { open: opened.interaction, sockets, display })
+    if !sockets.is_empty() {
+        slurp(folder.as_fd(), "environ", &mut text, ENVIRONMENT).ok()?;
+    }
+    Some(Held { open: opened.interaction, sockets, named: named(&text) })
 }
 
-/// Returns the port of the display that an environment names, where it is reached over a network: `host:10.0`.
-fn display(environment: &[u8]) -> Option<u16> {
-    let named = environment.split(|byte| *byte == 0).find_map(|entry| entry.strip_prefix(b"DISPLAY="))?;
-    let (host, number) = std::str::from_utf8(named).ok()?.rsplit_once(':')?;
+/// Reads what an environment names: `DISPLAY`, `WAYLAND_DISPLAY` (a path, or a name in `XDG_RUNTIME_DIR`) and
+/// `DBUS_SESSION_BUS_ADDRESS` (dbus-daemon(1)), of which other sockets than these may be called anything.
+fn named(environment: &[u8]) -> Named {
+    let value = |name: &str| {
+        let mut entries = environment.split(|byte| *byte == 0);
+        let value = entries.find_map(|entry| entry.strip_prefix(name.as_bytes())?.strip_prefix(b"="));
+        value.and_then(|value| std::str::from_utf8(value).ok()).filter(|value| !value.is_empty())
+    };
+    let display = value("WAYLAND_DISPLAY").map(|name| format!("/{}", name.trim_start_matches('/')));
+    let buses = value("DBUS_SESSION_BUS_ADDRESS").into_iter().flat_map(|all| all.split([';', ',']));
+    let buses = buses.filter_map(|part| {
+        let part = part.strip_prefix("unix:").unwrap_or(part);
+        let is_abstract = || Some(format!("\0{}", part.strip_prefix("abstract=")?));
+        part.strip_prefix("path=").map(str::to_owned).or_else(is_abstract)
+    });
+    let displays = display.into_iter().map(|name| (name.into_bytes(), Interaction::Display));
+    let sockets = displays.chain(buses.map(|name| (name.into_bytes(), Interaction::Bus)));
+    Named { port: value("DISPLAY").and_then(port), sockets: sockets.collect() }
+}
+
+/// Returns the port of a display that is reached over a network: `host:10.0`.
+fn port(display: &str) -> Option<u16> {
+    let (host, number) = display.rsplit_once(':')?;
     let number: u16 = number.split('.').next()?.parse().ok()?;
     (!host.is_empty() && host != "unix" && !host.starts_with('/'))
         .then(|| FIRST_DISPLAY.checked_add(number))?
@@ -101,7 +124,7 @@ struct Unseen;
 /// The unix sockets of this network: the names of those that have one, and the peers of those that have one.
 #[derive(Default)]
 struct Peers {
-    names: HashMap<u64, Interaction>,
+    names: HashMap<u64, Vec<u8>>,
     peers: HashMap<u64, u64>,
     known: BTreeSet<u64>,
 }
@@ -128,7 +151,7 @@ impl Peers {
         while let (Some(length), Some(kind)) = (u16_at(rest, 0), u16_at(rest, 2)) {
             let value = rest.get(4..usize::from(length))?;
             match kind {
-                NAME => drop(self.names.insert(inode, sort_of(value))),
+                NAME => drop(self.names.insert(inode, name_of(value).to_vec())),
                 PEER => drop(self.peers.insert(inode, u32_at(value, 0)?.into())),
                 _ => {}
             }
@@ -138,34 +161,40 @@ impl Peers {
     }
 
     /// Returns what a socket is, or leads to: its peer has the name of what was connected to.
-    fn of(&self, socket: u64) -> Result<Interaction, Unseen> {
-        let named =
-            |socket: u64| self.names.get(&socket).copied().filter(|sort| *sort != Interaction::Nothing);
-        if let Some(own) = named(socket) {
+    fn of(&self, socket: u64, own: &[(Vec<u8>, Interaction)]) -> Result<Interaction, Unseen> {
+        let sort = |socket: u64| {
+            let name = self.names.get(&socket)?;
+            let is_named = |(end, sort): &(Vec<u8>, Interaction)| name.ends_with(end).then_some(*sort);
+            sort_of(name).or_else(|| own.iter().find_map(is_named))
+        };
+        if let Some(own) = sort(socket) {
             return Ok(own);
         }
         match self.peers.get(&socket) {
             None | Some(0) => Ok(Interaction::Nothing),
             Some(peer) if !self.known.contains(peer) => Err(Unseen),
-            Some(peer) => Ok(named(*peer).unwrap_or(Interaction::Nothing)),
+            Some(peer) => Ok(sort(*peer).unwrap_or(Interaction::Nothing)),
         }
     }
 }
 
-/// Says what a unix socket of this name is: one of a display server, of a session's bus, or neither. A name in the
-/// abstract namespace begins with a zero byte (unix(7)).
-fn sort_of(name: &[u8]) -> Interaction {
-    let end = name.iter().skip(1).position(|byte| *byte == 0).map_or(name.len(), |at| at + 1);
-    let name = name.get(..end).unwrap_or(name);
+/// Returns a name without what follows its end. One in the abstract namespace begins with a zero byte (unix(7)).
+fn name_of(value: &[u8]) -> &[u8] {
+    let end = value.iter().skip(1).position(|byte| *byte == 0).map_or(value.len(), |at| at + 1);
+    value.get(..end).unwrap_or(value)
+}
+
+/// Says by its usual name whether a unix socket is one of a display server or of a session's bus.
+fn sort_of(name: &[u8]) -> Option<Interaction> {
     let mut parts = name.rsplit(|byte| *byte == b'/');
     let (last, folder) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
     let begins = |start: &str| last.starts_with(start.as_bytes());
     if folder == b".X11-unix" || folder == b".ICE-unix" || begins("wayland-") || begins("gamescope-") {
-        Interaction::Display
+        Some(Interaction::Display)
     } else if last == b"bus" || begins("bus_") || begins("dbus-") || folder == b".dbus-proxy" {
-        Interaction::Bus
+        Some(Interaction::Bus)
     } else {
-        Interaction::Nothing
+        None
     }
 }
 
@@ -182,8 +211,8 @@ mod tests {
     use crate::source::os::processes::started::spawn;
 
     #[track_caller]
-    fn check_name(name: &str, expected: Interaction) {
-        assert_eq!(sort_of(name.as_bytes()), expected, "{name:?}");
+    fn check_name(name: &str, expected: impl Into<Option<Interaction>>) {
+        assert_eq!(sort_of(name_of(name.as_bytes())), expected.into(), "{name:?}");
     }
 
     #[test]
@@ -213,19 +242,37 @@ mod tests {
             "/home/dev/bus/app.sock",
             "/var/run/postgresql/.s.PGSQL.5432",
         ] {
-            check_name(name, Interaction::Nothing);
+            check_name(name, None);
         }
     }
 
     #[test]
     fn only_a_display_of_a_network_has_a_port() {
-        let named = |text: &str| display(format!("A=1\0{text}\0B=2").as_bytes());
-        assert_eq!(named("DISPLAY=localhost:10.0"), Some(6_010));
-        assert_eq!(named("DISPLAY=[::1]:0"), Some(6_000));
+        let port = |text: &str| named(format!("A=1\0{text}\0B=2").as_bytes()).port;
+        assert_eq!(port("DISPLAY=localhost:10.0"), Some(6_010));
+        assert_eq!(port("DISPLAY=[::1]:0"), Some(6_000));
         for text in
             ["DISPLAY=:0", "DISPLAY=unix:0", "DISPLAY=", "DISPLAY=x", "XDISPLAY=a:1", "DISPLAY=a:70000"]
         {
-            assert_eq!(named(text), None, "{text}");
+            assert_eq!(port(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn displays_and_buses_of_other_names_are_known_by_the_environment() {
+        let found = |text: &str, name: &str| {
+            let peers = Peers { names: [(1, name.into())].into(), peers: [(2, 1)].into(), known: [1].into() };
+            peers.of(2, &named(text.as_bytes()).sockets).ok()
+        };
+        for (text, name, expected) in [
+            ("WAYLAND_DISPLAY=nested", "/run/user/1000/nested", Interaction::Display),
+            ("WAYLAND_DISPLAY=/srv/w/nested", "/srv/w/nested", Interaction::Display),
+            ("WAYLAND_DISPLAY=nested", "/run/user/1000/other-nested", Interaction::Nothing),
+            ("DBUS_SESSION_BUS_ADDRESS=unix:path=/srv/b,guid=1", "/srv/b", Interaction::Bus),
+            ("DBUS_SESSION_BUS_ADDRESS=tcp:host=x;unix:abstract=/srv/b", "\0/srv/b", Interaction::Bus),
+            ("WAYLAND_DISPLAY=\0DBUS_SESSION_BUS_ADDRESS=", "/run/docker.sock", Interaction::Nothing),
+        ] {
+            assert_eq!(found(text, name), Some(expected), "{text} {name:?}");
         }
     }
 
@@ -286,8 +333,8 @@ mod tests {
         #[test]
         fn understanding_is_total(bytes: Vec<u8>) {
             let _ = Peers::default().add(&bytes);
-            let _ = sort_of(&bytes);
-            let _ = display(&bytes);
+            let _ = sort_of(name_of(&bytes));
+            let _ = named(&bytes);
         }
     }
 }
