@@ -13,7 +13,12 @@ struct Left(u32);
 impl Left {
     /// Starts a sleep from a shell that ends at once; `$$` is the shell, whose group it is in.
     fn by(world: &World, window: &str) -> Self {
-        let line = format!("CLAUDE_PID={window} sleep 621 </dev/null >/dev/null 2>&1 & echo $!");
+        Self::with(world, window, "</dev/null")
+    }
+
+    /// Starts one that has something else open.
+    fn with(world: &World, window: &str, opened: &str) -> Self {
+        let line = format!("CLAUDE_PID={window} sleep 621 {opened} >/dev/null 2>&1 & echo $!");
         let mut shell = Command::new("/bin/sh");
         shell.args(["-c", &line]).env_clear().env("HOME", world.path("home")).env("PATH", "/usr/bin:/bin");
         let output = shell.env("MY_TOKEN", "0xSECRETSECRET").process_group(0).output().unwrap();
@@ -55,6 +60,29 @@ fn what_is_in_use_or_only_looked_at_is_not_ended() {
     let nobody = world.run(&["stop", "nobody-is-called-so"]);
     assert_eq!(nobody.code, 2, "{}", nobody.out);
     assert!(held.lives());
+}
+
+#[test]
+fn what_keeps_a_terminal_is_a_guess_whatever_it_is_called_and_not_ended() {
+    let world = World::new();
+    let [server, terminal] = ["</dev/null", "<>/dev/ptmx"].map(|opened| Left::with(&world, "$$", opened));
+    let listed = world.run(&["leftovers", "--json"]);
+    let report: Value = serde_json::from_str(&listed.out).unwrap();
+    let one = |left: &Left| report["left_overs"].as_array().unwrap().iter().find(|one| one["pid"] == left.0);
+    let (Some(server), Some(kept)) = (one(&server), one(&terminal)) else {
+        return eprintln!("skipped: a reaper of its own takes orphans over here");
+    };
+    if !["strong", "exact"].contains(&server["certainty"].as_str().unwrap()) {
+        return eprintln!("skipped: its window is not certain to be dead here");
+    }
+    assert_eq!(kept["certainty"], "guess", "{kept}");
+    assert!(kept["why"].as_str().unwrap().contains("keeps a terminal"), "{kept}");
+    let pid = terminal.0.to_string();
+    for more in [&["--yes"][..], &["--confirm", &format!("sleep {pid}")]] {
+        let refused = world.run(&[&["stop", &pid], more].concat());
+        assert_eq!(refused.code, 3, "{}", refused.out);
+    }
+    assert!(terminal.lives());
 }
 
 #[test]

@@ -31,9 +31,7 @@ pub trait Processes: Send + Sync {
     fn hindrance(&self, id: ProcessId) -> Option<Hindrance>;
 
     /// Returns whether a person may be working with a process; `None` where that could not be read.
-    fn interaction(&self, _id: ProcessId) -> Option<Interaction> {
-        Some(Interaction::Nothing)
-    }
+    fn interaction(&self, id: ProcessId) -> Option<Interaction>;
 
     /// Returns the ports that each of these listens on; none is there of whom that cannot be told.
     fn ports(&self, those: &[ProcessId]) -> BTreeMap<ProcessId, Vec<Port>>;

@@ -6,7 +6,7 @@ use std::time::Duration;
 use crate::act::error::ActionError;
 use crate::act::stop::processes::{Agent, Held, Processes};
 use crate::core::judge::agent::Signatures;
-use crate::core::model::{Hindrance, Port, ProcessId, ProcessPrint};
+use crate::core::model::{Hindrance, Interaction, Port, ProcessId, ProcessPrint};
 
 /// This machine.
 pub struct Machine;
@@ -40,6 +40,10 @@ impl Processes for Machine {
     }
 
     fn hindrance(&self, _id: ProcessId) -> Option<Hindrance> {
+        None
+    }
+
+    fn interaction(&self, _id: ProcessId) -> Option<Interaction> {
         None
     }
 

@@ -10,7 +10,7 @@ use crate::act::error::ActionError;
 use crate::act::stop::carry_out;
 use crate::act::stop::ending::{Ending, end};
 use crate::act::stop::processes::{Agent, Held, Processes};
-use crate::core::model::{Hindrance, Port, ProcessId, ProcessPrint, Signal};
+use crate::core::model::{Hindrance, Interaction, Port, ProcessId, ProcessPrint, Signal};
 
 /// A process of the fake machine, which no other one is ever taken for.
 #[derive(Clone, Debug)]
@@ -213,6 +213,11 @@ impl Processes for Machine {
         })
     }
 
+    fn interaction(&self, id: ProcessId) -> Option<Interaction> {
+        let fake = self.called(|world| world.by_pid.get(&id.pid).cloned())?;
+        Some(if fake.program == "editor" { Interaction::Display } else { Interaction::Nothing })
+    }
+
     fn ports(&self, those: &[ProcessId]) -> BTreeMap<ProcessId, Vec<Port>> {
         those.iter().map(|id| (*id, Vec::new())).collect()
     }
@@ -305,16 +310,26 @@ fn what_is_started_meanwhile_is_ended_with_it() {
 
 #[test]
 fn an_agent_below_is_never_signalled_and_before_the_first_signal_keeps_all_from_it() {
+    check_never_signalled("agent", "agent");
+}
+
+#[test]
+fn nor_is_what_a_person_may_be_working_with() {
+    check_never_signalled("editor", "a person may be working with it");
+}
+
+#[track_caller]
+fn check_never_signalled(program: &'static str, why: &str) {
     let mut refused = 0;
     for call in 1..=Machine::last(11) {
-        let machine = Machine::new().rude(11).before(call, Event::Starts(11, 13, "agent"));
+        let machine = Machine::new().rude(11).before(call, Event::Starts(11, 13, program));
         match machine.end(Signal::Term) {
             Err(ActionError::Changed(_)) => {
                 assert!(machine.signalled().is_empty(), "before call {call}");
                 refused += 1;
             }
             Err(error) => panic!("{error}"),
-            Ok(ending) => assert!(ending.notes.iter().any(|note| note.contains("agent")), "{call}"),
+            Ok(ending) => assert!(ending.notes.iter().any(|note| note.contains(why)), "{call}"),
         }
         assert!(!machine.signalled().contains(&13), "before call {call}");
     }

@@ -12,8 +12,8 @@ use std::time::Duration;
 use claimtop::core::assess::Policy;
 use claimtop::core::judge::agent::Signatures;
 use claimtop::core::model::{
-    Certainty, Hindrance, Key, LeftOver, Port, ProcessId, ProcessPrint, Reason, Report, SeenAgent, Snapshot,
-    Tombstone,
+    Certainty, Hindrance, Interaction, Key, LeftOver, Port, ProcessId, ProcessPrint, Reason, Report,
+    SeenAgent, Snapshot, Tombstone,
 };
 use claimtop::observe::Observer;
 use claimtop::testing::act::{
@@ -719,6 +719,11 @@ impl Processes for Meddler {
     fn hindrance(&self, id: ProcessId) -> Option<Hindrance> {
         self.called();
         self.machine.hindrance(id)
+    }
+
+    fn interaction(&self, id: ProcessId) -> Option<Interaction> {
+        self.called();
+        self.machine.interaction(id)
     }
 
     fn ports(&self, those: &[ProcessId]) -> BTreeMap<ProcessId, Vec<Port>> {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use claimtop::core::judge::agent::Signatures;
-use claimtop::core::model::{Hindrance, Port, ProcessId, ProcessPrint};
+use claimtop::core::model::{Hindrance, Interaction, Port, ProcessId, ProcessPrint};
 use claimtop::testing::act::{ActionError, Agent, Held, Processes};
 use claimtop::testing::core::Signal;
 use rustix::io::Errno;
@@ -99,6 +99,10 @@ impl Processes for SimMachine {
 
     fn hindrance(&self, id: ProcessId) -> Option<Hindrance> {
         self.scheduler.with(|world| life_of(world, id).map(|_| Hindrance::Nothing))
+    }
+
+    fn interaction(&self, id: ProcessId) -> Option<Interaction> {
+        self.scheduler.with(|world| life_of(world, id).map(|_| Interaction::Nothing))
     }
 
     fn ports(&self, those: &[ProcessId]) -> BTreeMap<ProcessId, Vec<Port>> {
