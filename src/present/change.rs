@@ -58,6 +58,9 @@ fn of_one(change: &Change) -> String {
             if change.unseen {
                 return format!("{} is no longer seen to hold {thing}", safe(holder));
             }
+            if *status == Some(ClaimStatus::Ghost) && resource.kind == ResourceKind::Branch {
+                return format!("{} claims {thing}, which git does not have", safe(holder));
+            }
             claim((&safe(holder), &thing), *status, *was)
         }
         Subject::Finding { message, .. } => {
@@ -202,6 +205,8 @@ mod tests {
             claim.unwrap().status = ClaimStatus::Dead;
         };
         check(nothing, dies, &["cart tests is dead and still holds agent-role reviewer"]);
+        let without = |report: &mut Report| report.claims.retain(|one| one.status != ClaimStatus::Ghost);
+        check(without, nothing, &["gamma (PID 3999) claims branch feature/old, which git does not have"]);
     }
 
     #[test]

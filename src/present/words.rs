@@ -1,8 +1,8 @@
 //! Words for what the types of the core say.
 
 use crate::core::model::{
-    Action, ClaimStatus, ClaimView, ContextSource, Reason, RecordKind, Releasable, Remedy, Surface,
-    SurfaceState,
+    Action, ClaimStatus, ClaimView, ContextSource, Reason, RecordKind, Releasable, Remedy, ResourceKind,
+    Surface, SurfaceState,
 };
 use crate::present::page::Medium;
 use crate::present::text::{count, safe};
@@ -99,6 +99,7 @@ pub(crate) fn claim_status(claim: &ClaimView) -> &'static str {
         }
         ClaimStatus::Contested => "two live holders",
         ClaimStatus::Dead => "the holder is dead",
+        ClaimStatus::Ghost if claim.resource.kind == ResourceKind::Branch => "git has no such branch",
         ClaimStatus::Ghost => "only a mirror still says so",
         ClaimStatus::Expired => "past its own lease, and no live owner was found",
         ClaimStatus::Unproven => "nothing proves whether the holder is alive or dead",
@@ -171,6 +172,15 @@ mod tests {
         let places: Vec<Surface> =
             states.iter().map(|state| Surface { name: "file", state: *state }).collect();
         assert_eq!(surfaces(&places).0, expected);
+    }
+
+    #[test]
+    fn of_a_branch_git_says_that_it_is_not_there_and_of_anything_else_a_mirror_says_that_it_is_held() {
+        let mut report = crate::app::testing::busy();
+        let ghost = report.claims.iter_mut().find(|claim| claim.status == ClaimStatus::Ghost).unwrap();
+        assert_eq!(claim_status(ghost), "git has no such branch");
+        ghost.resource.kind = ResourceKind::WorkItem;
+        assert_eq!(claim_status(ghost), "only a mirror still says so");
     }
 
     #[test]
