@@ -14,7 +14,7 @@ use crate::present::sources::source_name;
 use crate::present::summary::Number;
 use crate::present::text::{count, outside, safe};
 use crate::present::tone::{Mark, Tone};
-use crate::present::{age, between, machine, unfinished};
+use crate::present::{age, between, unfinished};
 
 /// One need in words.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -55,7 +55,7 @@ pub(crate) fn said(report: &Report, need: &Need, now: Timestamp) -> Said {
             mark: Mark::Warning,
             tone: Tone::Warning,
             who: String::new(),
-            what: machine::there(std::slice::from_ref(&need.subject), message.to_string()),
+            what: message.to_string(),
             way: unfinished::way(&need.subject, *end),
             keys: vec![("z", "put right")],
         },

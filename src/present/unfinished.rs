@@ -6,9 +6,10 @@ use crate::core::model::{Finding, Halfway, Key, NeedKind, Report};
 pub(crate) fn way(entry: &Key, end: Halfway) -> String {
     let number = entry.entry().unwrap_or_default();
     let machine = entry.machine().map(|machine| format!("@{machine}")).unwrap_or_default();
+    let on = entry.machine().map(|machine| format!("on {machine}, ")).unwrap_or_default();
     match end {
         Halfway::CutOff => format!("`claimtop undo {number}{machine}` puts it right"),
-        Halfway::AtWork(pid) => format!("`kill -CONT {pid}` lets it go on"),
+        Halfway::AtWork(pid) => format!("{on}`kill -CONT {pid}` lets it go on"),
         Halfway::Stuck => format!("`claimtop undo {number}{machine} --beside` brings back what is parked"),
         Halfway::LeftParked => format!("`claimtop undo {number}{machine}` brings it back"),
     }
@@ -24,4 +25,17 @@ pub(crate) fn way_of(report: &Report, finding: &Finding) -> Option<String> {
         | NeedKind::Died(_)
         | NeedKind::MoreDied { .. } => None,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_for_another_machine_says_so() {
+        let entry = Key::of_entry(7);
+        assert_eq!(way(&entry, Halfway::AtWork(90)), "`kill -CONT 90` lets it go on");
+        assert_eq!(way(&entry.on("far"), Halfway::AtWork(90)), "on far, `kill -CONT 90` lets it go on");
+        assert_eq!(way(&entry.on("far"), Halfway::CutOff), "`claimtop undo 7@far` puts it right");
+    }
 }

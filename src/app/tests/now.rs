@@ -8,6 +8,7 @@ use crate::core::model::{
     Action, Call, Halfway, Key, Left, Need, NeedKind, Report, Request, RestoreTo, Target, Waiting, Wants,
 };
 use crate::present::lookup::Index;
+use crate::present::need::sentence;
 
 fn need(name: &str, subject: Key, kind: NeedKind) -> Need {
     Need { key: key(&format!("n-{name}")), subject, kind, since: None }
@@ -115,7 +116,10 @@ fn an_action_that_was_cut_off_is_put_right_from_its_line_where_it_was_done() {
     let undo = Request::Undo { entry: 7, to: RestoreTo::Origin };
     assert_eq!((&sheet.requests[..], sheet.machine.as_deref()), (&[undo][..], None));
     // Nothing is known of that machine, so nothing is asked of it, and nothing is undone here instead.
-    let mut state = seen(unfinished(&Key::of_entry(7).on("far")));
+    let report = unfinished(&Key::of_entry(7).on("far"));
+    let says = sentence(&report, &report.needs[0], report.taken_at);
+    assert_eq!(says, "on far: entry 7 (park it) was cut off: `claimtop undo 7@far` puts it right", "once");
+    let mut state = seen(report);
     press(&mut state, "1gz");
     assert!(state.sheet().is_none());
 }
