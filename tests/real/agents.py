@@ -4,8 +4,9 @@ import json
 import os
 import re
 import subprocess
+import time
 
-from stub import Step, tool
+from stub import Step, shell, tool
 
 KEY = "sk-ant-api03-no-such-account-00000000000000000000"
 
@@ -38,6 +39,13 @@ class Agent:
 
     def wait_ready(self, stage, window, pattern):
         stage.wait_screen(window.name, pattern or self.ready)
+
+    def risky(self, command):
+        """Returns a call that asks for permission."""
+        return shell(command)
+
+    def before_question(self, stage, name):
+        """Prepares a window for a question."""
 
     def session(self, stage, window):
         return None
@@ -99,6 +107,9 @@ class Claude(Agent):
         "options": [{"label": "This", "description": "The first"}, {"label": "That", "description": "The second"}],
     }])
     answer = ("Enter",)
+    # What a window is started with that has sub-agents, how it gives one a task, and how it waits for it.
+    leading = careful
+    task = [tool("Agent", description="Edit the tax", prompt="PLAY helper", subagent_type="general-purpose")]
     limited = Step(error=(429, {"type": "error", "error": {"type": "rate_limit_error", "message": "This request would exceed your account's rate limit."}}), headers={
         "anthropic-ratelimit-unified-status": "rejected", "anthropic-ratelimit-unified-reset": "4102444800", "retry-after": "3600",
     })
@@ -139,4 +150,90 @@ class Claude(Agent):
             return json.load(file)["sessionId"]
 
 
-AGENTS = [Claude()]
+class Codex(Agent):
+    name, package, command = "codex", "@openai/codex", "codex"
+    process = re.compile(r"codex( |$)")
+    starts_itself_again = True
+    ready = r"\? for shortcuts"
+    kept = re.compile(
+        r"^\.codex/(sessions/.*\.jsonl|history\.jsonl|session_index\.jsonl|state_5\.sqlite|app-server-daemon/daemon\.pid)$"
+    )
+    clear, compact = "/clear", "/compact"
+    careful, careless = ("--ask-for-approval", "on-request", "--sandbox", "read-only"), ("--dangerously-bypass-approvals-and-sandbox",)
+    asking, yes, no, stop = "Would you like to", ("Enter",), ("Escape",), ("Escape",)
+    question = tool("request_user_input", questions=[{
+        "question": "Which one shall it be?", "header": "Which", "id": "which",
+        "options": [{"label": "This", "description": "The first"}, {"label": "That", "description": "The second"}],
+    }])
+    answer = ("Enter",)
+    leading = ()
+    task = [tool("collaboration/spawn_agent", task_name="helper", message="PLAY helper", fork_turns="none"), tool("collaboration/wait_agent", timeout_ms=60000)]
+    limited = Step(error=(429, {"error": {"type": "usage_limit_reached", "message": "The usage limit has been reached", "plan_type": "plus", "resets_in_seconds": 3600}}))
+    logged_out = Step(error=(401, {"error": {"type": "invalid_request_error", "code": "invalid_api_key", "message": "Incorrect API key provided"}}))
+    refused, unknown = "usage limit", "401|Unauthorized|Incorrect API key"
+
+    def environment(self, stage):
+        return {"OPENAI_API_KEY": "none"}
+
+    def prepare(self, stage):
+        self.projects = []
+        self.settle(stage)
+
+    def settle(self, stage):
+        lines = ["model = 'gpt-6-sol'", "model_provider = 'x'", "check_for_update_on_startup = false", "[model_providers.x]", "name = 'x'"]
+        lines += [f"base_url = '{stage.stub.address}/v1'", "wire_api = 'responses'", "env_key = 'OPENAI_API_KEY'"]
+        lines += ["request_max_retries = 0", "stream_max_retries = 0"]
+        for folder in self.projects:
+            lines += [f"[projects.'{folder}']", "trust_level = 'trusted'"]
+        stage.write_home(".codex/config.toml", "\n".join(lines) + "\n")
+
+    def trust(self, stage, folder):
+        self.projects.append(folder)
+        self.settle(stage)
+
+    def is_agent(self, known):
+        return super().is_agent(known) and not {"app-server", "--listen"} & set(known["argv"])
+
+    def wait_ready(self, stage, window, pattern):
+        super().wait_ready(stage, window, pattern)
+        stage.wait_gone(window.name, "loading")
+
+    def session(self, stage, window):
+        """Returns the thread that the model is told of with the window's last prompt."""
+        play = (window.truth["prompt"] or "").removeprefix("PLAY ")
+        found = [asked["headers"].get("session-id") for asked in stage.stub.asked if asked["play"] == play]
+        return found[0] if found else None
+
+    def registered(self, stage, name):
+        """Nothing tells the thread before a request does."""
+
+    def dismiss(self, stage, name):
+        """Nothing is opened by an error."""
+
+    def ask_to_edit(self, stage):
+        """Every patch is asked about."""
+
+    def edits_seen_early(self, paths):
+        return paths
+
+    def risky(self, command):
+        given = {"cmd": command, "sandbox_permissions": "require_escalated", "justification": "May it?"}
+        return tool("exec", f"const r = await tools.exec_command({json.dumps(given)}); text(r.output);")
+
+    def before_question(self, stage, name):
+        # Only who plans may ask.
+        for _ in range(5):
+            time.sleep(2)
+            stage.press(name, "BTab")
+            time.sleep(1)
+            if "Plan mode" in stage.screen(name):
+                return
+
+    def resume(self, session):
+        return ["resume", session]
+
+    def fork(self, session):
+        return ["fork", session]
+
+
+AGENTS = [Claude(), Codex()]

@@ -88,8 +88,8 @@ def two(stage):
 def permission(stage):
     """A prompt for permission is left open, then answered; a second one is refused."""
     folder = stage.repository()
-    stage.stub.plan("may", Step(shell(f"touch {folder}/made.txt")), Step(text("All done.")))
-    stage.stub.plan("maynot", Step(shell(f"touch {folder}/other.txt")), Step(text("All done.")))
+    stage.stub.plan("may", Step(stage.agent.risky(f"touch {folder}/made.txt")), Step(text("All done.")))
+    stage.stub.plan("maynot", Step(stage.agent.risky(f"touch {folder}/other.txt")), Step(text("All done.")))
     stage.open("a", folder, *stage.agent.careful)
     stage.say("a", "PLAY may")
     stage.wait_screen("a", stage.agent.asking)
@@ -126,6 +126,7 @@ def question(stage):
     folder = stage.repository()
     stage.stub.plan("ask", Step(stage.agent.question), Step(text("All done.")))
     stage.open("a", folder)
+    stage.agent.before_question(stage, "a")
     stage.say("a", "PLAY ask")
     stage.wait_screen("a", "Which one")
     stage.mark("asks", a={"state": "working", "asks": "answer"})
@@ -251,10 +252,29 @@ def limit(stage):
     stage.mark("again", a={"state": "your-turn"})
 
 
+def subagent(stage):
+    """A sub-agent edits a file while its window waits for it."""
+    folder = stage.repository()
+    own, its = f"{folder}/src/cart.rs", f"{folder}/src/deep/er/tax.rs"
+    task = [Step(call) for call in stage.agent.task]
+    stage.stub.plan("lead", Step(read(own)), Step(edit(own, "one", "ONE")), *task, Step(text("It works.")))
+    stage.stub.plan("helper", Step(read(its)), Step(edit(its, "one", "ONE")), Step(text("Edited."), hold="one"))
+    stage.open("a", folder, *stage.agent.leading)
+    stage.say("a", "PLAY lead")
+    stage.held("one")
+    stage.edited("a", own, its)
+    stage.mark("runs", a={"state": "working", "agents": 1})
+    stage.stub.release("one")
+    # Its end is told to whoever gave the task, as one more request.
+    stage.wait_asked("lead", 5)
+    stage.mark("done", a={"state": "your-turn", "agents": 0})
+
+
 SCENES = {
     "edits": edits, "below": below, "clear": clear, "killed": killed, "limit": limit, "question": question,
     "permission": permission, "edit-permission": edit_permission, "two": two, "parallel": parallel,
     "interrupted": interrupted, "compact": compact, "fork": fork,
+    "subagent": subagent,
 } | CLAUDE_SCENES
 # What an agent cannot do, or cannot be driven to, and why.
-UNPLAYED = {}
+UNPLAYED = {("codex", name): "Claude Code alone has it" for name in ("workflow", "park", "job")}

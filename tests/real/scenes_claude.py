@@ -1,23 +1,6 @@
-"""Scenes of what only Claude Code has: sub-agents, workflows, and sessions in the background."""
+"""Scenes of what only Claude Code has: workflows, and sessions in the background."""
 
 from stub import Step, edit, read, text, tool, write
-
-
-def subagent(stage):
-    """A sub-agent edits a file while its window waits for it."""
-    folder = stage.repository()
-    own, its = f"{folder}/src/cart.rs", f"{folder}/src/deep/er/tax.rs"
-    task = tool("Agent", description="Edit the tax", prompt="PLAY helper", subagent_type="general-purpose")
-    stage.stub.plan("lead", Step(read(own)), Step(edit(own, "one", "ONE")), Step(task), Step(text("It works.")))
-    stage.stub.plan("helper", Step(read(its)), Step(edit(its, "one", "ONE")), Step(text("Edited."), hold="one"))
-    stage.open("a", folder, *stage.agent.careful)
-    stage.say("a", "PLAY lead")
-    stage.held("one")
-    stage.edited("a", own, its)
-    stage.mark("runs", a={"state": "working", "agents": 1})
-    stage.stub.release("one")
-    stage.wait_asked("lead", 5)
-    stage.mark("done", a={"state": "your-turn", "agents": 0})
 
 
 def workflow(stage):
@@ -113,4 +96,4 @@ def job(stage):
     stage.mark("answered", job={"state": "your-turn", "asks": None})
 
 
-CLAUDE_SCENES = {"subagent": subagent, "workflow": workflow, "park": park, "job": job}
+CLAUDE_SCENES = {"workflow": workflow, "park": park, "job": job}

@@ -160,10 +160,20 @@ class Stage:
 
     def say(self, name, words):
         """Gives a prompt, as a person types it."""
-        self.type(name, words)
-        time.sleep(0.6)
-        self.press(name, "Enter")
         self.windows[name].truth["prompt"] = words
+        play = words.removeprefix("PLAY ")
+        asked = self.stub.times_asked(play)
+        self.type(name, words)
+        # A program that is busy drawing takes no key for a moment.
+        for _ in range(5):
+            time.sleep(0.6)
+            self.press(name, "Enter")
+            until = time.time() + 5
+            while time.time() < until:
+                if self.stub.times_asked(play) > asked:
+                    return
+                time.sleep(0.05)
+        raise Stuck(f"{name} never asked for {play!r}\n{self.screen(name)}")
 
     def command(self, name, words):
         """Gives a command of the agent's own, such as `/clear`."""
@@ -193,7 +203,7 @@ class Stage:
 
     def held(self, hold):
         """Waits until the model was asked for the answer that waits under this name."""
-        self.wait(self.stub.reached[hold].is_set, f"a request for what waits for {hold!r}", 60)
+        self.wait(self.stub.reached[hold].is_set, f"a request for what waits for {hold!r}", 20)
 
     def wait_asked(self, play, times):
         """Waits until the model was asked so often for the steps of one name."""

@@ -13,6 +13,8 @@ import uuid
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 PLAY = re.compile(r"\bPLAY ([a-z0-9]+)")
+# What repeats a prompt and is none.
+NO_PROMPT = re.compile(r"\W*(<system-reminder>|generate a .{0,40}title)", re.I)
 # What agents call the same thing, the likeliest first.
 SHELL = ["Bash", "bash", "run_shell_command", "exec_command", "shell_command", "shell"]
 WRITE = ["Write", "write", "write_file", "create"]
@@ -51,8 +53,8 @@ def read(path):
     return {"read": path}
 
 
-def tool(name, /, **given):
-    return {"tool": (name, given)}
+def tool(name, script=None, /, **given):
+    return {"tool": (name, given if script is None else script)}
 
 
 class Stub:
@@ -144,7 +146,7 @@ def call_of(block, tools):
     if "tool" in block:
         return ("call", *block["tool"])
     names = [one["name"] for one in tools]
-    if pick(tools, ["exec"]) and not pick(tools, SHELL):
+    if pick(tools, ["exec"]) and not pick(tools, ["exec_command", "apply_patch"]):
         return ("call", "exec", in_script(block))
     if "shell" in block:
         one = pick(tools, SHELL)
@@ -369,7 +371,7 @@ class Reader:
 
     def prompt(self, words):
         found = PLAY.findall(words or "")
-        if found and not words.startswith("<system-reminder>"):
+        if found and not NO_PROMPT.match(words):
             self.play, self.step = found[-1], 0
 
     def answer(self):
@@ -407,13 +409,23 @@ def of_responses(asked):
         if item.get("type", "message") == "message" and item.get("role") == "user":
             for words in texts(item.get("content")):
                 reader.prompt(words)
-    tools = []
-    for one in asked.get("tools") or []:
-        if one.get("type") == "namespace":
-            tools += [{"name": f"{one['name']}/{inner['name']}", "schema": inner.get("parameters")} for inner in one.get("tools") or []]
-        else:
-            tools.append({"name": one.get("name") or one.get("type"), "schema": one.get("parameters")})
-    return reader.play, reader.step, tools
+        elif item.get("type") == "agent_message":
+            # A task of a sub-agent, which a service would have encrypted.
+            for part in item.get("content") or []:
+                reader.prompt(part.get("encrypted_content"))
+    given = list(asked.get("tools") or [])
+    for item in asked.get("input") or []:
+        # In code mode Codex tells them here.
+        given += item.get("tools") or [] if item.get("type") == "additional_tools" else []
+    return reader.play, reader.step, [tool for one in given for tool in named(one)]
+
+
+def named(one, space=""):
+    """Returns a tool, or those of a namespace, by the names that calls have."""
+    if one.get("type") == "namespace":
+        inner = "" if one["name"] == "functions" else one["name"] + "/"
+        return [tool for each in one.get("tools") or [] for tool in named(each, inner)]
+    return [{"name": space + (one.get("name") or one.get("type")), "schema": one.get("parameters")}]
 
 
 def of_gemini(asked):

@@ -140,7 +140,7 @@ class Files:
             with sqlite3.connect(f"file:{path}?mode=ro", uri=True, timeout=1) as database:
                 found = database.execute("SELECT name, sql FROM sqlite_master WHERE type = 'table'").fetchall()
                 for table, sql in found:
-                    if table.startswith("sqlite_") or "VIRTUAL" in (sql or "") or "_fts" in table:
+                    if table.startswith(("sqlite_", "_")) or "VIRTUAL" in (sql or "") or "_fts" in table:
                         continue
                     if table not in tables:
                         tables[table], made[table] = {}, sql
@@ -161,9 +161,13 @@ class Files:
         for row in cursor.fetchall():
             key = row[0]
             seen.add(key)
-            if known.get(key) != row:
+            row = tuple("x" if isinstance(cell, bytes) else cell for cell in row)
+            before = known.get(key)
+            if before != row:
                 known[key] = row
-                cells = {c: v for c, v in zip(columns, row) if not isinstance(v, bytes)}
+                # Of a row that was there only what has changed.
+                is_told = lambda at: at == 0 or not before or before[at] != row[at]
+                cells = {column: row[at] for at, column in enumerate(columns) if is_told(at)}
                 changed.setdefault(table, []).append(cells)
         for key in set(known) - seen:
             del known[key]

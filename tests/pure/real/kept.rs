@@ -280,23 +280,37 @@ fn rows(path: &Path, write: &Written) {
     }
     for (table, rows) in &write.rows {
         for row in rows {
-            let key = row["claimtop_row"].as_i64();
-            change.execute(&format!("DELETE FROM \"{table}\" WHERE rowid = ?1"), [key]).unwrap();
-            if row.contains_key("claimtop_gone") {
-                continue;
-            }
-            let names: Vec<String> = row.keys().map(|name| format!("\"{}\"", column(name))).collect();
-            let places: Vec<&str> = row.keys().map(|_| "?").collect();
-            let sql = format!("INSERT INTO \"{table}\" ({}) VALUES ({})", names.join(","), places.join(","));
-            let values = row.values().map(cell);
-            change.execute(&sql, rusqlite::params_from_iter(values)).unwrap();
+            change_row(&change, table, row);
         }
     }
     change.commit().unwrap();
 }
 
-fn column(name: &str) -> &str {
-    if name == "claimtop_row" { "rowid" } else { name }
+/// Writes a row that is new, or what has changed of one that was there.
+fn change_row(database: &Connection, table: &str, row: &Map<String, Value>) {
+    let key = row["claimtop_row"].as_i64();
+    if row.contains_key("claimtop_gone") {
+        database.execute(&format!("DELETE FROM \"{table}\" WHERE rowid = ?1"), [key]).unwrap();
+        return;
+    }
+    let cells: Vec<(&String, &Value)> = row.iter().filter(|(name, _)| *name != "claimtop_row").collect();
+    let names = |end: &str| {
+        let named = cells.iter().map(|(name, _)| format!("\"{name}\"{end}"));
+        named.chain([format!("rowid{end}")]).collect::<Vec<_>>().join(",")
+    };
+    let values = || {
+        let cells = cells.iter().map(|(_, value)| cell(value));
+        rusqlite::params_from_iter(cells.chain([key.into()]).collect::<Vec<_>>())
+    };
+    let there = format!("SELECT count(*) FROM \"{table}\" WHERE rowid = ?1");
+    let is_there = database.query_row(&there, [key], |row| row.get::<_, i64>(0)).unwrap() > 0;
+    let places = vec!["?"; cells.len() + 1].join(",");
+    let sql = if is_there {
+        format!("UPDATE \"{table}\" SET {} WHERE rowid = ?{}", names(" = ?"), cells.len() + 1)
+    } else {
+        format!("INSERT INTO \"{table}\" ({}) VALUES ({places})", names(""))
+    };
+    database.execute(&sql, values()).unwrap();
 }
 
 fn cell(value: &Value) -> rusqlite::types::Value {
