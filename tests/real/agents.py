@@ -9,6 +9,10 @@ import time
 from stub import Step, shell, tool
 
 KEY = "sk-ant-api03-no-such-account-00000000000000000000"
+QUESTIONS = [{
+    "question": "Which one shall it be?", "header": "Which", "multiSelect": False,
+    "options": [{"label": "This", "description": "The first"}, {"label": "That", "description": "The second"}],
+}]
 
 
 class Agent:
@@ -31,8 +35,15 @@ class Agent:
     def trust(self, stage, folder):
         pass
 
+    # Tables of its databases that are not kept.
+    left_out = set()
+    # How often the model is asked by who gives a task to a sub-agent, its end included.
+    lead_asked = 5
+    # What a window is started with where a scene says nothing.
+    usual = ()
+
     def is_kept(self, path):
-        return bool(self.kept.search(path)) and not re.search(r"\.(key|lock|tmp)$|\.tmp\.|auth|credential", path)
+        return bool(self.kept.search(path)) and not re.search(r"\.(key|lock|tmp)$|\.tmp\.|/auth|credential", path)
 
     def is_agent(self, known):
         return bool(self.process.search(" ".join([known["exe"], *known["argv"][:3]])))
@@ -47,8 +58,36 @@ class Agent:
     def before_question(self, stage, name):
         """Prepares a window for a question."""
 
+    # Where sessions are written, with their ID.
+    transcript = re.compile("(?!)")
+
     def session(self, stage, window):
+        """Returns the session in whose file the window's last prompt stands; of several, as forks repeat it, the first."""
+        prompt = json.dumps(window.truth["prompt"] or "?").encode()
+        for name, content in stage.files.held.items():
+            found = self.transcript.search(name)
+            if found and isinstance(content, bytes) and prompt in content:
+                return found[1]
         return None
+
+    def registered(self, stage, name):
+        """Returns the session that the agent's own registry tells, where no prompt tells it yet."""
+
+    def dismiss(self, stage, name):
+        """Closes what an error has opened."""
+
+    def ask_to_edit(self, stage):
+        """Lets edits be asked about, where the arguments do not."""
+
+    def edits_seen_early(self, paths):
+        """Returns which of parallel edits stand in its file while another call still runs."""
+        return paths
+
+    def resume(self, session):
+        return ["--resume", session]
+
+    def fork(self, session):
+        return ["--resume", session, "--fork-session"]
 
     def version(self, installed):
         with open(f"{installed}/node_modules/{self.package}/package.json") as file:
@@ -102,10 +141,7 @@ class Claude(Agent):
     clear, compact = "/clear", "/compact"
     careful, careless = ("--permission-mode", "default"), ("--permission-mode", "default", "--allowedTools", "'Bash(sleep:*),Bash(echo:*),Bash(timeout:*)'")
     asking, yes, no, stop = "Do you want to", ("Enter",), ("Escape",), ("Escape",)
-    question = tool("AskUserQuestion", questions=[{
-        "question": "Which one shall it be?", "header": "Which", "multiSelect": False,
-        "options": [{"label": "This", "description": "The first"}, {"label": "That", "description": "The second"}],
-    }])
+    question = tool("AskUserQuestion", questions=QUESTIONS)
     answer = ("Enter",)
     # What a window is started with that has sub-agents, how it gives one a task, and how it waits for it.
     leading = careful
@@ -116,21 +152,8 @@ class Claude(Agent):
     logged_out = Step(error=(401, {"type": "error", "error": {"type": "authentication_error", "message": "invalid x-api-key"}}))
     refused, unknown = "API Error|limit|Limit", "API Error|/login|Invalid API key"
 
-    def dismiss(self, stage, name):
-        """Closes what an error has opened."""
-
     def ask_to_edit(self, stage):
         stage.write_home(".claude/settings.json", {"permissions": {"allow": ["Read"]}})
-
-    def edits_seen_early(self, paths):
-        """Returns which of parallel edits stand in its file while another call still runs."""
-        return paths
-
-    def resume(self, session):
-        return ["--resume", session]
-
-    def fork(self, session):
-        return ["--resume", session, "--fork-session"]
 
     def registry(self, stage):
         """Returns what it says of its own processes."""
@@ -204,18 +227,6 @@ class Codex(Agent):
         found = [asked["headers"].get("session-id") for asked in stage.stub.asked if asked["play"] == play]
         return found[0] if found else None
 
-    def registered(self, stage, name):
-        """Nothing tells the thread before a request does."""
-
-    def dismiss(self, stage, name):
-        """Nothing is opened by an error."""
-
-    def ask_to_edit(self, stage):
-        """Every patch is asked about."""
-
-    def edits_seen_early(self, paths):
-        return paths
-
     def risky(self, command):
         given = {"cmd": command, "sandbox_permissions": "require_escalated", "justification": "May it?"}
         return tool("exec", f"const r = await tools.exec_command({json.dumps(given)}); text(r.output);")
@@ -236,4 +247,117 @@ class Codex(Agent):
         return ["fork", session]
 
 
-AGENTS = [Claude(), Codex()]
+class Qwen(Agent):
+    name, package, command = "qwen", "@qwen-code/qwen-code", "qwen"
+    process = re.compile(r"/\.bin/qwen|/qwen-code/")
+    starts_itself_again = True
+    ready = "Type your message"
+    kept = re.compile(r"^\.qwen/(projects/.*\.jsonl?|sessions/[0-9]+\.json|tmp/.*/logs\.json)$")
+    transcript = re.compile(r"chats/([0-9a-f-]{36})\.jsonl$")
+    clear, compact = "/clear", "/compress"
+    careful, careless = ("--approval-mode", "default"), ("--yolo",)
+    asking, yes, no, stop = "Waiting for user confirmation", ("Enter",), ("Escape",), ("Escape",)
+    question = tool("ask_user_question", questions=QUESTIONS)
+    answer = ("Enter",)
+    leading = ("--yolo",)
+    task = [tool("agent", description="Edit the tax", prompt="PLAY helper", subagent_type="general-purpose")]
+    limited = Step(error=(403, {"error": {"type": "insufficient_quota", "code": "insufficient_quota", "message": "You exceeded your current quota"}}))
+    logged_out = Step(error=(401, {"error": {"type": "invalid_request_error", "code": "invalid_api_key", "message": "Incorrect API key provided"}}))
+    refused, unknown = "current quota", "401|Incorrect API key"
+
+    def environment(self, stage):
+        return {"OPENAI_API_KEY": "none", "OPENAI_BASE_URL": f"{stage.stub.address}/v1", "OPENAI_MODEL": "stub-model"}
+
+    def prepare(self, stage):
+        auto = {"disableAutoUpdate": True, "enableAutoUpdate": False}
+        stage.write_home(".qwen/settings.json", {"security": {"auth": {"selectedType": "openai"}}, "general": auto})
+
+    def registered(self, stage, name):
+        with open(f"{stage.home}/.qwen/sessions/{stage.windows[name].pid}.json") as file:
+            return json.load(file)["sessionId"]
+
+
+class Copilot(Agent):
+    name, package, command = "copilot", "@github/copilot", "copilot"
+    process = re.compile(r"/copilot( |$)")
+    starts_itself_again = True
+    ready = r"❯"
+    kept = re.compile(r"^\.copilot/(session-state/.*(events\.jsonl|workspace\.yaml|\.hold)|open-sessions-state\.json)$")
+    transcript = re.compile(r"session-state/([0-9a-f-]{36})/events\.jsonl$")
+    clear, compact = "/clear", "/compact"
+    usual = careless = leading = ("--allow-all-tools", "--allow-all-paths")
+    careful = ("--no-color",)
+    asking, yes, no, stop = "Do you want to", ("Enter",), ("Escape",), ("Escape",)
+    question = tool("ask_user", message="Which one shall it be?", requestedSchema={
+        "type": "object", "required": ["which"], "properties": {"which": {"type": "string", "title": "Which", "enum": ["This", "That"]}},
+    })
+    answer = ("Enter",)
+    task = [tool("task", agent_type="general-purpose", name="helper", description="Edit the tax", prompt="PLAY helper", mode="sync")]
+    lead_asked = 4
+    limited = Step(error=(402, {"error": {"code": "quota_exceeded", "message": "You have exceeded your current quota"}}))
+    logged_out = Step(error=(401, {"error": {"code": "invalid_api_key", "message": "Incorrect API key provided"}}))
+    refused, unknown = "current quota", "Authentication failed"
+
+    def environment(self, stage):
+        own = {"COPILOT_OFFLINE": "true", "COPILOT_MODEL": "gpt-4.1", "COPILOT_PROVIDER_API_KEY": "none"}
+        return own | {"COPILOT_PROVIDER_BASE_URL": f"{stage.stub.address}/v1"}
+
+    def prepare(self, stage):
+        self.folders = []
+
+    def trust(self, stage, folder):
+        self.folders.append(folder)
+        stage.write_home(".copilot/config.json", {"trusted_folders": self.folders})
+
+    def resume(self, session):
+        return [f"--resume={session}", *self.usual]
+
+
+class OpenCode(Agent):
+    name, package, command = "opencode", "opencode-ai", "opencode"
+    process = re.compile(r"/opencode(\.exe)?( |$)")
+    ready = "Ask anything"
+    kept = re.compile(r"^\.local/share/opencode/opencode\.db$")
+    left_out = {"event", "event_sequence", "migration"}
+    clear, compact = "/new", "/compact"
+    asking, yes, no, stop = "Permission required", ("Enter",), ("Escape",), ("Escape", "Escape")
+    question = tool("question", questions=[{one: QUESTIONS[0][one] for one in ("question", "header", "options")}])
+    answer = ("Enter",)
+    task = [tool("task", description="Edit the tax", prompt="PLAY helper", subagent_type="general")]
+    lead_asked = 4
+    limited = Step(error=(402, {"error": {"code": "quota_exceeded", "message": "You have exceeded your current quota"}}))
+    logged_out = Step(error=(401, {"error": {"code": "invalid_api_key", "message": "Incorrect API key provided"}}))
+    refused, unknown = "current quota", "Incorrect API key"
+
+    def environment(self, stage):
+        return {"OPENCODE_DISABLE_MODELS_FETCH": "1", "OPENCODE_DISABLE_AUTOUPDATE": "1"}
+
+    def prepare(self, stage):
+        self.settle(stage, "allow")
+
+    def settle(self, stage, edits):
+        options = {"baseURL": f"{stage.stub.address}/v1", "apiKey": "none"}
+        provider = {"npm": "@ai-sdk/openai-compatible", "name": "stub", "options": options, "models": {"x": {"name": "x", "tool_call": True}}}
+        permission = {"bash": {"*": "allow", "touch *": "ask"}, "edit": edits, "external_directory": "allow"}
+        stage.write_home(".config/opencode/opencode.json", {
+            "provider": {"stub": provider}, "model": "stub/x", "small_model": "stub/x", "autoupdate": False, "share": "disabled",
+            "permission": permission,
+        })
+
+    def ask_to_edit(self, stage):
+        self.settle(stage, "ask")
+
+    def session(self, stage, window):
+        """Returns the session that the model is told of with the window's last prompt."""
+        play = (window.truth["prompt"] or "").removeprefix("PLAY ")
+        found = [asked["headers"].get("x-session-id") for asked in stage.stub.asked if asked["play"] == play]
+        return found[0] if found else None
+
+    def resume(self, session):
+        return ["--session", session]
+
+    def fork(self, session):
+        return ["--session", session, "--fork"]
+
+
+AGENTS = [Claude(), Codex(), Qwen(), Copilot(), OpenCode()]

@@ -53,7 +53,7 @@ class Cleaner:
 
     def path(self, path):
         number = lambda found: str(self.pid(int(found[0]))) if int(found[0]) in self.pids else found[0]
-        return self.text(re.sub(r"(?<=/)[0-9]+(?=\.json$)", number, path))
+        return self.text(re.sub(r"(?<=[/.])[0-9]+(?=\.(json|hold)$)", number, path))
 
     def string(self, text, most=MOST_TEXT):
         number = lambda found: str(self.pids.get(int(found[0]), found[0]))

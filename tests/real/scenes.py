@@ -35,7 +35,7 @@ def below(stage):
     beside, above, under = f"{cwd}/pay.rs", f"{folder}/b.txt", f"{cwd}/deep/er/tax.rs"
     stage.stub.plan("below", Step(read(beside), read(above), read(under)), Step(edit(beside, "one", "ONE")), Step(edit(above, "one", "ONE")),
                     Step(edit(under, "one", "ONE")), Step(text("All done.")))
-    stage.open("a", cwd)
+    stage.open("a", cwd, *stage.agent.careless)
     stage.say("a", "PLAY below")
     stage.wait_asked("below", 5)
     stage.edited("a", beside, above, under)
@@ -266,7 +266,7 @@ def subagent(stage):
     stage.mark("runs", a={"state": "working", "agents": 1})
     stage.stub.release("one")
     # Its end is told to whoever gave the task, as one more request.
-    stage.wait_asked("lead", 5)
+    stage.wait_asked("lead", stage.agent.lead_asked)
     stage.mark("done", a={"state": "your-turn", "agents": 0})
 
 
@@ -277,4 +277,8 @@ SCENES = {
     "subagent": subagent,
 } | CLAUDE_SCENES
 # What an agent cannot do, or cannot be driven to, and why.
-UNPLAYED = {("codex", name): "Claude Code alone has it" for name in ("workflow", "park", "job")}
+UNPLAYED = {
+    (agent, name): "Claude Code alone has it"
+    for agent in ("codex", "qwen", "gemini", "opencode", "copilot")
+    for name in ("workflow", "park", "job")
+} | {("copilot", "fork"): "It has no fork."}

@@ -9,7 +9,7 @@ import subprocess
 import tempfile
 import time
 
-from stub import Stub
+from stub import Stub, over, text
 from watch import Files, Processes
 
 
@@ -46,7 +46,7 @@ class Stage:
 
     def __enter__(self):
         self.agent.prepare(self)
-        self.files = Files(self.home, self.agent.is_kept)
+        self.files = Files(self.home, self.agent.is_kept, self.agent.left_out)
         self.processes = Processes([self.root], self.files.now)
         return self
 
@@ -109,7 +109,7 @@ class Stage:
         """Starts an agent in a terminal of its own, and waits until it can be told something."""
         window = self.windows[name] = Window(name, folder)
         self.shell(name, folder)
-        self.type(name, " ".join([command or self.agent.command, *arguments]))
+        self.type(name, " ".join([command or self.agent.command, *(arguments or self.agent.usual)]))
         self.press(name, "Enter")
         if fresh:
             self.agent.wait_ready(self, window, ready)
@@ -208,8 +208,11 @@ class Stage:
     def wait_asked(self, play, times):
         """Waits until the model was asked so often for the steps of one name."""
         self.wait(lambda: self.stub.times_asked(play) >= times, f"request {times} for {play!r}", 60)
+        steps = self.stub.plans[play]
+        if times >= len(steps) and text(over(play)) in steps[-1].blocks:
+            self.wait(lambda: self.files.hold(over(play)), f"the end of {play!r} in a file", 30)
 
-    def quiet(self, seconds=0.7, patience=8):
+    def quiet(self, seconds=1, patience=8):
         """Waits until nothing was written for a while, beginning now."""
         until = time.time() + patience
         time.sleep(seconds)

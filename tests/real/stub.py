@@ -57,6 +57,13 @@ def tool(name, script=None, /, **given):
     return {"tool": (name, given if script is None else script)}
 
 
+def over(name):
+    return f"Over with {name}."
+
+
+DONE = text("All done.")
+
+
 class Stub:
     """The server and what it knows: the steps, and every request in short."""
 
@@ -84,6 +91,8 @@ class Stub:
     def plan(self, name, *steps):
         self.plans[name] = list(steps)
         for step in steps:
+            # The last words of each are its own, so that they are known when they are written.
+            step.blocks = [text(over(name)) if block == DONE else block for block in step.blocks]
             if step.hold:
                 self.reached[step.hold] = threading.Event()
                 self.open[step.hold] = threading.Event()

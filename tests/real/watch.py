@@ -21,8 +21,8 @@ DATABASE = re.compile(r"\.(db|sqlite)(-wal|-shm|-journal)?$")
 class Files:
     """Notes every write below a folder, in order: when, and what the file held before and after."""
 
-    def __init__(self, root, is_kept):
-        self.root, self.is_kept = root, is_kept
+    def __init__(self, root, is_kept, left_out):
+        self.root, self.is_kept, self.left_out = root, is_kept, left_out
         self.libc = ctypes.CDLL(None, use_errno=True)
         self.descriptor = self.libc.inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC)
         self.folders, self.held = {}, {}
@@ -49,6 +49,14 @@ class Files:
 
     def quiet_for(self):
         return self.now() - self.last
+
+    def hold(self, words):
+        """Returns whether a file, or a row, holds these words."""
+        for held in list(self.held.values()):
+            found = words.encode() in held if isinstance(held, bytes) else words in str(held)
+            if found:
+                return True
+        return False
 
     def add(self, folder):
         number = self.libc.inotify_add_watch(self.descriptor, os.fsencode(folder), WANTED)
@@ -140,7 +148,7 @@ class Files:
             with sqlite3.connect(f"file:{path}?mode=ro", uri=True, timeout=1) as database:
                 found = database.execute("SELECT name, sql FROM sqlite_master WHERE type = 'table'").fetchall()
                 for table, sql in found:
-                    if table.startswith(("sqlite_", "_")) or "VIRTUAL" in (sql or "") or "_fts" in table:
+                    if table in self.left_out or table.startswith(("sqlite_", "_")) or "VIRTUAL" in (sql or "") or "_fts" in table:
                         continue
                     if table not in tables:
                         tables[table], made[table] = {}, sql
