@@ -213,11 +213,19 @@ impl Server {
     /// Ends the server and whoever it serves.
     pub(super) fn stop(&mut self) {
         let Some(mut running) = self.running.take() else { return };
-        let served = Command::new("pgrep").args(["-P", &running.id().to_string()]).output().unwrap().stdout;
+        let mut served = Vec::new();
+        let mut above = vec![running.id().to_string()];
+        // From OpenSSH 9.8 on a connection is served by two processes, one below the other.
+        while !above.is_empty() {
+            let of_sshd = ["-P", &above.join(","), "^sshd"];
+            let found = Command::new("pgrep").args(of_sshd).output().unwrap().stdout;
+            above = String::from_utf8(found).unwrap().lines().map(str::to_owned).collect();
+            served.extend(above.iter().cloned());
+        }
         running.kill().unwrap();
         running.wait().unwrap();
-        for pid in String::from_utf8(served).unwrap().lines() {
-            Command::new("kill").args(["-KILL", pid]).status().unwrap();
+        for pid in served {
+            Command::new("kill").args(["-KILL", &pid]).status().unwrap();
         }
     }
 
