@@ -60,7 +60,12 @@ pub(crate) fn forget(full: &Snapshot, seed: u64) -> Snapshot {
         }
     }
     snapshot.processes.threads.retain(|_, _| dice.roll(chance) != 0);
+    let known = snapshot.records.len();
     snapshot.records.retain(|_| dice.roll(chance) != 0);
+    if snapshot.records.len() < known {
+        // A row that was not read leaves its database incomplete.
+        snapshot.databases.iter_mut().for_each(|database| database.is_complete = false);
+    }
     for record in &mut snapshot.records {
         if dice.roll(chance) == 0 {
             Arc::make_mut(record).ownership.medium = Medium::Unknown;

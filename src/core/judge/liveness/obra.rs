@@ -27,6 +27,7 @@ pub(crate) fn judge(record: &Record, world: &World<'_>, trail: &mut Trail) -> An
         .or_else(|| by_session(record, world, trail))
         .or_else(|| by_argument(record, world, trail))
         .or_else(|| by_database(record, world, trail))
+        .or_else(|| by_open_session(record, world, trail))
         .or_else(|| by_others(record, world, trail))
         .unwrap_or(Answer(VerdictState::Unknown, Reason::Unreadable))
 }
@@ -102,6 +103,27 @@ fn by_orchestrator(
     let pid = file.runners.first()?;
     trail.add("orchestrator", format!("PID {pid} is Obra's, and may open it any moment"), "arguments");
     unknown(Reason::ProcessPresent)
+}
+
+/// Judges a task, which names no session, by the open sessions that are about it: it is dead only with all of them.
+fn by_open_session(record: &Record, world: &World<'_>, trail: &mut Trail) -> Option<Answer> {
+    let Location::Row(row) = &record.location else { return None };
+    let task = record.detail.obra()?.task.as_ref().filter(|_| record.session_id.is_none())?;
+    let is_about = |other: &&Arc<Record>| match &other.location {
+        Location::Row(session) => {
+            let about = other.detail.obra().and_then(|row| row.task.as_ref());
+            session.database == row.database
+                && other.session_id.is_some()
+                && !other.has_ended
+                && about == Some(task)
+        }
+        Location::File(_) => false,
+    };
+    let sessions = world.snapshot.records.iter().filter(is_about);
+    let answers = sessions.map(|session| (session, judge(session, world, &mut Trail::default())));
+    let (session, answer) = answers.into_iter().find(|(_, answer)| answer.0 != VerdictState::Dead)?;
+    trail.add("session", format!("{} of this task is not dead", session.location.text()), "session_record");
+    Some(answer)
 }
 
 /// Judges a row of a database that nobody has open: dead unless somebody could run its session.
