@@ -142,6 +142,7 @@ fn window(number: usize) -> Process {
         pidfd_inode: None,
         has_exited: None,
         inner: InnerPids::default(),
+        is_renamed: false,
         details: Some(Details {
             uid: Some(1000),
             exe: Some("/opt/node_modules/@anthropic-ai/claude-code/bin/claude.exe".into()),

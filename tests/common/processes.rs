@@ -58,6 +58,7 @@ impl WorldFile {
             pidfd_inode: spec.pidfd_inode,
             has_exited: spec.exited,
             inner: InnerPids::from_ns_pids(&ns_pids),
+            is_renamed: spec.renamed,
             details: (!spec.unread).then(|| Details {
                 uid: Some(spec.uid.unwrap_or(self.host.uid)),
                 credentials: Some(self.credentials(spec)),

@@ -70,6 +70,9 @@ pub(super) struct ProcessSpec {
     pub(super) session: Option<u32>,
     /// Its process group.
     pub(super) group: Option<u32>,
+    /// Whether the scan found an agent's executable or arguments behind another name.
+    #[serde(default)]
+    pub(super) renamed: bool,
     /// Its real, effective, saved and file-system user, where they differ.
     #[serde(default)]
     pub(super) users: Vec<u32>,

@@ -121,6 +121,7 @@ fn process(stat: &str, proc: &Path, uid: u32) -> Process {
         pidfd_inode: None,
         has_exited: Some(is_zombie),
         inner: InnerPids::default(),
+        is_renamed: false,
         details: Some(Details {
             uid: Some(uid),
             exe: text("exe").map(Untrusted::from),

@@ -151,6 +151,7 @@ fn doubtful(mut look: Snapshot) -> Snapshot {
         let nobody = Process {
             id,
             inner: InnerPids::Unread,
+            is_renamed: false,
             details: Some(Details::default()),
             has_exited: None,
             ..any

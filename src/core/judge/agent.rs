@@ -318,6 +318,7 @@ mod tests {
             pidfd_inode: None,
             has_exited: None,
             inner: InnerPids::default(),
+            is_renamed: false,
             details: Some(Details {
                 exe: Some(exe.into()),
                 argv: argv.iter().map(|arg| (*arg).into()).collect(),

@@ -65,7 +65,7 @@ pub(super) fn possible_agents<'a>(
             Some((_, ProcessRole::Launcher | ProcessRole::Helper | ProcessRole::Daemon)) => None,
             None => {
                 let is_unread = !is_read(process)
-                    && candidates.may_be(process.comm.raw())
+                    && (process.is_renamed || candidates.may_be(process.comm.raw()))
                     && !signatures.runs_another(process);
                 (is_unread || signatures.resembles(process)).then_some(PossibleAgent::Unproven(process))
             }

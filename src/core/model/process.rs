@@ -57,6 +57,9 @@ pub struct Process {
     /// Its numbers in the PID namespaces below claimtop's own.
     #[serde(default)]
     pub inner: InnerPids,
+    /// Whether its executable or its arguments are an agent's though its name is not.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_renamed: bool,
     /// What is only read for processes that matter.
     pub details: Option<Details>,
 }
@@ -373,6 +376,7 @@ mod tests {
             pidfd_inode: None,
             has_exited: None,
             inner: InnerPids::Read([].into()),
+            is_renamed: false,
             details: None,
         };
         let all = [

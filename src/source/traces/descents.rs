@@ -103,6 +103,7 @@ mod tests {
             pidfd_inode: None,
             has_exited: None,
             inner: InnerPids::Read([].into()),
+            is_renamed: false,
             details: Some(Details {
                 exe: Some(format!("/bin/{comm}").as_str().into()),
                 argv: vec![(*comm).into()],

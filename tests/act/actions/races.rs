@@ -106,6 +106,7 @@ fn table() -> ProcessTable {
         pidfd_inode: None,
         has_exited: Some(false),
         inner: InnerPids::default(),
+        is_renamed: false,
         details: Some(details),
     };
     table.by_pid.insert(LIVE, process);

@@ -81,6 +81,7 @@ fn captured(folder: &Path) -> Process {
         pidfd_inode: None,
         has_exited: None,
         inner: InnerPids::default(),
+        is_renamed: false,
         details: Some(Details {
             uid: Some(1000),
             exe: line("exe").map(Untrusted::from),

@@ -21,6 +21,7 @@ fn process(pid: u32, parent: u32, comm: &str, exe: &str, argv: &[&str]) -> Proce
         pidfd_inode: None,
         has_exited: Some(false),
         inner: InnerPids::default(),
+        is_renamed: false,
         details: Some(Details {
             uid: Some(1000),
             exe: Some(exe.into()),

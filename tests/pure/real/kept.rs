@@ -199,6 +199,7 @@ impl Span {
             pidfd_inode: None,
             has_exited: Some(false),
             inner: InnerPids::Read(Box::default()),
+            is_renamed: false,
             details: Some(details),
         }
     }

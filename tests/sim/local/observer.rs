@@ -286,6 +286,7 @@ fn passer_by(pid: u32, is_placed: bool) -> Process {
         pidfd_inode: None,
         has_exited: None,
         inner: if is_placed { InnerPids::Read([].into()) } else { InnerPids::Unread },
+        is_renamed: false,
         details: None,
     }
 }

@@ -237,6 +237,7 @@ impl Processes {
             pidfd_inode: None,
             has_exited: visibility.has_pidfd.then_some(!person.state.is_alive()),
             inner: InnerPids::from_ns_pids(&ns_pids),
+            is_renamed: false,
             details: Some(Details {
                 uid: Some(person.uid),
                 credentials: Some(person.power.credentials(person.uid)),

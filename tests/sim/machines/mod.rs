@@ -529,6 +529,7 @@ fn process(life: &Life) -> Process {
         pidfd_inode: None,
         has_exited: None,
         inner: Default::default(),
+        is_renamed: false,
         details: Some(Details {
             uid: Some(1000),
             exe: Some("/opt/node_modules/@anthropic-ai/claude-code/bin/claude.exe".into()),

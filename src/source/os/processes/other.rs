@@ -99,6 +99,7 @@ fn entry(process: &sysinfo::Process, booted_at: u64) -> Process {
         pidfd_inode: None,
         has_exited: None,
         inner: InnerPids::Read([].into()),
+        is_renamed: false,
         details: Some(details(process)),
     }
 }

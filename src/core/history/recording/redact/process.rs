@@ -22,6 +22,7 @@ impl Redactor {
             pidfd_inode: _,
             has_exited: _,
             inner: _,
+            is_renamed: _,
             details,
         } = process;
         self.untrusted(comm);

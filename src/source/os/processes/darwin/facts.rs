@@ -55,6 +55,7 @@ impl Facts {
             pidfd_inode: None,
             has_exited: None,
             inner: InnerPids::Read([].into()),
+            is_renamed: false,
             details: None,
         }
     }

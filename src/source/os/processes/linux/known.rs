@@ -78,6 +78,7 @@ impl Known {
         candidates: &Candidates,
     ) -> KnownProcess {
         let Line { process, is_kernels, .. } = line;
+        let process = Process { is_renamed, ..process };
         let is_settled = process.id.start_ticks <= self.settled_tick;
         let may_be_agent = is_renamed || candidates.may_be(process.comm.raw());
         KnownProcess { inode, is_settled, is_kernels, is_renamed, may_be_agent, process }

@@ -294,7 +294,8 @@ impl Scanner {
 /// Puts into the table, and into what is kept, how a closer look at a process went.
 fn take_over(table: &mut ProcessTable, kept: &mut HashMap<u32, Box<Kept>>, pid: u32, closer: Closer) {
     match closer {
-        Closer::Read(read) => {
+        Closer::Read(mut read) => {
+            read.process.is_renamed = table.by_pid.get(&pid).is_some_and(|process| process.is_renamed);
             table.by_pid.insert(pid, read.process.clone());
             kept.insert(pid, read);
         }

@@ -62,6 +62,7 @@ pub(crate) fn parse(pid: u32, text: &[u8]) -> Option<Line> {
         pidfd_inode: None,
         has_exited: None,
         inner: InnerPids::default(),
+        is_renamed: false,
         details: None,
     };
     let address = |index: usize| size(index).filter(|address| *address != 0);
