@@ -7,6 +7,7 @@ use std::sync::Arc;
 use crate::core::judge::agent::Signatures;
 use crate::core::judge::below::Below;
 use crate::core::judge::claim::{ClaimFacts, judge_claims, resumed_in};
+use crate::core::judge::doing_now::doing_now;
 use crate::core::judge::edited;
 use crate::core::judge::left_by;
 use crate::core::judge::left_over::left_overs;
@@ -14,8 +15,8 @@ use crate::core::judge::left_tree::left_trees;
 use crate::core::judge::liveness::judge;
 use crate::core::judge::liveness::session::window_of_record;
 use crate::core::judge::needs::{needs, noted, waiting};
-use crate::core::judge::place::place_of;
 use crate::core::judge::rules::facts::{Facts, Index};
+use crate::core::judge::screens::place_of_window;
 use crate::core::judge::session::session_of;
 use crate::core::judge::successors::Successors;
 use crate::core::judge::window::Window;
@@ -25,9 +26,9 @@ use crate::core::model::context::{CONTEXT_VARIABLE, is_context_id};
 use crate::core::model::process::Children;
 use crate::core::model::report::SCHEMA;
 use crate::core::model::{
-    Action, BrokenPath, ClaudeStatus, ContextFill, ContextId, ContextSource, Finding, Format, Judged, Key,
-    KeyKind, Ownership, Platform, ProcessState, Record, RecordKind, RecordView, Releasable, Remedy, RepoView,
-    Report, ReportHost, Role, Snapshot, Strength, UnreadWork, Untrusted, Verdict, VerdictState, WindowFacts,
+    Action, BrokenPath, ClaudeStatus, ContextId, ContextSource, Finding, Format, Judged, Key, KeyKind,
+    Ownership, Platform, ProcessState, Record, RecordKind, RecordView, Releasable, Remedy, RepoView, Report,
+    ReportHost, Role, Snapshot, Strength, UnreadWork, Untrusted, Verdict, VerdictState, WindowFacts,
     WindowState, WindowView, Work,
 };
 use crate::core::plan::about::{Known, releasable};
@@ -225,7 +226,7 @@ fn view_window(window: &Window<'_>, world: &World<'_>, below: &Below<'_>) -> Win
     let host = &world.snapshot.host;
     let registry = world.sessions.get(&pid).and_then(|_| world.registered(pid).first());
     let session = session_of(window, world);
-    let place = place_of(process, &world.snapshot.processes);
+    let place = place_of_window(process, registry.copied(), world);
     let work = session.as_ref().and_then(|session| work_of(window, &session.id, world));
     let wait = session.as_ref().and_then(|session| noted(window, &session.id, world));
     let (processes, more_processes) = below.of(process);
@@ -244,7 +245,7 @@ fn view_window(window: &Window<'_>, world: &World<'_>, below: &Below<'_>) -> Win
         context_id: context_of(pid, details.env.get(CONTEXT_VARIABLE)),
         is_known_to_maia: host.platform == Platform::MacOs && has_maia_name(details.exe.as_ref()),
         waiting: waiting(registry.copied(), work.map(Arc::as_ref), wait).map(Box::new),
-        work: work.map(|work| sized(work, world)),
+        work: work.map(|work| doing_now(work, (process, registry.copied()), world)),
         unread: session.as_ref().and_then(|session| unread(window, &session.id, world)).map(Box::new),
         session_id: exact.map(|session| session.id.clone()),
         session,
@@ -276,19 +277,6 @@ fn unread(window: &Window<'_>, session: &Untrusted, world: &World<'_>) -> Option
     world.snapshot.unread_work.iter().find(is_its).cloned()
 }
 
-/// Returns what a session does, with the size of its context where its agent has told only that to its
-/// status line. A size that is less than what it holds is that of another model.
-fn sized(work: &Arc<Work>, world: &World<'_>) -> Arc<Work> {
-    let mut work = Arc::clone(work);
-    let noted = world.snapshot.bound.contexts.get(&work.session).copied();
-    let size = |fill: ContextFill| fill.window.or(noted.filter(|size| *size >= fill.tokens));
-    let sized = work.doing.context.map(|fill| ContextFill { window: size(fill), ..fill });
-    if sized != work.doing.context {
-        Arc::make_mut(&mut work).doing.context = sized;
-    }
-    work
-}
-
 /// Returns a window's context ID: what its environment names, else its own PID.
 fn context_of(pid: u32, given: Option<&Untrusted>) -> ContextId {
     match given.filter(|id| is_context_id(id.raw())) {
@@ -304,8 +292,7 @@ fn has_maia_name(exe: Option<&Untrusted>) -> bool {
 
 /// Returns what the agent says of itself, such as `waiting: permission prompt`.
 fn activity(record: &Record) -> Option<Untrusted> {
-    let ClaudeStatus { status, waiting_for, updated_at: _, is_background: _, follows_turns: _ } =
-        record.detail.claude_status()?;
+    let ClaudeStatus { status, waiting_for, .. } = record.detail.claude_status()?;
     let status = status.as_ref()?;
     Some(match waiting_for {
         Some(what) => format!("{}: {}", status.raw(), what.raw()).into(),

@@ -54,6 +54,7 @@ pub(crate) fn of_work(window: &WindowView, work: &Work, prompts: Prompts) -> Str
         (None, TurnState::Finished) => asked("has finished"),
         (None, TurnState::Interrupted) => asked("was interrupted"),
         (None, TurnState::Failed) => asked("was refused by its model's service"),
+        (None, TurnState::CutOff) => asked("was cut off"),
         (None, TurnState::Unknown) => String::new(),
     };
     words + &agents

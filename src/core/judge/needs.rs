@@ -383,8 +383,7 @@ pub(crate) fn waiting(
 
 /// Returns what a registry's entry says: its status, what it waits for, and since when.
 fn status(registry: &Record) -> Option<(&str, Option<&Untrusted>, Option<Timestamp>)> {
-    let ClaudeStatus { status, waiting_for, updated_at, is_background: _, follows_turns: _ } =
-        registry.detail.claude_status()?;
+    let ClaudeStatus { status, waiting_for, updated_at, .. } = registry.detail.claude_status()?;
     Some((status.as_ref()?.raw(), waiting_for.as_ref(), *updated_at))
 }
 

@@ -1,10 +1,10 @@
 //! Windows: which processes are the root of one agent's process tree.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::core::judge::agent::{Role, Signatures};
 use crate::core::model::process::ancestry;
-use crate::core::model::{Process, ProcessState, ProcessTable};
+use crate::core::model::{Process, ProcessState, ProcessTable, Record, Untrusted};
 
 /// A running agent, before its records are known.
 #[derive(Clone, Debug)]
@@ -42,6 +42,19 @@ pub fn windows<'a>(
             .then_some(Window { process, agent: &signature.name })
         })
         .collect()
+}
+
+/// Returns the processes of which their own entry says that they are no window, with the background session that each
+/// shows: those whose conversation has gone there, and spare ones, which show none.
+pub(crate) fn aside<'a>(
+    registered: impl Iterator<Item = (u32, &'a Record)>,
+) -> BTreeMap<u32, Option<&'a Untrusted>> {
+    let shown = |(pid, entry): (u32, &'a Record)| {
+        let status = entry.detail.claude_status()?;
+        let parked = status.parked_job.as_ref();
+        (parked.is_some() || status.is_spare).then_some((pid, parked))
+    };
+    registered.filter_map(shown).collect()
 }
 
 fn is_gone(process: &Process) -> bool {

@@ -10,7 +10,7 @@ use crate::core::judge::binding::index::Bindings;
 use crate::core::judge::possible_agent::{PossibleAgent, possible_agents, unplaced};
 use crate::core::judge::stand_in::is_played;
 use crate::core::judge::times::{SLACK, is_after};
-use crate::core::judge::window::{Window, windows};
+use crate::core::judge::window::{Window, aside, windows};
 use crate::core::model::clock::Moments;
 use crate::core::model::home::folder_of;
 use crate::core::model::host::INITIAL_PID_NAMESPACE;
@@ -31,6 +31,8 @@ pub(crate) struct World<'a> {
     pub(crate) windows: Vec<Window<'a>>,
     /// The session that the agent's own registry proves for a PID: PID and start both match.
     pub(crate) sessions: BTreeMap<u32, &'a Untrusted>,
+    /// The agents that are no windows by their own entries, and the background session that each shows.
+    pub(crate) aside: BTreeMap<u32, Option<&'a Untrusted>>,
     /// When the machine booted, where that is known, and that as evidence against what was last
     /// written before.
     pub(crate) booted: Option<(Timestamp, Evidence)>,
@@ -82,7 +84,11 @@ impl<'a> World<'a> {
     pub(crate) fn new(snapshot: &'a Snapshot, signatures: &'a Signatures) -> Self {
         let sessions = certain_sessions(snapshot);
         let registered: BTreeSet<u32> = sessions.keys().copied().collect();
-        let windows = windows(&snapshot.processes, signatures, &registered);
+        let mut windows = windows(&snapshot.processes, signatures, &registered);
+        let entries = snapshot.records.iter().filter(|record| record.format == Format::ClaudeCode);
+        let entries = entries.filter_map(|record| Some((registered_pid(snapshot, record)?, &**record)));
+        let aside = aside(entries);
+        windows.retain(|window| !aside.contains_key(&window.process.id.pid));
         let mut by_certain_session: HashMap<&Untrusted, Vec<u32>> = HashMap::new();
         sessions.iter().for_each(|(pid, id)| by_certain_session.entry(*id).or_default().push(*pid));
         let possible_agents = possible_agents(snapshot, signatures);
@@ -94,6 +100,7 @@ impl<'a> World<'a> {
             outsiders: agents.clone().filter(PossibleAgent::may_be_outside).collect(),
             unplaced: unplaced(snapshot, agents),
             unread: unread(snapshot),
+            aside,
             by_certain_session,
             by_argument: by_argument(&windows),
             by_folder: by_folder(snapshot),

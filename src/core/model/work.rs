@@ -165,6 +165,8 @@ pub enum TurnState {
     Interrupted,
     /// It broke off: the model's service refused.
     Failed,
+    /// Its process ended amid it, and another one runs the session now.
+    CutOff,
 }
 
 /// A tool call.

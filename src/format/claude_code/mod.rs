@@ -131,6 +131,9 @@ fn session(file: &FileImage, reading: &Reading<'_>) -> Result<Record, BrokenFile
         updated_at: object.int("statusUpdatedAt").or(object.int("updatedAt")).and_then(time::epoch_ms),
         is_background: object.str("kind") == Some("bg"),
         follows_turns: object.str("version").is_some_and(ClaudeStatus::follows_turns),
+        job: object.text("jobId"),
+        parked_job: object.text("parkedJobId"),
+        is_spare: object.is_true("spare"),
     };
     record.detail = RecordDetail::ClaudeCode(ClaudeCode::Session(status.into()));
     record.problems = problems(file, &object, &record, reading);

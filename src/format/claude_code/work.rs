@@ -3,9 +3,11 @@
 //!
 //! Seen with 2.1.330.
 
+use std::collections::BTreeSet;
+
 use jiff::Timestamp;
 
-use crate::core::model::{TurnState, Untrusted};
+use crate::core::model::{Call, Target, TurnState, Untrusted};
 use crate::format::json::{self, Object, Value};
 use crate::format::time;
 use crate::format::work::{Adapter, Draft, first_line, question, target};
@@ -15,6 +17,9 @@ pub(crate) const ADAPTER: Adapter = Adapter { line, is_settled };
 
 /// What people do with `!` and `/` stands in lines of the user's, and is no prompt.
 const NO_PROMPT: [&str; 4] = ["<command-", "<local-command-", "<bash-", "<task-notification>"];
+
+/// The tools that edit a file.
+const EDITS: [&str; 4] = ["Edit", "MultiEdit", "NotebookEdit", "Write"];
 
 /// What is noted of a sub-agent beside its transcript.
 #[derive(Debug, PartialEq, Eq)]
@@ -29,6 +34,16 @@ pub(crate) fn sub_agent(bytes: &[u8]) -> Option<SubAgentNote> {
     let note = json::parse(bytes).ok()?;
     let task = note.str("description").map(first_line);
     Some(SubAgentNote { task, is_finished: note.is_true("finished") })
+}
+
+/// Returns the agents of which a workflow's journal has an end: a line `started` begins one, and any later line that names
+/// it is its `result`, or says why there is none.
+///
+/// Seen with 2.1.332.
+pub(crate) fn finished_agents(journal: &[u8]) -> BTreeSet<Untrusted> {
+    let lines = journal.split(|byte| *byte == b'\n').filter_map(|line| json::parse(line).ok());
+    let ended = lines.filter(|line| !matches!(line.str("type"), Some("launched" | "started")));
+    ended.filter_map(|line| line.text("agentId")).collect()
 }
 
 /// A snapshot names every file that was edited up to its prompt.
@@ -92,10 +107,21 @@ fn result(draft: &mut Draft, line: &Object<'_>, part: &Object<'_>, at: Option<Ti
     for text in printed(part) {
         draft.prints(id, text, at);
     }
+    let edits = |call: &&Call| call.id.raw() == id && EDITS.contains(&call.tool.raw());
+    let call = draft.doing.calls.iter().find(edits).and_then(|call| call.target.clone());
     draft.returns(id);
     draft.works(at);
-    let edited = line.object("toolUseResult").filter(|_| !part.is_true("is_error"));
-    let Some(edited) = edited else { return };
+    if part.is_true("is_error") {
+        return;
+    }
+    let Some(edited) = line.object("toolUseResult") else {
+        // An agent of a workflow does not write down what came of a call.
+        let has_result = line.has("toolUseResult");
+        if let Some(Target::File(path)) = call.filter(|_| !has_result) {
+            draft.has_edited(path.raw(), line.str("cwd"), at);
+        }
+        return;
+    };
     let is_edit = edited.has("structuredPatch") || edited.has("edit_mode");
     if let Some(path) = edited.str("filePath").or_else(|| edited.str("notebook_path")).filter(|_| is_edit) {
         draft.has_edited(path, line.str("cwd"), at);
@@ -186,7 +212,7 @@ fn tracked<'a>(key: &'a str, backup: Option<&'a Object<'_>>) -> (&'a str, Option
 
 #[cfg(test)]
 mod tests {
-    use crate::core::model::{Call, Doing, Edit};
+    use crate::core::model::{Doing, Edit};
     use crate::format::testing::fixture;
     use crate::format::work::testing::{check_tails, whole};
 

@@ -256,7 +256,7 @@ fn processes(page: &mut Page, window: &WindowView) {
 fn idle(page: &Page, window: &WindowView) -> String {
     let turn = window.work.as_ref().map(|work| work.doing.turn).unwrap_or_default();
     let is_idle = match turn.state {
-        TurnState::Finished | TurnState::Interrupted | TurnState::Failed => true,
+        TurnState::Finished | TurnState::Interrupted | TurnState::Failed | TurnState::CutOff => true,
         TurnState::Unknown | TurnState::Working => false,
     };
     let since = turn.since.filter(|_| is_idle);

@@ -1,15 +1,16 @@
 //! The sub-agents of Claude Code's sessions: each has a transcript of its own, and a note that says
-//! what it was asked to do and whether it has finished.
+//! what it was asked to do and whether it has finished. Those of a workflow lie in a folder of its own, where its
+//! journal says who has finished.
 
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 
 use crate::core::model::{Doing, FileMeta, SubAgent, Untrusted, WhyUnread, Work};
-use crate::format::claude_code::work::{SubAgentNote, sub_agent};
+use crate::format::claude_code::work::{SubAgentNote, finished_agents, sub_agent};
 use crate::format::work::Adapter;
 use crate::source::interface::Hints;
 use crate::source::os::fence::Fence;
@@ -25,14 +26,30 @@ const MOST: usize = 32;
 const MOST_NAMES: usize = 2_000;
 /// The largest note that is read, in bytes; about 400 were seen.
 const MOST_NOTE: usize = 64 << 10;
+/// The most workflows of a session that are followed, the newest.
+const MOST_FLOWS: usize = 8;
+/// The largest journal of a workflow that is read, in bytes; it has the results of all its agents.
+const MOST_JOURNAL: usize = 8 << 20;
+/// How a workflow's journal is called.
+const JOURNAL: &str = "journal.jsonl";
 
 /// The sub-agents of one session.
 pub(crate) struct Agents {
     folder: PathBuf,
-    /// The folder when it was last listed, and when that was.
-    listed: Option<(FileMeta, Timestamp)>,
+    /// Their folders when they were last listed, and when that was.
+    listed: Option<(Vec<Option<FileMeta>>, Timestamp)>,
+    /// The workflows of the session, by their folders.
+    flows: BTreeMap<PathBuf, Flow>,
     /// By ID.
     agents: BTreeMap<Untrusted, Agent>,
+}
+
+/// What a workflow's journal says.
+#[derive(Default)]
+struct Flow {
+    /// The journal when it was last read.
+    read: Option<FileMeta>,
+    finished: BTreeSet<Untrusted>,
 }
 
 struct Agent {
@@ -43,47 +60,88 @@ struct Agent {
     /// The file of the note when it was last read.
     noted: Option<FileMeta>,
     note: Option<SubAgentNote>,
+    /// Whether its workflow says that it has finished.
+    is_finished: bool,
 }
 
 impl Agents {
     /// Prepares to follow those of the session with this transcript.
     pub(crate) fn of(transcript: &Path) -> Self {
         let folder = transcript.with_extension("").join("subagents");
-        Self { folder, listed: None, agents: BTreeMap::new() }
+        Self { folder, listed: None, flows: BTreeMap::new(), agents: BTreeMap::new() }
     }
 
     /// Reads what is new, and returns whether there was anything.
     pub(crate) fn look(&mut self, adapter: Adapter, uid: u32, (fence, now): (&Fence, Timestamp)) -> bool {
-        let found = look_at(&self.folder).filter(|_| fence.reaches(&self.folder));
-        let Some(meta) = found else {
+        if look_at(&self.folder).is_none() || !fence.reaches(&self.folder) {
             let before = std::mem::take(&mut self.agents);
-            self.listed = None;
+            (self.listed, self.flows) = (None, BTreeMap::new());
             return !before.is_empty();
-        };
-        let is_known = |(known, read_at)| known == meta && is_sure(read_at, meta.touched_at());
-        let is_listed = self.listed.is_some_and(is_known);
-        if !is_listed {
-            self.listed = self.list().map(|()| (meta, now));
         }
-        let news = self.agents.values_mut().filter_map(|agent| agent.look(adapter, uid).then_some(()));
-        news.count() > 0 || !is_listed
+        let is_sure = |read_at, meta: &FileMeta| is_sure(read_at, meta.touched_at());
+        let is_known = |(known, read_at): &(Vec<Option<FileMeta>>, Timestamp)| {
+            *known == self.metas() && known.iter().flatten().all(|meta| is_sure(*read_at, meta))
+        };
+        let is_listed = self.listed.as_ref().is_some_and(is_known);
+        if !is_listed {
+            self.find_flows();
+            let metas = self.metas();
+            self.listed = self.list().map(|()| (metas, now));
+        }
+        let mut has_news = !is_listed;
+        for (folder, flow) in &mut self.flows {
+            has_news |= flow.look(folder, uid);
+        }
+        for (id, agent) in &mut self.agents {
+            let flow = agent.path.parent().and_then(|folder| self.flows.get(folder));
+            agent.is_finished = flow.is_some_and(|flow| flow.finished.contains(id));
+            has_news |= agent.look(adapter, uid);
+        }
+        has_news
+    }
+
+    /// Returns the folder in which each workflow has its own.
+    fn workflows(&self) -> PathBuf {
+        self.folder.join("workflows")
+    }
+
+    /// Returns what is known of the folders by now.
+    fn metas(&self) -> Vec<Option<FileMeta>> {
+        let more = self.flows.keys().map(|folder| look_at(folder));
+        [look_at(&self.folder), look_at(&self.workflows())].into_iter().chain(more).collect()
+    }
+
+    /// Finds the newest workflows.
+    fn find_flows(&mut self) {
+        let mut before = std::mem::take(&mut self.flows);
+        let Ok(folder) = Folder::open(&self.workflows()) else { return };
+        let fits = |name: &OsStr| name.to_str().is_some_and(|name| name.starts_with("wf_"));
+        let names = folder.entries(fits).unwrap_or_default();
+        let seen = names.iter().take(MOST_NAMES).filter_map(|entry| {
+            let (_, meta) = folder.look_at(&entry.name)?;
+            Some((meta.modified_at, folder.path().join(&entry.name)))
+        });
+        let mut seen: Vec<_> = seen.collect();
+        seen.sort_by_key(|(modified_at, _)| Reverse(*modified_at));
+        seen.truncate(MOST_FLOWS);
+        let known = |(_, path)| {
+            let flow = before.remove(&path).unwrap_or_default();
+            (path, flow)
+        };
+        self.flows = seen.into_iter().map(known).collect();
     }
 
     /// Finds the newest; those that were known stay where that fails.
     fn list(&mut self) -> Option<()> {
-        let fits = |name: &OsStr| name.to_str().and_then(id_of).is_some();
-        let folder = Folder::open(&self.folder).ok()?;
-        let names = folder.entries(fits).ok()?;
-        let seen = names.iter().take(MOST_NAMES).filter_map(|entry| {
-            let (_, meta) = folder.look_at(&entry.name)?;
-            let id = entry.name.to_str().and_then(id_of)?;
-            Some((meta.modified_at, id, folder.path().join(&entry.name)))
-        });
-        let mut seen: Vec<_> = seen.collect();
+        let mut seen = transcripts(&self.folder)?;
+        for folder in self.flows.keys() {
+            seen.extend(transcripts(folder).unwrap_or_default());
+        }
         seen.sort_by_key(|(modified_at, ..)| Reverse(*modified_at));
         seen.truncate(MOST);
         let mut before = std::mem::take(&mut self.agents);
-        let new = |path| Agent { path, tail: None, unread: None, noted: None, note: None };
+        let new =
+            |path| Agent { path, tail: None, unread: None, noted: None, note: None, is_finished: false };
         let known = |(_, id, path)| {
             let agent = before.remove(&id).unwrap_or_else(|| new(path));
             (id, agent)
@@ -114,9 +172,45 @@ impl Agents {
 
     /// Adds what means another look when it changes.
     pub(crate) fn hints(&self, hints: &mut Hints) {
-        hints.folders.insert(self.folder.clone());
-        let names = ["agent-*.jsonl", "agent-*.meta.json"].map(str::to_owned);
-        hints.names.entry(self.folder.clone()).or_default().extend(names);
+        let mut hint = |folder: PathBuf, names: &[&str]| {
+            hints.folders.insert(folder.clone());
+            hints.names.entry(folder).or_default().extend(names.iter().map(|name| (*name).to_owned()));
+        };
+        hint(self.folder.clone(), &["agent-*.jsonl", "agent-*.meta.json", "workflows"]);
+        if self.flows.is_empty() {
+            return;
+        }
+        hint(self.workflows(), &["wf_*"]);
+        self.flows
+            .keys()
+            .for_each(|flow| hint(flow.clone(), &["agent-*.jsonl", "agent-*.meta.json", JOURNAL]));
+    }
+}
+
+/// Returns the transcripts of a folder, with when each was last written and the ID of its sub-agent.
+fn transcripts(folder: &Path) -> Option<Vec<(Timestamp, Untrusted, PathBuf)>> {
+    let fits = |name: &OsStr| name.to_str().and_then(id_of).is_some();
+    let folder = Folder::open(folder).ok()?;
+    let names = folder.entries(fits).ok()?;
+    let seen = names.iter().take(MOST_NAMES).filter_map(|entry| {
+        let (_, meta) = folder.look_at(&entry.name)?;
+        let id = entry.name.to_str().and_then(id_of)?;
+        Some((meta.modified_at, id, folder.path().join(&entry.name)))
+    });
+    Some(seen.collect())
+}
+
+impl Flow {
+    /// Reads the journal if it has changed, and returns whether it has.
+    fn look(&mut self, folder: &Path, uid: u32) -> bool {
+        let path = folder.join(JOURNAL);
+        let seen = look_at(&path).filter(|meta| meta.ownership.uid == uid);
+        let has_changed = seen != self.read;
+        if has_changed {
+            let text = seen.and_then(|_| small(&path, MOST_JOURNAL).ok()).unwrap_or_default();
+            (self.read, self.finished) = (seen, finished_agents(&text));
+        }
+        has_changed
     }
 }
 
@@ -154,7 +248,7 @@ impl Agent {
 
     /// Returns whether it has not finished, as far as is known.
     fn runs(&self) -> bool {
-        self.note.as_ref().is_some_and(|note| !note.is_finished)
+        !self.is_finished && self.note.as_ref().is_some_and(|note| !note.is_finished)
     }
 }
 

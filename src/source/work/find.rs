@@ -28,6 +28,21 @@ pub(crate) fn file_of(
     of(is_plain).or_else(|| of(is_odd))
 }
 
+/// Returns the file of a session that has moved to another folder, which its agent copied there whole and goes on with
+/// (EnterWorktree, seen with 2.1.332), if that is newer than the one of before.
+pub(crate) fn moved_file(
+    session: &Session,
+    folder: Option<&Untrusted>,
+    scope: &Scope,
+    before: Option<&Path>,
+) -> Option<PathBuf> {
+    let moved = named(session, Some(folder?), scope, (false, is_plain))
+        .filter(|path| Some(path.as_path()) != before)?;
+    let written = |path: &Path| path.symlink_metadata().and_then(|meta| meta.modified()).ok();
+    let is_newer = before.is_none_or(|before| written(&moved) > written(before));
+    is_newer.then_some(moved)
+}
+
 /// Whether what stands at a path will do.
 type Fits = fn(&Path) -> bool;
 

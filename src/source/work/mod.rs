@@ -59,6 +59,8 @@ struct Followed {
     medium: Medium,
     adapter: Adapter,
     tail: Tail,
+    /// Whether it is the file of the session whose work this one goes on with.
+    is_origins: bool,
     agents: Option<Agents>,
     /// When its window started, where that is known.
     started_at: Option<Timestamp>,
@@ -77,7 +79,8 @@ impl Source for Reader {
             let Some(adapter) = format::spec(one.session.format).and_then(|spec| spec.sessions) else {
                 continue;
             };
-            let known = before.remove(&one.session).and_then(|known| known.look(uid));
+            let known = before.remove(&one.session).filter(|known| !known.is_left(&one, scope));
+            let known = known.and_then(|known| known.look(uid));
             let since = sought.remove(&one.session);
             let is_sought = since.filter(|since| reading.now.duration_since(*since) < SOUGHT);
             let odd = refused.remove(&one.session).map(|(path, _)| path);
@@ -204,18 +207,31 @@ impl Followed {
         uid: u32,
     ) -> Result<Self, Option<Refused>> {
         let stated = one.path.as_ref().map(|path| Path::to_path_buf(path));
-        let path = stated
+        let own = stated
             .filter(|path| path.extension().is_some_and(|end| end == "jsonl") && scope.fence.reaches(path))
             .or(odd)
-            .or_else(|| find::file_of(&one.session, one.cwd.as_ref(), scope, everywhere))
-            .ok_or(None)?;
+            .or_else(|| find::file_of(&one.session, one.cwd.as_ref(), scope, everywhere));
+        let own = find::moved_file(&one.session, one.moved_to.as_ref(), scope, own.as_deref()).or(own);
+        let is_origins = own.is_none();
+        let origins = || {
+            let session = Session { format: one.session.format, id: one.from.clone()? };
+            find::file_of(&session, one.cwd.as_ref(), scope, everywhere)
+        };
+        let path = own.or_else(origins).ok_or(None)?;
         let tail = match Tail::read(&path, adapter, uid, None) {
             Ok(tail) => tail,
             Err(why) => return Err(why.map(|why| (path, why))),
         };
         let agents = (one.session.format == Format::ClaudeCode).then(|| Agents::of(&path));
         let medium = medium_at(&path);
-        Ok(Self { path, medium, adapter, tail, agents, started_at: None, work: None })
+        Ok(Self { path, medium, adapter, tail, is_origins, agents, started_at: None, work: None })
+    }
+
+    /// Returns whether its session goes on in another file.
+    fn is_left(&self, one: &Wanted, scope: &Scope) -> bool {
+        let own = || find::file_of(&one.session, one.cwd.as_ref(), scope, false);
+        self.is_origins && own().is_some()
+            || find::moved_file(&one.session, one.moved_to.as_ref(), scope, Some(&self.path)).is_some()
     }
 
     /// Reads what is new.

@@ -6,7 +6,7 @@ use crate::core::judge::agent::Signatures;
 use crate::core::judge::session::session_of;
 use crate::core::judge::world::World;
 use crate::core::model::context::is_valid_id;
-use crate::core::model::{FilePath, Format, RecordKind, Snapshot, Untrusted};
+use crate::core::model::{ClaudeCode, FilePath, Format, RecordDetail, RecordKind, Snapshot, Untrusted};
 
 /// The most sessions that are followed: those of windows first, then the newest of the others.
 pub(crate) const MOST: usize = 64;
@@ -22,6 +22,10 @@ pub(crate) struct Session {
 pub(crate) struct Wanted {
     pub(crate) session: Session,
     pub(crate) cwd: Option<Untrusted>,
+    /// Where its agent's registry says that it works by now, where that is another folder.
+    pub(crate) moved_to: Option<Untrusted>,
+    /// The session whose work it goes on with: until it has a file of its own, that one's says what it does.
+    pub(crate) from: Option<Untrusted>,
     /// Where it is, where that is known.
     pub(crate) path: Option<FilePath>,
     /// When its window started, where that is known.
@@ -37,9 +41,16 @@ pub(crate) fn wanted(snapshot: &Snapshot, signatures: &Signatures) -> Vec<Wanted
         let file =
             snapshot.session_files.iter().find(|file| file.agent == window.agent && file.session == id);
         let cwd = window.process.details.as_ref().and_then(|details| details.cwd.clone());
+        let mut stated = world.registered(window.process.id.pid).iter();
+        let stated = stated.find(|entry| entry.session_id.as_ref() == Some(&id));
+        let moved_to = stated.and_then(|entry| entry.cwd.as_ref()).map(|folder| folder.text().clone());
+        let moved_to = moved_to.filter(|folder| cwd.as_ref() != Some(folder));
+        let from = origin(snapshot, &id).cloned();
         Some(Wanted {
             session: Session { format, id },
             cwd,
+            moved_to,
+            from,
             path: file.map(|file| file.path.clone()),
             started_at: world.started_at(window.process),
         })
@@ -49,7 +60,7 @@ pub(crate) fn wanted(snapshot: &Snapshot, signatures: &Signatures) -> Vec<Wanted
     let of_entries = entries.filter_map(|record| {
         let session = Session { format: Format::ClaudeCode, id: record.session_id.clone()? };
         let cwd = record.cwd.as_ref().map(|cwd| cwd.text().clone());
-        Some(Wanted { session, cwd, path: None, started_at: None })
+        Some(Wanted { session, cwd, moved_to: None, from: None, path: None, started_at: None })
     });
     let mut wanted: Vec<Wanted> = Vec::new();
     for one in of_windows.chain(of_entries).filter(|one| is_valid_id(one.session.id.raw())) {
@@ -58,6 +69,18 @@ pub(crate) fn wanted(snapshot: &Snapshot, signatures: &Signatures) -> Vec<Wanted
         }
     }
     wanted
+}
+
+/// Returns the session that a background session goes on with, as the daemon's roster has it.
+fn origin<'a>(snapshot: &'a Snapshot, session: &Untrusted) -> Option<&'a Untrusted> {
+    let rosters = snapshot.records.iter().filter_map(|record| {
+        let RecordDetail::ClaudeCode(ClaudeCode::Roster { sessions, .. }) = &record.detail else {
+            return None;
+        };
+        Some(sessions)
+    });
+    let own = rosters.flatten().find(|one| one.id.as_ref() == Some(session))?;
+    own.from.as_ref().filter(|from| *from != session && is_valid_id(from.raw()))
 }
 
 /// Returns the format of an agent's own files.

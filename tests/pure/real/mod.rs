@@ -228,7 +228,7 @@ fn state(window: &WindowView) -> String {
         TurnState::Working => "working",
         _ if activity == "busy" => "working",
         TurnState::Failed => "error",
-        TurnState::Finished | TurnState::Interrupted => "your-turn",
+        TurnState::Finished | TurnState::Interrupted | TurnState::CutOff => "your-turn",
         TurnState::Unknown if activity == "idle" => "your-turn",
         TurnState::Unknown => "unknown",
     }

@@ -57,13 +57,13 @@ fn claude_code(record: &Record) -> Option<ClaudeCode> {
             let updated_at = time("updated (no sign of life)");
             let version = fact(record, "version");
             let follows_turns = version.is_some_and(|version| ClaudeStatus::follows_turns(version.raw()));
-            let is_background = false;
             ClaudeCode::Session(Box::new(ClaudeStatus {
                 status,
                 waiting_for,
                 updated_at,
-                is_background,
                 follows_turns,
+                job: fact(record, "job"),
+                ..ClaudeStatus::default()
             }))
         }
         "task" => ClaudeCode::Task { owner: fact(record, "owner") },

@@ -96,6 +96,15 @@ pub struct ClaudeStatus {
     /// Whether its version writes the entry anew when it turns to another session; older ones keep the first one's ID.
     #[serde(default)]
     pub follows_turns: bool,
+    /// The background session that it is, as its daemon calls it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub job: Option<Untrusted>,
+    /// The background session that its conversation has become: since then its process only shows that one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parked_job: Option<Untrusted>,
+    /// Whether the daemon keeps it ready, and nobody has given it anything to do.
+    #[serde(default)]
+    pub is_spare: bool,
 }
 
 impl ClaudeStatus {
@@ -256,8 +265,12 @@ impl RecordDetail {
                         updated_at: _,
                         is_background: _,
                         follows_turns: _,
+                        job,
+                        parked_job,
+                        is_spare: _,
                     } = &mut **session;
-                    (vec![status.as_mut()], vec![waiting_for.as_mut()])
+                    let ids = vec![waiting_for.as_mut(), job.as_mut(), parked_job.as_mut()];
+                    (vec![status.as_mut()], ids)
                 }
                 ClaudeCode::Task { owner } => (Vec::new(), vec![owner.as_mut()]),
                 ClaudeCode::Team { in_panes } => (Vec::new(), vec![in_panes.as_mut()]),

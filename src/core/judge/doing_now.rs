@@ -1,0 +1,46 @@
+//! What a window's session does now, which is more than its file says.
+
+use std::sync::Arc;
+
+use crate::core::judge::world::World;
+use crate::core::model::{ContextFill, Process, Record, Turn, TurnState, Work};
+
+/// Returns what a session does that a process runs: with the size of its context where its agent has told only that to
+/// its status line, and without what was written before the process began, or before its own entry said that it waits
+/// for a prompt.
+pub(crate) fn doing_now(
+    work: &Arc<Work>,
+    (process, entry): (&Process, Option<&Record>),
+    world: &World<'_>,
+) -> Arc<Work> {
+    let mut now = Arc::clone(work);
+    // A size that is less than what it holds is that of another model.
+    let noted = world.snapshot.bound.contexts.get(&work.session).copied();
+    let size = |fill: ContextFill| fill.window.or(noted.filter(|size| *size >= fill.tokens));
+    let sized = work.doing.context.map(|fill| ContextFill { window: size(fill), ..fill });
+    if sized != work.doing.context {
+        Arc::make_mut(&mut now).doing.context = sized;
+    }
+    if let Some(turn) = over(work, (process, entry), world) {
+        let now = Arc::make_mut(&mut now);
+        now.doing.turn = turn;
+        now.doing.calls.clear();
+        now.doing.compacting = None;
+    }
+    now
+}
+
+/// Returns how a turn ended of which the session's own file says only how it began.
+fn over(work: &Work, (process, entry): (&Process, Option<&Record>), world: &World<'_>) -> Option<Turn> {
+    if work.doing.turn.state != TurnState::Working {
+        return None;
+    }
+    if world.started_at(process).is_some_and(|started_at| world.is_after(started_at, work.written_at)) {
+        return Some(Turn { state: TurnState::CutOff, since: Some(work.written_at) });
+    }
+    let status = entry?.detail.claude_status()?;
+    let is_idle = status.status.as_ref().is_some_and(|status| status.raw() == "idle");
+    let idle_since = status.updated_at.filter(|_| is_idle)?;
+    let is_newer = world.is_after(idle_since, work.written_at);
+    is_newer.then_some(Turn { state: TurnState::Finished, since: Some(idle_since) })
+}
