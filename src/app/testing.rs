@@ -154,6 +154,7 @@ pub(crate) fn edits(window: &mut WindowView, paths: &[&str]) {
         by: None,
         also: Vec::new(),
         committed: Committed::Unknown,
+        from: None,
     };
     window.work = Some(Arc::new(Work {
         format: Format::ClaudeCode,

@@ -197,7 +197,8 @@ impl Said {
             let open = stories.open(path, written, (now, &asked.holds));
             let at = open.map_or(last, |open| open.edit.at);
             let committed = Committed::Unknown;
-            let edit = Edit { path: path.clone(), at: Some(at), by: None, also: Vec::new(), committed };
+            let edit =
+                Edit { path: path.clone(), at: Some(at), by: None, also: Vec::new(), committed, from: None };
             found.push((edit, open));
         }
         let known = |open: &Option<Open>| open.map(|open| open.known()).unwrap_or_default();

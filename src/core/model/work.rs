@@ -109,6 +109,9 @@ pub struct Doing {
     pub mode: Option<Untrusted>,
     /// The folder that its commands run in by now.
     pub cwd: Option<Untrusted>,
+    /// The session that its process began with, where `/clear` or `/resume` has led from that to this one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub first_session: Option<Untrusted>,
 }
 
 impl Doing {
@@ -244,6 +247,10 @@ pub struct Edit {
     /// Whether git has what the file holds now.
     #[serde(default)]
     pub committed: Committed,
+    /// The session that edited it, where that was another: an earlier one of the same window, or one that this one is a
+    /// copy of.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<Untrusted>,
 }
 
 impl Edit {

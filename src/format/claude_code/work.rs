@@ -54,6 +54,9 @@ fn is_settled(draft: &Draft) -> bool {
 
 fn line(draft: &mut Draft, line: &Object<'_>) {
     let at = draft.comes_from(line);
+    if line.has("session_id") {
+        draft.doing.first_session = first_session(line);
+    }
     match line.str("type") {
         Some("user") => user(draft, line, at),
         Some("assistant") => assistant(draft, line, at),
@@ -107,8 +110,8 @@ fn result(draft: &mut Draft, line: &Object<'_>, part: &Object<'_>, at: Option<Ti
     for text in printed(part) {
         draft.prints(id, text, at);
     }
-    let edits = |call: &&Call| call.id.raw() == id && EDITS.contains(&call.tool.raw());
-    let call = draft.doing.calls.iter().find(edits).and_then(|call| call.target.clone());
+    let is_edit = |call: &&Call| call.id.raw() == id && EDITS.contains(&call.tool.raw());
+    let call = draft.doing.calls.iter().find(is_edit).and_then(|call| call.target.clone());
     draft.returns(id);
     draft.works(at);
     if part.is_true("is_error") {
@@ -118,14 +121,28 @@ fn result(draft: &mut Draft, line: &Object<'_>, part: &Object<'_>, at: Option<Ti
         // An agent of a workflow does not write down what came of a call.
         let has_result = line.has("toolUseResult");
         if let Some(Target::File(path)) = call.filter(|_| !has_result) {
-            draft.has_edited(path.raw(), line.str("cwd"), at);
+            edits(draft, line, path.raw(), at);
         }
         return;
     };
     let is_edit = edited.has("structuredPatch") || edited.has("edit_mode");
     if let Some(path) = edited.str("filePath").or_else(|| edited.str("notebook_path")).filter(|_| is_edit) {
-        draft.has_edited(path, line.str("cwd"), at);
+        edits(draft, line, path, at);
     }
+}
+
+fn edits(draft: &mut Draft, line: &Object<'_>, path: &str, at: Option<Timestamp>) {
+    let folder = line.str("cwd");
+    draft.has_edited(path, folder, at);
+    if let Some(session) = first_session(line) {
+        draft.was_edited_in(path, folder, &session);
+    }
+}
+
+/// Returns the session that the process which wrote a line began with, where that is another than the file's: `/clear`
+/// and `/resume` change the one and not the other, and a fork keeps what its lines said (seen with 2.1.332).
+fn first_session(line: &Object<'_>) -> Option<Untrusted> {
+    line.text("session_id").filter(|first| line.str("sessionId") != Some(first.raw()))
 }
 
 /// Returns the texts of a result: one, or those of a list.

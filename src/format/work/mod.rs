@@ -42,12 +42,14 @@ pub(crate) struct Adapter {
 }
 
 /// An edited file.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Edited {
     /// When it was last edited.
     at: Option<Timestamp>,
     /// Whether the result of a call said so, after which no list of files can take that back.
     is_result: bool,
+    /// The session of the process that edited it, where that is another.
+    from: Option<Untrusted>,
 }
 
 /// What the lines so far have said.
@@ -89,6 +91,7 @@ impl Draft {
             by: None,
             also: Vec::new(),
             committed: Committed::Unknown,
+            from: edited.from.clone(),
         };
         let mut doing = Doing { edits: self.edits.iter().map(edit).collect(), ..self.doing.clone() };
         doing.hide_secrets();
@@ -177,8 +180,16 @@ impl Draft {
     /// The result of a call says that it has edited a file.
     pub(crate) fn has_edited(&mut self, path: &str, folder: Option<&str>, at: Option<Timestamp>) {
         let Some(edited) = self.edited(path, folder) else { return };
-        *edited = Edited { at: at.or(edited.at), is_result: true };
+        *edited = Edited { at: at.or(edited.at), is_result: true, from: None };
         self.keep_newest();
+    }
+
+    /// The process that edited a file ran another session at first: `/clear` led to this one, or it is a copy.
+    pub(crate) fn was_edited_in(&mut self, path: &str, folder: Option<&str>, session: &Untrusted) {
+        let edited = absolute(path, folder).and_then(|path| self.edits.get_mut(&path));
+        if let Some(edited) = edited {
+            edited.from = Some(session.clone());
+        }
     }
 
     /// A list of all edited files names one, and when it was kept, which is no sooner than its edit.

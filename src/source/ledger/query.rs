@@ -310,7 +310,7 @@ pub(crate) fn settled(tree: &Tree, paths: &[String], (now, home): (Timestamp, &P
 }
 
 fn edit_of(path: Untrusted, at: Timestamp) -> Edit {
-    Edit { path, at: Some(at), by: None, also: Vec::new(), committed: Committed::Unknown }
+    Edit { path, at: Some(at), by: None, also: Vec::new(), committed: Committed::Unknown, from: None }
 }
 
 /// Returns whether an open claimtop has seen lately that something is held.

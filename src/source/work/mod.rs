@@ -2,6 +2,7 @@
 
 mod agents;
 pub(crate) mod committed;
+mod earlier;
 mod find;
 mod join;
 mod lines;
@@ -11,14 +12,15 @@ mod tail;
 mod wanted;
 
 use std::cmp::Reverse;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
 
+use crate::core::model::context::is_valid_id;
 use crate::core::model::{
-    Doing, Format, Medium, Snapshot, SourceHealth, SourceState, UnreadWork, WhyUnread, Work,
+    Doing, Format, Medium, Snapshot, SourceHealth, SourceState, UnreadWork, Untrusted, WhyUnread, Work,
 };
 use crate::format::work::Adapter;
 use crate::format::{self, Reading};
@@ -75,7 +77,14 @@ impl Source for Reader {
         let mut before = std::mem::take(&mut self.followed);
         let mut sought = std::mem::take(&mut self.sought);
         let mut refused = std::mem::take(&mut self.refused);
-        for one in wanted {
+        let run: BTreeSet<Session> =
+            wanted.iter().filter(|one| one.is_run).map(|one| one.session.clone()).collect();
+        let mut earlier: BTreeMap<Session, Untrusted> = BTreeMap::new();
+        let mut wanted = VecDeque::from(wanted);
+        while let Some(one) = wanted.pop_front() {
+            if self.followed.contains_key(&one.session) {
+                continue;
+            }
             let Some(adapter) = format::spec(one.session.format).and_then(|spec| spec.sessions) else {
                 continue;
             };
@@ -88,6 +97,13 @@ impl Source for Reader {
             match known.map_or_else(find, Ok) {
                 Ok(mut followed) => {
                     followed.look_further(&one, uid, (&scope.fence, reading.now));
+                    let first = followed.tail.draft().doing.first_session.clone();
+                    if let Some(before) =
+                        one.from.clone().or(first).filter(|before| is_valid_id(before.raw()))
+                    {
+                        wanted.push_back(one.before(&before));
+                        earlier.insert(one.session.clone(), before);
+                    }
                     self.followed.insert(one.session, followed);
                 }
                 Err(Some(odd)) => drop(self.refused.insert(one.session, odd)),
@@ -107,6 +123,7 @@ impl Source for Reader {
         self.listeners.mark(&mut work, &snapshot.processes, reading.now);
         let mut work: Vec<Arc<Work>> = work.into_iter().map(|work| Arc::clone(work)).collect();
         work.sort_by(|one, other| (one.path.text(), &one.session).cmp(&(other.path.text(), &other.session)));
+        earlier::settle(&mut work, &earlier, &run);
         self.skipped = work.iter().map(|work| work.skipped).sum();
         snapshot.work = work;
         snapshot.unread_work = self.unread();

@@ -12,7 +12,7 @@ use crate::core::model::{ClaudeCode, FilePath, Format, RecordDetail, RecordKind,
 pub(crate) const MOST: usize = 64;
 
 /// A session of an agent.
-#[derive(Clone, PartialEq, Eq, Hash)]
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Session {
     pub(crate) format: Format,
     pub(crate) id: Untrusted,
@@ -21,6 +21,8 @@ pub(crate) struct Session {
 /// A session whose file is asked for.
 pub(crate) struct Wanted {
     pub(crate) session: Session,
+    /// Whether a window runs it.
+    pub(crate) is_run: bool,
     pub(crate) cwd: Option<Untrusted>,
     /// Where its agent's registry says that it works by now, where that is another folder.
     pub(crate) moved_to: Option<Untrusted>,
@@ -30,6 +32,15 @@ pub(crate) struct Wanted {
     pub(crate) path: Option<FilePath>,
     /// When its window started, where that is known.
     pub(crate) started_at: Option<Timestamp>,
+}
+
+impl Wanted {
+    /// Returns what is asked for of the session that its window ran before.
+    pub(crate) fn before(&self, session: &Untrusted) -> Self {
+        let session = Session { format: self.session.format, id: session.clone() };
+        let cwd = self.cwd.clone();
+        Self { session, is_run: false, cwd, moved_to: None, from: None, path: None, started_at: None }
+    }
 }
 
 /// Returns the sessions of windows, and those of Claude Code's registry whose processes have gone.
@@ -48,6 +59,7 @@ pub(crate) fn wanted(snapshot: &Snapshot, signatures: &Signatures) -> Vec<Wanted
         let from = origin(snapshot, &id).cloned();
         Some(Wanted {
             session: Session { format, id },
+            is_run: true,
             cwd,
             moved_to,
             from,
@@ -60,7 +72,7 @@ pub(crate) fn wanted(snapshot: &Snapshot, signatures: &Signatures) -> Vec<Wanted
     let of_entries = entries.filter_map(|record| {
         let session = Session { format: Format::ClaudeCode, id: record.session_id.clone()? };
         let cwd = record.cwd.as_ref().map(|cwd| cwd.text().clone());
-        Some(Wanted { session, cwd, moved_to: None, from: None, path: None, started_at: None })
+        Some(Wanted { session, is_run: false, cwd, moved_to: None, from: None, path: None, started_at: None })
     });
     let mut wanted: Vec<Wanted> = Vec::new();
     for one in of_windows.chain(of_entries).filter(|one| is_valid_id(one.session.id.raw())) {

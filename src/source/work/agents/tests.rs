@@ -40,6 +40,7 @@ impl Session {
             by: None,
             also: Vec::new(),
             committed: Committed::Unknown,
+            from: None,
         };
         let mut work = Work {
             format: Format::ClaudeCode,

@@ -73,6 +73,7 @@ impl Stage {
             by: None,
             also: Vec::new(),
             committed: Committed::Unknown,
+            from: None,
         };
         Heads::new((&repos, &plain), (now, doubt), uid, &mut Kept::default())
             .committed(&edit, Known::default())
@@ -311,7 +312,14 @@ impl Real {
         };
         let repos = [Repo { common_dir: root.join(".git"), worktrees: vec![tree], ..Repo::default() }];
         let path = Untrusted::from_path(&root.join(file));
-        let edit = Edit { path, at: Some(at), by: None, also: Vec::new(), committed: Committed::Unknown };
+        let edit = Edit {
+            path,
+            at: Some(at),
+            by: None,
+            also: Vec::new(),
+            committed: Committed::Unknown,
+            from: None,
+        };
         let uid = rustix::process::geteuid().as_raw();
         let told = Heads::new((&repos, &[]), (self.now(), SignedDuration::ZERO), uid, &mut self.kept)
             .committed(&edit, known);

@@ -36,13 +36,14 @@ impl Redactor {
             version: _,
             mode: _,
             cwd,
+            first_session,
         } = doing;
         *prompt = None;
-        title.iter_mut().chain(todo).chain(cwd).for_each(|text| self.untrusted(text));
+        title.iter_mut().chain(todo).chain(cwd).chain(first_session).for_each(|text| self.untrusted(text));
         calls.iter_mut().for_each(|call| self.call(call));
-        for Edit { path, at: _, by, also, committed: _ } in edits {
+        for Edit { path, at: _, by, also, committed: _, from } in edits {
             self.untrusted(path);
-            by.iter_mut().chain(also).for_each(|by| self.untrusted(by));
+            by.iter_mut().chain(also).chain(from).for_each(|by| self.untrusted(by));
         }
         for SubAgent { id, task, call, since: _ } in agents {
             self.untrusted(id);

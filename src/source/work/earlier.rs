@@ -1,0 +1,55 @@
+//! Sessions that one window ran after the other, and copies of sessions: whose each edit is.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use crate::core::model::work::MOST_FILES;
+use crate::core::model::{Committed, Edit, Untrusted, Work};
+use crate::source::work::wanted::Session;
+
+/// Gives each edit to one session. What a fork has copied is its origin's; what a window edited before `/clear`, or
+/// before it went to the background, and no commit holds is its present session's. `earlier` names the session that one
+/// goes on with; `run` are those of windows, which keep their own.
+pub(super) fn settle(all: &mut [Arc<Work>], earlier: &BTreeMap<Session, Untrusted>, run: &BTreeSet<Session>) {
+    let changes: Vec<(usize, Vec<Edit>)> =
+        all.iter().enumerate().filter_map(|(at, work)| Some((at, edits(work, all, earlier, run)?))).collect();
+    for (at, edits) in changes {
+        if let Some(work) = all.get_mut(at) {
+            Arc::make_mut(work).doing.edits = edits;
+        }
+    }
+}
+
+/// Returns the edits of a session where they are others than its file says.
+fn edits(
+    work: &Work,
+    all: &[Arc<Work>],
+    earlier: &BTreeMap<Session, Untrusted>,
+    run: &BTreeSet<Session>,
+) -> Option<Vec<Edit>> {
+    let of = |id: &Untrusted| {
+        let is_it = |other: &&Arc<Work>| other.format == work.format && other.session == *id;
+        all.iter().find(is_it).filter(|other| other.session != work.session)
+    };
+    let is_copy = |edit: &&Edit| {
+        let origin = edit.from.as_ref().and_then(of);
+        let is_same = |other: &Edit| other.path == edit.path && other.at >= edit.at;
+        origin.is_some_and(|origin| origin.doing.edits.iter().any(is_same))
+    };
+    let session = Session { format: work.format, id: work.session.clone() };
+    let before = earlier.get(&session).filter(|id| {
+        let before = Session { format: work.format, id: (*id).clone() };
+        !run.contains(&before)
+    });
+    let mut own: Vec<Edit> = work.doing.edits.iter().filter(|edit| !is_copy(edit)).cloned().collect();
+    let mut has_changed = own.len() < work.doing.edits.len();
+    for edit in before.and_then(of).into_iter().flat_map(|before| &before.doing.edits) {
+        let is_known = own.iter().any(|other| other.path == edit.path);
+        if edit.committed != Committed::Yes && !is_known && own.len() < MOST_FILES {
+            own.push(Edit { from: before.cloned(), ..edit.clone() });
+            has_changed = true;
+        }
+    }
+    own.sort();
+    has_changed.then_some(own)
+}
