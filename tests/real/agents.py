@@ -35,6 +35,8 @@ class Agent:
     def trust(self, stage, folder):
         pass
 
+    # What its screen says while it works.
+    busy = "esc to (interrupt|cancel)"
     # Tables of its databases that are not kept.
     left_out = set()
     # How often the model is asked by who gives a task to a sub-agent, its end included.
@@ -150,7 +152,7 @@ class Claude(Agent):
         "anthropic-ratelimit-unified-status": "rejected", "anthropic-ratelimit-unified-reset": "4102444800", "retry-after": "3600",
     })
     logged_out = Step(error=(401, {"type": "error", "error": {"type": "authentication_error", "message": "invalid x-api-key"}}))
-    refused, unknown = "API Error|limit|Limit", "API Error|/login|Invalid API key"
+    refused, unknown = "API Error", "/login|Invalid API key"
 
     def ask_to_edit(self, stage):
         stage.write_home(".claude/settings.json", {"permissions": {"allow": ["Read"]}})
@@ -287,11 +289,12 @@ class Copilot(Agent):
     clear, compact = "/clear", "/compact"
     usual = careless = leading = ("--allow-all-tools", "--allow-all-paths")
     careful = ("--no-color",)
-    asking, yes, no, stop = "Do you want to", ("Enter",), ("Escape",), ("Escape",)
+    asking, yes, no, stop = "Do you want to", ("Enter",), ("Escape",), ("C-c",)
     question = tool("ask_user", message="Which one shall it be?", requestedSchema={
         "type": "object", "required": ["which"], "properties": {"which": {"type": "string", "title": "Which", "enum": ["This", "That"]}},
     })
     answer = ("Enter",)
+    busy = "Working"
     task = [tool("task", agent_type="general-purpose", name="helper", description="Edit the tax", prompt="PLAY helper", mode="sync")]
     lead_asked = 4
     limited = Step(error=(402, {"error": {"code": "quota_exceeded", "message": "You have exceeded your current quota"}}))
@@ -316,13 +319,15 @@ class Copilot(Agent):
 class OpenCode(Agent):
     name, package, command = "opencode", "opencode-ai", "opencode"
     process = re.compile(r"/opencode(\.exe)?( |$)")
-    ready = "Ask anything"
+    ready = r"ctrl\+p"
     kept = re.compile(r"^\.local/share/opencode/opencode\.db$")
     left_out = {"event", "event_sequence", "migration"}
     clear, compact = "/new", "/compact"
+    usual = careful = careless = leading = ("--log-level", "ERROR")
     asking, yes, no, stop = "Permission required", ("Enter",), ("Escape",), ("Escape", "Escape")
     question = tool("question", questions=[{one: QUESTIONS[0][one] for one in ("question", "header", "options")}])
     answer = ("Enter",)
+    busy = "esc (again to )?interrupt"
     task = [tool("task", description="Edit the tax", prompt="PLAY helper", subagent_type="general")]
     lead_asked = 4
     limited = Step(error=(402, {"error": {"code": "quota_exceeded", "message": "You have exceeded your current quota"}}))
@@ -360,4 +365,52 @@ class OpenCode(Agent):
         return ["--session", session, "--fork"]
 
 
-AGENTS = [Claude(), Codex(), Qwen(), Copilot(), OpenCode()]
+class Gemini(Agent):
+    name, package, command = "gemini", "@google/gemini-cli", "gemini"
+    process = re.compile(r"/\.bin/gemini( |$)")
+    starts_itself_again = True
+    ready = "Type your message"
+    kept = re.compile(r"^\.gemini/(tmp/.*\.jsonl?|projects\.json)$")
+    clear, compact = "/clear", "/compress"
+    usual = careless = ("--yolo",)
+    careful = ("--approval-mode", "default")
+    asking, yes, no, stop = "Action Required|Apply this change|Allow execution", ("Enter",), ("Escape",), ("Escape",)
+    question = tool("ask_user", questions=[{"type": "choice"} | {one: QUESTIONS[0][one] for one in ("question", "header", "options")}])
+    answer = ("Enter",)
+    limited = Step(error=(402, {"error": {"code": 402, "status": "RESOURCE_EXHAUSTED", "message": "You exceeded your current quota"}}))
+    logged_out = Step(error=(401, {"error": {"code": 401, "status": "UNAUTHENTICATED", "message": "API key not valid"}}))
+    refused, unknown = "current quota", "API key not valid"
+
+    def environment(self, stage):
+        return {"GEMINI_API_KEY": "none", "GOOGLE_GEMINI_BASE_URL": stage.stub.address}
+
+    def prepare(self, stage):
+        self.folders = {}
+        general = {"disableAutoUpdate": True, "enableAutoUpdate": False}
+        # Any other model is chosen by one more request.
+        stage.write_home(".gemini/settings.json", {
+            "security": {"auth": {"selectedType": "gemini-api-key"}}, "general": general, "model": {"name": "gemini-2.5-flash"},
+        })
+
+    def trust(self, stage, folder):
+        self.folders[folder] = "TRUST_FOLDER"
+        stage.write_home(".gemini/trustedFolders.json", self.folders)
+
+    def session(self, stage, window):
+        """Returns the session of the chat that has the window's last prompt; of one without its first line, that of the log."""
+        prompt = window.truth["prompt"]
+        chats = [content for name, content in stage.files.held.items() if "/chats/" in name and json.dumps(prompt).encode() in content]
+        for first in [json.loads(content.split(b"\n")[0]) for content in chats]:
+            if "sessionId" in first:
+                return first["sessionId"]
+        for name, content in stage.files.held.items():
+            for said in json.loads(content or b"[]") if name.endswith("/logs.json") else []:
+                if said["message"] == prompt:
+                    return said["sessionId"]
+        return None
+
+    def resume(self, session):
+        return ["--resume", "latest", "--yolo"]
+
+
+AGENTS = [Claude(), Codex(), Qwen(), Copilot(), OpenCode(), Gemini()]

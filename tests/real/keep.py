@@ -34,6 +34,7 @@ class Cleaner:
         pairs = [(stage.root, "/home"), (slug(stage.root), "-home"), (os.path.basename(stage.root), "home")]
         pairs += [(stage.installed, f"/opt/{stage.agent.name}"), (read("/etc/machine-id"), "0" * 32)]
         pairs += [(slug(stage.installed), f"-opt-{stage.agent.name}")]
+        pairs += [(os.uname().release, os.uname().release.split("-")[0] + "-generic")]
         pairs += [(read("/proc/sys/kernel/random/boot_id"), "00000000-0000-4000-8000-000000000000")]
         pairs += [(f"pid:[{namespace}]", f"pid:[{INITIAL_PID_NAMESPACE}]"), (stage.stub.address, "http://127.0.0.1:9")]
         host = socket.gethostname()

@@ -1,5 +1,7 @@
 """The scenes. Each drives one agent through a piece of work and marks where the truth is known."""
 
+import time
+
 from scenes_claude import CLAUDE_SCENES
 from stub import Step, edit, read, shell, text, write
 
@@ -10,7 +12,7 @@ def edits(stage):
     at = lambda name: f"{folder}/{name}"
     top, sub, deep, new = at("a.txt"), at("src/cart.rs"), at("src/deep/er/tax.rs"), at("src/deep/new.rs")
     stage.stub.plan("edits", Step(read(top), read(sub), read(deep)), Step(edit(top, "one", "ONE")), Step(edit(sub, "one", "ONE"), hold="one"),
-                    Step(edit(deep, "one", "ONE")), Step(write(new, "one\n"), hold="two"), Step(text("All done.")))
+                    Step(edit(deep, "one", "ONE")), Step(write(new, "new\n"), hold="two"), Step(text("All done.")))
     stage.open("a", folder)
     stage.mark("opened")
     stage.say("a", "PLAY edits")
@@ -88,18 +90,19 @@ def two(stage):
 def permission(stage):
     """A prompt for permission is left open, then answered; a second one is refused."""
     folder = stage.repository()
-    stage.stub.plan("may", Step(stage.agent.risky(f"touch {folder}/made.txt")), Step(text("All done.")))
-    stage.stub.plan("maynot", Step(stage.agent.risky(f"touch {folder}/other.txt")), Step(text("All done.")))
+    one, other = f"touch {folder}/made.txt", f"touch {folder}/other.txt"
+    stage.stub.plan("may", Step(stage.agent.risky(one)), Step(text("All done.")))
+    stage.stub.plan("maynot", Step(stage.agent.risky(other)), Step(text("All done.")))
     stage.open("a", folder, *stage.agent.careful)
     stage.say("a", "PLAY may")
     stage.wait_screen("a", stage.agent.asking)
-    stage.mark("asks", a={"state": "working", "asks": "permission"})
+    stage.mark("asks", a={"state": "working", "asks": "permission", "about": one})
     stage.press("a", *stage.agent.yes)
     stage.wait_asked("may", 2)
     stage.mark("granted", a={"state": "your-turn", "asks": None})
     stage.say("a", "PLAY maynot")
     stage.wait_screen("a", stage.agent.asking)
-    stage.mark("asks-again", a={"state": "working", "asks": "permission"})
+    stage.mark("asks-again", a={"state": "working", "asks": "permission", "about": other})
     stage.press("a", *stage.agent.no)
     stage.wait_gone("a", stage.agent.asking)
     stage.mark("refused", a={"state": "your-turn", "asks": None})
@@ -114,7 +117,7 @@ def edit_permission(stage):
     stage.open("a", folder, *stage.agent.careful)
     stage.say("a", "PLAY mayedit")
     stage.wait_screen("a", stage.agent.asking)
-    stage.mark("asks", a={"state": "working", "asks": "permission"})
+    stage.mark("asks", a={"state": "working", "asks": "permission", "about": path})
     stage.press("a", *stage.agent.yes)
     stage.wait_asked("mayedit", 3)
     stage.edited("a", path)
@@ -129,7 +132,7 @@ def question(stage):
     stage.agent.before_question(stage, "a")
     stage.say("a", "PLAY ask")
     stage.wait_screen("a", "Which one")
-    stage.mark("asks", a={"state": "working", "asks": "answer"})
+    stage.mark("asks", a={"state": "working", "asks": "answer", "about": "Which one shall it be?"})
     stage.press("a", *stage.agent.answer)
     stage.wait_asked("ask", 2)
     stage.mark("answered", a={"state": "your-turn", "asks": None})
@@ -160,7 +163,10 @@ def interrupted(stage):
     stage.held("one")
     stage.edited("a", path)
     stage.mark("runs", a={"state": "working"})
-    stage.press("a", *stage.agent.stop)
+    for key in stage.agent.stop:
+        stage.press("a", key)
+        time.sleep(0.5)
+    stage.wait_gone("a", stage.agent.busy)
     stage.mark("stopped", a={"state": "your-turn"})
 
 
@@ -238,6 +244,7 @@ def limit(stage):
     stage.stub.plan("again", Step(text("All done.")))
     stage.open("a", folder)
     stage.say("a", "PLAY limited")
+    stage.wait_asked("limited", 3)
     stage.wait_screen("a", stage.agent.refused, 90)
     stage.edited("a", path)
     stage.mark("limited", a={"state": "error"})
@@ -281,4 +288,8 @@ UNPLAYED = {
     (agent, name): "Claude Code alone has it"
     for agent in ("codex", "qwen", "gemini", "opencode", "copilot")
     for name in ("workflow", "park", "job")
-} | {("copilot", "fork"): "It has no fork."}
+} | {
+    ("copilot", "fork"): "It has no fork.",
+    ("gemini", "fork"): "It has no fork.",
+    ("gemini", "subagent"): "Its sub-agents have no tool that takes any task.",
+}

@@ -84,7 +84,7 @@ def job(stage):
     background.truth.update(prompt="PLAY job", session=found["sessionId"])
     stage.wait_asked("job", 4)
     stage.edited("job", path)
-    stage.mark("asks", job={"state": "working", "asks": "answer"})
+    stage.mark("asks", job={"state": "working", "asks": "answer", "about": "Which one shall it be?"})
     stage.type("c", f"claude attach {found['jobId']}")
     stage.press("c", "Enter")
     stage.wait_screen("c", "Which one")

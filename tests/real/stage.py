@@ -13,6 +13,10 @@ from stub import Stub, over, text
 from watch import Files, Processes
 
 
+# What each file of a repository holds at first.
+CONTENT = "one\ntwo\nthree\n"
+
+
 class Stuck(Exception):
     """An agent did not get where a scene needs it."""
 
@@ -23,7 +27,7 @@ class Window:
     def __init__(self, name, folder):
         self.name, self.folder = name, folder
         self.pid = self.session = self.asked = None
-        self.truth = {"state": "your-turn", "asks": None, "edits": [], "prompt": None, "agents": 0}
+        self.truth = {"state": "your-turn", "asks": None, "about": None, "edits": [], "prompt": None, "agents": 0}
 
 
 class Stage:
@@ -78,7 +82,7 @@ class Stage:
         for path in ("a.txt", "b.txt", "src/cart.rs", "src/pay.rs", "src/deep/er/tax.rs"):
             os.makedirs(os.path.dirname(f"{folder}/{path}"), exist_ok=True)
             with open(f"{folder}/{path}", "w") as file:
-                file.write("one\ntwo\nthree\n")
+                file.write(CONTENT)
         run = lambda *words: subprocess.run(["git", "-C", folder, "-c", "user.name=x", "-c", "user.email=x@x", *words], check=True, capture_output=True)
         run("init", "-q", "-b", "main")
         run("add", "-A")
@@ -233,6 +237,13 @@ class Stage:
             told[window.name]["session"] = window.truth.get("session") or self.session(window)
         self.marks.append({"name": name, "t": at, "now": time.time(), "windows": told})
 
+    def has_changed(self, path):
+        try:
+            with open(path) as file:
+                return file.read() != CONTENT
+        except FileNotFoundError:
+            return False
+
     def session(self, window):
         """Returns the session that was asked with the window's last prompt: a fork repeats it later."""
         prompt = window.truth["prompt"]
@@ -241,7 +252,8 @@ class Stage:
         return window.session if prompt else None
 
     def edited(self, name, *paths):
-        """Notes that a window has edited these files."""
+        """Notes that a window has edited these files, as far as they are no longer what they were: an agent may refuse."""
         edits = self.windows[name].truth["edits"]
+        paths = [path for path in paths if self.has_changed(path)]
         edits += [path for path in paths if path not in edits]
         self.made.update(paths)

@@ -245,6 +245,9 @@ class Answers(BaseHTTPRequestHandler):
         said = Step()
         if steps and step < len(steps):
             said = steps[step]
+        elif steps and steps[-1].error:
+            # Who tries again is refused again.
+            said = steps[-1]
         with stub.lock:
             note = {"at": time.time(), "play": play if steps else None, "step": step, "path": self.path}
             note["tools"] = [one["name"] for one in tools]

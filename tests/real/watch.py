@@ -15,6 +15,8 @@ IS_FOLDER = 0x40000000
 HEAD = struct.Struct("iIII")
 # A file of which more is not kept, in bytes.
 MOST = 4 << 20
+# Tables that are never read.
+SECRETS = re.compile("account|credential|auth|token|secret")
 DATABASE = re.compile(r"\.(db|sqlite)(-wal|-shm|-journal)?$")
 
 
@@ -30,6 +32,8 @@ class Files:
         self.writes = []
         # Files that were written and are not kept.
         self.others = set()
+        # The tables of which a row was seen.
+        self.made = set()
         self.dirty = {}
         self.lock = threading.Lock()
         self.began = time.time()
@@ -148,15 +152,17 @@ class Files:
             with sqlite3.connect(f"file:{path}?mode=ro", uri=True, timeout=1) as database:
                 found = database.execute("SELECT name, sql FROM sqlite_master WHERE type = 'table'").fetchall()
                 for table, sql in found:
-                    if table in self.left_out or table.startswith(("sqlite_", "_")) or "VIRTUAL" in (sql or "") or "_fts" in table:
+                    is_odd = table.startswith(("sqlite_", "_")) or "VIRTUAL" in (sql or "") or "_fts" in table
+                    if is_odd or table in self.left_out or SECRETS.search(table):
                         continue
-                    if table not in tables:
-                        tables[table], made[table] = {}, sql
-                    self.rows_of(database, table, tables[table], changed)
+                    self.rows_of(database, table, tables.setdefault(table, {}), changed)
+                    if table in changed and (name, table) not in self.made:
+                        self.made.add((name, table))
+                        made[table] = sql
         except sqlite3.Error:
+            # It is being written: once more in a moment.
             self.dirty[path] = self.now()
-            return
-        if changed or made:
+        if changed:
             self.note(file=name, tables=made, rows=changed)
 
     def rows_of(self, database, table, known, changed):

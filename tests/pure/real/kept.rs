@@ -57,6 +57,9 @@ pub(super) struct WindowTruth {
     pub(super) edits: Vec<String>,
     pub(super) state: String,
     pub(super) asks: Option<String>,
+    /// The command, the file or the question that it asks about, where the scene has one.
+    #[serde(default)]
+    pub(super) about: Option<String>,
     pub(super) prompt: Option<String>,
     pub(super) agents: usize,
 }
@@ -275,6 +278,8 @@ impl<'a> Home<'a> {
 /// Writes rows into a database.
 fn rows(path: &Path, write: &Written) {
     let mut database = Connection::open(path).unwrap();
+    // Rows come table by table, in whichever order.
+    database.pragma_update(None, "foreign_keys", false).unwrap();
     let change = database.transaction().unwrap();
     for sql in write.tables.values() {
         change.execute(sql, []).unwrap();

@@ -31,22 +31,24 @@ fn folders(at: &Path) -> Vec<PathBuf> {
 }
 
 /// What claimtop says of one window; or what is right.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, Default, PartialEq, Eq)]
 struct Said {
     window: String,
     session: String,
     state: String,
+    about: String,
     edits: String,
     prompt: String,
     agents: String,
 }
 
 impl Said {
-    fn fields(&self) -> [(&'static str, &str); 6] {
+    fn fields(&self) -> [(&'static str, &str); 7] {
         [
             ("window", &self.window),
             ("session", &self.session),
             ("state", &self.state),
+            ("about", &self.about),
             ("edits", &self.edits),
             ("prompt", &self.prompt),
             ("agents", &self.agents),
@@ -117,6 +119,12 @@ impl<'a> Replay<'a> {
                     wrong.push(format!("{name} edits | says {}", self.below(edit.path.raw())));
                 }
             }
+            // Of a session that is only guessed nothing is claimed.
+            let is_known =
+                |id: &str| known.iter().any(|truth| truth.session.as_deref().is_none_or(|it| it == id));
+            if let Some(id) = window.session_id.as_ref().filter(|id| !is_known(id.raw())) {
+                wrong.push(format!("{name} session | says {}", self.session(id.raw())));
+            }
             let may_ask = known.iter().any(|truth| right_state(truth) == said.state);
             if said.state.starts_with("asks") && !may_ask {
                 wrong.push(format!("{name} state | says {}", said.state));
@@ -128,11 +136,16 @@ impl<'a> Replay<'a> {
     fn check_mark(&mut self, report: &Report, mark: &Mark) {
         for (name, truth) in &mark.windows {
             let right = self.right(truth);
-            let said = self.window(report, truth).map_or_else(|| absent(&right), |window| self.said(window));
+            let said = self.window(report, truth).map(|window| self.said(window));
+            let said = said.unwrap_or_else(|| Said { window: "gone".to_owned(), ..Said::default() });
             let right_window = right.window.clone();
             for ((field, says), (_, right)) in said.fields().into_iter().zip(right.fields()) {
                 // Of what is not there no more is said.
-                let counts = field == "window" || said.window == right_window;
+                let counts = match field {
+                    "window" => true,
+                    "about" => said.state.starts_with("asks") && said.state == right_state(truth),
+                    _ => said.window == right_window,
+                };
                 if says != right && right != "any" && counts {
                     let line = format!("at {} | {name} {field} | says {says} | right {right}", mark.name);
                     self.wrong.insert(line);
@@ -147,22 +160,14 @@ impl<'a> Replay<'a> {
 
     fn right(&self, truth: &WindowTruth) -> Said {
         if !truth.alive || truth.screen {
-            let nothing = String::new;
-            let (session, state, edits) = (nothing(), nothing(), nothing());
-            return Said {
-                window: "gone".into(),
-                session,
-                state,
-                edits,
-                prompt: nothing(),
-                agents: nothing(),
-            };
+            return Said { window: "gone".to_owned(), ..Said::default() };
         }
         let paths = truth.edits.iter().map(|path| self.below(path));
         Said {
             window: "running".to_owned(),
             session: truth.session.as_ref().map_or_else(|| "any".to_owned(), |id| self.session(id)),
             state: right_state(truth),
+            about: truth.about.as_ref().map_or("any".to_owned(), |text| self.below(text)),
             edits: listed(paths),
             prompt: truth.prompt.clone().unwrap_or_default(),
             agents: truth.agents.to_string(),
@@ -172,11 +177,14 @@ impl<'a> Replay<'a> {
     fn said(&self, window: &WindowView) -> Said {
         let doing = window.work.as_ref().map(|work| &work.doing);
         let session = window.session.as_ref().map(|session| self.session(session.id.raw()));
+        let call = window.waiting.as_ref().and_then(|waiting| waiting.call.as_ref());
+        let about = call.and_then(|call| call.target.as_ref());
         let edits = doing.iter().flat_map(|doing| &doing.edits).map(|edit| self.below(edit.path.raw()));
         Said {
             window: "running".to_owned(),
             session: session.unwrap_or_else(|| "none".to_owned()),
             state: state(window),
+            about: self.below(about.map_or("", |target| target.text().raw())),
             edits: listed(edits),
             prompt: doing.and_then(|doing| doing.prompt.as_ref()).map_or("", |it| it.text.raw()).to_owned(),
             agents: window.work.as_ref().map_or(0, |work| work.agents.len()).to_string(),
@@ -203,13 +211,6 @@ impl<'a> Replay<'a> {
 
 fn listed(paths: impl Iterator<Item = String>) -> String {
     paths.collect::<BTreeSet<String>>().into_iter().collect::<Vec<_>>().join(" ")
-}
-
-fn absent(right: &Said) -> Said {
-    let same = |text: &String| text.clone();
-    let (session, state, edits) = (same(&right.session), same(&right.state), same(&right.edits));
-    let (prompt, agents) = (same(&right.prompt), same(&right.agents));
-    Said { window: "gone".to_owned(), session, state, edits, prompt, agents }
 }
 
 fn right_state(truth: &WindowTruth) -> String {
