@@ -228,6 +228,7 @@ fn view_window(window: &Window<'_>, world: &World<'_>, below: &Below<'_>) -> Win
     let session = session_of(window, world);
     let place = place_of_window(process, registry.copied(), world);
     let work = session.as_ref().and_then(|session| work_of(window, &session.id, world));
+    let work = work.map(|work| doing_now(work, (process, registry.copied()), world));
     let wait = session.as_ref().and_then(|session| noted(window, &session.id, world));
     let (processes, more_processes) = below.of(process);
     let exact = session.as_ref().filter(|session| session.strength == Strength::Exact);
@@ -244,8 +245,8 @@ fn view_window(window: &Window<'_>, world: &World<'_>, below: &Below<'_>) -> Win
         },
         context_id: context_of(pid, details.env.get(CONTEXT_VARIABLE)),
         is_known_to_maia: host.platform == Platform::MacOs && has_maia_name(details.exe.as_ref()),
-        waiting: waiting(registry.copied(), work.map(Arc::as_ref), wait).map(Box::new),
-        work: work.map(|work| doing_now(work, (process, registry.copied()), world)),
+        waiting: waiting(registry.copied(), work.as_deref(), wait).map(Box::new),
+        work,
         unread: session.as_ref().and_then(|session| unread(window, &session.id, world)).map(Box::new),
         session_id: exact.map(|session| session.id.clone()),
         session,

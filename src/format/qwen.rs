@@ -30,8 +30,11 @@ fn line(draft: &mut Draft, line: &Object<'_>) {
     let at = draft.comes_from(line);
     match line.str("type") {
         Some("user") => {
-            if let Some(text) = parts(line).find_map(|part| part.str("text")) {
-                draft.asks(text, at);
+            match parts(line).find_map(|part| part.str("text")) {
+                // A sub-agent has finished.
+                Some(text) if text.starts_with("<task-notification>") => draft.works(at),
+                Some(text) => draft.asks(text, at),
+                None => {}
             }
         }
         Some("assistant") => answer(draft, line, at),
@@ -84,7 +87,11 @@ fn system(draft: &mut Draft, line: &Object<'_>, at: Option<Timestamp>) {
             files.iter().for_each(|(path, _)| draft.lists(path, None, None));
         }
         Some("ui_telemetry") => {
-            if let Some(path) = payload.object("uiEvent").and_then(edited) {
+            let event = payload.object("uiEvent");
+            if event.is_some_and(|event| event.str("event.name") == Some("qwen-code.api_error")) {
+                draft.turns(TurnState::Failed, at);
+            }
+            if let Some(path) = event.and_then(edited) {
                 draft.has_edited(path, line.str("cwd"), at);
             }
         }

@@ -14,9 +14,9 @@ use crate::core::judge::rules::facts::Facts;
 use crate::core::judge::window::Window;
 use crate::core::judge::world::World;
 use crate::core::model::{
-    Binding, ClaimView, ClaudeStatus, Code, Finding, Judged, Key, KeyKind, Left, LeftOver, LeftTree, Need,
-    NeedKind, NotedWait, Process, Reason, Record, RecordKind, RecordView, Severity, Untrusted, VerdictState,
-    Waiting, Wants, WindowView, Work,
+    Binding, Call, ClaimView, ClaudeStatus, Code, Finding, Judged, Key, KeyKind, Left, LeftOver, LeftTree,
+    Need, NeedKind, NotedWait, Process, Reason, Record, RecordKind, RecordView, Severity, Target, TurnState,
+    Untrusted, VerdictState, Waiting, Wants, WindowView, Work,
 };
 
 /// The most dead windows that are reported one by one.
@@ -367,8 +367,8 @@ pub(crate) fn waiting(
 ) -> Option<Waiting> {
     let call = || work.and_then(|work| work.doing.calls.last()).cloned();
     let Some((status, waiting_for, since)) = registry.and_then(status) else {
-        let Waiting { wants, call: asked, since } =
-            noted.filter(|wait| !is_over(wait, work))?.waiting.clone();
+        let Some(wait) = noted.filter(|wait| !is_over(wait, work)) else { return work.and_then(question) };
+        let Waiting { wants, call: asked, since } = wait.waiting.clone();
         return Some(Waiting { wants, call: asked.or_else(call), since });
     };
     let wants = match waiting_for.map(Untrusted::raw) {
@@ -377,9 +377,23 @@ pub(crate) fn waiting(
         Some(other) => Wants::Other(other.into()),
         None => Wants::Answer,
     };
+    if status != "waiting" {
+        return work.and_then(question);
+    }
     // A transcript that has not been written since is of before.
-    (status == "waiting").then(|| Waiting { wants, call: call(), since })
+    Some(Waiting { wants, call: call(), since })
 }
+
+/// Returns the question that a session's own file has open, whatever its agent's registry says.
+fn question(work: &Work) -> Option<Waiting> {
+    let asks = |call: &&Call| matches!(call.target, Some(Target::Question(_))) || call.tool.raw() == PLAN;
+    let is_working = work.doing.turn.state == TurnState::Working;
+    let call = work.doing.calls.iter().rev().find(asks).filter(|_| is_working)?;
+    Some(Waiting { wants: Wants::Answer, call: Some(call.clone()), since: call.since })
+}
+
+/// The tool by which Claude Code asks whether it may begin with what it has planned.
+const PLAN: &str = "ExitPlanMode";
 
 /// Returns what a registry's entry says: its status, what it waits for, and since when.
 fn status(registry: &Record) -> Option<(&str, Option<&Untrusted>, Option<Timestamp>)> {

@@ -72,13 +72,16 @@ fn has_same_child(table: &ProcessTable, signatures: &Signatures, process: &Proce
 }
 
 /// Returns whether another agent's own process stands above on the same terminal (or this one
-/// has none): then a person sees one pane, and that one is the window.
+/// has none): then a person sees one pane, and that one is the window. An agent that starts itself again, once or more,
+/// is no other.
 fn is_nested(table: &ProcessTable, signatures: &Signatures, process: &Process) -> bool {
+    let leaf = signatures.classify(process).filter(|(agent, _)| agent.leaf).map(|(agent, _)| &agent.name);
+    let mut is_chain = true;
     ancestry(table, process.id.pid).into_iter().skip(1).any(|above| {
-        signatures.classify(above).is_some_and(|(agent, role)| {
-            let is_leaf_pair = agent.leaf && above.id.pid == process.parent;
-            role == Role::Agent && !is_leaf_pair && (process.tty.is_none() || process.tty == above.tty)
-        })
+        let known = signatures.classify(above);
+        is_chain &= known.is_some_and(|(agent, _)| leaf == Some(&agent.name));
+        let is_agent = known.is_some_and(|(_, role)| role == Role::Agent);
+        is_agent && !is_chain && (process.tty.is_none() || process.tty == above.tty)
     })
 }
 

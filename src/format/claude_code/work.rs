@@ -10,7 +10,7 @@ use jiff::Timestamp;
 use crate::core::model::{Call, Target, TurnState, Untrusted};
 use crate::format::json::{self, Object, Value};
 use crate::format::time;
-use crate::format::work::{Adapter, Draft, first_line, question, target};
+use crate::format::work::{Adapter, Draft, first_line, target};
 
 /// How a transcript is read, also that of a sub-agent.
 pub(crate) const ADAPTER: Adapter = Adapter { line, is_settled };
@@ -175,7 +175,7 @@ fn assistant(draft: &mut Draft, line: &Object<'_>, at: Option<Timestamp>) {
 fn call(draft: &mut Draft, part: &Object<'_>, at: Option<Timestamp>) {
     let tool = part.str("name").unwrap_or_default();
     let input = part.object("input");
-    let target = input.and_then(|input| question(input).or_else(|| target(input, draft.folder())));
+    let target = input.and_then(|input| target(input, draft.folder()));
     draft.calls(part.str("id").unwrap_or_default(), tool, target, at);
 }
 

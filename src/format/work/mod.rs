@@ -239,10 +239,11 @@ pub(crate) fn absolute(path: &str, folder: Option<&str>) -> Option<Untrusted> {
     (1..MOST_PATH).contains(&path.raw().len()).then_some(path)
 }
 
-/// Returns the first question that an agent's own tool asks a person.
+/// Returns the first question that an agent's own tool asks a person; Copilot asks for a form, with a message.
 pub(crate) fn question(input: &Object<'_>) -> Option<Target> {
-    let questions = input.get("questions")?.as_array()?;
-    Some(Target::Question(first_line(questions.first()?.as_object()?.str("question")?)))
+    let first = || input.get("questions")?.as_array()?.first()?.as_object()?.str("question");
+    let form = || input.str("message").filter(|_| input.has("requestedSchema"));
+    first().or_else(form).map(|text| Target::Question(first_line(text)))
 }
 
 /// Returns what a tool works on, by the names that the agents' tools give their inputs. A file stands in
@@ -251,8 +252,8 @@ pub(crate) fn target(input: &Object<'_>, folder: Option<&str>) -> Option<Target>
     let text = |names: &[&str]| names.iter().find_map(|name| input.text(name));
     let path = || text(&["file_path", "filePath", "notebook_path", "absolute_path"]);
     let line = |names: &[&str]| text(names).map(|text| first_line(text.raw()));
-    path()
-        .and_then(|path| absolute(path.raw(), folder).map(Target::File))
+    question(input)
+        .or_else(|| path().and_then(|path| absolute(path.raw(), folder).map(Target::File)))
         .or_else(|| line(&["command", "cmd"]).map(Target::Command))
         .or_else(|| line(&["url"]).map(Target::Url))
         .or_else(|| line(&["pattern", "query"]).map(Target::Search))

@@ -24,7 +24,7 @@ pub(crate) struct Wanted {
     /// Whether a window runs it.
     pub(crate) is_run: bool,
     pub(crate) cwd: Option<Untrusted>,
-    /// Where its agent's registry says that it works by now, where that is another folder.
+    /// Where its agent's registry says that it works by now.
     pub(crate) moved_to: Option<Untrusted>,
     /// The session whose work it goes on with: until it has a file of its own, that one's says what it does.
     pub(crate) from: Option<Untrusted>,
@@ -55,7 +55,6 @@ pub(crate) fn wanted(snapshot: &Snapshot, signatures: &Signatures) -> Vec<Wanted
         let mut stated = world.registered(window.process.id.pid).iter();
         let stated = stated.find(|entry| entry.session_id.as_ref() == Some(&id));
         let moved_to = stated.and_then(|entry| entry.cwd.as_ref()).map(|folder| folder.text().clone());
-        let moved_to = moved_to.filter(|folder| cwd.as_ref() != Some(folder));
         let from = origin(snapshot, &id).cloned();
         Some(Wanted {
             session: Session { format, id },
