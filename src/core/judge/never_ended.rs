@@ -12,6 +12,9 @@ use crate::core::model::{Hindrance, Interaction, Process, Trace};
 /// How old a process must be to be ended: 120 s.
 const YOUNG: SignedDuration = SignedDuration::from_secs(120);
 
+/// Why an editor is not ended.
+const EDITOR: &str = "is an editor and may hold unsaved work";
+
 /// Programs by the kernel's name for them (15 bytes at most), and why they are not ended.
 const KEPT: [(&[&str], &str); 6] = [
     (
@@ -25,7 +28,7 @@ const KEPT: [(&[&str], &str); 6] = [
         &[
             "gnome-terminal-", "konsole", "xterm", "uxterm", "urxvt", "alacritty", "kitty", "wezterm-gui",
             "wezterm-mux-ser", "ghostty", "foot", "footclient", "terminator", "tilix", "xfce4-terminal",
-            "st",
+            "st", "lxterminal", "ptyxis",
         ],
         "is a terminal",
     ),
@@ -33,9 +36,12 @@ const KEPT: [(&[&str], &str); 6] = [
         &[
             "vi", "vim", "vim.basic", "nvim", "emacs", "nano", "hx", "helix", "micro", "kak", "code",
             "code-server", "code-tunnel", "cursor", "windsurf", "zed", "zed-editor", "subl", "gedit", "kate",
-            "idea", "java-idea", "pycharm", "webstorm", "goland", "clion", "rustrover",
+            "idea", "java-idea", "pycharm", "webstorm", "goland", "clion", "rustrover", "ed", "gvim",
+            "Emacs", "pico", "joe", "jed", "mg", "ne", "xed", "pluma", "geany", "kakoune", "xemacs", "lapce",
+            "obsidian", "inkscape", "gimp", "notepadqq", "mousepad", "sublime_text", "zeditor",
+            "soffice.bin", "jupyter-lab", "jupyter-noteboo",
         ],
-        "is an editor and may hold unsaved work",
+        EDITOR,
     ),
     (
         &[
@@ -146,5 +152,24 @@ pub(crate) fn kept(comm: &str) -> Option<&'static str> {
     if comm == "git" || comm.starts_with("git-") {
         return Some("is at work in a repository");
     }
-    KEPT.iter().find(|(names, _)| names.contains(&comm)).map(|(_, why)| *why)
+    // An editor's name may have a version or a variant behind it: `emacs-29.4`, `vim.gtk3`, `code-insiders`.
+    let is_variant = |name: &&str| comm.strip_prefix(*name).is_some_and(|rest| rest.starts_with(['-', '.']));
+    let is_kept =
+        |names: &[&str], why| names.contains(&comm) || why == EDITOR && names.iter().any(is_variant);
+    KEPT.iter().find(|(names, why)| is_kept(names, *why)).map(|(_, why)| *why)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_editor_is_known_with_its_version_and_its_variant() {
+        let editors = ["vim", "vim.gtk3", "emacs-29.4", "code-insiders", "gimp-2.10", "soffice.bin", "ed"];
+        assert!(editors.into_iter().all(|name| kept(name) == Some(EDITOR)));
+        assert!(
+            ["node", "vite", "edge-runtime", "coder", "nextest"].into_iter().all(|name| kept(name).is_none())
+        );
+        assert_eq!(kept("tmux-resurrect"), None, "only an editor has variants");
+    }
 }
