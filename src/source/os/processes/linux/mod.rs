@@ -307,6 +307,15 @@ fn take_over(table: &mut ProcessTable, kept: &mut HashMap<u32, Box<Kept>>, pid: 
     }
 }
 
+/// Returns whether an executable is the system's own, of those that run no other program in their own process: neither a
+/// dynamic loader, which lies in a folder of libraries, nor an emulator of another machine.
+fn is_systems(exe: &str) -> bool {
+    let name = ["/usr/bin/", "/usr/sbin/", "/bin/", "/sbin/", "/usr/lib/systemd/", "/usr/libexec/"]
+        .iter()
+        .find_map(|folder| exe.strip_prefix(folder));
+    name.is_some_and(|name| !["ld", "qemu", "electron"].iter().any(|runner| name.starts_with(runner)))
+}
+
 /// Returns whether a process runs an agent's program under a name that is not the agent's: through a link, the dynamic
 /// loader or another runtime, say. It is asked once for each name, for to ask is as dear as to read.
 fn is_renamed(proc: &Proc, line: &Line, earlier: Option<&KnownProcess>, candidates: &Candidates) -> bool {
@@ -320,8 +329,8 @@ fn is_renamed(proc: &Proc, line: &Line, earlier: Option<&KnownProcess>, candidat
             let pid = process.id.pid;
             let exe = details::exe(proc.as_fd(), &format!("{pid}/exe"));
             exe.is_some_and(|exe| {
-                candidates.may_run(exe.raw())
-                    || candidates.may_start(&details::argv(proc.as_fd(), &format!("{pid}/cmdline")))
+                let argv = || details::argv(proc.as_fd(), &format!("{pid}/cmdline"));
+                candidates.may_run(exe.raw()) || (!is_systems(exe.raw()) && candidates.may_start(&argv()))
             })
         },
         |earlier| earlier.is_renamed,
