@@ -114,39 +114,30 @@ impl Agents {
     /// Finds the newest workflows.
     fn find_flows(&mut self) {
         let mut before = std::mem::take(&mut self.flows);
-        let Ok(folder) = Folder::open(&self.workflows()) else { return };
-        let fits = |name: &OsStr| name.to_str().is_some_and(|name| name.starts_with("wf_"));
-        let names = folder.entries(fits).unwrap_or_default();
-        let seen = names.iter().take(MOST_NAMES).filter_map(|entry| {
-            let (_, meta) = folder.look_at(&entry.name)?;
-            Some((meta.modified_at, folder.path().join(&entry.name)))
-        });
-        let mut seen: Vec<_> = seen.collect();
-        seen.sort_by_key(|(modified_at, _)| Reverse(*modified_at));
-        seen.truncate(MOST_FLOWS);
-        let known = |(_, path)| {
+        let seen = entries(&self.workflows(), |name| name.starts_with("wf_")).unwrap_or_default();
+        let known = |path| {
             let flow = before.remove(&path).unwrap_or_default();
             (path, flow)
         };
-        self.flows = seen.into_iter().map(known).collect();
+        self.flows = newest(seen, MOST_FLOWS).map(known).collect();
     }
 
     /// Finds the newest; those that were known stay where that fails.
     fn list(&mut self) -> Option<()> {
+        let transcripts = |folder: &Path| entries(folder, |name| id_of(name).is_some());
         let mut seen = transcripts(&self.folder)?;
         for folder in self.flows.keys() {
             seen.extend(transcripts(folder).unwrap_or_default());
         }
-        seen.sort_by_key(|(modified_at, ..)| Reverse(*modified_at));
-        seen.truncate(MOST);
         let mut before = std::mem::take(&mut self.agents);
         let new =
             |path| Agent { path, tail: None, unread: None, noted: None, note: None, is_finished: false };
-        let known = |(_, id, path)| {
+        let known = |path: PathBuf| {
+            let id = path.file_name().and_then(OsStr::to_str).and_then(id_of)?;
             let agent = before.remove(&id).unwrap_or_else(|| new(path));
-            (id, agent)
+            Some((id, agent))
         };
-        self.agents = seen.into_iter().map(known).collect();
+        self.agents = newest(seen, MOST).filter_map(known).collect();
         Some(())
     }
 
@@ -187,17 +178,21 @@ impl Agents {
     }
 }
 
-/// Returns the transcripts of a folder, with when each was last written and the ID of its sub-agent.
-fn transcripts(folder: &Path) -> Option<Vec<(Timestamp, Untrusted, PathBuf)>> {
-    let fits = |name: &OsStr| name.to_str().and_then(id_of).is_some();
+/// Returns what a folder has under names that fit, and when each was last written.
+fn entries(folder: &Path, fits: fn(&str) -> bool) -> Option<Vec<(Timestamp, PathBuf)>> {
     let folder = Folder::open(folder).ok()?;
-    let names = folder.entries(fits).ok()?;
+    let names = folder.entries(|name| name.to_str().is_some_and(fits)).ok()?;
     let seen = names.iter().take(MOST_NAMES).filter_map(|entry| {
         let (_, meta) = folder.look_at(&entry.name)?;
-        let id = entry.name.to_str().and_then(id_of)?;
-        Some((meta.modified_at, id, folder.path().join(&entry.name)))
+        Some((meta.modified_at, folder.path().join(&entry.name)))
     });
     Some(seen.collect())
+}
+
+/// Returns the paths that were last written, the newest first.
+fn newest(mut all: Vec<(Timestamp, PathBuf)>, most: usize) -> impl Iterator<Item = PathBuf> {
+    all.sort_by_key(|(modified_at, _)| Reverse(*modified_at));
+    all.into_iter().take(most).map(|(_, path)| path)
 }
 
 impl Flow {

@@ -6,7 +6,9 @@ use crate::core::judge::agent::Signatures;
 use crate::core::judge::session::session_of;
 use crate::core::judge::world::World;
 use crate::core::model::context::is_valid_id;
-use crate::core::model::{ClaudeCode, FilePath, Format, RecordDetail, RecordKind, Snapshot, Untrusted};
+use crate::core::model::{
+    BackgroundSession, ClaudeCode, FilePath, Format, RecordDetail, RecordKind, Snapshot, Untrusted,
+};
 
 /// The most sessions that are followed: those of windows first, then the newest of the others.
 pub(crate) const MOST: usize = 64;
@@ -46,6 +48,7 @@ impl Wanted {
 /// Returns the sessions of windows, and those of Claude Code's registry whose processes have gone.
 pub(crate) fn wanted(snapshot: &Snapshot, signatures: &Signatures) -> Vec<Wanted> {
     let world = World::new(snapshot, signatures);
+    let background = background_sessions(snapshot);
     let of_windows = world.windows.iter().filter_map(|window| {
         let format = format_of(window.agent)?;
         let id = session_of(window, &world)?.id;
@@ -55,7 +58,9 @@ pub(crate) fn wanted(snapshot: &Snapshot, signatures: &Signatures) -> Vec<Wanted
         let mut stated = world.registered(window.process.id.pid).iter();
         let stated = stated.find(|entry| entry.session_id.as_ref() == Some(&id));
         let moved_to = stated.and_then(|entry| entry.cwd.as_ref()).map(|folder| folder.text().clone());
-        let from = origin(snapshot, &id).cloned();
+        let goes_on = background.iter().find(|one| one.id.as_ref() == Some(&id));
+        let from =
+            goes_on.and_then(|one| one.from.clone()).filter(|from| *from != id && is_valid_id(from.raw()));
         Some(Wanted {
             session: Session { format, id },
             is_run: true,
@@ -82,16 +87,15 @@ pub(crate) fn wanted(snapshot: &Snapshot, signatures: &Signatures) -> Vec<Wanted
     wanted
 }
 
-/// Returns the session that a background session goes on with, as the daemon's roster has it.
-fn origin<'a>(snapshot: &'a Snapshot, session: &Untrusted) -> Option<&'a Untrusted> {
+/// Returns the sessions that the daemons' rosters have, each of which may go on with the work of another one.
+fn background_sessions(snapshot: &Snapshot) -> Vec<&BackgroundSession> {
     let rosters = snapshot.records.iter().filter_map(|record| {
         let RecordDetail::ClaudeCode(ClaudeCode::Roster { sessions, .. }) = &record.detail else {
             return None;
         };
         Some(sessions)
     });
-    let own = rosters.flatten().find(|one| one.id.as_ref() == Some(session))?;
-    own.from.as_ref().filter(|from| *from != session && is_valid_id(from.raw()))
+    rosters.flatten().collect()
 }
 
 /// Returns the format of an agent's own files.
