@@ -92,7 +92,7 @@ fn system(draft: &mut Draft, line: &Object<'_>, at: Option<Timestamp>) {
                 draft.turns(TurnState::Failed, at);
             }
             if let Some(path) = event.and_then(edited) {
-                draft.has_edited(path, line.str("cwd"), at);
+                draft.has_edited(path, line.str("cwd"), at, None);
             }
         }
         Some(_) | None => {}

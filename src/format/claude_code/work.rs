@@ -121,21 +121,13 @@ fn result(draft: &mut Draft, line: &Object<'_>, part: &Object<'_>, at: Option<Ti
         // An agent of a workflow does not write down what came of a call.
         let has_result = line.has("toolUseResult");
         if let Some(Target::File(path)) = call.filter(|_| !has_result) {
-            edits(draft, line, path.raw(), at);
+            draft.has_edited(path.raw(), line.str("cwd"), at, first_session(line));
         }
         return;
     };
     let is_edit = edited.has("structuredPatch") || edited.has("edit_mode");
     if let Some(path) = edited.str("filePath").or_else(|| edited.str("notebook_path")).filter(|_| is_edit) {
-        edits(draft, line, path, at);
-    }
-}
-
-fn edits(draft: &mut Draft, line: &Object<'_>, path: &str, at: Option<Timestamp>) {
-    let folder = line.str("cwd");
-    draft.has_edited(path, folder, at);
-    if let Some(session) = first_session(line) {
-        draft.was_edited_in(path, folder, &session);
+        draft.has_edited(path, line.str("cwd"), at, first_session(line));
     }
 }
 

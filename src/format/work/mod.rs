@@ -177,19 +177,18 @@ impl Draft {
         self.keep_newest();
     }
 
-    /// The result of a call says that it has edited a file.
-    pub(crate) fn has_edited(&mut self, path: &str, folder: Option<&str>, at: Option<Timestamp>) {
+    /// The result of a call says that it has edited a file, in a process that began with the session `from` where that is
+    /// another: `/clear` led to this one, or it is a copy.
+    pub(crate) fn has_edited(
+        &mut self,
+        path: &str,
+        folder: Option<&str>,
+        at: Option<Timestamp>,
+        from: Option<Untrusted>,
+    ) {
         let Some(edited) = self.edited(path, folder) else { return };
-        *edited = Edited { at: at.or(edited.at), is_result: true, from: None };
+        *edited = Edited { at: at.or(edited.at), is_result: true, from };
         self.keep_newest();
-    }
-
-    /// The process that edited a file ran another session at first: `/clear` led to this one, or it is a copy.
-    pub(crate) fn was_edited_in(&mut self, path: &str, folder: Option<&str>, session: &Untrusted) {
-        let edited = absolute(path, folder).and_then(|path| self.edits.get_mut(&path));
-        if let Some(edited) = edited {
-            edited.from = Some(session.clone());
-        }
     }
 
     /// A list of all edited files names one, and when it was kept, which is no sooner than its edit.
