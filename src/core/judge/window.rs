@@ -46,15 +46,13 @@ pub fn windows<'a>(
 
 /// Returns the processes of which their own entry says that they are no window, with the background session that each
 /// shows: those whose conversation has gone there, and spare ones, which show none.
-pub(crate) fn aside<'a>(
-    registered: impl Iterator<Item = (u32, &'a Record)>,
-) -> BTreeMap<u32, Option<&'a Untrusted>> {
-    let shown = |(pid, entry): (u32, &'a Record)| {
+pub(crate) fn aside<'a>(entries: &[(u32, &'a Record)]) -> BTreeMap<u32, Option<&'a Untrusted>> {
+    let shown = |(pid, entry): &(u32, &'a Record)| {
         let status = entry.detail.claude_status()?;
         let parked = status.parked_job.as_ref();
-        (parked.is_some() || status.is_spare).then_some((pid, parked))
+        (parked.is_some() || status.is_spare).then_some((*pid, parked))
     };
-    registered.filter_map(shown).collect()
+    entries.iter().filter_map(shown).collect()
 }
 
 fn is_gone(process: &Process) -> bool {

@@ -82,12 +82,11 @@ pub(crate) enum Born {
 impl<'a> World<'a> {
     /// Finds windows and certain sessions.
     pub(crate) fn new(snapshot: &'a Snapshot, signatures: &'a Signatures) -> Self {
-        let sessions = certain_sessions(snapshot);
+        let entries = fitting_entries(snapshot);
+        let sessions = certain_sessions(&entries);
         let registered: BTreeSet<u32> = sessions.keys().copied().collect();
         let mut windows = windows(&snapshot.processes, signatures, &registered);
-        let entries = snapshot.records.iter().filter(|record| record.format == Format::ClaudeCode);
-        let entries = entries.filter_map(|record| Some((registered_pid(snapshot, record)?, &**record)));
-        let aside = aside(entries);
+        let aside = aside(&entries);
         windows.retain(|window| !aside.contains_key(&window.process.id.pid));
         let mut by_certain_session: HashMap<&Untrusted, Vec<u32>> = HashMap::new();
         sessions.iter().for_each(|(pid, id)| by_certain_session.entry(*id).or_default().push(*pid));
@@ -313,13 +312,14 @@ impl<'a> World<'a> {
 
 /// Reads the agents' own registries: a record whose PID runs with the recorded start is
 /// certain. A zombie still matches PID and start, so it must not have exited.
-fn certain_sessions(snapshot: &Snapshot) -> BTreeMap<u32, &Untrusted> {
-    snapshot
-        .records
-        .iter()
-        .filter(|record| record.format == Format::ClaudeCode)
-        .filter_map(|record| Some((registered_pid(snapshot, record)?, record.session_id.as_ref()?)))
-        .collect()
+fn fitting_entries(snapshot: &Snapshot) -> Vec<(u32, &Record)> {
+    let records = snapshot.records.iter().filter(|record| record.format == Format::ClaudeCode);
+    records.filter_map(|record| Some((registered_pid(snapshot, record)?, &**record))).collect()
+}
+
+/// Returns the sessions that those entries name.
+fn certain_sessions<'a>(entries: &[(u32, &'a Record)]) -> BTreeMap<u32, &'a Untrusted> {
+    entries.iter().filter_map(|(pid, record)| Some((*pid, record.session_id.as_ref()?))).collect()
 }
 
 fn registered_pid(snapshot: &Snapshot, record: &Record) -> Option<u32> {

@@ -309,7 +309,7 @@ fn take_over(table: &mut ProcessTable, kept: &mut HashMap<u32, Box<Kept>>, pid: 
 
 /// Returns whether an executable is the system's own, of those that run no other program in their own process: neither a
 /// dynamic loader, which lies in a folder of libraries, nor an emulator of another machine.
-fn is_systems(exe: &str) -> bool {
+fn is_of_the_system(exe: &str) -> bool {
     let name = ["/usr/bin/", "/usr/sbin/", "/bin/", "/sbin/", "/usr/lib/systemd/", "/usr/libexec/"]
         .iter()
         .find_map(|folder| exe.strip_prefix(folder));
@@ -330,7 +330,8 @@ fn is_renamed(proc: &Proc, line: &Line, earlier: Option<&KnownProcess>, candidat
             let exe = details::exe(proc.as_fd(), &format!("{pid}/exe"));
             exe.is_some_and(|exe| {
                 let argv = || details::argv(proc.as_fd(), &format!("{pid}/cmdline"));
-                candidates.may_run(exe.raw()) || (!is_systems(exe.raw()) && candidates.may_start(&argv()))
+                candidates.may_run(exe.raw())
+                    || (!is_of_the_system(exe.raw()) && candidates.may_start(&argv()))
             })
         },
         |earlier| earlier.is_renamed,
