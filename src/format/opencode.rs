@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use crate::core::model::text::Untrusted;
 use crate::core::model::work::{Doing, TurnState};
 use crate::format::cells::Cells;
-use crate::format::json::{self, Object};
+use crate::format::json::{self, Object, Value};
 use crate::format::spec::Spec;
 use crate::format::time;
 use crate::format::work::{Draft, first_line, target};
@@ -16,11 +16,19 @@ use crate::format::work::{Draft, first_line, target};
 /// How claimtop reads it.
 pub(crate) const SPEC: Spec = Spec::of_files(&[]);
 
+/// The tools that write files. A part of type `patch` is no edit of its session's: it names what any process has changed
+/// meanwhile.
+pub(crate) const WRITES: [&str; 5] = ["edit", "write", "multiedit", "patch", "apply_patch"];
+
+/// What a call's error says where a person has refused it, after which the agent asks the model no more.
+const REFUSED: [&str; 2] =
+    ["The user rejected permission to use this specific tool call.", "The user dismissed this question"];
+
 /// The rows of one session, in any order. A row that is left out is a fact that is not known: of a long
-/// session, the newest are enough, with all rows of the newest prompt and every part of type `patch`.
+/// session, the newest are enough, with all rows of the newest prompt and every call that has edited a file.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Rows<'a> {
-    /// Its row in `session`: `title`, `version`, `directory`, `time_compacting`.
+    /// Its row in `session`: `title`, `version`, `directory`, `time_created`, `time_compacting`.
     pub session: Option<&'a Cells>,
     /// Its rows in `message`: `id`, `time_created`, `data`.
     pub messages: &'a [Cells],
@@ -34,11 +42,15 @@ pub struct Rows<'a> {
 pub fn doing(rows: Rows<'_>) -> (Doing, u64) {
     let mut draft = Draft::default();
     let [messages, parts] = [rows.messages, rows.parts].map(|rows| parsed(rows, &mut draft.skipped));
-    for one in &messages {
+    let last_answer = messages.iter().rposition(|one| one.data.str("role") == Some("assistant"));
+    for (at, one) in messages.iter().enumerate() {
         let own = parts.iter().filter(|part| part.row.text("message_id") == one.row.text("id"));
-        message(&mut draft, one, own);
+        message(&mut draft, one, own, last_answer < Some(at));
     }
-    parts.iter().for_each(|part| patch(&mut draft, part));
+    let folder = rows.session.and_then(|row| row.text("directory"));
+    let folder = folder.or(draft.folder()).map(str::to_owned);
+    let made_at = rows.session.and_then(|row| row.number("time_created")).and_then(time::epoch_ms);
+    parts.iter().for_each(|part| edit(&mut draft, part, (folder.as_deref(), made_at)));
     if let Some(row) = rows.session {
         session(&mut draft.doing, row);
     }
@@ -74,19 +86,29 @@ fn session(doing: &mut Doing, row: &Cells) {
     doing.compacting = row.number("time_compacting").and_then(time::epoch_ms);
 }
 
-fn message<'a>(draft: &mut Draft, message: &Parsed<'_>, parts: impl Iterator<Item = &'a Parsed<'a>>) {
+fn message<'a>(
+    draft: &mut Draft,
+    message: &Parsed<'_>,
+    parts: impl Iterator<Item = &'a Parsed<'a>> + Clone,
+    is_unanswered: bool,
+) {
     match message.data.str("role") {
         Some("user") => {
             let is_typed = |part: &&Parsed<'_>| !part.data.is_true("synthetic");
             match parts.filter(is_typed).find_map(|part| part.data.str("text")) {
+                // It waits until the answer has ended that is being given.
+                Some(text) if is_unanswered && draft.doing.turn.state == TurnState::Working => {
+                    draft.adds(text, message.at);
+                }
                 Some(text) => draft.asks(text, message.at),
-                None => draft.turns(TurnState::Working, message.at),
+                None => draft.works(message.at),
             }
         }
         Some("assistant") => {
+            draft.doing.calls.clear();
             answer(draft, message);
-            parts.for_each(|part| call(draft, part));
-            end(draft, &message.data);
+            parts.clone().for_each(|part| call(draft, part));
+            end(draft, &message.data, parts.clone().any(is_refused));
         }
         Some(_) | None => {}
     }
@@ -95,6 +117,11 @@ fn message<'a>(draft: &mut Draft, message: &Parsed<'_>, parts: impl Iterator<Ite
 fn answer(draft: &mut Draft, message: &Parsed<'_>) {
     let data = &message.data;
     draft.works(message.at);
+    // A compaction's answer is no part of the conversation: it was given all that there was before.
+    if data.is_true("summary") {
+        draft.doing.context = None;
+        return;
+    }
     for (place, fact) in [
         (&mut draft.doing.model, data.text("modelID")),
         (&mut draft.doing.mode, data.text("mode")),
@@ -122,14 +149,19 @@ fn call(draft: &mut Draft, part: &Parsed<'_>) {
     }
 }
 
-/// An answer that has ended: the last one of a turn calls no tool.
-fn end(draft: &mut Draft, data: &Object<'_>) {
+fn is_refused(part: &Parsed<'_>) -> bool {
+    let error = part.data.object("state").and_then(|state| state.str("error"));
+    error.is_some_and(|error| REFUSED.contains(&error))
+}
+
+/// An answer that has ended: the last one of a turn calls no tool, or one that a person has refused.
+fn end(draft: &mut Draft, data: &Object<'_>, is_refused: bool) {
     let Some(ended) = data.object("time").and_then(|time| time.int("completed")) else { return };
-    if data.str("finish") == Some("tool-calls") {
-        return draft.turns(TurnState::Working, draft.doing.turn.since);
-    }
-    // The error is as its published types have it; none was seen.
     let state = match data.object("error").map(|error| error.str("name")) {
+        None if data.str("finish") == Some("tool-calls") && !is_refused => {
+            return draft.turns(TurnState::Working, draft.doing.turn.since);
+        }
+        None if is_refused => TurnState::Interrupted,
         None => TurnState::Finished,
         Some(Some("MessageAbortedError")) => TurnState::Interrupted,
         Some(_) => TurnState::Failed,
@@ -137,9 +169,22 @@ fn end(draft: &mut Draft, data: &Object<'_>) {
     draft.turns(state, time::epoch_ms(ended));
 }
 
-fn patch(draft: &mut Draft, part: &Parsed<'_>) {
-    if part.data.str("type") == Some("patch") {
-        part.data.strings("files").for_each(|path| draft.edits(path, None, part.at));
+/// A call that has edited files: of one that applies a patch, only its result names them. What ended before the session
+/// was made is copied from the one that it is a fork of, whose edit it is.
+fn edit(draft: &mut Draft, part: &Parsed<'_>, (folder, made_at): (Option<&str>, Option<Timestamp>)) {
+    let is_edit = part.data.str("tool").is_some_and(|tool| WRITES.contains(&tool));
+    let state = part.data.object("state").filter(|_| is_edit);
+    let Some(state) = state.filter(|state| state.str("status") == Some("completed")) else { return };
+    let ended = state.object("time").and_then(|time| time.int("end")).and_then(time::epoch_ms);
+    if ended.zip(made_at).is_some_and(|(ended, made_at)| ended < made_at) {
+        return;
+    }
+    let patched = state.object("metadata").and_then(|metadata| metadata.get("files"));
+    let patched = patched.and_then(Value::as_array).unwrap_or_default().iter().filter_map(Value::as_object);
+    let files = patched.flat_map(|file| [file.str("filePath"), file.str("movePath")]);
+    let own = state.object("input").and_then(|input| input.str("filePath"));
+    for path in files.chain([own]).flatten() {
+        draft.has_edited(path, folder, ended.or(part.at), None);
     }
 }
 
@@ -152,7 +197,6 @@ fn todo(rows: &[Cells]) -> Option<Untrusted> {
 
 #[cfg(test)]
 mod tests {
-    use crate::format::json::Value;
     use crate::format::testing::fixture;
     use crate::format::work::testing::{calls, edits, prompt};
 
@@ -222,8 +266,78 @@ mod tests {
         let (mut messages, mut parts) = busy();
         messages.push(message("c", "9000", r#"{"role":"user"}"#));
         parts.push(part("c", "9001", r#"{"type":"text","text":"Again"}"#));
+        let waits = told(&messages, &parts);
+        assert_eq!((prompt(&waits), calls(&waits)), (Some("Again"), vec![("bash", "cargo test")]));
+        messages.push(message("d", "9100", r#"{"role":"assistant"}"#));
         let doing = told(&messages, &parts);
         assert_eq!((prompt(&doing), calls(&doing)), (Some("Again"), vec![]));
+    }
+
+    #[test]
+    fn only_what_a_session_s_own_tools_have_written_is_its_edit() {
+        let (messages, mut parts) = busy();
+        let of = |tool: &str, status: &str, state: &str| {
+            format!(r#"{{"type":"tool","tool":"{tool}","callID":"c","state":{{"status":"{status}",{state}}}}}"#)
+        };
+        let file = |name: &str| format!(r#""input":{{"filePath":"{name}"}},"time":{{"start":1,"end":3000}}"#);
+        let patch = r#""input":{},"metadata":{"files":[{"filePath":"/src/old.rs","movePath":"/src/new.rs"},{"filePath":"/src/d.rs"}]},"time":{"end":2700}"#;
+        for data in [
+            r#"{"type":"patch","files":["/src/other.rs"]}"#.to_owned(),
+            of("edit", "completed", &file("/src/a.rs")),
+            of("write", "completed", &file("b.rs")),
+            of("apply_patch", "completed", patch),
+            of("edit", "error", &file("/src/failed.rs")),
+            of("edit", "running", &file("/src/running.rs")),
+            of("read", "completed", &file("/src/read.rs")),
+            of("bash", "completed", r#""input":{"command":"touch /src/made.rs"}"#),
+        ] {
+            parts.push(part("b", "2500", &data));
+        }
+        let doing = told(&messages, &parts);
+        assert_eq!(edits(&doing), ["a", "b", "d", "new", "old"].map(|it| format!("/src/{it}.rs")));
+        assert_eq!(doing.edits[0].at, time::epoch_ms(3_000));
+        let fork = row(&[("directory", "/elsewhere"), ("time_created", "2800")]);
+        let rows = Rows { session: Some(&fork), messages: &messages, parts: &parts, todos: &[] };
+        let (doing, _) = super::doing(rows);
+        assert_eq!(edits(&doing), ["/elsewhere/b.rs", "/src/a.rs"], "what ended before is the origin's");
+    }
+
+    #[test]
+    fn a_turn_is_over_when_its_person_refuses_a_call() {
+        let (mut messages, mut parts) = busy();
+        let ended = BUSY.replace("\"created\":2000", "\"completed\":3000");
+        let ended = format!(r#"{},"finish":"tool-calls"}}"#, &ended[..ended.len() - 1]);
+        for (error, state) in [
+            (REFUSED[0], TurnState::Interrupted),
+            (REFUSED[1], TurnState::Interrupted),
+            (&format!("{} with the following feedback: no", &REFUSED[0][..59]), TurnState::Working),
+        ] {
+            let refused = format!(r#""status":"error","error":"{error}""#);
+            parts[0] = part("b", "2400", &BASH.replace("\"status\":\"running\"", &refused));
+            messages[0] = message("b", "2000", BUSY);
+            assert_eq!(told(&messages, &parts).turn.state, TurnState::Working, "{error}");
+            messages[0] = message("b", "2000", &ended);
+            assert_eq!(told(&messages, &parts).turn.state, state, "{error}");
+        }
+    }
+
+    #[test]
+    fn a_compaction_asks_nothing_and_its_answer_says_nothing_of_the_context() {
+        let (mut messages, mut parts) = busy();
+        let of = |input: u32, more: &str| {
+            let time = r#""time":{"completed":3000},"finish":"stop""#;
+            format!(r#"{{"role":"assistant","modelID":"m1","mode":"build","tokens":{{"input":{input}}},{time}{more}}}"#)
+        };
+        messages[0] = message("b", "2000", &of(183_000, ""));
+        messages.push(message("c", "4000", r#"{"role":"user"}"#));
+        parts.push(part("c", "4000", r#"{"type":"compaction","auto":false}"#));
+        assert_eq!(told(&messages, &parts).turn.state, TurnState::Working);
+        messages.push(message("d", "4001", &of(184_000, r#","summary":true,"agent":"compaction""#)));
+        let doing = told(&messages, &parts);
+        assert_eq!((prompt(&doing), doing.turn.state), (Some("Fix it"), TurnState::Finished));
+        assert_eq!((doing.context, doing.mode), (None, Some("build".into())));
+        messages.push(message("e", "5000", &of(20_000, "")));
+        assert_eq!(told(&messages, &parts).context.map(|it| it.tokens), Some(20_000));
     }
 
     #[test]

@@ -12,7 +12,8 @@ use rustix::io::Errno;
 use crate::core::model::{Doing, Format, SubAgent, TurnState, UnreadWork, Untrusted, WhyUnread, Work};
 use crate::format::Base;
 use crate::format::cells::Cells;
-use crate::format::opencode::{Rows, doing};
+use crate::format::json;
+use crate::format::opencode::{Rows, WRITES, doing};
 use crate::format::time;
 use crate::source::interface::{Hints, Scope};
 use crate::source::os::open::medium::medium_at;
@@ -28,25 +29,38 @@ use crate::source::work::wanted::{MOST, Wanted};
 const MESSAGES: usize = 64;
 /// The most parts of one message that are read.
 const PARTS: usize = 64;
-/// Of how many of a session's parts, the newest, those that name edited files are read.
-const PATCHES: usize = 2_048;
+/// Of how many of a session's parts, the newest, those are read that have edited files.
+const EDITS: usize = 2_048;
 /// The most items of a list of things to do.
 const TODOS: usize = 256;
 /// The most sub-sessions of a session that are read, the newest.
 const AGENTS: usize = 16;
 /// The longest document that is read, in characters, without what is left out of it.
 const LONGEST: usize = 256 << 10;
+/// The longest document, in bytes, out of which the paths of edited files are taken: it holds what was written, more than
+/// once.
+const LONGEST_EDIT: usize = 16 << 20;
 
 /// A document without what is long and says nothing of what the session does.
-const DOCUMENT: &str = "CASE WHEN json_valid(data) THEN json_replace(json_remove(data, '$.summary', \
-                        '$.system', '$.state.output', '$.state.metadata', '$.state.input.content', \
-                        '$.state.input.oldString', '$.state.input.newString'), \
+const DOCUMENT: &str = "CASE WHEN json_valid(data) THEN json_replace(json_remove(data, '$.summary.diffs', \
+                        '$.summary.body', '$.system', '$.state.output', '$.state.metadata', \
+                        '$.state.input.content', '$.state.input.oldString', '$.state.input.newString', \
+                        '$.state.input.patchText', '$.state.input.edits'), \
                         '$.text', substr(data ->> '$.text', 1, 2000)) ELSE data END";
+/// What the document of a call says of the files that it has edited.
+const EDITED: &str = "json_object('type', 'tool', 'tool', data ->> '$.tool', 'state', json_object( \
+                      'status', data ->> '$.state.status', 'time', json_extract(data, '$.state.time'), \
+                      'input', json_object('filePath', data ->> '$.state.input.filePath'), \
+                      'metadata', json_object('files', (SELECT json_group_array(json_object( \
+                      'filePath', value ->> '$.filePath', 'movePath', value ->> '$.movePath')) \
+                      FROM json_each(data, '$.state.metadata.files')))))";
 /// A cell's name, and the expression that gives it.
 type Cell = (&'static str, &'static str);
 const MESSAGE: [Cell; 3] = [("id", "id"), ("time_created", "time_created"), ("data", DOCUMENT)];
 const PART: [Cell; 4] =
     [("id", "id"), ("message_id", "message_id"), ("time_created", "time_created"), ("data", DOCUMENT)];
+const EDIT: [Cell; 4] =
+    [("id", "id"), ("message_id", "message_id"), ("time_created", "time_created"), ("data", EDITED)];
 const TODO: [Cell; 3] = [("content", "content"), ("status", "status"), ("position", "position")];
 const NEWEST: &str = "ORDER BY time_created DESC, id DESC";
 /// The sessions below one, the newest first; a circle ends.
@@ -55,7 +69,8 @@ const BELOW: &str = "session WHERE id <> ?1 AND id IN (WITH RECURSIVE below(id) 
                      SELECT session.id FROM session JOIN below ON session.parent_id = below.id) \
                      SELECT id FROM below) ORDER BY time_updated DESC, id DESC";
 /// What is read of a session's row, where there is such a column.
-const SESSION: [&str; 5] = ["title", "version", "directory", "time_compacting", "time_updated"];
+const SESSION: [&str; 6] =
+    ["title", "version", "directory", "time_created", "time_compacting", "time_updated"];
 
 /// The sessions that are asked for, and when the window of each started.
 type Sessions = BTreeMap<Untrusted, Option<Timestamp>>;
@@ -275,7 +290,10 @@ impl Session<'_> {
     fn messages(&self) -> Result<(Vec<Cells>, Option<String>), ReadError> {
         let newest = |which: &str| format!("message WHERE session_id = ?1 {which} {NEWEST}");
         let mut messages = self.ask(&MESSAGE, &newest(""), MESSAGES)?;
-        let is_prompt = "AND json_valid(data) AND data ->> '$.role' = 'user'";
+        // Nobody has typed what asks for a compaction, or what goes on after one.
+        let is_prompt = "AND json_valid(data) AND data ->> '$.role' = 'user' AND EXISTS (SELECT 1 FROM part \
+                         WHERE part.message_id = message.id AND json_valid(part.data) \
+                         AND part.data ->> '$.type' = 'text' AND part.data ->> '$.synthetic' IS NOT 1)";
         let prompt = self.ask(&MESSAGE, &newest(is_prompt), 1)?.pop();
         let id = prompt.as_ref().and_then(|prompt| prompt.text("id")).map(str::to_owned);
         if !messages.iter().any(|message| message.text("id") == id.as_deref()) {
@@ -284,16 +302,21 @@ impl Session<'_> {
         Ok((messages, id))
     }
 
-    /// Returns the prompt, the calls that the newest message runs, and what names edited files.
+    /// Returns the prompt, the calls of the newest answer that run or failed, and those that have edited files.
     fn parts(&self, messages: &[Cells], prompt: Option<&str>) -> Result<Vec<Cells>, ReadError> {
-        // Of what is long only the length is read.
-        let patches = format!(
-            "part WHERE id IN (SELECT id FROM part WHERE session_id = ?1 {NEWEST} LIMIT {PATCHES}) \
-             AND octet_length(data) <= {LONGEST} AND json_valid(data) AND data ->> '$.type' = 'patch'"
+        let edits = format!(
+            "part WHERE id IN (SELECT id FROM part WHERE session_id = ?1 {NEWEST} LIMIT {EDITS}) \
+             AND octet_length(data) <= {LONGEST_EDIT} AND json_valid(data) AND data ->> '$.type' = 'tool' \
+             AND data ->> '$.state.status' = 'completed' AND data ->> '$.tool' IN ('{}')",
+            WRITES.join("', '")
         );
-        let mut parts = self.ask(&PART, &patches, PATCHES)?;
-        let last = messages.first().and_then(|message| message.text("id"));
-        let runs = "AND json_valid(data) AND data ->> '$.state.status' = 'running'";
+        let mut parts = self.ask(&EDIT, &edits, EDITS)?;
+        let is_answer = |message: &&Cells| {
+            let data = message.text("data").and_then(|data| json::parse(data.as_bytes()).ok());
+            data.is_some_and(|data| data.str("role") == Some("assistant"))
+        };
+        let last = messages.iter().find(is_answer).and_then(|message| message.text("id"));
+        let runs = "AND json_valid(data) AND data ->> '$.state.status' IN ('running', 'error')";
         let is_text = "AND json_valid(data) AND data ->> '$.type' = 'text'";
         for (message, which) in [(last, runs), (prompt, is_text)] {
             if let Some(message) = message {
@@ -304,13 +327,13 @@ impl Session<'_> {
         Ok(parts)
     }
 
-    /// Returns when those patches were written, the newest first, that are too long to be read.
+    /// Returns when those calls were written, the newest first, that are too long to be read.
     fn passed_over(&self) -> Result<Vec<Option<Timestamp>>, ReadError> {
         let from = format!(
-            "part WHERE id IN (SELECT id FROM part WHERE session_id = ?1 {NEWEST} LIMIT {PATCHES}) \
-             AND octet_length(data) > {LONGEST} AND substr(data, 1, 100) LIKE '{{\"type\":\"patch\"%' {NEWEST}"
+            "part WHERE id IN (SELECT id FROM part WHERE session_id = ?1 {NEWEST} LIMIT {EDITS}) \
+             AND octet_length(data) > {LONGEST_EDIT} AND substr(data, 1, 100) LIKE '{{\"type\":\"tool\"%' {NEWEST}"
         );
-        let rows = self.ask(&[("at", "time_created")], &from, PATCHES)?;
+        let rows = self.ask(&[("at", "time_created")], &from, EDITS)?;
         Ok(rows.iter().map(|row| row.number("at").and_then(time::epoch_ms)).collect())
     }
 
@@ -325,7 +348,7 @@ impl Session<'_> {
     /// Returns when the last of those parts was written that were not read.
     fn edits_since(&self) -> Result<Option<Timestamp>, ReadError> {
         let from = format!(
-            "(SELECT time_created FROM part WHERE session_id = ?1 {NEWEST} LIMIT 1 OFFSET {PATCHES})"
+            "(SELECT time_created FROM part WHERE session_id = ?1 {NEWEST} LIMIT 1 OFFSET {EDITS})"
         );
         let row = self.ask(&[("at", "time_created")], &from, 1)?.pop();
         Ok(row.and_then(|row| row.number("at")).and_then(time::epoch_ms))

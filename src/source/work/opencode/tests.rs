@@ -62,7 +62,7 @@ impl Opencode {
         self.message_of(id, &own("m1"), 3_000, &json!({ "role": "user" }));
         self.part_of(id, (&own("p1"), &own("m1")), 3_000, r#"{"type":"text","text":"Count lines"}"#);
         self.message_of(id, &own("m2"), 3_100, &json!({ "role": "assistant" }));
-        self.part_of(id, (&own("p2"), &own("m2")), 3_200, &patch(file));
+        self.part_of(id, (&own("p2"), &own("m2")), 3_200, &write(file));
         self.part_of(id, (&own("p3"), &own("m2")), 3_300, &bash("running").to_string());
     }
 
@@ -94,8 +94,12 @@ fn bash(status: &str) -> Value {
     json!({ "type": "tool", "tool": "bash", "callID": "c1", "state": state })
 }
 
-fn patch(name: &str) -> String {
-    json!({ "type": "patch", "hash": "h", "files": [format!("/src/{name}")] }).to_string()
+/// A call that has written a file, whose text is longer than what is read of a document.
+fn write(name: &str) -> String {
+    let text = "x".repeat(LONGEST);
+    let state = json!({ "status": "completed", "input": { "content": text, "filePath": format!("/src/{name}") },
+                        "metadata": { "diff": text }, "output": "Wrote it." });
+    json!({ "type": "tool", "tool": "write", "callID": name, "state": state }).to_string()
 }
 
 #[test]
@@ -115,7 +119,7 @@ fn its_rows_say_what_a_session_does() {
     assert_eq!((doing.edits_since, *skipped, work.written_at), (None, 0, time::epoch_ms(9_000).unwrap()));
 
     own.part("p2", "m2", 2_100, &bash("completed").to_string());
-    own.part("p3", "m2", 2_200, &patch("a.rs"));
+    own.part("p3", "m2", 2_200, &write("a.rs"));
     let doing = own.look().doing;
     assert_eq!((doing.calls.len(), doing.edits.len()), (0, 1));
 }
@@ -123,10 +127,10 @@ fn its_rows_say_what_a_session_does() {
 #[test]
 fn a_long_session_is_read_in_bounds_and_says_since_when() {
     let mut own = busy();
-    own.part("old", "m1", 500, &patch("old.rs"));
+    own.part("old", "m1", 500, &write("old.rs"));
     own.store.execute_batch("BEGIN").unwrap();
-    for at in 0..PATCHES {
-        let text = if at == 7 { patch("new.rs") } else { "{\"type\":\"reasoning\"}".to_owned() };
+    for at in 0..EDITS {
+        let text = if at == 7 { write("new.rs") } else { "{\"type\":\"reasoning\"}".to_owned() };
         own.part(&format!("q{at}"), "m2", 3_000 + i64::try_from(at).unwrap(), &text);
         let ended = json!({ "role": "assistant", "finish": "tool-calls", "time": { "completed": 3_000 } });
         own.message(&format!("n{at}"), 3_000 + i64::try_from(at).unwrap(), &ended);
@@ -143,7 +147,7 @@ fn a_long_session_is_read_in_bounds_and_says_since_when() {
 #[test]
 fn each_sub_session_that_runs_is_a_sub_agent_and_all_their_edits_count() {
     let mut own = busy();
-    own.part("p3", "m2", 2_200, &patch("a.rs"));
+    own.part("p3", "m2", 2_200, &write("a.rs"));
     own.sub_session("ses_a", ID, "a.rs");
     own.sub_session("ses_b", "ses_a", "b.rs");
     own.sub_session("ses_elsewhere", "ses_none", "no.rs");
@@ -196,11 +200,12 @@ fn sub_sessions_in_a_circle_or_too_many_are_read_in_bounds() {
 }
 
 #[test]
-fn a_patch_that_is_too_long_is_said_to_be_left_out() {
+fn a_call_that_is_too_long_is_said_to_be_left_out() {
     let mut own = busy();
-    own.part("p3", "m2", 2_200, &patch("a.rs"));
-    own.part("p4", "m2", 2_300, &json!({ "type": "patch", "files": ["x".repeat(LONGEST)] }).to_string());
+    own.part("p3", "m2", 2_200, &write("a.rs"));
+    own.part("p4", "m2", 2_300, &format!(r#"{{"type":"tool","x":"{}"}}"#, "x".repeat(LONGEST_EDIT)));
     own.part("p5", "m2", 2_400, &json!({ "type": "text", "text": "x".repeat(2 * LONGEST) }).to_string());
+    own.part("p6", "m2", 2_500, &json!({ "type": "patch", "files": ["/src/other.rs"] }).to_string());
     let Work { doing, skipped, .. } = own.look();
     assert_eq!((doing.edits.len(), doing.edits_since, skipped), (1, time::epoch_ms(2_300), 1));
 }
