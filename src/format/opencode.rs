@@ -277,7 +277,9 @@ mod tests {
     fn only_what_a_session_s_own_tools_have_written_is_its_edit() {
         let (messages, mut parts) = busy();
         let of = |tool: &str, status: &str, state: &str| {
-            format!(r#"{{"type":"tool","tool":"{tool}","callID":"c","state":{{"status":"{status}",{state}}}}}"#)
+            format!(
+                r#"{{"type":"tool","tool":"{tool}","callID":"c","state":{{"status":"{status}",{state}}}}}"#
+            )
         };
         let file = |name: &str| format!(r#""input":{{"filePath":"{name}"}},"time":{{"start":1,"end":3000}}"#);
         let patch = r#""input":{},"metadata":{"files":[{"filePath":"/src/old.rs","movePath":"/src/new.rs"},{"filePath":"/src/d.rs"}]},"time":{"end":2700}"#;
@@ -326,7 +328,9 @@ mod tests {
         let (mut messages, mut parts) = busy();
         let of = |input: u32, more: &str| {
             let time = r#""time":{"completed":3000},"finish":"stop""#;
-            format!(r#"{{"role":"assistant","modelID":"m1","mode":"build","tokens":{{"input":{input}}},{time}{more}}}"#)
+            format!(
+                r#"{{"role":"assistant","modelID":"m1","mode":"build","tokens":{{"input":{input}}},{time}{more}}}"#
+            )
         };
         messages[0] = message("b", "2000", &of(183_000, ""));
         messages.push(message("c", "4000", r#"{"role":"user"}"#));

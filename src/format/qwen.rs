@@ -3,14 +3,17 @@
 //!
 //! An answer is written whole, before its tools run; a snapshot names every file that was edited.
 //!
-//! Seen with 0.15.10.
+//! Seen with 0.15.10 and 0.24.4.
 
 use jiff::Timestamp;
+use serde::Deserialize;
 
+use crate::core::model::context::is_valid_id;
 use crate::core::model::work::TurnState;
-use crate::format::json::{Object, Value};
+use crate::core::model::{Host, ProcessId, Untrusted};
+use crate::format::json::{self, Object, Value};
 use crate::format::spec::Spec;
-use crate::format::work::{Adapter, Draft, target};
+use crate::format::work::{Adapter, Draft, SubAgentNote, first_line, target};
 
 /// How claimtop reads it.
 pub(crate) const SPEC: Spec = Spec::of_files(&[]).with_sessions(ADAPTER);
@@ -21,6 +24,50 @@ const ADAPTER: Adapter = Adapter { line, is_settled };
 /// The tools that write files.
 const WRITES: [&str; 2] = ["write_file", "edit"];
 
+/// What `~/.qwen/sessions/<pid>.json` says of a process. The token of the process's socket stands there as well: it is a
+/// secret, and no field takes it.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Registered {
+    pid: u32,
+    /// `<boot ID>:<start in ticks since the boot>`.
+    proc_start: String,
+    pid_ns: Option<u64>,
+    session_id: String,
+}
+
+/// What `<session>.runtime.json` says of the process that has begun a session, or gone on with it.
+#[derive(Deserialize)]
+struct Begun {
+    pid: u32,
+    session_id: String,
+    hostname: String,
+}
+
+/// Returns the process that a registry's file is of, and the session that it runs; `None` for one of another boot or PID
+/// namespace, whose numbers say nothing here.
+pub(crate) fn registered(text: &[u8], host: &Host) -> Option<(ProcessId, Untrusted)> {
+    let Registered { pid, proc_start, pid_ns, session_id } = serde_json::from_slice(text).ok()?;
+    let (boot, ticks) = proc_start.rsplit_once(':')?;
+    let is_here =
+        host.boot_id.as_deref() == Some(boot) && pid_ns.is_none_or(|ns| host.pid_namespace == Some(ns));
+    let process = ProcessId { pid, start_ticks: ticks.parse().ok().filter(|_| is_here)? };
+    is_valid_id(&session_id).then(|| (process, session_id.into()))
+}
+
+/// Returns the PID of the process on this machine that has begun a session, or gone on with it, and the session.
+pub(crate) fn begun(text: &[u8], host: &Host) -> Option<(u32, Untrusted)> {
+    let Begun { pid, session_id, hostname } = serde_json::from_slice(text).ok()?;
+    (hostname == host.name && is_valid_id(&session_id)).then(|| (pid, session_id.into()))
+}
+
+/// Reads the note of a sub-agent; `None` for what is none.
+pub(crate) fn sub_agent(bytes: &[u8]) -> Option<SubAgentNote> {
+    let note = json::parse(bytes).ok()?;
+    let task = note.str("description").map(first_line);
+    Some(SubAgentNote { task, is_finished: note.str("status") != Some("running") })
+}
+
 fn is_settled(draft: &Draft) -> bool {
     let doing = &draft.doing;
     draft.has_all_edits && draft.has_turn && doing.context.is_some() && doing.model.is_some()
@@ -30,10 +77,12 @@ fn line(draft: &mut Draft, line: &Object<'_>) {
     let at = draft.comes_from(line);
     match line.str("type") {
         Some("user") => {
+            // Earlier versions do not say who has written it.
+            let is_typed = line.str("provenance").is_none_or(|from| from == "real_user");
             match parts(line).find_map(|part| part.str("text")) {
-                // A sub-agent has finished.
-                Some(text) if text.starts_with("<task-notification>") => draft.works(at),
-                Some(text) => draft.asks(text, at),
+                Some(text) if is_typed && !text.starts_with("<task-notification>") => draft.asks(text, at),
+                // A sub-agent has finished, or the agent tells its model something else.
+                Some(_) => draft.works(at),
                 None => {}
             }
         }
@@ -86,13 +135,21 @@ fn system(draft: &mut Draft, line: &Object<'_>, at: Option<Timestamp>) {
             draft.forgets_edits();
             files.iter().for_each(|(path, _)| draft.lists(path, None, None));
         }
+        Some("chat_compression") => {
+            let tokens = payload.object("info").and_then(|info| info.int("newTokenCount"));
+            draft.doing.context = None;
+            if let Some(tokens) = tokens.and_then(|tokens| u64::try_from(tokens).ok()) {
+                draft.fills(tokens);
+            }
+        }
         Some("ui_telemetry") => {
             let event = payload.object("uiEvent");
             if event.is_some_and(|event| event.str("event.name") == Some("qwen-code.api_error")) {
                 draft.turns(TurnState::Failed, at);
             }
             if let Some(path) = event.and_then(edited) {
-                draft.has_edited(path, line.str("cwd"), at, None);
+                let origin = line.object("forkedFrom").and_then(|origin| origin.text("sessionId"));
+                draft.has_edited(path, line.str("cwd"), at, origin);
             }
         }
         Some(_) | None => {}
@@ -150,6 +207,82 @@ mod tests {
     #[test]
     fn a_tool_that_failed_edits_nothing() {
         assert_eq!(edits(&doing(&[&EDITED.replace("success", "error")])), [""; 0]);
+    }
+
+    fn host() -> Host {
+        let (name, boot_id) = ("m".to_owned(), Some("b-1".to_owned()));
+        Host { name, boot_id, pid_namespace: Some(7), ..crate::format::testing::host(0) }
+    }
+
+    const ENTRY: &str = r#"{"schemaVersion":1,"pid":42,"procStart":"b-1:4100","pidNs":7,"sessionId":"95fe798d-3725-4649-974a-0dec79220193","cwd":"/src","name":"shop-1","ipcPath":"/tmp/42.sock","ipcToken":"hush"}"#;
+
+    #[test]
+    fn the_registry_names_a_process_of_this_boot_and_namespace_alone() {
+        let (process, session) = registered(ENTRY.as_bytes(), &host()).unwrap();
+        assert_eq!((process.pid, process.start_ticks), (42, 4100));
+        assert_eq!(session.raw(), "95fe798d-3725-4649-974a-0dec79220193");
+        for (from, to) in [
+            ("b-1:", "b-2:"),
+            ("b-1:4100", "4100"),
+            (":4100", ":x"),
+            ("\"pidNs\":7", "\"pidNs\":8"),
+            ("95fe798d", "../95"),
+            ("\"sessionId\"", "\"session\""),
+            ("hush\"}", "hu"),
+        ] {
+            assert_eq!(registered(ENTRY.replace(from, to).as_bytes(), &host()), None, "{to}");
+        }
+        let of_before = ENTRY.replace("\"pidNs\":7,", "");
+        assert!(registered(of_before.as_bytes(), &host()).is_some());
+    }
+
+    #[test]
+    fn a_session_s_note_names_its_process_on_this_machine_alone() {
+        let note =
+            r#"{"schema_version":1,"pid":42,"session_id":"95fe798d-3725","hostname":"m","started_at":1.5}"#;
+        assert_eq!(begun(note.as_bytes(), &host()), Some((42, "95fe798d-3725".into())));
+        assert_eq!(begun(note.replace("\"m\"", "\"other\"").as_bytes(), &host()), None);
+        assert_eq!(begun(note.replace("95fe", "a/b").as_bytes(), &host()), None);
+        assert_eq!(begun(b"{}", &host()), None);
+    }
+
+    #[test]
+    fn what_the_agent_tells_its_model_is_no_prompt() {
+        let told = PROMPT
+            .replace("Fix it", "Go on")
+            .replace("\"type\":\"user\"", "\"type\":\"user\",\"provenance\":\"system\"");
+        let notified = PROMPT.replace("Fix it", "<task-notification>");
+        for line in [&told, &notified] {
+            assert_eq!(prompt(&doing(&[PROMPT, line])), Some("Fix it"));
+        }
+        let typed = told.replace("\"system\"", "\"real_user\"");
+        assert_eq!(prompt(&doing(&[PROMPT, &typed])), Some("Go on"));
+    }
+
+    #[test]
+    fn what_a_fork_has_copied_is_its_origin_s_edit() {
+        let copied =
+            EDITED.replace("{\"timestamp\"", "{\"forkedFrom\":{\"sessionId\":\"origin\"},\"timestamp\"");
+        let from = |lines: &[&str]| doing(lines).edits.first().and_then(|edit| edit.from.clone());
+        assert_eq!(from(&[&copied]), Some("origin".into()));
+        assert_eq!(from(&[&copied, &EDITED.replace("b.rs", "a.rs")]), None);
+        assert_eq!(from(&[&copied, EDITED]), None, "it has edited it as well");
+    }
+
+    #[test]
+    fn a_compaction_says_how_full_the_context_is_then() {
+        let line = r#"{"type":"system","subtype":"chat_compression","systemPayload":{"info":{"originalTokenCount":2100,"newTokenCount":1155}}}"#;
+        let doing = doing(&[PROMPT, EDIT, line]);
+        assert_eq!((doing.context.map(|it| it.tokens), prompt(&doing)), (Some(1155), Some("Fix it")));
+    }
+
+    #[test]
+    fn a_sub_agent_s_note_says_whether_it_runs() {
+        let note = r#"{"agentId":"a","description":"Edit the tax","status":"running"}"#;
+        let read = |text: &str| sub_agent(text.as_bytes()).map(|note| note.is_finished);
+        assert_eq!(sub_agent(note.as_bytes()).and_then(|note| note.task), Some("Edit the tax".into()));
+        assert_eq!((read(note), read(&note.replace("running", "completed"))), (Some(false), Some(true)));
+        assert_eq!(read("no note"), None);
     }
 
     #[test]

@@ -57,6 +57,7 @@ impl WorldFile {
             spec.locked_by.map(Tie::Locked),
             spec.names.map(Tie::Named),
             spec.opened_by.map(Tie::Opened),
+            spec.stated_by.map(|pid| Tie::Stated(self.stated(pid, spec.stated_start.as_ref()))),
             spec.folder.as_deref().map(|folder| Tie::Folder(folder.into())),
         ];
         SessionFile {
@@ -71,6 +72,11 @@ impl WorldFile {
             medium: spec.medium,
             others: spec.others,
         }
+    }
+
+    fn stated(&self, pid: u32, start: Option<&String>) -> ProcessId {
+        let process = || self.process.iter().find(|process| process.pid == pid).expect("its process");
+        ProcessId { pid, start_ticks: self.ticks(start.unwrap_or_else(|| &process().started)) }
     }
 
     pub(super) fn notes(&self) -> Notes {

@@ -480,6 +480,11 @@ pub(super) struct SessionFileSpec {
     pub(super) names: Option<u32>,
     #[serde(default)]
     pub(super) opened_by: Option<u32>,
+    /// The process that its agent's registry states, and when that one started, where it is another by now.
+    #[serde(default)]
+    pub(super) stated_by: Option<u32>,
+    #[serde(default)]
+    pub(super) stated_start: Option<String>,
     #[serde(default)]
     pub(super) folder: Option<String>,
     #[serde(default = "a_minute_ago")]

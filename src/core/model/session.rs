@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::core::model::fixed;
-use crate::core::model::{Evidence, FilePath, Medium, Untrusted, Word};
+use crate::core::model::{Evidence, FilePath, Medium, ProcessId, Untrusted, Word};
 
 /// How certain it is that a window runs a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -98,6 +98,8 @@ pub enum Tie {
     Locked(u32),
     /// It names this process.
     Named(u32),
+    /// Its agent's own registry states that this process runs it.
+    Stated(ProcessId),
     /// This process has it open.
     Opened(u32),
     /// Its session works in this folder.
@@ -109,6 +111,7 @@ impl Tie {
     pub fn pid(&self) -> Option<u32> {
         match self {
             Self::Locked(pid) | Self::Named(pid) | Self::Opened(pid) => Some(*pid),
+            Self::Stated(process) => Some(process.pid),
             Self::Folder(_) => None,
         }
     }

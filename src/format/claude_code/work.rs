@@ -10,7 +10,7 @@ use jiff::Timestamp;
 use crate::core::model::{Call, Target, TurnState, Untrusted};
 use crate::format::json::{self, Object, Value};
 use crate::format::time;
-use crate::format::work::{Adapter, Draft, first_line, target};
+use crate::format::work::{Adapter, Draft, SubAgentNote, first_line, target};
 
 /// How a transcript is read, also that of a sub-agent.
 pub(crate) const ADAPTER: Adapter = Adapter { line, is_settled };
@@ -20,14 +20,6 @@ const NO_PROMPT: [&str; 4] = ["<command-", "<local-command-", "<bash-", "<task-n
 
 /// The tools that edit a file.
 const EDITS: [&str; 4] = ["Edit", "MultiEdit", "NotebookEdit", "Write"];
-
-/// What is noted of a sub-agent beside its transcript.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) struct SubAgentNote {
-    /// What it was asked to do.
-    pub(crate) task: Option<Untrusted>,
-    pub(crate) is_finished: bool,
-}
 
 /// Reads the note of a sub-agent; `None` for what is none.
 pub(crate) fn sub_agent(bytes: &[u8]) -> Option<SubAgentNote> {

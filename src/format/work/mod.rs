@@ -41,6 +41,14 @@ pub(crate) struct Adapter {
     pub(crate) is_settled: fn(&Draft) -> bool,
 }
 
+/// What is noted of a sub-agent beside its transcript.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct SubAgentNote {
+    /// What it was asked to do.
+    pub(crate) task: Option<Untrusted>,
+    pub(crate) is_finished: bool,
+}
+
 /// An edited file.
 #[derive(Clone, Debug, Default)]
 struct Edited {

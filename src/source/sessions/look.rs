@@ -22,6 +22,8 @@ pub(crate) const MAX_NAMES: usize = 5_000;
 pub(crate) struct Wanted {
     pub(crate) agent: String,
     pub(crate) id: ProcessId,
+    /// Whose it is.
+    pub(crate) uid: Option<u32>,
     /// Where it works.
     pub(crate) cwd: Option<Untrusted>,
     pub(crate) started_at: Option<Timestamp>,

@@ -7,6 +7,7 @@ pub(crate) mod head;
 pub(crate) mod look;
 pub(crate) mod opencode;
 pub(crate) mod per_folder;
+pub(crate) mod qwen;
 pub(crate) mod sole;
 
 use std::cell::{Cell, OnceCell};
@@ -17,10 +18,10 @@ use jiff::Timestamp;
 
 use self::head::Heads;
 use crate::core::judge::agent::Signatures;
-use crate::core::model::{Binding, Holder, Process, SessionFile, Snapshot, SourceHealth};
+use crate::core::model::{Binding, Holder, Host, Process, SessionFile, Snapshot, SourceHealth};
 use crate::format::{Base, Reading};
 use crate::source::homes::HomeBase;
-use crate::source::interface::{Scope, Source};
+use crate::source::interface::{Hints, Scope, Source};
 use crate::source::sessions::look::{Look, Wanted};
 use crate::source::sqlite::copies::Copies;
 use crate::source::windows::sessions_of;
@@ -32,15 +33,26 @@ pub(crate) struct Reader {
     heads: Heads,
     /// The databases of opencode, by home.
     opencode: BTreeMap<PathBuf, opencode::Store>,
+    /// Whether a window of Qwen Code runs, whose registry is followed.
+    has_qwen: bool,
 }
 
 impl Source for Reader {
     fn add_to(&mut self, snapshot: &mut Snapshot, scope: &Scope, reading: &Reading<'_>) {
-        snapshot.session_files = self.read(scope, &wanted(snapshot, &scope.signatures), reading.now);
+        snapshot.session_files =
+            self.read(scope, &wanted(snapshot, &scope.signatures), (&snapshot.host, reading.now));
     }
 
     fn health(&self, _now: Timestamp) -> Vec<SourceHealth> {
         Vec::new()
+    }
+
+    fn hints(&self, scope: &Scope, hints: &mut Hints) {
+        for folder in scope.homes.of(Base::Home).filter(|_| self.has_qwen) {
+            let registry = folder.path.join(qwen::REGISTRY);
+            hints.names.entry(registry.clone()).or_default().insert("*.json".to_owned());
+            hints.folders.insert(registry);
+        }
     }
 }
 
@@ -51,8 +63,14 @@ impl Reader {
     }
 
     /// Finds what may belong to these windows, in the homes that they may use.
-    fn read(&mut self, scope: &Scope, wanted: &[Wanted], now: Timestamp) -> Vec<SessionFile> {
+    fn read(
+        &mut self,
+        scope: &Scope,
+        wanted: &[Wanted],
+        (host, now): (&Host, Timestamp),
+    ) -> Vec<SessionFile> {
         let Scope { homes, fence, .. } = scope;
+        self.has_qwen = wanted.iter().any(|one| one.agent == "qwen");
         if wanted.is_empty() {
             return Vec::new();
         }
@@ -70,6 +88,7 @@ impl Reader {
         for folder in homes.of(Base::Home) {
             let (home, of) = (&folder.path, |agent| of(agent, folder, wanted));
             per_folder::qwen(&mut look, home, &of("qwen"));
+            qwen::read(&mut look, home, &of("qwen"), host);
             per_folder::gemini(&mut look, home, &of("gemini"));
             sole::noted(&mut look, |look| codex::read(look, home, &of("codex"), now));
             sole::noted(&mut look, |look| copilot::read(look, home, &of("copilot")));
@@ -101,6 +120,7 @@ fn wanted(snapshot: &Snapshot, signatures: &Signatures) -> Vec<Wanted> {
         Some(Wanted {
             agent: agent.name.clone(),
             id: process.id,
+            uid: details.uid,
             cwd: details.cwd.clone(),
             homes: details.homes.clone().filter(|_| details.has_certain_homes),
             started_at: snapshot.host.wall_clock(process.id.start_ticks),

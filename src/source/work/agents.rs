@@ -1,4 +1,4 @@
-//! The sub-agents of Claude Code's sessions: each has a transcript of its own, and a note that says
+//! The sub-agents of Claude Code's and Qwen Code's sessions: each has a transcript of its own, and a note that says
 //! what it was asked to do and whether it has finished. Those of a workflow lie in a folder of its own, where its
 //! journal says who has finished.
 
@@ -9,9 +9,10 @@ use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 
-use crate::core::model::{Doing, FileMeta, SubAgent, Untrusted, WhyUnread, Work};
-use crate::format::claude_code::work::{SubAgentNote, finished_agents, sub_agent};
-use crate::format::work::Adapter;
+use crate::core::model::{Doing, FileMeta, Format, SubAgent, Untrusted, WhyUnread, Work};
+use crate::format::claude_code::work::finished_agents;
+use crate::format::work::{Adapter, SubAgentNote};
+use crate::format::{claude_code, qwen};
 use crate::source::interface::Hints;
 use crate::source::os::fence::Fence;
 use crate::source::os::open::folder::{Folder, look_at};
@@ -33,9 +34,14 @@ const MOST_JOURNAL: usize = 8 << 20;
 /// How a workflow's journal is called.
 const JOURNAL: &str = "journal.jsonl";
 
+/// Reads a note.
+type ReadNote = fn(&[u8]) -> Option<SubAgentNote>;
+
 /// The sub-agents of one session.
 pub(crate) struct Agents {
     folder: PathBuf,
+    /// How their notes are read.
+    note: ReadNote,
     /// Their folders when they were last listed, and when that was.
     listed: Option<(Vec<Option<FileMeta>>, Timestamp)>,
     /// The workflows of the session, by their folders.
@@ -65,10 +71,32 @@ struct Agent {
 }
 
 impl Agents {
-    /// Prepares to follow those of the session with this transcript.
-    pub(crate) fn of(transcript: &Path) -> Self {
-        let folder = transcript.with_extension("").join("subagents");
-        Self { folder, listed: None, flows: BTreeMap::new(), agents: BTreeMap::new() }
+    /// Prepares to follow those of the session with this transcript, where its agent writes down what they do:
+    /// `<session>/subagents` beside it, or `subagents/<session>` beside its folder.
+    pub(crate) fn of(format: Format, transcript: &Path) -> Option<Self> {
+        let (folder, note): (PathBuf, ReadNote) = match format {
+            Format::ClaudeCode => {
+                (transcript.with_extension("").join("subagents"), claude_code::work::sub_agent)
+            }
+            Format::Qwen => {
+                let project = transcript.parent()?.parent()?;
+                (project.join("subagents").join(transcript.file_stem()?), qwen::sub_agent)
+            }
+            Format::Maia
+            | Format::Observability
+            | Format::Entire
+            | Format::Leo
+            | Format::Obra
+            | Format::Git
+            | Format::Beads
+            | Format::AgentMail
+            | Format::Codex
+            | Format::Copilot
+            | Format::Gemini
+            | Format::OpenCode
+            | Format::Described(_) => return None,
+        };
+        Some(Self { folder, note, listed: None, flows: BTreeMap::new(), agents: BTreeMap::new() })
     }
 
     /// Reads what is new, and returns whether there was anything.
@@ -95,7 +123,7 @@ impl Agents {
         for (id, agent) in &mut self.agents {
             let flow = agent.path.parent().and_then(|folder| self.flows.get(folder));
             agent.is_finished = flow.is_some_and(|flow| flow.finished.contains(id));
-            has_news |= agent.look(adapter, uid);
+            has_news |= agent.look((adapter, self.note), uid);
         }
         has_news
     }
@@ -211,14 +239,14 @@ impl Flow {
 
 impl Agent {
     /// Reads what is new, and returns whether there was anything.
-    fn look(&mut self, adapter: Adapter, uid: u32) -> bool {
+    fn look(&mut self, (adapter, read_note): (Adapter, ReadNote), uid: u32) -> bool {
         let seen = |agent: &Self| (agent.noted, agent.tail.as_ref().map(Tail::meta), agent.unread);
         let before = seen(self);
         // The note first: what it calls finished has written all that it will.
         let path = self.path.with_extension("meta.json");
         let noted = look_at(&path).filter(|meta| meta.ownership.uid == uid);
         if noted != self.noted {
-            self.note = noted.and_then(|_| sub_agent(&small(&path, MOST_NOTE).ok()?));
+            self.note = noted.and_then(|_| read_note(&small(&path, MOST_NOTE).ok()?));
             self.noted = noted;
         }
         (self.tail, self.unread) = match Tail::read(&self.path, adapter, uid, self.tail.take()) {

@@ -8,9 +8,13 @@ use crate::core::model::{Committed, Edit, Untrusted, Work};
 use crate::source::work::wanted::Session;
 
 /// Gives each edit to one session. What a fork has copied is its origin's; what a window edited before `/clear`, or
-/// before it went to the background, and no commit holds is its present session's. `earlier` names the session that one
+/// before it went to the background, and no commit holds is its present session's. `earlier` names the sessions that one
 /// goes on with; `run` are those of windows, which keep their own.
-pub(super) fn settle(all: &mut [Arc<Work>], earlier: &BTreeMap<Session, Untrusted>, run: &BTreeSet<Session>) {
+pub(super) fn settle(
+    all: &mut [Arc<Work>],
+    earlier: &BTreeMap<Session, BTreeSet<Untrusted>>,
+    run: &BTreeSet<Session>,
+) {
     let changes: Vec<(usize, Vec<Edit>)> =
         all.iter().enumerate().filter_map(|(at, work)| Some((at, edits(work, all, earlier, run)?))).collect();
     for (at, edits) in changes {
@@ -24,7 +28,7 @@ pub(super) fn settle(all: &mut [Arc<Work>], earlier: &BTreeMap<Session, Untruste
 fn edits(
     work: &Work,
     all: &[Arc<Work>],
-    earlier: &BTreeMap<Session, Untrusted>,
+    earlier: &BTreeMap<Session, BTreeSet<Untrusted>>,
     run: &BTreeSet<Session>,
 ) -> Option<Vec<Edit>> {
     let of = |id: &Untrusted| {
@@ -37,16 +41,15 @@ fn edits(
         origin.is_some_and(|origin| origin.doing.edits.iter().any(is_same))
     };
     let session = Session { format: work.format, id: work.session.clone() };
-    let before = earlier.get(&session).filter(|id| {
-        let before = Session { format: work.format, id: (*id).clone() };
-        !run.contains(&before)
-    });
+    let is_run = |id: &Untrusted| run.contains(&Session { format: work.format, id: id.clone() });
+    let before = earlier.get(&session).into_iter().flatten().filter(|id| !is_run(id)).filter_map(of);
     let mut own: Vec<Edit> = work.doing.edits.iter().filter(|edit| !is_copy(edit)).cloned().collect();
     let mut has_changed = own.len() < work.doing.edits.len();
-    for edit in before.and_then(of).into_iter().flat_map(|before| &before.doing.edits) {
+    for (before, edit) in before.flat_map(|before| before.doing.edits.iter().map(move |edit| (before, edit)))
+    {
         let is_known = own.iter().any(|other| other.path == edit.path);
         if edit.committed != Committed::Yes && !is_known && own.len() < MOST_FILES {
-            own.push(Edit { from: before.cloned(), ..edit.clone() });
+            own.push(Edit { from: Some(before.session.clone()), ..edit.clone() });
             has_changed = true;
         }
     }

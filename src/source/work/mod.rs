@@ -20,7 +20,8 @@ use jiff::{SignedDuration, Timestamp};
 
 use crate::core::model::context::is_valid_id;
 use crate::core::model::{
-    Doing, Format, Medium, Snapshot, SourceHealth, SourceState, UnreadWork, Untrusted, WhyUnread, Work,
+    Doing, FilePath, Format, Medium, Snapshot, SourceHealth, SourceState, Turn, TurnState, UnreadWork,
+    Untrusted, WhyUnread, Work,
 };
 use crate::format::work::Adapter;
 use crate::format::{self, Reading};
@@ -79,7 +80,8 @@ impl Source for Reader {
         let mut refused = std::mem::take(&mut self.refused);
         let run: BTreeSet<Session> =
             wanted.iter().filter(|one| one.is_run).map(|one| one.session.clone()).collect();
-        let mut earlier: BTreeMap<Session, Untrusted> = BTreeMap::new();
+        let mut earlier: BTreeMap<Session, BTreeSet<Untrusted>> = BTreeMap::new();
+        let mut fresh: Vec<Arc<Work>> = Vec::new();
         let mut wanted = VecDeque::from(wanted);
         while let Some(one) = wanted.pop_front() {
             if self.followed.contains_key(&one.session) {
@@ -98,16 +100,22 @@ impl Source for Reader {
                 Ok(mut followed) => {
                     followed.look_further(&one, uid, (&scope.fence, reading.now));
                     let first = followed.tail.draft().doing.first_session.clone();
-                    if let Some(before) =
-                        one.from.clone().or(first).filter(|before| is_valid_id(before.raw()))
-                    {
-                        wanted.push_back(one.before(&before));
-                        earlier.insert(one.session.clone(), before);
-                    }
+                    let before = one.from.clone().or(first).filter(|before| is_valid_id(before.raw()));
+                    let all: BTreeSet<Untrusted> = one.earlier.iter().cloned().chain(before).collect();
+                    wanted.extend(all.iter().map(|before| one.before(before)));
+                    earlier.insert(one.session.clone(), all);
                     self.followed.insert(one.session, followed);
                 }
                 Err(Some(odd)) => drop(self.refused.insert(one.session, odd)),
-                Err(None) => drop(self.sought.insert(one.session, is_sought.unwrap_or(reading.now))),
+                Err(None) => {
+                    self.sought.insert(one.session.clone(), is_sought.unwrap_or(reading.now));
+                    // `/clear` has led here, and nothing was asked since.
+                    if let Some(begun) = one.begun.as_ref().filter(|_| !one.earlier.is_empty()) {
+                        fresh.push(Arc::new(nothing_yet(&one.session, begun)));
+                        wanted.extend(one.earlier.iter().map(|before| one.before(before)));
+                        earlier.insert(one.session, one.earlier.into_iter().collect());
+                    }
+                }
             }
         }
         // A window that has gone leaves what it did.
@@ -121,7 +129,7 @@ impl Source for Reader {
         self.kept.home = Some(scope.places.home.clone());
         committed::marker::mark(&mut work, snapshot, &mut self.kept);
         self.listeners.mark(&mut work, &snapshot.processes, reading.now);
-        let mut work: Vec<Arc<Work>> = work.into_iter().map(|work| Arc::clone(work)).collect();
+        let mut work: Vec<Arc<Work>> = work.into_iter().map(|work| Arc::clone(work)).chain(fresh).collect();
         work.sort_by(|one, other| (one.path.text(), &one.session).cmp(&(other.path.text(), &other.session)));
         earlier::settle(&mut work, &earlier, &run);
         self.skipped = work.iter().map(|work| work.skipped).sum();
@@ -211,6 +219,24 @@ impl Reader {
     }
 }
 
+/// Returns what is known of a session that its agent has begun, and of which it has written nothing down.
+fn nothing_yet(session: &Session, (path, begun_at): &(FilePath, Timestamp)) -> Work {
+    Work {
+        format: session.format,
+        session: session.id.clone(),
+        path: path.clone(),
+        medium: medium_at(path),
+        written_at: *begun_at,
+        doing: Doing {
+            turn: Turn { state: TurnState::Finished, since: Some(*begun_at) },
+            ..Doing::default()
+        },
+        agents: Vec::new(),
+        warnings: Vec::new(),
+        skipped: 0,
+    }
+}
+
 impl Followed {
     /// Reads the file of a session for the first time; `odd` is one that was found and could not be read.
     ///
@@ -239,7 +265,7 @@ impl Followed {
             Ok(tail) => tail,
             Err(why) => return Err(why.map(|why| (path, why))),
         };
-        let agents = (one.session.format == Format::ClaudeCode).then(|| Agents::of(&path));
+        let agents = Agents::of(one.session.format, &path);
         let medium = medium_at(&path);
         Ok(Self { path, medium, adapter, tail, is_origins, agents, started_at: None, work: None })
     }
@@ -310,6 +336,13 @@ impl Followed {
         };
         if let Some(agents) = &self.agents {
             agents.join(&mut work, self.started_at);
+        }
+        // Claude Code says itself that it is busy as long as they work.
+        if session.format == Format::Qwen && work.doing.turn.state == TurnState::Finished {
+            let since = work.agents.iter().filter_map(|agent| agent.since).min();
+            if !work.agents.is_empty() {
+                work.doing.turn = Turn { state: TurnState::Working, since };
+            }
         }
         work
     }

@@ -347,9 +347,8 @@ impl Session<'_> {
 
     /// Returns when the last of those parts was written that were not read.
     fn edits_since(&self) -> Result<Option<Timestamp>, ReadError> {
-        let from = format!(
-            "(SELECT time_created FROM part WHERE session_id = ?1 {NEWEST} LIMIT 1 OFFSET {EDITS})"
-        );
+        let from =
+            format!("(SELECT time_created FROM part WHERE session_id = ?1 {NEWEST} LIMIT 1 OFFSET {EDITS})");
         let row = self.ask(&[("at", "time_created")], &from, 1)?.pop();
         Ok(row.and_then(|row| row.number("at")).and_then(time::epoch_ms))
     }

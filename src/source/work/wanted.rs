@@ -7,7 +7,8 @@ use crate::core::judge::session::session_of;
 use crate::core::judge::world::World;
 use crate::core::model::context::is_valid_id;
 use crate::core::model::{
-    BackgroundSession, ClaudeCode, FilePath, Format, RecordDetail, RecordKind, Snapshot, Untrusted,
+    BackgroundSession, ClaudeCode, FilePath, Format, RecordDetail, RecordKind, SessionFile, Snapshot, Tie,
+    Untrusted,
 };
 
 /// The most sessions that are followed: those of windows first, then the newest of the others.
@@ -30,6 +31,10 @@ pub(crate) struct Wanted {
     pub(crate) moved_to: Option<Untrusted>,
     /// The session whose work it goes on with: until it has a file of its own, that one's says what it does.
     pub(crate) from: Option<Untrusted>,
+    /// The sessions that its window has run before it.
+    pub(crate) earlier: Vec<Untrusted>,
+    /// Which file says since when its window runs it, where one does.
+    pub(crate) begun: Option<(FilePath, Timestamp)>,
     /// Where it is, where that is known.
     pub(crate) path: Option<FilePath>,
     /// When its window started, where that is known.
@@ -37,11 +42,17 @@ pub(crate) struct Wanted {
 }
 
 impl Wanted {
+    /// Asks for a session of which no more is known.
+    fn of(session: Session, cwd: Option<Untrusted>) -> Self {
+        let (moved_to, from, earlier, begun, path, started_at) = (None, None, Vec::new(), None, None, None);
+        Self { session, is_run: false, cwd, moved_to, from, earlier, begun, path, started_at }
+    }
+
     /// Returns what is asked for of the session that its window ran before.
     pub(crate) fn before(&self, session: &Untrusted) -> Self {
         let session = Session { format: self.session.format, id: session.clone() };
         let cwd = self.cwd.clone();
-        Self { session, is_run: false, cwd, moved_to: None, from: None, path: None, started_at: None }
+        Self::of(session, cwd)
     }
 }
 
@@ -61,7 +72,16 @@ pub(crate) fn wanted(snapshot: &Snapshot, signatures: &Signatures) -> Vec<Wanted
         let goes_on = background.iter().find(|one| one.id.as_ref() == Some(&id));
         let from =
             goes_on.and_then(|one| one.from.clone()).filter(|from| *from != id && is_valid_id(from.raw()));
+        let noted = |file: &&SessionFile| {
+            let is_named = file.tie == Tie::Named(window.process.id.pid);
+            is_named && file.agent == window.agent && !world.is_born_after(window.process, file.written_at)
+        };
+        // Copilot's files name whoever has used a session last, which may be long ago.
+        let noted = snapshot.session_files.iter().filter(|_| format == Format::Qwen).filter(noted);
+        let (own, others): (Vec<_>, Vec<_>) = noted.partition(|file| file.session == id);
         Some(Wanted {
+            earlier: others.into_iter().map(|file| file.session.clone()).collect(),
+            begun: own.first().map(|file| (file.path.clone(), file.written_at)),
             session: Session { format, id },
             is_run: true,
             cwd,
@@ -76,7 +96,7 @@ pub(crate) fn wanted(snapshot: &Snapshot, signatures: &Signatures) -> Vec<Wanted
     let of_entries = entries.filter_map(|record| {
         let session = Session { format: Format::ClaudeCode, id: record.session_id.clone()? };
         let cwd = record.cwd.as_ref().map(|cwd| cwd.text().clone());
-        Some(Wanted { session, is_run: false, cwd, moved_to: None, from: None, path: None, started_at: None })
+        Some(Wanted::of(session, cwd))
     });
     let mut wanted: Vec<Wanted> = Vec::new();
     for one in of_windows.chain(of_entries).filter(|one| is_valid_id(one.session.id.raw())) {

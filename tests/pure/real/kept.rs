@@ -144,6 +144,13 @@ impl Recorded {
         }
     }
 
+    /// Has another text in every file that is written over.
+    pub(super) fn replace(&mut self, from: &str, to: &str) {
+        for text in self.writes.iter_mut().filter_map(|write| write.text.as_mut()) {
+            *text = text.replace(from, to);
+        }
+    }
+
     /// Returns the scene's name with its agent's.
     pub(super) fn name(&self) -> String {
         format!("{}/{}", self.truth.agent, self.truth.scene)
@@ -159,7 +166,7 @@ impl Recorded {
             }
         }
         let host = Host {
-            name: "machine".to_owned(),
+            name: "vm".to_owned(),
             platform: Platform::Linux,
             boot_id: Some("00000000-0000-4000-8000-000000000000".to_owned()),
             pid_namespace: Some(INITIAL_PID_NAMESPACE),

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use claimtop::core::assess::assess;
+use claimtop::core::history::recording::Encoder;
 use claimtop::core::judge::agent::Signatures;
 use claimtop::core::model::{Report, TurnState, WindowView};
 use claimtop::source::places::Places;
@@ -234,6 +235,27 @@ fn state(window: &WindowView) -> String {
         TurnState::Unknown => "unknown",
     }
     .to_owned()
+}
+
+#[test]
+fn a_token_in_an_agent_s_registry_is_neither_said_nor_recorded() {
+    const TOKEN: &str = "0f3c-never-to-be-seen";
+    let mut recorded = Recorded::open(&root().join("qwen/two"));
+    recorded.replace(r#""ipcToken":"x""#, &format!(r#""ipcToken":"{TOKEN}""#));
+    let world = tempfile::tempdir().unwrap();
+    let mut replay = Replay::new(&recorded, world.path());
+    replay.play();
+    let pid = recorded.truth.marks.last().unwrap().windows["a"].pid.unwrap();
+    let entry = replay.home.path.join(format!(".qwen/sessions/{pid}.json"));
+    assert!(std::fs::read_to_string(entry).unwrap().contains(TOKEN));
+    let last = recorded.truth.marks.last().unwrap().t;
+    let seen = replay.collector.look_at(recorded.moment(last, geteuid().as_raw()));
+    let report = assess(&seen, policy());
+    assert!(report.windows.iter().any(|window| window.pid == pid && window.session_id.is_some()));
+    let recording = Encoder::default().look(&seen, true).unwrap();
+    for kept in [recording, serde_json::to_string(&report).unwrap(), format!("{seen:?} {report:?}")] {
+        assert!(!kept.contains(TOKEN));
+    }
 }
 
 #[test]

@@ -47,12 +47,17 @@ fn tied(window: &Window<'_>, world: &World<'_>) -> Option<SessionView> {
     let ties = files.filter_map(|file| {
         let (strength, fact, says) = match file.tie {
             Tie::Locked(holder) if holder == pid => (Strength::Exact, "lock", "held by this process"),
+            Tie::Stated(process) if process == window.process.id => {
+                (Strength::Exact, "registry", "PID, start and boot are this process's")
+            }
             Tie::Opened(holder) if holder == pid => (Strength::Strong, "open file", "open in this process"),
             // The PID may be an earlier process's.
             Tie::Named(named) if named == pid && !world.is_born_after(window.process, file.written_at) => {
                 (Strength::Strong, "lock", "names this PID, and was written in its time")
             }
-            Tie::Locked(_) | Tie::Opened(_) | Tie::Named(_) | Tie::Folder(_) => return None,
+            Tie::Locked(_) | Tie::Stated(_) | Tie::Opened(_) | Tie::Named(_) | Tie::Folder(_) => {
+                return None;
+            }
         };
         let evidence = Evidence::new(fact, says, file.path.text().clone());
         Some((strength, file.written_at, view(&file.session, strength, evidence.at(file.written_at))))

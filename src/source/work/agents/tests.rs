@@ -18,7 +18,8 @@ struct Session {
 impl Session {
     fn new() -> Self {
         let folder = TempDir::new().unwrap();
-        let agents = Agents::of(&folder.path().join("session.jsonl"));
+        let transcript = folder.path().join("session.jsonl");
+        let agents = Agents::of(Format::ClaudeCode, &transcript).unwrap();
         create_dir_all(folder.path().join("session/subagents")).unwrap();
         Self { folder, agents, fence: Fence::default() }
     }

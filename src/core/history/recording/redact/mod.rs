@@ -180,7 +180,7 @@ impl Redactor {
         self.file(path);
         match tie {
             Tie::Folder(folder) => self.untrusted(folder),
-            Tie::Locked(_) | Tie::Named(_) | Tie::Opened(_) => {}
+            Tie::Locked(_) | Tie::Named(_) | Tie::Stated(_) | Tie::Opened(_) => {}
         }
     }
 
