@@ -69,6 +69,8 @@ pub(crate) struct Draft {
     edits: BTreeMap<Untrusted, Edited>,
     /// When the first line was written that says so.
     pub(crate) first_at: Option<Timestamp>,
+    /// Whether lines tell again what was before, which begins no turn.
+    pub(crate) tells_past: bool,
     /// Whether the beginning of the turn was read.
     pub(crate) has_turn: bool,
     /// Whether a line was read that names every file which was edited before it.
