@@ -4,8 +4,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use claimtop::core::model::{
-    BoundSession, Committed, Format, Medium, NotedWait, Notes, ProcessId, SessionFile, Tie, Untrusted,
-    Warning, Work,
+    Beginning, BoundSession, Committed, Format, Medium, NotedWait, Notes, ProcessId, SessionFile, Tie,
+    Untrusted, Warning, Work,
 };
 use claimtop::testing::format::{doing, noted_wait};
 
@@ -71,6 +71,11 @@ impl WorldFile {
             path: PathBuf::from(format!("/home/dev/{}", spec.session)).into(),
             medium: spec.medium,
             others: spec.others,
+            beginning: Beginning {
+                at: spec.began.as_ref().map(|at| self.at(at)),
+                is_fork: spec.fork,
+                cleared: None,
+            },
         }
     }
 

@@ -148,6 +148,9 @@ pub(crate) struct ExpectWindow {
     /// How full its context is: `170000 of 200000`, or tokens only.
     #[serde(default)]
     fill: Option<String>,
+    /// Where its turn stands.
+    #[serde(default)]
+    turn: Option<String>,
     /// Its processes, such as `bash 4712`; the last says how many more there are, where there are more.
     #[serde(default)]
     processes: Option<Vec<String>>,
@@ -313,6 +316,8 @@ fn check_window(wanted: &ExpectWindow, report: &Report, out: &mut Vec<String>) {
         None => fill.tokens.to_string(),
     });
     same(&format!("{name} fill"), wanted.fill.as_ref(), fill.unwrap_or_default(), out);
+    let turn = window.work.as_ref().map(|work| json_name(&work.doing.turn.state)).unwrap_or_default();
+    same(&format!("{name} turn"), wanted.turn.as_ref(), turn, out);
     let mut processes: Vec<String> =
         window.processes.iter().map(|process| format!("{} {}", process.name, process.pid)).collect();
     if window.more_processes > 0 {

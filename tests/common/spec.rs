@@ -485,6 +485,12 @@ pub(super) struct SessionFileSpec {
     pub(super) stated_by: Option<u32>,
     #[serde(default)]
     pub(super) stated_start: Option<String>,
+    /// When the session began.
+    #[serde(default)]
+    pub(super) began: Option<String>,
+    /// Whether it began as a copy.
+    #[serde(default)]
+    pub(super) fork: bool,
     #[serde(default)]
     pub(super) folder: Option<String>,
     #[serde(default = "a_minute_ago")]

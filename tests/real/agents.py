@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import sqlite3
 import subprocess
 import time
 
@@ -74,6 +75,10 @@ class Agent:
 
     def registered(self, stage, name):
         """Returns the session that the agent's own registry tells, where no prompt tells it yet."""
+
+    def forked(self, stage, name):
+        """Returns the session of a fork in which nothing was asked yet, where that is known."""
+        return self.registered(stage, name)
 
     def dismiss(self, stage, name):
         """Closes what an error has opened."""
@@ -357,6 +362,11 @@ class OpenCode(Agent):
         play = (window.truth["prompt"] or "").removeprefix("PLAY ")
         found = [asked["headers"].get("x-session-id") for asked in stage.stub.asked if asked["play"] == play]
         return found[0] if found else None
+
+    def forked(self, stage, name):
+        """Returns the session that the database has made last: a fork copies its origin at once."""
+        database = sqlite3.connect(f"file:{stage.home}/.local/share/opencode/opencode.db?mode=ro", uri=True)
+        return database.execute("SELECT id FROM session ORDER BY time_created DESC LIMIT 1").fetchone()[0]
 
     def resume(self, session):
         return ["--session", session]

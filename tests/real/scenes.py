@@ -227,7 +227,7 @@ def fork(stage):
     stage.mark("before")
     session = stage.marks[-1]["windows"]["a"]["session"]
     stage.open("b", folder, *stage.agent.fork(session))
-    stage.mark("forked", b={"state": "your-turn", "prompt": "PLAY before", "session": stage.agent.registered(stage, "b")})
+    stage.mark("forked", b={"state": "your-turn", "prompt": "PLAY before", "session": stage.agent.forked(stage, "b")})
     stage.windows["b"].truth.pop("session")
     stage.say("b", "PLAY after")
     stage.wait_asked("after", 2)

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use crate::core::judge::world::World;
-use crate::core::model::{ContextFill, Process, Record, Turn, TurnState, Work};
+use crate::core::model::{ContextFill, Format, Process, Record, Turn, TurnState, Work};
 
 /// Returns what a session does that a process runs: with the size of its context where its agent has told only that to
 /// its status line, and without what was written before the process began, or before its own entry said that it waits
-/// for a prompt.
+/// for a prompt; and it works while its shell runs, of which its file says nothing yet.
 pub(crate) fn doing_now(
     work: &Arc<Work>,
     (process, entry): (&Process, Option<&Record>),
@@ -21,6 +21,9 @@ pub(crate) fn doing_now(
     if sized != work.doing.context {
         Arc::make_mut(&mut now).doing.context = sized;
     }
+    if let Some(turn) = goes_on(work, process, world) {
+        Arc::make_mut(&mut now).doing.turn = turn;
+    }
     if let Some(turn) = over(work, (process, entry), world) {
         let now = Arc::make_mut(&mut now);
         now.doing.turn = turn;
@@ -28,6 +31,20 @@ pub(crate) fn doing_now(
         now.doing.compacting = None;
     }
     now
+}
+
+/// Returns since when a turn goes on that its file takes to be over: Gemini CLI writes down what its answer says before
+/// the calls run that come with it, and the calls when they have ended. Its shell is a child of its own.
+fn goes_on(work: &Work, process: &Process, world: &World<'_>) -> Option<Turn> {
+    let answered_at = work.doing.turn.since?;
+    if work.format != Format::Gemini || work.doing.turn.state != TurnState::Finished {
+        return None;
+    }
+    let is_its_shell = |other: &&Process| other.parent == process.id.pid && other.comm.raw() == "bash";
+    let mut shells = world.snapshot.processes.by_pid.values().filter(is_its_shell);
+    let runs = shells.any(|shell| world.started_at(shell).is_some_and(|at| at >= answered_at));
+    let asked_at = work.doing.prompt.as_ref().and_then(|prompt| prompt.at);
+    runs.then(|| Turn { state: TurnState::Working, since: asked_at.or(Some(answered_at)) })
 }
 
 /// Returns how a turn ended of which the session's own file says only how it began.

@@ -107,7 +107,7 @@ pub use self::record::problem::Problem;
 pub use self::report::{BrokenPath, EndedWindow, Report, ReportHost, SCHEMA};
 pub use self::row::{Columns, RowChange, Value};
 pub(crate) use self::secret::Secret;
-pub use self::session::{Others, SessionFile, SessionView, Strength, Tie};
+pub use self::session::{Beginning, Others, SessionFile, SessionView, Strength, Tie};
 pub use self::snapshot::{
     BrokenFile, Database, DatabaseFile, MadeTree, NamedSession, NamedSessions, Repo, RepoSort, SeenAgent,
     Snapshot, SourceHealth, SourceState, Topic, Users, Worktree,

@@ -60,6 +60,21 @@ pub struct SessionFile {
     /// Whether its process is tied to other sessions as well.
     #[serde(default)]
     pub others: Others,
+    /// How it began.
+    #[serde(default)]
+    pub beginning: Beginning,
+}
+
+/// How a session began, as far as that is known.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Beginning {
+    /// When.
+    pub at: Option<Timestamp>,
+    /// Whether it began as a copy of another one.
+    pub is_fork: bool,
+    /// The session of the same window that `/clear` has led from to this one.
+    pub cleared: Option<Untrusted>,
 }
 
 /// Older recordings do not say it.
@@ -86,8 +101,8 @@ impl SessionFile {
         tie: Tie,
         (path, written_at): (FilePath, Timestamp),
     ) -> Self {
-        let (medium, others) = (Medium::Unknown, Others::Unknown);
-        Self { agent, session, tie, written_at, path, medium, others }
+        let (medium, others, beginning) = (Medium::Unknown, Others::Unknown, Beginning::default());
+        Self { agent, session, tie, written_at, path, medium, others, beginning }
     }
 }
 

@@ -28,6 +28,8 @@ pub(crate) struct Fields {
     pub(crate) session: Option<String>,
     /// The folder that it works in.
     pub(crate) cwd: Option<String>,
+    /// When it began.
+    pub(crate) start: Option<String>,
 }
 
 impl Heads {
@@ -66,7 +68,8 @@ fn fields(text: &str) -> Fields {
     let line = text.lines().next().unwrap_or_default();
     let after = |key: &str| line.split_once(&format!("\"{key}\":")).map(|(_, rest)| rest);
     let string = |key| serde_json::Deserializer::from_str(after(key)?).into_iter::<String>().next()?.ok();
-    Fields { session: string("sessionId").or_else(|| string("id")), cwd: string("cwd") }
+    let session = string("sessionId").or_else(|| string("id"));
+    Fields { session, cwd: string("cwd"), start: string("startTime") }
 }
 
 #[cfg(test)]

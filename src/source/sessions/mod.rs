@@ -3,6 +3,7 @@
 
 pub(crate) mod codex;
 pub(crate) mod copilot;
+pub(crate) mod gemini;
 pub(crate) mod head;
 pub(crate) mod look;
 pub(crate) mod opencode;
@@ -33,6 +34,8 @@ pub(crate) struct Reader {
     heads: Heads,
     /// The databases of opencode, by home.
     opencode: BTreeMap<PathBuf, opencode::Store>,
+    /// What was typed in Gemini CLI.
+    gemini: gemini::Logs,
     /// Whether a window of Qwen Code runs, whose registry is followed.
     has_qwen: bool,
 }
@@ -89,7 +92,7 @@ impl Reader {
             let (home, of) = (&folder.path, |agent| of(agent, folder, wanted));
             per_folder::qwen(&mut look, home, &of("qwen"));
             qwen::read(&mut look, home, &of("qwen"), host);
-            per_folder::gemini(&mut look, home, &of("gemini"));
+            gemini::read(&mut look, home, &of("gemini"), &mut self.gemini);
             sole::noted(&mut look, |look| codex::read(look, home, &of("codex"), now));
             sole::noted(&mut look, |look| copilot::read(look, home, &of("copilot")));
             let mut store = before.remove(home).unwrap_or_default();

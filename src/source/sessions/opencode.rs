@@ -6,7 +6,7 @@ use std::path::Path;
 use jiff::Timestamp;
 
 use crate::core::model::context::is_valid_id;
-use crate::core::model::{SessionFile, Tie, Untrusted};
+use crate::core::model::{Beginning, SessionFile, Tie, Untrusted};
 use crate::format::cells::Cells;
 use crate::format::time;
 use crate::source::os::open::meta::is_sure;
@@ -19,6 +19,10 @@ use crate::source::sqlite::{ReadError, tables};
 
 /// How many of a folder's sessions are taken, the newest first.
 const NEWEST: usize = 8;
+
+/// Whether a session has messages that are older than itself: they are copied.
+const FORK: &str = "EXISTS (SELECT 1 FROM message WHERE message.session_id = session.id \
+                    AND message.time_created < session.time_created)";
 
 /// The database, as it was last read.
 #[derive(Default)]
@@ -69,12 +73,21 @@ fn sessions(path: &Path, folders: &[Untrusted], copies: &Copies) -> Result<Vec<S
     }
     // A sub-agent's session is its parent's window's, and an archived one is no window's.
     let optional = ["parent_id", "time_archived"].into_iter().filter(|name| columns.contains(*name));
+    let messages = tables::columns(&database, "message")?;
+    let has_times = columns.contains("time_created") && messages.contains("time_created");
+    let began = if has_times { "time_created" } else { "NULL" };
+    let is_fork = if has_times { FORK } else { "NULL" };
     let is_own: String = optional.map(|name| format!(" AND {name} IS NULL")).collect();
     let from = format!("session WHERE directory = ?1{is_own} ORDER BY time_updated DESC");
     let mut found = Vec::new();
     for folder in folders {
         let query = Query {
-            cells: vec![("id", "id"), ("time_updated", "time_updated")],
+            cells: vec![
+                ("id", "id"),
+                ("time_updated", "time_updated"),
+                ("began", began),
+                ("is_fork", is_fork),
+            ],
             from: &from,
             values: &[&folder.raw()],
             most: NEWEST,
@@ -89,5 +102,11 @@ fn session(row: &Cells, folder: &Untrusted, path: &Path) -> Option<SessionFile> 
     let session = row.text("id").filter(|id| is_valid_id(id))?.into();
     let written_at = row.number("time_updated").and_then(time::epoch_ms)?;
     let at = (path.to_path_buf().into(), written_at);
-    Some(SessionFile::new("opencode", session, Tie::Folder(folder.clone()), at))
+    let at_last = SessionFile::new("opencode", session, Tie::Folder(folder.clone()), at);
+    let beginning = Beginning {
+        at: row.number("began").and_then(time::epoch_ms),
+        is_fork: row.number("is_fork") == Some(1),
+        cleared: None,
+    };
+    Some(SessionFile { beginning, ..at_last })
 }

@@ -1,18 +1,13 @@
-//! Agents that keep their sessions by working folder: Claude Code, Qwen Code, Gemini CLI.
+//! Agents that keep their sessions by working folder: Claude Code, Qwen Code.
 
 use std::path::Path;
 
 use crate::core::model::context::is_valid_id;
 use crate::core::model::{FileMeta, SessionFile, Tie, Untrusted};
-use crate::format::json;
-use crate::source::os::open::plain::small;
 use crate::source::sessions::look::{Look, Wanted, folders};
 
 /// How many of a folder's sessions are taken, the newest first.
 const NEWEST: usize = 8;
-/// The most bytes of Gemini's list of projects.
-const PROJECTS: usize = 1 << 20;
-
 /// Claude Code: `projects/<folder>/<session>.jsonl` of its configuration folder.
 pub(crate) fn claude(look: &mut Look<'_>, config: &Path, wanted: &[&Wanted]) {
     for cwd in folders(wanted) {
@@ -26,26 +21,6 @@ pub(crate) fn qwen(look: &mut Look<'_>, home: &Path, wanted: &[&Wanted]) {
     for cwd in folders(wanted) {
         let at = home.join(".qwen/projects").join(slug(cwd.raw())).join("chats");
         named_by_session(look, "qwen", &at, &cwd);
-    }
-}
-
-/// Gemini CLI: `~/.gemini/tmp/<project>/chats/session-<minute>-<start of the session>.jsonl`;
-/// `projects.json` says which project a folder is.
-pub(crate) fn gemini(look: &mut Look<'_>, home: &Path, wanted: &[&Wanted]) {
-    if wanted.is_empty() {
-        return;
-    }
-    let list = small(&home.join(".gemini/projects.json"), PROJECTS).unwrap_or_default();
-    let Ok(list) = json::parse(&list) else { return };
-    for cwd in folders(wanted) {
-        let project = list.object("projects").and_then(|projects| projects.str(cwd.raw()));
-        let Some(project) = project.filter(|name| !name.contains('/') && *name != "..") else { continue };
-        let at = home.join(".gemini/tmp").join(project).join("chats");
-        for (path, meta) in look.files(&at, |name| name.starts_with("session-")).into_iter().take(NEWEST) {
-            if let Some(session) = look.heads.of(&path, meta.ino).session.filter(|id| is_valid_id(id)) {
-                add(look, "gemini", session.into(), &cwd, (path, meta));
-            }
-        }
     }
 }
 

@@ -14,6 +14,9 @@ use crate::core::model::{
 /// The most sessions that are followed: those of windows first, then the newest of the others.
 pub(crate) const MOST: usize = 64;
 
+/// How many sessions are followed that a window has run before its present one.
+const MOST_CLEARED: usize = 8;
+
 /// A session of an agent.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Session {
@@ -79,8 +82,9 @@ pub(crate) fn wanted(snapshot: &Snapshot, signatures: &Signatures) -> Vec<Wanted
         // Copilot's files name whoever has used a session last, which may be long ago.
         let noted = snapshot.session_files.iter().filter(|_| format == Format::Qwen).filter(noted);
         let (own, others): (Vec<_>, Vec<_>) = noted.partition(|file| file.session == id);
+        let others = others.into_iter().map(|file| file.session.clone());
         Some(Wanted {
-            earlier: others.into_iter().map(|file| file.session.clone()).collect(),
+            earlier: others.chain(cleared(snapshot, window.agent, &id)).collect(),
             begun: own.first().map(|file| (file.path.clone(), file.written_at)),
             session: Session { format, id },
             is_run: true,
@@ -105,6 +109,20 @@ pub(crate) fn wanted(snapshot: &Snapshot, signatures: &Signatures) -> Vec<Wanted
         }
     }
     wanted
+}
+
+/// Returns the sessions from which `/clear` has led to one, the last one first.
+fn cleared<'a>(
+    snapshot: &'a Snapshot,
+    agent: &'a str,
+    session: &'a Untrusted,
+) -> impl Iterator<Item = Untrusted> + use<'a> {
+    let before = move |session: &&'a Untrusted| {
+        let is_it = |file: &&SessionFile| file.agent == agent && file.session == **session;
+        snapshot.session_files.iter().find(is_it)?.beginning.cleared.as_ref()
+    };
+    // However the files may name each other, it ends.
+    std::iter::successors(before(&session), before).take(MOST_CLEARED).cloned()
 }
 
 /// Returns the sessions that the daemons' rosters have, each of which may go on with the work of another one.

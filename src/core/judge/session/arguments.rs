@@ -20,9 +20,8 @@ const FORKS: [&str; 3] = ["--fork-session", "--fork", "fork"];
 /// Returns the session in an agent's arguments, the last where there are several.
 pub(crate) fn named(agent: &str, argv: &[Untrusted]) -> Option<Untrusted> {
     let (_, words) = WORDS.iter().find(|(name, _)| *name == agent)?;
-    // What follows `--` is a prompt, and so is all that is no option's value.
-    let own: Vec<&str> = argv.iter().skip(1).map(Untrusted::raw).take_while(|arg| *arg != "--").collect();
-    if own.iter().any(|arg| FORKS.contains(arg)) {
+    let own: Vec<&str> = own(argv).collect();
+    if forks(argv) {
         return None;
     }
     let after = own.windows(2).filter_map(|pair| match pair {
@@ -32,6 +31,21 @@ pub(crate) fn named(agent: &str, argv: &[Untrusted]) -> Option<Untrusted> {
     let joined = own.iter().filter_map(|arg| arg.split_once('=')).filter(|(word, _)| words.contains(word));
     let found = after.chain(joined.map(|(_, value)| value)).rfind(|value| is_session(value))?;
     Some(found.into())
+}
+
+/// Returns an agent's own arguments: what follows `--` is a prompt, and so is all that is no option's value.
+fn own(argv: &[Untrusted]) -> impl Iterator<Item = &str> {
+    argv.iter().skip(1).map(Untrusted::raw).take_while(|arg| *arg != "--")
+}
+
+/// Returns whether an agent was started to make a copy of a session.
+pub(super) fn forks(argv: &[Untrusted]) -> bool {
+    own(argv).any(|arg| FORKS.contains(&arg))
+}
+
+/// Returns whether an agent was started to go on with a session, whichever it is.
+pub(super) fn resumes(argv: &[Untrusted]) -> bool {
+    own(argv).any(|arg| ["--resume", "-r"].contains(&arg) || arg.starts_with("--resume="))
 }
 
 /// Returns whether a value is a session and not a prompt, a number or `latest`: a UUID, or an

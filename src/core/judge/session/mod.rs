@@ -5,8 +5,10 @@
 //! nothing is done about; a guess is shown and used for nothing else.
 
 pub(crate) mod arguments;
+mod beginnings;
 
 use crate::core::judge::session::arguments::named;
+use crate::core::judge::session::beginnings::Beginnings;
 use crate::core::judge::window::Window;
 use crate::core::judge::world::World;
 use crate::core::model::context::SESSION_VARIABLE;
@@ -96,22 +98,29 @@ fn nearest_claude(process: &Process, world: &World<'_>) -> Option<u32> {
     agents.next().map(|agent| agent.id.pid)
 }
 
-/// Guesses by folder and time, where no other window of the agent works in the folder.
+/// Guesses by folder and time: the newest session where no other window of the agent works in the folder, and else the one
+/// that can be no other's by when it began.
 fn guessed(window: &Window<'_>, world: &World<'_>) -> Option<SessionView> {
     let folder = folder_of(window)?;
-    let fits = |file: &&SessionFile| {
-        let is_here = matches!(&file.tie, Tie::Folder(own) if own == folder);
-        file.agent == window.agent && is_here && !world.is_born_after(window.process, file.written_at)
+    let is_here = |file: &&SessionFile| {
+        file.agent == window.agent && matches!(&file.tie, Tie::Folder(own) if own == folder)
     };
-    let newest = world.snapshot.session_files.iter().filter(fits).max_by_key(|file| file.written_at)?;
+    let here = world.snapshot.session_files.iter().filter(is_here);
     let same = world.windows.iter().filter(|other| other.agent == window.agent);
-    if same.filter(|other| folder_of(other) == Some(folder)).count() != 1 {
-        return None;
-    }
-    let fact = "folder";
-    let says = "the newest session of this folder, written since the window started";
-    let evidence = Evidence::new(fact, says, newest.path.text().clone()).at(newest.written_at);
-    Some(view(&newest.session, Strength::Guess, evidence))
+    let same: Vec<&Window<'_>> = same.filter(|other| folder_of(other) == Some(folder)).collect();
+    let (found, says) = match same.len() {
+        1 => {
+            let mine = here.filter(|file| !world.is_born_after(window.process, file.written_at));
+            let newest = mine.max_by_key(|file| file.written_at)?;
+            (newest, "the newest session of this folder, written since the window started")
+        }
+        _ => {
+            let of = Beginnings { windows: &same, files: here.collect(), world };
+            (of.only(window)?, "the one session of this folder that no other window can have begun")
+        }
+    };
+    let evidence = Evidence::new("folder", says, found.path.text().clone()).at(found.written_at);
+    Some(view(&found.session, Strength::Guess, evidence))
 }
 
 fn folder_of<'a>(window: &Window<'a>) -> Option<&'a Untrusted> {

@@ -22,7 +22,7 @@ pub(crate) use self::names::Replacements;
 use crate::core::history::recording::redact::names::Names;
 use crate::core::judge::agent::Signatures;
 use crate::core::model::{
-    Database, FilePath, HomeFolder, Host, Key, NamedSession, Record, Repo, SessionFile, Snapshot,
+    Beginning, Database, FilePath, HomeFolder, Host, Key, NamedSession, Record, Repo, SessionFile, Snapshot,
     SourceHealth, Tie, UnfinishedAction, UnreadWork, Untrusted, WorkItem, Worktree,
 };
 
@@ -175,7 +175,10 @@ impl Redactor {
     }
 
     fn session_file(&mut self, file: &mut SessionFile) {
-        let SessionFile { agent: _, session, tie, written_at: _, path, medium: _, others: _ } = file;
+        let SessionFile { agent: _, session, tie, written_at: _, path, medium: _, others: _, beginning } =
+            file;
+        let Beginning { at: _, is_fork: _, cleared } = beginning;
+        cleared.iter_mut().for_each(|session| self.untrusted(session));
         self.untrusted(session);
         self.file(path);
         match tie {

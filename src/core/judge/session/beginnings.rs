@@ -1,0 +1,84 @@
+//! Which of several windows in one folder can have begun which session, by when both began.
+
+use jiff::Timestamp;
+
+use crate::core::judge::session::arguments::{forks, named, resumes};
+use crate::core::judge::window::Window;
+use crate::core::judge::world::World;
+use crate::core::model::{SessionFile, Untrusted};
+
+/// The windows of one agent in one folder, and its sessions.
+pub(super) struct Beginnings<'a, 'w> {
+    pub(super) windows: &'a [&'a Window<'w>],
+    pub(super) files: Vec<&'a SessionFile>,
+    pub(super) world: &'a World<'w>,
+}
+
+impl<'a> Beginnings<'a, '_> {
+    /// Returns the session that only this window can run: the newest of those that it alone can have begun, unless it can
+    /// have begun one that another one can have begun as well.
+    pub(super) fn only(&self, window: &Window<'_>) -> Option<&'a SessionFile> {
+        let mut owned: Vec<(&SessionFile, Vec<u32>)> =
+            self.files.iter().map(|file| (*file, self.owners(file))).collect();
+        if has_one_each(window.agent) {
+            // Who has begun one with its first line has begun no other.
+            let sole = |(file, owners): &(&SessionFile, Vec<u32>)| match owners.as_slice() {
+                [pid] if file.beginning.at.is_some() => Some(*pid),
+                _ => None,
+            };
+            let settled: Vec<u32> = owned.iter().filter_map(sole).collect();
+            for (_, owners) in owned.iter_mut().filter(|(_, owners)| owners.len() > 1) {
+                owners.retain(|pid| !settled.contains(pid));
+            }
+        }
+        let pid = window.process.id.pid;
+        let mine = owned.into_iter().filter(|(_, owners)| owners.contains(&pid));
+        let (sole, shared): (Vec<_>, Vec<_>) = mine.partition(|(_, owners)| owners.len() == 1);
+        let is_certain = shared.is_empty() && (sole.len() == 1 || !has_one_each(window.agent));
+        sole.into_iter().map(|(file, _)| file).filter(|_| is_certain).max_by_key(|file| file.written_at)
+    }
+
+    /// Returns the windows that can run a session.
+    fn owners(&self, file: &SessionFile) -> Vec<u32> {
+        let pids = |windows: &[&&Window<'_>]| windows.iter().map(|window| window.process.id.pid).collect();
+        let is_named =
+            |window: &&&Window<'_>| named(window.agent, argv(window)).as_ref() == Some(&file.session);
+        let named: Vec<_> = self.windows.iter().filter(is_named).collect();
+        if !named.is_empty() {
+            return pids(&named);
+        }
+        let started_by = |at: Timestamp| {
+            let is_by = |window: &&&Window<'_>| {
+                self.world.started_at(window.process).is_none_or(|started_at| started_at <= at)
+            };
+            self.windows.iter().filter(is_by).collect::<Vec<_>>()
+        };
+        let Some(began_at) = file.beginning.at else { return pids(&started_by(file.written_at)) };
+        let mut able = started_by(began_at);
+        if able.is_empty() {
+            // One from before all of them: whoever goes on with it.
+            return pids(&started_by(file.written_at));
+        }
+        if file.beginning.is_fork {
+            let forking: Vec<_> = able.iter().copied().filter(|window| forks(argv(window))).collect();
+            if let [_] = forking.as_slice() {
+                return pids(&forking);
+            }
+        }
+        if has_one_each(self.windows.first().map_or("", |window| window.agent)) {
+            able.retain(|window| !resumes(argv(window)));
+            let last = able.iter().filter_map(|window| self.world.started_at(window.process)).max();
+            able.retain(|window| self.world.started_at(window.process) == last);
+        }
+        pids(&able)
+    }
+}
+
+fn argv<'a>(window: &Window<'a>) -> &'a [Untrusted] {
+    window.process.details.as_ref().map_or(&[], |details| &details.argv)
+}
+
+/// Whether an agent's windows begin a session each when they start, and not with the first prompt.
+fn has_one_each(agent: &str) -> bool {
+    agent == "gemini"
+}
