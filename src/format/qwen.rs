@@ -107,6 +107,10 @@ fn answer(draft: &mut Draft, line: &Object<'_>, at: Option<Timestamp>) {
     if let Some(tokens) = tokens.and_then(|tokens| u64::try_from(tokens).ok()) {
         draft.fills(tokens);
     }
+    // A sub-agent's calls are written one by one.
+    if let Some(id) = line.text("uuid").filter(|_| !line.has("agentId")) {
+        draft.answers(id);
+    }
     let mut calls = parts(line).filter_map(|part| part.object("functionCall")).peekable();
     if calls.peek().is_none() {
         return draft.turns(TurnState::Finished, at);

@@ -49,6 +49,10 @@ fn line(draft: &mut Draft, line: &Object<'_>) {
     if line.has("session_id") {
         draft.doing.first_session = first_session(line);
     }
+    // A sub-agent of early versions, which had no file of its own: only its edits are the window's.
+    if line.is_true("isSidechain") && !line.has("agentId") {
+        return edited(draft, line, at);
+    }
     match line.str("type") {
         Some("user") => user(draft, line, at),
         Some("assistant") => assistant(draft, line, at),
@@ -109,16 +113,22 @@ fn result(draft: &mut Draft, line: &Object<'_>, part: &Object<'_>, at: Option<Ti
     if part.is_true("is_error") {
         return;
     }
-    let Some(edited) = line.object("toolUseResult") else {
+    if line.object("toolUseResult").is_none() {
         // An agent of a workflow does not write down what came of a call.
         let has_result = line.has("toolUseResult");
         if let Some(Target::File(path)) = call.filter(|_| !has_result) {
             draft.has_edited(path.raw(), line.str("cwd"), at, first_session(line));
         }
         return;
-    };
-    let is_edit = edited.has("structuredPatch") || edited.has("edit_mode");
-    if let Some(path) = edited.str("filePath").or_else(|| edited.str("notebook_path")).filter(|_| is_edit) {
+    }
+    edited(draft, line, at);
+}
+
+/// A call has edited a file, as its result says.
+fn edited(draft: &mut Draft, line: &Object<'_>, at: Option<Timestamp>) {
+    let Some(result) = line.object("toolUseResult") else { return };
+    let is_edit = result.has("structuredPatch") || result.has("edit_mode");
+    if let Some(path) = result.str("filePath").or_else(|| result.str("notebook_path")).filter(|_| is_edit) {
         draft.has_edited(path, line.str("cwd"), at, first_session(line));
     }
 }
@@ -143,6 +153,9 @@ fn assistant(draft: &mut Draft, line: &Object<'_>, at: Option<Timestamp>) {
         return draft.turns(TurnState::Failed, at);
     }
     draft.works(at);
+    if let Some(id) = message.text("id") {
+        draft.answers(id);
+    }
     let model = message.text("model").filter(|model| model.raw() != "<synthetic>");
     if let Some(model) = model {
         draft.doing.model = Some(model);
@@ -270,6 +283,32 @@ mod tests {
                 "/src/b.rs 2026-11-22T11:00:06Z"
             ]
         );
+    }
+
+    #[test]
+    fn a_call_whose_result_cannot_be_read_is_over_with_the_next_answer() {
+        let of = |answer: &str, call: &str| {
+            let ids = EDIT.replace("\"model\":\"m\"", &format!("\"model\":\"m\",\"id\":\"{answer}\""));
+            ids.replace("\"t1\"", &format!("\"{call}\""))
+        };
+        let open = |lines: &[&str]| doing(lines).calls.iter().map(|call| call.id.clone()).collect::<Vec<_>>();
+        let both = [PROMPT, &of("m1", "t1"), &of("m1", "t2")];
+        assert_eq!(open(&both), ["t1".into(), "t2".into()], "one answer calls both");
+        assert_eq!(open(&[&both[..], &["\0damaged", &of("m2", "t3")]].concat()), ["t3".into()]);
+    }
+
+    #[test]
+    fn a_sub_agent_s_lines_among_the_window_s_are_its_edits_alone() {
+        let aside = |line: &str| line.replace("\"type\":\"", "\"isSidechain\":true,\"type\":\"");
+        let large = aside(&EDIT.replace("t1", "t2").replace("100", "7000"));
+        let asked = aside(&PROMPT.replace("Fix it", "Explore"));
+        let found = doing(&[PROMPT, EDIT, &asked, &large, &aside(DONE), &aside(OVER)]);
+        let own = doing(&[PROMPT, EDIT]);
+        assert_eq!(found.edits.len(), 1);
+        assert_eq!(Doing { edits: Vec::new(), ..found }, own);
+        // In a file of its own they are what it does.
+        let agents = asked.replace("isSidechain", "agentId\":\"a1\",\"isSidechain");
+        assert!(doing(&[&agents]).prompt.is_some());
     }
 
     #[test]

@@ -4,6 +4,7 @@
 //! enough, so that what the earlier lines say could change nothing.
 
 mod port;
+mod salvage;
 #[cfg(test)]
 pub(super) mod testing;
 
@@ -19,6 +20,7 @@ use crate::format::excerpt::excerpt;
 use crate::format::json::{self, Object};
 use crate::format::time;
 use crate::format::work::port::taken_port;
+use crate::format::work::salvage::salvage;
 
 /// How many characters of a prompt, a command or a task are kept.
 const SHOWN: usize = 400;
@@ -75,22 +77,45 @@ pub(crate) struct Draft {
     pub(crate) has_turn: bool,
     /// Whether a line was read that names every file which was edited before it.
     pub(crate) has_all_edits: bool,
+    /// Whether a line was lost since then, and when the first one after the last such was written.
+    pub(crate) lost: Option<Option<Timestamp>>,
+    /// The answer whose calls are open.
+    pub(crate) answer: Option<Untrusted>,
     /// How many lines could not be understood.
     pub(crate) skipped: u64,
 }
 
 impl Draft {
-    /// Takes one line over; one that is no JSON object is counted and passed over.
+    /// Takes one line over; one that is no JSON object is counted, and what whole records it has are read.
     pub(crate) fn line(&mut self, adapter: Adapter, line: &[u8]) {
         match json::parse(line) {
-            Ok(object) => {
-                let at = || object.str("timestamp").and_then(time::rfc3339);
-                self.first_at = self.first_at.or_else(at);
-                (adapter.line)(self, &object);
-            }
+            Ok(object) => self.record(adapter, &object),
             Err(_) if line.iter().all(u8::is_ascii_whitespace) => {}
-            Err(_) => self.skipped += 1,
+            Err(_) => {
+                let found = salvage(line);
+                let records = found.records.into_iter().filter_map(|record| json::parse(record).ok());
+                records.for_each(|record| self.record(adapter, &record));
+                if found.is_lossy {
+                    self.loses();
+                }
+            }
         }
+    }
+
+    fn record(&mut self, adapter: Adapter, record: &Object<'_>) {
+        if let Some(at) = record.str("timestamp").and_then(time::rfc3339) {
+            self.first_at = self.first_at.or(Some(at));
+            if let Some(lost) = self.lost.as_mut().filter(|lost| lost.is_none()) {
+                *lost = Some(at);
+            }
+        }
+        (adapter.line)(self, record);
+    }
+
+    /// A line could not be read, which may have named an edited file.
+    pub(crate) fn loses(&mut self) {
+        self.skipped += 1;
+        self.lost = Some(None);
     }
 
     /// Returns what is known.
@@ -175,6 +200,14 @@ impl Draft {
         self.doing.taken_ports.drain(..spare);
     }
 
+    /// An answer is given. Its model was told what came of the calls of the one before, whether that could be read or not.
+    pub(crate) fn answers(&mut self, answer: Untrusted) {
+        if self.answer.as_ref().is_some_and(|before| *before != answer) {
+            self.doing.calls.clear();
+        }
+        self.answer = Some(answer);
+    }
+
     /// A call has its result.
     pub(crate) fn returns(&mut self, id: &str) {
         self.doing.calls.retain(|call| call.id.raw() != id);
@@ -223,6 +256,7 @@ impl Draft {
     pub(crate) fn forgets_edits(&mut self) {
         self.edits.retain(|_, edited| edited.is_result);
         self.has_all_edits = true;
+        self.lost = None;
     }
 
     /// The context holds so many tokens.

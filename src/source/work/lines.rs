@@ -21,6 +21,8 @@ pub(crate) struct Lines {
     mark: Vec<u8>,
     /// Whether that is in the middle of a line which is passed over.
     pub(crate) is_inside: bool,
+    /// How much of what was read was the middle of such lines, in bytes.
+    pub(crate) passed_over: u64,
     /// Whether any whole line was read.
     pub(crate) has_lines: bool,
 }
@@ -58,10 +60,19 @@ impl Lines {
         };
         match end {
             Some(end) => self.take(&text, end, adapter),
-            None if self.is_inside => self.pass(&text),
+            None if self.is_inside => {
+                self.passed_over += text.len() as u64;
+                self.pass(&text);
+            }
+            // What a crash has left unwritten: a record may follow on the same line.
+            None if text.first() == Some(&0) && text.len() as u64 == MOST => {
+                let run = text.iter().position(|byte| *byte != 0).unwrap_or(text.len());
+                self.pass(text.get(..run).unwrap_or_default());
+            }
             None if text.len() as u64 == MOST => {
                 self.is_inside = true;
-                self.draft.skipped += 1;
+                self.draft.loses();
+                self.passed_over += text.len() as u64;
                 self.pass(&text);
             }
             None => return Some(false),
@@ -72,6 +83,7 @@ impl Lines {
     /// Takes over the whole lines of a text, of which the first ends there.
     fn take(&mut self, text: &[u8], end: usize, adapter: Adapter) {
         let begin = if self.is_inside { end } else { 0 };
+        self.passed_over += begin as u64;
         self.is_inside = false;
         let last = text.iter().rposition(|byte| *byte == b'\n').unwrap_or_default();
         let whole = text.get(..=last).unwrap_or_default();

@@ -15,6 +15,8 @@ use crate::source::work::lines::{Lines, MOST};
 
 /// How much of a file's end is read first, in bytes; four times as much whenever that is not enough.
 const FIRST: u64 = 64 << 10;
+/// How much of it is read at most where much of that is passed over, in bytes.
+const FARTHEST: u64 = 32 << 20;
 /// How much may have been appended since the last look for all of it to be read, in bytes.
 const APPENDED: u64 = 8 << 20;
 /// How much of what stands before the end is read at once, in bytes.
@@ -74,12 +76,18 @@ impl Tail {
             let from = meta.size.saturating_sub(span);
             let mut end = Lines::after(from);
             end.go_on(fd, meta.size, adapter)?;
-            if from == 0 || span >= MOST || (adapter.is_settled)(&end.draft) {
+            // What is passed over hides nothing that stands before it.
+            let has_read = span >= MOST && span.saturating_sub(end.passed_over) >= MOST / 2;
+            let is_enough = has_read || span >= FARTHEST;
+            if from == 0 || is_enough || (adapter.is_settled)(&end.draft) {
                 // All of it is one line.
-                end.draft.skipped += u64::from(end.is_inside || (from > 0 && !end.has_lines));
+                if from > 0 && !end.has_lines {
+                    end.draft.loses();
+                }
                 return Some(Self { meta, is_whole: from == 0, end, slow: None });
             }
-            span = (span * 4).min(MOST);
+            let most = if span < MOST { MOST } else { FARTHEST };
+            span = (span * 4).min(most);
         }
     }
 
@@ -127,8 +135,10 @@ impl Tail {
     /// Returns since when edits are known, if not since the beginning.
     pub(crate) fn edits_since(&self) -> Option<Timestamp> {
         let draft = &self.end.draft;
+        let written_at = self.meta.modified_at;
         let has_all = self.is_whole || draft.has_all_edits;
-        if has_all { None } else { draft.first_at.or(Some(self.meta.modified_at)) }
+        let read = (!has_all).then(|| draft.first_at.unwrap_or(written_at));
+        read.max(draft.lost.map(|lost| lost.unwrap_or(written_at)))
     }
 }
 

@@ -154,10 +154,10 @@ fn a_line_longer_than_any_is_passed_over_and_counted_once() {
 fn a_file_whose_end_is_one_long_line_is_followed() {
     let long = filler(LONG + 99);
     let mut file = Followed::new(claude(), (edit("a") + long.trim_end()).as_bytes());
-    assert_eq!((file.edits(), file.look().draft().skipped), (vec![], 1));
+    assert_eq!((file.edits(), file.look().draft().skipped), (vec!["/a".to_owned()], 1));
     assert!(file.look().edits_since().is_some());
     file.append(format!("\n{}", edit("b")).as_bytes());
-    assert_eq!((file.edits(), file.look().draft().skipped), (vec!["/b".to_owned()], 1));
+    assert_eq!((file.edits(), file.look().draft().skipped), (vec!["/a".to_owned(), "/b".to_owned()], 1));
 }
 
 #[test]
@@ -211,7 +211,7 @@ fn edits_are_known_since_the_first_line_that_was_read() {
     let mut file = Followed::new(claude(), edit("a").as_bytes());
     assert_eq!(file.look().edits_since(), None);
     // The end is enough only when it says everything, and two million bytes are the most.
-    let mut file = Followed::new(claude(), (edit("a") + &filler(LONG) + &edit("b")).as_bytes());
+    let mut file = Followed::new(claude(), (edit("a") + &filler(100_000).repeat(30) + &edit("b")).as_bytes());
     assert_eq!(file.edits(), ["/b"]);
     let first = "2026-11-22T11:00:06Z".parse::<Timestamp>().unwrap();
     assert_eq!(file.look().edits_since(), Some(first));
@@ -234,10 +234,11 @@ fn rollout(edits: usize) -> String {
 
 #[test]
 fn what_stands_before_the_end_is_read_piece_by_piece() {
-    let text = rollout(40) + &filler(LONG + 9) + &rollout(3);
+    let text = rollout(140) + &filler(LONG + 9) + &rollout(3);
     let mut file = Followed::new(codex(), text.as_bytes());
-    let all: std::collections::BTreeSet<String> = (0..40).map(|at| format!("/src/{at}.rs")).collect();
-    assert_eq!(file.edits(), ["/src/0.rs", "/src/1.rs", "/src/2.rs"]);
+    let all: std::collections::BTreeSet<String> = (0..140).map(|at| format!("/src/{at}.rs")).collect();
+    let first = file.edits();
+    assert!(first.contains(&"/src/139.rs".to_owned()) && !first.contains(&"/src/50.rs".to_owned()));
     assert!(file.look().edits_since().is_some());
     let mut looks = 0;
     while let Some(left) = file.look().behind() {
@@ -256,7 +257,7 @@ fn what_stands_before_the_end_is_read_piece_by_piece() {
     expected.insert("/src/new.rs".to_owned());
     assert_eq!(file.edits(), expected.into_iter().collect::<Vec<_>>());
     let tail = file.look();
-    assert_eq!((tail.edits_since(), tail.draft().skipped), (None, 1));
+    assert_eq!((tail.edits_since(), tail.draft().skipped), ("2026-11-22T11:00:00Z".parse().ok(), 1));
     file.append(rollout(1).replace("/src/0.rs", "/src/last.rs").as_bytes());
     assert!(file.edits().contains(&"/src/last.rs".to_owned()));
 }
@@ -319,10 +320,58 @@ proptest! {
         let tail = file.look();
         prop_assert_eq!(tail.draft().doing(), whole.draft.doing());
         prop_assert_eq!(tail.draft().skipped, whole.draft.skipped);
-        prop_assert_eq!(tail.edits_since(), None);
+        prop_assert_eq!(tail.edits_since(), "2026-11-22T11:00:06Z".parse().ok(), "after the line that is none");
         prop_assert_eq!(tail.draft().doing().turn.state, TurnState::Working);
         // Read at once, its end says what all of it says.
         let end = Tail::read(&file.path, claude(), file.uid, None).unwrap();
         prop_assert_eq!(end.draft().doing(), whole.draft.doing());
+    }
+}
+
+/// A line that is longer than what is read of one.
+fn huge() -> String {
+    filler(LONG + (LONG >> 1))
+}
+
+#[test]
+fn a_line_that_is_too_long_hides_nothing_that_stands_before_it() {
+    let text = r#"{"type":"assistant","message":{"id":"m","content":[]},"timestamp":"2026-11-22T11:00:09Z"}"#;
+    for (before, after) in [
+        (String::new(), String::new()),
+        (String::new(), format!("{text}\n")),
+        (filler(4 << 20), huge() + &huge() + text + "\n"),
+    ] {
+        let lines = before + &edit("a") + &huge() + &after;
+        let mut file = Followed::new(claude(), lines.as_bytes());
+        assert_eq!(file.edits(), ["/a"]);
+        let tail = file.look();
+        assert!(tail.draft().skipped > 0);
+        assert!(tail.edits_since().is_some(), "it may have named an edit");
+    }
+}
+
+#[test]
+fn what_cannot_be_read_is_a_loss_until_all_edits_are_named_again() {
+    let mut file = Followed::new(claude(), (edit("a") + "no line\n").as_bytes());
+    assert_eq!(file.look().edits_since(), Some(file.look().meta().modified_at));
+    file.append(edit("b").as_bytes());
+    assert_eq!(file.look().edits_since(), "2026-11-22T11:00:06Z".parse().ok());
+    file.append(b"{\"type\":\"file-history-snapshot\",\"snapshot\":{\"trackedFileBackups\":{}}}\n");
+    assert_eq!((file.look().edits_since(), file.look().draft().skipped), (None, 1));
+}
+
+#[test]
+fn a_record_behind_any_number_of_nulls_is_read() {
+    for nulls in [1, 400, 1 << 20, 3 << 20, 5 << 20] {
+        let mut lines = edit("a").into_bytes();
+        lines.resize(lines.len() + nulls, 0);
+        lines.extend(edit("b").as_bytes());
+        let mut file = Followed::new(claude(), &lines);
+        assert_eq!(file.edits(), ["/a", "/b"], "{nulls}");
+        assert_eq!(file.look().draft().skipped, 1, "{nulls}");
+        let mut grown = Followed::new(claude(), edit("a").as_bytes());
+        grown.look();
+        grown.append(lines.get(edit("a").len()..).unwrap());
+        assert_eq!(grown.edits(), ["/a", "/b"], "{nulls}");
     }
 }
