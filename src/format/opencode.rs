@@ -32,7 +32,7 @@ pub struct Rows<'a> {
     pub session: Option<&'a Cells>,
     /// Its rows in `message`: `id`, `time_created`, `data`.
     pub messages: &'a [Cells],
-    /// Its rows in `part`: `id`, `message_id`, `time_created`, `data`.
+    /// Its rows in `part`: `id`, `message_id`, `time_created`, `data`; and `asked_at`, when its message was created.
     pub parts: &'a [Cells],
     /// Its rows in `todo`: `content`, `status`, `position`.
     pub todos: &'a [Cells],
@@ -169,14 +169,15 @@ fn end(draft: &mut Draft, data: &Object<'_>, is_refused: bool) {
     draft.turns(state, time::epoch_ms(ended));
 }
 
-/// A call that has edited files: of one that applies a patch, only its result names them. What ended before the session
-/// was made is copied from the one that it is a fork of, whose edit it is.
+/// A call that has edited files: of one that applies a patch, only its result names them. What was asked for before the
+/// session was made is copied from the one that it is a fork of, whose edit it is.
 fn edit(draft: &mut Draft, part: &Parsed<'_>, (folder, made_at): (Option<&str>, Option<Timestamp>)) {
     let is_edit = part.data.str("tool").is_some_and(|tool| WRITES.contains(&tool));
     let state = part.data.object("state").filter(|_| is_edit);
     let Some(state) = state.filter(|state| state.str("status") == Some("completed")) else { return };
     let ended = state.object("time").and_then(|time| time.int("end")).and_then(time::epoch_ms);
-    if ended.zip(made_at).is_some_and(|(ended, made_at)| ended < made_at) {
+    let asked_at = part.row.number("asked_at").and_then(time::epoch_ms);
+    if asked_at.zip(made_at).is_some_and(|(asked_at, made_at)| asked_at < made_at) {
         return;
     }
     let patched = state.object("metadata").and_then(|metadata| metadata.get("files"));
@@ -299,9 +300,14 @@ mod tests {
         assert_eq!(edits(&doing), ["a", "b", "d", "new", "old"].map(|it| format!("/src/{it}.rs")));
         assert_eq!(doing.edits[0].at, time::epoch_ms(3_000));
         let fork = row(&[("directory", "/elsewhere"), ("time_created", "2800")]);
+        for part in &mut parts {
+            let asked_at =
+                if part.text("data").is_some_and(|data| data.contains("/src/")) { "2700" } else { "2800" };
+            part.0.insert("asked_at".to_owned(), asked_at.to_owned());
+        }
         let rows = Rows { session: Some(&fork), messages: &messages, parts: &parts, todos: &[] };
         let (doing, _) = super::doing(rows);
-        assert_eq!(edits(&doing), ["/elsewhere/b.rs", "/src/a.rs"], "what ended before is the origin's");
+        assert_eq!(edits(&doing), ["/elsewhere/b.rs"], "what was asked for before is the origin's");
     }
 
     #[test]

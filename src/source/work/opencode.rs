@@ -61,6 +61,8 @@ const PART: [Cell; 4] =
     [("id", "id"), ("message_id", "message_id"), ("time_created", "time_created"), ("data", DOCUMENT)];
 const EDIT: [Cell; 4] =
     [("id", "id"), ("message_id", "message_id"), ("time_created", "time_created"), ("data", EDITED)];
+/// When the message was written that a part is of: what is older than its session is copied from another one.
+const ASKED: Cell = ("asked_at", "(SELECT time_created FROM message WHERE message.id = part.message_id)");
 const TODO: [Cell; 3] = [("content", "content"), ("status", "status"), ("position", "position")];
 const NEWEST: &str = "ORDER BY time_created DESC, id DESC";
 /// The sessions below one, the newest first; a circle ends.
@@ -310,7 +312,8 @@ impl Session<'_> {
              AND data ->> '$.state.status' = 'completed' AND data ->> '$.tool' IN ('{}')",
             WRITES.join("', '")
         );
-        let mut parts = self.ask(&EDIT, &edits, EDITS)?;
+        let cells: Vec<Cell> = EDIT.into_iter().chain([ASKED]).collect();
+        let mut parts = self.ask(&cells, &edits, EDITS)?;
         let is_answer = |message: &&Cells| {
             let data = message.text("data").and_then(|data| json::parse(data.as_bytes()).ok());
             data.is_some_and(|data| data.str("role") == Some("assistant"))

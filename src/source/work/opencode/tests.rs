@@ -200,6 +200,17 @@ fn sub_sessions_in_a_circle_or_too_many_are_read_in_bounds() {
 }
 
 #[test]
+fn what_a_fork_has_copied_is_its_origin_s() {
+    let mut own = busy();
+    own.store.execute("UPDATE session SET time_created = 5000", []).unwrap();
+    own.part("p3", "m2", 5_100, &write("copied.rs"));
+    own.message("m3", 6_000, &json!({ "role": "assistant" }));
+    own.part("p4", "m3", 6_100, &write("own.rs"));
+    let edits = own.look().doing.edits;
+    assert_eq!(edits.iter().map(|edit| edit.path.raw()).collect::<Vec<_>>(), ["/src/own.rs"]);
+}
+
+#[test]
 fn a_call_that_is_too_long_is_said_to_be_left_out() {
     let mut own = busy();
     own.part("p3", "m2", 2_200, &write("a.rs"));
