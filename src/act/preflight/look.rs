@@ -17,6 +17,7 @@ use crate::core::history::journal::History;
 use crate::core::model::{Action, Plan, Report, Request, RestoreTo, Signal, Step};
 use crate::core::plan::about::plan_for;
 use crate::core::plan::left::plan_left;
+use crate::core::plan::several::plan_several;
 use crate::core::plan::stop::plan_stop;
 
 impl Preview {
@@ -65,6 +66,18 @@ impl Preview {
                 };
                 Ok(Self { follow_ups, wait, ..Self::new(plan, request, rules, Vec::new(), None) })
             }
+            Request::Several { keys, action } => {
+                let plan = plan_several(report, keys, *action);
+                if let Some(refusal) = &plan.refusal {
+                    return Err(ActionError::Never(refusal.to_string()));
+                }
+                let action = *action;
+                Ok(Self {
+                    follow_ups: together(follow_ups(of_plan(&plan, action))),
+                    ..Self::new(plan, request, rules, Vec::new(), None)
+                }
+                .of_parts())
+            }
             Request::Stop { key, signal } => {
                 let mut plan = plan_stop(report, key, *signal);
                 if let Some(refusal) = &plan.refusal {
@@ -84,6 +97,11 @@ impl Preview {
             }
         }
     }
+}
+
+/// Lets what confirms the whole confirm each part.
+fn together(parts: Vec<FollowUp>) -> Vec<FollowUp> {
+    parts.into_iter().map(|part| FollowUp { is_confirmed: true, ..part }).collect()
 }
 
 /// Makes sure that whoever is killed was asked to end before, and did not.
@@ -131,6 +149,7 @@ fn see_all<D: Disk>(
     let see = |(title, request)| FollowUp {
         title,
         preview: Preview::of(lock, report, request, rules, now).map(Box::new),
+        is_confirmed: false,
     };
     requests.into_iter().map(see).collect()
 }

@@ -27,6 +27,7 @@ pub(crate) mod screens;
 pub(crate) mod session;
 pub(crate) mod stand_in;
 pub(crate) mod story;
+pub(crate) mod stray_tree;
 pub(crate) mod successors;
 pub(crate) mod taken_over;
 pub(crate) mod times;

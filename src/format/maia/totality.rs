@@ -52,7 +52,7 @@ fn the_real_files_are_read() {
         ),
         (
             "variants/swarm_session_handwritten_init.json",
-            "Session Current 'written by /init' context handwritten_init session - holder - []",
+            "Session Current 'written by /init' context handwritten_init session - holder - [weak-terminal-id]",
         ),
         (
             "variants/learning_session_15504.json",

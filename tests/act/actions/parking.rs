@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::rc::Rc;
 
+use claimtop::observe::Observer;
 use claimtop::testing::act::{
     ActionError, Answer, Disk, Executor, Look, Patience, Preview, Receipt, StateFolder, System, prune,
 };
@@ -280,4 +281,37 @@ fn a_power_cut_takes_no_confirmed_release_back() {
     let state = StateFolder::open(System, &stage.state_path()).unwrap();
     let _lock = state.lock(Patience::Wait, clock::now()).unwrap();
     assert!(!path.exists(), "it was confirmed");
+}
+
+#[test]
+fn a_lock_of_any_size_is_parked_unread_and_comes_back_unless_it_was_written_since() {
+    let stage = Stage::new();
+    let git = ["objects", "refs/heads"].map(|below| stage.path(&format!("home/shop/.git/{below}")));
+    git.iter().for_each(|folder| std::fs::create_dir_all(folder).unwrap());
+    stage.write("home/shop/.git/HEAD", "ref: refs/heads/main\n");
+    let text = "DIRC".repeat(1 << 19);
+    let lock = stage.write("home/shop/.git/index.lock", &text);
+    let state = StateFolder::open(System, &stage.state_path()).unwrap();
+    let mut observer = stage.observer_of(&["home/shop"]);
+    let plan = |observer: &mut Observer| {
+        let report = report(observer);
+        let request = release(&record(&report, "index.lock").key);
+        let lock = state.lock(Patience::Wait, observer.now()).unwrap();
+        Preview::of(&lock, &report, request, &stage.rules(), observer.now()).unwrap()
+    };
+    let carry_out = |preview: Preview, observer: &mut Observer| {
+        let answer = preview.wanted().map_or(Answer::Yes, Answer::Typed);
+        let mut lock = state.lock(Patience::Wait, observer.now())?;
+        preview.confirm(&answer)?.verify(&mut lock, observer)?.execute(observer)
+    };
+    let seen = plan(&mut observer);
+    std::fs::write(&lock, text.replace("DIRC", "DIRc")).unwrap();
+    let changed = carry_out(seen, &mut observer);
+    assert!(matches!(changed, Err(ActionError::Changed(_))), "{changed:?}");
+    let seen = plan(&mut observer);
+    let receipt = carry_out(seen, &mut observer).unwrap();
+    assert_eq!(receipt.outcome.ended, Ended::Done, "{}", receipt.outcome.detail);
+    assert!(!lock.exists());
+    undone(&state, &stage, receipt.entry);
+    assert_eq!(std::fs::metadata(&lock).unwrap().len(), 2 << 20);
 }
