@@ -18,6 +18,7 @@ pub(crate) mod left_tree;
 pub(crate) mod liveness;
 mod loader;
 pub(crate) mod local_start;
+pub(crate) mod lone_server;
 pub(crate) mod needs;
 pub(crate) mod never_ended;
 pub(crate) mod place;

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::core::judge::lone_server::holding_server;
 use crate::core::judge::rules::entire::left_undone;
 use crate::core::judge::rules::facts::{Facts, count, file_name};
 use crate::core::judge::rules::found::Found;
@@ -20,6 +21,7 @@ pub(crate) fn of_record(judged: &Judged, facts: &Facts<'_>, found: &mut Found<'_
         found.extend(quiet(judged, facts));
         found.extend(foreign(judged, facts));
         found.extend(blocking(judged, facts));
+        found.extend(lone(judged, facts));
     }
 }
 
@@ -197,6 +199,18 @@ fn quiet(judged: &Judged, facts: &Facts<'_>) -> Option<Finding> {
     Some(Finding::of_record(Code::QuietHolder, judged, says, judged.verdict.evidence.clone(), Remedy::None))
 }
 
+/// Tells a session whose lock a server holds that goes on without its screen.
+fn lone(judged: &Judged, facts: &Facts<'_>) -> Option<Finding> {
+    let server = holding_server(&judged.record, facts.world)?;
+    let pid = server.id.pid;
+    let says = format!(
+        "{} (PID {pid}) holds its lock, and whoever started that is gone: nobody else can open the session until it ends; if \
+         nobody uses it, kill {pid}",
+        server.comm
+    );
+    Some(Finding::of_record(Code::LeftOverProcess, judged, says, judged.all_evidence(), Remedy::None))
+}
+
 /// From when on a lock that git holds for one command is reported though nobody knows whether it is held: 2 min.
 const BLOCKS_FOR: SignedDuration = SignedDuration::from_mins(2);
 
@@ -211,10 +225,8 @@ fn blocking(judged: &Judged, facts: &Facts<'_>) -> Option<Finding> {
     }
     let known = judged.verdict.evidence.last().map_or_else(String::new, |fact| format!(": {}", fact.value));
     let says = format!("keeps git from writing for {} min, and may be nobody's{known}", age.as_mins());
-    let remedy = match judged.verdict.reason {
-        Reason::NoPid => Remedy::Release,
-        _ => Remedy::None,
-    };
+    let may_be_released = judged.verdict.reason == Reason::NoPid;
+    let remedy = if may_be_released { Remedy::Release } else { Remedy::None };
     Some(Finding::of_record(Code::BlockingLock, judged, says, judged.verdict.evidence.clone(), remedy))
 }
 

@@ -39,12 +39,15 @@ pub(crate) fn findings<'a>(facts: &'a Facts<'a>, found: &mut Found<'_>) {
 
 /// Finds a daemon that has left its lock, and background sessions that the daemon lists and that are gone.
 pub(crate) fn of_record(judged: &Judged, facts: &Facts<'_>, found: &mut Found<'_>) {
-    match &judged.record.detail {
-        RecordDetail::ClaudeCode(ClaudeCode::Daemon) => found.extend(left_lock(judged)),
-        RecordDetail::ClaudeCode(ClaudeCode::Roster { sessions, .. }) => {
-            found.extend(ghosts(judged, sessions, facts));
+    if let RecordDetail::ClaudeCode(detail) = &judged.record.detail {
+        match detail {
+            ClaudeCode::Daemon => found.extend(left_lock(judged)),
+            ClaudeCode::Roster { sessions, .. } => found.extend(ghosts(judged, sessions, facts)),
+            ClaudeCode::Session(_)
+            | ClaudeCode::Task { .. }
+            | ClaudeCode::Team { .. }
+            | ClaudeCode::Editor => {}
         }
-        _ => {}
     }
 }
 
