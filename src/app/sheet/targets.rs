@@ -51,11 +51,9 @@ pub(crate) fn requests(index: &Index, chosen: &[Key], action: Action) -> Vec<Req
 /// confirmed, and undone, at once.
 fn together(index: &Index, requests: Vec<Request>, action: Action) -> Vec<Request> {
     let confirmation = |key: &Key| plan_for(&index.report, key, action).confirmation;
-    let is_single = |request: &Request| match request {
-        Request::Act { key, .. } if key.machine().is_none() => {
-            matches!(confirmation(key), Confirmation::Yes | Confirmation::Code)
-        }
-        _ => false,
+    let is_single = |request: &Request| {
+        let Request::Act { key, .. } = request else { return false };
+        key.machine().is_none() && matches!(confirmation(key), Confirmation::Yes | Confirmation::Code)
     };
     let takes_code = |request: &&Request| {
         request.key().is_some_and(|key| is_single(request) && confirmation(key) == Confirmation::Code)

@@ -83,27 +83,29 @@ fn entire(record: &RecordView) -> Option<Refusal> {
 }
 
 fn claude_code(record: &RecordView, is_dead: bool) -> Option<Refusal> {
-    match &record.detail {
-        RecordDetail::ClaudeCode(ClaudeCode::Daemon) if is_dead => return None,
-        RecordDetail::ClaudeCode(ClaudeCode::Daemon) => {
-            return Some(("only the daemon releases its own lock", "end the daemon: claude daemon stop"));
+    if let RecordDetail::ClaudeCode(detail) = &record.detail {
+        match detail {
+            ClaudeCode::Daemon if is_dead => return None,
+            ClaudeCode::Daemon => {
+                return Some(("only the daemon releases its own lock", "end the daemon: claude daemon stop"));
+            }
+            ClaudeCode::Roster { .. } => {
+                return Some((
+                    "only Claude Code's daemon changes its list of background sessions",
+                    "claude agents lists them, and claude stop ID ends one; an entry that stays is removed by hand while no claude daemon runs",
+                ));
+            }
+            ClaudeCode::Editor if is_dead => {
+                return Some((
+                    "it holds nothing, and its editor is gone",
+                    "the next Claude Code that looks for an editor removes it",
+                ));
+            }
+            ClaudeCode::Editor => {
+                return Some(("only the editor removes its own file", "close the editor"));
+            }
+            ClaudeCode::Session(_) | ClaudeCode::Task { .. } | ClaudeCode::Team { .. } => {}
         }
-        RecordDetail::ClaudeCode(ClaudeCode::Roster { .. }) => {
-            return Some((
-                "only Claude Code's daemon changes its list of background sessions",
-                "claude agents lists them, and claude stop ID ends one; an entry that stays is removed by hand while no claude daemon runs",
-            ));
-        }
-        RecordDetail::ClaudeCode(ClaudeCode::Editor) if is_dead => {
-            return Some((
-                "it holds nothing, and its editor is gone",
-                "the next Claude Code that looks for an editor removes it",
-            ));
-        }
-        RecordDetail::ClaudeCode(ClaudeCode::Editor) => {
-            return Some(("only the editor removes its own file", "close the editor"));
-        }
-        _ => {}
     }
     if record.kind == RecordKind::Metadata {
         return Some((

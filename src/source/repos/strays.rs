@@ -66,6 +66,8 @@ fn sort_of(path: &Path, common: &Path) -> Option<TreeSort> {
 
 #[cfg(test)]
 mod tests {
+    #![expect(clippy::disallowed_methods, reason = "a test makes what is found")]
+
     use super::*;
 
     #[test]

@@ -315,3 +315,40 @@ fn a_lock_of_any_size_is_parked_unread_and_comes_back_unless_it_was_written_sinc
     undone(&state, &stage, receipt.entry);
     assert_eq!(std::fs::metadata(&lock).unwrap().len(), 2 << 20);
 }
+
+#[test]
+fn several_that_nobody_is_known_to_hold_take_one_code_and_come_back_as_one() {
+    let stage = Stage::new();
+    let _somebody = stage.agent();
+    for number in 0..3 {
+        let name = format!("tmp/claude_session_shop{number}");
+        Stage::age(
+            &stage
+                .write(&name, &format!("{}\n2020-01-01T00:00:00\n", "95fe798d-3725-4649-974a-0dec79220101")),
+        );
+    }
+    let slots = || {
+        let names = std::fs::read_dir(stage.path("tmp")).unwrap();
+        let names = names.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        names.filter(|name| name.starts_with("claude_session_")).count()
+    };
+    let mut hand = Executor::new(&stage.state_path(), stage.observer(), stage.rules()).unwrap();
+    let report = hand.report();
+    let keys =
+        (0..3).map(|number| record(&report, &format!("claude_session_shop{number}")).key.clone()).collect();
+    let request = Request::Several { keys, action: Action::Park };
+    let seen = hand.see(&report, &[request]).unwrap().remove(0).unwrap();
+    assert_eq!(seen.plan.follows.len(), 3);
+    let code = seen.wanted().unwrap();
+    let wrong = hand.see(&report, &[seen.request().clone()]).unwrap().remove(0).unwrap();
+    let refused = hand.carry_out(wrong, &Answer::Typed("nothing".to_owned()));
+    assert!(matches!(refused, Err(ActionError::NotConfirmed(_))), "{refused:?}");
+    let done = hand.carry_out(seen, &Answer::Typed(code)).unwrap();
+    assert!(done.followed.iter().all(|part| part.end.is_ok()), "{done:?}");
+    assert_eq!(slots(), 0);
+    let undo = Request::Undo { entry: done.receipt.entry, to: RestoreTo::Origin };
+    let report = hand.report();
+    let seen = hand.see(&report, &[undo]).unwrap().remove(0).unwrap();
+    hand.carry_out(seen, &Answer::Yes).unwrap();
+    assert_eq!(slots(), 3);
+}
