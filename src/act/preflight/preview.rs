@@ -66,7 +66,7 @@ impl Preview {
     pub(crate) fn of_parts(self) -> Self {
         let states = self.follow_ups.iter().map(|part| match &part.preview {
             Ok(preview) => preview.state.clone(),
-            Err(error) => error.to_string(),
+            Err(error) => format!("{:?}", error.kind()),
         });
         let state = sha256(states.chain([self.state.clone()]).collect::<Vec<_>>().join(" ").as_bytes());
         Self { state, ..self }

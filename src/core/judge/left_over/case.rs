@@ -117,8 +117,8 @@ impl Case<'_> {
 
     /// Returns whether it is a browser that a program drives, and that program, a server of the window's, has ended.
     fn is_undriven(&self) -> bool {
-        let argv = self.process.details.as_ref().map(|details| details.argv.as_slice()).unwrap_or_default();
-        let is_driven = argv.iter().any(|argument| argument.raw().starts_with("--remote-debugging-"));
+        let is_driven =
+            self.trace.argv.iter().any(|argument| argument.raw().starts_with("--remote-debugging-"));
         is_driven && matches!(self.above, Above::Nobody | Above::Reaper)
     }
 
