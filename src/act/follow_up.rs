@@ -37,8 +37,13 @@ impl FollowUp {
     ) -> FollowUpResult {
         let follow = |mut preview: Box<Preview>| {
             preview.follows = Some(entry);
-            // A part that asks for more than a plain yes was not shown as one that follows.
-            preview.confirm(&Answer::Yes)?.verify(lock, observer)?.execute(observer)
+            // A part that asks for more than a plain yes was not shown as one that follows, but where the code of the
+            // whole is of its state as well.
+            let typed = preview.wanted().filter(|_| self.is_confirmed);
+            preview
+                .confirm(&typed.map_or(Answer::Yes, Answer::Typed))?
+                .verify(lock, observer)?
+                .execute(observer)
         };
         FollowUpResult { title: self.title, end: self.preview.and_then(follow) }
     }

@@ -133,7 +133,10 @@ fn looked_at<D: Disk>(
     let Some(meta) = image.meta else { return Ok(None) };
     let opener =
         files.disk.opener_of(park.spot()).map_err(ActionError::at("ask who has open", &park.path))?;
-    let has_changed = |print: &Print| print_of(&image).is_none_or(|lies| lies.sha256 != print.sha256);
+    let has_changed = |print: &Print| match print.is_unread() {
+        true => !print.is_of(&meta),
+        false => print_of(&image).is_none_or(|lies| lies.sha256 != print.sha256),
+    };
     let kept = match opener {
         Some(pid) => Some(Kept::Open(pid)),
         // An undo that was cut off may still bring it back.

@@ -223,7 +223,9 @@ fn restore<D: Disk>(
         None => files.lies(parked),
     };
     let lies = lies.map_err(|error| by_hand(files, parked, &to, error))?;
-    if lies.is_unread() {
+    if lies.is_unread() && print.is_unread() {
+        late.push(format!("{} is larger than 1 MiB: it comes back without being read", shown(&to)));
+    } else if lies.is_unread() {
         let why = "is larger than 1 MiB or has a second name by now: it comes back without being read";
         late.push(format!("{} {why}", shown(&to)));
     } else if lies.sha256 != print.sha256 {

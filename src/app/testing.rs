@@ -64,6 +64,7 @@ fn window(name: &str, pid: u32, agent: &str, branch: &str, age: i64) -> WindowVi
             socket: Some("/tmp/tmux-1000/default".into()),
             ..PlaceView::default()
         },
+        is_folder_gone: false,
         cwd: Some(worktree.as_str().into()),
         repo: Some(RepoView {
             root: "/home/dev/src/shop".into(),

@@ -18,9 +18,11 @@ use crate::core::model::{Finding, Key, KeyKind, NotAsked, Remedy, Report, Severi
 use crate::observe::ReportSource;
 use crate::present::ladder::finding;
 use crate::present::lookup::Index;
+use crate::present::machine;
 use crate::present::page::Page;
 use crate::present::tone::Tone;
 use crate::present::unfinished::way_of;
+use crate::present::words;
 
 /// What `doctor --json` prints.
 #[derive(Serialize)]
@@ -105,13 +107,87 @@ fn problems(report: &Arc<Report>, given: &str, paint: Paint) -> String {
     }
     let index = Index::of(Arc::clone(report));
     let mut page = Page::for_text(report.taken_at);
-    for finding in problems {
+    for of_kind in by_kind(problems) {
         page.gap();
-        finding::write_entry(&mut page, &index, finding);
-        let command = way_of(report, finding).or_else(|| command(&index, finding, given));
-        page.field("Command", &command.unwrap_or_default(), Tone::Key);
+        match &of_kind[..] {
+            [finding] => {
+                finding::write_entry(&mut page, &index, finding);
+                page.field("Do", advice(finding).unwrap_or_default(), Tone::Key);
+                let command = way_of(report, finding).or_else(|| command(&index, finding, given));
+                page.field("Command", &command.unwrap_or_default(), Tone::Key);
+            }
+            several => write_kind(&mut page, (report, &index), several, given),
+        }
     }
     lines(&page, paint)
+}
+
+/// How many problems of one kind are told one by one.
+const TOLD: usize = 10;
+
+/// Groups problems by their codes, in the order in which each comes first.
+fn by_kind(problems: &[Arc<Finding>]) -> Vec<Vec<&Finding>> {
+    let mut kinds: Vec<Vec<&Finding>> = Vec::new();
+    for finding in problems.iter().map(Arc::as_ref) {
+        match kinds.iter_mut().find(|kind| kind.first().is_some_and(|first| first.code == finding.code)) {
+            Some(kind) => kind.push(finding),
+            None => kinds.push(vec![finding]),
+        }
+    }
+    kinds
+}
+
+/// Writes several problems of one kind: how many, each in a line, and what helps against all of them.
+fn write_kind(page: &mut Page, (report, index): (&Report, &Index), kind: &[&Finding], given: &str) {
+    let Some(first) = kind.first() else { return };
+    page.problem(first.severity, first.code.name(), &format!("{} of these", kind.len()));
+    let told: Vec<(&Finding, String)> =
+        kind.iter().take(TOLD).map(|finding| (*finding, machine::problem(finding))).collect();
+    for (finding, text) in &told {
+        let is_alone = told.iter().filter(|(_, other)| other == text).count() < 2;
+        let subject = finding.subjects.first().filter(|_| !is_alone);
+        let which = subject.map_or_else(String::new, |key| format!(" ({})", name(index, key)));
+        let what = advice(finding).map_or_else(String::new, |advice| format!("; do: {advice}"));
+        page.text(&format!("  {text}{which}{what}"), Tone::Plain);
+    }
+    if kind.len() > TOLD {
+        page.text(&format!("  and {} more: claimtop ls problems", kind.len() - TOLD), Tone::Dim);
+    }
+    let remedy = words::remedy(first.remedy).filter(|_| kind.iter().all(|one| one.remedy == first.remedy));
+    page.field("Remedy", remedy.unwrap_or_default(), Tone::Key);
+    let own: Vec<String> = told
+        .iter()
+        .filter_map(|(one, _)| way_of(report, one).or_else(|| one.command.as_ref().map(ToString::to_string)))
+        .collect();
+    for command in if own.is_empty() { together(index, &told, given) } else { own } {
+        page.field("Command", &command, Tone::Key);
+    }
+}
+
+/// Returns the commands that help against several problems, one for each thing that is to be done.
+fn together(index: &Index, told: &[(&Finding, String)], given: &str) -> Vec<String> {
+    let mut commands: Vec<(&str, Vec<String>, bool)> = Vec::new();
+    for (finding, _) in told {
+        let Some((verb, key)) = verb(finding) else { continue };
+        let is_far = key.machine().is_some();
+        let name = quoted(&name(index, key));
+        match commands.iter_mut().find(|(known, _, far)| *known == verb && *far == is_far) {
+            // Processes are ended one by one.
+            Some((_, names, _)) if verb != "stop" => names.push(name),
+            Some(_) | None => commands.push((verb, vec![name], is_far)),
+        }
+    }
+    let given = |is_far: bool| if is_far { given } else { "" };
+    let line = |(verb, mut names, is_far): (&str, Vec<String>, bool)| {
+        names.dedup();
+        format!("claimtop {verb} {} --dry-run{}", names.join(" "), given(is_far))
+    };
+    commands.into_iter().map(line).collect()
+}
+
+/// Returns what the story of a finding tells to do.
+fn advice(finding: &Finding) -> Option<&str> {
+    finding.story.as_ref().map(|story| &*story.advice)
 }
 
 /// Returns the command that helps, or that shows what helps about the first thing that it can be about; on another machine
@@ -120,6 +196,13 @@ fn command(index: &Index, finding: &Finding, given: &str) -> Option<String> {
     if let Some(command) = &finding.command {
         return Some(command.to_string());
     }
+    let (verb, thing) = verb(finding)?;
+    let given = if thing.machine().is_some() { given } else { "" };
+    Some(format!("claimtop {verb} {} --dry-run{given}", quoted(&name(index, thing))))
+}
+
+/// Returns what helps, and about which thing.
+fn verb(finding: &Finding) -> Option<(&'static str, &Key)> {
     let verb = match finding.remedy {
         Remedy::Release => "release",
         Remedy::Migrate => "migrate",
@@ -127,9 +210,7 @@ fn command(index: &Index, finding: &Finding, given: &str) -> Option<String> {
         Remedy::Stop => "stop",
         Remedy::Undo | Remedy::None => return None,
     };
-    let thing = finding.subjects.iter().find(|key| key.kind() != Some(KeyKind::Window))?;
-    let given = if thing.machine().is_some() { given } else { "" };
-    Some(format!("claimtop {verb} {} --dry-run{given}", quoted(&name(index, thing))))
+    Some((verb, finding.subjects.iter().find(|key| key.kind() != Some(KeyKind::Window))?))
 }
 
 /// Returns the name by which commands take a thing: its path, which is only its own, else its key. A path is that of a

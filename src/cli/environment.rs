@@ -48,6 +48,8 @@ pub(crate) struct Environment {
     pub(crate) postgres_root_cert: Option<PathBuf>,
     /// Why colours are not wanted: `NO_COLOR`, or a terminal without any.
     pub(crate) colorless: Option<&'static str>,
+    /// Whether the locale has ASCII alone (`LC_ALL`, `LC_CTYPE`, `LANG`: `C` or `POSIX`; locale(7)).
+    pub(crate) is_ascii: bool,
     /// Whether the terminal says that it shows 24-bit colours (`COLORTERM`).
     pub(crate) has_truecolor: bool,
     /// Whether the terminal says that its ground is light (`COLORFGBG`).
@@ -82,6 +84,10 @@ impl Environment {
             postgres_ssl_mode: plain("PGSSLMODE"),
             postgres_root_cert: variable("PGSSLROOTCERT").map(PathBuf::from),
             colorless: colorless(),
+            is_ascii: ["LC_ALL", "LC_CTYPE", "LANG"]
+                .iter()
+                .find_map(|name| plain(name))
+                .is_some_and(|locale| locale == "C" || locale == "POSIX"),
             has_truecolor: variable("COLORTERM")
                 .is_some_and(|value| value == "truecolor" || value == "24bit"),
             has_light_ground: plain("COLORFGBG").is_some_and(|value| is_light(&value)),

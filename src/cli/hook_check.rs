@@ -23,7 +23,15 @@ const MOST: usize = 4 << 20;
 pub(crate) struct AgentHooks {
     pub(crate) agent: &'static str,
     settings: PathBuf,
-    pub(crate) found: Result<Found, String>,
+    pub(crate) found: Result<Found, Unread>,
+}
+
+/// Why nothing is known of an agent's settings.
+pub(crate) enum Unread {
+    /// There are none.
+    NoFile,
+    /// They cannot be read: what is wrong with them.
+    Broken(String),
 }
 
 /// What was found in an agent's settings.
@@ -33,6 +41,8 @@ pub(crate) struct Found {
     guard: Share,
     /// What keeps a hook from running.
     pub(crate) trouble: Option<String>,
+    /// Whether that keeps it for certain, and is no matter of taste.
+    is_broken: bool,
 }
 
 /// Of how many events a hook is set for how many.
@@ -80,13 +90,18 @@ pub(crate) fn check(settings: &Settings) -> Outcome {
     let paint = Paint::for_stdout(settings.effective.config.color);
     let mut table = Columns::new(&["AGENT", "SETTINGS", "BIND", "GUARD", ""]);
     let none = || Cell::new("-").toned(Tone::Dim);
+    let mut exit = Exit::Fine;
     for hooks in all(settings) {
+        if hooks.is_broken() {
+            exit = Exit::Problems;
+        }
         let (bind, guard, why) = match hooks.found {
-            Ok(Found { bind, guard, trouble }) => {
+            Ok(Found { bind, guard, trouble, is_broken: _ }) => {
                 let why = trouble.map_or_else(Cell::default, |why| Cell::new(why).toned(Tone::Warning));
                 (bind.map_or_else(none, Share::cell), guard.cell(), why)
             }
-            Err(why) => (none(), none(), Cell::new(shown(&why)).toned(Tone::Dim)),
+            Err(Unread::NoFile) => (none(), none(), Cell::new("no such file").toned(Tone::Dim)),
+            Err(Unread::Broken(why)) => (none(), none(), Cell::new(shown(&why)).toned(Tone::Warning)),
         };
         table.row([
             Cell::new(hooks.agent),
@@ -97,7 +112,18 @@ pub(crate) fn check(settings: &Settings) -> Outcome {
         ]);
     }
     print(&table.laid_out(paint, None))?;
-    Ok(Exit::Fine)
+    Ok(exit)
+}
+
+impl AgentHooks {
+    /// Returns whether something keeps a hook that is there from running, or hides whether there is one.
+    fn is_broken(&self) -> bool {
+        match &self.found {
+            Ok(found) => found.is_broken,
+            Err(Unread::NoFile) => false,
+            Err(Unread::Broken(_)) => true,
+        }
+    }
 }
 
 /// Returns which hooks each agent has, in each place where it may have some.
@@ -107,25 +133,73 @@ pub(crate) fn all(settings: &Settings) -> Vec<AgentHooks> {
     let read = |(agent, path): (Agent, PathBuf)| {
         let found = match small(&path, MOST) {
             Ok(text) => found(agent, &path, &text, settings),
-            Err(Errno::NOENT | Errno::NOTDIR) => Err("no such file".to_owned()),
-            Err(errno) => Err(format!("not read: {errno}")),
+            Err(Errno::NOENT | Errno::NOTDIR) => Err(Unread::NoFile),
+            Err(errno) => Err(Unread::Broken(format!("not read: {errno}"))),
         };
         AgentHooks { agent: agent.title(), settings: path, found }
     };
     everywhere.map(read).collect()
 }
 
-fn found(agent: Agent, path: &Path, text: &[u8], settings: &Settings) -> Result<Found, String> {
+fn found(agent: Agent, path: &Path, text: &[u8], settings: &Settings) -> Result<Found, Unread> {
     if agent == Agent::Opencode {
         let guard = if text == PLUGIN.as_bytes() { Share::All } else { Share::OtherVersion };
-        return Ok(Found { bind: None, guard, trouble: None });
+        return Ok(Found { bind: None, guard, trouble: None, is_broken: false });
     }
-    let found = installed(text).map_err(|error| format!("not read: {error}"))?;
+    // Gemini CLI and Qwen Code take comments in their settings; the others take the whole file for broken.
+    let plain = matches!(agent, Agent::Gemini | Agent::Qwen).then(|| without_comments(text));
+    let found = installed(plain.as_deref().unwrap_or(text)).map_err(|error| {
+        let what = wrong(text).map_or_else(|| error.to_string(), str::to_owned);
+        Unread::Broken(format!("{} cannot read it: {what}", agent.title()))
+    })?;
     let bind = of(&found, "bind", events(agent).iter().copied());
     let (asker, all) = guarded(agent);
     let guard = of(&found, &format!("guard --for {}", asker.name()), all.iter().map(|(event, _)| *event));
     let own: Vec<&Installed> = found.iter().filter(|one| one.runs_claimtop()).collect();
-    Ok(Found { bind: Some(bind), guard, trouble: trouble(agent, path, &own, settings) })
+    let trouble = trouble(agent, path, &own, settings);
+    let is_broken = trouble.as_ref().is_some_and(|(_, is_broken)| *is_broken);
+    Ok(Found { bind: Some(bind), guard, trouble: trouble.map(|(what, _)| what), is_broken })
+}
+
+/// Says what is wrong with settings that are no JSON, where that is one of the usual things.
+fn wrong(text: &[u8]) -> Option<&'static str> {
+    match text {
+        [0xEF, 0xBB, 0xBF, ..] => {
+            Some("it begins with a byte order mark (BOM): save it as UTF-8 without one")
+        }
+        [0xFF, 0xFE, ..] | [0xFE, 0xFF, ..] => Some("it is UTF-16: save it as UTF-8"),
+        text if text.trim_ascii().is_empty() => Some("it is empty: write {} into it, or remove it"),
+        text if installed(&without_comments(text)).is_ok() => {
+            Some("it has comments, which JSON has not: take them out")
+        }
+        _ => None,
+    }
+}
+
+/// Takes comments out of JSON: from `//` to the end of the line, and from `/*` to `*/`, but not in strings.
+fn without_comments(text: &[u8]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(text.len());
+    let (mut rest, mut is_in_string) = (text, false);
+    while let Some((first, after)) = rest.split_first() {
+        let skipped = match (is_in_string, rest) {
+            (true, [b'\\', escaped, ..]) => {
+                out.extend([b'\\', *escaped]);
+                2
+            }
+            (false, [b'/', b'/', ..]) => rest.iter().position(|byte| *byte == b'\n').unwrap_or(rest.len()),
+            (false, [b'/', b'*', tail @ ..]) => {
+                tail.windows(2).position(|two| two == b"*/").map_or(rest.len(), |at| at + 4)
+            }
+            _ => {
+                is_in_string ^= *first == b'"';
+                out.push(*first);
+                rest = after;
+                continue;
+            }
+        };
+        rest = rest.get(skipped..).unwrap_or_default();
+    }
+    out
 }
 
 /// Tells at how many of the events that it is for a command runs.
@@ -139,8 +213,8 @@ fn of<'a>(found: &[Installed], command: &str, wanted: impl Iterator<Item = &'a s
     }
 }
 
-/// Returns what keeps hooks that are set from running, or from running this very program.
-fn trouble(agent: Agent, path: &Path, own: &[&Installed], settings: &Settings) -> Option<String> {
+/// Returns what keeps hooks that are set from running, or from running this very program, and whether they do not run at all.
+fn trouble(agent: Agent, path: &Path, own: &[&Installed], settings: &Settings) -> Option<(String, bool)> {
     if agent == Agent::Codex && !own.is_empty() {
         let config = path.with_file_name("config.toml");
         let config = small(&config, MOST).map(|text| String::from_utf8_lossy(&text).into_owned());
@@ -150,14 +224,14 @@ fn trouble(agent: Agent, path: &Path, own: &[&Installed], settings: &Settings) -
         };
         let missing = own.len() - own.iter().filter(is_known).count();
         if missing > 0 {
-            return Some(format!("{missing} not trusted yet: start codex and review its hooks"));
+            return Some((format!("{missing} not trusted yet: start codex and review its hooks"), true));
         }
     }
     if agent.is_stopped_by_failures() && own.iter().any(|one| !one.command.ends_with(IN_ANY_CASE)) {
         let name = guarded(agent).0.name();
-        return Some(format!(
-            "without claimtop it refuses to work: take what `claimtop hook print {name}` shows"
-        ));
+        let why =
+            format!("without claimtop it refuses to work: take what `claimtop hook print {name}` shows");
+        return Some((why, false));
     }
     let identity = |path: &Path| path.metadata().ok().map(|meta| (meta.dev(), meta.ino()));
     let this = std::env::current_exe().ok().and_then(|path| identity(&path));
@@ -168,8 +242,8 @@ fn trouble(agent: Agent, path: &Path, own: &[&Installed], settings: &Settings) -
             false => settings.environment.programs.iter().find_map(|folder| identity(&folder.join(program))),
         };
         match found {
-            None => Some(format!("`{}` is not found", shown(program))),
-            Some(_) if found != this => Some(format!("`{}` is another claimtop", shown(program))),
+            None => Some((format!("`{}` is not found", shown(program)), true)),
+            Some(_) if found != this => Some((format!("`{}` is another claimtop", shown(program)), false)),
             Some(_) => None,
         }
     })
@@ -203,4 +277,31 @@ fn this_tree() -> Option<PathBuf> {
     let cwd = std::env::current_dir().ok()?;
     let is_tree = |folder: &&Path| folder.join(".git").symlink_metadata().is_ok();
     Some(cwd.ancestors().find(is_tree).unwrap_or(&cwd).to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_wrong_with_settings_is_named() {
+        let check = |text: &[u8], expected: Option<&str>| {
+            let told = wrong(text).map(|told| told.split([':', ',']).next().unwrap_or_default());
+            assert_eq!(told, expected, "{}", String::from_utf8_lossy(text));
+        };
+        check(b"\xEF\xBB\xBF{}", Some("it begins with a byte order mark (BOM)"));
+        check(b"\xFF\xFE{\0}\0", Some("it is UTF-16"));
+        check(b" \n", Some("it is empty"));
+        check(b"// mine\n{ \"a\": \"//b /* c\" /* d */ }", Some("it has comments"));
+        check(b"{,}", None);
+    }
+
+    #[test]
+    fn only_comments_are_taken_out() {
+        let check =
+            |text: &str, expected: &str| assert_eq!(without_comments(text.as_bytes()), expected.as_bytes());
+        check("{\"a\": \"x // y\"} // z", "{\"a\": \"x // y\"} ");
+        check("{/* b\n */\"a\\\"//\": 1}", "{\"a\\\"//\": 1}");
+        check("/* never ends", "");
+    }
 }

@@ -276,7 +276,7 @@ fn acting(what: ActCommand, settings: &Settings) -> Outcome {
         ActCommand::Migrate { subjects, all: false, consent } => {
             act::on(settings, Action::Migrate, &subjects, &consent)
         }
-        ActCommand::Clean { consent } => act::clean(settings, &consent),
+        ActCommand::Clean { expired, consent } => act::clean(settings, expired, &consent),
         ActCommand::Undo { entry, beside, consent } => {
             let place = if beside { RestoreTo::Beside } else { RestoreTo::Origin };
             act::undo(settings, entry.as_deref(), place, &consent)

@@ -1,11 +1,15 @@
 //! Plain output: what is written to the standard output, and in which colours.
 
-use std::io::{self, IsTerminal, Write};
+use std::borrow::Cow;
+use std::fmt::Write as _;
+use std::io::{self, IsTerminal, Write as _};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::failure::Failure;
-use crate::config::ColorChoice;
+use crate::config::{ColorChoice, Glyphs};
 use crate::present::page::Page;
 use crate::present::tone::Tone;
+use crate::ui::glyphs;
 
 /// Whether text is coloured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,13 +76,41 @@ pub(crate) fn terminal_width() -> Option<usize> {
     Some(usize::from(size.ws_col)).filter(|columns| *columns > 0)
 }
 
+/// Whether only ASCII is written, for the rest of this run.
+static IS_ASCII: AtomicBool = AtomicBool::new(false);
+
+/// Decides with which characters everything is written from now on.
+pub(crate) fn draw_with(glyphs: Glyphs) {
+    IS_ASCII.store(glyphs.is_ascii(), Ordering::Relaxed);
+}
+
+/// Returns text as it is written: with ASCII alone where that is wanted. JSON says the same in its own way.
+fn drawn(text: &str) -> Cow<'_, str> {
+    if !IS_ASCII.load(Ordering::Relaxed) || text.is_ascii() {
+        return Cow::Borrowed(text);
+    }
+    if !text.starts_with(['{', '[']) {
+        return glyphs::text(Glyphs::Ascii, text);
+    }
+    let mut escaped = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c.is_ascii() {
+            true => escaped.push(c),
+            false => c.encode_utf16(&mut [0; 2]).iter().for_each(|unit| {
+                let _ = write!(escaped, "\\u{unit:04x}");
+            }),
+        }
+    }
+    Cow::Owned(escaped)
+}
+
 /// Writes a whole text at once.
 ///
 /// # Errors
 /// The writing failed; quiet when the reader has gone.
 pub(crate) fn print(text: &str) -> Result<(), Failure> {
     let mut out = io::stdout().lock();
-    out.write_all(text.as_bytes())?;
+    out.write_all(drawn(text).as_bytes())?;
     Ok(out.flush()?)
 }
 
@@ -96,7 +128,7 @@ pub(crate) fn print_if_heard(text: &str) -> Result<(), Failure> {
 /// Writes a line to the standard error output, if anybody still hears it: a terminal that has
 /// hung up must not make a panic of it.
 pub(crate) fn complain(line: &str) {
-    let _ = writeln!(io::stderr().lock(), "{line}");
+    let _ = writeln!(io::stderr().lock(), "{}", drawn(line));
 }
 
 /// Returns whether the reader of the standard output has gone: asking costs nothing, and

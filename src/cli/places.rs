@@ -99,7 +99,8 @@ pub(crate) fn state(options: &Options, environment: &Environment, home: &Path) -
         return of_root(environment, owner);
     }
     if let Some(state) = &options.state {
-        return state.clone();
+        // What is parked is named by whole paths.
+        return environment.folder.as_ref().map_or_else(|| state.clone(), |folder| folder.join(state));
     }
     let states = match (&options.home, &environment.state) {
         (None, Some(state)) => state.clone(),

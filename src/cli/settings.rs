@@ -9,7 +9,7 @@ use super::config_file::{ConfigFile, read};
 use super::environment::Environment;
 use super::failure::{Exit, Failure};
 use super::machine_names::{Named, OneNamed};
-use super::{described, machine_names, places};
+use super::{described, machine_names, output, places};
 use crate::config::layers::{Effective, Layer, Origin};
 use crate::config::{Access, ColorChoice, Config, Glyphs, file};
 use crate::core::fleet::transport::Machine;
@@ -62,6 +62,7 @@ pub(crate) fn settings(options: &Options, environment: Environment) -> Result<Se
     let places = places::places(options, &environment, &effective, &file)?;
     let state = places::state(options, &environment, &home);
     let config = &effective.config;
+    output::draw_with(config.glyphs);
     let named = machine_names::named(&options.machines, &config.machines, config.fleet.is_some())?;
     let is_usual = options.home.is_none() && options.tmp.is_none();
     Ok(Settings {
@@ -169,7 +170,8 @@ fn from_options(options: &Options) -> Layer {
 }
 
 fn from_environment(environment: &Environment) -> Layer {
-    Layer { color: environment.colorless.map(|_| ColorChoice::Never), ..Layer::default() }
+    let color = environment.colorless.map(|_| ColorChoice::Never);
+    Layer { color, glyphs: environment.is_ascii.then_some(Glyphs::Ascii), ..Layer::default() }
 }
 
 /// Reads the file that `--config` names, which must be there, or the usual one, which may be.

@@ -18,6 +18,7 @@ use crate::core::judge::needs::{needs, noted, waiting};
 use crate::core::judge::rules::facts::{Facts, Index};
 use crate::core::judge::screens::place_of_window;
 use crate::core::judge::session::session_of;
+use crate::core::judge::stray_tree::stray_trees;
 use crate::core::judge::successors::Successors;
 use crate::core::judge::window::Window;
 use crate::core::judge::world::World;
@@ -66,7 +67,8 @@ pub fn assess_after(earlier: Option<&Report>, snapshot: &Snapshot, policy: &Poli
     }
     let mut left_overs = left_overs(&world, &children);
     left_by::tell(&mut left_overs, &windows, &records, &world);
-    let left_trees = left_trees(&world, &windows, &records);
+    let mut left_trees = left_trees(&world, &windows, &records);
+    left_trees.extend(stray_trees(&world, &records));
     let facts = Facts {
         world: &world,
         windows: &windows,
@@ -256,6 +258,7 @@ fn view_window(window: &Window<'_>, world: &World<'_>, below: &Below<'_>) -> Win
         pane: place.pane.clone(),
         place,
         repo: details.folder_here().and_then(|folder| repo_of(Path::new(folder.raw()), world)),
+        is_folder_gone: details.is_cwd_gone,
         cwd: details.cwd,
         processes,
         more_processes,

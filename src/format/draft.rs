@@ -32,6 +32,8 @@ pub(super) fn record(format: Format, kind: RecordKind, file: &FileImage, reading
     Record {
         changed_at,
         made_at: file.made_at,
+        // Of git's locks it is whoever has the file open.
+        locked_by: file.locked_by.filter(|_| format != Format::Git),
         ..Record::blank((format, kind), location, file.ownership(), written_at)
     }
 }

@@ -439,7 +439,10 @@ pub(crate) fn left_by(report: &Report, claim: &ClaimView) -> Option<String> {
 
 /// Returns where a window works: its working tree with the branch, else its folder.
 pub(crate) fn workplace(window: &WindowView) -> String {
-    let Some(repo) = &window.repo else { return outside(window.cwd.as_ref()) };
+    let Some(repo) = &window.repo else {
+        let removed = if window.is_folder_gone { " (removed)" } else { "" };
+        return outside(window.cwd.as_ref()) + removed;
+    };
     let branch = repo.branch.as_ref().map_or_else(String::new, |branch| format!(" ({branch})"));
     safe(&format!("{}{branch}", repo.worktree))
 }

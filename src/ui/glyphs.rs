@@ -31,7 +31,7 @@ pub(super) fn mark(glyphs: Glyphs, mark: Mark) -> char {
 
 /// Returns text as it is drawn. With ASCII each character outside it becomes one or two of
 /// ASCII, so that the width stays the same.
-pub(super) fn text(glyphs: Glyphs, text: &str) -> Cow<'_, str> {
+pub(crate) fn text(glyphs: Glyphs, text: &str) -> Cow<'_, str> {
     match glyphs {
         Glyphs::Ascii if !text.is_ascii() => Cow::Owned(text.graphemes(true).map(ascii).collect()),
         Glyphs::Unicode | Glyphs::Ascii => Cow::Borrowed(text),

@@ -4,7 +4,7 @@ mod columns;
 mod detail;
 mod empty;
 mod footer;
-mod glyphs;
+pub(crate) mod glyphs;
 mod header;
 mod paint;
 mod panel;

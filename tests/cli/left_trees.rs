@@ -86,6 +86,9 @@ fn folders_that_grow_are_counted_only_when_asked() {
         world.write(&format!("home/.claude/projects/-shop/{name}.jsonl"), "{}\n");
     }
     world.write("home/.claude/debug/a.txt", "log\n");
+    world.write("home/.claude/backups/a.json", "{}");
+    let of_user = format!("claude-{}", rustix::process::geteuid().as_raw());
+    world.write(&format!("tmp/{of_user}/-shop/95fe798d/tasks/b1.output"), "done\n");
     let answer = world.run(&["leftovers", "--sizes", "--json"]);
     let report: Value = serde_json::from_str(&answer.out).unwrap();
     let sizes = report["sizes"].as_array().unwrap();
@@ -95,6 +98,8 @@ fn folders_that_grow_are_counted_only_when_asked() {
         (&2.into(), &1.into())
     );
     assert_eq!(of("/projects")["old_sessions"]["count"], 0);
+    // What lies outside the agent's own folder counts as well.
+    assert_eq!((&of(&of_user)["files"]["count"], &of("/backups")["files"]["count"]), (&1.into(), &1.into()));
     let text = world.run(&["leftovers", "--sizes"]).out;
     assert!(text.contains("could not be resumed") && text.contains("None of these is parked"), "{text}");
     assert_eq!(world.run(&["leftovers", "--sizes", "--trees"]).code, 2);

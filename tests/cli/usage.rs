@@ -167,3 +167,84 @@ fn a_time_zone_that_is_a_fifo_is_unknown_and_waited_for_by_no_command() {
         }
     }
 }
+
+/// A world whose names have letters beyond ASCII, with something for each command to tell.
+fn foreign_names() -> World {
+    let world = World::new();
+    let entry = r#"{"pid":4194000,"sessionId":"95fe798d-3725-4649-974a-0dec79220193","cwd":"/tmp/größe","startedAt":1,"procStart":"7","version":"2.1.330","kind":"interactive","name":"früh → spät","status":"idle"}"#;
+    world.write("home/.claude/sessions/4194000.json", entry);
+    for number in 0..3 {
+        let slot = format!("{}\n2020-01-01T00:00:00\n", "95fe798d-3725-4649-974a-0dec79220193");
+        world.write(&format!("tmp/claude_session_prüfung{number}"), &slot);
+    }
+    world.write("home/.maia/sessions/swarm_session_12é.json", "{");
+    world
+}
+
+#[test]
+fn where_only_ascii_is_wanted_every_command_prints_nothing_else() {
+    let world = foreign_names();
+    let entry = world.path("home/.claude/sessions/4194000.json");
+    let commands: [&[&str]; 24] = [
+        &["ls"],
+        &["ls", "sessions"],
+        &["ls", "claims"],
+        &["ls", "problems"],
+        &["ls", "--json"],
+        &["now"],
+        &["now", "--json"],
+        &["leftovers"],
+        &["leftovers", "--trees"],
+        &["leftovers", "--sizes"],
+        &["doctor"],
+        &["doctor", "--json"],
+        &["doctor", "--self"],
+        &["explain", entry.to_str().unwrap()],
+        &["explain", "nöbody"],
+        &["config"],
+        &["context-id"],
+        &["hook", "check"],
+        &["hook", "print"],
+        &["release", entry.to_str().unwrap(), "--dry-run"],
+        &["clean", "--dry-run"],
+        &["clean", "--expired", "--dry-run"],
+        &["journal"],
+        &["man"],
+    ];
+    for arguments in commands {
+        let by_option: Vec<&str> = ["--ascii"].into_iter().chain(arguments.iter().copied()).collect();
+        for answer in [world.run(&by_option), world.run_with(arguments, &[("LC_ALL", "C")])] {
+            assert!(answer.out.is_ascii() && answer.err.is_ascii(), "{arguments:?}: {answer:?}");
+        }
+    }
+    let told = world.run(&["ls", "sessions"]).out;
+    assert!(told.contains("früh"), "{told}");
+    let json = world.run_with(&["ls", "--json"], &[("LC_ALL", "C")]).out;
+    assert!(serde_json::from_str::<serde_json::Value>(&json).unwrap().to_string().contains("früh"), "{json}");
+}
+
+#[test]
+fn a_relative_state_folder_is_one_of_the_working_folder() {
+    let world = foreign_names();
+    let run = |arguments: &[&str]| {
+        let mut command = world.command(arguments);
+        command.current_dir(world.path("home")).args(["--state", "own/state"]);
+        let output = command.output().unwrap();
+        (
+            output.status.code(),
+            String::from_utf8(output.stdout).unwrap() + &String::from_utf8(output.stderr).unwrap(),
+        )
+    };
+    let entry = world.path("home/.claude/sessions/4194000.json");
+    let released = loop {
+        let released = run(&["release", entry.to_str().unwrap(), "--yes"]);
+        // A file that was written just now is waited for.
+        if !released.1.contains("s ago: wait") || released.0 == Some(0) {
+            break released;
+        }
+    };
+    assert_eq!(released.0, Some(0), "{}", released.1);
+    assert!(!entry.exists() && world.path("home/own/state").is_dir(), "{}", released.1);
+    let undone = run(&["undo", "--yes"]);
+    assert_eq!((undone.0, entry.exists()), (Some(0), true), "{}", undone.1);
+}

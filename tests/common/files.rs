@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use claimtop::core::model::{
     Content, Described, FileImage, FileMeta, MadeTree, OwnPlace, Ownership, Refusal, Repo, RepoSort,
-    Snapshot, Untrusted, Users, Worktree,
+    Snapshot, StrayTree, Untrusted, Users, Worktree,
 };
 use claimtop::described;
 use claimtop::testing::format::{self, Base, FileKind, Parsed, Reading};
@@ -208,7 +208,10 @@ pub(super) fn repo(spec: &RepoSpec, processes: &[ProcessSpec], files: &[FileSpec
     let common_dir = Path::new(&spec.root).join(".git");
     let sort = if spec.plain { RepoSort::Folder } else { RepoSort::Git };
     let (entire_refs, claimed_branches) = (spec.entire_refs.clone(), spec.claimed_branches.clone());
-    Repo { common_dir, sort, worktrees, entire_refs, claimed_branches, users }
+    let strays = (spec.strays.iter())
+        .map(|(path, sort)| StrayTree { path: path.into(), sort: *sort, branch: None })
+        .collect();
+    Repo { common_dir, sort, worktrees, strays, entire_refs, claimed_branches, users }
 }
 
 fn made(

@@ -169,6 +169,7 @@ fn forget_details(details: &mut Details, dice: &mut Dice, chance: u64) {
     details.cwd = details.cwd.take().filter(|_| dice.roll(chance) != 0);
     details.homes = details.homes.take().filter(|_| dice.roll(chance) != 0);
     details.has_certain_homes &= dice.roll(chance) != 0;
+    details.is_cwd_gone &= dice.roll(chance) != 0;
     details.is_cwd_elsewhere &= dice.roll(chance) != 0;
     details.cwd_here = details.cwd_here.take().filter(|_| dice.roll(chance) != 0);
     details.is_kernels &= dice.roll(chance) != 0;

@@ -66,6 +66,7 @@ impl WorldFile {
                 argv: arguments(&argv),
                 cwd: spec.cwd.as_deref().map(Untrusted::from),
                 is_cwd_elsewhere: spec.elsewhere,
+                is_cwd_gone: spec.folder_gone,
                 cwd_here: spec.cwd_here.as_deref().map(Untrusted::from),
                 cwd_id: spec.cwd_inode.map(|ino| FolderId { dev: 99, ino }),
                 ns_pids,

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use claimtop::core::model::{
-    Halfway, Hindrance, InputEnd, Interaction, Medium, Others, Platform, SourceHealth, SourceState,
+    Halfway, Hindrance, InputEnd, Interaction, Medium, Others, Platform, SourceHealth, SourceState, TreeSort,
     Untrusted, Warned,
 };
 use claimtop::testing::core::{INITIAL_PID_NAMESPACE, INITIAL_TIME_NAMESPACE};
@@ -126,6 +126,9 @@ pub(super) struct ProcessSpec {
     /// Whether its working directory is another folder than the one of this name.
     #[serde(default)]
     pub(super) elsewhere: bool,
+    /// Whether that folder was removed.
+    #[serde(default)]
+    pub(super) folder_gone: bool,
     /// What its working directory is called here, where it has mounts of its own.
     pub(super) cwd_here: Option<String>,
     /// The inode of the folder that it works in, where that has no name here.
@@ -225,6 +228,9 @@ pub(super) struct RepoSpec {
     /// What is known of those of them that an agent made, beside those that it has locked.
     #[serde(default)]
     pub(super) made: BTreeMap<String, MadeSpec>,
+    /// The folders that its list of working trees does not have: path -> what it is.
+    #[serde(default)]
+    pub(super) strays: BTreeMap<String, TreeSort>,
     #[serde(default)]
     pub(super) entire_refs: Vec<String>,
     /// The other branches that were looked up because records claim them, and whether each is there.

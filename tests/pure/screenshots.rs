@@ -147,9 +147,14 @@ fn heard(name: &str, snapshot: &Snapshot) -> FarMachine {
 fn offer(state: &State, request: &Request) -> Offer {
     let plan = match (request, state.report()) {
         (Request::Act { key, action }, Some(report)) => Ok((plan_for(report, key, *action), None)),
-        (Request::Act { .. } | Request::Left { .. } | Request::Stop { .. } | Request::Undo { .. }, _) => {
-            Err(Obstacle { kind: ErrorKind::Never, text: "nothing was done yet".to_owned() })
-        }
+        (
+            Request::Act { .. }
+            | Request::Several { .. }
+            | Request::Left { .. }
+            | Request::Stop { .. }
+            | Request::Undo { .. },
+            _,
+        ) => Err(Obstacle { kind: ErrorKind::Never, text: "nothing was done yet".to_owned() }),
     };
     Offer { request: request.clone(), plan }
 }

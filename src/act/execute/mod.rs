@@ -55,7 +55,9 @@ impl<D: Disk> Verified<'_, '_, D> {
         let release = Release { at: now, why: &why };
         let (entry, movements) = free(lock, |entry| lock.lowered(&preview.prepared, entry, release))?;
         let undoes = match preview.request {
-            Request::Act { .. } | Request::Left { .. } | Request::Stop { .. } => None,
+            Request::Act { .. } | Request::Several { .. } | Request::Left { .. } | Request::Stop { .. } => {
+                None
+            }
             Request::Undo { entry, .. } => Some(entry),
         };
         // What is undone goes back where it was, wherever its path leads by now.

@@ -33,6 +33,14 @@ pub(crate) fn print_of(image: &FileImage) -> Option<Print> {
     })
 }
 
+/// Returns what a file is that is only moved: of one that is too large to be read all but its content.
+pub(crate) fn print_to_move(image: &FileImage) -> Option<Print> {
+    match (&image.content, image.meta) {
+        (Content::Refused(Refusal::TooBig(_)), Some(meta)) => Some(Print::of_large(&meta)),
+        _ => print_of(image),
+    }
+}
+
 /// Returns what a file is, also one that is too large to be read or has a second name: to be moved it need not be read.
 pub(crate) fn identity_of(image: &FileImage) -> Option<Print> {
     let meta = image.meta?;
@@ -74,9 +82,8 @@ impl<D: Disk> Files<'_, D> {
     ) -> Result<FileImage, ActionError> {
         let gone = || ActionError::Changed(format!("{} has gone", shown(path)));
         let mut image = self.look(spot, path)?.ok_or_else(gone)?;
-        let id = image.meta.map(|meta| (meta.dev, meta.ino));
         let is_it = match print.is_unread() {
-            true => id == Some((print.dev, print.ino)),
+            true => image.meta.is_some_and(|meta| print.is_of(&meta)),
             false => print_of(&image).as_ref() == Some(print),
         };
         if !is_it {

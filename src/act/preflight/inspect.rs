@@ -10,7 +10,7 @@ use crate::act::error::ActionError;
 use crate::act::fs::disk::Disk;
 use crate::act::fs::files::{FileRef, Files, shown};
 use crate::act::fs::park::ParkPlace;
-use crate::act::fs::print::print_of;
+use crate::act::fs::print::print_to_move;
 use crate::act::fs::put::far;
 use crate::act::preflight::prepared::{NewTime, PreparedStep, RowTarget};
 use crate::act::rules::Rules;
@@ -35,7 +35,8 @@ struct InspectedFile<F> {
     print: Print,
     /// Where it can be parked.
     place: ParkPlace,
-    bytes: Vec<u8>,
+    /// What it says; `None` where it is too large to be read.
+    bytes: Option<Vec<u8>>,
 }
 
 /// Says that a file may still be under way.
@@ -56,7 +57,12 @@ impl<D: Disk> Inspector<'_, D> {
                 PreparedStep::Park { path: at.path, print, place }
             }
             Step::Move { path, to } => {
-                let InspectedFile { at, print, place, .. } = self.file(path)?;
+                let InspectedFile { at, print, place, bytes } = self.file(path)?;
+                if bytes.is_none() {
+                    let why =
+                        format!("{}: it has {} bytes, too many to be moved", shown(&at.path), print.size);
+                    return Err(ActionError::Never(why));
+                }
                 let to = self.free(to)?;
                 if !self.files.reaches(&at.folder, to.parent().unwrap_or(&to))? {
                     return Err(far(&at.path, &to));
@@ -65,7 +71,7 @@ impl<D: Disk> Inspector<'_, D> {
             }
             Step::EndEntireSession { path, .. } => {
                 let InspectedFile { at, print, place, bytes } = self.file(path)?;
-                let new = end::ended(&bytes, self.now).ok_or_else(|| {
+                let new = bytes.and_then(|bytes| end::ended(&bytes, self.now)).ok_or_else(|| {
                     ActionError::Never(format!("{} is not as the entire CLI writes it", shown(&at.path)))
                 })?;
                 PreparedStep::End { path: at.path, print, place, new }
@@ -134,8 +140,11 @@ impl<D: Disk> Inspector<'_, D> {
         let gone = || ActionError::Changed(format!("{} has gone", shown(&path)));
         let image = self.files.look(at.spot(), &path)?.ok_or_else(gone)?;
         self.may_be_touched(&image, &at)?;
-        let print = print_of(&image).ok_or_else(gone)?;
-        let Content::Bytes(bytes) = image.content else { return Err(gone()) };
+        let print = print_to_move(&image).ok_or_else(gone)?;
+        let bytes = match image.content {
+            Content::Bytes(bytes) => Some(bytes),
+            Content::Refused(_) | Content::Failed(_) => None,
+        };
         let place = self.files.place_for(&at)?;
         Ok(InspectedFile { at, print, place, bytes })
     }
@@ -150,9 +159,9 @@ impl<D: Disk> Inspector<'_, D> {
             Content::Refused(Refusal::ForeignOwner(uid)) => {
                 return never(format!("it belongs to user {uid}"));
             }
-            Content::Refused(Refusal::TooBig(size)) => return never(format!("it has {size} bytes")),
             Content::Failed(why) => return never(why.clone()),
-            Content::Bytes(_) => {}
+            // To be moved it need not be read.
+            Content::Refused(Refusal::TooBig(_)) | Content::Bytes(_) => {}
         }
         let Some(meta) = image.meta else { return never("nothing is known of it".to_owned()) };
         if meta.ownership.uid != self.rules.uid {

@@ -17,6 +17,7 @@ use crate::core::history::journal::History;
 use crate::core::model::{Action, Plan, Report, Request, RestoreTo, Signal, Step};
 use crate::core::plan::about::plan_for;
 use crate::core::plan::left::plan_left;
+use crate::core::plan::several::plan_several;
 use crate::core::plan::stop::plan_stop;
 
 impl Preview {
@@ -49,21 +50,20 @@ impl Preview {
                 Ok(Self { follow_ups, wait, ..Self::new(plan, request, rules, prepared, holder) })
             }
             Request::Left { of } => {
-                let mut plan = plan_left(report, of);
+                let plan = plan_left(report, of);
                 if let Some(refusal) = &plan.refusal {
                     return Err(ActionError::Never(refusal.to_string()));
                 }
-                let follow_ups = follow_ups(of_plan(&plan, Action::Release));
-                let obstacles: Vec<_> = follow_ups.iter().filter_map(FollowUp::obstacle).collect();
-                let told = |(title, error): &(&str, ActionError)| format!("not now: {title}: {error}");
-                plan.why.extend(obstacles.iter().map(told));
-                let is_stuck = obstacles.len() == follow_ups.len();
-                let wait = match obstacles.into_iter().next().filter(|_| is_stuck) {
-                    None => None,
-                    Some((_, wait @ (ActionError::TooYoung(_) | ActionError::Busy(_)))) => Some(wait),
-                    Some((_, obstacle)) => return Err(obstacle),
-                };
-                Ok(Self { follow_ups, wait, ..Self::new(plan, request, rules, Vec::new(), None) })
+                let parts = follow_ups(of_plan(&plan, Action::Release));
+                Self::of_all(plan, parts, request, rules)
+            }
+            Request::Several { keys, action } => {
+                let plan = plan_several(report, keys, *action);
+                if let Some(refusal) = &plan.refusal {
+                    return Err(ActionError::Never(refusal.to_string()));
+                }
+                let parts = together(follow_ups(of_plan(&plan, *action)));
+                Ok(Self::of_all(plan, parts, request, rules)?.of_parts())
             }
             Request::Stop { key, signal } => {
                 let mut plan = plan_stop(report, key, *signal);
@@ -84,6 +84,32 @@ impl Preview {
             }
         }
     }
+}
+
+impl Preview {
+    /// Makes the preview of a plan that is all in its parts: it waits, or is refused, where none of them can be done now.
+    fn of_all(
+        mut plan: Plan,
+        parts: Vec<FollowUp>,
+        request: Request,
+        rules: &Rules,
+    ) -> Result<Self, ActionError> {
+        let obstacles: Vec<_> = parts.iter().filter_map(FollowUp::obstacle).collect();
+        let told = |(title, error): &(&str, ActionError)| format!("not now: {title}: {error}");
+        plan.why.extend(obstacles.iter().map(told));
+        let is_stuck = obstacles.len() == parts.len();
+        let wait = match obstacles.into_iter().next().filter(|_| is_stuck) {
+            None => None,
+            Some((_, wait @ (ActionError::TooYoung(_) | ActionError::Busy(_)))) => Some(wait),
+            Some((_, obstacle)) => return Err(obstacle),
+        };
+        Ok(Self { follow_ups: parts, wait, ..Self::new(plan, request, rules, Vec::new(), None) })
+    }
+}
+
+/// Lets what confirms the whole confirm each part.
+fn together(parts: Vec<FollowUp>) -> Vec<FollowUp> {
+    parts.into_iter().map(|part| FollowUp { is_confirmed: true, ..part }).collect()
 }
 
 /// Makes sure that whoever is killed was asked to end before, and did not.
@@ -131,6 +157,7 @@ fn see_all<D: Disk>(
     let see = |(title, request)| FollowUp {
         title,
         preview: Preview::of(lock, report, request, rules, now).map(Box::new),
+        is_confirmed: false,
     };
     requests.into_iter().map(see).collect()
 }

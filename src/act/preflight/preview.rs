@@ -33,6 +33,8 @@ pub struct Preview {
 pub(crate) struct FollowUp {
     pub(crate) title: String,
     pub(crate) preview: Result<Box<Preview>, ActionError>,
+    /// Whether what confirms the whole confirms it: its own state is part of the whole's.
+    pub(crate) is_confirmed: bool,
 }
 
 impl Preview {
@@ -58,6 +60,16 @@ impl Preview {
             follows: None,
             order: None,
         }
+    }
+
+    /// Makes its state that of all its parts, which one code then confirms.
+    pub(crate) fn of_parts(self) -> Self {
+        let states = self.follow_ups.iter().map(|part| match &part.preview {
+            Ok(preview) => preview.state.clone(),
+            Err(error) => format!("{:?}", error.kind()),
+        });
+        let state = sha256(states.chain([self.state.clone()]).collect::<Vec<_>>().join(" ").as_bytes());
+        Self { state, ..self }
     }
 
     /// Returns the short code of this very state: six letters and digits that cannot be confused.

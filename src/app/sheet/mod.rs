@@ -11,6 +11,7 @@ use crate::core::model::{
 };
 use crate::core::plan::about::plan_for;
 use crate::core::plan::left::plan_left;
+use crate::core::plan::several::plan_several;
 use crate::core::plan::stop::plan_stop;
 
 #[derive(Clone, Debug, PartialEq)]
@@ -64,6 +65,7 @@ pub(crate) enum Stage {
 pub(crate) fn planned(report: &Report, request: &Request) -> Option<Plan> {
     match request {
         Request::Act { key, action } => Some(plan_for(report, key, *action)),
+        Request::Several { keys, action } => Some(plan_several(report, keys, *action)),
         Request::Left { of } => Some(plan_left(report, of)),
         Request::Stop { key, signal } => Some(plan_stop(report, key, *signal)),
         Request::Undo { .. } => None,

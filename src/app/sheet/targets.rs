@@ -7,6 +7,7 @@ use crate::core::model::key::{Key, KeyKind};
 use crate::core::model::need::Need;
 use crate::core::model::stop::Signal;
 use crate::core::model::window::WindowView;
+use crate::core::plan::about::plan_for;
 use crate::core::plan::holder::claims_of;
 use crate::core::plan::left::{left_by, plan_left};
 use crate::present::lookup::{Index, window_name};
@@ -43,7 +44,27 @@ pub(crate) fn requests(index: &Index, chosen: &[Key], action: Action) -> Vec<Req
         let new: Vec<Request> = found.into_iter().filter(|one| !requests.contains(one)).collect();
         requests.extend(new);
     }
-    requests
+    together(index, requests, action)
+}
+
+/// Makes one of the requests about single records that each would take a code of their own: twelve rows that are marked are
+/// confirmed, and undone, at once.
+fn together(index: &Index, requests: Vec<Request>, action: Action) -> Vec<Request> {
+    let confirmation = |key: &Key| plan_for(&index.report, key, action).confirmation;
+    let is_single = |request: &Request| {
+        let Request::Act { key, .. } = request else { return false };
+        key.machine().is_none() && matches!(confirmation(key), Confirmation::Yes | Confirmation::Code)
+    };
+    let takes_code = |request: &&Request| {
+        request.key().is_some_and(|key| is_single(request) && confirmation(key) == Confirmation::Code)
+    };
+    let may_join = matches!(action, Action::Release | Action::Park);
+    if !may_join || requests.iter().filter(takes_code).count() < 2 {
+        return requests;
+    }
+    let (single, others): (Vec<Request>, Vec<Request>) = requests.into_iter().partition(is_single);
+    let keys = single.iter().filter_map(|request| request.key().cloned()).collect();
+    [Request::Several { keys, action }].into_iter().chain(others).collect()
 }
 
 /// Returns the lock of a working tree, where a dead window has left it.
@@ -164,6 +185,7 @@ pub(crate) fn name(index: Option<&Index>, request: &Request) -> String {
     let (index, key) = match (index, request) {
         (_, Request::Undo { entry, .. }) => return format!("entry {entry}"),
         (None, Request::Act { key, .. }) => return key.to_string(),
+        (_, Request::Several { keys, .. }) => return format!("{} records together", keys.len()),
         (None, Request::Left { of }) => return format!("all that the window of {of} has left"),
         (Some(index), Request::Left { of }) => return format!("all that goes with {}", index.name(of)),
         (None, Request::Stop { key, .. }) => return key.to_string(),

@@ -23,6 +23,10 @@ pub(super) fn unheard(machines: &[FarMachine], here: &Host) -> Vec<String> {
 
 /// Says why a request is not carried out while these machines are unheard; nothing where what is seen here decides.
 pub(super) fn obstacle(report: &Report, request: &Request, unheard: &[String]) -> Option<Obstacle> {
+    if let Request::Several { keys, action } = request {
+        let each = keys.iter().map(|key| Request::Act { key: key.clone(), action: *action });
+        return each.into_iter().find_map(|one| obstacle(report, &one, unheard));
+    }
     let record = record_of(report, request).filter(|record| may_be_held_elsewhere(record))?;
     let why = unheard.join("; ");
     let name = record.path().shown();
@@ -38,7 +42,7 @@ fn record_of<'a>(report: &'a Report, request: &Request) -> Option<&'a RecordView
         Request::Act { key, .. } => key,
         Request::Left { of } => of,
         // A process is of this machine, and what was done here is undone here.
-        Request::Stop { .. } | Request::Undo { .. } => return None,
+        Request::Several { .. } | Request::Stop { .. } | Request::Undo { .. } => return None,
     };
     let claimed = report.claims.iter().find(|claim| claim.key == *key).map(|claim| &*claim.record);
     claimed.or_else(|| report.records().find(|record| record.key == *key))

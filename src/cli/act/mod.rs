@@ -27,8 +27,8 @@ use crate::act::preflight::preview::Preview;
 use crate::act::rules::Answer;
 use crate::core::model::text::shown;
 use crate::core::model::{
-    Action, Code, Confirmation, Format, Key, LeftOver, RecordKind, RecordView, Remedy, Report, Request,
-    RestoreTo, Signal, VerdictState,
+    Action, Code, Confirmation, Format, Key, LeftOver, Reason, RecordKind, RecordView, Remedy, Report,
+    Request, RestoreTo, Signal, VerdictState,
 };
 use crate::core::plan::about::Known;
 use crate::core::plan::find::Subject;
@@ -123,17 +123,52 @@ pub(crate) fn migrate_all(settings: &Settings, consent: &Consent) -> Outcome {
     carry_out(settings, site, &report, &requests, consent)
 }
 
-/// Parks every record that is provably dead and past its own system's limit.
+/// Parks every record that is provably dead and past its own system's limit; or, as one, all that are past it and that no
+/// process is known to hold. Says what it leaves, and what takes that.
 ///
 /// # Errors
 /// Acting is refused or fails.
-pub(crate) fn clean(settings: &Settings, consent: &Consent) -> Outcome {
+pub(crate) fn clean(settings: &Settings, is_expired: bool, consent: &Consent) -> Outcome {
     let mut site = site::open(settings, consent, &[])?;
     let report = site.report();
-    let requests: Vec<_> = outdated(&report)
-        .map(|record| Request::Act { key: record.key.clone(), action: Action::Park })
-        .collect();
-    carry_out(settings, site, &report, &requests, consent)
+    let action = Action::Park;
+    let (requests, left) = if is_expired {
+        let keys: Vec<Key> = expired(&report).map(|record| record.key.clone()).collect();
+        (if keys.is_empty() { Vec::new() } else { vec![Request::Several { keys, action }] }, None)
+    } else {
+        let act = |record: &RecordView| Request::Act { key: record.key.clone(), action };
+        (
+            outdated(&report).map(act).collect::<Vec<_>>(),
+            Some(expired(&report).count()).filter(|left| *left > 0),
+        )
+    };
+    let left = left.map(|left| {
+        let records = if left == 1 { "1 record is".to_owned() } else { format!("{left} records are") };
+        format!("{records} past their own system's limit, and nobody is known to hold them: claimtop clean --expired")
+    });
+    carry_out_and_tell(settings, site, &report, &requests, consent, left)
+}
+
+/// Returns the records that are past their own system's limit, that no process is known to hold, and that may be parked.
+fn expired(report: &Report) -> impl Iterator<Item = &RecordView> {
+    let known = Known::new(report);
+    report.records().filter(move |record| {
+        // Of what may be held elsewhere, or by somebody who cannot be seen, time alone says nothing.
+        record.verdict.state == VerdictState::Unknown
+            && record.verdict.reason == Reason::NoPid
+            && record.is_stale
+            && record.format != Format::Entire
+            && !matches!(record.kind, RecordKind::Companion | RecordKind::Temporary)
+            && !known.is_refused(record, Action::Park, is_foreign(report, record))
+    })
+}
+
+/// Returns whether a record's file is another user's.
+fn is_foreign(report: &Report, record: &RecordView) -> bool {
+    let is_it = |finding: &&std::sync::Arc<crate::core::model::Finding>| {
+        finding.code == Code::ForeignOwner && finding.subjects.contains(&record.key)
+    };
+    report.findings.iter().any(|finding| is_it(&finding))
 }
 
 /// Returns the records that a clean is about. A companion goes with its session; the states of
@@ -187,7 +222,20 @@ fn carry_out(
     requests: &[Request],
     consent: &Consent,
 ) -> Outcome {
-    let transcript = transcript(settings, consent);
+    carry_out_and_tell(settings, site, report, requests, consent, None)
+}
+
+/// The same, and tells at the end what was left.
+fn carry_out_and_tell(
+    settings: &Settings,
+    site: Site,
+    report: &Report,
+    requests: &[Request],
+    consent: &Consent,
+    left: Option<String>,
+) -> Outcome {
+    let mut transcript = transcript(settings, consent);
+    transcript.left = left;
     match site {
         _ if requests.is_empty() => transcript.nothing(report),
         // Whoever testifies is heard until it is done.

@@ -33,6 +33,8 @@ pub(super) struct Transcript {
     unheard: Option<Failure>,
     /// What a printed command must end with to meet the same hosts.
     given: String,
+    /// What a clean has left, and the command for it.
+    pub(super) left: Option<String>,
 }
 
 #[derive(Serialize)]
@@ -50,6 +52,9 @@ struct Object {
     /// The earlier actions that did not end, each with the command that finishes it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     unfinished: Vec<Unfinished>,
+    /// What a clean has left, and the command for it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    left: Option<String>,
 }
 
 /// An earlier action that did not end.
@@ -101,8 +106,9 @@ impl Transcript {
             refused: Vec::new(),
             put_right: Vec::new(),
             unfinished: Vec::new(),
+            left: None,
         };
-        Self { shape, answer, worst: Exit::Fine, unheard: None, given }
+        Self { shape, answer, worst: Exit::Fine, unheard: None, given, left: None }
     }
 
     /// Ends a command that has nothing to act on, as far as is known.
@@ -338,6 +344,10 @@ impl Transcript {
     }
 
     pub(super) fn end(mut self) -> Outcome {
+        if let (Shape::Text(paint), Some(left)) = (self.shape, self.left.take()) {
+            self.say(&format!("{}\n", paint.paint(Tone::Notice, &left)));
+        }
+        self.answer.left = self.left.take();
         if self.shape == Shape::Json {
             self.say(&format!("{}\n", json::to_string_pretty(&self.answer)?));
         }

@@ -28,6 +28,9 @@ pub(crate) enum ActCommand {
     },
     /// Park every record that is provably dead and past its own system's limit
     Clean {
+        /// Take what is past its own system's limit and no process is known to hold, as one plan with one code
+        #[arg(long)]
+        expired: bool,
         /// How it is confirmed
         #[command(flatten)]
         consent: Consent,

@@ -25,11 +25,20 @@ const OLD: SignedDuration = SignedDuration::from_hours(30 * 24);
 const NOTHING_DONE: &str =
     "\nNone of these is parked from here: no agent says that it never needs them again.\n";
 
+/// What a folder lies in.
+#[derive(Clone, Copy)]
+enum Base {
+    /// Claude Code's folder of settings.
+    ClaudeConfig,
+    Home,
+    /// The temporary folder; its own one bears the user's number.
+    Tmp,
+}
+
 /// A folder in which files pile up.
 struct Growing {
     agent: &'static str,
-    /// Whether it lies in Claude Code's folder of settings, else in the home.
-    is_claudes: bool,
+    base: Base,
     folder: &'static str,
     /// What would be lost with it.
     lost: &'static str,
@@ -38,13 +47,32 @@ struct Growing {
 
 const SESSIONS: &str = "the sessions could not be resumed";
 
-const GROWING: [Growing; 11] = [
+const GROWING: [Growing; 24] = [
     claudes("projects", SESSIONS, |path| has_end(path, "jsonl") && path.components().count() == 2),
     claudes("file-history", "sessions could not take their edits back", never),
     claudes("shell-snapshots", "shells of running windows lose their settings", never),
     claudes("session-env", "running windows may lose what their hooks have set", never),
     claudes("todos", "to-do lists of sessions", never),
     claudes("debug", "logs", never),
+    claudes("backups", "earlier settings", never),
+    claudes("jobs", "what sessions in the background were asked and answered", never),
+    claudes("tasks", "lists of tasks", never),
+    claudes("plans", "plans of sessions", never),
+    claudes("paste-cache", "what was pasted into earlier prompts", never),
+    claudes("image-cache", "pictures of earlier prompts", never),
+    claudes("uploads", "files that were given to sessions", never),
+    claudes("downloads", "what is loaded again", never),
+    claudes("plugins/cache", "plugins, which are loaded again", never),
+    claudes("telemetry", "figures about its use", never),
+    claudes("statsig", "figures about its use", never),
+    Growing {
+        agent: "claude-code",
+        base: Base::Tmp,
+        folder: "claude-",
+        lost: "output of tasks and scratch files, also of running windows",
+        is_session: never,
+    },
+    other("playwright", ".cache/ms-playwright", "browsers, and what agents are logged in to there", never),
     other("codex", ".codex/sessions", SESSIONS, |path| has_end(path, "jsonl")),
     other("codex", ".codex/log", "logs", never),
     other("gemini", ".gemini/tmp", SESSIONS, is_chat),
@@ -53,7 +81,7 @@ const GROWING: [Growing; 11] = [
 ];
 
 const fn claudes(folder: &'static str, lost: &'static str, is_session: fn(&Path) -> bool) -> Growing {
-    Growing { agent: "claude-code", is_claudes: true, folder, lost, is_session }
+    Growing { agent: "claude-code", base: Base::ClaudeConfig, folder, lost, is_session }
 }
 
 const fn other(
@@ -62,7 +90,7 @@ const fn other(
     lost: &'static str,
     is_session: fn(&Path) -> bool,
 ) -> Growing {
-    Growing { agent, is_claudes: false, folder, lost, is_session }
+    Growing { agent, base: Base::Home, folder, lost, is_session }
 }
 
 fn never(_: &Path) -> bool {
@@ -140,8 +168,11 @@ impl Shown {
 
 fn growing(places: &Places, fence: &Fence, old: Timestamp) -> Vec<Sized> {
     let sized = |one: &Growing| {
-        let base = if one.is_claudes { &places.claude_config } else { &places.home };
-        let path: PathBuf = base.join(one.folder);
+        let path: PathBuf = match one.base {
+            Base::ClaudeConfig => places.claude_config.join(one.folder),
+            Base::Home => places.home.join(one.folder),
+            Base::Tmp => places.tmp.join(format!("{}{}", one.folder, rustix::process::geteuid().as_raw())),
+        };
         let size = measure(Some(&path).filter(|path| fence.reaches(path))?, &one.is_session, old)?;
         Some(Sized { agent: Some(one.agent.into()), path: Untrusted::from_path(&path), size, lost: one.lost })
     };

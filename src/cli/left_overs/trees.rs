@@ -11,12 +11,16 @@ use crate::cli::look;
 use crate::cli::output::{Paint, Shape, print};
 use crate::core::model::need::quoted;
 use crate::core::model::text::is_forbidden;
-use crate::core::model::{Certainty, LeftTree, Report, TreeState, Untrusted, json};
+use crate::core::model::{Certainty, LeftTree, Report, TreeSort, TreeState, Untrusted, json};
 use crate::present::age;
 use crate::present::text::{outside, safe};
 use crate::present::tone::Tone;
 use crate::source::git::Asker;
 use crate::source::os::fence::Fence;
+
+/// What is said where there is none: an agent can work in a tree that nothing ties to it.
+const NONE: &str =
+    "No working tree is left that claimtop can tie to a window. git worktree list names all that git has.\n";
 
 /// What is printed as JSON.
 #[derive(Serialize)]
@@ -49,7 +53,7 @@ pub(crate) fn show(report: &Report, asker: &Asker, fence: &Fence, shape: Shape) 
     let shown = Shown { schema: SCHEMA, taken_at: report.taken_at, left_trees };
     let text = match shape {
         Shape::Json => json::to_string_pretty(&shown)? + "\n",
-        Shape::Text(_) if shown.left_trees.is_empty() => "No working tree is left.\n".to_owned(),
+        Shape::Text(_) if shown.left_trees.is_empty() => NONE.to_owned(),
         Shape::Text(paint) => {
             let told: Vec<String> =
                 shown.left_trees.iter().map(|one| one.told(report.taken_at, paint)).collect();
@@ -64,7 +68,10 @@ fn ask<'a>(tree: &'a LeftTree, asker: &Asker, fence: &Fence) -> Asked<'a> {
     let git = asker.ask(Path::new(tree.path.raw()), fence);
     let lost = git.lost();
     let unlock = tree.releasable_lock.as_ref().map(|key| format!("claimtop release {key}"));
-    let is_free = tree.certainty <= Certainty::Strong && !tree.is_locked && lost.is_empty();
+    let is_free = tree.sort == TreeSort::Linked
+        && tree.certainty <= Certainty::Strong
+        && !tree.is_locked
+        && lost.is_empty();
     let remove = is_free.then(|| removal(tree)).flatten();
     Asked { tree, git, lost, unlock, remove }
 }
@@ -142,6 +149,7 @@ mod tests {
             session: None,
             certainty: Certainty::Exact,
             why: String::new(),
+            sort: TreeSort::Linked,
             is_gone: false,
             has_no_commit: false,
             merged_into: None,

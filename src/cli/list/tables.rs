@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::cli::columns::{Cell, Columns};
+use crate::core::model::text::shown;
 use crate::core::model::{ClaimView, Finding, LeftOver, Report, WindowState, WindowView};
 use crate::present::age;
 use crate::present::left_over;
@@ -31,13 +32,14 @@ fn laid(columns: Columns, nothing: Nothing) -> Laid {
 }
 
 pub(crate) fn windows(report: &Report) -> Laid {
-    let mut columns =
-        Columns::new(&["KEY", "PID", "AGENT", "STATE", "UP", "CONTEXT", "RECORDS", "CLAIMS", "WHERE"]);
+    let mut columns = Columns::new(&[
+        "NAME", "PID", "AGENT", "STATE", "UP", "CONTEXT", "RECORDS", "CLAIMS", "WHERE", "KEY",
+    ]);
     let unheard = Unheard::of(report);
     for window in &report.windows {
         let context = &window.context_id;
         columns.row([
-            Cell::new(&window.key),
+            Cell::new(shown(&window.title())),
             Cell::new(window.pid),
             Cell::new(&window.agent),
             state(window, &unheard),
@@ -46,6 +48,7 @@ pub(crate) fn windows(report: &Report) -> Laid {
             Cell::new(window.records.len()),
             Cell::new(window.claims.len()),
             Cell::maybe(Some(workplace(window)).filter(|place| !place.is_empty())),
+            Cell::new(&window.key).toned(Tone::Dim),
         ]);
     }
     let nothing = Nothing {

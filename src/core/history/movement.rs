@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::core::model::path::exact;
-use crate::core::model::{Format, ProcessPrint, RowChange, Signal, Untrusted};
+use crate::core::model::{FileMeta, Format, ProcessPrint, RowChange, Signal, Untrusted};
 
 /// What a file was: if anything of it differs, it is not the file that was meant.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -19,7 +19,7 @@ pub struct Print {
     pub(crate) mode: u32,
     /// The last change of the content, to the nanosecond.
     pub(crate) modified_at: Timestamp,
-    /// The SHA-256 of the content in hex digits; empty where that was not read, and then only device and inode are known.
+    /// The SHA-256 of the content in hex digits; empty where that was not read, and then perhaps only device and inode are known.
     pub sha256: String,
 }
 
@@ -27,6 +27,18 @@ impl Print {
     /// Identifies a file whose content was not read.
     pub(crate) fn unread(dev: u64, ino: u64) -> Self {
         Self { dev, ino, size: 0, mode: 0, modified_at: Timestamp::UNIX_EPOCH, sha256: String::new() }
+    }
+
+    /// Describes a file that is too large to be read: all but its content.
+    pub(crate) fn of_large(meta: &FileMeta) -> Self {
+        let (mode, modified_at) = (meta.ownership.mode.into(), meta.modified_at);
+        Self { size: meta.size, mode, modified_at, ..Self::unread(meta.dev, meta.ino) }
+    }
+
+    /// Returns whether a file can be the one whose content was not read: the same, and not written since, where its size is known.
+    pub(crate) fn is_of(&self, meta: &FileMeta) -> bool {
+        let known = Self::of_large(meta);
+        *self == known || *self == Self::unread(meta.dev, meta.ino)
     }
 
     /// Returns whether the content was not read.

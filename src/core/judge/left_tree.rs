@@ -11,9 +11,10 @@ use crate::core::judge::git::{lock_of, tree_of};
 use crate::core::judge::possible_agent::PossibleAgent;
 use crate::core::judge::world::World;
 use crate::core::model::process::has_exited;
+use crate::core::model::text::is_uuid;
 use crate::core::model::{
     Binding, Certainty, Evidence, Format, GitLock, Judged, Key, KeyKind, LeftTree, MadeTree, Repo, RepoSort,
-    Trace, Untrusted, VerdictState, WindowView, Worktree,
+    Trace, TreeSort, Untrusted, VerdictState, WindowView, Worktree,
 };
 
 /// The agent that makes working trees of its own.
@@ -23,8 +24,42 @@ const CLAUDE: &str = "claude-code";
 pub(crate) fn left_trees(world: &World<'_>, windows: &[WindowView], records: &[Judged]) -> Vec<LeftTree> {
     let repos = world.snapshot.repos.iter().filter(|repo| repo.sort == RepoSort::Git);
     let trees = repos.flat_map(|repo| repo.worktrees.iter().map(move |tree| (repo, tree)));
-    let left = trees.filter(|(_, tree)| !tree.id.is_empty() && (tree.made.is_some() || tree.is_gone));
-    left.map(|(repo, tree)| Case { world, windows, records, repo, tree }.judge()).collect()
+    let linked = trees.filter(|(_, tree)| !tree.id.is_empty());
+    let cases = linked.map(|(repo, tree)| Case { world, windows, records, repo, tree });
+    let is_told = |case: &Case<'_>| {
+        case.tree.made.is_some()
+            || case.tree.is_gone
+            || case.maker(None).is_some_and(|(maker, _)| !is_alive(maker))
+    };
+    cases.filter(is_told).map(|case| case.judge()).collect()
+}
+
+fn is_alive(judged: &Judged) -> bool {
+    judged.verdict.state == VerdictState::Alive
+}
+
+/// What ties a working tree to the entry of a window.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Tie {
+    /// Its lock names the window's process.
+    Lock,
+    /// The window worked in it.
+    Folder,
+    /// Its path has the window's session in it.
+    Path,
+    /// The window's transcript has the command that made it.
+    Command,
+}
+
+impl Tie {
+    fn words(self) -> &'static str {
+        match self {
+            Self::Lock => "its lock names it",
+            Self::Folder => "it is its window's by the folder that this worked in",
+            Self::Path => "it is its window's by its path, which names the session",
+            Self::Command => "it is its window's by the command that made it, which its transcript has",
+        }
+    }
 }
 
 /// One working tree and what is asked about it.
@@ -42,8 +77,8 @@ type Doubt = (Certainty, String);
 impl<'a> Case<'a> {
     fn judge(&self) -> LeftTree {
         let lock = self.lock();
-        let maker = self.maker(lock);
-        let (certainty, why) = match self.weigh(lock, maker) {
+        let (maker, tie) = self.maker(lock).unzip();
+        let (certainty, why) = match self.weigh(lock, maker.zip(tie)) {
             Ok(()) => (Certainty::Exact, String::new()),
             Err(doubt) => doubt,
         };
@@ -56,13 +91,14 @@ impl<'a> Case<'a> {
             path: Untrusted::from_path(&self.tree.path),
             repository: Untrusted::from_path(main.map_or(&self.repo.common_dir, |main| &main.path)),
             branch: self.tree.branch.clone(),
-            agent: made.map(|_| CLAUDE.into()),
+            agent: made.map(|_| CLAUDE.into()).or_else(|| maker.map(|_| CLAUDE.into())),
             window_pid: lock.or(maker).and_then(|judged| judged.pid()),
             window_name: self.name(lock, maker),
             window_ended_at: maker.filter(is_dead).map(|judged| self.ended_at(judged)),
             session: maker.and_then(|judged| judged.session_id.clone()),
             certainty,
             why,
+            sort: TreeSort::Linked,
             is_gone: self.tree.is_gone,
             has_no_commit: made.is_some_and(|made| made.has_no_commit),
             merged_into: made.filter(|made| made.is_at_main).and_then(|_| main?.branch.clone()),
@@ -91,14 +127,34 @@ impl<'a> Case<'a> {
 
     /// Returns the entry in the registry of the window that made it: of the PID that its lock names,
     /// else of the last that worked in it. One that lives comes first.
-    fn maker(&self, lock: Option<&Judged>) -> Option<&'a Judged> {
+    fn maker(&self, lock: Option<&Judged>) -> Option<(&'a Judged, Tie)> {
         let entries = self.records.iter().filter(|judged| is_entry(judged));
-        let is_its = |judged: &&Judged| match lock {
-            Some(lock) => judged.pid().is_some() && judged.pid() == lock.pid() && has_its_start(judged, lock),
-            None => judged.cwd.as_deref().is_some_and(|cwd| cwd.starts_with(&self.tree.path)),
+        let is_its = |judged: &Judged| match lock {
+            Some(lock) => {
+                let is_it =
+                    judged.pid().is_some() && judged.pid() == lock.pid() && has_its_start(judged, lock);
+                is_it.then_some(Tie::Lock)
+            }
+            None => self.tie(judged),
         };
         let is_dead = |judged: &Judged| judged.verdict.state == VerdictState::Dead;
-        entries.filter(is_its).max_by_key(|judged| (!is_dead(judged), judged.written_at))
+        let tied = entries.filter_map(|judged| Some((judged, is_its(judged)?)));
+        tied.max_by_key(|(judged, _)| (!is_dead(judged), judged.written_at))
+    }
+
+    /// Returns what ties it to the entry of a window.
+    fn tie(&self, judged: &Judged) -> Option<Tie> {
+        let path = &self.tree.path;
+        if judged.cwd.as_deref().is_some_and(|cwd| cwd.starts_with(path)) {
+            return Some(Tie::Folder);
+        }
+        let session = judged.session_id.as_ref().filter(|session| is_uuid(session.raw()))?;
+        if path.iter().any(|part| part == session.raw()) {
+            return Some(Tie::Path);
+        }
+        let mut works = self.world.snapshot.work.iter().filter(|work| work.session == *session);
+        let is_made = |tree: &Untrusted| Path::new(tree.raw()) == path;
+        works.any(|work| work.doing.trees.iter().any(is_made)).then_some(Tie::Command)
     }
 
     /// Returns what its window is or was called: as its entry says, else as its lock does.
@@ -132,22 +188,26 @@ impl<'a> Case<'a> {
     }
 
     /// Weighs the facts, those against it first.
-    fn weigh(&self, lock: Option<&Judged>, maker: Option<&Judged>) -> Result<(), Doubt> {
+    fn weigh(&self, lock: Option<&Judged>, tied: Option<(&Judged, Tie)>) -> Result<(), Doubt> {
+        let (maker, tie) = tied.unzip();
         self.is_held(lock, maker)?;
         self.cannot_be_told(lock, maker)?;
         let guess = |why: &str| Err((Certainty::Guess, why.to_owned()));
-        let Some(made) = self.tree.made.as_ref() else { return guess("nothing says that an agent made it") };
+        let Some(made) = self.tree.made.as_ref() else {
+            return guess(&match tie {
+                Some(tie) => format!("{}; who works in it was not read", tie.words()),
+                None => "nothing says that an agent made it".to_owned(),
+            });
+        };
         let Some(users) = made.users.as_ref().filter(|_| self.tree.exists || self.tree.is_gone) else {
             return guess("who works in it was not read");
         };
         if let Some(pid) = users.unread.first() {
             return guess(&format!("PID {pid} may not be looked at, and may work in it"));
         }
-        match (lock, maker) {
+        match (lock, tie) {
             (Some(_), _) => Ok(()),
-            (None, Some(_)) => {
-                Err((Certainty::Strong, "it is its window's by the folder that this worked in".to_owned()))
-            }
+            (None, Some(tie)) => Err((Certainty::Strong, tie.words().to_owned())),
             (None, None) => guess("nothing says which window made it"),
         }
     }
@@ -225,7 +285,7 @@ impl<'a> Case<'a> {
 }
 
 /// Returns whether a record is the entry of an agent's own registry.
-fn is_entry(judged: &Judged) -> bool {
+pub(crate) fn is_entry(judged: &Judged) -> bool {
     judged.holder.as_ref().is_some_and(|holder| holder.binding == Binding::Registry)
 }
 

@@ -44,6 +44,7 @@ impl<'a> TakenOver<'a> {
             if *is_whole {
                 named.extend(own.iter().flat_map(|session| [session.process, session.host]).flatten());
                 named.extend(records().filter_map(locked_daemon).filter(|id| Some(id.pid) == *daemon));
+                named.extend(daemon.and_then(|pid| writer(world, pid, record)));
             }
         }
         let table = &world.snapshot.processes;
@@ -95,6 +96,14 @@ fn locked_daemon(record: &Record) -> Option<ProcessId> {
     stated(record).filter(|_| is_lock)
 }
 
+/// Returns the daemon that has written a roster: the one with the number that the roster states, if it was there by then.
+fn writer(world: &World<'_>, pid: u32, roster: &Record) -> Option<ProcessId> {
+    let process = world.snapshot.processes.get(pid).filter(|process| !has_exited(process))?;
+    let (agent, role) = world.signatures.classify(process)?;
+    let was_there = roster.medium().is_this_machines() && !world.is_younger(process, roster);
+    (agent.name == CLAUDE && role == Role::Daemon && was_there).then_some(process.id)
+}
+
 /// Returns the process that an entry of the registry names which runs in the background.
 fn background(record: &Record) -> Option<ProcessId> {
     stated(record).filter(|_| record.detail.claude_status().is_some_and(|status| status.is_background))
@@ -122,7 +131,7 @@ fn may_be_daemons(world: &World<'_>, process: &Process) -> bool {
 }
 
 /// Returns whether whoever runs a session is proven dead: its process and the one that keeps its terminal.
-fn is_dead(world: &World<'_>, session: &BackgroundSession) -> bool {
+pub(crate) fn is_dead(world: &World<'_>, session: &BackgroundSession) -> bool {
     let table = &world.snapshot.processes;
     let is_dead = |id: &ProcessId| match table.get(id.pid) {
         // Where its clock may count from elsewhere, another start proves nothing.

@@ -36,6 +36,13 @@ pub enum Request {
         /// What to do.
         action: Action,
     },
+    /// The same about several records, confirmed and undone as one.
+    Several {
+        /// Which.
+        keys: Vec<Key>,
+        /// What to do with each.
+        action: Action,
+    },
     /// All that an ended window has left and that is proven dead.
     Left {
         /// One of the records that it has left.
@@ -62,6 +69,7 @@ impl Request {
     pub fn key(&self) -> Option<&Key> {
         match self {
             Self::Act { key, .. } | Self::Stop { key, .. } | Self::Left { of: key } => Some(key),
+            Self::Several { keys, .. } => keys.first(),
             Self::Undo { .. } => None,
         }
     }
@@ -69,7 +77,7 @@ impl Request {
     /// Returns what is asked for.
     pub fn action(&self) -> Action {
         match self {
-            Self::Act { action, .. } => *action,
+            Self::Act { action, .. } | Self::Several { action, .. } => *action,
             Self::Left { .. } => Action::Release,
             Self::Undo { .. } => Action::Undo,
             Self::Stop { .. } => Action::Stop,
@@ -86,6 +94,7 @@ impl Request {
         let mut request = self.clone();
         match &mut request {
             Self::Act { key, .. } | Self::Stop { key, .. } | Self::Left { of: key } => *key = key.there(),
+            Self::Several { keys, .. } => keys.iter_mut().for_each(|key| *key = key.there()),
             Self::Undo { .. } => {}
         }
         request

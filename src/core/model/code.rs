@@ -91,8 +91,12 @@ codes! {
     ExpiredClaim = "expired-claim", Warning;
     /// A live window's events go to the session of one that is gone.
     DeadIdentityServed = "dead-identity-served", Warning;
+    /// The folder of a live window was removed.
+    FolderRemoved = "folder-removed", Warning;
     /// A lock whose holder is gone.
     StaleLock = "stale-lock", Warning;
+    /// A lock of git's that blocks every write for minutes, and of which nobody can tell whether anybody holds it.
+    BlockingLock = "blocking-lock", Warning;
     /// A record in an old place or form.
     LegacyRecord = "legacy-record", Warning;
     /// A legacy and a current record both exist.

@@ -3,9 +3,38 @@
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use crate::core::model::named::named;
 use crate::core::model::{Certainty, Evidence, Key, Untrusted};
 
-/// A linked working tree that an agent has made, or whose folder has gone.
+named! {
+    /// What a folder is to a repository.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+    pub enum TreeSort {
+        /// A linked working tree that git lists.
+        #[default]
+        Linked = "linked",
+        /// Its `.git` file names a folder of the repository that is not there: git lists it no more.
+        Forgotten = "forgotten",
+        /// It was moved by hand: git lists the place where it was.
+        Moved = "moved",
+        /// A repository of its own.
+        Clone = "clone",
+    }
+}
+
+impl TreeSort {
+    /// Says why git's list does not have it, and what to do.
+    pub(crate) fn told(self) -> Option<&'static str> {
+        match self {
+            Self::Linked => None,
+            Self::Forgotten => Some("git has forgotten it, so its files may be all that is left of it"),
+            Self::Moved => Some("it was moved by hand: git worktree repair PATH makes git find it again"),
+            Self::Clone => Some("it is a clone, with branches of its own"),
+        }
+    }
+}
+
+/// A working tree that an agent has made, or whose folder has gone.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LeftTree {
     /// Stable for as long as the repository knows it.
@@ -30,6 +59,9 @@ pub struct LeftTree {
     pub certainty: Certainty,
     /// Why it is not surer, or who holds it; empty where it is exact.
     pub why: String,
+    /// What it is to the repository.
+    #[serde(default)]
+    pub sort: TreeSort,
     /// Whether its folder has gone, for certain.
     pub is_gone: bool,
     /// Whether no commit was ever made in it; files may have been changed.
@@ -60,7 +92,8 @@ impl LeftTree {
         };
         let gone = self.is_gone.then(|| "its folder has gone".to_owned());
         let no_commit = self.has_no_commit.then(|| "no commit was made in it".to_owned());
+        let sort = self.sort.told().map(str::to_owned);
         // What never had a commit is at the tip that it began from anyway.
-        [gone, no_commit.or(merged), lock].into_iter().flatten().collect()
+        [sort, gone, no_commit.or(merged), lock].into_iter().flatten().collect()
     }
 }

@@ -75,7 +75,7 @@ pub use self::left_over::{
     Certainty, Hindrance, InputEnd, Interaction, LeftOver, LeftSort, Load, Member, Multiplexer, Origin, Port,
     SeenBelow, Trace,
 };
-pub use self::left_tree::LeftTree;
+pub use self::left_tree::{LeftTree, TreeSort};
 pub(crate) use self::line::LineError;
 pub use self::machine::{MachineState, MachineView, NotAsked};
 pub use self::need::{Left, Need, NeedKind, Waiting, Wants};
@@ -110,7 +110,7 @@ pub(crate) use self::secret::Secret;
 pub use self::session::{Beginning, Others, SessionFile, SessionView, Strength, Tie};
 pub use self::snapshot::{
     BrokenFile, Database, DatabaseFile, MadeTree, NamedSession, NamedSessions, Repo, RepoSort, SeenAgent,
-    Snapshot, SourceHealth, SourceState, Topic, Users, Worktree,
+    Snapshot, SourceHealth, SourceState, StrayTree, Topic, Users, Worktree,
 };
 pub use self::stop::{ProcessPrint, Signal};
 pub use self::story::{Cause, Event, Known, Story};

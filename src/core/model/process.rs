@@ -162,8 +162,11 @@ pub struct Details {
     pub exe: Option<Untrusted>,
     /// The arguments, the first being the name as typed.
     pub argv: Vec<Untrusted>,
-    /// The working directory.
+    /// The working directory, with a trailing ` (deleted)` taken off (proc(5)).
     pub cwd: Option<Untrusted>,
+    /// Whether that folder was removed: what lies at its path now, and around it, is another one.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_cwd_gone: bool,
     /// Whether that is another folder than the one of this name here, by device and inode: the process has mounts of its own, or
     /// another root.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -207,8 +210,12 @@ pub struct Details {
 }
 
 impl Details {
-    /// Returns where it works, by the name that this folder has here; `None` where it certainly has none that is known.
+    /// Returns where it works, by the name that this folder has here; `None` where it certainly has none that is known, and
+    /// where the folder was removed.
     pub(crate) fn folder_here(&self) -> Option<&Untrusted> {
+        if self.is_cwd_gone {
+            return None;
+        }
         self.cwd_here.as_ref().or(self.cwd.as_ref().filter(|_| !self.is_cwd_elsewhere))
     }
 }

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::core::model::path::as_text as path_text;
 use crate::core::model::{
     FilePath, Format, HomeFolder, Host, Key, KeyKind, Notes, Ownership, Problem, ProcessId, ProcessTable,
-    Record, SessionFile, Tombstone, Trace, UnfinishedAction, UnreadWork, Untrusted, Work, WorkItem,
+    Record, SessionFile, Tombstone, Trace, TreeSort, UnfinishedAction, UnreadWork, Untrusted, Work, WorkItem,
 };
 
 /// Everything that one look found. Records are read first, processes second: the other way
@@ -116,6 +116,9 @@ pub struct Repo {
     pub sort: RepoSort,
     /// The working trees, the main one first.
     pub worktrees: Vec<Worktree>,
+    /// The folders where agents put working trees of it that git's list does not have.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub strays: Vec<StrayTree>,
     /// The refs of the entire CLI: full names below `refs/heads/entire/`.
     pub entire_refs: Vec<String>,
     /// The other branches that records of this look claim, and whether each is there.
@@ -199,6 +202,19 @@ pub struct Worktree {
     /// What is known of it where an agent made it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub made: Option<MadeTree>,
+}
+
+/// A folder in which an agent may have worked on a repository, and which git's list of its working trees does not have.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StrayTree {
+    /// The folder.
+    #[serde(with = "path_text")]
+    pub path: PathBuf,
+    /// What it is.
+    pub sort: TreeSort,
+    /// The branch of a clone that is checked out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub branch: Option<Untrusted>,
 }
 
 /// What is known of a working tree that an agent made.

@@ -159,6 +159,9 @@ pub struct WindowFacts {
     pub place: PlaceView,
     /// The working directory.
     pub cwd: Option<Untrusted>,
+    /// Whether that folder was removed.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub is_folder_gone: bool,
     /// The repository that it works in.
     pub repo: Option<RepoView>,
     /// Its own process, then the newest of those below it.

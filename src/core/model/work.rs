@@ -109,6 +109,12 @@ pub struct Doing {
     pub mode: Option<Untrusted>,
     /// The folder that its commands run in by now.
     pub cwd: Option<Untrusted>,
+    /// The working trees that its own commands have made (`git worktree add`), absolute, the newest last.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub trees: Vec<Untrusted>,
+    /// The folders that its own commands have removed (`git worktree remove`, `rm -r`), absolute, the newest last.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub removed: Vec<Untrusted>,
     /// The session that its process began with, where `/clear` or `/resume` has led from that to this one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub first_session: Option<Untrusted>,

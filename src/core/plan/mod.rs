@@ -8,6 +8,7 @@ pub(crate) mod leo;
 pub(crate) mod migration;
 pub(crate) mod never;
 pub(crate) mod rows;
+pub(crate) mod several;
 pub(crate) mod stop;
 
 pub use self::holder::full_name_of as full_name;

@@ -31,8 +31,15 @@ impl About<'_> {
             Action::Stop => Some(("this is no process", "end a window or a left-over")),
             Action::Undo => Some(("this is no entry of the journal", "undo an entry of the journal")),
             Action::Migrate => self.never_migrated(),
-            Action::Release | Action::Park => self.never_let_go(),
+            Action::Release | Action::Park => self.never_let_go().or_else(|| self.is_locked()),
         }
+    }
+
+    /// Says that a process holds a kernel lock on its file, as what moves files refuses those.
+    fn is_locked(&self) -> Option<Refusal> {
+        let by = self.record.locked_by?;
+        let instead = if by == 0 { "wait until it lets go" } else { "end that process first" };
+        Some(("a process holds a lock on its file", instead))
     }
 
     /// Says why its system's rule keeps a record.
@@ -76,13 +83,29 @@ fn entire(record: &RecordView) -> Option<Refusal> {
 }
 
 fn claude_code(record: &RecordView, is_dead: bool) -> Option<Refusal> {
-    if let RecordDetail::ClaudeCode(ClaudeCode::Daemon | ClaudeCode::Roster { .. } | ClaudeCode::Editor) =
-        record.detail
-    {
-        return Some((
-            "only the daemon or the editor releases its own file",
-            "end the daemon, or close the editor; when another takes over is not known for certain",
-        ));
+    if let RecordDetail::ClaudeCode(detail) = &record.detail {
+        match detail {
+            ClaudeCode::Daemon if is_dead => return None,
+            ClaudeCode::Daemon => {
+                return Some(("only the daemon releases its own lock", "end the daemon: claude daemon stop"));
+            }
+            ClaudeCode::Roster { .. } => {
+                return Some((
+                    "only Claude Code's daemon changes its list of background sessions",
+                    "claude agents lists them, and claude stop ID ends one; an entry that stays is removed by hand while no claude daemon runs",
+                ));
+            }
+            ClaudeCode::Editor if is_dead => {
+                return Some((
+                    "it holds nothing, and its editor is gone",
+                    "the next Claude Code that looks for an editor removes it",
+                ));
+            }
+            ClaudeCode::Editor => {
+                return Some(("only the editor removes its own file", "close the editor"));
+            }
+            ClaudeCode::Session(_) | ClaudeCode::Task { .. } | ClaudeCode::Team { .. } => {}
+        }
     }
     if record.kind == RecordKind::Metadata {
         return Some((

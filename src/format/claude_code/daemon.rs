@@ -53,7 +53,7 @@ pub(super) fn roster(file: &FileImage, reading: &Reading<'_>) -> Result<Record, 
     let mut record = draft::record(Format::ClaudeCode, RecordKind::Metadata, file, reading);
     let workers: Vec<Option<BackgroundSession>> = object
         .object("workers")
-        .map(|workers| workers.iter().map(|(_, worker)| background(worker.as_object()?)).collect())
+        .map(|workers| workers.iter().map(|(job, worker)| background(job, worker.as_object()?)).collect())
         .unwrap_or_default();
     let is_whole = object.object("workers").is_some() && workers.iter().all(Option::is_some);
     let daemon = object.pid("supervisorPid", false).and_then(|pid| pid.valid());
@@ -67,7 +67,7 @@ pub(super) fn roster(file: &FileImage, reading: &Reading<'_>) -> Result<Record, 
 }
 
 /// Reads one background session; nothing where it does not say who runs it and where it comes from.
-fn background(worker: &Object<'_>) -> Option<BackgroundSession> {
+fn background(job: &str, worker: &Object<'_>) -> Option<BackgroundSession> {
     let process = |pid: &str, start: &str| {
         let pid = worker.pid(pid, false)?.valid()?;
         Some(ProcessId { pid, start_ticks: stated_start(worker.str(start)?)? })
@@ -83,6 +83,7 @@ fn background(worker: &Object<'_>) -> Option<BackgroundSession> {
     Some(BackgroundSession {
         process: process("replPid", "replProcStart"),
         host: Some(process("pid", "procStart")?),
+        job: id(job),
         id: Some(worker.str("sessionId").and_then(id)?),
         from,
         since: dispatch.int("createdAt").and_then(time::epoch_ms),

@@ -6,7 +6,7 @@
 //! answered, and none from old versions; a SIGKILL leaves it behind.
 
 mod daemon;
-mod stated;
+pub(super) mod stated;
 mod task;
 mod team;
 #[cfg(test)]

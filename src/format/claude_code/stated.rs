@@ -21,12 +21,25 @@ pub(crate) fn holder(
     let start = Start::of(object.str("procStart"));
     let stated = object.get("pidDomain").and_then(domain);
     let domain = stated.or_else(|| start.domain(reading.host.platform));
+    started(&mut holder, start, domain);
+    Some(holder)
+}
+
+/// Gives a holder the start that a text states, and where that counts by its form.
+pub(crate) fn with_start(holder: Holder, text: &str, here: Platform) -> Holder {
+    let start = Start::of(Some(text));
+    let domain = start.domain(here);
+    let mut holder = holder;
+    started(&mut holder, start, domain);
+    holder
+}
+
+fn started(holder: &mut Holder, start: Start, domain: Option<Domain>) {
     // A number counts ticks of Linux alone.
     let is_darwins = domain == Some(Domain::Darwin);
     holder.start_ticks = start.ticks.filter(|_| !is_darwins);
     let local_start = start.local.filter(|_| is_darwins);
     holder.names = HolderNames { domain, local_start, ..Default::default() }.kept();
-    Some(holder)
 }
 
 /// Reads where a PID counts; what is not told in words is of a form that is not known.

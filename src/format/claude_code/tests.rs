@@ -185,6 +185,7 @@ fn a_real_roster_says_which_session_goes_on_with_which() {
     };
     let process = |pid, start_ticks| Some(ProcessId { pid, start_ticks });
     let expected = BackgroundSession {
+        job: Some("aadb008d".into()),
         process: process(23460, 490_503),
         host: process(23440, 490_475),
         id: Some("aadb008d-77c6-40bf-a1c8-51d4a05b8a87".into()),

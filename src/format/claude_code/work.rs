@@ -108,7 +108,10 @@ fn result(draft: &mut Draft, line: &Object<'_>, part: &Object<'_>, at: Option<Ti
     }
     let is_edit = |call: &&Call| call.id.raw() == id && EDITS.contains(&call.tool.raw());
     let call = draft.doing.calls.iter().find(is_edit).and_then(|call| call.target.clone());
-    draft.returns(id);
+    match part.is_true("is_error") {
+        true => draft.fails(id),
+        false => draft.returns(id),
+    }
     draft.works(at);
     if part.is_true("is_error") {
         return;
@@ -173,7 +176,11 @@ fn call(draft: &mut Draft, part: &Object<'_>, at: Option<Timestamp>) {
     let tool = part.str("name").unwrap_or_default();
     let input = part.object("input");
     let target = input.and_then(|input| target(input, draft.folder()));
-    draft.calls(part.str("id").unwrap_or_default(), tool, target, at);
+    let id = part.str("id").unwrap_or_default();
+    draft.calls(id, tool, target, at);
+    if let Some(line) = input.and_then(|input| input.str("command")) {
+        draft.runs(id, line);
+    }
 }
 
 /// Takes over what the last answer was given from, the cached part as well.

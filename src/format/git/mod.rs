@@ -106,7 +106,7 @@ fn worktree(file: &FileImage, reading: &Reading<'_>) -> Result<Record, BrokenFil
     let mut record = lock("working tree", file, reading);
     record.variant = "worktree lock";
     record.detail = RecordDetail::Git(GitLock::Worktree);
-    let stated = reason::parse(&text);
+    let stated = reason::parse(&text, reading.host.platform);
     record.holder = stated.holder;
     record.session_id = stated.session;
     let reason =

@@ -2,7 +2,8 @@
 
 use crate::core::model::context::is_valid_id;
 use crate::core::model::text::is_uuid;
-use crate::core::model::{Binding, Holder, Role, StatedPid, Untrusted, stated_start};
+use crate::core::model::{Binding, Holder, Platform, Role, StatedPid, Untrusted};
+use crate::format::claude_code::stated::with_start;
 
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Stated {
@@ -15,7 +16,7 @@ pub(super) struct Stated {
 /// Reads a reason as Claude Code writes it: `claude agent <id> (pid N start TICKS)` for a
 /// sub-agent, `claude session <name> (pid N)` for a session; others write `pid=N` or `pid N`. What
 /// a person writes names nobody.
-pub(super) fn parse(reason: &str) -> Stated {
+pub(super) fn parse(reason: &str, here: Platform) -> Stated {
     let words: Vec<&str> =
         reason.split(|c: char| c.is_whitespace() || "()=:,;".contains(c)).filter(|w| !w.is_empty()).collect();
     let after = |name: &str| {
@@ -27,8 +28,13 @@ pub(super) fn parse(reason: &str) -> Stated {
         let is_claudes = words.first() == Some(&"claude");
         // Who else writes a PID may well be a script that was gone a moment later.
         let role = if is_claudes { Role::Agent } else { Role::Unknown };
-        let start_ticks = after("start").filter(|_| is_claudes).and_then(stated_start);
-        Holder { start_ticks, ..Holder::new(StatedPid::from_number(pid.into()), role, Binding::Owner) }
+        let holder = Holder::new(StatedPid::from_number(pid.into()), role, Binding::Owner);
+        // On a Mac it is the words of `ps`: where another system wrote the lock, its PID is another's here.
+        let start = reason.rsplit_once(" start ").map(|(_, start)| start.trim_end_matches(')'));
+        match start.filter(|_| is_claudes) {
+            Some(start) => with_start(holder, start, here),
+            None => holder,
+        }
     });
     Stated { holder, session: session.map(|id| Untrusted::from(*id)) }
 }
@@ -36,10 +42,11 @@ pub(super) fn parse(reason: &str) -> Stated {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::core::model::Domain;
 
     #[track_caller]
     fn check(reason: &str, expected: Option<(u32, Role, Option<u64>)>) {
-        let holder = parse(reason).holder;
+        let holder = parse(reason, Platform::Linux).holder;
         let found =
             holder.and_then(|holder| Some((holder.pid.as_ref()?.valid()?, holder.role, holder.start_ticks)));
         assert_eq!(found, expected, "{reason}");
@@ -54,6 +61,18 @@ mod tests {
     }
 
     #[test]
+    fn a_start_in_the_words_of_another_system_says_where_it_was_written() {
+        let domain = |here| {
+            let holder = parse("claude agent a1b2 (pid 7 start Fri Jun 19 21:37:40 2026)", here).holder;
+            holder.and_then(|holder| holder.domain().cloned())
+        };
+        assert_eq!(
+            (domain(Platform::Linux), domain(Platform::MacOs)),
+            (Some(Domain::Darwin), Some(Domain::Darwin))
+        );
+    }
+
+    #[test]
     fn a_persons_reason_names_nobody() {
         for reason in ["", "on a portable drive", "ask pid first", "pid", "rapid 7", "claude start 5"] {
             check(reason, None);
@@ -63,14 +82,14 @@ mod tests {
     #[test]
     fn a_session_is_named_by_its_whole_id() {
         let id = "95fe798d-3725-4649-974a-0dec79220193";
-        assert_eq!(parse(&format!("claude session {id} (pid 7)")).session, Some(id.into()));
-        assert_eq!(parse("claude session fix (pid 7)").session, None);
+        assert_eq!(parse(&format!("claude session {id} (pid 7)"), Platform::Linux).session, Some(id.into()));
+        assert_eq!(parse("claude session fix (pid 7)", Platform::Linux).session, None);
     }
 
     proptest::proptest! {
         #[test]
         fn reading_is_total(text: String) {
-            parse(&text);
+            parse(&text, Platform::Linux);
         }
     }
 }

@@ -43,13 +43,8 @@ fn identify(record: &mut Record, object: &Object<'_>, file: &FileImage) {
     record.problems.extend(id::split(named, record.session_id.clone(), Untrusted::shown));
     record.context_id = object.text("terminal_id");
     record.terminal_id = record.context_id.clone().map(Box::new);
-    let weakness = terminal(record).and_then(Terminal::weakness);
-    record.problems.extend(weakness.zip(record.terminal_id.as_ref()).map(|(why, terminal)| {
-        Problem::new(
-            Code::WeakTerminalId,
-            format!("terminal ID {} is {why}", crate::format::excerpt::excerpt(terminal.raw(), 40)),
-        )
-    }));
+    let weak = record.terminal_id.as_ref().and_then(|terminal| Terminal::weak(terminal.raw()));
+    record.problems.extend(weak.map(|message| Problem::new(Code::WeakTerminalId, message)));
 }
 
 fn date(record: &mut Record, object: &Object<'_>, reading: &Reading<'_>) {

@@ -61,8 +61,19 @@ impl<'a> Terminal<'a> {
         }
     }
 
+    /// Says of a terminal ID that several windows can share what these share, and what gives each its own: newer code of LEO
+    /// matches no session by a port, and takes the conversation's ID where that is set.
+    pub(super) fn weak(id: &'a str) -> Option<String> {
+        let why = Self::read(id).weakness()?;
+        let id = crate::format::excerpt::excerpt(id, 40);
+        Some(format!(
+            "terminal ID {id} is {why}: start each window with CLAUDE_SESSION_ID set to a UUID of its own, or update LEO, \
+             which then writes one; this row goes with claimtop release once its window has ended"
+        ))
+    }
+
     /// Says what several windows share that have such an ID, if they can.
-    pub(super) fn weakness(self) -> Option<&'static str> {
+    fn weakness(self) -> Option<&'static str> {
         match self {
             Self::Port => Some("only a port, which every conversation of an editor window shares"),
             Self::Login => Some("only a Windows login, which every console of it shares"),

@@ -54,6 +54,7 @@ pub(super) fn read(form: Form, file: &FileImage, reading: &Reading<'_>) -> Resul
     record.problems = legacy(form, &record).into_iter().collect();
     record.problems.extend(started.problem.into_iter().chain(heartbeat.problem));
     record.problems.extend(nameless(form, context, &object));
+    record.problems.extend(context.and_then(shared_by_name));
     record.problems.extend(ownership(file, reading, &object));
     Ok(record)
 }
@@ -164,6 +165,20 @@ fn nameless(form: Form, context: Option<&str>, object: &Object<'_>) -> Vec<Probl
         problems.push("names no agent: current_agent is missing".to_owned());
     }
     problems.into_iter().map(|message| Problem::new(Code::UnknownSession, message)).collect()
+}
+
+/// Tells a context ID that is neither a PID nor a session's: it is what `CLAUDE_SESSION_ID` held, and whoever inherits that
+/// writes the same file.
+fn shared_by_name(context: &str) -> Option<Problem> {
+    let is_somebodys = names::is_number(context) || names::is_uuid(context);
+    (is_context_id(context) && !is_somebodys).then(|| {
+        let name = crate::format::excerpt::excerpt(context, 40);
+        let message = format!(
+            "context ID {name} is neither a PID nor a session's ID: each window that inherits CLAUDE_SESSION_ID={name} \
+             shares the record; start windows without that variable, or each with a UUID of its own"
+        );
+        Problem::new(Code::WeakTerminalId, message)
+    })
 }
 
 fn ownership(file: &FileImage, reading: &Reading<'_>, object: &Object<'_>) -> Vec<Problem> {

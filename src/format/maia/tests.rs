@@ -103,7 +103,7 @@ fn each_generation_is_told_with_its_context_and_holder() {
     check(
         "swarm_session_work.json",
         r#"{"current_agent": "a"}"#,
-        "Session Current 'written by /init' context work session - holder - []",
+        "Session Current 'written by /init' context work session - holder - [weak-terminal-id]",
     );
 }
 

@@ -52,7 +52,7 @@ fn the_real_files_are_read() {
         ),
         (
             "variants/swarm_session_handwritten_init.json",
-            "Session Current 'written by /init' context handwritten_init session - holder - []",
+            "Session Current 'written by /init' context handwritten_init session - holder - [weak-terminal-id]",
         ),
         (
             "variants/learning_session_15504.json",
@@ -60,7 +60,7 @@ fn the_real_files_are_read() {
         ),
         (
             "variants/maia_active_swarm_session_sre_001.json",
-            "Session Legacy 'G3 {CTX} in tmp' context sre_001 session - holder - [legacy-record]",
+            "Session Legacy 'G3 {CTX} in tmp' context sre_001 session - holder - [legacy-record weak-terminal-id]",
         ),
     ] {
         let Some(bytes) = testing::fixture(&format!("maia/{path}")) else { return };

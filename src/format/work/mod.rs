@@ -12,6 +12,8 @@ use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 
+use crate::core::guard::git::trees::{folders_removed, trees_added};
+use crate::core::guard::shell::Place;
 use crate::core::model::work::{MOST_CALLS, MOST_FILES};
 use crate::core::model::{
     Call, Committed, ContextFill, Doing, Edit, Prompt, TakenPort, Target, Turn, TurnState, Untrusted,
@@ -30,6 +32,9 @@ const MOST_TOKENS: u64 = 1_000_000_000;
 
 /// The most ports of one session that are kept, the newest.
 const MOST_PORTS: usize = 4;
+
+/// The most folders of one session that are kept, the newest: those that it has made, and those that it has removed.
+const MOST_FOLDERS: usize = 32;
 
 /// The most bytes of a path (`PATH_MAX`).
 const MOST_PATH: usize = 4096;
@@ -69,6 +74,8 @@ pub(crate) struct Draft {
     pub(crate) doing: Doing,
     /// The edited files.
     edits: BTreeMap<Untrusted, Edited>,
+    /// The folders that open calls are to make and to remove, by the calls' IDs.
+    folders: BTreeMap<String, (Vec<String>, Vec<String>)>,
     /// When the first line was written that says so.
     pub(crate) first_at: Option<Timestamp>,
     /// Whether lines tell again what was before, which begins no turn.
@@ -208,8 +215,29 @@ impl Draft {
         self.answer = Some(answer);
     }
 
+    /// A call is a shell line, in the folder that its session's commands run in by now.
+    pub(crate) fn runs(&mut self, id: &str, line: &str) {
+        let Some(folder) = self.folder() else { return };
+        let place = Place { folder, home: None, top_of: &|_| None };
+        let folders = (trees_added(line, &place), folders_removed(line, &place));
+        if folders != Default::default() && self.folders.len() < MOST_CALLS {
+            self.folders.insert(id.to_owned(), folders);
+        }
+    }
+
+    /// A call has failed, so it has made nothing for certain.
+    pub(crate) fn fails(&mut self, id: &str) {
+        self.folders.remove(id);
+        self.returns(id);
+    }
+
     /// A call has its result.
     pub(crate) fn returns(&mut self, id: &str) {
+        let (made, removed) = self.folders.remove(id).unwrap_or_default();
+        for (known, new) in [(&mut self.doing.trees, made), (&mut self.doing.removed, removed)] {
+            known.extend(new.iter().map(|path| Untrusted::from(path.as_str())));
+            known.drain(..known.len().saturating_sub(MOST_FOLDERS));
+        }
         self.doing.calls.retain(|call| call.id.raw() != id);
     }
 

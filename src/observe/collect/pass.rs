@@ -16,7 +16,7 @@ use crate::format::{Base, FileKind, Parsed, Reading, git};
 use crate::observe::collect::health::Tallies;
 use crate::observe::collect::here::{Here, Layout, fixed};
 use crate::observe::collect::kept::{Kept, KeptFile};
-use crate::observe::collect::listing;
+use crate::observe::collect::listing::{self, Links};
 use crate::source::interface::Hints;
 use crate::source::os::fence::Fence;
 use crate::source::os::locks::Locks;
@@ -105,7 +105,7 @@ impl<'a> Pass<'a> {
         for (dir, places) in self.layout.below(base) {
             self.note_homes(base, &opened, dir);
             self.hints.folders.extend(listing::watched(at, dir));
-            for folder in listing::fitting(&opened, dir) {
+            for folder in listing::fitting(&opened, dir, links(base)) {
                 if let Err(error) = folder.and_then(|folder| self.read_folder(&folder, places)) {
                     places.formats().iter().for_each(|format| self.tallies.failure(*format, &error));
                 }
@@ -118,7 +118,7 @@ impl<'a> Pass<'a> {
         if !matches!(base, Base::Home | Base::ClaudeConfig | Base::Cache) {
             return;
         }
-        let folders = listing::fitting(opened, fixed(dir));
+        let folders = listing::fitting(opened, fixed(dir), links(base));
         let stores = folders.iter().flatten().filter_map(|folder| home_folder(folder, HomePart::Store));
         self.homes.extend(stores);
     }
@@ -245,6 +245,14 @@ impl<'a> Pass<'a> {
         }
         let is_lock = name.as_bytes().ends_with(b".lock");
         is_lock.then(|| self.locks.get_or_insert_with(Locks::read).held_by(name, meta)).flatten()
+    }
+}
+
+/// Returns whether links below a base are followed: in a home its owner has made them.
+fn links(base: Base) -> Links {
+    match base {
+        Base::Home | Base::ClaudeConfig | Base::Cache => Links::Own,
+        Base::Tmp | Base::GitCommon | Base::Worktree => Links::None,
     }
 }
 

@@ -233,7 +233,8 @@ pub(crate) fn facts(page: &mut Page, index: &Index, window: &WindowView) {
         let branch = repo.branch.as_ref().map_or("no branch".to_owned(), |branch| outside(Some(branch)));
         page.field("Worktree", &format!("{} on {branch}", outside(Some(&repo.worktree))), Tone::Plain);
     }
-    page.field("Folder", &outside(window.cwd.as_ref()), Tone::Plain);
+    let removed = if window.is_folder_gone { " (removed)" } else { "" };
+    page.field("Folder", &(outside(window.cwd.as_ref()) + removed), Tone::Plain);
     let place = window.place.words().map(|words| format!(", {words}")).unwrap_or_default();
     let terminal = window.tty.as_ref().map_or("none".to_owned(), |tty| outside(Some(tty)));
     page.field("Terminal", &format!("{terminal}{place}"), Tone::Plain);

@@ -44,7 +44,14 @@ impl Asker {
     /// Asks what a linked working tree has that its removal would lose.
     pub(crate) fn ask(&self, tree: &Path, fence: &Fence) -> TreeState {
         let unasked = |why: &str| TreeState { unasked: Some(why.to_owned()), ..TreeState::default() };
-        let Some(own) = git_dir(tree) else { return unasked("its folder is not there") };
+        let Some(own) = git_dir(tree) else {
+            let is_there = tree.symlink_metadata().is_ok();
+            return unasked(if is_there {
+                "its folder has lost its .git file"
+            } else {
+                "its folder is not there"
+            });
+        };
         let Some(located) = repository_at(tree, fence) else { return unasked("its repository is not there") };
         if own == located.common_dir {
             return unasked("it is no linked working tree");

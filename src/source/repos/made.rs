@@ -5,6 +5,7 @@ use std::path::Path;
 use rustix::fs::{Stat, stat};
 
 use super::head::Commit;
+use crate::core::model::text::is_uuid;
 use crate::core::model::{MadeTree, Untrusted};
 use crate::source::os::open::folder::Folder;
 use crate::source::os::open::plain::small;
@@ -21,10 +22,10 @@ const MOST_LOG: usize = 256 << 10;
 
 /// Reads what is known of a linked tree from its folder below `worktrees`; `None` where nothing says
 /// that an agent made it.
-pub(super) fn made(own: &Path, common: &Path, locked: Option<&Untrusted>) -> Option<MadeTree> {
+pub(super) fn made(own: &Path, common: &Path, path: &Path, locked: Option<&Untrusted>) -> Option<MadeTree> {
     let base = small(&own.join(BASE), MOST_BASE).ok();
     let is_locked_by_agent = locked.is_some_and(|reason| reason.raw().starts_with(REASON));
-    if base.is_none() && !is_locked_by_agent {
+    if base.is_none() && !is_locked_by_agent && !is_agents_place(path) {
         return None;
     }
     let head = Commit::checked_out(own, common);
@@ -34,6 +35,14 @@ pub(super) fn made(own: &Path, common: &Path, locked: Option<&Untrusted>) -> Opt
         base.is_some() && base == head && log().zip(base).is_some_and(|(log, base)| stayed(&log, &base));
     let main = head.and_then(|_| Commit::checked_out(common, common));
     Some(MadeTree { has_no_commit, is_at_main: head.is_some() && head == main, users: None })
+}
+
+/// Returns whether a folder lies where only agents put one: among a session's own things, which bear its ID, or among the
+/// trees of Claude Code or Codex.
+fn is_agents_place(path: &Path) -> bool {
+    let parts: Vec<&str> = path.iter().filter_map(|part| part.to_str()).collect();
+    let names_session = parts.iter().any(|part| is_uuid(part));
+    names_session || parts.windows(2).any(|two| matches!(two, [".claude" | ".codex", "worktrees"]))
 }
 
 /// Returns whether a head has only ever stood at one commit: its log is whole, from its first line on,

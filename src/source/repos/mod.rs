@@ -9,6 +9,7 @@ pub(crate) mod locate;
 pub(crate) mod made;
 pub(crate) mod objects;
 pub(crate) mod refs;
+pub(crate) mod strays;
 pub(crate) mod users;
 pub(crate) mod worktrees;
 
@@ -47,7 +48,8 @@ impl Reader {
         let is_git = common.join("HEAD").symlink_metadata().is_ok();
         let sort = if is_git { RepoSort::Git } else { RepoSort::Folder };
         let common_dir = common.to_path_buf();
-        let repo = Repo { common_dir, sort, worktrees, entire_refs, ..Repo::default() };
+        let strays = strays::read(located, &worktrees, fence, &mut problems);
+        let repo = Repo { common_dir, sort, worktrees, strays, entire_refs, ..Repo::default() };
         Read { repo, problems }
     }
 

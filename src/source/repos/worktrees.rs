@@ -70,7 +70,7 @@ fn one(admin: &Path, common_dir: &Path, fence: &Fence) -> Option<Worktree> {
         branch: branch(&admin.join("HEAD")),
         exists: !is_inside || path.is_dir(),
         is_gone: is_inside && is_gone(&path, common_dir),
-        made: made(admin, common_dir, locked.as_ref()),
+        made: made(admin, common_dir, &path, locked.as_ref()),
         locked,
         path,
     })

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::rc::Rc;
 
+use claimtop::observe::Observer;
 use claimtop::testing::act::{
     ActionError, Answer, Disk, Executor, Look, Patience, Preview, Receipt, StateFolder, System, prune,
 };
@@ -280,4 +281,74 @@ fn a_power_cut_takes_no_confirmed_release_back() {
     let state = StateFolder::open(System, &stage.state_path()).unwrap();
     let _lock = state.lock(Patience::Wait, clock::now()).unwrap();
     assert!(!path.exists(), "it was confirmed");
+}
+
+#[test]
+fn a_lock_of_any_size_is_parked_unread_and_comes_back_unless_it_was_written_since() {
+    let stage = Stage::new();
+    let git = ["objects", "refs/heads"].map(|below| stage.path(&format!("home/shop/.git/{below}")));
+    git.iter().for_each(|folder| std::fs::create_dir_all(folder).unwrap());
+    stage.write("home/shop/.git/HEAD", "ref: refs/heads/main\n");
+    let text = "DIRC".repeat(1 << 19);
+    let lock = stage.write("home/shop/.git/index.lock", &text);
+    let state = StateFolder::open(System, &stage.state_path()).unwrap();
+    let mut observer = stage.observer_of(&["home/shop"]);
+    let plan = |observer: &mut Observer| {
+        let report = report(observer);
+        let request = release(&record(&report, "index.lock").key);
+        let lock = state.lock(Patience::Wait, observer.now()).unwrap();
+        Preview::of(&lock, &report, request, &stage.rules(), observer.now()).unwrap()
+    };
+    let carry_out = |preview: Preview, observer: &mut Observer| {
+        let answer = preview.wanted().map_or(Answer::Yes, Answer::Typed);
+        let mut lock = state.lock(Patience::Wait, observer.now())?;
+        preview.confirm(&answer)?.verify(&mut lock, observer)?.execute(observer)
+    };
+    let seen = plan(&mut observer);
+    std::fs::write(&lock, text.replace("DIRC", "DIRc")).unwrap();
+    let changed = carry_out(seen, &mut observer);
+    assert!(matches!(changed, Err(ActionError::Changed(_))), "{changed:?}");
+    let seen = plan(&mut observer);
+    let receipt = carry_out(seen, &mut observer).unwrap();
+    assert_eq!(receipt.outcome.ended, Ended::Done, "{}", receipt.outcome.detail);
+    assert!(!lock.exists());
+    undone(&state, &stage, receipt.entry);
+    assert_eq!(std::fs::metadata(&lock).unwrap().len(), 2 << 20);
+}
+
+#[test]
+fn several_that_nobody_is_known_to_hold_take_one_code_and_come_back_as_one() {
+    let stage = Stage::new();
+    let _somebody = stage.agent();
+    for number in 0..3 {
+        let name = format!("tmp/claude_session_shop{number}");
+        Stage::age(
+            &stage
+                .write(&name, &format!("{}\n2020-01-01T00:00:00\n", "95fe798d-3725-4649-974a-0dec79220101")),
+        );
+    }
+    let slots = || {
+        let names = std::fs::read_dir(stage.path("tmp")).unwrap();
+        let names = names.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        names.filter(|name| name.starts_with("claude_session_")).count()
+    };
+    let mut hand = Executor::new(&stage.state_path(), stage.observer(), stage.rules()).unwrap();
+    let report = hand.report();
+    let keys =
+        (0..3).map(|number| record(&report, &format!("claude_session_shop{number}")).key.clone()).collect();
+    let request = Request::Several { keys, action: Action::Park };
+    let seen = hand.see(&report, &[request]).unwrap().remove(0).unwrap();
+    assert_eq!(seen.plan.follows.len(), 3);
+    let code = seen.wanted().unwrap();
+    let wrong = hand.see(&report, &[seen.request().clone()]).unwrap().remove(0).unwrap();
+    let refused = hand.carry_out(wrong, &Answer::Typed("nothing".to_owned()));
+    assert!(matches!(refused, Err(ActionError::NotConfirmed(_))), "{refused:?}");
+    let done = hand.carry_out(seen, &Answer::Typed(code)).unwrap();
+    assert!(done.followed.iter().all(|part| part.end.is_ok()), "{done:?}");
+    assert_eq!(slots(), 0);
+    let undo = Request::Undo { entry: done.receipt.entry, to: RestoreTo::Origin };
+    let report = hand.report();
+    let seen = hand.see(&report, &[undo]).unwrap().remove(0).unwrap();
+    hand.carry_out(seen, &Answer::Yes).unwrap();
+    assert_eq!(slots(), 3);
 }

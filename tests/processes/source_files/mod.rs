@@ -5,7 +5,7 @@ mod obra;
 mod opening;
 mod repositories;
 
-use std::os::unix::fs::symlink;
+use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 
 use claimtop::core::judge::agent::Signatures;
@@ -111,11 +111,19 @@ fn one_file_is_one_record_however_many_ways_lead_to_it() {
 }
 
 #[test]
-fn a_folder_that_is_a_link_is_a_failure_and_one_that_is_missing_is_none() {
+fn a_link_that_anybody_can_change_is_a_failure_and_a_folder_that_is_missing_is_none() {
     let world = World::new();
     world.write("elsewhere/swarm_session_77.json", SESSION);
     world.folder("home/.maia");
     symlink(world.path("elsewhere"), world.path("home/.maia/sessions")).unwrap();
+    let own = |mode| {
+        for folder in ["home/.maia", "elsewhere"] {
+            std::fs::set_permissions(world.path(folder), PermissionsExt::from_mode(mode)).unwrap();
+        }
+    };
+    own(0o755);
+    assert_eq!(names(&world.collector().look()), ["swarm_session_77.json"]);
+    own(0o777);
     let snapshot = world.collector().look();
     assert!(snapshot.records.is_empty());
     let (state, detail) = health(&snapshot, "maia");

@@ -134,6 +134,7 @@ fn name(request: &Request) -> &'static str {
         Request::Act { action: Action::Undo, .. } => "undo of nothing",
         Request::Act { action: Action::Stop, .. } => "end of nothing",
         Request::Stop { .. } => "end",
+        Request::Several { .. } => "several at once",
         Request::Left { .. } => "release of all left",
         Request::Undo { .. } => "undo",
     }

@@ -245,6 +245,7 @@ impl Processes {
                 exe: is_own.then(|| exe.into()),
                 argv,
                 cwd: is_own.then(|| person.cwd.into()),
+                is_cwd_gone: false,
                 is_cwd_elsewhere: false,
                 cwd_here: None,
                 cwd_id: None,

@@ -347,7 +347,7 @@ impl World {
                 disk.journal.values().find(is_its)?.moved?;
                 (synthetic(request), Thing::Back(*entry))
             }
-            Request::Left { .. } | Request::Stop { .. } => return None,
+            Request::Several { .. } | Request::Left { .. } | Request::Stop { .. } => return None,
         };
         if plan.confirmation == Confirmation::Refused {
             return None;

@@ -2,6 +2,7 @@
 
 mod arguments;
 pub(crate) mod reach;
+pub(crate) mod trees;
 mod verbs;
 
 use crate::core::guard::folder::joined;

@@ -40,6 +40,7 @@ fn window(pid: u32) -> WindowView {
         name: None,
         tty: None,
         pane: None,
+        is_folder_gone: false,
         cwd: None,
         repo: None,
         processes: Vec::new(),

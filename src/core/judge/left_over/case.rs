@@ -92,7 +92,8 @@ impl Case<'_> {
             .get(self.window_pid)
             .filter(|window| window.id.start_ticks <= self.process.id.start_ticks && !has_exited(window));
         if window.is_some() {
-            return Some(format!("its window, PID {}, lives", self.window_pid));
+            let unused = if self.is_undriven() { "; what started and drove it has ended" } else { "" };
+            return Some(format!("its window, PID {}, lives{unused}", self.window_pid));
         }
         let is_there =
             |id: ProcessId| table.get(id.pid).is_some_and(|process| process.id == id && !has_exited(process));
@@ -112,6 +113,13 @@ impl Case<'_> {
         let by = self.doubts.taken_over.by(self.world, session)?;
         let pid = by.process.or(by.host).map(|id| format!(" (PID {})", id.pid)).unwrap_or_default();
         Some(format!("its window was moved to the background, where its session goes on{pid}"))
+    }
+
+    /// Returns whether it is a browser that a program drives, and that program, a server of the window's, has ended.
+    fn is_undriven(&self) -> bool {
+        let is_driven =
+            self.trace.argv.iter().any(|argument| argument.raw().starts_with("--remote-debugging-"));
+        is_driven && matches!(self.above, Above::Nobody | Above::Reaper)
     }
 
     /// Says why nothing can be told of it.
@@ -257,7 +265,13 @@ impl Case<'_> {
                 // Its number may be another's by now.
                 let is_it =
                     |server: &&Process| is_multiplexer(server) && self.was_there_at(server.id.start_ticks);
-                let is_clean = table.get(pid).filter(is_it).is_some_and(|server| {
+                let server = table.get(pid).filter(is_it);
+                // One that has ended keeps nothing for a person any more; and no server hands on the window's group, a
+                // task's output, or what an earlier look has seen below the window.
+                if server.is_none() && self.descent().is_some() {
+                    return None;
+                }
+                let is_clean = server.is_some_and(|server| {
                     let trace = self.world.trace_of(server.id);
                     let origin = trace.and_then(|trace| trace.origin.as_ref());
                     origin.is_some_and(|origin| origin.pid.is_none() && origin.session.is_none())

@@ -2,6 +2,7 @@
 
 use jiff::civil::DateTime;
 
+use crate::core::judge::agent::Role as ProcessRole;
 use crate::core::judge::liveness::absent::{absent, gone, is_untouched_since_boot, named_elsewhere};
 use crate::core::judge::liveness::answer::{Answer, Trail, alive, unknown};
 use crate::core::judge::liveness::machine::elsewhere;
@@ -140,8 +141,18 @@ pub(crate) fn present(
         trail.add_from("user", "the process belongs to another user than the record", source);
         return unknown(Reason::ProcessPresent);
     }
-    if let Some(window) = window_of(&world.snapshot.processes, &world.windows, process.id.pid) {
+    let window = window_of(&world.snapshot.processes, &world.windows, process.id.pid);
+    if let Some(window) = window {
         trail.add("window", format!("{} {}", window.agent, window.process.id.pid), "parent chain");
+    } else if holder.binding == Binding::File
+        && matches!(holder.role, Role::Agent | Role::Unknown)
+        && let Some((agent, ProcessRole::Daemon | ProcessRole::Spare)) = world.signatures.classify(process)
+    {
+        // Whoever looked for the agent above it has found what serves all of them (firstmate#3398).
+        let value =
+            format!("{} is {}'s daemon, or waits for a session: it holds nothing itself", pid, agent.name);
+        trail.add_from("role", value, source);
+        return unknown(Reason::WrongRole);
     }
     alive(Reason::ProcessPresent)
 }

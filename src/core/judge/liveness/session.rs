@@ -3,6 +3,7 @@
 use crate::core::judge::liveness::answer::{Answer, Trail, alive};
 use crate::core::judge::liveness::machine::elsewhere;
 use crate::core::judge::liveness::own::present;
+use crate::core::judge::lone_server::holding_server;
 use crate::core::judge::window::{Window, window_of};
 use crate::core::judge::world::World;
 use crate::core::model::context::CONTEXT_VARIABLE;
@@ -91,6 +92,10 @@ pub(crate) fn window_of_record(record: &Record, verdict: &Verdict, world: &World
     }
     let table = &world.snapshot.processes;
     let own = record.pid();
+    // Whoever has the session in its arguments cannot open it while such a one holds it.
+    if holding_server(record, world).is_some() {
+        return None;
+    }
     let of_own =
         own.and_then(|pid| window_of(table, &world.windows, pid)).map(|window| window.process.id.pid);
     let session = crate::core::judge::liveness::team::session_of(record, world);

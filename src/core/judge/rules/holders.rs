@@ -2,14 +2,16 @@
 
 use std::collections::BTreeMap;
 
+use crate::core::judge::lone_server::holding_server;
 use crate::core::judge::rules::entire::left_undone;
 use crate::core::judge::rules::facts::{Facts, count, file_name};
 use crate::core::judge::rules::found::Found;
 use crate::core::model::process::has_exited;
 use crate::core::model::{
-    Code, Evidence, Finding, Format, Judged, LetGo, ProcessState, Reason, RecordKind, RecordView, Remedy,
-    Role, Sentence, Untrusted, VerdictState,
+    Code, Evidence, Finding, Format, GitLock, Judged, LetGo, ProcessState, Reason, RecordDetail, RecordKind,
+    RecordView, Remedy, Role, Sentence, Untrusted, VerdictState,
 };
+use jiff::SignedDuration;
 
 /// Finds what is wrong with single holders.
 pub(crate) fn of_record(judged: &Judged, facts: &Facts<'_>, found: &mut Found<'_>) {
@@ -18,6 +20,8 @@ pub(crate) fn of_record(judged: &Judged, facts: &Facts<'_>, found: &mut Found<'_
         found.extend(suspended(judged, facts));
         found.extend(quiet(judged, facts));
         found.extend(foreign(judged, facts));
+        found.extend(blocking(judged, facts));
+        found.extend(lone(judged, facts));
     }
 }
 
@@ -111,7 +115,7 @@ fn says_dead(record: &RecordView) -> String {
     why_dead(record) + &left_undone(record)
 }
 
-fn why_dead(judged: &RecordView) -> String {
+pub(crate) fn why_dead(judged: &RecordView) -> String {
     let pid = judged.record.pid().map_or_else(|| "its agent".to_owned(), |pid| format!("PID {pid}"));
     match judged.verdict.reason {
         Reason::OtherProcess => format!("{pid} now belongs to another process: its start differs"),
@@ -193,6 +197,37 @@ fn quiet(judged: &Judged, facts: &Facts<'_>) -> Option<Finding> {
     }
     let says = format!("alive but quiet ({}); busy or waiting, do not release", expiry.rule);
     Some(Finding::of_record(Code::QuietHolder, judged, says, judged.verdict.evidence.clone(), Remedy::None))
+}
+
+/// Tells a session whose lock a server holds that goes on without its screen.
+fn lone(judged: &Judged, facts: &Facts<'_>) -> Option<Finding> {
+    let server = holding_server(&judged.record, facts.world)?;
+    let pid = server.id.pid;
+    let says = format!(
+        "{} (PID {pid}) holds its lock, and whoever started that is gone: nobody else can open the session until it ends; if \
+         nobody uses it, kill {pid}",
+        server.comm
+    );
+    Some(Finding::of_record(Code::LeftOverProcess, judged, says, judged.all_evidence(), Remedy::None))
+}
+
+/// From when on a lock that git holds for one command is reported though nobody knows whether it is held: 2 min.
+const BLOCKS_FOR: SignedDuration = SignedDuration::from_mins(2);
+
+/// Tells a lock of git's that keeps everybody from writing, and what is known of who may hold it.
+fn blocking(judged: &Judged, facts: &Facts<'_>) -> Option<Finding> {
+    let is_open = judged.verdict.state == VerdictState::Unknown;
+    let age = facts.world.snapshot.taken_at.duration_since(judged.record.written_at);
+    let is_of_command = matches!(judged.record.detail, RecordDetail::Git(GitLock::Command));
+    // Who had it open a moment ago is at work.
+    if !is_of_command || !is_open || age < BLOCKS_FOR || judged.record.pid().is_some() {
+        return None;
+    }
+    let known = judged.verdict.evidence.last().map_or_else(String::new, |fact| format!(": {}", fact.value));
+    let says = format!("keeps git from writing for {} min, and may be nobody's{known}", age.as_mins());
+    let may_be_released = judged.verdict.reason == Reason::NoPid;
+    let remedy = if may_be_released { Remedy::Release } else { Remedy::None };
+    Some(Finding::of_record(Code::BlockingLock, judged, says, judged.verdict.evidence.clone(), remedy))
 }
 
 /// Tells a holder on another host or in another PID namespace.

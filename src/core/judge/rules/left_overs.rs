@@ -2,7 +2,10 @@
 
 use crate::core::judge::rules::facts::{Facts, count, listed};
 use crate::core::judge::rules::found::Found;
-use crate::core::model::{Code, Finding, LeftOver, LeftTree, Remedy, Sentence};
+use crate::core::model::{
+    Certainty, Code, Committed, Finding, Format, LeftOver, LeftTree, Remedy, Sentence, WindowView, Work,
+};
+use jiff::{SignedDuration, Timestamp};
 
 /// Tells of each that is its window's beyond reasonable doubt.
 pub(crate) fn findings<'a>(facts: &'a Facts<'a>, found: &mut Found<'_>) {
@@ -10,6 +13,56 @@ pub(crate) fn findings<'a>(facts: &'a Facts<'a>, found: &mut Found<'_>) {
     left.for_each(|one| found.push(tell(one)));
     let trees = facts.left_trees.iter().filter(|tree| tree.is_left());
     trees.for_each(|tree| found.push(tell_tree(tree)));
+    let now = facts.world.snapshot.taken_at;
+    facts.left_trees.iter().filter_map(|tree| collected(tree, now)).for_each(|one| found.push(one));
+    facts
+        .world
+        .snapshot
+        .work
+        .iter()
+        .filter_map(|work| transcript_ends(work, facts))
+        .for_each(|one| found.push(one));
+}
+
+/// For how long Claude Code keeps transcripts and the working trees that it made, unless `cleanupPeriodDays` says otherwise:
+/// 30 days (measured with 2.1.332; what nobody has pushed goes as well).
+const KEPT_FOR: SignedDuration = SignedDuration::from_hours(30 * 24);
+/// How long before that it is reported: a day.
+const SOON: SignedDuration = SignedDuration::from_hours(24);
+
+/// Tells a dead window's working tree that Claude Code's clean-up will delete, with what only that holds.
+fn collected(tree: &LeftTree, now: Timestamp) -> Option<Finding> {
+    let is_claudes = tree.agent.is_some() && tree.path.raw().contains("/.claude/worktrees/") && !tree.is_gone;
+    let last = tree.window_ended_at.filter(|_| is_claudes && tree.certainty != Certainty::Held)?;
+    let says = format!("{}; commit and push what it holds", ends(last, now)?);
+    let message = Sentence::about(&tree.path, says);
+    Some(Finding::new(Code::DeletionAhead, [tree.key.clone()], message, tree.evidence.clone(), Remedy::None))
+}
+
+/// Tells the transcript of a dead session with uncommitted edits that will be deleted: only that says whose these are.
+fn transcript_ends(work: &Work, facts: &Facts<'_>) -> Option<Finding> {
+    let is_run =
+        |window: &WindowView| window.session.as_ref().is_some_and(|session| session.id == work.session);
+    let has_edits = work.doing.edits.iter().any(|edit| edit.committed == Committed::No);
+    if work.format != Format::ClaudeCode || !has_edits || facts.windows.iter().any(is_run) {
+        return None;
+    }
+    let entry = facts.records.iter().find(|judged| judged.session_id.as_ref() == Some(&work.session))?;
+    let says = format!(
+        "its transcript {}, and the copies of its edits with it; they are uncommitted",
+        ends(work.written_at, facts.world.snapshot.taken_at)?
+    );
+    Some(Finding::of_record(Code::DeletionAhead, entry, says, [entry.evidence()], Remedy::None))
+}
+
+/// Says when Claude Code's clean-up deletes what was last used at a moment, where that is near.
+fn ends(last: Timestamp, now: Timestamp) -> Option<String> {
+    let at = last.checked_add(KEPT_FOR).ok()?;
+    let left = at.duration_since(now);
+    (left <= SOON).then(|| match left.as_hours() {
+        ..=0 => "is deleted by the next clean-up of Claude Code, which keeps such for 30 days".to_owned(),
+        hours => format!("is deleted by Claude Code's clean-up in {hours} h, which keeps such for 30 days"),
+    })
 }
 
 fn tell(one: &LeftOver) -> Finding {

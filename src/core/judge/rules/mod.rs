@@ -4,6 +4,7 @@ pub(crate) mod edits;
 pub(crate) mod entire;
 pub(crate) mod facts;
 pub(crate) mod files;
+pub(crate) mod folders;
 pub(crate) mod found;
 pub(crate) mod generations;
 pub(crate) mod holders;
@@ -30,12 +31,13 @@ use crate::core::model::{Finding, Judged};
 
 type Family = for<'a> fn(&'a Facts<'a>, &mut Found<'_>);
 
-const FAMILIES: [Family; 16] = [
+const FAMILIES: [Family; 17] = [
     identity::findings,
     unstable::findings,
     sharing::findings,
     edits::findings,
     places::findings,
+    folders::findings,
     holders::findings,
     registry::findings,
     staleness::findings,
@@ -57,6 +59,7 @@ fn of_record<'a>(judged: &'a Judged, facts: &'a Facts<'a>, found: &mut Found<'_>
     generations::of_record(judged, facts, found);
     staleness::of_record(judged, facts, found);
     files::of_record(judged, found);
+    registry::of_record(judged, facts, found);
     tasks::of_record(judged, facts, found);
 }
 

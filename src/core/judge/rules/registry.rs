@@ -5,9 +5,14 @@
 
 use jiff::SignedDuration;
 
-use crate::core::judge::rules::facts::{Facts, is_entry, listed, window_evidence, window_name};
+use crate::core::judge::rules::facts::{Facts, count, is_entry, listed, window_evidence, window_name};
 use crate::core::judge::rules::found::Found;
-use crate::core::model::{Code, Evidence, Finding, Format, Process, Record, Remedy, SourceState, WindowView};
+use crate::core::judge::rules::holders::why_dead;
+use crate::core::judge::taken_over::is_dead;
+use crate::core::model::{
+    BackgroundSession, ClaudeCode, Code, Evidence, Finding, Format, Judged, Process, Reason, Record,
+    RecordDetail, Remedy, SourceState, Untrusted, VerdictState, WindowView,
+};
 
 /// A window removes its own entry when it ends, shortly before its process does: 5 s.
 const ENDS_WITHIN: SignedDuration = SignedDuration::from_secs(5);
@@ -30,6 +35,54 @@ pub(crate) fn findings<'a>(facts: &'a Facts<'a>, found: &mut Found<'_>) {
     let evidence: Vec<Evidence> =
         swept.iter().flat_map(|(window, gone)| [window_evidence(window), gone.clone()]).collect();
     found.push(Finding::new(Code::SweptRegistry, keys, message, evidence, Remedy::None));
+}
+
+/// Finds a daemon that has left its lock, and background sessions that the daemon lists and that are gone.
+pub(crate) fn of_record(judged: &Judged, facts: &Facts<'_>, found: &mut Found<'_>) {
+    if let RecordDetail::ClaudeCode(detail) = &judged.record.detail {
+        match detail {
+            ClaudeCode::Daemon => found.extend(left_lock(judged)),
+            ClaudeCode::Roster { sessions, .. } => found.extend(ghosts(judged, sessions, facts)),
+            ClaudeCode::Session(_)
+            | ClaudeCode::Task { .. }
+            | ClaudeCode::Team { .. }
+            | ClaudeCode::Editor => {}
+        }
+    }
+}
+
+/// Tells the lock of a daemon that is gone: where another process has its number, each new daemon takes that one for the
+/// holder, and ends at once (claude-code#72898).
+fn left_lock(judged: &Judged) -> Option<Finding> {
+    let verdict = &judged.verdict;
+    if verdict.state != VerdictState::Dead {
+        return None;
+    }
+    let is_another = matches!(verdict.reason, Reason::OtherProcess | Reason::BornLater | Reason::NotAnAgent);
+    let so = match is_another {
+        true => "a new daemon takes it for this one and ends at once, so let the lock go",
+        false => "the next daemon takes the lock over; if none starts, let it go",
+    };
+    let says = format!("{}: {so}", why_dead(judged));
+    Some(Finding::of_record(Code::StaleLock, judged, says, judged.all_evidence(), Remedy::Release))
+}
+
+/// Tells the background sessions of a list whose processes are gone (claude-code#78454).
+fn ghosts(judged: &Judged, sessions: &[BackgroundSession], facts: &Facts<'_>) -> Option<Finding> {
+    let gone: Vec<String> = (sessions.iter().filter(|session| is_dead(facts.world, session)))
+        .map(|session| [&session.job, &session.id].into_iter().flatten().next())
+        .map(|id| id.map_or_else(|| "one without an ID".to_owned(), Untrusted::shown))
+        .collect();
+    if gone.is_empty() {
+        return None;
+    }
+    let says = format!(
+        "{} still listed, and their processes are gone: {}; claude stop ID ends one, and what stays is removed \
+         from the file by hand while no claude daemon runs",
+        count(gone.len(), "session"),
+        listed(&gone)
+    );
+    Some(Finding::of_record(Code::StaleRecord, judged, says, [judged.evidence()], Remedy::None))
 }
 
 /// Returns whether the registry was read whole, so that what is missing is not there.

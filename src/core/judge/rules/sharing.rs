@@ -54,12 +54,14 @@ fn same_worktree(facts: &Facts<'_>) -> Vec<Finding> {
 /// Returns whether a window is certain to have our names for files: a name in another mount namespace
 /// may be another file.
 pub(crate) fn has_our_names(window: &WindowView, facts: &Facts<'_>) -> bool {
-    details(window, facts).is_some_and(|details| details.ns_pids.len() == 1 && !details.is_cwd_elsewhere)
+    details(window, facts).is_some_and(|details| {
+        details.ns_pids.len() == 1 && !details.is_cwd_elsewhere && !details.is_cwd_gone
+    })
 }
 
 /// Returns which folder a window works in that has no name here: it has mounts of its own.
 pub(crate) fn nameless_folder(window: &WindowView, facts: &Facts<'_>) -> Option<FolderId> {
-    details(window, facts)?.cwd_id
+    details(window, facts).filter(|details| !details.is_cwd_gone)?.cwd_id
 }
 
 /// Returns what the folder is called here that a window with mounts of its own works in.

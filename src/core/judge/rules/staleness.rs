@@ -126,29 +126,44 @@ fn expired<'a>(facts: &'a Facts<'a>) -> impl Iterator<Item = Finding> + 'a {
     })
 }
 
-/// Very many records of helpers' PIDs: a new session for every call.
+/// Very many records of one system that nobody holds: a new one for every call, or one for each window that nobody has
+/// ever taken away.
 fn flood(facts: &Facts<'_>) -> Vec<Finding> {
-    let mut by_format: BTreeMap<Format, Vec<&Judged>> = BTreeMap::new();
+    let mut by_format: BTreeMap<(Format, bool), Vec<&Judged>> = BTreeMap::new();
     for judged in facts.records.iter().filter(|judged| judged.record.kind == RecordKind::Session) {
-        if judged.verdict.state != VerdictState::Alive && judged.record.pid().is_some() && is_own_kind(judged)
-        {
-            by_format.entry(judged.record.format).or_default().push(judged);
+        let is_helpers = is_own_kind(judged) && judged.record.pid().is_some();
+        if is_helpers && judged.verdict.state != VerdictState::Alive || is_nobodys(judged) {
+            by_format.entry((judged.record.format, is_helpers)).or_default().push(judged);
         }
     }
-    by_format
-        .into_iter()
-        .filter(|(_, records)| records.len() >= FLOOD)
-        .map(|(format, records)| {
-            let message = format!(
-                "{} of {} name PIDs that are gone: a new record for every shell or call",
-                count(records.len(), "record"),
-                format.name()
-            );
-            let subjects = records.iter().map(|judged| judged.key.clone());
-            let evidence: Vec<Evidence> = records.iter().take(5).map(|judged| judged.evidence()).collect();
-            Finding::new(Code::RecordFlood, subjects, message, evidence, Remedy::Park)
-        })
-        .collect()
+    let floods = by_format.into_iter().filter(|(_, records)| records.len() >= FLOOD);
+    floods.map(|((format, is_helpers), records)| tell_flood(format, is_helpers, &records)).collect()
+}
+
+/// Returns whether a file is held by nobody who is known: its holder is dead, or it names none.
+fn is_nobodys(judged: &Judged) -> bool {
+    let is_left = match judged.verdict.state {
+        VerdictState::Dead => judged.lives_in.is_none(),
+        VerdictState::Unknown => judged.verdict.reason == Reason::NoPid && judged.is_stale,
+        VerdictState::Alive => false,
+    };
+    is_left && !judged.record.has_ended && judged.record.location.path().is_some()
+}
+
+fn tell_flood(format: Format, is_helpers: bool, records: &[&Judged]) -> Finding {
+    let number = count(records.len(), "record");
+    let name = format.name();
+    let message = match is_helpers {
+        true => format!("{number} of {name} name PIDs that are gone: a new record for every shell or call"),
+        false => format!(
+            "{number} of {name} are held by nobody who is known: its own system does not take them away"
+        ),
+    };
+    let subjects = records.iter().map(|judged| judged.key.clone());
+    let evidence: Vec<Evidence> = records.iter().take(5).map(|judged| judged.evidence()).collect();
+    let is_never = format.let_go(RecordKind::Session) == LetGo::Never;
+    let remedy = if is_never { Remedy::None } else { Remedy::Park };
+    Finding::new(Code::RecordFlood, subjects, message, evidence, remedy)
 }
 
 /// Returns whether a record is of a sort that floods: a file per helper PID.

@@ -61,7 +61,9 @@ fn story(finding: &Finding, facts: &Facts<'_>) -> Option<Story> {
         | Code::MultipleClaims
         | Code::FinishedItemClaimed
         | Code::ExpiredClaim
+        | Code::FolderRemoved
         | Code::StaleLock
+        | Code::BlockingLock
         | Code::StuckWriter
         | Code::LegacyRecord
         | Code::SplitGenerations

@@ -72,6 +72,9 @@ pub struct BackgroundSession {
     pub process: Option<ProcessId>,
     /// The process that keeps its terminal.
     pub host: Option<ProcessId>,
+    /// The ID by which the daemon's commands name it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub job: Option<Untrusted>,
     /// Its ID.
     pub id: Option<Untrusted>,
     /// The session whose work it goes on with.
@@ -275,8 +278,9 @@ impl RecordDetail {
                 ClaudeCode::Task { owner } => (Vec::new(), vec![owner.as_mut()]),
                 ClaudeCode::Team { in_panes } => (Vec::new(), vec![in_panes.as_mut()]),
                 ClaudeCode::Roster { daemon: _, sessions, is_whole: _ } => {
-                    let ids =
-                        sessions.iter_mut().flat_map(|session| [session.id.as_mut(), session.from.as_mut()]);
+                    let ids = sessions.iter_mut().flat_map(|session| {
+                        [session.job.as_mut(), session.id.as_mut(), session.from.as_mut()]
+                    });
                     (Vec::new(), ids.collect())
                 }
                 ClaudeCode::Daemon | ClaudeCode::Editor => (Vec::new(), Vec::new()),

@@ -64,6 +64,9 @@ pub struct Record {
     /// What else keeps it alive, each for a time.
     #[serde(default)]
     pub signs: Vec<Sign>,
+    /// The PID that holds a kernel lock on its file, which is never touched then; 0 where nobody can tell whose it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub locked_by: Option<u32>,
     /// When its own system calls it stale.
     pub expiry: Option<Expiry>,
     /// When some clean-up will delete it.
@@ -115,6 +118,7 @@ impl Record {
             written_at,
             changed_at: None,
             made_at: None,
+            locked_by: None,
             signs: Vec::new(),
             expiry: None,
             deletion: None,

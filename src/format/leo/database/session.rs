@@ -168,9 +168,7 @@ fn signs(record: &Record, row: &Cells, source: &Source, now: Timestamp) -> Vec<S
 
 fn weakness(record: &Record) -> Option<Problem> {
     let terminal = record.terminal_id.as_ref().filter(|_| !record.has_ended)?;
-    let why = Terminal::read(terminal.raw()).weakness()?;
-    let message = format!("terminal ID {} is {why}", crate::format::excerpt::excerpt(terminal.raw(), 40));
-    Some(Problem::new(Code::WeakTerminalId, message))
+    Some(Problem::new(Code::WeakTerminalId, Terminal::weak(terminal.raw())?))
 }
 
 /// After how long a session that cannot be found is reported: 15 min, LEO's own limit.
@@ -180,7 +178,8 @@ const HEADLESS_AFTER: SignedDuration = SignedDuration::from_mins(15);
 fn headless(record: &Record, row: &Cells, source: &Source, now: Timestamp) -> Option<Problem> {
     let is_nowhere = ["terminal_id", "tty", "worktree_path"].iter().all(|column| row.text(column).is_none());
     let claimed_at = source.time(row, "claimed_at").filter(|_| is_nowhere && !record.has_ended)?;
-    let message = "it holds work, and names neither terminal nor worktree: no window can be told";
+    let message = "it holds work, and names neither terminal nor worktree, so no window can be told: start its window with \
+         CLAUDE_SESSION_ID set to its session's UUID, or release it";
     (now.duration_since(claimed_at) > HEADLESS_AFTER).then(|| Problem::new(Code::WeakTerminalId, message))
 }
 

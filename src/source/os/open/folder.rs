@@ -90,6 +90,32 @@ impl Folder {
         Self::open_at(self.fd.as_fd(), Path::new(name), path)
     }
 
+    /// Opens a folder inside this one of a home, also through a link that its owner has made there, as Stow and account
+    /// profiles do: nobody else can change this folder, and the link leads to one of the same owner's. What is opened
+    /// is called by its own path.
+    ///
+    /// # Errors
+    /// As [`Folder::enter`]; any other link is refused.
+    pub(crate) fn enter_own(&self, name: &OsStr) -> Result<Self, OpenError> {
+        match self.enter(name) {
+            Err(error @ OpenError::NoFolder { sort: "symlink", .. }) => self.linked(name).ok_or(error),
+            entered => entered,
+        }
+    }
+
+    fn linked(&self, name: &OsStr) -> Option<Self> {
+        let own = fstat(&self.fd).ok()?;
+        let link = statat(&self.fd, name, AtFlags::SYMLINK_NOFOLLOW).ok()?;
+        let is_owners = |uid: u32, mode: u32| uid == own.st_uid && mode & 0o022 == 0;
+        if link.st_uid != own.st_uid || !is_owners(own.st_uid, own.st_mode) {
+            return None;
+        }
+        let folder = Self::open_without_links(&self.path.join(name).canonicalize().ok()?).ok()?;
+        let (there, followed) = (fstat(&folder.fd).ok()?, statat(&self.fd, name, AtFlags::empty()).ok()?);
+        let is_it = (there.st_dev, there.st_ino) == (followed.st_dev, followed.st_ino);
+        (is_it && is_owners(there.st_uid, there.st_mode)).then_some(folder)
+    }
+
     pub(crate) fn open_at(at: BorrowedFd<'_>, name: &Path, path: PathBuf) -> Result<Self, OpenError> {
         match openat(at, name, FOLDER, Mode::empty()) {
             Ok(fd) => Ok(Self { fd, path }),

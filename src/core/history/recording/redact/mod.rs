@@ -23,7 +23,7 @@ use crate::core::history::recording::redact::names::Names;
 use crate::core::judge::agent::Signatures;
 use crate::core::model::{
     Beginning, Database, FilePath, HomeFolder, Host, Key, NamedSession, Record, Repo, SessionFile, Snapshot,
-    SourceHealth, Tie, UnfinishedAction, UnreadWork, Untrusted, WorkItem, Worktree,
+    SourceHealth, StrayTree, Tie, UnfinishedAction, UnreadWork, Untrusted, WorkItem, Worktree,
 };
 
 /// Replaces what could tell of a person or a machine, the same by the same.
@@ -115,9 +115,13 @@ impl Redactor {
     }
 
     fn repo(&mut self, repo: &mut Repo) {
-        let Repo { common_dir, sort: _, worktrees, entire_refs, claimed_branches, users: _ } = repo;
+        let Repo { common_dir, sort: _, worktrees, strays, entire_refs, claimed_branches, users: _ } = repo;
         *common_dir = self.path(common_dir);
         worktrees.iter_mut().for_each(|tree| self.tree(tree));
+        for StrayTree { path, sort: _, branch } in strays {
+            *path = self.path(path);
+            branch.iter_mut().for_each(|branch| self.untrusted(branch));
+        }
         entire_refs.iter_mut().for_each(|name| self.string(name));
         let claimed = std::mem::take(claimed_branches);
         *claimed_branches = claimed

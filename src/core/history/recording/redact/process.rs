@@ -44,6 +44,7 @@ impl Redactor {
             homes: _,
             has_certain_homes: _,
             is_cwd_elsewhere: _,
+            is_cwd_gone: _,
             cwd_id: _,
             is_kernels: _,
             is_stand_in: _,

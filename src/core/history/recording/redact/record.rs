@@ -42,6 +42,7 @@ impl Redactor {
             detail,
             facts,
             ownership: _,
+            locked_by: _,
         } = record;
         self.untrusted(title);
         session_id.iter_mut().chain(context_id).for_each(|id| self.untrusted(id));

@@ -36,10 +36,19 @@ impl Redactor {
             version: _,
             mode: _,
             cwd,
+            trees,
+            removed,
             first_session,
         } = doing;
         *prompt = None;
-        title.iter_mut().chain(todo).chain(cwd).chain(first_session).for_each(|text| self.untrusted(text));
+        title
+            .iter_mut()
+            .chain(todo)
+            .chain(cwd)
+            .chain(first_session)
+            .chain(trees)
+            .chain(removed)
+            .for_each(|text| self.untrusted(text));
         calls.iter_mut().for_each(|call| self.call(call));
         for Edit { path, at: _, by, also, committed: _, from } in edits {
             self.untrusted(path);

@@ -42,7 +42,7 @@ pub(crate) fn look(proc: &mut Proc, pid: u32, kept: Option<Box<Kept>>) -> Closer
 /// is not noticed.
 pub(crate) fn is_as_before(proc: &mut Proc, folder: u64, kept: &mut Kept) -> bool {
     let pid = kept.process.id.pid;
-    let cwd = details::cwd(proc.as_fd(), &format!("{pid}/cwd"));
+    let folder_now = details::in_folder(details::Details::default(), proc.as_fd(), &format!("{pid}/cwd"));
     // Last: if the process is the same now, it was the same before.
     let Reading::Read(line) = proc.process(pid) else { return false };
     let lives = match line.process.state {
@@ -57,7 +57,11 @@ pub(crate) fn is_as_before(proc: &mut Proc, folder: u64, kept: &mut Kept) -> boo
     }
     let Some(details) = kept.process.details.take() else { return false };
     kept.process = Process {
-        details: Some(details::Details { cwd, ..details }),
+        details: Some(details::Details {
+            cwd: folder_now.cwd,
+            is_cwd_gone: folder_now.is_cwd_gone,
+            ..details
+        }),
         pidfd_inode: kept.process.pidfd_inode,
         has_exited: kept.process.has_exited,
         inner: std::mem::take(&mut kept.process.inner),

@@ -5,7 +5,7 @@ use std::ffi::CString;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::OnceLock;
 
-use rustix::fs::{CWD, readlinkat};
+use rustix::fs::{AtFlags, CWD, readlinkat, statat};
 
 use crate::core::model::Untrusted;
 use crate::core::model::secret::{hide, hide_in_arguments};
@@ -34,13 +34,25 @@ pub(crate) fn read(folder: &OwnedFd, thread: &OwnedFd, kept: Option<Details>) ->
         }
     };
     let status = status_of(folder);
-    Details {
+    let details = Details {
         uid: status.as_deref().and_then(status::user),
         credentials: status.as_deref().map(|status| credentials(folder, status)),
         ns_pids: status.as_deref().map(status::ns_pids).unwrap_or_default(),
-        cwd: cwd(thread, "cwd"),
         ..lasting
-    }
+    };
+    in_folder(details, thread, "cwd")
+}
+
+/// Adds the working directory, and whether it was removed. A name can end as the kernel marks a removed one: then
+/// that very name is there.
+pub(crate) fn in_folder(details: Details, at: BorrowedFd<'_>, path: &str) -> Details {
+    let target = readlinkat(at, path, Vec::new()).ok();
+    let left = target.as_ref().and_then(|target| target.as_bytes().strip_suffix(b" (deleted)"));
+    let is_named_so =
+        || target.as_ref().is_some_and(|target| statat(CWD, target, AtFlags::SYMLINK_NOFOLLOW).is_ok());
+    let gone = left.filter(|_| !is_named_so());
+    let cwd = gone.or(target.as_ref().map(|target| target.as_bytes())).map(Untrusted::from_bytes);
+    Details { cwd, is_cwd_gone: gone.is_some(), ..details }
 }
 
 /// Returns what is left of a zombie's details (proc(5)): whose it was, and where its numbers count.
