@@ -53,6 +53,11 @@ impl Drop for Stage {
     fn drop(&mut self) {
         // The first window of all lives on otherwise, and so does a machine of namespaces.
         self.world.write("end", "");
+        let ended = self.world.path("ended");
+        let is_over = |machine: &mut Child| ended.exists() || !matches!(machine.try_wait(), Ok(None));
+        while self.made == Made::Home && !is_over(&mut self.machine) {
+            std::thread::sleep(std::time::Duration::from_millis(20));
+        }
         let _ = self.machine.kill();
         let _ = self.machine.wait();
     }
