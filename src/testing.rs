@@ -103,8 +103,8 @@ pub mod format {
     /// Returns what `bind` notes of a hook that says that its session waits.
     pub fn noted_wait(by: BoundSession, hook: &[u8]) -> Option<NotedWait> {
         match told(&json::parse(hook).ok()?) {
-            Told::Waits(waiting) => Some(NotedWait::new(by, waiting)),
-            Told::GoesOn | Told::Runs | Told::Nothing => None,
+            Told::Waits(waiting, agent) => Some(NotedWait::new(by, waiting, agent)),
+            Told::Over(_) | Told::Starts | Told::Runs | Told::Nothing => None,
         }
     }
 

@@ -9,13 +9,16 @@ use serde::Serialize;
 
 use crate::act::error::ActionError;
 use crate::act::fs::disk::{Disk, Side, Spot};
-use crate::core::model::note::{ContextSize, wait_file_name};
-use crate::core::model::{BoundSession, NotedWait, json};
+use crate::core::model::note::{ContextSize, WAIT_END, wait_file_name, wait_file_start};
+use crate::core::model::{BoundSession, Call, NotedWait, Untrusted, json};
 use crate::source::bindings::is_context;
 use crate::source::os::open::folder::Folder;
 
 /// How many sessions' context sizes are kept.
 const MOST_CONTEXTS: usize = 256;
+
+/// How many waits of one session are kept.
+const MOST_WAITS: usize = 16;
 
 /// Writes a note, whole or not at all, for its owner only. It takes the place of the same
 /// window's earlier note about the same session and of nothing else, so notes of processes that
@@ -30,24 +33,72 @@ pub(crate) fn keep<D: Disk>(disk: &D, folder: &Path, note: &BoundSession) -> Res
     put(disk, (folder, note.file_name()), note)
 }
 
-/// Writes that a session waits; of one process and session the newest wait counts.
+/// Writes that a session waits, for one call; the oldest of too many leave.
 ///
 /// # Errors
-/// The folder or the file cannot be made.
+/// The folder or the file cannot be made, or an older note not removed.
 pub(crate) fn keep_wait<D: Disk>(disk: &D, folder: &Path, wait: &NotedWait) -> Result<(), ActionError> {
-    put(disk, (folder, wait.file_name()), wait)
+    put(disk, (folder, wait.file_name()), wait)?;
+    let opened = open(disk, folder)?;
+    too_many(folder, |name| is_wait_of(name, &wait.by), MOST_WAITS)
+        .iter()
+        .try_for_each(|name| remove(disk, (&opened, name), folder))
 }
 
-/// Takes back that a session waits, whether or not that was noted.
+/// Takes back that a session waits for a call, whether or not that was noted.
 ///
 /// # Errors
 /// The note cannot be removed.
-pub(crate) fn end_wait<D: Disk>(disk: &D, folder: &Path, by: &BoundSession) -> Result<(), ActionError> {
-    let name = OsString::from(wait_file_name(by));
-    let removed = disk.folder(folder).and_then(|opened| disk.remove((&opened, &name)));
-    match removed {
+pub(crate) fn end_wait<D: Disk>(
+    disk: &D,
+    folder: &Path,
+    by: &BoundSession,
+    (call, agent): (&Call, Option<&Untrusted>),
+) -> Result<(), ActionError> {
+    let name = OsString::from(wait_file_name(by, Some(call), agent));
+    match disk.folder(folder) {
+        Ok(opened) => remove(disk, (&opened, &name), folder),
+        Err(Errno::NOENT) => Ok(()),
+        Err(errno) => Err(ActionError::at("open", folder)(errno)),
+    }
+}
+
+/// Takes back every wait of a session that `is_over` says is over.
+///
+/// # Errors
+/// A note cannot be removed.
+pub(crate) fn end_waits<D: Disk>(
+    disk: &D,
+    folder: &Path,
+    by: &BoundSession,
+    is_over: impl Fn(&NotedWait) -> bool,
+) -> Result<(), ActionError> {
+    let entries = Folder::open(folder).and_then(|opened| opened.entries(|name| is_wait_of(name, by)));
+    let Ok(entries) = entries else { return Ok(()) };
+    let opened = open(disk, folder)?;
+    for entry in entries {
+        let bytes = disk.read_own((&opened, &entry.name)).unwrap_or_default();
+        // What cannot be read says of nobody that he waits.
+        if NotedWait::parse(&bytes).is_none_or(|wait| is_over(&wait)) {
+            remove(disk, (&opened, &entry.name), folder)?;
+        }
+    }
+    Ok(())
+}
+
+/// Returns whether this is the name of a wait of a process for a session.
+pub(crate) fn is_wait_of(name: &OsStr, by: &BoundSession) -> bool {
+    let rest = name.to_str().and_then(|name| name.strip_prefix(&wait_file_start(by)));
+    rest.is_some_and(|rest| {
+        rest == WAIT_END || rest.strip_suffix(WAIT_END).is_some_and(|mark| mark.ends_with('.'))
+    })
+}
+
+/// Removes a note; one that is gone already will do.
+fn remove<D: Disk>(disk: &D, at: Spot<'_, D::Folder>, folder: &Path) -> Result<(), ActionError> {
+    match disk.remove(at) {
         Ok(()) | Err(Errno::NOENT) => Ok(()),
-        Err(errno) => Err(ActionError::at("remove", &folder.join(name))(errno)),
+        Err(errno) => Err(ActionError::at("remove", &folder.join(at.1))(errno)),
     }
 }
 

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
 
+use crate::app::unseen::Unseen;
 use crate::config::{Alerts, Switch};
 use crate::core::model::text::shown;
 use crate::core::model::{Code, Finding, Need, NeedKind, Report, Severity};
@@ -67,13 +68,20 @@ impl Attention {
             let new = urgent(report).filter(is_new);
             self.untold.extend(new.map(|finding| shown(&machine::problem(finding))));
             self.untold.extend(new_waits(&before, report));
+            let mut unseen = Unseen::default();
+            unseen.follow(&before, report);
+            let done = unseen
+                .needs(report)
+                .into_iter()
+                .map(|need| Need { kind: NeedKind::Done { asked: None }, ..need });
+            self.untold.extend(done.map(|need| sentence(report, &need, report.taken_at)));
         }
     }
 }
 
 /// Says who waits that did not wait before: once for each wait, however long it lasts.
 fn new_waits<'a>(before: &Report, report: &'a Report) -> impl Iterator<Item = String> + 'a {
-    let is_wait = |need: &&Need| matches!(need.kind, NeedKind::Waits { .. });
+    let is_wait = |need: &&Need| matches!(need.kind, NeedKind::Waits { .. } | NeedKind::Failed { .. });
     let identity = |need: &Need| (need.key.clone(), need.since);
     let known: Vec<_> = before.needs.iter().filter(is_wait).map(identity).collect();
     let new = report.needs.iter().filter(is_wait).filter(move |need| !known.contains(&identity(need)));
@@ -136,7 +144,7 @@ mod tests {
             let waiting =
                 Waiting { wants: Wants::Answer, call: None, since: Timestamp::from_second(since).ok() };
             let subject = Key::typed("w-1");
-            let kind = NeedKind::Waits { waiting: waiting.clone() };
+            let kind = NeedKind::Waits { waiting: waiting.clone(), among: Vec::new() };
             report.needs = vec![Need { key: Key::typed("n-1"), subject, kind, since: waiting.since }];
             at(report, second)
         };
@@ -147,8 +155,7 @@ mod tests {
         let made = attention.take(&waits(120, 2), ALL);
         assert_eq!(calls(&made), 1, "{made:?}");
         assert!(
-            made.iter()
-                .any(|alert| matches!(alert, Alert::Notification(text) if text.contains("asks a question"))),
+            made.iter().any(|alert| matches!(alert, Alert::Notification(text) if text.contains("asks you"))),
             "{made:?}"
         );
         assert_eq!(calls(&attention.take(&waits(180, 2), ALL)), 0);

@@ -148,6 +148,8 @@ fn need(death: &Death, own: Option<Need>, report: &Report) -> Need {
         Some(NeedKind::Died(left)) => left,
         Some(
             NeedKind::Waits { .. }
+            | NeedKind::Failed { .. }
+            | NeedKind::Done { .. }
             | NeedKind::Unfinished { .. }
             | NeedKind::Collision { .. }
             | NeedKind::MoreDied { .. },

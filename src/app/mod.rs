@@ -32,6 +32,7 @@ pub(crate) mod summary;
 pub(crate) mod testing;
 #[cfg(test)]
 mod tests;
+pub(crate) mod unseen;
 pub(crate) mod update;
 pub(crate) mod view;
 

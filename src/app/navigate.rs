@@ -85,6 +85,11 @@ pub(crate) fn select(state: &mut State, at: usize) {
     place.at = at;
     place.selected = key;
     state.scroll_to_selection();
+    let window =
+        state.selected().filter(|key| key.kind() == Some(crate::core::model::KeyKind::Window)).cloned();
+    if let Some(window) = window {
+        state.see(&window);
+    }
 }
 
 /// In which direction to look for a problem.

@@ -144,7 +144,7 @@ mod tests {
                 window.cwd = Some("/home/dev/elsewhere".into());
             }
         });
-        let page = press(&mut state, "\n");
+        let page = press(&mut state, "2\n");
         assert!(page.contains("Seen lately"), "{page}");
         assert!(page.contains("cart api works in another folder"), "{page}");
     }

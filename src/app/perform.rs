@@ -13,7 +13,7 @@ use super::possible;
 use super::sheet::{self, Sheet, Stage};
 use super::state::{Header, Pane, Picture, State};
 use super::view::View;
-use crate::core::model::{Action, Keeper, Key, Request, RestoreTo, WindowView};
+use crate::core::model::{Action, Key, Request, RestoreTo, WindowView};
 use crate::present::lookup::window_name;
 use crate::present::text::safe;
 
@@ -252,16 +252,10 @@ fn jump(state: &mut State) -> Vec<Effect> {
         state.index.as_deref().zip(state.subject()).and_then(|(index, key)| sheet::window(index, key));
     let Some(window) = window else { return Vec::new() };
     let name = window_name(window);
-    let place = window.place.clone();
+    let (key, place) = (window.key.clone(), window.place.clone());
     let here = window.key.machine().is_none();
     let machine = window.key.machine().map(str::to_owned);
-    // Only tmux can be told from elsewhere which pane to show.
-    let is_kept = match place.keeper {
-        Some(Keeper::Tmux) => true,
-        Some(Keeper::Zellij) => here,
-        Some(Keeper::Screen | Keeper::Vscode) | None => false,
-    };
-    let can_go = is_kept && place.inner_pid.is_none();
+    let can_go = window.has_pane();
     let effects = match can_go.then_some(place) {
         Some(place) => vec![Effect::Jump(Jump { name: name.clone(), machine, place }), Effect::Redraw],
         None => vec![Effect::Redraw],
@@ -272,6 +266,7 @@ fn jump(state: &mut State) -> Vec<Effect> {
         (None, Some(tty)) => format!("No pane is known for {name}; its terminal is {tty}"),
         (None, None) => format!("No pane is known for {name}"),
     });
+    state.see(&key);
     effects
 }
 

@@ -12,8 +12,8 @@ use crate::core::model::{
     Edit, Evidence, Expiry, Finding, Format, Generation, Holder, Keeper, Key, LeftOver, Location, Medium,
     Ownership, PlaceView, ProcessId, Reason, Record, RecordKind, RecordView, Releasable, Remedy, RepoView,
     Resource, ResourceKind, Role, SessionView, SourceHealth, SourceState, StatedClaim, StatedPid, Story,
-    Strength, Surface, SurfaceState, Untrusted, Verdict, VerdictState, WindowFacts, WindowState, WindowView,
-    Work,
+    Strength, Surface, SurfaceState, Untrusted, Verdict, VerdictState, WindowDoing, WindowFacts, WindowState,
+    WindowView, Work,
 };
 
 /// The moment at which the world was looked at.
@@ -38,6 +38,9 @@ fn window(name: &str, pid: u32, agent: &str, branch: &str, age: i64) -> WindowVi
         started_at: Some(ago(age)),
         agent: agent.into(),
         state: WindowState::Running,
+        doing: Some(WindowDoing::Working),
+        doing_since: None,
+        is_new: false,
         context_id: ContextId {
             value: pid.to_string().into(),
             source: ContextSource::AgentPid,
@@ -50,6 +53,7 @@ fn window(name: &str, pid: u32, agent: &str, branch: &str, age: i64) -> WindowVi
             strength: Strength::Exact,
             evidence: Evidence::new("registry", "PID and start are this process's", "sessions/4711.json"),
         }),
+        may_run: Vec::new(),
         activity: Some("busy".into()),
         waiting: None,
         work: None,
@@ -239,6 +243,7 @@ fn windows() -> Vec<WindowView> {
     cart.claims = vec![key("c-SD-101")];
     let mut twin = window("cart tests", 4890, "claude-code", "cart", 1_900);
     twin.activity = Some("waiting: permission prompt".into());
+    twin.doing = Some(WindowDoing::Asks);
     twin.records = vec![key("r-beta")];
     twin.claims = vec![key("c-reviewer")];
     let mut docs = window("", 5120, "codex", "docs", 300);
@@ -246,9 +251,11 @@ fn windows() -> Vec<WindowView> {
     let mut asleep = window("search index", 5333, "gemini", "search", 90_000);
     asleep.state = WindowState::Stopped;
     asleep.activity = None;
+    asleep.doing = Some(WindowDoing::Stopped);
     asleep.claims = vec![key("c-search")];
     let mut gone = window("", 6001, "opencode", "fix", 40);
     gone.state = WindowState::Zombie;
+    gone.doing = None;
     gone.repo = None;
     let fine = window("release notes", 6200, "claude-code", "notes", 600_000);
     vec![cart, twin, docs, asleep, gone, fine]

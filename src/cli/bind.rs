@@ -15,18 +15,18 @@ use super::input;
 use super::output::complain;
 use super::settings::{Settings, settings};
 use super::signatures::signatures;
-use crate::act::bind;
+use crate::act::bind::{self, is_wait_of};
 use crate::act::fs::system::System;
 use crate::config::Access;
 use crate::core::judge::agent::Role;
 use crate::core::judge::context::{resolve, server_above};
 use crate::core::model::context::is_valid_id;
-use crate::core::model::note::{SCHEMA, wait_file_name};
+use crate::core::model::note::SCHEMA;
 use crate::core::model::{BoundSession, NotedWait, ProcessId, Untrusted, Waiting, Wants};
-use crate::format::hook::{Told, told};
+use crate::format::hook::{Over, Told, told};
 use crate::format::json;
 use crate::run;
-use crate::source::os::open::folder::look_at;
+use crate::source::os::open::folder::{Folder, look_at};
 use crate::source::os::{clock, host, processes};
 
 /// How long the agent may take to send it: 1 s. What has come by then is all there is.
@@ -133,25 +133,38 @@ fn note_down(settings: &Settings) -> anyhow::Result<()> {
 fn keep(folder: &Path, note: BoundSession, told: Told, role: Role) -> anyhow::Result<()> {
     let is_daemon = role == Role::Daemon;
     let is_known = || look_at(&folder.join(note.file_name())).is_some();
-    if !is_daemon && (told == Told::Runs || !is_known()) {
+    if !is_daemon && (matches!(told, Told::Starts | Told::Runs) || !is_known()) {
         bind::keep(&System, folder, &note)?;
     }
     match told {
-        Told::Waits(waiting) if is_told_already(folder, &note, &waiting) => {}
-        Told::Waits(waiting) => bind::keep_wait(&System, folder, &NotedWait::new(note, waiting))?,
+        Told::Waits(waiting, _) if is_told_already(folder, &note, &waiting) => {}
+        Told::Waits(waiting, agent) => {
+            bind::keep_wait(&System, folder, &NotedWait::new(note, waiting, agent))?;
+        }
+        Told::Over(Over::Call(call, agent)) => {
+            bind::end_wait(&System, folder, &note, (&call, agent.as_ref()))?;
+        }
+        Told::Over(Over::Turn(agent)) => {
+            bind::end_waits(&System, folder, &note, |wait| wait.sub_agent == agent)?;
+        }
+        Told::Over(Over::All) | Told::Starts => bind::end_waits(&System, folder, &note, |_| true)?,
         Told::Runs if is_daemon => bail!("it is run by a daemon, which serves several windows"),
-        Told::Runs | Told::GoesOn => bind::end_wait(&System, folder, &note)?,
-        Told::Nothing => {}
+        Told::Runs | Told::Nothing => {}
     }
     Ok(())
 }
 
-/// Returns whether this only repeats that leave is needed: the call itself was noted a moment ago.
+/// Returns whether this only repeats that leave is needed: a call was noted a moment ago.
 fn is_told_already(folder: &Path, note: &BoundSession, waiting: &Waiting) -> bool {
-    let earlier = look_at(&folder.join(wait_file_name(note)));
-    waiting.call.is_none()
-        && waiting.wants == Wants::Permission
-        && earlier.is_some_and(|meta| note.written_at.duration_since(meta.modified_at).abs() < REPEATED)
+    if waiting.call.is_some() || waiting.wants != Wants::Permission {
+        return false;
+    }
+    let opened =
+        Folder::open(folder).and_then(|opened| Ok((opened.entries(|name| is_wait_of(name, note))?, opened)));
+    opened.is_ok_and(|(entries, opened)| {
+        let written = entries.iter().filter_map(|entry| opened.look_at(&entry.name));
+        written.into_iter().any(|(_, meta)| note.written_at.duration_since(meta.modified_at).abs() < REPEATED)
+    })
 }
 
 /// The agent that runs the hook, or its daemon.

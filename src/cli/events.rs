@@ -20,7 +20,7 @@ use crate::core::plan::find::Subject;
 use crate::observe::Observer;
 use crate::observe::fleet::Others;
 use crate::present::change::{is_news, told};
-use crate::present::tone::{Tone, of_claim, of_severity, of_verdict, of_window};
+use crate::present::tone::{Tone, of_claim, of_doing, of_severity, of_verdict};
 
 /// How often to ask whether anybody still reads.
 const READER: Duration = Duration::from_secs(1);
@@ -151,8 +151,7 @@ fn line(change: &Change, paint: Paint) -> String {
 
 fn tone(subject: &What) -> Tone {
     match subject {
-        What::Window { state, waiting: None, .. } => of_window(*state, "").1,
-        What::Window { waiting: Some(_), .. } => Tone::Notice,
+        What::Window { state, doing, .. } => of_doing(*state, *doing).1,
         What::Record { verdict, .. } => of_verdict(*verdict).1,
         What::Claim { status, .. } => status.map_or(Tone::Dim, |status| of_claim(status).1),
         What::Finding { severity, .. } => of_severity(*severity).1,

@@ -186,7 +186,7 @@ fn place(agent: Agent) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::format::hook::{Told, told};
+    use crate::format::hook::{Over, Told, told};
     use crate::format::json;
 
     #[test]
@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_is_told_of_waits_is_told_of_their_end() {
+    fn an_agent_that_reports_waits_reports_their_ends() {
         for agent in ALL {
             let said: Vec<Told> = events(agent)
                 .iter()
@@ -219,8 +219,12 @@ mod tests {
                     told(&json::parse(hook.as_bytes()).unwrap())
                 })
                 .collect();
-            let waits = said.iter().any(|told| matches!(told, Told::Waits(_)));
-            assert_eq!(waits, said.contains(&Told::GoesOn), "{agent:?}");
+            let waits = said.iter().any(|told| matches!(told, Told::Waits(..)));
+            let ends = |over: fn(&Over) -> bool| {
+                said.iter().any(|told| matches!(told, Told::Over(end) if over(end)))
+            };
+            assert_eq!(waits, ends(|over| matches!(over, Over::Call(..))), "{agent:?}");
+            assert!(!waits || ends(|over| matches!(over, Over::Turn(None))), "{agent:?}");
             assert!(waits || matches!(agent, Agent::ClaudeCode | Agent::Opencode), "{agent:?}");
         }
     }

@@ -76,7 +76,7 @@ impl<'a> Now<'a> {
             key: &window.key,
             pid: window.pid,
             name: window_name(window),
-            state: unheard.standing(window).0.2,
+            state: unheard.standing(window).2,
             doing: doing::of_window(window, Prompts::Hidden),
             work: window.work.as_deref(),
             unread: window.unread.as_deref(),
@@ -116,7 +116,7 @@ fn windows(report: &Report) -> Columns {
     let mut columns = Columns::new(&["WINDOW", "STATE", "DOING", "FILES", "CONTEXT", "BRANCH"]);
     let unheard = Unheard::of(report);
     for window in &report.windows {
-        let ((_, tone, state), _) = unheard.standing(window);
+        let (_, tone, state) = unheard.standing(window);
         let work = window.work.as_ref().map(|work| &work.doing);
         let branch = window.repo.as_ref().and_then(|repo| repo.branch.as_ref());
         let doing = doing::of_window(window, Prompts::Hidden);

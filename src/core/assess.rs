@@ -17,9 +17,10 @@ use crate::core::judge::liveness::session::window_of_record;
 use crate::core::judge::needs::{needs, noted, waiting};
 use crate::core::judge::rules::facts::{Facts, Index};
 use crate::core::judge::screens::place_of_window;
-use crate::core::judge::session::session_of;
+use crate::core::judge::session::{may_run, session_of};
 use crate::core::judge::stray_tree::stray_trees;
 use crate::core::judge::successors::Successors;
+use crate::core::judge::whose_turn::{Signs, is_new};
 use crate::core::judge::window::Window;
 use crate::core::judge::world::World;
 use crate::core::judge::{rules, story};
@@ -231,8 +232,22 @@ fn view_window(window: &Window<'_>, world: &World<'_>, below: &Below<'_>) -> Win
     let place = place_of_window(process, registry.copied(), world);
     let work = session.as_ref().and_then(|session| work_of(window, &session.id, world));
     let work = work.map(|work| doing_now(work, (process, registry.copied()), world));
-    let wait = session.as_ref().and_then(|session| noted(window, &session.id, world));
+    let waits = session.as_ref().map(|session| noted(window, &session.id, world)).unwrap_or_default();
     let (processes, more_processes) = below.of(process);
+    let waiting = waiting(registry.copied(), work.as_deref(), &waits);
+    let unread = session.as_ref().and_then(|session| unread(window, &session.id, world));
+    let may_run = if session.is_none() { may_run(window, world) } else { Vec::new() };
+    let is_new = session.is_none() && may_run.is_empty() && is_new(window, world);
+    let signs = Signs {
+        process: process.state,
+        waiting: waiting.as_ref(),
+        entry: registry.copied(),
+        work: work.as_deref(),
+        is_new,
+        processes: &processes,
+        now: world.snapshot.taken_at,
+    };
+    let (doing, doing_since) = signs.doing().unzip();
     let exact = session.as_ref().filter(|session| session.strength == Strength::Exact);
     WindowView::from(WindowFacts {
         key: Key::derive(KeyKind::Window, &[host.boot_id.as_deref().unwrap_or(""), &pid.to_string(), &start]),
@@ -247,9 +262,13 @@ fn view_window(window: &Window<'_>, world: &World<'_>, below: &Below<'_>) -> Win
         },
         context_id: context_of(pid, details.env.get(CONTEXT_VARIABLE)),
         is_known_to_maia: host.platform == Platform::MacOs && has_maia_name(details.exe.as_ref()),
-        waiting: waiting(registry.copied(), work.as_deref(), wait).map(Box::new),
+        doing,
+        doing_since: doing_since.flatten(),
+        is_new,
+        waiting: waiting.map(Box::new),
         work,
-        unread: session.as_ref().and_then(|session| unread(window, &session.id, world)).map(Box::new),
+        unread: unread.map(Box::new),
+        may_run,
         session_id: exact.map(|session| session.id.clone()),
         session,
         activity: registry.and_then(|record| activity(record)),

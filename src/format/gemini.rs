@@ -10,7 +10,7 @@
 use jiff::Timestamp;
 
 use crate::core::model::work::TurnState;
-use crate::format::json::{Object, Value};
+use crate::format::json::{self, Object, Value};
 use crate::format::spec::Spec;
 use crate::format::time;
 use crate::format::work::{Adapter, Draft};
@@ -82,9 +82,19 @@ fn message(draft: &mut Draft, message: &Object<'_>) {
             draft.turns(TurnState::Interrupted, at);
         }
         // A command of the agent's own can fail between turns as well.
-        Some("error") if draft.doing.turn.state == TurnState::Working => draft.turns(TurnState::Failed, at),
+        Some("error") if draft.doing.turn.state == TurnState::Working => {
+            let content = message.str("content").unwrap_or_default();
+            draft.fails(service_error(content).as_deref().unwrap_or(content), at);
+        }
         Some(_) | None => {}
     }
+}
+
+/// Returns the message in an error of the service, `[API Error: {"error": {"message": ...}}]`.
+fn service_error(content: &str) -> Option<String> {
+    let answer = content.get(content.find('{')?..=content.rfind('}')?)?;
+    let answer = json::parse(answer.as_bytes()).ok()?;
+    answer.object("error")?.str("message").map(str::to_owned)
 }
 
 /// Returns what a message consists of.

@@ -13,29 +13,45 @@ use crate::format::work::{first_line, question, target};
 /// What a hook says of its session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Told {
-    /// It waits for a person, from now on.
-    Waits(Waiting),
-    /// It waits for nobody.
-    GoesOn,
+    /// It waits for a person, from now on; or the sub-agent of it that is named.
+    Waits(Waiting, Option<Untrusted>),
+    /// What it waited for is over.
+    Over(Over),
+    /// A process begins to run it, which no wait outlasts.
+    Starts,
     /// It is run, which every other event says.
     Runs,
     /// Something that neither begins a wait nor ends one.
     Nothing,
 }
 
-/// The events after which a session waits for nobody: a call was answered, a person asked for
-/// something, or the turn is over.
-const GOES_ON: [&str; 10] = [
-    "PostToolUse", "PostToolUseFailure", "AfterTool", "UserPromptSubmit", "BeforeAgent", "Stop",
-    "StopFailure", "AfterAgent", "Interrupt", "SessionEnd",
-];
+/// Which waits of a session are over.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Over {
+    /// The one for this call, which the session made or the sub-agent that is named.
+    Call(Call, Option<Untrusted>),
+    /// All of the session's own, or of the sub-agent that is named.
+    Turn(Option<Untrusted>),
+    /// All, whoever asked.
+    All,
+}
 
 /// Reads what a hook is told.
 pub(crate) fn told(hook: &Object<'_>) -> Told {
+    let agent = hook.text("agent_id").filter(|agent| !agent.is_empty());
     match hook.str("hook_event_name") {
-        Some("PermissionRequest") => Told::Waits(permission(hook)),
-        Some("Notification") => notification(hook),
-        Some(event) if GOES_ON.contains(&event) => Told::GoesOn,
+        Some("PermissionRequest") => Told::Waits(permission(hook), agent),
+        Some("Notification") => notification(hook, agent),
+        Some("PostToolUse" | "PostToolUseFailure" | "AfterTool") => match permission(hook).call {
+            Some(call) => Told::Over(Over::Call(call, agent)),
+            None => Told::Nothing,
+        },
+        // Qwen's comes after every call, and a sub-agent may wait meanwhile.
+        Some("UserPromptSubmit" | "BeforeAgent" | "Stop" | "StopFailure" | "AfterAgent" | "SubagentStop") => {
+            Told::Over(Over::Turn(agent))
+        }
+        Some("SessionStart") if hook.str("source") != Some("compact") => Told::Starts,
+        Some("Interrupt" | "SessionEnd") => Told::Over(Over::All),
         Some(_) | None => Told::Runs,
     }
 }
@@ -52,10 +68,10 @@ fn permission(hook: &Object<'_>) -> Waiting {
     asks(tool, target)
 }
 
-fn notification(hook: &Object<'_>) -> Told {
-    let waits = |wants| Told::Waits(Waiting { wants, call: None, since: None });
+fn notification(hook: &Object<'_>, agent: Option<Untrusted>) -> Told {
+    let waits = |wants| Told::Waits(Waiting { wants, call: None, since: None }, agent.clone());
     match hook.str("notification_type") {
-        Some("ToolPermission") => Told::Waits(confirmation(hook)),
+        Some("ToolPermission") => Told::Waits(confirmation(hook), agent),
         Some("permission_prompt") => waits(Wants::Permission),
         Some("agent_needs_input" | "elicitation_dialog") => waits(Wants::Answer),
         Some(_) | None => Told::Nothing,
@@ -85,16 +101,26 @@ mod tests {
     use super::*;
     use crate::format::json;
 
+    fn words(call: Call) -> String {
+        format!("{} {:?}", call.tool, call.target.map(|target| target.text().to_string()))
+    }
+
+    fn by(agent: Option<Untrusted>) -> String {
+        agent.map(|agent| format!(" by {agent}")).unwrap_or_default()
+    }
+
     #[track_caller]
     fn check(hook: &str, expected: &str) {
         let said = match told(&json::parse(hook.as_bytes()).unwrap()) {
-            Told::Waits(Waiting { wants, call, since: None }) => {
-                let call = call.map(|call| {
-                    format!(" {} {:?}", call.tool, call.target.map(|target| target.text().to_string()))
-                });
-                format!("{wants:?}{}", call.unwrap_or_default())
+            Told::Waits(Waiting { wants, call, since: None }, agent) => {
+                let call = call.map(|call| format!(" {}", words(call))).unwrap_or_default();
+                format!("{wants:?}{call}{}", by(agent))
             }
-            other @ (Told::Waits(_) | Told::GoesOn | Told::Runs | Told::Nothing) => format!("{other:?}"),
+            Told::Over(Over::Call(call, agent)) => format!("over {}{}", words(call), by(agent)),
+            Told::Over(Over::Turn(agent)) => format!("turn over{}", by(agent)),
+            other @ (Told::Waits(..) | Told::Over(Over::All) | Told::Starts | Told::Runs | Told::Nothing) => {
+                format!("{other:?}")
+            }
         };
         assert_eq!(said, expected, "{hook}");
     }
@@ -134,11 +160,17 @@ mod tests {
     }
 
     #[test]
-    fn what_comes_after_a_wait_ends_it() {
-        check_event("PostToolUse", "GoesOn");
-        check_event("AfterTool", "GoesOn");
-        check_event("UserPromptSubmit", "GoesOn");
-        check_event("SessionStart", "Runs");
+    fn a_wait_ends_by_its_own_calls_answer_or_with_its_turn() {
+        let answered = r#"{"hook_event_name":"PostToolUse","tool_name":"Bash","tool_input":{"command":"ls"}"#;
+        check(&format!("{answered}}}"), r#"over Bash Some("ls")"#);
+        check(&format!(r#"{answered},"agent_id":"a1"}}"#), r#"over Bash Some("ls") by a1"#);
+        check_event("AfterTool", "Nothing");
+        check_event("UserPromptSubmit", "turn over");
+        check_event("Stop", "turn over");
+        check(r#"{"hook_event_name":"SubagentStop","agent_id":"a1"}"#, "turn over by a1");
+        check_event("Interrupt", "Over(All)");
+        check_event("PreToolUse", "Runs");
+        check_event("SessionStart", "Starts");
         check("{}", "Runs");
     }
 }

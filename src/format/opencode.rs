@@ -164,7 +164,11 @@ fn end(draft: &mut Draft, data: &Object<'_>, is_refused: bool) {
         None if is_refused => TurnState::Interrupted,
         None => TurnState::Finished,
         Some(Some("MessageAbortedError")) => TurnState::Interrupted,
-        Some(_) => TurnState::Failed,
+        Some(name) => {
+            let data = data.object("error").and_then(|error| error.object("data"));
+            let error = data.and_then(|data| data.str("message")).or(name);
+            return draft.fails(error.unwrap_or_default(), time::epoch_ms(ended));
+        }
     };
     draft.turns(state, time::epoch_ms(ended));
 }

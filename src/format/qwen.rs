@@ -148,8 +148,9 @@ fn system(draft: &mut Draft, line: &Object<'_>, at: Option<Timestamp>) {
         }
         Some("ui_telemetry") => {
             let event = payload.object("uiEvent");
-            if event.is_some_and(|event| event.str("event.name") == Some("qwen-code.api_error")) {
-                draft.turns(TurnState::Failed, at);
+            if let Some(event) = event.filter(|event| event.str("event.name") == Some("qwen-code.api_error"))
+            {
+                draft.fails(event.str("error_message").unwrap_or_default(), at);
             }
             if let Some(path) = event.and_then(edited) {
                 let origin = line.object("forkedFrom").and_then(|origin| origin.text("sessionId"));

@@ -4,7 +4,7 @@ use crate::core::history::change::{Change, Kind};
 use crate::core::history::subject::{Subject, WindowTurn};
 use crate::core::history::timeline::Past;
 use crate::core::model::text::shown;
-use crate::core::model::{ClaimStatus, Code, ResourceKind, Waiting};
+use crate::core::model::{ClaimStatus, Code, ResourceKind, Waiting, WindowDoing};
 use crate::present::doing::question;
 use crate::present::machine::there;
 use crate::present::text::{outside, safe};
@@ -75,11 +75,7 @@ fn of_one(change: &Change) -> String {
 }
 
 fn waits(waiting: &Waiting) -> String {
-    if waiting.call.is_none() {
-        question(waiting, None)
-    } else {
-        format!("waits: {}", question(waiting, None))
-    }
+    format!("{}: {}", WindowDoing::Asks.word(), question(waiting, None))
 }
 
 fn turned(turn: WindowTurn) -> &'static str {
@@ -89,7 +85,7 @@ fn turned(turn: WindowTurn) -> &'static str {
         WindowTurn::Continued => "goes on",
         WindowTurn::Session => "runs another session",
         WindowTurn::Moved => "works in another folder",
-        WindowTurn::Answered => "waits no more",
+        WindowTurn::Answered => "was answered",
         WindowTurn::Died => "died",
         WindowTurn::Unseen => "is no longer seen",
     }
@@ -148,8 +144,8 @@ mod tests {
 
     #[test]
     fn a_window_is_told_by_its_name_and_what_it_did() {
-        check(nothing, waits, &["cart api waits: may it run `npm publish`?"]);
-        check(waits, nothing, &["cart api waits no more"]);
+        check(nothing, waits, &["cart api asks you: may it run `npm publish`?"]);
+        check(waits, nothing, &["cart api was answered"]);
         check(nothing, |report| window(report, 4711).state = WindowState::Stopped, &["cart api was stopped"]);
         let gone = |report: &mut Report| report.windows.retain(|window| window.pid != 5120);
         check(nothing, gone, &["shop-docs (codex) is no longer seen"]);

@@ -19,14 +19,21 @@ pub(crate) fn of_window(window: &WindowView, prompts: Prompts) -> String {
     match (&window.waiting, &window.work) {
         (Some(waiting), _) => question(waiting, folder(window)),
         (None, Some(work)) => of_work(window, work, prompts),
-        (None, None) => unread(window),
+        (None, None) => unseen(window),
     }
 }
 
-/// Says why it is not known what a window does, where its session's file was found and not read.
-pub(crate) fn unread(window: &WindowView) -> String {
-    let why = window.unread.as_ref().map(|file| format!("not known: its session file {}", file.why.words()));
-    why.unwrap_or_default()
+/// Says why nothing is seen of what a window does, where that is known.
+pub(crate) fn unseen(window: &WindowView) -> String {
+    if window.is_new {
+        return "new, perhaps at its first question".to_owned();
+    }
+    match (&window.unread, window.may_run.len()) {
+        (Some(file), _) => format!("not known: its session file {}", file.why.words()),
+        (None, 0) => String::new(),
+        (None, 1) => "not known: it or another window here runs the only session".to_owned(),
+        (None, many) => format!("not known: it may run any of {many} sessions here"),
+    }
 }
 
 /// Returns the folder that a window's paths are told from: its working tree, else where it works.
@@ -51,10 +58,13 @@ pub(crate) fn of_work(window: &WindowView, work: &Work, prompts: Prompts) -> Str
     let words = match (doing.calls.last(), doing.turn.state) {
         (Some(call), _) => self::call(call, folder),
         (None, TurnState::Working) => asked("works"),
-        (None, TurnState::Finished) => asked("has finished"),
-        (None, TurnState::Interrupted) => asked("was interrupted"),
-        (None, TurnState::Failed) => asked("was refused by its model's service"),
-        (None, TurnState::CutOff) => asked("was cut off"),
+        (None, TurnState::Finished) => asked("done"),
+        (None, TurnState::Interrupted) => asked("interrupted"),
+        (None, TurnState::Failed) => match &doing.error {
+            Some(error) => format!("error: {}", safe(error.raw())),
+            None => asked("ended by an error"),
+        },
+        (None, TurnState::CutOff) => asked("cut off"),
         (None, TurnState::Unknown) => String::new(),
     };
     words + &agents
@@ -67,7 +77,7 @@ pub(crate) fn call(call: &Call, folder: Option<&Path>) -> String {
         None => tool,
         Some(Target::Command(command)) => format!("$ {}", safe(command.raw())),
         Some(Target::File(path)) => format!("{tool} {}", short(path, folder)),
-        Some(Target::Question(text)) => format!("asks: {}", safe(text.raw())),
+        Some(Target::Question(text)) => safe(text.raw()),
         Some(target) => format!("{tool} {}", safe(target.text().raw())),
     }
 }
@@ -76,8 +86,8 @@ pub(crate) fn call(call: &Call, folder: Option<&Path>) -> String {
 pub(crate) fn question(waiting: &Waiting, folder: Option<&Path>) -> String {
     let Some(call) = &waiting.call else {
         return match &waiting.wants {
-            Wants::Permission => "asks for permission".to_owned(),
-            Wants::Answer => "asks a question".to_owned(),
+            Wants::Permission => "for permission".to_owned(),
+            Wants::Answer => "a question".to_owned(),
             Wants::Other(what) => safe(what.raw()),
         };
     };
@@ -91,7 +101,7 @@ pub(crate) fn question(waiting: &Waiting, folder: Option<&Path>) -> String {
         }
         (Wants::Permission, Some(Target::Url(url))) => format!("may it fetch {}?", safe(url.raw())),
         (Wants::Permission, _) => format!("may it use {}?", safe(call.tool.raw())),
-        (Wants::Answer, _) => "asks a question".to_owned(),
+        (Wants::Answer, _) => "a question".to_owned(),
         (Wants::Other(what), _) => safe(what.raw()),
     }
 }

@@ -101,14 +101,14 @@ impl Index {
     }
 
     /// Returns how a window's process looks, and what it does.
-    pub(crate) fn standing(&self, window: &WindowView) -> ((Mark, Tone, &'static str), String) {
+    pub(crate) fn standing(&self, window: &WindowView) -> (Mark, Tone, &'static str) {
         if self.death(&window.key).is_some() {
-            return ((Mark::Dead, Tone::Warning, "died"), String::new());
+            return (Mark::Dead, Tone::Warning, "died");
         }
         if self.has_exited(window) {
-            return ((Mark::Dead, Tone::Warning, "exited"), String::new());
+            return (Mark::Dead, Tone::Warning, "exited");
         }
-        standing(window)
+        of_window(window)
     }
 
     /// Returns the processes of a window, where they were measured.
@@ -220,7 +220,10 @@ impl Index {
                 at.and_then(|at| self.keys_of_findings.get(at)).unwrap_or(&need.subject)
             }
             NeedKind::Died(_) => self.death(key).map_or(&need.subject, |death| &death.window.key),
-            NeedKind::Waits { .. } | NeedKind::Unfinished { .. } => &need.subject,
+            NeedKind::Waits { .. }
+            | NeedKind::Failed { .. }
+            | NeedKind::Done { .. }
+            | NeedKind::Unfinished { .. } => &need.subject,
             NeedKind::MoreDied { .. } => key,
         }
     }
@@ -393,12 +396,6 @@ pub(crate) fn keys_of_findings(report: &Report) -> Box<[Key]> {
     keys
 }
 
-/// Returns how a window's process looks, and what its agent says that it does.
-pub(crate) fn standing(window: &WindowView) -> ((Mark, Tone, &'static str), String) {
-    let activity = outside(window.activity.as_ref());
-    (of_window(window.state, &activity), activity)
-}
-
 /// Returns a window's given name, or its folder's with its agent.
 pub(crate) fn window_name(window: &WindowView) -> String {
     safe(&window.title())
@@ -424,6 +421,8 @@ pub(crate) fn left_by(report: &Report, claim: &ClaimView) -> Option<String> {
         NeedKind::Died(left) if left.claims.contains(&claim.key) => Some(left.clone()),
         NeedKind::Died(_)
         | NeedKind::Waits { .. }
+        | NeedKind::Failed { .. }
+        | NeedKind::Done { .. }
         | NeedKind::Unfinished { .. }
         | NeedKind::Collision { .. }
         | NeedKind::MoreDied { .. } => None,

@@ -6,10 +6,9 @@ use jiff::Timestamp;
 
 use crate::core::model::{Finding, Key, MachineState, MachineView, Report, WindowView};
 use crate::present::age;
-use crate::present::lookup::standing as standing_here;
 use crate::present::page::Page;
 use crate::present::text::safe;
-use crate::present::tone::{Mark, Tone};
+use crate::present::tone::{Mark, Tone, of_window};
 
 /// Returns how it stands with a machine, as a sign and a word.
 pub(crate) fn standing(state: MachineState) -> (Mark, Tone, &'static str) {
@@ -62,10 +61,10 @@ impl<'a> Unheard<'a> {
     }
 
     /// Returns how a window's process looks, which is not known of a machine that is not heard.
-    pub(crate) fn standing(&self, window: &WindowView) -> ((Mark, Tone, &'static str), String) {
+    pub(crate) fn standing(&self, window: &WindowView) -> (Mark, Tone, &'static str) {
         match self.machine(&window.key) {
-            Some(_) => ((Mark::Unknown, Tone::Dim, "not seen"), String::new()),
-            None => standing_here(window),
+            Some(_) => (Mark::Unknown, Tone::Dim, "not seen"),
+            None => of_window(window),
         }
     }
 }

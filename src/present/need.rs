@@ -4,7 +4,7 @@ use jiff::Timestamp;
 
 use crate::core::model::claim::is_uuid_only;
 use crate::core::model::snapshot::unread;
-use crate::core::model::{Code, Key, Left, Need, NeedKind, Report, Topic};
+use crate::core::model::{Code, Key, Left, Need, NeedKind, Report, Topic, WindowDoing, WindowView};
 use crate::core::model::{LeftOver, Releasable};
 use crate::present::doing::{folder, question};
 use crate::present::left_over;
@@ -12,7 +12,7 @@ use crate::present::lookup::window_name;
 use crate::present::machine::{only_machine, unseen_for};
 use crate::present::sources::source_name;
 use crate::present::summary::Number;
-use crate::present::text::{count, outside, safe};
+use crate::present::text::{count, file_name, outside, safe};
 use crate::present::tone::{Mark, Tone};
 use crate::present::{age, between, unfinished};
 
@@ -38,17 +38,46 @@ pub(crate) fn said(report: &Report, need: &Need, now: Timestamp) -> Said {
     let window = || report.windows.iter().find(|window| window.key == need.subject);
     let ago = |since: Option<Timestamp>| since.map(|at| age::between(now, at));
     match &need.kind {
-        NeedKind::Waits { waiting } => {
+        NeedKind::Waits { waiting, among } => {
             let window = window();
+            let who = match (window, among.len()) {
+                (Some(window), 2..) => one_of(window, among.len()),
+                (Some(window), _) => window_name(window),
+                (None, _) => String::new(),
+            };
             let asks = question(waiting, window.and_then(folder));
-            let since = ago(need.since).map_or_else(|| "waits".to_owned(), |age| format!("waits {age}"));
+            let since = ago(need.since).map_or_else(String::new, |age| format!(" ({age})"));
             Said {
                 mark: Mark::Waiting,
                 tone: Tone::Notice,
-                who: window.map(window_name).unwrap_or_default(),
-                what: format!("{since}: {asks}"),
+                who,
+                what: format!("{}{since}: {asks}", WindowDoing::Asks.word()),
                 way: String::new(),
-                keys: vec![("J", "go there")],
+                keys: if among.len() > 1 { vec![("Enter", "which")] } else { jump(window) },
+            }
+        }
+        NeedKind::Failed { error } => {
+            let since = ago(need.since).map_or_else(String::new, |age| format!(" {age} ago"));
+            let error = error.as_ref().map_or_else(String::new, |error| format!(": {}", safe(error.raw())));
+            Said {
+                mark: Mark::Warning,
+                tone: Tone::Warning,
+                who: window().map(window_name).unwrap_or_default(),
+                what: format!("was stopped by an error{since}{error}"),
+                way: String::new(),
+                keys: jump(window()),
+            }
+        }
+        NeedKind::Done { asked } => {
+            let since = ago(need.since).map_or_else(String::new, |age| format!(" {age} ago"));
+            let asked = asked.as_ref().map_or_else(String::new, |text| format!(": {}", safe(text.raw())));
+            Said {
+                mark: Mark::Turn,
+                tone: Tone::Accent,
+                who: window().map(window_name).unwrap_or_default(),
+                what: format!("was done{since}{asked}"),
+                way: String::new(),
+                keys: jump(window()),
             }
         }
         NeedKind::Unfinished { message, end } => Said {
@@ -77,6 +106,17 @@ pub(crate) fn said(report: &Report, need: &Need, now: Timestamp) -> Said {
             keys: vec![("Enter", "which")],
         },
     }
+}
+
+/// Returns the key that goes to a window's pane, where that is known.
+fn jump(window: Option<&WindowView>) -> Vec<(&'static str, &'static str)> {
+    window.filter(|window| window.has_pane()).map(|_| ("J", "go there")).into_iter().collect()
+}
+
+/// Names a window that may be any of several in its folder.
+fn one_of(window: &WindowView, among: usize) -> String {
+    let folder = window.cwd.as_ref().map(|cwd| format!(" in {}", safe(file_name(cwd.raw()))));
+    format!("one of {among} {} windows{}", outside(Some(&window.agent)), folder.unwrap_or_default())
 }
 
 fn collision(report: &Report, kind: &NeedKind) -> Said {
@@ -162,6 +202,8 @@ pub(crate) fn sentence(report: &Report, need: &Need, now: Timestamp) -> String {
     let subjects: Vec<&Key> = match &need.kind {
         NeedKind::Collision { subjects, windows, .. } => subjects.iter().chain(windows).collect(),
         NeedKind::Waits { .. }
+        | NeedKind::Failed { .. }
+        | NeedKind::Done { .. }
         | NeedKind::Unfinished { .. }
         | NeedKind::Died(_)
         | NeedKind::MoreDied { .. } => vec![&need.subject],

@@ -6,12 +6,12 @@ use std::sync::Arc;
 use jiff::Timestamp;
 
 use crate::core::fleet::last_known::{Counts, KnownMachine};
-use crate::core::model::{ContextFill, Finding, Report, Severity, WindowView};
+use crate::core::model::{ContextFill, Finding, Report, Severity, WindowDoing, WindowView};
 use crate::present::age;
 use crate::present::doing::{fill, question};
 use crate::present::lookup::{Index, window_name};
 use crate::present::summary::Summary;
-use crate::present::text::{count, outside};
+use crate::present::text::count;
 use crate::present::tone::of_window;
 
 /// From how many percent on a context is reported as nearly full.
@@ -25,10 +25,10 @@ pub(crate) fn own_words(report: &Arc<Report>, window: &WindowView) -> Vec<String
         Some(waiting) => {
             let since = waiting
                 .since
-                .map_or(String::new(), |since| format!(" {}", age::between(report.taken_at, since)));
-            format!("waits{since}: {}", question(waiting, None))
+                .map_or(String::new(), |since| format!(" ({})", age::between(report.taken_at, since)));
+            format!("{}{since}: {}", WindowDoing::Asks.word(), question(waiting, None))
         }
-        None => state(window),
+        None => of_window(window).2.to_owned(),
     };
     let near = index.findings_near(&window.key);
     let collisions = near.into_iter().filter(|finding| finding.severity == Severity::Collision);
@@ -67,11 +67,6 @@ pub(crate) fn elsewhere_words<'a>(
     let all = [count(windows, "window")].into_iter().chain((waiting > 0).then_some(waits)).chain(trouble);
     let all: Vec<String> = all.collect();
     Some(format!("elsewhere {} ago: {}", age::between(now, at), all.join(", ")))
-}
-
-fn state(window: &WindowView) -> String {
-    let activity = outside(window.activity.as_ref());
-    if activity.is_empty() { of_window(window.state, "").2.to_owned() } else { activity }
 }
 
 /// Names a collision, and the other windows in it.

@@ -2,7 +2,7 @@
 
 use crate::core::model::snapshot::unread;
 use crate::core::model::{
-    Code, Finding, Remedy, Report, Severity, SourceHealth, SourceState, Topic, TurnState, WindowState,
+    Code, Finding, Remedy, Report, Severity, SourceHealth, SourceState, Topic, WindowDoing, WindowState,
     WindowView,
 };
 use crate::present::text::count;
@@ -83,9 +83,9 @@ impl Summary {
         }
     }
 
-    /// Says how many windows wait for a person: `1 waits`, `2 wait`.
+    /// Says how many windows ask a person something: `1 asks you`, `2 ask you`.
     pub(crate) fn waits(self) -> String {
-        if self.waiting == 1 { "1 waits".to_owned() } else { format!("{} wait", self.waiting) }
+        if self.waiting == 1 { "1 asks you".to_owned() } else { format!("{} ask you", self.waiting) }
     }
 
     /// Returns the counts in words, those of trouble only where there is some.
@@ -107,8 +107,7 @@ impl Summary {
 }
 
 fn works(window: &WindowView) -> bool {
-    let is_in_turn = window.work.as_ref().is_some_and(|work| work.doing.turn.state == TurnState::Working);
-    is_in_turn || window.activity.as_ref().is_some_and(|activity| activity.raw() == "busy")
+    matches!(window.doing, Some(WindowDoing::Working | WindowDoing::Quiet))
 }
 
 /// Counts the deaths that have left something to release: that is counted as dead claims.

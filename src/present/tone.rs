@@ -1,6 +1,6 @@
 //! What is drawn, without colours: spans of text with a tone and a mark.
 
-use crate::core::model::{ClaimStatus, Severity, VerdictState, WindowState};
+use crate::core::model::{ClaimStatus, Severity, VerdictState, WindowDoing, WindowState, WindowView};
 use crate::present::text::{safe, width};
 
 /// What a piece of text means; the theme decides how that looks.
@@ -34,6 +34,8 @@ pub(crate) enum Mark {
     Alive,
     /// It waits for a person.
     Waiting,
+    /// It is a person's turn.
+    Turn,
     /// It is stopped or silent.
     Quiet,
     /// It is gone.
@@ -146,19 +148,24 @@ pub(crate) fn of_verdict(state: VerdictState) -> (Mark, Tone, &'static str) {
     }
 }
 
-/// Returns how a window's process looks.
-pub(crate) fn of_window(state: WindowState, activity: &str) -> (Mark, Tone, &'static str) {
-    match state {
-        WindowState::Running if is_waiting(activity) => (Mark::Waiting, Tone::Notice, "waiting"),
-        WindowState::Running => (Mark::Alive, Tone::Good, "running"),
-        WindowState::Stopped => (Mark::Quiet, Tone::Warning, "stopped"),
-        WindowState::Zombie => (Mark::Dead, Tone::Warning, "zombie"),
-    }
+/// Returns how a window stands.
+pub(crate) fn of_window(window: &WindowView) -> (Mark, Tone, &'static str) {
+    of_doing(window.state, window.doing)
 }
 
-/// Returns whether an activity says that a person is waited for.
-fn is_waiting(activity: &str) -> bool {
-    activity.starts_with("wait") || activity.contains("permission")
+/// Returns how a window stands: by what goes on in it, else by what its process does.
+pub(crate) fn of_doing(state: WindowState, doing: Option<WindowDoing>) -> (Mark, Tone, &'static str) {
+    let (mark, tone) = match (state, doing) {
+        (WindowState::Zombie, _) => return (Mark::Dead, Tone::Warning, "zombie"),
+        (WindowState::Stopped, None) => return (Mark::Quiet, Tone::Warning, WindowDoing::Stopped.word()),
+        (WindowState::Running, None) => return (Mark::Unknown, Tone::Dim, "unknown"),
+        (_, Some(WindowDoing::Asks)) => (Mark::Waiting, Tone::Notice),
+        (_, Some(WindowDoing::YourTurn)) => (Mark::Turn, Tone::Accent),
+        (_, Some(WindowDoing::Working)) => (Mark::Alive, Tone::Good),
+        (_, Some(WindowDoing::Quiet)) => (Mark::Quiet, Tone::Notice),
+        (_, Some(WindowDoing::Stopped)) => (Mark::Quiet, Tone::Warning),
+    };
+    (mark, tone, doing.map_or("", WindowDoing::word))
 }
 
 pub(crate) fn of_claim(status: ClaimStatus) -> (Mark, Tone, &'static str) {

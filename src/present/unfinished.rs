@@ -21,6 +21,8 @@ pub(crate) fn way_of(report: &Report, finding: &Finding) -> Option<String> {
     report.needs.iter().find(|need| need.subject == *entry).and_then(|need| match need.kind {
         NeedKind::Unfinished { end, .. } => Some(way(entry, end)),
         NeedKind::Waits { .. }
+        | NeedKind::Failed { .. }
+        | NeedKind::Done { .. }
         | NeedKind::Collision { .. }
         | NeedKind::Died(_)
         | NeedKind::MoreDied { .. } => None,

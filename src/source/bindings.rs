@@ -9,7 +9,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 
 use crate::core::model::context::is_valid_id;
-use crate::core::model::note::{CONTEXT_END, ContextSize};
+use crate::core::model::note::{CONTEXT_END, ContextSize, WAIT_END, wait_file_start};
 use crate::core::model::{
     BoundSession, Content, FileMeta, NotedWait, Notes, Snapshot, SourceHealth, SourceState, Untrusted,
 };
@@ -53,7 +53,9 @@ enum Note {
 impl Note {
     fn parse(name: &OsStr, bytes: &[u8]) -> Self {
         let runs = || BoundSession::parse(bytes).filter(|note| *name == *note.file_name());
-        let waits = || NotedWait::parse(bytes).filter(|note| *name == *note.file_name());
+        let is_its =
+            |wait: &NotedWait| name.to_str().is_some_and(|name| name.starts_with(&wait_file_start(&wait.by)));
+        let waits = || NotedWait::parse(bytes).filter(is_its);
         let context = || ContextSize::parse(bytes).filter(|note| *name == *note.file_name());
         let note = runs().map(|note| Self::Runs(Arc::new(note)));
         let note = note.or_else(|| Some(Self::Waits(Arc::new(waits()?))));
@@ -149,9 +151,17 @@ fn session_of(name: &OsStr) -> Option<Untrusted> {
     named(name, ".json").map(Untrusted::from)
 }
 
-/// Returns whether this is the name of a note of a wait, `{session}.{pid}.wait`.
+/// Returns whether this is the name of a note of a wait, `{session}.{pid}.{call}.wait`, or without the call.
 fn is_wait(name: &OsStr) -> bool {
     named(name, ".wait").is_some()
+        || Path::new(name).extension().is_some_and(|end| end == WAIT_END)
+            && Path::new(name).file_stem().is_some_and(|rest| of_call(rest).is_some())
+}
+
+/// Returns the session in the name of a note of a wait for a call, without its end.
+fn of_call(name: &OsStr) -> Option<&str> {
+    let (start, mark) = name.to_str()?.rsplit_once('.')?;
+    named(OsStr::new(start), "").filter(|_| !mark.is_empty())
 }
 
 /// Returns whether this is the name of a note of a context's size, `{session}.context`.

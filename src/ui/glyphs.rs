@@ -12,6 +12,7 @@ pub(super) fn mark(glyphs: Glyphs, mark: Mark) -> char {
     let (symbol, ascii) = match mark {
         Mark::Alive => ('●', '*'),
         Mark::Waiting => ('◐', 'w'),
+        Mark::Turn => ('○', '.'),
         Mark::Quiet => ('◌', 'o'),
         Mark::Dead => ('✗', 'x'),
         Mark::Unknown => ('?', '?'),

@@ -95,6 +95,8 @@ fn parts(state: &State) -> Vec<Part> {
         }
     };
     trouble(1, waiting, (Mark::Waiting, Tone::Notice), summary.waits());
+    let done = index.needs.iter().filter(|need| need.is_done()).count();
+    trouble(2, done, (Mark::Turn, Tone::Accent), format!("{done} done, unseen"));
     trouble(1, collisions, (Mark::Collision, Tone::Bad), count(collisions, "collision"));
     trouble(2, dead, (Mark::Dead, Tone::Warning), count(dead, "dead claim"));
     trouble(LEAST_TROUBLE, warnings, (Mark::Warning, Tone::Warning), count(warnings, "warning"));

@@ -66,13 +66,13 @@ fn a_small_screen_has_what_matters() {
     insta::assert_snapshot!(screen(testing::busy(), (60, 15), ""), @r"
      5 windows  ◆ 2 collisions  ✗ 1 dead claim  ▲ 2  [1 unread]
      1 Now  2 Windows  3 Sess  4 Claims  5 Prob  6 Left  7 Hist
-      State     Window            PID Problem            Claims
-    ▌ ● running cart api         4711 ◆ same worktree +1      1
-      ◐ waiting cart tests       4890 ◆ same worktree         1
-      ◌ stopped search index     5333 ▲ suspended holder      1
-      ● running shop-docs (cod…  5120
-      ✗ zombie  shop-fix (open…  6001
-      ● running release notes    6200
+      State       Window                PID Problem
+    ▌ ● working   cart api             4711 ◆ same worktree +1
+      ◐ asks you  cart tests           4890 ◆ same worktree
+      ◌ stopped   search index         5333 ▲ suspended holder
+      ● working   shop-docs (codex)    5120
+      ✗ zombie    shop-fix (opencode)  6001
+      ● working   release notes        6200
 
 
 
@@ -87,13 +87,13 @@ fn a_common_screen_has_the_evidence_of_the_selected_window_below() {
     insta::assert_snapshot!(screen(testing::busy(), (80, 24), ""), @r"
      5 windows  ◆ 2 collisions  ✗ 1 dead claim  ▲ 2 warnings        [entire failed]
      1 Now 0  2 Windows 6  3 Sess 5  4 Claims 7  5 Prob 5  6 Left-overs 2  7 History
-      State     Window          PID Problem            Claims Branch            Age
-    ▌ ● running cart api       4711 ◆ same worktree +1      1 feature/cart      2 h
-      ◐ waiting cart tests     4890 ◆ same worktree         1 feature/cart   31 min
-      ◌ stopped search index   5333 ▲ suspended holder      1 feature/search   25 h
-      ● running shop-docs (c…  5120                           feature/docs    5 min
-      ✗ zombie  shop-fix (op…  6001                                            40 s
-      ● running release notes  6200                           feature/notes     6 d
+      State       Window           PID Problem            Claims Branch         Age
+    ▌ ● working   cart api        4711 ◆ same worktree +1      1 feature/ca…    2 h
+      ◐ asks you  cart tests      4890 ◆ same worktree         1 feature/ca… 31 min
+      ◌ stopped   search index    5333 ▲ suspended holder      1 feature/se…   25 h
+      ● working   shop-docs (co…  5120                           feature/do…  5 min
+      ✗ zombie    shop-fix (ope…  6001                                         40 s
+      ● working   release notes   6200                           feature/no…    6 d
 
 
     ── Evidence ────────────────────────────────────────────────────────────────────
@@ -102,11 +102,11 @@ fn a_common_screen_has_the_evidence_of_the_selected_window_below() {
 
      ◆ contested-claim: SD-101 has two live holders: PID 4711 and PID 4890
 
-       State           ● running busy
+       State           ● working
+       Agent says      busy
        Agent           claude-code
        PID             4711, start tick 617141
-       Started         2 h ago, 07:58:20Z
-     16 more lines, 5 facts: Enter
+     17 more lines, 5 facts: Enter
      ◆ same-worktree: two live windows work in /home/dev/src/sho… · Enter shows why
      Enter why  n next problem  / filter  s sort  f freeze  ? keys  q quit
     ");
@@ -169,17 +169,13 @@ fn a_problem_has_its_way_out_in_its_row() {
 fn however_much_needs_a_person_windows_stay_on_the_screen() {
     let screen = screen(colliding(30), (60, 15), "1");
     assert!(screen.contains("and 26 more collisions: n"), "{screen}");
-    let states = ["● running", "◐ waiting", "◌ stopped", "✗ zombie"];
+    let states = ["● working", "◐ asks you", "◌ stopped", "✗ zombie"];
     assert_eq!(states.iter().map(|state| screen.matches(state).count()).sum::<usize>(), 5, "{screen}");
 }
 
 #[test]
 fn a_large_screen_has_more_columns_and_the_evidence_on_the_right() {
-    check(
-        (200, 50),
-        "",
-        &["claimtop", "devbox", "Activity", "permission prompt", "│", "Context ID", "same-process"],
-    );
+    check((200, 50), "", &["claimtop", "devbox", "asks you", "│", "Context ID", "same-process"]);
 }
 
 #[test]
@@ -321,7 +317,7 @@ fn what_must_be_typed_stays_in_sight_and_only_keys_that_work_are_told() {
      1 Now 0  2 Win  3 Sess  4 Claims  5 Prob  6 Left 2  7 Hist
     ── Plan: release ───────────────────────────────────────────
       ▲ A live window holds this: cart tests (PID 4890) in
-        /home/dev/src/shop-cart, waiting: permission prompt.
+        /home/dev/src/shop-cart: asks you.
       › To release it anyway, type its name cart
         tests/reviewer, then Enter: ▌
 
@@ -329,7 +325,7 @@ fn what_must_be_typed_stays_in_sight_and_only_keys_that_work_are_told() {
         What            park the maia record beta
                         tests/reviewer: a live window holds it
                         and would lose it
-    ──────────────────────────────────── 20-21 of 21 · arrows ──
+    ──────────────────────────────────── 19-20 of 20 · arrows ──
 
      Enter confirms  Esc back  arrows scroll
     ");

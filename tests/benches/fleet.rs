@@ -299,7 +299,7 @@ fn news(database: &Database, hosts: &mut [Publisher]) {
         screen.until(|picture| picture.contains("quit"));
         let mut keys = screen.master.take_writer().expect("a terminal");
         keys.write_all(b"2/news-\r").expect("keys");
-        let is_live = |row: &str, name: &str| row.contains(name) && row.contains("running");
+        let is_live = |row: &str, name: &str| row.contains(name) && row.contains("working");
         let last = format!("news-{}", agents[NEWS - 1].id());
         screen.until(|picture| table_rows(picture).any(|row| is_live(row, &last)));
         settle(&mut screen, Duration::from_secs(20));

@@ -286,7 +286,7 @@ fn deaths() {
 }
 
 fn is_live(row: &str) -> bool {
-    row.contains("far-0") && row.contains("running")
+    row.contains("far-0") && (row.contains("working") || row.contains("your turn"))
 }
 
 /// Returns which process here is the one that has a number over there.

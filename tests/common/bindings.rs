@@ -99,7 +99,10 @@ impl WorldFile {
 
     fn wait(&self, spec: &BindingSpec) -> NotedWait {
         let hook = self.filled(spec.hook.as_deref().expect("a hook"));
-        noted_wait(self.note(spec), hook.as_bytes()).expect("a hook that says that its session waits")
+        let told: serde_json::Value = serde_json::from_str(&hook).expect("a hook's input");
+        let cwd = told["cwd"].as_str().map(Untrusted::from);
+        let by = BoundSession { cwd, ..self.note(spec) };
+        noted_wait(by, hook.as_bytes()).expect("a hook that says that its session waits")
     }
 
     fn note(&self, spec: &BindingSpec) -> BoundSession {

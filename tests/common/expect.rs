@@ -135,6 +135,9 @@ pub(crate) struct ExpectWindow {
     context: Option<String>,
     #[serde(default)]
     state: Option<String>,
+    /// Whose turn it is: `working`, `your-turn`, `asks`, `stopped`, `quiet`; empty where that is not known.
+    #[serde(default)]
+    doing: Option<String>,
     #[serde(default)]
     session: Option<String>,
     #[serde(default)]
@@ -302,6 +305,8 @@ fn check_window(wanted: &ExpectWindow, report: &Report, out: &mut Vec<String>) {
     let context = format!("{} {}", window.context_id.value.raw(), json_name(&window.context_id.source));
     same(&format!("{name} context"), wanted.context.as_ref(), context, out);
     same(&format!("{name} state"), wanted.state.as_ref(), json_name(&window.state), out);
+    let doing = window.doing.as_ref().map(json_name).unwrap_or_default();
+    same(&format!("{name} doing"), wanted.doing.as_ref(), doing, out);
     let session = window.session_id.as_ref().map(|id| id.raw().to_owned()).unwrap_or_default();
     same(&format!("{name} session"), wanted.session.as_ref(), session, out);
     let by = window

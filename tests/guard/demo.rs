@@ -245,11 +245,11 @@ fn who_waits_and_for_what_is_told_without_a_key() {
     for (columns, rows) in [(60, 15), (80, 24), (200, 50)] {
         let tmp = tempfile::tempdir().unwrap();
         let mut screen = screen(tmp.path(), columns, rows);
-        screen.wait_for("site-css waits 4 min: may it run");
-        screen.wait_for("1 waits");
+        screen.wait_for("site-css asks you (4 min): may it run");
+        screen.wait_for("1 asks you");
         // Beside the needs there is room for windows and what they do.
         screen.wait_for("shop-cart");
-        screen.wait_for("running");
+        screen.wait_for("working");
         assert_eq!(screen.end(), 0);
     }
 }

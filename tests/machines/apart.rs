@@ -51,7 +51,7 @@ fn a_machine_that_boots_again_is_the_same_one_and_nobody_is_said_to_have_died() 
     let mut screen = screen(&world);
     screen.press("2/devbox\r");
     screen.wait_until("its windows", |screen| {
-        screen.shows("● running  devbox-pay") && screen.shows("● running  devbox-notes")
+        screen.shows("● working    devbox-pay") && screen.shows("○ your turn  devbox-notes")
     });
     let begin = std::fs::read_to_string(world.path("begin.sh")).unwrap();
     world.write("begin.sh", "exit 1\n");
@@ -62,12 +62,12 @@ fn a_machine_that_boots_again_is_the_same_one_and_nobody_is_said_to_have_died() 
         let mut rows = picture.lines().filter_map(|line| line.split('│').next());
         rows.any(|row| row.contains("✗ died") && row.contains("devbox-"))
     };
-    screen.wait_for("? not seen  devbox-pay");
+    screen.wait_for("? not seen   devbox-pay");
     assert!(!has_died(&screen), "{}", screen.picture());
     boot(&world, "devbox", 2);
     world.write("begin.sh", &begin);
     screen.wait_until("it is back", |screen| {
-        screen.shows("● running  devbox-pay") && screen.shows("● running  devbox-notes")
+        screen.shows("● working    devbox-pay") && screen.shows("○ your turn  devbox-notes")
     });
     assert!(!has_died(&screen), "{}", screen.picture());
     screen.end();
@@ -102,7 +102,7 @@ fn of_two_machines_with_one_id_both_are_shown_and_neither_is_asked_for_anything(
     screen.press("5");
     screen.wait_for("cloned-machine");
     screen.press("2/two-pay\r");
-    screen.wait_for("● running  two-pay");
+    screen.wait_for("● working    two-pay");
     screen.press("x");
     screen.wait_for("so neither is asked for anything");
     screen.end();

@@ -50,13 +50,13 @@ fn its_rows_stay_and_nobody_of_it_is_said_to_live_or_to_be_dead() {
     screen.wait_for("/devbox-");
     screen.press("\r");
     screen.wait_until("two windows of devbox", |screen| {
-        screen.shows("devbox-pay") && screen.shows("devbox-notes") && screen.shows("running")
+        screen.shows("devbox-pay") && screen.shows("devbox-notes") && screen.shows("working")
     });
     let pid = std::fs::read_to_string(world.path("told.pid")).unwrap().trim().parse().unwrap();
     kill_process(Pid::from_raw(pid).unwrap(), Signal::KILL).unwrap();
     screen.wait_for("not seen for");
     assert!(screen.shows("devbox-pay") && screen.shows("? not seen"), "{}", screen.picture());
-    assert!(!screen.shows("died") && !screen.shows("● running  devbox"), "{}", screen.picture());
+    assert!(!screen.shows("died") && !screen.shows("● working    devbox"), "{}", screen.picture());
     screen.press("r");
     screen.wait_for("It is on devbox: it is silent");
     screen.press("4");

@@ -103,7 +103,7 @@ const CAUSES: [&str; 16] = [
 /// Tells of what sort the sentences are by which Now says a need.
 fn shapes(need: &Need, report: &Report) -> Vec<String> {
     match &need.kind {
-        NeedKind::Waits { waiting } => {
+        NeedKind::Waits { waiting, .. } => {
             let wants = match &waiting.wants {
                 Wants::Permission => "permission",
                 Wants::Answer => "answer",
@@ -121,6 +121,8 @@ fn shapes(need: &Need, report: &Report) -> Vec<String> {
             };
             vec![format!("waits for {wants}: {about}")]
         }
+        NeedKind::Failed { .. } => vec!["failed".to_owned()],
+        NeedKind::Done { .. } => Vec::new(),
         NeedKind::Collision { code, also, windows, .. } => {
             let told = sentences(report).iter().any(|sentence| sentence.contains(" was told "));
             let codes = std::iter::once(code).chain(also).map(|code| code.name().to_owned());

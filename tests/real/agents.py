@@ -1,5 +1,6 @@
 """The agents: how each is installed, set up, started, and what of its files is kept."""
 
+import glob
 import json
 import os
 import re
@@ -204,6 +205,10 @@ class Codex(Agent):
 
     def environment(self, stage):
         return {"OPENAI_API_KEY": "none"}
+
+    def forked(self, stage, name):
+        """Returns the thread of the newest rollout: a fork writes its own at once."""
+        return max(glob.glob(f"{stage.home}/.codex/sessions/*/*/*/rollout-*.jsonl"))[-42:-6]
 
     def prepare(self, stage):
         self.projects = []

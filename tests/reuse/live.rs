@@ -194,7 +194,7 @@ fn a_window_that_dies_before_ones_eyes_stays_until_it_is_acknowledged_or_resumed
     screen.wait_for(&format!("claude --resume {SESSION}"));
     let mut again = world.start_agent();
     world.register(again.id(), start_ticks(again.id()));
-    screen.wait_until("no death", |screen| !screen.shows("alpha died") && screen.shows("● running  alpha"));
+    screen.wait_until("no death", |screen| !screen.shows("alpha died") && screen.shows("○ your turn  alpha"));
     assert_eq!(screen.end(), 0);
     again.kill().unwrap();
     again.wait().unwrap();

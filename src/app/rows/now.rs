@@ -8,8 +8,7 @@ use super::row::{Banner, Cell, Column, Row, column, number, sentence, worst};
 use crate::core::model::code::Severity;
 use crate::core::model::key::Key;
 use crate::core::model::need::{Need, NeedKind};
-use crate::core::model::report::Report;
-use crate::core::model::window::WindowView;
+use crate::core::model::window::{WindowDoing, WindowView};
 use crate::core::model::work::{ContextFill, Work};
 use crate::present::doing::{self, Prompts};
 use crate::present::lookup::{Index, window_name};
@@ -18,7 +17,7 @@ use crate::present::text::{count, outside};
 use crate::present::tone::{Line, Mark, Span, Tone};
 
 pub(crate) const COLUMNS: &[Column] = &[
-    column("State", 9, 9, 0),
+    column("State", 11, 11, 0),
     sentence("Window", 12, 24, 1),
     number("For", 6, 6, 3),
     sentence("Doing", 20, 140, 2),
@@ -37,7 +36,7 @@ pub(crate) fn need(index: &Index, need: &Need, now: Timestamp) -> Row {
     let said = said(&index.report, need, now);
     let sign = Line::default().then_marked(said.mark, " ", said.tone);
     let is_death = index.death(&need.key).is_some() || need.left().is_some();
-    let seen = is_death.then_some(("a", "seen"));
+    let seen = (is_death || need.is_done()).then_some(("a", "seen"));
     let key = |(key, does): &(&str, &str)| Line::new(key, Tone::Key).then(&format!(" {does}"), Tone::Dim);
     let banner = Banner {
         who: if said.who.is_empty() { sign } else { sign.then(&format!("{} ", said.who), Tone::Strong) },
@@ -51,13 +50,20 @@ pub(crate) fn need(index: &Index, need: &Need, now: Timestamp) -> Row {
     };
     let severity = match need.kind {
         NeedKind::Collision { .. } => Some(Severity::Collision),
+        NeedKind::Done { .. } => None,
         NeedKind::Waits { .. }
+        | NeedKind::Failed { .. }
         | NeedKind::Unfinished { .. }
         | NeedKind::Died(_)
         | NeedKind::MoreDied { .. } => Some(Severity::Warning),
     };
     let also = format!("{} {} {}", said.who, said.what, said.way);
-    let since = need.since.filter(|_| matches!(need.kind, NeedKind::Waits { .. } | NeedKind::Died(_)));
+    let since = need.since.filter(|_| {
+        matches!(
+            need.kind,
+            NeedKind::Waits { .. } | NeedKind::Failed { .. } | NeedKind::Done { .. } | NeedKind::Died(_)
+        )
+    });
     Row {
         key: need.key.clone(),
         // No cell is shown, but the age in the line is reported anew as it passes.
@@ -70,7 +76,7 @@ pub(crate) fn need(index: &Index, need: &Need, now: Timestamp) -> Row {
 
 /// Makes the line below what needs a person: what is not shown of it, or that there is nothing.
 pub(crate) fn note<'a>(index: &Index, hidden: impl Iterator<Item = &'a Key>) -> Row {
-    let banner = match more(&index.report, hidden) {
+    let banner = match more(&index.needs, hidden) {
         None => {
             let (mark, tone, says) = calm(&index.report, index.summary.working);
             Banner { who: Line::default().then_marked(mark, &format!(" {says}"), tone), ..Banner::default() }
@@ -90,17 +96,22 @@ pub(crate) fn note<'a>(index: &Index, hidden: impl Iterator<Item = &'a Key>) -> 
 }
 
 /// Counts what is not shown by its kind: `5 more collisions, 2 dead windows`.
-fn more<'a>(report: &Report, hidden: impl Iterator<Item = &'a Key>) -> Option<String> {
-    let kinds = ["waiting window", "unfinished action", "collision", "dead window"];
-    let mut counts = [0; 4];
-    for need in hidden.filter_map(|key| report.needs.iter().find(|need| need.key == *key)) {
-        let [waits, unfinished, collisions, died] = &mut counts;
+fn more<'a>(needs: &[Need], hidden: impl Iterator<Item = &'a Key>) -> Option<String> {
+    let kinds = [
+        "waiting window", "window with an error", "unfinished action", "collision", "dead window",
+        "done window",
+    ];
+    let mut counts = [0; 6];
+    for need in hidden.filter_map(|key| needs.iter().find(|need| need.key == *key)) {
+        let [waits, failed, unfinished, collisions, died, done] = &mut counts;
         match &need.kind {
             NeedKind::Waits { .. } => *waits += 1,
+            NeedKind::Failed { .. } => *failed += 1,
             NeedKind::Unfinished { .. } => *unfinished += 1,
             NeedKind::Collision { .. } => *collisions += 1,
             NeedKind::Died(_) => *died += 1,
             NeedKind::MoreDied { windows, .. } => *died += windows,
+            NeedKind::Done { .. } => *done += 1,
         }
     }
     let counted = kinds.iter().zip(counts).filter(|(_, number)| *number > 0);
@@ -116,16 +127,16 @@ fn more<'a>(report: &Report, hidden: impl Iterator<Item = &'a Key>) -> Option<St
 /// Makes the row of a window.
 pub(crate) fn window(collisions: &Collisions<'_>, window: &WindowView, now: Timestamp) -> Row {
     let index = collisions.index;
-    let ((mark, tone, word), activity) = index.standing(window);
+    let (mark, tone, word) = index.standing(window);
     let work = window.work.as_deref();
     let doing =
-        work.map_or_else(|| doing::unread(window), |work| doing::of_work(window, work, Prompts::Shown));
+        work.map_or_else(|| doing::unseen(window), |work| doing::of_work(window, work, Prompts::Shown));
     let branch = window.repo.as_ref().and_then(|repo| repo.branch.as_ref());
     let cells = vec![
-        Cell { span: Span::marked(mark, word, tone), ..Cell::default() },
+        Cell::ranked(Span::marked(mark, word, tone), order(index, window)),
         Cell::text(&window_name(window), Tone::Strong),
         Cell::age(now, since(window)),
-        Cell::text(if doing.is_empty() { &activity } else { &doing }, Tone::Plain),
+        Cell::text(&doing, Tone::Plain),
         files(work),
         context(work.and_then(|work| work.doing.context)),
         collisions.in_the_way(window, Telling::Name).unwrap_or_else(nothing),
@@ -139,6 +150,17 @@ pub(crate) fn window(collisions: &Collisions<'_>, window: &WindowView, now: Time
     Row { key: window.key.clone(), cells, line: None, severity, also }
 }
 
+/// Orders windows by who needs a person first: what asks, what is done and was not looked at, what works, the rest.
+fn order(index: &Index, window: &WindowView) -> i64 {
+    let is_unseen = |need: &Need| need.is_done() && need.subject == window.key;
+    match window.doing {
+        Some(WindowDoing::Asks) => 0,
+        Some(WindowDoing::YourTurn) if index.needs.iter().any(is_unseen) => 1,
+        Some(WindowDoing::Working | WindowDoing::Quiet) => 2,
+        Some(WindowDoing::YourTurn | WindowDoing::Stopped) | None => 3,
+    }
+}
+
 fn nothing() -> Cell {
     Cell::ranked(Span::default(), i64::MAX)
 }
@@ -146,9 +168,9 @@ fn nothing() -> Cell {
 /// Returns since when a window does what it does, where that is known: its own age says nothing of it.
 fn since(window: &WindowView) -> Option<Timestamp> {
     let doing = window.work.as_ref().map(|work| &work.doing);
-    let waits = window.waiting.as_ref().and_then(|waiting| waiting.since);
     let call = doing.and_then(|doing| doing.calls.last()?.since);
-    waits.or(call).or_else(|| doing?.turn.since)
+    let is_working = window.doing == Some(WindowDoing::Working);
+    call.filter(|_| is_working).or(window.doing_since).or_else(|| doing?.turn.since)
 }
 
 fn files(work: Option<&Work>) -> Cell {

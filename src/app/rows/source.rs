@@ -123,7 +123,8 @@ impl<'a> Source<'a> {
             View::LeftOvers => [standing, order(left_overs::MEMORY).map_or(i64::MIN, i64::saturating_neg)],
             View::Sessions => [badness, standing],
             View::Machines => [standing, 0],
-            View::Now | View::Windows | View::Problems | View::History => [badness, 0],
+            View::Now => [standing, badness],
+            View::Windows | View::Problems | View::History => [badness, 0],
         };
         match self.index.report.findings.get(at).filter(|_| self.view == View::Problems) {
             Some(finding) => (by, Some(Box::new((finding.code, counting(&finding.message.brief()))))),

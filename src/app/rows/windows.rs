@@ -5,18 +5,19 @@ use jiff::Timestamp;
 use super::collisions::{Collisions, Telling};
 use super::machines;
 use super::row::{Cell, Column, Row, column, number, sentence, short, worst};
-use crate::core::model::{ClaimStatus, ContextId, WindowState, WindowView};
+use crate::core::model::{ClaimStatus, ContextId, WindowDoing, WindowState, WindowView};
+use crate::present::doing::{Prompts, of_window};
 use crate::present::lookup::{Index, window_name};
 use crate::present::text::{file_name, megabytes, outside};
 use crate::present::tone::{Span, Tone};
 
 pub(crate) const COLUMNS: &[Column] = &[
-    column("State", 9, 9, 1),
-    sentence("Window", 12, 24, 0),
+    column("State", 11, 11, 1),
+    sentence("Window", 14, 24, 0),
     number("PID", 5, 8, 3),
     column("Problem", 14, 48, 2),
     number("Claims", 6, 6, 4),
-    column("Activity", 8, 26, 7),
+    column("Doing", 8, 26, 7),
     column("Branch", 8, 22, 6),
     number("Age", 6, 6, 5),
     column("Context", 7, 14, 8),
@@ -32,14 +33,14 @@ pub(crate) fn row(collisions: &Collisions<'_>, window: &WindowView, now: Timesta
     let index = collisions.index;
     let findings = index.problems_near(&window.key);
     let repo = window.repo.as_ref();
-    let ((mark, tone, word), activity) = index.standing(window);
+    let (mark, tone, word) = index.standing(window);
     let cells = vec![
-        Cell::ranked(Span::marked(mark, word, tone), order(window.state)),
+        Cell::ranked(Span::marked(mark, word, tone), order(window)),
         Cell::text(&window_name(window), Tone::Strong),
         Cell::pid(Some(window.pid)),
         collisions.in_the_way(window, Telling::NameAndWay).unwrap_or_else(|| Cell::trouble(&findings)),
         claims(index, window),
-        Cell::text(&activity, Tone::Plain),
+        Cell::text(&of_window(window, Prompts::Shown), Tone::Plain),
         Cell::text(&outside(repo.and_then(|repo| repo.branch.as_ref())), Tone::Plain),
         Cell::age(now, window.started_at),
         context(&window.context_id),
@@ -58,11 +59,16 @@ pub(crate) fn row(collisions: &Collisions<'_>, window: &WindowView, now: Timesta
     }
 }
 
-fn order(state: WindowState) -> i64 {
-    match state {
-        WindowState::Zombie => 0,
-        WindowState::Stopped => 1,
-        WindowState::Running => 2,
+/// Orders windows by who needs a person first.
+fn order(window: &WindowView) -> i64 {
+    match (window.state, window.doing) {
+        (WindowState::Zombie, _) => 0,
+        (_, Some(WindowDoing::Asks)) => 1,
+        (_, Some(WindowDoing::YourTurn)) => 2,
+        (_, Some(WindowDoing::Stopped)) | (WindowState::Stopped, _) => 3,
+        (_, Some(WindowDoing::Quiet)) => 4,
+        (_, None) => 5,
+        (_, Some(WindowDoing::Working)) => 6,
     }
 }
 

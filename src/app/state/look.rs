@@ -64,12 +64,25 @@ impl State {
         };
         let Some(index) = self.index.as_mut().and_then(Arc::get_mut) else { return };
         index.needs = self.deaths.needs(&index.report, at);
+        index.needs.extend(self.unseen.needs(&index.report));
         index.deaths = self.deaths.told(at);
     }
 
-    /// Takes note that a person has seen the selected death.
+    /// Takes note that a person has looked at a window.
+    pub(crate) fn see(&mut self, window: &Key) {
+        if self.unseen.see(window) {
+            self.tell_deaths();
+            self.refresh();
+        }
+    }
+
+    /// Takes note that a person has seen the selected death, or window that is done.
     pub(crate) fn acknowledge(&mut self) {
         if let Some(key) = self.selected().cloned() {
+            let done = self.index.as_ref().and_then(|index| index.need(&key)).filter(|need| need.is_done());
+            if let Some(window) = done.map(|need| need.subject.clone()) {
+                return self.see(&window);
+            }
             let need = self.index.as_ref().and_then(|index| index.need(&key)).cloned();
             self.deaths.acknowledge(&key, need.as_ref());
             self.tell_deaths();
@@ -90,6 +103,7 @@ impl State {
         let Some(before) = before else { return Vec::new() };
         if self.options.replayed.is_none() {
             self.deaths.follow(&before, report);
+            self.unseen.follow(&before, report);
         }
         let known = self.ever_told.follow(&before, report);
         let past: Vec<Arc<Past>> = news_of(&diff(Some(&known), report)).map(Arc::new).collect();

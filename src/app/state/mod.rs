@@ -18,6 +18,7 @@ use super::msg::{Hints, Position};
 use super::panel::Panel;
 use super::rows::row::{Row, Table};
 use super::sheet::Sheet;
+use super::unseen::Unseen;
 use super::view::{Place, Places, View};
 use crate::config::{Access, Switch};
 use crate::core::history::first_told::EverTold;
@@ -131,6 +132,8 @@ pub struct State {
     pub(crate) timeline: Timeline,
     /// Who died while the screen was open.
     pub(crate) deaths: Deaths,
+    /// The windows that are done and were not looked at since.
+    pub(crate) unseen: Unseen,
     /// The newest report of all, shown or not.
     seen: Option<Arc<Report>>,
     /// The machines whose first words are behind us.
@@ -196,6 +199,7 @@ impl State {
             history: Arc::default(),
             timeline: Timeline::default(),
             deaths: Deaths::default(),
+            unseen: Unseen::default(),
             seen: None,
             ever_told: EverTold::default(),
             recording: None,

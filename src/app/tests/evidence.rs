@@ -77,8 +77,8 @@ fn whose_a_pid_is_and_why_its_end_proves_nothing_agree() {
 
 #[test]
 fn what_a_window_waits_for_is_told_with_one_word() {
-    check_evidence("j\n", &["State           waiting: permission prompt"]);
-    check_evidence("\n", &["State           running busy"]);
+    check_evidence("j\n", &["State           asks you", "Agent says      waiting: permission prompt"]);
+    check_evidence("\n", &["State           working", "Agent says      busy"]);
 }
 
 #[test]

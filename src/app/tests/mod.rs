@@ -8,6 +8,7 @@ pub(crate) mod palette;
 pub(crate) mod rows;
 pub(crate) mod selection;
 pub(crate) mod sheets;
+pub(crate) mod unseen;
 
 use std::sync::Arc;
 

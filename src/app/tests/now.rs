@@ -46,7 +46,7 @@ fn needing() -> Report {
         files: Vec::new(),
     };
     report.needs = vec![
-        need("waits", key("w-4890"), NeedKind::Waits { waiting }),
+        need("waits", key("w-4890"), NeedKind::Waits { waiting, among: Vec::new() }),
         need("collision", finding.subjects[0].clone(), collision),
         need("died", key("r-gamma"), NeedKind::Died(left)),
     ];

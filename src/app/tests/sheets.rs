@@ -398,7 +398,7 @@ fn a_sheet_that_takes_from_the_living_says_from_whom_and_asks_for_a_name_of_its_
     let msg = offered(&state, Some("cart api/SD-SHOP-014"));
     update(&mut state, msg);
     let text = panel_text(&state);
-    assert!(text.contains("cart api (PID 4711) in /home/dev/src/shop-cart, busy"), "{text}");
+    assert!(text.contains("cart api (PID 4711) in /home/dev/src/shop-cart:"), "{text}");
     assert!(text.contains("type its name cart api/SD-SHOP-014"), "{text}");
     press(&mut state, "SD-SHOP-014\n");
     assert_eq!(state.sheet().unwrap().stage, Stage::Asking, "that is the name of both");

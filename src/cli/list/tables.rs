@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::cli::columns::{Cell, Columns};
 use crate::core::model::text::shown;
-use crate::core::model::{ClaimView, Finding, LeftOver, Report, WindowState, WindowView};
+use crate::core::model::{ClaimView, Finding, LeftOver, Report, WindowView};
 use crate::present::age;
 use crate::present::left_over;
 use crate::present::lookup::{left_by, window_and_pid, workplace};
@@ -58,11 +58,10 @@ pub(crate) fn windows(report: &Report) -> Laid {
     laid(columns, nothing)
 }
 
-/// Says what the agent says that it does, else what its process does.
+/// Says what goes on in a window.
 fn state(window: &WindowView, unheard: &Unheard<'_>) -> Cell {
-    let ((_, tone, word), activity) = unheard.standing(window);
-    let is_running = window.state == WindowState::Running && !activity.is_empty();
-    Cell::new(if is_running { &activity } else { word }).toned(tone)
+    let (_, tone, word) = unheard.standing(window);
+    Cell::new(word).toned(tone)
 }
 
 /// Lists the session records.

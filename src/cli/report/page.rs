@@ -143,7 +143,7 @@ fn windows(page: &mut Html, material: &Material) {
             text(window.name.as_ref()),
             text(Some(&window.agent)),
             window.pid.to_string(),
-            of_window(window.state, "").2.to_owned(),
+            of_window(window).2.to_owned(),
             window.started_at.map_or_else(String::new, moment),
             text(window.session_id.as_ref()),
             workplace(window),

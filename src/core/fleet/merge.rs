@@ -190,7 +190,9 @@ fn show_once(all: &mut Report, seen_twice: &BTreeMap<Key, Key>) {
     all.shown_once.extend(seen_twice.iter().map(|(here, there)| (here.clone(), there.clone())));
     // Whether any system knows it is better known there.
     all.findings.retain(|finding| finding.is_problem() || finding.subjects.iter().all(is_once));
-    all.needs.retain(|need| is_once(&need.subject) || !matches!(need.kind, NeedKind::Waits { .. }));
+    all.needs.retain(|need| {
+        is_once(&need.subject) || !matches!(need.kind, NeedKind::Waits { .. } | NeedKind::Failed { .. })
+    });
     for finding in &mut all.findings {
         if !finding.subjects.iter().chain(finding.yields()).all(is_once) {
             keys_of_finding(Arc::make_mut(finding)).into_iter().for_each(name);

@@ -121,7 +121,11 @@ pub(super) fn keys_of_finding(finding: &mut Finding) -> Vec<&mut Key> {
 pub(super) fn keys_of_need(need: &mut Need) -> Vec<&mut Key> {
     let Need { key, subject, kind, .. } = need;
     let of_kind: Vec<&mut Key> = match kind {
-        NeedKind::Waits { .. } | NeedKind::Unfinished { .. } | NeedKind::MoreDied { .. } => Vec::new(),
+        NeedKind::Waits { among, .. } => among.iter_mut().collect(),
+        NeedKind::Failed { .. }
+        | NeedKind::Done { .. }
+        | NeedKind::Unfinished { .. }
+        | NeedKind::MoreDied { .. } => Vec::new(),
         NeedKind::Collision { subjects, windows, .. } => subjects.iter_mut().chain(windows).collect(),
         NeedKind::Died(left) => {
             left.claims.iter_mut().chain(&mut left.left_overs).chain(&mut left.left_trees).collect()

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use crate::core::model::{
     ClaimStatus, ClaimView, Code, Finding, Format, Key, Location, Reason, RecordView, Resource, Sentence,
-    Severity, Untrusted, VerdictState, Waiting, WindowState, WindowView,
+    Severity, Untrusted, VerdictState, Waiting, WindowDoing, WindowState, WindowView,
 };
 
 /// What an event is about, with what is needed to tell it.
@@ -17,6 +17,8 @@ pub(crate) enum Subject {
         agent: Untrusted,
         /// What its process does.
         state: WindowState,
+        /// What goes on in it.
+        doing: Option<WindowDoing>,
         /// Its working directory.
         cwd: Option<Untrusted>,
         /// What people tell it from others by.
@@ -117,6 +119,7 @@ pub(crate) fn of_window(window: &WindowView, turn: WindowTurn) -> Subject {
         pid: window.pid,
         agent: window.agent.clone(),
         state: window.state,
+        doing: window.doing,
         cwd: window.cwd.clone(),
         name: window.title(),
         waiting: window.waiting.as_deref().cloned(),

@@ -28,6 +28,7 @@ pub(crate) fn doing_now(
         let now = Arc::make_mut(&mut now);
         now.doing.turn = turn;
         now.doing.calls.clear();
+        now.doing.asks.clear();
         now.doing.compacting = None;
     }
     now

@@ -34,5 +34,6 @@ pub(crate) mod taken_over;
 pub(crate) mod times;
 pub(crate) mod tombstone;
 pub(crate) mod tool_shell;
+pub(crate) mod whose_turn;
 pub(crate) mod window;
 pub(crate) mod world;

@@ -14,9 +14,9 @@ use crate::core::judge::rules::facts::Facts;
 use crate::core::judge::window::Window;
 use crate::core::judge::world::World;
 use crate::core::model::{
-    Binding, Call, ClaimView, ClaudeStatus, Code, Finding, Judged, Key, KeyKind, Left, LeftOver, LeftTree,
-    Need, NeedKind, NotedWait, Process, Reason, Record, RecordKind, RecordView, Severity, Target, TurnState,
-    Untrusted, VerdictState, Waiting, Wants, WindowView, Work,
+    Binding, Call, ClaimView, ClaudeStatus, Code, Doing, Edit, Finding, Judged, Key, KeyKind, Left, LeftOver,
+    LeftTree, Need, NeedKind, NotedWait, Process, Reason, Record, RecordKind, RecordView, Severity, Target,
+    TurnState, Untrusted, VerdictState, Waiting, Wants, WindowDoing, WindowView, Work,
 };
 
 /// The most dead windows that are reported one by one.
@@ -25,7 +25,11 @@ const MOST_DEAD: usize = 5;
 /// Tells what needs a person, the most harmful first.
 pub(crate) fn needs(facts: &Facts<'_>, findings: &[Arc<Finding>]) -> Vec<Need> {
     let mut needs: Vec<Need> = facts.windows.iter().filter_map(waits).collect();
-    needs.sort_by_key(|need| (need.since.is_none(), need.since));
+    needs.extend(of_groups(facts));
+    needs.sort_by_key(|need| (need.since.is_none(), need.since, need.key.clone()));
+    let mut failed: Vec<Need> = facts.windows.iter().filter_map(failed).collect();
+    failed.sort_by_key(|need| (need.since.is_none(), need.since));
+    needs.extend(failed);
     needs.extend(findings.iter().filter_map(|finding| unfinished(facts, finding)));
     needs.extend(collisions(facts, findings));
     let inherited = findings.iter().filter(|finding| finding.code == Code::InheritedRecord);
@@ -42,7 +46,39 @@ fn need(subject: &Key, what: &str, kind: NeedKind, since: Option<Timestamp>) -> 
 fn waits(window: &WindowView) -> Option<Need> {
     let waiting = window.waiting.as_deref()?.clone();
     let since = waiting.since;
-    Some(need(&window.key, "waits", NeedKind::Waits { waiting }, since))
+    Some(need(&window.key, "waits", NeedKind::Waits { waiting, among: Vec::new() }, since))
+}
+
+/// Tells that an error ended a window's turn, after which nothing goes on without a person.
+fn failed(window: &WindowView) -> Option<Need> {
+    let doing = &window.work.as_ref().filter(|_| window.doing == Some(WindowDoing::YourTurn))?.doing;
+    let kind = NeedKind::Failed { error: doing.error.clone() };
+    (doing.turn.state == TurnState::Failed).then(|| need(&window.key, "failed", kind, doing.turn.since))
+}
+
+/// Tells of the sessions that wait and of which it is not known which window of a folder runs them: an agent's daemon
+/// that serves several windows has noted it.
+fn of_groups(facts: &Facts<'_>) -> Vec<Need> {
+    let is_shown = |session: &Untrusted| {
+        facts.windows.iter().any(|window| window.session.as_ref().is_some_and(|own| own.id == *session))
+    };
+    let all = facts.world.bindings.all_waits().filter(|(session, _)| !is_shown(session));
+    let of_session = |(session, waits): (&Untrusted, &[(&NotedWait, &Process)])| {
+        let (wait, daemon) = waits.iter().min_by_key(|(wait, _)| wait.by.since_boot_ms)?;
+        let may_be_it = |window: &&Window<'_>| {
+            let cwd = window.process.details.as_ref().and_then(|details| details.cwd.as_ref());
+            cwd.is_some() && cwd == wait.by.cwd.as_ref() && is_daemon_of(daemon, window, facts.world)
+        };
+        let pids = facts.world.windows.iter().filter(may_be_it).map(|window| window.process.id.pid);
+        let pids: BTreeSet<u32> = pids.collect();
+        let group =
+            facts.windows.iter().filter(|window| pids.contains(&window.pid) && window.session.is_none());
+        let among: Vec<Key> = group.map(|window| window.key.clone()).collect();
+        let kind = NeedKind::Waits { waiting: wait.waiting.clone(), among: among.clone() };
+        let since = wait.waiting.since;
+        Some(need(among.first()?, &format!("waits in {}", session.raw()), kind, since))
+    };
+    all.filter_map(of_session).collect()
 }
 
 /// Asks to finish an action of claimtop's own.
@@ -90,10 +126,12 @@ fn collisions(facts: &Facts<'_>, findings: &[Arc<Finding>]) -> Vec<Need> {
 pub(crate) fn rank(need: &Need) -> (u8, u8, bool, Option<Timestamp>) {
     match &need.kind {
         NeedKind::Waits { .. } => (0, 0, need.since.is_none(), need.since),
-        NeedKind::Unfinished { .. } => (1, 0, need.since.is_none(), need.since),
-        NeedKind::Collision { code, .. } => (2, harm(*code), false, None),
-        NeedKind::Died(_) => (3, 0, false, None),
-        NeedKind::MoreDied { .. } => (4, 0, false, None),
+        NeedKind::Failed { .. } => (1, 0, need.since.is_none(), need.since),
+        NeedKind::Unfinished { .. } => (2, 0, need.since.is_none(), need.since),
+        NeedKind::Collision { code, .. } => (3, harm(*code), false, None),
+        NeedKind::Died(_) => (4, 0, false, None),
+        NeedKind::MoreDied { .. } => (5, 0, false, None),
+        NeedKind::Done { .. } => (6, 0, need.since.is_none(), need.since),
     }
 }
 
@@ -358,17 +396,19 @@ pub(crate) fn uncommitted(work: Option<&Work>) -> usize {
     work.into_iter().flat_map(edited::uncommitted).count()
 }
 
-/// Returns what a window waits for: as its agent's registry says, else as its own hook noted, and the
-/// call that it asks about.
+/// Returns what a window waits for: as its session's own file says, its agent's registry, or a hook that is not over;
+/// and the call that it asks about.
 pub(crate) fn waiting(
     registry: Option<&Record>,
     work: Option<&Work>,
-    noted: Option<&NotedWait>,
+    noted: &[&NotedWait],
 ) -> Option<Waiting> {
+    if let Some(open) = work.and_then(question) {
+        return Some(open);
+    }
     let call = || work.and_then(|work| work.doing.calls.last()).cloned();
     let Some((status, waiting_for, since)) = registry.and_then(status) else {
-        let Some(wait) = noted.filter(|wait| !is_over(wait, work)) else { return work.and_then(question) };
-        let Waiting { wants, call: asked, since } = wait.waiting.clone();
+        let Waiting { wants, call: asked, since } = first_open(work, noted)?.waiting.clone();
         return Some(Waiting { wants, call: asked.or_else(call), since });
     };
     let wants = match waiting_for.map(Untrusted::raw) {
@@ -377,15 +417,21 @@ pub(crate) fn waiting(
         Some(other) => Wants::Other(other.into()),
         None => Wants::Answer,
     };
-    if status != "waiting" {
-        return work.and_then(question);
-    }
     // A transcript that has not been written since is of before.
-    Some(Waiting { wants, call: call(), since })
+    (status == "waiting").then(|| Waiting { wants, call: call(), since })
+}
+
+/// Returns the earliest of the waits that hooks have noted and that is not over.
+pub(crate) fn first_open<'a>(work: Option<&Work>, noted: &[&'a NotedWait]) -> Option<&'a NotedWait> {
+    let open = noted.iter().filter(|wait| !work.is_some_and(|work| is_over(wait, work)));
+    open.min_by_key(|wait| wait.by.since_boot_ms).copied()
 }
 
 /// Returns the question that a session's own file has open, whatever its agent's registry says.
 fn question(work: &Work) -> Option<Waiting> {
+    if let Some(call) = work.doing.asks.first() {
+        return Some(Waiting { wants: Wants::Permission, call: Some(call.clone()), since: call.since });
+    }
     let asks = |call: &&Call| matches!(call.target, Some(Target::Question(_))) || call.tool.raw() == PLAN;
     let is_working = work.doing.turn.state == TurnState::Working;
     let call = work.doing.calls.iter().rev().find(asks).filter(|_| is_working)?;
@@ -404,23 +450,39 @@ fn status(registry: &Record) -> Option<(&str, Option<&Untrusted>, Option<Timesta
 /// How long after a hook its agent may still write down what it had to say before.
 const STILL_WRITES: SignedDuration = SignedDuration::from_secs(1);
 
-/// Returns whether a session has gone on since it waited: its own file was written, whatever came in.
-fn is_over(wait: &NotedWait, work: Option<&Work>) -> bool {
-    work.is_some_and(|work| work.written_at > wait.by.written_at + STILL_WRITES)
+/// Returns whether a session's own file shows that a wait is over: its turn has ended, another one has begun, the file
+/// that it asked about has been edited, or every call that had been made by then has its result. A line of another call, or of a command in the background, says
+/// nothing of it. Of a sub-agent's wait only the end of the turn is known there.
+fn is_over(wait: &NotedWait, work: &Work) -> bool {
+    let Doing { turn, calls, edits, .. } = &work.doing;
+    let asked_at = wait.by.written_at;
+    // Codex's script stays open while the calls in it come and go.
+    let target = wait.waiting.call.as_ref().and_then(|call| call.target.as_ref());
+    let is_edited = |edit: &Edit| {
+        edit.at.is_some_and(|at| at > asked_at) && target == Some(&Target::File(edit.path.clone()))
+    };
+    if edits.iter().any(is_edited) {
+        return true;
+    }
+    if turn.state != TurnState::Unknown && turn.since.is_some_and(|since| since > asked_at) {
+        return true;
+    }
+    let is_older = |call: &Call| call.since.is_none_or(|since| since <= asked_at + STILL_WRITES);
+    let has_gone_on = turn.state != TurnState::Finished && work.written_at > asked_at + STILL_WRITES;
+    wait.sub_agent.is_none() && has_gone_on && !calls.iter().any(is_older)
 }
 
-/// Returns the newest note that a window's session waits: its own process noted it, or a daemon of its
-/// agent that serves several windows.
-pub(crate) fn noted<'a>(
-    window: &Window<'_>,
-    session: &Untrusted,
-    world: &World<'a>,
-) -> Option<&'a NotedWait> {
-    let is_daemon = |process: &Process| {
-        let known = world.signatures.classify(process);
-        known.is_some_and(|(agent, role)| agent.name == window.agent && role == Role::Daemon)
-    };
+/// Returns the notes that a window's session waits: its own process noted it, or a daemon of its agent that serves
+/// several windows.
+pub(crate) fn noted<'a>(window: &Window<'_>, session: &Untrusted, world: &World<'a>) -> Vec<&'a NotedWait> {
     let waits = world.bindings.waits_of(session).iter();
-    let own = waits.filter(|(_, process)| process.id == window.process.id || is_daemon(process));
-    own.map(|(wait, _)| *wait).max_by_key(|wait| wait.by.since_boot_ms)
+    let own =
+        waits.filter(|(_, process)| process.id == window.process.id || is_daemon_of(process, window, world));
+    own.map(|(wait, _)| *wait).collect()
+}
+
+/// Returns whether a process is a daemon of a window's agent, which may serve several windows.
+fn is_daemon_of(process: &Process, window: &Window<'_>, world: &World<'_>) -> bool {
+    let known = world.signatures.classify(process);
+    known.is_some_and(|(agent, role)| agent.name == window.agent && role == Role::Daemon)
 }

@@ -95,7 +95,7 @@ impl<'a> World<'a> {
         Self {
             booted: booted(snapshot),
             clock: clock(snapshot),
-            bindings: Bindings::new(snapshot),
+            bindings: Bindings::new(snapshot, &entries),
             outsiders: agents.clone().filter(PossibleAgent::may_be_outside).collect(),
             unplaced: unplaced(snapshot, agents),
             unread: unread(snapshot),

@@ -120,7 +120,8 @@ pub use self::tree_state::{Names, TreeState};
 pub use self::unfinished::{Halfway, UnfinishedAction};
 pub use self::verdict::{Reason, Verdict, VerdictState};
 pub use self::window::{
-    ContextId, ContextSource, Household, RepoView, WindowFacts, WindowProcess, WindowState, WindowView,
+    ContextId, ContextSource, Household, RepoView, WindowDoing, WindowFacts, WindowProcess, WindowState,
+    WindowView,
 };
 pub use self::work::{
     Call, Committed, ContextFill, Doing, Edit, Prompt, SubAgent, TakenPort, Target, Turn, TurnState,

@@ -56,11 +56,18 @@ pub struct Need {
 }
 
 impl Need {
+    /// Returns whether it says that a window's turn is over.
+    pub(crate) fn is_done(&self) -> bool {
+        matches!(self.kind, NeedKind::Done { .. })
+    }
+
     /// Returns what a dead window left, where it tells of one.
     pub(crate) fn left(&self) -> Option<&Left> {
         match &self.kind {
             NeedKind::Died(left) => Some(left),
             NeedKind::Waits { .. }
+            | NeedKind::Failed { .. }
+            | NeedKind::Done { .. }
             | NeedKind::Unfinished { .. }
             | NeedKind::Collision { .. }
             | NeedKind::MoreDied { .. } => None,
@@ -76,6 +83,20 @@ pub enum NeedKind {
     Waits {
         /// For what.
         waiting: Waiting,
+        /// The windows of which it is one, where it cannot be said which.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        among: Vec<Key>,
+    },
+    /// An error ended a window's turn: a limit, a login that has run out, a service that refused.
+    Failed {
+        /// What its agent wrote down of it.
+        error: Option<Untrusted>,
+    },
+    /// A window's turn is over, and nobody has looked at it since; only an open screen knows that.
+    Done {
+        /// What it was asked.
+        #[serde(skip)]
+        asked: Option<Untrusted>,
     },
     /// An action of claimtop's own was cut off or got stuck.
     Unfinished {

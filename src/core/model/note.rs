@@ -11,7 +11,9 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::core::model::context::is_valid_id;
-use crate::core::model::{Evidence, Medium, ProcessId, StatedPid, Untrusted, Waiting};
+use crate::core::model::{
+    Call, Evidence, Key, KeyKind, Medium, ProcessId, StatedPid, Target, Untrusted, Waiting,
+};
 
 /// The name of the note's form.
 pub const SCHEMA: &str = "claimtop.binding.v1";
@@ -69,6 +71,9 @@ pub struct NotedWait {
     pub by: BoundSession,
     /// What it waits for.
     pub waiting: Waiting,
+    /// The sub-agent of it that waits, where it is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sub_agent: Option<Untrusted>,
 }
 
 /// One note: how much fits into this session's context.
@@ -176,11 +181,12 @@ pub(crate) const CONTEXT_END: &str = ".context";
 
 impl NotedWait {
     /// Notes a wait that began when the note was written.
-    pub(crate) fn new(by: BoundSession, waiting: Waiting) -> Self {
+    pub(crate) fn new(by: BoundSession, waiting: Waiting, sub_agent: Option<Untrusted>) -> Self {
         let since = Some(by.written_at);
         Self {
             by: BoundSession { schema: Untrusted::fixed(WAIT_SCHEMA), ..by },
             waiting: Waiting { since, ..waiting },
+            sub_agent,
         }
     }
 
@@ -193,11 +199,28 @@ impl NotedWait {
 
     /// Returns the name of its file.
     pub(crate) fn file_name(&self) -> String {
-        wait_file_name(&self.by)
+        wait_file_name(&self.by, self.waiting.call.as_ref(), self.sub_agent.as_ref())
     }
 }
 
-/// Returns the name of the file of a process's wait for a session.
-pub(crate) fn wait_file_name(by: &BoundSession) -> String {
-    format!("{}.{}.wait", by.session_id.raw(), by.pid)
+/// Returns how the names of all waits of a process for a session begin.
+pub(crate) fn wait_file_start(by: &BoundSession) -> String {
+    format!("{}.{}.", by.session_id.raw(), by.pid)
+}
+
+/// How the names of notes about waits end.
+pub(crate) const WAIT_END: &str = "wait";
+
+/// Returns the name of the file of a process's wait for a session: one for each call, by what it works on, since the
+/// tool's name and the call's ID differ between an agent's question and its answer.
+pub(crate) fn wait_file_name(
+    by: &BoundSession,
+    call: Option<&Call>,
+    sub_agent: Option<&Untrusted>,
+) -> String {
+    let start = wait_file_start(by);
+    let Some(call) = call else { return format!("{start}{WAIT_END}") };
+    let works_on = call.target.as_ref().map_or(&call.tool, Target::text);
+    let mark = Key::derive(KeyKind::Need, &[sub_agent.map_or("", Untrusted::raw), works_on.raw()]);
+    format!("{start}{}.{WAIT_END}", mark.as_str())
 }

@@ -7,8 +7,11 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use crate::core::model::named::named;
 use crate::core::model::text::shown;
-use crate::core::model::{Key, PlaceView, ProcessId, SessionView, UnreadWork, Untrusted, Waiting, Work};
+use crate::core::model::{
+    Keeper, Key, PlaceView, ProcessId, SessionView, UnreadWork, Untrusted, Waiting, Work,
+};
 
 /// What a window's process is doing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -20,6 +23,36 @@ pub enum WindowState {
     Stopped,
     /// It has exited and waits to be reaped.
     Zombie,
+}
+
+named! {
+    /// What goes on in a window: whose turn it is.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+    pub enum WindowDoing {
+        /// It asks a person something and goes on when that is answered.
+        Asks = "asks",
+        /// Its turn is over, and nothing was asked of it since.
+        YourTurn = "your-turn",
+        /// It works, by its own file or registry.
+        Working = "working",
+        /// It works by its own file, which has been silent for long; nothing says why.
+        Quiet = "quiet",
+        /// Its process is stopped (job control or a debugger).
+        Stopped = "stopped",
+    }
+}
+
+impl WindowDoing {
+    /// Returns the word that people read, one everywhere.
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Self::Asks => "asks you",
+            Self::YourTurn => "your turn",
+            Self::Working => "working",
+            Self::Quiet => "quiet",
+            Self::Stopped => "stopped",
+        }
+    }
 }
 
 /// How a context ID was found.
@@ -131,6 +164,15 @@ pub struct WindowFacts {
     pub agent: Untrusted,
     /// What the process is doing.
     pub state: WindowState,
+    /// What goes on in it, where that is known.
+    #[serde(default)]
+    pub doing: Option<WindowDoing>,
+    /// Since when, where that is known.
+    #[serde(default)]
+    pub doing_since: Option<Timestamp>,
+    /// Whether it has no session yet as far as can be seen, so it may stand at its first question (trust, login).
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub is_new: bool,
     /// Its context ID.
     pub context_id: ContextId,
     /// Whether Maia finds the agent by its name and takes its PID for the context ID; else it takes the PID of
@@ -141,6 +183,9 @@ pub struct WindowFacts {
     pub session_id: Option<Untrusted>,
     /// Its session by the strongest evidence there is, which may be a guess.
     pub session: Option<SessionView>,
+    /// The sessions of which it may run any, where another window of its folder may as well.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub may_run: Vec<Untrusted>,
     /// What the agent says it is doing (`busy`, `idle`, `waiting: permission prompt`).
     pub activity: Option<Untrusted>,
     /// What it waits for.
@@ -184,6 +229,16 @@ fn is_false(flag: &bool) -> bool {
 }
 
 impl WindowFacts {
+    /// Returns whether a multiplexer can be asked to show its pane: from another machine only tmux can.
+    pub(crate) fn has_pane(&self) -> bool {
+        let is_kept = match self.place.keeper {
+            Some(Keeper::Tmux) => true,
+            Some(Keeper::Zellij) => self.key.machine().is_none(),
+            Some(Keeper::Screen | Keeper::Vscode) | None => false,
+        };
+        is_kept && self.place.inner_pid.is_none()
+    }
+
     /// Returns what people tell it from others by, safe to show: the name that it was given, else
     /// the last part of its folder and its agent. What differs comes first, for columns are narrow.
     pub fn title(&self) -> String {

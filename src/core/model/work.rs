@@ -88,6 +88,12 @@ pub struct Doing {
     pub turn: Turn,
     /// The tool calls without a result, oldest first.
     pub calls: Vec<Call>,
+    /// The tool calls about which a person is asked, oldest first, each since when; only where the file itself says so.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub asks: Vec<Call>,
+    /// The error that ended the turn, in the words of the service or the agent; its first line, cut.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<Untrusted>,
     /// The item of its own list of things to do that is in progress.
     pub todo: Option<Untrusted>,
     /// The files that it has edited, sorted by path.

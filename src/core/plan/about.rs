@@ -26,7 +26,7 @@ pub fn plan_for(report: &Report, key: &Key, action: Action) -> Plan {
     let name = holder::full_name(report, record, window, name);
     let plan = About { report, key, record, claim, name, is_foreign, user }.plan(action);
     let is_done = plan.confirmation != Confirmation::Refused;
-    Plan { held_by: window.filter(|_| is_done).map(|window| holder::held_by(report, window)), ..plan }
+    Plan { held_by: window.filter(|_| is_done).map(holder::held_by), ..plan }
 }
 
 /// Decides how a claim of a record may be let go: as its plan asks for.

@@ -1,6 +1,8 @@
 //! The living window that a plan would take something from: what tells it from all others.
 
-use crate::core::model::{ClaimView, Format, Key, RecordView, Report, VerdictState, WindowView};
+use jiff::Timestamp;
+
+use crate::core::model::{ClaimView, Key, RecordView, Report, VerdictState, WindowView};
 
 /// Returns the window that has what a plan is about, or in which the session lives by now.
 pub(crate) fn window<'a>(
@@ -68,20 +70,12 @@ fn label(report: &Report, window: &WindowView) -> String {
 }
 
 /// Says which window it is, where it works and what it does.
-pub(crate) fn held_by(report: &Report, window: &WindowView) -> String {
+pub(crate) fn held_by(window: &WindowView) -> String {
     let place = window.cwd.as_ref().map_or_else(String::new, |cwd| format!(" in {}", cwd.shown()));
-    let activity = window.activity.as_ref().map_or_else(
-        || ", which does not say what it is doing".to_owned(),
-        |activity| format!(", {}{}", activity.shown(), since(report, window).unwrap_or_default()),
+    let since = |at: Timestamp| format!(" since {}", at.strftime("%Y-%m-%d %H:%M:%S UTC"));
+    let doing = window.doing.map_or_else(
+        || ", and it is not known what it is doing".to_owned(),
+        |doing| format!(": {}{}", doing.word(), window.doing_since.map(since).unwrap_or_default()),
     );
-    format!("{} (PID {}){place}{activity}", window.title(), window.pid)
-}
-
-/// Returns since when a window says that it does what it does.
-fn since(report: &Report, window: &WindowView) -> Option<String> {
-    let own = report
-        .records()
-        .find(|record| record.format == Format::ClaudeCode && record.window.as_ref() == Some(&window.key))?;
-    let at = own.detail.claude_status()?.updated_at?;
-    Some(format!(" since {}", at.strftime("%Y-%m-%d %H:%M:%S UTC")))
+    format!("{} (PID {}){place}{doing}", window.title(), window.pid)
 }

@@ -128,7 +128,7 @@ fn of_window(report: &Report, window: &WindowView, signal: Signal) -> Plan {
         1 => Some("it has edited 1 file that is not committed".to_owned()),
         more => Some(format!("it has edited {more} files that are not committed")),
     };
-    let why = std::iter::once(format!("it lives: {}", held_by(report, window)));
+    let why = std::iter::once(format!("it lives: {}", held_by(window)));
     let session = window.session.as_ref().filter(|session| session.strength > Strength::Guess);
     let session = window.session_id.as_ref().or_else(|| Some(&session?.id));
     Plan {

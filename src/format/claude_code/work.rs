@@ -109,7 +109,7 @@ fn result(draft: &mut Draft, line: &Object<'_>, part: &Object<'_>, at: Option<Ti
     let is_edit = |call: &&Call| call.id.raw() == id && EDITS.contains(&call.tool.raw());
     let call = draft.doing.calls.iter().find(is_edit).and_then(|call| call.target.clone());
     match part.is_true("is_error") {
-        true => draft.fails(id),
+        true => draft.call_fails(id),
         false => draft.returns(id),
     }
     draft.works(at);
@@ -153,7 +153,9 @@ fn printed<'a>(part: &'a Object<'_>) -> Vec<&'a str> {
 fn assistant(draft: &mut Draft, line: &Object<'_>, at: Option<Timestamp>) {
     let Some(message) = line.object("message") else { return };
     if line.is_true("isApiErrorMessage") {
-        return draft.turns(TurnState::Failed, at);
+        let parts = message.get("content").and_then(Value::as_array).unwrap_or_default();
+        let error = parts.iter().find_map(|part| part.as_object()?.str("text"));
+        return draft.fails(error.unwrap_or_default(), at);
     }
     draft.works(at);
     if let Some(id) = message.text("id") {

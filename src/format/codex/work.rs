@@ -34,7 +34,7 @@ fn line(draft: &mut Draft, line: &Object<'_>) {
 fn event(draft: &mut Draft, event: &Object<'_>, at: Option<Timestamp>) {
     match event.str("type") {
         Some("task_started") => turn(draft, TurnState::Working, at),
-        Some("task_complete") => turn(draft, TurnState::Finished, at),
+        Some("task_complete") => complete(draft, event, at),
         Some("turn_aborted") => match event.str("reason") {
             Some("interrupted") => turn(draft, TurnState::Interrupted, at),
             Some(_) | None => turn(draft, TurnState::Finished, at),
@@ -42,6 +42,14 @@ fn event(draft: &mut Draft, event: &Object<'_>, at: Option<Timestamp>) {
         Some("token_count") => fill(draft, event),
         Some("item_completed") => completed(draft, event, at),
         Some(_) | None => {}
+    }
+}
+
+/// The end of a turn; one that an error ended says which (seen with 0.171.0).
+fn complete(draft: &mut Draft, event: &Object<'_>, at: Option<Timestamp>) {
+    turn(draft, TurnState::Finished, at);
+    if let Some(error) = event.object("error") {
+        draft.fails(error.str("message").unwrap_or_default(), at);
     }
 }
 

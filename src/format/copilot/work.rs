@@ -1,15 +1,16 @@
 //! Copilot CLI's log, `session-state/<session>/events.jsonl`: an event for each line. A call is
 //! written before it runs.
 //!
-//! As GitHub documents the events of its SDK, which are those of the log; not seen. Events that it
-//! calls ephemeral are not in the log: the title, how full the context is, and that the session idles.
+//! As GitHub documents the events of its SDK, which are those of the log; edits, calls, questions and turns were
+//! seen with 1.0.102. Events that it calls ephemeral are not in the log: the title, how full the context is, and that
+//! the session idles.
 
 use jiff::Timestamp;
 
-use crate::core::model::work::{Target, TurnState};
+use crate::core::model::work::{Call, Target, TurnState};
 use crate::format::json::{Object, Value};
 use crate::format::time;
-use crate::format::work::{Adapter, Draft, target};
+use crate::format::work::{Adapter, Draft, first_line, target};
 
 /// How a log is read.
 pub(crate) const ADAPTER: Adapter = Adapter { line, is_settled };
@@ -21,10 +22,18 @@ fn is_settled(draft: &Draft) -> bool {
     draft.has_turn
 }
 
-/// Takes one event over; those with an agent are a sub-agent's.
+/// Takes one event over; those with an agent are a sub-agent's, but a person is asked by the window.
 fn line(draft: &mut Draft, line: &Object<'_>) {
     let at = line.str("timestamp").and_then(time::rfc3339);
-    let Some(data) = line.object("data").filter(|_| line.str("agentId").is_none()) else { return };
+    let Some(data) = line.object("data") else { return };
+    match line.str("type") {
+        Some("permission.requested") => return requested(draft, data, at),
+        Some("permission.completed") => {
+            return draft.is_answered(data.str("toolCallId").unwrap_or_default());
+        }
+        Some(_) | None if line.has("agentId") => return,
+        Some(_) | None => {}
+    }
     match line.str("type") {
         Some("user.message") => {
             draft.asks(data.str("content").unwrap_or_default(), at);
@@ -41,11 +50,33 @@ fn line(draft: &mut Draft, line: &Object<'_>) {
         Some("tool.execution_complete") => result(draft, data, at),
         Some("session.compaction_start") => draft.doing.compacting = at,
         Some("session.compaction_complete") => draft.doing.compacting = None,
-        Some("session.error") => draft.turns(TurnState::Failed, at),
+        Some("session.error") => draft.fails(data.str("message").unwrap_or_default(), at),
         Some("session.shutdown") => draft.turns(TurnState::Finished, at),
         Some("abort") => draft.turns(TurnState::Interrupted, at),
         Some(_) | None => {}
     }
+}
+
+/// A person is asked for leave, which the call waits for.
+///
+/// Seen with 1.0.102.
+fn requested(draft: &mut Draft, data: &Object<'_>, since: Option<Timestamp>) {
+    let Some(request) = data.object("permissionRequest") else { return };
+    let Some(id) = request.str("toolCallId") else { return };
+    let open = draft.doing.calls.iter().find(|call| call.id.raw() == id).cloned();
+    let call = open.map(|call| Call { since, ..call }).unwrap_or_else(|| {
+        let command = request.str("fullCommandText").map(|text| Target::Command(first_line(text)));
+        let file = || request.text("fileName").map(Target::File);
+        let page = || request.str("url").map(|url| Target::Url(first_line(url)));
+        let tool = request.str("toolName").or_else(|| request.str("kind")).map(first_line);
+        Call {
+            id: id.into(),
+            tool: tool.unwrap_or_default(),
+            target: command.or_else(file).or_else(page),
+            since,
+        }
+    });
+    draft.is_asked(call);
 }
 
 /// An answer: the last one of a turn asks for no tools.

@@ -169,13 +169,22 @@ impl Draft {
     pub(crate) fn turns(&mut self, state: TurnState, since: Option<Timestamp>) {
         self.doing.turn = Turn { state, since };
         self.doing.calls.clear();
+        self.doing.asks.clear();
+        self.doing.error = None;
         self.doing.compacting = None;
+    }
+
+    /// An error ended the turn.
+    pub(crate) fn fails(&mut self, error: &str, at: Option<Timestamp>) {
+        self.turns(TurnState::Failed, at);
+        self.doing.error = Some(first_line(error)).filter(|error| !error.is_empty());
     }
 
     /// The agent goes on: it works, since the prompt where that is known.
     pub(crate) fn works(&mut self, at: Option<Timestamp>) {
         if self.doing.turn.state != TurnState::Working {
             self.doing.turn = Turn { state: TurnState::Working, since: at };
+            self.doing.error = None;
         }
     }
 
@@ -186,6 +195,19 @@ impl Draft {
         self.doing.calls.push(Call { id: id.into(), tool: excerpt(tool, SHOWN), target, since });
         let spare = self.doing.calls.len().saturating_sub(MOST_CALLS);
         self.doing.calls.drain(..spare);
+    }
+
+    /// A person is asked whether a call may run, or what it is to do.
+    pub(crate) fn is_asked(&mut self, call: Call) {
+        self.doing.asks.retain(|asked| asked.id != call.id);
+        self.doing.asks.push(call);
+        let spare = self.doing.asks.len().saturating_sub(MOST_CALLS);
+        self.doing.asks.drain(..spare);
+    }
+
+    /// A person has answered what was asked about a call, or nobody needs to any more.
+    pub(crate) fn is_answered(&mut self, id: &str) {
+        self.doing.asks.retain(|asked| asked.id.raw() != id);
     }
 
     /// Returns the folder that its commands run in by now.
@@ -207,14 +229,6 @@ impl Draft {
         self.doing.taken_ports.drain(..spare);
     }
 
-    /// An answer is given. Its model was told what came of the calls of the one before, whether that could be read or not.
-    pub(crate) fn answers(&mut self, answer: Untrusted) {
-        if self.answer.as_ref().is_some_and(|before| *before != answer) {
-            self.doing.calls.clear();
-        }
-        self.answer = Some(answer);
-    }
-
     /// A call is a shell line, in the folder that its session's commands run in by now.
     pub(crate) fn runs(&mut self, id: &str, line: &str) {
         let Some(folder) = self.folder() else { return };
@@ -226,9 +240,17 @@ impl Draft {
     }
 
     /// A call has failed, so it has made nothing for certain.
-    pub(crate) fn fails(&mut self, id: &str) {
+    pub(crate) fn call_fails(&mut self, id: &str) {
         self.folders.remove(id);
         self.returns(id);
+    }
+
+    /// An answer is given. Its model was told what came of the calls of the one before, whether that could be read or not.
+    pub(crate) fn answers(&mut self, answer: Untrusted) {
+        if self.answer.as_ref().is_some_and(|before| *before != answer) {
+            self.doing.calls.clear();
+        }
+        self.answer = Some(answer);
     }
 
     /// A call has its result.
@@ -239,6 +261,7 @@ impl Draft {
             known.drain(..known.len().saturating_sub(MOST_FOLDERS));
         }
         self.doing.calls.retain(|call| call.id.raw() != id);
+        self.is_answered(id);
     }
 
     /// A file was edited. A path that is not absolute stands in the folder that the line names.

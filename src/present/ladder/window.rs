@@ -205,20 +205,16 @@ fn others(windows: &[&WindowView], edit: &Edit) -> String {
 
 /// Writes what it is doing, or what it did when its machine was last heard.
 fn write_state(page: &mut Page, index: &Index, window: &WindowView) {
-    let ((mark, tone, word), activity) = index.standing(window);
+    let (mark, tone, word) = index.standing(window);
     if let Some(machine) = index.unheard(&window.key) {
         let unseen = unseen_for(machine, page.now()).unwrap_or_default();
         let told = format!("{}, {unseen}; before that {word}", machine.name);
         page.sign("State", (Mark::Unknown, Tone::Warning, "not seen"), &told);
         return;
     }
-    // "waiting: permission prompt" says the word itself.
-    let lead = format!("{word}:");
-    match activity.strip_prefix(&lead) {
-        Some(what) => page.sign("State", (mark, tone, &lead), what.trim_start()),
-        None if activity == word => page.sign("State", (mark, tone, word), ""),
-        None => page.sign("State", (mark, tone, word), &activity),
-    }
+    page.sign("State", (mark, tone, word), "");
+    page.field("Agent says", &outside(window.activity.as_ref()), Tone::Dim);
+    page.moment("Since", window.doing_since);
 }
 
 /// Writes what is known of the process itself.

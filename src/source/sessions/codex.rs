@@ -7,7 +7,7 @@ use jiff::tz::TimeZone;
 use jiff::{Span, Timestamp};
 
 use crate::core::model::context::is_valid_id;
-use crate::core::model::{FileMeta, SessionFile, Tie, Untrusted};
+use crate::core::model::{Beginning, FileMeta, SessionFile, Tie, Untrusted};
 use crate::source::os::processes;
 use crate::source::sessions::look::{Look, Wanted};
 
@@ -64,14 +64,26 @@ fn opened(look: &mut Look<'_>, one: &Wanted, path: PathBuf) {
 }
 
 fn in_folder(look: &mut Look<'_>, path: PathBuf, meta: FileMeta) {
-    let cwd = look.heads.of(&path, meta.ino).cwd;
+    let head = look.heads.of(&path, meta.ino);
+    let cwd = head.cwd.filter(|_| !head.is_sub_agents);
     if let Some((session, cwd)) = thread_of(&path).zip(cwd) {
-        add(look, session, Tie::Folder(cwd.into()), path, meta.modified_at);
+        let beginning = Beginning { at: made_at(session.raw()), is_fork: head.is_fork, cleared: None };
+        let file =
+            SessionFile::new("codex", session, Tie::Folder(cwd.into()), (path.into(), meta.modified_at));
+        look.found.push(SessionFile { beginning, ..file });
     }
 }
 
 fn add(look: &mut Look<'_>, session: Untrusted, tie: Tie, path: PathBuf, written_at: Timestamp) {
     look.found.push(SessionFile::new("codex", session, tie, (path.into(), written_at)));
+}
+
+/// Returns when a thread was made, which its ID says (RFC 9562, version 7: milliseconds since the epoch).
+pub(crate) fn made_at(thread: &str) -> Option<Timestamp> {
+    let digits: String = thread.chars().filter(|c| *c != '-').take(12).collect();
+    let version = thread.split('-').nth(2)?;
+    let milliseconds = i64::from_str_radix(&digits, 16).ok().filter(|_| version.starts_with('7'))?;
+    Timestamp::from_millisecond(milliseconds).ok()
 }
 
 /// Returns the thread in the name of a rollout, `rollout-<time>-<thread>.jsonl`.

@@ -30,6 +30,10 @@ pub(crate) struct Fields {
     pub(crate) cwd: Option<String>,
     /// When it began.
     pub(crate) start: Option<String>,
+    /// Whether it is that of a sub-agent.
+    pub(crate) is_sub_agents: bool,
+    /// Whether it began as a copy of another one.
+    pub(crate) is_fork: bool,
 }
 
 impl Heads {
@@ -69,7 +73,9 @@ fn fields(text: &str) -> Fields {
     let after = |key: &str| line.split_once(&format!("\"{key}\":")).map(|(_, rest)| rest);
     let string = |key| serde_json::Deserializer::from_str(after(key)?).into_iter::<String>().next()?.ok();
     let session = string("sessionId").or_else(|| string("id"));
-    Fields { session, cwd: string("cwd"), start: string("startTime") }
+    let is_sub_agents = string("thread_source").is_some_and(|source| source == "subagent");
+    let is_fork = after("forked_from_id").is_some();
+    Fields { session, cwd: string("cwd"), start: string("startTime"), is_sub_agents, is_fork }
 }
 
 #[cfg(test)]

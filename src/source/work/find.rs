@@ -3,13 +3,14 @@
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
+use jiff::ToSpan;
 use jiff::tz::TimeZone;
-use jiff::{Timestamp, ToSpan};
 
 use crate::core::model::{Format, Untrusted};
 use crate::format::Base;
 use crate::source::interface::Scope;
 use crate::source::os::open::folder::Folder;
+use crate::source::sessions::codex::made_at;
 use crate::source::sessions::per_folder::slug;
 use crate::source::work::wanted::Session;
 
@@ -127,9 +128,7 @@ fn ending(at: &Path, end: &str) -> Option<PathBuf> {
 /// Finds a rollout: its folder is the day, in any zone, on which its thread was made, and that
 /// stands in the thread's ID (RFC 9562, version 7).
 fn rollout(sessions: &Path, thread: &str, end: &str) -> Option<PathBuf> {
-    let digits: String = thread.chars().filter(|c| *c != '-').take(12).collect();
-    let made = Timestamp::from_millisecond(i64::from_str_radix(&digits, 16).ok()?).ok()?;
-    let day = made.to_zoned(TimeZone::UTC).date();
+    let day = made_at(thread)?.to_zoned(TimeZone::UTC).date();
     [0, -1, 1].into_iter().find_map(|days| {
         let day = day.checked_add(days.days()).ok()?;
         let folder = format!("{:04}/{:02}/{:02}", day.year(), day.month(), day.day());

@@ -157,7 +157,17 @@ fn a_wait_is_noted_until_the_session_goes_on() {
     let mut agent = Agent::start(&world, &hook(SESSION), 1);
     assert_eq!(wait(&world, &agent), Value::Null);
     let asks = r#","tool_name":"Bash","tool_input":{"command":"npm publish --token=ghp_0123456789abcdefghijABCDEFGHIJ012345\nsecond line"}"#;
-    for over in ["PostToolUse", "UserPromptSubmit", "Stop", "SessionStart"] {
+    let other = r#","tool_name":"Bash","tool_input":{"command":"ls"}"#;
+    let of_agent = |more: &str| format!(r#"{more},"agent_id":"a1","agent_type":"worker""#);
+    let not_over = [
+        ("PostToolUse", other.to_owned()),
+        ("PostToolUse", of_agent(other)),
+        ("PostToolUse", of_agent(asks)),
+        ("PreToolUse", of_agent(other)),
+        ("SubagentStop", of_agent("")),
+    ];
+    for (over, call) in [("PostToolUse", asks), ("UserPromptSubmit", ""), ("Stop", ""), ("SessionStart", "")]
+    {
         agent.tell(&world, &event("PermissionRequest", asks));
         // It only repeats what the request said better.
         agent.tell(&world, &event("Notification", r#","notification_type":"permission_prompt""#));
@@ -167,14 +177,45 @@ fn a_wait_is_noted_until_the_session_goes_on() {
         let command = waiting["call"]["target"]["command"].as_str().unwrap();
         assert!(command.starts_with("npm publish"), "{waiting}");
         let state = world.path("home/.local/state/claimtop/bindings");
-        let path = state.join(format!("{SESSION}.{}.wait", agent.pid()));
+        let (start, end) = (format!("{SESSION}.{}.", agent.pid()), ".wait");
+        let names =
+            std::fs::read_dir(&state).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        let waits: Vec<String> =
+            names.filter(|name| name.starts_with(&start) && name.ends_with(end)).collect();
+        let [name] = waits.as_slice() else { panic!("{waits:?}") };
+        let path = state.join(name);
         assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
         let text = std::fs::read_to_string(&path).unwrap();
         assert!(!text.contains("ghp_") && !text.contains("second line"), "{text}");
-        agent.tell(&world, &event(over, ""));
+        for (name, more) in &not_over {
+            agent.tell(&world, &event(name, more));
+            assert_eq!(wait(&world, &agent)["wants"], "permission", "{name} {more}");
+        }
+        agent.tell(&world, &event(over, call));
         assert_eq!(wait(&world, &agent), Value::Null, "{over}");
         assert_eq!(std::fs::read_dir(&state).unwrap().count(), 1, "nothing but who runs the session is left");
     }
+}
+
+#[test]
+fn of_several_waits_the_earliest_that_is_open_is_shown() {
+    let world = World::new();
+    let mut agent = Agent::start(&world, &hook(SESSION), 1);
+    let call = |command: &str, more: &str| {
+        format!(r#","tool_name":"Bash","tool_input":{{"command":"{command}"}}{more}"#)
+    };
+    let (own, helper) = (call("npm publish", ""), call("rm -r build", r#","agent_id":"a1""#));
+    let command = |agent: &Agent| wait(&world, agent)["call"]["target"]["command"].clone();
+    agent.tell(&world, &event("PermissionRequest", &helper));
+    agent.tell(&world, &event("PermissionRequest", &own));
+    assert_eq!(command(&agent), "rm -r build");
+    agent.tell(&world, &event("Stop", ""));
+    assert_eq!(command(&agent), "rm -r build", "the sub-agent goes on when the turn is over");
+    agent.tell(&world, &event("PermissionRequest", &own));
+    agent.tell(&world, &event("SubagentStop", r#","agent_id":"a1""#));
+    assert_eq!(command(&agent), "npm publish");
+    agent.tell(&world, &event("Interrupt", ""));
+    assert_eq!(command(&agent), Value::Null);
 }
 
 #[test]
@@ -188,8 +229,9 @@ fn a_daemon_that_serves_several_windows_notes_waits_and_binds_nobody() {
         let state = std::fs::read_dir(world.path("home/.local/state/claimtop/bindings")).unwrap();
         state.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
     };
-    assert_eq!(names(), [format!("{SESSION}.{}.wait", daemon.pid())]);
-    daemon.tell(&world, &event("PostToolUse", ""));
+    let [name] = names().try_into().unwrap();
+    assert!(name.starts_with(&format!("{SESSION}.{}.", daemon.pid())) && name.ends_with(".wait"), "{name}");
+    daemon.tell(&world, &event("PostToolUse", asks));
     assert_eq!(names(), [""; 0]);
 }
 

@@ -531,11 +531,12 @@ fn the_hooks_of_each_agent_are_checked() {
     let check = || {
         let shop = world.path("home/shop");
         let answer = world.run(&["hook", "check", "--root", &shop.to_string_lossy()]);
-        assert_eq!(answer.code, 0, "{}", answer.err);
-        answer.out
+        assert!(answer.code <= 1, "{}", answer.err);
+        (answer.code, answer.out)
     };
     std::fs::create_dir_all(world.path("home/shop")).unwrap();
-    assert_eq!(check().matches("no such file").count(), 6);
+    let (code, said) = check();
+    assert_eq!((code, said.matches("no such file").count()), (0, 6), "{said}");
     let bin = world.path("bin/claimtop");
     std::fs::create_dir_all(bin.parent().unwrap()).unwrap();
     std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_claimtop"), &bin).unwrap();
@@ -547,7 +548,8 @@ fn the_hooks_of_each_agent_are_checked() {
     world.write("home/.copilot/hooks/claimtop.json", &print("copilot"));
     world.write("home/shop/.github/hooks/claimtop.json", "{}");
     world.write("home/.gemini/settings.json", "{");
-    let said = check();
+    let (code, said) = check();
+    assert_eq!(code, 1, "Gemini's is broken: {said}");
     let line = |agent: &str| said.lines().find(|line| line.starts_with(agent)).unwrap().to_owned();
     assert_eq!(said.matches("Copilot CLI").count(), 2, "also what the repository has: {said}");
     let yes = line("Claude Code").split_whitespace().skip(3).take(2).collect::<Vec<_>>().join(" ");
@@ -563,7 +565,7 @@ fn the_hooks_of_each_agent_are_checked() {
     ] {
         for (text, is_sound) in [(text.replace(" || true", ""), false), (text, true)] {
             world.write(file, &text);
-            let said = check();
+            let (_, said) = check();
             let line = said.lines().find(|line| line.starts_with(agent)).unwrap();
             assert_eq!(line.split_whitespace().filter(|word| *word == "yes").count(), 2, "{said}");
             assert_eq!(line.contains("refuses to work"), !is_sound, "{said}");
@@ -572,11 +574,11 @@ fn the_hooks_of_each_agent_are_checked() {
     for (more, expected) in [("", "yes"), ("// mine", "another version")] {
         let plugin = world.run(&["hook", "print", "opencode"]).out + more;
         world.write("home/.config/opencode/plugin/claimtop.js", &plugin);
-        let said = check();
+        let (_, said) = check();
         assert!(said.lines().any(|line| line.starts_with("opencode") && line.contains(expected)), "{said}");
     }
     std::fs::remove_file(&bin).unwrap();
-    assert!(check().contains("is not found"));
+    assert!(check().1.contains("is not found"));
 }
 
 /// Returns the ledger of what a window's commands hold.

@@ -103,7 +103,7 @@ fn a_window_says_what_it_does_and_what_it_waits_for() {
     let redacted = page(&["--redact"]);
     assert!(redacted.contains("<svg") && !redacted.contains("Fix the till") && !redacted.contains("/shop"));
     let now = world.run(&["now"]).out;
-    assert!(now.contains("shop") && now.contains("b.rs") && now.contains("waits"), "{now}");
+    assert!(now.contains("shop") && now.contains("b.rs") && now.contains("asks you"), "{now}");
     assert!(!now.contains("Fix the till"), "{now}");
 
     let result = json!({ "type": "user", "message": { "content": [{ "type": "tool_result", "tool_use_id": "t1" }] },
@@ -206,7 +206,7 @@ fn the_status_line_tells_of_its_window_and_notes_the_size_of_its_context() {
     }
     for size in [json!(0), json!(-1), json!(1e30), json!("x")] {
         let line = status(&world, &asked(&size));
-        assert!(line.starts_with("shop busy · ") && line.contains(" window"), "{size}: {line}");
+        assert!(line.starts_with("shop working · ") && line.contains(" window"), "{size}: {line}");
     }
     window.check(&["ls", "--json"], |found| found["work"]["context"]["window"] == Value::Null);
 
@@ -216,14 +216,14 @@ fn the_status_line_tells_of_its_window_and_notes_the_size_of_its_context() {
     status(&world, &asked(&json!(100_000)));
     window.check(&["ls", "--json"], |found| found["work"]["context"]["window"] == 100_000);
     let line = status(&world, &asked(&json!(100_000)));
-    assert!(line.starts_with("shop busy · ") && line.contains(" · context 90% · "), "{line}");
+    assert!(line.starts_with("shop working · ") && line.contains(" · context 90% · "), "{line}");
     assert!(world.run(&["now"]).out.contains("90%"));
 
     window.registers(&json!({ "status": "waiting", "waitingFor": "permission prompt" }));
     window.check(&["ls", "--json"], |found| found["waiting"]["wants"] == "permission");
     let line = status(&world, &asked(&json!(100_000)));
-    assert!(line.starts_with("shop waits ") && line.contains("may it edit /src/shop/b.rs?"), "{line}");
-    assert!(line.contains(" · 1 waits"), "{line}");
+    assert!(line.starts_with("shop asks you (") && line.contains("may it edit /src/shop/b.rs?"), "{line}");
+    assert!(line.contains(" · 1 asks you"), "{line}");
 
     let state = world.path("home/.local/state/claimtop/bindings");
     let note = state.join(format!("{ID}.context"));

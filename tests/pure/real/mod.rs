@@ -12,7 +12,7 @@ use std::sync::Mutex;
 use claimtop::core::assess::assess;
 use claimtop::core::history::recording::Encoder;
 use claimtop::core::judge::agent::Signatures;
-use claimtop::core::model::{Report, TurnState, WindowView};
+use claimtop::core::model::{Report, TurnState, WindowDoing, WindowView};
 use claimtop::source::places::Places;
 use claimtop::testing::observe::Collector;
 use rustix::process::geteuid;
@@ -220,19 +220,15 @@ fn right_state(truth: &WindowTruth) -> String {
 
 /// Says in one word how a window's turn stands, as what is shown of it does.
 fn state(window: &WindowView) -> String {
-    let turn = window.work.as_ref().map(|work| work.doing.turn.state).unwrap_or_default();
-    let activity = window.activity.as_ref().map_or("", |activity| activity.raw());
     if let Some(waiting) = &window.waiting {
         let wants = serde_json::to_value(&waiting.wants).unwrap();
         return format!("asks {}", wants.as_str().unwrap_or("for something else"));
     }
-    match turn {
-        TurnState::Working => "working",
-        _ if activity == "busy" => "working",
-        TurnState::Failed => "error",
-        TurnState::Finished | TurnState::Interrupted | TurnState::CutOff => "your-turn",
-        TurnState::Unknown if activity == "idle" => "your-turn",
-        TurnState::Unknown => "unknown",
+    let has_failed = window.work.as_ref().is_some_and(|work| work.doing.turn.state == TurnState::Failed);
+    match window.doing {
+        Some(WindowDoing::YourTurn) if has_failed => "error",
+        Some(doing) => return serde_json::to_value(doing).unwrap().as_str().unwrap().to_owned(),
+        None => "unknown",
     }
     .to_owned()
 }

@@ -24,6 +24,9 @@ fn window(pid: u32) -> WindowView {
         started_at: None,
         agent: "claude-code".into(),
         state: WindowState::Running,
+        doing: None,
+        doing_since: None,
+        is_new: false,
         context_id: ContextId {
             value: pid.to_string().into(),
             source: ContextSource::AgentPid,
@@ -33,6 +36,7 @@ fn window(pid: u32) -> WindowView {
         session_id: None,
         session: None,
         place: Default::default(),
+        may_run: Vec::new(),
         activity: None,
         waiting: None,
         work: None,
@@ -264,7 +268,7 @@ fn an_event_is_one_flat_object() {
     let json = crate::core::model::json::to_line(&diff(None, &now)).unwrap();
     assert_eq!(
         json,
-        r#"[{"at":"1970-01-01T00:00:00Z","event":"window-appeared","key":"w-7","pid":7,"agent":"claude-code","state":"running","cwd":null,"name":"claude-code"}]"#
+        r#"[{"at":"1970-01-01T00:00:00Z","event":"window-appeared","key":"w-7","pid":7,"agent":"claude-code","state":"running","doing":null,"cwd":null,"name":"claude-code"}]"#
     );
 }
 

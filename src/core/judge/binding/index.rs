@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use crate::core::judge::binding::holder::Holder;
 use crate::core::model::{
-    BoundSession, Evidence, NotedWait, Process, ProcessId, Reason, Snapshot, Untrusted,
+    BoundSession, Evidence, NotedWait, Process, ProcessId, Reason, Record, Snapshot, Untrusted,
 };
 
 /// What the notes prove, by session.
@@ -25,8 +25,9 @@ pub(crate) struct Bindings<'a> {
 
 impl<'a> Bindings<'a> {
     /// Sorts the notes of a snapshot. Of several about one living process only the newest tells
-    /// what it runs: the others are of sessions that it has left.
-    pub(crate) fn new(snapshot: &'a Snapshot) -> Self {
+    /// what it runs: the others are of sessions that it has left. So is the newest, if the process's own entry in its
+    /// agent's registry was written later and names another session.
+    pub(crate) fn new(snapshot: &'a Snapshot, entries: &[(u32, &Record)]) -> Self {
         let mut all = Self { partial: snapshot.bound.partial.is_some(), ..Self::default() };
         let mut newest: BTreeMap<ProcessId, (&BoundSession, &Process)> = BTreeMap::new();
         for note in &snapshot.bound.notes {
@@ -55,7 +56,14 @@ impl<'a> Bindings<'a> {
         for session in &snapshot.bound.unreadable {
             all.open.insert(session, Reason::Unreadable);
         }
-        for (note, process) in newest.into_values() {
+        let is_left = |note: &BoundSession, process: &Process| {
+            let is_other = |session: &Untrusted| *session != note.session_id;
+            entries.iter().any(|(pid, entry)| {
+                let names_another = entry.session_id.as_ref().is_some_and(is_other);
+                *pid == process.id.pid && names_another && entry.written_at > note.written_at
+            })
+        };
+        for (note, process) in newest.into_values().filter(|(note, process)| !is_left(note, process)) {
             all.running.entry(&note.session_id).or_default().push((note, process));
             all.by_pid.insert(process.id.pid, note);
         }
@@ -101,6 +109,11 @@ impl<'a> Bindings<'a> {
     /// Returns the waits of a session that living processes have noted, each with its process.
     pub(crate) fn waits_of(&self, session: &Untrusted) -> &[(&'a NotedWait, &'a Process)] {
         self.waits.get(session).map_or(&[], Vec::as_slice)
+    }
+
+    /// Returns all waits that living processes have noted, by session.
+    pub(crate) fn all_waits(&self) -> impl Iterator<Item = (&'a Untrusted, &[(&'a NotedWait, &'a Process)])> {
+        self.waits.iter().map(|(session, waits)| (*session, waits.as_slice()))
     }
 
     /// Returns the newest note about the living process with this PID.

@@ -27,6 +27,8 @@ impl Redactor {
             prompt,
             turn: _,
             calls,
+            asks,
+            error,
             todo,
             edits,
             edits_since: _,
@@ -43,13 +45,14 @@ impl Redactor {
         *prompt = None;
         title
             .iter_mut()
+            .chain(error)
             .chain(todo)
             .chain(cwd)
             .chain(first_session)
             .chain(trees)
             .chain(removed)
             .for_each(|text| self.untrusted(text));
-        calls.iter_mut().for_each(|call| self.call(call));
+        calls.iter_mut().chain(asks).for_each(|call| self.call(call));
         for Edit { path, at: _, by, also, committed: _, from } in edits {
             self.untrusted(path);
             by.iter_mut().chain(also).chain(from).for_each(|by| self.untrusted(by));
@@ -82,8 +85,9 @@ impl Redactor {
     }
 
     fn wait(&mut self, wait: &mut NotedWait) {
-        let NotedWait { by, waiting: Waiting { wants, call, since: _ } } = wait;
+        let NotedWait { by, waiting: Waiting { wants, call, since: _ }, sub_agent } = wait;
         self.note(by);
+        sub_agent.iter_mut().for_each(|id| self.untrusted(id));
         call.iter_mut().for_each(|call| self.call(call));
         if let Wants::Other(what) = wants {
             self.untrusted(what);
