@@ -66,7 +66,7 @@ pub(crate) const BINDINGS: &[Binding] = &[
         "Plan the migration of a legacy record to its current form",
         6,
     ),
-    bind(&[P::Char('x')], C::Plan(Action::Park), "x", "park", "Plan to park the file", 7),
+    bind(&[P::Char('P')], C::Plan(Action::Park), "P", "park", "Plan to park the file", 7),
     bind(&[P::Char('x')], C::Plan(Action::Stop), "x", "end", "Plan to end the left-over or the window", 7),
     bind(&[P::Char('z')], C::Undo, "z", "undo", "Undo the entry, or the newest that can be undone", 0),
     bind(&[P::Char('b')], C::RestoreBeside, "b", "beside", "Restore it beside the file that is there now", 1),
@@ -285,10 +285,8 @@ mod tests {
     fn no_key_means_two_things() {
         let mut seen: Vec<Press> = Vec::new();
         // Where a layer is open some mean another thing, never both.
-        let is_other = |binding: &&Binding| {
-            let is_second = binding.command == C::Plan(Action::Stop);
-            !is_second && !matches!(binding.command, C::Yes | C::Leave | C::Toggle | C::Pick)
-        };
+        let is_other =
+            |binding: &&Binding| !matches!(binding.command, C::Yes | C::Leave | C::Toggle | C::Pick);
         for press in BINDINGS.iter().filter(is_other).flat_map(|binding| binding.presses) {
             assert!(!seen.contains(press), "{press:?} is bound twice");
             seen.push(*press);

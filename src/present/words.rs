@@ -13,7 +13,7 @@ pub(crate) fn remedy_key(remedy: Remedy) -> Option<(&'static str, &'static str)>
     match remedy {
         Remedy::Release => Some(("r", "release")),
         Remedy::Migrate => Some(("m", "migrate")),
-        Remedy::Park => Some(("x", "park")),
+        Remedy::Park => Some(("P", "park")),
         Remedy::Undo => Some(("z", "undo")),
         Remedy::Stop => Some(("x", "end")),
         Remedy::None => None,

@@ -182,7 +182,7 @@ fn who_orders_is_not_obeyed_and_who_is_only_looked_at_is_ordered_nothing() {
     let mut screen = screen(&world);
     screen.press("5/pwned\r");
     screen.wait_for("--yes '; touch pwned");
-    screen.press("x");
+    screen.press("P");
     let heard = |what: &str| std::fs::read_to_string(&hears).is_ok_and(|text| text.contains(what));
     screen.wait_until("it is asked", |_| heard(r#"{"ask""#));
     // Its answer is to another question; a yes confirms nothing.

@@ -21,7 +21,7 @@ fn nothing_is_drawn_when_nothing_has_changed() {
     let mut later = testing::busy();
     later.taken_at += SignedDuration::from_secs(10);
     assert_eq!(look(&mut state, later), []);
-    assert_eq!(press(&mut state, "P"), []);
+    assert_eq!(press(&mut state, "Z"), []);
     assert_eq!(look(&mut state, testing::quiet()), [Effect::Redraw]);
 }
 

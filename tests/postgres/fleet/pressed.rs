@@ -115,9 +115,9 @@ fn a_key_parks_what_is_broken_on_a_host_by_the_code_that_is_typed() {
     let mut screen = screen(&stage);
     find(&mut screen, "5", "swarm_session_1");
     // It might have been in the middle of being written.
-    screen.wait_for("x park");
+    screen.wait_for("P park");
     screen.wait_until("it is old enough", |_| age(&broken) > Duration::from_secs(3));
-    screen.press("x");
+    screen.press("P");
     screen.wait_for(", then Enter:");
     screen.press("aaaaaa\r");
     assert!(broken.exists(), "that was not the code: {}", screen.picture());

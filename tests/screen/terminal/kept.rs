@@ -112,7 +112,7 @@ fn the_log_is_its_owners_and_holds_nothing_of_a_session() {
     world.write("home/.maia/sessions/swarm_session_torn.json", r#"{"query":"a secret wish"#);
     let mut screen = Screen::start(world.command(&["--log-level", "debug"], &[]), 200, 40);
     screen.wait_for_sessions();
-    screen.press("x");
+    screen.press("P");
     screen.wait_for("Plan: park");
     assert_eq!(screen.end(), 0);
     let path = world.path(STATE).join("log/claimtop.log");

@@ -122,7 +122,7 @@ fn a_plan_says_why_it_stays() {
 fn an_action_on_what_nobody_holds_says_why_not() {
     let world = World::new();
     let mut screen = world.open(100, 30);
-    for (key, verb) in [("r", "release"), ("m", "migrate"), ("x", "park")] {
+    for (key, verb) in [("r", "release"), ("m", "migrate"), ("P", "park")] {
         check(&mut screen, key, &format!("Plan: {verb}"));
         screen.close("Plan: ");
     }
@@ -176,10 +176,10 @@ fn rows_that_each_ask_for_a_code_are_done_by_one_code() {
     let files = ["home/.maia/sessions/swarm_session_alpha.json", "tmp/maia_active_swarm_session.json"];
     let left = || files.iter().filter(|file| world.path(file).exists()).count();
     let mut screen = world.open(120, 40);
-    check(&mut screen, "3  x", "2 records together");
+    check(&mut screen, "3  P", "2 records together");
     while screen.shows("s ago: wait") {
         screen.close("Plan: ");
-        check(&mut screen, "x", "2 records together");
+        check(&mut screen, "P", "2 records together");
     }
     assert_eq!(left(), 2);
     let picture = screen.picture();
