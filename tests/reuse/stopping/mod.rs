@@ -235,14 +235,19 @@ impl Scene {
         let state = StateFolder::open(System, &stage.state_path()).unwrap();
         let left = Left::by(&stage, line);
         let scene = Self { stage, state, left };
-        let report = scene.eyes().report();
-        let one = left_over(&report, scene.left.pid);
-        if one.certainty == Certainty::Unknown {
-            eprintln!("skipped: it cannot be told here: {}", one.why);
+        let mut report = scene.eyes().report();
+        if left_over(&report, scene.left.pid).certainty == Certainty::Unknown {
+            eprintln!("skipped: it cannot be told here: {}", left_over(&report, scene.left.pid).why);
             return None;
         }
-        assert_eq!(one.certainty, Certainty::Exact, "{}", one.why);
-        Some(scene)
+        // A look can meet a process that is just ending, and cannot be asked any more.
+        for _ in 0..20 {
+            if left_over(&report, scene.left.pid).certainty == Certainty::Exact {
+                return Some(scene);
+            }
+            report = scene.eyes().report();
+        }
+        panic!("{}", left_over(&report, scene.left.pid).why);
     }
 
     fn eyes(&self) -> Eyes {
