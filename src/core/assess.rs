@@ -248,6 +248,8 @@ fn view_window(window: &Window<'_>, world: &World<'_>, below: &Below<'_>) -> Win
         now: world.snapshot.taken_at,
     };
     let (doing, doing_since) = signs.doing().unzip();
+    let is_known = session.as_ref().is_some_and(|session| session.strength > Strength::Guess);
+    let given = work.as_ref().filter(|_| is_known).and_then(|work| work.doing.name.clone());
     let exact = session.as_ref().filter(|session| session.strength == Strength::Exact);
     WindowView::from(WindowFacts {
         key: Key::derive(KeyKind::Window, &[host.boot_id.as_deref().unwrap_or(""), &pid.to_string(), &start]),
@@ -272,7 +274,7 @@ fn view_window(window: &Window<'_>, world: &World<'_>, below: &Below<'_>) -> Win
         session_id: exact.map(|session| session.id.clone()),
         session,
         activity: registry.and_then(|record| activity(record)),
-        name: registry.map(|record| record.title.clone()),
+        name: given.or_else(|| registry.map(|record| record.title.clone())),
         tty: process.tty.as_deref().map(Untrusted::from),
         pane: place.pane.clone(),
         place,

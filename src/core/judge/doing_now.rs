@@ -29,6 +29,9 @@ pub(crate) fn doing_now(
         now.doing.turn = turn;
         now.doing.calls.clear();
         now.doing.asks.clear();
+        if turn.state == TurnState::CutOff {
+            now.agents.clear();
+        }
         now.doing.compacting = None;
     }
     now

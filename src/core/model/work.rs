@@ -81,6 +81,9 @@ named! {
 pub struct Doing {
     /// Its title, where it is not the window's own name.
     pub title: Option<Untrusted>,
+    /// What a person called it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<Untrusted>,
     /// The last prompt.
     #[serde(skip)]
     pub prompt: Option<Box<Prompt>>,
@@ -130,7 +133,10 @@ impl Doing {
     /// Takes what looks like a secret out of what a file says in its own words. What people and models wrote was
     /// hidden when it was cut; paths and IDs stay.
     pub(crate) fn hide_secrets(&mut self) {
-        let texts = [&mut self.title, &mut self.todo, &mut self.model, &mut self.version, &mut self.mode];
+        let texts = [
+            &mut self.title, &mut self.name, &mut self.todo, &mut self.model, &mut self.version,
+            &mut self.mode,
+        ];
         texts.into_iter().flatten().for_each(hide);
     }
 }

@@ -59,6 +59,8 @@ fn line(draft: &mut Draft, line: &Object<'_>) {
         Some("system") => system(draft, line, at),
         Some("attachment") => attachment(draft, line, at),
         Some("permission-mode") => draft.doing.mode = line.text("permissionMode"),
+        // `agent-name` is also what the model has made up.
+        Some("custom-title") => draft.doing.name = line.text("customTitle").filter(|name| !name.is_empty()),
         Some("file-history-snapshot") => snapshot(draft, line),
         Some("file-history-delta") => {
             if let Some((path, backup)) = line.str("trackingPath").zip(line.object("backup")) {

@@ -23,6 +23,7 @@ impl Redactor {
         self.file(path);
         let Doing {
             title,
+            name,
             compacting: _,
             prompt,
             turn: _,
@@ -45,6 +46,7 @@ impl Redactor {
         *prompt = None;
         title
             .iter_mut()
+            .chain(name)
             .chain(error)
             .chain(todo)
             .chain(cwd)
