@@ -10,7 +10,7 @@ use crate::core::model::work::{Target, TurnState};
 use crate::format::codex::target::{of_command, of_patch, of_script};
 use crate::format::json::{self, Object, Value};
 use crate::format::time;
-use crate::format::work::{Adapter, Draft, target};
+use crate::format::work::{Adapter, Draft, first_line, target};
 
 /// How a rollout is read, also that of a sub-agent, which has no prompt.
 pub(crate) const ADAPTER: Adapter = Adapter { line, is_settled };
@@ -88,6 +88,7 @@ fn completed(draft: &mut Draft, event: &Object<'_>, at: Option<Timestamp>) {
                 draft.adds(text, at);
             }
         }
+        Some("SubAgentActivity") => sub_agent(draft, item, at),
         Some("FileChange") if item.str("status") == Some("completed") => {
             for (path, change) in item.object("changes").into_iter().flat_map(Object::iter) {
                 let moved = change.as_object().and_then(|change| change.str("move_path"));
@@ -96,6 +97,17 @@ fn completed(draft: &mut Draft, event: &Object<'_>, at: Option<Timestamp>) {
                 }
             }
         }
+        Some(_) | None => {}
+    }
+}
+
+/// A sub-agent begins or ends; what it does is in a rollout of its own (seen with 0.171.0).
+fn sub_agent(draft: &mut Draft, item: &Object<'_>, at: Option<Timestamp>) {
+    let Some(thread) = item.text("agent_thread_id") else { return };
+    draft.helpers.has_file(thread.clone());
+    match item.str("kind") {
+        Some("started") => draft.helpers.starts(thread, item.str("agent_path").map(first_line), at),
+        Some("completed") => draft.helpers.ends(&thread),
         Some(_) | None => {}
     }
 }

@@ -7,6 +7,7 @@
 
 use jiff::Timestamp;
 
+use crate::core::model::Untrusted;
 use crate::core::model::work::{Call, Target, TurnState};
 use crate::format::json::{Object, Value};
 use crate::format::time;
@@ -31,8 +32,10 @@ fn line(draft: &mut Draft, line: &Object<'_>) {
         Some("permission.completed") => {
             return draft.is_answered(data.str("toolCallId").unwrap_or_default());
         }
-        Some(_) | None if line.has("agentId") => return,
         Some(_) | None => {}
+    }
+    if let Some(agent) = line.text("agentId") {
+        return helper(draft, &agent, (line.str("type"), data), at);
     }
     match line.str("type") {
         Some("user.message") => {
@@ -53,6 +56,39 @@ fn line(draft: &mut Draft, line: &Object<'_>) {
         Some("session.error") => draft.fails(data.str("message").unwrap_or_default(), at),
         Some("session.shutdown") => draft.turns(TurnState::Finished, at),
         Some("abort") => draft.turns(TurnState::Interrupted, at),
+        Some(_) | None => {}
+    }
+}
+
+/// What a sub-agent does, whose events stand among the window's.
+///
+/// Seen with 1.0.102.
+fn helper(
+    draft: &mut Draft,
+    agent: &Untrusted,
+    (kind, data): (Option<&str>, &Object<'_>),
+    at: Option<Timestamp>,
+) {
+    match kind {
+        Some("subagent.started") => {
+            let task = data.str("agentDescription").or_else(|| data.str("agentDisplayName"));
+            draft.helpers.starts(agent.clone(), task.map(first_line), at);
+        }
+        Some("subagent.completed" | "subagent.failed") => draft.helpers.ends(agent),
+        Some("tool.execution_start") => {
+            if let Some(id) = data.text("toolCallId") {
+                let target = data.object("arguments").and_then(|input| target(input, None));
+                let tool = data.str("toolName").map(first_line).unwrap_or_default();
+                draft.helpers.calls(agent, Some(Call { id, tool, target, since: at }));
+            }
+        }
+        Some("tool.execution_complete") => {
+            draft.helpers.calls(agent, None);
+            let edits = data.get("fileEdits").and_then(Value::as_array).unwrap_or_default();
+            for path in edits.iter().filter_map(|edit| edit.as_object()?.str("path")) {
+                draft.helper_edits(agent, path, at);
+            }
+        }
         Some(_) | None => {}
     }
 }
@@ -97,7 +133,7 @@ fn result(draft: &mut Draft, data: &Object<'_>, at: Option<Timestamp>) {
 
 #[cfg(test)]
 mod tests {
-    use crate::core::model::work::Doing;
+    use crate::core::model::work::{Doing, Edit};
     use crate::format::work::testing::{calls, check_tails, check_torn, edits, prompt, whole};
 
     use super::*;
@@ -149,6 +185,26 @@ mod tests {
     #[test]
     fn a_tool_that_failed_edits_nothing() {
         assert_eq!(edits(&doing(&[PROMPT, EDIT, &DONE.replace("true", "false")])), [""; 0]);
+    }
+
+    #[test]
+    fn a_sub_agent_runs_until_it_ends_and_its_edits_are_its_own() {
+        let started = r#"{"type":"subagent.started","data":{"toolCallId":"t9","agentDescription":"Edit the tax"},"agentId":"a1","timestamp":"2026-11-22T11:00:05Z"}"#;
+        let call = BASH.replace("{\"type\"", "{\"agentId\":\"a1\",\"type\"");
+        let done = r#"{"type":"tool.execution_complete","data":{"toolCallId":"t2","success":true,"fileEdits":[{"path":"/src/tax.rs","kind":"edit"}]},"agentId":"a1","timestamp":"2026-11-22T11:00:06Z"}"#;
+        let ended = started.replace("started", "completed");
+        let draft = |lines: &[&str]| whole(ADAPTER, &lines.join("\n"));
+        let runs = draft(&[PROMPT, started, &call]);
+        let [agent] = runs.helpers.running().try_into().unwrap();
+        assert_eq!((agent.id.raw(), agent.task), ("a1", Some("Edit the tax".into())));
+        assert_eq!(agent.call.map(|call| call.tool), Some("bash".into()));
+        let over = draft(&[PROMPT, started, &call, done, &ended]);
+        assert!(over.helpers.running().is_empty());
+        let by = |edit: &Edit| (edit.path.raw().to_owned(), edit.by.as_ref().map(|by| by.raw().to_owned()));
+        let edits: Vec<_> = over.doing().edits.iter().map(by).collect();
+        assert_eq!(edits, [("/src/tax.rs".to_owned(), Some("a1".to_owned()))]);
+        let broken = draft(&[PROMPT, started, &END.replace("assistant.turn_end", "abort")]);
+        assert!(broken.helpers.running().is_empty(), "they end with a turn that breaks off");
     }
 
     #[test]

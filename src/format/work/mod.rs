@@ -3,6 +3,7 @@
 //! A file may be read from somewhere in its middle: an adapter then says when what it has read is
 //! enough, so that what the earlier lines say could change nothing.
 
+pub(crate) mod helpers;
 mod port;
 mod salvage;
 #[cfg(test)]
@@ -21,6 +22,7 @@ use crate::core::model::{
 use crate::format::excerpt::excerpt;
 use crate::format::json::{self, Object};
 use crate::format::time;
+use crate::format::work::helpers::Helpers;
 use crate::format::work::port::taken_port;
 use crate::format::work::salvage::salvage;
 
@@ -65,6 +67,8 @@ struct Edited {
     is_result: bool,
     /// The session of the process that edited it, where that is another.
     from: Option<Untrusted>,
+    /// The sub-agent that edited it.
+    by: Option<Untrusted>,
 }
 
 /// What the lines so far have said.
@@ -72,6 +76,8 @@ struct Edited {
 pub(crate) struct Draft {
     /// What is known, but for the edits.
     pub(crate) doing: Doing,
+    /// Its sub-agents, where its own file tells of them.
+    pub(crate) helpers: Helpers,
     /// The edited files.
     edits: BTreeMap<Untrusted, Edited>,
     /// The folders that open calls are to make and to remove, by the calls' IDs.
@@ -130,7 +136,7 @@ impl Draft {
         let edit = |(path, edited): (&Untrusted, &Edited)| Edit {
             path: path.clone(),
             at: edited.at,
-            by: None,
+            by: edited.by.clone(),
             also: Vec::new(),
             committed: Committed::Unknown,
             from: edited.from.clone(),
@@ -172,6 +178,9 @@ impl Draft {
         self.doing.asks.clear();
         self.doing.error = None;
         self.doing.compacting = None;
+        if matches!(state, TurnState::Interrupted | TurnState::Failed) {
+            self.helpers.all_end();
+        }
     }
 
     /// An error ended the turn.
@@ -267,7 +276,14 @@ impl Draft {
     /// A file was edited. A path that is not absolute stands in the folder that the line names.
     pub(crate) fn edits(&mut self, path: &str, folder: Option<&str>, at: Option<Timestamp>) {
         let Some(edited) = self.edited(path, folder) else { return };
-        edited.at = at.or(edited.at);
+        (edited.at, edited.by) = (at.or(edited.at), None);
+        self.keep_newest();
+    }
+
+    /// A sub-agent has edited a file.
+    pub(crate) fn helper_edits(&mut self, id: &Untrusted, path: &str, at: Option<Timestamp>) {
+        let Some(edited) = self.edited(path, None) else { return };
+        (edited.at, edited.by) = (at.or(edited.at), Some(id.clone()));
         self.keep_newest();
     }
 
@@ -281,7 +297,7 @@ impl Draft {
         from: Option<Untrusted>,
     ) {
         let Some(edited) = self.edited(path, folder) else { return };
-        *edited = Edited { at: at.or(edited.at), is_result: true, from };
+        *edited = Edited { at: at.or(edited.at), is_result: true, from, by: None };
         self.keep_newest();
     }
 

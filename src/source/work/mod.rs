@@ -30,6 +30,7 @@ use crate::source::os::fence::Fence;
 use crate::source::os::open::medium::medium_at;
 use crate::source::sqlite::copies::Copies;
 use crate::source::work::agents::Agents;
+use crate::source::work::join::{Helped, join};
 use crate::source::work::ports::Listeners;
 use crate::source::work::tail::Tail;
 use crate::source::work::wanted::{MOST, Session, Wanted, wanted};
@@ -81,6 +82,11 @@ impl Source for Reader {
         let run: BTreeSet<Session> =
             wanted.iter().filter(|one| one.is_run).map(|one| one.session.clone()).collect();
         let mut earlier: BTreeMap<Session, BTreeSet<Untrusted>> = BTreeMap::new();
+        let mut helpers: BTreeMap<Session, Vec<Untrusted>> = BTreeMap::new();
+        // One that somebody has resumed is a window's own.
+        let is_helper = |format, id: &Untrusted| {
+            is_valid_id(id.raw()) && !run.contains(&Session { format, id: id.clone() })
+        };
         let mut fresh: Vec<Arc<Work>> = Vec::new();
         let mut wanted = VecDeque::from(wanted);
         while let Some(one) = wanted.pop_front() {
@@ -104,6 +110,11 @@ impl Source for Reader {
                     let all: BTreeSet<Untrusted> = one.earlier.iter().cloned().chain(before).collect();
                     wanted.extend(all.iter().map(|before| one.before(before)));
                     earlier.insert(one.session.clone(), all);
+                    let filed = followed.tail.draft().helpers.filed();
+                    let filed: Vec<Untrusted> =
+                        filed.filter(|id| is_helper(one.session.format, id)).cloned().collect();
+                    wanted.extend(filed.iter().map(|helper| one.before(helper)));
+                    helpers.insert(one.session.clone(), filed);
                     self.followed.insert(one.session, followed);
                 }
                 Err(Some(odd)) => drop(self.refused.insert(one.session, odd)),
@@ -132,6 +143,7 @@ impl Source for Reader {
         let mut work: Vec<Arc<Work>> = work.into_iter().map(|work| Arc::clone(work)).chain(fresh).collect();
         work.sort_by(|one, other| (one.path.text(), &one.session).cmp(&(other.path.text(), &other.session)));
         earlier::settle(&mut work, &earlier, &run);
+        join_helpers(&mut work, &helpers);
         self.skipped = work.iter().map(|work| work.skipped).sum();
         snapshot.work = work;
         snapshot.unread_work = self.unread();
@@ -216,6 +228,25 @@ impl Reader {
         if let Some((_, followed)) = behind.min_by_key(|(left, one)| (*left, one.path.clone())) {
             followed.catch_up();
         }
+    }
+}
+
+/// Adds to each session what its sub-agents have done whose files are sessions of their own, which are nobody else's.
+fn join_helpers(all: &mut Vec<Arc<Work>>, helpers: &BTreeMap<Session, Vec<Untrusted>>) {
+    for (session, ids) in helpers.iter().filter(|(_, ids)| !ids.is_empty()) {
+        let is_its = |work: &mut Arc<Work>| work.format == session.format && ids.contains(&work.session);
+        let own: Vec<Arc<Work>> = all.extract_if(.., is_its).collect();
+        let is_it = |work: &&mut Arc<Work>| work.format == session.format && work.session == session.id;
+        let Some(work) = all.iter_mut().find(is_it).map(Arc::make_mut) else { continue };
+        let helped = own.into_iter().map(|own| {
+            if let Some(agent) = work.agents.iter_mut().find(|agent| agent.id == own.session) {
+                agent.call = own.doing.calls.last().cloned();
+            }
+            let (id, doing, skipped) = (own.session.clone(), own.doing.clone(), own.skipped);
+            Helped { id, running: None, doing, skipped }
+        });
+        let helped: Vec<Helped> = helped.collect();
+        join(work, helped);
     }
 }
 
@@ -330,7 +361,7 @@ impl Followed {
             medium: self.medium,
             written_at: self.tail.written_at(),
             doing: Doing { edits_since: self.tail.edits_since(), ..draft.doing() },
-            agents: Vec::new(),
+            agents: draft.helpers.running(),
             warnings: Vec::new(),
             skipped: draft.skipped,
         };
