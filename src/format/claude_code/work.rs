@@ -18,6 +18,10 @@ pub(crate) const ADAPTER: Adapter = Adapter { line, is_settled };
 /// What people do with `!` and `/` stands in lines of the user's, and is no prompt.
 const NO_PROMPT: [&str; 4] = ["<command-", "<local-command-", "<bash-", "<task-notification>"];
 
+/// How a message of another session begins, which the agent works on and no person has given.
+const OF_PEERS: [&str; 3] =
+    ["<teammate-message", "<cross-session-message", "Another Claude session sent a message:"];
+
 /// The tools that edit a file.
 const EDITS: [&str; 4] = ["Edit", "MultiEdit", "NotebookEdit", "Write"];
 
@@ -82,6 +86,7 @@ fn user(draft: &mut Draft, line: &Object<'_>, at: Option<Timestamp>) {
         let is_told = NO_PROMPT.iter().any(|start| text.trim_start().starts_with(start));
         match line.object("origin").and_then(|origin| origin.str("kind")) {
             Some("task-notification") => draft.works(at),
+            _ if is_of_peer(text) => draft.works(at),
             _ if is_ours || is_told => {}
             _ => draft.asks(text, at),
         }
@@ -96,10 +101,16 @@ fn user(draft: &mut Draft, line: &Object<'_>, at: Option<Timestamp>) {
     }
 }
 
-/// A text in a list: that of an interruption, or a prompt with pictures.
+fn is_of_peer(text: &str) -> bool {
+    OF_PEERS.iter().any(|start| text.trim_start().starts_with(start))
+}
+
+/// A text in a list: that of an interruption, of another session, or a prompt with pictures.
 fn text(draft: &mut Draft, text: &str, at: Option<Timestamp>) {
     if text.starts_with("[Request interrupted by user") {
         draft.turns(TurnState::Interrupted, at);
+    } else if is_of_peer(text) {
+        draft.works(at);
     }
 }
 
@@ -159,12 +170,15 @@ fn assistant(draft: &mut Draft, line: &Object<'_>, at: Option<Timestamp>) {
         let error = parts.iter().find_map(|part| part.as_object()?.str("text"));
         return draft.fails(error.unwrap_or_default(), at);
     }
+    // What the agent itself fills in where a session is resumed is no work of its model.
+    if message.str("model") == Some("<synthetic>") {
+        return;
+    }
     draft.works(at);
     if let Some(id) = message.text("id") {
         draft.answers(id);
     }
-    let model = message.text("model").filter(|model| model.raw() != "<synthetic>");
-    if let Some(model) = model {
+    if let Some(model) = message.text("model") {
         draft.doing.model = Some(model);
         fill(draft, message);
     }
@@ -197,6 +211,8 @@ fn fill(draft: &mut Draft, message: &Object<'_>) {
 
 fn system(draft: &mut Draft, line: &Object<'_>, at: Option<Timestamp>) {
     match line.str("subtype") {
+        // It also comes after an error that ended the turn.
+        Some("turn_duration") if draft.doing.turn.state == TurnState::Failed => {}
         Some("turn_duration") => draft.turns(TurnState::Finished, at),
         Some("compact_boundary") => {
             let left = line.object("compactMetadata").and_then(|data| data.int("postTokens"));
@@ -239,7 +255,7 @@ fn tracked<'a>(key: &'a str, backup: Option<&'a Object<'_>>) -> (&'a str, Option
 mod tests {
     use crate::core::model::{Doing, Edit};
     use crate::format::testing::fixture;
-    use crate::format::work::testing::{check_tails, whole};
+    use crate::format::work::testing::{check_tails, prompt, whole};
 
     use super::*;
 
@@ -251,6 +267,41 @@ mod tests {
 
     fn doing(lines: &[&str]) -> Doing {
         whole(ADAPTER, &lines.join("\n")).doing()
+    }
+
+    #[test]
+    fn what_no_person_and_no_model_has_said_is_neither_a_prompt_nor_work() {
+        let user = |content: &str| {
+            format!(
+                r#"{{"type":"user","message":{{"content":{content}}},"timestamp":"2026-11-22T11:00:09Z"}}"#
+            )
+        };
+        let asked = user(r#""Fix it""#);
+        for peer in [
+            "<teammate-message id=\\\"qa\\\">red",
+            "<cross-session-message>x",
+            "Another Claude session sent a message:\\n<x",
+        ] {
+            for content in [format!("\"{peer}\""), format!(r#"[{{"type":"text","text":"{peer}"}}]"#)] {
+                let doing = whole(ADAPTER, &[asked.as_str(), &user(&content)].join("\n")).doing();
+                assert_eq!(
+                    (prompt(&doing), doing.turn.state),
+                    (Some("Fix it"), TurnState::Working),
+                    "{content}"
+                );
+            }
+        }
+        let stopped = user(r#"[{"type":"text","text":"[Request interrupted by user]"}]"#);
+        let filled = r#"{"type":"assistant","message":{"model":"<synthetic>","content":[{"type":"text","text":"No response requested."}]}}"#;
+        let doing = whole(ADAPTER, &[asked.as_str(), &stopped, filled].join("\n")).doing();
+        assert_eq!(doing.turn.state, TurnState::Interrupted);
+        let error = r#"{"type":"assistant","isApiErrorMessage":true,"message":{"model":"<synthetic>","content":[{"type":"text","text":"You've hit your limit"}]}}"#;
+        let over = r#"{"type":"system","subtype":"turn_duration","timestamp":"2026-11-22T11:00:10Z"}"#;
+        let doing = whole(ADAPTER, &[asked.as_str(), error, over].join("\n")).doing();
+        assert_eq!(
+            (doing.turn.state, doing.error),
+            (TurnState::Failed, Some("You've hit your limit".into()))
+        );
     }
 
     fn calls<'a>(doing: &'a Doing) -> Vec<(&'a str, &'a str)> {
