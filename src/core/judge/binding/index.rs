@@ -63,7 +63,12 @@ impl<'a> Bindings<'a> {
                 *pid == process.id.pid && names_another && entry.written_at > note.written_at
             })
         };
-        for (note, process) in newest.into_values().filter(|(note, process)| !is_left(note, process)) {
+        for (note, process) in newest.into_values() {
+            if is_left(note, process) {
+                // Both are exact, and the entry may lag behind: nobody is dead by that.
+                all.open.entry(&note.session_id).or_insert(Reason::NoPid);
+                continue;
+            }
             all.running.entry(&note.session_id).or_default().push((note, process));
             all.by_pid.insert(process.id.pid, note);
         }
