@@ -3,6 +3,7 @@
 use super::command::Motion;
 use super::panel::Choice;
 use super::state::{Pane, State};
+use crate::core::model::KeyKind;
 
 pub(crate) fn go(state: &mut State, motion: Motion) {
     if let Some(panel) = &state.panel {
@@ -85,8 +86,7 @@ pub(crate) fn select(state: &mut State, at: usize) {
     place.at = at;
     place.selected = key;
     state.scroll_to_selection();
-    let window =
-        state.selected().filter(|key| key.kind() == Some(crate::core::model::KeyKind::Window)).cloned();
+    let window = state.selected().filter(|key| key.kind() == Some(KeyKind::Window)).cloned();
     if let Some(window) = window {
         state.see(&window);
     }

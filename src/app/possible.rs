@@ -86,9 +86,8 @@ pub(crate) fn why_not(state: &State, top: Option<&Layer>, command: Command) -> O
             let nothing = || format!("there is nothing here to {}", words::action(action));
             asked(state, top, action).is_empty().then(nothing)
         }),
-        C::Acknowledge => {
-            on_table().or_else(|| or(has_died(state), "no window that has died or is done is selected"))
-        }
+        C::Acknowledge => on_table()
+            .or_else(|| or(can_be_acknowledged(state), "no window that has died or is done is selected")),
         C::Jump => on_thing().or_else(|| or(has_window(state), "no window belongs to it")),
         C::Copy | C::CopyKey => on_thing(),
     }
@@ -184,7 +183,7 @@ fn undone_elsewhere(state: &State, top: Option<&Layer>) -> Option<String> {
     not_asked(state, &entry.intent.asked_of()?.machine)
 }
 
-fn has_died(state: &State) -> bool {
+fn can_be_acknowledged(state: &State) -> bool {
     let selected = state.index.as_ref().zip(state.selected());
     let is_need = |index: &Index, key: &Key| {
         index.need(key).is_some_and(|need| need.left().is_some() || need.is_done())

@@ -75,7 +75,7 @@ pub(crate) fn said(report: &Report, need: &Need, now: Timestamp) -> Said {
                 mark: Mark::Turn,
                 tone: Tone::Accent,
                 who: window().map(window_name).unwrap_or_default(),
-                what: format!("was done{since}{asked}"),
+                what: format!("finished{since}{asked}"),
                 way: String::new(),
                 keys: jump(window()),
             }

@@ -27,7 +27,7 @@ impl State {
         let mut index = Index::with_keys(report, keys);
         index.members = shown.and_then(|shown| shown.members.clone());
         self.index = Some(Arc::new(index));
-        self.tell_deaths();
+        self.show_needs();
         let Some(index) = &self.index else { return };
         // Nobody may press a key for days.
         self.news.retain(|key| index.has(key));
@@ -56,8 +56,8 @@ impl State {
         }
     }
 
-    /// Shows the deaths as they are reported by now.
-    pub(super) fn tell_deaths(&mut self) {
+    /// Shows what needs a person by now, with the deaths and the windows that are done.
+    pub(super) fn show_needs(&mut self) {
         let at = match self.picture {
             Picture::Live => Timestamp::MAX,
             Picture::Frozen(at) => at,
@@ -71,7 +71,7 @@ impl State {
     /// Takes note that a person has looked at a window.
     pub(crate) fn see(&mut self, window: &Key) {
         if self.unseen.see(window) {
-            self.tell_deaths();
+            self.show_needs();
             self.refresh();
         }
     }
@@ -85,7 +85,7 @@ impl State {
             }
             let need = self.index.as_ref().and_then(|index| index.need(&key)).cloned();
             self.deaths.acknowledge(&key, need.as_ref());
-            self.tell_deaths();
+            self.show_needs();
             self.refresh();
         }
     }

@@ -40,7 +40,7 @@ impl State {
     pub(crate) fn pass(&mut self, now: Timestamp) {
         self.now = now;
         if self.deaths.expire(now) {
-            self.tell_deaths();
+            self.show_needs();
             return self.refresh();
         }
         // A filter can name an age, and the history of a recording goes on.
