@@ -1,6 +1,7 @@
 //! Copilot CLI: the locks of its sessions, and what they do. It writes its PID into a file of the
 //! session's folder.
 
+pub(crate) mod name;
 mod work;
 
 use std::path::Path;

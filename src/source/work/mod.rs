@@ -6,6 +6,7 @@ mod earlier;
 mod find;
 mod join;
 mod lines;
+mod named;
 mod opencode;
 mod ports;
 mod tail;
@@ -31,6 +32,7 @@ use crate::source::os::open::medium::medium_at;
 use crate::source::sqlite::copies::Copies;
 use crate::source::work::agents::Agents;
 use crate::source::work::join::{Helped, join};
+use crate::source::work::named::Named;
 use crate::source::work::ports::Listeners;
 use crate::source::work::tail::Tail;
 use crate::source::work::wanted::{MOST, Session, Wanted, wanted};
@@ -66,6 +68,8 @@ struct Followed {
     /// Whether it is the file of the session whose work this one goes on with.
     is_origins: bool,
     agents: Option<Agents>,
+    /// What a person has called it, where that lies in a file of its own.
+    named: Option<Named>,
     /// When its window started, where that is known.
     started_at: Option<Timestamp>,
     /// What it says, until there is more.
@@ -179,7 +183,8 @@ impl Source for Reader {
             }
         }
         let refused = self.refused.values().map(|(path, _)| path);
-        for path in self.followed.values().map(|followed| &followed.path).chain(refused) {
+        let named = self.followed.values().filter_map(|one| Some(&one.named.as_ref()?.path));
+        for path in self.followed.values().map(|followed| &followed.path).chain(refused).chain(named) {
             let Some((folder, name)) = path.parent().zip(path.file_name()) else { continue };
             hints.folders.insert(folder.to_owned());
             if let Some(name) = name.to_str() {
@@ -297,8 +302,9 @@ impl Followed {
             Err(why) => return Err(why.map(|why| (path, why))),
         };
         let agents = Agents::of(one.session.format, &path);
+        let named = Named::of(one.session.format, &path);
         let medium = medium_at(&path);
-        Ok(Self { path, medium, adapter, tail, is_origins, agents, started_at: None, work: None })
+        Ok(Self { path, medium, adapter, tail, is_origins, agents, named, started_at: None, work: None })
     }
 
     /// Returns whether its session goes on in another file.
@@ -320,7 +326,8 @@ impl Followed {
     fn look_further(&mut self, wanted: &Wanted, uid: u32, (fence, now): (&Fence, Timestamp)) {
         let agents = self.agents.as_mut();
         let has_news = agents.is_some_and(|agents| agents.look(self.adapter, uid, (fence, now)));
-        if has_news || self.started_at != wanted.started_at {
+        let is_renamed = self.named.as_mut().is_some_and(|named| named.look(uid));
+        if has_news || is_renamed || self.started_at != wanted.started_at {
             (self.started_at, self.work) = (wanted.started_at, None);
         }
     }
@@ -367,6 +374,9 @@ impl Followed {
         };
         if let Some(agents) = &self.agents {
             agents.join(&mut work, self.started_at);
+        }
+        if let Some(named) = &self.named {
+            work.doing.name.clone_from(&named.given);
         }
         // Claude Code says itself that it is busy as long as they work.
         if session.format == Format::Qwen && work.doing.turn.state == TurnState::Finished {

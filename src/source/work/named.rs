@@ -1,0 +1,65 @@
+//! What a person has called a session, where its agent keeps that beside the transcript.
+
+use std::path::{Path, PathBuf};
+
+use crate::core::model::{FileMeta, Format, Untrusted};
+use crate::format::copilot::name;
+use crate::source::os::open::folder::look_at;
+use crate::source::os::open::plain::small;
+
+/// The largest such file that is read, in bytes; some 300 were seen.
+const MOST: usize = 64 << 10;
+
+/// The file that has the name of a session.
+pub(crate) struct Named {
+    pub(crate) path: PathBuf,
+    /// The file when it was last read.
+    read: Option<FileMeta>,
+    pub(crate) given: Option<Untrusted>,
+}
+
+impl Named {
+    /// Returns where the name of a session is, whose transcript is given.
+    pub(crate) fn of(format: Format, transcript: &Path) -> Option<Self> {
+        let path = (format == Format::Copilot).then(|| transcript.with_file_name(name::FILE))?;
+        Some(Self { path, read: None, given: None })
+    }
+
+    /// Reads it where it has changed. Returns whether there is another name. Another user's file gives none.
+    pub(crate) fn look(&mut self, uid: u32) -> bool {
+        let now = look_at(&self.path);
+        if now == self.read {
+            return false;
+        }
+        let is_own = now.as_ref().is_some_and(|meta| meta.ownership.uid == uid);
+        let text = small(&self.path, MOST).ok().filter(|_| is_own);
+        let given = text.and_then(|text| name::given(&text));
+        self.read = now;
+        let is_other = given != self.given;
+        self.given = given;
+        is_other
+    }
+}
+
+#[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "tests write their own files")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_read_whenever_its_file_changes() {
+        let folder = tempfile::tempdir().unwrap();
+        let uid = rustix::process::getuid().as_raw();
+        let mut named = Named::of(Format::Copilot, &folder.path().join("events.jsonl")).unwrap();
+        assert!(!named.look(uid), "there is no file yet");
+        let mut check = |text: &str, uid: u32, expected: Option<&str>| {
+            std::fs::write(folder.path().join("workspace.yaml"), text).unwrap();
+            named.look(uid);
+            assert_eq!(named.given.as_ref().map(Untrusted::raw), expected, "{text}");
+        };
+        check("name: PLAY first\nuser_named: false\n", uid, None);
+        check("name: till\nuser_named: true\n", uid, Some("till"));
+        check("name: another\nuser_named: true\n", uid + 1, None);
+        assert!(Named::of(Format::Codex, Path::new("/h/rollout.jsonl")).is_none());
+    }
+}
