@@ -67,20 +67,20 @@ pub mod core {
     pub use crate::core::judge::tombstone::descent::{Seen, ended, to_keep};
     pub use crate::core::judge::tombstone::ledger::{Lesson, TombstoneLedger};
     pub use crate::core::judge::window::windows;
+    pub use crate::core::model::action::stop::Signal;
     pub use crate::core::model::action::{
         Action, Confirmation, Ended, ErrorKind, Obstacle, Offer, Plan, Request, RestoreTo, Step,
     };
-    pub use crate::core::model::descent::{MAX_OF_WINDOW, merged as merged_descents};
-    pub use crate::core::model::file::MAX_BYTES;
-    pub use crate::core::model::home::{HomeFolder, HomePart};
-    pub use crate::core::model::host::{INITIAL_PID_NAMESPACE, INITIAL_TIME_NAMESPACE};
-    pub use crate::core::model::note::SCHEMA as NOTE_SCHEMA;
-    pub use crate::core::model::place::VARIABLES;
-    pub use crate::core::model::process::has_exited;
-    pub use crate::core::model::secret::{Secret, hidden, hide_in_arguments};
-    pub use crate::core::model::stop::Signal;
+    pub use crate::core::model::report::place::VARIABLES;
+    pub use crate::core::model::snapshot::descent::{MAX_OF_WINDOW, merged as merged_descents};
+    pub use crate::core::model::snapshot::file::MAX_BYTES;
+    pub use crate::core::model::snapshot::home::{HomeFolder, HomePart};
+    pub use crate::core::model::snapshot::host::{INITIAL_PID_NAMESPACE, INITIAL_TIME_NAMESPACE};
+    pub use crate::core::model::snapshot::note::SCHEMA as NOTE_SCHEMA;
+    pub use crate::core::model::snapshot::process::has_exited;
+    pub use crate::core::model::snapshot::tombstone::merged;
+    pub use crate::core::model::text::secret::{Secret, hidden, hide_in_arguments};
     pub use crate::core::model::text::{is_forbidden, is_uuid};
-    pub use crate::core::model::tombstone::merged;
     pub use crate::core::plan::about::plan_for;
     pub use crate::core::plan::find::{Meant, Subject, find};
     pub use crate::core::plan::full_name;

@@ -9,8 +9,9 @@ use serde::Serialize;
 
 use crate::act::error::ActionError;
 use crate::act::fs::disk::{Disk, Side, Spot};
-use crate::core::model::note::{ContextSize, WAIT_END, wait_file_name, wait_file_start};
-use crate::core::model::{BoundSession, Call, NotedWait, Untrusted, json};
+use crate::core::model::snapshot::note::{ContextSize, WAIT_END, wait_file_name, wait_file_start};
+use crate::core::model::text::json;
+use crate::core::model::{BoundSession, Call, NotedWait, Untrusted};
 use crate::source::bindings::is_context;
 use crate::source::os::open::folder::Folder;
 

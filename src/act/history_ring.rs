@@ -13,7 +13,7 @@ use rustix::fs::{FileType, FlockOperation, Mode, OFlags, fchmod, flock, fstat, o
 use serde::{Deserialize, Serialize};
 
 use crate::core::history::timeline::Past;
-use crate::core::model::json;
+use crate::core::model::text::json;
 use crate::source::os::open::meta::is_deleted;
 
 /// The bytes of a slot, its newline included.

@@ -15,8 +15,8 @@ use crate::act::bind::{open, put_text, too_many};
 use crate::act::error::ActionError;
 use crate::act::fs::disk::Disk;
 use crate::act::fs::system::System;
-use crate::core::model::json;
-use crate::core::model::ledger::{LedgerHolder, LedgerLine, folder_name, process_of};
+use crate::core::model::snapshot::ledger::{LedgerHolder, LedgerLine, folder_name, process_of};
+use crate::core::model::text::json;
 use crate::source::ledger::{end_of, holds_of, is_ledger};
 use crate::source::os::processes;
 
@@ -143,7 +143,7 @@ fn append(path: &Path, bytes: &[u8], begin: impl Fn(&Path) -> String) -> Result<
 mod tests {
     use super::*;
     use crate::core::model::Untrusted;
-    use crate::core::model::ledger::{Touched, parse};
+    use crate::core::model::snapshot::ledger::{Touched, parse};
     use crate::source::os::pipe::make_pipe;
 
     fn holder(session: &str) -> LedgerHolder {

@@ -12,8 +12,10 @@ use super::bind::{open, replace};
 use crate::act::error::ActionError;
 use crate::act::fs::disk::{Disk, Patience, Spot};
 use crate::core::judge::tombstone::ledger::Lesson;
-use crate::core::model::tombstone::merged;
-use crate::core::model::{Descent, Host, Tombstone, descent, json};
+use crate::core::model::snapshot::descent;
+use crate::core::model::snapshot::tombstone::merged;
+use crate::core::model::text::json;
+use crate::core::model::{Descent, Host, Tombstone};
 use crate::source::descents;
 use crate::source::tombstones::kept;
 

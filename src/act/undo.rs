@@ -17,8 +17,8 @@ use crate::act::journal_store::Lock;
 use crate::act::preflight::prepared::{NewTime, PreparedStep, RowTarget};
 use crate::core::history::journal::{Entry, NOT_BACK};
 use crate::core::history::movement::{Movement, Parked, Print};
-use crate::core::model::need;
-use crate::core::model::row::is_in;
+use crate::core::model::report::need;
+use crate::core::model::snapshot::row::is_in;
 use crate::core::model::text::shown_span;
 use crate::core::model::{Confirmation, FileImage, Format, Key, Plan, RestoreTo, RowChange, Step};
 

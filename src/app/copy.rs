@@ -4,7 +4,7 @@ use super::msg::Effect;
 use super::rows::history;
 use super::sheet;
 use super::state::State;
-use crate::core::model::need::NeedKind;
+use crate::core::model::report::need::NeedKind;
 use crate::core::model::{ClaimView, Key, Location, RecordView, ResourceKind, WindowView};
 use crate::present::lookup::{Index, place_of};
 use crate::present::text::{outside, safe};

@@ -7,7 +7,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use crate::core::history::gone::Names;
 use crate::core::judge::needs::uncommitted;
-use crate::core::model::death::Death;
+use crate::core::model::report::death::Death;
 use crate::core::model::{
     ClaimStatus, ClaimView, Format, Key, Left, Need, NeedKind, Report, Strength, WindowState, WindowView,
 };

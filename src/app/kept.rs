@@ -120,7 +120,7 @@ mod tests {
     use crate::app::msg::{Msg, Press};
     use crate::app::state::{Options, State};
     use crate::app::{testing, update};
-    use crate::core::model::json;
+    use crate::core::model::text::json;
 
     /// Starts with what is kept, looks and presses keys.
     fn after(kept: Option<Kept>, keys: &str) -> State {

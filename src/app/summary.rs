@@ -4,7 +4,7 @@ use super::layer::Layer;
 use super::rows::row::worst;
 use super::state::State;
 use super::view::View;
-use crate::core::model::finding::{Finding, Remedy};
+use crate::core::model::report::finding::{Finding, Remedy};
 use crate::present::machine;
 use crate::present::need::{said, sentence};
 use crate::present::tone::{Line, Mark, Tone, of_severity};

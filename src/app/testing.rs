@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
 
-use crate::core::model::left_over::{LeftSort, Member, Port};
+use crate::core::model::report::left_over::{LeftSort, Member, Port};
 use crate::core::model::report::*;
 use crate::core::model::{
     Binding, Cause, Certainty, ClaimStatus, ClaimView, Code, Committed, ContextId, ContextSource, Doing,

@@ -11,8 +11,8 @@ use super::output::{complain, print};
 use super::settings::settings;
 use super::signatures::signatures;
 use crate::core::judge::context::{Resolution, resolve};
-use crate::core::model::context::{CONTEXT_VARIABLE, SESSION_VARIABLE};
-use crate::core::model::json;
+use crate::core::model::report::context::{CONTEXT_VARIABLE, SESSION_VARIABLE};
+use crate::core::model::text::json;
 use crate::core::model::{ContextSource, Process, ProcessTable, Untrusted};
 use crate::source::os::processes;
 

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use directories::BaseDirs;
 
 pub(crate) use crate::core::judge::stand_in::STAND_IN_VARIABLE;
-use crate::core::model::context::{CONTEXT_VARIABLE, SESSION_VARIABLE};
+use crate::core::model::report::context::{CONTEXT_VARIABLE, SESSION_VARIABLE};
 use crate::core::model::{Secret, Untrusted};
 
 /// The variable that says what is played of what a window of the demo leaves running.

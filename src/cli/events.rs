@@ -14,7 +14,7 @@ use super::output::{Paint, Shape, complain, is_reader_gone, print};
 use crate::core::history::change::Change;
 use crate::core::history::diff::diff;
 use crate::core::history::subject::Subject as What;
-use crate::core::model::json;
+use crate::core::model::text::json;
 use crate::core::model::{Key, MachineState, Report, Untrusted};
 use crate::core::plan::find::Subject;
 use crate::observe::Observer;

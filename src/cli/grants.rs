@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::environment::Environment;
 use super::hook_check;
 use super::settings::Settings;
-use crate::core::model::host::INITIAL_PID_NAMESPACE;
+use crate::core::model::snapshot::host::INITIAL_PID_NAMESPACE;
 use crate::core::model::text::shown;
 use crate::core::model::{Medium, Snapshot, SourceState, Untrusted};
 use crate::source::os::open::medium::medium_at;

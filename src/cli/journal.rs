@@ -19,7 +19,7 @@ use crate::act::prune::{Parked, removable};
 use crate::config::Access;
 use crate::core::history::journal::{Entry, History};
 use crate::core::history::movement::Movement;
-use crate::core::model::json;
+use crate::core::model::text::json;
 use crate::core::model::text::{Untrusted, shown};
 use crate::present::plan::{ended_of, title};
 use crate::present::text::count;

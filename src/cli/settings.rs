@@ -13,7 +13,7 @@ use super::{described, machine_names, output, places};
 use crate::config::layers::{Effective, Layer, Origin};
 use crate::config::{Access, ColorChoice, Config, Glyphs, file};
 use crate::core::fleet::transport::Machine;
-use crate::core::model::need::quoted;
+use crate::core::model::report::need::quoted;
 use crate::core::model::text::shown;
 use crate::core::model::{Described, Secret, Untrusted};
 use crate::run;

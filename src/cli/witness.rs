@@ -21,8 +21,9 @@ use crate::config::fleet::Accept;
 use crate::core::fleet::line::hashed;
 use crate::core::fleet::outbox::Outbox;
 use crate::core::fleet::teller::Teller;
-use crate::core::model::host::INITIAL_PID_NAMESPACE;
-use crate::core::model::{Secret, json};
+use crate::core::model::Secret;
+use crate::core::model::snapshot::host::INITIAL_PID_NAMESPACE;
+use crate::core::model::text::json;
 use crate::observe::Observer;
 use crate::source::os::{clock, host};
 

@@ -15,7 +15,7 @@ use crate::core::fleet::transport::Machine;
 use crate::core::judge::agent::Signature;
 pub(crate) use crate::core::model::LineError as FileError;
 use crate::core::model::Secret;
-use crate::core::model::line::error_at;
+use crate::core::model::text::line::error_at;
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]

@@ -7,7 +7,7 @@ use toml::Spanned;
 
 use crate::core::fleet::order::Accepts;
 use crate::core::model::Secret;
-use crate::core::model::named::named;
+use crate::core::model::text::named::named;
 
 named! {
     /// How the paths of this machine are told to others.

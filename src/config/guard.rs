@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 use toml::Spanned;
 
-use crate::core::model::named::named;
+use crate::core::model::text::named::named;
 
 named! {
     /// What becomes of a call that would reach what another window has not committed.

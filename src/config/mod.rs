@@ -16,7 +16,7 @@ use crate::core::fleet::order::Accepts;
 use crate::core::fleet::transport::Machine;
 use crate::core::judge::agent::Signature;
 use crate::core::model::Secret;
-use crate::core::model::named::named;
+use crate::core::model::text::named::named;
 
 /// The effective settings.
 #[derive(Clone, Debug, Default)]

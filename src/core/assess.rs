@@ -24,9 +24,9 @@ use crate::core::judge::whose_turn::{Signs, is_new};
 use crate::core::judge::window::Window;
 use crate::core::judge::world::World;
 use crate::core::judge::{rules, story};
-use crate::core::model::context::{CONTEXT_VARIABLE, is_context_id};
-use crate::core::model::process::Children;
 use crate::core::model::report::SCHEMA;
+use crate::core::model::report::context::{CONTEXT_VARIABLE, is_context_id};
+use crate::core::model::snapshot::process::Children;
 use crate::core::model::{
     Action, BrokenPath, ClaudeStatus, ContextId, ContextSource, Finding, Format, Judged, Key, KeyKind,
     Ownership, Platform, ProcessState, Record, RecordKind, RecordView, Releasable, Remedy, RepoView, Report,

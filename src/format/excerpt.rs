@@ -1,7 +1,7 @@
 //! The beginning of a text from outside.
 
 use crate::core::model::Untrusted;
-use crate::core::model::secret::hidden;
+use crate::core::model::text::secret::hidden;
 
 /// How many characters behind the cut are looked at: a secret that was cut in two is not known any more.
 const BEHIND: usize = 4_096;

@@ -9,7 +9,7 @@
 
 use jiff::Timestamp;
 
-use crate::core::model::work::TurnState;
+use crate::core::model::snapshot::work::TurnState;
 use crate::format::json::{self, Object, Value};
 use crate::format::spec::Spec;
 use crate::format::time;
@@ -188,7 +188,7 @@ fn edit(draft: &mut Draft, call: &Object<'_>) {
 
 #[cfg(test)]
 mod tests {
-    use crate::core::model::work::Doing;
+    use crate::core::model::snapshot::work::Doing;
     use crate::format::work::testing::{
         calls, check_fixtures, check_tails, check_torn, edits, prompt, whole,
     };

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use crate::core::guard::folder::joined;
 use crate::core::guard::shell::{Command, Place, commands};
 use crate::core::model::Untrusted;
-use crate::core::model::context::is_valid_id;
+use crate::core::model::report::context::is_valid_id;
 use crate::format::codex::files_of;
 use crate::format::json::Object;
 

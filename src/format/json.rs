@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 
 pub(crate) use super::value::{Object, Value};
-use crate::core::model::file::SETTLED_AFTER_MS;
+use crate::core::model::snapshot::file::SETTLED_AFTER_MS;
 use crate::core::model::{
     BrokenFile, Code, Content, FileImage, Format, Ownership, Problem, Refusal, StatedPid, Untrusted,
 };

@@ -45,7 +45,7 @@ pub use self::reading::{Parsed, Reading};
 pub(crate) use self::spec::{Release, Spec};
 #[cfg(test)]
 pub(crate) use self::testing::fixture;
-use crate::core::model::secret::hidden;
+use crate::core::model::text::secret::hidden;
 use crate::core::model::{Columns, FileImage, Format, Untrusted};
 
 /// Returns how a format is read; `None` for one that a person has described.

@@ -5,8 +5,8 @@
 
 use jiff::Timestamp;
 
+use crate::core::model::snapshot::work::{Doing, TurnState};
 use crate::core::model::text::Untrusted;
-use crate::core::model::work::{Doing, TurnState};
 use crate::format::cells::Cells;
 use crate::format::json::{self, Object, Value};
 use crate::format::spec::Spec;

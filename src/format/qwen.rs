@@ -8,8 +8,8 @@
 use jiff::Timestamp;
 use serde::Deserialize;
 
-use crate::core::model::context::is_valid_id;
-use crate::core::model::work::TurnState;
+use crate::core::model::report::context::is_valid_id;
+use crate::core::model::snapshot::work::TurnState;
 use crate::core::model::{Host, ProcessId, Untrusted};
 use crate::format::json::{self, Object, Value};
 use crate::format::spec::Spec;
@@ -171,7 +171,7 @@ fn edited<'b>(event: &'b Object<'_>) -> Option<&'b str> {
 
 #[cfg(test)]
 mod tests {
-    use crate::core::model::work::Doing;
+    use crate::core::model::snapshot::work::Doing;
     use crate::format::work::testing::{
         calls, check_fixtures, check_tails, check_torn, edits, prompt, whole,
     };

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use jiff::tz::{self, TimeZone};
 use jiff::{SignedDuration, Timestamp};
 
-use crate::core::model::host::INITIAL_TIME_NAMESPACE;
+use crate::core::model::snapshot::host::INITIAL_TIME_NAMESPACE;
 use crate::core::model::{BrokenFile, Content, FileImage, FileMeta, Host, Medium, Ownership, Record};
 use crate::format::reading::{Parsed, Reading};
 

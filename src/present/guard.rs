@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 
 use crate::core::guard::decide::{Holding, Life, Other};
-use crate::core::model::ledger::{Met, Touched};
+use crate::core::model::snapshot::ledger::{Met, Touched};
 use crate::core::model::{Edit, Untrusted};
 use crate::present::age;
 

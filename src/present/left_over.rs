@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 
-use crate::core::model::left_over::{Certainty, LeftOver, LeftSort, Port};
+use crate::core::model::report::left_over::{Certainty, LeftOver, LeftSort, Port};
 use crate::core::model::{Confirmation, LeftTree, Report, Signal};
 use crate::core::plan::stop::plan_stop;
 use crate::present::age;

@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 
-use crate::core::model::claim::is_uuid_only;
+use crate::core::model::report::claim::is_uuid_only;
 use crate::core::model::snapshot::unread;
 use crate::core::model::{Code, Key, Left, Need, NeedKind, Report, Topic, WindowDoing, WindowView};
 use crate::core::model::{LeftOver, Releasable};

@@ -3,7 +3,7 @@
 use super::{log, tape};
 use crate::core::history::timeline;
 use crate::core::model::Bound;
-use crate::core::model::file;
+use crate::core::model::snapshot::file;
 use crate::observe::{bounds as source, watch};
 
 /// Returns every bound that a person could meet.

@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 
-use crate::core::model::context::is_valid_id;
-use crate::core::model::note::{CONTEXT_END, ContextSize, WAIT_END, wait_file_start};
+use crate::core::model::report::context::is_valid_id;
+use crate::core::model::snapshot::note::{CONTEXT_END, ContextSize, WAIT_END, wait_file_start};
 use crate::core::model::{
     BoundSession, Content, FileMeta, NotedWait, Notes, Snapshot, SourceHealth, SourceState, Untrusted,
 };

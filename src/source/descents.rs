@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use rustix::io::Errno;
 
-use crate::core::model::descent::merged;
+use crate::core::model::snapshot::descent::merged;
 use crate::core::model::{Descent, Host};
 use crate::source::os::fence::Fence;
 use crate::source::own_lines::{self, OwnLines};

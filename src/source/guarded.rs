@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
 
-use crate::core::model::ledger::{HeldUp, LedgerLine, Met, folder_name, is_seen};
+use crate::core::model::snapshot::ledger::{HeldUp, LedgerLine, Met, folder_name, is_seen};
 use crate::core::model::{
     Committed, Edit, FileMeta, Snapshot, SourceHealth, Untrusted, Warned, Warning, Work,
 };

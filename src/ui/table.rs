@@ -9,7 +9,7 @@ use crate::app::msg::Target;
 use crate::app::order::Direction;
 use crate::app::rows::row::{Banner, Row};
 use crate::app::state::{Header, State};
-use crate::core::model::key::Key;
+use crate::core::model::report::key::Key;
 use crate::present::tone::{Line, Mark, Span, Tone};
 
 /// Columns on the left for the selection bar and the mark.

@@ -9,7 +9,7 @@ use crate::act::fs::files::{NAME_MAX, cut, shown};
 use crate::act::fs::park::ParkPlace;
 use crate::act::fs::print::sha256;
 use crate::core::history::movement::{Movement, Parked, Print};
-use crate::core::model::row;
+use crate::core::model::snapshot::row;
 use crate::core::model::{Columns, Format, ProcessPrint, RowChange, Signal};
 use crate::format;
 use crate::format::Release;

@@ -2,9 +2,9 @@
 
 use jiff::Timestamp;
 
-use crate::core::model::code::Severity;
-use crate::core::model::finding::Finding;
-use crate::core::model::key::Key;
+use crate::core::model::report::code::Severity;
+use crate::core::model::report::finding::Finding;
+use crate::core::model::report::key::Key;
 use crate::present::tone::{Line, Span, Tone, of_severity};
 use crate::present::{age, text};
 

@@ -1,12 +1,12 @@
 //! What an action on the chosen things is about.
 
+use crate::core::model::action::stop::Signal;
 use crate::core::model::action::{Action, Confirmation, Request};
-use crate::core::model::code::Code;
-use crate::core::model::finding::{Finding, Remedy};
-use crate::core::model::key::{Key, KeyKind};
-use crate::core::model::need::Need;
-use crate::core::model::stop::Signal;
-use crate::core::model::window::WindowView;
+use crate::core::model::report::code::Code;
+use crate::core::model::report::finding::{Finding, Remedy};
+use crate::core::model::report::key::{Key, KeyKind};
+use crate::core::model::report::need::Need;
+use crate::core::model::report::window::WindowView;
 use crate::core::plan::about::plan_for;
 use crate::core::plan::holder::claims_of;
 use crate::core::plan::left::{left_by, plan_left};

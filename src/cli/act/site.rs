@@ -20,7 +20,7 @@ use crate::core::fleet::order::{Allow, Standing};
 use crate::core::fleet::part::is_derived;
 use crate::core::fleet::transport::Machine;
 use crate::core::history::journal::Entry;
-use crate::core::model::need::quoted;
+use crate::core::model::report::need::quoted;
 use crate::core::model::text::shown;
 use crate::core::model::{Key, Report, RestoreTo};
 use crate::observe::fleet::Fleet;

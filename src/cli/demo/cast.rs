@@ -17,7 +17,7 @@ use super::stand_in;
 use super::story::{Fate, Role, Story, Trace};
 use crate::core::judge::agent::Candidates;
 use crate::core::model::ProcessId;
-use crate::core::model::process::has_exited;
+use crate::core::model::snapshot::process::has_exited;
 use crate::source::os::processes;
 
 /// Everybody who plays. Dropping it ends them all.

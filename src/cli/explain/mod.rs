@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::failure::{Exit, Outcome};
 use super::list;
 use super::output::{Shape, lines, print};
-use crate::core::model::json;
+use crate::core::model::text::json;
 use crate::core::model::{
     ClaimView, Finding, Key, LeftOver, LeftTree, NotAsked, RecordShape, Report, Verdict, WindowView,
 };

@@ -14,7 +14,7 @@ use crate::config::guard::{Held, HoldUps, Levels};
 use crate::core::guard::decide::{self, Exempt, Life, Other};
 use crate::core::guard::git::reach::Takes;
 use crate::core::model::Untrusted;
-use crate::core::model::ledger::{Briefed, Harm, HeldUp, LedgerHolder, LedgerLine, Touched};
+use crate::core::model::snapshot::ledger::{Briefed, Harm, HeldUp, LedgerHolder, LedgerLine, Touched};
 use crate::format::answers::{Calls, is_same_answer};
 use crate::format::claude_code::called;
 use crate::format::guard::{Asker, Moment, Question, Touch, note, question_to_person, refusal};

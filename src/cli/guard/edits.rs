@@ -11,7 +11,7 @@ use crate::config::guard::HoldUps;
 use crate::core::guard::decide::{self, Holding, Life, Other};
 use crate::core::guard::folder::joined;
 use crate::core::model::Untrusted;
-use crate::core::model::ledger::{Harm, LedgerLine, Met, Returned, Touched};
+use crate::core::model::snapshot::ledger::{Harm, LedgerLine, Met, Returned, Touched};
 use crate::format::guard::{Asker, note};
 use crate::present;
 use crate::source::ledger::{About, Read, Tree, settled, written};

@@ -12,7 +12,7 @@ use crate::cli::settings::Settings;
 use crate::config::Access;
 use crate::core::guard::decide::{self, reaches};
 use crate::core::guard::git::reach::Takes;
-use crate::core::model::ledger::{LedgerLine, Touched};
+use crate::core::model::snapshot::ledger::{LedgerLine, Touched};
 use crate::core::model::{ProcessId, Untrusted};
 use crate::format::guard::Question;
 use crate::present;

@@ -7,7 +7,7 @@ use crate::cli::settings::Settings;
 use crate::cli::signatures::signatures;
 use crate::core::judge::agent::Role;
 use crate::core::judge::context::server_above;
-use crate::core::model::process::ancestry;
+use crate::core::model::snapshot::process::ancestry;
 use crate::core::model::{ProcessId, Untrusted};
 use crate::source::ledger::{Here, Processes};
 use crate::source::os::{clock, host, processes};

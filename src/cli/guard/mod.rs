@@ -37,7 +37,7 @@ use crate::cli::settings::{Settings, settings};
 use crate::config::Access;
 use crate::core::guard::git::{GitCall, git_calls};
 use crate::core::guard::shell::Place;
-use crate::core::model::json as to_json;
+use crate::core::model::text::json as to_json;
 use crate::format::guard::{Asker, Moment, Touch, question};
 use crate::format::json;
 use crate::source::ledger::Tree;

@@ -13,7 +13,8 @@ use crate::cli::failure::Outcome;
 use crate::cli::output::{Shape, print};
 use crate::cli::settings::Settings;
 use crate::cli::{list, look};
-use crate::core::model::{LeftOver, LeftTree, NotAsked, SourceHealth, json};
+use crate::core::model::text::json;
+use crate::core::model::{LeftOver, LeftTree, NotAsked, SourceHealth};
 use crate::observe::ReportSource;
 use crate::source::git::Asker;
 

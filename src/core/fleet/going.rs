@@ -1,7 +1,7 @@
 //! The command that shows a window's pane on another machine, which a person runs in a terminal.
 
 use crate::core::fleet::transport::Transport;
-use crate::core::model::need::quoted;
+use crate::core::model::report::need::quoted;
 use crate::core::model::{Keeper, PlaceView};
 
 /// Returns the command that shows a pane of a tmux server there; `None` where its place is not known exactly, or its

@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 
 use crate::core::fleet::line::PartKind;
-use crate::core::model::json;
+use crate::core::model::text::json;
 
 /// The kind of the row that says when the last look was that found something new, and who had ended by then.
 pub(crate) const LOOK: &str = "look";

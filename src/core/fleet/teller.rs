@@ -6,7 +6,8 @@ use crate::core::fleet::discreet::Discreet;
 use crate::core::fleet::encoder::Encoder;
 use crate::core::fleet::line::{Line, PartKind};
 use crate::core::fleet::outbox::{LOOK, ORDER, Outbox, kind_name};
-use crate::core::model::{EndedWindow, Report, Tombstone, json};
+use crate::core::model::text::json;
+use crate::core::model::{EndedWindow, Report, Tombstone};
 
 /// Tells look by look.
 #[derive(Default)]

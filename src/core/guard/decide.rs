@@ -5,7 +5,7 @@ use std::path::Path;
 
 use jiff::{SignedDuration, Timestamp};
 
-use crate::core::model::ledger::{Digest16, Harm, HeldUp, LedgerHolder, Met, Touched, digest};
+use crate::core::model::snapshot::ledger::{Digest16, Harm, HeldUp, LedgerHolder, Met, Touched, digest};
 use crate::core::model::{Committed, Edit, Untrusted};
 
 /// How long a call that was held up once may be made again: 10 min.

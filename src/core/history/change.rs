@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::core::history::subject::Subject;
-use crate::core::model::named::named;
+use crate::core::model::text::named::named;
 
 /// One change.
 #[derive(Clone, Debug, PartialEq, Serialize)]

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
-use crate::core::model::path::exact;
+use crate::core::model::text::path::exact;
 use crate::core::model::{ClaimStatus, Format, Key, Location, RecordView, Report, ResourceKind};
 
 /// How many are kept: the oldest that have ended leave first.

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::core::history::movement::{Lead, Movement, is_taken};
-use crate::core::model::path::exact;
+use crate::core::model::text::path::exact;
 use crate::core::model::{Action, Ended, OrderNote, OrderSide, ProcessId, Signal};
 
 /// Why ending processes is not undone.

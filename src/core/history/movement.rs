@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::core::model::path::exact;
+use crate::core::model::text::path::exact;
 use crate::core::model::{FileMeta, Format, ProcessPrint, RowChange, Signal, Untrusted};
 
 /// What a file was: if anything of it differs, it is not the file that was meant.

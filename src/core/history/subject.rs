@@ -40,7 +40,7 @@ pub(crate) enum Subject {
         verdict: VerdictState,
         /// The rule that decided.
         reason: Reason,
-        #[serde(serialize_with = "crate::core::model::judged::location")]
+        #[serde(serialize_with = "crate::core::model::report::judged::location")]
         location: Location,
         /// How its holder stood, where that has changed.
         #[serde(skip)]

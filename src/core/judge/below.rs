@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
 use crate::core::judge::world::World;
-use crate::core::model::process::{Children, has_exited};
+use crate::core::model::snapshot::process::{Children, has_exited};
 use crate::core::model::{Process, WindowProcess};
 
 /// The most processes below a window's own that are told.

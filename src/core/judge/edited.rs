@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::sync::Arc;
 
 use crate::core::judge::world::World;
-use crate::core::model::work::TRANSCRIPT;
+use crate::core::model::snapshot::work::TRANSCRIPT;
 use crate::core::model::{
     ClaimStatus, ClaimView, Committed, Edit, Format, Judged, Key, KeyKind, Location, Ownership, Reason,
     Record, RecordKind, RecordView, Resource, ResourceKind, Role, StatedClaim, Strength, Surface,

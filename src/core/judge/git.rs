@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::core::model::process::has_exited;
+use crate::core::model::snapshot::process::has_exited;
 use crate::core::model::{
     Details, GitLock, Location, Process, ProcessTable, Record, RecordDetail, Repo, Untrusted, Worktree,
 };

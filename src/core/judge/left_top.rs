@@ -5,7 +5,7 @@
 
 use crate::core::judge::world::World;
 use crate::core::model::Process;
-use crate::core::model::process::{MAX_DEPTH, ancestry};
+use crate::core::model::snapshot::process::{MAX_DEPTH, ancestry};
 
 /// Who stands above the topmost process that bears a window's traces.
 pub(crate) enum Above<'a> {

@@ -10,7 +10,7 @@ use jiff::Timestamp;
 use crate::core::judge::git::{lock_of, tree_of};
 use crate::core::judge::possible_agent::PossibleAgent;
 use crate::core::judge::world::World;
-use crate::core::model::process::has_exited;
+use crate::core::model::snapshot::process::has_exited;
 use crate::core::model::text::is_uuid;
 use crate::core::model::{
     Binding, Certainty, Evidence, Format, GitLock, Judged, Key, KeyKind, LeftTree, MadeTree, Repo, RepoSort,

@@ -2,7 +2,7 @@
 
 use crate::core::judge::agent::Role;
 use crate::core::judge::world::World;
-use crate::core::model::process::has_exited;
+use crate::core::model::snapshot::process::has_exited;
 use crate::core::model::{Binding, Process, Record};
 
 /// Returns the server that holds a session's lock, if whoever has started it is gone: Codex's `app-server` beside a pane,

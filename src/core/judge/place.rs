@@ -3,7 +3,7 @@
 //! These variables leak: an editor that was started from a pane hands them on to terminals of its
 //! own. So a multiplexer counts only where its server stands above the window.
 
-use crate::core::model::process::ancestry;
+use crate::core::model::snapshot::process::ancestry;
 use crate::core::model::{Details, Keeper, PlaceView, Process, ProcessTable, Untrusted};
 
 pub(crate) fn place_of(process: &Process, table: &ProcessTable) -> PlaceView {

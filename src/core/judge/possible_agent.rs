@@ -1,7 +1,7 @@
 //! Which processes could be agents, for all that was read of them.
 
 use crate::core::judge::agent::{Role as ProcessRole, Signatures};
-use crate::core::model::process::has_exited;
+use crate::core::model::snapshot::process::has_exited;
 use crate::core::model::{Evidence, InnerPids, Process, Snapshot};
 
 /// A process that could be an agent.

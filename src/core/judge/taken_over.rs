@@ -11,7 +11,7 @@ use jiff::Timestamp;
 
 use crate::core::judge::agent::Role;
 use crate::core::judge::world::World;
-use crate::core::model::process::{ancestry, has_exited};
+use crate::core::model::snapshot::process::{ancestry, has_exited};
 use crate::core::model::{
     Absence, BackgroundSession, ClaudeCode, Process, ProcessId, Record, RecordDetail, Untrusted,
 };

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::core::judge::agent::{Role, Signatures};
-use crate::core::model::process::ancestry;
+use crate::core::model::snapshot::process::ancestry;
 use crate::core::model::{Process, ProcessState, ProcessTable, Record, Untrusted};
 
 /// A running agent, before its records are known.

@@ -11,10 +11,10 @@ use crate::core::judge::possible_agent::{PossibleAgent, possible_agents, unplace
 use crate::core::judge::stand_in::is_played;
 use crate::core::judge::times::{SLACK, is_after};
 use crate::core::judge::window::{Window, aside, windows};
-use crate::core::model::clock::Moments;
-use crate::core::model::home::folder_of;
-use crate::core::model::host::INITIAL_PID_NAMESPACE;
-use crate::core::model::process::has_exited;
+use crate::core::model::snapshot::clock::Moments;
+use crate::core::model::snapshot::home::folder_of;
+use crate::core::model::snapshot::host::INITIAL_PID_NAMESPACE;
+use crate::core::model::snapshot::process::has_exited;
 use crate::core::model::{
     Binding, ClockHistory, ClockReading, Database, Domain, Evidence, Format, Holder, Host, Medium, Platform,
     Process, ProcessId, Record, Repo, RepoSort, Row, SeenAgent, Snapshot, Tombstone, Trace, Untrusted,

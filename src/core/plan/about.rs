@@ -2,7 +2,7 @@
 
 use crate::core::judge::successors::{Successor, Successors};
 use crate::core::model::action::{ALWAYS, OF_BROKEN, PUT_BACK};
-use crate::core::model::context::is_valid_id;
+use crate::core::model::report::context::is_valid_id;
 use crate::core::model::{
     Action, BrokenPath, ClaimView, ClaudeCode, Code, Confirmation, FilePath, Format, Generation, Key,
     Location, Plan, RecordDetail, RecordKind, RecordView, Releasable, Report, Step, VerdictState,

@@ -2,7 +2,7 @@
 
 use super::about::{About, file_of};
 use crate::core::model::action::{ALWAYS, PUT_BACK};
-use crate::core::model::context::{CONTEXT_VARIABLE, is_context_id};
+use crate::core::model::report::context::{CONTEXT_VARIABLE, is_context_id};
 use crate::core::model::{
     Code, Confirmation, ContextSource, Format, Generation, Key, Plan, RecordView, Report, Step, Untrusted,
     WindowView,

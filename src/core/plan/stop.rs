@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::core::judge::needs::uncommitted;
-use crate::core::model::need::resume;
+use crate::core::model::report::need::resume;
 use crate::core::model::{
     Certainty, ClaimView, Confirmation, Key, LeftOver, Plan, Port, ProcessId, Report, Signal, Step, Strength,
     Untrusted, WindowView,

@@ -4,7 +4,7 @@
 //! None is a window. The daemon serves background sessions, which its roster lists; an editor's file
 //! says where it listens, and holds nothing. All have fields that authenticate, which are never shown.
 
-use crate::core::model::context::is_valid_id;
+use crate::core::model::report::context::is_valid_id;
 use crate::core::model::{
     BackgroundSession, Binding, BrokenFile, ClaudeCode, FileImage, Format, Holder, ProcessId, Record,
     RecordDetail, RecordKind, ResourceKind, Role, Untrusted, stated_start,

@@ -14,8 +14,8 @@ mod tests;
 pub(crate) mod work;
 
 use super::json::{self, Object, parsed};
-use crate::core::model::context::is_valid_id;
-use crate::core::model::secret::hidden;
+use crate::core::model::report::context::is_valid_id;
+use crate::core::model::text::secret::hidden;
 use crate::core::model::{
     Binding, BrokenFile, ClaudeCode, ClaudeStatus, Code, FileImage, Format, NamedTexts, Problem, Record,
     RecordDetail, RecordKind, ResourceKind, Role, StatedPid, Untrusted,

@@ -2,7 +2,7 @@
 //! what `CLAUDE_CODE_TASK_LIST_ID` says; a task names neither process nor time, and its owner is a
 //! free name.
 
-use crate::core::model::context::is_valid_id;
+use crate::core::model::report::context::is_valid_id;
 use crate::core::model::text::is_uuid;
 use crate::core::model::{
     ClaudeCode, FileImage, Format, Holder, RecordDetail, RecordKind, ResourceKind, Role, StatedClaim,

@@ -1,6 +1,6 @@
 //! Claude Code's teams: `teams/<name>/config.json`, which tells whose the tasks of a team are.
 
-use crate::core::model::context::is_valid_id;
+use crate::core::model::report::context::is_valid_id;
 use crate::core::model::{
     BrokenFile, ClaudeCode, FileImage, Format, Record, RecordDetail, RecordKind, Untrusted,
 };

@@ -1,7 +1,7 @@
 //! What a call of Codex works on: only where it stands plainly in a patch, in a command, or in the
 //! first tool that a script calls.
 
-use crate::core::model::work::Target;
+use crate::core::model::snapshot::work::Target;
 use crate::format::work::{absolute, first_line};
 
 /// How the lines of a patch begin that name a file.

@@ -6,7 +6,7 @@
 
 use jiff::Timestamp;
 
-use crate::core::model::work::{Target, TurnState};
+use crate::core::model::snapshot::work::{Target, TurnState};
 use crate::format::codex::target::{of_command, of_patch, of_script};
 use crate::format::json::{self, Object, Value};
 use crate::format::time;
@@ -154,7 +154,7 @@ fn arguments(arguments: &str) -> Option<Target> {
 
 #[cfg(test)]
 mod tests {
-    use crate::core::model::work::{ContextFill, Doing};
+    use crate::core::model::snapshot::work::{ContextFill, Doing};
     use crate::format::work::testing::{
         calls, check_fixtures, check_tails, check_torn, edits, prompt, whole,
     };

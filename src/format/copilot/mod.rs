@@ -6,11 +6,11 @@ mod work;
 
 use std::path::Path;
 
-use crate::core::model::file::FileImage;
 use crate::core::model::record::Record;
 use crate::core::model::record::format::Format;
 use crate::core::model::record::holder::{Binding, Holder, Role, StatedPid};
 use crate::core::model::snapshot::BrokenFile;
+use crate::core::model::snapshot::file::FileImage;
 use crate::core::model::text::Untrusted;
 use crate::format::draft;
 use crate::format::excerpt::excerpt;

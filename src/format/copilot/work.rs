@@ -8,7 +8,7 @@
 use jiff::Timestamp;
 
 use crate::core::model::Untrusted;
-use crate::core::model::work::{Call, Target, TurnState};
+use crate::core::model::snapshot::work::{Call, Target, TurnState};
 use crate::format::json::{Object, Value};
 use crate::format::time;
 use crate::format::work::{Adapter, Draft, first_line, target};
@@ -133,7 +133,7 @@ fn result(draft: &mut Draft, data: &Object<'_>, at: Option<Timestamp>) {
 
 #[cfg(test)]
 mod tests {
-    use crate::core::model::work::{Doing, Edit};
+    use crate::core::model::snapshot::work::{Doing, Edit};
     use crate::format::work::testing::{calls, check_tails, check_torn, edits, prompt, whole};
 
     use super::*;

@@ -7,7 +7,7 @@ use jiff::tz::{Offset, TimeZone};
 use serde::Deserialize;
 use toml::Spanned;
 
-use crate::core::model::line::error_at;
+use crate::core::model::text::line::error_at;
 use crate::core::model::{
     Definition, Field, Format, LetGo, LineError, OwnPlace, ResourceKind, Role, Root, Syntax,
 };

@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 
-use crate::core::model::context::is_valid_id;
+use crate::core::model::report::context::is_valid_id;
 use crate::core::model::{
     Binding, BrokenFile, Code, Definition, Described, Expiry, Field, FileImage, Format, Holder, HolderNames,
     Problem, Record, RecordKind, ResourceKind, StatedClaim, StatedPid, Syntax, Untrusted, stated_start,

@@ -1,7 +1,7 @@
 //! The live registry: which sessions are active in any repository, and who adopts one.
 
 use super::names;
-use crate::core::model::context::is_valid_id;
+use crate::core::model::report::context::is_valid_id;
 use crate::core::model::{
     BrokenFile, Entire, Expiry, FileImage, Format, Record, RecordDetail, RecordKind, ResourceKind,
     StatedClaim, Untrusted,

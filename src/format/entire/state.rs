@@ -1,7 +1,7 @@
 //! One session's state: phase, owner, working tree, files and checkpoints.
 
 use super::names;
-use crate::core::model::context::is_valid_id;
+use crate::core::model::report::context::is_valid_id;
 use crate::core::model::{
     Binding, BrokenFile, Code, Deletion, Entire, Expiry, FileImage, Format, Generation, Holder, HolderNames,
     NamedTexts, Problem, Record, RecordDetail, RecordKind, ResourceKind, Role, Spares, StatedClaim,

@@ -1,6 +1,6 @@
 //! Why a working tree is locked, where an agent wrote the reason.
 
-use crate::core::model::context::is_valid_id;
+use crate::core::model::report::context::is_valid_id;
 use crate::core::model::text::is_uuid;
 use crate::core::model::{Binding, Holder, Platform, Role, StatedPid, Untrusted};
 use crate::format::claude_code::stated::with_start;

@@ -3,7 +3,7 @@
 use jiff::tz::TimeZone;
 
 use super::moment::{self, Moment};
-use crate::core::model::context::{CONTEXT_ID_RULE, is_context_id};
+use crate::core::model::report::context::{CONTEXT_ID_RULE, is_context_id};
 use crate::core::model::{
     Binding, BrokenFile, Code, Deletion, Expiry, FileImage, FilePath, Format, Holder, NamedTexts, Problem,
     Record, RecordKind, ResourceKind, Role, Spares, StatedClaim, StatedPid, Untrusted,

@@ -1,7 +1,7 @@
 //! A project's session slot, and the two files whose names or lines are like it.
 
 use super::stamp::{self, Habits};
-use crate::core::model::context::is_valid_id;
+use crate::core::model::report::context::is_valid_id;
 use crate::core::model::{
     BrokenFile, Code, Deletion, FileImage, Format, Problem, Record, RecordDetail, RecordKind, ResourceKind,
     Spares, StatedClaim, Untrusted,

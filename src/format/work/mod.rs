@@ -15,7 +15,7 @@ use jiff::Timestamp;
 
 use crate::core::guard::git::trees::{folders_removed, trees_added};
 use crate::core::guard::shell::Place;
-use crate::core::model::work::{MOST_CALLS, MOST_FILES};
+use crate::core::model::snapshot::work::{MOST_CALLS, MOST_FILES};
 use crate::core::model::{
     Call, Committed, ContextFill, Doing, Edit, Prompt, TakenPort, Target, Turn, TurnState, Untrusted,
 };

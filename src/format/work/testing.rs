@@ -1,6 +1,6 @@
 //! Checks that every adapter's tests share.
 
-use crate::core::model::work::{Call, Doing, Edit};
+use crate::core::model::snapshot::work::{Call, Doing, Edit};
 use crate::format::testing::fixture;
 use crate::format::work::{Adapter, Draft};
 

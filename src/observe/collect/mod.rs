@@ -23,7 +23,7 @@ use crate::core::judge::clock as known_clock;
 use crate::core::judge::local_start;
 use crate::core::judge::tombstone::descent;
 use crate::core::judge::tombstone::ledger::Lesson;
-use crate::core::model::secret::hide;
+use crate::core::model::text::secret::hide;
 use crate::core::model::{Described, Host, Notes, ProcessTable, Repo, Snapshot, SourceHealth};
 use crate::format::{Base, Reading};
 use crate::observe::collect::found::Found;

@@ -35,7 +35,7 @@ use crate::core::fleet::far::FarMachine;
 use crate::core::fleet::line::Identity;
 use crate::core::fleet::merge::{hear, merged_beside};
 use crate::core::fleet::transport::Machine;
-use crate::core::model::fixed::ALLOWANCE;
+use crate::core::model::text::fixed::ALLOWANCE;
 use crate::core::model::{MachineState, MachineView, NotAsked, Report};
 use crate::observe::ReportSource;
 use crate::source::os::clock;

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
-use crate::core::model::own::fits;
+use crate::core::model::snapshot::own::fits;
 use crate::format;
 use crate::format::git;
 use crate::source::names::Names;

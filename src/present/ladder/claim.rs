@@ -1,6 +1,6 @@
 //! Everything about a claim.
 
-use crate::core::model::work::{TRANSCRIPT, UNSEEN};
+use crate::core::model::snapshot::work::{TRANSCRIPT, UNSEEN};
 use crate::core::model::{ClaimView, Releasable, SurfaceState};
 use crate::present::lookup::Index;
 use crate::present::page::Page;

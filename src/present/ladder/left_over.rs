@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::core::model::left_over::{Certainty, LeftOver, LeftSort, Member, memory};
+use crate::core::model::report::left_over::{Certainty, LeftOver, LeftSort, Member, memory};
 use crate::core::model::{LeftTree, Untrusted};
 use crate::present::age;
 use crate::present::left_over::{self, Way};

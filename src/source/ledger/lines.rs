@@ -8,8 +8,11 @@ use bstr::{ByteSlice, Finder};
 use jiff::Timestamp;
 use rustix::process::geteuid;
 
-use crate::core::model::ledger::{Digest16, HeldUp, LedgerHolder, LedgerLine, Met, Returned, Touched, parse};
-use crate::core::model::{Untrusted, json};
+use crate::core::model::Untrusted;
+use crate::core::model::snapshot::ledger::{
+    Digest16, HeldUp, LedgerHolder, LedgerLine, Met, Returned, Touched, parse,
+};
+use crate::core::model::text::json;
 use crate::source::ledger::story::{Edits, Stories, Written};
 use crate::source::os::open::plain::{open_plain, read_into};
 use crate::source::repos::objects::{Short, parse_name};
@@ -210,7 +213,7 @@ pub(crate) fn holds_of(text: &[u8], mut holds: Vec<Touched>) -> Vec<Touched> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::core::model::ledger::Harm;
+    use crate::core::model::snapshot::ledger::Harm;
 
     fn at(second: i64) -> Timestamp {
         Timestamp::from_second(second).unwrap()

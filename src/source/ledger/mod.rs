@@ -9,7 +9,7 @@ mod who;
 
 use std::path::Path;
 
-use crate::core::model::ledger::{LedgerLine, parse};
+use crate::core::model::snapshot::ledger::{LedgerLine, parse};
 pub(crate) use crate::source::ledger::about::About;
 use crate::source::ledger::lines::{AskedLines, MOST, is_about_edits};
 pub(crate) use crate::source::ledger::lines::{MOST_HOLDS, Told, end_of, holds_of, is_ledger};

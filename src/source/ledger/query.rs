@@ -12,7 +12,7 @@ use super::story::{Edits, Stories, Written};
 use super::tree::Tree;
 use super::who::{Here, Own, is_kin, life};
 use crate::core::guard::decide::{Life, Other};
-use crate::core::model::ledger::{LedgerHolder, Touched, folder_name, is_seen};
+use crate::core::model::snapshot::ledger::{LedgerHolder, Touched, folder_name, is_seen};
 use crate::core::model::{Committed, Edit, Medium, Untrusted};
 use crate::source::os::open::error::OpenError;
 use crate::source::os::open::folder::Folder;

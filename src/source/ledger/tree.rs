@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use jiff::Timestamp;
 use rustix::process::geteuid;
 
-use crate::core::model::ledger::Touched;
+use crate::core::model::snapshot::ledger::Touched;
 use crate::core::model::text::hex;
 use crate::core::model::{Repo, Untrusted};
 use crate::source::os::fence::{Fence, resolve};

@@ -9,7 +9,7 @@ use rustix::fs::stat;
 use rustix::io::Errno;
 use rustix::process::geteuid;
 
-use crate::core::model::host::{INITIAL_PID_NAMESPACE, INITIAL_TIME_NAMESPACE};
+use crate::core::model::snapshot::host::{INITIAL_PID_NAMESPACE, INITIAL_TIME_NAMESPACE};
 use crate::core::model::{ClockHistory, ClockReading, Host, Platform};
 use crate::source::os::open::medium::file_system_of;
 use crate::source::os::{clock, processes};

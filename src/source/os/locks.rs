@@ -8,7 +8,7 @@ use std::path::Path;
 use rustix::fs::makedev;
 
 use crate::core::model::FileMeta;
-use crate::core::model::host::INITIAL_PID_NAMESPACE;
+use crate::core::model::snapshot::host::INITIAL_PID_NAMESPACE;
 use crate::source::os::open::meta::wide;
 use crate::source::os::open::plain::small;
 use crate::source::os::{host, opener};

@@ -10,7 +10,7 @@ use jiff::{SignedDuration, Timestamp};
 use rustix::fs::stat;
 
 use super::users::of_places;
-use crate::core::model::process::has_exited;
+use crate::core::model::snapshot::process::has_exited;
 use crate::core::model::{ProcessTable, Repo, Users, Worktree};
 use crate::source::os::mounts;
 

@@ -7,7 +7,7 @@ use rustix::io::Errno;
 
 use super::locate::{Located, POINTER, pointer};
 use super::made::{is_gone, made};
-use crate::core::model::secret::hide;
+use crate::core::model::text::secret::hide;
 use crate::core::model::{Untrusted, Worktree};
 use crate::source::os::fence::Fence;
 use crate::source::os::open::error::{OpenError, words};

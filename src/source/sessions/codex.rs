@@ -6,7 +6,7 @@ use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use jiff::{Span, Timestamp};
 
-use crate::core::model::context::is_valid_id;
+use crate::core::model::report::context::is_valid_id;
 use crate::core::model::{Beginning, FileMeta, SessionFile, Tie, Untrusted};
 use crate::source::os::processes;
 use crate::source::sessions::look::{Look, Wanted};

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use rustix::fs::FileType;
 
-use crate::core::model::context::is_valid_id;
+use crate::core::model::report::context::is_valid_id;
 use crate::core::model::{SessionFile, Tie, Untrusted};
 use crate::source::sessions::look::{Look, Wanted};
 

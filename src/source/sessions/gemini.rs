@@ -10,7 +10,7 @@ use std::sync::Arc;
 use jiff::{SignedDuration, Timestamp};
 use serde::Deserialize;
 
-use crate::core::model::context::is_valid_id;
+use crate::core::model::report::context::is_valid_id;
 use crate::core::model::{Beginning, FileMeta, SessionFile, Tie, Untrusted};
 use crate::format::{json, time};
 use crate::source::os::open::folder::look_at;

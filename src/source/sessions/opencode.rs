@@ -5,7 +5,7 @@ use std::path::Path;
 
 use jiff::Timestamp;
 
-use crate::core::model::context::is_valid_id;
+use crate::core::model::report::context::is_valid_id;
 use crate::core::model::{Beginning, SessionFile, Tie, Untrusted};
 use crate::format::cells::Cells;
 use crate::format::time;

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::core::model::context::is_valid_id;
+use crate::core::model::report::context::is_valid_id;
 use crate::core::model::{FileMeta, SessionFile, Tie, Untrusted};
 use crate::source::sessions::look::{Look, Wanted, folders};
 

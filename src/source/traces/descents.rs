@@ -8,7 +8,7 @@ use jiff::Timestamp;
 
 use crate::core::judge::agent::{Role, Signatures};
 use crate::core::judge::tombstone::descent::Seen;
-use crate::core::model::process::{Children, ancestry, has_exited};
+use crate::core::model::snapshot::process::{Children, ancestry, has_exited};
 use crate::core::model::{Descent, Host, Process, ProcessId, ProcessTable, SeenBelow};
 
 /// What was seen; clones share it.

@@ -13,7 +13,7 @@ use jiff::Timestamp;
 
 use crate::core::judge::agent::names_itself;
 use crate::core::judge::agent::{Role, Signatures};
-use crate::core::model::process::ancestry;
+use crate::core::model::snapshot::process::ancestry;
 use crate::core::model::{Host, Process, ProcessId, ProcessTable, Snapshot, SourceHealth, Trace, Untrusted};
 use crate::format::{Base, Reading};
 use crate::source::interface::{Scope, Source};

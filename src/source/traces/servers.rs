@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
-use crate::core::model::secret::{hidden, hide_in_arguments};
+use crate::core::model::text::secret::{hidden, hide_in_arguments};
 use crate::core::model::{FileMeta, Trace, Untrusted};
 use crate::format::Base;
 use crate::source::interface::Scope;

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use crate::core::model::work::MOST_FILES;
+use crate::core::model::snapshot::work::MOST_FILES;
 use crate::core::model::{Committed, Edit, Untrusted, Work};
 use crate::source::work::wanted::Session;
 

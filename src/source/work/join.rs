@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use crate::core::model::work::MOST_FILES;
+use crate::core::model::snapshot::work::MOST_FILES;
 use crate::core::model::{Doing, Edit, SubAgent, Untrusted, Work};
 
 /// What one sub-agent has done.

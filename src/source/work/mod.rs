@@ -19,7 +19,7 @@ use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
 
-use crate::core::model::context::is_valid_id;
+use crate::core::model::report::context::is_valid_id;
 use crate::core::model::{
     Doing, FilePath, Format, Medium, Snapshot, SourceHealth, SourceState, Turn, TurnState, UnreadWork,
     Untrusted, WhyUnread, Work,

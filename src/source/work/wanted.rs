@@ -5,7 +5,7 @@ use jiff::Timestamp;
 use crate::core::judge::agent::Signatures;
 use crate::core::judge::session::session_of;
 use crate::core::judge::world::World;
-use crate::core::model::context::is_valid_id;
+use crate::core::model::report::context::is_valid_id;
 use crate::core::model::{
     BackgroundSession, ClaudeCode, FilePath, Format, RecordDetail, RecordKind, SessionFile, Snapshot, Tie,
     Untrusted,

@@ -23,7 +23,7 @@ use rustix::process::geteuid;
 use crate::act::fs::disk::{
     Boot, Disk, Durability, FolderAccess, LockHolder, Patience, RunState, Side, Spot,
 };
-use crate::core::model::host::INITIAL_TIME_NAMESPACE;
+use crate::core::model::snapshot::host::INITIAL_TIME_NAMESPACE;
 use crate::core::model::text::shown;
 use crate::core::model::{FileImage, Host};
 use crate::source::os::fence::{Fence, resolve};

@@ -5,7 +5,7 @@ use super::session::{Session, trouble};
 use crate::act::error::ActionError;
 use crate::act::rows::postgres::file_lock;
 use crate::act::rows::postgres::row::{is_after, key, name, parameter};
-use crate::core::model::row::is_in;
+use crate::core::model::snapshot::row::is_in;
 use crate::core::model::text::shown;
 use crate::core::model::{Columns, RowChange, Value};
 use crate::format::json;

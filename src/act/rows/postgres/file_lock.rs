@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use super::session::{Session, quoted};
 use crate::act::error::ActionError;
 use crate::act::rows::postgres::row::{name, parameter};
-use crate::core::model::json;
-use crate::core::model::row::is_in;
+use crate::core::model::snapshot::row::is_in;
+use crate::core::model::text::json;
 use crate::core::model::{Columns, RowChange};
 use crate::format::leo::database::{FILE_LOCKS, REAPED_AFTER};
 

@@ -15,7 +15,7 @@ use self::session::Session;
 use crate::act::error::ActionError;
 use crate::act::rows::postgres::row::{is_after, is_before, name};
 use crate::act::rows::store::{Rows, RowsState};
-use crate::core::model::row::is_in;
+use crate::core::model::snapshot::row::is_in;
 use crate::core::model::text::shown;
 use crate::core::model::{Columns, RowChange};
 use crate::format::leo::database::{FILE_LOCKS, SESSIONS, text};

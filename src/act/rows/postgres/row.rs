@@ -1,6 +1,6 @@
 //! Rows of LEO's database: what they are called, and whether they are unchanged.
 
-use crate::core::model::row::is_in;
+use crate::core::model::snapshot::row::is_in;
 use crate::core::model::text::shown;
 use crate::core::model::{Columns, RowChange, Value};
 use crate::format::leo::database;

@@ -16,8 +16,9 @@ use super::said;
 use crate::cli::config_file::text;
 use crate::cli::failure::{Exit, Failure, Outcome};
 use crate::cli::output::{Shape, print};
+use crate::core::model::Untrusted;
+use crate::core::model::text::json;
 use crate::core::model::text::shown;
-use crate::core::model::{Untrusted, json};
 use crate::format::guard::Asker;
 use crate::present;
 

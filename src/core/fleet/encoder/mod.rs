@@ -10,9 +10,10 @@ use serde_json::value::RawValue;
 
 use crate::core::fleet::line::{Beat, Hello, Line, LookEnd, PartId, PartKind, RawPart, hashed};
 use crate::core::fleet::order::{Ask, Order, OrderReceipt, Proposal, RawPlans, Settle, Work};
+use crate::core::model::text::json;
 use crate::core::model::{
     Domain, ErrorKind, Finding, Holder, Key, KeyKind, Obstacle, RecordView, Report, SourceHealth, Tombstone,
-    WindowView, json,
+    WindowView,
 };
 
 /// By how many points of a percentage the CPU use of a window may move before that alone is worth a line.

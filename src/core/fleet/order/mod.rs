@@ -11,8 +11,8 @@ use serde_json::value::RawValue;
 use sha2::{Digest, Sha256};
 
 use crate::core::fleet::harmless::harmless;
-use crate::core::model::named::named;
 use crate::core::model::text::hex;
+use crate::core::model::text::named::named;
 use crate::core::model::{Action, Ended, ErrorKind, Obstacle, Plan, Request};
 
 /// How long after its plan was made an order is still executed, by the steady clock of whoever executes it.

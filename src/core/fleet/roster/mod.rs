@@ -15,8 +15,9 @@ use crate::core::fleet::host_row::{HostRow, POSTGRES, PartRow, ReadAt, hello};
 use crate::core::fleet::line::Line;
 use crate::core::fleet::outbox::{LOOK, ORDER};
 use crate::core::fleet::presence::{GRACE, Grace, LATE, NOT_SEEN, Presence, presence};
+use crate::core::model::text::json;
 use crate::core::model::text::shown;
-use crate::core::model::{MachineState, MachineView, Tombstone, Untrusted, json};
+use crate::core::model::{MachineState, MachineView, Tombstone, Untrusted};
 
 /// The hosts that a viewer may see.
 #[derive(Default)]

@@ -11,7 +11,7 @@ use crate::core::guard::git::reach::{Reach, Takes, Tracked, is_pattern};
 use crate::core::guard::git::verbs::{ends, onto, reach_of};
 use crate::core::guard::shell::token::{ANY, MANY, is_known};
 use crate::core::guard::shell::{Command, Place, commands, name_of};
-use crate::core::model::ledger::Harm;
+use crate::core::model::snapshot::ledger::Harm;
 
 /// One such call.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -265,7 +265,7 @@ fn a_message_that_counts_time_raises_nothing_anew() {
 #[test]
 fn an_event_is_one_flat_object() {
     let now = Report { windows: vec![window(7)], ..report() };
-    let json = crate::core::model::json::to_line(&diff(None, &now)).unwrap();
+    let json = crate::core::model::text::json::to_line(&diff(None, &now)).unwrap();
     assert_eq!(
         json,
         r#"[{"at":"1970-01-01T00:00:00Z","event":"window-appeared","key":"w-7","pid":7,"agent":"claude-code","state":"running","doing":null,"cwd":null,"name":"claude-code"}]"#

@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 
 use crate::core::history::recording::line::{Header, Line};
-use crate::core::model::json;
+use crate::core::model::text::json;
 use crate::core::model::{Format, LetGo, Snapshot};
 
 /// After so many looks one stands for itself again, so that going back is quick.

@@ -6,8 +6,8 @@ use crate::core::judge::never_ended::in_use;
 use crate::core::judge::stand_in::is_played;
 use crate::core::judge::taken_over::CLAUDE;
 use crate::core::judge::world::World;
-use crate::core::model::host::{INITIAL_PID_NAMESPACE, INITIAL_TIME_NAMESPACE};
-use crate::core::model::process::{ancestry, has_exited};
+use crate::core::model::snapshot::host::{INITIAL_PID_NAMESPACE, INITIAL_TIME_NAMESPACE};
+use crate::core::model::snapshot::process::{ancestry, has_exited};
 use crate::core::model::{
     Absence, Certainty, Evidence, InputEnd, Multiplexer, Origin, Process, ProcessId, Record, Trace, Untrusted,
 };

@@ -6,7 +6,7 @@ use crate::core::judge::agent::names_itself;
 use crate::core::judge::possible_agent::PossibleAgent;
 use crate::core::judge::taken_over::TakenOver;
 use crate::core::judge::world::World;
-use crate::core::model::process::has_exited;
+use crate::core::model::snapshot::process::has_exited;
 use crate::core::model::{Process, Trace};
 
 /// Who keeps any answer from being certain.

@@ -15,7 +15,7 @@ use crate::core::judge::left_top::above;
 use crate::core::judge::never_ended::never_ended;
 use crate::core::judge::tool_shell::{is_tool_shell, tool_command};
 use crate::core::judge::world::World;
-use crate::core::model::process::{Children, has_exited};
+use crate::core::model::snapshot::process::{Children, has_exited};
 use crate::core::model::{
     Certainty, Key, KeyKind, LeftOver, LeftSort, Member, Origin, Process, Trace, Untrusted,
 };

@@ -8,8 +8,8 @@ use crate::core::judge::liveness::owner::could_own;
 use crate::core::judge::possible_agent::PossibleAgent;
 use crate::core::judge::stand_in::is_played;
 use crate::core::judge::world::World;
-use crate::core::model::host::INITIAL_PID_NAMESPACE;
-use crate::core::model::process::has_exited;
+use crate::core::model::snapshot::host::INITIAL_PID_NAMESPACE;
+use crate::core::model::snapshot::process::has_exited;
 use crate::core::model::{
     Absence, BoundSession, Holder, Process, Reason, Record, RecordKind, Role, Tombstone,
 };

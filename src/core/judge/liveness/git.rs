@@ -15,7 +15,7 @@ use crate::core::judge::liveness::session::by_session;
 use crate::core::judge::liveness::steps::{by_note, spared};
 use crate::core::judge::possible_agent::PossibleAgent;
 use crate::core::judge::world::World;
-use crate::core::model::process::has_exited;
+use crate::core::model::snapshot::process::has_exited;
 use crate::core::model::{GitLock, Process, Reason, Record, VerdictState};
 
 pub(crate) fn judge(record: &Record, world: &World<'_>, trail: &mut Trail) -> Answer {

@@ -14,7 +14,7 @@ use crate::core::judge::liveness::owner::could_own;
 use crate::core::judge::liveness::owners::unseen;
 use crate::core::judge::liveness::session::by_session;
 use crate::core::judge::world::{Born, World};
-use crate::core::model::process::{ancestry, has_exited};
+use crate::core::model::snapshot::process::{ancestry, has_exited};
 use crate::core::model::text::is_uuid;
 use crate::core::model::{
     Database, DatabaseFile, Location, Process, Reason, Record, RecordKind, Row, Untrusted, VerdictState,

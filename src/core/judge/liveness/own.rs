@@ -11,7 +11,7 @@ use crate::core::judge::liveness::tombstone::by_tombstone;
 use crate::core::judge::times::SLACK;
 use crate::core::judge::window::window_of;
 use crate::core::judge::world::{Born, World};
-use crate::core::model::process::has_exited;
+use crate::core::model::snapshot::process::has_exited;
 use crate::core::model::{Binding, Evidence, Holder, Process, Reason, Record, Role, StatedPid, Untrusted};
 
 /// Decides on a PID that its process had before the recorded one began.

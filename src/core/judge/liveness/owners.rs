@@ -5,7 +5,7 @@ use crate::core::judge::liveness::answer::{Answer, Trail, unknown};
 use crate::core::judge::liveness::own::own_verdict;
 use crate::core::judge::liveness::owner::could_own;
 use crate::core::judge::world::World;
-use crate::core::model::host::INITIAL_PID_NAMESPACE;
+use crate::core::model::snapshot::host::INITIAL_PID_NAMESPACE;
 use crate::core::model::{Reason, Record, VerdictState};
 
 /// Judges a record that no stored PID can decide: it is dead only if nothing that lives could

@@ -6,8 +6,8 @@ use crate::core::judge::liveness::own::present;
 use crate::core::judge::lone_server::holding_server;
 use crate::core::judge::window::{Window, window_of};
 use crate::core::judge::world::World;
-use crate::core::model::context::CONTEXT_VARIABLE;
-use crate::core::model::process::ancestry;
+use crate::core::model::report::context::CONTEXT_VARIABLE;
+use crate::core::model::snapshot::process::ancestry;
 use crate::core::model::text::is_uuid;
 use crate::core::model::{Binding, Holder, Process, Reason, Record, Untrusted, Verdict, VerdictState};
 

@@ -9,9 +9,9 @@ use jiff::{SignedDuration, Timestamp};
 use crate::core::judge::rules::facts::{Facts, count, grouped, listed};
 use crate::core::judge::rules::found::Found;
 use crate::core::judge::rules::staleness::is_loss_near;
-use crate::core::model::context::is_valid_id;
-use crate::core::model::need::quoted;
-use crate::core::model::process::has_exited;
+use crate::core::model::report::context::is_valid_id;
+use crate::core::model::report::need::quoted;
+use crate::core::model::snapshot::process::has_exited;
 use crate::core::model::text::is_harmless;
 use crate::core::model::{
     Code, Evidence, Finding, Format, Judged, Key, KeyKind, Reason, RecordKind, RecordView, Remedy, Repo,

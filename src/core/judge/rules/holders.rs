@@ -6,7 +6,7 @@ use crate::core::judge::lone_server::holding_server;
 use crate::core::judge::rules::entire::left_undone;
 use crate::core::judge::rules::facts::{Facts, count, file_name};
 use crate::core::judge::rules::found::Found;
-use crate::core::model::process::has_exited;
+use crate::core::model::snapshot::process::has_exited;
 use crate::core::model::{
     Code, Evidence, Finding, Format, GitLock, Judged, LetGo, ProcessState, Reason, RecordDetail, RecordKind,
     RecordView, Remedy, Role, Sentence, Untrusted, VerdictState,

@@ -3,7 +3,7 @@
 use crate::core::judge::edited::certain_work;
 use crate::core::judge::rules::facts::{Facts, window_evidence, window_name};
 use crate::core::judge::rules::found::Found;
-use crate::core::model::process::ancestry;
+use crate::core::model::snapshot::process::ancestry;
 use crate::core::model::{
     Certainty, Code, Evidence, Finding, Process, ProcessId, Remedy, TakenPort, WindowView,
 };

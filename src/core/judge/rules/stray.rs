@@ -9,7 +9,7 @@ use crate::core::judge::rules::facts::{Facts, window_name};
 use crate::core::judge::rules::found::Found;
 use crate::core::judge::session::arguments::named;
 use crate::core::judge::world::World;
-use crate::core::model::process::{ancestry, has_exited};
+use crate::core::model::snapshot::process::{ancestry, has_exited};
 use crate::core::model::text::is_uuid;
 use crate::core::model::{
     Code, Database, DatabaseFile, Evidence, Finding, Format, Key, KeyKind, NamedSession, Process, Remedy,

@@ -1,7 +1,7 @@
 //! The session that an agent was started with, from its arguments.
 
 use crate::core::model::Untrusted;
-use crate::core::model::context::is_valid_id;
+use crate::core::model::report::context::is_valid_id;
 
 /// The words after which each agent takes a session: options, or a command's own argument.
 const WORDS: [(&str, &[&str]); 7] = [

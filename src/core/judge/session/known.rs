@@ -4,8 +4,8 @@
 use crate::core::judge::session::arguments::named;
 use crate::core::judge::window::Window;
 use crate::core::judge::world::World;
-use crate::core::model::context::SESSION_VARIABLE;
-use crate::core::model::process::ancestry;
+use crate::core::model::report::context::SESSION_VARIABLE;
+use crate::core::model::snapshot::process::ancestry;
 use crate::core::model::{Evidence, Process, SessionView, Strength, Tie, Untrusted};
 
 /// The agent whose own processes inherit its session.

@@ -7,7 +7,7 @@ use crate::core::judge::rules::edits::{edit_evidence, shared, warning_evidence, 
 use crate::core::judge::rules::facts::window_name;
 use crate::core::judge::story::chain::{Chain, Ending, so};
 use crate::core::judge::story::scene::{Scene, all_windows};
-use crate::core::model::work::UNSEEN;
+use crate::core::model::snapshot::work::UNSEEN;
 use crate::core::model::{Cause, Edit, Story, WindowView};
 
 /// The most files that are reported, those edited last.

@@ -5,8 +5,8 @@ use jiff::Timestamp;
 use crate::core::judge::rules::facts::{file_name, listed, window_evidence, window_name};
 use crate::core::judge::story::chain::{Chain, Ending, so};
 use crate::core::judge::story::scene::{Scene, all_evidence, all_windows, carried, session_name};
-use crate::core::model::context::CONTEXT_VARIABLE;
-use crate::core::model::process::ancestry;
+use crate::core::model::report::context::CONTEXT_VARIABLE;
+use crate::core::model::snapshot::process::ancestry;
 use crate::core::model::{
     Cause, Code, ContextSource, Evidence, Format, Judged, Leo, RecordDetail, RecordKind, Story, Untrusted,
     WindowView,

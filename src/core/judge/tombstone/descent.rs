@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::core::judge::tombstone::ledger::proof;
-use crate::core::model::process::has_exited;
+use crate::core::model::snapshot::process::has_exited;
 use crate::core::model::{Absence, Descent, ProcessId, SeenBelow, Snapshot};
 
 /// Which processes were seen below which agents, the nearest first.

@@ -17,7 +17,7 @@ pub(crate) mod ledger;
 mod tests;
 
 use crate::core::model::Process;
-use crate::core::model::process::has_exited;
+use crate::core::model::snapshot::process::has_exited;
 
 /// Returns whether a process lives that may have this start, by whichever clock.
 pub(crate) fn may_be(process: &Process, start_ticks: u64) -> bool {

@@ -1,5 +1,5 @@
-use crate::core::model::tombstone::MAX_TOMBSTONES;
-use crate::core::model::tombstone::merged;
+use crate::core::model::snapshot::tombstone::MAX_TOMBSTONES;
+use crate::core::model::snapshot::tombstone::merged;
 use crate::core::model::{ProcessId, Reason, Tombstone};
 use jiff::Timestamp;
 
@@ -40,7 +40,7 @@ fn the_oldest_are_forgotten_first_and_the_rest_stays_sorted() {
 
 #[test]
 fn a_tombstone_is_written_and_read_as_one_flat_line() {
-    let line = crate::core::model::json::to_line(&stone(7, 1, 10)).unwrap();
+    let line = crate::core::model::text::json::to_line(&stone(7, 1, 10)).unwrap();
     assert!(line.starts_with(r#"{"pid":7,"start_ticks":1,"#), "{line}");
     assert_eq!(serde_json::from_str::<Tombstone>(&line).unwrap(), stone(7, 1, 10));
 }

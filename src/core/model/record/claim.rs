@@ -5,8 +5,8 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::core::model::fixed;
-use crate::core::model::named::named;
+use crate::core::model::text::fixed;
+use crate::core::model::text::named::named;
 use crate::core::model::{Untrusted, Word};
 
 named! {

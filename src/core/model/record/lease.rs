@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::core::model::Word;
-use crate::core::model::fixed;
+use crate::core::model::text::fixed;
 
 /// Something that its own system takes for life until a moment, whatever the heartbeat says.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use crate::core::model::fixed;
+use crate::core::model::text::fixed;
 use crate::core::model::{FilePath, Untrusted, Word};
 
 /// Where a record was read.

@@ -18,8 +18,9 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::core::model::fixed::{self, NamedTexts};
-use crate::core::model::secret::{has_secret, hidden, hide};
+use crate::core::model::text::fixed;
+use crate::core::model::text::fixed::NamedTexts;
+use crate::core::model::text::secret::{has_secret, hidden, hide};
 use crate::core::model::{
     Deletion, Evidence, Expiry, FilePath, Format, Generation, Holder, Key, KeyKind, Location, Medium,
     Ownership, Problem, RecordDetail, RecordKind, Sign, StatedClaim, Texts, Untrusted, Word,

@@ -7,7 +7,7 @@ use rustix::fs::{FileType, Mode, fstat, openat};
 use rustix::io::Errno;
 use rustix::process::geteuid;
 
-use crate::core::model::file::MAX_BYTES;
+use crate::core::model::snapshot::file::MAX_BYTES;
 use crate::core::model::{Content, FileImage, FileMeta, Medium, Refusal};
 use crate::source::os::open::error::words;
 use crate::source::os::open::folder::Folder;

@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 
 use crate::core::judge::stand_in::STAND_IN_VARIABLE;
-use crate::core::model::context::{CONTEXT_VARIABLE, SESSION_VARIABLE};
-use crate::core::model::home::{CACHE_VARIABLE, CONFIG_VARIABLE, HOME_VARIABLE};
-use crate::core::model::{Untrusted, place};
+use crate::core::model::Untrusted;
+use crate::core::model::report::context::{CONTEXT_VARIABLE, SESSION_VARIABLE};
+use crate::core::model::report::place;
+use crate::core::model::snapshot::home::{CACHE_VARIABLE, CONFIG_VARIABLE, HOME_VARIABLE};
 
 /// The environment variables that are read beside those of [`place`]; no other one is kept.
 const VARIABLES: [&str; 6] =

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::core::judge::agent::Candidates;
 use crate::core::judge::git;
-use crate::core::model::process::ancestry;
+use crate::core::model::snapshot::process::ancestry;
 use crate::core::model::{Process, ProcessTable};
 
 /// Whose details are read; those of their ancestors are read as well.

@@ -7,7 +7,7 @@ use rustix::io::Errno;
 use rustix::process::{Pid, getsid, test_kill_process};
 use sysinfo::{ProcessRefreshKind, ProcessesToUpdate, System, UpdateKind};
 
-use crate::core::model::secret::{hide, hide_in_arguments};
+use crate::core::model::text::secret::{hide, hide_in_arguments};
 use crate::core::model::{Details, Untrusted};
 use crate::source::os::processes::darwin::facts::Facts;
 use crate::source::os::processes::environment::variables;

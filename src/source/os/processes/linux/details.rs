@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 use rustix::fs::{AtFlags, CWD, readlinkat, statat};
 
 use crate::core::model::Untrusted;
-use crate::core::model::secret::{hide, hide_in_arguments};
+use crate::core::model::text::secret::{hide, hide_in_arguments};
 pub(crate) use crate::core::model::{Credentials, Details};
 use crate::source::os::processes::environment::variables;
 use crate::source::os::processes::linux::proc::{Reading, is_gone, slurp};

@@ -6,8 +6,8 @@ use rustix::fs::{fstat, readlinkat};
 use rustix::process::geteuid;
 use sha2::{Digest, Sha256};
 
-use crate::core::model::secret::has_secret;
 use crate::core::model::text::hex;
+use crate::core::model::text::secret::has_secret;
 use crate::core::model::{ProcessId, ProcessPrint, ProcessState, Untrusted};
 use crate::source::os::processes::linux::details;
 use crate::source::os::processes::linux::proc::{Proc, Reading, slurp, understood};

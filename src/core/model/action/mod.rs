@@ -1,0 +1,406 @@
+//! What an action would do, as data: shown before anything is touched.
+
+pub(crate) mod order;
+pub(crate) mod stop;
+pub(crate) mod unfinished;
+
+use std::collections::BTreeSet;
+use std::fmt;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::core::model::text::fixed;
+use crate::core::model::text::fixed::Word;
+use crate::core::model::{FilePath, Format, Key, Member, ProcessId, Signal, Untrusted};
+
+/// What a person asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Action {
+    /// Let a claim go, or end a dead record.
+    Release,
+    /// Move a legacy record to its present form.
+    Migrate,
+    /// Put a file aside.
+    Park,
+    /// Take an earlier action back.
+    Undo,
+    /// End processes.
+    Stop,
+}
+
+/// What is asked to be done.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Request {
+    /// Something about a record or a claim.
+    Act {
+        /// Which.
+        key: Key,
+        /// What to do.
+        action: Action,
+    },
+    /// The same about several records, confirmed and undone as one.
+    Several {
+        /// Which.
+        keys: Vec<Key>,
+        /// What to do with each.
+        action: Action,
+    },
+    /// All that an ended window has left and that is proven dead.
+    Left {
+        /// One of the records that it has left.
+        of: Key,
+    },
+    /// A left-over or a window, with all that runs below it.
+    Stop {
+        /// Which.
+        key: Key,
+        /// What it is sent.
+        signal: Signal,
+    },
+    /// An entry of the journal that is to be taken back.
+    Undo {
+        /// Its number.
+        entry: u64,
+        /// Where its files go.
+        to: RestoreTo,
+    },
+}
+
+impl Request {
+    /// Returns the key of the thing that it is about; an entry of the journal has none.
+    pub fn key(&self) -> Option<&Key> {
+        match self {
+            Self::Act { key, .. } | Self::Stop { key, .. } | Self::Left { of: key } => Some(key),
+            Self::Several { keys, .. } => keys.first(),
+            Self::Undo { .. } => None,
+        }
+    }
+
+    /// Returns what is asked for.
+    pub fn action(&self) -> Action {
+        match self {
+            Self::Act { action, .. } | Self::Several { action, .. } => *action,
+            Self::Left { .. } => Action::Release,
+            Self::Undo { .. } => Action::Undo,
+            Self::Stop { .. } => Action::Stop,
+        }
+    }
+
+    /// Returns the machine that it is about, where its key names another one.
+    pub fn machine(&self) -> Option<&str> {
+        self.key()?.machine()
+    }
+
+    /// Returns it as it is called on its own machine.
+    pub(crate) fn there(&self) -> Self {
+        let mut request = self.clone();
+        match &mut request {
+            Self::Act { key, .. } | Self::Stop { key, .. } | Self::Left { of: key } => *key = key.there(),
+            Self::Several { keys, .. } => keys.iter_mut().for_each(|key| *key = key.there()),
+            Self::Undo { .. } => {}
+        }
+        request
+    }
+}
+
+/// Where a file is restored to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RestoreTo {
+    /// Where it was.
+    Origin,
+    /// Beside whatever lies there, under a name of its own.
+    Beside,
+}
+
+/// A plan with what it takes to confirm it, as it is shown to a person.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Offer {
+    /// What was asked for.
+    pub request: Request,
+    /// What would be done, and what must be typed where a plain yes is not enough; or why it is
+    /// not done.
+    pub plan: Result<(Plan, Option<String>), Obstacle>,
+}
+
+/// Why something is not done, as it is shown.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Obstacle {
+    /// What kind of reason it is.
+    pub kind: ErrorKind,
+    /// The reason in words.
+    pub text: String,
+}
+
+/// What kind of reason keeps something from being done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ErrorKind {
+    /// It is never done.
+    Never,
+    /// What a person gave is not what was asked for.
+    NotConfirmed,
+    /// The world is not as it was seen.
+    Changed,
+    /// A file was written just now.
+    TooYoung,
+    /// Another claimtop is at work.
+    Busy,
+    /// Where something is to go, something else lies.
+    Taken,
+    /// The system or a database refused.
+    Failed,
+    /// It may or may not have been done.
+    Unsure,
+    /// Something could not be put back.
+    Stuck,
+}
+
+/// What became of one request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ActionResult {
+    /// What it was about.
+    pub(crate) title: String,
+    /// How it ended; `None` when it was not begun.
+    pub(crate) ended: Option<Ended>,
+    pub(crate) detail: String,
+    /// The entry of the journal by which it is undone with all that followed it; a part that
+    /// only followed has none.
+    pub(crate) entry: Option<u64>,
+}
+
+/// A shown plan.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Plan {
+    /// What would be acted on.
+    pub subject: Key,
+    /// The record that it comes down to.
+    pub record: Key,
+    /// The full name of the subject, as a person must type it to let go of what lives: each of
+    /// several holders of one thing has another.
+    pub name: String,
+    /// The living window that has it: its name, folder and activity.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub held_by: Option<String>,
+    /// Who may use it although its holder is dead, as the end of a sentence.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub used_by: Option<String>,
+    /// What would be done, in one sentence.
+    pub what: String,
+    /// Why it may or may not be done.
+    pub why: Vec<String>,
+    /// The processes that would be ended, the topmost first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tree: Vec<Member>,
+    /// The steps in order.
+    pub steps: Vec<Step>,
+    /// What follows once it is done, each by its own rule and by itself: what is refused there
+    /// stops nothing else.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub follows: Vec<Self>,
+    /// How it would be undone.
+    pub inverse: String,
+    /// The command by which the session of a window that is ended goes on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub resume: Option<String>,
+    /// What would make it refuse.
+    #[serde(deserialize_with = "fixed::words")]
+    pub refuses_when: Vec<Word>,
+    /// What a person must give before it is done.
+    pub confirmation: Confirmation,
+    /// Why nothing is done, where that is so.
+    #[serde(skip)]
+    pub(crate) refusal: Option<Refusal>,
+    /// When the file that it is about was last written, as far as there is one.
+    #[serde(skip)]
+    pub(crate) written_at: Option<Timestamp>,
+}
+
+/// Why nothing is done.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Refusal {
+    pub(crate) why: String,
+    /// What to do instead.
+    pub(crate) instead: String,
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}; {}", self.why, self.instead)
+    }
+}
+
+impl Plan {
+    /// Plans nothing yet.
+    pub(crate) fn empty(key: &Key) -> Self {
+        Self {
+            subject: key.clone(),
+            record: key.clone(),
+            name: String::new(),
+            held_by: None,
+            used_by: None,
+            what: String::new(),
+            why: Vec::new(),
+            tree: Vec::new(),
+            steps: Vec::new(),
+            follows: Vec::new(),
+            inverse: String::new(),
+            resume: None,
+            refuses_when: Vec::new(),
+            confirmation: Confirmation::Refused,
+            refusal: None,
+            written_at: None,
+        }
+    }
+
+    /// Plans nothing, and says why and what to do instead.
+    pub(crate) fn refused(key: &Key, why: &str, instead: &str) -> Self {
+        Self {
+            what: format!("nothing would be done: {why}"),
+            why: vec![instead.to_owned()],
+            inverse: "nothing to undo".to_owned(),
+            refusal: Some(Refusal { why: why.to_owned(), instead: instead.to_owned() }),
+            ..Self::empty(key)
+        }
+    }
+
+    /// Returns whether a plan of a newer look is about the same, unchanged thing, and asks a person
+    /// about it in the same words.
+    pub(crate) fn is_same_as(&self, newer: &Self) -> bool {
+        let are_same = |own: &[Self], newer: &[Self]| {
+            own.len() == newer.len() && own.iter().zip(newer).all(|(one, other)| one.is_same_as(other))
+        };
+        let is_fixed = |step: &&Step| !matches!(step, Step::Stop { is_topmost: false, .. });
+        let fixed = |plan: &'_ Self| plan.steps.iter().filter(is_fixed).cloned().collect::<Vec<_>>();
+        (&self.subject, &self.record) == (&newer.subject, &newer.record)
+            && (&self.what, &self.name) == (&newer.what, &newer.name)
+            && (fixed(self), self.written_at) == (fixed(newer), newer.written_at)
+            && self.confirmation == newer.confirmation
+            && are_same(&self.follows, &newer.follows)
+    }
+
+    /// Returns the keys of the plan and of all that follows it.
+    pub(crate) fn keys_mut(&mut self) -> Vec<&mut Key> {
+        let Self { subject, record, follows, .. } = self;
+        [subject, record].into_iter().chain(follows.iter_mut().flat_map(Self::keys_mut)).collect()
+    }
+
+    /// Returns the ports that the processes listen on which it ends.
+    pub(crate) fn ports(&self) -> BTreeSet<u16> {
+        self.tree.iter().flat_map(|member| &member.ports).map(|port| port.number).collect()
+    }
+
+    /// Returns whether it ends processes.
+    pub(crate) fn ends_processes(&self) -> bool {
+        self.steps.iter().any(|step| matches!(step, Step::Stop { .. }))
+    }
+}
+
+/// One step of a plan.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", tag = "step")]
+pub enum Step {
+    /// Put the file aside, whole.
+    Park {
+        /// The file.
+        path: FilePath,
+    },
+    /// Move the file to where nothing lies, and date it anew.
+    Move {
+        /// The file.
+        path: FilePath,
+        /// Its new place; below the home where it begins with `~`.
+        to: FilePath,
+    },
+    /// Put a parked file back where nothing lies.
+    Restore {
+        /// Its name among the parked ones.
+        parked: Untrusted,
+        /// Where it goes.
+        to: FilePath,
+    },
+    /// End a session of the entire CLI in its state file: the content is exchanged under the CLI's
+    /// own lock.
+    #[serde(rename = "exchange")]
+    EndEntireSession {
+        /// The state file.
+        path: FilePath,
+        /// Which fields change, and to what.
+        change: String,
+    },
+    /// Change a row of a database, together with the other rows of the plan or not at all.
+    Row {
+        /// Whose database.
+        format: Format,
+        /// The database.
+        database: Untrusted,
+        /// The table.
+        table: String,
+        /// The primary key.
+        id: Untrusted,
+        /// Which columns change, from what and to what.
+        change: String,
+    },
+    /// Signal one process so that it ends.
+    Stop {
+        /// Which.
+        #[serde(flatten)]
+        id: ProcessId,
+        /// What it runs, without secrets.
+        command: Untrusted,
+        /// What it is sent.
+        signal: Signal,
+        /// Whether it is what was chosen; what runs below it may come and go.
+        #[serde(skip)]
+        is_topmost: bool,
+    },
+}
+
+/// What a person must give before a plan is carried out.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Confirmation {
+    /// The holder is proven dead: `y`.
+    Yes,
+    /// It cannot be told: a short code.
+    Code,
+    /// The holder lives: the full name of the resource.
+    FullName,
+    /// It is never done.
+    Refused,
+}
+
+/// How one file that was moved or parked goes back.
+pub(crate) const PUT_BACK: &str = "undo puts the file back, with its bytes, mode and times";
+
+/// What makes every plan about a record's file refuse.
+pub(crate) const ALWAYS: [&str; 4] = [
+    "the file, its owner or its holder changed since it was seen",
+    "the file is younger than 2 s or cannot be parsed",
+    "the file is not a plain file of yours with one link",
+    "another claimtop is at work on it",
+];
+
+/// The same for a file that is parked because it cannot be parsed.
+pub(crate) const OF_BROKEN: [&str; 4] = [ALWAYS[0], "the file is younger than 2 s", ALWAYS[2], ALWAYS[3]];
+
+/// How it ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Ended {
+    /// All of it was done.
+    Done,
+    /// The world had changed; everything is where it was.
+    Changed,
+    /// A step failed; everything is where it was.
+    Failed,
+    /// A step failed, and something could not be put back; the detail says what lies where.
+    Stuck,
+    /// It cannot be told whether it was done; it is read back when the database can be read.
+    Unknown,
+    /// Some of it was done, and cannot be taken back; the detail says what was not.
+    Partly,
+}

@@ -1,0 +1,99 @@
+//! Working trees that windows leave behind.
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::core::model::text::named::named;
+use crate::core::model::{Certainty, Evidence, Key, Untrusted};
+
+named! {
+    /// What a folder is to a repository.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+    pub enum TreeSort {
+        /// A linked working tree that git lists.
+        #[default]
+        Linked = "linked",
+        /// Its `.git` file names a folder of the repository that is not there: git lists it no more.
+        Forgotten = "forgotten",
+        /// It was moved by hand: git lists the place where it was.
+        Moved = "moved",
+        /// A repository of its own.
+        Clone = "clone",
+    }
+}
+
+impl TreeSort {
+    /// Says why git's list does not have it, and what to do.
+    pub(crate) fn told(self) -> Option<&'static str> {
+        match self {
+            Self::Linked => None,
+            Self::Forgotten => Some("git has forgotten it, so its files may be all that is left of it"),
+            Self::Moved => Some("it was moved by hand: git worktree repair PATH makes git find it again"),
+            Self::Clone => Some("it is a clone, with branches of its own"),
+        }
+    }
+}
+
+/// A working tree that an agent has made, or whose folder has gone.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LeftTree {
+    /// Stable for as long as the repository knows it.
+    pub key: Key,
+    /// Its folder.
+    pub path: Untrusted,
+    /// The repository: its main working tree, else its common directory.
+    pub repository: Untrusted,
+    /// The branch that is checked out.
+    pub branch: Option<Untrusted>,
+    /// Which agent made it, such as `claude-code`.
+    pub agent: Option<Untrusted>,
+    /// The PID of the window that made it.
+    pub window_pid: Option<u32>,
+    /// What that window is or was called.
+    pub window_name: Option<Untrusted>,
+    /// The last that its record tells of it, where it has ended.
+    pub window_ended_at: Option<Timestamp>,
+    /// That window's session.
+    pub session: Option<Untrusted>,
+    /// How sure it is whose it is, and that nobody works in it.
+    pub certainty: Certainty,
+    /// Why it is not surer, or who holds it; empty where it is exact.
+    pub why: String,
+    /// What it is to the repository.
+    #[serde(default)]
+    pub sort: TreeSort,
+    /// Whether its folder has gone, for certain.
+    pub is_gone: bool,
+    /// Whether no commit was ever made in it; files may have been changed.
+    pub has_no_commit: bool,
+    /// The branch of the main working tree, where its head is the same commit.
+    pub merged_into: Option<Untrusted>,
+    /// Whether git holds it locked.
+    pub is_locked: bool,
+    /// The record of its lock, where whoever locked it is proven dead: a release lets it go.
+    pub releasable_lock: Option<Key>,
+    /// What it rests on.
+    pub evidence: Vec<Evidence>,
+}
+
+impl LeftTree {
+    /// Returns whether it is a dead window's beyond reasonable doubt.
+    pub fn is_left(&self) -> bool {
+        self.certainty <= Certainty::Strong
+    }
+
+    /// Says what is known of it without asking git.
+    pub(crate) fn known(&self) -> Vec<String> {
+        let merged = self.merged_into.as_ref().map(|branch| format!("merged into {branch}"));
+        let lock = match (&self.releasable_lock, self.is_locked) {
+            (Some(_), _) => Some("its lock was left".to_owned()),
+            (None, true) => Some("it is locked".to_owned()),
+            (None, false) => None,
+        };
+        let gone = self.is_gone.then(|| "its folder has gone".to_owned());
+        let no_commit = self.has_no_commit.then(|| "no commit was made in it".to_owned());
+        let sort = self.sort.told().map(str::to_owned);
+        // What never had a commit is at the tip that it began from anyway.
+        [sort, gone, no_commit.or(merged), lock].into_iter().flatten().collect()
+    }
+}

@@ -1,0 +1,125 @@
+//! Another machine, as far as it can be seen from here.
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::core::model::text::named::named;
+use crate::core::model::{Key, KeyKind, Untrusted};
+
+named! {
+    /// How it stands with another machine.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+    pub enum MachineState {
+        /// It is being reached for the first time.
+        Connecting = "connecting",
+        /// Its claimtop tells what it sees.
+        Live = "live",
+        /// It should have given a sign of life by now; what it tells still counts.
+        Late = "late",
+        /// It was reached before, and nothing is heard of it now.
+        Silent = "silent",
+        /// It cannot be reached, or it is not what it was.
+        Unreached = "unreached",
+    }
+}
+
+impl MachineState {
+    /// Returns whether what it tells counts as being so now.
+    pub fn is_heard(self) -> bool {
+        match self {
+            Self::Live | Self::Late => true,
+            Self::Connecting | Self::Silent | Self::Unreached => false,
+        }
+    }
+}
+
+/// A source of the configuration that was not asked, because a person has said so.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum NotAsked {
+    /// Another machine, by its name.
+    Machine(String),
+    /// The database of the fleet, by its URL without a password.
+    Fleet(String),
+    /// The hosts of that database that were not named.
+    OtherHosts(String),
+}
+
+/// Another machine.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct MachineView {
+    /// Stable for as long as it has its name.
+    pub key: Key,
+    /// What it is called here.
+    pub name: String,
+    /// How it is reached, such as `ssh devbox`.
+    pub transport: String,
+    /// How it stands with it.
+    pub state: MachineState,
+    /// What went wrong, and what to do about it; empty where nothing did.
+    pub detail: Untrusted,
+    /// The version of its claimtop.
+    pub version: Option<Untrusted>,
+    /// Its host name.
+    pub host: Option<Untrusted>,
+    /// How many windows it has, as it was last told.
+    pub windows: usize,
+    /// When it was last heard.
+    pub seen_at: Option<Timestamp>,
+    /// How long it took to answer last, in milliseconds.
+    pub latency_ms: Option<u64>,
+    /// How many things it tells of that this version does not know.
+    #[serde(skip_serializing_if = "is_none")]
+    pub not_understood: usize,
+    /// By how many seconds its clock is ahead of the one here, negative where it is behind; 0 where they agree.
+    #[serde(skip_serializing_if = "agrees")]
+    pub clock_ahead_seconds: i64,
+    /// The other name by which it is shown, or a copy of it, which is why it is not shown by this one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub same_as: Option<String>,
+    /// Why nothing is done there from here; nothing where it takes orders.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub no_orders: Option<Untrusted>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
+fn agrees(seconds: &i64) -> bool {
+    *seconds == 0
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
+fn is_none(number: &usize) -> bool {
+    *number == 0
+}
+
+impl MachineView {
+    /// Says why nothing can be done on it now from here; nothing where something can.
+    pub fn why_no_orders(&self) -> Option<String> {
+        match self.state {
+            MachineState::Live | MachineState::Late => self.no_orders.as_ref().map(Untrusted::shown),
+            MachineState::Connecting => Some("it is being reached".to_owned()),
+            MachineState::Silent => Some("it is silent, and what is there is not known".to_owned()),
+            MachineState::Unreached => Some("it cannot be reached".to_owned()),
+        }
+    }
+
+    /// Makes one of which nothing is known yet.
+    pub fn new(name: &str, transport: String) -> Self {
+        Self {
+            key: Key::derive(KeyKind::Machine, &[name]),
+            name: name.to_owned(),
+            transport,
+            state: MachineState::Connecting,
+            detail: Untrusted::default(),
+            version: None,
+            host: None,
+            windows: 0,
+            seen_at: None,
+            latency_ms: None,
+            not_understood: 0,
+            clock_ahead_seconds: 0,
+            same_as: None,
+            no_orders: Some("it is only watched from here".into()),
+        }
+    }
+}

@@ -1,0 +1,226 @@
+//! What a snapshot means: the types of `claimtop.snapshot.v1`, the contract with scripts.
+
+pub(crate) mod claim;
+pub(crate) mod code;
+pub(crate) mod context;
+pub(crate) mod death;
+pub(crate) mod diagnosis;
+pub(crate) mod evidence;
+pub(crate) mod finding;
+pub(crate) mod judged;
+pub(crate) mod key;
+pub(crate) mod left_over;
+pub(crate) mod left_tree;
+pub(crate) mod machine;
+pub(crate) mod need;
+pub(crate) mod place;
+pub(crate) mod story;
+pub(crate) mod verdict;
+pub(crate) mod window;
+
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize, Serializer};
+
+use crate::core::model::{
+    ClaimView, FilePath, Finding, Household, Key, LeftOver, LeftTree, MachineView, Need, NotAsked, ProcessId,
+    Reason, RecordShape, RecordView, SourceHealth, WindowView,
+};
+
+/// The name of the JSON schema.
+pub const SCHEMA: &str = "claimtop.snapshot.v1";
+
+/// A judged snapshot.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Report {
+    /// Always [`SCHEMA`].
+    pub schema: &'static str,
+    /// When the look was finished.
+    pub taken_at: Timestamp,
+    /// When what other machines tell was joined with it, if it was.
+    pub joined_at: Option<Timestamp>,
+    /// The machine.
+    pub host: ReportHost,
+    /// How each source fared.
+    pub sources: Vec<SourceHealth>,
+    /// Every running agent.
+    pub windows: Vec<WindowView>,
+    /// Every session record.
+    pub records: Vec<Arc<RecordView>>,
+    /// Every claim.
+    pub claims: Vec<ClaimView>,
+    /// Every finding, worst first. Reports that follow each other share those that stay the same.
+    pub findings: Vec<Arc<Finding>>,
+    /// What needs a person, the most harmful first.
+    pub needs: Vec<Need>,
+    /// The files that could not be read as records.
+    pub broken: Vec<BrokenPath>,
+    /// What windows have left running.
+    pub left_overs: Vec<LeftOver>,
+    /// The working trees that agents have made, or whose folders have gone.
+    pub left_trees: Vec<LeftTree>,
+    /// The other machines that are watched.
+    pub machines: Vec<MachineView>,
+    /// The sources of the configuration that were not asked.
+    pub not_asked: Vec<NotAsked>,
+    /// The windows of the look before whose process is proven to have ended since.
+    pub ended: Vec<EndedWindow>,
+    /// The windows that two machines tell of and that are shown once: by the key that is not shown, and the one that is.
+    pub shown_once: Vec<(Key, Key)>,
+}
+
+/// A window whose process is proven to have ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EndedWindow {
+    /// Its key.
+    pub window: Key,
+    /// What proves it.
+    pub reason: Reason,
+}
+
+/// A file that could not be read as a record.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BrokenPath {
+    /// What its findings call it.
+    pub key: Key,
+    /// Where it is.
+    pub path: FilePath,
+}
+
+impl Report {
+    /// Makes one of a machine of which nothing is known.
+    pub(crate) fn empty(taken_at: Timestamp, host: ReportHost) -> Self {
+        Self {
+            schema: SCHEMA,
+            taken_at,
+            joined_at: None,
+            host,
+            sources: Vec::new(),
+            windows: Vec::new(),
+            records: Vec::new(),
+            claims: Vec::new(),
+            findings: Vec::new(),
+            needs: Vec::new(),
+            broken: Vec::new(),
+            left_overs: Vec::new(),
+            left_trees: Vec::new(),
+            machines: Vec::new(),
+            not_asked: Vec::new(),
+            ended: Vec::new(),
+            shown_once: Vec::new(),
+        }
+    }
+
+    /// Returns the moment of the youngest that it tells.
+    pub(crate) fn told_at(&self) -> Timestamp {
+        self.joined_at.map_or(self.taken_at, |joined_at| joined_at.max(self.taken_at))
+    }
+
+    /// Returns the moment of what it tells of these things: what another machine tells came when it was joined.
+    pub(crate) fn moment_of(&self, things: &[Key]) -> Timestamp {
+        let is_far = things.iter().any(|key| key.machine().is_some());
+        if is_far { self.told_at() } else { self.taken_at }
+    }
+
+    /// Returns what tells the processes of a window, or of a left-over, from all others.
+    pub(crate) fn household(&self, key: &Key) -> Option<Household> {
+        // The numbers of another machine are others here.
+        if key.machine().is_some() {
+            return None;
+        }
+        let window = self.windows.iter().find(|window| window.key == *key);
+        let window = window.map(|window| (window.pid, window.start_ticks, window.started_at));
+        let left = self.left_overs.iter().find(|left| left.key == *key);
+        let left = left.map(|left| (left.pid, left.start_ticks, left.started_at));
+        let (pid, start_ticks, started_at) = window.or(left)?;
+        let here = self.windows.iter().filter(|window| window.key.machine().is_none());
+        let others = here.map(|other| other.pid).filter(|other| *other != pid);
+        let id = ProcessId { pid, start_ticks };
+        Some(Household { key: key.clone(), id, started_at, others: others.collect() })
+    }
+
+    /// Returns it without what any window, or any sub-agent, was asked.
+    pub(crate) fn without_prompts(&self) -> Self {
+        let mut report = self.clone();
+        let works = report.windows.iter_mut().filter_map(|window| window.work.as_mut());
+        for work in works {
+            let work = Arc::make_mut(work);
+            work.doing.prompt = None;
+            // An agent writes them out of the prompt.
+            work.agents.iter_mut().for_each(|agent| agent.task = None);
+        }
+        report
+    }
+
+    /// Returns every record.
+    pub fn records(&self) -> impl Iterator<Item = &RecordView> {
+        self.records.iter().map(Arc::as_ref)
+    }
+
+    /// Returns the findings that are problems. That no system knows a window is none: an agent without
+    /// any runs well. It is the last of all codes, so these findings stand last.
+    pub(crate) fn problems(&self) -> &[Arc<Finding>] {
+        let end = self.findings.partition_point(|finding| finding.is_problem());
+        self.findings.get(..end).unwrap_or_default()
+    }
+
+    /// Returns every finding, worst first.
+    pub fn findings(&self) -> impl Iterator<Item = &Finding> {
+        self.findings.iter().map(Arc::as_ref)
+    }
+}
+
+impl Serialize for Report {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        struct Shape<'a> {
+            schema: &'static str,
+            taken_at: Timestamp,
+            host: &'a ReportHost,
+            sources: &'a [SourceHealth],
+            windows: &'a [WindowView],
+            records: Vec<RecordShape<'a>>,
+            claims: &'a [ClaimView],
+            findings: &'a [Arc<Finding>],
+            #[serde(skip_serializing_if = "<[_]>::is_empty")]
+            machines: &'a [MachineView],
+            #[serde(skip_serializing_if = "<[_]>::is_empty")]
+            not_asked: &'a [NotAsked],
+        }
+        let Self {
+            schema,
+            taken_at,
+            joined_at: _,
+            host,
+            sources,
+            windows,
+            records,
+            claims,
+            findings,
+            machines,
+            not_asked,
+            needs: _,
+            broken: _,
+            left_overs: _,
+            left_trees: _,
+            ended: _,
+            shown_once: _,
+        } = self;
+        let records = records.iter().map(|record| record.shape(*taken_at)).collect();
+        let (schema, taken_at) = (*schema, *taken_at);
+        Shape { schema, taken_at, host, sources, windows, records, claims, findings, machines, not_asked }
+            .serialize(serializer)
+    }
+}
+
+/// The machine, as the interface states it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReportHost {
+    /// The host name.
+    pub name: String,
+    /// The boot ID.
+    pub boot_id: Option<String>,
+    /// The inode of the PID namespace.
+    pub pid_namespace: Option<u64>,
+}

@@ -1,0 +1,238 @@
+//! What needs a person, and what a window waits for.
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::core::model::report::context::is_valid_id;
+use crate::core::model::text::fixed;
+use crate::core::model::text::secret::hide;
+use crate::core::model::{Call, Code, Halfway, Key, Sentence, Untrusted, Word};
+
+/// What a window waits for, and since when.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Waiting {
+    /// What kind of answer it needs.
+    pub wants: Wants,
+    /// The call that it asks about, where that can be told.
+    pub call: Option<Call>,
+    /// Since when.
+    pub since: Option<Timestamp>,
+}
+
+impl Waiting {
+    /// Takes what looks like a secret out of what is shown.
+    pub(crate) fn hide_secrets(&mut self) {
+        self.call.iter_mut().for_each(Call::hide_secrets);
+        if let Wants::Other(what) = &mut self.wants {
+            hide(what);
+        }
+    }
+}
+
+/// What kind of answer a window waits for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Wants {
+    /// Leave to do something.
+    Permission,
+    /// An answer to a question.
+    Answer,
+    /// Something that its agent calls so.
+    Other(Untrusted),
+}
+
+/// One thing that needs a person.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Need {
+    /// Stable for as long as the thing itself is.
+    pub key: Key,
+    /// What it is about: a window, a record or the key of a finding's first subject.
+    pub subject: Key,
+    /// What it is.
+    #[serde(flatten)]
+    pub kind: NeedKind,
+    /// Since when, where that is known.
+    pub since: Option<Timestamp>,
+}
+
+impl Need {
+    /// Returns whether it says that a window's turn is over.
+    pub(crate) fn is_done(&self) -> bool {
+        matches!(self.kind, NeedKind::Done { .. })
+    }
+
+    /// Returns what a dead window left, where it tells of one.
+    pub(crate) fn left(&self) -> Option<&Left> {
+        match &self.kind {
+            NeedKind::Died(left) => Some(left),
+            NeedKind::Waits { .. }
+            | NeedKind::Failed { .. }
+            | NeedKind::Done { .. }
+            | NeedKind::Unfinished { .. }
+            | NeedKind::Collision { .. }
+            | NeedKind::MoreDied { .. } => None,
+        }
+    }
+}
+
+/// What needs a person, in the order of the list.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum NeedKind {
+    /// A window waits for an answer.
+    Waits {
+        /// For what.
+        waiting: Waiting,
+        /// The windows of which it is one, where it cannot be said which.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        among: Vec<Key>,
+    },
+    /// An error ended a window's turn: a limit, a login that has run out, a service that refused.
+    Failed {
+        /// What its agent wrote down of it.
+        error: Option<Untrusted>,
+    },
+    /// A window's turn is over, and nobody has looked at it since; only an open screen knows that.
+    Done {
+        /// What it was asked.
+        #[serde(skip)]
+        asked: Option<Untrusted>,
+    },
+    /// An action of claimtop's own was cut off or got stuck.
+    Unfinished {
+        /// What is known of it.
+        message: Sentence,
+        /// How it ended.
+        end: Halfway,
+    },
+    /// Windows are in each other's way.
+    Collision {
+        /// Which finding says so; the worst, where several do.
+        code: Code,
+        /// What it says.
+        message: Sentence,
+        /// Everything that it is about.
+        subjects: Vec<Key>,
+        /// The living windows that it is between, whoever is to yield last.
+        windows: Vec<Key>,
+        /// What else is between the same windows, the worst first.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        also: Vec<Code>,
+        /// The files that they both edit.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        files: Vec<Untrusted>,
+    },
+    /// A window died and left something.
+    Died(Left),
+    /// More windows died and left something than are reported one by one.
+    MoreDied {
+        /// How many.
+        windows: usize,
+        /// How many claims they left.
+        claims: usize,
+        /// How many things they left running.
+        #[serde(default, skip_serializing_if = "is_none")]
+        left_overs: usize,
+    },
+}
+
+/// What a dead window left.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Left {
+    /// What the window was called.
+    pub name: Untrusted,
+    /// Its session.
+    pub session: Option<Untrusted>,
+    /// Its agent's own name for what wrote the record.
+    #[serde(deserialize_with = "fixed::word")]
+    pub format: Word,
+    /// The folder that it worked in.
+    pub cwd: Option<Untrusted>,
+    /// The dead claims, which can be released.
+    pub claims: Vec<Key>,
+    /// How many more claims name it as their holder and are not proven dead.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub unproven: usize,
+    /// Whether its end was seen: else [`Need::since`] is when it was last heard of.
+    #[serde(default)]
+    pub is_end_seen: bool,
+    /// How many files it edited that git does not have.
+    pub uncommitted: usize,
+    /// What it left running beyond reasonable doubt.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub left_overs: Vec<Key>,
+    /// The working trees that it made, where nobody works.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub left_trees: Vec<Key>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
+fn is_none(number: &usize) -> bool {
+    *number == 0
+}
+
+impl Left {
+    /// Returns the last part of the folder that it worked in.
+    pub(crate) fn folder(&self) -> Option<&str> {
+        self.cwd.as_ref()?.raw().rsplit('/').find(|part| !part.is_empty())
+    }
+
+    /// Returns the command that resumes its session, where its agent has one.
+    pub fn resume(&self) -> Option<String> {
+        resume(self.format, self.session.as_ref()?, self.cwd.as_ref())
+    }
+}
+
+/// Returns the command that resumes a session of an agent, where that has one.
+pub(crate) fn resume(agent: &str, session: &Untrusted, cwd: Option<&Untrusted>) -> Option<String> {
+    let session = Some(session.raw()).filter(|id| is_valid_id(id))?;
+    let resume = match agent {
+        "claude-code" => format!("claude --resume {session}"),
+        "codex" => format!("codex resume {session}"),
+        "gemini" => format!("gemini --resume {session}"),
+        "qwen" => format!("qwen --resume {session}"),
+        "opencode" => format!("opencode --session {session}"),
+        "copilot" => format!("copilot --resume {session}"),
+        _ => return None,
+    };
+    let folder = cwd.map(Untrusted::raw).filter(|cwd| cwd.starts_with('/'));
+    let folder = folder.map(|cwd| format!("cd {} && ", quoted(cwd)));
+    Some(folder.unwrap_or_default() + &resume)
+}
+
+/// Quotes a word for a shell, where it must be.
+pub(crate) fn quoted(word: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-".contains(c);
+    if word.chars().all(is_plain) { word.to_owned() } else { format!("'{}'", word.replace('\'', r"'\''")) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(session: &str, cwd: &str, expected: Option<&str>) {
+        let left = Left {
+            name: "w".into(),
+            session: Some(session.into()),
+            format: "claude-code",
+            cwd: Some(cwd.into()),
+            claims: Vec::new(),
+            unproven: 0,
+            is_end_seen: false,
+            uncommitted: 0,
+            left_overs: Vec::new(),
+            left_trees: Vec::new(),
+        };
+        assert_eq!(left.resume().as_deref(), expected);
+    }
+
+    #[test]
+    fn the_command_that_resumes_runs_nothing_else() {
+        check("a-1", "/src/a b", Some("cd '/src/a b' && claude --resume a-1"));
+        check("a-1", "/it's $(x)", Some(r"cd '/it'\''s $(x)' && claude --resume a-1"));
+        check("a-1", "-rf", Some("claude --resume a-1"));
+        check("--dangerously-skip-permissions", "/src", None);
+        check("x;y", "/src", None);
+    }
+}

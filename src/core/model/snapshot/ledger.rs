@@ -1,0 +1,235 @@
+//! What guarded windows write down: which files they have edited, and what they were told of others.
+
+use std::ffi::OsStr;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use crate::core::model::report::context::is_valid_id;
+use crate::core::model::{ProcessId, Untrusted};
+
+/// The name of the form of a ledger.
+const SCHEMA: &str = "claimtop.ledger.v1";
+
+/// How the name of a file ends in which an open claimtop tells what a window has written down elsewhere.
+const SEEN: &str = ".seen.jsonl";
+
+/// One line of a ledger.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum LedgerLine {
+    /// Who writes it; the first line of each file.
+    Holder(Box<LedgerHolder>),
+    /// It has edited a file.
+    Edited(Touched),
+    /// It found a file as the last commit has it: whatever was edited before is committed or gone.
+    Settled(Touched),
+    /// It found a file holding again what that held after an edit: what had ended since then has not.
+    Returned(Returned),
+    /// It is about to edit a file that others have edited, or that was just committed.
+    Met(Met),
+    /// It was told what others hold.
+    Briefed(Briefed),
+    /// It was told whom an edit of its has met.
+    Noted(Met),
+    /// A call of its was held up.
+    HeldUp(HeldUp),
+    /// It did the like again and went through.
+    Overrode(HeldUp),
+    /// It wants a path, and what lies below it, for itself.
+    Holds(Touched),
+    /// It wants it no longer.
+    Frees(Touched),
+}
+
+/// A file and a moment.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Touched {
+    /// Its path, absolute and without links.
+    pub(crate) path: Untrusted,
+    pub(crate) at: Timestamp,
+    /// The commit that was checked out before, where that was in the same second: times in git's log do not tell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) upon: Option<Untrusted>,
+    /// The first 16 digits of the name by which git knows what it held then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) held: Option<Untrusted>,
+}
+
+impl Touched {
+    pub(crate) fn new(path: Untrusted, at: Timestamp) -> Self {
+        Self { path, at, upon: None, held: None }
+    }
+}
+
+/// A file that holds again what it held before.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Returned {
+    pub(crate) path: Untrusted,
+    pub(crate) at: Timestamp,
+    /// When somebody wrote down the edit after which it held that.
+    pub(crate) to: Timestamp,
+}
+
+/// An edit that met what others have not committed, or none.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Met {
+    pub(crate) path: Untrusted,
+    /// The sessions, and when each last edited it.
+    pub(crate) others: Vec<(Untrusted, Timestamp)>,
+    pub(crate) at: Timestamp,
+    /// The commit that was checked out before the edit, where that was in the same second.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) upon: Option<Untrusted>,
+    /// The agent's name for the call, where it has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) call: Option<Untrusted>,
+}
+
+/// What a window was told at a prompt.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Briefed {
+    /// All that it was told.
+    #[serde(flatten)]
+    pub(crate) digest: Digest16,
+    /// When; earlier versions did not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) at: Option<Timestamp>,
+    /// The sessions that it was told of.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) others: Vec<Untrusted>,
+}
+
+/// A digest of some texts.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Digest16 {
+    pub(crate) of: String,
+}
+
+/// A call that was held up.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct HeldUp {
+    /// The sessions for whose sake, sorted.
+    pub(crate) others: Vec<Untrusted>,
+    pub(crate) at: Timestamp,
+    /// The agent's name for the call, where it has one.
+    pub(crate) call: Option<Untrusted>,
+    /// The sub-agent that made it, whose model alone has read the refusal.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) sub_agent: Option<Untrusted>,
+    /// What was in its way: a digest of each file and whose it is, sorted; where that is much, one of all.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) about: Vec<String>,
+    /// What it would have done to that.
+    #[serde(default)]
+    pub(crate) harm: Harm,
+}
+
+/// What becomes of files that a call takes, the least first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Harm {
+    /// They stay where they are, or get into a commit, or git refuses.
+    #[default]
+    Kept,
+    /// They are put aside, and can be brought back.
+    Stashed,
+    /// They are overwritten or removed.
+    Lost,
+}
+
+/// Who writes a ledger.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct LedgerHolder {
+    schema: Untrusted,
+    pub(crate) session: Untrusted,
+    /// Which agent, such as `claude-code`.
+    pub(crate) agent: Untrusted,
+    /// The top of the working tree, or the folder that lies in none.
+    pub(crate) tree: Untrusted,
+    /// The folder in which it works; its last part is what people call the window by.
+    pub(crate) cwd: Untrusted,
+    /// Its process; none for a session that a daemon runs for several windows.
+    pub(crate) process: Option<ProcessId>,
+    /// The inode of the process's pidfd, where the kernel has it.
+    pub(crate) pidfd_inode: Option<u64>,
+    /// The processes above it, the nearest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) above: Vec<ProcessId>,
+    pub(crate) host: Untrusted,
+    pub(crate) boot_id: Option<Untrusted>,
+    pub(crate) pid_namespace: Option<u64>,
+}
+
+impl LedgerHolder {
+    /// Names whoever writes a ledger of some tree; on which machine is for the caller to say.
+    pub(crate) fn new(
+        (session, agent): (Untrusted, Untrusted),
+        (tree, cwd): (Untrusted, Untrusted),
+        process: Option<(ProcessId, Option<u64>)>,
+        (host, boot_id, pid_namespace): (Untrusted, Option<Untrusted>, Option<u64>),
+    ) -> Self {
+        let (process, pidfd_inode) = process.map_or((None, None), |(id, inode)| (Some(id), inode));
+        let (schema, above) = (Untrusted::fixed(SCHEMA), Vec::new());
+        Self { schema, session, agent, tree, cwd, process, pidfd_inode, above, host, boot_id, pid_namespace }
+    }
+
+    /// Returns the name of its file: one for each session and process, so that two windows never write one, and a PID
+    /// that is used again begins another.
+    pub(crate) fn file_name(&self) -> String {
+        format!("{}.jsonl", self.stem())
+    }
+
+    /// Returns the name of the file in which an open claimtop tells of it.
+    pub(crate) fn seen_name(&self) -> String {
+        format!("{}{SEEN}", self.stem())
+    }
+
+    fn stem(&self) -> String {
+        let process = self.process.map(|process| format!("{}.{}", process.pid, process.start_ticks));
+        format!("{}.{}", self.session.raw(), process.as_deref().unwrap_or("0"))
+    }
+
+    pub(crate) fn is_sound(&self) -> bool {
+        self.schema.raw() == SCHEMA && is_valid_id(self.session.raw())
+    }
+}
+
+/// Reads a line; `None` for one that is torn or of another form.
+pub(crate) fn parse(line: impl AsRef<[u8]>) -> Option<LedgerLine> {
+    let line: LedgerLine = serde_json::from_slice(line.as_ref()).ok()?;
+    let is_unsound = matches!(&line, LedgerLine::Holder(holder) if !holder.is_sound());
+    (!is_unsound).then_some(line)
+}
+
+/// Returns the process whose ledger has this name.
+pub(crate) fn process_of(name: &OsStr) -> Option<ProcessId> {
+    let name = name.to_str()?;
+    let name = name.strip_suffix(".1").unwrap_or(name);
+    let stem = name.strip_suffix(SEEN).or_else(|| name.strip_suffix(".jsonl"))?;
+    let mut parts = stem.rsplit('.');
+    let (start_ticks, pid) = (parts.next()?.parse().ok()?, parts.next()?.parse().ok()?);
+    Some(ProcessId { pid, start_ticks })
+}
+
+/// Returns whether it is an open claimtop that tells of a window in the file of this name.
+pub(crate) fn is_seen(name: &OsStr) -> bool {
+    name.as_encoded_bytes().ends_with(SEEN.as_bytes())
+}
+
+/// Returns the name of the folder in which the ledgers of a working tree lie.
+pub(crate) fn folder_name(tree: &str) -> String {
+    digest(&[tree]).of
+}
+
+/// Digests some texts.
+pub(crate) fn digest(parts: &[&str]) -> Digest16 {
+    let mut hash = Sha256::new();
+    for part in parts {
+        hash.update(part.as_bytes());
+        hash.update([0]);
+    }
+    let start: [u8; 8] = hash.finalize().first_chunk().copied().unwrap_or_default();
+    Digest16 { of: format!("{:016x}", u64::from_be_bytes(start)) }
+}
