@@ -45,18 +45,18 @@ pub mod config {
 
 /// From `core`.
 pub mod core {
-    pub use crate::core::fleet::decoder::{Answer, Decoder, Received, StreamError};
-    pub use crate::core::fleet::encoder::Encoder;
-    pub use crate::core::fleet::far::FarMachine;
-    pub use crate::core::fleet::identity::clone_of;
-    pub use crate::core::fleet::line::{Hello, Identity, hashed};
+    pub use crate::core::fleet::database::outbox::{Batch, Outbox};
+    pub use crate::core::fleet::database::publisher::{Call, HostId, Next, Publisher, Waiting};
+    pub use crate::core::fleet::merge::identity::clone_of;
+    pub use crate::core::fleet::merge::remote_machine::FarMachine;
     pub use crate::core::fleet::merge::{hear, merged as merged_machines, merged_beside};
     pub use crate::core::fleet::order::{
         Ask, Asker, Became, MOST_REQUESTS, OpenOrders, Order, OrderReceipt, Part, Proposal, Proposed,
         RawPlans, Settle, Standing, Taken, Taker, VALID_FOR, digest_of, read_proposal,
     };
-    pub use crate::core::fleet::outbox::{Batch, Outbox};
-    pub use crate::core::fleet::publisher::{Call, HostId, Next, Publisher, Waiting};
+    pub use crate::core::fleet::wire::decoder::{Answer, Decoder, Received, StreamError};
+    pub use crate::core::fleet::wire::encoder::Encoder;
+    pub use crate::core::fleet::wire::line::{Hello, Identity, hashed};
     pub use crate::core::history::journal::{Entry, History, Outcome};
     pub use crate::core::history::movement::Movement;
     pub use crate::core::history::recording::redact::Redactor;

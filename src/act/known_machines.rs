@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::act::bind::put;
 use crate::act::error::ActionError;
 use crate::act::fs::system::System;
-use crate::core::fleet::line::Identity;
+use crate::core::fleet::wire::line::Identity;
 use crate::source::os::open::plain::small;
 
 const NAME: &str = "machines.json";

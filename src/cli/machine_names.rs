@@ -3,8 +3,8 @@
 use anyhow::anyhow;
 
 use super::failure::Failure;
-use crate::core::fleet::part::is_derived;
 use crate::core::fleet::transport::Machine;
+use crate::core::fleet::wire::part::is_derived;
 use crate::core::model::Key;
 
 /// The name that stands for every machine of the configuration and its fleet.

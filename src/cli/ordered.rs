@@ -12,8 +12,8 @@ use super::settings::Settings;
 use crate::act::executor::Executor;
 use crate::act::order_service::OrderService;
 use crate::config::{Access, Config};
-use crate::core::fleet::encoder::Encoder;
 use crate::core::fleet::order::{Accepts, Work};
+use crate::core::fleet::wire::encoder::Encoder;
 use crate::source::os::clock;
 
 /// How much may wait to be done.

@@ -20,9 +20,9 @@ use crate::act::fleet::mark;
 use crate::act::fleet::post::{Post, Posted};
 use crate::act::fleet::taking::Taken;
 use crate::config::fleet::Paths;
-use crate::core::fleet::discreet::Discreet;
-use crate::core::fleet::pace::{News, after_last};
-use crate::core::fleet::teller::Teller;
+use crate::core::fleet::database::outbox_feed::Teller;
+use crate::core::fleet::database::pace::{News, after_last};
+use crate::core::fleet::wire::path_redaction::Discreet;
 use crate::core::model::{Report, Tombstone};
 use crate::source::os::{clock, host};
 

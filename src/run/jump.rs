@@ -13,8 +13,8 @@ use tokio::sync::mpsc::Sender;
 
 use super::event::Event;
 use crate::app::msg::{Jump, Msg};
-use crate::core::fleet::going;
 use crate::core::fleet::transport::Machine;
+use crate::core::fleet::transport::attach;
 use crate::core::model::text::shown;
 use crate::core::model::{Keeper, PlaceView, Untrusted};
 use crate::source::os::clock;
@@ -81,15 +81,15 @@ fn go(jump: &Jump, ways: &Ways) -> String {
 fn elsewhere((name, machine): (&str, &str), place: &PlaceView, ways: &Ways) -> String {
     let transport = ways.machines.iter().find(|known| known.name == machine).map(|known| &known.transport);
     let machine = shown(machine);
-    let Some(command) = transport.and_then(|transport| going::command(transport, place)) else {
+    let Some(command) = transport.and_then(|transport| attach::command(transport, place)) else {
         let words = place.words().unwrap_or_default();
         return format!("{name} is on {machine}, in {words}: go there by yourself");
     };
-    let line = shown(&going::for_shell(&command));
+    let line = shown(&attach::for_shell(&command));
     if !ways.is_in_tmux {
         return format!("{name} is on {machine}; show it with: {line}");
     }
-    let arguments = going::for_tmux(&command);
+    let arguments = attach::for_tmux(&command);
     let arguments: Vec<&str> =
         ["new-window", "--"].into_iter().chain(arguments.iter().map(String::as_str)).collect();
     match run("tmux", &arguments) {

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::act::bind::put;
 use crate::act::error::ActionError;
 use crate::act::fs::system::System;
-use crate::core::fleet::publisher::HostId;
+use crate::core::fleet::database::publisher::HostId;
 use crate::core::model::text::hex;
 use crate::source::os::open::plain::small;
 

@@ -9,9 +9,9 @@ use tokio::sync::Mutex;
 use crate::act::error::ActionError;
 use crate::act::fleet::identity::{self, Lock};
 use crate::act::fleet::taking::{Taken, work_of};
-use crate::core::fleet::outbox::Outbox;
-use crate::core::fleet::pace::after_failure;
-use crate::core::fleet::publisher::{Call, Next, Publisher, Waiting};
+use crate::core::fleet::database::outbox::Outbox;
+use crate::core::fleet::database::pace::after_failure;
+use crate::core::fleet::database::publisher::{Call, Next, Publisher, Waiting};
 use crate::source::postgres::Target;
 use crate::source::postgres::session::Session;
 

@@ -75,7 +75,7 @@ pub(crate) mod post {
 
     use super::taking::Taken;
     use super::{ActionError, Target, UNREAD};
-    use crate::core::fleet::outbox::Outbox;
+    use crate::core::fleet::database::outbox::Outbox;
 
     /// What became of a beat.
     #[expect(dead_code, reason = "nothing is published")]

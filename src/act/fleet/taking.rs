@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
-use crate::core::fleet::encoder::Encoder;
-use crate::core::fleet::line::Line;
+use crate::core::fleet::database::publisher::Waiting;
 use crate::core::fleet::order::{Work, is_id};
-use crate::core::fleet::publisher::Waiting;
 use crate::core::fleet::signed::message;
+use crate::core::fleet::wire::encoder::Encoder;
+use crate::core::fleet::wire::line::Line;
 use crate::observe::hosts::signature::verify;
 
 /// What was taken, by its number.

@@ -1,6 +1,6 @@
 //! What is here and may be held by a window of another machine, which a command does not judge by this machine alone.
 
-use crate::core::fleet::far::FarMachine;
+use crate::core::fleet::merge::remote_machine::FarMachine;
 use crate::core::model::{ErrorKind, Host, Obstacle, Reason, RecordView, Report, Request, VerdictState};
 
 /// How many of the machines that cannot be heard are named.
@@ -60,7 +60,7 @@ fn may_be_held_elsewhere(record: &RecordView) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::core::fleet::line::{Hello, Identity, SCHEMA};
+    use crate::core::fleet::wire::line::{Hello, Identity, SCHEMA};
     use crate::core::model::{MachineState, MachineView, Untrusted};
     use crate::source::os::{clock, host};
 

@@ -6,9 +6,9 @@ use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
 use super::question::{Posted, Question};
 use super::shared::Shared;
-use crate::core::fleet::decoder::Answer;
-use crate::core::fleet::encoder::Encoder;
 use crate::core::fleet::order::Ask;
+use crate::core::fleet::wire::decoder::Answer;
+use crate::core::fleet::wire::encoder::Encoder;
 
 /// What is asked over one connection.
 #[derive(Default)]

@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use super::question::{Posted, Question};
 use super::shared::Shared;
-use crate::core::fleet::decoder::Answer;
-use crate::core::fleet::far::FarMachine;
-use crate::core::fleet::identity::clone_of;
+use crate::core::fleet::merge::identity::clone_of;
+use crate::core::fleet::merge::remote_machine::FarMachine;
 use crate::core::fleet::order::{OrderReceipt, Proposal};
+use crate::core::fleet::wire::decoder::Answer;
 use crate::core::model::{ErrorKind, Obstacle, Request};
 
 /// How long a machine may take to answer. One that is lost is noticed earlier.

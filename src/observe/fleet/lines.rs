@@ -3,7 +3,7 @@
 use tokio::io::{AsyncBufReadExt, AsyncRead, BufReader};
 use tokio::time::Instant;
 
-use crate::core::fleet::decoder::{LONGEST_LINE, StreamError};
+use crate::core::fleet::wire::decoder::{LONGEST_LINE, StreamError};
 
 /// How much may come at once, in bytes: all of the largest machine.
 const AT_ONCE: f64 = (96 << 20) as f64;

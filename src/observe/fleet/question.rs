@@ -2,8 +2,8 @@
 
 use std::sync::mpsc::Sender;
 
-use crate::core::fleet::decoder::Answer;
 use crate::core::fleet::order::{Order, Settle};
+use crate::core::fleet::wire::decoder::Answer;
 use crate::core::model::Request;
 
 /// What is asked of a machine.

@@ -10,8 +10,8 @@ use tokio::sync::mpsc::UnboundedSender;
 use tokio::sync::watch;
 
 use super::question::Posted;
-use crate::core::fleet::far::FarMachine;
-use crate::core::fleet::line::Identity;
+use crate::core::fleet::merge::remote_machine::FarMachine;
+use crate::core::fleet::wire::line::Identity;
 
 /// Says whether a machine of this name is the one that it was, and remembers one that is new; the reason where it
 /// is another.

@@ -11,11 +11,11 @@ use std::time::Duration;
 use serde::Deserialize;
 
 use super::signature;
-use crate::core::fleet::decoder::Answer;
-use crate::core::fleet::encoder::Encoder;
+use crate::core::fleet::database::roster::Roster;
 use crate::core::fleet::order::{Ask, OrderReceipt};
-use crate::core::fleet::roster::Roster;
 use crate::core::fleet::signed::message;
+use crate::core::fleet::wire::decoder::Answer;
+use crate::core::fleet::wire::encoder::Encoder;
 use crate::core::model::{ErrorKind, Obstacle};
 use crate::observe::fleet::{Posted, Question};
 use crate::source::postgres::session::Session;

@@ -13,10 +13,10 @@ use tokio_postgres::Row;
 
 use self::asking::Asked;
 
-use crate::core::fleet::far::FarMachine;
-use crate::core::fleet::host_name::only_named;
-use crate::core::fleet::host_row::{HostRow, PartRow, ReadAt};
-use crate::core::fleet::roster::Roster;
+use crate::core::fleet::database::host_name::only_named;
+use crate::core::fleet::database::host_row::{HostRow, PartRow, ReadAt};
+use crate::core::fleet::database::roster::Roster;
+use crate::core::fleet::merge::remote_machine::FarMachine;
 use crate::core::model::text::shown;
 use crate::core::model::{MachineState, MachineView, Untrusted};
 use crate::observe::fleet::{Hosts, Posted, Shared};

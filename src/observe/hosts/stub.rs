@@ -3,7 +3,7 @@
 use std::io;
 use std::sync::Arc;
 
-use crate::core::fleet::far::FarMachine;
+use crate::core::fleet::merge::remote_machine::FarMachine;
 use crate::core::model::{MachineState, MachineView, Untrusted};
 use crate::observe::fleet::{Hosts, Shared};
 use crate::source::postgres::{Target, UNREAD};

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use sha2::{Digest, Sha256};
 
-use crate::core::fleet::harmless::harmless;
+use crate::core::fleet::wire::sanitize::harmless;
 use crate::core::model::text::hex;
 use crate::core::model::text::named::named;
 use crate::core::model::{Action, Ended, ErrorKind, Obstacle, Plan, Request};

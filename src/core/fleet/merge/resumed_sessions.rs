@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use crate::core::fleet::far::FarMachine;
+use crate::core::fleet::merge::remote_machine::FarMachine;
 use crate::core::judge::rules::facts::window_name;
 use crate::core::model::{
     ClaimStatus, Code, Evidence, FarSession, Finding, Key, Need, NeedKind, Reason, RecordView, Remedy,
@@ -109,7 +109,7 @@ fn by_session(window: &WindowView) -> Option<(&Untrusted, &WindowView)> {
 }
 
 /// Returns whether a finding says no more than that a holder is dead.
-pub(super) fn is_of_dead(finding: &Finding) -> bool {
+pub(crate) fn is_of_dead(finding: &Finding) -> bool {
     matches!(finding.code, Code::DeadHolder | Code::RecycledPid | Code::RebootedHolder)
 }
 
@@ -127,7 +127,7 @@ fn tell(record: &RecordView, window: &Resumed) -> Finding {
 }
 
 /// Takes the claims out of what a session left that goes on; returns whether nothing is left of it.
-pub(super) fn has_left_nothing(need: &mut Need, resumed: &HashSet<&Untrusted>) -> bool {
+pub(crate) fn has_left_nothing(need: &mut Need, resumed: &HashSet<&Untrusted>) -> bool {
     let NeedKind::Died(left) = &mut need.kind else { return false };
     if !left.session.as_ref().is_some_and(|session| resumed.contains(session)) {
         return false;

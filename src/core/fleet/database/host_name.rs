@@ -3,9 +3,9 @@
 #[cfg(feature = "postgres")]
 use std::sync::Arc;
 
-use crate::core::fleet::far::FarMachine;
 #[cfg(feature = "postgres")]
-use crate::core::fleet::host_row::POSTGRES;
+use crate::core::fleet::database::host_row::POSTGRES;
+use crate::core::fleet::merge::remote_machine::FarMachine;
 #[cfg(feature = "postgres")]
 use crate::core::fleet::transport::checked_name;
 #[cfg(feature = "postgres")]

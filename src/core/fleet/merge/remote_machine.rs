@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::core::fleet::line::Hello;
+use crate::core::fleet::wire::line::Hello;
 use crate::core::model::{MachineView, Report, Tombstone};
 
 /// What is known of one machine.

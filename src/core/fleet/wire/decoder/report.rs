@@ -6,8 +6,8 @@ use std::sync::Arc;
 use jiff::Timestamp;
 
 use super::Decoder;
-use crate::core::fleet::line::PartId;
-use crate::core::fleet::part::Part;
+use crate::core::fleet::wire::line::PartId;
+use crate::core::fleet::wire::part::Part;
 use crate::core::model::text::shown;
 use crate::core::model::{EndedWindow, Finding, Key, RecordView, Report, ReportHost, SourceHealth};
 

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde::de::IntoDeserializer;
 use serde::de::value::Error as NoSuchKind;
 
-use crate::core::fleet::line::{Hello, Identity, PartId, PartKind, SCHEMA};
+use crate::core::fleet::wire::line::{Hello, Identity, PartId, PartKind, SCHEMA};
 
 /// By what a host of the database is reached.
 pub(crate) const POSTGRES: &str = "postgres";
@@ -16,21 +16,21 @@ pub(crate) const POSTGRES: &str = "postgres";
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 pub(crate) struct HostRow {
     pub(crate) host: String,
-    pub(super) epoch: i64,
-    pub(super) sequence: i64,
-    pub(super) changed: i64,
-    pub(super) state: String,
+    pub(crate) epoch: i64,
+    pub(crate) sequence: i64,
+    pub(crate) changed: i64,
+    pub(crate) state: String,
     #[serde(default)]
-    pub(super) accepts: String,
-    pub(super) is_claimed: bool,
-    pub(super) lost_by: Option<String>,
-    pub(super) beat_at: i64,
-    pub(super) name: String,
-    pub(super) release: Option<String>,
-    pub(super) machine: Option<String>,
-    pub(super) store: Option<String>,
-    pub(super) boot: Option<String>,
-    pub(super) pid_namespace: Option<u64>,
+    pub(crate) accepts: String,
+    pub(crate) is_claimed: bool,
+    pub(crate) lost_by: Option<String>,
+    pub(crate) beat_at: i64,
+    pub(crate) name: String,
+    pub(crate) release: Option<String>,
+    pub(crate) machine: Option<String>,
+    pub(crate) store: Option<String>,
+    pub(crate) boot: Option<String>,
+    pub(crate) pid_namespace: Option<u64>,
 }
 
 /// One row of `claimtop.parts`.
@@ -46,7 +46,7 @@ pub(crate) struct PartRow<'a> {
 
 impl PartRow<'_> {
     /// Returns its name; `None` where its kind is not known here.
-    pub(super) fn id(&self) -> Option<PartId> {
+    pub(crate) fn id(&self) -> Option<PartId> {
         let kind: Result<PartKind, NoSuchKind> = PartKind::deserialize(self.kind.into_deserializer());
         Some(PartId { kind: kind.ok()?, id: self.id.into() })
     }
@@ -66,7 +66,7 @@ pub(crate) struct ReadAt {
 }
 
 /// Makes the hello that a host would say.
-pub(super) fn hello(row: &HostRow) -> Hello {
+pub(crate) fn hello(row: &HostRow) -> Hello {
     Hello {
         schema: SCHEMA.to_owned(),
         version: row.release.clone().unwrap_or_default(),

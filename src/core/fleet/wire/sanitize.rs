@@ -10,7 +10,7 @@ use crate::core::model::text::{is_harmless, shown};
 ///
 /// # Errors
 /// It is no JSON.
-pub(super) fn harmless(text: &str) -> serde_json::Result<Cow<'_, str>> {
+pub(crate) fn harmless(text: &str) -> serde_json::Result<Cow<'_, str>> {
     // What is forbidden stands there itself, or escaped.
     if !text.contains('\\') && is_harmless(text) {
         return Ok(Cow::Borrowed(text));

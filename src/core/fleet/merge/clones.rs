@@ -3,10 +3,10 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use crate::core::fleet::far::FarMachine;
-use crate::core::fleet::identity::clone_of_own;
-use crate::core::fleet::line::Identity;
-use crate::core::fleet::resumed::{has_left_nothing, is_of_dead};
+use crate::core::fleet::merge::identity::clone_of_own;
+use crate::core::fleet::merge::remote_machine::FarMachine;
+use crate::core::fleet::merge::resumed_sessions::{has_left_nothing, is_of_dead};
+use crate::core::fleet::wire::line::Identity;
 use crate::core::model::{
     ClaimStatus, Evidence, Key, Reason, RecordView, Releasable, Report, Untrusted, VerdictState,
 };

@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 use self::found::Found;
 use self::sites::Sites;
-use crate::core::fleet::far::FarMachine;
+use crate::core::fleet::merge::remote_machine::FarMachine;
 use crate::core::model::{ClaimStatus, Report};
 
 /// Adds the collisions between windows of several machines, and what they need a person for.

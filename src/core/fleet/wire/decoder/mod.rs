@@ -7,9 +7,9 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 
-use crate::core::fleet::line::{Hello, Line, LookEnd, PartId, SCHEMA};
 use crate::core::fleet::order::{MOST_REQUESTS, OrderReceipt, Proposal, RawPlans, read_proposal};
-use crate::core::fleet::part::{Part, is_derived};
+use crate::core::fleet::wire::line::{Hello, Line, LookEnd, PartId, SCHEMA};
+use crate::core::fleet::wire::part::{Part, is_derived};
 use crate::core::model::text::fixed;
 use crate::core::model::text::shared::{Texts, sharing};
 use crate::core::model::text::shown;

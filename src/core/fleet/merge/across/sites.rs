@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use jiff::{SignedDuration, Timestamp};
 
-use crate::core::fleet::far::FarMachine;
+use crate::core::fleet::merge::remote_machine::FarMachine;
 use crate::core::judge::rules::facts::{file_name, window_name};
 use crate::core::judge::story::chain::Chain;
 use crate::core::model::{ClaimView, Evidence, Judged, Key, Report, WindowView};

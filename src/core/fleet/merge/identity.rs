@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use crate::core::fleet::far::FarMachine;
-use crate::core::fleet::line::{Hello, Identity};
+use crate::core::fleet::merge::remote_machine::FarMachine;
+use crate::core::fleet::wire::line::{Hello, Identity};
 use crate::core::judge::rules::facts::listed;
 use crate::core::model::{Code, Evidence, Finding, Key, Remedy, Report, ReportHost};
 
@@ -245,7 +245,7 @@ mod tests {
     use jiff::Timestamp;
 
     use super::*;
-    use crate::core::fleet::line::SCHEMA;
+    use crate::core::fleet::wire::line::SCHEMA;
     use crate::core::model::{MachineState, MachineView};
 
     /// Makes a machine that is heard, of a machine ID, a state folder's and a boot.

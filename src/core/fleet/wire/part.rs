@@ -5,8 +5,8 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use serde::Deserialize;
 
-use crate::core::fleet::harmless::harmless;
-use crate::core::fleet::line::PartKind;
+use crate::core::fleet::wire::line::PartKind;
+use crate::core::fleet::wire::sanitize::harmless;
 use crate::core::model::{
     BrokenPath, ClaimStatus, ClaimView, Finding, Key, LeftOver, LeftTree, Need, NeedKind, RecordView,
     Releasable, Resource, SourceHealth, Surface, Tombstone, Untrusted, WindowFacts, WindowView,
@@ -111,14 +111,14 @@ impl Part {
 }
 
 /// Returns every key in a finding.
-pub(super) fn keys_of_finding(finding: &mut Finding) -> Vec<&mut Key> {
+pub(crate) fn keys_of_finding(finding: &mut Finding) -> Vec<&mut Key> {
     let Finding { subjects, story, .. } = finding;
     let yields = story.iter_mut().flat_map(|story| &mut story.yields);
     subjects.iter_mut().chain(yields).collect()
 }
 
 /// Returns every key in what needs a person.
-pub(super) fn keys_of_need(need: &mut Need) -> Vec<&mut Key> {
+pub(crate) fn keys_of_need(need: &mut Need) -> Vec<&mut Key> {
     let Need { key, subject, kind, .. } = need;
     let of_kind: Vec<&mut Key> = match kind {
         NeedKind::Waits { among, .. } => among.iter_mut().collect(),

@@ -1,17 +1,24 @@
 //! What several machines tell, as one report.
 
+pub(crate) mod across;
+pub(crate) mod clones;
+pub(crate) mod identity;
+pub(crate) mod remote_machine;
+pub(crate) mod resumed_sessions;
+pub(crate) mod witness;
+
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
-use crate::core::fleet::across::collide;
-use crate::core::fleet::clones::{doubt, doubt_own};
-use crate::core::fleet::far::FarMachine;
-use crate::core::fleet::identity::{Clones, doubts};
-use crate::core::fleet::line::Identity;
-use crate::core::fleet::part::{keys_of_finding, keys_of_need};
-use crate::core::fleet::resumed::hand_over;
-use crate::core::fleet::witness::testify;
+use crate::core::fleet::merge::across::collide;
+use crate::core::fleet::merge::clones::{doubt, doubt_own};
+use crate::core::fleet::merge::identity::{Clones, doubts};
+use crate::core::fleet::merge::remote_machine::FarMachine;
+use crate::core::fleet::merge::resumed_sessions::hand_over;
+use crate::core::fleet::merge::witness::testify;
+use crate::core::fleet::wire::line::Identity;
+use crate::core::fleet::wire::part::{keys_of_finding, keys_of_need};
 use crate::core::judge::needs::rank;
 use crate::core::model::snapshot::MACHINE;
 use crate::core::model::{

@@ -9,9 +9,9 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 
-use crate::core::fleet::far::FarMachine;
-use crate::core::fleet::identity::Namespaces;
-use crate::core::fleet::line::{Hello, hashed};
+use crate::core::fleet::merge::identity::Namespaces;
+use crate::core::fleet::merge::remote_machine::FarMachine;
+use crate::core::fleet::wire::line::{Hello, hashed};
 use crate::core::model::{
     ClaimStatus, Code, Domain, Evidence, Finding, Holder, Key, Reason, RecordView, Remedy, Report, Tombstone,
     Untrusted, VerdictState, WindowView,

@@ -1,7 +1,7 @@
 //! What a viewer makes of the rows that it reads.
 
 use super::*;
-use crate::core::fleet::host_name::is_longer_name;
+use crate::core::fleet::database::host_name::is_longer_name;
 
 fn row(host: &str, changed: i64) -> HostRow {
     HostRow {

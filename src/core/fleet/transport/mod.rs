@@ -1,5 +1,7 @@
 //! The transports to another machine: each is a program that runs claimtop there and hands its lines on.
 
+pub(crate) mod attach;
+
 use std::ffi::OsString;
 use std::fmt;
 

@@ -8,7 +8,7 @@ use std::time::Duration;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::core::fleet::outbox::{Batch, Outbox};
+use crate::core::fleet::database::outbox::{Batch, Outbox};
 
 /// How long a witness waits at most until it asks again whether it is followed.
 const WAIT: Duration = Duration::from_secs(5);

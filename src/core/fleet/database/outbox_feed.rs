@@ -2,10 +2,10 @@
 
 use serde_json::value::RawValue;
 
-use crate::core::fleet::discreet::Discreet;
-use crate::core::fleet::encoder::Encoder;
-use crate::core::fleet::line::{Line, PartKind};
-use crate::core::fleet::outbox::{LOOK, ORDER, Outbox, kind_name};
+use crate::core::fleet::database::outbox::{LOOK, ORDER, Outbox, kind_name};
+use crate::core::fleet::wire::encoder::Encoder;
+use crate::core::fleet::wire::line::{Line, PartKind};
+use crate::core::fleet::wire::path_redaction::Discreet;
 use crate::core::model::text::json;
 use crate::core::model::{EndedWindow, Report, Tombstone};
 

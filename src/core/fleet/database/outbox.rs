@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use crate::core::fleet::line::PartKind;
+use crate::core::fleet::wire::line::PartKind;
 use crate::core::model::text::json;
 
 /// The kind of the row that says when the last look was that found something new, and who had ended by then.

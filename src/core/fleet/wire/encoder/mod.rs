@@ -8,8 +8,8 @@ use lean_string::LeanString;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use crate::core::fleet::line::{Beat, Hello, Line, LookEnd, PartId, PartKind, RawPart, hashed};
 use crate::core::fleet::order::{Ask, Order, OrderReceipt, Proposal, RawPlans, Settle, Work};
+use crate::core::fleet::wire::line::{Beat, Hello, Line, LookEnd, PartId, PartKind, RawPart, hashed};
 use crate::core::model::text::json;
 use crate::core::model::{
     Domain, ErrorKind, Finding, Holder, Key, KeyKind, Obstacle, RecordView, Report, SourceHealth, Tombstone,
