@@ -60,12 +60,12 @@ pub mod core {
     pub use crate::core::history::journal::{Entry, History, Outcome};
     pub use crate::core::history::movement::Movement;
     pub use crate::core::history::recording::redact::Redactor;
-    pub use crate::core::judge::agent::Role;
-    pub use crate::core::judge::agent::names_itself;
     pub use crate::core::judge::git::tree_of;
-    pub use crate::core::judge::local_start::settle;
     pub use crate::core::judge::tombstone::descent::{Seen, ended, to_keep};
     pub use crate::core::judge::tombstone::ledger::{Lesson, TombstoneLedger};
+    pub use crate::core::judge::window::agent::Role;
+    pub use crate::core::judge::window::agent::names_itself;
+    pub use crate::core::judge::window::local_start::settle;
     pub use crate::core::judge::window::windows;
     pub use crate::core::model::action::stop::Signal;
     pub use crate::core::model::action::{
@@ -88,7 +88,7 @@ pub mod core {
 
     /// Programs that act as agents.
     pub mod stand_in {
-        pub use crate::core::judge::stand_in::mark;
+        pub use crate::core::judge::window::stand_in::mark;
     }
 }
 

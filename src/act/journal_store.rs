@@ -20,7 +20,7 @@ use crate::act::stop::processes::Processes;
 use crate::act::stop::system::Machine;
 use crate::core::history::journal::{Entry, History, Intent, Line, Outcome, Says};
 use crate::core::history::movement::{Lead, Movement};
-use crate::core::judge::agent::Signatures;
+use crate::core::judge::window::agent::Signatures;
 use crate::format::Release;
 use crate::source::places::{JOURNAL, PARKED, Places};
 

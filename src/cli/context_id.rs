@@ -10,7 +10,7 @@ use super::failure::{Exit, Failure, Outcome};
 use super::output::{complain, print};
 use super::settings::settings;
 use super::signatures::signatures;
-use crate::core::judge::context::{Resolution, resolve};
+use crate::core::judge::window::context::{Resolution, resolve};
 use crate::core::model::report::context::{CONTEXT_VARIABLE, SESSION_VARIABLE};
 use crate::core::model::text::json;
 use crate::core::model::{ContextSource, Process, ProcessTable, Untrusted};

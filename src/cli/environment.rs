@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use directories::BaseDirs;
 
-pub(crate) use crate::core::judge::stand_in::STAND_IN_VARIABLE;
+pub(crate) use crate::core::judge::window::stand_in::STAND_IN_VARIABLE;
 use crate::core::model::report::context::{CONTEXT_VARIABLE, SESSION_VARIABLE};
 use crate::core::model::{Secret, Untrusted};
 

@@ -6,7 +6,7 @@ use super::settings::Settings;
 use crate::act::fs::system::System;
 use crate::act::{dead_holds, tombstones};
 use crate::core::assess::Policy;
-use crate::core::judge::agent::Signatures;
+use crate::core::judge::window::agent::Signatures;
 use crate::core::model::snapshot::unread;
 use crate::core::model::{NotAsked, Report, SourceState, Topic};
 use crate::observe::observer::TombstoneStore;

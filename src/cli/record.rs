@@ -11,7 +11,7 @@ use super::following::{Following, Next, follow};
 use super::output::complain;
 use super::replay;
 use crate::core::history::recording::redact::{Redactor, Replacements};
-use crate::core::judge::agent::Signatures;
+use crate::core::judge::window::agent::Signatures;
 use crate::core::model::Untrusted;
 use crate::core::model::text::shown;
 use crate::observe::Observer;

@@ -15,7 +15,7 @@ use crate::app::msg::Hints;
 use crate::config::guard::{HoldUps, Levels};
 use crate::config::layers::Origin;
 use crate::core::history::journal::History;
-use crate::core::judge::agent::Signatures;
+use crate::core::judge::window::agent::Signatures;
 use crate::core::model::text::shown;
 use crate::core::model::{Secret, Untrusted};
 use crate::observe::ReportSource;

@@ -4,7 +4,7 @@ use anyhow::Context;
 
 use super::failure::{Exit, Failure};
 use super::settings::Settings;
-use crate::core::judge::agent::Signatures;
+use crate::core::judge::window::agent::Signatures;
 
 /// Returns all signatures: a person's own before those that claimtop ships.
 pub(crate) fn signatures(settings: &Settings) -> Result<Signatures, Failure> {

@@ -12,7 +12,7 @@ use super::machine::MachineKeys;
 use super::{Access, ColorChoice, Glyphs, Notify, Retention, Switch, Theme};
 use crate::core::fleet::order::Accepts;
 use crate::core::fleet::transport::Machine;
-use crate::core::judge::agent::Signature;
+use crate::core::judge::window::agent::Signature;
 pub(crate) use crate::core::model::LineError as FileError;
 use crate::core::model::Secret;
 use crate::core::model::text::line::error_at;

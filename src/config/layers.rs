@@ -7,7 +7,7 @@ use super::guard::Guard;
 use super::{Access, ColorChoice, Config, Glyphs, Notify, Retention, Switch, Theme};
 use crate::core::fleet::order::Accepts;
 use crate::core::fleet::transport::Machine;
-use crate::core::judge::agent::Signature;
+use crate::core::judge::window::agent::Signature;
 use crate::core::model::Secret;
 
 /// Where a value came from; a later one covers an earlier one.

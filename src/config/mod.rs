@@ -14,7 +14,7 @@ use self::fleet::Publishing;
 use self::guard::Guard;
 use crate::core::fleet::order::Accepts;
 use crate::core::fleet::transport::Machine;
-use crate::core::judge::agent::Signature;
+use crate::core::judge::window::agent::Signature;
 use crate::core::model::Secret;
 use crate::core::model::text::named::named;
 

@@ -4,24 +4,24 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::core::judge::agent::Signatures;
-use crate::core::judge::below::Below;
 use crate::core::judge::claim::{ClaimFacts, judge_claims, resumed_in};
-use crate::core::judge::doing_now::doing_now;
 use crate::core::judge::edited;
-use crate::core::judge::left_by;
 use crate::core::judge::left_over::left_overs;
-use crate::core::judge::left_tree::left_trees;
+use crate::core::judge::left_over::owner;
+use crate::core::judge::left_over::stray_tree::stray_trees;
+use crate::core::judge::left_over::worktree::left_trees;
 use crate::core::judge::liveness::judge;
 use crate::core::judge::liveness::session::window_of_record;
 use crate::core::judge::needs::{needs, noted, waiting};
 use crate::core::judge::rules::facts::{Facts, Index};
-use crate::core::judge::screens::place_of_window;
 use crate::core::judge::session::{may_run, session_of};
-use crate::core::judge::stray_tree::stray_trees;
 use crate::core::judge::successors::Successors;
-use crate::core::judge::whose_turn::{Signs, is_new};
 use crate::core::judge::window::Window;
+use crate::core::judge::window::agent::Signatures;
+use crate::core::judge::window::below::Below;
+use crate::core::judge::window::doing_now::doing_now;
+use crate::core::judge::window::screens::place_of_window;
+use crate::core::judge::window::whose_turn::{Signs, is_new};
 use crate::core::judge::world::World;
 use crate::core::judge::{rules, story};
 use crate::core::model::report::SCHEMA;
@@ -67,7 +67,7 @@ pub fn assess_after(earlier: Option<&Report>, snapshot: &Snapshot, policy: &Poli
         window.claims = of_claims.remove(&window.key).unwrap_or_default();
     }
     let mut left_overs = left_overs(&world, &children);
-    left_by::tell(&mut left_overs, &windows, &records, &world);
+    owner::tell(&mut left_overs, &windows, &records, &world);
     let mut left_trees = left_trees(&world, &windows, &records);
     left_trees.extend(stray_trees(&world, &records));
     let facts = Facts {

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use crate::core::judge::rules::edits::warnings;
+use crate::core::judge::rules::place::edits::warnings;
 use crate::core::model::{
     Code, Finding, Key, KeyKind, NeedKind, RecordKind, RecordView, Report, Untrusted, Warned, WindowView,
 };

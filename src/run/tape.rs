@@ -12,7 +12,7 @@ use crate::core::history::diff::diff;
 use crate::core::history::recording::line::Header;
 use crate::core::history::recording::redact::{Redactor, Replacements};
 use crate::core::history::recording::{Encoder, VERSION};
-use crate::core::judge::agent::Signatures;
+use crate::core::judge::window::agent::Signatures;
 use crate::core::model::{Report, Snapshot};
 use crate::observe::observer::Recorder;
 use crate::source::os::open::meta::is_deleted;

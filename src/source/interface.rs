@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use jiff::Timestamp;
 
-use crate::core::judge::agent::Signatures;
+use crate::core::judge::window::agent::Signatures;
 use crate::core::model::{ProcessTable, Snapshot, SourceHealth};
 use crate::format::Reading;
 use crate::source::homes::Homes;

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use crate::core::judge::agent::{Role, Signatures};
-use crate::core::judge::interpreter::program;
+use crate::core::judge::window::agent::{Role, Signatures};
+use crate::core::judge::window::interpreter::program;
 use crate::core::model::{Details, Process, ProcessTable};
 
 /// Returns the processes that are windows, or may be.

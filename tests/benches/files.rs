@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use claimtop::core::assess::{Policy, assess};
-use claimtop::core::judge::agent::Signatures;
+use claimtop::core::judge::window::agent::Signatures;
 use claimtop::source::places::Places;
 use claimtop::testing::observe::Collector;
 use rustix::fs::{Mode, OFlags};

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use claimtop::core::assess::{Policy, assess};
-use claimtop::core::judge::agent::Signatures;
+use claimtop::core::judge::window::agent::Signatures;
 use claimtop::core::model::{
     Binding, Details, Format, Holder, Host, InnerPids, Location, Ownership, Process, ProcessId, ProcessState,
     ProcessTable, Record, RecordKind, Repo, Resource, ResourceKind, Role, Snapshot, StatedClaim, StatedPid,

@@ -10,7 +10,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use claimtop::core::assess::Policy;
-use claimtop::core::judge::agent::Signatures;
+use claimtop::core::judge::window::agent::Signatures;
 use claimtop::observe::{Observer, Options};
 use claimtop::source::places::Places;
 use rustix::process::{Pid, Signal, kill_process};

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use claimtop::core::assess::{Policy, assess};
-use claimtop::core::judge::agent::Signatures;
+use claimtop::core::judge::window::agent::Signatures;
 use claimtop::observe::{Observer, Options};
 use claimtop::source::places::Places;
 use claimtop::testing::act::{Answer, Look, Patience, Preview, Rules, StateFolder, System};

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::process::{Child, Command, Stdio};
 
-use claimtop::core::judge::agent::Signatures;
+use claimtop::core::judge::window::agent::Signatures;
 use claimtop::testing::source::Scanner;
 use rustix::fs::{Mode, OFlags};
 use rustix::time::{ClockId, clock_gettime};

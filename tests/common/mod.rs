@@ -30,7 +30,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock, OnceLock};
 
 use claimtop::core::assess::{Policy, assess};
-use claimtop::core::judge::agent::Signatures;
+use claimtop::core::judge::window::agent::Signatures;
 use claimtop::core::model::{
     ClockHistory, ClockReading, Host, Multiplexer, Origin, Platform, Port, ProcessId, Reason, Report,
     SeenAgent, SeenBelow, Snapshot, Tombstone, Trace, UnfinishedAction,

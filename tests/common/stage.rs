@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 use claimtop::core::assess::{Policy, assess};
-use claimtop::core::judge::agent::Signatures;
+use claimtop::core::judge::window::agent::Signatures;
 use claimtop::core::model::{Key, RecordView, Report};
 use claimtop::observe::{Observer, Options};
 use claimtop::source::places::Places;

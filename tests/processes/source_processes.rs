@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use claimtop::core::judge::agent::Signatures;
+use claimtop::core::judge::window::agent::Signatures;
 use claimtop::core::model::{Absence, FolderId, Process, ProcessState, ProcessTable};
 use claimtop::testing::format::Base;
 use claimtop::testing::source::{Scanner, chain};

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use claimtop::core::assess::assess;
-use claimtop::core::judge::agent::Signatures;
+use claimtop::core::judge::window::agent::Signatures;
 use claimtop::core::model::{
     Details, InnerPids, Location, Process, ProcessId, ProcessState, ProcessTable, RecordView, Snapshot,
     Untrusted,

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use claimtop::core::assess::{Policy, assess};
 use claimtop::core::history::recording::Header;
 use claimtop::core::history::recording::{Encoder, Recording, Unreadable, VERSION};
-use claimtop::core::judge::agent::Signatures;
+use claimtop::core::judge::window::agent::Signatures;
 use claimtop::core::model::{ClaudeCode, RecordDetail, Report, Snapshot, Untrusted};
 use claimtop::testing::core::Redactor;
 use claimtop::testing::run::{Kept, Tape, Wish};

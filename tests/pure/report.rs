@@ -5,7 +5,7 @@ use std::process::{Command, Output};
 
 use claimtop::core::history::recording::Header;
 use claimtop::core::history::recording::{Encoder, VERSION};
-use claimtop::core::judge::agent::Signatures;
+use claimtop::core::judge::window::agent::Signatures;
 
 use crate::common;
 use crate::missing;

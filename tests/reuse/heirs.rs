@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::io::Write;
 use std::time::Duration;
 
-use claimtop::core::judge::agent::Signatures;
+use claimtop::core::judge::window::agent::Signatures;
 use claimtop::core::model::{Code, VerdictState};
 use claimtop::testing::act::{Answer, StateFolder, System};
 use claimtop::testing::source::Scanner;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::act::error::ActionError;
 use crate::act::look::Look;
 use crate::act::preflight::preview::Preview;
-use crate::core::judge::local_start;
+use crate::core::judge::window::local_start;
 use crate::core::model::text::shown;
 use crate::core::model::{Database, FileImage, FileMeta, Format, Medium, Record, RecordView, Snapshot};
 use crate::format::{self, Parsed, Reading};

@@ -1,8 +1,8 @@
 //! What is never ended along with something else.
 
 use crate::act::stop::processes::{Agent, Processes};
-use crate::core::judge::agent::Role;
-use crate::core::judge::never_ended::{in_use, kept};
+use crate::core::judge::left_over::protected::{in_use, kept};
+use crate::core::judge::window::agent::Role;
 use crate::core::model::{ProcessPrint, Report, WindowView};
 
 /// Says why a process that runs below one that is ended is not ended with it.

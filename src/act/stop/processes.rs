@@ -6,8 +6,8 @@ use std::time::Duration;
 use rustix::io::Errno;
 
 use crate::act::error::ActionError;
-use crate::core::judge::agent::Role;
-use crate::core::judge::never_ended::hindered;
+use crate::core::judge::left_over::protected::hindered;
+use crate::core::judge::window::agent::Role;
 use crate::core::model::{Hindrance, Interaction, Load, Port, ProcessId, ProcessPrint, Signal};
 
 /// The processes of this machine.

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::act::error::ActionError;
 use crate::act::stop::processes::{Agent, Held, Processes};
-use crate::core::judge::agent::Signatures;
+use crate::core::judge::window::agent::Signatures;
 use crate::core::model::{Hindrance, Interaction, Port, ProcessId, ProcessPrint};
 
 /// This machine.

@@ -11,7 +11,7 @@ use rustix::process::{self, pidfd_send_signal};
 
 use crate::act::error::ActionError;
 use crate::act::stop::processes::{Agent, Held, Processes};
-use crate::core::judge::agent::{Candidates, Signatures};
+use crate::core::judge::window::agent::{Candidates, Signatures};
 use crate::core::model::{Hindrance, Interaction, Load, Port, ProcessId, ProcessPrint, Signal};
 use crate::source::os::processes::linux::proc::Proc;
 use crate::source::os::processes::linux::tcp::listening;

@@ -15,7 +15,7 @@ use super::lifeline;
 use super::stage::Stage;
 use super::stand_in;
 use super::story::{Fate, Role, Story, Trace};
-use crate::core::judge::agent::Candidates;
+use crate::core::judge::window::agent::Candidates;
 use crate::core::model::ProcessId;
 use crate::core::model::snapshot::process::has_exited;
 use crate::source::os::processes;

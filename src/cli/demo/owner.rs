@@ -12,7 +12,7 @@ use rustix::process::geteuid;
 use tempfile::TempDir;
 
 use super::lifeline;
-use crate::core::judge::stand_in::STAGE_PREFIX;
+use crate::core::judge::window::stand_in::STAGE_PREFIX;
 use crate::source::os::open::folder::Folder;
 
 /// The file that the owner holds locked from its first moment on.

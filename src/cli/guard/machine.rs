@@ -5,8 +5,8 @@ use jiff::Timestamp;
 
 use crate::cli::settings::Settings;
 use crate::cli::signatures::signatures;
-use crate::core::judge::agent::Role;
-use crate::core::judge::context::server_above;
+use crate::core::judge::window::agent::Role;
+use crate::core::judge::window::context::server_above;
 use crate::core::model::snapshot::process::ancestry;
 use crate::core::model::{ProcessId, Untrusted};
 use crate::source::ledger::{Here, Processes};

@@ -6,12 +6,12 @@ use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
 
-use crate::core::judge::agent::Role;
 use crate::core::judge::edited;
-use crate::core::judge::left_by::is_its;
-use crate::core::judge::rules::edits::shared;
+use crate::core::judge::left_over::owner::is_its;
 use crate::core::judge::rules::facts::Facts;
+use crate::core::judge::rules::place::edits::shared;
 use crate::core::judge::window::Window;
+use crate::core::judge::window::agent::Role;
 use crate::core::judge::world::World;
 use crate::core::model::{
     Binding, Call, ClaimView, ClaudeStatus, Code, Doing, Edit, Finding, Judged, Key, KeyKind, Left, LeftOver,

@@ -5,11 +5,11 @@ use std::path::Path;
 
 use jiff::{SignedDuration, Timestamp};
 
-use crate::core::judge::agent::Signatures;
-use crate::core::judge::binding::index::Bindings;
-use crate::core::judge::possible_agent::{PossibleAgent, possible_agents, unplaced};
-use crate::core::judge::stand_in::is_played;
 use crate::core::judge::times::{SLACK, is_after};
+use crate::core::judge::window::agent::Signatures;
+use crate::core::judge::window::binding::index::Bindings;
+use crate::core::judge::window::possible_agent::{PossibleAgent, possible_agents, unplaced};
+use crate::core::judge::window::stand_in::is_played;
 use crate::core::judge::window::{Window, aside, windows};
 use crate::core::model::snapshot::clock::Moments;
 use crate::core::model::snapshot::home::folder_of;

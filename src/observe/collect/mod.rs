@@ -18,11 +18,11 @@ use std::sync::Arc;
 use jiff::{SignedDuration, Timestamp};
 
 pub(crate) use self::kept::MAX_KEPT;
-use crate::core::judge::agent::Signatures;
 use crate::core::judge::clock as known_clock;
-use crate::core::judge::local_start;
 use crate::core::judge::tombstone::descent;
 use crate::core::judge::tombstone::ledger::Lesson;
+use crate::core::judge::window::agent::Signatures;
+use crate::core::judge::window::local_start;
 use crate::core::model::text::secret::hide;
 use crate::core::model::{Described, Host, Notes, ProcessTable, Repo, Snapshot, SourceHealth};
 use crate::format::{Base, Reading};

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 
-use crate::core::judge::agent::{Role, Signatures};
+use crate::core::judge::window::agent::{Role, Signatures};
 use crate::core::model::{
     Binding, Holder, Process, ProcessId, ProcessState, ProcessTable, Record, SeenAgent,
 };

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::core::guard::decide::Life;
-use crate::core::judge::agent::Candidates;
+use crate::core::judge::window::agent::Candidates;
 use crate::core::model::snapshot::ledger::LedgerHolder;
 use crate::core::model::snapshot::process::MAX_DEPTH;
 use crate::core::model::{ProcessId, Untrusted};

@@ -18,7 +18,7 @@ use std::path::PathBuf;
 use jiff::Timestamp;
 
 use self::head::Heads;
-use crate::core::judge::agent::Signatures;
+use crate::core::judge::window::agent::Signatures;
 use crate::core::model::{Binding, Holder, Host, Process, SessionFile, Snapshot, SourceHealth};
 use crate::format::{Base, Reading};
 use crate::source::homes::HomeBase;

@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use jiff::Timestamp;
 
-use crate::core::judge::agent::{Role, Signatures};
 use crate::core::judge::tombstone::descent::Seen;
+use crate::core::judge::window::agent::{Role, Signatures};
 use crate::core::model::snapshot::process::{Children, ancestry, has_exited};
 use crate::core::model::{Descent, Host, Process, ProcessId, ProcessTable, SeenBelow};
 

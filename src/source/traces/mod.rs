@@ -11,8 +11,8 @@ use std::path::Path;
 
 use jiff::Timestamp;
 
-use crate::core::judge::agent::names_itself;
-use crate::core::judge::agent::{Role, Signatures};
+use crate::core::judge::window::agent::names_itself;
+use crate::core::judge::window::agent::{Role, Signatures};
 use crate::core::model::snapshot::process::ancestry;
 use crate::core::model::{Host, Process, ProcessId, ProcessTable, Snapshot, SourceHealth, Trace, Untrusted};
 use crate::format::{Base, Reading};

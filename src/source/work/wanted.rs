@@ -2,8 +2,8 @@
 
 use jiff::Timestamp;
 
-use crate::core::judge::agent::Signatures;
 use crate::core::judge::session::session_of;
+use crate::core::judge::window::agent::Signatures;
 use crate::core::judge::world::World;
 use crate::core::model::report::context::is_valid_id;
 use crate::core::model::{

@@ -10,7 +10,7 @@ use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use claimtop::core::assess::{Policy, assess};
-use claimtop::core::judge::agent::Signatures;
+use claimtop::core::judge::window::agent::Signatures;
 use claimtop::core::model::{Format, Host, Notes, ProcessTable, Snapshot};
 use claimtop::testing::act::{
     ActionError, Answer, Disk, Look, Patience, Preview, Receipt, Rules, StateFolder, System,

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use claimtop::core::judge::agent::Signatures;
+use claimtop::core::judge::window::agent::Signatures;
 use claimtop::core::model::{Details, InnerPids, Process, ProcessId, ProcessState, ProcessTable, Untrusted};
 use claimtop::testing::core::windows;
 

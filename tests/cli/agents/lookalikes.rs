@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use claimtop::core::judge::agent::Signatures;
+use claimtop::core::judge::window::agent::Signatures;
 use claimtop::core::model::ProcessTable;
 use claimtop::testing::core::windows;
 

@@ -5,7 +5,7 @@ mod captured;
 mod lookalikes;
 mod stores;
 
-use claimtop::core::judge::agent::Signatures;
+use claimtop::core::judge::window::agent::Signatures;
 use claimtop::core::model::{Details, InnerPids, Process, ProcessId, ProcessState};
 
 /// Makes a running process of its own terminal.

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use claimtop::core::assess::{Policy, assess};
-use claimtop::core::judge::agent::Signatures;
+use claimtop::core::judge::window::agent::Signatures;
 use claimtop::core::model::{ClaimStatus, Snapshot, SourceState, VerdictState};
 use claimtop::testing::observe::Collector;
 

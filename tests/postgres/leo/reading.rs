@@ -1,6 +1,6 @@
 //! What is read of a real database, and what becomes of it.
 
-use claimtop::core::judge::agent::Signatures;
+use claimtop::core::judge::window::agent::Signatures;
 use claimtop::core::model::{Snapshot, SourceState};
 use claimtop::source::places::Places;
 use claimtop::source::postgres::{Given, Target};

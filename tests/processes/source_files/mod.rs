@@ -8,7 +8,7 @@ mod repositories;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 
-use claimtop::core::judge::agent::Signatures;
+use claimtop::core::judge::window::agent::Signatures;
 use claimtop::core::model::{Code, Format, Snapshot, SourceState};
 use claimtop::source::places::Places;
 use claimtop::testing::observe::Collector;

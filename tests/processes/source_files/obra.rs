@@ -4,7 +4,7 @@ use std::io::Write;
 use std::process::{Child, Command, Stdio};
 
 use claimtop::core::assess::{Policy, assess};
-use claimtop::core::judge::agent::Signatures;
+use claimtop::core::judge::window::agent::Signatures;
 use claimtop::core::model::{Code, Report, Snapshot};
 use jiff::SignedDuration;
 use rusqlite::Connection;

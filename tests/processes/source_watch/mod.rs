@@ -9,7 +9,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, TryRecvError};
 use std::time::Duration;
 
-use claimtop::core::judge::agent::Signatures;
+use claimtop::core::judge::window::agent::Signatures;
 use claimtop::core::model::{Described, ProcessId};
 use claimtop::observe::Hint;
 use claimtop::source::places::Places;

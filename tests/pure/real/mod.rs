@@ -11,7 +11,7 @@ use std::sync::Mutex;
 
 use claimtop::core::assess::assess;
 use claimtop::core::history::recording::Encoder;
-use claimtop::core::judge::agent::Signatures;
+use claimtop::core::judge::window::agent::Signatures;
 use claimtop::core::model::{Report, TurnState, WindowDoing, WindowView};
 use claimtop::source::places::Places;
 use claimtop::testing::observe::Collector;

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use claimtop::core::assess::Policy;
-use claimtop::core::judge::agent::Signatures;
+use claimtop::core::judge::window::agent::Signatures;
 use claimtop::core::model::{
     Certainty, Hindrance, Interaction, Key, LeftOver, Port, ProcessId, ProcessPrint, Reason, Report,
     SeenAgent, Snapshot, Tombstone,

@@ -5,7 +5,7 @@ use std::net::Ipv4Addr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use claimtop::core::judge::agent::Signatures;
+use claimtop::core::judge::window::agent::Signatures;
 use claimtop::core::model::{Hindrance, Interaction, Port, ProcessId, ProcessPrint};
 use claimtop::testing::act::{ActionError, Agent, Held, Processes};
 use claimtop::testing::core::Signal;

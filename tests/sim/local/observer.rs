@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
 use claimtop::core::assess::Policy;
-use claimtop::core::judge::agent::{Role, Signatures};
+use claimtop::core::judge::window::agent::{Role, Signatures};
 use claimtop::core::model::{
     Content, Credentials, Descent, FileImage, Format, Host, InnerPids, LeftOver, Notes, Process, ProcessId,
     ProcessState, ProcessTable, Repo, Report, SeenAgent, Snapshot, Untrusted, Worktree,

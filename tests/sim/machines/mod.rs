@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
 use claimtop::core::assess::{Policy, assess};
-use claimtop::core::judge::agent::Signatures;
+use claimtop::core::judge::window::agent::Signatures;
 use claimtop::core::model::{
     Binding, ClaimStatus, ClockHistory, ClockReading, Details, Domain, Format, Holder, HolderNames, Host,
     Location, MachineState, MachineView, Medium, Ownership, Process, ProcessId, ProcessState, ProcessTable,

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use crate::core::judge::agent::Signatures;
+use crate::core::judge::window::agent::Signatures;
 
 /// The first line.
 #[derive(Clone, Debug, Serialize, Deserialize)]

@@ -1,10 +1,10 @@
 //! One left-over, and what is asked about it.
 
 use super::doubts::Doubts;
-use crate::core::judge::left_top::Above;
-use crate::core::judge::never_ended::in_use;
-use crate::core::judge::stand_in::is_played;
-use crate::core::judge::taken_over::CLAUDE;
+use crate::core::judge::left_over::left_top::Above;
+use crate::core::judge::left_over::protected::in_use;
+use crate::core::judge::left_over::taken_over::CLAUDE;
+use crate::core::judge::window::stand_in::is_played;
 use crate::core::judge::world::World;
 use crate::core::model::snapshot::host::{INITIAL_PID_NAMESPACE, INITIAL_TIME_NAMESPACE};
 use crate::core::model::snapshot::process::{ancestry, has_exited};

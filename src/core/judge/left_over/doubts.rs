@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use crate::core::judge::agent::names_itself;
-use crate::core::judge::possible_agent::PossibleAgent;
-use crate::core::judge::taken_over::TakenOver;
+use crate::core::judge::left_over::taken_over::TakenOver;
+use crate::core::judge::window::agent::names_itself;
+use crate::core::judge::window::possible_agent::PossibleAgent;
 use crate::core::judge::world::World;
 use crate::core::model::snapshot::process::has_exited;
 use crate::core::model::{Process, Trace};

@@ -7,13 +7,20 @@
 
 mod case;
 mod doubts;
+pub(crate) mod left_top;
+pub(crate) mod lone_server;
+pub(crate) mod owner;
+pub(crate) mod protected;
+pub(crate) mod stray_tree;
+pub(crate) mod taken_over;
 mod times;
+pub(crate) mod worktree;
 
 use self::case::{Case, Doubt};
 use self::doubts::Doubts;
-use crate::core::judge::left_top::above;
-use crate::core::judge::never_ended::never_ended;
-use crate::core::judge::tool_shell::{is_tool_shell, tool_command};
+use crate::core::judge::left_over::left_top::above;
+use crate::core::judge::left_over::protected::never_ended;
+use crate::core::judge::window::tool_shell::{is_tool_shell, tool_command};
 use crate::core::judge::world::World;
 use crate::core::model::snapshot::process::{Children, has_exited};
 use crate::core::model::{

@@ -3,7 +3,7 @@
 use jiff::{SignedDuration, Timestamp};
 
 use super::case::Case;
-use crate::core::judge::taken_over::CLAUDE;
+use crate::core::judge::left_over::taken_over::CLAUDE;
 use crate::core::model::{Record, Snapshot, Tombstone, Untrusted};
 
 /// How long a window must have been dead before what it left counts as left: 120 s, in which another

@@ -9,7 +9,7 @@ use crate::core::judge::liveness::absent::{
 };
 use crate::core::judge::liveness::answer::{Answer, Trail, alive, dead, unknown};
 use crate::core::judge::liveness::domain::{Home, home_of};
-use crate::core::judge::possible_agent::PossibleAgent;
+use crate::core::judge::window::possible_agent::PossibleAgent;
 use crate::core::judge::world::World;
 use crate::core::model::snapshot::process::has_exited;
 use crate::core::model::{Domain, Holder, ProcessId, Reason, Record, VerdictState};

@@ -7,19 +7,15 @@
 pub(crate) mod absent;
 pub(crate) mod answer;
 pub(crate) mod domain;
-pub(crate) mod git;
-pub(crate) mod leo;
 pub(crate) mod locks;
 pub(crate) mod machine;
-pub(crate) mod obra;
 pub(crate) mod own;
 pub(crate) mod owner;
 pub(crate) mod owners;
 pub(crate) mod reach;
 pub(crate) mod session;
 pub(crate) mod steps;
-pub(crate) mod tasks;
-pub(crate) mod team;
+pub(crate) mod system;
 pub(crate) mod tombstone;
 mod turn;
 
@@ -35,11 +31,11 @@ use crate::core::model::{Format, Record, Verdict};
 pub(crate) fn judge(record: &Record, world: &World<'_>) -> Verdict {
     let mut trail = Trail::default();
     let answer = if record.format == Format::Obra {
-        obra::judge(record, world, &mut trail)
+        system::obra::judge(record, world, &mut trail)
     } else if record.format == Format::Git {
-        git::judge(record, world, &mut trail)
-    } else if team::is_task(record) {
-        tasks::judge(record, world, &mut trail)
+        system::git::judge(record, world, &mut trail)
+    } else if system::team::is_task(record) {
+        system::tasks::judge(record, world, &mut trail)
     } else {
         by_holder(record, world, &mut trail)
     };

@@ -3,7 +3,7 @@
 use crate::core::judge::liveness::locks::runs_another;
 use crate::core::judge::liveness::reach::may_have_written;
 use crate::core::judge::liveness::turn::could_run;
-use crate::core::judge::possible_agent::PossibleAgent;
+use crate::core::judge::window::possible_agent::PossibleAgent;
 use crate::core::judge::world::World;
 use crate::core::model::Record;
 use crate::core::model::text::is_uuid;

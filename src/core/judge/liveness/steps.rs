@@ -1,10 +1,10 @@
 //! The steps that hold for whatever names a process or a session.
 
 use crate::core::judge::liveness::answer::{Answer, Trail, alive};
-use crate::core::judge::liveness::leo;
 use crate::core::judge::liveness::own::own_verdict;
 use crate::core::judge::liveness::owners::by_possible_owners;
 use crate::core::judge::liveness::session::{by_context, by_session};
+use crate::core::judge::liveness::system::leo;
 use crate::core::judge::world::World;
 use crate::core::model::{Binding, Format, Holder, Location, Reason, Record, RecordKind, VerdictState};
 

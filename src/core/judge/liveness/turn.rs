@@ -2,7 +2,7 @@
 
 use jiff::{SignedDuration, Timestamp};
 
-use crate::core::judge::stand_in::is_played;
+use crate::core::judge::window::stand_in::is_played;
 use crate::core::judge::world::World;
 use crate::core::model::{Process, ProcessState, Record, Untrusted};
 

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use crate::core::judge::lone_server::holding_server;
-use crate::core::judge::rules::entire::left_undone;
+use crate::core::judge::left_over::lone_server::holding_server;
 use crate::core::judge::rules::facts::{Facts, count, file_name};
 use crate::core::judge::rules::found::Found;
+use crate::core::judge::rules::system::entire::left_undone;
 use crate::core::model::snapshot::process::has_exited;
 use crate::core::model::{
     Code, Evidence, Finding, Format, GitLock, Judged, LetGo, ProcessState, Reason, RecordDetail, RecordKind,

@@ -1,28 +1,19 @@
 //! Findings: one file per family, each rule a function of the judged world.
 
-pub(crate) mod edits;
-pub(crate) mod entire;
 pub(crate) mod facts;
 pub(crate) mod files;
-pub(crate) mod folders;
 pub(crate) mod found;
 pub(crate) mod generations;
 pub(crate) mod holders;
 pub(crate) mod identity;
 pub(crate) mod left_overs;
-pub(crate) mod leo;
-pub(crate) mod obra;
-pub(crate) mod places;
-pub(crate) mod ports;
-pub(crate) mod registry;
-pub(crate) mod sharing;
+pub(crate) mod place;
 pub(crate) mod staleness;
-pub(crate) mod stray;
-pub(crate) mod tasks;
+pub(crate) mod system;
 pub(crate) mod unfinished;
 pub(crate) mod unstable;
 
-pub(crate) use self::registry::{entries, gone_entry};
+pub(crate) use self::system::registry::{entries, gone_entry};
 use std::sync::Arc;
 
 use crate::core::judge::rules::facts::Facts;
@@ -34,33 +25,33 @@ type Family = for<'a> fn(&'a Facts<'a>, &mut Found<'_>);
 const FAMILIES: [Family; 17] = [
     identity::findings,
     unstable::findings,
-    sharing::findings,
-    edits::findings,
-    places::findings,
-    folders::findings,
+    place::sharing::findings,
+    place::edits::findings,
+    place::places::findings,
+    place::folders::findings,
     holders::findings,
-    registry::findings,
+    system::registry::findings,
     staleness::findings,
     files::findings,
-    entire::findings,
-    obra::findings,
-    stray::findings,
-    leo::findings,
+    system::entire::findings,
+    system::obra::findings,
+    system::stray::findings,
+    system::leo::findings,
     left_overs::findings,
-    ports::findings,
+    place::ports::findings,
     unfinished::findings,
 ];
 
 /// Finds what one record alone shows, by all families: thousands of records are fetched but once.
 fn of_record<'a>(judged: &'a Judged, facts: &'a Facts<'a>, found: &mut Found<'_>) {
     identity::of_record(judged, facts, found);
-    sharing::of_record(judged, facts, found);
+    place::sharing::of_record(judged, facts, found);
     holders::of_record(judged, facts, found);
     generations::of_record(judged, facts, found);
     staleness::of_record(judged, facts, found);
     files::of_record(judged, found);
-    registry::of_record(judged, facts, found);
-    tasks::of_record(judged, facts, found);
+    system::registry::of_record(judged, facts, found);
+    system::tasks::of_record(judged, facts, found);
 }
 
 /// Finds everything, worst first, in a stable order.

@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use crate::core::judge::liveness::owner::could_own;
-use crate::core::judge::possible_agent::PossibleAgent;
 use crate::core::judge::rules::facts::{Facts, count, window_name};
 use crate::core::judge::rules::found::Found;
 use crate::core::judge::window::Window;
+use crate::core::judge::window::possible_agent::PossibleAgent;
 use crate::core::judge::world::World;
 use crate::core::model::{
     Binding, Code, Evidence, Finding, Format, Judged, Platform, Reason, RecordKind, Remedy, Role,

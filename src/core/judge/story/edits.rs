@@ -3,8 +3,10 @@
 use std::cmp::Reverse;
 use std::path::Path;
 
-use crate::core::judge::rules::edits::{edit_evidence, shared, warning_evidence, warning_words, warnings};
 use crate::core::judge::rules::facts::window_name;
+use crate::core::judge::rules::place::edits::{
+    edit_evidence, shared, warning_evidence, warning_words, warnings,
+};
 use crate::core::judge::story::chain::{Chain, Ending, so};
 use crate::core::judge::story::scene::{Scene, all_windows};
 use crate::core::model::snapshot::work::UNSEEN;

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::core::judge::rules::facts::{file_name, listed, window_name};
-use crate::core::judge::rules::sharing::nameless_folder;
+use crate::core::judge::rules::place::sharing::nameless_folder;
 use crate::core::judge::story::chain::{Chain, Ending, so};
 use crate::core::judge::story::scene::{Scene, all_evidence, all_windows, began_at, session_name};
 use crate::core::model::{Cause, Evidence, Format, Judged, Key, Story, VerdictState};

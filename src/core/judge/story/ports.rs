@@ -1,7 +1,7 @@
 //! The story of a port that two windows want.
 
 use crate::core::judge::rules::facts::window_name;
-use crate::core::judge::rules::ports::{could_not, listens, wanted};
+use crate::core::judge::rules::place::ports::{could_not, listens, wanted};
 use crate::core::judge::story::chain::{Chain, Ending, so};
 use crate::core::judge::story::scene::{Scene, all_windows};
 use crate::core::model::{Cause, Story, WindowView};

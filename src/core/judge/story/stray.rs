@@ -1,7 +1,7 @@
 //! The story of an agent that runs under an ID that Obra's database does not have, or has ended.
 
 use crate::core::judge::rules::facts::{window_evidence, window_name};
-use crate::core::judge::rules::stray::strays;
+use crate::core::judge::rules::system::stray::strays;
 use crate::core::judge::story::chain::{Chain, Ending, so};
 use crate::core::judge::story::scene::Scene;
 use crate::core::model::{Cause, Evidence, Story};

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 
-use crate::core::judge::binding::holder::Holder;
 use crate::core::judge::tombstone::may_be;
+use crate::core::judge::window::binding::holder::Holder;
 use crate::core::model::snapshot::process::has_exited;
 use crate::core::model::{
     Absence, Descent, Process, ProcessId, Reason, RecordView, Report, Role, Snapshot, Tombstone, Untrusted,

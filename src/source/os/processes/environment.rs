@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::core::judge::stand_in::STAND_IN_VARIABLE;
+use crate::core::judge::window::stand_in::STAND_IN_VARIABLE;
 use crate::core::model::Untrusted;
 use crate::core::model::report::context::{CONTEXT_VARIABLE, SESSION_VARIABLE};
 use crate::core::model::report::place;

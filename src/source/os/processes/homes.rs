@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 
-use crate::core::judge::agent::Candidates;
+use crate::core::judge::window::agent::Candidates;
 use crate::core::model::{FolderId, NamedHome, Process, ProcessState, ProcessTable, Untrusted};
 use crate::format::Base;
 use crate::source::os::processes::system;

@@ -30,8 +30,8 @@ use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 
-use crate::core::judge::agent::{Candidates, Signatures};
-use crate::core::judge::stand_in;
+use crate::core::judge::window::agent::{Candidates, Signatures};
+use crate::core::judge::window::stand_in;
 use crate::core::model::{
     Household, InputEnd, Interaction, Member, Port, ProcessId, ProcessTable, Untrusted,
 };

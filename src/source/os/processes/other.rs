@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use sysinfo::{Pid, ProcessRefreshKind, ProcessStatus, ProcessesToUpdate, System, UpdateKind};
 
-use crate::core::judge::agent::Candidates;
+use crate::core::judge::window::agent::Candidates;
 use crate::core::model::snapshot::process::{MAX_DEPTH, ancestry};
 use crate::core::model::text::secret::hide_in_arguments;
 use crate::core::model::{Details, InnerPids, Process, ProcessId, ProcessState, ProcessTable, Untrusted};

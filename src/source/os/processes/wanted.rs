@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use crate::core::judge::agent::Candidates;
 use crate::core::judge::git;
+use crate::core::judge::window::agent::Candidates;
 use crate::core::model::snapshot::process::ancestry;
 use crate::core::model::{Process, ProcessTable};
 

@@ -20,7 +20,7 @@ use jiff::tz::TimeZone;
 
 pub(crate) use self::names::Replacements;
 use crate::core::history::recording::redact::names::Names;
-use crate::core::judge::agent::Signatures;
+use crate::core::judge::window::agent::Signatures;
 use crate::core::model::{
     Beginning, Database, FilePath, HomeFolder, Host, Key, NamedSession, Record, Repo, SessionFile, Snapshot,
     SourceHealth, StrayTree, Tie, UnfinishedAction, UnreadWork, Untrusted, WorkItem, Worktree,

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::core::history::recording::redact::cut::{Piece, pieces};
 use crate::core::history::recording::redact::words::WORDS;
-use crate::core::judge::agent::Signatures;
+use crate::core::judge::window::agent::Signatures;
 
 /// The most digits of a number that can be a PID: 4,194,304 is the largest (proc(5), `pid_max`).
 const PID: usize = 7;

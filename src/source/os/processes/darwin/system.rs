@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::core::judge::agent::Candidates;
+use crate::core::judge::window::agent::Candidates;
 use crate::core::model::snapshot::process::MAX_DEPTH;
 use crate::core::model::{Details, Process, ProcessId, ProcessState, ProcessTable, Untrusted};
 use crate::source::os::processes::darwin::facts::{Facts, TICKS};

@@ -2,7 +2,7 @@
 
 use rustix::fs::CWD;
 
-use crate::core::judge::agent::Candidates;
+use crate::core::judge::window::agent::Candidates;
 use crate::core::model::snapshot::process::MAX_DEPTH;
 use crate::core::model::{Details, Process, ProcessTable};
 use crate::source::os::processes::linux::details::{argv, environment, exe};

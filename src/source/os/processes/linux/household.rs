@@ -5,7 +5,7 @@ use std::os::fd::AsFd;
 
 use jiff::{SignedDuration, Timestamp};
 
-use crate::core::judge::tool_shell::tool_command;
+use crate::core::judge::window::tool_shell::tool_command;
 use crate::core::model::{Household, Member, ProcessId, ProcessState, Untrusted};
 use crate::source::os::processes::linux::measure::measures;
 use crate::source::os::processes::linux::proc::{Proc, Reading};

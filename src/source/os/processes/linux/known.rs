@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use crate::core::judge::agent::Candidates;
+use crate::core::judge::window::agent::Candidates;
 use crate::core::model::{InnerPids, Process, ProcessId};
 use crate::source::os::clock;
 use crate::source::os::processes::linux::stat::Line;

@@ -40,7 +40,7 @@ pub(crate) use self::folders::{View, own_view, view_of, working_folder};
 pub(crate) use self::known::settled_tick;
 pub(crate) use self::pidfd::{inode_of as pidfd_inode, lives, lives_by_inode, of as pidfd_of};
 pub(crate) use self::ticks::ticks_per_second;
-use crate::core::judge::agent::Candidates;
+use crate::core::judge::window::agent::Candidates;
 use crate::core::model::snapshot::host::INITIAL_PID_NAMESPACE;
 use crate::core::model::{
     Household, InnerPids, InputEnd, Interaction, Load, Member, Port, ProcessId, ProcessState, ProcessTable,

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::core::judge::interpreter::file_name;
+use crate::core::judge::window::interpreter::file_name;
 use crate::core::model::{Details, Untrusted};
 
 /// The loader's options that take the next argument with them (ld.so(8)).
@@ -12,12 +12,12 @@ const WITH_VALUE: [&str; 7] = [
 ];
 
 /// Returns whether an executable's file name is a dynamic loader's, of glibc or musl, such as `ld-linux-x86-64.so.2`.
-pub(super) fn is_loader(name: &str) -> bool {
+pub(crate) fn is_loader(name: &str) -> bool {
     name.starts_with("ld.so") || name.starts_with("ld-") && name.contains(".so")
 }
 
 /// Returns a process as it would look if the loader had not been called by name: as the program that it runs.
-pub(super) fn without_loader(details: &Details) -> Cow<'_, Details> {
+pub(crate) fn without_loader(details: &Details) -> Cow<'_, Details> {
     let is_loaders = details.exe.as_ref().is_some_and(|exe| is_loader(file_name(exe.raw())));
     match program(&details.argv).filter(|_| is_loaders) {
         Some(argv) => Cow::Owned(Details {
@@ -41,7 +41,7 @@ fn program(argv: &[Untrusted]) -> Option<&[Untrusted]> {
 }
 
 /// Returns a path as it stands in the folder of a process, where that is known.
-pub(super) fn from_folder<'a>(path: &'a str, cwd: Option<&Untrusted>) -> Cow<'a, str> {
+pub(crate) fn from_folder<'a>(path: &'a str, cwd: Option<&Untrusted>) -> Cow<'a, str> {
     match cwd.filter(|_| !path.starts_with('/')) {
         Some(cwd) => Cow::Owned(format!("{}/{}", cwd.raw(), path.trim_start_matches("./"))),
         None => Cow::Borrowed(path),

@@ -6,7 +6,7 @@ use std::path::Path;
 use crate::core::judge::glob::Glob;
 use crate::core::judge::rules::facts::{Facts, listed, window_evidence, window_name};
 use crate::core::judge::rules::found::Found;
-use crate::core::judge::rules::sharing::{is_current, is_same_holder, tree_of};
+use crate::core::judge::rules::place::sharing::{is_current, is_same_holder, tree_of};
 use crate::core::model::{
     Code, Evidence, Finding, Format, Judged, RecordDetail, Remedy, Untrusted, WindowView,
 };

@@ -1,6 +1,6 @@
 //! Processes that only show a session which another one runs: Claude Code's background sessions.
 
-use crate::core::judge::place::place_of;
+use crate::core::judge::window::place::place_of;
 use crate::core::judge::world::World;
 use crate::core::model::{PlaceView, Process, Record, Untrusted};
 

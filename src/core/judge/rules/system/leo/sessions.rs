@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use jiff::{SignedDuration, Timestamp};
 
 use crate::core::judge::rules::facts::{count, listed};
-use crate::core::judge::rules::leo::book::{Book, named, of_item};
+use crate::core::judge::rules::system::leo::book::{Book, named, of_item};
 use crate::core::model::{
     Code, Evidence, Finding, Judged, Remedy, SignOfLife, Untrusted, VerdictState, WorkItem,
 };

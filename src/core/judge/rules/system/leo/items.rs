@@ -1,6 +1,6 @@
 //! Items whose two surfaces disagree, and items that nobody holds or nobody should.
 
-use crate::core::judge::rules::leo::book::{Book, named, of_item};
+use crate::core::judge::rules::system::leo::book::{Book, named, of_item};
 use crate::core::model::{
     Code, Evidence, Finding, Judged, Key, Remedy, Stage, Untrusted, VerdictState, WorkItem,
 };
@@ -121,7 +121,7 @@ fn owner(item: &WorkItem, book: &Book<'_>) -> Option<Finding> {
         }
         Some(_) if item.mirrors.contains(session) || is_part_of_more(item, session, book) => return None,
         Some(row) if is_stolen(item, row, book) => return None,
-        Some(row) => match crate::core::judge::rules::leo::sessions::mirrored(session, book) {
+        Some(row) => match crate::core::judge::rules::system::leo::sessions::mirrored(session, book) {
             Some(other) => {
                 format!("whose own row names {} instead ({})", other.key, row.verdict.reason.name())
             }

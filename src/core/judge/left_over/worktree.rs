@@ -8,7 +8,7 @@ use std::path::Path;
 use jiff::Timestamp;
 
 use crate::core::judge::git::{lock_of, tree_of};
-use crate::core::judge::possible_agent::PossibleAgent;
+use crate::core::judge::window::possible_agent::PossibleAgent;
 use crate::core::judge::world::World;
 use crate::core::model::snapshot::process::has_exited;
 use crate::core::model::text::is_uuid;

@@ -2,7 +2,7 @@
 
 use crate::core::judge::liveness::answer::{Answer, Trail};
 use crate::core::judge::liveness::steps::by_holder;
-use crate::core::judge::liveness::team::{session_of, team};
+use crate::core::judge::liveness::system::team::{session_of, team};
 use crate::core::judge::world::World;
 use crate::core::model::{ClaudeCode, Reason, Record, RecordDetail, VerdictState};
 

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 
 use jiff::Timestamp;
 
-use crate::core::judge::agent::Role;
+use crate::core::judge::window::agent::Role;
 use crate::core::judge::world::World;
 use crate::core::model::snapshot::process::{ancestry, has_exited};
 use crate::core::model::{

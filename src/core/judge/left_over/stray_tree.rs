@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::core::judge::left_tree::is_entry;
+use crate::core::judge::left_over::worktree::is_entry;
 use crate::core::judge::world::World;
 use crate::core::model::snapshot::process::has_exited;
 use crate::core::model::{

@@ -1,6 +1,6 @@
 //! Servers of an agent that go on without the screen that started them, and keep what they hold.
 
-use crate::core::judge::agent::Role;
+use crate::core::judge::window::agent::Role;
 use crate::core::judge::world::World;
 use crate::core::model::snapshot::process::has_exited;
 use crate::core::model::{Binding, Process, Record};

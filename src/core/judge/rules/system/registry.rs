@@ -5,10 +5,10 @@
 
 use jiff::SignedDuration;
 
+use crate::core::judge::left_over::taken_over::is_dead;
 use crate::core::judge::rules::facts::{Facts, count, is_entry, listed, window_evidence, window_name};
 use crate::core::judge::rules::found::Found;
 use crate::core::judge::rules::holders::why_dead;
-use crate::core::judge::taken_over::is_dead;
 use crate::core::model::{
     BackgroundSession, ClaudeCode, Code, Evidence, Finding, Format, Judged, Process, Reason, Record,
     RecordDetail, Remedy, SourceState, Untrusted, VerdictState, WindowView,

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use jiff::{SignedDuration, Timestamp};
 
-use crate::core::judge::agent::Role;
 use crate::core::judge::rules::facts::{Facts, window_name};
 use crate::core::judge::rules::found::Found;
 use crate::core::judge::session::arguments::named;
+use crate::core::judge::window::agent::Role;
 use crate::core::judge::world::World;
 use crate::core::model::snapshot::process::{ancestry, has_exited};
 use crate::core::model::text::is_uuid;

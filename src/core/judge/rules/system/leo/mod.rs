@@ -8,7 +8,7 @@ pub(crate) mod trees;
 
 use crate::core::judge::rules::facts::Facts;
 use crate::core::judge::rules::found::Found;
-use crate::core::judge::rules::leo::book::Book;
+use crate::core::judge::rules::system::leo::book::Book;
 use crate::core::model::Format;
 
 /// Finds what is wrong between items of work and sessions. What was read in part tells of nothing.

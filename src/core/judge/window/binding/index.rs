@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use crate::core::judge::binding::holder::Holder;
+use crate::core::judge::window::binding::holder::Holder;
 use crate::core::model::{
     BoundSession, Evidence, NotedWait, Process, ProcessId, Reason, Record, Snapshot, Untrusted,
 };

@@ -5,7 +5,7 @@
 
 use jiff::SignedDuration;
 
-use crate::core::judge::stand_in::is_played;
+use crate::core::judge::window::stand_in::is_played;
 use crate::core::judge::world::World;
 use crate::core::model::{Hindrance, Interaction, Process, Trace};
 

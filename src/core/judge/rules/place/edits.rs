@@ -6,7 +6,7 @@ use std::path::Path;
 use crate::core::judge::edited::{self, certain_work};
 use crate::core::judge::rules::facts::{Facts, window_evidence, window_name};
 use crate::core::judge::rules::found::Found;
-use crate::core::judge::rules::sharing::has_our_names;
+use crate::core::judge::rules::place::sharing::has_our_names;
 use crate::core::model::snapshot::work::UNSEEN;
 use crate::core::model::{Code, Edit, Evidence, Finding, Remedy, Untrusted, Warned, Warning, WindowView};
 

@@ -6,7 +6,7 @@ use std::path::{Component, Path, PathBuf};
 use jiff::SignedDuration;
 
 use crate::core::judge::rules::facts::Facts;
-use crate::core::judge::rules::leo::book::Book;
+use crate::core::judge::rules::system::leo::book::Book;
 use crate::core::model::{
     Code, Evidence, Finding, Format, Judged, Leo, Location, RecordDetail, RecordKind, Remedy, Repo,
     Untrusted, VerdictState,

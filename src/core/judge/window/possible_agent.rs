@@ -1,6 +1,6 @@
 //! Which processes could be agents, for all that was read of them.
 
-use crate::core::judge::agent::{Role as ProcessRole, Signatures};
+use crate::core::judge::window::agent::{Role as ProcessRole, Signatures};
 use crate::core::model::snapshot::process::has_exited;
 use crate::core::model::{Evidence, InnerPids, Process, Snapshot};
 
@@ -18,7 +18,7 @@ pub(crate) enum PossibleAgent<'a> {
 impl PossibleAgent<'_> {
     /// Returns whether it was seen in another PID namespace than claimtop's, or nothing could be
     /// read of it.
-    pub(super) fn may_be_outside(&self) -> bool {
+    pub(crate) fn may_be_outside(&self) -> bool {
         self.inner_pids().is_none_or(|inner| inner.is_some_and(|inner| !inner.is_empty()))
     }
 
@@ -47,7 +47,7 @@ impl PossibleAgent<'_> {
     }
 }
 
-pub(super) fn possible_agents<'a>(
+pub(crate) fn possible_agents<'a>(
     snapshot: &'a Snapshot,
     signatures: &'a Signatures,
 ) -> Vec<(PossibleAgent<'a>, Evidence)> {
@@ -80,7 +80,7 @@ pub(super) fn possible_agents<'a>(
 
 /// Returns every living process that may count in another PID namespace, for all that could be
 /// read of it: a number in a record may be its own there, whatever it runs.
-pub(super) fn unplaced<'a>(
+pub(crate) fn unplaced<'a>(
     snapshot: &'a Snapshot,
     agents: impl Iterator<Item = PossibleAgent<'a>>,
 ) -> Vec<PossibleAgent<'a>> {

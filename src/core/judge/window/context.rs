@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::core::judge::agent::{Role, Signatures};
+use crate::core::judge::window::agent::{Role, Signatures};
 use crate::core::model::report::context::{CONTEXT_ID_RULE, CONTEXT_VARIABLE, is_context_id, is_valid_id};
 use crate::core::model::snapshot::process::ancestry;
 use crate::core::model::{ContextId, ContextSource, Process, ProcessTable, Untrusted};

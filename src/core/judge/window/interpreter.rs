@@ -3,7 +3,7 @@
 use crate::core::model::{Process, Untrusted};
 
 /// The interpreters whose processes are looked at more closely.
-pub(super) const INTERPRETERS: [&str; 5] = ["node", "bun", "deno", "python", "pypy"];
+pub(crate) const INTERPRETERS: [&str; 5] = ["node", "bun", "deno", "python", "pypy"];
 
 /// Their options that take the next argument with them (node(1), `bun --help`, python(1)).
 const WITH_VALUE: [&str; 11] = [
@@ -30,14 +30,14 @@ pub(crate) fn program(process: &Process) -> Option<&str> {
 
 /// What an interpreter may have been told to run, and the argument after it.
 #[derive(Clone, Copy, Default)]
-pub(super) struct Run<'a> {
-    pub(super) script: &'a str,
-    pub(super) command: &'a str,
+pub(crate) struct Run<'a> {
+    pub(crate) script: &'a str,
+    pub(crate) command: &'a str,
 }
 
 impl Run<'_> {
     /// Returns whether the script's path ends so; of a package, such as `npm:@a/b@1.2`, its name.
-    pub(super) fn is_of(&self, end: &str) -> bool {
+    pub(crate) fn is_of(&self, end: &str) -> bool {
         let name = self.script.trim_start_matches("npm:");
         let package = name.rfind('@').filter(|at| *at > 0).and_then(|at| name.get(..at)).unwrap_or(name);
         let ends_so =
@@ -49,7 +49,7 @@ impl Run<'_> {
 /// Returns everything that an interpreter may run, at least one, which may be empty. The first
 /// argument that is no option is the script; but after an option that is not known, it may be that
 /// option's value, and the script follows.
-pub(super) fn runs(argv: &[Untrusted]) -> Vec<Run<'_>> {
+pub(crate) fn runs(argv: &[Untrusted]) -> Vec<Run<'_>> {
     let mut runs = Vec::new();
     let mut rest = argv.iter().skip(1).map(|arg| arg.raw()).peekable();
     let mut is_doubtful = false;
@@ -70,11 +70,11 @@ pub(super) fn runs(argv: &[Untrusted]) -> Vec<Run<'_>> {
 
 /// Returns whether a program is an interpreter of some version, such as `node-22`, `nodejs` or
 /// `python3.15`; `bundle` is no `bun`.
-pub(super) fn is_version_of(program: &str, name: &str) -> bool {
+pub(crate) fn is_version_of(program: &str, name: &str) -> bool {
     let rest = program.strip_prefix(name);
     rest.is_some_and(|rest| rest == "js" || !rest.starts_with(|c: char| c.is_ascii_alphabetic()))
 }
 
-pub(super) fn file_name(path: &str) -> &str {
+pub(crate) fn file_name(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
 }

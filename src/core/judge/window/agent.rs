@@ -4,12 +4,12 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use crate::core::judge::interpreter::{INTERPRETERS, Run, file_name, is_version_of, runs};
-use crate::core::judge::loader::{from_folder, without_loader};
+use crate::core::judge::window::interpreter::{INTERPRETERS, Run, file_name, is_version_of, runs};
+use crate::core::judge::window::loader::{from_folder, without_loader};
 use crate::core::model::{Details, Process, Untrusted};
 
 /// The signatures that claimtop ships; a test makes them from `assets/agents.toml`.
-const BUILT_IN: &str = include_str!("../../../assets/agents.json");
+const BUILT_IN: &str = include_str!("../../../../assets/agents.json");
 
 /// Every signature in use.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]

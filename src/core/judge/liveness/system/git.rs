@@ -13,7 +13,7 @@ use crate::core::judge::liveness::owners::unseen;
 use crate::core::judge::liveness::reach::is_of_other_user;
 use crate::core::judge::liveness::session::by_session;
 use crate::core::judge::liveness::steps::{by_note, spared};
-use crate::core::judge::possible_agent::PossibleAgent;
+use crate::core::judge::window::possible_agent::PossibleAgent;
 use crate::core::judge::world::World;
 use crate::core::model::snapshot::process::has_exited;
 use crate::core::model::{GitLock, Process, Reason, Record, VerdictState};

@@ -1,8 +1,23 @@
 //! Windows: which processes are the root of one agent's process tree.
 
+pub mod agent;
+pub(crate) mod below;
+pub(crate) mod binding;
+pub(crate) mod context;
+pub(crate) mod doing_now;
+pub(crate) mod interpreter;
+pub(crate) mod loader;
+pub(crate) mod local_start;
+pub(crate) mod place;
+pub(crate) mod possible_agent;
+pub(crate) mod screens;
+pub(crate) mod stand_in;
+pub(crate) mod tool_shell;
+pub(crate) mod whose_turn;
+
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::core::judge::agent::{Role, Signatures};
+use crate::core::judge::window::agent::{Role, Signatures};
 use crate::core::model::snapshot::process::ancestry;
 use crate::core::model::{Process, ProcessState, ProcessTable, Record, Untrusted};
 

@@ -1,0 +1,7 @@
+//! Findings about places in two hands: working trees, branches, files, ports, folders.
+
+pub(crate) mod edits;
+pub(crate) mod folders;
+pub(crate) mod places;
+pub(crate) mod ports;
+pub(crate) mod sharing;
