@@ -8,7 +8,6 @@ use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 
 use super::act::{executor, looking};
-use super::ask::said_yes;
 use super::columns::{Cell, Columns};
 use super::failure::{Exit, Failure, Outcome, of_action};
 use super::output::{Paint, print, print_if_heard, terminal_width};
@@ -16,6 +15,7 @@ use super::settings::Settings;
 use crate::act::error::ActionError;
 use crate::act::executor::Executor;
 use crate::act::prune::{Parked, removable};
+use crate::cli::output::said_yes;
 use crate::config::Access;
 use crate::core::history::journal::{Entry, History};
 use crate::core::history::movement::Movement;

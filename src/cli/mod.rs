@@ -2,7 +2,6 @@
 
 mod act;
 mod args;
-mod ask;
 mod bind;
 mod columns;
 mod config_file;

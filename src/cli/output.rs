@@ -2,10 +2,12 @@
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
-use std::io::{self, IsTerminal, Write as _};
+use std::io::{self, IsTerminal, Write as _, stdin, stdout};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::failure::Failure;
+use anyhow::Context;
+
+use super::failure::{Exit, Failure};
 use crate::config::{ColorChoice, Glyphs};
 use crate::present::page::Page;
 use crate::present::tone::Tone;
@@ -139,4 +141,20 @@ pub(crate) fn is_reader_gone() -> bool {
     let mut fds = [PollFd::new(&stdout, PollFlags::empty())];
     let _ = poll(&mut fds, Some(&Timespec { tv_sec: 0, tv_nsec: 0 }));
     fds.iter().any(|fd| fd.revents().intersects(PollFlags::ERR | PollFlags::HUP | PollFlags::NVAL))
+}
+
+/// Asks a question and returns whether the answer is yes; without a terminal nobody is asked, and it
+/// is no.
+///
+/// # Errors
+/// The question cannot be written, or the answer cannot be read.
+pub(crate) fn said_yes(question: &str) -> Result<bool, Failure> {
+    if !stdin().is_terminal() || !stdout().is_terminal() {
+        return Ok(false);
+    }
+    print(&format!("{question}? [y/N] "))?;
+    let mut line = String::new();
+    let read = stdin().read_line(&mut line).context("failed to read the answer");
+    read.map_err(|error| Failure::new(Exit::Failed, error))?;
+    Ok(line.trim().eq_ignore_ascii_case("y"))
 }

@@ -5,11 +5,11 @@ use std::path::Path;
 use anyhow::anyhow;
 
 use super::args::RecordArguments;
-use super::ask::said_yes;
 use super::failure::{Exit, Failure, Outcome};
 use super::following::{Following, Next, follow};
 use super::output::complain;
 use super::replay;
+use crate::cli::output::said_yes;
 use crate::core::history::recording::redact::{Redactor, Replacements};
 use crate::core::judge::window::agent::Signatures;
 use crate::core::model::Untrusted;

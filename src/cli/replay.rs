@@ -18,7 +18,7 @@ use crate::core::history::timeline::Past;
 use crate::core::judge::tombstone::ended::ended;
 use crate::core::model::{Report, Untrusted};
 use crate::observe::ReportSource;
-use crate::observe::watch::hint::Hint;
+use crate::observe::watch::notice::Hint;
 use crate::present::change::news;
 use crate::run::Replay;
 use crate::run::tape::LIMIT;

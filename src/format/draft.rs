@@ -5,13 +5,13 @@ use std::sync::Arc;
 use jiff::SignedDuration;
 
 use crate::core::model::NamedTexts;
+use crate::core::model::record::Problem;
 use crate::core::model::record::Record;
+use crate::core::model::record::RecordKind;
 use crate::core::model::record::claim::{ResourceKind, StatedClaim};
 use crate::core::model::record::format::Format;
-use crate::core::model::record::kind::RecordKind;
 use crate::core::model::record::location::{Location, Row};
 use crate::core::model::record::ownership::Ownership;
-use crate::core::model::record::problem::Problem;
 use crate::core::model::report::code::Code;
 use crate::core::model::report::context::is_valid_id;
 use crate::core::model::snapshot::BrokenFile;

@@ -11,4 +11,4 @@ pub(crate) mod watch;
 
 pub use self::observer::{Observer, Options, Recorder, TombstoneStore};
 pub use self::report_source::ReportSource;
-pub use self::watch::hint::Hint;
+pub use self::watch::notice::Hint;

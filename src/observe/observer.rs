@@ -16,7 +16,7 @@ use crate::core::model::{
 use crate::observe::collect::Collector;
 use crate::observe::report_source::ReportSource;
 use crate::observe::watch::Watch;
-use crate::observe::watch::hint::Hint;
+use crate::observe::watch::notice::Hint;
 use crate::source::places::Places;
 use crate::source::traces::descents::Descents;
 

@@ -11,7 +11,7 @@ use crate::app::kept::Start;
 use crate::app::msg::{Position, Step};
 use crate::core::fleet::order::Asker;
 use crate::observe::fleet::Fleet;
-use crate::observe::watch::hint::Hint;
+use crate::observe::watch::notice::Hint;
 
 /// Goes to another look of a recording, asks for its report, and returns where that is.
 pub(crate) type Stepper = Box<dyn FnMut(Step) -> Position>;

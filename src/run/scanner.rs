@@ -11,7 +11,7 @@ use super::scheduler::{Cost, Coverage, ScanScheduler};
 use super::terminal;
 use crate::core::model::{Code, Measured, ProcessId, Report};
 use crate::observe::ReportSource;
-use crate::observe::watch::hint::Hint;
+use crate::observe::watch::notice::Hint;
 use crate::source::os::clock;
 
 /// What the scanner thread sends.

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use crate::core::model::ProcessId;
 use crate::observe::ReportSource;
-use crate::observe::watch::hint::Hint;
+use crate::observe::watch::notice::Hint;
 use crate::source::os::clock;
 
 /// The longest rest after a scan that took long.

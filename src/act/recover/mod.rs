@@ -6,14 +6,13 @@
 
 mod exchange;
 mod leftovers;
-mod put;
 mod take;
 
 use std::path::Path;
 
 use self::exchange::unexchange;
 use self::leftovers::{GONE, expect_here, is_still, read};
-use self::put::finish_put;
+use self::take::finish_put;
 use self::take::untake;
 use crate::act::entire;
 use crate::act::error::ActionError;

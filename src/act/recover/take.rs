@@ -4,7 +4,7 @@ use std::path::Path;
 
 use rustix::io::Errno;
 
-use super::leftovers::{GONE, expect_here, has_two_names, parked_note};
+use super::leftovers::{GONE, expect_here, has_two_names, is_still, parked_note, read};
 use crate::act::error::ActionError;
 use crate::act::fs::disk::{Disk, Side};
 use crate::act::fs::files::{FileRef, Files, shown};
@@ -34,4 +34,22 @@ pub(crate) fn untake<D: Disk>(
         Err(Errno::XDEV) => parked_note(files, from, parked, "is on another file system by now"),
         done => done.map(|()| None).map_err(ActionError::at("put back", from)),
     }
+}
+
+/// Returns whether a put was done, and finishes one that was.
+pub(crate) fn finish_put<D: Disk>(
+    files: &Files<'_, D>,
+    to: &Path,
+    parked: &Parked,
+    print: &Print,
+) -> Result<bool, ActionError> {
+    let Some(at) = files.at_if_any(to)? else { return Ok(false) };
+    if let Some(park) = files.park_if_any(parked)?
+        && files.look(park.spot(), to)?.is_some()
+    {
+        return has_two_names(files, &park, &at);
+    }
+    // It has left the park: by the put, or it was never taken.
+    let there = read(files, at.spot(), to)?;
+    Ok(there.is_some_and(|there| is_still(&there, print)))
 }

@@ -2,14 +2,14 @@
 
 use std::time::Duration;
 
-use super::consent::{asks_only_for_yes, question};
 use super::site::There;
 use super::transcript::Transcript;
 use crate::act::error::ActionError;
 use crate::act::order_sender::Sent;
+use crate::cli::act::transcript::{asks_only_for_yes, question};
 use crate::cli::args::Consent;
-use crate::cli::ask::said_yes;
 use crate::cli::failure::{Outcome, of_action};
+use crate::cli::output::said_yes;
 use crate::core::fleet::order::{MOST_REQUESTS, Proposed, Standing};
 use crate::core::model::ErrorKind;
 use crate::core::model::text::shown;

@@ -1,7 +1,6 @@
 //! The commands that act: `release`, `park`, `migrate`, `clean`, `stop`, `undo`. Each shows its plans
 //! first; each plan is confirmed, verified and journalled by itself.
 
-mod consent;
 mod elsewhere;
 mod far;
 pub(crate) mod open;
@@ -12,12 +11,11 @@ use std::collections::BTreeSet;
 
 use anyhow::anyhow;
 
-use self::consent::{asks_only_for_yes, question};
 pub(crate) use self::open::{asker, executor, looking};
 use self::site::Site;
 use self::transcript::Transcript;
+use self::transcript::{asks_only_for_yes, question};
 use super::args::Consent;
-use super::ask::said_yes;
 use super::explain::find::{self, Found};
 use super::failure::{Exit, Failure, Outcome, of_action};
 use super::output::{Paint, Shape};
@@ -25,6 +23,7 @@ use super::settings::Settings;
 use crate::act::executor::Executor;
 use crate::act::preflight::preview::Preview;
 use crate::act::rules::Answer;
+use crate::cli::output::said_yes;
 use crate::core::model::text::shown;
 use crate::core::model::{
     Action, Code, Confirmation, Format, Key, LeftOver, Reason, RecordKind, RecordView, Remedy, Report,

@@ -12,8 +12,7 @@ use crate::cli::output::{Paint, Shape, lines, print_if_heard};
 use crate::core::fleet::order::{Became, OrderReceipt, Proposed};
 use crate::core::history::journal::Entry;
 use crate::core::model::snapshot::unread;
-use crate::core::model::text::json;
-use crate::core::model::text::shown;
+use crate::core::model::text::{json, shown};
 use crate::core::model::{Confirmation, Ended, ErrorKind, Obstacle, Plan, Report, Topic};
 use crate::present::need::unfinished_actions;
 use crate::present::page::Page;
@@ -392,4 +391,14 @@ fn text(plan: &Plan, typed: Option<&str>, machine: Option<&str>, paint: Paint) -
     page.field("Machine", machine.unwrap_or_default(), Tone::Strong);
     plan::write(&mut page, plan, (&wanted(plan, typed), Tone::Plain));
     lines(&page, paint)
+}
+
+/// Asks for a plain yes to so many plans.
+pub(super) fn question(number: usize) -> String {
+    if number == 1 { "Do it".to_owned() } else { format!("Do all {number}") }
+}
+
+/// Returns whether there are plans, and a plain yes is enough for each.
+pub(super) fn asks_only_for_yes<'a>(mut plans: impl Iterator<Item = &'a Plan> + Clone) -> bool {
+    plans.clone().next().is_some() && plans.all(|plan| plan.confirmation == Confirmation::Yes)
 }

@@ -1,13 +1,11 @@
 //! `leftovers`: what windows have left running, whose it was and how sure that is.
 
-mod schema;
 mod sizes;
 mod trees;
 
 use jiff::Timestamp;
 use serde::Serialize;
 
-use self::schema::SCHEMA;
 use crate::cli::args::View;
 use crate::cli::failure::Outcome;
 use crate::cli::output::{Shape, print};
@@ -86,3 +84,5 @@ pub(crate) fn run(
     print(&format!("{}\n", json::to_string_pretty(&shown)?))?;
     Ok(look::exit(&report))
 }
+
+pub(crate) const SCHEMA: &str = "claimtop.leftovers.v1";

@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 
-use super::schema::SCHEMA;
 use crate::cli::columns::{Cell, Columns};
 use crate::cli::failure::Outcome;
+use crate::cli::left_overs::SCHEMA;
 use crate::cli::look;
 use crate::cli::output::{Shape, print, terminal_width};
 use crate::core::model::text::json;

@@ -5,8 +5,8 @@ use std::path::Path;
 use jiff::Timestamp;
 use serde::Serialize;
 
-use super::schema::SCHEMA;
 use crate::cli::failure::Outcome;
+use crate::cli::left_overs::SCHEMA;
 use crate::cli::look;
 use crate::cli::output::{Paint, Shape, print};
 use crate::core::model::report::need::quoted;

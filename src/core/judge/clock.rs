@@ -1,8 +1,9 @@
-//! What the notes of a look say about the wall clock: each was dated by both clocks at once.
+//! How moments of different clocks compare, and what the notes of a look say about the wall clock: each was dated by both
+//! clocks at once.
 
-use jiff::SignedDuration;
+use jiff::{SignedDuration, Timestamp};
 
-use crate::core::model::{ClockReading, Snapshot};
+use crate::core::model::{ClockReading, Host, Medium, Snapshot};
 
 /// Adds to the clock's history what notes and tombstones of this boot say, and the stamp of the boot where it has none:
 /// a container's runtime makes the device nodes just after the container's first process has started.
@@ -36,4 +37,17 @@ fn proven(snapshot: &Snapshot) -> impl Iterator<Item = ClockReading> {
     let host = &snapshot.host;
     let stones = snapshot.tombstones.iter().filter(|stone| stone.counts_on(host));
     stones.filter_map(|stone| ClockReading::new(host.up_for(stone.proven_tick?)?, stone.proven_at))
+}
+
+/// How much later than a record's last write a process may have started and still be the one
+/// that wrote it: 2 s for clocks and file times, and one tick of at most 10 ms.
+pub(crate) const SLACK: SignedDuration = SignedDuration::from_millis(2_010);
+
+pub(crate) fn is_after(host: &Host, later: Timestamp, earlier: Timestamp) -> bool {
+    earlier.checked_add(SLACK + host.clock_doubt).is_ok_and(|earlier| later > earlier)
+}
+
+/// Returns whether the machine is certain to have booted since something was written on a medium.
+pub(crate) fn has_booted_since(host: &Host, written_at: Timestamp, medium: Medium) -> bool {
+    medium.is_this_machines() && host.booted_by().is_some_and(|boot_at| is_after(host, boot_at, written_at))
 }

@@ -12,7 +12,6 @@ pub(crate) mod rules;
 pub(crate) mod session;
 pub(crate) mod story;
 pub(crate) mod successors;
-pub(crate) mod times;
 pub(crate) mod tombstone;
 pub mod window;
 pub(crate) mod world;

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use jiff::{SignedDuration, Timestamp};
 
-use crate::core::judge::times::{SLACK, is_after};
+use crate::core::judge::clock::{SLACK, is_after};
 use crate::core::judge::window::agent::Signatures;
 use crate::core::judge::window::binding::index::Bindings;
 use crate::core::judge::window::possible_agent::{PossibleAgent, possible_agents, unplaced};

@@ -12,6 +12,7 @@ pub use self::action::unfinished::{Halfway, UnfinishedAction};
 pub(crate) use self::action::{
     Action, ActionResult, Confirmation, Ended, ErrorKind, Obstacle, Offer, Plan, Request, RestoreTo, Step,
 };
+pub use self::record::Problem;
 pub use self::record::Record;
 pub use self::record::claim::{Resource, ResourceKind, StatedClaim, Surface, SurfaceState};
 pub(crate) use self::record::detail::Texts;
@@ -22,13 +23,12 @@ pub use self::record::domain::Domain;
 pub use self::record::format::Format;
 pub(crate) use self::record::holder::stated_start;
 pub use self::record::holder::{Binding, Holder, HolderNames, Role, StatedPid};
-pub use self::record::kind::{Generation, RecordKind};
 pub use self::record::lease::{Deletion, Expiry, Sign, SignOfLife, Spares};
 pub use self::record::let_go::LetGo;
 pub use self::record::location::{Location, Row};
 pub use self::record::medium::Medium;
 pub use self::record::ownership::Ownership;
-pub use self::record::problem::Problem;
+pub use self::record::{Generation, RecordKind};
 pub use self::report::claim::{ClaimStatus, ClaimView, Releasable};
 pub use self::report::code::{Code, Severity};
 pub use self::report::diagnosis::{Bound, Cost, Measured, Watched};
@@ -53,8 +53,8 @@ pub use self::report::window::{
 pub use self::report::{BrokenPath, EndedWindow, Report, ReportHost, SCHEMA};
 pub use self::snapshot::clock::{ClockHistory, ClockReading};
 pub use self::snapshot::descent::Descent;
+pub use self::snapshot::file::FolderId;
 pub use self::snapshot::file::{Content, FileImage, FileMeta, Refusal};
-pub use self::snapshot::folder::FolderId;
 pub use self::snapshot::folder_size::{FolderSize, SortSize};
 pub(crate) use self::snapshot::home::NamedHome;
 pub(crate) use self::snapshot::home::{HomeFolder, HomePart};

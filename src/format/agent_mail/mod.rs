@@ -4,7 +4,6 @@
 //! A reservation is advisory and ends by itself. It names an agent by a name of its own
 //! (GreenCastle) and no process, so nobody can tell whether its holder lives.
 
-mod archive;
 mod reservation;
 mod rows;
 

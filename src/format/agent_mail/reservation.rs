@@ -1,5 +1,7 @@
 //! A reservation, wherever it was read.
 
+use std::path::Path;
+
 use jiff::{SignedDuration, Timestamp};
 
 use crate::core::model::{Code, Expiry, Problem, Record, RecordDetail, ResourceKind, StatedClaim, Untrusted};
@@ -74,4 +76,10 @@ impl Reservation {
         let is_stated = !self.pattern.raw().is_empty();
         is_stated.then(|| StatedClaim::new(ResourceKind::Files, id, self.surface, self.created_at))
     }
+}
+
+/// Returns the project and the number that an archived reservation has in its path.
+pub(crate) fn archived_as(path: &Path) -> Option<(&str, Option<i64>)> {
+    let number = path.file_stem()?.to_str()?.strip_prefix("id-").and_then(|id| id.parse().ok());
+    Some((path.parent()?.parent()?.file_name()?.to_str()?, number))
 }

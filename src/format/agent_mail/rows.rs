@@ -8,7 +8,7 @@ use jiff::Timestamp;
 
 use super::reservation::{Reservation, is_over};
 use crate::core::model::{Format, Record, RecordKind, Untrusted};
-use crate::format::agent_mail::archive::archived_as;
+use crate::format::agent_mail::reservation::archived_as;
 use crate::format::cells::Cells;
 use crate::format::reading::Reading;
 use crate::format::{Source, draft, time};

@@ -4,7 +4,6 @@
 //! or Dolt's folder, that is the truth and the lines are only exported from it. A claim is a status
 //! and a free name: it names neither process nor session.
 
-mod issue;
 mod rows;
 
 use jiff::Timestamp;
@@ -16,7 +15,7 @@ use crate::core::model::{
     Binding, BrokenFile, Code, Content, FileImage, Format, Holder, Problem, Record, RecordKind, Refusal,
     Role, StatedClaim, StatedPid, Untrusted,
 };
-use crate::format::beads::issue::{claim, is_taken};
+use crate::format::beads::rows::{claim, is_taken};
 use crate::format::place::place;
 use crate::format::reading::{Parsed, Reading};
 use crate::format::spec::Spec;

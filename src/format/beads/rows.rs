@@ -3,8 +3,9 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::core::model::{Format, Record, RecordDetail, RecordKind, Untrusted};
-use crate::format::beads::issue::{claim, is_taken};
+use jiff::Timestamp;
+
+use crate::core::model::{Format, Record, RecordDetail, RecordKind, ResourceKind, StatedClaim, Untrusted};
 use crate::format::cells::Cells;
 use crate::format::reading::Reading;
 use crate::format::{Source, draft};
@@ -53,6 +54,15 @@ pub(crate) fn without_copies(
     let claims = left.claims.into_iter();
     left.claims = claims.filter(|claim| !is_newer && !has(&claim.resource.id)).collect();
     Some(left)
+}
+
+pub(crate) fn claim(id: Untrusted, since: Option<Timestamp>, surface: &'static str) -> StatedClaim {
+    StatedClaim::new(ResourceKind::Task, id, surface, since)
+}
+
+/// Returns whether an issue of this status is somebody's.
+pub(crate) fn is_taken(status: &str) -> bool {
+    matches!(status, "in_progress" | "hooked")
 }
 
 #[cfg(test)]

@@ -8,9 +8,9 @@ mod work;
 
 pub(crate) use self::target::{files_of, of_patch};
 use crate::core::model::record::Record;
+use crate::core::model::record::RecordKind;
 use crate::core::model::record::format::Format;
 use crate::core::model::record::holder::{Binding, Holder, HolderNames, Role, is_start};
-use crate::core::model::record::kind::RecordKind;
 use crate::core::model::report::context::is_valid_id;
 use crate::core::model::snapshot::BrokenFile;
 use crate::core::model::snapshot::file::FileImage;

@@ -11,7 +11,7 @@ use rustix::event::{EventfdFlags, eventfd};
 use rustix::io::{Errno, write};
 
 use crate::core::model::ProcessId;
-use crate::observe::watch::hint::Hint;
+use crate::observe::watch::notice::Hint;
 use crate::observe::watch::notice::Notice;
 use crate::source::os::processes::pidfd_of;
 

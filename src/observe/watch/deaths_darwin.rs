@@ -7,7 +7,7 @@ use nix::errno::Errno;
 use nix::sys::event::{EvFlags, EventFilter, FilterFlag, KEvent, Kqueue};
 
 use crate::core::model::ProcessId;
-use crate::observe::watch::hint::Hint;
+use crate::observe::watch::notice::Hint;
 use crate::observe::watch::notice::Notice;
 use crate::source::os::processes;
 

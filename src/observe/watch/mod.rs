@@ -9,7 +9,6 @@ pub(crate) mod deaths;
 #[path = "deaths_elsewhere.rs"]
 pub(crate) mod deaths;
 pub(crate) mod files;
-pub(crate) mod hint;
 pub(crate) mod interest;
 pub(crate) mod limits;
 pub(crate) mod notice;
@@ -23,7 +22,7 @@ pub(crate) use self::limits::limits;
 use crate::core::model::{ProcessId, Watched};
 use crate::observe::watch::deaths::Deaths;
 use crate::observe::watch::files::Files;
-use crate::observe::watch::hint::Hint;
+use crate::observe::watch::notice::Hint;
 use crate::observe::watch::notice::Notice;
 use crate::source::names::Names;
 

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::mpsc::SyncSender;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::observe::watch::hint::Hint;
+use crate::core::model::ProcessId;
 
 /// The sending side.
 #[derive(Clone)]
@@ -48,6 +48,21 @@ impl Notice {
         drop(losses);
         self.tell(Hint::Files);
     }
+}
+
+/// Why to look again.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Hint {
+    /// Some file or folder that matters has changed.
+    Files,
+    /// This process has exited.
+    Process(ProcessId),
+    /// A program of an agent's was opened: some process may become an agent now, without a fork.
+    Program,
+    /// A look was asked for.
+    Asked,
+    /// Changes were or will be missed; why, in words. Looking now and then helps.
+    Lost(String),
 }
 
 #[cfg(test)]

@@ -12,8 +12,6 @@ use std::task::{Context, Poll, ready};
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-use crate::source::postgres::wire::Wire;
-
 /// The most bytes of one message: 16 MiB.
 const MAX_MESSAGE: u64 = 16 << 20;
 
@@ -193,6 +191,9 @@ impl AsyncWrite for Bounded {
         Pin::new(&mut self.wire).poll_shutdown(cx)
     }
 }
+
+/// A wire to a server, protected or not.
+pub(crate) trait Wire: AsyncRead + AsyncWrite + Send + Unpin {}
 
 #[cfg(test)]
 mod tests {

@@ -11,7 +11,7 @@ use tokio_postgres::{Client, Config, Connection, SimpleQueryMessage};
 use super::bounded::Bounded;
 use super::target::{DEFAULT_PORT, Tls};
 use super::tls::Connector;
-use crate::source::postgres::wire::Wire;
+use crate::source::postgres::bounded::Wire;
 use crate::source::postgres::words::words;
 
 /// Asks whether the server can do TLS (PostgreSQL's protocol, `SSLRequest`): its length, and a

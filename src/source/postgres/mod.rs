@@ -10,7 +10,6 @@ pub(crate) mod password;
 pub(crate) mod session;
 pub(crate) mod target;
 pub(crate) mod tls;
-pub(crate) mod wire;
 pub(crate) mod words;
 
 use std::time::Duration;

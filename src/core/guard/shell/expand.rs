@@ -1,6 +1,5 @@
 //! The words that a line's variables make of others.
 
-use crate::core::guard::shell::place::Place;
 use crate::core::guard::shell::state::State;
 use crate::core::guard::shell::token::{BARE, END, QUOTED, TOP, UNKNOWN, is_known};
 use crate::core::guard::shell::variables::Value;
@@ -134,4 +133,14 @@ fn names(word: &str) -> impl Iterator<Item = &str> {
         Piece::Variable { name, .. } => Some(name),
         Piece::Plain(_) => None,
     })
+}
+
+/// Where a line runs.
+pub(crate) struct Place<'a> {
+    /// The folder, absolute.
+    pub(crate) folder: &'a str,
+    /// What `HOME` is.
+    pub(crate) home: Option<&'a str>,
+    /// Returns the top of the working tree that a folder lies in.
+    pub(crate) top_of: &'a dyn Fn(&str) -> Option<String>,
 }

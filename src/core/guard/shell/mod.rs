@@ -4,7 +4,6 @@
 //! pattern - is not known, and what is not known is never guessed.
 
 mod expand;
-mod place;
 mod prefix;
 mod state;
 pub(crate) mod token;
@@ -13,7 +12,7 @@ mod variables;
 use std::rc::Rc;
 
 use self::expand::Expander;
-pub(crate) use self::place::Place;
+pub(crate) use self::expand::Place;
 pub(crate) use self::prefix::name_of;
 use self::prefix::{is_assignment, is_reserved, may_be_exported, without_prefix};
 use self::state::{Link, State};

@@ -2,12 +2,12 @@
 
 use jiff::civil::DateTime;
 
+use crate::core::judge::clock::SLACK;
 use crate::core::judge::liveness::absent::{absent, gone, is_untouched_since_boot, named_elsewhere};
 use crate::core::judge::liveness::answer::{Answer, Trail, alive, unknown};
 use crate::core::judge::liveness::machine::elsewhere;
 use crate::core::judge::liveness::reach::is_of_other_user;
 use crate::core::judge::liveness::tombstone::by_tombstone;
-use crate::core::judge::times::SLACK;
 use crate::core::judge::window::agent::Role as ProcessRole;
 use crate::core::judge::window::window_of;
 use crate::core::judge::world::{Born, World};

@@ -1,6 +1,7 @@
 //! One file as it was found: its facts and, where it was safe to read, its bytes.
 
 use jiff::{SignedDuration, Timestamp};
+use serde::{Deserialize, Serialize};
 
 use crate::core::model::{FilePath, Medium, Ownership};
 
@@ -112,3 +113,14 @@ pub const MAX_BYTES: u64 = 1 << 20;
 
 /// How long a file must have been untouched before it is called corrupt and not torn: 1 s.
 pub(crate) const SETTLED_AFTER_MS: i64 = 1_000;
+
+/// What makes two paths the same folder: device and inode (stat(2)).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct FolderId {
+    /// The device.
+    #[serde(rename = "device")]
+    pub dev: u64,
+    /// The inode.
+    #[serde(rename = "inode")]
+    pub ino: u64,
+}

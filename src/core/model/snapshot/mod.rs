@@ -3,7 +3,6 @@
 pub(crate) mod clock;
 pub(crate) mod descent;
 pub(crate) mod file;
-pub(crate) mod folder;
 pub(crate) mod folder_size;
 pub(crate) mod home;
 pub(crate) mod host;

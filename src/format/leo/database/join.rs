@@ -1,10 +1,11 @@
 //! The files of a session beside its row: the row knows the claim, so the file need not guess.
 
 use std::collections::HashMap;
+use std::path::Path;
 use std::sync::Arc;
 
 use crate::core::model::{
-    Format, Location, Record, RecordKind, StatedClaim, Surface, SurfaceState, Untrusted,
+    Code, Format, Location, Problem, Record, RecordKind, StatedClaim, Surface, SurfaceState, Untrusted,
 };
 use crate::format::leo::database::source::is_session;
 use crate::format::leo::work::{MIRROR, surface};
@@ -47,4 +48,22 @@ fn left(claim: &StatedClaim, named: &[Untrusted]) -> Option<StatedClaim> {
         surface(own.name, state)
     };
     Some(StatedClaim { surfaces: claim.surfaces.iter().map(read).collect(), ..claim.clone() })
+}
+
+/// Tells of each session of this machine whose row names a working tree that `is_gone`.
+pub fn tell_gone_trees(records: &mut [Arc<Record>], mut is_gone: impl FnMut(&Path) -> bool) {
+    for record in records.iter_mut().filter(|record| is_session(record) && !record.has_ended) {
+        if let Some(problem) = record.cwd.as_deref().filter(|tree| is_gone(tree)).map(gone) {
+            Arc::make_mut(record).problems.push(problem);
+        }
+    }
+}
+
+fn gone(tree: &Path) -> Problem {
+    let message = format!(
+        "names the working tree {}, and there is no such folder: a release_session that forgets it is \
+         refused by the table's own check, and the session's next command fails",
+        Untrusted::from_path(tree)
+    );
+    Problem::new(Code::StaleRecord, message)
 }

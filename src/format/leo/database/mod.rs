@@ -19,17 +19,16 @@ mod source;
 mod tables;
 #[cfg(test)]
 mod tests;
-mod trees;
 
 use std::sync::Arc;
 
 pub(crate) use self::file_lock::REAPED_AFTER;
 pub use self::join::join;
+pub use self::join::tell_gone_trees;
 pub(crate) use self::release::{SIGNS, UPDATED_AT, mirror, released, relevant, text};
 use self::tables::SessionKeys;
 pub use self::tables::{DIRECTIVES, EVENTS, FILE_LOCKS, MESSAGES, QUICK_FIXES, SESSIONS, Tables};
 pub(crate) use self::tables::{columns, key_column};
-pub use self::trees::tell_gone_trees;
 use crate::core::model::{Record, WorkItem};
 use crate::format::draft;
 use crate::format::leo::database::held::Held;

@@ -15,8 +15,8 @@ use rustix::fs::inotify::{self, CreateFlags, ReadFlags, Reader, WatchFlags};
 use rustix::io::{Errno, write};
 
 use crate::observe::watch::files::scope::{Interests, Scope, Unwatched, lock};
-use crate::observe::watch::hint::Hint;
 use crate::observe::watch::interest::{Change, matters};
+use crate::observe::watch::notice::Hint;
 use crate::observe::watch::notice::Notice;
 use crate::source::os::open::error::words;
 pub(crate) use crate::source::os::open::medium::remote;

@@ -8,8 +8,8 @@ use notify::event::{AccessKind, AccessMode, ModifyKind};
 use notify::{ErrorKind, Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher as _};
 
 use crate::observe::watch::files::scope::{Interests, Scope, Unwatched, lock};
-use crate::observe::watch::hint::Hint;
 use crate::observe::watch::interest::{Change, Interest, matters};
+use crate::observe::watch::notice::Hint;
 use crate::observe::watch::notice::Notice;
 
 /// Returns no kind of file system that others may change: that is not asked here.

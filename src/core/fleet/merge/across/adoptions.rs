@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use super::found::Found;
 use super::sites::{Placed, Site, Sites};
+use crate::core::fleet::merge::across::Found;
 use crate::core::judge::rules::facts::file_name;
 use crate::core::judge::story::chain::{Chain, Ending, so};
 use crate::core::model::{Cause, ClaimView, Code, Finding, Format, Remedy, ResourceKind, Story, Untrusted};

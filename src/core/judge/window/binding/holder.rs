@@ -1,6 +1,6 @@
 //! What became of the process that a note names.
 
-use crate::core::judge::times::has_booted_since;
+use crate::core::judge::clock::has_booted_since;
 use crate::core::model::snapshot::process::has_exited;
 use crate::core::model::{Absence, BoundSession, Process, ProcessTable, Reason, Snapshot, Tombstone};
 

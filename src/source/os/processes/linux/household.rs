@@ -9,8 +9,8 @@ use crate::core::judge::window::tool_shell::tool_command;
 use crate::core::model::{Household, Member, ProcessId, ProcessState, Untrusted};
 use crate::source::os::processes::linux::measure::measures;
 use crate::source::os::processes::linux::proc::{Proc, Reading};
+use crate::source::os::processes::linux::stat::ticks_per_second;
 use crate::source::os::processes::linux::tcp::count_clients;
-use crate::source::os::processes::linux::ticks::ticks_per_second;
 use crate::source::os::processes::linux::{details, print};
 use crate::source::os::processes::measure::Measure;
 

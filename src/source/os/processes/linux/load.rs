@@ -5,7 +5,7 @@ use std::os::fd::{AsFd, BorrowedFd};
 use crate::core::model::{Load, ProcessId};
 use crate::source::os::processes::linux::proc::{Proc, slurp};
 use crate::source::os::processes::linux::stat;
-use crate::source::os::processes::linux::ticks::ticks_per_second;
+use crate::source::os::processes::linux::stat::ticks_per_second;
 
 /// The most bytes of `smaps_rollup` that are read; it has about 1 KiB.
 const ROLLUP: usize = 8 << 10;

@@ -22,7 +22,6 @@ pub(crate) mod stat;
 pub(crate) mod status;
 pub(crate) mod tcp;
 pub(crate) mod threads;
-pub(crate) mod ticks;
 pub(crate) mod trace;
 pub(crate) mod tty;
 
@@ -39,7 +38,7 @@ pub(crate) use self::chain::chain;
 pub(crate) use self::folders::{View, own_view, view_of, working_folder};
 pub(crate) use self::known::settled_tick;
 pub(crate) use self::pidfd::{inode_of as pidfd_inode, lives, lives_by_inode, of as pidfd_of};
-pub(crate) use self::ticks::ticks_per_second;
+pub(crate) use self::stat::ticks_per_second;
 use crate::core::judge::window::agent::Candidates;
 use crate::core::model::snapshot::host::INITIAL_PID_NAMESPACE;
 use crate::core::model::{
