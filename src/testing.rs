@@ -4,11 +4,10 @@
 pub mod act {
     pub use crate::act::error::ActionError;
     pub use crate::act::execute::Receipt;
+    pub use crate::act::execute::follow_up::{Completed, FollowUpResult};
     pub use crate::act::executor::Executor;
-    pub use crate::act::follow_up::{Completed, FollowUpResult};
     pub use crate::act::fs::disk::{Disk, Durability, FolderAccess, LockHolder, Patience, Side, Spot};
     pub use crate::act::fs::system::System;
-    pub use crate::act::journal_store::{Lock, StateFolder};
     pub use crate::act::look::{Look, Testimony};
     pub use crate::act::orders::Placed;
     pub use crate::act::preflight::preview::Preview;
@@ -16,12 +15,13 @@ pub mod act {
     pub use crate::act::rows::sqlite::Sqlite;
     pub use crate::act::rows::store::Rows;
     pub use crate::act::rules::{Answer, Rules};
+    pub use crate::act::state::journal_store::{Lock, StateFolder};
     pub use crate::act::stop::processes::{Agent, Held, Processes};
     pub use crate::act::stop::system::Machine;
 
     /// What is carried out after an action.
     pub mod follow_up {
-        pub use crate::act::follow_up::carry_out;
+        pub use crate::act::execute::follow_up::carry_out;
     }
 
     /// What is deleted on request.
@@ -32,9 +32,9 @@ pub mod act {
 
 /// From `app`.
 pub mod app {
-    pub use crate::app::geometry::Size;
     pub use crate::app::msg::{Effect, Msg, Press};
     pub use crate::app::state::{Options, State};
+    pub use crate::app::table::geometry::Size;
     pub use crate::app::update;
 }
 
@@ -157,6 +157,7 @@ pub mod run {
 
 /// From `source`.
 pub mod source {
+    pub use crate::source::database::sqlite::copies::Copies;
     pub use crate::source::os::locks::Locks;
     pub use crate::source::os::open::error::OpenError;
     pub use crate::source::os::open::folder::Folder;
@@ -164,10 +165,9 @@ pub mod source {
     pub use crate::source::os::open::listing::Entry;
     pub use crate::source::os::pipe::make_pipe;
     pub use crate::source::os::processes::{Scanner, chain};
-    pub use crate::source::sqlite::copies::Copies;
-    pub use crate::source::traces::descents::Descents;
-    pub use crate::source::traces::servers::{may_name as may_name_servers, named_in as server_named_in};
-    pub use crate::source::traces::{left, unnamed};
+    pub use crate::source::provenance::descents::Descents;
+    pub use crate::source::provenance::servers::{may_name as may_name_servers, named_in as server_named_in};
+    pub use crate::source::provenance::{left, unnamed};
 
     /// The clocks.
     pub mod clock {

@@ -7,23 +7,24 @@ use std::time::Duration;
 use jiff::{SignedDuration, Timestamp};
 
 use crate::act::error::ActionError;
-use crate::act::follow_up::Completed;
+use crate::act::execute::follow_up;
+use crate::act::execute::follow_up::Completed;
 use crate::act::fs::disk::Patience;
 use crate::act::fs::system::System;
-use crate::act::journal_store::{Lock, OnWait, ReadOnlyState, StateFolder};
 use crate::act::look::{Hearing, Look, Testimony};
 use crate::act::orders::Placed;
 use crate::act::preflight::preview::Preview;
 use crate::act::prune::Parked;
 use crate::act::rows::store::Rows;
 use crate::act::rules::{Answer, Rules};
+use crate::act::state::journal_store::{Lock, OnWait, ReadOnlyState, StateFolder};
 use crate::act::stop::system::Machine;
-use crate::act::{follow_up, look, prune, undo};
+use crate::act::{look, prune, undo};
 use crate::core::fleet::order::{OrderReceipt, Settle};
 use crate::core::history::journal::{Entry, History};
 use crate::core::model::{Format, Report, Request};
 use crate::observe::Observer;
-use crate::source::traces::descents::Descents;
+use crate::source::provenance::descents::Descents;
 
 /// Shows what actions would do, and does them.
 pub struct Executor {

@@ -13,32 +13,19 @@
 //! all of them in one transaction and only if they are as they were seen ([`rows`]). A fourth one ends
 //! processes ([`stop`]), and is the only one that nothing reverses.
 
-pub(crate) mod bind;
-pub(crate) mod dead_holds;
-mod entire;
 pub(crate) mod error;
 pub(crate) mod execute;
 pub(crate) mod executor;
 #[cfg_attr(not(feature = "postgres"), path = "fleet/stub.rs")]
 pub(crate) mod fleet;
-pub(crate) mod follow_up;
 pub(crate) mod fs;
-pub(crate) mod history_ring;
-pub(crate) mod journal_store;
-pub(crate) mod known_machines;
-pub(crate) mod last_known;
-pub(crate) mod ledger;
 pub(crate) mod look;
-pub(crate) mod order_sender;
-pub(crate) mod order_service;
 pub(crate) mod orders;
 pub(crate) mod preflight;
 pub(crate) mod prune;
 mod recover;
-mod row_update;
 pub(crate) mod rows;
 pub(crate) mod rules;
+pub(crate) mod state;
 pub(crate) mod stop;
-pub(crate) mod store_id;
-pub(crate) mod tombstones;
 mod undo;

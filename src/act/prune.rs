@@ -8,7 +8,7 @@ use crate::act::error::ActionError;
 use crate::act::fs::disk::{Boot, Disk, Durability};
 use crate::act::fs::files::Files;
 use crate::act::fs::print::print_of;
-use crate::act::journal_store::Lock;
+use crate::act::state::journal_store::Lock;
 use crate::core::history::journal::{Entry, Line, Says};
 use crate::core::history::movement::{self, Movement, Print};
 use crate::core::model::text::Untrusted;

@@ -6,15 +6,15 @@ use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 
-use crate::act::entire;
 use crate::act::error::ActionError;
+use crate::act::execute::entire_lock;
 use crate::act::fs::disk::Disk;
 use crate::act::fs::files::{Files, cut, shown};
 use crate::act::fs::park::ParkPlace;
 use crate::act::fs::print::print_of;
 use crate::act::fs::put::far;
-use crate::act::journal_store::Lock;
 use crate::act::preflight::prepared::{NewTime, PreparedStep, RowTarget};
+use crate::act::state::journal_store::Lock;
 use crate::core::history::journal::{Entry, NOT_BACK};
 use crate::core::history::movement::{Movement, Parked, Print};
 use crate::core::model::report::need;
@@ -284,7 +284,7 @@ fn free<D: Disk>(files: &Files<'_, D>, path: &Path, to: RestoreTo) -> Result<Pat
         (None, _) => Ok(path.to_path_buf()),
         (Some(_), RestoreTo::Beside) => {
             // What begins as a session state does is removed with it by the entire CLI.
-            let begins = if entire::is_state(path) { "." } else { "" };
+            let begins = if entire_lock::is_state(path) { "." } else { "" };
             for number in 1..=MOST_BESIDE {
                 let ends = if number == 1 { String::new() } else { format!("-{number}") };
                 let ends = format!(".restored{ends}");

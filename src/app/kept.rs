@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-use super::filter::{Filter, type_into};
-use super::order::{Direction, Sort};
 use super::rows::source::columns;
-use super::view::{Place, Places, View};
+use crate::app::table::filter::{Filter, type_into};
+use crate::app::table::order::{Direction, Sort};
+use crate::app::table::view::{Place, Places, View};
 
 /// The version that this claimtop writes and reads.
 const VERSION: u32 = 1;
@@ -116,9 +116,9 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::app::geometry::Size;
     use crate::app::msg::{Msg, Press};
     use crate::app::state::{Options, State};
+    use crate::app::table::geometry::Size;
     use crate::app::{testing, update};
     use crate::core::model::text::json;
 

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 
-use super::command::Command;
-pub(crate) use super::command::Step;
-use super::geometry::Size;
+use crate::app::keys::command::Command;
+pub(crate) use crate::app::keys::command::Step;
+use crate::app::table::geometry::Size;
 use crate::core::history::journal::History;
 use crate::core::history::timeline::Past;
 use crate::core::model::{

@@ -1,8 +1,8 @@
 //! Moving: the selection in the table, or the lines of an open panel.
 
-use super::command::Motion;
-use super::panel::Choice;
 use super::state::{Pane, State};
+use crate::app::keys::command::Motion;
+use crate::app::page::panel::Choice;
 use crate::core::model::KeyKind;
 
 pub(crate) fn go(state: &mut State, motion: Motion) {

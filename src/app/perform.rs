@@ -1,18 +1,18 @@
 //! Carries out what a key asks for, within the screen.
 
-use super::chooser;
-use super::command::{Command, Motion};
-use super::copy;
-use super::filter::{Filter, Focus};
 use super::layer::{Layer, Palette};
 use super::msg::{Confirmed, Effect, Jump};
 use super::navigate::{self, Toward};
-use super::order::{Direction, Sort};
-use super::panel::Pick;
-use super::possible;
 use super::sheet::{self, Sheet, Stage};
 use super::state::{Header, Pane, Picture, State};
-use super::view::View;
+use crate::app::keys::command::{Command, Motion};
+use crate::app::keys::possible;
+use crate::app::page::copy;
+use crate::app::page::panel::Pick;
+use crate::app::table::chooser;
+use crate::app::table::filter::{Filter, Focus};
+use crate::app::table::order::{Direction, Sort};
+use crate::app::table::view::View;
 use crate::core::model::{Action, Key, Request, RestoreTo, WindowView};
 use crate::present::lookup::window_name;
 use crate::present::text::safe;

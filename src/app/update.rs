@@ -4,16 +4,19 @@ use std::sync::Arc;
 
 use jiff::SignedDuration;
 
-use super::command::{Command, Motion};
-use super::filter::{Focus, edit, type_into};
-use super::keymap::{self, Meaning};
 use super::layer::Layer;
 use super::msg::{Effect, Gesture, Msg, Press, RecordingEvent, Target};
+use super::navigate;
 use super::perform::perform;
-use super::possible::{unseen, why_not};
 use super::sheet::Sheet;
 use super::state::{Header, Pane, Picture, State};
-use super::{navigate, pages, palette};
+use crate::app::keys::command::{Command, Motion};
+use crate::app::keys::keymap;
+use crate::app::keys::keymap::Meaning;
+use crate::app::keys::palette;
+use crate::app::keys::possible::{unseen, why_not};
+use crate::app::page::pages;
+use crate::app::table::filter::{Focus, edit, type_into};
 use crate::core::model::{ActionResult, Ended, Report};
 use crate::present::lookup::Index;
 use crate::present::text::safe;

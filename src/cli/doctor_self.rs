@@ -12,7 +12,7 @@ use super::grants::{Grant, grants};
 use super::output::{Paint, Shape, print};
 use super::settings::Settings;
 use crate::act::fs::system::System;
-use crate::act::tombstones;
+use crate::act::state::tombstones;
 use crate::core::model::Tombstone;
 use crate::core::model::report::SCHEMA;
 use crate::core::model::text::json;

@@ -10,7 +10,7 @@ use super::settings::Settings;
 use super::{fleet_lost, fleet_target};
 use crate::act::fleet::schema;
 use crate::config::Access;
-use crate::source::postgres::Target;
+use crate::source::database::postgres::Target;
 
 const INIT: &str = include_str!("../../assets/fleet.sql");
 const DROP: &str = include_str!("../../assets/fleet-drop.sql");

@@ -5,7 +5,7 @@ use anyhow::anyhow;
 use super::failure::Failure;
 use super::places;
 use super::settings::Settings;
-use crate::source::postgres::Target;
+use crate::source::database::postgres::Target;
 
 /// Reads the URL of a fleet's database.
 ///

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use crate::app::geometry::Size;
 use crate::app::msg::{Msg, Press};
 use crate::app::state::{Options, State};
+use crate::app::table::geometry::Size;
 use crate::app::update;
 use crate::config::{Glyphs, Theme};
 use crate::core::model::Report;

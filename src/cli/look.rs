@@ -4,7 +4,7 @@ use super::failure::Exit;
 use super::output::Paint;
 use super::settings::Settings;
 use crate::act::fs::system::System;
-use crate::act::{dead_holds, tombstones};
+use crate::act::state::{dead_holds, tombstones};
 use crate::core::assess::Policy;
 use crate::core::judge::window::agent::Signatures;
 use crate::core::model::snapshot::unread;

@@ -9,7 +9,7 @@ use super::failure::{Exit, Failure, Outcome, of_action};
 use super::fleet;
 use super::output::{Paint, Shape, print, terminal_width};
 use super::settings::Settings;
-use crate::act::known_machines;
+use crate::act::state::known_machines;
 use crate::core::model::text::json;
 use crate::core::model::{MachineState, MachineView};
 use crate::observe::fleet::Fleet;

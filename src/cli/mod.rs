@@ -72,7 +72,7 @@ use self::failure::{Exit, Failure, Outcome};
 use self::output::{Paint, Shape, complain};
 use self::screen::About;
 use self::settings::Settings;
-use crate::act::history_ring::HistoryRing;
+use crate::act::state::history_ring::HistoryRing;
 use crate::cli::signatures::signatures;
 use crate::core::assess::assess;
 use crate::core::fleet::order::Allow;

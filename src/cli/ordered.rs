@@ -10,7 +10,7 @@ use tokio::sync::mpsc::{Receiver, Sender, channel};
 use super::act::executor;
 use super::settings::Settings;
 use crate::act::executor::Executor;
-use crate::act::order_service::OrderService;
+use crate::act::orders::service::OrderService;
 use crate::config::{Access, Config};
 use crate::core::fleet::order::{Accepts, Work};
 use crate::core::fleet::wire::encoder::Encoder;

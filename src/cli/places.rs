@@ -12,10 +12,10 @@ use super::environment::Environment;
 use super::failure::Failure;
 use crate::config::layers::{Effective, Origin};
 use crate::core::model::{Secret, Untrusted};
+use crate::source::database::postgres::{Given, Target};
+use crate::source::database::sqlite::copies::COPIES;
 use crate::source::places::Places;
-use crate::source::postgres::{Given, Target};
 use crate::source::repos::locate::{Located, locate};
-use crate::source::sqlite::copies::COPIES;
 
 /// Where the systems put their temporary files: they write this path literally and never ask
 /// `TMPDIR`.

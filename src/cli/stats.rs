@@ -14,7 +14,7 @@ use super::failure::{Exit, Failure, Outcome, of_action};
 use super::guard::held_up;
 use super::output::{Paint, Shape, print};
 use super::settings::Settings;
-use crate::act::dead_holds;
+use crate::act::state::dead_holds;
 use crate::core::history::dead_holds::{DeadHold, HeldByDead, by_system};
 use crate::core::history::journal::{Entry, History};
 use crate::core::model::text::json;

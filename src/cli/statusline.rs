@@ -11,7 +11,7 @@ use super::settings::Settings;
 use super::signatures::signatures;
 use super::{fleet, input};
 use crate::act::fs::system::System;
-use crate::act::{bind, last_known};
+use crate::act::state::{bind, last_known};
 use crate::config::Access;
 use crate::core::model::report::context::is_valid_id;
 use crate::core::model::snapshot::note::ContextSize;

@@ -15,7 +15,7 @@ use super::ordered::{self, Ordered};
 use super::output::print;
 use super::settings::Settings;
 use crate::act::executor::Executor;
-use crate::act::store_id;
+use crate::act::state::store_id;
 use crate::core::fleet::order::{Allow, Work, is_id};
 use crate::core::fleet::wire::encoder::Encoder;
 use crate::core::fleet::wire::line::{Hello, Identity, Line, SCHEMA, hashed};

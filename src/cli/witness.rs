@@ -15,7 +15,7 @@ use super::publishing::{Publishing, Stones, discreet};
 use super::settings::Settings;
 use super::{fleet_target, unit};
 use crate::act::fleet::post::Post;
-use crate::act::store_id;
+use crate::act::state::store_id;
 use crate::config::Config;
 use crate::config::fleet::Accept;
 use crate::core::fleet::database::outbox::Outbox;

@@ -18,7 +18,7 @@ use crate::observe::report_source::ReportSource;
 use crate::observe::watch::Watch;
 use crate::observe::watch::notice::Hint;
 use crate::source::places::Places;
-use crate::source::traces::descents::Descents;
+use crate::source::provenance::descents::Descents;
 
 /// Given every snapshot and its report, to record them or to tell others of them.
 pub type Recorder = Box<dyn FnMut(&Snapshot, &Arc<Report>) + Send>;

@@ -12,7 +12,7 @@ use super::options::Orders;
 use super::tickets::{Ticket, Tickets};
 use super::work::FarWork;
 use crate::act::executor::Executor;
-use crate::act::order_sender::{OrderSender, Sent};
+use crate::act::orders::sender::{OrderSender, Sent};
 use crate::app::msg::{Confirmed, Msg};
 use crate::core::fleet::order::{Became, MOST_REQUESTS, Proposed, Standing};
 use crate::core::history::journal::Entry;

@@ -17,16 +17,16 @@ use super::terminal::Guard;
 use super::work::Work;
 use super::{clipboard, keyboard, log, sequences};
 use crate::app::attention::Attention;
-use crate::app::geometry::Size;
 use crate::app::kept::Kept;
 use crate::app::msg::{Effect, Msg, Step};
 use crate::app::state::{Options, State};
+use crate::app::table::geometry::Size;
+use crate::app::table::view::View;
 use crate::app::update;
-use crate::app::view::View;
 use crate::config::Alerts;
 use crate::core::model::{Cost, Report};
-use crate::source::described as own;
 use crate::source::os::clock;
+use crate::source::own::cost as own;
 use crate::ui::{self, Look, pointed};
 
 /// The most cells that are drawn: a terminal may claim any size, and each cell has to be kept.

@@ -9,12 +9,12 @@ use jiff::Timestamp;
 use crate::core::judge::window::agent::Signatures;
 use crate::core::model::{ProcessTable, Snapshot, SourceHealth};
 use crate::format::Reading;
-use crate::source::homes::Homes;
-use crate::source::names::Names;
 use crate::source::os::fence::Fence;
 use crate::source::places::Places;
-use crate::source::traces::descents::Descents;
-use crate::source::traces::shown::Shown;
+use crate::source::places::homes::Homes;
+use crate::source::places::names::Names;
+use crate::source::provenance::descents::Descents;
+use crate::source::provenance::shown::Shown;
 
 /// What may be looked at, and for whom.
 pub(crate) struct Scope {

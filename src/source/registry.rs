@@ -1,14 +1,16 @@
 //! All sources of facts, in the order in which they add to a snapshot and are shown.
 
 use super::places::Places;
+use crate::source::database::sqlite::copies::Copies;
+use crate::source::database::{leo, obra, stores};
 use crate::source::interface::Source;
-use crate::source::sqlite::copies::Copies;
-use crate::source::{bindings, guarded, leo, obra, sessions, stores, traces, unfinished, work};
+use crate::source::own::{bindings, guarded, unfinished};
+use crate::source::{provenance, sessions, work};
 
 /// Returns one of each, which has read nothing yet.
 pub(crate) fn all(places: &Places) -> Vec<Box<dyn Source>> {
     let mut all = of_files(places);
-    all.push(Box::new(traces::Reader::default()));
+    all.push(Box::new(provenance::Reader::default()));
     all.push(Box::new(unfinished::Reader::default()));
     all
 }

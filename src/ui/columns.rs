@@ -2,7 +2,7 @@
 
 use super::paint::columns;
 use crate::app::rows::row::{Align, Column, Table, Turn};
-use crate::app::view::Place;
+use crate::app::table::view::Place;
 use crate::present::text::width;
 
 /// How wide names and sentences are before another sentence or a column of little rank has any.
@@ -89,10 +89,10 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::app::geometry::Size;
     use crate::app::msg::{Msg, Press};
-    use crate::app::order::Sort;
     use crate::app::state::{Options, State};
+    use crate::app::table::geometry::Size;
+    use crate::app::table::order::Sort;
     use crate::app::{testing, update};
 
     /// Goes through the views with each room that a table can have.

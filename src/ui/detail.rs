@@ -3,8 +3,8 @@
 use ratatui::layout::Rect;
 
 use super::paint::{Painter, columns};
-use crate::app::geometry::Detail;
 use crate::app::state::{Pane, State};
+use crate::app::table::geometry::Detail;
 use crate::present::text::count;
 use crate::present::tone::{Line, Span, Tone};
 

@@ -4,7 +4,7 @@ use ratatui::layout::Rect;
 
 use super::paint::Painter;
 use crate::app::state::State;
-use crate::app::view::View;
+use crate::app::table::view::View;
 use crate::core::model::snapshot::unread;
 use crate::core::model::{Report, Topic};
 use crate::present::sources::source_state;

@@ -3,12 +3,12 @@
 use ratatui::layout::Rect;
 
 use super::paint::{Painter, columns};
-use crate::app::command::Command;
-use crate::app::filter::Focus;
-use crate::app::keymap::{Binding, helps, useful};
+use crate::app::keys::command::Command;
+use crate::app::keys::keymap::{Binding, helps, useful};
 use crate::app::layer::Layer;
+use crate::app::page::summary::{remedies_here, summary};
 use crate::app::state::{Header, State};
-use crate::app::summary::{remedies_here, summary};
+use crate::app::table::filter::Focus;
 use crate::present::text::{count, safe, wrap};
 use crate::present::tone::{Line, Mark, Tone};
 

@@ -176,9 +176,9 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::app::geometry::Size;
     use crate::app::msg::Msg;
     use crate::app::state::Options;
+    use crate::app::table::geometry::Size;
     use crate::app::{testing, update};
     use crate::core::model::{Code, Severity, SourceState};
 

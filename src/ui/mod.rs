@@ -21,8 +21,8 @@ use paint::Painter;
 use ratatui::buffer::{Buffer, Cell};
 use ratatui::layout::Rect;
 
-use crate::app::geometry::{BOTTOM, Size, TOP};
 use crate::app::state::State;
+use crate::app::table::geometry::{BOTTOM, Size, TOP};
 
 /// Draws the whole screen over its ground.
 fn draw(state: &State, look: Look, buffer: &mut Buffer) {

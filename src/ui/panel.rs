@@ -3,7 +3,7 @@
 use ratatui::layout::Rect;
 
 use super::paint::{Painter, columns};
-use crate::app::panel::{Choice, Panel};
+use crate::app::page::panel::{Choice, Panel};
 use crate::present::tone::{Line, Span, Tone};
 
 pub(super) fn draw(painter: &mut Painter<'_>, body: Rect, (panel, scroll, at): (&Panel, usize, usize)) {

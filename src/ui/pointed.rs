@@ -3,10 +3,10 @@
 use ratatui::layout::Rect;
 
 use super::{detail, footer, panel, table, tabs};
-use crate::app::command::Command;
-use crate::app::geometry::{BOTTOM, Size, TOP};
+use crate::app::keys::command::Command;
 use crate::app::msg::Target;
 use crate::app::state::State;
+use crate::app::table::geometry::{BOTTOM, Size, TOP};
 
 /// Returns what stands in a cell, as it was drawn last.
 pub(crate) fn target(state: &State, (x, y): (u16, u16)) -> Target {

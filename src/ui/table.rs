@@ -4,11 +4,11 @@ use ratatui::layout::Rect;
 
 use super::columns::{Slot, fit};
 use super::paint::{Painter, columns};
-use crate::app::command::Command;
+use crate::app::keys::command::Command;
 use crate::app::msg::Target;
-use crate::app::order::Direction;
 use crate::app::rows::row::{Banner, Row};
 use crate::app::state::{Header, State};
+use crate::app::table::order::Direction;
 use crate::core::model::report::key::Key;
 use crate::present::tone::{Line, Mark, Span, Tone};
 

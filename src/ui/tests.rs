@@ -7,11 +7,11 @@ use ratatui::style::Color;
 
 use super::theme::{Colors, Palette};
 use super::{Look, pointed, render, svg};
-use crate::app::command::Command;
-use crate::app::geometry::Size;
+use crate::app::keys::command::Command;
 use crate::app::msg::{Hints, Msg, Press, RecordingEvent, Target};
 use crate::app::state::{Options, State};
-use crate::app::view::View;
+use crate::app::table::geometry::Size;
+use crate::app::table::view::View;
 use crate::app::{testing, update};
 use crate::config::{Access, Glyphs, Theme};
 use crate::core::model::text::is_forbidden;

@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 
 use claimtop::core::assess::{Policy, assess};
 use claimtop::core::judge::window::agent::Signatures;
+use claimtop::source::database::postgres::{Given, Target};
 use claimtop::source::places::Places;
-use claimtop::source::postgres::{Given, Target};
 use claimtop::testing::observe::Collector;
 use rustix::time::{ClockId, clock_gettime};
 

@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use claimtop::source::postgres::{Given, Target};
+use claimtop::source::database::postgres::{Given, Target};
 
 /// One server.
 pub(crate) struct Cluster {

@@ -1,16 +1,17 @@
 //! Doing what was verified: journalled, moved, looked at once more, and taken back when it fails.
 
+pub(crate) mod entire_lock;
+pub(crate) mod follow_up;
 mod judge;
 
-use crate::act::entire;
 use crate::act::error::ActionError;
 use crate::act::fs::disk::Disk;
 use crate::act::fs::files::Files;
-use crate::act::journal_store::Lock;
 use crate::act::look::Look;
 use crate::act::preflight::prepared::PreparedStep;
 use crate::act::preflight::preview::Preview;
-use crate::act::row_update::RowUpdate;
+use crate::act::rows::update::RowUpdate;
+use crate::act::state::journal_store::Lock;
 use crate::act::stop;
 use crate::core::history::journal::{Intent, Outcome};
 use crate::core::history::movement::Movement;
@@ -134,7 +135,7 @@ impl Preview {
             PreparedStep::Restore { to, .. } => Some(to.as_path()),
             PreparedStep::Row { .. } | PreparedStep::Stop { .. } => None,
         });
-        entire::lock_of_any(files, paths)
+        entire_lock::lock_of_any(files, paths)
     }
 
     fn carry_out<D: Disk>(

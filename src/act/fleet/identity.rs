@@ -8,9 +8,9 @@ use rustix::fs::{FlockOperation, Mode, OFlags, flock, open};
 use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 
-use crate::act::bind::put;
 use crate::act::error::ActionError;
 use crate::act::fs::system::System;
+use crate::act::state::bind::put;
 use crate::core::fleet::database::publisher::HostId;
 use crate::core::model::text::hex;
 use crate::source::os::open::plain::small;
@@ -46,7 +46,7 @@ pub(crate) struct Lock(#[expect(dead_code, reason = "it is held, not read")] Own
 /// # Errors
 /// There is one already, or the folder cannot be written.
 pub(crate) fn lock(state: &Path) -> Result<Lock, ActionError> {
-    crate::act::bind::open(&System, state)?;
+    crate::act::state::bind::open(&System, state)?;
     let path = state.join(LOCK);
     let flags = OFlags::RDWR | OFlags::CREATE | OFlags::CLOEXEC | OFlags::NOFOLLOW | OFlags::NONBLOCK;
     let file = open(&path, flags, Mode::RUSR | Mode::WUSR).map_err(ActionError::at("open", &path))?;

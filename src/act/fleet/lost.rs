@@ -1,7 +1,7 @@
 //! Keeps what a person says of a host that does not come back.
 
-use crate::source::postgres::session::Session;
-use crate::source::postgres::{Target, run};
+use crate::source::database::postgres::session::Session;
+use crate::source::database::postgres::{Target, run};
 
 const HOSTS: &str = "SELECT host::text, name, epoch::text FROM claimtop.hosts(null)";
 

@@ -12,8 +12,8 @@ use crate::act::fleet::taking::{Taken, work_of};
 use crate::core::fleet::database::outbox::Outbox;
 use crate::core::fleet::database::pace::after_failure;
 use crate::core::fleet::database::publisher::{Call, Next, Publisher, Waiting};
-use crate::source::postgres::Target;
-use crate::source::postgres::session::Session;
+use crate::source::database::postgres::Target;
+use crate::source::database::postgres::session::Session;
 
 /// How many calls one beat may need: to enrol, to claim and to contest, and some that others come in between of.
 const MOST_CALLS: usize = 16;

@@ -6,8 +6,9 @@ use std::time::Duration;
 use tokio_postgres::AsyncMessage;
 
 use crate::core::model::text::shown;
-use crate::source::postgres::words::words;
-use crate::source::postgres::{self, Connected, Target};
+use crate::source::database::postgres;
+use crate::source::database::postgres::words::words;
+use crate::source::database::postgres::{Connected, Target};
 
 /// How long a migration may take, waiting for others included: 60 s.
 const WITHIN: Duration = Duration::from_secs(60);

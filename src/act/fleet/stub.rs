@@ -1,7 +1,7 @@
 //! The fleet's database in a build that has no PostgreSQL: nothing is written.
 
 use crate::act::error::ActionError;
-use crate::source::postgres::{Target, UNREAD};
+use crate::source::database::postgres::{Target, UNREAD};
 
 /// Makes up nothing.
 ///

@@ -3,10 +3,10 @@
 use crate::act::error::ActionError;
 use crate::act::execute::Verified;
 use crate::act::fs::disk::Disk;
-use crate::act::journal_store::Lock;
 use crate::act::look::{self, Look};
 use crate::act::preflight::preview::Preview;
 use crate::act::rules::Answer;
+use crate::act::state::journal_store::Lock;
 use crate::core::model::{Confirmation, OrderNote};
 
 /// A plan that a person has confirmed, for the state in which it was seen.

@@ -6,12 +6,12 @@ use jiff::Timestamp;
 
 use crate::act::error::ActionError;
 use crate::act::fs::disk::Disk;
-use crate::act::journal_store::Lock;
 use crate::act::preflight::holder::Holder;
 use crate::act::preflight::inspect::Inspector;
 use crate::act::preflight::prepared::PreparedStep;
 use crate::act::preflight::preview::{FollowUp, Preview};
 use crate::act::rules::Rules;
+use crate::act::state::journal_store::Lock;
 use crate::act::{stop, undo};
 use crate::core::history::journal::History;
 use crate::core::model::{Action, Plan, Report, Request, RestoreTo, Signal, Step};

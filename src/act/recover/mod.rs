@@ -14,11 +14,11 @@ use self::exchange::unexchange;
 use self::leftovers::{GONE, expect_here, is_still, read};
 use self::take::finish_put;
 use self::take::untake;
-use crate::act::entire;
 use crate::act::error::ActionError;
+use crate::act::execute::entire_lock;
 use crate::act::fs::disk::Disk;
 use crate::act::fs::files::{Files, shown};
-use crate::act::row_update::RowUpdate;
+use crate::act::rows::update::RowUpdate;
 use crate::act::stop;
 use crate::core::history::journal::{Entry, Outcome};
 use crate::core::history::movement::{Movement, Parked, is_taken};
@@ -38,7 +38,7 @@ pub(crate) fn recover<D: Disk>(files: &Files<'_, D>, entry: &Entry) -> Result<Op
         Some(update) => update.found(files),
         None => {
             // Whoever else writes these files is asked as it is before an action.
-            let _lock = entire::lock_of_any(files, movements.iter().filter_map(Movement::path))?;
+            let _lock = entire_lock::lock_of_any(files, movements.iter().filter_map(Movement::path))?;
             put_right(files, movements).map(Some)
         }
     }

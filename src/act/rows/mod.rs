@@ -4,6 +4,7 @@
 pub(crate) mod postgres;
 pub(crate) mod sqlite;
 pub(crate) mod store;
+pub(crate) mod update;
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -11,7 +12,7 @@ use std::path::Path;
 use crate::act::error::ActionError;
 use crate::act::rows::store::Rows;
 use crate::core::model::Format;
-use crate::source::sqlite::copies::{COPIES, Copies};
+use crate::source::database::sqlite::copies::{COPIES, Copies};
 
 /// The databases of every system that has some.
 pub struct Stores(BTreeMap<Format, Box<dyn Rows>>);

@@ -15,9 +15,10 @@ use crate::act::rows::store::Rows;
 use crate::core::model::text::shown;
 use crate::core::model::{Columns, RowChange, Value};
 use crate::format::obra;
+use crate::source::database::sqlite;
+use crate::source::database::sqlite::copies::Copies;
+use crate::source::database::sqlite::{alone, guard, uri};
 use crate::source::os::open::folder::Folder;
-use crate::source::sqlite::copies::Copies;
-use crate::source::sqlite::{self, alone, guard, uri};
 
 /// How long to wait for another writer: 2 s.
 const PATIENCE: Duration = Duration::from_secs(2);

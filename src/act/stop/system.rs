@@ -13,9 +13,10 @@ use crate::act::error::ActionError;
 use crate::act::stop::processes::{Agent, Held, Processes};
 use crate::core::judge::window::agent::{Candidates, Signatures};
 use crate::core::model::{Hindrance, Interaction, Load, Port, ProcessId, ProcessPrint, Signal};
+use crate::source::os::processes::linux::handles::hindrance;
 use crate::source::os::processes::linux::proc::Proc;
-use crate::source::os::processes::linux::tcp::listening;
-use crate::source::os::processes::linux::{chain, hindrance, interactions, loads, pidfd, ports, print};
+use crate::source::os::processes::linux::sockets::tcp::listening;
+use crate::source::os::processes::linux::{chain, interactions, loads, pidfd, ports, print};
 use crate::source::os::processes::own::own_pid;
 
 /// How long those who were asked have to end.

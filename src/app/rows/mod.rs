@@ -15,8 +15,8 @@ pub(crate) mod windows;
 
 use self::row::{Entry, Table};
 use self::source::Source;
-use super::filter::Filter;
-use super::order::{Direction, Sort};
+use crate::app::table::filter::Filter;
+use crate::app::table::order::{Direction, Sort};
 
 /// Chooses and orders the rows of a source; those that are equal in that order stay worst first.
 pub(crate) fn table(source: &Source<'_>, filter: &Filter, sort: Sort) -> Table {

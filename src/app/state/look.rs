@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
 
-use crate::app::news;
+use crate::app::attention::news;
 use crate::app::state::{Picture, State};
 use crate::core::history::diff::diff;
 use crate::core::history::timeline::Past;

@@ -8,18 +8,18 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 
-use super::bands::Bands;
-use super::deaths::Deaths;
-use super::filter::Filter;
-use super::geometry::Size;
 use super::kept::{Kept, Start};
 use super::layer::Layer;
 use super::msg::{Hints, Position};
-use super::panel::Panel;
 use super::rows::row::{Row, Table};
 use super::sheet::Sheet;
-use super::unseen::Unseen;
-use super::view::{Place, Places, View};
+use crate::app::attention::deaths::Deaths;
+use crate::app::attention::unseen::Unseen;
+use crate::app::page::panel::Panel;
+use crate::app::table::bands::Bands;
+use crate::app::table::filter::Filter;
+use crate::app::table::geometry::Size;
+use crate::app::table::view::{Place, Places, View};
 use crate::config::{Access, Switch};
 use crate::core::history::first_told::EverTold;
 use crate::core::history::journal::{Entry, History};

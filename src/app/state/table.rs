@@ -4,13 +4,13 @@ use std::ops::Range;
 
 use jiff::Timestamp;
 
-use crate::app::bands::{Bands, Shape};
 use crate::app::rows;
 use crate::app::rows::now;
 use crate::app::rows::row::{self, Row};
 use crate::app::rows::source::Source;
 use crate::app::state::State;
-use crate::app::view::View;
+use crate::app::table::bands::{Bands, Shape};
+use crate::app::table::view::View;
 use crate::core::model::Key;
 
 impl State {

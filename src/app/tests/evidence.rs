@@ -4,11 +4,11 @@ use std::path::PathBuf;
 
 use super::*;
 use crate::app::layer::Layer;
-use crate::app::panel::Pick;
+use crate::app::page::panel::Pick;
+use crate::app::page::summary::summary;
 use crate::app::rows;
 use crate::app::rows::collisions::Collisions;
-use crate::app::summary::summary;
-use crate::app::view::View;
+use crate::app::table::view::View;
 use crate::core::model::text::is_forbidden;
 use crate::core::model::{
     ClaimStatus, Code, Committed, Edit, Evidence, Format, MachineState, MachineView, Member, Port, ProcessId,

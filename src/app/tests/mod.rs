@@ -14,11 +14,11 @@ use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::geometry::Size;
 use super::msg::{Effect, Msg, Press};
 use super::state::{Options, State};
 use super::testing::{self, key, now};
 use super::update;
+use crate::app::table::geometry::Size;
 use crate::core::model::{Key, Report};
 
 /// A state that has seen a report and shows its windows, at 80x24.

@@ -1,12 +1,12 @@
 //! Commands by their names, and the columns of a view.
 
 use super::*;
-use crate::app::command::Command;
-use crate::app::keymap::BINDINGS;
+use crate::app::keys::command::Command;
+use crate::app::keys::keymap::BINDINGS;
+use crate::app::keys::palette::matching;
 use crate::app::layer::Layer;
-use crate::app::order::Direction;
-use crate::app::palette::matching;
-use crate::app::view::View;
+use crate::app::table::order::Direction;
+use crate::app::table::view::View;
 
 fn names(state: &State, text: &str) -> Vec<String> {
     matching(state, text).into_iter().map(|entry| entry.name).collect()

@@ -1,7 +1,7 @@
 //! Which rows a view shows, and in which order.
 
 use super::*;
-use crate::app::filter::Focus;
+use crate::app::table::filter::Focus;
 use crate::core::model::{Finding, WindowView};
 
 #[test]

@@ -1,11 +1,11 @@
 //! What is selected, and how the selection moves and stays.
 
 use super::*;
-use crate::app::command::Command;
+use crate::app::keys::command::Command;
 use crate::app::layer::Layer;
 use crate::app::msg::{Gesture, Target};
 use crate::app::state::Pane;
-use crate::app::view::View;
+use crate::app::table::view::View;
 
 #[track_caller]
 fn check_selected(keys: &str, expected: &str) {

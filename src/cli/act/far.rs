@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::site::There;
 use super::transcript::Transcript;
 use crate::act::error::ActionError;
-use crate::act::order_sender::Sent;
+use crate::act::orders::sender::Sent;
 use crate::cli::act::transcript::{asks_only_for_yes, question};
 use crate::cli::args::Consent;
 use crate::cli::failure::{Outcome, of_action};

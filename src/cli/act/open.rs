@@ -8,7 +8,7 @@ use crate::act::error::ActionError;
 use crate::act::executor::Executor;
 use crate::act::rows::postgres::Postgres;
 use crate::act::rules::Rules;
-use crate::act::store_id;
+use crate::act::state::store_id;
 use crate::cli::args::Consent;
 use crate::cli::failure::{Exit, Failure, of_action};
 use crate::cli::look;

@@ -8,7 +8,7 @@ use super::elsewhere;
 use super::open::{asker, opened};
 use crate::act::error::ActionError;
 use crate::act::executor::Executor;
-use crate::act::order_sender::OrderSender;
+use crate::act::orders::sender::OrderSender;
 use crate::cli::args::Consent;
 use crate::cli::failure::{Exit, Failure, of_action};
 use crate::cli::fleet;

@@ -4,8 +4,8 @@ use serde::Serialize;
 
 use crate::act::error::ActionError;
 use crate::act::execute::Receipt;
-use crate::act::follow_up::Completed;
-use crate::act::order_sender::Sent;
+use crate::act::execute::follow_up::Completed;
+use crate::act::orders::sender::Sent;
 use crate::act::preflight::preview::Preview;
 use crate::cli::failure::{Exit, Failure, Outcome, exit_of, exit_of_kind};
 use crate::cli::output::{Paint, Shape, lines, print_if_heard};

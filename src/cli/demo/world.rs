@@ -12,7 +12,7 @@ use super::fill::Truth;
 use super::stage::Stage;
 use super::story::{File, Stone, Story, Which, Work};
 use crate::act::fs::system::System;
-use crate::act::tombstones;
+use crate::act::state::tombstones;
 use crate::cli::args::Options;
 use crate::cli::environment::Environment;
 use crate::cli::failure::Failure;

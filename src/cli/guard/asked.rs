@@ -8,7 +8,7 @@ use jiff::{SignedDuration, Timestamp};
 use super::folders;
 use super::machine::Machine;
 use super::outcome::{GuardOutcome, Said};
-use crate::act::ledger;
+use crate::act::state::ledger;
 use crate::cli::settings::Settings;
 use crate::config::guard::{Held, HoldUps, Levels};
 use crate::core::guard::decide::{self, Exempt, Life, Other};
@@ -19,8 +19,8 @@ use crate::format::answers::{Calls, is_same_answer};
 use crate::format::claude_code::called;
 use crate::format::guard::{Asker, Moment, Question, Touch, note, question_to_person, refusal};
 use crate::present;
-use crate::source::ledger::{About, Here, Own, Read, Told, Tree, end_of, read, settled};
 use crate::source::os::open::plain::small;
+use crate::source::own::ledger::{About, Here, Own, Read, Told, Tree, end_of, read, settled};
 
 /// How much of a transcript is read from its end to find two calls, in bytes.
 const TRANSCRIPT_END: usize = 512 << 10;

@@ -14,8 +14,8 @@ use crate::core::guard::git::reach::Takes;
 use crate::core::model::Untrusted;
 use crate::format::guard::Question;
 use crate::present;
-use crate::source::ledger::About;
 use crate::source::os::clock;
+use crate::source::own::ledger::About;
 
 /// Says of each file which living window has edits of it that no commit holds.
 ///

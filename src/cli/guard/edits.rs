@@ -14,7 +14,7 @@ use crate::core::model::Untrusted;
 use crate::core::model::snapshot::ledger::{Harm, LedgerLine, Met, Returned, Touched};
 use crate::format::guard::{Asker, note};
 use crate::present;
-use crate::source::ledger::{About, Read, Tree, settled, written};
+use crate::source::own::ledger::{About, Read, Tree, settled, written};
 
 impl Asked<'_> {
     /// Returns the files of a call by the working trees that they lie in.

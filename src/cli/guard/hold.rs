@@ -16,10 +16,10 @@ use crate::core::model::snapshot::ledger::{LedgerLine, Touched};
 use crate::core::model::{ProcessId, Untrusted};
 use crate::format::guard::Question;
 use crate::present;
-use crate::source::ledger::{About, MOST_HOLDS, Tree};
 use crate::source::os::clock;
 use crate::source::os::open::folder::look_at;
 use crate::source::os::processes::own::own_pid;
+use crate::source::own::ledger::{About, MOST_HOLDS, Tree};
 
 /// Takes paths for the window that this runs in, or gives them back. A hold ends with the window's process.
 ///

@@ -9,8 +9,8 @@ use crate::core::judge::window::agent::Role;
 use crate::core::judge::window::context::server_above;
 use crate::core::model::snapshot::process::ancestry;
 use crate::core::model::{ProcessId, Untrusted};
-use crate::source::ledger::{Here, Processes};
 use crate::source::os::{clock, host, processes};
+use crate::source::own::ledger::{Here, Processes};
 
 /// Who asks and when, as the system or a recording tells it.
 pub(super) struct Machine {

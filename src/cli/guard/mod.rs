@@ -27,7 +27,7 @@ use self::outcome::{Counted, GuardOutcome, Said};
 pub(crate) use self::replay::replay;
 pub(crate) use self::seen::tell_guards;
 pub(crate) use self::stats::{held_up, stats};
-use crate::act::ledger;
+use crate::act::state::ledger;
 use crate::cli::args::Options;
 use crate::cli::environment::{Environment, guard_patience};
 use crate::cli::failure::Exit;
@@ -40,8 +40,8 @@ use crate::core::guard::shell::Place;
 use crate::core::model::text::json as to_json;
 use crate::format::guard::{Asker, Moment, Touch, question};
 use crate::format::json;
-use crate::source::ledger::Tree;
 use crate::source::os::clock;
+use crate::source::own::ledger::Tree;
 
 /// How long an agent waits for an answer at most: 100 ms.
 const PATIENCE_MS: u64 = 100;

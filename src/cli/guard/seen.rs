@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use jiff::{SignedDuration, Timestamp};
 
 use super::folders;
-use crate::act::ledger;
+use crate::act::state::ledger;
 use crate::cli::settings::Settings;
 use crate::config::Access;
 use crate::core::guard::seen::{Seen, seen};
@@ -15,8 +15,8 @@ use crate::core::model::report::context::is_valid_id;
 use crate::core::model::snapshot::ledger::{LedgerHolder, LedgerLine, Touched};
 use crate::core::model::{Host, ProcessId, Report, Untrusted};
 use crate::observe::Observer;
-use crate::source::ledger::{Tree, written};
 use crate::source::os::{host, processes};
+use crate::source::own::ledger::{Tree, written};
 
 /// How often it is told again what a window still holds: 10 s, well within the time for which that is believed.
 const AGAIN: SignedDuration = SignedDuration::from_secs(10);

@@ -12,7 +12,7 @@ use crate::cli::failure::{Exit, Outcome};
 use crate::cli::output::{Shape, print};
 use crate::cli::settings::Settings;
 use crate::core::model::text::json;
-use crate::source::ledger::end_of;
+use crate::source::own::ledger::end_of;
 
 /// How much is read of what was counted, in bytes: more than is kept.
 const MOST: usize = 1 << 20;

@@ -5,8 +5,8 @@ use std::path::Path;
 
 use crate::core::model::snapshot::FOLDERS;
 use crate::core::model::{Format, ProcessTable, Repo, SourceHealth, SourceState, Untrusted};
-use crate::source::homes::MAX_FOLLOWED;
 use crate::source::os::open::error::OpenError;
+use crate::source::places::homes::MAX_FOLLOWED;
 
 /// How many failures of one source are listed in full.
 const TOLD: usize = 3;

@@ -34,18 +34,19 @@ use crate::observe::collect::pass::Pass;
 use crate::observe::collect::programs::OnPath;
 use crate::observe::collect::repositories::{Read, Repositories};
 use crate::observe::collect::seen::Seen;
-use crate::source::homes::Homes;
 use crate::source::interface::{Hints, Scope, Source};
-use crate::source::names::Names;
 use crate::source::os::host::ClockWatch;
 use crate::source::os::open::medium::Media;
 use crate::source::os::opener::Openers;
 use crate::source::os::processes::Scanner;
 use crate::source::os::{clock, host};
+use crate::source::own::{descents, tombstones};
 use crate::source::places::Places;
-use crate::source::traces::descents::Descents;
-use crate::source::traces::shown::Shown;
-use crate::source::{descents, registry, tombstones, windows};
+use crate::source::places::homes::Homes;
+use crate::source::places::names::Names;
+use crate::source::provenance::descents::Descents;
+use crate::source::provenance::shown::Shown;
+use crate::source::{registry, windows};
 
 /// How often all processes are read, whatever seems to happen: 2 min.
 const WHOLE_EVERY: SignedDuration = SignedDuration::from_mins(2);

@@ -18,7 +18,7 @@ use crate::core::fleet::wire::decoder::Answer;
 use crate::core::fleet::wire::encoder::Encoder;
 use crate::core::model::{ErrorKind, Obstacle};
 use crate::observe::fleet::{Posted, Question};
-use crate::source::postgres::session::Session;
+use crate::source::database::postgres::session::Session;
 
 /// How long a question is followed that the database does not answer.
 const FOLLOWED: Duration = Duration::from_secs(85);

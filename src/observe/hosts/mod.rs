@@ -20,9 +20,9 @@ use crate::core::fleet::merge::remote_machine::FarMachine;
 use crate::core::model::text::shown;
 use crate::core::model::{MachineState, MachineView, Untrusted};
 use crate::observe::fleet::{Hosts, Posted, Shared};
+use crate::source::database::postgres::Target;
+use crate::source::database::postgres::session::Session;
 use crate::source::os::clock;
-use crate::source::postgres::Target;
-use crate::source::postgres::session::Session;
 
 /// How often hosts are read.
 const EVERY: Duration = Duration::from_secs(2);

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::core::fleet::merge::remote_machine::FarMachine;
 use crate::core::model::{MachineState, MachineView, Untrusted};
 use crate::observe::fleet::{Hosts, Shared};
-use crate::source::postgres::{Target, UNREAD};
+use crate::source::database::postgres::{Target, UNREAD};
 
 /// Says that the database is not read.
 ///

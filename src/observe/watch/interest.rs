@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use crate::core::model::snapshot::own::fits;
 use crate::format;
 use crate::format::git;
-use crate::source::names::Names;
+use crate::source::places::names::Names;
 
 /// Names in a git common directory that change with branches and working trees.
 const GIT: [&str; 3] = ["HEAD", "packed-refs", "worktrees"];

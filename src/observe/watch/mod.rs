@@ -24,7 +24,7 @@ use crate::observe::watch::deaths::Deaths;
 use crate::observe::watch::files::Files;
 use crate::observe::watch::notice::Hint;
 use crate::observe::watch::notice::Notice;
-use crate::source::names::Names;
+use crate::source::places::names::Names;
 
 /// How many hints may wait; every one of them means the same look.
 const WAITING: usize = 16;

@@ -8,11 +8,11 @@ use jiff::Timestamp;
 use rustix::fs::FileType;
 
 use crate::core::model::{FileMeta, FolderId, ProcessId, SessionFile, Untrusted};
-use crate::source::homes::HomeBase;
 use crate::source::os::fence::Fence;
 use crate::source::os::locks::Locks;
 use crate::source::os::open::folder::Folder;
 use crate::source::os::open::listing::Entry;
+use crate::source::places::homes::HomeBase;
 use crate::source::sessions::head::Heads;
 
 /// The most names of one folder that are looked at.

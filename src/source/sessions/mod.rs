@@ -21,10 +21,10 @@ use self::head::Heads;
 use crate::core::judge::window::agent::Signatures;
 use crate::core::model::{Binding, Holder, Host, Process, SessionFile, Snapshot, SourceHealth};
 use crate::format::{Base, Reading};
-use crate::source::homes::HomeBase;
+use crate::source::database::sqlite::copies::Copies;
 use crate::source::interface::{Hints, Scope, Source};
+use crate::source::places::homes::HomeBase;
 use crate::source::sessions::look::{Look, Wanted};
-use crate::source::sqlite::copies::Copies;
 use crate::source::windows::sessions_of;
 
 /// Looks again and again, and remembers how the files that it read begin.

@@ -9,13 +9,13 @@ use crate::core::model::report::context::is_valid_id;
 use crate::core::model::{Beginning, SessionFile, Tie, Untrusted};
 use crate::format::cells::Cells;
 use crate::format::time;
+use crate::source::database::sqlite;
+use crate::source::database::sqlite::copies::Copies;
+use crate::source::database::sqlite::files::Files;
+use crate::source::database::sqlite::tables::Query;
+use crate::source::database::sqlite::{ReadError, tables};
 use crate::source::os::open::meta::is_sure;
 use crate::source::sessions::look::{Look, Wanted, folders};
-use crate::source::sqlite;
-use crate::source::sqlite::copies::Copies;
-use crate::source::sqlite::files::Files;
-use crate::source::sqlite::tables::Query;
-use crate::source::sqlite::{ReadError, tables};
 
 /// How many of a folder's sessions are taken, the newest first.
 const NEWEST: usize = 8;

@@ -26,10 +26,10 @@ use crate::core::model::{
 };
 use crate::format::work::Adapter;
 use crate::format::{self, Reading};
+use crate::source::database::sqlite::copies::Copies;
 use crate::source::interface::{Hints, Scope, Source};
 use crate::source::os::fence::Fence;
 use crate::source::os::open::medium::medium_at;
-use crate::source::sqlite::copies::Copies;
 use crate::source::work::agents::Agents;
 use crate::source::work::join::{Helped, join};
 use crate::source::work::named::Named;

@@ -281,9 +281,9 @@ fn a_role_that_may_only_read_releases_nothing() {
         "DO $$ BEGIN CREATE ROLE looker LOGIN; EXCEPTION WHEN duplicate_object THEN NULL; END $$;
          GRANT SELECT ON ALL TABLES IN SCHEMA public TO looker",
     );
-    let looker = claimtop::source::postgres::Target::parse(
+    let looker = claimtop::source::database::postgres::Target::parse(
         &database.url_of("looker", database.cluster.port),
-        claimtop::source::postgres::Given::default(),
+        claimtop::source::database::postgres::Given::default(),
     );
     let looker = looker.unwrap();
     let mut claimtop = Claimtop::with(looker.clone(), looker);

@@ -1,7 +1,7 @@
 //! What is followed is read by its changes, and always what a whole read would have given.
 
 use claimtop::core::model::{Location, Snapshot};
-use claimtop::source::postgres::{Given, Target};
+use claimtop::source::database::postgres::{Given, Target};
 use claimtop::testing::observe::Collector;
 
 use crate::cluster::Database;

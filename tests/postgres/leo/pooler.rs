@@ -2,7 +2,7 @@
 //! whichever connection is free, and nothing of one outlives it.
 
 use claimtop::core::model::SourceState;
-use claimtop::source::postgres::{Given, Target};
+use claimtop::source::database::postgres::{Given, Target};
 use claimtop::testing::core::Ended;
 
 use crate::bouncer::Pooler;

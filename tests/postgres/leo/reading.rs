@@ -2,8 +2,8 @@
 
 use claimtop::core::judge::window::agent::Signatures;
 use claimtop::core::model::{Snapshot, SourceState};
+use claimtop::source::database::postgres::{Given, Target};
 use claimtop::source::places::Places;
-use claimtop::source::postgres::{Given, Target};
 use claimtop::testing::observe::Collector;
 
 use crate::cluster::Database;

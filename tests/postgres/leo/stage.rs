@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use claimtop::core::assess::{Policy, assess};
 use claimtop::core::judge::window::agent::Signatures;
 use claimtop::core::model::{Format, Location, RecordView, Report, Snapshot};
+use claimtop::source::database::postgres::Target;
 use claimtop::source::places::Places;
-use claimtop::source::postgres::Target;
 use claimtop::testing::act::{
     ActionError, Answer, Completed, Look, Patience, Postgres, Preview, Receipt, Rules, StateFolder, System,
     follow_up,

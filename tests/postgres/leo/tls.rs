@@ -3,7 +3,7 @@
 use std::os::unix::fs::PermissionsExt;
 
 use claimtop::core::model::SourceState;
-use claimtop::source::postgres::{Given, Target};
+use claimtop::source::database::postgres::{Given, Target};
 use claimtop::testing::core::Secret;
 
 use crate::cluster::Database;

@@ -3,7 +3,7 @@
 //!
 //! With `CLAIMTOP_CUTS` set, every write is cut in every way.
 
-use claimtop::source::postgres::{Given, Target};
+use claimtop::source::database::postgres::{Given, Target};
 use claimtop::testing::act::{ActionError, Patience};
 use claimtop::testing::core::Ended;
 use claimtop::testing::source::clock;

@@ -13,7 +13,7 @@ use tempfile::TempDir;
 use crate::act::fs::disk::{Disk, Patience};
 use crate::act::fs::print::print_of;
 use crate::act::fs::system::System;
-use crate::act::journal_store::{Lock, StateFolder};
+use crate::act::state::journal_store::{Lock, StateFolder};
 use crate::core::history::journal::{Intent, Outcome};
 use crate::core::history::movement::{Movement, Parked, Print};
 use crate::core::model::{Action, Content, Ended};

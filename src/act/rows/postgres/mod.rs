@@ -19,7 +19,7 @@ use crate::core::model::snapshot::row::is_in;
 use crate::core::model::text::shown;
 use crate::core::model::{Columns, RowChange};
 use crate::format::leo::database::{FILE_LOCKS, SESSIONS, text};
-use crate::source::postgres::Target;
+use crate::source::database::postgres::Target;
 
 /// LEO's database.
 pub struct Postgres {

@@ -13,8 +13,9 @@ use crate::act::error::ActionError;
 use crate::act::rows::postgres::row::{key, keys};
 use crate::core::model::{Columns, RowChange, Value};
 use crate::format::leo::database::{FILE_LOCKS, relevant};
-use crate::source::leo::schema::Schema;
-use crate::source::postgres::{self, Allowance, Connected, Target};
+use crate::source::database::leo::schema::Schema;
+use crate::source::database::postgres;
+use crate::source::database::postgres::{Allowance, Connected, Target};
 
 /// How long one statement may take, answer included: 10 s.
 const WITHIN: Duration = Duration::from_secs(10);
@@ -51,7 +52,7 @@ impl Session {
             let schema = tokio::time::timeout(WITHIN, Schema::probe(&client)).await;
             match schema {
                 Ok(Ok(schema)) => Ok(Self { runtime: own, client, allowance, driver, schema }),
-                Ok(Err(error)) => Err(refused(crate::source::postgres::words::words(&error))),
+                Ok(Err(error)) => Err(refused(crate::source::database::postgres::words::words(&error))),
                 Err(_) => Err(refused("no answer".to_owned())),
             }
         })
@@ -214,7 +215,7 @@ pub(crate) enum Failed {
 impl Failed {
     fn words(&self) -> String {
         match self {
-            Self::Error(error) => crate::source::postgres::words::words(error),
+            Self::Error(error) => crate::source::database::postgres::words::words(error),
             Self::Silent => format!("no answer within {} s", WITHIN.as_secs()),
         }
     }

@@ -5,7 +5,7 @@ use std::path::Path;
 use crate::act::error::ActionError;
 use crate::act::rows::store::Rows;
 use crate::core::model::{Columns, RowChange};
-use crate::source::postgres::{Target, UNREAD};
+use crate::source::database::postgres::{Target, UNREAD};
 
 /// LEO's database.
 pub struct Postgres {

@@ -22,9 +22,9 @@ use crate::cli::guard::machine::Machine;
 use crate::cli::settings::{Settings, settings};
 use crate::core::model::text::json;
 use crate::core::model::{ProcessId, Untrusted};
-use crate::source::ledger::{Here, Processes};
 use crate::source::os::clock;
 use crate::source::os::open::folder::Folder;
+use crate::source::own::ledger::{Here, Processes};
 
 pub(super) struct Scene {
     _folder: TempDir,

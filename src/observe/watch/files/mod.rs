@@ -20,8 +20,8 @@ use crate::core::model::{FolderId, Untrusted};
 use crate::observe::watch::files::scope::{Held, Interests, Scope, Unwatched, lock};
 use crate::observe::watch::interest::{Interest, wanted};
 use crate::observe::watch::notice::Notice;
-use crate::source::names::Names;
 use crate::source::os::open::meta::meta_of;
+use crate::source::places::names::Names;
 
 #[cfg(target_os = "linux")]
 use crate::observe::watch::files::inotify as system;

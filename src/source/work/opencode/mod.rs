@@ -15,13 +15,14 @@ use crate::format::cells::Cells;
 use crate::format::json;
 use crate::format::opencode::{Rows, WRITES, doing};
 use crate::format::time;
+use crate::source::database::sqlite;
+use crate::source::database::sqlite::copies::Copies;
+use crate::source::database::sqlite::files::{Files, beside};
+use crate::source::database::sqlite::tables::{Query, columns, long_rows};
+use crate::source::database::sqlite::{Database, ReadError};
 use crate::source::interface::{Hints, Scope};
 use crate::source::os::open::medium::medium_at;
 use crate::source::os::open::meta::is_sure;
-use crate::source::sqlite::copies::Copies;
-use crate::source::sqlite::files::{Files, beside};
-use crate::source::sqlite::tables::{Query, columns, long_rows};
-use crate::source::sqlite::{self, Database, ReadError};
 use crate::source::work::join::{Helped, join};
 use crate::source::work::wanted::{MOST, Wanted};
 

@@ -7,7 +7,7 @@ use crate::core::model::snapshot::process::MAX_DEPTH;
 use crate::core::model::{Details, Process, ProcessTable};
 use crate::source::os::processes::linux::details::{argv, environment, exe};
 use crate::source::os::processes::linux::proc::slurp;
-use crate::source::os::processes::linux::stat;
+use crate::source::os::processes::linux::proc::stat;
 
 /// Reads one process and its ancestors.
 pub(crate) fn chain(pid: u32, candidates: &Candidates) -> ProcessTable {

@@ -5,8 +5,8 @@ use std::os::fd::{AsFd, OwnedFd};
 use rustix::fs::{Dir, Mode, OFlags, fstat, openat};
 
 use crate::core::model::{InnerPids, Process, ProcessState};
+use crate::source::os::processes::linux::proc::stat::Layout;
 use crate::source::os::processes::linux::proc::{Proc, Reading, is_gone, number, slurp, understood};
-use crate::source::os::processes::linux::stat::Layout;
 use crate::source::os::processes::linux::{details, pidfd};
 
 /// What a closer look has found, for the next one.

@@ -11,8 +11,8 @@ use crate::core::model::Untrusted;
 use crate::core::model::text::secret::{hide, hide_in_arguments};
 pub(crate) use crate::core::model::{Credentials, Details};
 use crate::source::os::processes::environment::variables;
+use crate::source::os::processes::linux::proc::status;
 use crate::source::os::processes::linux::proc::{Reading, is_gone, slurp};
-use crate::source::os::processes::linux::status;
 
 /// The most bytes of arguments that are read; the kernel allows about 2 MiB (execve(2)).
 const ARGUMENTS: usize = 128 << 10;

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use crate::core::judge::window::agent::Candidates;
 use crate::core::model::{InnerPids, Process, ProcessId};
 use crate::source::os::clock;
-use crate::source::os::processes::linux::stat::Line;
+use crate::source::os::processes::linux::proc::stat::Line;
 use crate::source::os::processes::wanted::Depth;
 
 /// How old a process must be for its name to be settled, in seconds: agents are started by
@@ -24,7 +24,7 @@ pub(crate) struct Known {
 /// Returns the tick before which whoever is settled by now has begun.
 pub(crate) fn settled_tick() -> u64 {
     let up_for = clock::since_boot().map_or(0, |up_for| up_for.as_secs().unsigned_abs());
-    up_for.saturating_sub(SETTLED_AFTER) * crate::source::os::processes::linux::stat::ticks_per_second()
+    up_for.saturating_sub(SETTLED_AFTER) * crate::source::os::processes::linux::proc::stat::ticks_per_second()
 }
 
 /// What was read of one process.

@@ -3,27 +3,17 @@
 pub(crate) mod chain;
 pub(crate) mod closer;
 pub(crate) mod completeness;
+pub(crate) mod cost;
 pub(crate) mod details;
-pub(crate) mod diag;
 pub(crate) mod folders;
-pub(crate) mod hindrance;
-pub(crate) mod household;
-pub(crate) mod input;
-pub(crate) mod interaction;
+pub(crate) mod handles;
 pub(crate) mod known;
-pub(crate) mod links;
-pub(crate) mod load;
-pub(crate) mod measure;
 pub(crate) mod namespace;
 pub(crate) mod pidfd;
 pub(crate) mod print;
 pub(crate) mod proc;
-pub(crate) mod stat;
-pub(crate) mod status;
-pub(crate) mod tcp;
-pub(crate) mod threads;
+pub(crate) mod sockets;
 pub(crate) mod trace;
-pub(crate) mod tty;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ffi::{CString, OsStr};
@@ -38,7 +28,7 @@ pub(crate) use self::chain::chain;
 pub(crate) use self::folders::{View, own_view, view_of, working_folder};
 pub(crate) use self::known::settled_tick;
 pub(crate) use self::pidfd::{inode_of as pidfd_inode, lives, lives_by_inode, of as pidfd_of};
-pub(crate) use self::stat::ticks_per_second;
+pub(crate) use self::proc::stat::ticks_per_second;
 use crate::core::judge::window::agent::Candidates;
 use crate::core::model::snapshot::host::INITIAL_PID_NAMESPACE;
 use crate::core::model::{
@@ -49,8 +39,8 @@ use crate::source::os::opener::HiddenOpener;
 use crate::source::os::processes::linux::closer::{Closer, Kept};
 use crate::source::os::processes::linux::known::{Known, KnownProcess};
 use crate::source::os::processes::linux::namespace::inner_pids;
+use crate::source::os::processes::linux::proc::stat::Line;
 use crate::source::os::processes::linux::proc::{Proc, Reading};
-use crate::source::os::processes::linux::stat::Line;
 use crate::source::os::processes::measure::Measure;
 use crate::source::os::processes::traced::Traced;
 use crate::source::os::processes::wanted::{Depth, Wanted};
@@ -114,7 +104,7 @@ pub(crate) fn is_others(pid: u32, uid: u32) -> bool {
 
 /// Measures a window's own process and those below it, parents before their children.
 pub(crate) fn measured(of: &Household) -> Vec<Member> {
-    household::measured(of)
+    cost::household::measured(of)
 }
 
 /// Returns what these processes cost.
@@ -123,7 +113,7 @@ pub(crate) fn loads(those: &[ProcessId]) -> Vec<(ProcessId, Option<Load>)> {
         return Vec::new();
     }
     let Ok(mut proc) = Proc::open() else { return Vec::new() };
-    those.iter().map(|id| (*id, load::read(&mut proc, *id))).collect()
+    those.iter().map(|id| (*id, cost::load::read(&mut proc, *id))).collect()
 }
 
 /// Measures these processes, but does not count the clients of their ports.
@@ -131,7 +121,7 @@ pub(crate) fn measures(those: &[ProcessId]) -> BTreeMap<ProcessId, Measure> {
     if those.is_empty() {
         return BTreeMap::new();
     }
-    Proc::open().map(|mut proc| measure::measures(&mut proc, those)).unwrap_or_default()
+    Proc::open().map(|mut proc| cost::measure::measures(&mut proc, those)).unwrap_or_default()
 }
 
 /// Returns whether a person may be working with each of these processes.
@@ -139,7 +129,7 @@ pub(crate) fn interactions(those: &[ProcessId]) -> BTreeMap<ProcessId, Interacti
     if those.is_empty() {
         return BTreeMap::new();
     }
-    Proc::open().map(|mut proc| interaction::interactions(&mut proc, those)).unwrap_or_default()
+    Proc::open().map(|mut proc| handles::interaction::interactions(&mut proc, those)).unwrap_or_default()
 }
 
 /// Returns the TCP ports that each of these processes listens on.
@@ -147,22 +137,22 @@ pub(crate) fn ports(those: &[ProcessId]) -> BTreeMap<ProcessId, Vec<Port>> {
     if those.is_empty() {
         return BTreeMap::new();
     }
-    Proc::open().map(|mut proc| tcp::ports(&mut proc, those)).unwrap_or_default()
+    Proc::open().map(|mut proc| sockets::tcp::ports(&mut proc, those)).unwrap_or_default()
 }
 
 /// Counts who is connected to each of these ports.
 pub(crate) fn count_clients(ports: Vec<&mut Port>) {
-    tcp::count_clients(ports);
+    sockets::tcp::count_clients(ports);
 }
 
 /// Returns the sockets that listen on each of these ports, by their inodes.
 pub(crate) fn listeners(wanted: &BTreeSet<u16>) -> BTreeMap<u16, Vec<u64>> {
-    tcp::listeners(wanted)
+    sockets::tcp::listeners(wanted)
 }
 
 /// Returns which of these processes has each of these sockets open.
 pub(crate) fn owners(those: &[ProcessId], inodes: &BTreeSet<u64>) -> BTreeMap<u64, ProcessId> {
-    Proc::open().map(|mut proc| tcp::owners(&mut proc, those, inodes)).unwrap_or_default()
+    Proc::open().map(|mut proc| sockets::tcp::owners(&mut proc, those, inodes)).unwrap_or_default()
 }
 
 /// Returns who is at the other end of the standard input of these processes, where that can be told.
@@ -170,7 +160,7 @@ pub(crate) fn inputs(those: &[ProcessId], uid: u32) -> BTreeMap<ProcessId, Input
     if those.is_empty() {
         return BTreeMap::new();
     }
-    Proc::open().map(|mut proc| input::inputs(&mut proc, those, uid)).unwrap_or_default()
+    Proc::open().map(|mut proc| handles::input::inputs(&mut proc, those, uid)).unwrap_or_default()
 }
 
 /// What one scan leaves for the next.
@@ -218,7 +208,7 @@ impl Scanner {
         table.listed = listed.into_iter().collect();
         table.by_pid = self.known.only(&read.into_iter().collect());
         table.partial = table.partial.or_else(|| completeness::doubt(&proc));
-        table.threads = threads::threads(&proc, wanted.named, &table.listed);
+        table.threads = proc::threads::threads(&proc, wanted.named, &table.listed);
         let those = wanted.those_who_matter(&table, self.known.renamed());
         self.look_closer(&mut proc, &mut table, those, depth);
         self.look_twice(&mut proc, &mut table);

@@ -9,8 +9,8 @@ use rustix::fs::{CWD, readlinkat};
 use crate::core::model::InnerPids;
 use crate::source::os::processes::linux::details::ns_pids;
 use crate::source::os::processes::linux::known::KnownProcess;
+use crate::source::os::processes::linux::proc::stat::Line;
 use crate::source::os::processes::linux::proc::{Proc, Reading};
-use crate::source::os::processes::linux::stat::Line;
 
 /// Returns the numbers of a process whose `stat` was just read: from an earlier look at it, else
 /// from its namespace where that may be seen and is ours, else from its status, which everybody may

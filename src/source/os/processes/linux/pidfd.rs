@@ -11,7 +11,7 @@ use rustix::process::{Pid, PidfdFlags, pidfd_open};
 
 use crate::core::model::ProcessId;
 use crate::source::os::processes::linux::proc::slurp;
-use crate::source::os::processes::linux::stat;
+use crate::source::os::processes::linux::proc::stat;
 
 /// The file system that gives each process an inode of its own, since Linux 6.9
 /// (`PIDFS_MAGIC` of `linux/magic.h`). Before it all pidfds shared one.

@@ -1,0 +1,217 @@
+//! Writes a guarded window's ledger: whole lines at the end of its own file, which nobody waits for.
+//!
+//! Several hooks of one window may write at once: a line is written by one call at the end of the file, where
+//! the system puts them one behind the other (write(2), `O_APPEND`). A line begins on a new one, so what a
+//! crash or a full disk tore stays alone. Nothing is brought to the disk: what is lost is a warning.
+
+use std::ffi::{OsStr, OsString};
+use std::path::Path;
+
+use rustix::fs::{CWD, Mode, OFlags, RenameFlags, fstat, openat, renameat_with};
+use rustix::io::{Errno, write};
+use rustix::process::geteuid;
+
+use crate::act::error::ActionError;
+use crate::act::fs::disk::Disk;
+use crate::act::fs::system::System;
+use crate::act::state::bind::{open, put_text, too_many};
+use crate::core::model::snapshot::ledger::{LedgerHolder, LedgerLine, folder_name, process_of};
+use crate::core::model::text::json;
+use crate::source::os::processes;
+use crate::source::own::ledger::{end_of, holds_of, is_ledger};
+
+/// The size from which a ledger is put aside for a new one, in bytes; one older part is kept.
+const MOST: i64 = 512 << 10;
+/// How much of one is read that was put aside, in bytes: more than is kept.
+const MOST_READ: usize = 1 << 20;
+
+/// How many ledgers are kept of one working tree.
+const MOST_LEDGERS: usize = 256;
+
+/// Adds lines to the ledger of a window for some tree.
+///
+/// # Errors
+/// The folder or the file cannot be made or written, or is not one's own.
+pub(crate) fn add(ledgers: &Path, holder: &LedgerHolder, lines: &[LedgerLine]) -> Result<(), ActionError> {
+    let folder = ledgers.join(folder_name(holder.tree.raw()));
+    let path = folder.join(holder.file_name());
+    let first = LedgerLine::Holder(Box::new(holder.clone()));
+    let opened = open(&System, &folder)?;
+    let is_new = path.symlink_metadata().is_err();
+    let (lines, first) = (text(lines)?, text([&first])?);
+    // What it wants for itself it goes on to want when what told that is put aside.
+    let begin = |older: &Path| {
+        let holds = holds_of(end_of(older, MOST_READ).unwrap_or_default().as_bytes(), Vec::new());
+        let holds: Vec<LedgerLine> = holds.into_iter().map(LedgerLine::Holds).collect();
+        [first.clone(), text(&holds).unwrap_or_default()].concat()
+    };
+    append(&path, lines.as_bytes(), begin).map_err(ActionError::at("write", &path))?;
+    if is_new {
+        sweep(&folder, &opened);
+    }
+    Ok(())
+}
+
+/// Writes down for a window what it has written down elsewhere, in place of what was told of it before; nothing
+/// is told any more where there are no lines. Where no guard has ever run in the tree, there is nobody to tell.
+///
+/// Returns whether that is told by now.
+///
+/// # Errors
+/// The file cannot be made, written or removed.
+pub(crate) fn tell(ledgers: &Path, holder: &LedgerHolder, lines: &[LedgerLine]) -> Result<bool, ActionError> {
+    let folder = ledgers.join(folder_name(holder.tree.raw()));
+    let opened = match System.folder(&folder) {
+        Err(Errno::NOENT) => return Ok(false),
+        opened => opened.map_err(ActionError::at("open", &folder))?,
+    };
+    let name = holder.seen_name();
+    if lines.is_empty() {
+        return match System.remove((&opened, OsStr::new(&name))) {
+            Ok(()) | Err(Errno::NOENT) => Ok(true),
+            Err(errno) => Err(ActionError::at("remove", &folder.join(name))(errno)),
+        };
+    }
+    let first = LedgerLine::Holder(Box::new(holder.clone()));
+    put_text(&System, (&folder, name), &text(std::iter::once(&first).chain(lines))?)?;
+    sweep(&folder, &opened);
+    Ok(true)
+}
+
+fn text<'a>(lines: impl IntoIterator<Item = &'a LedgerLine>) -> Result<String, ActionError> {
+    let mut text = String::from("\n");
+    for line in lines {
+        text.push_str(&json::to_line(line).map_err(|error| ActionError::Never(error.to_string()))?);
+        text.push('\n');
+    }
+    Ok(text)
+}
+
+/// Lets the ledgers go that are more than are kept, but of no process that is found alive.
+fn sweep(folder: &Path, opened: &<System as Disk>::Folder) {
+    let is_alive = |name: &OsString| process_of(name).is_some_and(|id| processes::lives(id) == Some(true));
+    for name in too_many(folder, is_ledger, MOST_LEDGERS).iter().filter(|name| !is_alive(name)) {
+        // Another guard may be faster; and what is lost with it is a warning.
+        let _ = System.remove((opened, name));
+    }
+}
+
+/// Adds a line to a file of claimtop's own that is kept below some size.
+///
+/// # Errors
+/// The folder or the file cannot be made or written, or is not one's own.
+pub(crate) fn count(path: &Path, line: &str) -> Result<(), ActionError> {
+    if let Some(folder) = path.parent() {
+        open(&System, folder)?;
+    }
+    append(path, format!("{line}\n").as_bytes(), |_| String::new()).map_err(ActionError::at("write", path))
+}
+
+/// Adds bytes to a file; a new one begins with what is made of the part that was put aside.
+fn append(path: &Path, bytes: &[u8], begin: impl Fn(&Path) -> String) -> Result<(), Errno> {
+    let flags = OFlags::WRONLY
+        | OFlags::APPEND
+        | OFlags::CREATE
+        | OFlags::NOFOLLOW
+        | OFlags::NONBLOCK
+        | OFlags::CLOEXEC;
+    let open = || openat(CWD, path, flags, Mode::RUSR | Mode::WUSR);
+    let mut file = open()?;
+    let mut stat = fstat(&file)?;
+    let mut older = path.as_os_str().to_owned();
+    older.push(".1");
+    let older = Path::new(&older);
+    if stat.st_size >= MOST {
+        // Whoever has it open still writes into the part that is put aside.
+        match renameat_with(CWD, path, CWD, older, RenameFlags::empty()) {
+            Ok(()) | Err(Errno::NOENT) => {}
+            Err(errno) => return Err(errno),
+        }
+        file = open()?;
+        stat = fstat(&file)?;
+    }
+    let is_plain = rustix::fs::FileType::from_raw_mode(stat.st_mode) == rustix::fs::FileType::RegularFile;
+    if !is_plain || stat.st_uid != geteuid().as_raw() {
+        return Err(Errno::INVAL);
+    }
+    let text = if stat.st_size == 0 { [begin(older).as_bytes(), bytes].concat() } else { bytes.to_vec() };
+    let written = write(&file, &text)?;
+    if written == text.len() { Ok(()) } else { Err(Errno::NOSPC) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::core::model::Untrusted;
+    use crate::core::model::snapshot::ledger::{Touched, parse};
+    use crate::source::os::pipe::make_pipe;
+
+    fn holder(session: &str) -> LedgerHolder {
+        let folder = || Untrusted::fixed("/w");
+        let here = (Untrusted::fixed("host"), None, None);
+        LedgerHolder::new((session.into(), Untrusted::fixed("codex")), (folder(), folder()), None, here)
+    }
+
+    fn touched(path: &str) -> Touched {
+        Touched::new(path.into(), jiff::Timestamp::UNIX_EPOCH)
+    }
+
+    fn edited(path: &str) -> LedgerLine {
+        LedgerLine::Edited(touched(path))
+    }
+
+    fn holds(path: &str) -> LedgerLine {
+        LedgerLine::Holds(touched(path))
+    }
+
+    #[test]
+    fn what_was_torn_costs_one_line_and_a_large_ledger_is_put_aside() {
+        let ledgers = tempfile::tempdir().unwrap();
+        let one = holder("one");
+        add(ledgers.path(), &one, &[edited("/w/a")]).unwrap();
+        let path = ledgers.path().join(folder_name("/w")).join("one.0.jsonl");
+        let torn = std::fs::File::options().append(true).open(&path).unwrap();
+        rustix::io::write(&torn, br#"{"edited":{"path":"/w/b"#).unwrap();
+        add(ledgers.path(), &one, &[edited("/w/c")]).unwrap();
+        let text = crate::source::own::ledger::end_of(&path, 1 << 20).unwrap();
+        let lines: Vec<LedgerLine> = text.lines().filter_map(parse).collect();
+        assert_eq!(lines, [LedgerLine::Holder(Box::new(one.clone())), edited("/w/a"), edited("/w/c")]);
+        add(ledgers.path(), &one, &[holds("/w/x"), holds("/w/y"), LedgerLine::Frees(touched("/w/x"))])
+            .unwrap();
+        torn.set_len(u64::try_from(MOST).unwrap()).unwrap();
+        add(ledgers.path(), &one, &[edited("/w/d")]).unwrap();
+        let text = crate::source::own::ledger::end_of(&path, 1 << 20).unwrap();
+        let lines: Vec<LedgerLine> = text.lines().filter_map(parse).collect();
+        assert_eq!(lines, [LedgerLine::Holder(Box::new(one)), holds("/w/y"), edited("/w/d")]);
+        assert_eq!(path.with_extension("jsonl.1").metadata().unwrap().len(), u64::try_from(MOST).unwrap());
+    }
+
+    #[test]
+    fn the_oldest_ledgers_of_a_tree_leave() {
+        let ledgers = tempfile::tempdir().unwrap();
+        let folder = ledgers.path().join(folder_name("/w"));
+        for number in 0..MOST_LEDGERS {
+            add(ledgers.path(), &holder(&format!("s-{number}")), &[edited("/w/a")]).unwrap();
+        }
+        let old = std::fs::File::options().write(true).open(folder.join("s-7.0.jsonl")).unwrap();
+        old.set_modified(std::time::SystemTime::UNIX_EPOCH).unwrap();
+        add(ledgers.path(), &holder("new"), &[edited("/w/a")]).unwrap();
+        assert!(!folder.join("s-7.0.jsonl").exists() && folder.join("new.0.jsonl").exists());
+        assert_eq!(std::fs::read_dir(folder).unwrap().count(), MOST_LEDGERS);
+    }
+
+    #[test]
+    fn a_link_and_a_pipe_are_not_written() {
+        let ledgers = tempfile::tempdir().unwrap();
+        let folder = ledgers.path().join(folder_name("/w"));
+        std::fs::create_dir_all(&folder).unwrap();
+        let other = ledgers.path().join("other");
+        std::fs::File::options().create_new(true).write(true).open(&other).unwrap();
+        std::os::unix::fs::symlink(&other, folder.join("link.0.jsonl")).unwrap();
+        make_pipe(&folder.join("pipe.0.jsonl")).unwrap();
+        for session in ["link", "pipe"] {
+            assert!(add(ledgers.path(), &holder(session), &[edited("/w/a")]).is_err(), "{session}");
+        }
+        assert_eq!(other.metadata().unwrap().len(), 0);
+    }
+}

@@ -1,0 +1,11 @@
+//! What claimtop keeps in its state folder, written: the journal, tombstones, notes of hooks, ledgers.
+
+pub(crate) mod bind;
+pub(crate) mod dead_holds;
+pub(crate) mod history_ring;
+pub(crate) mod journal_store;
+pub(crate) mod known_machines;
+pub(crate) mod last_known;
+pub(crate) mod ledger;
+pub(crate) mod store_id;
+pub(crate) mod tombstones;

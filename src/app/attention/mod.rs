@@ -1,0 +1,190 @@
+//! When to call a person who is looking elsewhere, and with which words.
+
+pub(crate) mod deaths;
+pub(crate) mod news;
+pub(crate) mod unseen;
+
+use std::sync::Arc;
+
+use jiff::{SignedDuration, Timestamp};
+
+use crate::app::attention::unseen::Unseen;
+use crate::config::{Alerts, Switch};
+use crate::core::model::text::shown;
+use crate::core::model::{Code, Finding, Need, NeedKind, Report, Severity};
+use crate::present::machine;
+use crate::present::need::sentence;
+use crate::present::summary::Summary;
+
+/// How long to be silent after a call; what comes meanwhile is reported with the next one.
+const SILENT_FOR: SignedDuration = SignedDuration::from_secs(30);
+/// The most characters of a notification.
+const LONGEST: usize = 160;
+
+/// What reaches a person who is looking elsewhere.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Alert {
+    /// The terminal's title.
+    Title(String),
+    Bell,
+    /// A notification of the desktop.
+    Notification(String),
+}
+
+/// What a person has been told.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Attention {
+    /// The look before; `None` before the first.
+    known: Option<Arc<Report>>,
+    /// What is to be told when the silence is over.
+    untold: Vec<String>,
+    called_at: Option<Timestamp>,
+    title: String,
+}
+
+impl Attention {
+    /// Takes in a look; returns what it is worth.
+    pub(crate) fn take(&mut self, report: &Arc<Report>, alerts: Alerts) -> Vec<Alert> {
+        let title = format!("claimtop: {}", Summary::of(report).words().join(", "));
+        let mut made = Vec::new();
+        if alerts.title == Switch::On && title != self.title {
+            made.push(Alert::Title(title.clone()));
+        }
+        self.title = title;
+        self.learn(report);
+        let is_silent =
+            self.called_at.is_some_and(|at| report.taken_at.duration_since(at).abs() < SILENT_FOR);
+        if !self.untold.is_empty() && !is_silent {
+            self.called_at = Some(report.taken_at);
+            made.extend((alerts.bell == Switch::On).then_some(Alert::Bell));
+            made.push(Alert::Notification(told(&std::mem::take(&mut self.untold))));
+        }
+        made
+    }
+
+    /// Notes which troubles are new. What was there at the start is on the screen.
+    fn learn(&mut self, report: &Arc<Report>) {
+        if let Some(before) = self.known.replace(Arc::clone(report)) {
+            let known: Vec<&Finding> = urgent(&before).collect();
+            let is_new = |finding: &&Finding| {
+                known.binary_search_by(|one| one.identity().cmp(&finding.identity())).is_err()
+            };
+            let new = urgent(report).filter(is_new);
+            self.untold.extend(new.map(|finding| shown(&machine::problem(finding))));
+            self.untold.extend(new_waits(&before, report));
+            let mut unseen = Unseen::default();
+            unseen.follow(&before, report);
+            let done = unseen
+                .needs(report)
+                .into_iter()
+                .map(|need| Need { kind: NeedKind::Done { asked: None }, ..need });
+            self.untold.extend(done.map(|need| sentence(report, &need, report.taken_at)));
+        }
+    }
+}
+
+/// Says who waits that did not wait before: once for each wait, however long it lasts.
+fn new_waits<'a>(before: &Report, report: &'a Report) -> impl Iterator<Item = String> + 'a {
+    let is_wait = |need: &&Need| matches!(need.kind, NeedKind::Waits { .. } | NeedKind::Failed { .. });
+    let identity = |need: &Need| (need.key.clone(), need.since);
+    let known: Vec<_> = before.needs.iter().filter(is_wait).map(identity).collect();
+    let new = report.needs.iter().filter(is_wait).filter(move |need| !known.contains(&identity(need)));
+    new.map(|need| sentence(report, need, report.taken_at))
+}
+
+/// Returns what somebody must know of now, in the order of a report.
+fn urgent(report: &Report) -> impl Iterator<Item = &Finding> {
+    report.findings().filter(|finding| is_urgent(finding))
+}
+
+/// Returns whether somebody must know of a trouble now.
+fn is_urgent(finding: &Finding) -> bool {
+    finding.severity == Severity::Collision || finding.code == Code::DeadHolder
+}
+
+fn told(untold: &[String]) -> String {
+    let first: String = untold.first().map_or_else(String::new, |text| text.chars().take(LONGEST).collect());
+    match untold.len() {
+        0 | 1 => first,
+        many => format!("{first} (and {} more)", many - 1),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::app::testing::{busy, quiet};
+    use crate::core::model::{Key, Waiting, Wants};
+
+    const ALL: Alerts = Alerts { title: Switch::On, bell: Switch::On, ..Alerts::DEFAULT };
+
+    fn at(mut report: Report, seconds: i64) -> Arc<Report> {
+        report.taken_at += SignedDuration::from_secs(seconds);
+        Arc::new(report)
+    }
+
+    #[test]
+    fn what_was_there_at_the_start_calls_nobody() {
+        let made = Attention::default().take(&at(busy(), 0), ALL);
+        assert!(matches!(made.as_slice(), [Alert::Title(_)]), "{made:?}");
+    }
+
+    #[test]
+    fn a_new_trouble_calls_once() {
+        let mut attention = Attention::default();
+        attention.take(&at(quiet(), 0), ALL);
+        let made = attention.take(&at(busy(), 1), ALL);
+        assert!(
+            matches!(made.as_slice(), [Alert::Title(_), Alert::Bell, Alert::Notification(_)]),
+            "{made:?}"
+        );
+        assert_eq!(attention.take(&at(busy(), 60), ALL), []);
+    }
+
+    #[test]
+    fn each_wait_calls_once() {
+        let waits = |second: i64, since: i64| {
+            let mut report = quiet();
+            let waiting =
+                Waiting { wants: Wants::Answer, call: None, since: Timestamp::from_second(since).ok() };
+            let subject = Key::typed("w-1");
+            let kind = NeedKind::Waits { waiting: waiting.clone(), among: Vec::new() };
+            report.needs = vec![Need { key: Key::typed("n-1"), subject, kind, since: waiting.since }];
+            at(report, second)
+        };
+        let calls = |alerts: &[Alert]| alerts.iter().filter(|alert| **alert == Alert::Bell).count();
+        let mut attention = Attention::default();
+        assert_eq!(calls(&attention.take(&waits(0, 1), ALL)), 0);
+        assert_eq!(calls(&attention.take(&waits(60, 1), ALL)), 0);
+        let made = attention.take(&waits(120, 2), ALL);
+        assert_eq!(calls(&made), 1, "{made:?}");
+        assert!(
+            made.iter().any(|alert| matches!(alert, Alert::Notification(text) if text.contains("asks you"))),
+            "{made:?}"
+        );
+        assert_eq!(calls(&attention.take(&waits(180, 2), ALL)), 0);
+        assert_eq!(calls(&attention.take(&at(quiet(), 240), ALL)), 0);
+        assert_eq!(calls(&attention.take(&waits(300, 2), ALL)), 1);
+    }
+
+    #[test]
+    fn trouble_after_a_call_waits_and_is_not_lost() {
+        let mut attention = Attention::default();
+        attention.take(&at(quiet(), 0), ALL);
+        attention.take(&at(busy(), 1), ALL);
+        attention.take(&at(quiet(), 2), ALL);
+        let silent = attention.take(&at(busy(), 3), ALL);
+        assert!(matches!(silent.as_slice(), [Alert::Title(_)]), "{silent:?}");
+        let later = attention.take(&at(busy(), 40), ALL);
+        assert!(matches!(later.as_slice(), [Alert::Bell, Alert::Notification(_)]), "{later:?}");
+    }
+
+    #[test]
+    fn nothing_is_sent_that_is_off() {
+        let mut attention = Attention::default();
+        let off = Alerts { title: Switch::Off, bell: Switch::Off, ..Alerts::DEFAULT };
+        attention.take(&at(quiet(), 0), off);
+        let made = attention.take(&at(busy(), 1), off);
+        assert!(matches!(made.as_slice(), [Alert::Notification(_)]), "{made:?}");
+    }
+}

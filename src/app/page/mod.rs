@@ -1,0 +1,10 @@
+//! Pages: what the panels, the detail pane and the line about the selected thing say.
+
+pub(crate) mod copy;
+pub(crate) mod diagnosis;
+pub(crate) mod entry;
+pub(crate) mod map;
+pub(crate) mod pages;
+pub(crate) mod panel;
+pub(crate) mod past;
+pub(crate) mod summary;

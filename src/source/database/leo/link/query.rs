@@ -1,0 +1,29 @@
+//! Waits for what the server says, and no longer than is reasonable.
+
+use std::time::Duration;
+
+use futures_util::Stream;
+use tokio_postgres::{AsyncMessage, Error};
+
+use crate::source::database::postgres::words::words;
+
+/// How long one whole read may take: 20 s.
+const READ_WITHIN: Duration = Duration::from_secs(20);
+
+/// Returns the messages that come without being asked for, which also drives the connection.
+pub(crate) fn messages(
+    connection: &mut tokio_postgres::Connection<
+        impl tokio::io::AsyncRead + tokio::io::AsyncWrite + Unpin,
+        impl tokio::io::AsyncRead + tokio::io::AsyncWrite + Unpin,
+    >,
+) -> impl Stream<Item = Result<AsyncMessage, Error>> {
+    futures_util::stream::poll_fn(move |cx| connection.poll_message(cx))
+}
+
+/// Waits for a query, but not for ever.
+pub(crate) async fn within<T>(query: impl Future<Output = Result<T, Error>>) -> Result<T, String> {
+    match tokio::time::timeout(READ_WITHIN, query).await {
+        Ok(done) => done.map_err(|error| words(&error)),
+        Err(_) => Err(format!("no answer within {} s", READ_WITHIN.as_secs())),
+    }
+}

@@ -1,0 +1,140 @@
+//! What earlier looks read of databases, so that one that has not changed is not opened again.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use jiff::Timestamp;
+
+use crate::core::model::{Ownership, Record, SourceHealth, SourceState, Untrusted};
+use crate::format::Source;
+use crate::format::cells::Cells;
+use crate::source::database::sqlite;
+use crate::source::database::sqlite::copies::Copies;
+use crate::source::database::sqlite::files::{Files, beside};
+use crate::source::database::sqlite::tables::Rows;
+use crate::source::database::sqlite::{Database, ReadError};
+use crate::source::interface::Hints;
+use crate::source::os::open::medium::medium_at;
+use crate::source::os::open::meta::is_sure;
+
+/// Keeps what was read, by path.
+pub(crate) struct Keeper {
+    copies: Copies,
+    kept: BTreeMap<PathBuf, Arc<Kept>>,
+}
+
+/// What was read of one database.
+pub(crate) struct Kept {
+    pub(crate) files: Files,
+    read_at: Timestamp,
+    pub(crate) rows: Vec<Cells>,
+    /// Whether it is a database of this system.
+    is_own: bool,
+    /// Why this is less than everything.
+    pub(crate) lacks: Option<String>,
+}
+
+impl Kept {
+    /// Returns whether files with these facts must still have the content that was read.
+    fn is_of(&self, files: &Files) -> bool {
+        self.lacks.is_none() && self.files == *files && is_sure(self.read_at, files.touched_at())
+    }
+}
+
+/// A database of one look: what was read of it, and the records of its rows.
+pub(crate) struct Store {
+    pub(crate) path: PathBuf,
+    pub(crate) kept: Arc<Kept>,
+    pub(crate) records: Vec<Arc<Record>>,
+}
+
+impl Store {
+    /// Makes the records of a database's rows.
+    pub(crate) fn new(
+        path: PathBuf,
+        kept: Arc<Kept>,
+        records: impl FnOnce(&Source, &[Cells]) -> Vec<Arc<Record>>,
+    ) -> Self {
+        let source = Source {
+            database: Untrusted::from_path(&path),
+            ownership: Ownership { medium: medium_at(&path), ..kept.files.database.ownership },
+        };
+        Self { records: records(&source, &kept.rows), path, kept }
+    }
+
+    pub(crate) fn health(&self, system: &str) -> SourceHealth {
+        let count = format!("{} held", self.records.len());
+        let (state, detail) = match &self.kept.lacks {
+            None => (SourceState::Ok, count),
+            Some(why) if self.kept.rows.is_empty() => (SourceState::Failed, why.clone()),
+            Some(why) => (SourceState::Partial, format!("{count}; {why}")),
+        };
+        let id = format!("{system}:{}", Untrusted::from_path(&self.path).raw());
+        SourceHealth { id, state, detail: detail.into() }
+    }
+
+    /// Adds the names in its folder that tell of a change.
+    pub(crate) fn hints(&self, hints: &mut Hints) {
+        let Some(folder) = self.path.parent() else { return };
+        let names = ["", "-wal"].map(|end| Untrusted::from_path(&beside(&self.path, end)));
+        let names = names.iter().filter_map(|name| name.raw().rsplit('/').next().map(str::to_owned));
+        hints.folders.insert(folder.to_path_buf());
+        hints.names.entry(folder.to_path_buf()).or_default().extend(names);
+    }
+}
+
+impl Keeper {
+    /// Prepares to read; copies go where it is said.
+    pub(crate) fn new(copies: &Copies) -> Self {
+        Self { copies: copies.clone(), kept: BTreeMap::new() }
+    }
+
+    /// Reads a database by `query`, which gives nothing for one of another system; `None` where
+    /// there is none of this system. What cannot be read now keeps its last rows, and says so.
+    pub(crate) fn read(
+        &mut self,
+        path: &Path,
+        now: Timestamp,
+        query: impl FnOnce(&Database) -> Result<Option<Rows>, ReadError>,
+    ) -> Option<Arc<Kept>> {
+        let files = Files::of(path)?;
+        let before = self.kept.remove(path);
+        let kept = match before {
+            Some(kept) if kept.is_of(&files) => kept,
+            before => {
+                let outcome = sqlite::open(path, &self.copies).and_then(|database| query(&database));
+                Arc::new(read(files, now, before.as_deref(), outcome))
+            }
+        };
+        self.kept.insert(path.to_path_buf(), Arc::clone(&kept));
+        Some(kept).filter(|kept| kept.is_own)
+    }
+
+    /// Forgets all databases but these.
+    pub(crate) fn retain(&mut self, paths: &[PathBuf]) {
+        self.kept.retain(|path, _| paths.contains(path));
+    }
+}
+
+fn read(
+    files: Files,
+    read_at: Timestamp,
+    before: Option<&Kept>,
+    outcome: Result<Option<Rows>, ReadError>,
+) -> Kept {
+    match outcome {
+        Ok(rows) => {
+            let is_own = rows.is_some();
+            let rows = rows.unwrap_or_default();
+            let lacks =
+                rows.is_cut.then(|| format!("more than {} rows; the others were not read", rows.rows.len()));
+            Kept { files, read_at, rows: rows.rows, is_own, lacks }
+        }
+        Err(error) => {
+            let is_damaged = matches!(error, ReadError::Corrupt(_));
+            let rows = before.filter(|_| !is_damaged).map(|kept| kept.rows.clone()).unwrap_or_default();
+            Kept { files, read_at, rows, is_own: true, lacks: Some(error.to_string()) }
+        }
+    }
+}

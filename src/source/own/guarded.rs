@@ -1,0 +1,221 @@
+//! What guarded windows wrote down of themselves: edits that no session file tells, and of what a guard has
+//! told them.
+
+use std::collections::{BTreeSet, HashMap};
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use jiff::{SignedDuration, Timestamp};
+
+use crate::core::model::snapshot::ledger::{HeldUp, LedgerLine, Met, folder_name, is_seen};
+use crate::core::model::{
+    Committed, Edit, FileMeta, Snapshot, SourceHealth, Untrusted, Warned, Warning, Work,
+};
+use crate::format::Reading;
+use crate::source::interface::{Hints, Scope, Source};
+use crate::source::os::open::folder::Folder;
+use crate::source::own::ledger::{Edits, Open, Parts, Stories, is_ledger, parts_of};
+use crate::source::repos::objects::Short;
+use crate::source::work::committed::Kept;
+use crate::source::work::committed::marker::Marker;
+
+/// The most working trees whose ledgers are read, and the most of them of one working tree.
+const MOST_TREES: usize = 64;
+const MOST_LEDGERS: usize = 256;
+/// The most warnings of one session that are told, the newest.
+const MOST_WARNINGS: usize = 32;
+
+/// The most files that are asked whether they hold again what they held.
+const MOST_EDITS: usize = 512;
+/// How much later than its hook a session file may tell of an edit: 2 s.
+const JUST_AFTER: SignedDuration = SignedDuration::from_secs(2);
+
+/// Reads the ledgers of the sessions that are known.
+#[derive(Default)]
+pub(crate) struct Reader {
+    known: HashMap<PathBuf, (FileMeta, Arc<Said>)>,
+    folders: BTreeSet<PathBuf>,
+    kept: Kept,
+}
+
+/// What is asked in one look.
+struct Asked {
+    marker: Marker,
+    /// What files hold that may hold again what they held before they were settled.
+    holds: HashMap<Untrusted, Short>,
+}
+
+/// What a session wrote down.
+#[derive(Clone, Default)]
+struct Said {
+    edits: Edits,
+    stories: Stories,
+    warnings: BTreeSet<Warning>,
+}
+
+impl Source for Reader {
+    fn look(&mut self, _scope: &Scope, _reading: &Reading<'_>) {}
+
+    fn add_to(&mut self, snapshot: &mut Snapshot, scope: &Scope, reading: &Reading<'_>) {
+        self.folders.clear();
+        let before = std::mem::take(&mut self.known);
+        let Some(trees) = scope.places.ledgers() else { return };
+        let sessions: BTreeSet<Untrusted> = snapshot.work.iter().map(|work| work.session.clone()).collect();
+        let mut said: HashMap<Untrusted, Said> = HashMap::new();
+        for top in tops(snapshot).take(MOST_TREES) {
+            let Some(path) = top.to_str().map(|top| trees.join(folder_name(top))) else { continue };
+            let Ok(folder) = Folder::open(&path) else { continue };
+            // What claimtop tells of a window it has from where it finds it now.
+            let is_own = |name: &OsStr| is_ledger(name) && !is_seen(name);
+            let is_asked = |name: &OsStr| is_own(name) && session_in(name, &sessions).is_some();
+            for entry in folder.entries(is_asked).into_iter().flatten().take(MOST_LEDGERS) {
+                let Some(session) = session_in(&entry.name, &sessions) else { continue };
+                let Some((_, meta)) = folder.look_at(&entry.name) else { continue };
+                let file = path.join(&entry.name);
+                let read = match before.get(&file) {
+                    Some((then, said)) if *then == meta => Arc::clone(said),
+                    _ => Arc::new(Said::read(&file)),
+                };
+                said.entry(session.clone()).or_default().add(&read);
+                self.known.insert(file, (meta, read));
+            }
+            self.folders.insert(path);
+        }
+        let mut stories = Stories::default();
+        self.known.values().for_each(|(_, said)| stories.add(&said.stories));
+        self.known.values().for_each(|(_, said)| stories.add_held(&said.edits));
+        let mut asked: Option<Asked> = None;
+        let (now, uid, doubt) = (reading.now, reading.host.uid, snapshot.host.clock_doubt);
+        for work in &mut snapshot.work {
+            let Some(said) = said.get(&work.session).filter(|said| !said.is_empty()) else { continue };
+            let asked = asked.get_or_insert_with(|| {
+                let folders = (snapshot.repos.clone(), snapshot.plain_folders.clone());
+                let kept = std::mem::take(&mut self.kept);
+                let mut marker =
+                    Marker::new(folders, (now, uid), &scope.places.home).remembering(kept, doubt);
+                let edited = self.known.values().flat_map(|(_, said)| said.edits.keys());
+                let holds = marker.held_since(&stories.may_return(edited, (now, MOST_EDITS)));
+                Asked { marker, holds }
+            });
+            let mut marked = said.marked(work, asked, (&stories, now));
+            if marked.is_empty() && said.warnings.is_empty() {
+                continue;
+            }
+            let work = Arc::make_mut(work);
+            for edit in &mut work.doing.edits {
+                if let Some(marked) = marked.remove(&edit.path) {
+                    *edit = marked;
+                }
+            }
+            work.doing.edits.extend(marked.into_values());
+            work.doing.edits.sort_by(|one, other| one.path.cmp(&other.path));
+            let newest = said.warnings.iter().rev().take(MOST_WARNINGS);
+            work.warnings = newest.rev().cloned().collect();
+        }
+        self.kept = asked.map(|asked| asked.marker.into_kept()).unwrap_or_default();
+    }
+
+    fn health(&self, _now: Timestamp) -> Vec<SourceHealth> {
+        Vec::new()
+    }
+
+    fn hints(&self, _scope: &Scope, hints: &mut Hints) {
+        hints.folders.extend(self.folders.iter().cloned());
+    }
+}
+
+/// Returns the places in which windows may work: each has its ledgers.
+fn tops(snapshot: &Snapshot) -> impl Iterator<Item = PathBuf> {
+    let trees = snapshot.repos.iter().flat_map(|repo| &repo.worktrees).map(|tree| tree.path.clone());
+    trees.chain(snapshot.plain_folders.iter().map(|folder| Path::new(folder.raw()).to_path_buf()))
+}
+
+/// Returns the session whose ledger this is: its name begins the name of the file.
+fn session_in<'a>(name: &OsStr, sessions: &'a BTreeSet<Untrusted>) -> Option<&'a Untrusted> {
+    let name = name.to_str()?;
+    let starts = name.match_indices('.').filter_map(|(at, _)| name.get(..at));
+    starts.filter_map(|start| sessions.get(&Untrusted::from(start))).next_back()
+}
+
+impl Said {
+    fn read(path: &Path) -> Self {
+        let mut said = Self::default();
+        let Parts { edits, stories, lines } = parts_of(path);
+        (said.edits, said.stories) = (edits, stories);
+        for line in lines {
+            if let LedgerLine::Briefed(brief) = line {
+                let Some(at) = brief.at else { continue };
+                said.warn(at, brief.others, None, Warned::Briefed);
+            } else if let LedgerLine::Noted(Met { path, others, at, .. }) = line {
+                let others = others.into_iter().map(|(session, _)| session).collect();
+                said.warn(at, others, Some(&path), Warned::Noted);
+            } else if let LedgerLine::HeldUp(HeldUp { others, at, .. }) = line {
+                said.warn(at, others, None, Warned::HeldUp);
+            } else if let LedgerLine::Overrode(HeldUp { others, at, .. }) = line {
+                said.warn(at, others, None, Warned::WentOn);
+            }
+        }
+        said
+    }
+
+    fn warn(&mut self, at: Timestamp, others: Vec<Untrusted>, path: Option<&Untrusted>, how: Warned) {
+        let warning = |of| Warning { at, of, path: path.cloned(), how };
+        self.warnings.extend(others.into_iter().map(warning));
+    }
+
+    fn add(&mut self, other: &Self) {
+        for (path, edits) in &other.edits {
+            self.edits.entry(path.clone()).or_default().extend(edits);
+        }
+        self.warnings.extend(other.warnings.iter().cloned());
+    }
+
+    fn is_empty(&self) -> bool {
+        self.edits.is_empty() && self.warnings.is_empty()
+    }
+
+    /// Returns, each marked as a guard would, the edits that the session file does not tell, and those of which what is
+    /// written down here tells something else.
+    fn marked(
+        &self,
+        work: &Work,
+        asked: &mut Asked,
+        (stories, now): (&Stories, Timestamp),
+    ) -> HashMap<Untrusted, Edit> {
+        let told: HashMap<&Untrusted, &Edit> =
+            work.doing.edits.iter().map(|edit| (&edit.path, edit)).collect();
+        let mut found: Vec<(Edit, Option<Open>)> = Vec::new();
+        for (path, written) in &self.edits {
+            let Some(last) = written.iter().map(|edit| edit.at).max() else { continue };
+            let told = told.get(path).copied();
+            // What the session file tells later no hook has seen.
+            let is_later = |edit: &Edit| edit.at.is_some_and(|at| at.duration_since(last) > JUST_AFTER);
+            if told.is_some_and(|edit| edit.committed == Committed::Yes || is_later(edit)) {
+                continue;
+            }
+            let open = stories.open(path, written, (now, &asked.holds));
+            let at = open.map_or(last, |open| open.edit.at);
+            let committed = Committed::Unknown;
+            let edit =
+                Edit { path: path.clone(), at: Some(at), by: None, also: Vec::new(), committed, from: None };
+            found.push((edit, open));
+        }
+        let known = |open: &Option<Open>| open.map(|open| open.known()).unwrap_or_default();
+        asked.marker.mark(found.iter_mut().map(|(edit, open)| (edit, known(open))));
+        let marked = found.into_iter().filter_map(|(edit, open)| {
+            let committed = match (edit.committed, open) {
+                // It has ended, whoever has written the file since.
+                (Committed::No, None) => Committed::Unknown,
+                (committed, _) => committed,
+            };
+            let marked = match told.get(&edit.path) {
+                Some(told) => Edit { committed, ..(*told).clone() },
+                None => Edit { committed, ..edit },
+            };
+            let is_news = told.get(&marked.path).is_none_or(|told| told.committed != committed);
+            is_news.then(|| (marked.path.clone(), marked))
+        });
+        marked.collect()
+    }
+}

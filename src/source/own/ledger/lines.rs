@@ -1,0 +1,287 @@
+//! Finds in a ledger the few lines that one question needs, without parsing the others.
+
+use std::collections::HashMap;
+use std::ffi::OsStr;
+use std::path::Path;
+
+use bstr::{ByteSlice, Finder};
+use jiff::Timestamp;
+use rustix::process::geteuid;
+
+use crate::core::model::Untrusted;
+use crate::core::model::snapshot::ledger::{
+    Digest16, HeldUp, LedgerHolder, LedgerLine, Met, Returned, Touched, parse,
+};
+use crate::core::model::text::json;
+use crate::source::os::open::plain::{open_plain, read_into};
+use crate::source::own::ledger::story::{Edits, Stories, Written};
+use crate::source::repos::objects::{Short, parse_name};
+
+/// The most bytes of one ledger that are read: more than one is ever given.
+pub(super) const MOST: usize = 1 << 20;
+
+/// The most paths that one session can want for itself.
+pub(crate) const MOST_HOLDS: usize = 64;
+
+/// How lines begin that tell of an edit, of its end and of its return, and of what somebody wants for himself or no
+/// longer.
+const EDITED: &[u8] = br#"{"edited"#;
+const SETTLED: &[u8] = br#"{"settled"#;
+const RETURNED: &[u8] = br#"{"returned"#;
+const HOLDS: &[u8] = br#"{"holds"#;
+const FREES: &[u8] = br#"{"frees"#;
+
+/// Returns whether this is the name of a ledger, `{session}.{pid}.{start}.jsonl` or an older part of one.
+pub(crate) fn is_ledger(name: &OsStr) -> bool {
+    name.to_str().is_some_and(|name| name.ends_with(".jsonl") || name.ends_with(".jsonl.1"))
+}
+
+/// What a session was told in a working tree.
+#[derive(Default)]
+pub(crate) struct Told {
+    pub(crate) briefed: Option<Digest16>,
+    pub(crate) held_up: Vec<HeldUp>,
+    /// Whom an edit has met that has not come to its end yet, by file; of the files that are asked about.
+    pub(crate) met: HashMap<String, Met>,
+    /// Whether only other processes than the one that asks have run it here.
+    pub(crate) by_others_only: bool,
+    /// When it has itself edited these files last.
+    pub(crate) edited: HashMap<String, Timestamp>,
+    /// What its process wants for itself by its own word.
+    pub(crate) holds: Vec<Touched>,
+}
+
+/// The lines about edits that are asked for.
+pub(super) enum AskedLines {
+    All,
+    /// Those that name one of these files.
+    Naming(Vec<Wanted>),
+}
+
+/// A file that is looked for by its name: its folder's path stands in nearly every line.
+pub(super) struct Wanted {
+    /// Its whole path, as it stands in a ledger.
+    path: Vec<u8>,
+    /// The end of that, from the last slash on.
+    name: Finder<'static>,
+}
+
+impl Wanted {
+    fn new(file: &str) -> Option<Self> {
+        let path = json::to_line(&file).ok()?.into_bytes();
+        let name = path.get(path.rfind_byte(b'/').unwrap_or(0)..)?;
+        Some(Self { name: Finder::new(name).into_owned(), path })
+    }
+
+    /// Returns where the file's path begins in a text for the first time.
+    fn place(&self, text: &[u8]) -> Option<usize> {
+        let mut from = 0;
+        loop {
+            let end = from + self.name.find(text.get(from..)?)? + self.name.needle().len();
+            if text.get(..end)?.ends_with(&self.path) {
+                return end.checked_sub(self.path.len());
+            }
+            from = end;
+        }
+    }
+}
+
+impl AskedLines {
+    pub(super) fn naming(files: &[String]) -> Self {
+        Self::Naming(files.iter().filter_map(|file| Wanted::new(file)).collect())
+    }
+
+    /// Returns the edits of each file, and adds when they ended and returned.
+    pub(super) fn edits_of(&self, text: &[u8], stories: &mut Stories) -> Edits {
+        let mut found = Edits::new();
+        let name = |text: Option<Untrusted>| parse_name(text?.raw().as_bytes());
+        let mut take = |line: &[u8]| {
+            let line = parse(line);
+            if let Some(LedgerLine::Edited(Touched { path, at, upon, held })) = line {
+                let held = held.and_then(|held| Short::from_str_radix(held.raw(), 16).ok());
+                found.entry(path).or_default().push(Written { at, upon: name(upon), held });
+            } else if let Some(LedgerLine::Settled(Touched { path, at, .. })) = line {
+                stories.0.entry(path).or_default().settled.push(at);
+            } else if let Some(LedgerLine::Returned(Returned { path, at, to })) = line {
+                stories.0.entry(path).or_default().returned.push((at, to));
+            }
+        };
+        match self {
+            Self::All => text.lines().filter(|line| is_about_edits(line)).for_each(take),
+            Self::Naming(files) => {
+                for file in files {
+                    lines_with(text, file).filter(|line| is_about_edits(line)).for_each(&mut take);
+                }
+            }
+        }
+        found
+    }
+
+    /// Adds what a session was told, from its own ledger.
+    pub(super) fn told_by(&self, text: &[u8], told: &mut Told) {
+        let is_asked = |line: &&[u8]| match self {
+            Self::Naming(files) if line.starts_with(EDITED) => {
+                files.iter().any(|file| file.place(line).is_some())
+            }
+            Self::Naming(_) => true,
+            Self::All => !line.starts_with(EDITED),
+        };
+        for line in text.lines().filter(is_asked).filter_map(parse) {
+            match line {
+                LedgerLine::Briefed(brief) => told.briefed = Some(brief.digest),
+                LedgerLine::HeldUp(held_up) => told.held_up.push(held_up),
+                LedgerLine::Met(met) => drop(told.met.insert(met.path.raw().to_owned(), met)),
+                LedgerLine::Edited(Touched { path, at, .. }) => {
+                    told.met.remove(path.raw());
+                    // The last that was written down, whatever the clock was set to since.
+                    told.edited.insert(path.raw().to_owned(), at);
+                }
+                LedgerLine::Holder(_)
+                | LedgerLine::Settled(_)
+                | LedgerLine::Returned(_)
+                | LedgerLine::Noted(_)
+                | LedgerLine::Overrode(_)
+                | LedgerLine::Holds(_)
+                | LedgerLine::Frees(_) => {}
+            }
+        }
+    }
+}
+
+/// Returns whether a line tells of an edit, of its end or of its return.
+pub(super) fn is_about_edits(line: &[u8]) -> bool {
+    [EDITED, SETTLED, RETURNED].iter().any(|begin| line.starts_with(begin))
+}
+
+/// Returns the lines in which something stands, each as often as it stands there.
+fn lines_with<'a>(text: &'a [u8], wanted: &Wanted) -> impl Iterator<Item = &'a [u8]> {
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        let (before, from) = rest.split_at_checked(wanted.place(rest)?)?;
+        let begin = before.rfind_byte(b'\n').map_or(0, |end| end + 1);
+        let end = from.find_byte(b'\n').unwrap_or(from.len());
+        let line = rest.get(begin..before.len() + end)?;
+        rest = from.get(end..)?;
+        Some(line)
+    })
+}
+
+/// Reads the end of a plain file that is one's own user's.
+pub(crate) fn end_of(path: &Path, most: usize) -> Option<String> {
+    let mut text = Vec::new();
+    read_end(path, most, &mut text)?;
+    Some(
+        String::from_utf8(text)
+            .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()),
+    )
+}
+
+/// Reads the same into a buffer, in place of what it holds.
+pub(super) fn read_end(path: &Path, most: usize, into: &mut Vec<u8>) -> Option<()> {
+    let (fd, meta) = open_plain(path).ok().filter(|(_, meta)| meta.ownership.uid == geteuid().as_raw())?;
+    let from = meta.size.saturating_sub(u64::try_from(most).ok()?);
+    into.clear();
+    read_into(&fd, from, (most.min(usize::try_from(meta.size).ok()?), 1), into).ok()
+}
+
+pub(super) fn holder_of(text: &[u8]) -> Option<LedgerHolder> {
+    let holder = |line| if let LedgerLine::Holder(holder) = parse(line)? { Some(*holder) } else { None };
+    text.lines().take(4).find_map(holder)
+}
+
+/// Adds what a session wants for itself to what it wanted before, the first wanted first.
+pub(crate) fn holds_of(text: &[u8], mut holds: Vec<Touched>) -> Vec<Touched> {
+    // Without the brace with which every line begins.
+    let has = |begin: &[u8]| begin.get(1..).is_some_and(|word| text.find(word).is_some());
+    if !has(HOLDS) && (holds.is_empty() || !has(FREES)) {
+        return holds;
+    }
+    let is_asked = |line: &&[u8]| line.starts_with(HOLDS) || line.starts_with(FREES);
+    for line in text.lines().filter(is_asked).filter_map(parse) {
+        if let LedgerLine::Frees(freed) = line {
+            holds.retain(|held| held.path != freed.path);
+        } else if let LedgerLine::Holds(held) = line {
+            let is_known = holds.iter().any(|other| other.path == held.path);
+            if !is_known && holds.len() < MOST_HOLDS {
+                holds.push(held);
+            }
+        }
+    }
+    holds
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::core::model::snapshot::ledger::Harm;
+
+    fn at(second: i64) -> Timestamp {
+        Timestamp::from_second(second).unwrap()
+    }
+
+    fn touched(path: &str, second: i64) -> Touched {
+        Touched::new(path.into(), at(second))
+    }
+
+    fn met(second: i64) -> Met {
+        Met { path: "/w/a".into(), others: Vec::new(), at: at(second), upon: None, call: None }
+    }
+
+    /// Writes a ledger whose line of `/w/b` was torn.
+    fn ledger(lines: &[LedgerLine]) -> Vec<u8> {
+        let text: Vec<String> = lines.iter().map(|line| json::to_line(line).unwrap()).collect();
+        format!("\n{{\"edited\":{{\"path\":\"/w/b\n{}", text.join("\n")).into_bytes()
+    }
+
+    #[test]
+    fn lines_about_a_file_are_found_as_parsing_all_would_find_them() {
+        let text = ledger(&[
+            LedgerLine::Edited(touched("/w/a", 7)),
+            LedgerLine::Edited(touched("/w/a", 5)),
+            LedgerLine::Edited(touched("/w/a.rs", 8)),
+            LedgerLine::Edited(touched("/v/w/a", 8)),
+            LedgerLine::Edited(touched("/w/b/a", 4)),
+            LedgerLine::Edited(touched("/w/\"ü\u{202e}", 3)),
+            LedgerLine::Met(met(9)),
+            LedgerLine::Settled(touched("/w/a", 6)),
+        ]);
+        let mut stories = Stories::default();
+        let all = AskedLines::All.edits_of(&text, &mut stories);
+        let settled =
+            |stories: &Stories, key: &Untrusted| stories.0.get(key).map(|story| story.settled.clone());
+        assert_eq!(all.len(), 5);
+        for file in ["/w/a", "/w/a.rs", "/v/w/a", "/w/b/a", "/w/\"ü\u{202e}", "/w/b", "/w", "/a"] {
+            let mut own = Stories::default();
+            let found = AskedLines::naming(&[file.to_owned()]).edits_of(&text, &mut own);
+            let key = Untrusted::from(file);
+            assert_eq!(found.get(&key), all.get(&key), "{file}");
+            assert_eq!(found.len(), usize::from(all.contains_key(&key)), "{file}");
+            assert_eq!(settled(&own, &key), settled(&stories, &key), "{file}");
+        }
+    }
+
+    #[test]
+    fn what_oneself_was_told_is_read_whatever_file_is_asked_about() {
+        let text = ledger(&[
+            LedgerLine::HeldUp(HeldUp {
+                others: Vec::new(),
+                at: at(1),
+                call: None,
+                sub_agent: None,
+                about: Vec::new(),
+                harm: Harm::Kept,
+            }),
+            LedgerLine::Met(met(2)),
+            LedgerLine::Edited(touched("/w/a", 9)),
+            LedgerLine::Edited(touched("/w/a", 3)),
+            LedgerLine::Edited(touched("/w/c", 4)),
+        ]);
+        let told = |asked: &AskedLines| {
+            let mut told = Told::default();
+            asked.told_by(&text, &mut told);
+            (told.held_up.len(), told.met.len(), told.edited.into_iter().collect::<Vec<_>>())
+        };
+        assert_eq!(told(&AskedLines::naming(&["/w/a".to_owned()])), (1, 0, vec![("/w/a".to_owned(), at(3))]));
+        assert_eq!(told(&AskedLines::All), (1, 1, Vec::new()));
+    }
+}

@@ -1,0 +1,37 @@
+//! Reads what guarded windows wrote down, as much of it as one question needs.
+
+mod about;
+mod lines;
+mod query;
+mod story;
+mod tree;
+mod who;
+
+use std::path::Path;
+
+use crate::core::model::snapshot::ledger::{LedgerLine, parse};
+pub(crate) use crate::source::own::ledger::about::About;
+use crate::source::own::ledger::lines::{AskedLines, MOST, is_about_edits};
+pub(crate) use crate::source::own::ledger::lines::{MOST_HOLDS, Told, end_of, holds_of, is_ledger};
+pub(crate) use crate::source::own::ledger::query::{Read, read, settled};
+pub(crate) use crate::source::own::ledger::story::{Edits, Open, Stories};
+pub(crate) use crate::source::own::ledger::tree::{Tree, resolved, written};
+pub(crate) use crate::source::own::ledger::who::{Here, Own, Processes};
+
+/// What a guarded window has written down, the newest part of it.
+#[derive(Default)]
+pub(crate) struct Parts {
+    pub(crate) edits: Edits,
+    pub(crate) stories: Stories,
+    /// Everything else.
+    pub(crate) lines: Vec<LedgerLine>,
+}
+
+/// Reads a ledger.
+pub(crate) fn parts_of(path: &Path) -> Parts {
+    let text = end_of(path, MOST).unwrap_or_default();
+    let mut stories = Stories::default();
+    let edits = AskedLines::All.edits_of(text.as_bytes(), &mut stories);
+    let others = text.lines().filter(|line| !is_about_edits(line.as_bytes()));
+    Parts { edits, stories, lines: others.filter_map(parse).collect() }
+}
