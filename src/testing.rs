@@ -95,9 +95,9 @@ pub mod core {
 /// From `format`.
 pub mod format {
     use crate::core::model::{BoundSession, NotedWait};
-    pub use crate::format::cells::Cells;
     use crate::format::hook::{Told, told};
-    use crate::format::json;
+    pub use crate::format::reading::cells::Cells;
+    use crate::format::reading::json;
     pub use crate::format::{Base, FileKind, Parsed, Reading, Source, doing, kind_at, places, read};
 
     /// Returns what `bind` notes of a hook that says that its session waits.
@@ -133,7 +133,7 @@ pub mod format {
 
     /// opencode.
     pub mod opencode {
-        pub use crate::format::opencode::{Rows, doing};
+        pub use crate::format::agent::opencode::{Rows, doing};
     }
 }
 

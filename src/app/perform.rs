@@ -14,7 +14,7 @@ use crate::app::table::filter::{Filter, Focus};
 use crate::app::table::order::{Direction, Sort};
 use crate::app::table::view::View;
 use crate::core::model::{Action, Key, Request, RestoreTo, WindowView};
-use crate::present::lookup::window_name;
+use crate::present::report_index::window_name;
 use crate::present::text::safe;
 
 /// Carries out a command; the answer asks for a drawing unless it ends the program.

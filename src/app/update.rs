@@ -18,7 +18,7 @@ use crate::app::keys::possible::{unseen, why_not};
 use crate::app::page::pages;
 use crate::app::table::filter::{Focus, edit, type_into};
 use crate::core::model::{ActionResult, Ended, Report};
-use crate::present::lookup::Index;
+use crate::present::report_index::Index;
 use crate::present::text::safe;
 
 /// Changes the state by one message. Asks for a drawing only if something visible changed.

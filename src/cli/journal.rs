@@ -8,13 +8,13 @@ use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 
 use super::act::{executor, looking};
-use super::columns::{Cell, Columns};
-use super::failure::{Exit, Failure, Outcome, of_action};
 use super::output::{Paint, print, print_if_heard, terminal_width};
 use super::settings::Settings;
 use crate::act::error::ActionError;
 use crate::act::executor::Executor;
 use crate::act::prune::{Parked, removable};
+use crate::cli::output::columns::{Cell, Columns};
+use crate::cli::output::failure::{Exit, Failure, Outcome, of_action};
 use crate::cli::output::said_yes;
 use crate::config::Access;
 use crate::core::history::journal::{Entry, History};
@@ -22,9 +22,10 @@ use crate::core::history::movement::Movement;
 use crate::core::model::text::json;
 use crate::core::model::text::{Untrusted, shown};
 use crate::present::plan::{ended_of, title};
+use crate::present::text::age;
 use crate::present::text::count;
-use crate::present::tone::Tone;
-use crate::present::{age, words};
+use crate::present::text::tone::Tone;
+use crate::present::words;
 use crate::source::os::open::folder::Folder;
 use crate::source::places::PARKED;
 

@@ -1,10 +1,10 @@
 //! The observer of these settings, and how a command that has looked ends.
 
-use super::failure::Exit;
 use super::output::Paint;
 use super::settings::Settings;
 use crate::act::fs::system::System;
 use crate::act::state::{dead_holds, tombstones};
+use crate::cli::output::failure::Exit;
 use crate::core::assess::Policy;
 use crate::core::judge::window::agent::Signatures;
 use crate::core::model::snapshot::unread;
@@ -13,7 +13,7 @@ use crate::observe::observer::TombstoneStore;
 use crate::observe::{Observer, Options};
 use crate::present::sources::source_name;
 use crate::present::text::safe;
-use crate::present::tone::Tone;
+use crate::present::text::tone::Tone;
 use crate::source::os::host;
 
 /// Prepares to observe the world of these settings; reads nothing yet.

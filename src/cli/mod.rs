@@ -2,56 +2,16 @@
 
 mod act;
 mod args;
-mod bind;
-mod columns;
-mod config_file;
-mod context_id;
-mod crash;
 mod demo;
-mod described;
-mod doctor;
-mod doctor_self;
-mod environment;
-mod events;
-mod explain;
-mod failure;
 mod fleet;
-mod fleet_lost;
-mod fleet_schema;
-mod fleet_target;
-mod following;
-mod formats;
-mod frames;
-mod generate;
-mod grants;
 mod guard;
 mod hook;
-mod hook_check;
-mod input;
 mod journal;
-mod left_overs;
-mod list;
+pub(crate) mod live;
 mod look;
-mod machine_names;
-mod machines;
-mod now;
-mod ordered;
 mod output;
-mod places;
-mod publishing;
-mod record;
-mod replay;
-mod report;
-mod screen;
 mod settings;
-mod show_config;
-mod signatures;
-mod stats;
-mod statusline;
-mod stream;
-mod unit;
-mod values;
-mod witness;
+pub(crate) mod show;
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -66,33 +26,33 @@ use self::args::{
     ActCommand, Arguments, Command, DemoArguments, FormatsCommand, GuardCommand, HookCommand, Options,
     ReportArguments,
 };
-use self::doctor_self::Wish;
-use self::environment::Environment;
-use self::failure::{Exit, Failure, Outcome};
+use self::live::screen::About;
+use self::output::failure::{Exit, Failure, Outcome};
 use self::output::{Paint, Shape, complain};
-use self::screen::About;
 use self::settings::Settings;
+use self::settings::environment::Environment;
+use self::show::doctor_self::Wish;
 use crate::act::state::history_ring::HistoryRing;
-use crate::cli::signatures::signatures;
+use crate::cli::settings::signatures::signatures;
 use crate::core::assess::assess;
 use crate::core::fleet::order::Allow;
 use crate::core::history::recording::redact::Redactor;
 use crate::core::model::text::shown;
 use crate::core::model::{Action, RestoreTo};
-use crate::format::guard::Asker;
+use crate::format::hook::guard::Asker;
 use crate::observe::fleet::Everywhere;
 use crate::observe::{Observer, ReportSource};
-use crate::present::doing::Prompts;
+use crate::present::need::doing::Prompts;
 
 /// Runs claimtop with the arguments of its process and returns the exit code.
 pub fn main(arguments: &[OsString]) -> u8 {
-    if environment::is_stand_in() {
+    if settings::environment::is_stand_in() {
         return demo::stand_in::play().code();
     }
     bear_full_files();
-    crash::install();
-    let exit = crash::guarded(|| run(arguments).unwrap_or_else(|failure| told(&failure)));
-    if bind::is_asked(arguments) { Exit::Fine.code() } else { exit.code() }
+    output::crash::install();
+    let exit = output::crash::guarded(|| run(arguments).unwrap_or_else(|failure| told(&failure)));
+    if hook::bind::is_asked(arguments) { Exit::Fine.code() } else { exit.code() }
 }
 
 /// Makes a write fail that would let a file grow beyond what this process may write (setrlimit(2)): unless it catches the
@@ -115,14 +75,14 @@ fn run(arguments: &[OsString]) -> Outcome {
     if let Some(ended) = demo::play_machine(arguments) {
         return ended;
     }
-    if let Some(asked) = bind::recognise(arguments) {
-        return Ok(bind::run(asked, &Options::default(), Environment::read()));
+    if let Some(asked) = hook::bind::recognise(arguments) {
+        return Ok(hook::bind::run(asked, &Options::default(), Environment::read()));
     }
     if let Some(asker) = guard::recognise(arguments) {
         return Ok(guard::answer(asker, &Options::default(), Environment::read()));
     }
-    if let Some(asked) = context_id::recognise(arguments) {
-        return context_id::run(asked, &Options::default(), Environment::read());
+    if let Some(asked) = show::context_id::recognise(arguments) {
+        return show::context_id::run(asked, &Options::default(), Environment::read());
     }
     match Arguments::try_parse_from(arguments) {
         Ok(arguments) => command(arguments),
@@ -153,49 +113,51 @@ fn command(arguments: Arguments) -> Outcome {
     }
     let Some(command) = arguments.command else {
         let Scene { settings, observer } = scene(options, environment)?;
-        return screen::screen(&settings, observer, About::default());
+        return live::screen::screen(&settings, observer, About::default());
     };
     match command {
         Command::Ls { view, json, with_prompts } => {
             let scene = scene(options, environment)?;
             let prompts = if with_prompts { Prompts::Shown } else { Prompts::Hidden };
-            scene.shown(json, |reports, shape| list::run(reports, view, shape, prompts))
+            scene.shown(json, |reports, shape| show::list::run(reports, view, shape, prompts))
         }
         Command::Now { json } => {
             let scene = scene(options, environment)?;
-            scene.shown(json, |reports, shape| now::run(reports, shape))
+            scene.shown(json, |reports, shape| show::now::run(reports, shape))
         }
         Command::Leftovers { trees, sizes, json } => {
-            let asked = left_overs::Asked::new(trees, sizes);
+            let asked = show::left_overs::Asked::new(trees, sizes);
             let scene = scene(options, environment)?;
             let settings = scene.settings.clone();
-            scene.shown(json, |reports, shape| left_overs::run(reports, &settings, asked, shape))
+            scene.shown(json, |reports, shape| show::left_overs::run(reports, &settings, asked, shape))
         }
         Command::Doctor { json, own: true, drop_tombstones } => {
             let mut scene = scene(options, environment)?;
             let wish = if drop_tombstones { Wish::DropTombstones } else { Wish::Tell };
             let shape = scene.shape(json);
-            doctor_self::run(&scene.settings, &mut scene.observer, wish, shape)
+            show::doctor_self::run(&scene.settings, &mut scene.observer, wish, shape)
         }
         Command::Doctor { json, own: false, .. } => {
             let scene = scene(options, environment)?;
-            let history = act::looking(&scene.settings)?.history().map_err(failure::of_action)?;
+            let history = act::looking(&scene.settings)?.history().map_err(output::failure::of_action)?;
             let unfinished = journal::warnings(&scene.settings, &history);
             let given = scene.settings.given.clone();
-            scene.shown(json, |reports, shape| doctor::run(reports, &unfinished, &given, shape))
+            scene.shown(json, |reports, shape| show::doctor::run(reports, &unfinished, &given, shape))
         }
         Command::Explain { subject, json } => {
             let scene = scene(options, environment)?;
             let given = scene.settings.given.clone();
             let asked = Some(subject.as_str());
-            scene.shown_about(asked, json, |reports, shape| explain::run(reports, &subject, &given, shape))
+            scene.shown_about(asked, json, |reports, shape| {
+                show::explain::run(reports, &subject, &given, shape)
+            })
         }
         Command::Events { about, json } => {
             let mut scene = scene(options, environment)?;
             scene.observer = guard::tell_guards(scene.observer, &scene.settings);
             let shape = scene.shape(json);
             let others = fleet::others(&scene.settings, about.as_deref())?;
-            events::run(scene.observer, others, about, shape)
+            live::events::run(scene.observer, others, about, shape)
         }
         Command::Act(what) => acting(what, &logged(options, environment)?),
         Command::Journal { json, prune: false, .. } => {
@@ -210,58 +172,58 @@ fn command(arguments: Arguments) -> Outcome {
         Command::Stats { days, json } => {
             let settings = logged(options, environment)?;
             let paint = Paint::for_stdout(settings.effective.config.color);
-            stats::run(&settings, days, if json { Shape::Json } else { Shape::Text(paint) })
+            show::stats::run(&settings, days, if json { Shape::Json } else { Shape::Text(paint) })
         }
-        Command::ContextId(asked) => context_id::run(asked, options, environment),
-        Command::Bind(asked) => Ok(bind::run(asked, options, environment)),
+        Command::ContextId(asked) => show::context_id::run(asked, options, environment),
+        Command::Bind(asked) => Ok(hook::bind::run(asked, options, environment)),
         Command::Guard { asker, what } => guarding(asker.as_deref(), what, options, environment),
         Command::Hold { paths, release } => {
             guard::hold(&settings::settings(options, environment)?, &paths, release)
         }
         Command::Hook { what: HookCommand::Print { agent, remove } } => hook::print_settings(agent, remove),
         Command::Hook { what: HookCommand::Check } => {
-            hook_check::check(&settings::settings(options, environment)?)
+            hook::check::check(&settings::settings(options, environment)?)
         }
         Command::Demo(asked) => demonstrated(asked, options, environment),
         Command::Record(asked) => {
             let scene = scene(options, environment)?;
             let signatures = scene.observer.policy().signatures.clone();
-            record::run(&asked, scene.observer, signatures)
+            live::record::run(&asked, scene.observer, signatures)
         }
         Command::Report(asked) => reported(asked, scene(options, environment)?),
         Command::Replay(asked) => replay(&logged(options, environment)?, &asked),
         Command::Machines { accept: Some(name), .. } => {
-            machines::accept(&logged(options, environment)?, &name)
+            fleet::machines::accept(&logged(options, environment)?, &name)
         }
         Command::Machines { json, accept: None } => {
             let settings = logged(options, environment)?;
             let paint = Paint::for_stdout(settings.effective.config.color);
-            machines::run(&settings, if json { Shape::Json } else { Shape::Text(paint) })
+            fleet::machines::run(&settings, if json { Shape::Json } else { Shape::Text(paint) })
         }
-        Command::Fleet { what } => fleet_schema::run(&logged(options, environment)?, &what),
+        Command::Fleet { what } => fleet::schema::run(&logged(options, environment)?, &what),
         Command::Witness { dry_run, what } => {
             let Scene { settings, observer } = scene(options, environment)?;
             let observer = guard::tell_guards(observer, &settings);
-            witness::run(observer, &settings, what, dry_run)
+            fleet::witness::run(observer, &settings, what, dry_run)
         }
         Command::Stream { observe: _, operate } => {
             let Scene { settings, observer } = scene(options, environment)?;
             let observer = guard::tell_guards(observer, &settings);
-            stream::run(observer, &settings, if operate { Allow::Operate } else { Allow::Observe })
+            fleet::stream::run(observer, &settings, if operate { Allow::Operate } else { Allow::Observe })
         }
         Command::Statusline => {
             let Scene { settings, mut observer } = scene(options, environment)?;
-            statusline::run(&mut observer, &settings)
+            show::statusline::run(&mut observer, &settings)
         }
         Command::Formats { command: FormatsCommand::Check { file } } => {
-            formats::check(&file, options, environment)
+            show::formats::check(&file, options, environment)
         }
         Command::Config => {
             let Scene { settings, observer } = scene(options, environment)?;
-            show_config::run(&settings, observer.policy().signatures.clone())
+            show::config::run(&settings, observer.policy().signatures.clone())
         }
-        Command::Completions { shell } => generate::completions(shell),
-        Command::Man => generate::man(),
+        Command::Completions { shell } => args::generate::completions(shell),
+        Command::Man => args::generate::man(),
     }
 }
 
@@ -329,53 +291,54 @@ fn reported(asked: ReportArguments, mut scene: Scene) -> Outcome {
     };
     material.prompts = if asked.with_prompts { Prompts::Shown } else { Prompts::Hidden };
     let paint = Paint::for_stdout(scene.settings.effective.config.color);
-    report::run(&material, asked.html.as_deref(), paint)?;
+    show::report::run(&material, asked.html.as_deref(), paint)?;
     Ok(look::missing(&material.report))
 }
 
 /// Gathers what a report of this moment is made of when nothing in it may tell of a person: the history
 /// and the journal quote names and paths.
-fn redacted(scene: &mut Scene) -> report::material::Material {
+fn redacted(scene: &mut Scene) -> show::report::material::Material {
     let look = scene.observer.look();
     let policy = scene.observer.policy();
     let look = Redactor::new(&policy.signatures).look(&look);
     let report = Arc::new(assess(&look, policy));
-    report::material::Material { report, prompts: Prompts::Hidden, past: Vec::new(), acts: Vec::new() }
+    show::report::material::Material { report, prompts: Prompts::Hidden, past: Vec::new(), acts: Vec::new() }
 }
 
 /// Gathers what a report of this moment is made of.
-fn present(scene: &mut Scene) -> Result<report::material::Material, Failure> {
+fn present(scene: &mut Scene) -> Result<show::report::material::Material, Failure> {
     let others = fleet::others(&scene.settings, None)?;
     let report = others.join(scene.observer.observe());
     let state = &scene.settings.state;
     // A history that cannot be read is one that was not kept.
     let past = HistoryRing::read(&state.join("history.ring")).unwrap_or_default();
-    let acts = act::looking(&scene.settings)?.history().map_err(failure::of_action)?.entries;
-    Ok(report::material::Material { report, prompts: Prompts::Hidden, past, acts })
+    let acts = act::looking(&scene.settings)?.history().map_err(output::failure::of_action)?.entries;
+    Ok(show::report::material::Material { report, prompts: Prompts::Hidden, past, acts })
 }
 
 /// Gathers what a report of a recording's last look is made of.
-fn recorded(from: &Path) -> Result<report::material::Material, Failure> {
-    let unreadable = |error| replay::unreadable(from, error);
-    let player = replay::Player::new(replay::open(from)?, Some(Timestamp::MAX)).map_err(unreadable)?;
+fn recorded(from: &Path) -> Result<show::report::material::Material, Failure> {
+    let unreadable = |error| live::replay::unreadable(from, error);
+    let player =
+        live::replay::Player::new(live::replay::open(from)?, Some(Timestamp::MAX)).map_err(unreadable)?;
     let past = player.past().map_err(unreadable)?;
     let (report, prompts) = (player.report(), Prompts::Hidden);
-    Ok(report::material::Material { report, prompts, past, acts: Vec::new() })
+    Ok(show::report::material::Material { report, prompts, past, acts: Vec::new() })
 }
 
 fn replay(settings: &Settings, asked: &args::ReplayArguments) -> Outcome {
-    let unreadable = |error| replay::unreadable(&asked.file, error);
-    let player = replay::Player::new(replay::open(&asked.file)?, asked.at).map_err(unreadable)?;
+    let unreadable = |error| live::replay::unreadable(&asked.file, error);
+    let player = live::replay::Player::new(live::replay::open(&asked.file)?, asked.at).map_err(unreadable)?;
     if let Some(keys) = &asked.frames {
         let looks = player.all().map_err(unreadable)?;
-        output::print(&frames::frames(looks.into_iter(), keys))?;
-        return Ok(failure::Exit::Fine);
+        output::print(&live::frames::frames(looks.into_iter(), keys))?;
+        return Ok(output::failure::Exit::Fine);
     }
-    if !asked.once && screen::is_possible(settings) {
-        return screen::replay(settings, player);
+    if !asked.once && live::screen::is_possible(settings) {
+        return live::screen::replay(settings, player);
     }
     let paint = Paint::for_stdout(settings.effective.config.color);
-    list::show(&player.report(), None, if asked.json { Shape::Json } else { Shape::Text(paint) })
+    show::list::show(&player.report(), None, if asked.json { Shape::Json } else { Shape::Text(paint) })
 }
 
 /// Settings and a observer over the places that they name.

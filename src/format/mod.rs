@@ -3,44 +3,28 @@
 //! A format is a folder here with its `SPEC`, its line in [`spec()`], and its row in
 //! [`Format`], which the compiler asks for.
 
+pub(crate) mod agent;
 pub(crate) mod agent_mail;
-pub(crate) mod answers;
 pub(crate) mod beads;
-pub(crate) mod cells;
-pub(crate) mod claude_code;
-pub(crate) mod codex;
-pub(crate) mod copilot;
 pub mod described;
-mod draft;
 pub(crate) mod entire;
-mod excerpt;
-pub(crate) mod gemini;
 pub(crate) mod git;
-pub(crate) mod guard;
 pub(crate) mod hook;
-pub(crate) mod hooks;
-pub(crate) mod json;
 pub(crate) mod leo;
 pub(crate) mod maia;
 pub(crate) mod obra;
 pub(crate) mod observability;
-pub(crate) mod opencode;
-pub(crate) mod place;
-pub(crate) mod qwen;
 pub(crate) mod reading;
 pub(crate) mod spec;
-mod strict;
 #[cfg(test)]
 mod testing;
-pub(crate) mod time;
-pub(crate) mod value;
 pub(crate) mod work;
 
 use std::path::Path;
 
-pub use self::draft::Source;
-pub(crate) use self::place::Place;
-pub use self::place::{Base, FileKind};
+pub use self::reading::draft::Source;
+pub(crate) use self::reading::place::Place;
+pub use self::reading::place::{Base, FileKind};
 pub use self::reading::{Parsed, Reading};
 pub(crate) use self::spec::{Release, Spec};
 #[cfg(test)]
@@ -51,7 +35,7 @@ use crate::core::model::{Columns, FileImage, Format, Untrusted};
 /// Returns how a format is read; `None` for one that a person has described.
 pub(crate) fn spec(format: Format) -> Option<&'static Spec> {
     Some(match format {
-        Format::ClaudeCode => &claude_code::SPEC,
+        Format::ClaudeCode => &agent::claude_code::SPEC,
         Format::Maia => &maia::SPEC,
         Format::Observability => &observability::SPEC,
         Format::Entire => &entire::SPEC,
@@ -60,11 +44,11 @@ pub(crate) fn spec(format: Format) -> Option<&'static Spec> {
         Format::Git => &git::SPEC,
         Format::Beads => &beads::SPEC,
         Format::AgentMail => &agent_mail::SPEC,
-        Format::Codex => &codex::SPEC,
-        Format::Copilot => &copilot::SPEC,
-        Format::Gemini => &gemini::SPEC,
-        Format::Qwen => &qwen::SPEC,
-        Format::OpenCode => &opencode::SPEC,
+        Format::Codex => &agent::codex::SPEC,
+        Format::Copilot => &agent::copilot::SPEC,
+        Format::Gemini => &agent::gemini::SPEC,
+        Format::Qwen => &agent::qwen::SPEC,
+        Format::OpenCode => &agent::opencode::SPEC,
         Format::Described(_) => return None,
     })
 }
@@ -115,7 +99,7 @@ pub fn read(kind: FileKind, file: &FileImage, reading: &Reading<'_>) -> Parsed {
         FileKind::Described(own) => described::read(own, file, reading),
     };
     match parsed {
-        Parsed::Record(record) => Parsed::Record(draft::finished(record)),
+        Parsed::Record(record) => Parsed::Record(reading::draft::finished(record)),
         Parsed::Broken(mut broken) => {
             broken.problem.message = (*hidden(&broken.problem.message)).into();
             Parsed::Broken(broken)

@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 
 use crate::core::model::Columns;
-use crate::format::place::Place;
+use crate::format::reading::place::Place;
 use crate::format::work::Adapter;
 
 /// A release as its rows are to tell of it.

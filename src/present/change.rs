@@ -5,8 +5,8 @@ use crate::core::history::subject::{Subject, WindowTurn};
 use crate::core::history::timeline::Past;
 use crate::core::model::text::shown;
 use crate::core::model::{ClaimStatus, Code, ResourceKind, Waiting, WindowDoing};
-use crate::present::doing::question;
 use crate::present::machine::there;
+use crate::present::need::doing::question;
 use crate::present::text::{outside, safe};
 
 /// Returns whether a change is news for a person: that no system knows a window is not.

@@ -5,7 +5,7 @@ use jiff::Timestamp;
 use crate::core::guard::decide::{Holding, Life, Other};
 use crate::core::model::snapshot::ledger::{Met, Touched};
 use crate::core::model::{Edit, Untrusted};
-use crate::present::age;
+use crate::present::text::age;
 
 /// The most windows that a text names.
 const MOST_WINDOWS: usize = 2;

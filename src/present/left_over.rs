@@ -5,9 +5,9 @@ use jiff::Timestamp;
 use crate::core::model::report::left_over::{Certainty, LeftOver, LeftSort, Port};
 use crate::core::model::{Confirmation, LeftTree, Report, Signal};
 use crate::core::plan::stop::plan_stop;
-use crate::present::age;
+use crate::present::text::age;
+use crate::present::text::tone::{Mark, Tone};
 use crate::present::text::{count, file_name, megabytes, outside, safe};
-use crate::present::tone::{Mark, Tone};
 
 /// Returns the sign of how sure it is, with its word.
 pub(crate) fn sign(certainty: Certainty) -> (Mark, Tone, &'static str) {

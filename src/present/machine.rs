@@ -5,10 +5,10 @@ use std::collections::HashMap;
 use jiff::Timestamp;
 
 use crate::core::model::{Finding, Key, MachineState, MachineView, Report, WindowView};
-use crate::present::age;
-use crate::present::page::Page;
+use crate::present::text::age;
+use crate::present::text::page::Page;
 use crate::present::text::safe;
-use crate::present::tone::{Mark, Tone, of_window};
+use crate::present::text::tone::{Mark, Tone, of_window};
 
 /// Returns how it stands with a machine, as a sign and a word.
 pub(crate) fn standing(state: MachineState) -> (Mark, Tone, &'static str) {

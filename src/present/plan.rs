@@ -6,10 +6,10 @@ use jiff::Timestamp;
 
 use crate::core::history::journal::Entry;
 use crate::core::model::{Ended, Member, OrderSide, Plan, Port, Step};
-use crate::present::age;
-use crate::present::page::Page;
+use crate::present::text::age;
+use crate::present::text::page::Page;
+use crate::present::text::tone::{Mark, Tone};
 use crate::present::text::{megabytes, safe};
-use crate::present::tone::{Mark, Tone};
 
 /// Writes a plan, and last what confirms it.
 pub(crate) fn write(page: &mut Page, plan: &Plan, confirms: (&str, Tone)) {

@@ -4,9 +4,9 @@ use crate::core::model::{
     Action, ClaimStatus, ClaimView, ContextSource, Reason, RecordKind, Releasable, Remedy, ResourceKind,
     Surface, SurfaceState,
 };
-use crate::present::page::Medium;
+use crate::present::text::page::Medium;
+use crate::present::text::tone::Tone;
 use crate::present::text::{count, safe};
-use crate::present::tone::Tone;
 
 /// Returns the key that a remedy is behind, and what it does.
 pub(crate) fn remedy_key(remedy: Remedy) -> Option<(&'static str, &'static str)> {

@@ -11,12 +11,12 @@ use std::time::Duration;
 
 use tokio::sync::mpsc::Sender;
 
-use super::event::Event;
 use crate::app::msg::{Jump, Msg};
 use crate::core::fleet::transport::Machine;
 use crate::core::fleet::transport::attach;
 use crate::core::model::text::shown;
 use crate::core::model::{Keeper, PlaceView, Untrusted};
+use crate::run::threads::event::Event;
 use crate::source::os::clock;
 
 /// How long a program may take for its answer.
@@ -41,14 +41,14 @@ enum Trouble {
 
 /// How panes of other machines are reached.
 #[derive(Clone, Default)]
-pub(super) struct Ways {
-    pub(super) machines: Arc<[Machine]>,
+pub(crate) struct Ways {
+    pub(crate) machines: Arc<[Machine]>,
     /// Whether the screen is in a tmux, which can open a window.
-    pub(super) is_in_tmux: bool,
+    pub(crate) is_in_tmux: bool,
 }
 
 /// Jumps, and tells the screen what became of it.
-pub(super) fn start(jump: Jump, ways: Ways, sender: Sender<Event>) {
+pub(crate) fn start(jump: Jump, ways: Ways, sender: Sender<Event>) {
     let work = move || {
         // The screen may have ended in between.
         let _ = sender.blocking_send(Event::Message(Msg::Jumped(go(&jump, &ways))));

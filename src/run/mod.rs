@@ -4,27 +4,17 @@
 //! waits for signals can end the program even while the screen's thread is blocked in a write to
 //! a terminal that nobody reads.
 
-mod acting;
 mod bounds;
-mod clipboard;
-mod event;
-pub(crate) mod joining;
 mod jump;
-mod keyboard;
 pub(crate) mod log;
 mod options;
-mod ordering;
 mod pace;
-pub(crate) mod scanner;
 mod scheduler;
 mod screen;
-mod sequences;
-mod signals;
 pub(crate) mod tape;
 mod terminal;
+pub(crate) mod threads;
 mod tickets;
-mod watch_tty;
-mod work;
 
 use std::ffi::OsStr;
 use std::ops::ControlFlow;
@@ -34,15 +24,15 @@ use std::sync::Arc;
 use anyhow::Context;
 use tokio::sync::mpsc;
 
-use self::acting::Storage;
 pub(crate) use self::bounds::bounds;
-pub(crate) use self::event::AtEnd;
-use self::event::Event;
 use self::jump::Ways;
 pub use self::options::Options;
 pub(crate) use self::options::{Orders, Replay};
-use self::ordering::Ordering;
-use self::scanner::ScanEvent;
+use self::threads::acting::Storage;
+pub(crate) use self::threads::event::AtEnd;
+use self::threads::event::Event;
+use self::threads::ordering::Ordering;
+use self::threads::scanner::ScanEvent;
 use self::tickets::Tickets;
 use crate::act::fs::system::System;
 use crate::act::state::bind;
@@ -52,7 +42,7 @@ use crate::app::state::Options as ScreenOptions;
 use crate::config::{ColorChoice, Config, Switch};
 use crate::observe::ReportSource;
 use crate::observe::fleet::Fleet;
-use crate::present::zone::Zone;
+use crate::present::text::zone::Zone;
 use crate::source::os::clock;
 use crate::source::own::cost as own;
 use crate::ui::Look;
@@ -85,12 +75,13 @@ pub fn run(
         .context("failed to start the loop")?;
     let (sender, events) = mpsc::channel(64);
     // Signals first: from here on whatever ends the program leaves the terminal as it was.
-    signals::listen(sender.clone(), options.at_end.clone()).context("failed to listen for signals")?;
+    threads::signals::listen(sender.clone(), options.at_end.clone())
+        .context("failed to listen for signals")?;
     // crossterm obeys NO_COLOR by itself, also where an option wants colours all the same.
     crossterm::style::force_color_output(config.color != ColorChoice::Never);
     let guard =
         terminal::Guard::enter(config.mouse, config.alerts.title).context("failed to set up the terminal")?;
-    watch_tty::listen(sender.clone(), options.at_end).context("failed to watch the terminal")?;
+    terminal::watch_tty::listen(sender.clone(), options.at_end).context("failed to watch the terminal")?;
     let executor = options.executor.unwrap_or_else(|| Err("claimtop is read-only".to_owned()));
     let tape = Switch::from_truth(options.tape.is_some());
     if let Some((tape, _)) = &options.tape {
@@ -107,7 +98,7 @@ pub fn run(
     let ways = Ways { machines, is_in_tmux: options.is_in_tmux };
     let storage = Storage { history: options.history, tape: options.tape };
     let tickets = Arc::new(Tickets::default());
-    let acting = acting::start(executor, storage, ways, sender.clone(), Arc::clone(&tickets))
+    let acting = threads::acting::start(executor, storage, ways, sender.clone(), Arc::clone(&tickets))
         .context("failed to start acting")?;
     let dispatcher = fleet.as_ref().map(Fleet::dispatcher);
     let far = options
@@ -121,7 +112,7 @@ pub fn run(
     };
     let joining = fleet.map(|fleet| {
         let send = send.clone();
-        joining::start(fleet, move |report| send(Event::Message(Msg::Looked(report))))
+        threads::joining::start(fleet, move |report| send(Event::Message(Msg::Looked(report))))
     });
     let local = joining.transpose().context("failed to start the thread that joins machines")?;
     let send = move |event| match (event, &local) {
@@ -131,7 +122,7 @@ pub fn run(
         }
         (event, _) => send(event_of(event)),
     };
-    scanner::start(reports, options.hints, send).context("failed to start the scanner")?;
+    threads::scanner::start(reports, options.hints, send).context("failed to start the scanner")?;
     let alerts = config.alerts;
     let screen = ScreenOptions {
         badge: options.badge,

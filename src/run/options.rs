@@ -4,7 +4,6 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::Receiver;
 
-use super::event::AtEnd;
 use super::tape::Tape;
 use crate::act::executor::Executor;
 use crate::app::kept::Start;
@@ -12,6 +11,7 @@ use crate::app::msg::{Position, Step};
 use crate::core::fleet::order::Asker;
 use crate::observe::fleet::Fleet;
 use crate::observe::watch::notice::Hint;
+use crate::run::threads::event::AtEnd;
 
 /// Goes to another look of a recording, asks for its report, and returns where that is.
 pub(crate) type Stepper = Box<dyn FnMut(Step) -> Position>;

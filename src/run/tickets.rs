@@ -5,28 +5,28 @@ use std::sync::atomic::Ordering::Relaxed;
 
 /// Numbers of what was confirmed.
 #[derive(Debug, Default)]
-pub(super) struct Tickets {
+pub(crate) struct Tickets {
     issued: AtomicU64,
     called_off: AtomicU64,
 }
 
 /// The number of something that was confirmed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Ticket(u64);
+pub(crate) struct Ticket(u64);
 
 impl Tickets {
     /// Returns the next number.
-    pub(super) fn issue(&self) -> Ticket {
+    pub(crate) fn issue(&self) -> Ticket {
         Ticket(self.issued.fetch_add(1, Relaxed) + 1)
     }
 
     /// Begins nothing more of all that was confirmed until now.
-    pub(super) fn call_off(&self) {
+    pub(crate) fn call_off(&self) {
         self.called_off.store(self.issued.load(Relaxed), Relaxed);
     }
 
     /// Returns whether something that was confirmed is not begun any more.
-    pub(super) fn is_called_off(&self, Ticket(number): Ticket) -> bool {
+    pub(crate) fn is_called_off(&self, Ticket(number): Ticket) -> bool {
         number <= self.called_off.load(Relaxed)
     }
 }

@@ -6,7 +6,7 @@ use super::paint::{Painter, columns};
 use crate::app::state::{Pane, State};
 use crate::app::table::geometry::Detail;
 use crate::present::text::count;
-use crate::present::tone::{Line, Span, Tone};
+use crate::present::text::tone::{Line, Span, Tone};
 
 /// Divides the body into the table and the pane, and draws the pane. Returns the table's part.
 pub(super) fn draw(painter: &mut Painter<'_>, body: Rect, state: &State) -> Rect {

@@ -8,8 +8,8 @@ use crate::app::table::view::View;
 use crate::core::model::snapshot::unread;
 use crate::core::model::{Report, Topic};
 use crate::present::sources::source_state;
+use crate::present::text::tone::{Line, Tone};
 use crate::present::text::{count, cut, safe, wrap};
-use crate::present::tone::{Line, Tone};
 
 /// Draws what there is to say in place of rows.
 pub(super) fn draw(painter: &mut Painter<'_>, area: Rect, state: &State) {

@@ -9,8 +9,8 @@ use crate::app::layer::Layer;
 use crate::app::page::summary::{remedies_here, summary};
 use crate::app::state::{Header, State};
 use crate::app::table::filter::Focus;
+use crate::present::text::tone::{Line, Mark, Tone};
 use crate::present::text::{count, safe, wrap};
-use crate::present::tone::{Line, Mark, Tone};
 
 /// The most lines that an answer to a key takes.
 const MOST_LINES: usize = 3;

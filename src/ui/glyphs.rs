@@ -6,7 +6,7 @@ use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
 
 use crate::config::Glyphs;
-use crate::present::tone::Mark;
+use crate::present::text::tone::Mark;
 
 pub(super) fn mark(glyphs: Glyphs, mark: Mark) -> char {
     let (symbol, ascii) = match mark {

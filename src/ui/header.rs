@@ -8,11 +8,11 @@ use crate::app::state::{Picture, State};
 use crate::config::Access;
 use crate::core::model::Topic;
 use crate::core::model::snapshot::unread;
-use crate::present::age;
 use crate::present::sources::{databases, source_name, source_state, troubled};
 use crate::present::summary::Summary;
+use crate::present::text::age;
+use crate::present::text::tone::{Line, Mark, Tone};
 use crate::present::text::{count, safe};
-use crate::present::tone::{Line, Mark, Tone};
 
 pub(super) fn draw(painter: &mut Painter<'_>, area: Rect, state: &State) {
     painter.wash(area, painter.look.palette.bar);

@@ -8,8 +8,8 @@ use super::glyphs;
 use super::theme::Palette;
 use crate::app::rows::row::Align;
 use crate::config::Glyphs;
+use crate::present::text::tone::{Line, Span, Tone};
 use crate::present::text::{cut, is_simple};
-use crate::present::tone::{Line, Span, Tone};
 
 /// How everything is drawn.
 #[derive(Clone, Copy, Debug)]

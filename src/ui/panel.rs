@@ -4,7 +4,7 @@ use ratatui::layout::Rect;
 
 use super::paint::{Painter, columns};
 use crate::app::page::panel::{Choice, Panel};
-use crate::present::tone::{Line, Span, Tone};
+use crate::present::text::tone::{Line, Span, Tone};
 
 pub(super) fn draw(painter: &mut Painter<'_>, body: Rect, (panel, scroll, at): (&Panel, usize, usize)) {
     let lines = usize::from(body.height.saturating_sub(2));

@@ -10,7 +10,7 @@ use crate::app::rows::row::{Banner, Row};
 use crate::app::state::{Header, State};
 use crate::app::table::order::Direction;
 use crate::core::model::report::key::Key;
-use crate::present::tone::{Line, Mark, Span, Tone};
+use crate::present::text::tone::{Line, Mark, Span, Tone};
 
 /// Columns on the left for the selection bar and the mark.
 const GUTTER: u16 = 2;

@@ -6,7 +6,7 @@ use ratatui::style::Modifier;
 use super::paint::{Painter, columns};
 use crate::app::state::State;
 use crate::app::table::view::View;
-use crate::present::tone::{Line, Tone};
+use crate::present::text::tone::{Line, Tone};
 
 /// Draws the tabs, in their short form where there is no room. That of the shown view says which row
 /// is selected where not all are on the screen.

@@ -4,7 +4,7 @@ use ratatui::style::{Color, Modifier, Style};
 
 use super::svg;
 use crate::config::Theme;
-use crate::present::tone::Tone;
+use crate::present::text::tone::Tone;
 
 /// Whether colours may be used at all.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

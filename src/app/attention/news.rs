@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::core::model::{Key, RecordView, Report};
-use crate::present::lookup::Index;
+use crate::present::report_index::Index;
 
 /// Adds the things that are new, or that say something else than before. Neither ages nor loads are
 /// news.

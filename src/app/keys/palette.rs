@@ -8,9 +8,9 @@ use crate::app::msg::{Effect, Press};
 use crate::app::page::panel::{Choice, Pick};
 use crate::app::state::State;
 use crate::app::table::filter::edit;
-use crate::present::page::Page;
+use crate::present::text::page::Page;
+use crate::present::text::tone::{Line, Tone};
 use crate::present::text::{count, width};
-use crate::present::tone::{Line, Tone};
 
 /// One command as the palette shows it.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -11,7 +11,7 @@ use crate::app::table::filter::Focus;
 use crate::app::table::view::View;
 use crate::core::model::{Action, Key, MachineView, Request};
 use crate::core::plan::stop::topmost;
-use crate::present::lookup::Index;
+use crate::present::report_index::Index;
 use crate::present::text::safe;
 use crate::present::words;
 

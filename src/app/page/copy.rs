@@ -6,7 +6,7 @@ use crate::app::sheet;
 use crate::app::state::State;
 use crate::core::model::report::need::NeedKind;
 use crate::core::model::{ClaimView, Key, Location, RecordView, ResourceKind, WindowView};
-use crate::present::lookup::{Index, place_of};
+use crate::present::report_index::{Index, place_of};
 use crate::present::text::{outside, safe};
 
 /// What a text is, and the text.

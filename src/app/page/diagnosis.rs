@@ -5,10 +5,10 @@ use std::time::Duration;
 use crate::app::msg::Hints;
 use crate::app::state::State;
 use crate::core::model::{Cost, Measured, Report, SourceState};
-use crate::present::page::Page;
 use crate::present::sources::source_state;
 use crate::present::text::megabytes;
-use crate::present::tone::Tone;
+use crate::present::text::page::Page;
+use crate::present::text::tone::Tone;
 
 /// Writes the panel; returns its title.
 pub(crate) fn write(page: &mut Page, state: &State) -> String {

@@ -4,8 +4,8 @@ use crate::app::rows::history::outcome;
 use crate::core::history::journal::{Entry, NOT_BACK};
 use crate::core::history::movement::Movement;
 use crate::core::model::{ProcessPrint, RowChange};
-use crate::present::page::Page;
-use crate::present::tone::{Line, Tone};
+use crate::present::text::page::Page;
+use crate::present::text::tone::{Line, Tone};
 use crate::present::words;
 
 /// Writes everything about an entry and returns its title.

@@ -2,11 +2,11 @@
 
 use super::panel::{Choice, Pick};
 use crate::core::model::{Key, VerdictState};
-use crate::present::lookup::Index;
 use crate::present::map::{Column, Edge, Map, Place, letters, map};
-use crate::present::page::Page;
+use crate::present::report_index::Index;
+use crate::present::text::page::Page;
+use crate::present::text::tone::{Line, Mark, Tone, of_claim};
 use crate::present::text::{count, cut, safe, width};
-use crate::present::tone::{Line, Mark, Tone, of_claim};
 
 /// Columns of signs and edges.
 const EDGES: usize = 15;

@@ -12,8 +12,8 @@ use crate::app::table::chooser;
 use crate::app::table::geometry::Detail;
 use crate::core::model::Key;
 use crate::present::ladder;
-use crate::present::page::Page;
-use crate::present::tone::Tone;
+use crate::present::text::page::Page;
+use crate::present::text::tone::Tone;
 use crate::present::words;
 
 /// Writes the open panel and the detail pane anew, after the state has changed.

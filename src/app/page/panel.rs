@@ -2,7 +2,7 @@
 
 use crate::app::keys::command::Command;
 use crate::core::model::Key;
-use crate::present::page::Page;
+use crate::present::text::page::Page;
 
 #[derive(Clone, Debug)]
 pub(crate) struct Panel {

@@ -7,8 +7,8 @@ use crate::app::state::State;
 use crate::core::history::journal::Entry;
 use crate::core::history::timeline::{LATELY, Past, Timeline};
 use crate::core::model::Key;
-use crate::present::page::Page;
-use crate::present::tone::{Line, Tone};
+use crate::present::text::page::Page;
+use crate::present::text::tone::{Line, Tone};
 use crate::present::words;
 
 /// How many changes of one thing are reported below its evidence.

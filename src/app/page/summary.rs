@@ -7,7 +7,7 @@ use crate::app::table::view::View;
 use crate::core::model::report::finding::{Finding, Remedy};
 use crate::present::machine;
 use crate::present::need::{said, sentence};
-use crate::present::tone::{Line, Mark, Tone, of_severity};
+use crate::present::text::tone::{Line, Mark, Tone, of_severity};
 use crate::present::words;
 
 /// What is said about the selected thing.

@@ -5,9 +5,9 @@ use jiff::Timestamp;
 use super::machines;
 use super::row::{Cell, Column, Row, column, number, sentence, worst};
 use crate::core::model::{ClaimView, Releasable};
-use crate::present::lookup::{Index, left_by, window_and_pid};
+use crate::present::report_index::{Index, left_by, window_and_pid};
+use crate::present::text::tone::{Span, Tone, of_claim};
 use crate::present::text::{outside, safe};
-use crate::present::tone::{Span, Tone, of_claim};
 use crate::present::words;
 
 pub(crate) const COLUMNS: &[Column] = &[

@@ -4,9 +4,9 @@ use std::collections::HashMap;
 
 use super::row::Cell;
 use crate::core::model::{Key, Need, NeedKind, WindowView};
-use crate::present::between;
-use crate::present::lookup::{Index, window_and_machine, window_and_pid, window_name};
-use crate::present::tone::{Mark, Span, Tone};
+use crate::present::need::between;
+use crate::present::report_index::{Index, window_and_machine, window_and_pid, window_name};
+use crate::present::text::tone::{Mark, Span, Tone};
 
 /// How the window that is in another's way is reported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -8,7 +8,7 @@ use crate::core::history::journal::{Entry, History};
 use crate::core::history::timeline::{Past, Timeline};
 use crate::core::model::{Key, Severity};
 use crate::present::plan::{ended_of, title};
-use crate::present::tone::{Mark, Span, Tone, of_severity};
+use crate::present::text::tone::{Mark, Span, Tone, of_severity};
 use crate::present::words;
 
 /// The beginning of the key of a change's row.

@@ -6,9 +6,9 @@ use super::machines;
 use super::row::{Cell, Column, Row, column, number, sentence, worst};
 use crate::core::model::{Certainty, LeftOver, LeftTree};
 use crate::present::left_over::{self, Way};
-use crate::present::lookup::Index;
+use crate::present::report_index::Index;
+use crate::present::text::tone::{Span, Tone};
 use crate::present::text::{megabytes, outside};
-use crate::present::tone::{Span, Tone};
 
 pub(crate) const COLUMNS: &[Column] = &[
     column("Sure", 9, 9, 0),

@@ -4,10 +4,10 @@ use jiff::Timestamp;
 
 use super::row::{Cell, Column, Row, column, number, sentence};
 use crate::core::model::{MachineState, MachineView};
-use crate::present::lookup::Index;
 use crate::present::machine::{briefly, standing, unseen_for};
+use crate::present::report_index::Index;
 use crate::present::text::safe;
-use crate::present::tone::{Mark, Span, Tone};
+use crate::present::text::tone::{Mark, Span, Tone};
 
 pub(crate) const COLUMNS: &[Column] = &[
     column("State", 11, 11, 0),

@@ -5,16 +5,17 @@ use jiff::Timestamp;
 use super::collisions::{Collisions, Telling};
 use super::machines;
 use super::row::{Banner, Cell, Column, Row, column, number, sentence, worst};
-use crate::core::model::report::code::Severity;
+use crate::core::model::report::finding::code::Severity;
 use crate::core::model::report::key::Key;
 use crate::core::model::report::need::{Need, NeedKind};
 use crate::core::model::report::window::{WindowDoing, WindowView};
 use crate::core::model::snapshot::work::{ContextFill, Work};
-use crate::present::doing::{self, Prompts};
-use crate::present::lookup::{Index, window_name};
+use crate::present::need::doing;
+use crate::present::need::doing::Prompts;
 use crate::present::need::{calm, said};
+use crate::present::report_index::{Index, window_name};
+use crate::present::text::tone::{Line, Mark, Span, Tone};
 use crate::present::text::{count, outside};
-use crate::present::tone::{Line, Mark, Span, Tone};
 
 pub(crate) const COLUMNS: &[Column] = &[
     column("State", 11, 11, 0),

@@ -3,9 +3,10 @@
 use super::machines;
 use super::row::{Cell, Column, Row, badness, column, sentence};
 use crate::core::model::{Finding, Key};
-use crate::present::lookup::Index;
-use crate::present::tone::{Span, Tone, of_severity};
-use crate::present::{between, machine, words};
+use crate::present::need::between;
+use crate::present::report_index::Index;
+use crate::present::text::tone::{Span, Tone, of_severity};
+use crate::present::{machine, words};
 
 pub(crate) const COLUMNS: &[Column] = &[
     column("Severity", 11, 11, 0),

@@ -2,11 +2,12 @@
 
 use jiff::Timestamp;
 
-use crate::core::model::report::code::Severity;
 use crate::core::model::report::finding::Finding;
+use crate::core::model::report::finding::code::Severity;
 use crate::core::model::report::key::Key;
-use crate::present::tone::{Line, Span, Tone, of_severity};
-use crate::present::{age, text};
+use crate::present::text;
+use crate::present::text::age;
+use crate::present::text::tone::{Line, Span, Tone, of_severity};
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Table {

@@ -5,9 +5,9 @@ use jiff::Timestamp;
 use super::machines;
 use super::row::{Cell, Column, Row, column, number, sentence, short, worst};
 use crate::core::model::{Generation, RecordView, VerdictState};
-use crate::present::lookup::{Index, place_of, window_name};
+use crate::present::report_index::{Index, place_of, window_name};
 use crate::present::text::outside;
-use crate::present::tone::{Span, Tone, of_verdict};
+use crate::present::text::tone::{Span, Tone, of_verdict};
 use crate::present::words;
 
 pub(crate) const COLUMNS: &[Column] = &[
@@ -56,7 +56,7 @@ pub(crate) fn row(index: &Index, record: &RecordView, now: Timestamp) -> Row {
 
 fn verdict(record: &RecordView) -> Cell {
     if record.has_ended {
-        return Cell::ranked(Span::marked(crate::present::tone::Mark::Quiet, "ended", Tone::Dim), 3);
+        return Cell::ranked(Span::marked(crate::present::text::tone::Mark::Quiet, "ended", Tone::Dim), 3);
     }
     let (mark, tone, word) = of_verdict(record.verdict.state);
     let order = match record.verdict.state {

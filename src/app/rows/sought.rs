@@ -2,7 +2,7 @@
 
 use crate::core::model::{ClaimView, Finding, Key, RecordView, WindowView};
 use crate::present::left_over;
-use crate::present::lookup::{Index, place_of};
+use crate::present::report_index::{Index, place_of};
 use crate::present::text::outside;
 
 /// The most subjects of a finding that are looked through.

@@ -12,7 +12,7 @@ use crate::app::table::view::View;
 use crate::core::history::journal::History;
 use crate::core::history::timeline::Timeline;
 use crate::core::model::{Code, Key, WindowView};
-use crate::present::lookup::Index;
+use crate::present::report_index::Index;
 
 /// What the rows of a view are made of, as they read at some moment.
 pub(crate) struct Source<'a> {

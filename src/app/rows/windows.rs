@@ -6,10 +6,10 @@ use super::collisions::{Collisions, Telling};
 use super::machines;
 use super::row::{Cell, Column, Row, column, number, sentence, short, worst};
 use crate::core::model::{ClaimStatus, ContextId, WindowDoing, WindowState, WindowView};
-use crate::present::doing::{Prompts, of_window};
-use crate::present::lookup::{Index, window_name};
+use crate::present::need::doing::{Prompts, of_window};
+use crate::present::report_index::{Index, window_name};
+use crate::present::text::tone::{Span, Tone};
 use crate::present::text::{file_name, megabytes, outside};
-use crate::present::tone::{Span, Tone};
 
 pub(crate) const COLUMNS: &[Column] = &[
     column("State", 11, 11, 1),

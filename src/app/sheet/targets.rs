@@ -2,7 +2,7 @@
 
 use crate::core::model::action::stop::Signal;
 use crate::core::model::action::{Action, Confirmation, Request};
-use crate::core::model::report::code::Code;
+use crate::core::model::report::finding::code::Code;
 use crate::core::model::report::finding::{Finding, Remedy};
 use crate::core::model::report::key::{Key, KeyKind};
 use crate::core::model::report::need::Need;
@@ -10,7 +10,7 @@ use crate::core::model::report::window::WindowView;
 use crate::core::plan::about::plan_for;
 use crate::core::plan::holder::claims_of;
 use crate::core::plan::left::{left_by, plan_left};
-use crate::present::lookup::{Index, window_name};
+use crate::present::report_index::{Index, window_name};
 use crate::present::text::outside;
 
 /// Returns the records and claims that an action on the chosen things is about: a record or

@@ -2,10 +2,10 @@
 
 use super::{Sheet, Stage};
 use crate::core::model::{ActionResult, Confirmation, Ended, Offer, Plan};
-use crate::present::page::Page;
 use crate::present::plan;
+use crate::present::text::page::Page;
 use crate::present::text::safe;
-use crate::present::tone::{Mark, Tone};
+use crate::present::text::tone::{Mark, Tone};
 
 pub(crate) fn write(page: &mut Page, sheet: &Sheet) {
     write_stage(page, sheet);

@@ -10,7 +10,7 @@ use crate::core::history::diff::diff;
 use crate::core::history::timeline::Past;
 use crate::core::model::{Household, Key, Member, ProcessId, Report};
 use crate::present::change::news as news_of;
-use crate::present::lookup::{Index, keys_of_findings};
+use crate::present::report_index::{Index, keys_of_findings};
 
 /// How long what was measured of a window's processes counts: to measure large ones takes milliseconds.
 const MEASURED_FOR: SignedDuration = SignedDuration::from_secs(5);

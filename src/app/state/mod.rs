@@ -25,10 +25,10 @@ use crate::core::history::first_told::EverTold;
 use crate::core::history::journal::{Entry, History};
 use crate::core::history::timeline::Timeline;
 use crate::core::model::{Bound, Cost, Key, Measured, Report};
-use crate::present::age;
-use crate::present::lookup::Index;
-use crate::present::page::Page;
-use crate::present::zone::Zone;
+use crate::present::report_index::Index;
+use crate::present::text::age;
+use crate::present::text::page::Page;
+use crate::present::text::zone::Zone;
 
 /// What is fixed from the start.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

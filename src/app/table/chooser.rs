@@ -3,8 +3,8 @@
 use super::order::Direction;
 use crate::app::page::panel::{Choice, Pick};
 use crate::app::state::State;
-use crate::present::page::Page;
-use crate::present::tone::{Line, Tone};
+use crate::present::text::page::Page;
+use crate::present::text::tone::{Line, Tone};
 
 /// Writes the columns of the shown view; returns its title.
 pub(crate) fn write(page: &mut Page, state: &State) -> (String, Vec<Choice>) {

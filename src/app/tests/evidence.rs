@@ -14,8 +14,8 @@ use crate::core::model::{
     ClaimStatus, Code, Committed, Edit, Evidence, Format, MachineState, MachineView, Member, Port, ProcessId,
     Reason, Remedy, Request, Role, Signal, UnreadWork, WhyUnread, WindowView,
 };
-use crate::present::lookup::Index;
-use crate::present::tone::{Span, of_claim};
+use crate::present::report_index::Index;
+use crate::present::text::tone::{Span, of_claim};
 
 #[track_caller]
 fn check_evidence(keys: &str, parts: &[&str]) {

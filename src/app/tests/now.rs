@@ -7,8 +7,8 @@ use crate::app::testing::{self, key};
 use crate::core::model::{
     Action, Call, Halfway, Key, Left, Need, NeedKind, Report, Request, RestoreTo, Target, Waiting, Wants,
 };
-use crate::present::lookup::Index;
 use crate::present::need::sentence;
+use crate::present::report_index::Index;
 
 fn need(name: &str, subject: Key, kind: NeedKind) -> Need {
     Need { key: key(&format!("n-{name}")), subject, kind, since: None }

@@ -8,7 +8,7 @@ use crate::act::error::ActionError;
 use crate::act::orders::sender::Sent;
 use crate::cli::act::transcript::{asks_only_for_yes, question};
 use crate::cli::args::Consent;
-use crate::cli::failure::{Outcome, of_action};
+use crate::cli::output::failure::{Outcome, of_action};
 use crate::cli::output::said_yes;
 use crate::core::fleet::order::{MOST_REQUESTS, Proposed, Standing};
 use crate::core::model::ErrorKind;

@@ -16,14 +16,15 @@ use self::site::Site;
 use self::transcript::Transcript;
 use self::transcript::{asks_only_for_yes, question};
 use super::args::Consent;
-use super::explain::find::{self, Found};
-use super::failure::{Exit, Failure, Outcome, of_action};
 use super::output::{Paint, Shape};
 use super::settings::Settings;
 use crate::act::executor::Executor;
 use crate::act::preflight::preview::Preview;
 use crate::act::rules::Answer;
+use crate::cli::output::failure::{Exit, Failure, Outcome, of_action};
 use crate::cli::output::said_yes;
+use crate::cli::show::explain::find;
+use crate::cli::show::explain::find::Found;
 use crate::core::model::text::shown;
 use crate::core::model::{
     Action, Code, Confirmation, Format, Key, LeftOver, Reason, RecordKind, RecordView, Remedy, Report,

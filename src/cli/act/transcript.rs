@@ -7,7 +7,7 @@ use crate::act::execute::Receipt;
 use crate::act::execute::follow_up::Completed;
 use crate::act::orders::sender::Sent;
 use crate::act::preflight::preview::Preview;
-use crate::cli::failure::{Exit, Failure, Outcome, exit_of, exit_of_kind};
+use crate::cli::output::failure::{Exit, Failure, Outcome, exit_of, exit_of_kind};
 use crate::cli::output::{Paint, Shape, lines, print_if_heard};
 use crate::core::fleet::order::{Became, OrderReceipt, Proposed};
 use crate::core::history::journal::Entry;
@@ -15,9 +15,9 @@ use crate::core::model::snapshot::unread;
 use crate::core::model::text::{json, shown};
 use crate::core::model::{Confirmation, Ended, ErrorKind, Obstacle, Plan, Report, Topic};
 use crate::present::need::unfinished_actions;
-use crate::present::page::Page;
 use crate::present::plan;
-use crate::present::tone::Tone;
+use crate::present::text::page::Page;
+use crate::present::text::tone::Tone;
 use crate::source::os::clock;
 
 /// The name of the JSON schema.

@@ -2,6 +2,7 @@
 
 mod acting;
 mod far;
+pub(crate) mod generate;
 mod hooks;
 mod options;
 mod showing;
@@ -17,7 +18,7 @@ pub(crate) use self::options::{LogLevel, Options};
 pub(crate) use self::showing::{
     DemoArguments, FormatsCommand, RecordArguments, ReplayArguments, ReportArguments, View,
 };
-use super::values::CompletionShell;
+use crate::cli::settings::values::CompletionShell;
 
 /// See every coding-agent window, what it claims, and what is dead, stale or in collision - and why.
 ///

@@ -11,8 +11,8 @@ use std::process::{Command, Stdio};
 use serde::{Deserialize, Serialize};
 
 use super::lifeline::Lifeline;
-use crate::cli::environment::PART_VARIABLE;
-use crate::cli::failure::Exit;
+use crate::cli::output::failure::Exit;
+use crate::cli::settings::environment::PART_VARIABLE;
 
 /// What a window is told to start, and to leave.
 #[derive(Clone, Debug, Serialize, Deserialize)]

@@ -6,8 +6,9 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 
 use super::hook::Hook;
 use super::left_over::{self, Order};
-use crate::cli::environment::{self, STAND_IN_VARIABLE};
-use crate::cli::failure::Exit;
+use crate::cli::output::failure::Exit;
+use crate::cli::settings::environment;
+use crate::cli::settings::environment::STAND_IN_VARIABLE;
 
 /// Waits until whoever started this process is gone. A line that is an order is left to go on; one that is a hook is
 /// run, and what that prints is the answer, as JSON; each other line that comes in names a program to start as

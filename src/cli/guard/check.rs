@@ -6,13 +6,13 @@ use anyhow::Context;
 
 use super::asked::Asked;
 use super::machine::Machine;
-use crate::cli::failure::{Exit, Failure, Outcome};
+use crate::cli::output::failure::{Exit, Failure, Outcome};
 use crate::cli::output::print;
 use crate::cli::settings::Settings;
 use crate::core::guard::decide::{self, Life};
 use crate::core::guard::git::reach::Takes;
 use crate::core::model::Untrusted;
-use crate::format::guard::Question;
+use crate::format::hook::guard::Question;
 use crate::present;
 use crate::source::os::clock;
 use crate::source::own::ledger::About;

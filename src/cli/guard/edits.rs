@@ -12,7 +12,7 @@ use crate::core::guard::decide::{self, Holding, Life, Other};
 use crate::core::guard::folder::joined;
 use crate::core::model::Untrusted;
 use crate::core::model::snapshot::ledger::{Harm, LedgerLine, Met, Returned, Touched};
-use crate::format::guard::{Asker, note};
+use crate::format::hook::guard::{Asker, note};
 use crate::present;
 use crate::source::own::ledger::{About, Read, Tree, settled, written};
 

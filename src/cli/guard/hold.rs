@@ -6,7 +6,7 @@ use anyhow::{Context, anyhow, bail};
 
 use super::asked::Asked;
 use super::machine::Machine;
-use crate::cli::failure::{Exit, Failure, Outcome};
+use crate::cli::output::failure::{Exit, Failure, Outcome};
 use crate::cli::output::print;
 use crate::cli::settings::Settings;
 use crate::config::Access;
@@ -14,7 +14,7 @@ use crate::core::guard::decide::{self, reaches};
 use crate::core::guard::git::reach::Takes;
 use crate::core::model::snapshot::ledger::{LedgerLine, Touched};
 use crate::core::model::{ProcessId, Untrusted};
-use crate::format::guard::Question;
+use crate::format::hook::guard::Question;
 use crate::present;
 use crate::source::os::clock;
 use crate::source::os::open::folder::look_at;

@@ -12,7 +12,7 @@ use crate::core::guard::decide;
 use crate::core::guard::git::GitCall;
 use crate::core::guard::git::reach::{Reach, Takes, is_pattern};
 use crate::core::model::Untrusted;
-use crate::format::guard::Asker;
+use crate::format::hook::guard::Asker;
 use crate::present;
 use crate::source::own::ledger::{About, Tree, resolved};
 use crate::source::repos::ignored::{excluded_by, is_matched};

@@ -4,7 +4,7 @@ use anyhow::anyhow;
 use jiff::Timestamp;
 
 use crate::cli::settings::Settings;
-use crate::cli::signatures::signatures;
+use crate::cli::settings::signatures::signatures;
 use crate::core::judge::window::agent::Role;
 use crate::core::judge::window::context::server_above;
 use crate::core::model::snapshot::process::ancestry;

@@ -7,8 +7,8 @@ use jiff::Timestamp;
 
 use super::folders;
 use super::outcome::{Counted, GuardOutcome};
-use crate::cli::columns::{Cell, Columns};
-use crate::cli::failure::{Exit, Outcome};
+use crate::cli::output::columns::{Cell, Columns};
+use crate::cli::output::failure::{Exit, Outcome};
 use crate::cli::output::{Shape, print};
 use crate::cli::settings::Settings;
 use crate::core::model::text::json;

@@ -12,8 +12,6 @@ pub use self::action::unfinished::{Halfway, UnfinishedAction};
 pub(crate) use self::action::{
     Action, ActionResult, Confirmation, Ended, ErrorKind, Obstacle, Offer, Plan, Request, RestoreTo, Step,
 };
-pub use self::record::Problem;
-pub use self::record::Record;
 pub use self::record::claim::{Resource, ResourceKind, StatedClaim, Surface, SurfaceState};
 pub(crate) use self::record::detail::Texts;
 pub use self::record::detail::{
@@ -23,16 +21,18 @@ pub use self::record::domain::Domain;
 pub use self::record::format::Format;
 pub(crate) use self::record::holder::stated_start;
 pub use self::record::holder::{Binding, Holder, HolderNames, Role, StatedPid};
+pub use self::record::kind::{Generation, RecordKind};
 pub use self::record::lease::{Deletion, Expiry, Sign, SignOfLife, Spares};
 pub use self::record::let_go::LetGo;
 pub use self::record::location::{Location, Row};
 pub use self::record::medium::Medium;
 pub use self::record::ownership::Ownership;
-pub use self::record::{Generation, RecordKind};
+pub use self::record::{Problem, Record};
 pub use self::report::claim::{ClaimStatus, ClaimView, Releasable};
-pub use self::report::code::{Code, Severity};
 pub use self::report::diagnosis::{Bound, Cost, Measured, Watched};
 pub use self::report::evidence::{Evidence, Fact};
+pub use self::report::finding::code::{Code, Severity};
+pub use self::report::finding::story::{Cause, Event, Known, Story};
 pub use self::report::finding::{Finding, Remedy, Sentence};
 pub use self::report::judged::{FarSession, HolderView, Judged, RecordShape, RecordView, StaleView};
 pub use self::report::key::{Key, KeyKind};
@@ -44,7 +44,6 @@ pub use self::report::left_tree::{LeftTree, TreeSort};
 pub use self::report::machine::{MachineState, MachineView, NotAsked};
 pub use self::report::need::{Left, Need, NeedKind, Waiting, Wants};
 pub use self::report::place::{Keeper, PlaceView};
-pub use self::report::story::{Cause, Event, Known, Story};
 pub use self::report::verdict::{Reason, Verdict, VerdictState};
 pub use self::report::window::{
     ContextId, ContextSource, Household, RepoView, WindowDoing, WindowFacts, WindowProcess, WindowState,
@@ -69,11 +68,11 @@ pub use self::snapshot::row::{Columns, RowChange, Value};
 pub use self::snapshot::session::{Beginning, Others, SessionFile, SessionView, Strength, Tie};
 pub use self::snapshot::tombstone::Tombstone;
 pub use self::snapshot::tree_state::{Names, TreeState};
+pub use self::snapshot::work::item::{Stage, WorkItem};
 pub use self::snapshot::work::{
     Call, Committed, ContextFill, Doing, Edit, Prompt, SubAgent, TakenPort, Target, Turn, TurnState,
     UnreadWork, Warned, Warning, WhyUnread, Work,
 };
-pub use self::snapshot::work_item::{Stage, WorkItem};
 pub use self::snapshot::{
     BrokenFile, Database, DatabaseFile, MadeTree, NamedSession, NamedSessions, Repo, RepoSort, SeenAgent,
     Snapshot, SourceHealth, SourceState, StrayTree, Topic, Users, Worktree,

@@ -11,12 +11,13 @@ use jiff::Timestamp;
 
 use self::reservation::Reservation;
 pub use self::rows::{is_copied, rows};
-use super::json::{self, Object};
 use crate::core::model::{FileImage, Format, RecordKind};
-use crate::format::place::place;
+use crate::format::reading::json;
+use crate::format::reading::json::Object;
+use crate::format::reading::place::place;
 use crate::format::reading::{Parsed, Reading};
+use crate::format::reading::{draft, time};
 use crate::format::spec::Spec;
-use crate::format::{draft, time};
 
 /// Where the database usually is, below the home: beside the archive, and where its installer puts
 /// the program, in whose folder it begins.

@@ -5,7 +5,7 @@ use std::path::Path;
 use jiff::{SignedDuration, Timestamp};
 
 use crate::core::model::{Code, Expiry, Problem, Record, RecordDetail, ResourceKind, StatedClaim, Untrusted};
-use crate::format::draft;
+use crate::format::reading::draft;
 
 /// For how long a reservation is shown after it has run out; nobody removes them.
 const SHOWN_FOR: SignedDuration = SignedDuration::from_hours(24);
@@ -44,9 +44,12 @@ impl Reservation {
         let agent = self.agent.clone().unwrap_or_else(|| "(nobody)".into());
         let project = self.project.as_ref().filter(|path| path.starts_with('/'));
         record.variant = "file reservation";
-        record.title =
-            format!("{}: {}", agent.raw(), crate::format::excerpt::excerpt(self.pattern.raw(), 60).raw())
-                .into();
+        record.title = format!(
+            "{}: {}",
+            agent.raw(),
+            crate::format::reading::excerpt::excerpt(self.pattern.raw(), 60).raw()
+        )
+        .into();
         record.cwd = self.tree.as_ref().or(project).map(Into::into);
         record.started_at = self.created_at;
         record.expiry = self.ends_at.map(|at| Expiry { at, rule: "past its own expires_ts" });
@@ -56,7 +59,7 @@ impl Reservation {
         record.facts = draft::known([
             ("owner", Some(agent)),
             ("mode", Some(if self.is_exclusive { "exclusive" } else { "shared" }.into())),
-            ("reason", reason.map(|text| crate::format::excerpt::excerpt(text, 200))),
+            ("reason", reason.map(|text| crate::format::reading::excerpt::excerpt(text, 200))),
             ("ends", self.ends_at.map(|at| at.to_string().into())),
             ("branch", self.branch),
         ]);

@@ -8,10 +8,11 @@ use jiff::Timestamp;
 
 use super::reservation::{Reservation, is_over};
 use crate::core::model::{Format, Record, RecordKind, Untrusted};
+use crate::format::Source;
 use crate::format::agent_mail::reservation::archived_as;
-use crate::format::cells::Cells;
 use crate::format::reading::Reading;
-use crate::format::{Source, draft, time};
+use crate::format::reading::cells::Cells;
+use crate::format::reading::{draft, time};
 
 /// From here on a number of a time counts microseconds, as newer servers write it: the year 5138
 /// in milliseconds.

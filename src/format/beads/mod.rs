@@ -10,16 +10,17 @@ use jiff::Timestamp;
 
 pub(crate) use self::rows::without_copies;
 pub use self::rows::{TABLE, rows};
-use super::json::{self, Object};
 use crate::core::model::{
     Binding, BrokenFile, Code, Content, FileImage, Format, Holder, Problem, Record, RecordKind, Refusal,
     Role, StatedClaim, StatedPid, Untrusted,
 };
 use crate::format::beads::rows::{claim, is_taken};
-use crate::format::place::place;
+use crate::format::reading::json;
+use crate::format::reading::json::Object;
+use crate::format::reading::place::place;
 use crate::format::reading::{Parsed, Reading};
+use crate::format::reading::{draft, time};
 use crate::format::spec::Spec;
-use crate::format::{draft, time};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Kind {

@@ -6,9 +6,10 @@ use std::sync::Arc;
 use jiff::Timestamp;
 
 use crate::core::model::{Format, Record, RecordDetail, RecordKind, ResourceKind, StatedClaim, Untrusted};
-use crate::format::cells::Cells;
+use crate::format::Source;
 use crate::format::reading::Reading;
-use crate::format::{Source, draft};
+use crate::format::reading::cells::Cells;
+use crate::format::reading::draft;
 
 /// The table of issues.
 pub const TABLE: &str = "issues";
@@ -23,7 +24,10 @@ fn issue(row: &Cells, source: &Source, tree: &Path, reading: &Reading<'_>) -> Op
     let id: Untrusted = row.text("id")?.into();
     let assignee = row.text("assignee").filter(|name| !name.is_empty())?;
     let mut record = source.row(Format::Beads, RecordKind::Metadata, TABLE, id.clone(), reading);
-    let title = row.text("title").map(|title| crate::format::excerpt::excerpt(title, 60)).unwrap_or_default();
+    let title = row
+        .text("title")
+        .map(|title| crate::format::reading::excerpt::excerpt(title, 60))
+        .unwrap_or_default();
     record.variant = "issue";
     record.title = format!("{}: {}", id.raw(), title.raw()).into();
     record.cwd = Some(tree.into());

@@ -7,9 +7,10 @@ use crate::core::model::{
     Binding, BrokenFile, Code, Definition, Described, Expiry, Field, FileImage, Format, Holder, HolderNames,
     Problem, Record, RecordKind, ResourceKind, StatedClaim, StatedPid, Syntax, Untrusted, stated_start,
 };
-use crate::format::json::{self, Object, Value};
+use crate::format::reading::json;
+use crate::format::reading::json::{Object, Value};
 use crate::format::reading::{Parsed, Reading};
-use crate::format::{draft, time};
+use crate::format::reading::{draft, time};
 
 /// By how many seconds a time may lie ahead: clocks differ.
 const AHEAD: i64 = 60;
@@ -50,7 +51,7 @@ impl Facts<'_> {
     }
 
     fn shown(&self, field: Field) -> Option<Untrusted> {
-        self.text(field).map(|text| crate::format::excerpt::excerpt(&text, MOST))
+        self.text(field).map(|text| crate::format::reading::excerpt::excerpt(&text, MOST))
     }
 
     /// Returns a fact as it is; one that is too long is none, for a part of it means another thing.
@@ -116,7 +117,7 @@ fn record(own: Described, file: &FileImage, reading: &Reading<'_>) -> Result<Rec
 fn holder(facts: &Facts<'_>) -> Option<Holder> {
     let pid = facts.text(Field::Pid).map(|text| match text.parse::<i128>() {
         Ok(number) => StatedPid::from_number(number),
-        Err(_) => StatedPid::Bad(crate::format::excerpt::excerpt(&text, 40)),
+        Err(_) => StatedPid::Bad(crate::format::reading::excerpt::excerpt(&text, 40)),
     })?;
     let mut holder = Holder::new(pid, facts.definition.role, Binding::File);
     holder.start_ticks = facts.text(Field::StartTicks).and_then(|ticks| stated_start(&ticks));
@@ -135,7 +136,7 @@ fn instant(facts: &Facts<'_>, field: Field, reading: &Reading<'_>, record: &mut 
         Err(_) if time::has_zone(&text) => time::rfc3339(&text),
         Err(_) => local(&text, name, facts, reading, record),
     };
-    let shown = crate::format::excerpt::excerpt(&text, 40);
+    let shown = crate::format::reading::excerpt::excerpt(&text, 40);
     match at {
         None => {
             record.problems.push(Problem::new(Code::BadTimestamp, format!("{name} is no time: {shown}")));

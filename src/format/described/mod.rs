@@ -9,7 +9,7 @@ mod tests;
 pub use self::describe::{Zones, parse};
 pub use self::file::read;
 use crate::core::model::Root;
-use crate::format::place::Base;
+use crate::format::reading::place::Base;
 
 /// Returns the folder that a described place is below.
 pub fn base(root: Root) -> Base {

@@ -6,9 +6,10 @@ use crate::core::model::{
     BrokenFile, Entire, Expiry, FileImage, Format, Record, RecordDetail, RecordKind, ResourceKind,
     StatedClaim, Untrusted,
 };
-use crate::format::json::{self, Object};
 use crate::format::reading::Reading;
-use crate::format::{draft, time};
+use crate::format::reading::json;
+use crate::format::reading::json::Object;
+use crate::format::reading::{draft, time};
 
 /// An entry expires 12 h after the last interaction.
 const KEPT_SECONDS: i64 = 12 * 3_600;

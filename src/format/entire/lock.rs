@@ -3,7 +3,7 @@
 use super::names;
 use crate::core::model::{FileImage, Format, Holder, RecordKind, ResourceKind, Role, StatedClaim};
 use crate::format::reading::{Parsed, Reading};
-use crate::format::{draft, json};
+use crate::format::reading::{draft, json};
 
 /// Reads a lock: nothing while nobody holds it.
 pub(super) fn read(file: &FileImage, reading: &Reading<'_>) -> Parsed {

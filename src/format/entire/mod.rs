@@ -13,10 +13,10 @@ mod state;
 mod tests;
 
 use crate::core::model::{BrokenFile, FileImage, Format, Record, RecordKind};
-use crate::format::draft;
 use crate::format::entire::names::Kind;
-use crate::format::json::parsed;
-use crate::format::place::place;
+use crate::format::reading::draft;
+use crate::format::reading::json::parsed;
+use crate::format::reading::place::place;
 use crate::format::reading::{Parsed, Reading};
 use crate::format::spec::Spec;
 
@@ -46,11 +46,11 @@ fn temporary(file: &FileImage, reading: &Reading<'_>) -> Result<Record, BrokenFi
 
 /// The model's name, for the next turn; it has no life of its own.
 fn model(file: &FileImage, reading: &Reading<'_>) -> Result<Record, BrokenFile> {
-    let bytes = super::json::bytes(Format::Entire, file, reading)?;
+    let bytes = crate::format::reading::json::bytes(Format::Entire, file, reading)?;
     let mut record = draft::record(Format::Entire, RecordKind::Companion, file, reading);
     let id = file.name().trim_end_matches(".model");
     record.variant = "model hint";
     record.context_id = Some(id.into());
-    record.title = crate::format::excerpt::excerpt(String::from_utf8_lossy(bytes).trim(), 60);
+    record.title = crate::format::reading::excerpt::excerpt(String::from_utf8_lossy(bytes).trim(), 60);
     Ok(record)
 }

@@ -7,10 +7,11 @@ use crate::core::model::{
     NamedTexts, Problem, Record, RecordDetail, RecordKind, ResourceKind, Role, Spares, StatedClaim,
     Untrusted, stated_start,
 };
-use crate::format::json::{self, Object};
 use crate::format::reading::Reading;
-use crate::format::value::Value;
-use crate::format::{draft, time};
+use crate::format::reading::json;
+use crate::format::reading::json::Object;
+use crate::format::reading::value::Value;
+use crate::format::reading::{draft, time};
 
 /// After this long without a sign of life entire calls an active session stuck: 1 h.
 const STUCK_AFTER_SECONDS: i64 = 3_600;
@@ -104,7 +105,7 @@ fn variant(object: &Object<'_>, generation: Generation) -> &'static str {
 
 fn title(object: &Object<'_>) -> Untrusted {
     let prompt = object.text("last_prompt").or_else(|| object.text("first_prompt"));
-    let prompt = prompt.map(|text| crate::format::excerpt::excerpt(text.raw(), 60));
+    let prompt = prompt.map(|text| crate::format::reading::excerpt::excerpt(text.raw(), 60));
     prompt.or_else(|| object.text("agent_type")).unwrap_or_else(|| "(no prompt)".into())
 }
 

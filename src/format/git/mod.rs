@@ -12,9 +12,10 @@ use crate::core::model::{
     Binding, BrokenFile, Content, FileImage, Format, GitLock, Holder, HolderNames, Record, RecordDetail,
     RecordKind, Refusal, ResourceKind, Role, StatedClaim, StatedPid, Untrusted,
 };
-use crate::format::draft;
-use crate::format::json::{self, parsed};
-use crate::format::place::place;
+use crate::format::reading::draft;
+use crate::format::reading::json;
+use crate::format::reading::json::parsed;
+use crate::format::reading::place::place;
 use crate::format::reading::{Parsed, Reading};
 use crate::format::spec::Spec;
 
@@ -109,8 +110,11 @@ fn worktree(file: &FileImage, reading: &Reading<'_>) -> Result<Record, BrokenFil
     let stated = reason::parse(&text, reading.host.platform);
     record.holder = stated.holder;
     record.session_id = stated.session;
-    let reason =
-        if text.is_empty() { "(none given)".into() } else { crate::format::excerpt::excerpt(&text, 200) };
+    let reason = if text.is_empty() {
+        "(none given)".into()
+    } else {
+        crate::format::reading::excerpt::excerpt(&text, 200)
+    };
     record.facts = [("reason", reason)].into();
     Ok(record)
 }

@@ -3,7 +3,7 @@
 use crate::core::model::report::context::is_valid_id;
 use crate::core::model::text::is_uuid;
 use crate::core::model::{Binding, Holder, Platform, Role, StatedPid, Untrusted};
-use crate::format::claude_code::stated::with_start;
+use crate::format::agent::claude_code::stated::with_start;
 
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Stated {

@@ -1,8 +1,8 @@
 //! Facts that are shown as they stand.
 
 use crate::core::model::{NamedTexts, Untrusted};
-use crate::format::json::Object;
-use crate::format::value::Value;
+use crate::format::reading::json::Object;
+use crate::format::reading::value::Value;
 
 /// How many characters of a value are taken over.
 const EXCERPT: usize = 80;
@@ -32,5 +32,5 @@ pub(super) fn stated(object: &Object<'_>, field: &str) -> Option<String> {
 pub(super) fn value(object: &Object<'_>, field: &str) -> Option<Untrusted> {
     stated(object, field)
         .filter(|text| !text.is_empty())
-        .map(|text| crate::format::excerpt::excerpt(&text, EXCERPT))
+        .map(|text| crate::format::reading::excerpt::excerpt(&text, EXCERPT))
 }

@@ -3,7 +3,7 @@
 use super::{facts, id, moment, names};
 use crate::core::model::{BrokenFile, Code, FileImage, Format, Generation, Problem, Record, RecordKind};
 use crate::format::reading::Reading;
-use crate::format::{draft, json};
+use crate::format::reading::{draft, json};
 
 /// Reads `fleet-identity-<session>.json`, the best name that there is for a window.
 ///

@@ -2,7 +2,7 @@
 
 use super::facts;
 use crate::core::model::{Code, Problem, Untrusted};
-use crate::format::json::Object;
+use crate::format::reading::json::Object;
 
 /// What an unset session ID once became in the database: LEO's code now refuses it everywhere.
 const NIL: &str = "00000000-0000-0000-0000-000000000000";
@@ -20,7 +20,10 @@ pub(super) fn judged(text: &str) -> Result<Untrusted, Problem> {
     if text == NIL {
         Err(unknown("the session ID is the nil UUID, which names no session".to_owned()))
     } else if text.is_empty() || text.len() > LONGEST || !text.bytes().all(may_be) {
-        Err(unknown(format!("the session ID cannot be one: {}", crate::format::excerpt::excerpt(text, 40))))
+        Err(unknown(format!(
+            "the session ID cannot be one: {}",
+            crate::format::reading::excerpt::excerpt(text, 40)
+        )))
     } else {
         Ok(text.into())
     }
@@ -40,7 +43,10 @@ pub(super) fn optional(object: &Object<'_>, name: &str, problems: &mut Vec<Probl
     let stated = facts::stated(object, name)?;
     let judged = match object.str(name) {
         Some(text) => judged(text),
-        None => Err(unknown(format!("{name} is no text: {}", crate::format::excerpt::excerpt(&stated, 40)))),
+        None => Err(unknown(format!(
+            "{name} is no text: {}",
+            crate::format::reading::excerpt::excerpt(&stated, 40)
+        ))),
     };
     judged.map_err(|problem| problems.push(problem)).ok()
 }

@@ -6,9 +6,10 @@ use crate::core::model::{
     Binding, BrokenFile, Expiry, FileImage, Format, Holder, Record, RecordKind, ResourceKind, Role,
     StatedClaim,
 };
-use crate::format::json::{self, Object};
 use crate::format::reading::Reading;
-use crate::format::{draft, time};
+use crate::format::reading::json;
+use crate::format::reading::json::Object;
+use crate::format::reading::{draft, time};
 
 /// After how many seconds LEO breaks an identity lock, by the file's own time.
 const BROKEN_AFTER: i64 = 30;

@@ -5,9 +5,10 @@ use crate::core::model::{
     Binding, BrokenFile, FileImage, Format, Holder, Leo, Record, RecordDetail, RecordKind, Role, StatedPid,
     Untrusted,
 };
-use crate::format::draft;
-use crate::format::json::{self, Object};
 use crate::format::reading::Reading;
+use crate::format::reading::draft;
+use crate::format::reading::json;
+use crate::format::reading::json::Object;
 
 /// Reads `pid-<PID>.json`.
 ///
@@ -94,6 +95,6 @@ fn holder(object: &Object<'_>, named: Option<StatedPid>) -> Option<Holder> {
 fn pid_words(pid: &StatedPid) -> String {
     match pid {
         StatedPid::Valid(pid) => format!("PID {pid}"),
-        StatedPid::Bad(text) => format!("PID {}", crate::format::excerpt::excerpt(text.raw(), 40)),
+        StatedPid::Bad(text) => format!("PID {}", crate::format::reading::excerpt::excerpt(text.raw(), 40)),
     }
 }

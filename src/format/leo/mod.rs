@@ -23,9 +23,9 @@ mod work;
 mod worktree;
 
 use crate::core::model::FileImage;
-use crate::format::json::parsed;
 use crate::format::leo::names::Kind;
-use crate::format::place::place;
+use crate::format::reading::json::parsed;
+use crate::format::reading::place::place;
 use crate::format::reading::{Parsed, Reading};
 use crate::format::spec::Spec;
 

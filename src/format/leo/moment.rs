@@ -4,8 +4,8 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::facts;
 use crate::core::model::{Code, Problem};
-use crate::format::json::Object;
-use crate::format::time;
+use crate::format::reading::json::Object;
+use crate::format::reading::time;
 
 /// How far ahead of now a time may lie before it is called wrong: 60 s of clock skew.
 const AHEAD_AT_MOST: SignedDuration = SignedDuration::from_secs(60);
@@ -23,7 +23,7 @@ pub(super) fn past(
         Some(_) => "is in the future",
         None => "is no time in UTC",
     };
-    let message = format!("{name} {problem}: {}", crate::format::excerpt::excerpt(&text, 40));
+    let message = format!("{name} {problem}: {}", crate::format::reading::excerpt::excerpt(&text, 40));
     problems.push(Problem::new(Code::BadTimestamp, message));
     None
 }
@@ -31,7 +31,7 @@ pub(super) fn past(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::format::json;
+    use crate::format::reading::json;
 
     #[track_caller]
     fn check(value: &str, expected: Result<&str, &str>) {

@@ -3,7 +3,7 @@
 use super::{facts, id, moment};
 use crate::core::model::{BrokenFile, Code, FileImage, Format, Problem, Record, RecordKind, Untrusted};
 use crate::format::reading::Reading;
-use crate::format::{draft, json};
+use crate::format::reading::{draft, json};
 
 /// Reads `current`: a bare session ID, or an object that has one. The last session to start
 /// wins, so it may name another window.

@@ -6,9 +6,10 @@ use crate::core::model::{
     Binding, BrokenFile, Code, Expiry, FileImage, Format, Generation, Holder, HolderNames, Leo, NamedTexts,
     Problem, Record, RecordDetail, RecordKind, Role, Untrusted,
 };
-use crate::format::json::{self, Object};
 use crate::format::reading::Reading;
-use crate::format::{draft, time};
+use crate::format::reading::json;
+use crate::format::reading::json::Object;
+use crate::format::reading::{draft, time};
 
 /// After how many seconds without a heartbeat LEO's own clean-up calls a session stale.
 const STALE_AFTER: i64 = 900;

@@ -65,7 +65,7 @@ impl<'a> Terminal<'a> {
     /// matches no session by a port, and takes the conversation's ID where that is set.
     pub(super) fn weak(id: &'a str) -> Option<String> {
         let why = Self::read(id).weakness()?;
-        let id = crate::format::excerpt::excerpt(id, 40);
+        let id = crate::format::reading::excerpt::excerpt(id, 40);
         Some(format!(
             "terminal ID {id} is {why}: start each window with CLAUDE_SESSION_ID set to a UUID of its own, or update LEO, \
              which then writes one; this row goes with claimtop release once its window has ended"

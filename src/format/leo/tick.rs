@@ -4,9 +4,10 @@ use super::{facts, id, moment, names};
 use crate::core::model::{
     Binding, BrokenFile, FileImage, Format, Holder, HolderNames, Record, RecordKind, Role, Untrusted,
 };
-use crate::format::draft;
-use crate::format::json::{self, Object};
 use crate::format::reading::Reading;
+use crate::format::reading::draft;
+use crate::format::reading::json;
+use crate::format::reading::json::Object;
 
 /// Reads a tick. Its `started_at` stays the same when the daemon adopts another parent and
 /// rewrites the file, so only the file's own time may be compared with a process's start. The
@@ -23,7 +24,7 @@ pub(super) fn read(file: &FileImage, reading: &Reading<'_>) -> Result<Record, Br
     record.title = record
         .session_id
         .clone()
-        .unwrap_or_else(|| crate::format::excerpt::excerpt(named.unwrap_or_default(), 40));
+        .unwrap_or_else(|| crate::format::reading::excerpt::excerpt(named.unwrap_or_default(), 40));
     record.problems.extend(id::split(
         named.map(Untrusted::from),
         record.session_id.clone(),

@@ -6,11 +6,12 @@ use crate::core::model::{
     BrokenFile, Code, Content, Expiry, FileImage, Format, Generation, Leo, Problem, Record, RecordDetail,
     RecordKind, Untrusted,
 };
-use crate::format::json::{self, Object};
 use crate::format::leo::names::Sheet;
 use crate::format::leo::{facts, id, moment};
 use crate::format::reading::Reading;
-use crate::format::{draft, time};
+use crate::format::reading::json;
+use crate::format::reading::json::Object;
+use crate::format::reading::{draft, time};
 
 /// For how many seconds after its last write a sheet that names a session keeps its worktree
 /// in use.

@@ -2,10 +2,11 @@
 
 use super::{moment, names};
 use crate::core::model::{BrokenFile, Code, FileImage, Format, Problem, Record, RecordKind, Untrusted};
-use crate::format::draft;
-use crate::format::json::{self, Object};
 use crate::format::reading::Reading;
-use crate::format::value::Value;
+use crate::format::reading::draft;
+use crate::format::reading::json;
+use crate::format::reading::json::Object;
+use crate::format::reading::value::Value;
 
 /// How many characters of free text are taken over.
 const EXCERPT: usize = 80;
@@ -71,5 +72,5 @@ fn folder(file: &FileImage) -> Option<Untrusted> {
 }
 
 fn cut(object: &Object<'_>, name: &str) -> Option<Untrusted> {
-    object.text(name).map(|text| crate::format::excerpt::excerpt(text.raw(), EXCERPT))
+    object.text(name).map(|text| crate::format::reading::excerpt::excerpt(text.raw(), EXCERPT))
 }

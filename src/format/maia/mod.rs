@@ -14,10 +14,10 @@ mod tests;
 mod totality;
 
 use crate::core::model::{BrokenFile, FileImage, Format, Record};
-use crate::format::draft;
-use crate::format::json::parsed;
 use crate::format::maia::names::{Form, Kind};
-use crate::format::place::place;
+use crate::format::reading::draft;
+use crate::format::reading::json::parsed;
+use crate::format::reading::place::place;
 use crate::format::reading::{Parsed, Reading};
 use crate::format::spec::Spec;
 

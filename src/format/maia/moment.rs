@@ -4,9 +4,9 @@ use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 
 use crate::core::model::{Code, Problem};
-use crate::format::json::Object;
-use crate::format::time;
-use crate::format::value::Value;
+use crate::format::reading::json::Object;
+use crate::format::reading::time;
+use crate::format::reading::value::Value;
 
 /// How far ahead of now a time may lie before it is called wrong: 24 h, a wrong zone's worth.
 const AHEAD_AT_MOST: SignedDuration = SignedDuration::from_hours(24);
@@ -38,6 +38,6 @@ pub(super) fn read(object: &Object<'_>, name: &str, zone: &TimeZone, now: Timest
         Some(_) => "lies in the future",
         None => "is no time",
     };
-    let message = format!("{name} {problem}: {}", crate::format::excerpt::excerpt(&text, 40));
+    let message = format!("{name} {problem}: {}", crate::format::reading::excerpt::excerpt(&text, 40));
     Moment { stated, at: None, problem: Some(Problem::new(Code::BadTimestamp, message)) }
 }

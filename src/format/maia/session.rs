@@ -8,12 +8,13 @@ use crate::core::model::{
     Binding, BrokenFile, Code, Deletion, Expiry, FileImage, FilePath, Format, Holder, NamedTexts, Problem,
     Record, RecordKind, ResourceKind, Role, Spares, StatedClaim, StatedPid, Untrusted,
 };
-use crate::format::json::{self, Object};
 use crate::format::maia::names;
 use crate::format::maia::names::Form;
 use crate::format::reading::Reading;
-use crate::format::value::Value;
-use crate::format::{draft, time};
+use crate::format::reading::json;
+use crate::format::reading::json::Object;
+use crate::format::reading::value::Value;
+use crate::format::reading::{draft, time};
 
 /// The mode that Maia gives its session files.
 const MODE: u16 = 0o600;
@@ -158,7 +159,7 @@ fn nameless(form: Form, context: Option<&str>, object: &Object<'_>) -> Vec<Probl
         Some(context) if is_context_id(context) => {}
         Some(context) => problems.push(format!(
             "its name holds no usable context ID ({CONTEXT_ID_RULE}): {}",
-            crate::format::excerpt::excerpt(context, 40)
+            crate::format::reading::excerpt::excerpt(context, 40)
         )),
     }
     if object.text("current_agent").is_none() {
@@ -172,7 +173,7 @@ fn nameless(form: Form, context: Option<&str>, object: &Object<'_>) -> Vec<Probl
 fn shared_by_name(context: &str) -> Option<Problem> {
     let is_somebodys = names::is_number(context) || names::is_uuid(context);
     (is_context_id(context) && !is_somebodys).then(|| {
-        let name = crate::format::excerpt::excerpt(context, 40);
+        let name = crate::format::reading::excerpt::excerpt(context, 40);
         let message = format!(
             "context ID {name} is neither a PID nor a session's ID: each window that inherits CLAUDE_SESSION_ID={name} \
              shares the record; start windows without that variable, or each with a UUID of its own"
@@ -197,7 +198,7 @@ fn facts(object: &Object<'_>) -> NamedTexts {
         object
             .str(name)
             .filter(|text| !text.is_empty())
-            .map(|text| crate::format::excerpt::excerpt(text, EXCERPT))
+            .map(|text| crate::format::reading::excerpt::excerpt(text, EXCERPT))
     };
     let number = |name| object.get(name).and_then(Value::as_number).map(|number| number.to_string().into());
     let branch = object.object("repository").and_then(|repository| repository.text("git_branch"));

@@ -26,9 +26,10 @@ use self::release::released;
 pub use self::tables::Tables;
 pub(crate) use self::tables::{SESSION, TASK};
 use crate::core::model::Record;
+use crate::format::Source;
 use crate::format::reading::Reading;
+use crate::format::reading::draft as drafts;
 use crate::format::spec::Spec;
-use crate::format::{Source, draft as drafts};
 
 /// How claimtop reads it.
 pub(crate) const SPEC: Spec = Spec { released, is_backed_up: true, ..Spec::of_files(&[]) };

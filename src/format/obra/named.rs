@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::tables::{Tables, is_active};
 use crate::core::model::text::is_uuid;
 use crate::core::model::{NamedSession, NamedSessions, ProcessTable, Untrusted};
-use crate::format::cells::Cells;
+use crate::format::reading::cells::Cells;
 
 /// Returns the sessions of a database, open or not, that arguments of these processes name.
 pub fn named(tables: &Tables, processes: &ProcessTable) -> NamedSessions {

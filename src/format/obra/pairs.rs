@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use jiff::SignedDuration;
 
 use super::tables::is_active;
-use crate::format::cells::Cells;
+use crate::format::reading::cells::Cells;
 
 /// The active iteration of each active run, by the IDs of their rows.
 pub(super) type Pairs = BTreeMap<i64, i64>;

@@ -2,8 +2,8 @@
 
 use crate::core::model::{Format, Record, RecordKind, Untrusted};
 use crate::format::Source;
-use crate::format::cells::Cells;
 use crate::format::reading::Reading;
+use crate::format::reading::cells::Cells;
 
 /// Starts the record of a row.
 pub(crate) fn draft(

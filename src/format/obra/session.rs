@@ -9,10 +9,10 @@ use crate::core::model::{
     ResourceKind, Role, StatedClaim, Surface, SurfaceState, Untrusted,
 };
 use crate::format::Source;
-use crate::format::cells::Cells;
-use crate::format::draft::known;
 use crate::format::obra::row::draft;
 use crate::format::reading::Reading;
+use crate::format::reading::cells::Cells;
+use crate::format::reading::draft::known;
 
 /// How long one iteration can take: the agent's 7,200 s, and 16.25 s of retries.
 const ITERATION_FOR: SignedDuration = SignedDuration::from_secs(7_217);

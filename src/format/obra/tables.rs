@@ -1,6 +1,6 @@
 //! The tables that matter.
 
-use crate::format::cells::Cells;
+use crate::format::reading::cells::Cells;
 
 pub(crate) const SESSION: &str = "session_record";
 

@@ -3,10 +3,10 @@
 use super::tables::{TASK, Tables};
 use crate::core::model::{Code, ObraRow, Problem, Record, RecordDetail, RecordKind, Untrusted};
 use crate::format::Source;
-use crate::format::cells::Cells;
-use crate::format::draft::known;
 use crate::format::obra::row::draft;
 use crate::format::reading::Reading;
+use crate::format::reading::cells::Cells;
+use crate::format::reading::draft::known;
 
 /// Reads a task that is RUNNING, READY or RETRYING: the queue of those is only in the memory of
 /// the process that began them.

@@ -6,10 +6,11 @@ use super::stamp;
 use crate::core::model::{
     BrokenFile, Code, Deletion, Expiry, FileImage, Format, NamedTexts, Problem, Record, RecordKind, Spares,
 };
-use crate::format::json::{self, Object};
 use crate::format::reading::Reading;
-use crate::format::value::Value;
-use crate::format::{draft, time};
+use crate::format::reading::json;
+use crate::format::reading::json::Object;
+use crate::format::reading::value::Value;
+use crate::format::reading::{draft, time};
 
 /// How many characters of free text are taken over.
 const EXCERPT: usize = 80;
@@ -49,7 +50,7 @@ fn created(object: &Object<'_>, reading: &Reading<'_>) -> Result<Option<Timestam
         Some(_) => "lies in the future",
         None => "is no time",
     };
-    let message = format!("created_at {problem}: {}", crate::format::excerpt::excerpt(text, 40));
+    let message = format!("created_at {problem}: {}", crate::format::reading::excerpt::excerpt(text, 40));
     Err(Problem::new(Code::BadTimestamp, message))
 }
 
@@ -61,7 +62,7 @@ fn ttl(object: &Object<'_>) -> Result<Timestamp, Problem> {
         return Err(problem("there is no ttl; the next clean-up of markers removes the file".to_owned()));
     };
     value.as_f64().and_then(epoch_seconds).ok_or_else(|| {
-        let shown = crate::format::excerpt::excerpt(&value.to_string(), 40);
+        let shown = crate::format::reading::excerpt::excerpt(&value.to_string(), 40);
         match value {
             Value::Number(_) => problem(format!("ttl is no moment: {shown}")),
             Value::Null | Value::Bool(_) | Value::String(_) | Value::Array(_) | Value::Object(_) => {
@@ -77,13 +78,17 @@ fn limits(at: Timestamp) -> (Option<Expiry>, Option<Deletion>) {
 }
 
 fn facts(object: &Object<'_>) -> NamedTexts {
-    let cut = |name| object.text(name).map(|text| crate::format::excerpt::excerpt(text.raw(), EXCERPT));
+    let cut =
+        |name| object.text(name).map(|text| crate::format::reading::excerpt::excerpt(text.raw(), EXCERPT));
     let names: Vec<&str> = object.strings("tools_granted").collect();
     draft::known([
         ("parent session", object.text("parent_session_id")),
         ("spawned by", cut("spawn_method")),
         ("task", cut("task_description")),
-        ("tools", (!names.is_empty()).then(|| crate::format::excerpt::excerpt(&names.join(", "), EXCERPT))),
+        (
+            "tools",
+            (!names.is_empty()).then(|| crate::format::reading::excerpt::excerpt(&names.join(", "), EXCERPT)),
+        ),
     ])
 }
 

@@ -11,10 +11,10 @@ mod stamp;
 mod tests;
 
 use crate::core::model::{BrokenFile, FileImage, Format, Record};
-use crate::format::draft;
-use crate::format::json::parsed;
 use crate::format::observability::names::{Kind, SLOT};
-use crate::format::place::place;
+use crate::format::reading::draft;
+use crate::format::reading::json::parsed;
+use crate::format::reading::place::place;
 use crate::format::reading::{Parsed, Reading};
 use crate::format::spec::Spec;
 

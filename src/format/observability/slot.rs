@@ -9,7 +9,7 @@ use crate::core::model::{
 use crate::format::observability::marker;
 use crate::format::observability::names::{CORRELATION, RATE_LIMIT_END, SLOT};
 use crate::format::reading::Reading;
-use crate::format::{draft, json};
+use crate::format::reading::{draft, json};
 
 /// The mode that slots and correlations have.
 const MODE: u16 = 0o600;
@@ -71,7 +71,8 @@ fn session(line: &str) -> Result<Untrusted, Problem> {
         return Err(Problem::new(Code::UnknownSession, message));
     }
     if !is_valid_id(line) {
-        let message = format!("line 1 is no session ID: {}", crate::format::excerpt::excerpt(line, 40));
+        let message =
+            format!("line 1 is no session ID: {}", crate::format::reading::excerpt::excerpt(line, 40));
         return Err(Problem::new(Code::UnknownSession, message));
     }
     Ok(line.into())
@@ -121,7 +122,8 @@ pub(super) fn correlation(file: &FileImage, reading: &Reading<'_>) -> Result<Rec
     record.started_at = lines.stamp.at();
     record.expiry = lines.stamp.expiry(&CORRELATIONS);
     record.facts =
-        [("correlation", crate::format::excerpt::excerpt(&lines.id, 80)), ("tool", tool.into())].into();
+        [("correlation", crate::format::reading::excerpt::excerpt(&lines.id, 80)), ("tool", tool.into())]
+            .into();
     record.problems.extend(lines.stamp.problem(&CORRELATIONS));
     record.problems.extend(json::ownership_problems(file, reading, Some(MODE)));
     Ok(record)

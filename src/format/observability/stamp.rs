@@ -4,7 +4,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use crate::core::model::{BrokenFile, Code, Expiry, FileImage, Format, Problem, Untrusted};
 use crate::format::reading::Reading;
-use crate::format::{draft, json, time};
+use crate::format::reading::{draft, json, time};
 
 /// How far ahead of now a time may lie before it is called wrong: 60 s.
 pub(super) const AHEAD_AT_MOST: SignedDuration = SignedDuration::from_secs(60);
@@ -67,7 +67,7 @@ pub(super) fn lines(text: &str, reading: &Reading<'_>) -> Lines {
 }
 
 fn stamp(line: &str, reading: &Reading<'_>) -> Stamp {
-    let shown = crate::format::excerpt::excerpt(line, 40);
+    let shown = crate::format::reading::excerpt::excerpt(line, 40);
     if let Some(at) = time::rfc3339(line) {
         return Stamp::Zoned(at, shown);
     }

@@ -19,9 +19,10 @@ use crate::core::model::snapshot::work::{MOST_CALLS, MOST_FILES};
 use crate::core::model::{
     Call, Committed, ContextFill, Doing, Edit, Prompt, TakenPort, Target, Turn, TurnState, Untrusted,
 };
-use crate::format::excerpt::excerpt;
-use crate::format::json::{self, Object};
-use crate::format::time;
+use crate::format::reading::excerpt::excerpt;
+use crate::format::reading::json;
+use crate::format::reading::json::Object;
+use crate::format::reading::time;
 use crate::format::work::helpers::Helpers;
 use crate::format::work::port::taken_port;
 use crate::format::work::salvage::salvage;

@@ -5,7 +5,8 @@ use serde::Deserializer as _;
 use serde::de::IgnoredAny;
 use serde_json::Deserializer;
 
-use crate::format::json::{self, Object};
+use crate::format::reading::json;
+use crate::format::reading::json::Object;
 
 /// How many bytes are parsed in search of the records of one line, each as often as it is parsed.
 const EFFORT: usize = 32 << 20;

@@ -2,10 +2,10 @@
 
 use crate::core::model::snapshot::work::{TRANSCRIPT, UNSEEN};
 use crate::core::model::{ClaimView, Releasable, SurfaceState};
-use crate::present::lookup::Index;
-use crate::present::page::Page;
+use crate::present::report_index::Index;
 use crate::present::text::outside;
-use crate::present::tone::{Tone, of_claim};
+use crate::present::text::page::Page;
+use crate::present::text::tone::{Tone, of_claim};
 use crate::present::words;
 
 /// How many edited files are named one by one, the last edited first.

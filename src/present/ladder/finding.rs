@@ -2,10 +2,10 @@
 
 use super::story;
 use crate::core::model::{Finding, Key, Remedy};
-use crate::present::lookup::Index;
 use crate::present::machine;
-use crate::present::page::{Medium, Page};
-use crate::present::tone::Tone;
+use crate::present::report_index::Index;
+use crate::present::text::page::{Medium, Page};
+use crate::present::text::tone::Tone;
 use crate::present::words;
 
 /// Writes what to do about the findings near a thing: on the screen that stands first on its page.

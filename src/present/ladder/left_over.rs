@@ -4,12 +4,12 @@ use std::collections::HashMap;
 
 use crate::core::model::report::left_over::{Certainty, LeftOver, LeftSort, Member, memory};
 use crate::core::model::{LeftTree, Untrusted};
-use crate::present::age;
 use crate::present::left_over::{self, Way};
-use crate::present::lookup::Index;
-use crate::present::page::{Medium, Page};
+use crate::present::report_index::Index;
+use crate::present::text::age;
+use crate::present::text::page::{Medium, Page};
+use crate::present::text::tone::Tone;
 use crate::present::text::{megabytes, outside};
-use crate::present::tone::Tone;
 
 /// The most processes of a tree that are named one by one.
 const MOST: usize = 24;

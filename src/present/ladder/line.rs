@@ -2,10 +2,10 @@
 
 use crate::core::model::{ClaimView, Left, LeftOver};
 use crate::present::left_over;
-use crate::present::lookup::Index;
-use crate::present::page::Page;
+use crate::present::report_index::Index;
 use crate::present::text::megabytes;
-use crate::present::tone::of_claim;
+use crate::present::text::page::Page;
+use crate::present::text::tone::of_claim;
 use crate::present::words;
 
 pub(crate) fn claim(page: &mut Page, claim: &ClaimView) {

@@ -9,10 +9,10 @@ pub(crate) mod story;
 pub(crate) mod window;
 
 use crate::core::model::{Finding, Key, Left, Need, NeedKind};
-use crate::present::lookup::Index;
 use crate::present::machine;
-use crate::present::page::Page;
-use crate::present::tone::Tone;
+use crate::present::report_index::Index;
+use crate::present::text::page::Page;
+use crate::present::text::tone::Tone;
 
 /// Writes everything about a thing and returns its title.
 pub(crate) fn write(page: &mut Page, index: &Index, key: &Key) -> String {

@@ -1,11 +1,12 @@
 //! Everything about a session record.
 
 use crate::core::model::{Generation, HolderView, Need, RecordView};
-use crate::present::lookup::{Index, place_of};
-use crate::present::page::Page;
+use crate::present::report_index::{Index, place_of};
+use crate::present::text::age;
 use crate::present::text::outside;
-use crate::present::tone::{Tone, of_verdict};
-use crate::present::{age, words};
+use crate::present::text::page::Page;
+use crate::present::text::tone::{Tone, of_verdict};
+use crate::present::words;
 
 pub(crate) fn write(page: &mut Page, index: &Index, record: &RecordView) {
     super::finding::write_advice_near(page, index, &record.key);

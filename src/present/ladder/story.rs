@@ -1,9 +1,9 @@
 //! How a problem came to be: the events in order, each with what says so.
 
 use crate::core::model::{Event, Known, Story};
-use crate::present::page::Page;
 use crate::present::text::outside;
-use crate::present::tone::Tone;
+use crate::present::text::page::Page;
+use crate::present::text::tone::Tone;
 
 /// Writes a story below its problem, which tells what to do.
 pub(crate) fn write(page: &mut Page, story: &Story) {

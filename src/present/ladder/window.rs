@@ -11,15 +11,17 @@ use crate::core::model::report::verdict::Reason;
 use crate::core::model::report::window::WindowView;
 use crate::core::model::snapshot::session::Strength;
 use crate::core::model::snapshot::work::{Committed, Edit, TurnState, UNSEEN, Work};
-use crate::present::doing::{self, Prompts};
 use crate::present::ladder::left_over;
-use crate::present::lookup::{Index, window_name};
 use crate::present::machine::unseen_for;
+use crate::present::need::doing;
+use crate::present::need::doing::Prompts;
 use crate::present::need::left_words;
-use crate::present::page::{Medium, Page};
+use crate::present::report_index::{Index, window_name};
+use crate::present::text::age;
+use crate::present::text::page::{Medium, Page};
+use crate::present::text::tone::{Mark, Tone, of_verdict};
 use crate::present::text::{count, megabytes, outside, safe};
-use crate::present::tone::{Mark, Tone, of_verdict};
-use crate::present::{age, words};
+use crate::present::words;
 
 pub(crate) fn write(page: &mut Page, index: &Index, window: &WindowView) {
     if let Some(death) = index.death(&window.key) {

@@ -12,7 +12,7 @@ use serde::Deserialize;
 
 use crate::core::model::report::context::is_valid_id;
 use crate::core::model::{Beginning, FileMeta, SessionFile, Tie, Untrusted};
-use crate::format::{json, time};
+use crate::format::reading::{json, time};
 use crate::source::os::open::folder::look_at;
 use crate::source::os::open::plain::small;
 use crate::source::sessions::look::{Look, Wanted, folders};

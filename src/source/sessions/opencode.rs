@@ -7,8 +7,8 @@ use jiff::Timestamp;
 
 use crate::core::model::report::context::is_valid_id;
 use crate::core::model::{Beginning, SessionFile, Tie, Untrusted};
-use crate::format::cells::Cells;
-use crate::format::time;
+use crate::format::reading::cells::Cells;
+use crate::format::reading::time;
 use crate::source::database::sqlite;
 use crate::source::database::sqlite::copies::Copies;
 use crate::source::database::sqlite::files::Files;

@@ -6,7 +6,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::core::model::{FileMeta, Host, SessionFile, Tie, Untrusted};
-use crate::format::qwen::{begun, registered};
+use crate::format::agent::qwen::{begun, registered};
 use crate::source::os::open::folder::look_at;
 use crate::source::os::open::plain::small;
 use crate::source::sessions::look::{Look, Wanted};

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::core::model::{FileMeta, Format, Untrusted};
-use crate::format::copilot::name;
+use crate::format::agent::copilot::name;
 use crate::source::os::open::folder::look_at;
 use crate::source::os::open::plain::small;
 

@@ -1,5 +1,5 @@
 //! A panic of the scanner thread gives the terminal back and is told. (A panic within
-//! a draw is tested beside the guard, `src/run/terminal.rs`.)
+//! a draw is tested beside the guard, `src/run/terminal/mod.rs`.)
 
 use claimtop::core::model::Report;
 use claimtop::testing::config::Config;

@@ -8,8 +8,8 @@ use crate::act::rows::postgres::row::{is_after, key, name, parameter};
 use crate::core::model::snapshot::row::is_in;
 use crate::core::model::text::shown;
 use crate::core::model::{Columns, RowChange, Value};
-use crate::format::json;
 use crate::format::leo::database::{DIRECTIVES, FILE_LOCKS, SESSIONS, SIGNS, UPDATED_AT, mirror, text};
+use crate::format::reading::json;
 
 /// Changes all rows; they are locked, and as they were seen.
 ///

@@ -13,13 +13,13 @@ use self::recording::{Expected, Line, SCHEMA, Speech};
 use self::scene::Scene;
 use super::outcome::GuardOutcome;
 use super::said;
-use crate::cli::config_file::text;
-use crate::cli::failure::{Exit, Failure, Outcome};
+use crate::cli::output::failure::{Exit, Failure, Outcome};
 use crate::cli::output::{Shape, print};
+use crate::cli::settings::config_file::text;
 use crate::core::model::Untrusted;
 use crate::core::model::text::json;
 use crate::core::model::text::shown;
-use crate::format::guard::Asker;
+use crate::format::hook::guard::Asker;
 use crate::present;
 
 /// The most bytes that a recording may have: 64 MiB.

@@ -17,8 +17,8 @@ use tempfile::TempDir;
 
 use super::recording::{Opened, Verb};
 use crate::cli::args::Options;
-use crate::cli::environment::Environment;
 use crate::cli::guard::machine::Machine;
+use crate::cli::settings::environment::Environment;
 use crate::cli::settings::{Settings, settings};
 use crate::core::model::text::json;
 use crate::core::model::{ProcessId, Untrusted};
@@ -164,7 +164,7 @@ impl Scene {
         let path = self.place(path)?;
         let size = path.metadata().ok().map(|meta| meta.len());
         Ok(size == u64::try_from(text.len()).ok()
-            && crate::cli::config_file::text(&path, 1 << 20)?.as_deref() == Some(text))
+            && crate::cli::settings::config_file::text(&path, 1 << 20)?.as_deref() == Some(text))
     }
 
     /// Has git do something; every file that it writes gets the time of this world.

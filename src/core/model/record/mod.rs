@@ -5,6 +5,7 @@ pub(crate) mod detail;
 pub(crate) mod domain;
 pub(crate) mod format;
 pub(crate) mod holder;
+pub(crate) mod kind;
 pub(crate) mod lease;
 pub(crate) mod let_go;
 pub(crate) mod location;
@@ -21,8 +22,8 @@ use crate::core::model::text::fixed;
 use crate::core::model::text::fixed::NamedTexts;
 use crate::core::model::text::secret::{has_secret, hidden, hide};
 use crate::core::model::{
-    Code, Deletion, Evidence, Expiry, FilePath, Format, Holder, Key, KeyKind, Location, Medium, Ownership,
-    RecordDetail, Sign, StatedClaim, Texts, Untrusted, Word,
+    Code, Deletion, Evidence, Expiry, FilePath, Format, Generation, Holder, Key, KeyKind, Location, Medium,
+    Ownership, RecordDetail, RecordKind, Sign, StatedClaim, Texts, Untrusted, Word,
 };
 
 /// One session record.
@@ -226,38 +227,6 @@ impl Problem {
     pub(crate) fn new(code: Code, message: impl Into<LeanStr>) -> Self {
         Self { code, message: message.into() }
     }
-}
-
-/// Whether a record has its system's present form.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Generation {
-    /// As the newest code of that system writes it.
-    Current,
-    /// In a place or form that only older code wrote.
-    Legacy,
-}
-
-/// What a record is for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum RecordKind {
-    /// It describes a session of one window.
-    Session,
-    /// It ties a session ID to a process (a marker, a live registry).
-    Marker,
-    /// It points at a session ID without naming a process.
-    Pointer,
-    /// A liveness daemon's record.
-    Tick,
-    /// A lock.
-    Lock,
-    /// It belongs to a session record and has no life of its own.
-    Companion,
-    /// Names, colours and other facts about a session or a worktree.
-    Metadata,
-    /// What an interrupted write left.
-    Temporary,
 }
 
 #[cfg(test)]

@@ -1,7 +1,6 @@
 //! What a snapshot means: the types of `claimtop.snapshot.v1`, the contract with scripts.
 
 pub(crate) mod claim;
-pub(crate) mod code;
 pub(crate) mod context;
 pub(crate) mod death;
 pub(crate) mod diagnosis;
@@ -14,7 +13,6 @@ pub(crate) mod left_tree;
 pub(crate) mod machine;
 pub(crate) mod need;
 pub(crate) mod place;
-pub(crate) mod story;
 pub(crate) mod verdict;
 pub(crate) mod window;
 

@@ -15,7 +15,6 @@ pub(crate) mod session;
 pub(crate) mod tombstone;
 pub(crate) mod tree_state;
 pub(crate) mod work;
-pub(crate) mod work_item;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -2,11 +2,11 @@
 
 use super::tables::{FILE_LOCKS, SessionKeys, is_session};
 use crate::core::model::{Expiry, Record, RecordKind, ResourceKind, StatedClaim, Untrusted};
-use crate::format::cells::Cells;
-use crate::format::draft::known;
 use crate::format::leo::database::source::Source;
 use crate::format::reading::Reading;
-use crate::format::time;
+use crate::format::reading::cells::Cells;
+use crate::format::reading::draft::known;
+use crate::format::reading::time;
 
 /// After how many seconds without a heartbeat LEO's sweep removes a lock.
 pub(crate) const REAPED_AFTER: i64 = 600;

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::core::model::WorkItem;
-use crate::format::cells::Cells;
 use crate::format::leo::database::tables::SessionKeys;
+use crate::format::reading::cells::Cells;
 
 /// The items of work by the sessions that they name, and by key; and who keeps files.
 pub(crate) struct Held<'a> {

@@ -7,11 +7,11 @@ use crate::core::model::{
     Code, Key, KeyKind, Problem, Record, RecordKind, Resource, ResourceKind, Stage, StatedClaim,
     SurfaceState, Untrusted, WorkItem,
 };
-use crate::format::cells::Cells;
-use crate::format::draft::known;
 use crate::format::leo::database::source::Source;
 use crate::format::leo::work::{MIRROR, owner_surface, surface};
 use crate::format::reading::Reading;
+use crate::format::reading::cells::Cells;
+use crate::format::reading::draft::known;
 
 /// What the record of an item is called; rules know it by this.
 pub(super) const VARIANT: &str = "item of work";

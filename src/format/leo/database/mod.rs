@@ -30,10 +30,10 @@ use self::tables::SessionKeys;
 pub use self::tables::{DIRECTIVES, EVENTS, FILE_LOCKS, MESSAGES, QUICK_FIXES, SESSIONS, Tables};
 pub(crate) use self::tables::{columns, key_column};
 use crate::core::model::{Record, WorkItem};
-use crate::format::draft;
 use crate::format::leo::database::held::Held;
 pub use crate::format::leo::database::source::Source;
 use crate::format::reading::Reading;
+use crate::format::reading::draft;
 
 /// What the rows of one database are.
 #[derive(Clone, Debug, Default)]

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 
 use super::tables::{DIRECTIVES, FILE_LOCKS, QUICK_FIXES, SESSIONS};
 use crate::core::model::{Columns, Value};
-use crate::format::cells::Cells;
+use crate::format::reading::cells::Cells;
 
 /// How every reason that claimtop gives begins.
 pub(crate) const OURS: &str = "claimtop";

@@ -9,14 +9,15 @@ use crate::core::model::{
     Binding, Code, Expiry, Holder, HolderNames, Leo, LeoRow, NamedTexts, Problem, Record, RecordDetail,
     RecordKind, Role, Sign, SignOfLife, StatedClaim, StatedPid, Untrusted, WorkItem,
 };
-use crate::format::cells::Cells;
-use crate::format::json::{self, Object};
 use crate::format::leo::database::held::Held;
 use crate::format::leo::database::source::Source;
 use crate::format::leo::terminal::Terminal;
 use crate::format::leo::{facts, id, machine};
 use crate::format::reading::Reading;
-use crate::format::time;
+use crate::format::reading::cells::Cells;
+use crate::format::reading::json;
+use crate::format::reading::json::Object;
+use crate::format::reading::time;
 
 /// After how many seconds without a heartbeat LEO lets others take a claim over.
 const STALE_AFTER: i64 = 900;
@@ -231,7 +232,7 @@ fn detail(row: &Cells, metadata: Option<&Object<'_>>) -> LeoRow {
 /// Returns what a column holds, as far as it is shown.
 fn shown(row: &Cells, column: &str) -> Option<Untrusted> {
     let is_set = |text: &&str| !text.is_empty() && *text != "f" && *text != "false";
-    Some(crate::format::excerpt::excerpt(row.text(column).filter(is_set)?, 80))
+    Some(crate::format::reading::excerpt::excerpt(row.text(column).filter(is_set)?, 80))
 }
 
 fn facts(row: &Cells, session: &str, metadata: Option<&Object<'_>>, tables: &Tables) -> NamedTexts {
@@ -248,5 +249,5 @@ fn facts(row: &Cells, session: &str, metadata: Option<&Object<'_>>, tables: &Tab
 /// Tells the last event of a session in one line.
 fn told(event: &Cells) -> Untrusted {
     let parts = ["created_at", "event_type", "reason"].iter().filter_map(|column| event.text(column));
-    crate::format::excerpt::excerpt(&parts.collect::<Vec<_>>().join(" "), 100)
+    crate::format::reading::excerpt::excerpt(&parts.collect::<Vec<_>>().join(" "), 100)
 }

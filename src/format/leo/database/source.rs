@@ -3,10 +3,10 @@
 use jiff::{SignedDuration, Timestamp};
 
 use crate::core::model::{Format, Location, Ownership, Record, RecordKind, Row, Untrusted};
-use crate::format::cells::Cells;
-use crate::format::draft;
 use crate::format::leo::database::tables::SESSIONS;
 use crate::format::reading::Reading;
+use crate::format::reading::cells::Cells;
+use crate::format::reading::draft;
 
 /// What is known of a database beside its rows.
 #[derive(Clone, Debug)]

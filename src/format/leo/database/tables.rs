@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::super::id;
-use crate::format::cells::Cells;
+use crate::format::reading::cells::Cells;
 
 /// The table of sessions, whose `sd_key` mirrors what a session works on.
 pub const SESSIONS: &str = "claude_sessions";

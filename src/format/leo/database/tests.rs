@@ -5,7 +5,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::core::model::{Columns, Value};
-use crate::format::cells::Cells;
+use crate::format::reading::cells::Cells;
 use crate::format::testing;
 
 fn columns(cells: &[(&str, Option<&str>)]) -> Columns {

@@ -6,8 +6,8 @@ use tokio_postgres::{Client, Error};
 
 use super::filters::filter;
 use super::schema::{Schema, rows};
-use crate::format::cells::Cells;
 use crate::format::leo::database::{DIRECTIVES, FILE_LOCKS, QUICK_FIXES, SESSIONS, key_column};
+use crate::format::reading::cells::Cells;
 
 /// The tables of which rows are kept.
 pub(crate) const KEPT: [&str; 4] = [SESSIONS, DIRECTIVES, QUICK_FIXES, FILE_LOCKS];

@@ -17,8 +17,8 @@ use tokio_postgres::{Client, Error};
 use super::basis::{Basis, Changed, KEPT, Sum};
 use super::read::{self, Read, Reader};
 use super::schema::Schema;
-use crate::format::cells::Cells;
 use crate::format::leo::database::{Tables, key_column};
+use crate::format::reading::cells::Cells;
 use crate::source::os::clock;
 
 /// The most changed rows of one table; with more, everything is read again.

@@ -11,11 +11,11 @@ use tokio_postgres::{Client, Error};
 use super::basis::{Basis, Changed};
 use super::filters::filter;
 use super::schema::{Schema, rows};
-use crate::format::cells::Cells;
 use crate::format::leo::database::{
     DIRECTIVES, EVENTS, FILE_LOCKS, MESSAGES, QUICK_FIXES, SESSIONS, Tables, columns, key_column,
 };
-use crate::format::time;
+use crate::format::reading::cells::Cells;
+use crate::format::reading::time;
 use crate::source::os::clock;
 
 /// The most rows of one table that are read.

@@ -7,8 +7,8 @@ use jiff::Timestamp;
 use rusqlite::{Connection, Transaction};
 
 use crate::core::model::{FileMeta, Ownership};
-use crate::format::cells::Cells;
 use crate::format::obra::{SESSION, TASK, Tables};
+use crate::format::reading::cells::Cells;
 use crate::source::database::sqlite;
 use crate::source::database::sqlite::ReadError;
 use crate::source::database::sqlite::copies::Copies;

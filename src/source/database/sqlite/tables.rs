@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, ToSql};
 
-use crate::format::cells::Cells;
+use crate::format::reading::cells::Cells;
 use crate::source::database::sqlite::ReadError;
 
 /// The most characters of one cell that are read, where nothing else is said.

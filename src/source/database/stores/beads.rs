@@ -8,7 +8,7 @@ use jiff::Timestamp;
 
 use crate::core::model::{Record, Snapshot, SourceHealth, SourceState, Untrusted};
 use crate::format::beads::{self, DOLT, TABLE};
-use crate::format::cells::Cells;
+use crate::format::reading::cells::Cells;
 use crate::format::{self, Reading};
 use crate::source::database::sqlite::copies::Copies;
 use crate::source::database::sqlite::tables::{Query, Rows};

@@ -8,7 +8,7 @@ use jiff::Timestamp;
 
 use crate::core::model::{Ownership, Record, SourceHealth, SourceState, Untrusted};
 use crate::format::Source;
-use crate::format::cells::Cells;
+use crate::format::reading::cells::Cells;
 use crate::source::database::sqlite;
 use crate::source::database::sqlite::copies::Copies;
 use crate::source::database::sqlite::files::{Files, beside};

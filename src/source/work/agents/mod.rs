@@ -10,9 +10,9 @@ use std::path::{Path, PathBuf};
 use jiff::Timestamp;
 
 use crate::core::model::{Doing, FileMeta, Format, SubAgent, Untrusted, WhyUnread, Work};
-use crate::format::claude_code::work::finished_agents;
+use crate::format::agent::claude_code::work::finished_agents;
+use crate::format::agent::{claude_code, qwen};
 use crate::format::work::{Adapter, SubAgentNote};
-use crate::format::{claude_code, qwen};
 use crate::source::interface::Hints;
 use crate::source::os::fence::Fence;
 use crate::source::os::open::folder::{Folder, look_at};

@@ -11,10 +11,10 @@ use rustix::io::Errno;
 
 use crate::core::model::{Doing, Format, SubAgent, TurnState, UnreadWork, Untrusted, WhyUnread, Work};
 use crate::format::Base;
-use crate::format::cells::Cells;
-use crate::format::json;
-use crate::format::opencode::{Rows, WRITES, doing};
-use crate::format::time;
+use crate::format::agent::opencode::{Rows, WRITES, doing};
+use crate::format::reading::cells::Cells;
+use crate::format::reading::json;
+use crate::format::reading::time;
 use crate::source::database::sqlite;
 use crate::source::database::sqlite::copies::Copies;
 use crate::source::database::sqlite::files::{Files, beside};

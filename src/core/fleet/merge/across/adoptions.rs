@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::sites::{Placed, Site, Sites};
-use crate::core::fleet::merge::across::Found;
+use crate::core::fleet::merge::across::sites::Found;
 use crate::core::judge::rules::facts::file_name;
 use crate::core::judge::story::chain::{Chain, Ending, so};
 use crate::core::model::{Cause, ClaimView, Code, Finding, Format, Remedy, ResourceKind, Story, Untrusted};

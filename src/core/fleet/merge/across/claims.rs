@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 
 use super::sites::{EVIDENCE, Placed, Sites, some_of_each};
-use crate::core::fleet::merge::across::Found;
+use crate::core::fleet::merge::across::sites::Found;
 use crate::core::judge::claim::thing;
 use crate::core::judge::rules::facts::{count, listed};
 use crate::core::judge::story::chain::{Chain, Ending, so};

@@ -9,13 +9,11 @@ mod needs;
 mod sessions;
 mod sites;
 
-use std::collections::HashSet;
 use std::sync::Arc;
 
-use self::sites::Sites;
-
+use self::sites::{Found, Sites};
 use crate::core::fleet::merge::remote_machine::FarMachine;
-use crate::core::model::{ClaimStatus, Finding, Key, Report};
+use crate::core::model::{ClaimStatus, Report};
 
 /// Adds the collisions between windows of several machines, and what they need a person for.
 pub(crate) fn collide(all: &mut Report, machines: &[FarMachine]) {
@@ -34,12 +32,4 @@ pub(crate) fn collide(all: &mut Report, machines: &[FarMachine]) {
     }
     all.findings.extend(findings.into_iter().map(Arc::new));
     all.needs.extend(needs);
-}
-
-/// The findings so far.
-#[derive(Default)]
-pub(crate) struct Found {
-    pub(crate) findings: Vec<Finding>,
-    /// The claims that a window of another machine holds too.
-    pub(crate) contested: HashSet<Key>,
 }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use super::sites::{EVIDENCE, Placed, Sites, apart};
-use crate::core::fleet::merge::across::Found;
+use crate::core::fleet::merge::across::sites::Found;
 use crate::core::judge::rules::facts::listed;
 use crate::core::judge::story::chain::{Chain, Ending, so};
 use crate::core::model::{Cause, Code, Evidence, Finding, Key, Remedy, ResourceKind, Story, Untrusted};

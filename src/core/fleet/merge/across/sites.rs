@@ -1,14 +1,14 @@
 //! Where windows, records and claims are, and what that says of their clocks and names.
 
 use std::cell::OnceCell;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use jiff::{SignedDuration, Timestamp};
 
 use crate::core::fleet::merge::remote_machine::FarMachine;
 use crate::core::judge::rules::facts::{file_name, window_name};
 use crate::core::judge::story::chain::Chain;
-use crate::core::model::{ClaimView, Evidence, Judged, Key, Report, WindowView};
+use crate::core::model::{ClaimView, Evidence, Finding, Judged, Key, Report, WindowView};
 
 /// One machine that is heard, or this one.
 #[derive(Clone, Copy, Debug)]
@@ -236,4 +236,12 @@ pub(super) fn apart<'a>(windows: &[Placed<'a>]) -> Vec<Placed<'a>> {
         (placed.started_at().is_none(), placed.started_at(), placed.window.key.clone())
     });
     apart
+}
+
+/// The findings so far.
+#[derive(Default)]
+pub(crate) struct Found {
+    pub(crate) findings: Vec<Finding>,
+    /// The claims that a window of another machine holds too.
+    pub(crate) contested: HashSet<Key>,
 }

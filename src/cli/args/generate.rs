@@ -1,0 +1,41 @@
+//! What is made from the definition of the arguments: completions and the manual page.
+
+use clap::CommandFactory;
+use clap_complete::Shell;
+use clap_complete_nushell::Nushell;
+
+use crate::cli::args::Arguments;
+use crate::cli::output::failure::{Exit, Outcome};
+use crate::cli::output::print;
+use crate::cli::settings::values::CompletionShell;
+
+/// Prints the completions for a shell.
+///
+/// # Errors
+/// The output cannot be written.
+pub(crate) fn completions(shell: CompletionShell) -> Outcome {
+    let mut text = Vec::new();
+    let mut command = Arguments::command();
+    let mut generate = |shell: Shell| clap_complete::generate(shell, &mut command, "claimtop", &mut text);
+    match shell {
+        CompletionShell::Bash => generate(Shell::Bash),
+        CompletionShell::Elvish => generate(Shell::Elvish),
+        CompletionShell::Fish => generate(Shell::Fish),
+        CompletionShell::PowerShell => generate(Shell::PowerShell),
+        CompletionShell::Zsh => generate(Shell::Zsh),
+        CompletionShell::Nushell => clap_complete::generate(Nushell, &mut command, "claimtop", &mut text),
+    }
+    print(&String::from_utf8_lossy(&text))?;
+    Ok(Exit::Fine)
+}
+
+/// Prints the manual page, with every command on it.
+///
+/// # Errors
+/// The output cannot be written.
+pub(crate) fn man() -> Outcome {
+    let mut text = Vec::new();
+    clap_mangen::Man::new(Arguments::command().flatten_help(true)).render(&mut text)?;
+    print(&String::from_utf8_lossy(&text))?;
+    Ok(Exit::Fine)
+}

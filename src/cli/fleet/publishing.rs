@@ -1,0 +1,247 @@
+//! The loop of a witness: what looks find is told in beats, and what is asked of this host is done, none delaying
+//! another.
+
+use std::collections::VecDeque;
+use std::future::Future;
+use std::path::{Path, PathBuf};
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use tokio::time::{Instant, sleep_until};
+
+use super::ordered::Ordered;
+use crate::act::error::ActionError;
+use crate::act::fleet::mark;
+use crate::act::fleet::post::{Post, Posted};
+use crate::act::fleet::taking::Taken;
+use crate::cli::live::following::{Following, Next};
+use crate::cli::output::complain;
+use crate::cli::output::failure::{Exit, Failure, Outcome, of_action};
+use crate::cli::settings::Settings;
+use crate::config::fleet::Paths;
+use crate::core::fleet::database::outbox_feed::Teller;
+use crate::core::fleet::database::pace::{News, after_last};
+use crate::core::fleet::wire::path_redaction::Discreet;
+use crate::core::model::{Report, Tombstone};
+use crate::source::os::{clock, host};
+
+/// How long after it failed an answer is sent again.
+const AGAIN: Duration = Duration::from_secs(1);
+
+/// The tombstones of the last look.
+pub(crate) type Stones = Arc<Mutex<Arc<[Tombstone]>>>;
+
+/// How a call of the database has ended.
+enum Done {
+    Beat(Result<Posted, ActionError>),
+    Answer(Result<(), String>),
+}
+
+type Call<'a> = Pin<Box<dyn Future<Output = Done> + 'a>>;
+
+/// A witness at work.
+pub(crate) struct Publishing<'a> {
+    post: &'a Post,
+    settings: &'a Settings,
+    stones: &'a Stones,
+    teller: Teller,
+    /// What keeps paths to this machine, as of the last look.
+    discreet: Discreet,
+    /// What there is to tell since the last beat began, and what that tells.
+    news: News,
+    telling: News,
+    /// When the next beat is due, and when the last one began. Nothing is published before all is seen once.
+    due: Option<Instant>,
+    last: Instant,
+    is_hot: bool,
+    is_refused: bool,
+    /// What has become of orders, until the database has it; and when it is sent again.
+    answers: VecDeque<(i64, String)>,
+    again: Instant,
+    /// What was last said of the database, so that it is said once.
+    told: String,
+}
+
+impl<'a> Publishing<'a> {
+    pub(crate) fn new(post: &'a Post, settings: &'a Settings, stones: &'a Stones) -> Self {
+        let now = Instant::now();
+        Self {
+            post,
+            settings,
+            stones,
+            teller: Teller::default(),
+            discreet: Discreet::default(),
+            news: News::Change,
+            telling: News::None,
+            due: None,
+            last: now,
+            is_hot: false,
+            is_refused: true,
+            answers: VecDeque::new(),
+            again: now,
+            told: String::new(),
+        }
+    }
+
+    /// Publishes until somebody has had enough.
+    ///
+    /// # Errors
+    /// The scanner thread fails, or this machine cannot go on.
+    pub(crate) async fn publish(mut self, mut following: Following, ordered: &mut Ordered) -> Outcome {
+        let mut call: Option<Call<'a>> = None;
+        loop {
+            let wakes = self.wakes().filter(|_| call.is_none());
+            tokio::select! {
+                biased;
+                next = following.next() => match next? {
+                    Next::Looked(report) => self.looked(&report)?,
+                    Next::HintsLost => {}
+                    Next::Interrupted => return Ok(Exit::Fine),
+                },
+                done = ended(&mut call), if call.is_some() => {
+                    call = None;
+                    self.ended(done, ordered)?;
+                }
+                (number, line) = ordered.answer() => {
+                    self.answers.push_back((number, self.discreet.answer(&line)));
+                }
+                () = until(wakes), if wakes.is_some() => call = Some(self.call()),
+            }
+        }
+    }
+
+    /// Returns when the database is to be called next.
+    fn wakes(&self) -> Option<Instant> {
+        let answer = self.answers.front().map(|_| self.again);
+        [answer, self.due].into_iter().flatten().min()
+    }
+
+    /// Begins the call that is due.
+    fn call(&mut self) -> Call<'a> {
+        let post = self.post;
+        let now = Instant::now();
+        if let Some((number, line)) = self.answers.front().filter(|_| self.again <= now).cloned() {
+            return Box::pin(async move { Done::Answer(post.receipt(number, &line).await) });
+        }
+        self.last = now;
+        // One that repeats a beat tells nothing that has happened since that began.
+        if !post.is_telling() {
+            self.teller.telling();
+            self.telling = self.telling.max(std::mem::replace(&mut self.news, News::None));
+        }
+        Box::pin(async move { Done::Beat(post.beat().await) })
+    }
+
+    fn ended(&mut self, done: Done, ordered: &Ordered) -> Result<(), Failure> {
+        match done {
+            Done::Answer(Ok(())) => drop(self.answers.pop_front()),
+            Done::Answer(Err(why)) => {
+                self.tell(&format!("an answer is not there yet, and sent again: {why}"));
+                self.again = Instant::now() + AGAIN;
+            }
+            Done::Beat(posted) => {
+                let wait = self.posted(posted.map_err(of_action)?, ordered)?;
+                self.due = Some(self.last + wait);
+            }
+        }
+        Ok(())
+    }
+
+    /// Says what became of a beat, and returns how long after it began the next one is due.
+    fn posted(&mut self, posted: Posted, ordered: &Ordered) -> Result<Duration, Failure> {
+        self.is_refused = !matches!(posted, Posted::Accepted { .. });
+        match posted {
+            Posted::Accepted { is_hot, taken } => {
+                self.is_hot = is_hot;
+                self.telling = News::None;
+                self.teller.told();
+                for taken in taken {
+                    match taken {
+                        Taken::Work(number, work) => ordered.ask(number, work),
+                        Taken::Refused(number, line) => self.answers.push_back((number, line)),
+                    }
+                }
+                self.tell("published");
+                self.wait()
+            }
+            Posted::Waits(wait) => {
+                self.tell(
+                    "the database knows this host in another boot; waiting until it is certain that it was restarted \
+                     and not cloned",
+                );
+                Ok(wait)
+            }
+            Posted::Failed(why, wait) => {
+                self.tell(&format!("not published, and tried again: {why}"));
+                Ok(wait)
+            }
+        }
+    }
+
+    fn looked(&mut self, report: &Report) -> Result<(), Failure> {
+        let stones = Arc::clone(&self.stones.lock().unwrap_or_else(PoisonError::into_inner));
+        self.discreet = discreet(self.settings, report);
+        let (is_urgent, is_empty) = self.post.outbox(|outbox| {
+            let is_urgent = self.teller.look(report, &stones, &self.discreet, outbox)?;
+            Ok::<_, Failure>((is_urgent, outbox.is_empty()))
+        })?;
+        let news = match (is_urgent, is_empty) {
+            (true, _) => News::Urgent,
+            (false, false) => News::Change,
+            (false, true) => News::None,
+        };
+        self.news = self.news.max(news);
+        if !self.is_refused {
+            self.due = self.due.min(Some(self.last + self.wait()?));
+        }
+        self.due = self.due.or(Some(self.last));
+        Ok(())
+    }
+
+    fn wait(&self) -> Result<Duration, Failure> {
+        let news = self.news.max(self.telling);
+        Ok(after_last(news, self.is_hot, mark().map_err(of_action)?.unsigned_abs()))
+    }
+
+    /// Says how it stands, where that is not as it was.
+    fn tell(&mut self, how: &str) {
+        if self.told != how {
+            how.clone_into(&mut self.told);
+            complain(how);
+        }
+    }
+}
+
+/// Returns what keeps paths of this machine to itself, as it is set.
+pub(crate) fn discreet(settings: &Settings, report: &Report) -> Discreet {
+    match settings.effective.config.publishing.paths {
+        Paths::Relative => {
+            let (places, config) = (&settings.places, &settings.effective.config);
+            let databases = config.obra_databases.iter().filter_map(|database| database.parent());
+            let named = places.roots.iter().chain(&places.here).map(PathBuf::as_path);
+            let folders = named.chain([places.tmp.as_path()]).chain(databases);
+            // Where everybody's temporary files lie is no secret.
+            let folders = folders.filter(|folder| *folder != Path::new("/tmp"));
+            let folders: Vec<_> = folders.map(Path::to_string_lossy).collect();
+            let home = places.home.to_string_lossy();
+            // The machine's ID is told to nobody.
+            let salt = host::host(clock::now()).machine_id.unwrap_or_default();
+            Discreet::new(&home, folders.iter().map(|folder| &**folder), report, salt)
+        }
+        Paths::Whole => Discreet::default(),
+    }
+}
+
+async fn ended(call: &mut Option<Call<'_>>) -> Done {
+    match call {
+        Some(call) => call.await,
+        None => std::future::pending().await,
+    }
+}
+
+async fn until(at: Option<Instant>) {
+    if let Some(at) = at {
+        sleep_until(at).await;
+    }
+}

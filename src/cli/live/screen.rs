@@ -1,0 +1,174 @@
+//! The full screen, when there is a terminal to show it on.
+
+use std::io::{IsTerminal, stdout};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use rustix::io::Errno;
+
+use super::replay::{self, Player};
+use crate::app::kept::{Kept, Start};
+use crate::cli::output::failure::{Exit, Failure, Outcome};
+use crate::cli::output::{Paint, Shape};
+use crate::cli::settings::Settings;
+use crate::cli::show::list;
+use crate::cli::{act, fleet, guard};
+use crate::config::layers::Origin;
+use crate::config::{Access, Alerts, Config, Notify, Switch, Theme};
+use crate::core::model::Untrusted;
+use crate::observe::Observer;
+use crate::observe::fleet::Everywhere;
+use crate::present::need::doing::Prompts;
+use crate::run::tape::Tape;
+use crate::run::{self, AtEnd};
+use crate::source::os::open::error::words;
+use crate::source::os::open::plain::small;
+
+/// How long the screen waits while another claimtop is at work; then the sheet names it.
+const LOCK_PATIENCE: Duration = Duration::from_secs(1);
+
+/// What is special about a screen.
+#[derive(Default)]
+pub(crate) struct About {
+    /// A badge for its header.
+    pub(crate) badge: Option<String>,
+    /// What it is recorded on, if it is from the beginning.
+    pub(crate) tape: Option<Tape>,
+    /// What is left to do at the end.
+    pub(crate) at_end: Option<AtEnd>,
+}
+
+/// Returns whether the output is a terminal that can show a full screen.
+pub(crate) fn is_possible(settings: &Settings) -> bool {
+    stdout().is_terminal() && !settings.environment.is_dumb
+}
+
+/// Opens the full screen over what `observer` sees; where there can be none, prints what `ls` prints.
+///
+/// # Errors
+/// The terminal or the output cannot be written, or the scanner thread fails.
+pub(crate) fn screen(settings: &Settings, observer: Observer, about: About) -> Outcome {
+    if !is_possible(settings) {
+        let paint = Paint::for_stdout(settings.effective.config.color);
+        let others = fleet::others(settings, None)?;
+        let mut all = Everywhere { local: observer, others };
+        return list::run(&mut all, None, Shape::Text(paint), Prompts::Hidden);
+    }
+    let tape = about.tape.unwrap_or_else(|| Tape::new(observer.policy().signatures.clone()));
+    let (stage, descents) = (observer.stage(), observer.descents());
+    let observer = observer.recorded(tape.recorder());
+    let observer = guard::tell_guards(observer, settings);
+    let (observer, hints) = observer.watched();
+    if let Some(nudge) = observer.nudge() {
+        tape.asks(Box::new(nudge));
+    }
+    let shows_left_overs: Box<dyn Fn(bool)> = Box::new(observer.attention());
+    let nudge = observer.nudge().map(|nudge| -> Box<dyn Fn() + Send> { Box::new(nudge) });
+    let fleet = fleet::fleet(settings, fleet::Which::All)?;
+    let executor = match settings.effective.config.access {
+        Access::ReadOnly => None,
+        // A full or read-only disk must not keep anybody from looking.
+        Access::Full => {
+            let executor = act::executor(settings).map(|executor| {
+                let executor = match &fleet {
+                    Some(fleet) => executor.hearing(fleet.testimony()),
+                    None => executor,
+                };
+                executor.only_below(stage).knowing(descents).waiting(LOCK_PATIENCE, None).telling(nudge)
+            });
+            Some(executor.map_err(|failure| failure.lines().join("; ")))
+        }
+    };
+    // What is done here hears every machine, also where only this one is shown.
+    let (shown, _heard) = if settings.is_here { (None, fleet) } else { (fleet, None) };
+    let config = config(settings);
+    // Whoever may change nothing keeps nothing either.
+    let is_kept = config.history.is_on() && !config.access.is_read_only();
+    let history = is_kept.then(|| settings.state.join("history.ring"));
+    let (badge, at_end) = (about.badge, about.at_end);
+    let tape = Some((tape, settings.state.join("recordings")));
+    let start = settings.view.as_deref().map(started).unwrap_or_default();
+    let view = settings.view.clone().filter(|_| !config.access.is_read_only());
+    let hints = Some(hints);
+    let is_in_tmux = settings.environment.is_in_tmux;
+    let options = run::Options {
+        badge,
+        hints,
+        shows_left_overs: Some(shows_left_overs),
+        orders: orders(settings),
+        fleet: shown,
+        is_in_tmux,
+        executor,
+        tape,
+        replay: None,
+        history,
+        start,
+        view,
+        at_end,
+    };
+    run::run(observer, &config, options).map_err(|error| Failure::new(Exit::Failed, error))?;
+    Ok(Exit::Fine)
+}
+
+/// Returns what orders of other machines are sent by, where anything may be changed.
+fn orders(settings: &Settings) -> Option<run::Orders> {
+    if settings.effective.config.access.is_read_only() {
+        return None;
+    }
+    let from = act::asker(settings);
+    let settings = settings.clone();
+    let executor = move || {
+        let executor = act::executor(&settings).map_err(|failure| failure.lines().join("; "))?;
+        Ok(executor.waiting(LOCK_PATIENCE, None))
+    };
+    Some(run::Orders { executor: Arc::new(executor), from })
+}
+
+/// The most bytes that a kept view is read of.
+const MOST_OF_VIEW: usize = 16 << 10;
+
+/// Reads with what the last screen ended.
+fn started(path: &Path) -> Start {
+    let shown = Untrusted::from_path(path).shown();
+    let kept = match small(path, MOST_OF_VIEW) {
+        Err(Errno::NOENT | Errno::NOTDIR) => {
+            return Start { kept: None, told: format!("none yet in {shown}") };
+        }
+        Err(errno) => Err(format!("ignored: {}", words(errno))),
+        Ok(bytes) => Kept::parse(&String::from_utf8_lossy(&bytes)),
+    };
+    match kept {
+        Ok(kept) => Start { kept: Some(kept), told: format!("from {shown}") },
+        Err(why) => Start { kept: None, told: format!("{shown} is {why}") },
+    }
+}
+
+/// Opens the full screen over a recording.
+///
+/// # Errors
+/// The terminal cannot be written, or the recording cannot be read.
+pub(crate) fn replay(settings: &Settings, player: Player) -> Outcome {
+    let (hints, heard) = replay::hints();
+    let shown = Some(player.replay(hints));
+    let options = run::Options { hints: Some(heard), replay: shown, ..run::Options::default() };
+    // Nothing in a recording alerts a person away from elsewhere.
+    let alerts = Alerts { bell: Switch::Off, notify: Notify::Off, ..settings.effective.config.alerts };
+    let config = Config { access: Access::ReadOnly, alerts, history: Switch::Off, ..config(settings) };
+    run::run(player, &config, options).map_err(|error| Failure::new(Exit::Failed, error))?;
+    Ok(Exit::Fine)
+}
+
+/// Returns the configuration with the theme that suits this terminal, unless a person chose.
+fn config(settings: &Settings) -> Config {
+    let mut config = settings.effective.config.clone();
+    if settings.effective.origins.theme == Origin::Default {
+        let environment = &settings.environment;
+        config.theme = match (environment.has_truecolor, environment.has_light_ground) {
+            (true, true) => Theme::Light,
+            (true, false) => Theme::Dark,
+            (false, _) => Theme::Ansi,
+        };
+    }
+    config
+}

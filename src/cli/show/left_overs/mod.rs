@@ -1,0 +1,87 @@
+//! `leftovers`: what windows have left running, whose it was and how sure that is.
+
+mod sizes;
+mod trees;
+
+use jiff::Timestamp;
+use serde::Serialize;
+
+use crate::cli::args::View;
+use crate::cli::look;
+use crate::cli::output::failure::Outcome;
+use crate::cli::output::{Shape, print};
+use crate::cli::settings::Settings;
+use crate::cli::show::list;
+use crate::core::model::text::json;
+use crate::core::model::{LeftOver, LeftTree, NotAsked, SourceHealth};
+use crate::observe::ReportSource;
+use crate::source::git::Asker;
+
+/// What is printed as JSON.
+#[derive(Serialize)]
+struct Shown<'a> {
+    schema: &'static str,
+    taken_at: Timestamp,
+    left_overs: &'a [LeftOver],
+    left_trees: &'a [LeftTree],
+    /// The sources that may have more to tell.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    unread_sources: Vec<&'a SourceHealth>,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    not_asked: &'a [NotAsked],
+}
+
+/// What is asked beside processes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Asked {
+    Nothing,
+    /// What git says of working trees.
+    Trees,
+    /// How much lies where.
+    Sizes,
+}
+
+impl Asked {
+    pub(crate) fn new(trees: bool, sizes: bool) -> Self {
+        match (trees, sizes) {
+            (true, _) => Self::Trees,
+            (_, true) => Self::Sizes,
+            (false, false) => Self::Nothing,
+        }
+    }
+}
+
+/// Looks once and prints what windows have left running.
+///
+/// # Errors
+/// The output cannot be written.
+pub(crate) fn run(
+    reports: &mut dyn ReportSource,
+    settings: &Settings,
+    asked: Asked,
+    shape: Shape,
+) -> Outcome {
+    let report = reports.next_report();
+    let Settings { places, environment, .. } = settings;
+    match asked {
+        Asked::Nothing => {}
+        Asked::Sizes => return sizes::show(&report, places, shape),
+        Asked::Trees => {
+            let asker = Asker { programs: environment.programs.clone(), home: places.home.clone() };
+            return trees::show(&report, &asker, &places.fence(), shape);
+        }
+    }
+    if let Shape::Text(_) = shape {
+        return list::show(&report, Some(View::Leftovers), shape);
+    }
+    let shown = Shown {
+        schema: sizes::SCHEMA,
+        taken_at: report.taken_at,
+        left_overs: &report.left_overs,
+        left_trees: &report.left_trees,
+        unread_sources: list::unread(&report, None),
+        not_asked: &report.not_asked,
+    };
+    print(&format!("{}\n", json::to_string_pretty(&shown)?))?;
+    Ok(look::exit(&report))
+}

@@ -1,0 +1,8 @@
+//! Agents that write sessions of their own: a file or a database for each.
+
+pub(crate) mod claude_code;
+pub(crate) mod codex;
+pub(crate) mod copilot;
+pub(crate) mod gemini;
+pub(crate) mod opencode;
+pub(crate) mod qwen;

@@ -1,0 +1,36 @@
+//! What a file is read with, and what it gives.
+
+pub(crate) mod cells;
+pub(crate) mod draft;
+pub(crate) mod excerpt;
+pub(crate) mod json;
+pub(crate) mod place;
+pub(crate) mod strict;
+pub(crate) mod time;
+pub(crate) mod value;
+
+use std::sync::Arc;
+
+use jiff::Timestamp;
+
+use crate::core::model::{BrokenFile, Host, Record};
+
+/// What one file gave.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Parsed {
+    /// A record, with its problems inside.
+    Record(Arc<Record>),
+    /// Nothing usable: what is wrong.
+    Broken(BrokenFile),
+    /// A file of the system that means nothing to claimtop.
+    Ignored,
+}
+
+/// What a parser may know besides the bytes.
+#[derive(Clone, Copy)]
+pub struct Reading<'a> {
+    /// The machine, for zones and host names.
+    pub host: &'a Host,
+    /// The moment of the look.
+    pub now: Timestamp,
+}

@@ -1,0 +1,220 @@
+//! What is between two windows, in a few words: who, what, and how one of them gets out of it.
+
+use std::collections::HashSet;
+
+use crate::core::judge::rules::place::edits::warnings;
+use crate::core::model::{
+    Code, Finding, Key, KeyKind, NeedKind, RecordKind, RecordView, Report, Untrusted, Warned, WindowView,
+};
+use crate::present::need::doing::{folder, short};
+use crate::present::report_index::{Index, window_and_machine, window_and_pid, window_name};
+use crate::present::text::age;
+use crate::present::text::{count, file_name, safe};
+
+/// How collisions are said: the code, what several windows share, what is wrong with one window alone
+/// where its sentence says too much, and the way out, in which `{}` is whoever is to yield.
+const SAYINGS: [(Code, &str, Option<&str>, &str); 12] = [
+    (Code::SharedSessionId, "same session", None, "close {}"),
+    (Code::SharedContextId, "same context ID", None, "unset CLAUDE_SESSION_ID in one of them"),
+    (Code::SharedTerminalId, "same terminal ID", None, "park the finished one"),
+    (Code::InheritedRecord, "same identity", Some("has a dead window's identity"), "park its record"),
+    (Code::OverwrittenRecord, "same session slot", None, "give each its own worktree"),
+    (
+        Code::UnstableContextId,
+        "changing context IDs",
+        Some("a new context ID at every call"),
+        "have its hook call claimtop context-id",
+    ),
+    (Code::SameWorktree, "same tree", None, "git worktree add for {}"),
+    (Code::SameFolder, "same folder", None, "give {} its own folder"),
+    (Code::OverlappingFiles, "same files", None, "let {} pause"),
+    (Code::ContestedClaim, "same claim", Some("holds a claim that another holds too"), "let {} release it"),
+    (Code::ContestedPort, "same port", None, "give {} another port"),
+    (
+        Code::IdentitySplit,
+        "two identities",
+        Some("its registry and another record name different sessions"),
+        "trust its registry",
+    ),
+];
+
+/// How it is said of a window that several open sessions of one system name; its registry may say nothing of it.
+const OF_SESSIONS: (&str, &str) = ("several open sessions name it", "end the one that it has left");
+
+/// A collision in words.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Words {
+    /// Who, each by its name.
+    pub(crate) who: Vec<String>,
+    /// What.
+    pub(crate) what: String,
+    /// The way out.
+    pub(crate) way: String,
+}
+
+/// Finds a window that a report shows.
+type Find<'a> = &'a dyn Fn(&Key) -> Option<&'a WindowView>;
+
+/// Says what is between windows; nothing of another need. Whoever says it of many windows of one report finds them by
+/// an index.
+pub(crate) fn words<'a>(report: &Report, find: Find<'a>, kind: &NeedKind) -> Option<Words> {
+    let NeedKind::Collision { code, message, windows, also, files, subjects } = kind else { return None };
+    let (_, _, mut alone, mut way) = saying(*code)?;
+    if is_of_sessions(*code, subjects, &|key| report.records().find(|record| record.key == *key)) {
+        (alone, way) = (Some(OF_SESSIONS.0), OF_SESSIONS.1);
+    }
+    let (first, last, more) = few(windows);
+    let mut who = names(find, first.iter().chain(last));
+    let many = who.len() + more;
+    if more > 0 {
+        who.insert(who.len().saturating_sub(1), format!("{more} more"));
+    }
+    // The worst stands first: what follows is cut where there is no room.
+    let codes = std::iter::once(code).chain(also);
+    let what = match (many, alone) {
+        (0, _) | (1, None) => clause(&safe(&message.brief())),
+        (1, Some(alone)) => alone.to_owned(),
+        (many, _) => codes.filter_map(|code| shared(*code, files, many)).collect::<Vec<_>>().join(", "),
+    };
+    let what = told(report, find, windows).map_or(what.clone(), |told| format!("{what}; {told}"));
+    let way = way.replace("{}", who.last().map_or("one", String::as_str));
+    Some(Words { who, what, way })
+}
+
+/// Returns the first clause of a sentence, without what explains it: not a file's name before a colon.
+fn clause(sentence: &str) -> String {
+    let mut starts = sentence.match_indices(": ").filter_map(|(at, _)| sentence.get(..at));
+    starts.find(|start| start.contains(' ')).unwrap_or(sentence).to_owned()
+}
+
+/// Says what a guard has last told one of two windows of the other, and when.
+fn told<'a>(report: &Report, find: Find<'a>, keys: &[Key]) -> Option<String> {
+    let [one, other] = keys else { return None };
+    let (one, other) = (find(one)?, find(other)?);
+    let newest = |window, of| Some((warnings(window, of).next_back()?, window, of));
+    let both = newest(one, other).into_iter().chain(newest(other, one));
+    let (warning, window, of) = both.max_by_key(|(warning, ..)| warning.at)?;
+    let (name, of) = (window_name(window), window_name(of));
+    let ago = age::between(report.taken_at, warning.at);
+    let path = warning.path.as_ref().map(|path| format!(" {}", short(path, folder(window))));
+    let path = path.unwrap_or_else(|| " files here".to_owned());
+    Some(match warning.how {
+        Warned::Briefed | Warned::Noted => format!("{name} was told {ago} ago that {of} edits{path}"),
+        Warned::HeldUp => format!("{name} was held up {ago} ago because {of} edits{path}"),
+        Warned::WentOn => format!("{name} went on {ago} ago though {of} edits{path}"),
+    })
+}
+
+/// Returns the way out of a collision: what whoever is to yield does.
+pub(crate) fn way_out(index: &Index, finding: &Finding) -> Option<String> {
+    let (.., mut way) = saying(finding.code)?;
+    if is_of_sessions(finding.code, &finding.subjects, &|key| index.record(key)) {
+        way = OF_SESSIONS.1;
+    }
+    let of_record = |key: &Key| index.window(index.record(key)?.window.as_ref()?);
+    let yields = finding.yields().iter().rev();
+    let name = yields.filter_map(|key| index.window(key).or_else(|| of_record(key))).map(window_name).next();
+    Some(way.replace("{}", name.as_deref().unwrap_or("one")))
+}
+
+/// Returns whether it is only sessions that disagree about who a window is, and no marker or pointer.
+fn is_of_sessions<'a>(code: Code, subjects: &[Key], record: &dyn Fn(&Key) -> Option<&'a RecordView>) -> bool {
+    let is_session = |key: &Key| record(key).is_none_or(|record| record.kind == RecordKind::Session);
+    let has_window = subjects.iter().any(|key| key.kind() == Some(KeyKind::Window));
+    code == Code::IdentitySplit && has_window && subjects.iter().all(is_session)
+}
+
+fn saying(code: Code) -> Option<(Code, &'static str, Option<&'static str>, &'static str)> {
+    SAYINGS.into_iter().find(|(own, ..)| *own == code)
+}
+
+/// The most windows that are named.
+const MOST_NAMED: usize = 8;
+
+/// Returns the windows to name, the one that is to yield by itself where there are many, and how many more there are.
+fn few(windows: &[Key]) -> (&[Key], Option<&Key>, usize) {
+    match (windows.get(..MOST_NAMED - 1), windows.last()) {
+        (Some(first), Some(last)) if windows.len() > MOST_NAMED => {
+            (first, Some(last), windows.len() - MOST_NAMED)
+        }
+        _ => (windows, None, 0),
+    }
+}
+
+/// Names windows so that they can be told apart.
+fn names<'a, 'k>(find: Find<'a>, keys: impl Iterator<Item = &'k Key>) -> Vec<String> {
+    let windows: Vec<&WindowView> = keys.filter_map(find).collect();
+    let all = |name: fn(&WindowView) -> String| windows.iter().map(|window| name(window)).collect::<Vec<_>>();
+    let tell_apart = |names: &Vec<String>| names.iter().collect::<HashSet<_>>().len() == names.len();
+    let machines: HashSet<Option<&str>> = windows.iter().map(|window| window.key.machine()).collect();
+    if machines.len() > 1 {
+        let names = all(window_and_machine);
+        return if tell_apart(&names) { names } else { all(window_and_pid) };
+    }
+    [window_name as fn(&WindowView) -> String, window_and_machine]
+        .into_iter()
+        .map(all)
+        .find(tell_apart)
+        .unwrap_or_else(|| all(window_and_pid))
+}
+
+/// Says what so many windows share.
+fn shared(code: Code, files: &[Untrusted], windows: usize) -> Option<String> {
+    let (_, shared, ..) = saying(code)?;
+    let edit = if windows == 2 { "both edit" } else { "all edit" };
+    Some(match files {
+        [file] if code == Code::OverlappingFiles => format!("{edit} {}", safe(file_name(file.raw()))),
+        [_, _, ..] if code == Code::OverlappingFiles => format!("{edit} {}", count(files.len(), "file")),
+        _ => shared.to_owned(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::app::testing;
+    use crate::core::model::Severity;
+
+    #[test]
+    fn only_the_first_clause_is_said_of_records_without_a_window() {
+        assert_eq!(clause("2 records have one ID, x-1: a window can get it"), "2 records have one ID, x-1");
+        assert_eq!(clause("slot.json: has two owners: let one go"), "slot.json: has two owners");
+        assert_eq!(clause("nothing to explain"), "nothing to explain");
+    }
+
+    #[test]
+    fn of_very_many_windows_some_are_named_and_the_one_that_is_to_yield() {
+        let report = testing::busy();
+        let window = |number: u32| {
+            let mut window = report.windows[0].clone();
+            (window.key, window.name) =
+                (Key::typed(&format!("w-{number:08x}")), Some(format!("w{number}").into()));
+            window
+        };
+        let windows: Vec<WindowView> = (0..60).map(window).collect();
+        let find = |key: &Key| windows.iter().find(|window| window.key == *key);
+        let say = |many: usize| {
+            let kind = NeedKind::Collision {
+                code: Code::SharedSessionId,
+                message: "they run one session".into(),
+                subjects: Vec::new(),
+                windows: windows.iter().take(many).map(|window| window.key.clone()).collect(),
+                also: Vec::new(),
+                files: Vec::new(),
+            };
+            let said = words(&report, &find, &kind).unwrap();
+            (said.who.join(" "), said.what, said.way)
+        };
+        let told =
+            |who: &str, last: &str| (who.to_owned(), "same session".to_owned(), format!("close {last}"));
+        assert_eq!(say(8), told("w0 w1 w2 w3 w4 w5 w6 w7", "w7"));
+        assert_eq!(say(60), told("w0 w1 w2 w3 w4 w5 w6 52 more w59", "w59"));
+    }
+
+    #[test]
+    fn every_collision_has_words() {
+        for code in Code::ALL.iter().filter(|code| code.severity() == Severity::Collision) {
+            assert!(saying(*code).is_some(), "{}", code.name());
+        }
+    }
+}

@@ -1,0 +1,329 @@
+//! The thread that acts: the screen asks it, and it tells what became of each request.
+
+use std::io;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender as WorkSender, channel};
+
+use tokio::sync::mpsc::Sender;
+
+use super::event::Event;
+use super::ordering::Ordering;
+use super::work::{FarWork, Work};
+use crate::act::error::ActionError;
+use crate::act::execute::Receipt;
+use crate::act::execute::follow_up::Completed;
+use crate::act::executor::Executor;
+use crate::act::preflight::preview::Preview;
+use crate::act::rules::Answer;
+use crate::act::state::history_ring::HistoryRing;
+use crate::app::msg::{Confirmed, Jump, Msg, RecordingEvent};
+use crate::core::history::timeline::Past;
+use crate::core::model::text::shown;
+use crate::core::model::{ActionResult, Confirmation, Ended, ErrorKind, Obstacle, Offer, Request, Untrusted};
+use crate::observe::fleet::dispatch::Dispatcher;
+use crate::run::jump;
+use crate::run::jump::Ways;
+use crate::run::tape;
+use crate::run::tape::{Tape, Wish};
+use crate::run::tickets::{Ticket, Tickets};
+use crate::source::os::clock;
+use crate::source::os::processes::measured;
+
+/// Where what is observed is kept.
+pub(crate) struct Storage {
+    /// Where changes are kept, if they are.
+    pub(crate) history: Option<PathBuf>,
+    /// What a key records on, and the folder of its recordings.
+    pub(crate) tape: Option<(Tape, PathBuf)>,
+}
+
+/// The way to the thread.
+pub(crate) struct Acting {
+    work: WorkSender<Work>,
+    tickets: Arc<Tickets>,
+    sender: Sender<Event>,
+    ways: Ways,
+    /// The ways to the threads that act on other machines.
+    far: Option<Ordering>,
+    machines: Option<Dispatcher>,
+}
+
+impl Acting {
+    /// Lets other machines be asked as well.
+    pub(crate) fn with(self, far: Option<Ordering>, machines: Option<Dispatcher>) -> Self {
+        Self { far, machines, ..self }
+    }
+
+    /// Says which other machine somebody looks at closely.
+    pub(crate) fn look_closely(&self, machine: Option<&str>) {
+        if let Some(machines) = &self.machines {
+            machines.look_closely(machine);
+        }
+    }
+
+    /// Asks another machine what it would do, for the sheet of this number; all is done in the order of asking.
+    pub(crate) fn offer_on(&self, machine: &str, sheet: u64, requests: Vec<Request>) {
+        if let Some(far) = &self.far {
+            far.ask(machine, FarWork::Offer(sheet, requests));
+        }
+    }
+
+    /// Orders of another machine what it has offered to the sheet of this number.
+    pub(crate) fn act_on(&self, machine: &str, sheet: u64, confirmed: Confirmed) {
+        if let Some(far) = &self.far {
+            far.ask(machine, FarWork::Act(sheet, self.tickets.issue(), confirmed));
+        }
+    }
+
+    /// Goes to a pane, beside whatever else is under way.
+    pub(crate) fn jump(&self, jump: Jump) {
+        jump::start(jump, self.ways.clone(), self.sender.clone());
+    }
+
+    /// Asks for work; it is done in the order of asking.
+    pub(crate) fn ask(&self, work: Work) {
+        // The thread ends only with the program.
+        let _ = self.work.send(work);
+    }
+
+    /// Does what was offered last and is confirmed by this.
+    pub(crate) fn act(&self, confirmed: Confirmed) {
+        self.ask(Work::Act(self.tickets.issue(), confirmed));
+    }
+
+    /// Begins nothing more of what was confirmed.
+    pub(crate) fn call_off(&self) {
+        self.tickets.call_off();
+    }
+}
+
+/// Starts the thread. It ends when nobody asks any more.
+pub(crate) fn start(
+    executor: Result<Executor, String>,
+    storage: Storage,
+    ways: Ways,
+    sender: Sender<Event>,
+    tickets: Arc<Tickets>,
+) -> io::Result<Acting> {
+    let (work, asked) = channel();
+    let answers = sender.clone();
+    let worker = Worker {
+        executor,
+        ring: None,
+        tape: storage.tape,
+        seen: Vec::new(),
+        sender,
+        tickets: Arc::clone(&tickets),
+    };
+    std::thread::Builder::new()
+        .name("acting".to_owned())
+        .spawn(move || worker.remembering(storage.history).run(&asked))?;
+    Ok(Acting { work, tickets, sender: answers, ways, far: None, machines: None })
+}
+
+struct Worker {
+    executor: Result<Executor, String>,
+    /// Keeps what was observed, if that is wanted and goes.
+    ring: Option<HistoryRing>,
+    tape: Option<(Tape, PathBuf)>,
+    /// What was offered last and is not confirmed yet.
+    seen: Vec<Preview>,
+    sender: Sender<Event>,
+    tickets: Arc<Tickets>,
+}
+
+impl Worker {
+    fn run(mut self, asked: &Receiver<Work>) {
+        self.read_history();
+        while let Ok(work) = asked.recv() {
+            match work {
+                Work::Offer(requests) => self.offer(&requests),
+                Work::Act(ticket, confirmed) => self.act(ticket, &confirmed),
+                Work::ReadHistory => self.read_history(),
+                Work::Measure(household) => {
+                    let members = measured(&household);
+                    self.tell(Msg::Household(household.key, members));
+                }
+                Work::Record => self.record(),
+                Work::Keep(past) => self.keep(&past),
+            }
+        }
+    }
+
+    /// Opens what is kept and tells what it holds. Whoever cannot keep shows all the same.
+    fn remembering(mut self, history: Option<PathBuf>) -> Self {
+        match history.map(|path| HistoryRing::open(&path)) {
+            None => {}
+            Some(Ok((ring, past))) => {
+                self.ring = Some(ring);
+                self.tell(Msg::Remembered(past));
+            }
+            Some(Err(error)) if error.kind() == io::ErrorKind::WouldBlock => {
+                tracing::info!("another claimtop keeps what is observed");
+            }
+            Some(Err(error)) => self.tell(Msg::Unkept(error.to_string())),
+        }
+        self
+    }
+
+    /// Begins a recording, or ends the one that is being made.
+    fn record(&self) {
+        let Some((tape, folder)) = &self.tape else { return };
+        let shown = |path: PathBuf| Untrusted::from_path(&path).shown();
+        if let Some(path) = tape.end() {
+            return self.tell(Msg::Recording(RecordingEvent::Ended(shown(path))));
+        }
+        let began_at = clock::now();
+        let path = tape::usual_path(folder, began_at);
+        let begun = tape.begin(Wish { path: path.clone(), began_at, limit: tape::LIMIT, redact: None });
+        self.tell(Msg::Recording(match begun {
+            Ok(()) => RecordingEvent::Begun(shown(path)),
+            Err(error) => RecordingEvent::Failed(error.to_string()),
+        }));
+    }
+
+    fn keep(&mut self, past: &[Arc<Past>]) {
+        let Some(ring) = &mut self.ring else { return };
+        if let Err(error) = past.iter().try_for_each(|past| ring.keep(past)) {
+            self.ring = None;
+            self.tell(Msg::Unkept(error.to_string()));
+        }
+    }
+
+    fn tell(&self, msg: Msg) {
+        // A screen that has ended needs no answers.
+        let _ = self.sender.blocking_send(Event::Message(msg));
+    }
+
+    fn read_history(&self) {
+        if let Ok(Ok(history)) = self.executor.as_ref().map(Executor::history) {
+            self.tell(Msg::History(Arc::new(history)));
+        }
+    }
+
+    fn offer(&mut self, requests: &[Request]) {
+        self.seen.clear();
+        let executor = match &mut self.executor {
+            Ok(executor) => executor,
+            Err(why) => {
+                let offer = |request: &Request| Offer {
+                    request: request.clone(),
+                    plan: Err(Obstacle { kind: ErrorKind::Failed, text: why.clone() }),
+                };
+                let offers = requests.iter().map(offer).collect();
+                return self.tell(Msg::Offered(offers));
+            }
+        };
+        if let Some(ended) = put_right(executor, requests) {
+            self.tell(Msg::Told(ended));
+            self.tell(Msg::Finished);
+            return self.read_history();
+        }
+        let report = executor.report();
+        let offers = match executor.see(&report, requests) {
+            Err(trouble) => requests.iter().map(|request| refused(request, &trouble)).collect(),
+            Ok(all) => requests.iter().zip(all).map(|(request, seen)| self.offered(request, seen)).collect(),
+        };
+        self.tell(Msg::Offered(offers));
+        // What was cut off before has been put right under the lock.
+        self.read_history();
+    }
+
+    fn offered(&mut self, request: &Request, seen: Result<Preview, ActionError>) -> Offer {
+        match seen {
+            Err(trouble) => refused(request, &trouble),
+            Ok(seen) => {
+                let plan = Ok((seen.plan.clone(), seen.wanted()));
+                self.seen.push(seen);
+                Offer { request: request.clone(), plan }
+            }
+        }
+    }
+
+    fn act(&mut self, ticket: Ticket, confirmed: &Confirmed) {
+        for seen in std::mem::take(&mut self.seen) {
+            let Some(answer) = answer(&seen, confirmed) else {
+                self.seen.push(seen);
+                continue;
+            };
+            if self.tickets.is_called_off(ticket) {
+                self.tell(Msg::Told(ActionResult {
+                    title: seen.plan.what,
+                    ended: None,
+                    detail: "called off".to_owned(),
+                    entry: None,
+                }));
+                continue;
+            }
+            let title = seen.plan.what.clone();
+            let Ok(executor) = &mut self.executor else { return };
+            match executor.carry_out(seen, &answer) {
+                Ok(carried) => self.tell_all(carried),
+                Err(trouble) => self.tell_one(not_done(title, &trouble)),
+            }
+        }
+        self.tell(Msg::Finished);
+        self.read_history();
+    }
+
+    /// Tells what was done, and what followed.
+    fn tell_all(&self, carried: Completed) {
+        self.tell_one(done(carried.receipt));
+        for followed in carried.followed {
+            self.tell_one(match followed.end {
+                Ok(receipt) => ActionResult { entry: None, ..done(receipt) },
+                Err(trouble) => not_done(followed.title, &trouble),
+            });
+        }
+    }
+
+    fn tell_one(&self, told: ActionResult) {
+        match told.ended {
+            Some(Ended::Done) => tracing::info!(ended = ?told.ended, "acted"),
+            ended => tracing::warn!(?ended, detail = %shown(&told.detail), "did not act"),
+        }
+        self.tell(Msg::Told(told));
+    }
+}
+
+/// Puts right an entry that was cut off, before it is undone; says how it ended where nothing of it is left to undo.
+fn put_right(executor: &mut Executor, requests: &[Request]) -> Option<ActionResult> {
+    let [Request::Undo { entry: number, .. }] = requests else { return None };
+    // What stands in the way is said when the plan is made.
+    let ended = executor.recover(Some(*number)).ok()?;
+    let entry = ended.into_iter().find(|entry| entry.number == *number && !entry.can_be_undone())?;
+    let title = format!("put right entry {number}, {}", entry.intent.title);
+    Some(ActionResult { title, ended: Some(Ended::Done), detail: entry.outcome?.detail, entry: None })
+}
+
+/// Returns what a person gave for this plan, if it was meant for it.
+fn answer(seen: &Preview, confirmed: &Confirmed) -> Option<Answer> {
+    match (confirmed, seen.wanted()) {
+        (Confirmed::Yes, None) if seen.plan.confirmation == Confirmation::Yes => Some(Answer::Yes),
+        (Confirmed::Typed { request, text }, Some(wanted))
+            if seen.request() == request && *text == wanted =>
+        {
+            Some(Answer::Typed(wanted))
+        }
+        (Confirmed::Yes | Confirmed::Typed { .. }, _) => None,
+    }
+}
+
+fn refused(request: &Request, trouble: &ActionError) -> Offer {
+    Offer {
+        request: request.clone(),
+        plan: Err(Obstacle { kind: trouble.kind(), text: trouble.to_string() }),
+    }
+}
+
+fn not_done(title: String, trouble: &ActionError) -> ActionResult {
+    let is_open = matches!(trouble.kind(), ErrorKind::Unsure | ErrorKind::Stuck);
+    ActionResult { title, ended: is_open.then_some(Ended::Unknown), detail: trouble.to_string(), entry: None }
+}
+
+fn done(receipt: Receipt) -> ActionResult {
+    let Receipt { entry, title, outcome, is_final, .. } = receipt;
+    let entry = Some(entry).filter(|_| !is_final);
+    ActionResult { title, ended: Some(outcome.ended), detail: outcome.detail, entry }
+}
