@@ -10,7 +10,7 @@
 //!
 //! ```
 //! use claimtop::core::assess::Policy;
-//! use claimtop::core::judge::agent::Signatures;
+//! use claimtop::core::judge::window::agent::Signatures;
 //! use claimtop::core::model::VerdictState;
 //! use claimtop::observe::{Observer, Options};
 //! use claimtop::source::places::Places;
@@ -116,6 +116,8 @@ pub mod cli;
 mod config;
 pub mod core;
 mod format;
+#[cfg(unix)]
+mod guard;
 #[cfg(unix)]
 pub mod observe;
 mod present;

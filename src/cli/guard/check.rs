@@ -4,8 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 
-use super::asked::Asked;
-use super::machine::Machine;
+use super::scope::{machine, scope};
 use crate::cli::output::failure::{Exit, Failure, Outcome};
 use crate::cli::output::print;
 use crate::cli::settings::Settings;
@@ -13,6 +12,7 @@ use crate::core::guard::decide::{self, Life};
 use crate::core::guard::git::reach::Takes;
 use crate::core::model::Untrusted;
 use crate::format::hook::guard::Question;
+use crate::guard::query::Query;
 use crate::present;
 use crate::source::os::clock;
 use crate::source::own::ledger::About;
@@ -37,7 +37,8 @@ fn held(settings: &Settings, paths: &[PathBuf]) -> anyhow::Result<Vec<(Life, Str
     let cwd = "/".to_owned();
     let question = Question::of_person(session, cwd);
     let now = clock::now();
-    let asked = Asked::new(settings, &question, Machine::of_system(settings, now)?);
+    let scope = scope(settings);
+    let asked = Query::new(&scope, &question, machine(settings, now)?);
     let absolute = |path: &PathBuf| {
         let text = std::path::absolute(path)?.to_str().map(str::to_owned);
         text.with_context(|| format!("{} has a name that is no text", Untrusted::from_path(path)))

@@ -4,8 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, anyhow, bail};
 
-use super::asked::Asked;
-use super::machine::Machine;
+use super::scope::{machine, scope};
 use crate::cli::output::failure::{Exit, Failure, Outcome};
 use crate::cli::output::print;
 use crate::cli::settings::Settings;
@@ -15,6 +14,8 @@ use crate::core::guard::git::reach::Takes;
 use crate::core::model::snapshot::ledger::{LedgerLine, Touched};
 use crate::core::model::{ProcessId, Untrusted};
 use crate::format::hook::guard::Question;
+use crate::guard::machine::Machine;
+use crate::guard::query::Query;
 use crate::present;
 use crate::source::os::clock;
 use crate::source::os::open::folder::look_at;
@@ -45,14 +46,15 @@ fn take(
     let cwd = cwd.to_str().context("the folder in which this runs has a name that is no text")?.to_owned();
     let question = Question::of_person(Untrusted::fixed(""), cwd);
     let now = clock::now();
-    let machine = Machine::of_system(settings, now)?;
+    let machine = machine(settings, now)?;
     // Outside of a window it is a person's: the shell holds it then.
     let own = own_pid();
     let holder = machine.process.or_else(|| machine.above.iter().find(|id| id.pid != own).copied());
     let holder = holder.context("no process above this one can hold it: run it in an agent or in a shell")?;
     let session = session_of(settings, holder, machine.process.is_some());
     let held_by = Question { session, ..question.clone() };
-    let asked = Asked::new(settings, &held_by, Machine { process: Some(holder), ..machine });
+    let scope = scope(settings);
+    let asked = Query::new(&scope, &held_by, Machine { process: Some(holder), ..machine });
     let mut said = String::new();
     for path in paths {
         let name = Untrusted::from_path(path);
@@ -104,13 +106,13 @@ fn take(
 
 /// Returns whether the window holds a path already: then nobody else can have it, and it is not to be let go for
 /// somebody who has just come for it.
-fn has(asked: &Asked<'_>, tree: &Tree, path: &str) -> bool {
+fn has(asked: &Query<'_>, tree: &Tree, path: &str) -> bool {
     let found = asked.read(tree, &About::Matching(&|_| false, Takes::WORK));
     found.told.holds.iter().any(|held| held.path.raw() == path)
 }
 
 /// Says which living window holds a path, or something above or below it; nothing where none does.
-fn wanted(asked: &Asked<'_>, tree: &Tree, path: &str) -> anyhow::Result<Option<String>> {
+fn wanted(asked: &Query<'_>, tree: &Tree, path: &str) -> anyhow::Result<Option<String>> {
     let top = tree.text().context("the working tree has a name that is no text")?;
     let found = asked.read(tree, &About::Matching(&|_| false, Takes::WORK)).all()?;
     let other = decide::wanted(&found.others, |held| reaches(path, held));

@@ -1,31 +1,23 @@
 //! `guard`: the hook at a prompt and around a tool's call. It says what other windows have not committed, holds
 //! a call up that would reach it, and never fails or delays its agent.
 
-mod asked;
 mod check;
-mod edits;
-mod folders;
 mod hold;
-mod lines;
-mod machine;
-mod outcome;
+pub(crate) mod notify;
 mod replay;
-mod seen;
+mod scope;
 mod stats;
 
 use std::ffi::OsString;
-use std::path::Path;
 use std::time::Duration;
 
-use anyhow::{Context, anyhow, bail};
+use anyhow::{Context, bail};
 
-use self::asked::Asked;
 pub(crate) use self::check::check;
 pub(crate) use self::hold::hold;
-use self::machine::Machine;
-use self::outcome::{Counted, GuardOutcome, Said};
+pub(crate) use self::notify::tell_guards;
 pub(crate) use self::replay::replay;
-pub(crate) use self::seen::tell_guards;
+use self::scope::{counted_in, machine, scope};
 pub(crate) use self::stats::{held_up, stats};
 use crate::act::state::ledger;
 use crate::cli::args::Options;
@@ -35,13 +27,11 @@ use crate::cli::output::print;
 use crate::cli::settings::environment::{Environment, guard_patience};
 use crate::cli::settings::{Settings, settings};
 use crate::config::Access;
-use crate::core::guard::git::{GitCall, git_calls};
-use crate::core::guard::shell::Place;
 use crate::core::model::text::json as to_json;
-use crate::format::hook::guard::{Asker, Moment, Touch, question};
-use crate::format::reading::json;
+use crate::format::hook::guard::Asker;
+use crate::guard::outcome::{Counted, GuardOutcome};
+use crate::guard::respond;
 use crate::source::os::clock;
-use crate::source::own::ledger::Tree;
 
 /// How long an agent waits for an answer at most: 100 ms.
 const PATIENCE_MS: u64 = 100;
@@ -77,22 +67,22 @@ pub(crate) fn answer(asker: Asker, options: &Options, environment: Environment) 
     });
     let Ok(settings) = settings(options, environment) else { return Exit::Fine };
     let now = clock::now();
-    let said = limit
+    let response = limit
         .context("no thread can be started that ends this in time")
         .and_then(|_| input_of(patience, &settings))
-        .and_then(|input| said(asker, &settings, &input, || Machine::of_system(&settings, now)));
-    let (said, text) = said.unwrap_or_else(|error| {
+        .and_then(|input| respond(asker, &scope(&settings), &input, || machine(&settings, now)));
+    let (outcome, text) = response.unwrap_or_else(|error| {
         tracing::debug!("guard: {error:#}");
         (GuardOutcome::Failed, None)
     });
     if let Some(text) = text {
         let _ = print(&text);
     }
-    if said != GuardOutcome::OutOfScope {
+    if outcome != GuardOutcome::OutOfScope {
         let took = u64::try_from(began.elapsed().as_micros()).unwrap_or(u64::MAX);
-        let counted = Counted { at: now, agent: asker.name().to_owned(), said, took };
+        let counted = Counted { at: now, agent: asker.name().to_owned(), said: outcome, took };
         if let Ok(line) = to_json::to_line(&counted) {
-            let _ = ledger::count(&folders::said(&settings), &line);
+            let _ = ledger::count(&counted_in(&settings), &line);
         }
     }
     Exit::Fine
@@ -103,42 +93,4 @@ fn input_of(patience: u64, settings: &Settings) -> anyhow::Result<Vec<u8>> {
         bail!("claimtop is read-only");
     }
     input::read_all(i64::try_from(patience)?)
-}
-
-/// Answers a hook's input; the machine is asked only where something is in its scope.
-fn said(
-    asker: Asker,
-    settings: &Settings,
-    input: &[u8],
-    machine: impl FnOnce() -> anyhow::Result<Machine>,
-) -> anyhow::Result<Said> {
-    let hook = json::parse(input).map_err(|why| anyhow!("the hook's input is no JSON object: {why}"))?;
-    let Some(question) = question(asker, &hook) else { return Ok((GuardOutcome::OutOfScope, None)) };
-    let is_line = matches!(question.moment, Moment::Before(Touch::Line(_)) | Moment::After(Touch::Line(_)));
-    if is_line && settings.environment.is_git_elsewhere {
-        return Ok((GuardOutcome::OutOfScope, None));
-    }
-    let asked = || Ok::<_, anyhow::Error>(Asked::new(settings, &question, machine()?));
-    match &question.moment {
-        Moment::Prompt => asked()?.brief(asker),
-        Moment::Before(Touch::Files(files)) => asked()?.before_edit(asker, files),
-        Moment::After(Touch::Files(files)) => asked()?.after_edit(asker, files),
-        Moment::Before(Touch::Line(line)) => match calls_of(line, &question.cwd, settings).as_slice() {
-            [] => Ok((GuardOutcome::OutOfScope, None)),
-            calls => asked()?.before_git(asker, calls),
-        },
-        Moment::After(Touch::Line(line)) => match calls_of(line, &question.cwd, settings).as_slice() {
-            [] => Ok((GuardOutcome::OutOfScope, None)),
-            calls => asked()?.after_git(calls),
-        },
-    }
-}
-
-/// Returns the calls of git in a line that reach into what others have not committed.
-fn calls_of(line: &str, folder: &str, settings: &Settings) -> Vec<GitCall> {
-    let top_of = |folder: &str| {
-        let tree = Tree::of(Path::new(folder)).filter(Tree::is_repository)?;
-        tree.text().map(str::to_owned)
-    };
-    git_calls(line, &Place { folder, home: settings.home.to_str(), top_of: &top_of })
 }

@@ -5,13 +5,13 @@ use std::path::PathBuf;
 
 use jiff::Timestamp;
 
-use super::folders;
-use super::outcome::{Counted, GuardOutcome};
+use super::scope::counted_in;
 use crate::cli::output::columns::{Cell, Columns};
 use crate::cli::output::failure::{Exit, Outcome};
 use crate::cli::output::{Shape, print};
 use crate::cli::settings::Settings;
 use crate::core::model::text::json;
+use crate::guard::outcome::{Counted, GuardOutcome};
 use crate::source::own::ledger::end_of;
 
 /// How much is read of what was counted, in bytes: more than is kept.
@@ -55,7 +55,7 @@ pub(crate) fn stats(settings: &Settings, shape: Shape) -> Outcome {
 
 /// Reads what was counted, oldest first.
 fn counted(settings: &Settings) -> Vec<Counted> {
-    let path = folders::said(settings);
+    let path = counted_in(settings);
     let mut older = path.as_os_str().to_owned();
     older.push(".1");
     let texts = [older.into(), path].into_iter().filter_map(|path: PathBuf| end_of(&path, MOST));

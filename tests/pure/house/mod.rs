@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use graph::{Graph, Module, leaves, module_of, without_text};
 
 /// What each module may import with `crate::`, beside itself.
-const ARROWS: [(&str, &[&str]); 11] = [
+const ARROWS: [(&str, &[&str]); 12] = [
     ("core", &[]),
     ("config", &["core"]),
     ("format", &["core"]),
@@ -16,10 +16,14 @@ const ARROWS: [(&str, &[&str]); 11] = [
     ("observe", &["core", "format", "source"]),
     ("act", &["core", "format", "source", "observe"]),
     ("present", &["core"]),
+    ("guard", &["core", "config", "format", "source", "act", "present"]),
     ("app", &["core", "config", "present"]),
     ("ui", &["app", "core", "config", "present"]),
     ("run", &["core", "config", "format", "source", "observe", "act", "app", "ui", "present"]),
-    ("cli", &["core", "config", "format", "source", "observe", "act", "app", "ui", "run", "present"]),
+    (
+        "cli",
+        &["core", "config", "format", "source", "observe", "act", "guard", "app", "ui", "run", "present"],
+    ),
 ];
 
 /// What each room of `core` may import of the others.

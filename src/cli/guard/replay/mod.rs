@@ -11,8 +11,6 @@ use serde::Serialize;
 
 use self::recording::{Expected, Line, SCHEMA, Speech};
 use self::scene::Scene;
-use super::outcome::GuardOutcome;
-use super::said;
 use crate::cli::output::failure::{Exit, Failure, Outcome};
 use crate::cli::output::{Shape, print};
 use crate::cli::settings::config_file::text;
@@ -20,6 +18,8 @@ use crate::core::model::Untrusted;
 use crate::core::model::text::json;
 use crate::core::model::text::shown;
 use crate::format::hook::guard::Asker;
+use crate::guard::outcome::GuardOutcome;
+use crate::guard::respond;
 use crate::present;
 
 /// The most bytes that a recording may have: 64 MiB.
@@ -155,7 +155,7 @@ impl Player {
                 let asker = Asker::named(&agent).context("no such agent")?;
                 let input = scene.input(hook.get())?;
                 // What fails is silent, as in the hook itself.
-                let came = said(asker, &scene.settings, input.as_bytes(), || scene.machine(&window));
+                let came = respond(asker, &scene.scope, input.as_bytes(), || scene.machine(&window));
                 let (came, answer) = came.unwrap_or((GuardOutcome::Failed, None));
                 let said = answer.as_ref().map_or(Speech::None, |_| speech(came));
                 let judged = expect.as_ref().map_or(Judged::Unjudged, |expected| {

@@ -17,11 +17,13 @@ use tempfile::TempDir;
 
 use super::recording::{Opened, Verb};
 use crate::cli::args::Options;
-use crate::cli::guard::machine::Machine;
+use crate::cli::guard::scope::scope;
 use crate::cli::settings::environment::Environment;
-use crate::cli::settings::{Settings, settings};
+use crate::cli::settings::settings;
 use crate::core::model::text::json;
 use crate::core::model::{ProcessId, Untrusted};
+use crate::guard::machine::Machine;
+use crate::guard::scope::Scope;
 use crate::source::os::clock;
 use crate::source::os::open::folder::Folder;
 use crate::source::own::ledger::{Here, Processes};
@@ -31,7 +33,7 @@ pub(super) struct Scene {
     root: PathBuf,
     began_at: Timestamp,
     now: Timestamp,
-    pub(super) settings: Settings,
+    pub(super) scope: Scope,
     windows: BTreeMap<String, Window>,
     /// Those that run, each with the one above it.
     running: BTreeMap<ProcessId, Option<ProcessId>>,
@@ -50,9 +52,9 @@ impl Scene {
         let root = folder.path().canonicalize()?;
         let tomorrow = clock::now().checked_add(24.hours())?;
         let began_at = Timestamp::from_second(tomorrow.as_second())?;
-        let settings = settings_in(&root)?;
+        let scope = scope_in(&root)?;
         let (windows, running) = (BTreeMap::new(), BTreeMap::new());
-        Ok(Self { _folder: folder, root, began_at, now: began_at, settings, windows, running, opened: 0 })
+        Ok(Self { _folder: folder, root, began_at, now: began_at, scope, windows, running, opened: 0 })
     }
 
     pub(super) fn set_clock(&mut self, since: u64) -> anyhow::Result<()> {
@@ -62,7 +64,7 @@ impl Scene {
 
     pub(super) fn configure(&mut self, text: &str) -> anyhow::Result<()> {
         self.write("home/.config/claimtop/config.toml", text)?;
-        self.settings = settings_in(&self.root)?;
+        self.scope = scope_in(&self.root)?;
         Ok(())
     }
 
@@ -252,13 +254,15 @@ impl Scene {
     }
 }
 
-fn settings_in(root: &Path) -> anyhow::Result<Settings> {
+fn scope_in(root: &Path) -> anyhow::Result<Scope> {
     let below = |name: &str| Some(root.join(name));
     for folder in ["home", "tmp", "state"] {
         std::fs::create_dir_all(root.join(folder))?;
     }
     let options =
         Options { home: below("home"), tmp: below("tmp"), state: below("state"), ..Options::default() };
-    settings(&options, Environment::default())
+    let settings = settings(&options, Environment::default());
+    settings
+        .map(|settings| scope(&settings))
         .map_err(|failure| anyhow::anyhow!("{}", failure.lines().join("; ")))
 }

@@ -5,20 +5,20 @@ use std::path::Path;
 use anyhow::Context;
 use jiff::Timestamp;
 
-use super::asked::Asked;
-use super::outcome::{GuardOutcome, Said};
+use super::outcome::{GuardOutcome, GuardResponse};
 use crate::config::guard::HoldUps;
 use crate::core::guard::decide::{self, Holding, Life, Other};
 use crate::core::guard::folder::joined;
 use crate::core::model::Untrusted;
 use crate::core::model::snapshot::ledger::{Harm, LedgerLine, Met, Returned, Touched};
 use crate::format::hook::guard::{Asker, note};
+use crate::guard::query::Query;
 use crate::present;
 use crate::source::own::ledger::{About, Read, Tree, settled, written};
 
-impl Asked<'_> {
+impl Query<'_> {
     /// Returns the files of a call by the working trees that they lie in.
-    pub(super) fn by_tree(&self, files: &[String]) -> Vec<(Tree, Vec<String>)> {
+    pub(crate) fn by_tree(&self, files: &[String]) -> Vec<(Tree, Vec<String>)> {
         let mut found: Vec<(Tree, Vec<String>)> = Vec::new();
         for file in files {
             let path = joined(&self.question.cwd, file).and_then(|path| written(&path));
@@ -53,7 +53,7 @@ impl Asked<'_> {
     }
 
     /// Writes down whom an edit will meet: afterwards nobody can tell their bytes from these.
-    pub(super) fn before_edit(&self, asker: Asker, files: &[String]) -> anyhow::Result<Said> {
+    pub(crate) fn before_edit(&self, asker: Asker, files: &[String]) -> anyhow::Result<GuardResponse> {
         let mut is_met = false;
         for (tree, paths) in self.by_tree(files) {
             let top = tree.text().context("no text")?;
@@ -102,7 +102,7 @@ impl Asked<'_> {
     }
 
     /// Writes down what was edited, and tells whose uncommitted edits that met.
-    pub(super) fn after_edit(&self, asker: Asker, files: &[String]) -> anyhow::Result<Said> {
+    pub(crate) fn after_edit(&self, asker: Asker, files: &[String]) -> anyhow::Result<GuardResponse> {
         let mut texts = Vec::new();
         for (tree, paths) in self.by_tree(files) {
             let top = tree.text().context("no text")?;
@@ -129,7 +129,7 @@ impl Asked<'_> {
                 found.told.edited.contains_key(*path) || theirs().any(|edit| edit.path.raw() == *path)
             };
             let known: Vec<String> = paths.iter().filter(is_known).cloned().collect();
-            let ended = settled(&tree, &known, (at, &self.settings.places.home));
+            let ended = settled(&tree, &known, (at, &self.scope.home));
             // Somebody may have edited it while a person was asked.
             let since = self.met(&paths, &self.news(&found, &tree));
             let since = |path: &String| since.iter().find(|met| met.path.raw() == path).cloned();

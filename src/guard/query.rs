@@ -1,15 +1,13 @@
-//! A question that one window asks: what it may be told, held up for or refused.
+//! A query of one window: what it may be told, held up for or refused.
 
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use jiff::{SignedDuration, Timestamp};
 
-use super::folders;
 use super::machine::Machine;
-use super::outcome::{GuardOutcome, Said};
+use super::outcome::{GuardOutcome, GuardResponse};
 use crate::act::state::ledger;
-use crate::cli::settings::Settings;
 use crate::config::guard::{Held, HoldUps, Levels};
 use crate::core::guard::decide::{self, Exempt, Life, Other};
 use crate::core::guard::git::reach::Takes;
@@ -18,6 +16,7 @@ use crate::core::model::snapshot::ledger::{Briefed, Harm, HeldUp, LedgerHolder, 
 use crate::format::agent::claude_code::called;
 use crate::format::hook::answers::{Calls, is_same_answer};
 use crate::format::hook::guard::{Asker, Moment, Question, Touch, note, question_to_person, refusal};
+use crate::guard::scope::Scope;
 use crate::present;
 use crate::source::os::open::plain::small;
 use crate::source::own::ledger::{About, Here, Own, Read, Told, Tree, end_of, read, settled};
@@ -32,40 +31,40 @@ const MOST_ENTRY: usize = 64 << 10;
 const MOST_ABOVE: usize = 8;
 
 /// A question, and who asks.
-pub(super) struct Asked<'a> {
-    pub(super) settings: &'a Settings,
-    pub(super) question: &'a Question,
-    pub(super) now: Timestamp,
-    pub(super) machine: Machine,
-    pub(super) exempt: Exempt,
+pub(crate) struct Query<'a> {
+    pub(crate) scope: &'a Scope,
+    pub(crate) question: &'a Question,
+    pub(crate) now: Timestamp,
+    pub(crate) machine: Machine,
+    pub(crate) exempt: Exempt,
 }
 
-impl<'a> Asked<'a> {
-    pub(super) fn new(settings: &'a Settings, question: &'a Question, machine: Machine) -> Self {
-        let exempt = Exempt { names: settings.effective.config.guard.exempt.clone() };
-        Self { settings, question, now: machine.now, machine, exempt }
+impl<'a> Query<'a> {
+    pub(crate) fn new(scope: &'a Scope, question: &'a Question, machine: Machine) -> Self {
+        let exempt = Exempt { names: scope.guard.exempt.clone() };
+        Self { scope, question, now: machine.now, machine, exempt }
     }
 
-    pub(super) fn levels(&self, tree: &Tree) -> Levels {
-        self.settings.effective.config.guard.levels(&tree.top)
+    pub(crate) fn levels(&self, tree: &Tree) -> Levels {
+        self.scope.guard.levels(&tree.top)
     }
 
-    pub(super) fn read(&self, tree: &Tree, about: &About<'_>) -> Read {
+    pub(crate) fn read(&self, tree: &Tree, about: &About<'_>) -> Read {
         let own = Own {
             session: &self.question.session,
             process: self.machine.process,
             above: &self.machine.above,
         };
-        let home = &self.settings.places.home;
+        let home = &self.scope.home;
         let place = (self.now, home.as_path());
-        let mut found = read(&folders::trees(self.settings), tree, (&own, &self.machine.here), about, place);
+        let mut found = read(&self.scope.ledgers, tree, (&own, &self.machine.here), about, place);
         for other in &mut found.others {
             self.name(other);
         }
         found
     }
 
-    pub(super) fn note_down(&self, tree: &Tree, lines: &[LedgerLine]) -> anyhow::Result<()> {
+    pub(crate) fn note_down(&self, tree: &Tree, lines: &[LedgerLine]) -> anyhow::Result<()> {
         let Machine { process, agent, above, here, .. } = &self.machine;
         let process = process.map(|id| (id, here.processes.pidfd_inode(id)));
         let Here { host, boot_id, pid_namespace, .. } = here;
@@ -78,11 +77,11 @@ impl<'a> Asked<'a> {
         );
         let own = above.iter().skip_while(|above| holder.process.is_some_and(|own| **above != own));
         holder.above = own.skip(1).take(MOST_ABOVE).copied().collect();
-        Ok(ledger::add(&folders::trees(self.settings), &holder, lines)?)
+        Ok(ledger::add(&self.scope.ledgers, &holder, lines)?)
     }
 
     /// Tells what other living windows hold in the working tree, if that is new.
-    pub(super) fn brief(&self, asker: Asker) -> anyhow::Result<Said> {
+    pub(crate) fn brief(&self, asker: Asker) -> anyhow::Result<GuardResponse> {
         let tree = Tree::of(Path::new(&self.question.cwd)).context("no folder")?;
         if !self.levels(&tree).brief {
             return Ok((GuardOutcome::OutOfScope, None));
@@ -112,21 +111,21 @@ impl<'a> Asked<'a> {
     /// Says what a living window is called and does: only Claude Code tells, in a file for each process.
     fn name(&self, other: &mut Other) {
         let Some(process) = other.holder.process.filter(|_| other.life == Life::Alive) else { return };
-        let entry = self.settings.places.claude_config.join(format!("sessions/{}.json", process.pid));
+        let entry = self.scope.claude_config.join(format!("sessions/{}.json", process.pid));
         let entry = small(&entry, MOST_ENTRY).ok().and_then(|entry| called(&entry, process.start_ticks));
         (other.name, other.doing) = entry.unwrap_or_default();
     }
 
     /// Returns whether nobody is warned of a path; a folder that lies in no repository counts by its own name too.
-    pub(super) fn is_exempt(&self, path: &str, tree: &Tree) -> bool {
+    pub(crate) fn is_exempt(&self, path: &str, tree: &Tree) -> bool {
         let folder = if tree.is_repository() { Some(tree.top.as_path()) } else { tree.top.parent() };
         folder.and_then(Path::to_str).is_some_and(|folder| self.exempt.has(path, folder))
     }
 
     /// Notes the files that are as the last commit has them, or gone: of others, and of these.
-    pub(super) fn ended(&self, tree: &Tree, found: &Read, also: &[String]) -> Vec<LedgerLine> {
+    pub(crate) fn ended(&self, tree: &Tree, found: &Read, also: &[String]) -> Vec<LedgerLine> {
         let mut lines = decide::settled(&found.others, self.now);
-        lines.extend(settled(tree, also, (self.now, &self.settings.places.home)));
+        lines.extend(settled(tree, also, (self.now, &self.scope.home)));
         let theirs = found.others.iter().flat_map(|other| &other.edits).map(|edit| edit.path.raw());
         let is_gone = |path: &&str| Path::new(path).symlink_metadata().is_err();
         let gone = theirs.chain(also.iter().map(String::as_str)).filter(is_gone);
@@ -159,20 +158,20 @@ impl<'a> Asked<'a> {
     fn transcript(&self, asker: Asker) -> Option<PathBuf> {
         let session = self.question.session.raw();
         let of_copilot = || {
-            let sessions = self.settings.places.home.join(".copilot/session-state");
+            let sessions = self.scope.home.join(".copilot/session-state");
             (asker == Asker::Copilot).then(|| sessions.join(session).join("events.jsonl"))
         };
         self.question.transcript.as_ref().map(PathBuf::from).or_else(of_copilot)
     }
 
     /// Refuses what would reach what a living window holds for itself.
-    pub(super) fn keep_off(
+    pub(crate) fn keep_off(
         &self,
         asker: Asker,
         call: &str,
         (tree, found): (&Tree, &Read),
         is_asked: impl Fn(&str) -> bool,
-    ) -> anyhow::Result<Option<Said>> {
+    ) -> anyhow::Result<Option<GuardResponse>> {
         let level = self.levels(tree).held;
         let wanted = decide::wanted(&found.others, is_asked).filter(|_| level != Held::Off);
         let Some((other, held)) = wanted else { return Ok(None) };
@@ -188,7 +187,7 @@ impl<'a> Asked<'a> {
     }
 
     /// Notes what of whom is in the way of the call.
-    pub(super) fn held_up<'b>(
+    pub(crate) fn held_up<'b>(
         &self,
         in_the_way: impl Iterator<Item = (&'b Other, &'b str)>,
         harm: Harm,
@@ -198,14 +197,14 @@ impl<'a> Asked<'a> {
     }
 
     /// Refuses a call, or has the person asked, unless the like was held up before.
-    pub(super) fn hold_up(
+    pub(crate) fn hold_up(
         &self,
         asker: Asker,
         level: HoldUps,
         (tree, told): (&Tree, &Told),
         held_up: HeldUp,
         why: &str,
-    ) -> anyhow::Result<Said> {
+    ) -> anyhow::Result<GuardResponse> {
         if decide::is_override(&held_up, &told.held_up, |past| self.is_twin(asker, past)) {
             self.note_down(tree, &[LedgerLine::Overrode(held_up)])?;
             return Ok((GuardOutcome::Overridden, None));

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 /// What came of a call, as it is counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub(super) enum GuardOutcome {
+pub(crate) enum GuardOutcome {
     Briefed,
     Noted,
     HeldUp,
@@ -29,7 +29,7 @@ pub(super) enum GuardOutcome {
 
 impl GuardOutcome {
     /// Tells people what came of it.
-    pub(super) fn words(self) -> &'static str {
+    pub(crate) fn words(self) -> &'static str {
         match self {
             Self::Briefed => "briefed",
             Self::Noted => "noted",
@@ -48,13 +48,13 @@ impl GuardOutcome {
 
 /// One line of what is counted.
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) struct Counted {
-    pub(super) at: Timestamp,
-    pub(super) agent: String,
-    pub(super) said: GuardOutcome,
+pub(crate) struct Counted {
+    pub(crate) at: Timestamp,
+    pub(crate) agent: String,
+    pub(crate) said: GuardOutcome,
     /// How long it took, in microseconds.
-    pub(super) took: u64,
+    pub(crate) took: u64,
 }
 
 /// What came of a call, and what is printed.
-pub(super) type Said = (GuardOutcome, Option<String>);
+pub(crate) type GuardResponse = (GuardOutcome, Option<String>);

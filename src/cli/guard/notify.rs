@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::folders;
+use super::scope::scope;
 use crate::act::state::ledger;
 use crate::cli::settings::Settings;
 use crate::config::Access;
@@ -27,7 +27,7 @@ pub(crate) fn tell_guards(observer: Observer, settings: &Settings) -> Observer {
     if !may_write {
         return observer;
     }
-    let mut teller = Teller { ledgers: folders::trees(settings), told: HashMap::new() };
+    let mut teller = Teller { ledgers: scope(settings).ledgers, told: HashMap::new() };
     observer.recorded(Box::new(move |snapshot, report| teller.tell(&snapshot.host, report)))
 }
 

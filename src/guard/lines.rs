@@ -5,21 +5,21 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 
-use super::asked::Asked;
-use super::outcome::{GuardOutcome, Said};
+use super::outcome::{GuardOutcome, GuardResponse};
 use crate::config::guard::{Held, HoldUps};
 use crate::core::guard::decide;
 use crate::core::guard::git::GitCall;
 use crate::core::guard::git::reach::{Reach, Takes, is_pattern};
 use crate::core::model::Untrusted;
 use crate::format::hook::guard::Asker;
+use crate::guard::query::Query;
 use crate::present;
 use crate::source::own::ledger::{About, Tree, resolved};
 use crate::source::repos::ignored::{excluded_by, is_matched};
 
-impl Asked<'_> {
+impl Query<'_> {
     /// Holds up, once, what reaches into others' uncommitted edits.
-    pub(super) fn before_git(&self, asker: Asker, calls: &[GitCall]) -> anyhow::Result<Said> {
+    pub(crate) fn before_git(&self, asker: Asker, calls: &[GitCall]) -> anyhow::Result<GuardResponse> {
         let mut said = (GuardOutcome::NobodyElse, None);
         let inside: Vec<GitCall> = calls.iter().flat_map(|call| self.of_trees_inside(call)).collect();
         for call in calls.iter().chain(&inside) {
@@ -65,7 +65,7 @@ impl Asked<'_> {
     }
 
     /// Writes down which edits a call of git has brought to their end: whoever edits these files next hides that.
-    pub(super) fn after_git(&self, calls: &[GitCall]) -> anyhow::Result<Said> {
+    pub(crate) fn after_git(&self, calls: &[GitCall]) -> anyhow::Result<GuardResponse> {
         for call in calls {
             let Some(tree) = Tree::of(Path::new(&call.folder)).filter(Tree::is_repository) else { continue };
             let reach = Reached::of(&self.among(call, &tree));
@@ -92,7 +92,7 @@ impl Asked<'_> {
             let path = path.to_str().filter(|path| is_taken && reach.has(path) && !is_left(path))?;
             Some(call.of_tree(path.to_owned()))
         };
-        tree.inside(&self.settings.places.home).into_iter().filter_map(of_one).collect()
+        tree.inside(&self.scope.home).into_iter().filter_map(of_one).collect()
     }
 
     /// Settles what a call reaches: a word that is no file may name a commit.

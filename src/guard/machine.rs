@@ -1,11 +1,8 @@
 //! Who asks, and when.
 
-use anyhow::anyhow;
 use jiff::Timestamp;
 
-use crate::cli::settings::Settings;
-use crate::cli::settings::signatures::signatures;
-use crate::core::judge::window::agent::Role;
+use crate::core::judge::window::agent::{Role, Signatures};
 use crate::core::judge::window::context::server_above;
 use crate::core::model::snapshot::process::ancestry;
 use crate::core::model::{ProcessId, Untrusted};
@@ -13,24 +10,24 @@ use crate::source::os::{clock, host, processes};
 use crate::source::own::ledger::{Here, Processes};
 
 /// Who asks and when, as the system or a recording tells it.
-pub(super) struct Machine {
-    pub(super) now: Timestamp,
+pub(crate) struct Machine {
+    pub(crate) now: Timestamp,
     /// The agent's process; a daemon serves several windows, so it is none.
-    pub(super) process: Option<ProcessId>,
-    pub(super) agent: Untrusted,
+    pub(crate) process: Option<ProcessId>,
+    pub(crate) agent: Untrusted,
     /// The processes above the hook's.
-    pub(super) above: Vec<ProcessId>,
-    pub(super) here: Here,
+    pub(crate) above: Vec<ProcessId>,
+    pub(crate) here: Here,
 }
 
 impl Machine {
-    pub(super) fn of_system(settings: &Settings, now: Timestamp) -> anyhow::Result<Self> {
-        let signatures = signatures(settings).map_err(|failure| anyhow!(failure.lines().join("; ")))?;
+    /// Asks the system who runs this.
+    pub(crate) fn of_system(signatures: &Signatures, now: Timestamp) -> Self {
         let candidates = signatures.candidates();
         let pid = processes::own::own_pid();
         let table = processes::chain(pid, &candidates);
-        let server = server_above(&table, &signatures, pid);
-        Ok(Self {
+        let server = server_above(&table, signatures, pid);
+        Self {
             now,
             process: server.filter(|(_, _, role)| *role == Role::Agent).map(|(process, _, _)| process.id),
             agent: server.map_or_else(|| Untrusted::fixed(""), |(_, agent, _)| agent.into()),
@@ -41,11 +38,11 @@ impl Machine {
                 pid_namespace: host::pid_namespace(),
                 processes: Processes::System(candidates),
             },
-        })
+        }
     }
 
     /// Returns when an edit was done that this is told of.
-    pub(super) fn by_now(&self) -> Timestamp {
+    pub(crate) fn by_now(&self) -> Timestamp {
         match self.here.processes {
             Processes::System(_) => clock::now(),
             Processes::Recorded(_) => self.now,

@@ -1,0 +1,20 @@
+//! What the guard needs to know of a run: what a person has set, and where things lie.
+
+use std::path::PathBuf;
+
+use crate::config::guard::Guard;
+
+/// What the guard works with.
+#[derive(Clone, Debug)]
+pub(crate) struct Scope {
+    /// What a person has set of it.
+    pub(crate) guard: Guard,
+    /// The person's home.
+    pub(crate) home: PathBuf,
+    /// Claude Code's folder of settings, which has its registry.
+    pub(crate) claude_config: PathBuf,
+    /// The folder of the ledgers: a folder for each working tree.
+    pub(crate) ledgers: PathBuf,
+    /// Whether the environment sends git to a repository elsewhere (`GIT_DIR`).
+    pub(crate) is_git_elsewhere: bool,
+}
