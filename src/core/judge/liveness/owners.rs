@@ -6,7 +6,7 @@ use crate::core::judge::liveness::own::own_verdict;
 use crate::core::judge::liveness::owner::could_own;
 use crate::core::judge::world::World;
 use crate::core::model::snapshot::host::INITIAL_PID_NAMESPACE;
-use crate::core::model::{Reason, Record, VerdictState};
+use crate::core::model::{Reason, Record, Untrusted, VerdictState};
 
 /// Judges a record that no stored PID can decide: it is dead only if nothing that lives could
 /// own it.
@@ -19,6 +19,11 @@ pub(crate) fn by_possible_owners(record: &Record, world: &World<'_>, trail: &mut
     }
     if let Some(answer) = unseen(has_pid, world, trail) {
         return answer;
+    }
+    if let Some(title) = unknown_agent(record, world) {
+        let value = format!("{title} runs this session, and claimtop does not know how its processes look");
+        trail.add("agent", value, "record");
+        return Answer(VerdictState::Unknown, open);
     }
     let mut possible = world.possible_agents.iter();
     if let Some((_, evidence)) = possible.find(|(agent, _)| could_own(record, agent, world)) {
@@ -35,6 +40,12 @@ pub(crate) fn by_possible_owners(record: &Record, world: &World<'_>, trail: &mut
         // Nobody can own it as far as can be seen, but no process was ever named: no proof.
         None => Answer(VerdictState::Unknown, open),
     }
+}
+
+/// Returns the agent that a record names, if no signature describes it: then no scan can find its processes.
+fn unknown_agent<'a>(record: &'a Record, world: &World<'_>) -> Option<&'a Untrusted> {
+    let stated = record.detail.entire()?.agent.as_ref()?;
+    world.signatures.name_by_title(stated.raw()).is_none().then_some(stated)
 }
 
 /// Returns why an owner could be where it cannot be seen.

@@ -7,9 +7,9 @@ use crate::core::judge::liveness::own::present;
 use crate::core::judge::window::{Window, window_of};
 use crate::core::judge::world::World;
 use crate::core::model::report::context::CONTEXT_VARIABLE;
-use crate::core::model::snapshot::process::ancestry;
+use crate::core::model::snapshot::process::{ancestry, has_exited};
 use crate::core::model::text::is_uuid;
-use crate::core::model::{Binding, Holder, Process, Reason, Record, Untrusted, Verdict, VerdictState};
+use crate::core::model::{Binding, Holder, Process, Reason, Record, Tie, Untrusted, Verdict, VerdictState};
 
 /// Judges by whatever else binds the record's session to a living process.
 pub(crate) fn by_session(record: &Record, world: &World<'_>, trail: &mut Trail) -> Option<Answer> {
@@ -21,6 +21,11 @@ pub(crate) fn by_session(record: &Record, world: &World<'_>, trail: &mut Trail) 
             "Claude Code's registry, PID and start match",
         );
         return alive(Reason::SameProcess);
+    }
+    if let Some(process) = lock_holder(session, record, world) {
+        let value = format!("{} {} holds the lock of this session", process.comm, process.id.pid);
+        trail.add("session", value, "/proc/locks");
+        return alive(Reason::ProcessPresent);
     }
     let others = world.records_of(session).iter().filter(|other| !std::ptr::eq(**other, record));
     let process = others
@@ -34,6 +39,20 @@ pub(crate) fn by_session(record: &Record, world: &World<'_>, trail: &mut Trail) 
         "marker, tick, owner or arguments",
     );
     alive(Reason::ProcessPresent)
+}
+
+/// Returns the living process that holds an agent's lock of a session, as the kernel says: a window's, or a server's.
+fn lock_holder<'a>(session: &Untrusted, record: &Record, world: &World<'a>) -> Option<&'a Process> {
+    let files = world.snapshot.session_files.iter();
+    let own = files.filter(|file| file.session == *session && file.medium.is_this_machines());
+    let by_file = own.filter(|file| matches!(file.tie, Tie::Locked(_))).filter_map(|file| file.tie.pid());
+    let is_lock = |other: &&&Record| {
+        let holder = other.holder.as_ref();
+        !std::ptr::eq(**other, record) && holder.is_some_and(|holder| holder.binding == Binding::Lock)
+    };
+    let by_record = world.records_of(session).iter().filter(is_lock).filter_map(|other| other.pid());
+    let living = |pid: u32| world.snapshot.processes.get(pid).filter(|process| !has_exited(process));
+    by_file.chain(by_record).find_map(living)
 }
 
 /// Returns the process that another record of the session binds it to, if it lives and is not

@@ -64,6 +64,9 @@ pub struct Pattern {
     pub command: Vec<String>,
     /// What a process that fits is.
     pub role: Role,
+    /// Whether it runs sessions itself, although it is not a window.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub runs_sessions: bool,
 }
 
 /// What an agent's process is to its window.
@@ -138,6 +141,11 @@ impl Signatures {
 
     /// Decides which agent a process is and what it is to its window.
     pub fn classify(&self, process: &Process) -> Option<(&Signature, Role)> {
+        self.matched(process).map(|(agent, pattern)| (agent, pattern.role))
+    }
+
+    /// Returns the agent whose process it is, and the pattern that says what it is to its window.
+    pub(crate) fn matched(&self, process: &Process) -> Option<(&Signature, &Pattern)> {
         let details = process.details.as_ref().filter(|details| !details.is_stand_in)?;
         let details = &*without_loader(details);
         let runs = runs(&details.argv);
@@ -148,7 +156,7 @@ impl Signatures {
                 .iter()
                 .find_map(|run| Some((agent.matches.iter().find(|pattern| fits(pattern, *run))?, *run)))?;
             let other = agent.roles.iter().find(|pattern| fits(pattern, run));
-            Some((agent, other.map_or(fit.role, |pattern| pattern.role)))
+            Some((agent, other.unwrap_or(fit)))
         })
     }
 }

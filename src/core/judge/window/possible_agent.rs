@@ -58,11 +58,11 @@ pub(crate) fn possible_agents<'a>(
         if has_exited(process) {
             return None;
         }
-        match signatures.classify(process) {
-            Some((agent, ProcessRole::Agent | ProcessRole::Spare)) => {
-                Some(PossibleAgent::Known(process, &agent.name))
+        match signatures.matched(process) {
+            Some((agent, pattern)) => {
+                let is_agent = matches!(pattern.role, ProcessRole::Agent | ProcessRole::Spare);
+                (is_agent || pattern.runs_sessions).then_some(PossibleAgent::Known(process, &agent.name))
             }
-            Some((_, ProcessRole::Launcher | ProcessRole::Helper | ProcessRole::Daemon)) => None,
             None => {
                 let is_unread = !is_read(process)
                     && (process.is_renamed || candidates.may_be(process.comm.raw()))
