@@ -93,6 +93,8 @@ pub(crate) struct Draft {
     pub(crate) has_all_edits: bool,
     /// Whether a line was lost since then, and when the first one after the last such was written.
     pub(crate) lost: Option<Option<Timestamp>>,
+    /// Whether the line that is read bears on the turn.
+    bears_on_turn: bool,
     /// The answer whose calls are open.
     pub(crate) answer: Option<Untrusted>,
     /// How many lines could not be understood.
@@ -117,19 +119,27 @@ impl Draft {
     }
 
     fn record(&mut self, adapter: Adapter, record: &Object<'_>) {
-        if let Some(at) = record.str("timestamp").and_then(time::rfc3339) {
+        let at = record.str("timestamp").and_then(time::rfc3339);
+        if let Some(at) = at {
             self.first_at = self.first_at.or(Some(at));
             if let Some(lost) = self.lost.as_mut().filter(|lost| lost.is_none()) {
                 *lost = Some(at);
             }
         }
+        self.bears_on_turn = false;
         (adapter.line)(self, record);
+        if self.bears_on_turn {
+            self.doing.heard_at = at;
+        }
     }
 
-    /// A line could not be read, which may have named an edited file.
+    /// A line could not be read, which may have named an edited file, or begun a turn.
     pub(crate) fn loses(&mut self) {
         self.skipped += 1;
         self.lost = Some(None);
+        if self.doing.turn.state != TurnState::Working {
+            self.doing.turn = Turn::default();
+        }
     }
 
     /// Returns what is known.
@@ -169,11 +179,13 @@ impl Draft {
 
     /// A person asked for more while the agent works.
     pub(crate) fn adds(&mut self, text: &str, at: Option<Timestamp>) {
+        self.bears_on_turn = true;
         self.doing.prompt = Some(Box::new(Prompt { text: first_line(text), at }));
     }
 
     /// The turn stands otherwise from here on, and no call is open.
     pub(crate) fn turns(&mut self, state: TurnState, since: Option<Timestamp>) {
+        self.bears_on_turn = true;
         self.doing.turn = Turn { state, since };
         self.doing.calls.clear();
         self.doing.asks.clear();
@@ -192,6 +204,7 @@ impl Draft {
 
     /// The agent goes on: it works, since the prompt where that is known.
     pub(crate) fn works(&mut self, at: Option<Timestamp>) {
+        self.bears_on_turn = true;
         if self.doing.turn.state != TurnState::Working {
             self.doing.turn = Turn { state: TurnState::Working, since: at };
             self.doing.error = None;
@@ -257,6 +270,7 @@ impl Draft {
 
     /// An answer is given. Its model was told what came of the calls of the one before, whether that could be read or not.
     pub(crate) fn answers(&mut self, answer: Untrusted) {
+        self.bears_on_turn = true;
         if self.answer.as_ref().is_some_and(|before| *before != answer) {
             self.doing.calls.clear();
         }
@@ -265,6 +279,7 @@ impl Draft {
 
     /// A call has its result.
     pub(crate) fn returns(&mut self, id: &str) {
+        self.bears_on_turn = true;
         let (made, removed) = self.folders.remove(id).unwrap_or_default();
         for (known, new) in [(&mut self.doing.trees, made), (&mut self.doing.removed, removed)] {
             known.extend(new.iter().map(|path| Untrusted::from(path.as_str())));

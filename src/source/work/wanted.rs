@@ -59,7 +59,8 @@ impl Wanted {
     }
 }
 
-/// Returns the sessions of windows, and those of Claude Code's registry whose processes have gone.
+/// Returns the sessions of windows, those of Claude Code's registry whose processes have gone, and those that are known to
+/// wait.
 pub(crate) fn wanted(snapshot: &Snapshot, signatures: &Signatures) -> Vec<Wanted> {
     let world = World::new(snapshot, signatures);
     let background = background_sessions(snapshot);
@@ -102,8 +103,13 @@ pub(crate) fn wanted(snapshot: &Snapshot, signatures: &Signatures) -> Vec<Wanted
         let cwd = record.cwd.as_ref().map(|cwd| cwd.text().clone());
         Some(Wanted::of(session, cwd))
     });
+    // A daemon of several windows has noted it: the session's own file says when that is over.
+    let of_waits = world.bindings.all_waits().filter_map(|(session, waits)| {
+        let by = &waits.first()?.0.by;
+        Some(Wanted::of(Session { format: format_of(by.agent.raw())?, id: session.clone() }, by.cwd.clone()))
+    });
     let mut wanted: Vec<Wanted> = Vec::new();
-    for one in of_windows.chain(of_entries).filter(|one| is_valid_id(one.session.id.raw())) {
+    for one in of_windows.chain(of_entries).chain(of_waits).filter(|one| is_valid_id(one.session.id.raw())) {
         if wanted.len() < MOST && !wanted.iter().any(|other| other.session == one.session) {
             wanted.push(one);
         }

@@ -56,12 +56,14 @@ fn over(work: &Work, (process, entry): (&Process, Option<&Record>), world: &Worl
     if work.doing.turn.state != TurnState::Working {
         return None;
     }
-    if world.started_at(process).is_some_and(|started_at| world.is_after(started_at, work.written_at)) {
-        return Some(Turn { state: TurnState::CutOff, since: Some(work.written_at) });
+    // A title or a snapshot may have been appended since, and a copy of the file is younger than its lines.
+    let heard_at = work.doing.heard_at.unwrap_or(work.written_at);
+    if world.started_at(process).is_some_and(|started_at| world.is_after(started_at, heard_at)) {
+        return Some(Turn { state: TurnState::CutOff, since: Some(heard_at) });
     }
     let status = entry?.detail.claude_status()?;
     let is_idle = status.status.as_ref().is_some_and(|status| status.raw() == "idle");
     let idle_since = status.updated_at.filter(|_| is_idle)?;
-    let is_newer = world.is_after(idle_since, work.written_at);
+    let is_newer = world.is_after(idle_since, heard_at);
     is_newer.then_some(Turn { state: TurnState::Finished, since: Some(idle_since) })
 }

@@ -375,3 +375,17 @@ fn a_record_behind_any_number_of_nulls_is_read() {
         assert_eq!(grown.edits(), ["/a", "/b"], "{nulls}");
     }
 }
+
+#[test]
+fn whose_turn_it_is_after_a_line_that_was_not_read_is_not_known() {
+    let prompt =
+        "{\"type\":\"user\",\"message\":{\"content\":\"Go on\"},\"timestamp\":\"2026-11-22T11:00:01Z\"}\n";
+    let done = "{\"type\":\"system\",\"subtype\":\"turn_duration\",\"timestamp\":\"2026-11-22T11:00:09Z\"}\n";
+    let mut file = Followed::new(claude(), format!("{prompt}{done}").as_bytes());
+    let state = |file: &mut Followed| file.look().draft().doing().turn.state;
+    assert_eq!(state(&mut file), TurnState::Finished);
+    file.append(filler(LONG + 10).as_bytes());
+    assert_eq!(state(&mut file), TurnState::Unknown);
+    file.append(prompt.as_bytes());
+    assert_eq!(state(&mut file), TurnState::Working);
+}

@@ -42,6 +42,7 @@ impl Redactor {
             trees,
             removed,
             first_session,
+            heard_at: _,
         } = doing;
         *prompt = None;
         title

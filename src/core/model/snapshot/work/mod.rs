@@ -91,6 +91,9 @@ pub struct Doing {
     pub prompt: Option<Box<Prompt>>,
     /// Where its turn stands.
     pub turn: Turn,
+    /// When the last line was written that bears on its turn, if that line says so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub heard_at: Option<Timestamp>,
     /// The tool calls without a result, oldest first.
     pub calls: Vec<Call>,
     /// The tool calls about which a person is asked, oldest first, each since when; only where the file itself says so.
