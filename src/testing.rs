@@ -4,19 +4,19 @@
 pub mod act {
     pub use crate::act::error::ActionError;
     pub use crate::act::execute::Receipt;
-    pub use crate::act::execute::follow_up::{Completed, FollowUpResult};
+    pub use crate::act::execute::follow_up::{CompletedAction, FollowUpResult};
     pub use crate::act::executor::Executor;
     pub use crate::act::fs::disk::{Disk, Durability, FolderAccess, LockHolder, Patience, Side, Spot};
     pub use crate::act::fs::system::System;
     pub use crate::act::look::{Look, Testimony};
-    pub use crate::act::orders::Placed;
+    pub use crate::act::orders::PendingOrder;
     pub use crate::act::preflight::preview::Preview;
     pub use crate::act::rows::postgres::Postgres;
     pub use crate::act::rows::sqlite::Sqlite;
     pub use crate::act::rows::store::Rows;
     pub use crate::act::rules::{Answer, Rules};
     pub use crate::act::state::journal_store::{Lock, StateFolder};
-    pub use crate::act::stop::processes::{Agent, Held, Processes};
+    pub use crate::act::stop::processes::{Agent, ProcessHandle, Processes};
     pub use crate::act::stop::system::Machine;
 
     /// What is carried out after an action.
@@ -26,7 +26,7 @@ pub mod act {
 
     /// What is deleted on request.
     pub mod prune {
-        pub use crate::act::prune::{Kept, removable};
+        pub use crate::act::prune::{KeepReason, removable};
     }
 }
 
@@ -51,17 +51,17 @@ pub mod core {
     pub use crate::core::fleet::merge::remote_machine::FarMachine;
     pub use crate::core::fleet::merge::{hear, merged as merged_machines, merged_beside};
     pub use crate::core::fleet::order::{
-        Ask, Asker, Became, MOST_REQUESTS, OpenOrders, Order, OrderReceipt, Part, Proposal, Proposed,
-        RawPlans, Settle, Standing, Taken, Taker, VALID_FOR, digest_of, read_proposal,
+        Ask, Asker, Became, MOST_REQUESTS, OpenOrders, Order, OrderReceipt, OrderStep, Part, Proposal,
+        ProposedPlan, RawPlans, Settle, Standing, Taker, VALID_FOR, digest_of, read_proposal,
     };
-    pub use crate::core::fleet::wire::decoder::{Answer, Decoder, Received, StreamError};
+    pub use crate::core::fleet::wire::decoder::{Answer, Decoder, Message, StreamError};
     pub use crate::core::fleet::wire::encoder::Encoder;
     pub use crate::core::fleet::wire::line::{Hello, Identity, hashed};
     pub use crate::core::history::journal::{Entry, History, Outcome};
     pub use crate::core::history::movement::Movement;
     pub use crate::core::history::recording::redact::Redactor;
     pub use crate::core::judge::git::tree_of;
-    pub use crate::core::judge::tombstone::descent::{Seen, ended, to_keep};
+    pub use crate::core::judge::tombstone::descent::{SeenBelowMap, ended, to_keep};
     pub use crate::core::judge::tombstone::ledger::{Lesson, TombstoneLedger};
     pub use crate::core::judge::window::agent::Role;
     pub use crate::core::judge::window::agent::names_itself;
@@ -69,7 +69,7 @@ pub mod core {
     pub use crate::core::judge::window::windows;
     pub use crate::core::model::action::stop::Signal;
     pub use crate::core::model::action::{
-        Action, Confirmation, Ended, ErrorKind, Obstacle, Offer, Plan, Request, RestoreTo, Step,
+        Action, Confirmation, EndResult, ErrorKind, Obstacle, Offer, Plan, Request, RestoreTo, Step,
     };
     pub use crate::core::model::report::place::VARIABLES;
     pub use crate::core::model::snapshot::descent::{MAX_OF_WINDOW, merged as merged_descents};
@@ -82,7 +82,7 @@ pub mod core {
     pub use crate::core::model::text::secret::{Secret, hidden, hide_in_arguments};
     pub use crate::core::model::text::{is_forbidden, is_uuid};
     pub use crate::core::plan::about::plan_for;
-    pub use crate::core::plan::find::{Meant, Subject, find};
+    pub use crate::core::plan::find::{Meaning, Subject, find};
     pub use crate::core::plan::full_name;
     pub use crate::core::plan::left::{left_by, plan_left};
 
@@ -95,16 +95,16 @@ pub mod core {
 /// From `format`.
 pub mod format {
     use crate::core::model::{BoundSession, NotedWait};
-    use crate::format::hook::{Told, told};
+    use crate::format::hook::{HookReport, told};
     pub use crate::format::reading::cells::Cells;
     use crate::format::reading::json;
-    pub use crate::format::{Base, FileKind, Parsed, Reading, Source, doing, kind_at, places, read};
+    pub use crate::format::{Base, FileContents, FileKind, Reading, Source, doing, kind_at, places, read};
 
     /// Returns what `bind` notes of a hook that says that its session waits.
     pub fn noted_wait(by: BoundSession, hook: &[u8]) -> Option<NotedWait> {
         match told(&json::parse(hook).ok()?) {
-            Told::Waits(waiting, agent) => Some(NotedWait::new(by, waiting, agent)),
-            Told::Over(_) | Told::Starts | Told::Runs | Told::Nothing => None,
+            HookReport::Waits(waiting, agent) => Some(NotedWait::new(by, waiting, agent)),
+            HookReport::Over(_) | HookReport::Starts | HookReport::Runs | HookReport::Nothing => None,
         }
     }
 
@@ -151,7 +151,7 @@ pub mod present {
 
 /// From `run`.
 pub mod run {
-    pub use crate::run::tape::{Kept, Tape, Wish};
+    pub use crate::run::tape::{Tape, TapeOutcome, Wish};
     pub use crate::run::{Options, run};
 }
 

@@ -8,13 +8,13 @@ use jiff::{SignedDuration, Timestamp};
 
 use crate::act::error::ActionError;
 use crate::act::execute::follow_up;
-use crate::act::execute::follow_up::Completed;
+use crate::act::execute::follow_up::CompletedAction;
 use crate::act::fs::disk::Patience;
 use crate::act::fs::system::System;
 use crate::act::look::{Hearing, Look, Testimony};
-use crate::act::orders::Placed;
+use crate::act::orders::PendingOrder;
 use crate::act::preflight::preview::Preview;
-use crate::act::prune::Parked;
+use crate::act::prune::ParkedFile;
 use crate::act::rows::store::Rows;
 use crate::act::rules::{Answer, Rules};
 use crate::act::state::journal_store::{Lock, OnWait, ReadOnlyState, StateFolder};
@@ -210,7 +210,7 @@ impl Executor {
     ///
     /// # Errors
     /// It is not confirmed, or something is not as it was seen; nothing was touched.
-    pub fn carry_out(&mut self, preview: Preview, answer: &Answer) -> Result<Completed, ActionError> {
+    pub fn carry_out(&mut self, preview: Preview, answer: &Answer) -> Result<CompletedAction, ActionError> {
         let mut hearing = Hearing { observer: &mut self.observer, testimony: self.testimony.as_ref() };
         let done = follow_up::carry_out(self.state.renewed()?, preview, answer, &mut hearing);
         self.when_done.iter().filter(|_| done.is_ok()).for_each(|tell| tell());
@@ -221,7 +221,7 @@ impl Executor {
     ///
     /// # Errors
     /// The journal cannot be written.
-    pub(crate) fn place(&mut self, placed: Placed) -> Result<u64, ActionError> {
+    pub(crate) fn place(&mut self, placed: PendingOrder) -> Result<u64, ActionError> {
         let now = self.observer.now();
         self.state.renewed()?.locked(now)?.place(placed, now)
     }
@@ -274,7 +274,7 @@ impl Executor {
     ///
     /// # Errors
     /// The journal or the parked folder cannot be read.
-    pub fn outdated(&self, kept_for: SignedDuration) -> Result<Vec<Parked>, ActionError> {
+    pub fn outdated(&self, kept_for: SignedDuration) -> Result<Vec<ParkedFile>, ActionError> {
         let lock = self.state.acting()?.locked(self.observer.now())?;
         prune::outdated(&lock, self.observer.now(), kept_for)
     }
@@ -283,7 +283,7 @@ impl Executor {
     ///
     /// # Errors
     /// Something cannot be removed; what was removed until then is journalled.
-    pub fn prune(&self, shown: &[Parked], kept_for: SignedDuration) -> Result<(), ActionError> {
+    pub fn prune(&self, shown: &[ParkedFile], kept_for: SignedDuration) -> Result<(), ActionError> {
         let now = self.observer.now();
         let mut lock = self.state.acting()?.locked(now)?;
         prune::prune(&mut lock, shown, now, kept_for)

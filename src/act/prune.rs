@@ -16,20 +16,20 @@ use crate::source::os::opener::HiddenOpener;
 
 /// A parked file.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Parked {
+pub struct ParkedFile {
     /// The entry that parked it.
     pub(crate) entry: u64,
     /// Where it is parked.
-    pub(crate) at: movement::Parked,
+    pub(crate) at: movement::ParkLocation,
     /// Its size in bytes.
     pub(crate) size: u64,
     /// When it was parked.
     pub(crate) since: Timestamp,
     /// Why it is not removed, if it is not; then nothing of its entry is.
-    pub kept: Option<Kept>,
+    pub kept: Option<KeepReason>,
 }
 
-impl Parked {
+impl ParkedFile {
     /// Returns its parked name, with the folder where that is not the state folder's own.
     pub fn name(&self) -> Untrusted {
         self.at.text()
@@ -38,7 +38,7 @@ impl Parked {
 
 /// Why a parked file is not removed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Kept {
+pub enum KeepReason {
     /// The process of this PID has it open.
     Open(u32),
     /// A process may have it open, of which that cannot be seen.
@@ -49,7 +49,7 @@ pub enum Kept {
     Stuck,
 }
 
-impl fmt::Display for Kept {
+impl fmt::Display for KeepReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Open(pid) => write!(f, "PID {pid} has it open"),
@@ -75,7 +75,7 @@ pub(crate) fn outdated<D: Disk>(
     lock: &Lock<'_, D>,
     now: Timestamp,
     kept_for: SignedDuration,
-) -> Result<Vec<Parked>, ActionError> {
+) -> Result<Vec<ParkedFile>, ActionError> {
     let files = lock.files();
     let mut found = Vec::new();
     let boot = files.disk.boot(now);
@@ -110,7 +110,7 @@ fn is_older(entry: &Entry, boot: &Boot) -> bool {
 /// What an entry has parked.
 #[derive(Clone, Copy)]
 struct FoundParked<'a> {
-    parked: &'a movement::Parked,
+    parked: &'a movement::ParkLocation,
     /// Whether an entry that is not over may still bring it back.
     is_wanted: bool,
     print: Option<&'a Print>,
@@ -123,7 +123,7 @@ fn looked_at<D: Disk>(
     files: &Files<'_, D>,
     entry: &Entry,
     FoundParked { parked, is_wanted, print, hidden }: FoundParked<'_>,
-) -> Result<Option<Parked>, ActionError> {
+) -> Result<Option<ParkedFile>, ActionError> {
     let park = match files.park_if_any(parked) {
         Ok(Some(park)) => park,
         Ok(None) | Err(ActionError::Never(_)) => return Ok(None),
@@ -138,17 +138,17 @@ fn looked_at<D: Disk>(
         false => print_of(&image).is_none_or(|lies| lies.sha256 != print.sha256),
     };
     let kept = match opener {
-        Some(pid) => Some(Kept::Open(pid)),
+        Some(pid) => Some(KeepReason::Open(pid)),
         // An undo that was cut off may still bring it back.
-        None if !entry.is_done() || is_wanted => Some(Kept::Stuck),
-        None if print.is_some_and(has_changed) => Some(Kept::Changed),
-        None => hidden.map(Kept::MayBeOpen),
+        None if !entry.is_done() || is_wanted => Some(KeepReason::Stuck),
+        None if print.is_some_and(has_changed) => Some(KeepReason::Changed),
+        None => hidden.map(KeepReason::MayBeOpen),
     };
-    Ok(Some(Parked { entry: entry.number, at: parked.clone(), size: meta.size, since: entry.at, kept }))
+    Ok(Some(ParkedFile { entry: entry.number, at: parked.clone(), size: meta.size, since: entry.at, kept }))
 }
 
 /// Returns what of it can be removed: nothing of an entry of which something is kept.
-pub fn removable(outdated: &[Parked]) -> impl Iterator<Item = &Parked> {
+pub fn removable(outdated: &[ParkedFile]) -> impl Iterator<Item = &ParkedFile> {
     let is_kept = |entry| outdated.iter().any(|other| other.entry == entry && other.kept.is_some());
     outdated.iter().filter(move |parked| !is_kept(parked.entry))
 }
@@ -157,13 +157,13 @@ pub fn removable(outdated: &[Parked]) -> impl Iterator<Item = &Parked> {
 /// first.
 pub(crate) fn prune<D: Disk>(
     lock: &mut Lock<'_, D>,
-    shown: &[Parked],
+    shown: &[ParkedFile],
     now: Timestamp,
     kept_for: SignedDuration,
 ) -> Result<(), ActionError> {
     let outdated = outdated(lock, now, kept_for)?;
-    let is_chosen = |at: &movement::Parked, number| {
-        let is_it = |one: &&Parked| one.entry == number && one.at == *at && shown.contains(one);
+    let is_chosen = |at: &movement::ParkLocation, number| {
+        let is_it = |one: &&ParkedFile| one.entry == number && one.at == *at && shown.contains(one);
         removable(&outdated).any(|one| is_it(&one))
     };
     for entry in lock.history.entries.clone() {

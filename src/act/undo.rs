@@ -16,7 +16,7 @@ use crate::act::fs::put::far;
 use crate::act::preflight::prepared::{NewTime, PreparedStep, RowTarget};
 use crate::act::state::journal_store::Lock;
 use crate::core::history::journal::{Entry, NOT_BACK};
-use crate::core::history::movement::{Movement, Parked, Print};
+use crate::core::history::movement::{Movement, ParkLocation, Print};
 use crate::core::model::report::need;
 use crate::core::model::snapshot::row::is_in;
 use crate::core::model::text::shown_span;
@@ -156,7 +156,7 @@ fn has_parked<D: Disk>(files: &Files<'_, D>, entry: &Entry) -> Result<bool, Acti
 fn is_back<D: Disk>(
     files: &Files<'_, D>,
     entry: &Entry,
-    parked: &Parked,
+    parked: &ParkLocation,
     from: &Path,
 ) -> Result<bool, ActionError> {
     if entry.intent.movements.len() < 2 || files.is_parked(parked, from)? {
@@ -210,7 +210,7 @@ fn why_not(entry: &Entry) -> String {
 /// written to it, which `late` reports.
 fn restore<D: Disk>(
     files: &Files<'_, D>,
-    (parked, print, parked_at): (&Parked, &Print, Option<Timestamp>),
+    (parked, print, parked_at): (&ParkLocation, &Print, Option<Timestamp>),
     to: PathBuf,
     late: &mut Vec<String>,
 ) -> Result<PreparedStep, ActionError> {
@@ -236,7 +236,12 @@ fn restore<D: Disk>(
 }
 
 /// Adds to a refusal how a person can bring a file back.
-fn by_hand<D: Disk>(files: &Files<'_, D>, parked: &Parked, to: &Path, error: ActionError) -> ActionError {
+fn by_hand<D: Disk>(
+    files: &Files<'_, D>,
+    parked: &ParkLocation,
+    to: &Path,
+    error: ActionError,
+) -> ActionError {
     let ActionError::Never(why) = error else { return error };
     let from = parked.folder.as_deref().unwrap_or(files.parked_path).join(&parked.name);
     ActionError::Never(format!("{why}; by hand: mv -n {} {}", quoted(&from), quoted(to)))

@@ -15,7 +15,7 @@ const VERSION: u32 = 1;
 /// What is kept, by the names that a person sees: a later claimtop may have other columns.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Kept {
+pub(crate) struct ScreenState {
     version: u32,
     view: String,
     filter: String,
@@ -36,7 +36,7 @@ struct KeptView {
 /// What a screen starts with.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Start {
-    pub(crate) kept: Option<Kept>,
+    pub(crate) kept: Option<ScreenState>,
     /// What became of it, for the diagnosis.
     pub(crate) told: String,
 }
@@ -46,7 +46,7 @@ struct Version {
     version: u32,
 }
 
-impl Kept {
+impl ScreenState {
     /// Reads what an earlier claimtop has written.
     ///
     /// # Errors
@@ -123,7 +123,7 @@ mod tests {
     use crate::core::model::text::json;
 
     /// Starts with what is kept, looks and presses keys.
-    fn after(kept: Option<Kept>, keys: &str) -> State {
+    fn after(kept: Option<ScreenState>, keys: &str) -> State {
         let options = Options { start: Start { kept, told: String::new() }, ..Options::default() };
         let mut state = State::new(options, Size { width: 80, height: 24 }, testing::now());
         update(&mut state, Msg::Looked(Arc::new(testing::busy())));
@@ -141,7 +141,7 @@ mod tests {
     fn a_second_start_is_as_the_first_ended() {
         let first = after(None, "2s3Scj q4ss/alpha\n");
         let text = written(&first);
-        let second = after(Some(Kept::parse(&text).unwrap()), "");
+        let second = after(Some(ScreenState::parse(&text).unwrap()), "");
         assert_eq!((second.view, second.filter.text.as_str()), (View::Claims, "alpha"));
         assert_eq!(second.places.of(View::Windows).sort, first.places.of(View::Windows).sort);
         assert_eq!(second.places.of(View::Windows).hidden, [1].into());
@@ -150,14 +150,14 @@ mod tests {
 
     #[test]
     fn a_kept_filter_is_told() {
-        let kept = Kept::parse(&written(&after(None, "2/alpha\n"))).unwrap();
+        let kept = ScreenState::parse(&written(&after(None, "2/alpha\n"))).unwrap();
         let said = after(Some(kept), "").message;
         assert_eq!(said.as_deref(), Some("The filter alpha is kept from last time; Esc clears it"));
     }
 
     #[track_caller]
     fn check_ignored(text: &str, why: &str) {
-        assert_eq!(Kept::parse(text), Err(why.to_owned()));
+        assert_eq!(ScreenState::parse(text), Err(why.to_owned()));
     }
 
     #[test]
@@ -180,7 +180,7 @@ mod tests {
             r#"{{"version":1,"view":"{nasty}","filter":"{nasty}","views":{{"{nasty}":{{}},"Windows":{{"sort":"{nasty}","hidden":[{}]}}}}}}"#,
             hidden.join(",")
         );
-        let state = after(Some(Kept::parse(&text).unwrap()), "");
+        let state = after(Some(ScreenState::parse(&text).unwrap()), "");
         assert_eq!(state.view, View::Now);
         assert_eq!(*state.places.of(View::Windows), Place::default(), "one column stays");
         assert!(state.filter.text.chars().count() <= 100 && !state.filter.text.contains('\u{1b}'));

@@ -10,7 +10,7 @@ use crate::app::table::geometry::Size;
 use crate::core::history::journal::History;
 use crate::core::history::timeline::Past;
 use crate::core::model::{
-    ActionResult, Cost, Household, Key, Measured, Member, Offer, PlaceView, ProcessId, Report, Request,
+    ActionResult, Cost, Household, Key, LookStats, Member, Offer, PlaceView, ProcessId, Report, Request,
 };
 
 /// Everything that can happen, in one closed list.
@@ -21,7 +21,7 @@ pub enum Msg {
     /// This process has exited; the look that tells what that means comes next.
     Exited(ProcessId),
     /// What the last look was like.
-    Measured(Measured),
+    Measured(LookStats),
     /// What this process costs.
     Cost(Option<Cost>),
     /// The processes of this window were measured.
@@ -195,7 +195,7 @@ pub enum Target {
 
 /// What a person gave on a sheet.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Confirmed {
+pub enum SheetAnswer {
     /// `y`, for all that need no more.
     Yes,
     /// A code or a full name, for the one request that asked for it.
@@ -231,11 +231,11 @@ pub enum Effect {
     /// Look at the files of these requests, for a sheet.
     Offer(Vec<Request>),
     /// Do what was offered and is confirmed by this.
-    Act(Confirmed),
+    Act(SheetAnswer),
     /// Ask another machine what it would do about these requests, for the sheet of this number.
     OfferOn(String, u64, Vec<Request>),
     /// Order of another machine what it has offered to the sheet of this number and is confirmed by this.
-    ActOn(String, u64, Confirmed),
+    ActOn(String, u64, SheetAnswer),
     /// Begin nothing more of what was confirmed.
     CallOff,
     /// Ask what this process costs.

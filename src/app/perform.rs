@@ -1,7 +1,7 @@
 //! Carries out what a key asks for, within the screen.
 
 use super::layer::{Layer, Palette};
-use super::msg::{Confirmed, Effect, Jump};
+use super::msg::{Effect, Jump, SheetAnswer};
 use super::navigate::{self, Toward};
 use super::sheet::{self, Sheet, Stage};
 use super::state::{Header, Pane, Picture, State};
@@ -38,7 +38,7 @@ pub(crate) fn perform(state: &mut State, command: Command) -> Vec<Effect> {
         Command::Mark => mark(state),
         Command::Plan(action) => return open_sheet(state, action),
         Command::Undo => return undo(state),
-        Command::Yes => return with_sheet(state, |sheet| sheet.confirm(Confirmed::Yes)),
+        Command::Yes => return with_sheet(state, |sheet| sheet.confirm(SheetAnswer::Yes)),
         Command::RestoreBeside => return with_sheet(state, Sheet::beside),
         Command::Freeze => freeze(state),
         Command::Acknowledge => state.acknowledge(),

@@ -8,7 +8,7 @@ use jiff::{SignedDuration, Timestamp};
 use crate::core::model::report::left_over::{LeftSort, Member, Port};
 use crate::core::model::report::*;
 use crate::core::model::{
-    Binding, Cause, Certainty, ClaimStatus, ClaimView, Code, Committed, ContextId, ContextSource, Doing,
+    Binding, Cause, Certainty, ClaimStatus, ClaimView, Code, CommitState, ContextId, ContextSource, Doing,
     Edit, Evidence, Expiry, Finding, Format, Generation, Holder, Keeper, Key, LeftOver, Location, Medium,
     Ownership, PlaceView, ProcessId, Reason, Record, RecordKind, RecordView, Releasable, Remedy, RepoView,
     Resource, ResourceKind, Role, SessionView, SourceHealth, SourceState, StatedClaim, StatedPid, Story,
@@ -158,7 +158,7 @@ pub(crate) fn edits(window: &mut WindowView, paths: &[&str]) {
         at: None,
         by: None,
         also: Vec::new(),
-        committed: Committed::Unknown,
+        committed: CommitState::Unknown,
         from: None,
     };
     window.work = Some(Arc::new(Work {

@@ -17,7 +17,7 @@ use crate::app::keys::palette;
 use crate::app::keys::possible::{unseen, why_not};
 use crate::app::page::pages;
 use crate::app::table::filter::{Focus, edit, type_into};
-use crate::core::model::{ActionResult, Ended, Report};
+use crate::core::model::{ActionResult, EndResult, Report};
 use crate::present::report_index::Index;
 use crate::present::text::safe;
 
@@ -93,12 +93,12 @@ fn taken(state: &mut State, msg: Msg) -> Vec<Effect> {
 /// Says what has become of an order.
 fn became(machine: &str, told: &ActionResult) -> String {
     let word = match told.ended {
-        Some(Ended::Done) => "done",
-        Some(Ended::Unknown) => "unknown until seen",
-        Some(Ended::Changed | Ended::Failed) | None => "not done",
-        Some(Ended::Partly | Ended::Stuck) => "partly done",
+        Some(EndResult::Done) => "done",
+        Some(EndResult::Unknown) => "unknown until seen",
+        Some(EndResult::Changed | EndResult::Failed) | None => "not done",
+        Some(EndResult::Partly | EndResult::Stuck) => "partly done",
     };
-    let is_worth_a_word = told.ended != Some(Ended::Done) && !told.detail.is_empty();
+    let is_worth_a_word = told.ended != Some(EndResult::Done) && !told.detail.is_empty();
     let detail = if is_worth_a_word { format!(" ({})", safe(&told.detail)) } else { String::new() };
     format!("On {}: {} was {word}{detail}", safe(machine), safe(&told.title))
 }

@@ -12,7 +12,7 @@ use super::output::{Paint, print, print_if_heard, terminal_width};
 use super::settings::Settings;
 use crate::act::error::ActionError;
 use crate::act::executor::Executor;
-use crate::act::prune::{Parked, removable};
+use crate::act::prune::{ParkedFile, removable};
 use crate::cli::output::columns::{Cell, Columns};
 use crate::cli::output::failure::{Exit, Failure, Outcome, of_action};
 use crate::cli::output::said_yes;
@@ -34,11 +34,11 @@ use crate::source::places::PARKED;
 struct Journal<'a> {
     schema: &'static str,
     unreadable_lines: usize,
-    entries: Vec<Shown<'a>>,
+    entries: Vec<JournalOutput<'a>>,
 }
 
 #[derive(Serialize)]
-struct Shown<'a> {
+struct JournalOutput<'a> {
     #[serde(flatten)]
     entry: &'a Entry,
     /// Whether undoing it would work now.
@@ -73,7 +73,7 @@ pub(crate) fn run(settings: &Settings, json: bool) -> Outcome {
     let history = executor.history().map_err(of_action)?;
     let obstacles = obstacles(&executor, &history);
     if json {
-        let entries = history.entries.iter().rev().map(|entry| Shown {
+        let entries = history.entries.iter().rev().map(|entry| JournalOutput {
             entry,
             can_be_undone: can_be_undone(entry, &obstacles),
             cannot_be_undone: obstacles.get(&entry.number).map(ActionError::to_string),
@@ -199,16 +199,16 @@ fn undo(entry: &Entry, obstacles: &Obstacles) -> String {
 
 /// What `journal --prune --json` prints.
 #[derive(Serialize)]
-struct Pruned {
+struct PruneOutput {
     schema: &'static str,
-    outdated: Vec<Outdated>,
+    outdated: Vec<OutdatedFiles>,
     /// Whether all of it was removed for good.
     removed: bool,
 }
 
 /// What is parked past its retention.
 #[derive(Serialize)]
-struct Outdated {
+struct OutdatedFiles {
     entry: u64,
     name: Untrusted,
     size: u64,
@@ -247,11 +247,11 @@ pub(crate) fn prune(settings: &Settings, yes: bool, json: bool) -> Outcome {
     Ok(if is_yes || number == 0 { Exit::Fine } else { Exit::Refused })
 }
 
-fn listed(outdated: &[Parked], days: u16, now: Timestamp) -> String {
+fn listed(outdated: &[ParkedFile], days: u16, now: Timestamp) -> String {
     if outdated.is_empty() {
         return format!("Nothing is parked for longer than {days} days.\n");
     }
-    let line = |parked: &Parked| {
+    let line = |parked: &ParkedFile| {
         let (entry, age, name) = (parked.entry, age::between(now, parked.since), parked.name());
         let kept = parked.kept.map_or_else(String::new, |why| format!("  kept: {why}"));
         format!("entry {entry}  {age}  {} bytes  {name}{kept}\n", parked.size)
@@ -267,9 +267,9 @@ fn told(removable: usize, is_yes: bool) -> String {
     }
 }
 
-fn pruned(outdated: &[Parked], is_yes: bool) -> Result<String, Failure> {
+fn pruned(outdated: &[ParkedFile], is_yes: bool) -> Result<String, Failure> {
     let removed = is_yes && removable(outdated).next().is_some();
-    let outdated = outdated.iter().map(|parked| Outdated {
+    let outdated = outdated.iter().map(|parked| OutdatedFiles {
         entry: parked.entry,
         name: parked.name(),
         size: parked.size,
@@ -277,6 +277,6 @@ fn pruned(outdated: &[Parked], is_yes: bool) -> Result<String, Failure> {
         kept: parked.kept.map(|why| why.to_string()),
     });
     let outdated = outdated.collect();
-    let pruned = Pruned { schema: "claimtop.prune.v1", outdated, removed };
+    let pruned = PruneOutput { schema: "claimtop.prune.v1", outdated, removed };
     Ok(format!("{}\n", json::to_string_pretty(&pruned)?))
 }

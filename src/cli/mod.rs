@@ -126,7 +126,7 @@ fn command(arguments: Arguments) -> Outcome {
             scene.shown(json, |reports, shape| show::now::run(reports, shape))
         }
         Command::Leftovers { trees, sizes, json } => {
-            let asked = show::left_overs::Asked::new(trees, sizes);
+            let asked = show::left_overs::Extras::new(trees, sizes);
             let scene = scene(options, environment)?;
             let settings = scene.settings.clone();
             scene.shown(json, |reports, shape| show::left_overs::run(reports, &settings, asked, shape))

@@ -114,7 +114,7 @@ fn absolute(text: &str, root: &Spanned<String>, what: &str, home: &Path) -> Resu
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::guard::{Held, Levels};
+    use crate::config::guard::{HoldPolicy, Levels};
 
     #[track_caller]
     fn check_error(text: &str, expected: &str) {
@@ -148,7 +148,7 @@ mod tests {
         let guard = layer.guard.unwrap();
         let said = |tree: &str| {
             let Levels { brief, note, git, edit, held } = guard.levels(Path::new(tree));
-            assert_eq!(held, Held::HoldUp);
+            assert_eq!(held, HoldPolicy::HoldUp);
             (brief, note, git.name(), edit.name())
         };
         assert_eq!(guard.exempt, ["gen"]);

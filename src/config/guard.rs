@@ -23,7 +23,7 @@ named! {
 named! {
     /// What becomes of a call that would reach what a living window holds for itself (`claimtop hold`).
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-    pub(crate) enum Held {
+    pub(crate) enum HoldPolicy {
         /// It goes through.
         Off = "off",
         /// It is refused once.
@@ -45,7 +45,7 @@ pub(crate) struct Levels {
     /// What becomes of the first edit of a file that another window has edited a moment ago.
     pub(crate) edit: HoldUps,
     /// What becomes of a call that would reach what another window holds for itself.
-    pub(crate) held: Held,
+    pub(crate) held: HoldPolicy,
 }
 
 /// What a person has set of it.
@@ -65,7 +65,7 @@ struct Wish {
     note: Option<bool>,
     git: Option<HoldUps>,
     edit: Option<HoldUps>,
-    held: Option<Held>,
+    held: Option<HoldPolicy>,
 }
 
 /// The table `guard` of the configuration.
@@ -76,7 +76,7 @@ pub(super) struct GuardKeys {
     note: Option<bool>,
     git: Option<HoldUps>,
     edit: Option<HoldUps>,
-    held: Option<Held>,
+    held: Option<HoldPolicy>,
     exempt: Vec<String>,
     tree: Vec<TreeKeys>,
 }
@@ -89,7 +89,7 @@ struct TreeKeys {
     note: Option<bool>,
     git: Option<HoldUps>,
     edit: Option<HoldUps>,
-    held: Option<Held>,
+    held: Option<HoldPolicy>,
 }
 
 impl GuardKeys {
@@ -122,7 +122,7 @@ impl Guard {
             note: own.note.or(self.all.note).unwrap_or(true),
             git: own.git.or(self.all.git).unwrap_or(HoldUps::HoldUp),
             edit: own.edit.or(self.all.edit).unwrap_or(HoldUps::Off),
-            held: own.held.or(self.all.held).unwrap_or(Held::HoldUp),
+            held: own.held.or(self.all.held).unwrap_or(HoldPolicy::HoldUp),
         }
     }
 

@@ -28,12 +28,12 @@ use crate::core::model::report::SCHEMA;
 use crate::core::model::report::context::{CONTEXT_VARIABLE, is_context_id};
 use crate::core::model::snapshot::process::Children;
 use crate::core::model::{
-    Action, BrokenPath, ClaudeStatus, ContextId, ContextSource, Finding, Format, Judged, Key, KeyKind,
+    Action, BrokenPath, ClaudeStatus, ContextId, ContextSource, Finding, Format, JudgedRecord, Key, KeyKind,
     Ownership, Platform, ProcessState, Record, RecordKind, RecordView, Releasable, Remedy, RepoView, Report,
     ReportHost, Role, Snapshot, Strength, UnreadWork, Untrusted, Verdict, VerdictState, WindowFacts,
     WindowState, WindowView, Work,
 };
-use crate::core::plan::about::{Known, releasable};
+use crate::core::plan::about::{ReportView, releasable};
 
 /// What a person can set about judging.
 #[derive(Clone, Debug, Default)]
@@ -109,7 +109,7 @@ pub fn assess_after(earlier: Option<&Report>, snapshot: &Snapshot, policy: &Poli
         left_overs,
         left_trees,
     };
-    let known = Known::new(&report);
+    let known = ReportView::new(&report);
     let ways = ways_of_letting_go(&known, &report, snapshot.host.uid);
     let useless = useless_offers(&known, &report, &ways, snapshot.host.uid);
     for (claim, way) in report.claims.iter_mut().zip(ways) {
@@ -124,12 +124,12 @@ pub fn assess_after(earlier: Option<&Report>, snapshot: &Snapshot, policy: &Poli
 }
 
 /// Returns how each claim may be let go.
-fn ways_of_letting_go(known: &Known<'_>, report: &Report, uid: u32) -> Vec<Releasable> {
+fn ways_of_letting_go(known: &ReportView<'_>, report: &Report, uid: u32) -> Vec<Releasable> {
     report.claims.iter().map(|claim| releasable(known, claim, claim.record.ownership.uid != uid)).collect()
 }
 
 /// Returns the places of the findings that offer what would be refused for everything they are about.
-fn useless_offers(known: &Known<'_>, report: &Report, ways: &[Releasable], uid: u32) -> Vec<usize> {
+fn useless_offers(known: &ReportView<'_>, report: &Report, ways: &[Releasable], uid: u32) -> Vec<usize> {
     let is_refused =
         |record: &RecordView, action| known.is_refused(record, action, record.ownership.uid != uid);
     let records = || report.records.iter();
@@ -163,13 +163,17 @@ fn by_window<'a>(all: impl Iterator<Item = (Option<&'a Key>, &'a Key)>) -> HashM
 }
 
 /// Judges every record; one that is judged as it was before is the one of before.
-fn judge_records(world: &World<'_>, windows: &BTreeMap<u32, Key>, earlier: &[Judged]) -> Vec<Judged> {
-    let earlier: HashMap<&Key, &Judged> = earlier.iter().map(|judged| (&judged.key, judged)).collect();
+fn judge_records(
+    world: &World<'_>,
+    windows: &BTreeMap<u32, Key>,
+    earlier: &[JudgedRecord],
+) -> Vec<JudgedRecord> {
+    let earlier: HashMap<&Key, &JudgedRecord> = earlier.iter().map(|judged| (&judged.key, judged)).collect();
     let share = |view: RecordView| match earlier.get(&view.key) {
         Some(same) if ***same == view => Arc::clone(same),
         Some(_) | None => Arc::new(view),
     };
-    let mut last: Option<Judged> = None;
+    let mut last: Option<JudgedRecord> = None;
     let judge = |record: &Arc<Record>| {
         let verdict = judge(record, world);
         let window = window_of_record(record, &verdict, world);
@@ -179,7 +183,7 @@ fn judge_records(world: &World<'_>, windows: &BTreeMap<u32, Key>, earlier: &[Jud
         }
         Arc::clone(last.insert(share(view)))
     };
-    let mut records: Vec<Judged> = world.snapshot.records.iter().map(judge).collect();
+    let mut records: Vec<JudgedRecord> = world.snapshot.records.iter().map(judge).collect();
     for (at, verdict) in lent_verdicts(&records, world) {
         if let Some(companion) = records.get_mut(at) {
             *companion = share(view_record(&companion.record, verdict, world, windows));
@@ -190,15 +194,15 @@ fn judge_records(world: &World<'_>, windows: &BTreeMap<u32, Key>, earlier: &[Jud
 
 /// Gives companions the verdict of the record that they belong to: they have no life of their own.
 /// One that was written later is judged as if that record had been: whoever wrote it may live.
-fn lent_verdicts(records: &[Judged], world: &World<'_>) -> Vec<(usize, (Verdict, Option<u32>))> {
+fn lent_verdicts(records: &[JudgedRecord], world: &World<'_>) -> Vec<(usize, (Verdict, Option<u32>))> {
     if records.iter().all(|judged| judged.record.kind != RecordKind::Companion) {
         return Vec::new();
     }
     let sessions = records.iter().filter(|judged| judged.record.kind == RecordKind::Session);
-    let owners: BTreeMap<(Format, &Untrusted), &Judged> = sessions
+    let owners: BTreeMap<(Format, &Untrusted), &JudgedRecord> = sessions
         .filter_map(|judged| Some(((judged.record.format, judged.record.context_id.as_ref()?), judged)))
         .collect();
-    let lent = |companion: &Judged| {
+    let lent = |companion: &JudgedRecord| {
         let context = companion.record.context_id.as_ref()?;
         let owner = owners.get(&(companion.record.format, context))?;
         let written_at = companion.record.written_at;
@@ -213,7 +217,7 @@ fn lent_verdicts(records: &[Judged], world: &World<'_>) -> Vec<(usize, (Verdict,
         };
         Some((verdict, owner.window_pid))
     };
-    let is_lent = |judged: &&Judged| {
+    let is_lent = |judged: &&JudgedRecord| {
         // A project's companions are written by every window that works in it.
         judged.record.kind == RecordKind::Companion && judged.record.format != Format::Observability
     };

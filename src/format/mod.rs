@@ -25,7 +25,7 @@ use std::path::Path;
 pub use self::reading::draft::Source;
 pub(crate) use self::reading::place::Place;
 pub use self::reading::place::{Base, FileKind};
-pub use self::reading::{Parsed, Reading};
+pub use self::reading::{FileContents, Reading};
 pub(crate) use self::spec::{Release, Spec};
 #[cfg(test)]
 pub(crate) use self::testing::fixture;
@@ -93,18 +93,18 @@ fn is_in(folder: &Path, dir: &str) -> bool {
 }
 
 /// Reads one file: total, for any bytes.
-pub fn read(kind: FileKind, file: &FileImage, reading: &Reading<'_>) -> Parsed {
+pub fn read(kind: FileKind, file: &FileImage, reading: &Reading<'_>) -> FileContents {
     let parsed = match kind {
         FileKind::Known(place) => (place.read)(file, reading),
         FileKind::Described(own) => described::read(own, file, reading),
     };
     match parsed {
-        Parsed::Record(record) => Parsed::Record(reading::draft::finished(record)),
-        Parsed::Broken(mut broken) => {
+        FileContents::Record(record) => FileContents::Record(reading::draft::finished(record)),
+        FileContents::Broken(mut broken) => {
             broken.problem.message = (*hidden(&broken.problem.message)).into();
-            Parsed::Broken(broken)
+            FileContents::Broken(broken)
         }
-        Parsed::Ignored => Parsed::Ignored,
+        FileContents::Ignored => FileContents::Ignored,
     }
 }
 

@@ -8,7 +8,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use crate::core::model::snapshot::host::INITIAL_TIME_NAMESPACE;
 use crate::core::model::{BrokenFile, Content, FileImage, FileMeta, Host, Medium, Ownership, Record};
-use crate::format::reading::{Parsed, Reading};
+use crate::format::reading::{FileContents, Reading};
 
 /// The moment of every look: shortly after the fixtures were written.
 pub(in crate::format) fn now() -> Timestamp {
@@ -56,35 +56,35 @@ pub(in crate::format) fn image(name: &str, bytes: &[u8], age: i64) -> FileImage 
 }
 
 /// Reads on a machine in UTC.
-pub(in crate::format) fn read(reader: impl FnOnce(&Reading<'_>) -> Parsed) -> Parsed {
+pub(in crate::format) fn read(reader: impl FnOnce(&Reading<'_>) -> FileContents) -> FileContents {
     reader(&Reading { host: &host(0), now: now() })
 }
 
 /// Returns the record that was read.
 #[track_caller]
-pub(in crate::format) fn record(parsed: Parsed) -> Record {
+pub(in crate::format) fn record(parsed: FileContents) -> Record {
     match parsed {
-        Parsed::Record(record) => Arc::unwrap_or_clone(record),
-        Parsed::Broken(broken) => panic!("{broken:?}"),
-        Parsed::Ignored => panic!("ignored"),
+        FileContents::Record(record) => Arc::unwrap_or_clone(record),
+        FileContents::Broken(broken) => panic!("{broken:?}"),
+        FileContents::Ignored => panic!("ignored"),
     }
 }
 
 /// Returns the broken file that was read.
 #[track_caller]
-pub(in crate::format) fn broken(parsed: Parsed) -> BrokenFile {
+pub(in crate::format) fn broken(parsed: FileContents) -> BrokenFile {
     match parsed {
-        Parsed::Broken(broken) => broken,
-        Parsed::Record(record) => panic!("{record:?}"),
-        Parsed::Ignored => panic!("ignored"),
+        FileContents::Broken(broken) => broken,
+        FileContents::Record(record) => panic!("{record:?}"),
+        FileContents::Ignored => panic!("ignored"),
     }
 }
 
 /// Returns one line with what matters: kind, generation, variant, context, session, holder and
 /// problems.
-pub(in crate::format) fn summary(parsed: &Parsed) -> String {
+pub(in crate::format) fn summary(parsed: &FileContents) -> String {
     match parsed {
-        Parsed::Record(record) => {
+        FileContents::Record(record) => {
             let text = |text: &Option<crate::core::model::Untrusted>| {
                 text.as_ref().map_or("-".to_owned(), ToString::to_string)
             };
@@ -103,8 +103,8 @@ pub(in crate::format) fn summary(parsed: &Parsed) -> String {
                 codes.join(" ")
             )
         }
-        Parsed::Broken(broken) => format!("broken: {}", broken.problem.message),
-        Parsed::Ignored => "ignored".to_owned(),
+        FileContents::Broken(broken) => format!("broken: {}", broken.problem.message),
+        FileContents::Ignored => "ignored".to_owned(),
     }
 }
 

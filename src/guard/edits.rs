@@ -10,11 +10,11 @@ use crate::config::guard::HoldUps;
 use crate::core::guard::decide::{self, Holding, Life, Other};
 use crate::core::guard::folder::joined;
 use crate::core::model::Untrusted;
-use crate::core::model::snapshot::ledger::{Harm, LedgerLine, Met, Returned, Touched};
+use crate::core::model::snapshot::ledger::{Encounter, FileMoment, Harm, LedgerLine, Reversion};
 use crate::format::hook::guard::{Asker, note};
 use crate::guard::query::Query;
 use crate::present;
-use crate::source::own::ledger::{About, Read, Tree, settled, written};
+use crate::source::own::ledger::{About, LedgerView, Tree, settled, written};
 
 impl Query<'_> {
     /// Returns the files of a call by the working trees that they lie in.
@@ -38,7 +38,7 @@ impl Query<'_> {
 
     /// Returns what others who may live hold of what is asked about, and have edited since oneself did: whoever did
     /// so before was told of then.
-    fn news<'b>(&self, found: &'b Read, tree: &Tree) -> Vec<Holding<'b>> {
+    fn news<'b>(&self, found: &'b LedgerView, tree: &Tree) -> Vec<Holding<'b>> {
         let is_asked = |other: &Other, path: &str| {
             let edit = other.edits.iter().find(|edit| edit.path.raw() == path);
             let own = found.told.edited.get(path);
@@ -48,7 +48,7 @@ impl Query<'_> {
         decide::held(&found.others, is_asked)
     }
 
-    fn met(&self, paths: &[String], holdings: &[Holding<'_>]) -> Vec<Met> {
+    fn met(&self, paths: &[String], holdings: &[Holding<'_>]) -> Vec<Encounter> {
         paths.iter().filter_map(|path| decide::met(&path.as_str().into(), holdings, self.now)).collect()
     }
 
@@ -72,14 +72,14 @@ impl Query<'_> {
                 let is_news = met.is_some() || upon.is_some() || found.told.met.contains_key(path);
                 let others = met.map(|met| met.others.clone()).unwrap_or_default();
                 let (upon, call) = (upon.clone(), self.question.call.clone());
-                is_news.then(|| Met { path: path.as_str().into(), others, at: self.now, upon, call })
+                is_news.then(|| Encounter { path: path.as_str().into(), others, at: self.now, upon, call })
             };
             let mut lines: Vec<LedgerLine> = paths.iter().filter_map(to_come).map(LedgerLine::Met).collect();
             // After this edit nobody can tell any more that others before it had ended and are open again.
             let returned = |path: &String| {
                 let path = Untrusted::from(path.as_str());
                 let to = *found.returned.get(&path)?;
-                Some(LedgerLine::Returned(Returned { path, at: self.now, to }))
+                Some(LedgerLine::Returned(Reversion { path, at: self.now, to }))
             };
             lines.extend(paths.iter().filter_map(returned));
             // Nor that others have ended.
@@ -122,7 +122,7 @@ impl Query<'_> {
             let edited = |path: &String| {
                 let edited = tree.edited(path, at);
                 let just = edited.upon.filter(|_| is_own(path));
-                LedgerLine::Edited(Touched { upon: just.or_else(|| upon(path)), ..edited })
+                LedgerLine::Edited(FileMoment { upon: just.or_else(|| upon(path)), ..edited })
             };
             // What went back to the last commit is nobody's; the next edit would hide that.
             let is_known = |path: &&String| {
@@ -134,14 +134,15 @@ impl Query<'_> {
             let since = self.met(&paths, &self.news(&found, &tree));
             let since = |path: &String| since.iter().find(|met| met.path.raw() == path).cloned();
             // Or somebody has put it back to the last commit meanwhile.
-            let is_open = |met: &&Met| !met.others.is_empty() && found.is_open(&met.path, met.at, at);
+            let is_open = |met: &&Encounter| !met.others.is_empty() && found.is_open(&met.path, met.at, at);
             let before = |path: &String| found.told.met.get(path).filter(is_open).cloned();
             let met = paths.iter().filter_map(|path| before(path).or_else(|| since(path)));
-            let met: Vec<Met> = met.filter(|_| self.levels(&tree).note).collect();
+            let met: Vec<Encounter> = met.filter(|_| self.levels(&tree).note).collect();
             let mut lines: Vec<LedgerLine> = paths.iter().map(edited).collect();
             lines.extend(ended.into_iter().map(LedgerLine::Settled));
             lines.extend(
-                met.iter().map(|met| LedgerLine::Noted(Met { at, upon: None, call: None, ..met.clone() })),
+                met.iter()
+                    .map(|met| LedgerLine::Noted(Encounter { at, upon: None, call: None, ..met.clone() })),
             );
             self.note_down(&tree, &lines)?;
             if !met.is_empty() {

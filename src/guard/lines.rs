@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 
 use super::outcome::{GuardOutcome, GuardResponse};
-use crate::config::guard::{Held, HoldUps};
+use crate::config::guard::{HoldPolicy, HoldUps};
 use crate::core::guard::decide;
 use crate::core::guard::git::GitCall;
 use crate::core::guard::git::reach::{Reach, Takes, is_pattern};
@@ -37,7 +37,7 @@ impl Query<'_> {
             }
             let top = tree.text().context("no text")?;
             let call = self.among(call, &tree);
-            let reach = Reached::of(&call);
+            let reach = ReachedPaths::of(&call);
             let is_left = left_by(&call, &tree);
             let is_asked = |path: &str| reach.has(path) && !self.exempt.has(path, top) && !is_left(path);
             let is_named = |path: &str| reach.names(path);
@@ -47,7 +47,7 @@ impl Query<'_> {
                 continue;
             }
             let name = format!("`git {}`", call.verb);
-            if self.levels(&tree).held == Held::Deny {
+            if self.levels(&tree).held == HoldPolicy::Deny {
                 let edits = || holdings.iter().flat_map(|holding| &holding.edits);
                 let is_held = |held: &str| edits().any(|edit| Path::new(edit.path.raw()).starts_with(held));
                 if let Some(said) = self.keep_off(asker, &name, (&tree, &found), is_held)? {
@@ -68,7 +68,7 @@ impl Query<'_> {
     pub(crate) fn after_git(&self, calls: &[GitCall]) -> anyhow::Result<GuardResponse> {
         for call in calls {
             let Some(tree) = Tree::of(Path::new(&call.folder)).filter(Tree::is_repository) else { continue };
-            let reach = Reached::of(&self.among(call, &tree));
+            let reach = ReachedPaths::of(&self.among(call, &tree));
             let found = self.read(&tree, &About::Matching(&|path| reach.has(path), Takes::ALL));
             let own: Vec<String> = found.by_kin.iter().chain(&found.by_oneself).cloned().collect();
             let lines = self.ended(&tree, &found, &own);
@@ -86,7 +86,7 @@ impl Query<'_> {
         }
         let tree = Tree::of(Path::new(&call.folder)).filter(Tree::is_repository);
         let Some(tree) = tree else { return Vec::new() };
-        let (reach, is_left) = (Reached::of(call), left_by(call, &tree));
+        let (reach, is_left) = (ReachedPaths::of(call), left_by(call, &tree));
         let of_one = |(path, is_ignored): (PathBuf, bool)| {
             let is_taken = if is_ignored { call.takes.ignored } else { call.takes.untracked };
             let path = path.to_str().filter(|path| is_taken && reach.has(path) && !is_left(path))?;
@@ -108,12 +108,12 @@ impl Query<'_> {
 /// Prepares to tell what a call leaves of what it reaches.
 fn left_by(call: &GitCall, tree: &Tree) -> impl Fn(&str) -> bool {
     let is_spared = excluded_by(&call.spares, &tree.top);
-    let left_out = Reached::paths(&call.left_out, &call.folder);
+    let left_out = ReachedPaths::paths(&call.left_out, &call.folder);
     move |path| is_spared(path) || left_out.has(path)
 }
 
 /// What a call of git reaches.
-enum Reached {
+enum ReachedPaths {
     Tree,
     /// These paths, without links, and what lies below them; and what such patterns stand for.
     Paths(HashSet<String>, Vec<String>),
@@ -121,7 +121,7 @@ enum Reached {
     Files(Vec<String>),
 }
 
-impl Reached {
+impl ReachedPaths {
     fn of(call: &GitCall) -> Self {
         match &call.reach {
             Reach::Tree => Self::Tree,

@@ -48,7 +48,7 @@ impl GuardOutcome {
 
 /// One line of what is counted.
 #[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct Counted {
+pub(crate) struct CountLine {
     pub(crate) at: Timestamp,
     pub(crate) agent: String,
     pub(crate) said: GuardOutcome,

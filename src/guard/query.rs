@@ -8,18 +8,18 @@ use jiff::{SignedDuration, Timestamp};
 use super::machine::Machine;
 use super::outcome::{GuardOutcome, GuardResponse};
 use crate::act::state::ledger;
-use crate::config::guard::{Held, HoldUps, Levels};
+use crate::config::guard::{HoldPolicy, HoldUps, Levels};
 use crate::core::guard::decide::{self, Exempt, Life, Other};
 use crate::core::guard::git::reach::Takes;
 use crate::core::model::Untrusted;
-use crate::core::model::snapshot::ledger::{Briefed, Harm, HeldUp, LedgerHolder, LedgerLine, Touched};
+use crate::core::model::snapshot::ledger::{Brief, FileMoment, Harm, HeldUp, LedgerHolder, LedgerLine};
 use crate::format::agent::claude_code::called;
 use crate::format::hook::answers::{Calls, is_same_answer};
 use crate::format::hook::guard::{Asker, Moment, Question, Touch, note, question_to_person, refusal};
 use crate::guard::scope::Scope;
 use crate::present;
 use crate::source::os::open::plain::small;
-use crate::source::own::ledger::{About, Here, Own, Read, Told, Tree, end_of, read, settled};
+use crate::source::own::ledger::{About, Here, LedgerView, Own, OwnLines, Tree, end_of, read, settled};
 
 /// How much of a transcript is read from its end to find two calls, in bytes.
 const TRANSCRIPT_END: usize = 512 << 10;
@@ -49,7 +49,7 @@ impl<'a> Query<'a> {
         self.scope.guard.levels(&tree.top)
     }
 
-    pub(crate) fn read(&self, tree: &Tree, about: &About<'_>) -> Read {
+    pub(crate) fn read(&self, tree: &Tree, about: &About<'_>) -> LedgerView {
         let own = Own {
             session: &self.question.session,
             process: self.machine.process,
@@ -92,7 +92,7 @@ impl<'a> Query<'a> {
             // The session goes on in this process: its edits are no longer a dead window's.
             self.note_down(&tree, &[])?;
         }
-        let holds_count = self.levels(&tree).held != Held::Off;
+        let holds_count = self.levels(&tree).held != HoldPolicy::Off;
         let holdings = decide::told_of(&found.others, holds_count);
         let digest = decide::digest_of(&holdings, holds_count);
         let is_told = found.told.briefed.as_ref() == Some(&digest);
@@ -100,7 +100,7 @@ impl<'a> Query<'a> {
             return Ok((if is_told { GuardOutcome::ToldBefore } else { GuardOutcome::NobodyElse }, None));
         }
         let others = holdings.iter().map(|holding| holding.other.holder.session.clone()).collect();
-        self.note_down(&tree, &[LedgerLine::Briefed(Briefed { digest, at: Some(self.now), others })])?;
+        self.note_down(&tree, &[LedgerLine::Briefed(Brief { digest, at: Some(self.now), others })])?;
         if holdings.is_empty() {
             return Ok((GuardOutcome::NobodyElse, None));
         }
@@ -123,13 +123,13 @@ impl<'a> Query<'a> {
     }
 
     /// Notes the files that are as the last commit has them, or gone: of others, and of these.
-    pub(crate) fn ended(&self, tree: &Tree, found: &Read, also: &[String]) -> Vec<LedgerLine> {
+    pub(crate) fn ended(&self, tree: &Tree, found: &LedgerView, also: &[String]) -> Vec<LedgerLine> {
         let mut lines = decide::settled(&found.others, self.now);
         lines.extend(settled(tree, also, (self.now, &self.scope.home)));
         let theirs = found.others.iter().flat_map(|other| &other.edits).map(|edit| edit.path.raw());
         let is_gone = |path: &&str| Path::new(path).symlink_metadata().is_err();
         let gone = theirs.chain(also.iter().map(String::as_str)).filter(is_gone);
-        lines.extend(gone.map(|path| Touched::new(path.into(), self.now)));
+        lines.extend(gone.map(|path| FileMoment::new(path.into(), self.now)));
         lines.into_iter().map(LedgerLine::Settled).collect()
     }
 
@@ -169,14 +169,14 @@ impl<'a> Query<'a> {
         &self,
         asker: Asker,
         call: &str,
-        (tree, found): (&Tree, &Read),
+        (tree, found): (&Tree, &LedgerView),
         is_asked: impl Fn(&str) -> bool,
     ) -> anyhow::Result<Option<GuardResponse>> {
         let level = self.levels(tree).held;
-        let wanted = decide::wanted(&found.others, is_asked).filter(|_| level != Held::Off);
+        let wanted = decide::wanted(&found.others, is_asked).filter(|_| level != HoldPolicy::Off);
         let Some((other, held)) = wanted else { return Ok(None) };
         let top = tree.text().context("no text")?;
-        let is_final = level == Held::Deny;
+        let is_final = level == HoldPolicy::Deny;
         let why = present::guard::keep_off(call, (other, held), is_final, top, self.now);
         if is_final {
             return Ok(Some((GuardOutcome::Denied, Some(refusal(asker, &why)))));
@@ -201,7 +201,7 @@ impl<'a> Query<'a> {
         &self,
         asker: Asker,
         level: HoldUps,
-        (tree, told): (&Tree, &Told),
+        (tree, told): (&Tree, &OwnLines),
         held_up: HeldUp,
         why: &str,
     ) -> anyhow::Result<GuardResponse> {

@@ -11,7 +11,7 @@ use crate::core::assess::{Policy, assess_after};
 use crate::core::judge::tombstone::ended::ended;
 use crate::core::judge::tombstone::ledger::{Lesson, TombstoneLedger};
 use crate::core::model::{
-    Described, Host, ProcessId, Report, Snapshot, SourceHealth, SourceState, Untrusted, Watched,
+    DescribedFormat, Host, ProcessId, Report, Snapshot, SourceHealth, SourceState, Untrusted, WatchCounts,
 };
 use crate::observe::collect::Collector;
 use crate::observe::report_source::ReportSource;
@@ -34,7 +34,7 @@ pub struct Options {
     /// How looks are judged.
     pub policy: Policy,
     /// The formats that a person has described.
-    pub formats: Vec<Described>,
+    pub formats: Vec<DescribedFormat>,
     /// The folder below which alone programs count as agents; all do where there is none.
     pub stage: Option<PathBuf>,
     /// Where tombstones are kept; for as long as the observer lives where there is no store.
@@ -251,8 +251,8 @@ impl ReportSource for Observer {
         self.collector.has_new_agent()
     }
 
-    fn follow(&mut self) -> Watched {
-        let Some(watch) = &mut self.watch else { return Watched::default() };
+    fn follow(&mut self) -> WatchCounts {
+        let Some(watch) = &mut self.watch else { return WatchCounts::default() };
         watch.expect(self.collector.names());
         watch.expect_programs(self.collector.programs());
         watch.follow(&self.collector.folders(), &std::mem::take(&mut self.holders));

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::core::model::{Report, Watched};
+use crate::core::model::{Report, WatchCounts};
 
 /// A source of finished reports: this machine's [`Observer`](crate::observe::Observer), or a recording.
 ///
@@ -26,8 +26,8 @@ pub trait ReportSource {
 
     /// Watches from now on what the last report names, and returns what is watched. The report was
     /// handed out before.
-    fn follow(&mut self) -> Watched {
-        Watched::default()
+    fn follow(&mut self) -> WatchCounts {
+        WatchCounts::default()
     }
 }
 

@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 
 use crate::core::guard::decide::{Holding, Life, Other};
-use crate::core::model::snapshot::ledger::{Met, Touched};
+use crate::core::model::snapshot::ledger::{Encounter, FileMoment};
 use crate::core::model::{Edit, Untrusted};
 use crate::present::text::age;
 
@@ -40,8 +40,8 @@ pub(crate) fn holding(holding: &Holding<'_>, tree: &str, now: Timestamp) -> Stri
 }
 
 /// Tells after an edit whose uncommitted edits it met.
-pub(crate) fn note(met: &[Met], others: &[Other], tree: &str, now: Timestamp) -> String {
-    let of_one = |met: &Met| {
+pub(crate) fn note(met: &[Encounter], others: &[Other], tree: &str, now: Timestamp) -> String {
+    let of_one = |met: &Encounter| {
         let (session, at) = met.others.first()?;
         let other = others.iter().find(|other| other.holder.session == *session);
         let who = other.map_or_else(|| "another window".to_owned(), who);
@@ -70,7 +70,7 @@ pub(crate) fn hold_up(call: &str, holdings: &[Holding<'_>], tree: &str, now: Tim
 }
 
 /// Tells a person who wants what for itself.
-pub(crate) fn hold((other, held): (&Other, &Touched), tree: &str, now: Timestamp) -> String {
+pub(crate) fn hold((other, held): (&Other, &FileMoment), tree: &str, now: Timestamp) -> String {
     let age = age::between(now, held.at);
     format!("{} has held {} for itself for {age}", who(other), inside(held.path.raw(), tree))
 }
@@ -78,7 +78,7 @@ pub(crate) fn hold((other, held): (&Other, &Touched), tree: &str, now: Timestamp
 /// Says why a call is refused that would reach what a window holds for itself.
 pub(crate) fn keep_off(
     call: &str,
-    held: (&Other, &Touched),
+    held: (&Other, &FileMoment),
     is_final: bool,
     tree: &str,
     now: Timestamp,
@@ -117,7 +117,7 @@ fn who(other: &Other) -> String {
     }
 }
 
-fn holds(holds: &[Touched], tree: &str) -> String {
+fn holds(holds: &[FileMoment], tree: &str) -> String {
     let named: Vec<String> =
         holds.iter().take(MOST_FILES).map(|held| inside(held.path.raw(), tree)).collect();
     let more = holds.len().saturating_sub(MOST_FILES);

@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use jiff::Timestamp;
 
 use crate::core::history::journal::Entry;
-use crate::core::model::{Ended, Member, OrderSide, Plan, Port, Step};
+use crate::core::model::{EndResult, Member, OrderSide, Plan, Port, Step};
 use crate::present::text::age;
 use crate::present::text::page::Page;
 use crate::present::text::tone::{Mark, Tone};
@@ -86,7 +86,7 @@ pub(crate) fn title(entry: &Entry) -> String {
 pub(crate) fn ended_of(entry: &Entry) -> (Mark, Tone, &'static str) {
     let is_order = entry.intent.asked_of().is_some();
     match &entry.outcome {
-        None if is_order => ended(Some(Ended::Unknown)),
+        None if is_order => ended(Some(EndResult::Unknown)),
         Some(outcome) if is_order && outcome.there.is_none() => (Mark::Dead, Tone::Warning, "refused"),
         outcome => ended(outcome.as_ref().map(|outcome| outcome.ended)),
     }
@@ -107,14 +107,14 @@ pub(crate) fn unless_done(entry: &Entry) -> String {
 }
 
 /// Returns how something that was begun has ended; `None` when its end is not known yet.
-pub(crate) fn ended(ended: Option<Ended>) -> (Mark, Tone, &'static str) {
+pub(crate) fn ended(ended: Option<EndResult>) -> (Mark, Tone, &'static str) {
     match ended {
-        Some(Ended::Done) => (Mark::Alive, Tone::Good, "done"),
-        Some(Ended::Changed) => (Mark::Quiet, Tone::Notice, "changed"),
-        Some(Ended::Failed) => (Mark::Dead, Tone::Warning, "failed"),
-        Some(Ended::Stuck) => (Mark::Dead, Tone::Bad, "stuck"),
-        Some(Ended::Partly) => (Mark::Warning, Tone::Warning, "partly"),
-        Some(Ended::Unknown) => (Mark::Unknown, Tone::Notice, "unknown"),
+        Some(EndResult::Done) => (Mark::Alive, Tone::Good, "done"),
+        Some(EndResult::Changed) => (Mark::Quiet, Tone::Notice, "changed"),
+        Some(EndResult::Failed) => (Mark::Dead, Tone::Warning, "failed"),
+        Some(EndResult::Stuck) => (Mark::Dead, Tone::Bad, "stuck"),
+        Some(EndResult::Partly) => (Mark::Warning, Tone::Warning, "partly"),
+        Some(EndResult::Unknown) => (Mark::Unknown, Tone::Notice, "unknown"),
         None => (Mark::Unknown, Tone::Notice, "open"),
     }
 }

@@ -2,13 +2,13 @@
 
 use super::{log, tape};
 use crate::core::history::timeline;
-use crate::core::model::Bound;
+use crate::core::model::Limit;
 use crate::core::model::snapshot::file;
 use crate::observe::{bounds as source, watch};
 
 /// Returns every bound that a person could meet.
-pub(crate) fn bounds() -> Vec<Bound> {
-    let bound = |what, most: String| Bound { what, most };
+pub(crate) fn bounds() -> Vec<Limit> {
+    let bound = |what, most: String| Limit { what, most };
     vec![
         bound("watched folders", watch::MAX_FOLDERS.to_string()),
         bound("watched PIDs", watch::MAX_PROCESSES.to_string()),

@@ -33,7 +33,7 @@ pub(super) fn lost() -> u64 {
 /// # Errors
 /// The folder or the file cannot be made, or something else logs already.
 pub(crate) fn start(folder: &Path, level: Level) -> io::Result<()> {
-    let file = Capped::open(&folder.join(NAME))?;
+    let file = CappedFile::open(&folder.join(NAME))?;
     tracing_subscriber::fmt()
         .with_max_level(level)
         .with_ansi(false)
@@ -45,12 +45,12 @@ pub(crate) fn start(folder: &Path, level: Level) -> io::Result<()> {
 
 /// A file that begins anew when it is full. A disk that refuses a line loses it, which is counted,
 /// and nothing else.
-struct Capped {
+struct CappedFile {
     path: PathBuf,
     file: File,
 }
 
-impl Capped {
+impl CappedFile {
     fn open(path: &Path) -> io::Result<Self> {
         if let Some(folder) = path.parent() {
             DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
@@ -79,7 +79,7 @@ impl Capped {
     }
 }
 
-impl Write for Capped {
+impl Write for CappedFile {
     /// Never fails: whoever logs would tell of it on the terminal, over the screen.
     fn write(&mut self, line: &[u8]) -> io::Result<usize> {
         if self.append(line).is_err() {
@@ -103,7 +103,7 @@ mod tests {
     fn the_file_is_its_owners_and_stays_small() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join(NAME);
-        let mut log = Capped::open(&path).unwrap();
+        let mut log = CappedFile::open(&path).unwrap();
         let line = [b'x'; 1_000];
         for _ in 0..3_000 {
             log.write_all(&line).unwrap();
@@ -112,7 +112,7 @@ mod tests {
         assert_eq!(meta.mode() & 0o777, 0o600);
         assert!(meta.len() <= LIMIT && meta.len() > 0);
         drop(log);
-        let mut again = Capped::open(&path).unwrap();
+        let mut again = CappedFile::open(&path).unwrap();
         again.write_all(b"end").unwrap();
         assert!(std::fs::read(&path).unwrap().ends_with(b"xend"));
     }
@@ -126,7 +126,7 @@ mod tests {
         std::fs::hard_link(at("theirs"), at("second")).unwrap();
         make_pipe(&at("fifo")).unwrap();
         for name in ["link", "second", "fifo"] {
-            assert!(Capped::open(&at(name)).is_err(), "{name}");
+            assert!(CappedFile::open(&at(name)).is_err(), "{name}");
         }
         assert_eq!(std::fs::read(at("theirs")).unwrap(), b"theirs");
     }
@@ -137,7 +137,7 @@ mod tests {
         let path = folder.path().join(NAME);
         std::fs::write(&path, "before").unwrap();
         std::fs::set_permissions(&path, Permissions::from_mode(0o644)).unwrap();
-        let mut logs = [Capped::open(&path).unwrap(), Capped::open(&path).unwrap()];
+        let mut logs = [CappedFile::open(&path).unwrap(), CappedFile::open(&path).unwrap()];
         for _ in 0..LIMIT / 1_000 {
             logs.iter_mut().for_each(|log| log.write_all(&[b'x'; 1_000]).unwrap());
         }

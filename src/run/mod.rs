@@ -36,7 +36,7 @@ use self::threads::scanner::ScanEvent;
 use self::tickets::Tickets;
 use crate::act::fs::system::System;
 use crate::act::state::bind;
-use crate::app::kept::Kept;
+use crate::app::kept::ScreenState;
 use crate::app::msg::{Hints, Msg, RecordingEvent};
 use crate::app::state::Options as ScreenOptions;
 use crate::config::{ColorChoice, Config, Switch};
@@ -149,7 +149,7 @@ pub fn run(
 }
 
 /// Keeps the view for the next start. Whoever cannot starts with the usual one.
-fn keep_view(path: &Path, kept: &Kept) {
+fn keep_view(path: &Path, kept: &ScreenState) {
     let (Some(folder), Some(name)) = (path.parent(), path.file_name().and_then(OsStr::to_str)) else {
         return;
     };

@@ -245,9 +245,9 @@ mod tests {
     use crate::core::model::Report;
 
     /// Has no time for glances: whoever waits instead of scanning fails.
-    struct Hurried;
+    struct Hurry;
 
-    impl ReportSource for Hurried {
+    impl ReportSource for Hurry {
         fn next_report(&mut self) -> Arc<Report> {
             Arc::new(testing::quiet())
         }
@@ -265,15 +265,15 @@ mod tests {
         hint.send(Hint::Process(id)).unwrap();
         let rested_at = clock::steady() + Duration::from_secs(3_600);
         let mut scheduler = ScanScheduler::new(Some(hints));
-        assert_eq!(scheduler.wait(rested_at, rested_at, &mut Hurried), Some(id));
+        assert_eq!(scheduler.wait(rested_at, rested_at, &mut Hurry), Some(id));
         hint.send(Hint::Asked).unwrap();
-        assert_eq!(scheduler.wait(rested_at, rested_at, &mut Hurried), None, "nor does who asks");
+        assert_eq!(scheduler.wait(rested_at, rested_at, &mut Hurry), None, "nor does who asks");
     }
 
     /// A process has become an agent, and none has come.
-    struct Converted;
+    struct Conversion;
 
-    impl ReportSource for Converted {
+    impl ReportSource for Conversion {
         fn next_report(&mut self) -> Arc<Report> {
             Arc::new(testing::quiet())
         }
@@ -289,10 +289,10 @@ mod tests {
         let mut scheduler = ScanScheduler::new(Some(hints));
         let never = clock::steady() + Duration::from_secs(3_600);
         hint.send(Hint::Program).unwrap();
-        assert_eq!(scheduler.wait(never, never, &mut Converted), None);
+        assert_eq!(scheduler.wait(never, never, &mut Conversion), None);
         hint.send(Hint::Program).unwrap();
         scheduler.drain();
-        assert_eq!(scheduler.wait(never, never, &mut Converted), None, "what came during a scan counts");
+        assert_eq!(scheduler.wait(never, never, &mut Conversion), None, "what came during a scan counts");
     }
 
     #[test]

@@ -14,7 +14,7 @@ use super::options::{Replay, Tell};
 use super::pace::Pace;
 use super::terminal::Guard;
 use crate::app::attention::Attention;
-use crate::app::kept::Kept;
+use crate::app::kept::ScreenState;
 use crate::app::msg::{Effect, Msg, Step};
 use crate::app::state::{Options, State};
 use crate::app::table::geometry::Size;
@@ -67,7 +67,7 @@ pub(super) async fn show(
     options: Options,
     (look, alerts): (Look, Alerts),
     (acting, replay, shows_left_overs): (Acting, Option<Replay>, Option<Tell>),
-) -> anyhow::Result<Kept> {
+) -> anyhow::Result<ScreenState> {
     let state = State::new(options, size()?, clock::now());
     let mut screen = Screen { shows_left_overs, ..Screen::new(guard, state, look, alerts, acting, replay) };
     screen.draw()?;

@@ -22,7 +22,7 @@ pub(crate) const LIMIT: u64 = 64 << 20;
 
 /// What became of a look that was to be kept.
 #[derive(Debug)]
-pub enum Kept {
+pub enum TapeOutcome {
     /// Nothing is recorded at present.
     Off,
     /// It is written.
@@ -40,7 +40,7 @@ pub(crate) type Tell = Box<dyn FnMut(&Replacements) + Send>;
 pub(crate) type Nudge = Box<dyn Fn() + Send>;
 
 /// Told why a recording has ended before anybody ended it.
-pub(crate) type Lost = Box<dyn Fn(String) + Send>;
+pub(crate) type OnLoss = Box<dyn Fn(String) + Send>;
 
 /// A tape; its copies are one.
 #[derive(Clone)]
@@ -48,7 +48,7 @@ pub struct Tape {
     signatures: Signatures,
     reel: Arc<Mutex<Option<Reel>>>,
     nudge: Arc<Mutex<Option<Nudge>>>,
-    lost: Arc<Mutex<Option<Lost>>>,
+    lost: Arc<Mutex<Option<OnLoss>>>,
 }
 
 /// A recording that is being made.
@@ -90,9 +90,9 @@ impl Tape {
             }
             let is_event = before.as_ref().is_none_or(|before| !diff(Some(before), report).is_empty());
             match tape.keep(snapshot, is_event) {
-                Kept::Off | Kept::Written => {}
-                Kept::Full => tracing::warn!("the recording is full"),
-                Kept::Failed(error) => tracing::warn!(%error, "the recording has failed"),
+                TapeOutcome::Off | TapeOutcome::Written => {}
+                TapeOutcome::Full => tracing::warn!("the recording is full"),
+                TapeOutcome::Failed(error) => tracing::warn!(%error, "the recording has failed"),
             }
             before = Some(Arc::clone(report));
         })
@@ -104,7 +104,7 @@ impl Tape {
     }
 
     /// Has somebody told whenever a recording ends by itself.
-    pub(crate) fn tells(&self, lost: Lost) {
+    pub(crate) fn tells(&self, lost: OnLoss) {
         *self.lost.lock().unwrap_or_else(PoisonError::into_inner) = Some(lost);
     }
 
@@ -146,15 +146,15 @@ impl Tape {
     }
 
     /// Writes a look; `is_event` says whether it shows a change that people care about.
-    pub fn keep(&self, snapshot: &Snapshot, is_event: bool) -> Kept {
+    pub fn keep(&self, snapshot: &Snapshot, is_event: bool) -> TapeOutcome {
         let mut held = self.reel();
-        let Some(reel) = held.as_mut() else { return Kept::Off };
+        let Some(reel) = held.as_mut() else { return TapeOutcome::Off };
         let (kept, why) = match reel.keep(snapshot, is_event) {
-            Ok(true) => return Kept::Written,
-            Ok(false) => (Kept::Full, "it is full, and whole".to_owned()),
+            Ok(true) => return TapeOutcome::Written,
+            Ok(false) => (TapeOutcome::Full, "it is full, and whole".to_owned()),
             Err(error) => {
                 let why = error.to_string();
-                (Kept::Failed(error), why)
+                (TapeOutcome::Failed(error), why)
             }
         };
         *held = None;

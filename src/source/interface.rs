@@ -14,7 +14,7 @@ use crate::source::places::Places;
 use crate::source::places::homes::Homes;
 use crate::source::places::names::Names;
 use crate::source::provenance::descents::Descents;
-use crate::source::provenance::shown::Shown;
+use crate::source::provenance::shown::Visibility;
 
 /// What may be looked at, and for whom.
 pub(crate) struct Scope {
@@ -28,7 +28,7 @@ pub(crate) struct Scope {
     /// Below which of them processes were seen.
     pub(crate) descents: Descents,
     /// Whether a person looks at what windows have left.
-    pub(crate) shown: Shown,
+    pub(crate) shown: Visibility,
 }
 
 /// What means another look when it changes.

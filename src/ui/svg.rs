@@ -59,7 +59,7 @@ struct Ink {
 }
 
 /// Cells side by side that look the same.
-struct Run {
+struct TextRun {
     x: u16,
     cells: u16,
     text: String,
@@ -67,8 +67,8 @@ struct Run {
 }
 
 /// Splits a line into runs.
-fn runs(buffer: &Buffer, y: u16, ground: Ground) -> Vec<Run> {
-    let mut runs: Vec<Run> = Vec::new();
+fn runs(buffer: &Buffer, y: u16, ground: Ground) -> Vec<TextRun> {
+    let mut runs: Vec<TextRun> = Vec::new();
     let mut x = buffer.area.left();
     while let Some(cell) = buffer.cell((x, y)) {
         let cells = u16::try_from(cell.symbol().width()).unwrap_or(1).max(1);
@@ -78,14 +78,14 @@ fn runs(buffer: &Buffer, y: u16, ground: Ground) -> Vec<Run> {
                 run.cells += cells;
                 run.text.push_str(cell.symbol());
             }
-            None => runs.push(Run { x: x - buffer.area.x, cells, text: cell.symbol().to_owned(), ink }),
+            None => runs.push(TextRun { x: x - buffer.area.x, cells, text: cell.symbol().to_owned(), ink }),
         }
         x += cells;
     }
     runs
 }
 
-impl Run {
+impl TextRun {
     fn write(&self, svg: &mut String, line: u16) {
         let (x, y) = (MARGIN + u32::from(self.x) * CELL.0, MARGIN + u32::from(line) * CELL.1);
         let width = u32::from(self.cells) * CELL.0;

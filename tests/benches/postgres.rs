@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use claimtop::core::assess::{Policy, assess};
 use claimtop::core::judge::window::agent::Signatures;
-use claimtop::source::database::postgres::{Given, Target};
+use claimtop::source::database::postgres::{ConnectionDefaults, Target};
 use claimtop::source::places::Places;
 use claimtop::testing::observe::Collector;
 use rustix::time::{ClockId, clock_gettime};
@@ -35,7 +35,7 @@ pub(crate) fn bench(_: Option<&str>) {
     ));
     let wire = Wire::start(database.cluster.port);
     let url = database.url_of("leo", wire.port);
-    let mut collector = collector(Target::parse(&url, Given::default()).expect("a URL"));
+    let mut collector = collector(Target::parse(&url, ConnectionDefaults::default()).expect("a URL"));
     let policy = Policy { signatures: Signatures::built_in().expect("signatures") };
     println!(
         "{SESSIONS} sessions and {} claims, PostgreSQL on the same machine, bytes without TLS:",

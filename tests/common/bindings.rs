@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use claimtop::core::model::{
-    Beginning, BoundSession, Committed, Format, Medium, NotedWait, Notes, ProcessId, SessionFile, Tie,
+    Beginning, BoundSession, CommitState, Format, Medium, NotedWait, Notes, ProcessId, SessionFile, Tie,
     Untrusted, Warning, Work,
 };
 use claimtop::testing::format::{doing, noted_wait};
@@ -22,9 +22,9 @@ impl WorldFile {
             edit.by = by.next().map(|id| id.as_str().into());
             edit.also = by.map(|id| id.as_str().into()).collect();
             edit.committed = match (is_in(&spec.committed), is_in(&spec.uncommitted)) {
-                (true, _) => Committed::Yes,
-                (false, true) => Committed::No,
-                (false, false) => Committed::Unknown,
+                (true, _) => CommitState::Yes,
+                (false, true) => CommitState::No,
+                (false, false) => CommitState::Unknown,
             };
         }
         for taken in &mut doing.taken_ports {

@@ -3,11 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use claimtop::core::model::{
-    Content, Described, FileImage, FileMeta, MadeTree, OwnPlace, Ownership, Refusal, Repo, RepoSort,
+    Content, DescribedFormat, FileImage, FileMeta, MadeTree, OwnPlace, Ownership, Refusal, Repo, RepoSort,
     Snapshot, StrayTree, Untrusted, Users, Worktree,
 };
 use claimtop::described;
-use claimtop::testing::format::{self, Base, FileKind, Parsed, Reading};
+use claimtop::testing::format::{self, Base, FileContents, FileKind, Reading};
 use claimtop::testing::source::{may_name_servers, server_named_in};
 use jiff::tz::TimeZone;
 
@@ -27,9 +27,9 @@ impl WorldFile {
         let image = self.image(spec, path);
         let reading = Reading { host: &snapshot.host, now: snapshot.taken_at };
         match format::read(kind, &image, &reading) {
-            Parsed::Record(record) => snapshot.records.push(record),
-            Parsed::Broken(broken) => snapshot.broken.push(broken),
-            Parsed::Ignored => {}
+            FileContents::Record(record) => snapshot.records.push(record),
+            FileContents::Broken(broken) => snapshot.broken.push(broken),
+            FileContents::Ignored => {}
         }
     }
 
@@ -157,9 +157,9 @@ impl WorldFile {
 }
 
 /// Reads the description of a format; zones are those of this system.
-fn own_format(text: &str) -> Described {
+fn own_format(text: &str) -> DescribedFormat {
     let zones = |name: &str| TimeZone::get(name).ok();
-    Described::new(described::parse(text, &zones).expect("a description"))
+    DescribedFormat::new(described::parse(text, &zones).expect("a description"))
 }
 
 /// Returns whether a folder fits a place's pattern, part by part.

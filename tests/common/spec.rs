@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use claimtop::core::model::{
     Halfway, Hindrance, InputEnd, Interaction, Medium, Others, Platform, SourceHealth, SourceState, TreeSort,
-    Untrusted, Warned,
+    Untrusted, WarningSort,
 };
 use claimtop::testing::core::{INITIAL_PID_NAMESPACE, INITIAL_TIME_NAMESPACE};
 use serde::Deserialize;
@@ -471,7 +471,7 @@ pub(super) struct WarningSpec {
     pub(super) at: String,
     pub(super) of: String,
     pub(super) path: Option<String>,
-    pub(super) how: Warned,
+    pub(super) how: WarningSort,
 }
 
 /// A session file of an agent, as the source found it.

@@ -1,6 +1,6 @@
 //! What a world expects of its findings' stories.
 
-use claimtop::core::model::{Event, Finding, Known, Report};
+use claimtop::core::model::{Certitude, Event, Finding, Report};
 use serde::Deserialize;
 
 use super::expect::json_name;
@@ -64,8 +64,8 @@ fn difference(wanted: &ExpectFinding, finding: &Finding) -> Option<String> {
 
 fn fits(event: &Event, part: &str) -> bool {
     match part.strip_prefix("so: ") {
-        Some(part) => event.known == Known::Inferred && event.told.contains(part),
-        None => event.known == Known::Observed && event.told.contains(part),
+        Some(part) => event.known == Certitude::Inferred && event.told.contains(part),
+        None => event.known == Certitude::Observed && event.told.contains(part),
     }
 }
 

@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use claimtop::source::database::postgres::{Given, Target};
+use claimtop::source::database::postgres::{ConnectionDefaults, Target};
 
 /// One server.
 pub(crate) struct Cluster {
@@ -155,7 +155,7 @@ impl Database {
     }
 
     pub(crate) fn target(&self) -> Target {
-        Target::parse(&self.url(), Given::default()).expect("a URL")
+        Target::parse(&self.url(), ConnectionDefaults::default()).expect("a URL")
     }
 }
 

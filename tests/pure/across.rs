@@ -3,8 +3,8 @@
 
 use claimtop::core::assess::assess;
 use claimtop::core::model::{
-    Cause, ClaimStatus, Code, EndedWindow, Finding, Host, Known, MachineState, MachineView, Need, NeedKind,
-    Reason, RecordView, Releasable, Report, Snapshot, Tombstone, VerdictState,
+    Cause, Certitude, ClaimStatus, Code, EndedWindow, Finding, Host, MachineState, MachineView, Need,
+    NeedKind, Reason, RecordView, Releasable, Report, Snapshot, Tombstone, VerdictState,
 };
 use claimtop::testing::core::{
     Action, Confirmation, Decoder, Encoder, FarMachine, Hello, Identity, hear, merged_beside,
@@ -107,7 +107,8 @@ fn between_windows(need: &Need) -> Option<Vec<Option<&str>>> {
 /// Returns the events of a finding's story, each as a line, with what is only concluded marked.
 fn story(finding: &Finding) -> Vec<String> {
     let events = &finding.story.as_ref().unwrap().events;
-    let line = |known, told: &str| format!("{}{told}", if known == Known::Inferred { "so: " } else { "" });
+    let line =
+        |known, told: &str| format!("{}{told}", if known == Certitude::Inferred { "so: " } else { "" });
     events.iter().map(|event| line(event.known, &event.told)).collect()
 }
 

@@ -11,7 +11,7 @@ use claimtop::core::model::{
     Code, Key, KeyKind, Location, RecordView, Releasable, Remedy, Report, VerdictState,
 };
 use claimtop::testing::core::{
-    Action, Confirmation, Meant, Plan, Step, Subject, find, full_name, left_by, plan_for, plan_left,
+    Action, Confirmation, Meaning, Plan, Step, Subject, find, full_name, left_by, plan_for, plan_left,
 };
 
 use crate::common;
@@ -326,10 +326,10 @@ fn no_two_plans_that_take_from_the_living_ask_for_the_same_text() {
 fn meant(report: &Report, asked: &str) -> Vec<Key> {
     let keys = |subjects: &[Subject<'_>]| subjects.iter().map(|subject| subject.key().clone()).collect();
     match find(report, asked, &Path::new("/nowhere").join(asked)) {
-        Meant::Nothing => Vec::new(),
-        Meant::One(subject) => keys(&[subject]),
-        Meant::Several(several) => keys(&several),
-        Meant::Left(record) => left_by(report, record).iter().map(|record| record.key.clone()).collect(),
+        Meaning::Nothing => Vec::new(),
+        Meaning::One(subject) => keys(&[subject]),
+        Meaning::Several(several) => keys(&several),
+        Meaning::Left(record) => left_by(report, record).iter().map(|record| record.key.clone()).collect(),
     }
 }
 

@@ -10,7 +10,7 @@ use claimtop::core::history::recording::{Encoder, Recording, Unreadable, VERSION
 use claimtop::core::judge::window::agent::Signatures;
 use claimtop::core::model::{ClaudeCode, RecordDetail, Report, Snapshot, Untrusted};
 use claimtop::testing::core::Redactor;
-use claimtop::testing::run::{Kept, Tape, Wish};
+use claimtop::testing::run::{Tape, TapeOutcome, Wish};
 use claimtop::testing::source::make_pipe;
 
 use crate::common;
@@ -291,13 +291,13 @@ fn a_tape_ends_whole_when_it_is_full_and_takes_no_name_that_is_taken() {
     let world = common::load(&root().join("assets/demo.toml")).snapshot();
     let tape = Tape::new(Signatures::built_in().unwrap());
     let wish = |limit| Wish { path: path.clone(), began_at: world.taken_at, limit, redact: None };
-    assert!(matches!(tape.keep(&world, true), Kept::Off));
+    assert!(matches!(tape.keep(&world, true), TapeOutcome::Off));
     let size = recorded(std::slice::from_ref(&world)).len() as u64;
     tape.begin(wish(size + 400)).unwrap();
     assert!(tape.begin(wish(size)).is_err());
-    let kept: Vec<Kept> = (0..9).map(|_| tape.keep(&world, false)).collect();
-    assert!(matches!(kept.first(), Some(Kept::Written)));
-    assert!(kept.iter().any(|kept| matches!(kept, Kept::Full)), "{kept:?}");
+    let kept: Vec<TapeOutcome> = (0..9).map(|_| tape.keep(&world, false)).collect();
+    assert!(matches!(kept.first(), Some(TapeOutcome::Written)));
+    assert!(kept.iter().any(|kept| matches!(kept, TapeOutcome::Full)), "{kept:?}");
     let text = std::fs::read_to_string(&path).unwrap();
     assert!(text.len() as u64 <= size + 400);
     assert!(text.ends_with('\n') && Recording::open(text).is_ok());

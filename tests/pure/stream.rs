@@ -6,7 +6,7 @@ use claimtop::core::model::{
     Untrusted, VerdictState,
 };
 use claimtop::testing::core::{
-    Decoder, Encoder, FarMachine, Hello, Identity, Received, TombstoneLedger, hashed,
+    Decoder, Encoder, FarMachine, Hello, Identity, Message, TombstoneLedger, hashed,
     merged_machines as merged,
 };
 use jiff::Timestamp;
@@ -32,13 +32,13 @@ fn hello() -> Hello {
     }
 }
 
-fn hear(decoder: &mut Decoder, lines: &str) -> Vec<Received> {
+fn hear(decoder: &mut Decoder, lines: &str) -> Vec<Message> {
     lines.lines().map(|line| decoder.receive(line.as_bytes()).unwrap()).collect()
 }
 
 fn greeted() -> Decoder {
     let mut decoder = Decoder::new(MACHINE);
-    assert_eq!(hear(&mut decoder, &Encoder::hello(hello()).unwrap()), [Received::Hello]);
+    assert_eq!(hear(&mut decoder, &Encoder::hello(hello()).unwrap()), [Message::Hello]);
     decoder
 }
 
@@ -115,7 +115,7 @@ fn every_world_arrives_as_it_was_judged_also_as_what_differs_from_another() {
         check(&decoder, report, stones, &world);
         assert_eq!(
             hear(alone, &Encoder::default().look(report, stones).unwrap()).last(),
-            Some(&Received::Look),
+            Some(&Message::Look),
             "{world}"
         );
         check(alone, report, stones, &world);

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::LazyLock;
 
 use claimtop::core::assess::assess;
-use claimtop::core::model::{Certainty, Code, Known, Severity, Untrusted, VerdictState, WindowView};
+use claimtop::core::model::{Certainty, Certitude, Code, Severity, Untrusted, VerdictState, WindowView};
 use proptest::prelude::ProptestConfig;
 use proptest::test_runner::FileFailurePersistence;
 
@@ -52,8 +52,8 @@ fn every_collision_tells_its_story_in_order_and_by_what_it_knows() {
             let dates: Vec<_> = story.events.iter().filter_map(|event| event.at).collect();
             assert!(dates.is_sorted(), "{told}: {story:#?}");
             assert!(story.events.iter().all(|event| !event.evidence.is_empty()), "{told}: {story:#?}");
-            assert!(story.events.iter().any(|event| event.known == Known::Observed), "{told}");
-            assert_eq!(story.events.last().map(|event| event.known), Some(Known::Inferred), "{told}");
+            assert!(story.events.iter().any(|event| event.known == Certitude::Observed), "{told}");
+            assert_eq!(story.events.last().map(|event| event.known), Some(Certitude::Inferred), "{told}");
             assert!(!story.advice.is_empty() && !story.would_change.is_empty(), "{told}");
         }
     }

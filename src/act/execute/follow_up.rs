@@ -8,7 +8,7 @@ use crate::act::look::Look;
 use crate::act::preflight::preview::{FollowUp, Preview};
 use crate::act::rules::Answer;
 use crate::act::state::journal_store::{Lock, StateFolder};
-use crate::core::model::Ended;
+use crate::core::model::EndResult;
 
 /// What became of one part that followed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,7 +21,7 @@ pub struct FollowUpResult {
 
 /// What was done, and what followed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Completed {
+pub struct CompletedAction {
     /// What was done.
     pub receipt: Receipt,
     /// What followed, in order; nothing unless that was done.
@@ -58,7 +58,7 @@ pub fn carry_out<D: Disk>(
     mut preview: Preview,
     answer: &Answer,
     observer: &mut impl Look,
-) -> Result<Completed, ActionError> {
+) -> Result<CompletedAction, ActionError> {
     let follow_ups = std::mem::take(&mut preview.follow_ups);
     let confirmed = preview.confirm(answer)?;
     let mut lock = state.lock(state.patience, observer.now())?;
@@ -67,7 +67,7 @@ pub fn carry_out<D: Disk>(
         return Err(ActionError::Changed("the order was answered already".to_owned()));
     }
     let receipt = confirmed.verify(&mut lock, observer)?.execute(observer)?;
-    let follow_ups = follow_ups.into_iter().filter(|_| receipt.outcome.ended == Ended::Done);
+    let follow_ups = follow_ups.into_iter().filter(|_| receipt.outcome.ended == EndResult::Done);
     let followed = follow_ups.map(|follow_up| follow_up.carry_out(&mut lock, receipt.entry, observer));
-    Ok(Completed { followed: followed.collect(), receipt })
+    Ok(CompletedAction { followed: followed.collect(), receipt })
 }

@@ -9,7 +9,7 @@ use crate::act::preflight::preview::Preview;
 use crate::core::judge::window::local_start;
 use crate::core::model::text::shown;
 use crate::core::model::{Database, FileImage, FileMeta, Format, Medium, Record, RecordView, Snapshot};
-use crate::format::{self, Parsed, Reading};
+use crate::format::{self, FileContents, Reading};
 use crate::source::os::open::folder::Folder;
 use crate::source::os::open::medium::Media;
 use crate::source::os::opener;
@@ -45,8 +45,8 @@ fn parse(format: Format, image: &FileImage, snapshot: &Snapshot) -> Option<Arc<R
     let kind = format::kind_at(format, &image.path)?;
     let reading = Reading { host: &snapshot.host, now: snapshot.taken_at };
     match format::read(kind, image, &reading) {
-        Parsed::Record(record) => Some(record),
-        Parsed::Broken(_) | Parsed::Ignored => None,
+        FileContents::Record(record) => Some(record),
+        FileContents::Broken(_) | FileContents::Ignored => None,
     }
 }
 

@@ -15,11 +15,11 @@ use crate::act::state::journal_store::Lock;
 use crate::act::stop;
 use crate::core::history::journal::{Intent, Outcome};
 use crate::core::history::movement::Movement;
-use crate::core::model::{Action, Ended, FileImage, Request};
+use crate::core::model::{Action, EndResult, FileImage, Request};
 use crate::format::Release;
 
 /// A plan that was found unchanged under the lock. It cannot outlive the lock.
-pub struct Verified<'l, 's, D: Disk> {
+pub struct VerifiedPlan<'l, 's, D: Disk> {
     pub(crate) preview: Preview,
     pub(crate) lock: &'l mut Lock<'s, D>,
 }
@@ -42,7 +42,7 @@ pub struct Receipt {
     pub outcome: Outcome,
 }
 
-impl<D: Disk> Verified<'_, '_, D> {
+impl<D: Disk> VerifiedPlan<'_, '_, D> {
     /// Does it: journals the intent, moves, looks at what was moved, and journals the outcome.
     ///
     /// # Errors
@@ -90,7 +90,7 @@ impl<D: Disk> Verified<'_, '_, D> {
         };
         drop(guard);
         lock.finish(entry, outcome.clone(), observer.now()).map_err(|trouble| {
-            let ended = if outcome.ended == Ended::Done { "it was done" } else { "it was not all done" };
+            let ended = if outcome.ended == EndResult::Done { "it was done" } else { "it was not all done" };
             ActionError::Stuck(format!(
                 "{ended}, but how it ended is not journalled ({trouble}): `claimtop undo {entry}` finds out and puts it right"
             ))
@@ -121,7 +121,7 @@ fn free<D: Disk>(
 impl Preview {
     /// Says with what has ended how its session goes on.
     fn told(&self, outcome: Outcome) -> Outcome {
-        let resume = self.plan.resume.as_ref().filter(|_| outcome.ended == Ended::Done);
+        let resume = self.plan.resume.as_ref().filter(|_| outcome.ended == EndResult::Done);
         let detail = resume.map(|resume| format!("{}; its session goes on with: {resume}", outcome.detail));
         Outcome { detail: detail.unwrap_or(outcome.detail), ..outcome }
     }
@@ -164,7 +164,7 @@ impl Preview {
             Movement::Rows { .. } | Movement::Stop { .. } => Ok(()),
         });
         match settled {
-            Ok(()) => Outcome::new(Ended::Done, read_back(files, movements)),
+            Ok(()) => Outcome::new(EndResult::Done, read_back(files, movements)),
             Err(trouble) => undone(files, &done, &trouble),
         }
     }
@@ -233,17 +233,17 @@ fn undone<D: Disk>(files: &Files<'_, D>, done: &[&Movement], trouble: &ActionErr
         .map(|error| error.to_string())
         .collect();
     let ended = match trouble {
-        _ if !stuck.is_empty() => Ended::Stuck,
-        ActionError::Stuck(_) => Ended::Stuck,
+        _ if !stuck.is_empty() => EndResult::Stuck,
+        ActionError::Stuck(_) => EndResult::Stuck,
         ActionError::Changed(_) | ActionError::TooYoung(_) | ActionError::Busy(_) | ActionError::Taken(_) => {
-            Ended::Changed
+            EndResult::Changed
         }
-        ActionError::Unsure(_) => Ended::Unknown,
+        ActionError::Unsure(_) => EndResult::Unknown,
         ActionError::Never(_)
         | ActionError::NotConfirmed(_)
         | ActionError::Failed { .. }
         | ActionError::Refused(_)
-        | ActionError::Away(_) => Ended::Failed,
+        | ActionError::Away(_) => EndResult::Failed,
     };
     let detail = std::iter::once(trouble.to_string()).chain(stuck).collect::<Vec<_>>().join("; then ");
     Outcome::new(ended, detail)

@@ -23,7 +23,7 @@ const MOST: usize = 1 << 20;
 
 /// A secret of each database, so that none learns what proves this host to another.
 #[derive(Default, Serialize, Deserialize)]
-struct Known {
+struct HostSecrets {
     hosts: BTreeMap<String, Host>,
 }
 
@@ -104,12 +104,12 @@ pub(crate) fn mark() -> Result<i64, ActionError> {
     Ok(i64::from_ne_bytes(random::<8>()?))
 }
 
-fn read(state: &Path) -> Result<Known, ActionError> {
+fn read(state: &Path) -> Result<HostSecrets, ActionError> {
     let path = state.join(NAME);
     match small(&path, MOST) {
         // Whoever cannot read it any more must not publish as somebody else.
         Ok(bytes) => serde_json::from_slice(&bytes).map_err(|_| ActionError::at("read", &path)(Errno::ILSEQ)),
-        Err(Errno::NOENT | Errno::NOTDIR) => Ok(Known::default()),
+        Err(Errno::NOENT | Errno::NOTDIR) => Ok(HostSecrets::default()),
         Err(errno) => Err(ActionError::at("read", &path)(errno)),
     }
 }

@@ -17,7 +17,7 @@ pub(crate) struct Host {
 
 /// What became of a declaration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Declared {
+pub(crate) enum LossOutcome {
     Kept,
     /// It has beaten within 50 s.
     Seen,
@@ -42,13 +42,13 @@ pub(crate) fn hosts(target: &Target) -> Result<Vec<Host>, String> {
 ///
 /// # Errors
 /// The database does not answer or refuses, in words.
-pub(crate) fn declare(target: &Target, host: &Host, typed: &str) -> Result<Declared, String> {
+pub(crate) fn declare(target: &Target, host: &Host, typed: &str) -> Result<LossOutcome, String> {
     let parameters = [Some(host.id.clone()), Some(host.epoch.clone()), Some(typed.to_owned())];
     let outcome = run(async { Session::new(target.clone()).text(DECLARE, &parameters).await })?;
     Ok(match outcome.as_deref() {
-        Some("ok") => Declared::Kept,
-        Some("seen") => Declared::Seen,
-        Some("not-typed") => Declared::NotTyped,
-        Some(_) | None => Declared::Changed,
+        Some("ok") => LossOutcome::Kept,
+        Some("seen") => LossOutcome::Seen,
+        Some("not-typed") => LossOutcome::NotTyped,
+        Some(_) | None => LossOutcome::Changed,
     })
 }

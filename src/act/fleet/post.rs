@@ -8,7 +8,7 @@ use tokio::sync::Mutex;
 
 use crate::act::error::ActionError;
 use crate::act::fleet::identity::{self, Lock};
-use crate::act::fleet::taking::{Taken, work_of};
+use crate::act::fleet::taking::{Intake, work_of};
 use crate::core::fleet::database::outbox::Outbox;
 use crate::core::fleet::database::pace::after_failure;
 use crate::core::fleet::database::publisher::{Call, Next, Publisher, Waiting};
@@ -23,13 +23,13 @@ const MOST_OF_ANSWER: usize = 1 << 20;
 
 /// What became of a beat.
 #[derive(Debug)]
-pub(crate) enum Posted {
+pub(crate) enum BeatOutcome {
     /// It was accepted.
     Accepted {
         /// Whether somebody looks closely.
         is_hot: bool,
         /// What was asked of this host and is taken by that.
-        taken: Vec<Taken>,
+        taken: Vec<Intake>,
     },
     /// It is not known yet whether this machine was restarted or cloned: ask again after this time.
     Waits(Duration),
@@ -95,7 +95,7 @@ impl Post {
     ///
     /// # Errors
     /// This machine cannot go on: it has no random numbers, or a new host ID cannot be written.
-    pub(crate) async fn beat(&self) -> Result<Posted, ActionError> {
+    pub(crate) async fn beat(&self) -> Result<BeatOutcome, ActionError> {
         for _ in 0..MOST_CALLS {
             let broken = |error: serde_json::Error| ActionError::Never(error.to_string());
             let call = self.publisher.borrow_mut().next(identity::mark()?).map_err(broken)?;
@@ -112,9 +112,9 @@ impl Post {
                     for order in orders {
                         taken.extend(self.take(order).await);
                     }
-                    return Ok(Posted::Accepted { is_hot, taken });
+                    return Ok(BeatOutcome::Accepted { is_hot, taken });
                 }
-                Ok(Next::Wait(wait)) => return Ok(Posted::Waits(wait)),
+                Ok(Next::Wait(wait)) => return Ok(BeatOutcome::Waits(wait)),
                 Ok(Next::NewId) => {
                     let before = self.host();
                     let id = identity::mint(&self.state, &self.database, Some(before))?;
@@ -129,7 +129,7 @@ impl Post {
 
     /// Takes one order: nothing where somebody else has, or where that is not known. Its number is remembered before
     /// anything is begun, so that an order which a restored database has once more begins nothing.
-    async fn take(&self, order: Waiting) -> Option<Taken> {
+    async fn take(&self, order: Waiting) -> Option<Intake> {
         let (id, epoch, before) = {
             let publisher = self.publisher.borrow();
             (publisher.id().clone(), publisher.epoch(), publisher.orders())
@@ -146,9 +146,9 @@ impl Post {
         self.publisher.borrow_mut().journalled(number);
         let work = work_of(&order, (&id.host, epoch), self.allowed_signers.as_deref()).await?;
         Some(match (work, remembered) {
-            (Ok(work), Ok(())) if number > before => Taken::Work(number, work),
-            (Ok(work), _) => Taken::Work(number, work.without_beginning()),
-            (Err(line), _) => Taken::Refused(number, line),
+            (Ok(work), Ok(())) if number > before => Intake::Work(number, work),
+            (Ok(work), _) => Intake::Work(number, work.without_beginning()),
+            (Err(line), _) => Intake::Refused(number, line),
         })
     }
 
@@ -177,10 +177,10 @@ impl Post {
         answer.ok_or_else(|| "it gives no answer".to_owned())
     }
 
-    fn failed(&self, why: String) -> Result<Posted, ActionError> {
+    fn failed(&self, why: String) -> Result<BeatOutcome, ActionError> {
         let failures = self.failures.get().saturating_add(1);
         self.failures.set(failures);
-        Ok(Posted::Failed(why, after_failure(failures, identity::mark()?.unsigned_abs())))
+        Ok(BeatOutcome::Failed(why, after_failure(failures, identity::mark()?.unsigned_abs())))
     }
 }
 

@@ -8,7 +8,7 @@ use tokio_postgres::AsyncMessage;
 use crate::core::model::text::shown;
 use crate::source::database::postgres;
 use crate::source::database::postgres::words::words;
-use crate::source::database::postgres::{Connected, Target};
+use crate::source::database::postgres::{OpenConnection, Target};
 
 /// How long a migration may take, waiting for others included: 60 s.
 const WITHIN: Duration = Duration::from_secs(60);
@@ -22,7 +22,7 @@ const MOST_NOTES: usize = 100;
 /// The server cannot be reached or refuses, in words; nothing was changed then.
 pub(crate) fn apply(target: &Target, sql: &str) -> Result<Vec<String>, String> {
     postgres::run(async {
-        let Connected { client, mut connection, allowance } = postgres::connect(target).await?;
+        let OpenConnection { client, mut connection, allowance } = postgres::connect(target).await?;
         let notes = Arc::<Mutex<Vec<String>>>::default();
         let kept = Arc::clone(&notes);
         tokio::spawn(async move {

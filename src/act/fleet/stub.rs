@@ -22,7 +22,7 @@ pub(crate) mod lost {
 
     /// What became of a declaration.
     #[expect(dead_code, reason = "nothing is declared")]
-    pub(crate) enum Declared {
+    pub(crate) enum LossOutcome {
         Kept,
         Seen,
         NotTyped,
@@ -41,7 +41,7 @@ pub(crate) mod lost {
     ///
     /// # Errors
     /// Always.
-    pub(crate) fn declare(_target: &Target, _host: &Host, _typed: &str) -> Result<Declared, String> {
+    pub(crate) fn declare(_target: &Target, _host: &Host, _typed: &str) -> Result<LossOutcome, String> {
         Err(UNREAD.to_owned())
     }
 }
@@ -63,7 +63,7 @@ pub(crate) mod taking {
 
     /// What was taken.
     #[expect(dead_code, reason = "nothing is taken")]
-    pub(crate) enum Taken {
+    pub(crate) enum Intake {
         Work(i64, Work),
         Refused(i64, String),
     }
@@ -73,14 +73,14 @@ pub(crate) mod post {
     use std::path::{Path, PathBuf};
     use std::time::Duration;
 
-    use super::taking::Taken;
+    use super::taking::Intake;
     use super::{ActionError, Target, UNREAD};
     use crate::core::fleet::database::outbox::Outbox;
 
     /// What became of a beat.
     #[expect(dead_code, reason = "nothing is published")]
-    pub(crate) enum Posted {
-        Accepted { is_hot: bool, taken: Vec<Taken> },
+    pub(crate) enum BeatOutcome {
+        Accepted { is_hot: bool, taken: Vec<Intake> },
         Waits(Duration),
         Failed(String, Duration),
     }
@@ -115,7 +115,7 @@ pub(crate) mod post {
             false
         }
 
-        pub(crate) async fn beat(&self) -> Result<Posted, ActionError> {
+        pub(crate) async fn beat(&self) -> Result<BeatOutcome, ActionError> {
             Err(ActionError::Never(UNREAD.to_owned()))
         }
 

@@ -11,7 +11,7 @@ use crate::observe::hosts::signature::verify;
 
 /// What was taken, by its number.
 #[derive(Debug)]
-pub(crate) enum Taken {
+pub(crate) enum Intake {
     /// It is to be done.
     Work(i64, Work),
     /// It is not done; the line that says so.

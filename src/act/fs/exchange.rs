@@ -10,7 +10,7 @@ use crate::act::error::ActionError;
 use crate::act::fs::disk::{Disk, Side, Spot};
 use crate::act::fs::files::{FileRef, Files, aside, shown};
 use crate::act::fs::print::sha256;
-use crate::core::history::movement::{Parked, Print};
+use crate::core::history::movement::{ParkLocation, Print};
 use crate::core::model::FileImage;
 
 impl<D: Disk> Files<'_, D> {
@@ -19,7 +19,7 @@ impl<D: Disk> Files<'_, D> {
     pub(crate) fn exchange(
         &self,
         path: &Path,
-        parked: &Parked,
+        parked: &ParkLocation,
         print: &Print,
         new: &[u8],
         now: Timestamp,
@@ -41,7 +41,7 @@ impl<D: Disk> Files<'_, D> {
     }
 
     /// Parks old content that cannot go back to its place; returns whether it is parked now.
-    pub(crate) fn park_left(&self, beside: Spot<'_, D::Folder>, parked: &Parked) -> bool {
+    pub(crate) fn park_left(&self, beside: Spot<'_, D::Folder>, parked: &ParkLocation) -> bool {
         let park = self.park(parked).ok();
         park.is_some_and(|park| self.disk.rename_new(beside, park.spot(), Side::Private).is_ok())
     }
@@ -50,7 +50,7 @@ impl<D: Disk> Files<'_, D> {
         &self,
         at: &FileRef<D::Folder>,
         beside: Spot<'_, D::Folder>,
-        (new, parked): (&[u8], &Parked),
+        (new, parked): (&[u8], &ParkLocation),
         error: ActionError,
     ) -> ActionError {
         let own = at.path.with_file_name(beside.1);

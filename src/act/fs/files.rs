@@ -11,7 +11,7 @@ use crate::act::fs::disk::{Disk, Spot};
 use crate::act::rows::Stores;
 use crate::act::stop::processes::Processes;
 use crate::core::history::journal::Entry;
-use crate::core::history::movement::{Lead, Movement, Parked};
+use crate::core::history::movement::{Lead, Movement, ParkLocation};
 use crate::core::model::Untrusted;
 
 /// A disk with the folder where things are parked.
@@ -126,7 +126,7 @@ impl<D: Disk> Files<'_, D> {
     }
 
     /// Returns whether anything of a file is parked under a name.
-    pub(crate) fn is_parked(&self, parked: &Parked, path: &Path) -> Result<bool, ActionError> {
+    pub(crate) fn is_parked(&self, parked: &ParkLocation, path: &Path) -> Result<bool, ActionError> {
         let park = self.park_if_any(parked)?;
         Ok(park.map_or(Ok(None), |park| self.look(park.spot(), path))?.is_some())
     }
@@ -158,7 +158,7 @@ impl<D: Disk> Files<'_, D> {
             Movement::Take { from: path, parked, .. } | Movement::Exchange { path, parked, .. } => {
                 (parked.clone(), Some(path))
             }
-            Movement::Rows { backup: Some(name), .. } => (Parked::in_state(name), None),
+            Movement::Rows { backup: Some(name), .. } => (ParkLocation::in_state(name), None),
             // What is put was taken before, and was parked under its name then.
             Movement::Rows { backup: None, .. } | Movement::Put { .. } | Movement::Stop { .. } => {
                 return Ok(true);

@@ -9,7 +9,7 @@ use crate::act::error::ActionError;
 use crate::act::fs::disk::{Disk, FolderAccess};
 use crate::act::fs::files::{FileRef, Files, if_any, shown};
 use crate::core::history::journal::History;
-use crate::core::history::movement::Parked;
+use crate::core::history::movement::ParkLocation;
 use crate::format;
 
 /// Where a file can be parked.
@@ -141,7 +141,7 @@ impl<D: Disk> Files<'_, D> {
     }
 
     /// Makes the folder in which something is to be parked.
-    pub(crate) fn make_park(&self, parked: &Parked) -> Result<(), ActionError> {
+    pub(crate) fn make_park(&self, parked: &ParkLocation) -> Result<(), ActionError> {
         let Some(folder) = &parked.folder else { return Ok(()) };
         self.disk.make_folder(folder).map_err(ActionError::at("make", folder))?;
         let parent = folder.parent().unwrap_or(Path::new("/"));
@@ -154,7 +154,7 @@ impl<D: Disk> Files<'_, D> {
 
     /// Opens the folder in which something is parked. It must be ours alone, and the name must be
     /// one in it: whoever wrote the journal is not asked to be right.
-    pub(crate) fn park(&self, parked: &Parked) -> Result<FileRef<D::Folder>, ActionError> {
+    pub(crate) fn park(&self, parked: &ParkLocation) -> Result<FileRef<D::Folder>, ActionError> {
         let name = Path::new(&parked.name);
         if name.file_name() != Some(name.as_os_str()) {
             return Err(ActionError::Never(format!(
@@ -171,7 +171,10 @@ impl<D: Disk> Files<'_, D> {
     }
 
     /// Opens the folder in which something is parked; `None` when it has gone.
-    pub(crate) fn park_if_any(&self, parked: &Parked) -> Result<Option<FileRef<D::Folder>>, ActionError> {
+    pub(crate) fn park_if_any(
+        &self,
+        parked: &ParkLocation,
+    ) -> Result<Option<FileRef<D::Folder>>, ActionError> {
         if_any(self.park(parked))
     }
 }

@@ -8,7 +8,7 @@ use sha2::{Digest, Sha256};
 use crate::act::error::ActionError;
 use crate::act::fs::disk::{Disk, Spot};
 use crate::act::fs::files::{FileRef, Files, shown};
-use crate::core::history::movement::{Parked, Print};
+use crate::core::history::movement::{ParkLocation, Print};
 use crate::core::model::text::hex;
 use crate::core::model::{Content, FileImage, Refusal};
 
@@ -103,7 +103,7 @@ impl<D: Disk> Files<'_, D> {
     }
 
     /// Returns what a parked file is now, also when it was written to since.
-    pub(crate) fn lies(&self, parked: &Parked) -> Result<Print, ActionError> {
+    pub(crate) fn lies(&self, parked: &ParkLocation) -> Result<Print, ActionError> {
         let park = self.park(parked)?;
         let path = shown(&park.path);
         let gone = || ActionError::Changed(format!("{path} has gone"));
@@ -119,7 +119,7 @@ impl<D: Disk> Files<'_, D> {
     /// Another file lies under its name: one with another inode, or one that was made since it was parked.
     pub(crate) fn expect_parked(
         &self,
-        parked: &Parked,
+        parked: &ParkLocation,
         print: &Print,
         parked_at: Timestamp,
     ) -> Result<Print, ActionError> {

@@ -8,13 +8,13 @@ use rustix::io::Errno;
 use crate::act::error::ActionError;
 use crate::act::fs::disk::{Disk, Side, Spot};
 use crate::act::fs::files::{FileRef, Files, shown};
-use crate::core::history::movement::{Parked, Print};
+use crate::core::history::movement::{ParkLocation, Print};
 
 impl<D: Disk> Files<'_, D> {
     /// Puts a parked file where nothing lies.
     pub(crate) fn put(
         &self,
-        parked: &Parked,
+        parked: &ParkLocation,
         to: &Path,
         print: &Print,
         touched_at: Option<Timestamp>,

@@ -5,7 +5,7 @@ use crate::act::fs::disk::Disk;
 use crate::act::fs::files::{FileRef, Files, back_name, shown};
 use crate::act::fs::print::print_of;
 use crate::core::history::journal::NOT_BACK;
-use crate::core::history::movement::{Movement, Parked, Print};
+use crate::core::history::movement::{Movement, ParkLocation, Print};
 use crate::core::model::RowChange;
 
 impl<D: Disk> Files<'_, D> {
@@ -46,7 +46,7 @@ impl<D: Disk> Files<'_, D> {
     fn swap_back(
         &self,
         at: &FileRef<D::Folder>,
-        parked: &Parked,
+        parked: &ParkLocation,
         print: &Print,
         new_sha256: &str,
     ) -> Result<(), ActionError> {

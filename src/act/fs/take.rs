@@ -7,13 +7,18 @@ use rustix::io::Errno;
 use crate::act::error::ActionError;
 use crate::act::fs::disk::{Disk, Side, Spot};
 use crate::act::fs::files::{FileRef, Files, shown};
-use crate::core::history::movement::{Parked, Print};
+use crate::core::history::movement::{ParkLocation, Print};
 use crate::core::model::FileImage;
 
 impl<D: Disk> Files<'_, D> {
     /// Takes a file out of the world, and looks at it where nobody else has it: returns what was
     /// taken, if that is what `print` says. Otherwise it is back in its place.
-    pub(crate) fn take(&self, from: &Path, parked: &Parked, print: &Print) -> Result<FileImage, ActionError> {
+    pub(crate) fn take(
+        &self,
+        from: &Path,
+        parked: &ParkLocation,
+        print: &Print,
+    ) -> Result<FileImage, ActionError> {
         let (at, park) = (self.at(from)?, self.park(parked)?);
         self.expect_unlocked(&at)?;
         match self.disk.rename_new(at.spot(), park.spot(), Side::Private) {

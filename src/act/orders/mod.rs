@@ -10,14 +10,14 @@ use crate::act::fs::disk::Disk;
 use crate::act::state::journal_store::Lock;
 use crate::core::fleet::order::{Became, OpenOrders, OrderReceipt, Part, Settle};
 use crate::core::history::journal::{Entry, History, Intent, Outcome};
-use crate::core::model::{Action, Ended, ErrorKind, Obstacle, OrderNote, OrderSide};
+use crate::core::model::{Action, EndResult, ErrorKind, Obstacle, OrderNote, OrderSide};
 
 /// How much is kept of what another machine calls something, in characters.
 const LONGEST: usize = 255;
 
 /// An order that is about to be sent.
 #[derive(Clone, Debug)]
-pub struct Placed {
+pub struct PendingOrder {
     /// What is asked for.
     pub action: Action,
     /// What it is about, for people.
@@ -35,9 +35,9 @@ impl<D: Disk> Lock<'_, D> {
     ///
     /// # Errors
     /// The journal cannot be written.
-    pub fn place(&mut self, placed: Placed, now: Timestamp) -> Result<u64, ActionError> {
+    pub fn place(&mut self, placed: PendingOrder, now: Timestamp) -> Result<u64, ActionError> {
         let entry = self.history.next();
-        let Placed { action, title, why, undoes, order } = placed;
+        let PendingOrder { action, title, why, undoes, order } = placed;
         let intent = Intent {
             action,
             title,
@@ -78,10 +78,10 @@ impl<D: Disk> Lock<'_, D> {
             let why = format!("asked from {}", cut(&settle.from.host));
             let order = asked_by(&settle.id, &settle.from.host, settle.from.store.as_deref());
             let (action, title) = (settle.action, cut(&settle.title));
-            let placed = Placed { action, title, why, undoes: None, order };
+            let placed = PendingOrder { action, title, why, undoes: None, order };
             let entry = self.place(placed, now)?;
             let why = "the connection broke before it was begun; it was called off".to_owned();
-            self.finish(entry, Outcome::new(Ended::Failed, why), now)?;
+            self.finish(entry, Outcome::new(EndResult::Failed, why), now)?;
         }
         Ok(self.receipt_of(&settle.id))
     }
@@ -131,19 +131,19 @@ fn became(entry: &Entry) -> Became {
 /// Returns how the entry of an order ends here; nothing while that is not known.
 fn outcome_of(receipt: &OrderReceipt) -> Option<Outcome> {
     Some(match &receipt.became {
-        Became::Unknown(_) | Became::Ended { ended: Ended::Unknown, .. } => return None,
+        Became::Unknown(_) | Became::Ended { ended: EndResult::Unknown, .. } => return None,
         Became::Ended { entry, ended, detail } => {
             Outcome { ended: *ended, detail: detail.clone(), there: Some(*entry) }
         }
         Became::Refused(Obstacle { kind, text }) => {
             let ended = match kind {
-                ErrorKind::Failed | ErrorKind::Unsure | ErrorKind::Stuck => Ended::Failed,
+                ErrorKind::Failed | ErrorKind::Unsure | ErrorKind::Stuck => EndResult::Failed,
                 ErrorKind::Never
                 | ErrorKind::NotConfirmed
                 | ErrorKind::Changed
                 | ErrorKind::TooYoung
                 | ErrorKind::Busy
-                | ErrorKind::Taken => Ended::Changed,
+                | ErrorKind::Taken => EndResult::Changed,
             };
             Outcome::new(ended, text.clone())
         }
@@ -194,7 +194,7 @@ mod tests {
                 store: None,
             };
             let (title, why) = ("t".to_owned(), String::new());
-            lock().place(Placed { action, title, why, undoes: None, order }, clock::now()).unwrap()
+            lock().place(PendingOrder { action, title, why, undoes: None, order }, clock::now()).unwrap()
         };
         let (one, two) = (place("o-1", Action::Release), place("o-2", Action::Stop));
         let open = || state.history().unwrap().open_orders().count();
@@ -206,7 +206,7 @@ mod tests {
         note(&OrderReceipt::refused("never", ErrorKind::Changed, "no"));
         assert_eq!(open(), 2);
         for id in ["o-1", "o-2"] {
-            let became = Became::Ended { entry: 3, ended: Ended::Done, detail: String::new() };
+            let became = Became::Ended { entry: 3, ended: EndResult::Done, detail: String::new() };
             note(&OrderReceipt { id: id.to_owned(), became, followed: Vec::new() });
         }
         note(&OrderReceipt::refused("o-1", ErrorKind::Changed, "a second answer counts for nothing"));

@@ -4,15 +4,15 @@ use std::time::Duration;
 
 use crate::act::error::ActionError;
 use crate::act::executor::Executor;
-use crate::act::orders::{Placed, open_orders};
+use crate::act::orders::{PendingOrder, open_orders};
 use crate::act::state::store_id;
 use crate::core::fleet::order::{
-    Asker, OpenOrders, Order, OrderReceipt, Proposal, Proposed, Settle, Standing,
+    Asker, OpenOrders, Order, OrderReceipt, Proposal, ProposedPlan, Settle, Standing,
 };
 use crate::core::history::journal::Entry;
 use crate::core::model::{Action, ErrorKind, OrderNote, OrderSide, Request};
 use crate::observe::fleet::Question;
-use crate::observe::fleet::dispatch::{Dispatcher, Unanswered};
+use crate::observe::fleet::dispatch::{Dispatcher, NoAnswer};
 use crate::source::os::clock;
 
 /// How long to wait before a machine that was lost is asked again.
@@ -27,7 +27,7 @@ pub(crate) struct OrderSender {
 
 /// An order that was sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Sent {
+pub(crate) struct SentOrder {
     /// The number of its entry in this machine's journal.
     pub(crate) entry: u64,
     /// What has become of it, as far as that is known.
@@ -52,10 +52,10 @@ impl OrderSender {
     pub(crate) fn send(
         &self,
         executor: &mut Executor,
-        (action, proposed): (Action, &Proposed),
+        (action, proposed): (Action, &ProposedPlan),
         typed: Option<String>,
         undoes: Option<u64>,
-    ) -> Result<Sent, ActionError> {
+    ) -> Result<SentOrder, ActionError> {
         let to = self.store();
         let store = self.from.store.as_deref().unwrap_or("none");
         let id = format!("{store}-{}", store_id::random());
@@ -67,22 +67,22 @@ impl OrderSender {
         };
         let title = proposed.plan.what.clone();
         let why = proposed.plan.why.first().cloned().unwrap_or_default();
-        let entry = executor.place(Placed { action, title, why, undoes, order: note })?;
+        let entry = executor.place(PendingOrder { action, title, why, undoes, order: note })?;
         let mut open = OpenOrders::default();
         open.place(&id, to.as_deref());
         let order =
             Order { id: id.clone(), to, digest: proposed.digest.clone(), typed, from: self.from.clone() };
         let receipt = match self.dispatcher.receipt(&self.machine, Question::Do(order)) {
             Ok(receipt) => receipt,
-            Err(Unanswered::NotSent(why)) => {
+            Err(NoAnswer::NotSent(why)) => {
                 OrderReceipt::refused(&id, ErrorKind::Failed, format!("nothing was sent: {why}"))
             }
-            Err(Unanswered::Lost) => {
+            Err(NoAnswer::Lost) => {
                 OrderReceipt::unknown(&id, "the connection was lost before a receipt came")
             }
         };
         self.note(executor, &mut open, &receipt)?;
-        Ok(Sent { entry, receipt })
+        Ok(SentOrder { entry, receipt })
     }
 
     /// Asks once what has become of an order that was sent before; nothing where that is still not known.
@@ -113,7 +113,7 @@ impl OrderSender {
                 let standing = self.note(executor, &mut open, &receipt)?;
                 Ok(standing.filter(|standing| *standing != Standing::Unknown).map(|_| receipt))
             }
-            Err(Unanswered::NotSent(_) | Unanswered::Lost) => Ok(None),
+            Err(NoAnswer::NotSent(_) | NoAnswer::Lost) => Ok(None),
         }
     }
 

@@ -8,7 +8,8 @@ use crate::act::orders::{asked_by, receipt_of};
 use crate::act::preflight::preview::Preview;
 use crate::act::rules::Answer;
 use crate::core::fleet::order::{
-    Accepts, Ask, Became, MOST_REQUESTS, Order, OrderReceipt, Part, Proposal, Proposed, Settle, Taken, Taker,
+    Accepts, Ask, Became, MOST_REQUESTS, Order, OrderReceipt, OrderStep, Part, Proposal, ProposedPlan,
+    Settle, Taker,
 };
 use crate::core::model::text::shown;
 use crate::core::model::{Action, Confirmation, ErrorKind, Obstacle, Report, Request};
@@ -72,7 +73,7 @@ impl OrderService {
         let digest = seen.digest().map_err(|error| obstacle(&error))?;
         let (plan, wanted) = (seen.plan.clone(), seen.wanted());
         self.taker.made(digest.clone(), seen, steady);
-        Ok(Proposed { plan, wanted, digest })
+        Ok(ProposedPlan { plan, wanted, digest })
     }
 
     /// Carries out an order, unless it was answered before.
@@ -83,11 +84,11 @@ impl OrderService {
             Ok(_) => {}
         }
         let preview = match self.taker.take(order, self.own.as_deref(), steady) {
-            Taken::Answer(receipt) => return receipt,
-            Taken::Begin(preview) if self.is_too_much(&preview) => {
+            OrderStep::Answer(receipt) => return receipt,
+            OrderStep::Begin(preview) if self.is_too_much(&preview) => {
                 return OrderReceipt::refused(&order.id, ErrorKind::Never, DEAD_ONLY);
             }
-            Taken::Begin(preview) => preview,
+            OrderStep::Begin(preview) => preview,
         };
         let receipt = self.carried_out(order, preview);
         if !matches!(receipt.became, Became::Unknown(_)) {

@@ -1,7 +1,7 @@
 //! A plan that was confirmed, and the look that verifies it under the lock.
 
 use crate::act::error::ActionError;
-use crate::act::execute::Verified;
+use crate::act::execute::VerifiedPlan;
 use crate::act::fs::disk::Disk;
 use crate::act::look::{self, Look};
 use crate::act::preflight::preview::Preview;
@@ -11,14 +11,14 @@ use crate::core::model::{Confirmation, OrderNote};
 
 /// A plan that a person has confirmed, for the state in which it was seen.
 #[derive(Clone, Debug)]
-pub struct Confirmed(pub(crate) Preview);
+pub struct ConfirmedPlan(pub(crate) Preview);
 
 impl Preview {
     /// Takes what a person gave.
     ///
     /// # Errors
     /// It is not what this state asks for.
-    pub fn confirm(self, answer: &Answer) -> Result<Confirmed, ActionError> {
+    pub fn confirm(self, answer: &Answer) -> Result<ConfirmedPlan, ActionError> {
         let wanted = match self.plan.confirmation {
             Confirmation::Yes => None,
             Confirmation::Code => Some(("the code", self.code())),
@@ -26,8 +26,8 @@ impl Preview {
             Confirmation::Refused => return Err(ActionError::Never("it is never done".to_owned())),
         };
         match (wanted, answer) {
-            (None, Answer::Yes) => Ok(Confirmed(self)),
-            (Some((_, wanted)), Answer::Typed(typed)) if *typed == wanted => Ok(Confirmed(self)),
+            (None, Answer::Yes) => Ok(ConfirmedPlan(self)),
+            (Some((_, wanted)), Answer::Typed(typed)) if *typed == wanted => Ok(ConfirmedPlan(self)),
             (None, Answer::Typed(_)) => Err(ActionError::NotConfirmed("a plain yes is needed".to_owned())),
             (Some((what, wanted)), _) => {
                 Err(ActionError::NotConfirmed(format!("{what} for this exact state is needed: {wanted}")))
@@ -36,7 +36,7 @@ impl Preview {
     }
 }
 
-impl Confirmed {
+impl ConfirmedPlan {
     /// Returns which other machine has asked for it.
     pub(crate) fn order(&self) -> Option<&OrderNote> {
         self.0.order.as_ref()
@@ -50,7 +50,7 @@ impl Confirmed {
         self,
         lock: &'l mut Lock<'s, D>,
         observer: &mut impl Look,
-    ) -> Result<Verified<'l, 's, D>, ActionError> {
+    ) -> Result<VerifiedPlan<'l, 's, D>, ActionError> {
         let preview = self.0;
         let report = look::report(observer);
         let again = match Preview::of(lock, &report, preview.request.clone(), &preview.rules, observer.now())
@@ -66,6 +66,6 @@ impl Confirmed {
         }
         // Of processes that come and go, those that are there now.
         let preview = Preview { prepared: again.prepared, ..preview };
-        Ok(Verified { preview, lock })
+        Ok(VerifiedPlan { preview, lock })
     }
 }

@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use crate::act::fs::files::{NAME_MAX, cut, shown};
 use crate::act::fs::park::ParkPlace;
 use crate::act::fs::print::sha256;
-use crate::core::history::movement::{Movement, Parked, Print};
+use crate::core::history::movement::{Movement, ParkLocation, Print};
 use crate::core::model::snapshot::row;
 use crate::core::model::{Columns, Format, ProcessPrint, RowChange, Signal};
 use crate::format;
@@ -24,7 +24,7 @@ pub(crate) enum PreparedStep {
     /// End a session in its state file.
     End { path: PathBuf, print: Print, place: ParkPlace, new: Vec<u8> },
     /// Put back what an earlier entry parked.
-    Restore { parked: Parked, print: Print, to: PathBuf },
+    Restore { parked: ParkLocation, print: Print, to: PathBuf },
     /// Change a row.
     Row { format: Format, database: String, table: String, id: String, before: Columns, to: RowTarget },
     /// Signal a process.
@@ -90,7 +90,7 @@ pub(crate) fn lowered(
     for (at, prepared) in prepared.iter().enumerate() {
         let name = |path: &Path| parked_name(path, entry, at + 1);
         let mut parked =
-            |path: &Path, place: &ParkPlace| Parked { name: name(path), folder: folder_of(place) };
+            |path: &Path, place: &ParkPlace| ParkLocation { name: name(path), folder: folder_of(place) };
         match prepared.clone() {
             PreparedStep::Park { path, print, place } => {
                 let parked = parked(&path, &place);

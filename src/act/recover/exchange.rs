@@ -9,13 +9,13 @@ use super::leftovers::{GONE, expect_here, is_same_file, parked_note, read};
 use crate::act::error::ActionError;
 use crate::act::fs::disk::{Disk, Spot};
 use crate::act::fs::files::{FileRef, Files, aside, back_name, shown};
-use crate::core::history::movement::{Movement, Parked, Print};
+use crate::core::history::movement::{Movement, ParkLocation, Print};
 
 /// Undoes an interrupted exchange; returns a note if the file was written meanwhile.
 pub(crate) fn unexchange<D: Disk>(
     files: &Files<'_, D>,
     path: &Path,
-    parked: &Parked,
+    parked: &ParkLocation,
     print: &Print,
     new_sha256: &str,
 ) -> Result<Option<String>, ActionError> {
@@ -70,7 +70,7 @@ pub(crate) fn unexchange<D: Disk>(
 fn parked_or_gone_note<D: Disk>(
     files: &Files<'_, D>,
     path: &Path,
-    (parked, print): (&Parked, &Print),
+    (parked, print): (&ParkLocation, &Print),
     since: &str,
 ) -> Result<Option<String>, ActionError> {
     match parked_note(files, path, parked, since)? {
@@ -83,7 +83,7 @@ fn parked_or_gone_note<D: Disk>(
 fn unpark<D: Disk>(
     files: &Files<'_, D>,
     path: &Path,
-    parked: &Parked,
+    parked: &ParkLocation,
     print: &Print,
     new_sha256: &str,
 ) -> Result<Option<String>, ActionError> {
@@ -105,7 +105,7 @@ fn unpark<D: Disk>(
 fn unback<D: Disk>(
     files: &Files<'_, D>,
     at: &FileRef<D::Folder>,
-    parked: &Parked,
+    parked: &ParkLocation,
     new_sha256: &str,
 ) -> Result<Option<Option<String>>, ActionError> {
     let own = back_name(&parked.name);
@@ -123,7 +123,7 @@ fn swap_back<D: Disk>(
     files: &Files<'_, D>,
     at: &FileRef<D::Folder>,
     beside: Spot<'_, D::Folder>,
-    parked: &Parked,
+    parked: &ParkLocation,
     new_sha256: &str,
 ) -> Result<Option<String>, ActionError> {
     match files.swap(at, beside, new_sha256) {

@@ -9,7 +9,7 @@ use crate::act::error::ActionError;
 use crate::act::fs::disk::{Disk, Spot};
 use crate::act::fs::files::{FileRef, Files, shown};
 use crate::act::fs::print::{identity_of, print_of};
-use crate::core::history::movement::{Parked, Print};
+use crate::core::history::movement::{ParkLocation, Print};
 use crate::core::model::{Content, FileImage};
 
 /// What is said of a place where nothing lies any more.
@@ -20,7 +20,7 @@ pub(super) const GONE: &str = "has gone";
 pub(super) fn parked_note<D: Disk>(
     files: &Files<'_, D>,
     path: &Path,
-    parked: &Parked,
+    parked: &ParkLocation,
     since: &str,
 ) -> Result<Option<String>, ActionError> {
     let Some(park) = files.park_if_any(parked)? else { return Ok(None) };
@@ -42,7 +42,7 @@ pub(super) fn parked_note<D: Disk>(
 pub(super) fn expect_here<D: Disk>(
     files: &Files<'_, D>,
     path: &Path,
-    parked: &Parked,
+    parked: &ParkLocation,
     print: &Print,
 ) -> Result<(), ActionError> {
     let away = |folder: &Path| {

@@ -21,8 +21,8 @@ use crate::act::fs::files::{Files, shown};
 use crate::act::rows::update::RowUpdate;
 use crate::act::stop;
 use crate::core::history::journal::{Entry, Outcome};
-use crate::core::history::movement::{Movement, Parked, is_taken};
-use crate::core::model::Ended;
+use crate::core::history::movement::{Movement, ParkLocation, is_taken};
+use crate::core::model::EndResult;
 
 /// Puts right what an entry that has no outcome has left, and returns how it ended; `None` while
 /// that cannot be told.
@@ -99,9 +99,9 @@ fn put_right<D: Disk>(files: &Files<'_, D>, movements: &[Movement]) -> Result<Ou
     // Each put of an undo brings back another file: a later one that is not done is not done.
     Ok(if is_done && !missed.is_empty() {
         let part = format!("it was cut off, and only a part of it is done; {}", missed.join("; "));
-        Outcome::new(Ended::Stuck, detail(&part))
+        Outcome::new(EndResult::Stuck, detail(&part))
     } else if is_done {
-        Outcome::new(Ended::Done, detail("it was cut off, and is done"))
+        Outcome::new(EndResult::Done, detail("it was cut off, and is done"))
     } else if notes.is_empty() {
         let gone = movements
             .iter()
@@ -109,14 +109,14 @@ fn put_right<D: Disk>(files: &Files<'_, D>, movements: &[Movement]) -> Result<Ou
             .collect::<Result<Vec<_>, _>>()?;
         let gone = gone.into_iter().flatten().next();
         let where_it_is = gone.unwrap_or_else(|| "everything is where it was".to_owned());
-        Outcome::new(Ended::Failed, format!("it was cut off; {where_it_is}"))
+        Outcome::new(EndResult::Failed, format!("it was cut off; {where_it_is}"))
     } else {
-        Outcome::new(Ended::Stuck, detail("it was cut off"))
+        Outcome::new(EndResult::Stuck, detail("it was cut off"))
     })
 }
 
 /// Returns whether a file is parked; what is never touched is not.
-fn is_parked<D: Disk>(files: &Files<'_, D>, path: &Path, parked: &Parked) -> Result<bool, ActionError> {
+fn is_parked<D: Disk>(files: &Files<'_, D>, path: &Path, parked: &ParkLocation) -> Result<bool, ActionError> {
     match files.is_parked(parked, path) {
         Err(ActionError::Never(_)) => Ok(false),
         found => found,

@@ -8,13 +8,13 @@ use super::leftovers::{GONE, expect_here, has_two_names, is_still, parked_note, 
 use crate::act::error::ActionError;
 use crate::act::fs::disk::{Disk, Side};
 use crate::act::fs::files::{FileRef, Files, shown};
-use crate::core::history::movement::{Parked, Print};
+use crate::core::history::movement::{ParkLocation, Print};
 
 /// Puts back what was taken; a note when something else lies in its place by now.
 pub(crate) fn untake<D: Disk>(
     files: &Files<'_, D>,
     from: &Path,
-    parked: &Parked,
+    parked: &ParkLocation,
     print: &Print,
 ) -> Result<Option<String>, ActionError> {
     let lies = |park: &FileRef<D::Folder>| files.look(park.spot(), from);
@@ -40,7 +40,7 @@ pub(crate) fn untake<D: Disk>(
 pub(crate) fn finish_put<D: Disk>(
     files: &Files<'_, D>,
     to: &Path,
-    parked: &Parked,
+    parked: &ParkLocation,
     print: &Print,
 ) -> Result<bool, ActionError> {
     let Some(at) = files.at_if_any(to)? else { return Ok(false) };

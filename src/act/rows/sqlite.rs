@@ -176,14 +176,14 @@ fn update(connection: &Connection, change: &RowChange) -> Result<(), Error> {
     }
     let sql = format!("UPDATE {} SET {} WHERE id = CAST(?1 AS INTEGER)", change.table, names.join(", "));
     let id = Value::Text(change.id.clone());
-    let values = std::iter::once(&id).chain(differing.iter().map(|(_, value)| *value)).map(Bound);
+    let values = std::iter::once(&id).chain(differing.iter().map(|(_, value)| *value)).map(BoundValue);
     connection.execute(&sql, params_from_iter(values)).map(drop)
 }
 
 /// A value on its way into a statement.
-struct Bound<'a>(&'a Value);
+struct BoundValue<'a>(&'a Value);
 
-impl ToSql for Bound<'_> {
+impl ToSql for BoundValue<'_> {
     fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
         let real = |text: &str| text.parse().map_err(|_| Error::InvalidQuery);
         Ok(ToSqlOutput::Borrowed(match self.0 {

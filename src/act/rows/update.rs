@@ -7,8 +7,8 @@ use crate::act::fs::disk::Disk;
 use crate::act::fs::files::Files;
 use crate::act::rows::store::RowsState;
 use crate::core::history::journal::Outcome;
-use crate::core::history::movement::{Movement, Parked};
-use crate::core::model::{Ended, Format, RowChange};
+use crate::core::history::movement::{Movement, ParkLocation};
+use crate::core::model::{EndResult, Format, RowChange};
 
 /// Rows that change together.
 pub(crate) struct RowUpdate<'a> {
@@ -56,7 +56,7 @@ impl<'a> RowUpdate<'a> {
 
     fn back_up<D: Disk>(&self, files: &Files<'_, D>) -> Result<(), ActionError> {
         let Some(parked) = self.backup else { return Ok(()) };
-        let park = files.park(&Parked::in_state(parked))?;
+        let park = files.park(&ParkLocation::in_state(parked))?;
         // The empty file is for the owner only, and SQLite fills it.
         let mut file = files.disk.create(park.spot()).map_err(ActionError::at("make", &park.path))?;
         files.stores.of(self.format)?.back_up(self.database, &park.path)?;
@@ -85,19 +85,19 @@ impl<'a> RowUpdate<'a> {
             Err(error) => RowsState::Unknown(error.to_string()),
         };
         let (ended, detail) = match state {
-            RowsState::After => (Ended::Done, "it was cut off, and is done".to_owned()),
+            RowsState::After => (EndResult::Done, "it was cut off, and is done".to_owned()),
             RowsState::Before => {
                 self.remove_backup(files)?;
-                (Ended::Failed, "it was cut off; every row is as it was".to_owned())
+                (EndResult::Failed, "it was cut off; every row is as it was".to_owned())
             }
-            RowsState::Other(row) => (Ended::Stuck, format!("it was cut off; {}", moved_on(&row))),
+            RowsState::Other(row) => (EndResult::Stuck, format!("it was cut off; {}", moved_on(&row))),
             RowsState::Unknown(_) => return Ok(None),
         };
         Ok(Some(Outcome::new(ended, detail)))
     }
 
     fn remove_backup<D: Disk>(&self, files: &Files<'_, D>) -> Result<(), ActionError> {
-        let parked = self.backup.map(Parked::in_state);
+        let parked = self.backup.map(ParkLocation::in_state);
         let park = parked.map(|parked| files.park_if_any(&parked)).transpose()?.flatten();
         match park.as_ref().map_or(Ok(()), |park| files.disk.remove(park.spot())) {
             Ok(()) | Err(Errno::NOENT) => Ok(()),

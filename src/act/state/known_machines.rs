@@ -18,7 +18,7 @@ const NAME: &str = "machines.json";
 const MOST: usize = 1 << 20;
 
 #[derive(Default, Serialize, Deserialize)]
-struct Known {
+struct MachineFile {
     machines: BTreeMap<String, Identity>,
 }
 
@@ -61,15 +61,15 @@ pub(crate) fn forget(state: &Path, name: &str) -> Result<bool, ActionError> {
     Ok(was_known)
 }
 
-fn read(state: &Path) -> Result<Known, Errno> {
+fn read(state: &Path) -> Result<MachineFile, Errno> {
     match small(&state.join(NAME), MOST) {
         Ok(bytes) => serde_json::from_slice(&bytes).map_err(|_| Errno::ILSEQ),
-        Err(Errno::NOENT | Errno::NOTDIR) => Ok(Known::default()),
+        Err(Errno::NOENT | Errno::NOTDIR) => Ok(MachineFile::default()),
         Err(errno) => Err(errno),
     }
 }
 
-fn write(state: &Path, known: &Known) -> Result<(), ActionError> {
+fn write(state: &Path, known: &MachineFile) -> Result<(), ActionError> {
     put(&System, (state, NAME.to_owned()), known)
 }
 

@@ -143,7 +143,7 @@ fn append(path: &Path, bytes: &[u8], begin: impl Fn(&Path) -> String) -> Result<
 mod tests {
     use super::*;
     use crate::core::model::Untrusted;
-    use crate::core::model::snapshot::ledger::{Touched, parse};
+    use crate::core::model::snapshot::ledger::{FileMoment, parse};
     use crate::source::os::pipe::make_pipe;
 
     fn holder(session: &str) -> LedgerHolder {
@@ -152,8 +152,8 @@ mod tests {
         LedgerHolder::new((session.into(), Untrusted::fixed("codex")), (folder(), folder()), None, here)
     }
 
-    fn touched(path: &str) -> Touched {
-        Touched::new(path.into(), jiff::Timestamp::UNIX_EPOCH)
+    fn touched(path: &str) -> FileMoment {
+        FileMoment::new(path.into(), jiff::Timestamp::UNIX_EPOCH)
     }
 
     fn edited(path: &str) -> LedgerLine {

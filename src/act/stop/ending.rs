@@ -7,7 +7,7 @@ use rustix::io::Errno;
 
 use crate::act::error::ActionError;
 use crate::act::stop::newcomer::refusal;
-use crate::act::stop::processes::{Held, Processes, hindered_now, print_of};
+use crate::act::stop::processes::{ProcessHandle, Processes, hindered_now, print_of};
 use crate::core::model::{ProcessId, ProcessPrint, Signal};
 use crate::source::os::clock;
 
@@ -72,7 +72,7 @@ struct Group<'a> {
 
 struct Member {
     print: ProcessPrint,
-    held: Box<dyn Held>,
+    held: Box<dyn ProcessHandle>,
     /// Whether it has had its signal, or is left alone.
     is_done: bool,
 }

@@ -18,7 +18,7 @@ use crate::act::stop::ending::{Ending, end};
 use crate::act::stop::processes::Processes;
 pub(crate) use crate::act::stop::tree::prepare;
 use crate::core::history::journal::Outcome;
-use crate::core::model::{Ended, ProcessPrint, Signal};
+use crate::core::model::{EndResult, ProcessPrint, Signal};
 
 /// Ends what was confirmed, and what it has started since.
 ///
@@ -31,7 +31,7 @@ pub(crate) fn carry_out(
     ports: &BTreeSet<u16>,
 ) -> Result<Outcome, ActionError> {
     let outcome = end(processes, confirmed, signal).map(|ending| told(ending, signal))?;
-    let read_back = Some(outcome.ended).filter(|ended| *ended == Ended::Done);
+    let read_back = Some(outcome.ended).filter(|ended| *ended == EndResult::Done);
     let said = read_back.and_then(|_| freed(ports, processes.listening().as_ref()));
     Ok(Outcome {
         detail: [Some(outcome.detail), said].into_iter().flatten().collect::<Vec<_>>().join("; "),
@@ -72,7 +72,7 @@ fn told(ending: Ending, signal: Signal) -> Outcome {
     }
     let is_all = stayed.is_empty();
     detail.extend(notes);
-    let ended = if is_all { Ended::Done } else { Ended::Partly };
+    let ended = if is_all { EndResult::Done } else { EndResult::Partly };
     Outcome::new(ended, detail.join("; "))
 }
 
@@ -85,9 +85,12 @@ pub(crate) fn found(processes: &dyn Processes, meant: &[ProcessPrint]) -> Outcom
     let left: Vec<String> =
         meant.iter().filter(lives).map(|print| format!("PID {} ({})", print.id.pid, print.command)).collect();
     match left.len() {
-        0 => Outcome::new(Ended::Done, "it was cut off; none of the processes is there any more".to_owned()),
+        0 => Outcome::new(
+            EndResult::Done,
+            "it was cut off; none of the processes is there any more".to_owned(),
+        ),
         some => Outcome::new(
-            if some == meant.len() { Ended::Failed } else { Ended::Partly },
+            if some == meant.len() { EndResult::Failed } else { EndResult::Partly },
             format!("it was cut off; still there: {}", left.join(", ")),
         ),
     }

@@ -49,7 +49,7 @@ pub trait Processes: Send + Sync {
     ///
     /// # Errors
     /// The system cannot do that.
-    fn hold(&self, pid: u32) -> Result<Option<Box<dyn Held>>, ActionError>;
+    fn hold(&self, pid: u32) -> Result<Option<Box<dyn ProcessHandle>>, ActionError>;
 
     /// Returns how long those who were signalled have to end.
     fn patience(&self) -> Duration;
@@ -68,7 +68,11 @@ pub enum Agent {
 
 /// Reads what a process is of which we have taken hold. While it becomes another program there is a moment
 /// in which it cannot be told.
-pub(crate) fn print_of(machine: &dyn Processes, held: &dyn Held, id: ProcessId) -> Option<ProcessPrint> {
+pub(crate) fn print_of(
+    machine: &dyn Processes,
+    held: &dyn ProcessHandle,
+    id: ProcessId,
+) -> Option<ProcessPrint> {
     const TRIES: usize = 20;
     let print = |_| {
         let print = machine.print(id.pid).filter(|print| print.id == id);
@@ -82,7 +86,11 @@ pub(crate) fn print_of(machine: &dyn Processes, held: &dyn Held, id: ProcessId) 
 
 /// Says why a process of which we have taken hold is not ended now. Most waits in the kernel are over in a
 /// moment.
-pub(crate) fn hindered_now(machine: &dyn Processes, held: &dyn Held, print: &ProcessPrint) -> Option<String> {
+pub(crate) fn hindered_now(
+    machine: &dyn Processes,
+    held: &dyn ProcessHandle,
+    print: &ProcessPrint,
+) -> Option<String> {
     const TRIES: usize = 20;
     let mut hindrance = machine.hindrance(print.id);
     for _ in 1..TRIES {
@@ -96,7 +104,7 @@ pub(crate) fn hindered_now(machine: &dyn Processes, held: &dyn Held, print: &Pro
 }
 
 /// A process of which we have taken hold.
-pub trait Held {
+pub trait ProcessHandle {
     /// Returns whether it has exited; `None` where that cannot be told.
     fn has_exited(&self) -> Option<bool>;
 

@@ -10,7 +10,7 @@ use rustix::io::Errno;
 use rustix::process::{self, pidfd_send_signal};
 
 use crate::act::error::ActionError;
-use crate::act::stop::processes::{Agent, Held, Processes};
+use crate::act::stop::processes::{Agent, ProcessHandle, Processes};
 use crate::core::judge::window::agent::{Candidates, Signatures};
 use crate::core::model::{Hindrance, Interaction, Load, Port, ProcessId, ProcessPrint, Signal};
 use crate::source::os::processes::linux::handles::hindrance;
@@ -89,7 +89,7 @@ impl Processes for Machine {
         listening()
     }
 
-    fn hold(&self, pid: u32) -> Result<Option<Box<dyn Held>>, ActionError> {
+    fn hold(&self, pid: u32) -> Result<Option<Box<dyn ProcessHandle>>, ActionError> {
         match pidfd::open(pid) {
             Ok(pidfd) => Ok(Some(Box::new(Pidfd(pidfd)))),
             Err(Errno::SRCH) => Ok(None),
@@ -108,7 +108,7 @@ impl Processes for Machine {
 
 struct Pidfd(OwnedFd);
 
-impl Held for Pidfd {
+impl ProcessHandle for Pidfd {
     fn has_exited(&self) -> Option<bool> {
         pidfd::has_exited(&self.0)
     }

@@ -9,7 +9,7 @@ use rustix::io::Errno;
 use crate::act::error::ActionError;
 use crate::act::stop::carry_out;
 use crate::act::stop::ending::{Ending, end};
-use crate::act::stop::processes::{Agent, Held, Processes};
+use crate::act::stop::processes::{Agent, ProcessHandle, Processes};
 use crate::core::model::{Hindrance, Interaction, Port, ProcessId, ProcessPrint, Signal};
 
 /// A process of the fake machine, which no other one is ever taken for.
@@ -226,11 +226,11 @@ impl Processes for Machine {
         Some(BTreeSet::from([3000]))
     }
 
-    fn hold(&self, pid: u32) -> Result<Option<Box<dyn Held>>, ActionError> {
+    fn hold(&self, pid: u32) -> Result<Option<Box<dyn ProcessHandle>>, ActionError> {
         let machine = self.clone();
         self.called(|world| {
             let serial = world.by_pid.get(&pid).map(|fake| fake.serial);
-            Ok(serial.map(|serial| -> Box<dyn Held> { Box::new(Hold { machine, pid, serial }) }))
+            Ok(serial.map(|serial| -> Box<dyn ProcessHandle> { Box::new(Hold { machine, pid, serial }) }))
         })
     }
 
@@ -245,7 +245,7 @@ struct Hold {
     serial: u64,
 }
 
-impl Held for Hold {
+impl ProcessHandle for Hold {
     fn has_exited(&self) -> Option<bool> {
         self.machine.called(|world| Some(world.exited.contains(&self.serial)))
     }

@@ -9,7 +9,7 @@ use crate::core::history::gone::Names;
 use crate::core::judge::needs::uncommitted;
 use crate::core::model::report::death::Death;
 use crate::core::model::{
-    ClaimStatus, ClaimView, Format, Key, Left, Need, NeedKind, Report, Strength, WindowState, WindowView,
+    ClaimStatus, ClaimView, Format, Key, Need, NeedKind, Remains, Report, Strength, WindowState, WindowView,
 };
 
 /// How long a death is reported where no key acknowledges it.
@@ -154,7 +154,7 @@ fn need(death: &Death, own: Option<Need>, report: &Report) -> Need {
             | NeedKind::Collision { .. }
             | NeedKind::MoreDied { .. },
         )
-        | None => Left {
+        | None => Remains {
             name: window.title().as_str().into(),
             session: death.session().cloned(),
             format: format_of(window.agent.raw()),
@@ -168,6 +168,6 @@ fn need(death: &Death, own: Option<Need>, report: &Report) -> Need {
         },
     };
     let uncommitted = left.uncommitted.max(uncommitted(window.work.as_deref()));
-    let kind = NeedKind::Died(Left { unproven: unproven.len(), is_end_seen: true, uncommitted, ..left });
+    let kind = NeedKind::Died(Remains { unproven: unproven.len(), is_end_seen: true, uncommitted, ..left });
     Need { key: death.need(), subject, kind, since: Some(death.found_at) }
 }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
 
-use crate::app::attention::unseen::Unseen;
+use crate::app::attention::unseen::UnseenWindows;
 use crate::config::{Alerts, Switch};
 use crate::core::model::text::shown;
 use crate::core::model::{Code, Finding, Need, NeedKind, Report, Severity};
@@ -72,7 +72,7 @@ impl Attention {
             let new = urgent(report).filter(is_new);
             self.untold.extend(new.map(|finding| shown(&machine::problem(finding))));
             self.untold.extend(new_waits(&before, report));
-            let mut unseen = Unseen::default();
+            let mut unseen = UnseenWindows::default();
             unseen.follow(&before, report);
             let done = unseen
                 .needs(report)

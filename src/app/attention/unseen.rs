@@ -8,9 +8,9 @@ use crate::core::model::{Key, KeyKind, Need, NeedKind, Report, WindowDoing, Wind
 
 /// The windows that are done and that nobody has looked at since, and since when they are.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Unseen(BTreeMap<Key, Timestamp>);
+pub(crate) struct UnseenWindows(BTreeMap<Key, Timestamp>);
 
-impl Unseen {
+impl UnseenWindows {
     /// Takes in a look that follows another.
     pub(crate) fn follow(&mut self, before: &Report, now: &Report) {
         let was_busy: BTreeSet<&Key> =

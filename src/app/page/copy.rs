@@ -10,7 +10,7 @@ use crate::present::report_index::{Index, place_of};
 use crate::present::text::{outside, safe};
 
 /// What a text is, and the text.
-type Copied = (&'static str, String);
+type CopyText = (&'static str, String);
 
 /// Copies what is of most use of the thing.
 pub(crate) fn useful(state: &mut State) -> Vec<Effect> {
@@ -31,14 +31,14 @@ pub(crate) fn key(state: &mut State) -> Vec<Effect> {
 }
 
 /// Copies it, and says where it is good if that is not here.
-fn copy(state: &mut State, (what, text): Copied, on: Option<String>) -> Vec<Effect> {
+fn copy(state: &mut State, (what, text): CopyText, on: Option<String>) -> Vec<Effect> {
     let on = on.map(|machine| format!(" for {machine}:")).unwrap_or_default();
     state.message = Some(format!("Copied {what}{on} {text}"));
     vec![Effect::Copy(text), Effect::Redraw]
 }
 
 /// Returns the command that resumes the session of a window that died.
-fn resume(state: &State, index: &Index) -> Option<Copied> {
+fn resume(state: &State, index: &Index) -> Option<CopyText> {
     let of_death = |key: &Key| index.death(key).and_then(|death| index.need(&death.need()));
     let selected = state.selected().filter(|_| state.layers.is_empty());
     let need = selected.and_then(|key| index.need(key)).or_else(|| of_death(state.subject()?))?;
@@ -47,14 +47,14 @@ fn resume(state: &State, index: &Index) -> Option<Copied> {
 }
 
 /// Returns what the history tells.
-fn told(state: &State, key: &Key) -> Option<Copied> {
+fn told(state: &State, key: &Key) -> Option<CopyText> {
     let entry = state.entry(key).map(|entry| entry.intent.title.as_str());
     let told = entry.or_else(|| history::of_key(&state.timeline, key).map(|past| past.told.as_str()))?;
     Some(("the sentence", safe(told)))
 }
 
 /// Returns what is of most use of a thing; of a finding, of what it is about.
-fn of(index: &Index, key: &Key) -> Copied {
+fn of(index: &Index, key: &Key) -> CopyText {
     let key = &sheet::meant(index, key);
     if let Some(window) = index.window(key) {
         return of_window(window);
@@ -66,7 +66,7 @@ fn of(index: &Index, key: &Key) -> Copied {
     }
 }
 
-fn of_window(window: &WindowView) -> Copied {
+fn of_window(window: &WindowView) -> CopyText {
     match (&window.session_id, &window.cwd) {
         (Some(id), _) => ("session ID", outside(Some(id))),
         (None, Some(cwd)) => ("folder", outside(Some(cwd))),
@@ -74,7 +74,7 @@ fn of_window(window: &WindowView) -> Copied {
     }
 }
 
-fn of_record(record: &RecordView, key: &Key) -> Copied {
+fn of_record(record: &RecordView, key: &Key) -> CopyText {
     match (&record.location, &record.session_id) {
         (Location::File(_), _) => ("path", place_of(record)),
         (Location::Row { .. }, Some(id)) => ("session ID", outside(Some(id))),
@@ -82,7 +82,7 @@ fn of_record(record: &RecordView, key: &Key) -> Copied {
     }
 }
 
-fn of_claim(claim: &ClaimView) -> Copied {
+fn of_claim(claim: &ClaimView) -> CopyText {
     let what = match claim.resource.kind {
         ResourceKind::Files | ResourceKind::Worktree => "path",
         kind @ (ResourceKind::AgentRole

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::app::msg::Hints;
 use crate::app::state::State;
-use crate::core::model::{Cost, Measured, Report, SourceState};
+use crate::core::model::{Cost, LookStats, Report, SourceState};
 use crate::present::sources::source_state;
 use crate::present::text::megabytes;
 use crate::present::text::page::Page;
@@ -46,7 +46,7 @@ fn write_sources(page: &mut Page, report: &Report) {
     }
 }
 
-fn write_watched(page: &mut Page, measured: &Measured, hints: Hints) {
+fn write_watched(page: &mut Page, measured: &LookStats, hints: Hints) {
     let took = format!("{} so far, the last took {}", measured.looks, time(measured.took));
     page.field("looks", &took, Tone::Plain);
     let watched = format!("{} folders, {} processes", measured.watched.folders, measured.watched.processes);

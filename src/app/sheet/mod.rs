@@ -5,9 +5,10 @@ pub(crate) mod write;
 
 pub(crate) use self::targets::{meant, name, requests, window};
 pub(crate) use self::write::write;
-use super::msg::{Confirmed, Effect, Press};
+use super::msg::{Effect, Press, SheetAnswer};
 use crate::core::model::{
-    Action, ActionResult, Confirmation, Ended, ErrorKind, Obstacle, Offer, Plan, Report, Request, RestoreTo,
+    Action, ActionResult, Confirmation, EndResult, ErrorKind, Obstacle, Offer, Plan, Report, Request,
+    RestoreTo,
 };
 use crate::core::plan::about::plan_for;
 use crate::core::plan::left::plan_left;
@@ -185,7 +186,7 @@ impl Sheet {
                 if let Some(request) = asked.map(|(request, _, _)| request.clone()) {
                     self.answered += 1;
                     let text = std::mem::take(&mut self.typed);
-                    return Some(self.confirm(Confirmed::Typed { request, text }));
+                    return Some(self.confirm(SheetAnswer::Typed { request, text }));
                 }
             }
             Press::Ctrl(_)
@@ -206,11 +207,11 @@ impl Sheet {
     }
 
     /// Confirms what was offered.
-    pub(crate) fn confirm(&mut self, confirmed: Confirmed) -> Vec<Effect> {
+    pub(crate) fn confirm(&mut self, confirmed: SheetAnswer) -> Vec<Effect> {
         let is_meant = |offer: &Offer| match (&confirmed, &offer.plan) {
-            (Confirmed::Yes, Ok((plan, _))) => plan.confirmation == Confirmation::Yes,
-            (Confirmed::Yes, Err(_)) => false,
-            (Confirmed::Typed { request, .. }, _) => offer.request == *request,
+            (SheetAnswer::Yes, Ok((plan, _))) => plan.confirmation == Confirmation::Yes,
+            (SheetAnswer::Yes, Err(_)) => false,
+            (SheetAnswer::Typed { request, .. }, _) => offer.request == *request,
         };
         (self.at_work, self.offers) = std::mem::take(&mut self.offers).into_iter().partition(is_meant);
         let plans = self.at_work.iter().filter_map(|offer| offer.plan.as_ref().ok());
@@ -235,7 +236,7 @@ impl Sheet {
     /// Takes what has become of an order of which that was not known; returns whether it was one of these.
     pub(crate) fn settle(&mut self, told: ActionResult) -> bool {
         let is_open = |known: &&mut ActionResult| {
-            known.ended == Some(Ended::Unknown) && known.entry.is_some() && known.entry == told.entry
+            known.ended == Some(EndResult::Unknown) && known.entry.is_some() && known.entry == told.entry
         };
         let Some(known) = self.told.iter_mut().find(is_open) else { return false };
         *known = told;
@@ -259,7 +260,7 @@ impl Sheet {
         if self.stage != Stage::Finished || self.action == Action::Undo {
             return None;
         }
-        let done = self.told.iter().rev().filter(|told| told.ended == Some(Ended::Done));
+        let done = self.told.iter().rev().filter(|told| told.ended == Some(EndResult::Done));
         done.filter_map(|told| told.entry).next()
     }
 

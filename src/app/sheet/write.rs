@@ -1,7 +1,7 @@
 //! The page of a sheet.
 
 use super::{Sheet, Stage};
-use crate::core::model::{ActionResult, Confirmation, Ended, Offer, Plan};
+use crate::core::model::{ActionResult, Confirmation, EndResult, Offer, Plan};
 use crate::present::plan;
 use crate::present::text::page::Page;
 use crate::present::text::safe;
@@ -147,12 +147,12 @@ fn write_question(page: &mut Page, sheet: &Sheet) {
 
 fn write_told(page: &mut Page, told: &ActionResult) {
     let (mark, tone, word) = match told.ended {
-        Some(Ended::Done) => (Mark::Alive, Tone::Good, "Done"),
-        Some(Ended::Changed) => (Mark::Quiet, Tone::Notice, "Changed under you, nothing was done"),
-        Some(Ended::Failed) => (Mark::Dead, Tone::Bad, "Failed, everything is where it was"),
-        Some(Ended::Stuck) => (Mark::Dead, Tone::Bad, "Stuck"),
-        Some(Ended::Partly) => (Mark::Warning, Tone::Warning, "Only partly done"),
-        Some(Ended::Unknown) => (Mark::Unknown, Tone::Notice, "Unknown; it is checked later"),
+        Some(EndResult::Done) => (Mark::Alive, Tone::Good, "Done"),
+        Some(EndResult::Changed) => (Mark::Quiet, Tone::Notice, "Changed under you, nothing was done"),
+        Some(EndResult::Failed) => (Mark::Dead, Tone::Bad, "Failed, everything is where it was"),
+        Some(EndResult::Stuck) => (Mark::Dead, Tone::Bad, "Stuck"),
+        Some(EndResult::Partly) => (Mark::Warning, Tone::Warning, "Only partly done"),
+        Some(EndResult::Unknown) => (Mark::Unknown, Tone::Notice, "Unknown; it is checked later"),
         None => (Mark::Quiet, Tone::Notice, "Not done"),
     };
     let detail = if told.detail.is_empty() { String::new() } else { format!(" ({})", told.detail) };

@@ -8,13 +8,13 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 
-use super::kept::{Kept, Start};
+use super::kept::{ScreenState, Start};
 use super::layer::Layer;
 use super::msg::{Hints, Position};
 use super::rows::row::{Row, Table};
 use super::sheet::Sheet;
 use crate::app::attention::deaths::Deaths;
-use crate::app::attention::unseen::Unseen;
+use crate::app::attention::unseen::UnseenWindows;
 use crate::app::page::panel::Panel;
 use crate::app::table::bands::Bands;
 use crate::app::table::filter::Filter;
@@ -24,7 +24,7 @@ use crate::config::{Access, Switch};
 use crate::core::history::first_told::EverTold;
 use crate::core::history::journal::{Entry, History};
 use crate::core::history::timeline::Timeline;
-use crate::core::model::{Bound, Cost, Key, Measured, Report};
+use crate::core::model::{Cost, Key, Limit, LookStats, Report};
 use crate::present::report_index::Index;
 use crate::present::text::age;
 use crate::present::text::page::Page;
@@ -38,7 +38,7 @@ pub struct Options {
     /// Whether actions are refused.
     pub access: Access,
     /// The bounds of claimtop itself.
-    pub bounds: Vec<Bound>,
+    pub bounds: Vec<Limit>,
     /// Whether what is observed is kept beyond the end.
     pub history: Switch,
     /// Whether a key may begin a recording.
@@ -105,7 +105,7 @@ pub struct State {
     /// Whether changes are reported.
     pub(crate) hints: Hints,
     /// What the last look was like.
-    pub(crate) measured: Measured,
+    pub(crate) measured: LookStats,
     /// What this process costs, as it was asked last.
     pub(crate) cost: Option<Cost>,
     /// When the processes of a window were asked for last.
@@ -133,7 +133,7 @@ pub struct State {
     /// Who died while the screen was open.
     pub(crate) deaths: Deaths,
     /// The windows that are done and were not looked at since.
-    pub(crate) unseen: Unseen,
+    pub(crate) unseen: UnseenWindows,
     /// The newest report of all, shown or not.
     seen: Option<Arc<Report>>,
     /// The machines whose first words are behind us.
@@ -173,8 +173,8 @@ impl State {
     }
 
     /// Returns what is to be kept for the next start.
-    pub(crate) fn kept(&self) -> Kept {
-        Kept::of(self.view, &self.places, &self.filter)
+    pub(crate) fn kept(&self) -> ScreenState {
+        ScreenState::of(self.view, &self.places, &self.filter)
     }
 
     fn empty(options: Options, size: Size, now: Timestamp) -> Self {
@@ -184,7 +184,7 @@ impl State {
             waiting: None,
             picture: Picture::Live,
             hints: Hints::default(),
-            measured: Measured::default(),
+            measured: LookStats::default(),
             cost: None,
             asked_members_at: None,
             view: View::default(),
@@ -199,7 +199,7 @@ impl State {
             history: Arc::default(),
             timeline: Timeline::default(),
             deaths: Deaths::default(),
-            unseen: Unseen::default(),
+            unseen: UnseenWindows::default(),
             seen: None,
             ever_told: EverTold::default(),
             recording: None,

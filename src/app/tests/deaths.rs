@@ -211,7 +211,7 @@ fn among_the_windows_too_its_row_stays() {
 fn what_a_need_already_tells_is_told_once() {
     let mut state = on_now(at(0));
     let mut later = without("w-5120", 5, true);
-    let left = crate::core::model::Left {
+    let left = crate::core::model::Remains {
         name: "docs".into(),
         session: Some("session-5120".into()),
         format: "codex",

@@ -11,8 +11,8 @@ use crate::app::rows::collisions::Collisions;
 use crate::app::table::view::View;
 use crate::core::model::text::is_forbidden;
 use crate::core::model::{
-    ClaimStatus, Code, Committed, Edit, Evidence, Format, MachineState, MachineView, Member, Port, ProcessId,
-    Reason, Remedy, Request, Role, Signal, UnreadWork, WhyUnread, WindowView,
+    ClaimStatus, Code, CommitState, Edit, Evidence, Format, MachineState, MachineView, Member, Port,
+    ProcessId, Reason, Remedy, Request, Role, Signal, UnreadWork, WhyUnread, WindowView,
 };
 use crate::present::report_index::Index;
 use crate::present::text::tone::{Span, of_claim};
@@ -90,9 +90,9 @@ fn sub_agents_that_edited_one_uncommitted_file_are_named() {
         let mut ids = ids.iter().map(|id| (*id).into());
         (edit.by, edit.also, edit.committed) = (ids.next(), ids.collect(), committed);
     };
-    by(&mut work.doing.edits[0], &["a2", "a1"], Committed::No);
-    by(&mut work.doing.edits[1], &["a1"], Committed::No);
-    by(&mut work.doing.edits[2], &["a2", "a1"], Committed::Yes);
+    by(&mut work.doing.edits[0], &["a2", "a1"], CommitState::No);
+    by(&mut work.doing.edits[1], &["a1"], CommitState::No);
+    by(&mut work.doing.edits[2], &["a2", "a1"], CommitState::Yes);
     let mut state = seen(report);
     press(&mut state, "\n");
     let text = panel_text(&state);

@@ -5,7 +5,7 @@ use crate::app::msg::Effect;
 use crate::app::rows::now::note;
 use crate::app::testing::{self, key};
 use crate::core::model::{
-    Action, Call, Halfway, Key, Left, Need, NeedKind, Report, Request, RestoreTo, Target, Waiting, Wants,
+    Action, Call, Halfway, Key, Need, NeedKind, Remains, Report, Request, RestoreTo, Target, Waiting, Wants,
 };
 use crate::present::need::sentence;
 use crate::present::report_index::Index;
@@ -25,7 +25,7 @@ fn needing() -> Report {
     };
     let waiting = Waiting { wants: Wants::Permission, call: Some(call), since: None };
     let finding = report.findings.first().cloned().unwrap();
-    let left = Left {
+    let left = Remains {
         name: "search".into(),
         session: Some("95fe798d-3725-4649-974a-0dec79220193".into()),
         format: "claude-code",

@@ -1,13 +1,13 @@
 //! Sheets: what they offer, what confirms it, and what is undone.
 
 use super::*;
-use crate::app::msg::Confirmed;
+use crate::app::msg::SheetAnswer;
 use crate::app::sheet::Stage;
 use crate::config::{Access, Switch};
 use crate::core::history::journal::History;
 use crate::core::model::{
-    Action, ActionResult, Confirmation, Ended, ErrorKind, MachineState, MachineView, Obstacle, Offer, Plan,
-    Record, Request, RestoreTo, Signal,
+    Action, ActionResult, Confirmation, EndResult, ErrorKind, MachineState, MachineView, Obstacle, Offer,
+    Plan, Record, Request, RestoreTo, Signal,
 };
 use crate::core::plan::about::plan_for;
 use crate::core::plan::left::plan_left;
@@ -54,10 +54,10 @@ fn a_sheet_shows_the_plan_and_y_asks_for_it() {
         assert!(text.contains(part), "{part} is missing in:\n{text}");
     }
     let effects = update(&mut state, Msg::Pressed(Press::Char('y')));
-    assert_eq!(effects, [Effect::Act(Confirmed::Yes), Effect::Redraw]);
+    assert_eq!(effects, [Effect::Act(SheetAnswer::Yes), Effect::Redraw]);
     let told = ActionResult {
         title: "park it".to_owned(),
-        ended: Some(Ended::Done),
+        ended: Some(EndResult::Done),
         detail: String::new(),
         entry: Some(7),
     };
@@ -122,9 +122,11 @@ fn journal() -> Msg {
 
 #[test]
 fn a_sheet_in_which_nothing_was_done_undoes_nothing() {
-    for (action, ended) in
-        [(Action::Release, None), (Action::Release, Some(Ended::Changed)), (Action::Undo, Some(Ended::Done))]
-    {
+    for (action, ended) in [
+        (Action::Release, None),
+        (Action::Release, Some(EndResult::Changed)),
+        (Action::Undo, Some(EndResult::Done)),
+    ] {
         let (mut state, _) = sheet_of("4j");
         update(&mut state, journal());
         let msg = offered(&state, None);
@@ -180,7 +182,10 @@ fn a_code_must_be_typed_and_no_key_means_anything_else_meanwhile() {
     assert!(!panel_text(&state).contains("Asked for"), "it is another text by now");
     let effects = update(&mut state, Msg::Pressed(Press::Enter));
     let request = state.sheet().unwrap().requests[0].clone();
-    assert_eq!(effects, [Effect::Act(Confirmed::Typed { request, text: "aq7".to_owned() }), Effect::Redraw]);
+    assert_eq!(
+        effects,
+        [Effect::Act(SheetAnswer::Typed { request, text: "aq7".to_owned() }), Effect::Redraw]
+    );
 }
 
 /// Opens the sheet of the claims of two live windows, which ask for the same text.
@@ -199,7 +204,7 @@ fn one_typed_text_confirms_one_plan_and_the_next_is_asked_for_by_itself() {
     let requests = state.sheet().unwrap().requests.clone();
     let typed = |at: usize| {
         let (request, text) = (requests[at].clone(), "SD-101".to_owned());
-        [Effect::Act(Confirmed::Typed { request, text }), Effect::Redraw]
+        [Effect::Act(SheetAnswer::Typed { request, text }), Effect::Redraw]
     };
     let first = panel_text(&state);
     assert!(first.contains("1 of 2: work-item SD-101 of cart api (PID 4711)."), "{first}");
@@ -245,7 +250,7 @@ fn a_sheet_of_several_begins_with_what_becomes_of_each() {
     agent-role reviewer of cart tests (PID 4890): type cart tests/reviewer
     ");
     let effects = press(&mut state, "y");
-    assert_eq!(effects, [Effect::Act(Confirmed::Yes), Effect::Redraw]);
+    assert_eq!(effects, [Effect::Act(SheetAnswer::Yes), Effect::Redraw]);
     update(&mut state, Msg::Finished);
     assert!(panel_text(&state).contains("1 of 2: "), "what asks for more comes next");
 }
@@ -471,7 +476,7 @@ fn a_left_over_is_ended_by_its_code_and_a_window_by_its_name_and_never_by_yes() 
         press(&mut state, "y\n");
         assert_eq!(state.sheet().unwrap().stage, Stage::Asking, "y is typed, and is wrong");
         update(&mut state, Msg::Pressed(Press::Backspace));
-        let confirmed = Confirmed::Typed { request, text: wanted.clone() };
+        let confirmed = SheetAnswer::Typed { request, text: wanted.clone() };
         assert_eq!(press(&mut state, &format!("{wanted}\n")), [Effect::Act(confirmed), Effect::Redraw]);
     }
 }
@@ -541,20 +546,20 @@ fn what_another_machine_would_do_is_shown_with_its_name_and_a_lost_receipt_is_fi
     // It is judged anew there: what is seen of it here changes nothing, but that it is seen.
     update(&mut state, Msg::Looked(Arc::new(elsewhere(MachineState::Live, None))));
     let effects = press(&mut state, "y");
-    assert_eq!(effects, [Effect::ActOn("devbox".to_owned(), 1, Confirmed::Yes), Effect::Redraw]);
+    assert_eq!(effects, [Effect::ActOn("devbox".to_owned(), 1, SheetAnswer::Yes), Effect::Redraw]);
     let told = |ended, entry| ActionResult {
         title: "park it".to_owned(),
         ended: Some(ended),
         detail: String::new(),
         entry: Some(entry),
     };
-    update(&mut state, Msg::ToldOn(1, "devbox".to_owned(), told(Ended::Unknown, 7)));
+    update(&mut state, Msg::ToldOn(1, "devbox".to_owned(), told(EndResult::Unknown, 7)));
     update(&mut state, Msg::FinishedOn(1));
     assert!(panel_text(&state).contains("Unknown; it is checked later: park it"));
-    update(&mut state, Msg::Settled("devbox".to_owned(), told(Ended::Done, 8)));
+    update(&mut state, Msg::Settled("devbox".to_owned(), told(EndResult::Done, 8)));
     assert!(state.message.as_ref().is_some_and(|message| message.contains("park it was done")));
     assert!(panel_text(&state).contains("Unknown"), "that was another one");
-    update(&mut state, Msg::Settled("devbox".to_owned(), told(Ended::Done, 7)));
+    update(&mut state, Msg::Settled("devbox".to_owned(), told(EndResult::Done, 7)));
     assert!(panel_text(&state).contains("Done: park it") && !panel_text(&state).contains("Unknown"));
 }
 
@@ -584,8 +589,8 @@ fn a_sheet_of_another_machine_is_left_at_any_time_and_its_answers_go_into_no_oth
     let told =
         |ended| ActionResult { title: "park it".to_owned(), ended, detail: "no".to_owned(), entry: Some(7) };
     for (ended, words) in [
-        (Some(Ended::Done), "On devbox: park it was done"),
-        (Some(Ended::Unknown), "On devbox: park it was unknown until seen (no)"),
+        (Some(EndResult::Done), "On devbox: park it was done"),
+        (Some(EndResult::Unknown), "On devbox: park it was unknown until seen (no)"),
         (None, "On devbox: park it was not done (no)"),
     ] {
         update(&mut state, Msg::ToldOn(2, "devbox".to_owned(), told(ended)));

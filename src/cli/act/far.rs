@@ -5,12 +5,12 @@ use std::time::Duration;
 use super::site::There;
 use super::transcript::Transcript;
 use crate::act::error::ActionError;
-use crate::act::orders::sender::Sent;
+use crate::act::orders::sender::SentOrder;
 use crate::cli::act::transcript::{asks_only_for_yes, question};
 use crate::cli::args::Consent;
 use crate::cli::output::failure::{Outcome, of_action};
 use crate::cli::output::said_yes;
-use crate::core::fleet::order::{MOST_REQUESTS, Proposed, Standing};
+use crate::core::fleet::order::{MOST_REQUESTS, ProposedPlan, Standing};
 use crate::core::model::ErrorKind;
 use crate::core::model::text::shown;
 use crate::core::model::{Action, Confirmation, Obstacle, Request};
@@ -54,16 +54,16 @@ pub(super) fn carry_out(
 }
 
 /// Asks for the outcome of an order until it is known, or for as long as a person may be kept waiting.
-fn followed(there: &mut There, sent: Sent) -> Result<Sent, ActionError> {
+fn followed(there: &mut There, sent: SentOrder) -> Result<SentOrder, ActionError> {
     if sent.receipt.became.standing() != Standing::Unknown {
         return Ok(sent);
     }
     let receipt = there.sender.settle_within(&mut there.executor, sent.entry, PATIENCE)?;
-    Ok(Sent { receipt: receipt.unwrap_or(sent.receipt), ..sent })
+    Ok(SentOrder { receipt: receipt.unwrap_or(sent.receipt), ..sent })
 }
 
 /// Shows every plan, and returns those that can be done.
-fn planned(transcript: &mut Transcript, there: &There, requests: &[Request]) -> Vec<(Action, Proposed)> {
+fn planned(transcript: &mut Transcript, there: &There, requests: &[Request]) -> Vec<(Action, ProposedPlan)> {
     let mut chosen = Vec::new();
     if requests.len() > MOST_REQUESTS {
         let text = format!("{} things are more than are done elsewhere at once", requests.len());
@@ -83,6 +83,6 @@ fn planned(transcript: &mut Transcript, there: &There, requests: &[Request]) -> 
 }
 
 /// Returns whether a text is what a plan asks for.
-fn is_wanted(proposed: &Proposed, text: &str) -> bool {
+fn is_wanted(proposed: &ProposedPlan, text: &str) -> bool {
     proposed.wanted.as_deref().is_some_and(|wanted| wanted == text || wanted == shown(text))
 }

@@ -24,13 +24,13 @@ use crate::act::rules::Answer;
 use crate::cli::output::failure::{Exit, Failure, Outcome, of_action};
 use crate::cli::output::said_yes;
 use crate::cli::show::explain::find;
-use crate::cli::show::explain::find::Found;
+use crate::cli::show::explain::find::Match;
 use crate::core::model::text::shown;
 use crate::core::model::{
     Action, Code, Confirmation, Format, Key, LeftOver, Reason, RecordKind, RecordView, Remedy, Report,
     Request, RestoreTo, Signal, VerdictState,
 };
-use crate::core::plan::about::Known;
+use crate::core::plan::about::ReportView;
 use crate::core::plan::find::Subject;
 use crate::core::plan::holder::claims_of;
 use crate::core::plan::stop::topmost;
@@ -77,35 +77,35 @@ fn ending(report: &Report, all: Option<&Report>, subject: &str) -> Result<Key, F
         return Ok(one.key.clone());
     }
     Ok(match find::find_here(report, all, subject)? {
-        Found::One(subject) => subject.key().clone(),
-        Found::Left(record) => record.key.clone(),
+        Match::One(subject) => subject.key().clone(),
+        Match::Left(record) => record.key.clone(),
     })
 }
 
 /// Returns what an action on something is about: of a window that lives what it holds, of one that
 /// has ended all that it has left.
-fn asked(report: &Report, found: Found<'_>, action: Action) -> Result<Vec<Request>, Failure> {
+fn asked(report: &Report, found: Match<'_>, action: Action) -> Result<Vec<Request>, Failure> {
     let act = |key: &Key| Request::Act { key: key.clone(), action };
     Ok(match (found, action) {
-        (Found::Left(record), Action::Release | Action::Park) => {
+        (Match::Left(record), Action::Release | Action::Park) => {
             vec![Request::Left { of: record.key.clone() }]
         }
-        (Found::Left(record), Action::Migrate | Action::Undo | Action::Stop) => vec![act(&record.key)],
-        (Found::One(Subject::Window(window)), Action::Release) if window.claims.is_empty() => {
+        (Match::Left(record), Action::Migrate | Action::Undo | Action::Stop) => vec![act(&record.key)],
+        (Match::One(Subject::Window(window)), Action::Release) if window.claims.is_empty() => {
             let error = anyhow!("{} is running and holds nothing", shown(&window.title()));
             return Err(Failure::new(Exit::Refused, error));
         }
-        (Found::One(Subject::Window(window)), Action::Release) => {
+        (Match::One(Subject::Window(window)), Action::Release) => {
             claims_of(report, window).iter().map(act).collect()
         }
-        (Found::One(Subject::LeftTree(tree)), Action::Release) => match &tree.releasable_lock {
+        (Match::One(Subject::LeftTree(tree)), Action::Release) => match &tree.releasable_lock {
             Some(lock) => vec![act(lock)],
             None => {
                 let error = anyhow!("no dead window is known to have locked {}", shown(tree.path.raw()));
                 return Err(Failure::new(Exit::Refused, error));
             }
         },
-        (Found::One(subject), _) => vec![act(subject.key())],
+        (Match::One(subject), _) => vec![act(subject.key())],
     })
 }
 
@@ -151,7 +151,7 @@ pub(crate) fn clean(settings: &Settings, is_expired: bool, consent: &Consent) ->
 
 /// Returns the records that are past their own system's limit, that no process is known to hold, and that may be parked.
 fn expired(report: &Report) -> impl Iterator<Item = &RecordView> {
-    let known = Known::new(report);
+    let known = ReportView::new(report);
     report.records().filter(move |record| {
         // Of what may be held elsewhere, or by somebody who cannot be seen, time alone says nothing.
         record.verdict.state == VerdictState::Unknown
@@ -180,7 +180,7 @@ fn outdated(report: &Report) -> impl Iterator<Item = &RecordView> {
         .filter(|finding| finding.code == Code::OrphanCompanion)
         .filter_map(|finding| finding.subjects.first())
         .collect();
-    let known = Known::new(report);
+    let known = ReportView::new(report);
     report.records().filter(move |record| {
         record.verdict.state == VerdictState::Dead
             && record.is_stale

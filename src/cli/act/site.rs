@@ -11,7 +11,7 @@ use crate::act::executor::Executor;
 use crate::act::orders::sender::OrderSender;
 use crate::cli::args::Consent;
 use crate::cli::fleet;
-use crate::cli::fleet::machine_names::{Named, OneNamed, machine_of};
+use crate::cli::fleet::machine_names::{MachineSet, OneNamed, machine_of};
 use crate::cli::output::complain;
 use crate::cli::output::failure::{Exit, Failure, of_action};
 use crate::cli::settings::Settings;
@@ -40,7 +40,7 @@ pub(super) enum Site {
 
 /// Returns what `--on` names.
 fn asked(settings: &Settings) -> Vec<OneNamed> {
-    let Named { machines, hosts, .. } = settings.named.clone();
+    let MachineSet { machines, hosts, .. } = settings.named.clone();
     machines.into_iter().map(OneNamed::Machine).chain(hosts.into_iter().map(OneNamed::Host)).collect()
 }
 

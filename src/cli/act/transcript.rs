@@ -4,16 +4,16 @@ use serde::Serialize;
 
 use crate::act::error::ActionError;
 use crate::act::execute::Receipt;
-use crate::act::execute::follow_up::Completed;
-use crate::act::orders::sender::Sent;
+use crate::act::execute::follow_up::CompletedAction;
+use crate::act::orders::sender::SentOrder;
 use crate::act::preflight::preview::Preview;
 use crate::cli::output::failure::{Exit, Failure, Outcome, exit_of, exit_of_kind};
 use crate::cli::output::{Paint, Shape, lines, print_if_heard};
-use crate::core::fleet::order::{Became, OrderReceipt, Proposed};
+use crate::core::fleet::order::{Became, OrderReceipt, ProposedPlan};
 use crate::core::history::journal::Entry;
 use crate::core::model::snapshot::unread;
 use crate::core::model::text::{json, shown};
-use crate::core::model::{Confirmation, Ended, ErrorKind, Obstacle, Plan, Report, Topic};
+use crate::core::model::{Confirmation, EndResult, ErrorKind, Obstacle, Plan, Report, Topic};
 use crate::present::need::unfinished_actions;
 use crate::present::plan;
 use crate::present::text::page::Page;
@@ -44,13 +44,13 @@ struct Object {
     /// What was asked of another machine.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     orders: Vec<ShownOrder>,
-    refused: Vec<Refused>,
+    refused: Vec<RefusedAction>,
     /// What has become of earlier actions that were cut off.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     put_right: Vec<Receipt>,
     /// The earlier actions that did not end, each with the command that finishes it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    unfinished: Vec<Unfinished>,
+    unfinished: Vec<UnfinishedEntry>,
     /// What a clean has left, and the command for it.
     #[serde(skip_serializing_if = "Option::is_none")]
     left: Option<String>,
@@ -58,7 +58,7 @@ struct Object {
 
 /// An earlier action that did not end.
 #[derive(Serialize)]
-struct Unfinished {
+struct UnfinishedEntry {
     entry: u64,
     /// The machine whose journal has it, where that is another one.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -90,7 +90,7 @@ struct ShownOrder {
 }
 
 #[derive(Serialize)]
-struct Refused {
+struct RefusedAction {
     what: Option<String>,
     why: String,
 }
@@ -154,7 +154,7 @@ impl Transcript {
             if let Shape::Text(paint) = self.shape {
                 self.say(&format!("{}\n", paint.paint(Tone::Warning, &shown(&says))));
             }
-            self.answer.unfinished.push(Unfinished { entry, machine, says });
+            self.answer.unfinished.push(UnfinishedEntry { entry, machine, says });
         }
     }
 
@@ -167,7 +167,7 @@ impl Transcript {
     }
 
     /// Shows a plan that was made on another machine.
-    pub(super) fn proposed(&mut self, proposed: &Proposed, machine: &str) {
+    pub(super) fn proposed(&mut self, proposed: &ProposedPlan, machine: &str) {
         self.shown(&proposed.plan, proposed.wanted.as_deref(), Some(machine));
     }
 
@@ -181,7 +181,7 @@ impl Transcript {
     }
 
     /// Tells what has become of an order, and of what followed it.
-    pub(super) fn ordered(&mut self, machine: &str, title: &str, sent: &Sent) {
+    pub(super) fn ordered(&mut self, machine: &str, title: &str, sent: &SentOrder) {
         self.became(machine, title, &sent.receipt.became, Some(sent.entry));
         for part in &sent.receipt.followed {
             self.became(machine, &part.title, &part.became, None);
@@ -195,7 +195,7 @@ impl Transcript {
         let (exit, word, tone, detail) = match became {
             Became::Ended { ended, detail, .. } => {
                 let (_, tone, word) = plan::ended(Some(*ended));
-                let word = if *ended == Ended::Changed { "changed under you" } else { word };
+                let word = if *ended == EndResult::Changed { "changed under you" } else { word };
                 (exit_of_end(*ended), word, tone, detail)
             }
             Became::Refused(why) => (exit_of_kind(why.kind), "not done", Tone::Warning, &why.text),
@@ -204,7 +204,7 @@ impl Transcript {
         self.worsen(exit);
         let Shape::Text(paint) = self.shape else { return };
         let hint = match (became, entry) {
-            (Became::Ended { ended: Ended::Done, .. }, Some(entry)) => {
+            (Became::Ended { ended: EndResult::Done, .. }, Some(entry)) => {
                 format!("; claimtop undo {entry}{}", self.given)
             }
             (Became::Unknown(_), Some(_)) => {
@@ -223,7 +223,7 @@ impl Transcript {
     }
 
     /// Tells what was done, and what followed, line by line.
-    pub(super) fn carried(&mut self, carried: &Completed) {
+    pub(super) fn carried(&mut self, carried: &CompletedAction) {
         self.receipt(&carried.receipt);
         for followed in &carried.followed {
             match &followed.end {
@@ -258,12 +258,16 @@ impl Transcript {
     fn receipt(&mut self, receipt: &Receipt) {
         let outcome = &receipt.outcome;
         let (_, tone, word) = plan::ended(Some(outcome.ended));
-        let word = if outcome.ended == Ended::Changed { "changed under you" } else { word };
+        let word = if outcome.ended == EndResult::Changed { "changed under you" } else { word };
         self.worsen(exit_of_end(outcome.ended));
         let (entry, ended) = (receipt.entry, outcome.ended);
         match ended {
-            Ended::Done => tracing::info!(entry, ?ended, "acted"),
-            Ended::Changed | Ended::Failed | Ended::Stuck | Ended::Unknown | Ended::Partly => {
+            EndResult::Done => tracing::info!(entry, ?ended, "acted"),
+            EndResult::Changed
+            | EndResult::Failed
+            | EndResult::Stuck
+            | EndResult::Unknown
+            | EndResult::Partly => {
                 tracing::warn!(entry, ?ended, detail = %shown(&outcome.detail), "did not act");
             }
         }
@@ -273,7 +277,7 @@ impl Transcript {
             } else {
                 format!(": {}", shown(&outcome.detail))
             };
-            let undo = if outcome.ended == Ended::Done && receipt.undoes.is_none() && !receipt.is_final {
+            let undo = if outcome.ended == EndResult::Done && receipt.undoes.is_none() && !receipt.is_final {
                 format!("; claimtop undo {}", receipt.entry)
             } else {
                 String::new()
@@ -327,7 +331,7 @@ impl Transcript {
             let about = what.map(|what| format!(" {}", shown(what))).unwrap_or_default();
             self.say(&format!("{}{about}: {}\n", paint.paint(Tone::Warning, word), shown(why)));
         }
-        self.answer.refused.push(Refused { what: what.map(str::to_owned), why: why.to_owned() });
+        self.answer.refused.push(RefusedAction { what: what.map(str::to_owned), why: why.to_owned() });
     }
 
     fn worsen(&mut self, exit: Exit) {
@@ -362,11 +366,11 @@ fn ended_receipt(entry: &Entry) -> Option<Receipt> {
 }
 
 /// Returns the exit code of how something ended.
-fn exit_of_end(ended: Ended) -> Exit {
+fn exit_of_end(ended: EndResult) -> Exit {
     match ended {
-        Ended::Done => Exit::Fine,
-        Ended::Changed => Exit::Refused,
-        Ended::Failed | Ended::Stuck | Ended::Unknown | Ended::Partly => Exit::Failed,
+        EndResult::Done => Exit::Fine,
+        EndResult::Changed => Exit::Refused,
+        EndResult::Failed | EndResult::Stuck | EndResult::Unknown | EndResult::Partly => Exit::Failed,
     }
 }
 

@@ -104,7 +104,7 @@ pub(super) fn run(options: &Options, environment: Environment, wish: Wish) -> Ou
         Some(tape) => observer.recorded(tape.recorder()),
         None => observer,
     };
-    let all = Held(Arc::new(Mutex::new(Some(All { world, machines }))));
+    let all = DemoProcesses(Arc::new(Mutex::new(Some(All { world, machines }))));
     let outcome = match &wish.frames {
         Some(keys) => frames(observer, keys),
         None => match wish.which {
@@ -151,9 +151,9 @@ impl All {
 }
 
 /// Ends all also when a panic unwinds.
-struct Held(Arc<Mutex<Option<All>>>);
+struct DemoProcesses(Arc<Mutex<Option<All>>>);
 
-impl Drop for Held {
+impl Drop for DemoProcesses {
     fn drop(&mut self) {
         // Nobody is left to be told when this fails.
         drop(end(&self.0, All::end));

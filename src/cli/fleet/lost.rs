@@ -2,7 +2,7 @@
 
 use anyhow::anyhow;
 
-use crate::act::fleet::lost::{Declared, Host, declare, hosts};
+use crate::act::fleet::lost::{Host, LossOutcome, declare, hosts};
 use crate::cli::fleet::target;
 use crate::cli::output::failure::{Exit, Failure, Outcome};
 use crate::cli::output::print;
@@ -33,17 +33,17 @@ pub(crate) fn run(settings: &Settings, named: &str, typed: Option<&str>) -> Outc
     };
     let typed = typed.ok_or_else(not_typed)?;
     match declare(&target, &host, typed).map_err(failed)? {
-        Declared::Kept => {
+        LossOutcome::Kept => {
             print(&format!(
                 "{name} is shown as declared lost by you, which proves nothing of its windows.\n"
             ))?;
             Ok(Exit::Fine)
         }
-        Declared::NotTyped => Err(not_typed()),
-        Declared::Seen => {
+        LossOutcome::NotTyped => Err(not_typed()),
+        LossOutcome::Seen => {
             Err(Failure::new(Exit::Refused, anyhow!("{name} was seen less than 50 s ago: it is not lost")))
         }
-        Declared::Changed => {
+        LossOutcome::Changed => {
             Err(Failure::new(Exit::Refused, anyhow!("{name} has come back just now; look again")))
         }
     }

@@ -12,7 +12,7 @@ const ALL: &str = "all";
 
 /// The machines that words name.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Named {
+pub(crate) struct MachineSet {
     /// Machines of the configuration, or ways to one.
     pub(crate) machines: Vec<Machine>,
     /// Hosts of the fleet's database.
@@ -44,8 +44,12 @@ impl OneNamed {
 ///
 /// # Errors
 /// One of them names none.
-pub(crate) fn named(words: &[String], configured: &[Machine], has_database: bool) -> Result<Named, Failure> {
-    let mut named = Named::default();
+pub(crate) fn named(
+    words: &[String],
+    configured: &[Machine],
+    has_database: bool,
+) -> Result<MachineSet, Failure> {
+    let mut named = MachineSet::default();
     for word in words {
         let is_all = word == ALL && configured.iter().all(|machine| machine.name != ALL);
         if is_all {
@@ -61,7 +65,7 @@ pub(crate) fn named(words: &[String], configured: &[Machine], has_database: bool
     Ok(named)
 }
 
-impl Named {
+impl MachineSet {
     fn add(&mut self, machine: Machine) {
         if self.machines.iter().all(|known| known.name != machine.name) {
             self.machines.push(machine);

@@ -33,7 +33,7 @@ use crate::observe::fleet::child::APART;
 use crate::observe::fleet::{Fleet, Hosts, Keep, Others, Pin};
 use crate::observe::hosts;
 use crate::source::os::{clock, host};
-use machine_names::{Named, OneNamed, machine_of};
+use machine_names::{MachineSet, OneNamed, machine_of};
 
 /// Which machines are watched, and what may be asked of them.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -52,7 +52,7 @@ pub(crate) enum Which {
 
 /// The machines that are watched.
 #[derive(Clone, Debug, Default)]
-struct Watched {
+struct WatchedMachines {
     machines: Vec<Machine>,
     /// Which hosts of the database are; `None` if it is not read.
     hosts: Option<Vec<String>>,
@@ -64,7 +64,7 @@ struct Watched {
 /// # Errors
 /// The system has no more threads for us, or a machine or the URL of the fleet's database cannot be used.
 pub(crate) fn others(settings: &Settings, about: Option<&str>) -> Result<Others, Failure> {
-    let Watched { mut machines, mut hosts } = looked_at(settings);
+    let WatchedMachines { mut machines, mut hosts } = looked_at(settings);
     let about = about.and_then(machine_of).filter(|_| !settings.is_here);
     match about.map(|name| settings.machine(name)).transpose()? {
         Some(OneNamed::Machine(machine)) if machines.iter().all(|known| known.name != machine.name) => {
@@ -77,7 +77,7 @@ pub(crate) fn others(settings: &Settings, about: Option<&str>) -> Result<Others,
         },
         Some(OneNamed::Machine(_)) | None => {}
     }
-    let watched = Watched { machines: machines.into_iter().map(only_watched).collect(), hosts };
+    let watched = WatchedMachines { machines: machines.into_iter().map(only_watched).collect(), hosts };
     let not_asked = not_asked(settings, &watched);
     Ok(Others { fleet: start(settings, watched)?, not_asked })
 }
@@ -89,18 +89,19 @@ pub(crate) fn others(settings: &Settings, about: Option<&str>) -> Result<Others,
 pub(crate) fn fleet(settings: &Settings, which: Which) -> Result<Option<Fleet>, Failure> {
     let database = settings.effective.config.fleet.as_ref().map(|_| Vec::new());
     let watched = match which {
-        Which::All => Watched { machines: all(settings), hosts: database },
-        Which::Hearing => {
-            Watched { machines: all(settings).into_iter().map(only_watched).collect(), hosts: database }
-        }
+        Which::All => WatchedMachines { machines: all(settings), hosts: database },
+        Which::Hearing => WatchedMachines {
+            machines: all(settings).into_iter().map(only_watched).collect(),
+            hosts: database,
+        },
         Which::Named => {
-            let Named { machines, hosts, is_all } = settings.named.clone();
+            let MachineSet { machines, hosts, is_all } = settings.named.clone();
             let is_meant = !hosts.is_empty() || is_all || settings.effective.origins.fleet == Origin::Option;
             let machines = machines.into_iter().map(only_watched).collect();
-            Watched { machines, hosts: database.filter(|_| is_meant) }
+            WatchedMachines { machines, hosts: database.filter(|_| is_meant) }
         }
-        Which::One(machine) => Watched { machines: vec![machine], hosts: None },
-        Which::Hosts => Watched { machines: Vec::new(), hosts: database },
+        Which::One(machine) => WatchedMachines { machines: vec![machine], hosts: None },
+        Which::Hosts => WatchedMachines { machines: Vec::new(), hosts: database },
     };
     start(settings, watched)
 }
@@ -115,25 +116,25 @@ fn all(settings: &Settings) -> Vec<Machine> {
 }
 
 /// Returns the machines that a command looks at beside this one.
-fn looked_at(settings: &Settings) -> Watched {
-    let Named { machines, hosts, is_all } = settings.named.clone();
+fn looked_at(settings: &Settings) -> WatchedMachines {
+    let MachineSet { machines, hosts, is_all } = settings.named.clone();
     let (config, origins) = (&settings.effective.config, &settings.effective.origins);
     let database = config.fleet.as_ref().map(|_| Vec::new());
     if settings.is_here {
-        return Watched::default();
+        return WatchedMachines::default();
     }
     if machines.is_empty() && hosts.is_empty() {
-        return Watched { machines: config.machines.clone(), hosts: database };
+        return WatchedMachines { machines: config.machines.clone(), hosts: database };
     }
     let hosts = match hosts.is_empty() || is_all {
         true => database.filter(|_| is_all || origins.fleet == Origin::Option),
         false => Some(hosts),
     };
-    Watched { machines, hosts }
+    WatchedMachines { machines, hosts }
 }
 
 /// Returns the sources of the configuration that are not watched.
-fn not_asked(settings: &Settings, watched: &Watched) -> Vec<NotAsked> {
+fn not_asked(settings: &Settings, watched: &WatchedMachines) -> Vec<NotAsked> {
     let config = &settings.effective.config;
     let is_left_out = |one: &&Machine| watched.machines.iter().all(|known| known.name != one.name);
     let machines = config.machines.iter().filter(is_left_out);
@@ -153,7 +154,7 @@ fn database_name(settings: &Settings) -> Option<String> {
 
 /// Returns the machines that a look would ask, for what was last known of them.
 pub(crate) fn asked_sources(settings: &Settings) -> Sources {
-    let Watched { machines, hosts } = looked_at(settings);
+    let WatchedMachines { machines, hosts } = looked_at(settings);
     let database = hosts.and_then(|_| database_name(settings));
     Sources { machines: names(machines), database, is_whole: false }
 }
@@ -162,7 +163,7 @@ fn names(machines: Vec<Machine>) -> Vec<String> {
     machines.into_iter().map(|machine| machine.name).collect()
 }
 
-fn start(settings: &Settings, watched: Watched) -> Result<Option<Fleet>, Failure> {
+fn start(settings: &Settings, watched: WatchedMachines) -> Result<Option<Fleet>, Failure> {
     let config = &settings.effective.config;
     let database = config.fleet.as_ref().zip(watched.hosts);
     let database = match database {

@@ -71,14 +71,14 @@ impl Service {
 }
 
 /// Where orders go, and their answers come from.
-pub(crate) struct Ordered {
+pub(crate) struct OrderDesk {
     work: Option<Sender<(i64, Work)>>,
     answers: Receiver<(i64, String)>,
     is_over: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
 }
 
-impl Ordered {
+impl OrderDesk {
     /// Starts the thread.
     ///
     /// # Errors

@@ -10,11 +10,11 @@ use std::time::Duration;
 
 use tokio::time::{Instant, sleep_until};
 
-use super::ordered::Ordered;
+use super::ordered::OrderDesk;
 use crate::act::error::ActionError;
 use crate::act::fleet::mark;
-use crate::act::fleet::post::{Post, Posted};
-use crate::act::fleet::taking::Taken;
+use crate::act::fleet::post::{BeatOutcome, Post};
+use crate::act::fleet::taking::Intake;
 use crate::cli::live::following::{Following, Next};
 use crate::cli::output::complain;
 use crate::cli::output::failure::{Exit, Failure, Outcome, of_action};
@@ -33,12 +33,12 @@ const AGAIN: Duration = Duration::from_secs(1);
 pub(crate) type Stones = Arc<Mutex<Arc<[Tombstone]>>>;
 
 /// How a call of the database has ended.
-enum Done {
-    Beat(Result<Posted, ActionError>),
+enum CallOutcome {
+    Beat(Result<BeatOutcome, ActionError>),
     Answer(Result<(), String>),
 }
 
-type Call<'a> = Pin<Box<dyn Future<Output = Done> + 'a>>;
+type Call<'a> = Pin<Box<dyn Future<Output = CallOutcome> + 'a>>;
 
 /// A witness at work.
 pub(crate) struct Publishing<'a> {
@@ -88,7 +88,7 @@ impl<'a> Publishing<'a> {
     ///
     /// # Errors
     /// The scanner thread fails, or this machine cannot go on.
-    pub(crate) async fn publish(mut self, mut following: Following, ordered: &mut Ordered) -> Outcome {
+    pub(crate) async fn publish(mut self, mut following: Following, ordered: &mut OrderDesk) -> Outcome {
         let mut call: Option<Call<'a>> = None;
         loop {
             let wakes = self.wakes().filter(|_| call.is_none());
@@ -122,7 +122,7 @@ impl<'a> Publishing<'a> {
         let post = self.post;
         let now = Instant::now();
         if let Some((number, line)) = self.answers.front().filter(|_| self.again <= now).cloned() {
-            return Box::pin(async move { Done::Answer(post.receipt(number, &line).await) });
+            return Box::pin(async move { CallOutcome::Answer(post.receipt(number, &line).await) });
         }
         self.last = now;
         // One that repeats a beat tells nothing that has happened since that began.
@@ -130,17 +130,17 @@ impl<'a> Publishing<'a> {
             self.teller.telling();
             self.telling = self.telling.max(std::mem::replace(&mut self.news, News::None));
         }
-        Box::pin(async move { Done::Beat(post.beat().await) })
+        Box::pin(async move { CallOutcome::Beat(post.beat().await) })
     }
 
-    fn ended(&mut self, done: Done, ordered: &Ordered) -> Result<(), Failure> {
+    fn ended(&mut self, done: CallOutcome, ordered: &OrderDesk) -> Result<(), Failure> {
         match done {
-            Done::Answer(Ok(())) => drop(self.answers.pop_front()),
-            Done::Answer(Err(why)) => {
+            CallOutcome::Answer(Ok(())) => drop(self.answers.pop_front()),
+            CallOutcome::Answer(Err(why)) => {
                 self.tell(&format!("an answer is not there yet, and sent again: {why}"));
                 self.again = Instant::now() + AGAIN;
             }
-            Done::Beat(posted) => {
+            CallOutcome::Beat(posted) => {
                 let wait = self.posted(posted.map_err(of_action)?, ordered)?;
                 self.due = Some(self.last + wait);
             }
@@ -149,30 +149,30 @@ impl<'a> Publishing<'a> {
     }
 
     /// Says what became of a beat, and returns how long after it began the next one is due.
-    fn posted(&mut self, posted: Posted, ordered: &Ordered) -> Result<Duration, Failure> {
-        self.is_refused = !matches!(posted, Posted::Accepted { .. });
+    fn posted(&mut self, posted: BeatOutcome, ordered: &OrderDesk) -> Result<Duration, Failure> {
+        self.is_refused = !matches!(posted, BeatOutcome::Accepted { .. });
         match posted {
-            Posted::Accepted { is_hot, taken } => {
+            BeatOutcome::Accepted { is_hot, taken } => {
                 self.is_hot = is_hot;
                 self.telling = News::None;
                 self.teller.told();
                 for taken in taken {
                     match taken {
-                        Taken::Work(number, work) => ordered.ask(number, work),
-                        Taken::Refused(number, line) => self.answers.push_back((number, line)),
+                        Intake::Work(number, work) => ordered.ask(number, work),
+                        Intake::Refused(number, line) => self.answers.push_back((number, line)),
                     }
                 }
                 self.tell("published");
                 self.wait()
             }
-            Posted::Waits(wait) => {
+            BeatOutcome::Waits(wait) => {
                 self.tell(
                     "the database knows this host in another boot; waiting until it is certain that it was restarted \
                      and not cloned",
                 );
                 Ok(wait)
             }
-            Posted::Failed(why, wait) => {
+            BeatOutcome::Failed(why, wait) => {
                 self.tell(&format!("not published, and tried again: {why}"));
                 Ok(wait)
             }
@@ -233,7 +233,7 @@ pub(crate) fn discreet(settings: &Settings, report: &Report) -> Discreet {
     }
 }
 
-async fn ended(call: &mut Option<Call<'_>>) -> Done {
+async fn ended(call: &mut Option<Call<'_>>) -> CallOutcome {
     match call {
         Some(call) => call.await,
         None => std::future::pending().await,

@@ -9,7 +9,7 @@ use std::time::Duration;
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 use tokio::time::{Instant, sleep_until};
 
-use super::ordered::{self, Ordered};
+use super::ordered::{self, OrderDesk};
 use crate::act::executor::Executor;
 use crate::act::state::store_id;
 use crate::cli::live::following::{Following, Next, follow};
@@ -71,7 +71,7 @@ pub(crate) fn run_staged(
     };
     let no_orders = service.as_ref().err().cloned();
     print(&Encoder::hello(hello(store, no_orders))?)?;
-    let mut ordered = Ordered::start(service)?;
+    let mut ordered = OrderDesk::start(service)?;
     let heard = listen()?;
     let ended = follow(observer, async |following| speak(following, heard, &stones, &mut ordered).await);
     // What was begun is brought to its end; what was not is never begun.
@@ -98,7 +98,7 @@ async fn speak(
     mut following: Following,
     mut heard: Receiver<Incoming>,
     stones: &Mutex<Arc<[Tombstone]>>,
-    ordered: &mut Ordered,
+    ordered: &mut OrderDesk,
 ) -> Outcome {
     let mut encoder = Encoder::default();
     let mut deaf_at = None;

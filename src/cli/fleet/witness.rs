@@ -6,7 +6,7 @@ use std::sync::{Arc, PoisonError};
 use anyhow::anyhow;
 use serde::Serialize;
 
-use super::ordered::{self, Ordered, Service};
+use super::ordered::{self, OrderDesk, Service};
 use super::publishing::{Publishing, Stones, discreet};
 use super::unit;
 use crate::act::fleet::post::Post;
@@ -78,7 +78,7 @@ pub(crate) fn run(
     let signers = config.publishing.allowed_signers.clone();
     let post = Post::open(target, &settings.state, team, facts, signers).map_err(of_action)?;
     print(&format!("Publishing this machine to {name} as host {}.\n", post.host()))?;
-    let mut ordered = Ordered::start(service)?;
+    let mut ordered = OrderDesk::start(service)?;
     let ended = follow(observer, async |following| {
         Publishing::new(&post, settings, &stones).publish(following, &mut ordered).await
     });

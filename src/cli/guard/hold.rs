@@ -11,7 +11,7 @@ use crate::cli::settings::Settings;
 use crate::config::Access;
 use crate::core::guard::decide::{self, reaches};
 use crate::core::guard::git::reach::Takes;
-use crate::core::model::snapshot::ledger::{LedgerLine, Touched};
+use crate::core::model::snapshot::ledger::{FileMoment, LedgerLine};
 use crate::core::model::{ProcessId, Untrusted};
 use crate::format::hook::guard::Question;
 use crate::guard::machine::Machine;
@@ -63,7 +63,7 @@ fn take(
         let (tree, resolved) = trees.first().with_context(|| format!("{name} lies in no folder"))?;
         for path in resolved {
             let what = if is_release { "let go" } else { "held" };
-            let frees = || LedgerLine::Frees(Touched::new(path.as_str().into(), now));
+            let frees = || LedgerLine::Frees(FileMoment::new(path.as_str().into(), now));
             if is_release && !has(&asked, tree, path) {
                 if let Some(why) = wanted(&asked, tree, path)? {
                     return Ok((said, Some(format!("nothing is let go: {why}"))));
@@ -88,7 +88,7 @@ fn take(
                 if let Some(why) = wanted(&asked, tree, path)? {
                     return Ok((said, Some(why)));
                 }
-                asked.note_down(tree, &[LedgerLine::Holds(Touched::new(path.as_str().into(), now))])?;
+                asked.note_down(tree, &[LedgerLine::Holds(FileMoment::new(path.as_str().into(), now))])?;
                 // Of two that came at once neither may believe that it has it.
                 if let Some(why) = wanted(&asked, tree, path)? {
                     asked.note_down(tree, &[frees()])?;

@@ -29,7 +29,7 @@ use crate::cli::settings::{Settings, settings};
 use crate::config::Access;
 use crate::core::model::text::json as to_json;
 use crate::format::hook::guard::Asker;
-use crate::guard::outcome::{Counted, GuardOutcome};
+use crate::guard::outcome::{CountLine, GuardOutcome};
 use crate::guard::respond;
 use crate::source::os::clock;
 
@@ -80,7 +80,7 @@ pub(crate) fn answer(asker: Asker, options: &Options, environment: Environment) 
     }
     if outcome != GuardOutcome::OutOfScope {
         let took = u64::try_from(began.elapsed().as_micros()).unwrap_or(u64::MAX);
-        let counted = Counted { at: now, agent: asker.name().to_owned(), said: outcome, took };
+        let counted = CountLine { at: now, agent: asker.name().to_owned(), said: outcome, took };
         if let Ok(line) = to_json::to_line(&counted) {
             let _ = ledger::count(&counted_in(&settings), &line);
         }

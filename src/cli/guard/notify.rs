@@ -10,9 +10,9 @@ use super::scope::scope;
 use crate::act::state::ledger;
 use crate::cli::settings::Settings;
 use crate::config::Access;
-use crate::core::guard::seen::{Seen, seen};
+use crate::core::guard::seen::{ObservedWindow, seen};
 use crate::core::model::report::context::is_valid_id;
-use crate::core::model::snapshot::ledger::{LedgerHolder, LedgerLine, Touched};
+use crate::core::model::snapshot::ledger::{FileMoment, LedgerHolder, LedgerLine};
 use crate::core::model::{Host, ProcessId, Report, Untrusted};
 use crate::observe::Observer;
 use crate::source::os::{host, processes};
@@ -36,12 +36,12 @@ type Whose = (Untrusted, ProcessId);
 
 struct Teller {
     ledgers: PathBuf,
-    told: HashMap<Whose, Told>,
+    told: HashMap<Whose, WindowNotice>,
 }
 
 /// What was told of a window.
 #[derive(Default)]
-struct Told {
+struct WindowNotice {
     edits: Vec<(Untrusted, Timestamp)>,
     holds: Vec<String>,
     at: Timestamp,
@@ -63,16 +63,22 @@ impl Teller {
         }
     }
 
-    fn tell_of(&self, seen: &Seen<'_>, id: ProcessId, host: &Host, (before, at): (Told, Timestamp)) -> Told {
+    fn tell_of(
+        &self,
+        seen: &ObservedWindow<'_>,
+        id: ProcessId,
+        host: &Host,
+        (before, at): (WindowNotice, Timestamp),
+    ) -> WindowNotice {
         let mut lines: BTreeMap<Untrusted, Vec<LedgerLine>> =
             before.trees.into_iter().map(|tree| (tree, Vec::new())).collect();
-        let mut add = |path: &str, line: &dyn Fn(Touched) -> LedgerLine, at: Timestamp| {
+        let mut add = |path: &str, line: &dyn Fn(FileMoment) -> LedgerLine, at: Timestamp| {
             let Some(path) = written(path) else { return };
             let below = Path::new(&path);
             let folder = if below.is_dir() { Some(below) } else { below.parent() };
             let tree = folder.and_then(Tree::of);
             let Some(top) = tree.as_ref().and_then(Tree::text) else { return };
-            lines.entry(top.into()).or_default().push(line(Touched::new(path.as_str().into(), at)));
+            lines.entry(top.into()).or_default().push(line(FileMoment::new(path.as_str().into(), at)));
         };
         for (path, at) in &seen.edits {
             add(path.raw(), &LedgerLine::Edited, *at);
@@ -80,7 +86,7 @@ impl Teller {
         for path in &seen.holds {
             add(path, &LedgerLine::Holds, at);
         }
-        let mut told = Told {
+        let mut told = WindowNotice {
             edits: seen.edits.iter().map(|(path, at)| ((*path).clone(), *at)).collect(),
             holds: seen.holds.iter().map(|path| (*path).to_owned()).collect(),
             at,
@@ -110,9 +116,9 @@ impl Teller {
     }
 }
 
-impl Told {
+impl WindowNotice {
     /// Returns whether it is what is seen, and lately told where it has to be.
-    fn is_of(&self, seen: &Seen<'_>, now: Timestamp) -> bool {
+    fn is_of(&self, seen: &ObservedWindow<'_>, now: Timestamp) -> bool {
         let age = now.duration_since(self.at);
         let is_fresh = self.holds.is_empty() || (SignedDuration::ZERO..AGAIN).contains(&age);
         let edits = self.edits.iter().map(|(path, at)| (path, *at));

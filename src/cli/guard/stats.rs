@@ -11,7 +11,7 @@ use crate::cli::output::failure::{Exit, Outcome};
 use crate::cli::output::{Shape, print};
 use crate::cli::settings::Settings;
 use crate::core::model::text::json;
-use crate::guard::outcome::{Counted, GuardOutcome};
+use crate::guard::outcome::{CountLine, GuardOutcome};
 use crate::source::own::ledger::end_of;
 
 /// How much is read of what was counted, in bytes: more than is kept.
@@ -54,7 +54,7 @@ pub(crate) fn stats(settings: &Settings, shape: Shape) -> Outcome {
 }
 
 /// Reads what was counted, oldest first.
-fn counted(settings: &Settings) -> Vec<Counted> {
+fn counted(settings: &Settings) -> Vec<CountLine> {
     let path = counted_in(settings);
     let mut older = path.as_os_str().to_owned();
     older.push(".1");
@@ -68,7 +68,7 @@ fn counted(settings: &Settings) -> Vec<Counted> {
 pub(crate) fn held_up(settings: &Settings, since: Timestamp) -> (usize, Option<Timestamp>) {
     let counted = counted(settings);
     let is_held =
-        |one: &&Counted| one.at >= since && matches!(one.said, GuardOutcome::HeldUp | GuardOutcome::Denied);
+        |one: &&CountLine| one.at >= since && matches!(one.said, GuardOutcome::HeldUp | GuardOutcome::Denied);
     (counted.iter().filter(is_held).count(), counted.first().map(|one| one.at))
 }
 

@@ -24,7 +24,7 @@ use crate::core::judge::window::context::{resolve, server_above};
 use crate::core::model::report::context::is_valid_id;
 use crate::core::model::snapshot::note::SCHEMA;
 use crate::core::model::{BoundSession, NotedWait, ProcessId, Untrusted, Waiting, Wants};
-use crate::format::hook::{Over, Told, told};
+use crate::format::hook::{HookReport, Over, told};
 use crate::format::reading::json;
 use crate::run;
 use crate::source::os::open::folder::{Folder, look_at};
@@ -108,7 +108,7 @@ fn note_down(settings: &Settings) -> anyhow::Result<()> {
     let session_id =
         session.filter(|id| is_valid_id(id.raw())).context("the hook's input names no usable session")?;
     let told = told(&hook);
-    if told == Told::Nothing {
+    if told == HookReport::Nothing {
         return Ok(());
     }
     let who = who(settings)?;
@@ -131,26 +131,28 @@ fn note_down(settings: &Settings) -> anyhow::Result<()> {
 }
 
 /// Notes down who runs the session, where that is not known yet, and whether it waits.
-fn keep(folder: &Path, note: BoundSession, told: Told, role: Role) -> anyhow::Result<()> {
+fn keep(folder: &Path, note: BoundSession, told: HookReport, role: Role) -> anyhow::Result<()> {
     let is_daemon = role == Role::Daemon;
     let is_known = || look_at(&folder.join(note.file_name())).is_some();
-    if !is_daemon && (matches!(told, Told::Starts | Told::Runs) || !is_known()) {
+    if !is_daemon && (matches!(told, HookReport::Starts | HookReport::Runs) || !is_known()) {
         bind::keep(&System, folder, &note)?;
     }
     match told {
-        Told::Waits(waiting, _) if is_told_already(folder, &note, &waiting) => {}
-        Told::Waits(waiting, agent) => {
+        HookReport::Waits(waiting, _) if is_told_already(folder, &note, &waiting) => {}
+        HookReport::Waits(waiting, agent) => {
             bind::keep_wait(&System, folder, &NotedWait::new(note, waiting, agent))?;
         }
-        Told::Over(Over::Call(call, agent)) => {
+        HookReport::Over(Over::Call(call, agent)) => {
             bind::end_wait(&System, folder, &note, (&call, agent.as_ref()))?;
         }
-        Told::Over(Over::Turn(agent)) => {
+        HookReport::Over(Over::Turn(agent)) => {
             bind::end_waits(&System, folder, &note, |wait| wait.sub_agent == agent)?;
         }
-        Told::Over(Over::All) | Told::Starts => bind::end_waits(&System, folder, &note, |_| true)?,
-        Told::Runs if is_daemon => bail!("it is run by a daemon, which serves several windows"),
-        Told::Runs | Told::Nothing => {}
+        HookReport::Over(Over::All) | HookReport::Starts => {
+            bind::end_waits(&System, folder, &note, |_| true)?
+        }
+        HookReport::Runs if is_daemon => bail!("it is run by a daemon, which serves several windows"),
+        HookReport::Runs | HookReport::Nothing => {}
     }
     Ok(())
 }

@@ -12,7 +12,7 @@ use crate::cli::output::{Paint, print};
 use crate::cli::settings::Settings;
 use crate::core::model::Untrusted;
 use crate::core::model::text::shown;
-use crate::format::hook::settings::{IN_ANY_CASE, Installed, installed, is_trusted};
+use crate::format::hook::settings::{IN_ANY_CASE, InstalledHook, installed, is_trusted};
 use crate::present::text::tone::Tone;
 use crate::source::os::open::plain::small;
 
@@ -23,11 +23,11 @@ const MOST: usize = 4 << 20;
 pub(crate) struct AgentHooks {
     pub(crate) agent: &'static str,
     settings: PathBuf,
-    pub(crate) found: Result<Found, Unread>,
+    pub(crate) found: Result<AgentSettings, UnreadReason>,
 }
 
 /// Why nothing is known of an agent's settings.
-pub(crate) enum Unread {
+pub(crate) enum UnreadReason {
     /// There are none.
     NoFile,
     /// They cannot be read: what is wrong with them.
@@ -35,7 +35,7 @@ pub(crate) enum Unread {
 }
 
 /// What was found in an agent's settings.
-pub(crate) struct Found {
+pub(crate) struct AgentSettings {
     /// `None` for an agent that has no such hook.
     bind: Option<Share>,
     guard: Share,
@@ -75,7 +75,7 @@ impl Share {
     }
 }
 
-impl Found {
+impl AgentSettings {
     /// Returns whether any hook of claimtop's is set.
     pub(crate) fn has_any(&self) -> bool {
         self.bind.is_some_and(Share::is_set) || self.guard.is_set()
@@ -96,12 +96,12 @@ pub(crate) fn check(settings: &Settings) -> Outcome {
             exit = Exit::Problems;
         }
         let (bind, guard, why) = match hooks.found {
-            Ok(Found { bind, guard, trouble, is_broken: _ }) => {
+            Ok(AgentSettings { bind, guard, trouble, is_broken: _ }) => {
                 let why = trouble.map_or_else(Cell::default, |why| Cell::new(why).toned(Tone::Warning));
                 (bind.map_or_else(none, Share::cell), guard.cell(), why)
             }
-            Err(Unread::NoFile) => (none(), none(), Cell::new("no such file").toned(Tone::Dim)),
-            Err(Unread::Broken(why)) => (none(), none(), Cell::new(shown(&why)).toned(Tone::Warning)),
+            Err(UnreadReason::NoFile) => (none(), none(), Cell::new("no such file").toned(Tone::Dim)),
+            Err(UnreadReason::Broken(why)) => (none(), none(), Cell::new(shown(&why)).toned(Tone::Warning)),
         };
         table.row([
             Cell::new(hooks.agent),
@@ -120,8 +120,8 @@ impl AgentHooks {
     fn is_broken(&self) -> bool {
         match &self.found {
             Ok(found) => found.is_broken,
-            Err(Unread::NoFile) => false,
-            Err(Unread::Broken(_)) => true,
+            Err(UnreadReason::NoFile) => false,
+            Err(UnreadReason::Broken(_)) => true,
         }
     }
 }
@@ -133,32 +133,32 @@ pub(crate) fn all(settings: &Settings) -> Vec<AgentHooks> {
     let read = |(agent, path): (Agent, PathBuf)| {
         let found = match small(&path, MOST) {
             Ok(text) => found(agent, &path, &text, settings),
-            Err(Errno::NOENT | Errno::NOTDIR) => Err(Unread::NoFile),
-            Err(errno) => Err(Unread::Broken(format!("not read: {errno}"))),
+            Err(Errno::NOENT | Errno::NOTDIR) => Err(UnreadReason::NoFile),
+            Err(errno) => Err(UnreadReason::Broken(format!("not read: {errno}"))),
         };
         AgentHooks { agent: agent.title(), settings: path, found }
     };
     everywhere.map(read).collect()
 }
 
-fn found(agent: Agent, path: &Path, text: &[u8], settings: &Settings) -> Result<Found, Unread> {
+fn found(agent: Agent, path: &Path, text: &[u8], settings: &Settings) -> Result<AgentSettings, UnreadReason> {
     if agent == Agent::Opencode {
         let guard = if text == PLUGIN.as_bytes() { Share::All } else { Share::OtherVersion };
-        return Ok(Found { bind: None, guard, trouble: None, is_broken: false });
+        return Ok(AgentSettings { bind: None, guard, trouble: None, is_broken: false });
     }
     // Gemini CLI and Qwen Code take comments in their settings; the others take the whole file for broken.
     let plain = matches!(agent, Agent::Gemini | Agent::Qwen).then(|| without_comments(text));
     let found = installed(plain.as_deref().unwrap_or(text)).map_err(|error| {
         let what = wrong(text).map_or_else(|| error.to_string(), str::to_owned);
-        Unread::Broken(format!("{} cannot read it: {what}", agent.title()))
+        UnreadReason::Broken(format!("{} cannot read it: {what}", agent.title()))
     })?;
     let bind = of(&found, "bind", events(agent).iter().copied());
     let (asker, all) = guarded(agent);
     let guard = of(&found, &format!("guard --for {}", asker.name()), all.iter().map(|(event, _)| *event));
-    let own: Vec<&Installed> = found.iter().filter(|one| one.runs_claimtop()).collect();
+    let own: Vec<&InstalledHook> = found.iter().filter(|one| one.runs_claimtop()).collect();
     let trouble = trouble(agent, path, &own, settings);
     let is_broken = trouble.as_ref().is_some_and(|(_, is_broken)| *is_broken);
-    Ok(Found { bind: Some(bind), guard, trouble: trouble.map(|(what, _)| what), is_broken })
+    Ok(AgentSettings { bind: Some(bind), guard, trouble: trouble.map(|(what, _)| what), is_broken })
 }
 
 /// Says what is wrong with settings that are no JSON, where that is one of the usual things.
@@ -203,7 +203,7 @@ fn without_comments(text: &[u8]) -> Vec<u8> {
 }
 
 /// Tells at how many of the events that it is for a command runs.
-fn of<'a>(found: &[Installed], command: &str, wanted: impl Iterator<Item = &'a str>) -> Share {
+fn of<'a>(found: &[InstalledHook], command: &str, wanted: impl Iterator<Item = &'a str>) -> Share {
     let wanted: Vec<&str> = wanted.collect();
     let has = |event: &&&str| found.iter().any(|one| one.event == **event && one.runs(command));
     match wanted.iter().filter(has).count() {
@@ -214,11 +214,11 @@ fn of<'a>(found: &[Installed], command: &str, wanted: impl Iterator<Item = &'a s
 }
 
 /// Returns what keeps hooks that are set from running, or from running this very program, and whether they do not run at all.
-fn trouble(agent: Agent, path: &Path, own: &[&Installed], settings: &Settings) -> Option<(String, bool)> {
+fn trouble(agent: Agent, path: &Path, own: &[&InstalledHook], settings: &Settings) -> Option<(String, bool)> {
     if agent == Agent::Codex && !own.is_empty() {
         let config = path.with_file_name("config.toml");
         let config = small(&config, MOST).map(|text| String::from_utf8_lossy(&text).into_owned());
-        let is_known = |one: &&&Installed| {
+        let is_known = |one: &&&InstalledHook| {
             let key = one.trust_key(&path.to_string_lossy());
             config.as_ref().is_ok_and(|config| is_trusted(config, &key))
         };

@@ -190,7 +190,7 @@ fn place(agent: Agent) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::format::hook::{Over, Told, told};
+    use crate::format::hook::{HookReport, Over, told};
     use crate::format::reading::json;
 
     #[test]
@@ -214,7 +214,7 @@ mod tests {
     #[test]
     fn an_agent_that_reports_waits_reports_their_ends() {
         for agent in ALL {
-            let said: Vec<Told> = events(agent)
+            let said: Vec<HookReport> = events(agent)
                 .iter()
                 .map(|event| {
                     let hook = format!(
@@ -223,9 +223,9 @@ mod tests {
                     told(&json::parse(hook.as_bytes()).unwrap())
                 })
                 .collect();
-            let waits = said.iter().any(|told| matches!(told, Told::Waits(..)));
+            let waits = said.iter().any(|told| matches!(told, HookReport::Waits(..)));
             let ends = |over: fn(&Over) -> bool| {
-                said.iter().any(|told| matches!(told, Told::Over(end) if over(end)))
+                said.iter().any(|told| matches!(told, HookReport::Over(end) if over(end)))
             };
             assert_eq!(waits, ends(|over| matches!(over, Over::Call(..))), "{agent:?}");
             assert!(!waits || ends(|over| matches!(over, Over::Turn(None))), "{agent:?}");

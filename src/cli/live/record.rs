@@ -15,7 +15,7 @@ use crate::core::judge::window::agent::Signatures;
 use crate::core::model::Untrusted;
 use crate::core::model::text::shown;
 use crate::observe::Observer;
-use crate::run::tape::{Kept, Tape, Tell, Wish};
+use crate::run::tape::{Tape, TapeOutcome, Tell, Wish};
 use crate::source::os::clock;
 
 /// Records looks, or copies those of another recording.
@@ -80,9 +80,9 @@ fn copy(asked: &RecordArguments, from: &Path) -> Outcome {
     begin(asked, &tape, redact)?;
     for (number, mark) in recording.marks().iter().enumerate() {
         match tape.keep(&look(number)?, mark.event) {
-            Kept::Written => {}
-            Kept::Off | Kept::Full => break,
-            Kept::Failed(error) => return Err(failed(&asked.file, error)),
+            TapeOutcome::Written => {}
+            TapeOutcome::Off | TapeOutcome::Full => break,
+            TapeOutcome::Failed(error) => return Err(failed(&asked.file, error)),
         }
     }
     ended(&tape)

@@ -8,7 +8,7 @@ use std::time::Duration;
 use rustix::io::Errno;
 
 use super::replay::{self, Player};
-use crate::app::kept::{Kept, Start};
+use crate::app::kept::{ScreenState, Start};
 use crate::cli::output::failure::{Exit, Failure, Outcome};
 use crate::cli::output::{Paint, Shape};
 use crate::cli::settings::Settings;
@@ -136,7 +136,7 @@ fn started(path: &Path) -> Start {
             return Start { kept: None, told: format!("none yet in {shown}") };
         }
         Err(errno) => Err(format!("ignored: {}", words(errno))),
-        Ok(bytes) => Kept::parse(&String::from_utf8_lossy(&bytes)),
+        Ok(bytes) => ScreenState::parse(&String::from_utf8_lossy(&bytes)),
     };
     match kept {
         Ok(kept) => Start { kept: Some(kept), told: format!("from {shown}") },

@@ -7,7 +7,7 @@ use anyhow::{Context, anyhow};
 use super::config_file::read;
 use crate::cli::output::failure::Failure;
 use crate::core::model::text::shown;
-use crate::core::model::{Described, Untrusted};
+use crate::core::model::{DescribedFormat, Untrusted};
 use crate::format::described::parse;
 use crate::source::os::host;
 use crate::source::os::open::folder::Folder;
@@ -19,8 +19,8 @@ const MOST: usize = 64;
 ///
 /// # Errors
 /// One cannot be read or used, or two bear one name.
-pub(crate) fn all(folder: Option<&Path>) -> Result<Vec<Described>, Failure> {
-    let mut formats: Vec<Described> = Vec::new();
+pub(crate) fn all(folder: Option<&Path>) -> Result<Vec<DescribedFormat>, Failure> {
+    let mut formats: Vec<DescribedFormat> = Vec::new();
     for path in folder.map(files).unwrap_or_default() {
         let format = one(&path)?;
         if formats.iter().any(|known| known.name() == format.name()) {
@@ -45,11 +45,11 @@ fn files(folder: &Path) -> Vec<PathBuf> {
 ///
 /// # Errors
 /// It is not there, or cannot be read or used.
-pub(crate) fn one(path: &Path) -> Result<Described, Failure> {
+pub(crate) fn one(path: &Path) -> Result<DescribedFormat, Failure> {
     let shown = Untrusted::from_path(path);
     let text = read(path).with_context(|| format!("failed to read the format {shown}"));
     match text.map_err(Failure::usage)? {
-        Some(text) => parse(&text, &host::zone).map(Described::new).map_err(|error| {
+        Some(text) => parse(&text, &host::zone).map(DescribedFormat::new).map_err(|error| {
             Failure::usage(anyhow!(error).context(format!("format {shown}")))
                 .hint("claimtop formats check FILE tries a description")
         }),

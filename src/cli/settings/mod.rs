@@ -14,14 +14,14 @@ use anyhow::{Context, anyhow};
 use super::args::{LogLevel, Options};
 use super::output;
 use crate::cli::fleet::machine_names;
-use crate::cli::fleet::machine_names::{Named, OneNamed};
+use crate::cli::fleet::machine_names::{MachineSet, OneNamed};
 use crate::cli::output::failure::{Exit, Failure};
 use crate::config::layers::{Effective, Layer, Origin};
 use crate::config::{Access, ColorChoice, Config, Glyphs, file};
 use crate::core::fleet::transport::Machine;
 use crate::core::model::report::need::quoted;
 use crate::core::model::text::shown;
-use crate::core::model::{Described, Secret, Untrusted};
+use crate::core::model::{DescribedFormat, Secret, Untrusted};
 use crate::run;
 use crate::source::places::Places;
 use config_file::{ConfigFile, read};
@@ -34,7 +34,7 @@ pub(crate) struct Settings {
     /// Where to look.
     pub(crate) places: Places,
     /// The machines that `--on` names.
-    pub(crate) named: Named,
+    pub(crate) named: MachineSet,
     /// Whether a look is about this machine alone.
     pub(crate) is_here: bool,
     /// What a printed command must end with to meet the same hosts: the option that names their database, if one was given.
@@ -43,7 +43,7 @@ pub(crate) struct Settings {
     /// Where `~` is in it.
     pub(crate) home: PathBuf,
     /// The formats that a person has described.
-    pub(crate) formats: Vec<Described>,
+    pub(crate) formats: Vec<DescribedFormat>,
     pub(crate) environment: Environment,
     /// Where the journal and what is parked lie.
     pub(crate) state: PathBuf,

@@ -12,10 +12,10 @@ use crate::cli::args::Options;
 use crate::cli::output::failure::Failure;
 use crate::config::layers::{Effective, Origin};
 use crate::core::model::{Secret, Untrusted};
-use crate::source::database::postgres::{Given, Target};
+use crate::source::database::postgres::{ConnectionDefaults, Target};
 use crate::source::database::sqlite::copies::COPIES;
 use crate::source::places::Places;
-use crate::source::repos::locate::{Located, locate};
+use crate::source::repos::locate::{RepoLocation, locate};
 
 /// Where the systems put their temporary files: they write this path literally and never ask
 /// `TMPDIR`.
@@ -75,7 +75,7 @@ pub(crate) fn places(
 /// folder of a person would be in it; and none beyond the folders that are the only ones to be read.
 fn working_repository(environment: &Environment, places: &Places) -> Option<PathBuf> {
     let fence = places.fence();
-    let Located { common_dir, main } = locate(environment.folder.as_deref()?, &fence)?;
+    let RepoLocation { common_dir, main } = locate(environment.folder.as_deref()?, &fence)?;
     let is_own = |path: &PathBuf| stat(path).is_ok_and(|found| found.st_uid == geteuid().as_raw());
     let is_safe = is_own(&common_dir) && main.as_ref().is_none_or(is_own);
     let top = main.unwrap_or(common_dir);
@@ -169,8 +169,8 @@ fn leo_database(
 }
 
 /// Returns what environment and configuration add to the URL of a server.
-pub(crate) fn given(environment: &Environment, effective: &Effective, home: &Path) -> Given {
-    Given {
+pub(crate) fn given(environment: &Environment, effective: &Effective, home: &Path) -> ConnectionDefaults {
+    ConnectionDefaults {
         password: environment.postgres_password.clone(),
         password_file: (effective.config.postgres_password_file.clone())
             .or_else(|| environment.postgres_password_file.clone())

@@ -14,7 +14,7 @@ use crate::cli::settings::settings;
 use crate::cli::settings::signatures::signatures;
 use crate::core::assess::{Policy, assess};
 use crate::core::model::text::shown;
-use crate::core::model::{BrokenFile, Described, Format, RecordView, Report, Root, Untrusted};
+use crate::core::model::{BrokenFile, DescribedFormat, Format, RecordView, Report, Root, Untrusted};
 use crate::present::text::tone::{Tone, of_verdict};
 
 /// Tries one description on the files that it names, and prints what each says.
@@ -35,7 +35,7 @@ pub(crate) fn check(path: &Path, options: &Options, environment: Environment) ->
     Ok(if broken.is_empty() { Exit::Fine } else { Exit::Problems })
 }
 
-fn told(format: Described, report: &Report, broken: &[&BrokenFile], paint: Paint) -> String {
+fn told(format: DescribedFormat, report: &Report, broken: &[&BrokenFile], paint: Paint) -> String {
     let definition = format.definition();
     let mut out = format!("{} describes:\n", shown(&definition.name));
     for place in &definition.places {

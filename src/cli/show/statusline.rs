@@ -29,7 +29,7 @@ use crate::source::os::processes;
 const PATIENCE_MS: i64 = 200;
 
 /// What Claude Code tells its status line.
-struct Asked {
+struct StatusQuery {
     session: Untrusted,
     size: Option<ContextSize>,
 }
@@ -68,11 +68,11 @@ fn elsewhere(settings: &Settings, now: Timestamp) -> Option<String> {
 }
 
 /// Reads what Claude Code sends; `None` for anything else.
-fn asked(text: &[u8]) -> Option<Asked> {
+fn asked(text: &[u8]) -> Option<StatusQuery> {
     let told = json::parse(text).ok()?;
     let session = told.text("session_id").filter(|id| is_valid_id(id.raw()))?;
     let size = told.object("context_window").and_then(|context| context.int("context_window_size"));
-    Some(Asked { size: size.and_then(|size| ContextSize::new(session.clone(), size)), session })
+    Some(StatusQuery { size: size.and_then(|size| ContextSize::new(session.clone(), size)), session })
 }
 
 /// Finds the window that asks: the nearest above this process, else the one that runs the session.

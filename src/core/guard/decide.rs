@@ -5,8 +5,10 @@ use std::path::Path;
 
 use jiff::{SignedDuration, Timestamp};
 
-use crate::core::model::snapshot::ledger::{Digest16, Harm, HeldUp, LedgerHolder, Met, Touched, digest};
-use crate::core::model::{Committed, Edit, Untrusted};
+use crate::core::model::snapshot::ledger::{
+    Digest16, Encounter, FileMoment, Harm, HeldUp, LedgerHolder, digest,
+};
+use crate::core::model::{CommitState, Edit, Untrusted};
 
 /// How long a call that was held up once may be made again: 10 min.
 const OVERRIDE_WITHIN: SignedDuration = SignedDuration::from_mins(10);
@@ -35,7 +37,7 @@ pub(crate) struct Other {
     /// Whether it has edited more, which enough others left nobody to ask about.
     pub(crate) is_cut: bool,
     /// What it wants for itself, with what lies below.
-    pub(crate) holds: Vec<Touched>,
+    pub(crate) holds: Vec<FileMoment>,
 }
 
 /// What one session holds of what is asked about.
@@ -104,7 +106,7 @@ pub(crate) fn edits<'a>(holdings: &'a [Holding<'a>]) -> impl Iterator<Item = (&'
 }
 
 fn uncommitted(other: &Other, is_asked: impl Fn(&str) -> bool) -> Vec<&Edit> {
-    let is_held = |edit: &&Edit| edit.committed == Committed::No && is_asked(edit.path.raw());
+    let is_held = |edit: &&Edit| edit.committed == CommitState::No && is_asked(edit.path.raw());
     other.edits.iter().filter(is_held).collect()
 }
 
@@ -115,7 +117,7 @@ pub(crate) fn reaches(path: &str, held: &str) -> bool {
 }
 
 /// Returns who wants something for itself that is asked about: only whoever is proven to live.
-pub(crate) fn wanted(others: &[Other], is_asked: impl Fn(&str) -> bool) -> Option<(&Other, &Touched)> {
+pub(crate) fn wanted(others: &[Other], is_asked: impl Fn(&str) -> bool) -> Option<(&Other, &FileMoment)> {
     let living = others.iter().filter(|other| other.life == Life::Alive);
     let mut holds = living.flat_map(|other| other.holds.iter().map(move |held| (other, held)));
     holds.find(|(_, held)| is_asked(held.path.raw()))
@@ -139,22 +141,23 @@ pub(crate) fn digest_of(holdings: &[Holding<'_>], holds_count: bool) -> Digest16
 }
 
 /// Notes the files that are as the last commit has them, so that no edit of theirs is open.
-pub(crate) fn settled(others: &[Other], now: Timestamp) -> Vec<Touched> {
-    let ended = others.iter().flat_map(|other| &other.edits).filter(|edit| edit.committed == Committed::Yes);
+pub(crate) fn settled(others: &[Other], now: Timestamp) -> Vec<FileMoment> {
+    let ended =
+        others.iter().flat_map(|other| &other.edits).filter(|edit| edit.committed == CommitState::Yes);
     let mut paths: Vec<&Untrusted> = ended.map(|edit| &edit.path).collect();
     paths.sort_unstable();
     paths.dedup();
-    paths.into_iter().map(|path| Touched::new(path.clone(), now)).collect()
+    paths.into_iter().map(|path| FileMoment::new(path.clone(), now)).collect()
 }
 
 /// Notes whom an edit of a file meets.
-pub(crate) fn met(path: &Untrusted, holdings: &[Holding<'_>], at: Timestamp) -> Option<Met> {
+pub(crate) fn met(path: &Untrusted, holdings: &[Holding<'_>], at: Timestamp) -> Option<Encounter> {
     let of_one = |holding: &Holding<'_>| {
         let edit = holding.edits.iter().find(|edit| edit.path == *path)?;
         Some((holding.other.holder.session.clone(), edit.at?))
     };
     let others: Vec<_> = holdings.iter().filter_map(of_one).collect();
-    (!others.is_empty()).then(|| Met { path: path.clone(), others, at, upon: None, call: None })
+    (!others.is_empty()).then(|| Encounter { path: path.clone(), others, at, upon: None, call: None })
 }
 
 /// Returns of what is held by the living what was edited a moment ago.

@@ -6,12 +6,12 @@ use jiff::Timestamp;
 
 use crate::core::guard::git::reach::is_pattern;
 use crate::core::model::{
-    ClaimStatus, ClaimView, Committed, Edit, Report, ResourceKind, Untrusted, WindowView,
+    ClaimStatus, ClaimView, CommitState, Edit, Report, ResourceKind, Untrusted, WindowView,
 };
 
 /// A window of which there is something to tell, or was.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Seen<'a> {
+pub(crate) struct ObservedWindow<'a> {
     pub(crate) window: &'a WindowView,
     pub(crate) session: &'a Untrusted,
     /// What it has edited and no commit is known to hold, with when.
@@ -21,18 +21,18 @@ pub(crate) struct Seen<'a> {
 }
 
 /// Returns every window whose session is proven, with what it has edited and holds.
-pub(crate) fn seen(report: &Report) -> impl Iterator<Item = Seen<'_>> {
+pub(crate) fn seen(report: &Report) -> impl Iterator<Item = ObservedWindow<'_>> {
     report.windows.iter().filter_map(|window| {
         let session = window.session_id.as_ref()?;
         let work = window.work.as_ref().filter(|work| work.session == *session);
         let edit =
-            |edit: &'_ Edit| edit.committed != Committed::Yes && Path::new(edit.path.raw()).is_absolute();
+            |edit: &'_ Edit| edit.committed != CommitState::Yes && Path::new(edit.path.raw()).is_absolute();
         let edits = work.iter().flat_map(|work| &work.doing.edits).filter(|one| edit(one));
         let held = report.claims.iter().filter(|claim| claim.window.as_ref() == Some(&window.key));
         let mut holds: Vec<&str> = held.filter_map(|claim| held_by(claim, window)).collect();
         holds.sort_unstable();
         holds.dedup();
-        Some(Seen {
+        Some(ObservedWindow {
             window,
             session,
             edits: edits.filter_map(|edit| Some((&edit.path, edit.at?))).collect(),

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::core::history::movement::{Lead, Movement, is_taken};
 use crate::core::model::text::path::exact;
-use crate::core::model::{Action, Ended, OrderNote, OrderSide, ProcessId, Signal};
+use crate::core::model::{Action, EndResult, OrderNote, OrderSide, ProcessId, Signal};
 
 /// Why ending processes is not undone.
 pub(crate) const NOT_BACK: &str = "ended processes do not come back";
@@ -59,7 +59,7 @@ impl Intent {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Outcome {
     /// How it ended.
-    pub ended: Ended,
+    pub ended: EndResult,
     /// What happened, for people; empty when all went as planned.
     pub detail: String,
     /// The number of the entry on the machine that was asked, where one was begun there.
@@ -69,7 +69,7 @@ pub struct Outcome {
 
 impl Outcome {
     /// States how something ended here.
-    pub(crate) fn new(ended: Ended, detail: String) -> Self {
+    pub(crate) fn new(ended: EndResult, detail: String) -> Self {
         Self { ended, detail, there: None }
     }
 }
@@ -86,7 +86,7 @@ pub(crate) struct Line {
 
 /// What every line says, whatever else it does.
 #[derive(Deserialize)]
-struct Numbered {
+struct LineHead {
     entry: u64,
 }
 
@@ -127,13 +127,13 @@ impl Entry {
 
     /// Returns whether it was begun here, and it is not known how it ended.
     pub(crate) fn is_open(&self) -> bool {
-        let is_unknown = |outcome: &Outcome| outcome.ended == Ended::Unknown;
+        let is_unknown = |outcome: &Outcome| outcome.ended == EndResult::Unknown;
         self.intent.asked_of().is_none() && self.outcome.as_ref().is_none_or(is_unknown)
     }
 
     /// Returns whether it ended halfway here, so that what it had taken may still be parked.
     pub(crate) fn is_stuck(&self) -> bool {
-        let is_stuck = self.outcome.as_ref().is_some_and(|outcome| outcome.ended == Ended::Stuck);
+        let is_stuck = self.outcome.as_ref().is_some_and(|outcome| outcome.ended == EndResult::Stuck);
         is_stuck
             && self.intent.asked_of().is_none()
             && self.intent.movements.iter().any(|movement| movement.parked().is_some())
@@ -141,7 +141,7 @@ impl Entry {
 
     /// Returns whether all of it was done.
     pub(crate) fn is_done(&self) -> bool {
-        self.outcome.as_ref().is_some_and(|outcome| outcome.ended == Ended::Done)
+        self.outcome.as_ref().is_some_and(|outcome| outcome.ended == EndResult::Done)
     }
 
     /// Returns whether undoing it makes sense: it was done, or has left something parked; it was not undone, and
@@ -210,7 +210,7 @@ impl History {
                 Ok(line) => history.add(line),
                 Err(_) => {
                     history.unreadable += 1;
-                    let number = serde_json::from_slice::<Numbered>(line).map_or(0, |line| line.entry);
+                    let number = serde_json::from_slice::<LineHead>(line).map_or(0, |line| line.entry);
                     history.unreadable_up_to = history.unreadable_up_to.max(number);
                 }
             }
@@ -237,7 +237,7 @@ impl History {
 
     fn finish(&mut self, number: u64, outcome: Outcome) {
         let Some(entry) = self.entry_mut(number) else { return };
-        let undoes = entry.intent.undoes.filter(|_| outcome.ended == Ended::Done);
+        let undoes = entry.intent.undoes.filter(|_| outcome.ended == EndResult::Done);
         entry.outcome = Some(outcome);
         if let Some(undone) = undoes.and_then(|undone| self.entry_mut(undone)) {
             undone.undone_by = Some(number);
@@ -255,7 +255,7 @@ impl History {
         };
         let newest = self.entries.iter().rev().find(|entry| entry.intent.movements.iter().any(is_its));
         let stayed =
-            |entry: &&Entry| entry.outcome.as_ref().is_some_and(|outcome| outcome.ended == Ended::Partly);
+            |entry: &&Entry| entry.outcome.as_ref().is_some_and(|outcome| outcome.ended == EndResult::Partly);
         if newest.is_some_and(|entry| stayed(&entry)) { Signal::Kill } else { Signal::Term }
     }
 
@@ -345,7 +345,7 @@ not even a line
     }
 
     /// Returns a journal in which PID 7 was sent something, and how that ended.
-    fn signalled(ended: Option<Ended>) -> History {
+    fn signalled(ended: Option<EndResult>) -> History {
         let intent = r#"{"entry":1,"at":"2026-11-20T09:00:00Z","intent":{"action":"stop","title":"","why":"","movements":[{"step":"stop","signal":"TERM","processes":[{"pid":7,"start_ticks":9,"parent":1,"name":"sleep","exe":"/bin/sleep","command":"sleep 1","folder":null,"environment":["HOME"]}]}]}}"#;
         let mut history = History::read(intent.as_bytes());
         if let Some(ended) = ended {
@@ -357,11 +357,15 @@ not even a line
     #[test]
     fn only_who_was_asked_to_end_and_stayed_is_killed() {
         let next = |history: &History, start_ticks| history.next_signal(ProcessId { pid: 7, start_ticks });
-        assert_eq!(next(&signalled(Some(Ended::Partly)), 9), Signal::Kill);
-        assert_eq!(next(&signalled(Some(Ended::Partly)), 10), Signal::Term, "another process by that PID");
-        for ended in [None, Some(Ended::Done), Some(Ended::Changed), Some(Ended::Failed)] {
+        assert_eq!(next(&signalled(Some(EndResult::Partly)), 9), Signal::Kill);
+        assert_eq!(
+            next(&signalled(Some(EndResult::Partly)), 10),
+            Signal::Term,
+            "another process by that PID"
+        );
+        for ended in [None, Some(EndResult::Done), Some(EndResult::Changed), Some(EndResult::Failed)] {
             assert_eq!(next(&signalled(ended), 9), Signal::Term, "{ended:?}");
         }
-        assert!(!signalled(Some(Ended::Done)).entries.first().is_some_and(Entry::can_be_undone));
+        assert!(!signalled(Some(EndResult::Done)).entries.first().is_some_and(Entry::can_be_undone));
     }
 }

@@ -60,7 +60,7 @@ impl Print {
 
 /// Where something is parked: always on the file system that it came from.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct Parked {
+pub struct ParkLocation {
     /// Its name.
     #[serde(rename = "parked")]
     pub name: String,
@@ -69,7 +69,7 @@ pub struct Parked {
     pub folder: Option<PathBuf>,
 }
 
-impl Parked {
+impl ParkLocation {
     /// Names something that is parked in the state folder.
     pub(crate) fn in_state(name: &str) -> Self {
         Self { name: name.to_owned(), folder: None }
@@ -106,7 +106,7 @@ pub enum Movement {
         from: PathBuf,
         /// Where it is parked.
         #[serde(flatten)]
-        parked: Parked,
+        parked: ParkLocation,
         /// What it is.
         print: Print,
     },
@@ -114,7 +114,7 @@ pub enum Movement {
     Put {
         /// Where it is parked.
         #[serde(flatten)]
-        parked: Parked,
+        parked: ParkLocation,
         /// Where it goes.
         #[serde(with = "exact")]
         to: PathBuf,
@@ -130,7 +130,7 @@ pub enum Movement {
         path: PathBuf,
         /// Where the old content is parked.
         #[serde(flatten)]
-        parked: Parked,
+        parked: ParkLocation,
         /// What the old content is.
         print: Print,
         /// The SHA-256 of the new content.
@@ -158,13 +158,13 @@ pub enum Movement {
 }
 
 /// Returns whether one of several movements parks something under a name.
-pub(crate) fn is_taken(movements: &[Movement], name: &Parked) -> bool {
+pub(crate) fn is_taken(movements: &[Movement], name: &ParkLocation) -> bool {
     movements.iter().any(|one| matches!(one, Movement::Take { parked, .. } if parked == name))
 }
 
 impl Movement {
     /// Returns where the file of a movement is parked.
-    pub fn parked(&self) -> Option<&Parked> {
+    pub fn parked(&self) -> Option<&ParkLocation> {
         match self {
             Self::Take { parked, .. } | Self::Put { parked, .. } | Self::Exchange { parked, .. } => {
                 Some(parked)
@@ -192,12 +192,12 @@ impl Movement {
     }
 
     /// Returns what it parks and where: a file, or the copy of a database.
-    pub(crate) fn parks(&self) -> Option<(Parked, Option<&Print>)> {
+    pub(crate) fn parks(&self) -> Option<(ParkLocation, Option<&Print>)> {
         match self {
             Self::Take { parked, print, .. } | Self::Exchange { parked, print, .. } => {
                 Some((parked.clone(), Some(print)))
             }
-            Self::Rows { backup, .. } => Some((Parked::in_state(backup.as_deref()?), None)),
+            Self::Rows { backup, .. } => Some((ParkLocation::in_state(backup.as_deref()?), None)),
             Self::Put { .. } | Self::Stop { .. } => None,
         }
     }

@@ -4,13 +4,13 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use crate::core::judge::world::World;
 use crate::core::model::{
-    ClaimStatus, ClaimView, Format, Judged, Key, Record, Resource, ResourceKind, StatedClaim, Surface,
+    ClaimStatus, ClaimView, Format, JudgedRecord, Key, Record, Resource, ResourceKind, StatedClaim, Surface,
     SurfaceState, VerdictState,
 };
 
 /// What claims are judged from.
 pub(crate) struct ClaimFacts<'a> {
-    pub(crate) records: &'a [Judged],
+    pub(crate) records: &'a [JudgedRecord],
     /// The snapshot with its windows.
     pub(crate) world: &'a World<'a>,
     /// The windows' keys by PID.
@@ -53,7 +53,7 @@ pub(crate) fn is_exclusive(kind: ResourceKind) -> bool {
 }
 
 /// Finds the exclusive resources that two living windows hold.
-fn contested(judged: &[Judged]) -> HashSet<Resource> {
+fn contested(judged: &[JudgedRecord]) -> HashSet<Resource> {
     let mut holders: HashMap<Resource, u32> = HashMap::new();
     let mut contested = HashSet::new();
     for record in judged.iter().filter(|record| record.verdict.state == VerdictState::Alive) {
@@ -93,7 +93,7 @@ fn is_known(claim: &StatedClaim) -> bool {
 }
 
 /// Returns whether one place says so and another that should does not.
-fn is_ghost(judged: &Judged, claim: &StatedClaim, world: &World<'_>) -> bool {
+fn is_ghost(judged: &JudgedRecord, claim: &StatedClaim, world: &World<'_>) -> bool {
     let denies = |state| matches!(state, SurfaceState::Disagrees | SurfaceState::Missing);
     let is_of_leo = judged.record.format == Format::Leo
         && (claim.surfaces.iter().any(|surface| denies(surface.state)) || judged.record.has_ended);
@@ -115,7 +115,7 @@ fn branch_state(record: &Record, claim: &StatedClaim, world: &World<'_>) -> Opti
 
 /// Returns the window that holds a record's claims: the record's own, or the one in which its
 /// session was resumed.
-fn holder_window(judged: &Judged) -> Option<u32> {
+fn holder_window(judged: &JudgedRecord) -> Option<u32> {
     judged.window_pid.or(judged.lives_in)
 }
 
@@ -124,7 +124,7 @@ pub(crate) fn resumed_in(record: &Record, world: &World<'_>) -> Option<u32> {
     world.pids_of_session(record.session_id.as_ref()?).next()
 }
 
-fn status(judged: &Judged, claim: &StatedClaim, facts: &ClaimFacts<'_>) -> ClaimStatus {
+fn status(judged: &JudgedRecord, claim: &StatedClaim, facts: &ClaimFacts<'_>) -> ClaimStatus {
     let now = facts.world.snapshot.taken_at;
     let is_past = judged.record.expiry.as_ref().is_some_and(|expiry| expiry.at <= now);
     if !is_known(claim) {

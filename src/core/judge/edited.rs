@@ -6,8 +6,8 @@ use std::sync::Arc;
 use crate::core::judge::world::World;
 use crate::core::model::snapshot::work::TRANSCRIPT;
 use crate::core::model::{
-    ClaimStatus, ClaimView, Committed, Edit, Format, Judged, Key, KeyKind, Location, Ownership, Reason,
-    Record, RecordKind, RecordView, Resource, ResourceKind, Role, StatedClaim, Strength, Surface,
+    ClaimStatus, ClaimView, CommitState, Edit, Format, JudgedRecord, Key, KeyKind, Location, Ownership,
+    Reason, Record, RecordKind, RecordView, Resource, ResourceKind, Role, StatedClaim, Strength, Surface,
     SurfaceState, Untrusted, Verdict, VerdictState, WindowState, WindowView, Work,
 };
 
@@ -19,12 +19,12 @@ pub(crate) fn certain_work(window: &WindowView) -> Option<&Work> {
 
 /// Returns the edits that no commit holds.
 pub(crate) fn uncommitted(work: &Work) -> impl Iterator<Item = &Edit> {
-    work.doing.edits.iter().filter(|edit| edit.committed == Committed::No)
+    work.doing.edits.iter().filter(|edit| edit.committed == CommitState::No)
 }
 
 /// Returns a claim for each living window that has edited files, unless commits hold them all, and for
 /// each window that died with files which no commit holds.
-pub(crate) fn claims(world: &World<'_>, windows: &[WindowView], records: &[Judged]) -> Vec<ClaimView> {
+pub(crate) fn claims(world: &World<'_>, windows: &[WindowView], records: &[JudgedRecord]) -> Vec<ClaimView> {
     let uid = world.snapshot.host.uid;
     let live = windows.iter().filter_map(|window| of_living(window, records, uid));
     let is_run = |work: &Work| {
@@ -35,16 +35,16 @@ pub(crate) fn claims(world: &World<'_>, windows: &[WindowView], records: &[Judge
     live.chain(left.filter_map(|work| of_dead(work, records))).collect()
 }
 
-fn of_living(window: &WindowView, records: &[Judged], uid: u32) -> Option<ClaimView> {
+fn of_living(window: &WindowView, records: &[JudgedRecord], uid: u32) -> Option<ClaimView> {
     let work = certain_work(window).filter(|_| window.state != WindowState::Zombie)?;
     let (state, status) = if uncommitted(work).next().is_some() {
         (SurfaceState::Agrees, ClaimStatus::Held)
-    } else if work.doing.edits.iter().any(|edit| edit.committed == Committed::Unknown) {
+    } else if work.doing.edits.iter().any(|edit| edit.committed == CommitState::Unknown) {
         (SurfaceState::Unread, ClaimStatus::Unproven)
     } else {
         return None;
     };
-    let is_its = |record: &&Judged| {
+    let is_its = |record: &&JudgedRecord| {
         let is_alive = record.verdict.state == VerdictState::Alive;
         is_entry_of(record, work) && is_alive && record.window.as_ref() == Some(&window.key)
     };
@@ -54,17 +54,18 @@ fn of_living(window: &WindowView, records: &[Judged], uid: u32) -> Option<ClaimV
 }
 
 /// Returns the claim of a session that only proven dead processes ran.
-fn of_dead(work: &Work, records: &[Judged]) -> Option<ClaimView> {
+fn of_dead(work: &Work, records: &[JudgedRecord]) -> Option<ClaimView> {
     uncommitted(work).next()?;
     let entries = || records.iter().filter(|record| is_entry_of(record, work));
-    let is_dead = |record: &Judged| record.verdict.state == VerdictState::Dead && record.lives_in.is_none();
+    let is_dead =
+        |record: &JudgedRecord| record.verdict.state == VerdictState::Dead && record.lives_in.is_none();
     let last =
         entries().min_by_key(|record| Reverse(record.written_at)).filter(|_| entries().all(is_dead))?;
     Some(claim(last, work, SurfaceState::Agrees, (None, ClaimStatus::Dead)))
 }
 
 /// Returns whether a record is its agent's own of the session that a transcript is of.
-fn is_entry_of(record: &Judged, work: &Work) -> bool {
+fn is_entry_of(record: &JudgedRecord, work: &Work) -> bool {
     record.format == Format::ClaudeCode
         && record.format == work.format
         && record.kind == RecordKind::Session
@@ -72,14 +73,14 @@ fn is_entry_of(record: &Judged, work: &Work) -> bool {
 }
 
 fn claim(
-    record: &Judged,
+    record: &JudgedRecord,
     work: &Work,
     state: SurfaceState,
     (window, status): (Option<Key>, ClaimStatus),
 ) -> ClaimView {
     let mut held: Vec<&Edit> = uncommitted(work).collect();
     if held.is_empty() {
-        held = work.doing.edits.iter().filter(|edit| edit.committed == Committed::Unknown).collect();
+        held = work.doing.edits.iter().filter(|edit| edit.committed == CommitState::Unknown).collect();
     }
     held.sort_by_key(|edit| Reverse(edit.at));
     let stated = StatedClaim {
@@ -92,7 +93,7 @@ fn claim(
 }
 
 /// Views a transcript as the record of its window, which no system has one of.
-fn transcript(window: &WindowView, work: &Work, uid: u32) -> Judged {
+fn transcript(window: &WindowView, work: &Work, uid: u32) -> JudgedRecord {
     let ownership = Ownership { medium: work.medium, ..Ownership::new(uid, 0o600) };
     let location = Location::File(work.path.clone());
     let blank = Record::blank((work.format, RecordKind::Session), location, ownership, work.written_at);

@@ -14,9 +14,9 @@ use crate::core::judge::window::Window;
 use crate::core::judge::window::agent::Role;
 use crate::core::judge::world::World;
 use crate::core::model::{
-    Binding, Call, ClaimView, ClaudeStatus, Code, Doing, Edit, Finding, Judged, Key, KeyKind, Left, LeftOver,
-    LeftTree, Need, NeedKind, NotedWait, Process, Reason, Record, RecordKind, RecordView, Severity, Target,
-    TurnState, Untrusted, VerdictState, Waiting, Wants, WindowDoing, WindowView, Work,
+    Binding, Call, ClaimView, ClaudeStatus, Code, Doing, Edit, Finding, JudgedRecord, Key, KeyKind, LeftOver,
+    LeftTree, Need, NeedKind, NotedWait, Process, Reason, Record, RecordKind, RecordView, Remains, Severity,
+    Target, TurnState, Untrusted, VerdictState, Waiting, Wants, WindowDoing, WindowView, Work,
 };
 
 /// The most dead windows that are reported one by one.
@@ -203,7 +203,7 @@ fn files_of(between: &Between<'_>, facts: &Facts<'_>) -> Vec<Untrusted> {
     for finding in overlaps {
         let mut records = finding.subjects.iter().filter_map(|key| facts.index.record(key));
         let Some(first) = records.next() else { continue };
-        let others: Vec<&Judged> = records.collect();
+        let others: Vec<&JudgedRecord> = records.collect();
         let is_shared = |file: &&Untrusted| others.iter().all(|other| other.files.contains(file));
         files.extend(first.files.iter().filter(is_shared).cloned());
     }
@@ -221,12 +221,12 @@ fn all_of(finding: &Finding) -> String {
 /// A record of somebody of whom nothing lives, and the claims that it states.
 struct Remnant<'a> {
     whose: &'a Untrusted,
-    record: &'a Judged,
+    record: &'a JudgedRecord,
     claims: &'a [ClaimView],
 }
 
 /// A window that has gone and left something.
-struct Gone<'a> {
+struct DeadWindow<'a> {
     remnants: &'a [Remnant<'a>],
     work: Option<&'a Work>,
     /// What it left running.
@@ -241,7 +241,7 @@ struct Gone<'a> {
 /// Returns what the dead have left, in the order of whose it is, but what a living window has
 /// inherited: that is reported as a collision.
 fn remnants<'a>(
-    records: &'a [Judged],
+    records: &'a [JudgedRecord],
     claims: &'a [ClaimView],
     inherited: &BTreeSet<&Key>,
 ) -> Vec<Remnant<'a>> {
@@ -254,7 +254,7 @@ fn remnants<'a>(
     let living: HashSet<&Untrusted> = living.filter_map(|record| record.session_id.as_ref()).collect();
     // Claims stand in the order of their records.
     let mut claims = claims.chunk_by(|one, other| one.record.key == other.record.key).peekable();
-    let remnant = |record: &'a Judged| {
+    let remnant = |record: &'a JudgedRecord| {
         let is_its = |claims: &&[ClaimView]| claims.first().is_some_and(|one| one.record.key == record.key);
         let claims = claims.next_if(is_its).unwrap_or_default();
         let whose = record.session_id.as_ref().or(record.context_id.as_ref())?;
@@ -270,7 +270,7 @@ fn remnants<'a>(
 /// The windows that have left something: the newest of them, and how much all have left.
 #[derive(Default)]
 struct AllGone<'a> {
-    newest: Vec<Gone<'a>>,
+    newest: Vec<DeadWindow<'a>>,
     windows: usize,
     claims: usize,
     left_overs: usize,
@@ -278,7 +278,7 @@ struct AllGone<'a> {
 
 impl<'a> AllGone<'a> {
     /// Counts one; of thousands only the newest are kept.
-    fn add(&mut self, gone: Gone<'a>) {
+    fn add(&mut self, gone: DeadWindow<'a>) {
         self.windows += 1;
         self.claims += gone.claims().count();
         self.left_overs += gone.left_overs.len();
@@ -290,8 +290,8 @@ impl<'a> AllGone<'a> {
     /// Tells the newest one by one, and the others in one sentence.
     fn needs(&self) -> Vec<Need> {
         let (told, next) = self.newest.split_at(self.newest.len().min(MOST_DEAD));
-        let mut needs: Vec<Need> = told.iter().filter_map(Gone::need).collect();
-        if let Some(next) = next.first().and_then(Gone::need) {
+        let mut needs: Vec<Need> = told.iter().filter_map(DeadWindow::need).collect();
+        if let Some(next) = next.first().and_then(DeadWindow::need) {
             let claims = told.iter().map(|gone| gone.claims().count()).sum::<usize>();
             let left_overs = told.iter().map(|gone| gone.left_overs.len()).sum::<usize>();
             let kind = NeedKind::MoreDied {
@@ -329,7 +329,7 @@ fn died<'a>(remnants: &'a [Remnant<'a>], facts: &Facts<'a>) -> Vec<Need> {
             .collect();
         let made = |tree: &&LeftTree| remnants.iter().any(|remnant| has_made(remnant.record, tree));
         let left_trees = facts.left_trees.iter().filter(|tree| tree.is_left()).filter(made).collect();
-        let gone = Gone { remnants, work, left_overs, left_trees, since, is_end_seen };
+        let gone = DeadWindow { remnants, work, left_overs, left_trees, since, is_end_seen };
         if gone.claims().next().is_some() || uncommitted(work) > 0 || !gone.left_overs.is_empty() {
             all.add(gone);
         }
@@ -340,20 +340,20 @@ fn died<'a>(remnants: &'a [Remnant<'a>], facts: &Facts<'a>) -> Vec<Need> {
         let since = left_overs.iter().filter_map(|one| one.window_ended_at).max();
         let left_overs = left_overs.to_vec();
         let left_trees = Vec::new();
-        all.add(Gone { remnants: &[], work: None, left_overs, left_trees, since, is_end_seen: false });
+        all.add(DeadWindow { remnants: &[], work: None, left_overs, left_trees, since, is_end_seen: false });
     }
     all.needs()
 }
 
 /// Returns whether the window of a record made a working tree: its lock is this very record, or names its
 /// session or process.
-fn has_made(record: &Judged, tree: &LeftTree) -> bool {
+fn has_made(record: &JudgedRecord, tree: &LeftTree) -> bool {
     let is_of_session = record.session_id.is_some() && record.session_id == tree.session;
     let is_lock = tree.releasable_lock.as_ref() == Some(&record.key);
     is_of_session || is_lock || (record.pid().is_some() && record.pid() == tree.window_pid)
 }
 
-impl<'a> Gone<'a> {
+impl<'a> DeadWindow<'a> {
     /// Returns the claims that can be released.
     fn claims(&self) -> impl Iterator<Item = &'a ClaimView> + use<'a> {
         self.remnants.iter().flat_map(|remnant| remnant.claims).filter(|claim| claim.is_dead())
@@ -364,12 +364,12 @@ impl<'a> Gone<'a> {
         let is_named = |record: &RecordView| {
             record.record.holder.as_ref().is_some_and(|holder| holder.binding == Binding::Registry)
         };
-        let rank = |record: &&Judged| {
+        let rank = |record: &&JudgedRecord| {
             (!is_named(record), record.kind != RecordKind::Session, Reverse(record.written_at))
         };
         let records = self.remnants.iter().map(|remnant| remnant.record);
         let told = records.min_by_key(rank).map(|record| -> &RecordView { record });
-        let left = Left {
+        let left = Remains {
             name: told.map(|record| record.title.clone()).or_else(|| self.name())?,
             session: told.and_then(|record| record.session_id.clone()),
             format: told.map_or("", |record| record.format.name()),

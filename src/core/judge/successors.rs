@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use crate::core::model::{
-    Binding, FarSession, Judged, Reason, RecordKind, RecordView, Untrusted, VerdictState, WindowView,
+    Binding, FarSession, JudgedRecord, Reason, RecordKind, RecordView, Untrusted, VerdictState, WindowView,
 };
 
 /// Who may use what a dead holder has left.
@@ -44,7 +44,7 @@ pub(crate) struct Successors<'a> {
 
 impl<'a> Successors<'a> {
     /// Looks through windows and records once.
-    pub(crate) fn new(windows: &'a [WindowView], records: &'a [Judged]) -> Self {
+    pub(crate) fn new(windows: &'a [WindowView], records: &'a [JudgedRecord]) -> Self {
         // A held lock means that its own CLI is at work, and a companion says nothing by itself.
         let alive = records.iter().map(|record| &**record).filter(|record| {
             record.verdict.state == VerdictState::Alive

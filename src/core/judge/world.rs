@@ -70,7 +70,7 @@ pub(crate) struct World<'a> {
 
 /// How a process's start and a moment stand to each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Born {
+pub(crate) enum Birth {
     /// It was there by then, or nothing says that it was not.
     Before,
     /// It started later, beyond doubt.
@@ -166,42 +166,42 @@ impl<'a> World<'a> {
     }
 
     /// Returns how a process's start stands to a moment that was written on a medium.
-    pub(crate) fn born(&self, process: &Process, (moment, medium): (Timestamp, Medium)) -> Born {
+    pub(crate) fn born(&self, process: &Process, (moment, medium): (Timestamp, Medium)) -> Birth {
         if self.snapshot.host.boot_at.is_none() {
-            return Born::Before;
+            return Birth::Before;
         }
-        let Some(started) = self.started_at(process) else { return Born::Unclear };
+        let Some(started) = self.started_at(process) else { return Birth::Unclear };
         if self.is_after(moment, self.snapshot.taken_at) {
-            return Born::Unclear;
+            return Birth::Unclear;
         }
         let seems_later = started.duration_since(moment) > SLACK;
         if medium.is_this_machines() && self.is_born_after(process, moment) {
-            Born::After
+            Birth::After
         } else if !seems_later || medium.is_this_machines() && self.had_begun_by(process, moment) {
-            Born::Before
+            Birth::Before
         } else {
-            Born::Unclear
+            Birth::Unclear
         }
     }
 
     /// Returns how a process's start stands to a record's last write. A copy can keep the time of an earlier write, and
     /// only its inode shows a later change; a rename, `chmod` or a restored backup shows the same. If the process started
     /// in between, nothing is certain, unless the file already existed at its last write: then it is not a copy.
-    pub(crate) fn birth(&self, process: &Process, record: &Record) -> Born {
+    pub(crate) fn birth(&self, process: &Process, record: &Record) -> Birth {
         let born = |moment| self.born(process, (moment, record.medium()));
         let written = born(record.written_at);
         let is_copy = record.made_at.is_none_or(|made_at| made_at.duration_since(record.written_at) > SLACK);
         // Claimtop's own demo dates its files back.
-        let may_be_newer = written == Born::After && is_copy && !is_played(process);
+        let may_be_newer = written == Birth::After && is_copy && !is_played(process);
         match record.changed_at.filter(|_| may_be_newer) {
-            Some(changed_at) if born(changed_at) != Born::After => Born::Unclear,
+            Some(changed_at) if born(changed_at) != Birth::After => Birth::Unclear,
             Some(_) | None => written,
         }
     }
 
     /// Returns whether a process started after a record was last written, and put where it is, beyond doubt.
     pub(crate) fn is_younger(&self, process: &Process, record: &Record) -> bool {
-        self.birth(process, record) == Born::After
+        self.birth(process, record) == Birth::After
     }
 
     /// Returns whether `process` started after `moment`, beyond doubt.

@@ -10,7 +10,7 @@ pub use self::action::order::{OrderNote, OrderSide};
 pub use self::action::stop::{ProcessPrint, Signal};
 pub use self::action::unfinished::{Halfway, UnfinishedAction};
 pub(crate) use self::action::{
-    Action, ActionResult, Confirmation, Ended, ErrorKind, Obstacle, Offer, Plan, Request, RestoreTo, Step,
+    Action, ActionResult, Confirmation, EndResult, ErrorKind, Obstacle, Offer, Plan, Request, RestoreTo, Step,
 };
 pub use self::record::claim::{Resource, ResourceKind, StatedClaim, Surface, SurfaceState};
 pub(crate) use self::record::detail::Texts;
@@ -29,12 +29,12 @@ pub use self::record::medium::Medium;
 pub use self::record::ownership::Ownership;
 pub use self::record::{Problem, Record};
 pub use self::report::claim::{ClaimStatus, ClaimView, Releasable};
-pub use self::report::diagnosis::{Bound, Cost, Measured, Watched};
+pub use self::report::diagnosis::{Cost, Limit, LookStats, WatchCounts};
 pub use self::report::evidence::{Evidence, Fact};
 pub use self::report::finding::code::{Code, Severity};
-pub use self::report::finding::story::{Cause, Event, Known, Story};
+pub use self::report::finding::story::{Cause, Certitude, Event, Story};
 pub use self::report::finding::{Finding, Remedy, Sentence};
-pub use self::report::judged::{FarSession, HolderView, Judged, RecordShape, RecordView, StaleView};
+pub use self::report::judged::{FarSession, HolderView, JudgedRecord, RecordShape, RecordView, StaleView};
 pub use self::report::key::{Key, KeyKind};
 pub use self::report::left_over::{
     Certainty, Hindrance, InputEnd, Interaction, LeftOver, LeftSort, Load, Member, Multiplexer, Origin, Port,
@@ -42,7 +42,7 @@ pub use self::report::left_over::{
 };
 pub use self::report::left_tree::{LeftTree, TreeSort};
 pub use self::report::machine::{MachineState, MachineView, NotAsked};
-pub use self::report::need::{Left, Need, NeedKind, Waiting, Wants};
+pub use self::report::need::{Need, NeedKind, Remains, Waiting, Wants};
 pub use self::report::place::{Keeper, PlaceView};
 pub use self::report::verdict::{Reason, Verdict, VerdictState};
 pub use self::report::window::{
@@ -60,7 +60,7 @@ pub(crate) use self::snapshot::home::{HomeFolder, HomePart};
 pub(crate) use self::snapshot::host::Numbering;
 pub use self::snapshot::host::{Host, Platform};
 pub use self::snapshot::note::{BoundSession, NotedWait, Notes};
-pub use self::snapshot::own::{Definition, Described, Field, OwnPlace, Root, Syntax};
+pub use self::snapshot::own::{Definition, DescribedFormat, Field, OwnPlace, Root, Syntax};
 pub use self::snapshot::process::{
     Absence, Credentials, Details, InnerPids, Process, ProcessId, ProcessState, ProcessTable,
 };
@@ -70,8 +70,8 @@ pub use self::snapshot::tombstone::Tombstone;
 pub use self::snapshot::tree_state::{Names, TreeState};
 pub use self::snapshot::work::item::{Stage, WorkItem};
 pub use self::snapshot::work::{
-    Call, Committed, ContextFill, Doing, Edit, Prompt, SubAgent, TakenPort, Target, Turn, TurnState,
-    UnreadWork, Warned, Warning, WhyUnread, Work,
+    Call, CommitState, ContextFill, Doing, Edit, Prompt, SubAgent, TakenPort, Target, Turn, TurnState,
+    UnreadWork, Warning, WarningSort, WhyUnread, Work,
 };
 pub use self::snapshot::{
     BrokenFile, Database, DatabaseFile, MadeTree, NamedSession, NamedSessions, Repo, RepoSort, SeenAgent,

@@ -21,7 +21,7 @@ pub fn plan_for(report: &Report, key: &Key, action: Action) -> Plan {
     let name = claim.map_or_else(|| record.title.shown(), |claim| claim.resource.id.shown());
     let is_foreign =
         report.findings.iter().any(|f| f.code == Code::ForeignOwner && f.subjects.contains(&record.key));
-    let user = Known::new(report).user_of(record);
+    let user = ReportView::new(report).user_of(record);
     let window = holder::window(report, record, claim);
     let name = holder::full_name(report, record, window, name);
     let plan = About { report, key, record, claim, name, is_foreign, user }.plan(action);
@@ -30,7 +30,7 @@ pub fn plan_for(report: &Report, key: &Key, action: Action) -> Plan {
 }
 
 /// Decides how a claim of a record may be let go: as its plan asks for.
-pub(crate) fn releasable(known: &Known<'_>, claim: &ClaimView, is_foreign: bool) -> Releasable {
+pub(crate) fn releasable(known: &ReportView<'_>, claim: &ClaimView, is_foreign: bool) -> Releasable {
     let (report, key, record) = (known.report, &claim.key, &*claim.record);
     let (name, user) = (String::new(), known.user_of(record));
     let about = About { report, key, record, claim: Some(claim), name, is_foreign, user };
@@ -45,12 +45,12 @@ pub(crate) fn releasable(known: &Known<'_>, claim: &ClaimView, is_foreign: bool)
 }
 
 /// A report with what is asked of it again and again.
-pub(crate) struct Known<'a> {
+pub(crate) struct ReportView<'a> {
     report: &'a Report,
     successors: Successors<'a>,
 }
 
-impl<'a> Known<'a> {
+impl<'a> ReportView<'a> {
     /// Looks through a report once.
     pub(crate) fn new(report: &'a Report) -> Self {
         Self { report, successors: Successors::new(&report.windows, &report.records) }

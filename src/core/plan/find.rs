@@ -41,7 +41,7 @@ impl<'a> Subject<'a> {
 
 /// What a name means.
 #[derive(Clone, Debug)]
-pub enum Meant<'a> {
+pub enum Meaning<'a> {
     /// Nothing is called so.
     Nothing,
     /// One thing.
@@ -54,7 +54,7 @@ pub enum Meant<'a> {
 
 /// Finds what is meant by a key or its start, a window's name, a session ID, a context ID, a work
 /// item, a PID or a path; `path` is the same text as an absolute path.
-pub fn find<'a>(report: &'a Report, asked: &str, path: &Path) -> Meant<'a> {
+pub fn find<'a>(report: &'a Report, asked: &str, path: &Path) -> Meaning<'a> {
     let all = all(report);
     let by_key = |fits: &dyn Fn(&str) -> bool| {
         all.iter().filter(|subject| fits(subject.key().as_str())).copied().collect::<Vec<_>>()
@@ -63,17 +63,17 @@ pub fn find<'a>(report: &'a Report, asked: &str, path: &Path) -> Meant<'a> {
     let exact = by_key(&|key| key == asked);
     let found = if exact.is_empty() { by_place(report, &all, path) } else { exact };
     match found.as_slice() {
-        [only] => return Meant::One(*only),
+        [only] => return Meaning::One(*only),
         [] => {}
-        _ => return Meant::Several(found),
+        _ => return Meaning::Several(found),
     }
     let found = by_name(report, asked, path);
     let found =
         if found.is_empty() { by_key(&|key| key.starts_with(asked)) } else { return named(report, found) };
     match found.as_slice() {
-        [] => Meant::Nothing,
-        [only] => Meant::One(*only),
-        _ => Meant::Several(found),
+        [] => Meaning::Nothing,
+        [only] => Meaning::One(*only),
+        _ => Meaning::Several(found),
     }
 }
 
@@ -166,7 +166,7 @@ fn is_left_over(one: &LeftOver, asked: &str, pid: Option<u32>) -> bool {
 }
 
 /// Records that one ended window has left are one thing.
-fn named<'a>(report: &'a Report, found: Vec<Subject<'a>>) -> Meant<'a> {
+fn named<'a>(report: &'a Report, found: Vec<Subject<'a>>) -> Meaning<'a> {
     let records: Option<Vec<&RecordView>> = found
         .iter()
         .map(|subject| match subject {
@@ -182,11 +182,11 @@ fn named<'a>(report: &'a Report, found: Vec<Subject<'a>>) -> Meant<'a> {
         let left = left_by(report, first);
         let is_left = |record: &&RecordView| left.iter().any(|one| one.key == record.key);
         if left.len() > 1 && records.iter().flatten().all(is_left) {
-            return Meant::Left(first);
+            return Meaning::Left(first);
         }
     }
     match found.as_slice() {
-        [only] => Meant::One(*only),
-        _ => Meant::Several(found),
+        [only] => Meaning::One(*only),
+        _ => Meaning::Several(found),
     }
 }

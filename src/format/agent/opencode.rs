@@ -60,19 +60,19 @@ pub fn doing(rows: Rows<'_>) -> (Doing, u64) {
 }
 
 /// A row with its document.
-struct Parsed<'a> {
+struct ParsedRow<'a> {
     row: &'a Cells,
     at: Option<Timestamp>,
     data: Object<'a>,
 }
 
 /// Returns the rows whose documents can be read, oldest first.
-fn parsed<'a>(rows: &'a [Cells], skipped: &mut u64) -> Vec<Parsed<'a>> {
+fn parsed<'a>(rows: &'a [Cells], skipped: &mut u64) -> Vec<ParsedRow<'a>> {
     let one = |row: &'a Cells| {
         let data = json::parse(row.text("data")?.as_bytes()).ok()?;
-        Some(Parsed { row, at: row.number("time_created").and_then(time::epoch_ms), data })
+        Some(ParsedRow { row, at: row.number("time_created").and_then(time::epoch_ms), data })
     };
-    let mut found: Vec<Parsed<'a>> = rows.iter().filter_map(one).collect();
+    let mut found: Vec<ParsedRow<'a>> = rows.iter().filter_map(one).collect();
     *skipped += rows.len().abs_diff(found.len()) as u64;
     // IDs ascend as well.
     found.sort_by_key(|one| (one.at, one.row.text("id")));
@@ -89,13 +89,13 @@ fn session(doing: &mut Doing, row: &Cells) {
 
 fn message<'a>(
     draft: &mut Draft,
-    message: &Parsed<'_>,
-    parts: impl Iterator<Item = &'a Parsed<'a>> + Clone,
+    message: &ParsedRow<'_>,
+    parts: impl Iterator<Item = &'a ParsedRow<'a>> + Clone,
     is_unanswered: bool,
 ) {
     match message.data.str("role") {
         Some("user") => {
-            let is_typed = |part: &&Parsed<'_>| !part.data.is_true("synthetic");
+            let is_typed = |part: &&ParsedRow<'_>| !part.data.is_true("synthetic");
             match parts.filter(is_typed).find_map(|part| part.data.str("text")) {
                 // It waits until the answer has ended that is being given.
                 Some(text) if is_unanswered && draft.doing.turn.state == TurnState::Working => {
@@ -115,7 +115,7 @@ fn message<'a>(
     }
 }
 
-fn answer(draft: &mut Draft, message: &Parsed<'_>) {
+fn answer(draft: &mut Draft, message: &ParsedRow<'_>) {
     let data = &message.data;
     draft.works(message.at);
     // A compaction's answer is no part of the conversation: it was given all that there was before.
@@ -140,7 +140,7 @@ fn answer(draft: &mut Draft, message: &Parsed<'_>) {
     }
 }
 
-fn call(draft: &mut Draft, part: &Parsed<'_>) {
+fn call(draft: &mut Draft, part: &ParsedRow<'_>) {
     let data = &part.data;
     let running = data.object("state").filter(|state| state.str("status") == Some("running"));
     if let Some((state, id)) = running.zip(data.str("callID")) {
@@ -150,7 +150,7 @@ fn call(draft: &mut Draft, part: &Parsed<'_>) {
     }
 }
 
-fn is_refused(part: &Parsed<'_>) -> bool {
+fn is_refused(part: &ParsedRow<'_>) -> bool {
     let error = part.data.object("state").and_then(|state| state.str("error"));
     error.is_some_and(|error| REFUSED.contains(&error))
 }
@@ -176,7 +176,7 @@ fn end(draft: &mut Draft, data: &Object<'_>, is_refused: bool) {
 
 /// A call that has edited files: of one that applies a patch, only its result names them. What was asked for before the
 /// session was made is copied from the one that it is a fork of, whose edit it is.
-fn edit(draft: &mut Draft, part: &Parsed<'_>, (folder, made_at): (Option<&str>, Option<Timestamp>)) {
+fn edit(draft: &mut Draft, part: &ParsedRow<'_>, (folder, made_at): (Option<&str>, Option<Timestamp>)) {
     let is_edit = part.data.str("tool").is_some_and(|tool| WRITES.contains(&tool));
     let state = part.data.object("state").filter(|_| is_edit);
     let Some(state) = state.filter(|state| state.str("status") == Some("completed")) else { return };

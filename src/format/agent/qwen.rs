@@ -29,7 +29,7 @@ const WRITES: [&str; 2] = ["write_file", "edit"];
 /// secret, and no field takes it.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Registered {
+struct RegistryEntry {
     pid: u32,
     /// `<boot ID>:<start in ticks since the boot>`.
     proc_start: String,
@@ -39,7 +39,7 @@ struct Registered {
 
 /// What `<session>.runtime.json` says of the process that has begun a session, or gone on with it.
 #[derive(Deserialize)]
-struct Begun {
+struct RuntimeEntry {
     pid: u32,
     session_id: String,
     hostname: String,
@@ -48,7 +48,7 @@ struct Begun {
 /// Returns the process that a registry's file is of, and the session that it runs; `None` for one of another boot or PID
 /// namespace, whose numbers say nothing here.
 pub(crate) fn registered(text: &[u8], host: &Host) -> Option<(ProcessId, Untrusted)> {
-    let Registered { pid, proc_start, pid_ns, session_id } = serde_json::from_slice(text).ok()?;
+    let RegistryEntry { pid, proc_start, pid_ns, session_id } = serde_json::from_slice(text).ok()?;
     let (boot, ticks) = proc_start.rsplit_once(':')?;
     let is_here =
         host.boot_id.as_deref() == Some(boot) && pid_ns.is_none_or(|ns| host.pid_namespace == Some(ns));
@@ -58,7 +58,7 @@ pub(crate) fn registered(text: &[u8], host: &Host) -> Option<(ProcessId, Untrust
 
 /// Returns the PID of the process on this machine that has begun a session, or gone on with it, and the session.
 pub(crate) fn begun(text: &[u8], host: &Host) -> Option<(u32, Untrusted)> {
-    let Begun { pid, session_id, hostname } = serde_json::from_slice(text).ok()?;
+    let RuntimeEntry { pid, session_id, hostname } = serde_json::from_slice(text).ok()?;
     (hostname == host.name && is_valid_id(&session_id)).then(|| (pid, session_id.into()))
 }
 

@@ -15,7 +15,7 @@ use crate::core::model::{FileImage, Format, RecordKind};
 use crate::format::reading::json;
 use crate::format::reading::json::Object;
 use crate::format::reading::place::place;
-use crate::format::reading::{Parsed, Reading};
+use crate::format::reading::{FileContents, Reading};
 use crate::format::reading::{draft, time};
 use crate::format::spec::Spec;
 
@@ -34,20 +34,20 @@ fn in_reservations(name: &str) -> Option<()> {
 }
 
 /// Reads one reservation of the archive; one that was released or has long run out holds nothing.
-fn read(_: (), file: &FileImage, reading: &Reading<'_>) -> Parsed {
+fn read(_: (), file: &FileImage, reading: &Reading<'_>) -> FileContents {
     let object = match json::object(Format::AgentMail, file, reading) {
         Ok(object) => object,
-        Err(broken) => return Parsed::Broken(broken),
+        Err(broken) => return FileContents::Broken(broken),
     };
     let ends_at = instant(&object, "expires_ts");
     let is_over = reservation::is_over(ends_at, reading.now);
     if is_over || object.text("released_ts").is_some() || is_copy(&object, file.name()) {
-        return Parsed::Ignored;
+        return FileContents::Ignored;
     }
     let mut record = draft::record(Format::AgentMail, RecordKind::Metadata, file, reading);
     archived(&object, ends_at).fill(&mut record);
     record.problems.extend(json::ownership_problems(file, reading, None));
-    Parsed::Record(record.into())
+    FileContents::Record(record.into())
 }
 
 /// Returns whether a file is the older name of a reservation that has a file by its number too.
@@ -81,7 +81,7 @@ mod tests {
     use crate::core::model::{Code, ResourceKind};
     use crate::format::testing;
 
-    fn reservation(name: &str, text: &str) -> Parsed {
+    fn reservation(name: &str, text: &str) -> FileContents {
         let file = testing::image(name, text.as_bytes(), 60);
         testing::read(|reading| read((), &file, reading))
     }
@@ -108,10 +108,13 @@ mod tests {
     #[test]
     fn what_was_released_has_long_ended_or_is_there_twice_is_left_out() {
         let released = until("2026-11-20T22:00:00", r#","released_ts":"2026-11-20T21:00:00""#);
-        assert_eq!(reservation("id-7.json", &released), Parsed::Ignored);
-        assert_eq!(reservation("id-7.json", &until("2026-11-18T22:00:00Z", "")), Parsed::Ignored);
+        assert_eq!(reservation("id-7.json", &released), FileContents::Ignored);
+        assert_eq!(reservation("id-7.json", &until("2026-11-18T22:00:00Z", "")), FileContents::Ignored);
         let twice = until("2026-11-20T22:00:00Z", "");
-        assert_eq!(reservation("0123456789abcdef0123456789abcdef01234567.json", &twice), Parsed::Ignored);
+        assert_eq!(
+            reservation("0123456789abcdef0123456789abcdef01234567.json", &twice),
+            FileContents::Ignored
+        );
     }
 
     #[test]

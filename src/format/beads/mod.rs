@@ -18,7 +18,7 @@ use crate::format::beads::rows::{claim, is_taken};
 use crate::format::reading::json;
 use crate::format::reading::json::Object;
 use crate::format::reading::place::place;
-use crate::format::reading::{Parsed, Reading};
+use crate::format::reading::{FileContents, Reading};
 use crate::format::reading::{draft, time};
 use crate::format::spec::Spec;
 
@@ -50,7 +50,7 @@ pub(crate) const DOLT: [&str; 2] = ["dolt", "embeddeddolt"];
 /// How many issues of one file are reported as claims.
 const MOST: usize = 1_000;
 
-fn read(kind: Kind, file: &FileImage, reading: &Reading<'_>) -> Parsed {
+fn read(kind: Kind, file: &FileImage, reading: &Reading<'_>) -> FileContents {
     match kind {
         Kind::Issues => json::parsed(issues(file, reading)),
         Kind::Daemon => daemon(file, reading),
@@ -74,7 +74,7 @@ fn issues(file: &FileImage, reading: &Reading<'_>) -> Result<Record, BrokenFile>
     let (mut held, mut bad) = (Vec::new(), 0_usize);
     for line in lines {
         match json::parse(line) {
-            Ok(issue) => held.extend(Held::of(&issue)),
+            Ok(issue) => held.extend(IssueInProgress::of(&issue)),
             Err(_) => bad += 1,
         }
     }
@@ -82,7 +82,7 @@ fn issues(file: &FileImage, reading: &Reading<'_>) -> Result<Record, BrokenFile>
         record.problems.push(Problem::new(Code::CorruptRecord, format!("{bad} lines are no JSON")));
     }
     record.facts = draft::known([("in progress", listed(&held))]);
-    record.claims = held.into_iter().take(MOST).map(Held::claim).collect();
+    record.claims = held.into_iter().take(MOST).map(IssueInProgress::claim).collect();
     Ok(record)
 }
 
@@ -92,13 +92,13 @@ fn folder_name(record: &Record) -> String {
 }
 
 /// An issue that somebody has taken.
-struct Held {
+struct IssueInProgress {
     id: Untrusted,
     assignee: Untrusted,
     since: Option<Timestamp>,
 }
 
-impl Held {
+impl IssueInProgress {
     /// Returns an issue that is in progress, or on a hook as gastown puts it, and has an assignee.
     fn of(issue: &Object<'_>) -> Option<Self> {
         Some(Self {
@@ -113,15 +113,15 @@ impl Held {
     }
 }
 
-fn listed(held: &[Held]) -> Option<Untrusted> {
+fn listed(held: &[IssueInProgress]) -> Option<Untrusted> {
     let names: Vec<String> =
         held.iter().take(20).map(|held| format!("{} by {}", held.id.raw(), held.assignee.raw())).collect();
     (!names.is_empty()).then(|| names.join(", ").into())
 }
 
 /// Reads the daemon's lock: the kernel's lock counts, and a file without one is in nobody's way.
-fn daemon(file: &FileImage, reading: &Reading<'_>) -> Parsed {
-    let Some(pid) = file.locked_by else { return Parsed::Ignored };
+fn daemon(file: &FileImage, reading: &Reading<'_>) -> FileContents {
+    let Some(pid) = file.locked_by else { return FileContents::Ignored };
     let mut record = of_daemon(RecordKind::Lock, Holder::of_lock(pid, Role::Daemon), file, reading);
     record.variant = "daemon lock, held";
     // The kernel names the holder at this moment; the file's age says nothing of it.
@@ -194,7 +194,7 @@ mod tests {
     #[test]
     fn a_daemon_holds_its_lock_only_while_the_kernel_says_so() {
         let mut file = testing::image("daemon.lock", br#"{"pid":7}"#, 60);
-        assert_eq!(testing::read(|reading| read(Kind::Daemon, &file, reading)), Parsed::Ignored);
+        assert_eq!(testing::read(|reading| read(Kind::Daemon, &file, reading)), FileContents::Ignored);
         file.locked_by = Some(7);
         let held = testing::summary(&testing::read(|reading| read(Kind::Daemon, &file, reading)));
         assert_eq!(held, "Lock Current 'daemon lock, held' context - session - holder 7/Daemon []");

@@ -20,7 +20,7 @@ struct Keys {
     #[serde(default)]
     title: Option<String>,
     files: Spanned<Vec<Spanned<String>>>,
-    read: Read,
+    read: FieldReader,
     #[serde(default)]
     zone: Option<Spanned<String>>,
     #[serde(default)]
@@ -36,7 +36,7 @@ struct Keys {
 
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-enum Read {
+enum FieldReader {
     Json,
     KeyValue,
     Lines,
@@ -78,9 +78,9 @@ pub fn parse(text: &str, zones: Zones<'_>) -> Result<Definition, LineError> {
         .map_err(|error| error_at(text, error.span().map_or(0, |span| span.start), error.message()))?;
     let at = |span: std::ops::Range<usize>, why: &str| error_at(text, span.start, why);
     let syntax = match keys.read {
-        Read::Json => Syntax::Json,
-        Read::KeyValue => Syntax::KeyValue,
-        Read::Lines => Syntax::Lines,
+        FieldReader::Json => Syntax::Json,
+        FieldReader::KeyValue => Syntax::KeyValue,
+        FieldReader::Lines => Syntax::Lines,
     };
     check_name(&keys.name).map_err(|why| at(keys.name.span(), why))?;
     check_together(&keys).map_err(|(span, why)| at(span, why))?;

@@ -4,12 +4,13 @@ use jiff::Timestamp;
 
 use crate::core::model::report::context::is_valid_id;
 use crate::core::model::{
-    Binding, BrokenFile, Code, Definition, Described, Expiry, Field, FileImage, Format, Holder, HolderNames,
-    Problem, Record, RecordKind, ResourceKind, StatedClaim, StatedPid, Syntax, Untrusted, stated_start,
+    Binding, BrokenFile, Code, Definition, DescribedFormat, Expiry, Field, FileImage, Format, Holder,
+    HolderNames, Problem, Record, RecordKind, ResourceKind, StatedClaim, StatedPid, Syntax, Untrusted,
+    stated_start,
 };
 use crate::format::reading::json;
 use crate::format::reading::json::{Object, Value};
-use crate::format::reading::{Parsed, Reading};
+use crate::format::reading::{FileContents, Reading};
 use crate::format::reading::{draft, time};
 
 /// By how many seconds a time may lie ahead: clocks differ.
@@ -19,7 +20,7 @@ const AHEAD: i64 = 60;
 const MOST: usize = 200;
 
 /// Reads one file: total, for any bytes and any description.
-pub fn read(own: Described, file: &FileImage, reading: &Reading<'_>) -> Parsed {
+pub fn read(own: DescribedFormat, file: &FileImage, reading: &Reading<'_>) -> FileContents {
     json::parsed(record(own, file, reading))
 }
 
@@ -87,7 +88,7 @@ fn value_of<'a>(line: &'a str, key: &str) -> Option<&'a str> {
     (name.trim() == key).then(|| bare.unwrap_or(value))
 }
 
-fn record(own: Described, file: &FileImage, reading: &Reading<'_>) -> Result<Record, BrokenFile> {
+fn record(own: DescribedFormat, file: &FileImage, reading: &Reading<'_>) -> Result<Record, BrokenFile> {
     let format = Format::Described(own);
     let definition = own.definition();
     let content = match definition.reading {

@@ -3,8 +3,10 @@
 use jiff::tz::TimeZone;
 
 use super::{Root, read};
-use crate::core::model::{Definition, Described, LetGo, LineError, OwnPlace, Record, RecordKind, Syntax};
-use crate::format::reading::{Parsed, Reading};
+use crate::core::model::{
+    Definition, DescribedFormat, LetGo, LineError, OwnPlace, Record, RecordKind, Syntax,
+};
+use crate::format::reading::{FileContents, Reading};
 use crate::format::testing;
 
 const GASTOWN: &str = include_str!("../../../assets/formats/gastown.toml");
@@ -26,11 +28,11 @@ fn parse(text: &str) -> Result<Definition, LineError> {
     super::parse(text, &zones)
 }
 
-fn own(text: &str) -> Described {
-    Described::new(parse(text).unwrap_or_else(|error| panic!("{error}")))
+fn own(text: &str) -> DescribedFormat {
+    DescribedFormat::new(parse(text).unwrap_or_else(|error| panic!("{error}")))
 }
 
-fn record(own: Described, text: &str) -> Record {
+fn record(own: DescribedFormat, text: &str) -> Record {
     let file = testing::image("x.lock", text.as_bytes(), 60);
     testing::record(testing::read(|reading| read(own, &file, reading)))
 }
@@ -41,12 +43,12 @@ fn the_examples_read_what_they_are_for() {
     let lock = record(own(GASTOWN), text);
     assert_eq!(lock.context_id, Some("gt-max".into()));
     assert_eq!(lock.started_at.map(|at| at.to_string()).as_deref(), Some("2026-11-20T21:40:00Z"));
-    let summary = testing::summary(&Parsed::Record(lock.into()));
+    let summary = testing::summary(&FileContents::Record(lock.into()));
     assert_eq!(summary, "Lock Current 'agent lock' context gt-max session - holder 4711/Unknown []");
 
     let pid_file = own(PID_FILE);
     assert_eq!(pid_file.definition().let_go, LetGo::OnlyDead);
-    let summary = testing::summary(&Parsed::Record(record(pid_file, "4711\n").into()));
+    let summary = testing::summary(&FileContents::Record(record(pid_file, "4711\n").into()));
     assert_eq!(summary, "Lock Current 'PID file' context - session - holder 4711/Agent []");
     assert_eq!(record(pid_file, "").holder, None);
 }
@@ -93,7 +95,8 @@ fn a_pointer_leads_through_objects_and_lists() {
 #[test]
 fn what_is_no_time_and_no_pid_is_told() {
     let text = "name = 'p'\nfiles = ['~/p']\nread = 'lines'\nrole = 'hook'\n[fields]\npid = '1'\nstarted_at = '2'\nheartbeat_at = '3'\n";
-    let summary = testing::summary(&Parsed::Record(record(own(text), "seven\nsoon\n4102444800\n").into()));
+    let summary =
+        testing::summary(&FileContents::Record(record(own(text), "seven\nsoon\n4102444800\n").into()));
     assert_eq!(
         summary,
         "Session Current 'p' context - session - holder bad/Hook [bad-timestamp bad-timestamp]"
@@ -187,7 +190,7 @@ fn an_error_names_line_and_key() {
 proptest::proptest! {
     #[test]
     fn reading_is_total(bytes: Vec<u8>) {
-        static OWN: std::sync::OnceLock<[Described; 3]> = std::sync::OnceLock::new();
+        static OWN: std::sync::OnceLock<[DescribedFormat; 3]> = std::sync::OnceLock::new();
         let file = testing::image("x.lock", &bytes, 60);
         for own in *OWN.get_or_init(|| [GASTOWN, PID_FILE, WHOLE].map(own)) {
             testing::read(|reading| read(own, &file, reading));

@@ -2,15 +2,15 @@
 
 use super::names;
 use crate::core::model::{FileImage, Format, Holder, RecordKind, ResourceKind, Role, StatedClaim};
-use crate::format::reading::{Parsed, Reading};
+use crate::format::reading::{FileContents, Reading};
 use crate::format::reading::{draft, json};
 
 /// Reads a lock: nothing while nobody holds it.
-pub(super) fn read(file: &FileImage, reading: &Reading<'_>) -> Parsed {
+pub(super) fn read(file: &FileImage, reading: &Reading<'_>) -> FileContents {
     if let Err(broken) = json::bytes(Format::Entire, file, reading) {
-        return Parsed::Broken(broken);
+        return FileContents::Broken(broken);
     }
-    let Some(pid) = file.locked_by else { return Parsed::Ignored };
+    let Some(pid) = file.locked_by else { return FileContents::Ignored };
     let id = file.name().trim_end_matches(".lock");
     let mut record = draft::record(Format::Entire, RecordKind::Lock, file, reading);
     record.variant = "session lock, held";
@@ -21,5 +21,5 @@ pub(super) fn read(file: &FileImage, reading: &Reading<'_>) -> Parsed {
     record.written_at = reading.now;
     record.holder = Some(Holder::of_lock(pid, Role::Hook));
     record.claims = vec![StatedClaim::new(ResourceKind::Lock, id, "flock", None)];
-    Parsed::Record(record.into())
+    FileContents::Record(record.into())
 }

@@ -17,7 +17,7 @@ use crate::format::entire::names::Kind;
 use crate::format::reading::draft;
 use crate::format::reading::json::parsed;
 use crate::format::reading::place::place;
-use crate::format::reading::{Parsed, Reading};
+use crate::format::reading::{FileContents, Reading};
 use crate::format::spec::Spec;
 
 /// How claimtop reads it.
@@ -27,7 +27,7 @@ pub(crate) const SPEC: Spec = Spec::of_files(&[
     place!(Entire, Cache, "entire/live-sessions", names::in_live_sessions => read),
 ]);
 
-fn read(kind: Kind, file: &FileImage, reading: &Reading<'_>) -> Parsed {
+fn read(kind: Kind, file: &FileImage, reading: &Reading<'_>) -> FileContents {
     match kind {
         Kind::State => parsed(state::read(file, reading)),
         Kind::Temp => parsed(temporary(file, reading)),

@@ -6,7 +6,7 @@ use crate::format::testing;
 const ID: &str = "22222222-aaaa-4bbb-8ccc-000000000001";
 const STATE: &str = r#"{"session_id":"22222222-aaaa-4bbb-8ccc-000000000001","cli_version":"0.7.9","base_commit":"3397a23560d2f07f1d894e0049da6c8fb7a9553b","worktree_path":"/home/dev/erepo","started_at":"2026-11-21T06:47:27.378102+11:00","branch":"main","agent_type":"Claude Code","last_prompt":"Refactor auth","phase":"active","last_interaction_time":"2026-11-21T08:46:51.378102+11:00","checkpoint_count":1,"files_touched":["auth.go"],"owner":{"pid":3999999,"start":"123456","boot":"0b5fb5f8-f561-4d27-8dcc-a78a6f99e24b","host":"vm","name":"claude"}}"#;
 
-fn state(name: &str, text: &str) -> Parsed {
+fn state(name: &str, text: &str) -> FileContents {
     let file = testing::image(name, text.as_bytes(), 60);
     testing::read(|reading| read(Kind::State, &file, reading))
 }
@@ -81,7 +81,7 @@ fn what_does_not_fit_is_told() {
 #[test]
 fn a_lock_counts_only_while_the_kernel_says_so() {
     let mut file = testing::image("a.lock", b"", 60);
-    assert_eq!(testing::read(|reading| read(Kind::Lock, &file, reading)), Parsed::Ignored);
+    assert_eq!(testing::read(|reading| read(Kind::Lock, &file, reading)), FileContents::Ignored);
     file.locked_by = Some(4711);
     let held = testing::summary(&testing::read(|reading| read(Kind::Lock, &file, reading)));
     assert_eq!(held, "Lock Current 'session lock, held' context a session a holder 4711/Hook []");

@@ -16,7 +16,7 @@ use crate::format::reading::draft;
 use crate::format::reading::json;
 use crate::format::reading::json::parsed;
 use crate::format::reading::place::place;
-use crate::format::reading::{Parsed, Reading};
+use crate::format::reading::{FileContents, Reading};
 use crate::format::spec::Spec;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -61,7 +61,7 @@ fn command(name: &str) -> Option<Kind> {
     LOCKS.iter().any(|(lock, _)| *lock == name).then_some(Kind::Command)
 }
 
-fn read(kind: Kind, file: &FileImage, reading: &Reading<'_>) -> Parsed {
+fn read(kind: Kind, file: &FileImage, reading: &Reading<'_>) -> FileContents {
     parsed(match kind {
         Kind::Command => of_command(file, reading),
         Kind::Gc => gc(file, reading),

@@ -6,7 +6,7 @@ use crate::core::model::{Binding, Holder, Platform, Role, StatedPid, Untrusted};
 use crate::format::agent::claude_code::stated::with_start;
 
 #[derive(Debug, Default, PartialEq)]
-pub(super) struct Stated {
+pub(super) struct LockReason {
     /// The process, if it names one.
     pub(super) holder: Option<Holder>,
     /// The session, if it names one by its ID.
@@ -16,7 +16,7 @@ pub(super) struct Stated {
 /// Reads a reason as Claude Code writes it: `claude agent <id> (pid N start TICKS)` for a
 /// sub-agent, `claude session <name> (pid N)` for a session; others write `pid=N` or `pid N`. What
 /// a person writes names nobody.
-pub(super) fn parse(reason: &str, here: Platform) -> Stated {
+pub(super) fn parse(reason: &str, here: Platform) -> LockReason {
     let words: Vec<&str> =
         reason.split(|c: char| c.is_whitespace() || "()=:,;".contains(c)).filter(|w| !w.is_empty()).collect();
     let after = |name: &str| {
@@ -36,7 +36,7 @@ pub(super) fn parse(reason: &str, here: Platform) -> Stated {
             None => holder,
         }
     });
-    Stated { holder, session: session.map(|id| Untrusted::from(*id)) }
+    LockReason { holder, session: session.map(|id| Untrusted::from(*id)) }
 }
 
 #[cfg(test)]

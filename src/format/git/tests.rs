@@ -10,8 +10,8 @@ fn check(kind: Kind, path: &str, text: &str, expected: &str) -> Option<Record> {
     let parsed = testing::read(|reading| read(kind, &file, reading));
     assert_eq!(testing::summary(&parsed), expected);
     match parsed {
-        Parsed::Record(record) => Some((*record).clone()),
-        Parsed::Broken(_) | Parsed::Ignored => None,
+        FileContents::Record(record) => Some((*record).clone()),
+        FileContents::Broken(_) | FileContents::Ignored => None,
     }
 }
 

@@ -16,7 +16,7 @@ use crate::format::work::{first_line, question, target};
 
 /// What a hook says of its session.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Told {
+pub(crate) enum HookReport {
     /// It waits for a person, from now on; or the sub-agent of it that is named.
     Waits(Waiting, Option<Untrusted>),
     /// What it waited for is over.
@@ -41,22 +41,22 @@ pub(crate) enum Over {
 }
 
 /// Reads what a hook is told.
-pub(crate) fn told(hook: &Object<'_>) -> Told {
+pub(crate) fn told(hook: &Object<'_>) -> HookReport {
     let agent = hook.text("agent_id").filter(|agent| !agent.is_empty());
     match hook.str("hook_event_name") {
-        Some("PermissionRequest") => Told::Waits(permission(hook), agent),
+        Some("PermissionRequest") => HookReport::Waits(permission(hook), agent),
         Some("Notification") => notification(hook, agent),
         Some("PostToolUse" | "PostToolUseFailure" | "AfterTool") => match permission(hook).call {
-            Some(call) => Told::Over(Over::Call(call, agent)),
-            None => Told::Nothing,
+            Some(call) => HookReport::Over(Over::Call(call, agent)),
+            None => HookReport::Nothing,
         },
         // Qwen's comes after every call, and a sub-agent may wait meanwhile.
         Some("UserPromptSubmit" | "BeforeAgent" | "Stop" | "StopFailure" | "AfterAgent" | "SubagentStop") => {
-            Told::Over(Over::Turn(agent))
+            HookReport::Over(Over::Turn(agent))
         }
-        Some("SessionStart") if hook.str("source") != Some("compact") => Told::Starts,
-        Some("Interrupt" | "SessionEnd") => Told::Over(Over::All),
-        Some(_) | None => Told::Runs,
+        Some("SessionStart") if hook.str("source") != Some("compact") => HookReport::Starts,
+        Some("Interrupt" | "SessionEnd") => HookReport::Over(Over::All),
+        Some(_) | None => HookReport::Runs,
     }
 }
 
@@ -72,13 +72,13 @@ fn permission(hook: &Object<'_>) -> Waiting {
     asks(tool, target)
 }
 
-fn notification(hook: &Object<'_>, agent: Option<Untrusted>) -> Told {
-    let waits = |wants| Told::Waits(Waiting { wants, call: None, since: None }, agent.clone());
+fn notification(hook: &Object<'_>, agent: Option<Untrusted>) -> HookReport {
+    let waits = |wants| HookReport::Waits(Waiting { wants, call: None, since: None }, agent.clone());
     match hook.str("notification_type") {
-        Some("ToolPermission") => Told::Waits(confirmation(hook), agent),
+        Some("ToolPermission") => HookReport::Waits(confirmation(hook), agent),
         Some("permission_prompt") => waits(Wants::Permission),
         Some("agent_needs_input" | "elicitation_dialog") => waits(Wants::Answer),
-        Some(_) | None => Told::Nothing,
+        Some(_) | None => HookReport::Nothing,
     }
 }
 
@@ -116,13 +116,17 @@ mod tests {
     #[track_caller]
     fn check(hook: &str, expected: &str) {
         let said = match told(&json::parse(hook.as_bytes()).unwrap()) {
-            Told::Waits(Waiting { wants, call, since: None }, agent) => {
+            HookReport::Waits(Waiting { wants, call, since: None }, agent) => {
                 let call = call.map(|call| format!(" {}", words(call))).unwrap_or_default();
                 format!("{wants:?}{call}{}", by(agent))
             }
-            Told::Over(Over::Call(call, agent)) => format!("over {}{}", words(call), by(agent)),
-            Told::Over(Over::Turn(agent)) => format!("turn over{}", by(agent)),
-            other @ (Told::Waits(..) | Told::Over(Over::All) | Told::Starts | Told::Runs | Told::Nothing) => {
+            HookReport::Over(Over::Call(call, agent)) => format!("over {}{}", words(call), by(agent)),
+            HookReport::Over(Over::Turn(agent)) => format!("turn over{}", by(agent)),
+            other @ (HookReport::Waits(..)
+            | HookReport::Over(Over::All)
+            | HookReport::Starts
+            | HookReport::Runs
+            | HookReport::Nothing) => {
                 format!("{other:?}")
             }
         };

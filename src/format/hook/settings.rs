@@ -7,7 +7,7 @@ pub(crate) const IN_ANY_CASE: &str = " || true";
 
 /// One hook that is set.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Installed {
+pub(crate) struct InstalledHook {
     /// The event at which it runs, such as `PreToolUse`.
     pub(crate) event: String,
     /// Its place among the groups of the event, and within its group: Codex trusts it by these.
@@ -20,7 +20,7 @@ pub(crate) struct Installed {
 ///
 /// # Errors
 /// They are no JSON object.
-pub(crate) fn installed(text: &[u8]) -> Result<Vec<Installed>, serde_json::Error> {
+pub(crate) fn installed(text: &[u8]) -> Result<Vec<InstalledHook>, serde_json::Error> {
     let settings: serde_json::Map<String, Value> = serde_json::from_slice(text)?;
     let events = settings.get("hooks").and_then(Value::as_object).into_iter().flatten();
     let mut found = Vec::new();
@@ -33,7 +33,7 @@ pub(crate) fn installed(text: &[u8]) -> Result<Vec<Installed>, serde_json::Error
                 let command = hook.get("command").or_else(|| hook.get("bash")).and_then(Value::as_str);
                 if let Some(command) = command {
                     let command = command.to_owned();
-                    found.push(Installed { event: event.clone(), place: (group, at), command });
+                    found.push(InstalledHook { event: event.clone(), place: (group, at), command });
                 }
             }
         }
@@ -41,7 +41,7 @@ pub(crate) fn installed(text: &[u8]) -> Result<Vec<Installed>, serde_json::Error
     Ok(found)
 }
 
-impl Installed {
+impl InstalledHook {
     /// Returns whether it runs this command of claimtop, wherever the program lies.
     pub(crate) fn runs(&self, command: &str) -> bool {
         let line = self.command.strip_suffix(IN_ANY_CASE).unwrap_or(&self.command);
@@ -96,7 +96,7 @@ mod tests {
         let commands: Vec<&str> = found.iter().map(|one| one.command.as_str()).collect();
         assert_eq!(commands, ["true", "/usr/bin/claimtop  guard --for codex", "claimtop bind"]);
         let guard = found.get(1).unwrap();
-        let in_any_case = Installed { command: "claimtop bind || true".to_owned(), ..guard.clone() };
+        let in_any_case = InstalledHook { command: "claimtop bind || true".to_owned(), ..guard.clone() };
         assert!(in_any_case.runs("bind") && !in_any_case.runs("bind || true"));
         assert!(guard.runs("guard --for codex") && !guard.runs("guard --for claude") && !guard.runs("bind"));
         assert_eq!(guard.trust_key("/h/.codex/hooks.json"), "/h/.codex/hooks.json:pre_tool_use:1:0");

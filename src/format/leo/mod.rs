@@ -26,7 +26,7 @@ use crate::core::model::FileImage;
 use crate::format::leo::names::Kind;
 use crate::format::reading::json::parsed;
 use crate::format::reading::place::place;
-use crate::format::reading::{Parsed, Reading};
+use crate::format::reading::{FileContents, Reading};
 use crate::format::spec::Spec;
 
 /// How claimtop reads it.
@@ -47,7 +47,7 @@ pub(crate) const SPEC: Spec = Spec {
     sessions: None,
 };
 
-fn read(kind: Kind, file: &FileImage, reading: &Reading<'_>) -> Parsed {
+fn read(kind: Kind, file: &FileImage, reading: &Reading<'_>) -> FileContents {
     parsed(match kind {
         Kind::Session => session::read(file, reading),
         Kind::PidMarker => marker::by_pid(file, reading),

@@ -18,7 +18,7 @@ use crate::format::maia::names::{Form, Kind};
 use crate::format::reading::draft;
 use crate::format::reading::json::parsed;
 use crate::format::reading::place::place;
-use crate::format::reading::{Parsed, Reading};
+use crate::format::reading::{FileContents, Reading};
 use crate::format::spec::Spec;
 
 /// How claimtop reads it.
@@ -28,7 +28,7 @@ pub(crate) const SPEC: Spec = Spec::of_files(&[
     place!(Maia, Tmp, "", names::in_tmp => read),
 ]);
 
-fn read(kind: Kind, file: &FileImage, reading: &Reading<'_>) -> Parsed {
+fn read(kind: Kind, file: &FileImage, reading: &Reading<'_>) -> FileContents {
     parsed(match kind {
         Kind::Session(form) => session::read(form, file, reading),
         Kind::Temp(form) => temporary(form, file, reading),

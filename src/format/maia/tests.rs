@@ -25,7 +25,7 @@ pub(super) fn recognise(name: &str) -> Option<Kind> {
 }
 
 #[track_caller]
-pub(super) fn parse(name: &str, bytes: &[u8], age: i64) -> Parsed {
+pub(super) fn parse(name: &str, bytes: &[u8], age: i64) -> FileContents {
     let kind = recognise(name).unwrap_or_else(|| panic!("{name} is not Maia's"));
     testing::read(|reading| read(kind, &testing::image(name, bytes, age), reading))
 }

@@ -20,7 +20,7 @@ use std::sync::Arc;
 
 pub(crate) use self::log::{LOGS, abandoned};
 pub use self::named::named;
-pub(crate) use self::places::{COMMON, Configured, SETTINGS, is_runner, settings};
+pub(crate) use self::places::{COMMON, Configuration, SETTINGS, is_runner, settings};
 pub(crate) use self::release::columns;
 use self::release::released;
 pub use self::tables::Tables;

@@ -10,7 +10,7 @@ pub(crate) const SETTINGS: [&str; 2] = ["config/config.yaml", "config/default_co
 
 /// What a configuration says.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Configured {
+pub(crate) struct Configuration {
     /// The path of the database, which may be relative to the folder that Obra is started in.
     pub(crate) database: Option<String>,
     /// Whether the agents run on another host, by ssh.
@@ -19,8 +19,8 @@ pub(crate) struct Configured {
 
 /// Reads the two settings that matter, `database.url` and `agent.type`, of a YAML file in the
 /// form that Obra writes: blocks of indented keys.
-pub(crate) fn settings(text: &str) -> Configured {
-    let mut configured = Configured::default();
+pub(crate) fn settings(text: &str) -> Configuration {
+    let mut configured = Configuration::default();
     let mut block = "";
     for line in text.lines() {
         let Some((key, value)) = line.split_once(':') else { continue };

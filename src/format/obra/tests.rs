@@ -3,8 +3,8 @@ use super::*;
 #[test]
 fn only_the_two_settings_that_matter_are_read() {
     let text = "# Obra\ndatabase:\n  url: \"sqlite:////srv/o.db\"  # here\n  echo: false\nagent:\n  type: claude_code_ssh\n";
-    assert_eq!(settings(text), Configured { database: Some("/srv/o.db".to_owned()), is_remote: true });
-    assert_eq!(settings("agent:\n  type: claude_code_local\nurl: sqlite:///x\n"), Configured::default());
+    assert_eq!(settings(text), Configuration { database: Some("/srv/o.db".to_owned()), is_remote: true });
+    assert_eq!(settings("agent:\n  type: claude_code_local\nurl: sqlite:///x\n"), Configuration::default());
 }
 
 #[test]

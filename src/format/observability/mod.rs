@@ -15,7 +15,7 @@ use crate::format::observability::names::{Kind, SLOT};
 use crate::format::reading::draft;
 use crate::format::reading::json::parsed;
 use crate::format::reading::place::place;
-use crate::format::reading::{Parsed, Reading};
+use crate::format::reading::{FileContents, Reading};
 use crate::format::spec::Spec;
 
 /// How claimtop reads it.
@@ -24,7 +24,7 @@ pub(crate) const SPEC: Spec = Spec::of_files(&[
     place!(Observability, Tmp, "claude_spawn_markers", names::in_markers => read),
 ]);
 
-fn read(kind: Kind, file: &FileImage, reading: &Reading<'_>) -> Parsed {
+fn read(kind: Kind, file: &FileImage, reading: &Reading<'_>) -> FileContents {
     parsed(match kind {
         Kind::Slot => slot::slot(file, reading),
         Kind::RateLimit => slot::rate_limit(file, reading),

@@ -18,7 +18,7 @@ const MARKER: &str = r#"{
 }"#;
 
 #[track_caller]
-fn parse(name: &str, bytes: &[u8], age: i64) -> Parsed {
+fn parse(name: &str, bytes: &[u8], age: i64) -> FileContents {
     let kind =
         in_tmp(name).or_else(|| in_markers(name)).unwrap_or_else(|| panic!("{name} is not recognised"));
     testing::read(|reading| read(kind, &testing::image(name, bytes, age), reading))
@@ -259,7 +259,7 @@ fn every_truncation_of_a_file_is_read() {
     for end in 0..SLOT_TEXT.len() {
         let text = &SLOT_TEXT[..end];
         let parsed = parse("claude_session_app", text.as_bytes(), 60);
-        assert_eq!(matches!(parsed, Parsed::Broken(_)), text.is_empty(), "{end}");
+        assert_eq!(matches!(parsed, FileContents::Broken(_)), text.is_empty(), "{end}");
     }
     for end in 0..MARKER.len() {
         let parsed = parse("x_y.json", &MARKER.as_bytes()[..end], 60);

@@ -9,7 +9,7 @@ use crate::core::model::{
 };
 use crate::format::reading::excerpt::excerpt;
 use crate::format::reading::strict;
-use crate::format::reading::{Parsed, Reading};
+use crate::format::reading::{FileContents, Reading};
 
 /// How many characters of a value that is no PID are kept: it can be all of the file.
 const PID_SHOWN: usize = 40;
@@ -168,10 +168,10 @@ impl<'a> Object<'a> {
 }
 
 /// Turns a failed reading into what [`crate::format::read`] returns.
-pub(crate) fn parsed(result: Result<crate::core::model::Record, BrokenFile>) -> Parsed {
+pub(crate) fn parsed(result: Result<crate::core::model::Record, BrokenFile>) -> FileContents {
     match result {
-        Ok(record) => Parsed::Record(record.into()),
-        Err(broken) => Parsed::Broken(broken),
+        Ok(record) => FileContents::Record(record.into()),
+        Err(broken) => FileContents::Broken(broken),
     }
 }
 

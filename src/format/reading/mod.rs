@@ -17,7 +17,7 @@ use crate::core::model::{BrokenFile, Host, Record};
 
 /// What one file gave.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Parsed {
+pub enum FileContents {
     /// A record, with its problems inside.
     Record(Arc<Record>),
     /// Nothing usable: what is wrong.

@@ -1,7 +1,7 @@
 //! The folders that formats keep their files in.
 
-use crate::core::model::{Described, FileImage, Format};
-use crate::format::reading::{Parsed, Reading};
+use crate::core::model::{DescribedFormat, FileImage, Format};
+use crate::format::reading::{FileContents, Reading};
 
 /// A folder that formats keep their files in; the collector knows where each is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -32,7 +32,7 @@ pub struct Place {
     /// Returns whether a file of this name is the system's.
     pub recognise: fn(name: &str) -> bool,
     /// Reads one of its files: total, for any bytes.
-    pub(crate) read: fn(file: &FileImage, reading: &Reading<'_>) -> Parsed,
+    pub(crate) read: fn(file: &FileImage, reading: &Reading<'_>) -> FileContents,
 }
 
 impl PartialEq for Place {
@@ -53,7 +53,7 @@ macro_rules! place {
             recognise: |name| $kind(name).is_some(),
             read: |file, reading| match $kind(file.name()) {
                 Some(kind) => $read(kind, file, reading),
-                None => $crate::format::reading::Parsed::Ignored,
+                None => $crate::format::reading::FileContents::Ignored,
             },
         }
     };
@@ -66,5 +66,5 @@ pub enum FileKind {
     /// One of a known format, by its place.
     Known(&'static Place),
     /// One of a format that a person has described.
-    Described(Described),
+    Described(DescribedFormat),
 }

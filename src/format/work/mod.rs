@@ -17,7 +17,7 @@ use crate::core::guard::git::trees::{folders_removed, trees_added};
 use crate::core::guard::shell::Place;
 use crate::core::model::snapshot::work::{MOST_CALLS, MOST_FILES};
 use crate::core::model::{
-    Call, Committed, ContextFill, Doing, Edit, Prompt, TakenPort, Target, Turn, TurnState, Untrusted,
+    Call, CommitState, ContextFill, Doing, Edit, Prompt, TakenPort, Target, Turn, TurnState, Untrusted,
 };
 use crate::format::reading::excerpt::excerpt;
 use crate::format::reading::json;
@@ -61,7 +61,7 @@ pub(crate) struct SubAgentNote {
 
 /// An edited file.
 #[derive(Clone, Debug, Default)]
-struct Edited {
+struct EditNote {
     /// When it was last edited.
     at: Option<Timestamp>,
     /// Whether the result of a call said so, after which no list of files can take that back.
@@ -80,7 +80,7 @@ pub(crate) struct Draft {
     /// Its sub-agents, where its own file tells of them.
     pub(crate) helpers: Helpers,
     /// The edited files.
-    edits: BTreeMap<Untrusted, Edited>,
+    edits: BTreeMap<Untrusted, EditNote>,
     /// The folders that open calls are to make and to remove, by the calls' IDs.
     folders: BTreeMap<String, (Vec<String>, Vec<String>)>,
     /// When the first line was written that says so.
@@ -144,12 +144,12 @@ impl Draft {
 
     /// Returns what is known.
     pub(crate) fn doing(&self) -> Doing {
-        let edit = |(path, edited): (&Untrusted, &Edited)| Edit {
+        let edit = |(path, edited): (&Untrusted, &EditNote)| Edit {
             path: path.clone(),
             at: edited.at,
             by: edited.by.clone(),
             also: Vec::new(),
-            committed: Committed::Unknown,
+            committed: CommitState::Unknown,
             from: edited.from.clone(),
         };
         let mut doing = Doing { edits: self.edits.iter().map(edit).collect(), ..self.doing.clone() };
@@ -313,7 +313,7 @@ impl Draft {
         from: Option<Untrusted>,
     ) {
         let Some(edited) = self.edited(path, folder) else { return };
-        *edited = Edited { at: at.or(edited.at), is_result: true, from, by: None };
+        *edited = EditNote { at: at.or(edited.at), is_result: true, from, by: None };
         self.keep_newest();
     }
 
@@ -324,7 +324,7 @@ impl Draft {
         self.keep_newest();
     }
 
-    fn edited(&mut self, path: &str, folder: Option<&str>) -> Option<&mut Edited> {
+    fn edited(&mut self, path: &str, folder: Option<&str>) -> Option<&mut EditNote> {
         Some(self.edits.entry(absolute(path, folder)?).or_default())
     }
 

@@ -19,7 +19,7 @@ const OWN: [&str; 3] = ["sessionId", "payload", "parentId"];
 
 /// What was found in a damaged line.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Salvaged<'a> {
+pub(super) struct Salvage<'a> {
     /// Its whole records, in their order.
     pub(super) records: Vec<&'a [u8]>,
     /// Whether there was anything else.
@@ -27,8 +27,8 @@ pub(super) struct Salvaged<'a> {
 }
 
 /// Returns the whole records of a line that is not one record.
-pub(super) fn salvage(line: &[u8]) -> Salvaged<'_> {
-    let mut found = Salvaged { records: Vec::new(), is_lossy: line.contains(&0) };
+pub(super) fn salvage(line: &[u8]) -> Salvage<'_> {
+    let mut found = Salvage { records: Vec::new(), is_lossy: line.contains(&0) };
     let mut effort = EFFORT;
     for piece in line.rsplit(|byte| *byte == 0) {
         let mut rest = piece.trim_ascii();
@@ -102,7 +102,7 @@ mod tests {
     #[track_caller]
     fn check(line: &str, records: &[&str], is_lossy: bool) {
         let records = records.iter().map(|record| record.as_bytes()).collect();
-        assert_eq!(salvage(line.as_bytes()), Salvaged { records, is_lossy }, "{line}");
+        assert_eq!(salvage(line.as_bytes()), Salvage { records, is_lossy }, "{line}");
     }
 
     #[test]
@@ -133,6 +133,6 @@ mod tests {
     #[test]
     fn a_line_that_costs_too_much_is_given_up() {
         let line = format!("{}1", "{\"a\":".repeat(20_000));
-        assert_eq!(salvage(line.as_bytes()), Salvaged { records: Vec::new(), is_lossy: true });
+        assert_eq!(salvage(line.as_bytes()), Salvage { records: Vec::new(), is_lossy: true });
     }
 }

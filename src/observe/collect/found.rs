@@ -12,7 +12,7 @@ use crate::source::os::fence::Fence;
 use crate::source::os::open::error::OpenError;
 use crate::source::repos::find::{MAX_REPOS, below};
 use crate::source::repos::locate;
-use crate::source::repos::locate::Located;
+use crate::source::repos::locate::RepoLocation;
 
 /// How long the repositories below a root are taken for all of them: 10 s. Looking through a
 /// large folder costs more than all the rest.
@@ -20,7 +20,7 @@ const ROOTS_FOR: SignedDuration = SignedDuration::from_secs(10);
 
 /// The repositories of one look.
 #[derive(Default)]
-pub(crate) struct Found {
+pub(crate) struct Discoveries {
     all: BTreeMap<PathBuf, State>,
     /// The folders that were already looked from.
     tried: HashSet<PathBuf>,
@@ -33,11 +33,11 @@ pub(crate) struct Found {
 }
 
 enum State {
-    Unread(Located),
+    Unread(RepoLocation),
     Read,
 }
 
-impl Found {
+impl Discoveries {
     /// Adds the repositories that these folders lie in; returns whether one is new.
     pub(crate) fn add<'a>(&mut self, folders: impl IntoIterator<Item = &'a Path>, fence: &Fence) -> bool {
         let mut is_any_new = false;
@@ -83,7 +83,7 @@ impl Found {
         is_gone
     }
 
-    fn insert(&mut self, located: Located) -> bool {
+    fn insert(&mut self, located: RepoLocation) -> bool {
         if self.all.contains_key(&located.common_dir) {
             return false;
         }
@@ -102,7 +102,7 @@ impl Found {
     }
 
     /// Hands out each repository once.
-    pub(crate) fn unread(&mut self) -> Vec<Located> {
+    pub(crate) fn unread(&mut self) -> Vec<RepoLocation> {
         let states = self.all.values_mut();
         states
             .filter_map(|state| match std::mem::replace(state, State::Read) {
@@ -123,7 +123,7 @@ impl Found {
 #[derive(Default)]
 pub(crate) struct Roots {
     searched_at: Option<Timestamp>,
-    found: Vec<Result<Vec<Located>, OpenError>>,
+    found: Vec<Result<Vec<RepoLocation>, OpenError>>,
 }
 
 impl Roots {
@@ -133,7 +133,7 @@ impl Roots {
         roots: &[PathBuf],
         fence: &Fence,
         now: Timestamp,
-        into: &mut Found,
+        into: &mut Discoveries,
     ) -> Vec<SourceHealth> {
         if self.searched_at.is_none_or(|at| now.duration_since(at).abs() >= ROOTS_FOR) {
             self.found = roots.iter().map(|root| below(root, fence)).collect();
@@ -152,7 +152,7 @@ fn is_plain(folder: &Path) -> bool {
     folder.is_absolute() && folder.components().all(|part| part != Component::ParentDir)
 }
 
-fn told(root: &Path, found: &Result<Vec<Located>, OpenError>) -> Option<SourceHealth> {
+fn told(root: &Path, found: &Result<Vec<RepoLocation>, OpenError>) -> Option<SourceHealth> {
     match found {
         Ok(found) if found.is_empty() => Some(health::root(root, None)),
         Ok(_) => None,

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 
-use crate::core::model::{Described, Format, OwnPlace, Untrusted};
+use crate::core::model::{DescribedFormat, Format, OwnPlace, Untrusted};
 use crate::format;
 use crate::format::{Base, FileKind, Place};
 
@@ -13,7 +13,7 @@ use crate::format::{Base, FileKind, Place};
 #[derive(Default)]
 pub(crate) struct Here {
     places: Vec<&'static Place>,
-    own: Vec<(Described, &'static OwnPlace)>,
+    own: Vec<(DescribedFormat, &'static OwnPlace)>,
     formats: BTreeSet<Format>,
 }
 
@@ -53,7 +53,7 @@ pub(crate) struct Layout(HashMap<Base, BTreeMap<&'static str, Here>>);
 
 impl Layout {
     /// Lays out all formats: ours, and those that a person has described.
-    pub(crate) fn new(own: &[Described]) -> Self {
+    pub(crate) fn new(own: &[DescribedFormat]) -> Self {
         let mut layout = Self(HashMap::new());
         for place in format::places() {
             layout.here(place.base, place.dir).places.push(place);

@@ -17,7 +17,7 @@ pub(crate) const MAX_KEPT: usize = 16_384;
 
 /// What was read of the files of every folder.
 #[derive(Default)]
-pub(crate) struct Kept {
+pub(crate) struct FileCache {
     folders: HashMap<FolderId, Files>,
     files: usize,
 }
@@ -98,7 +98,7 @@ impl KeptFile {
     }
 }
 
-impl Kept {
+impl FileCache {
     /// Returns what was kept of one file.
     pub(crate) fn of(&mut self, folder: FolderId, name: &OsStr) -> Option<&KeptFile> {
         let files = self.folders.get_mut(&folder)?;
@@ -183,7 +183,7 @@ mod tests {
     #[test]
     fn files_are_found_in_whatever_order_they_come_and_are_asked_for() {
         let (folder, kind) = (FolderId { dev: 1, ino: 2 }, FileKind::Known(&maia::SPEC.places[0]));
-        let mut kept = Kept::default();
+        let mut kept = FileCache::default();
         for name in ["b", "d", "a", "c"] {
             assert!(!kept.has(folder, OsStr::new(name)), "{name}");
             let file = KeptFile::new((kind, OsStr::new(name)), (&meta(0), None), None, Timestamp::UNIX_EPOCH);

@@ -24,16 +24,16 @@ use crate::core::judge::tombstone::ledger::Lesson;
 use crate::core::judge::window::agent::Signatures;
 use crate::core::judge::window::local_start;
 use crate::core::model::text::secret::hide;
-use crate::core::model::{Described, Host, Notes, ProcessTable, Repo, Snapshot, SourceHealth};
+use crate::core::model::{DescribedFormat, Host, Notes, ProcessTable, Repo, Snapshot, SourceHealth};
 use crate::format::{Base, Reading};
-use crate::observe::collect::found::Found;
+use crate::observe::collect::found::Discoveries;
 use crate::observe::collect::here::Layout;
-use crate::observe::collect::kept::Kept;
+use crate::observe::collect::kept::FileCache;
 use crate::observe::collect::moment::Moment;
 use crate::observe::collect::pass::Pass;
 use crate::observe::collect::programs::OnPath;
-use crate::observe::collect::repositories::{Read, Repositories};
-use crate::observe::collect::seen::Seen;
+use crate::observe::collect::repositories::{Repositories, RepositoryReadings};
+use crate::observe::collect::seen::SeenAgents;
 use crate::source::interface::{Hints, Scope, Source};
 use crate::source::os::host::ClockWatch;
 use crate::source::os::open::medium::Media;
@@ -45,7 +45,7 @@ use crate::source::places::Places;
 use crate::source::places::homes::Homes;
 use crate::source::places::names::Names;
 use crate::source::provenance::descents::Descents;
-use crate::source::provenance::shown::Shown;
+use crate::source::provenance::shown::Visibility;
 use crate::source::{registry, windows};
 
 /// How often all processes are read, whatever seems to happen: 2 min.
@@ -56,9 +56,9 @@ pub struct Collector {
     scope: Scope,
     scanner: Scanner,
     repositories: Repositories,
-    kept: Kept,
+    kept: FileCache,
     media: Media,
-    seen: Seen,
+    seen: SeenAgents,
     clock: ClockWatch,
     /// When all processes were read; `None` when they are to be.
     whole_at: Option<Timestamp>,
@@ -82,9 +82,9 @@ struct Round<'a> {
     reading: Reading<'a>,
     /// How the folders were found that a person named.
     roots: Vec<SourceHealth>,
-    found: Found,
+    found: Discoveries,
     pass: Pass<'a>,
-    repos: Read,
+    repos: RepositoryReadings,
     processes: ProcessTable,
 }
 
@@ -103,12 +103,12 @@ impl Collector {
                 places,
                 signatures,
                 descents: Descents::default(),
-                shown: Shown::default(),
+                shown: Visibility::default(),
             },
             repositories: Repositories::default(),
-            kept: Kept::default(),
+            kept: FileCache::default(),
             media: Media::default(),
-            seen: Seen::default(),
+            seen: SeenAgents::default(),
             clock: ClockWatch::default(),
             whole_at: None,
             tombstones: tombstones::Reader::default(),
@@ -163,12 +163,12 @@ impl Collector {
     }
 
     /// Returns what keeps the figures of left-overs young.
-    pub(crate) fn shown(&self) -> Shown {
+    pub(crate) fn shown(&self) -> Visibility {
         self.scope.shown.clone()
     }
 
     /// Lets it read the formats that a person has described as well.
-    pub fn with_own(mut self, own: &[Described]) -> Self {
+    pub fn with_own(mut self, own: &[DescribedFormat]) -> Self {
         self.layout = Arc::new(Layout::new(own));
         self.scanner.with_homes(self.layout.homes());
         self
@@ -239,7 +239,7 @@ impl Collector {
     /// Begins a look with what does not lie in the places of a format.
     fn begin<'a>(&mut self, reading: Reading<'a>, layout: &'a Layout) -> Round<'a> {
         let Scope { places, fence, .. } = &self.scope;
-        let mut found = Found::default();
+        let mut found = Discoveries::default();
         let roots = self.repositories.roots.find(&places.roots, fence, reading.now, &mut found);
         found.add(self.working.iter().chain(&places.here).map(PathBuf::as_path), fence);
         for source in &mut self.sources {
@@ -252,7 +252,14 @@ impl Collector {
             std::mem::take(&mut self.openers),
         );
         let pass = Pass::new(reading, layout, known);
-        Round { reading, roots, found, pass, repos: Read::new(), processes: ProcessTable::default() }
+        Round {
+            reading,
+            roots,
+            found,
+            pass,
+            repos: RepositoryReadings::new(),
+            processes: ProcessTable::default(),
+        }
     }
 
     /// Reads the processes; and where they show a repository or a database that was not known,

@@ -12,10 +12,10 @@ use crate::core::model::{
     BrokenFile, Code, FileMeta, FolderId, Format, HomeFolder, HomePart, Medium, Record, Untrusted,
 };
 use crate::format;
-use crate::format::{Base, FileKind, Parsed, Reading, git};
+use crate::format::{Base, FileContents, FileKind, Reading, git};
 use crate::observe::collect::health::Tallies;
 use crate::observe::collect::here::{Here, Layout, fixed};
-use crate::observe::collect::kept::{Kept, KeptFile};
+use crate::observe::collect::kept::{FileCache, KeptFile};
 use crate::observe::collect::listing::{self, Links};
 use crate::source::interface::Hints;
 use crate::source::os::fence::Fence;
@@ -32,8 +32,8 @@ pub(crate) struct Pass<'a> {
     reading: Reading<'a>,
     layout: &'a Layout,
     /// What the look before kept, and what this one keeps.
-    before: Kept,
-    kept: Kept,
+    before: FileCache,
+    kept: FileCache,
     media: Media,
     /// Read when the first file asks for it.
     locks: Option<Locks>,
@@ -53,18 +53,14 @@ pub(crate) struct Pass<'a> {
 }
 
 /// What one look leaves for the next.
-pub(crate) type Remembered = (Kept, Media, Openers);
+pub(crate) type PassState = (FileCache, Media, Openers);
 
 impl<'a> Pass<'a> {
-    pub(crate) fn new(
-        reading: Reading<'a>,
-        layout: &'a Layout,
-        (before, media, openers): Remembered,
-    ) -> Self {
+    pub(crate) fn new(reading: Reading<'a>, layout: &'a Layout, (before, media, openers): PassState) -> Self {
         Self {
             reading,
             layout,
-            kept: Kept::default(),
+            kept: FileCache::default(),
             before,
             media,
             locks: None,
@@ -81,7 +77,7 @@ impl<'a> Pass<'a> {
     }
 
     /// Ends the pass: hands out what was read, and what means another look.
-    pub(crate) fn finish(self, hints: &mut Hints) -> (Vec<Arc<Record>>, Vec<BrokenFile>, Remembered) {
+    pub(crate) fn finish(self, hints: &mut Hints) -> (Vec<Arc<Record>>, Vec<BrokenFile>, PassState) {
         *hints = self.hints;
         (self.records, self.broken, (self.kept, self.media, self.openers))
     }
@@ -184,7 +180,7 @@ impl<'a> Pass<'a> {
         };
         let (meta, locked_by) = (file.meta, file.locked_by);
         let record = match format::read(kind, &file, &self.reading) {
-            Parsed::Record(mut record) => {
+            FileContents::Record(mut record) => {
                 if let Some(neighbour) = self.records.last() {
                     Arc::make_mut(&mut record).share_with(neighbour);
                 }
@@ -192,8 +188,8 @@ impl<'a> Pass<'a> {
                 self.has_news |= known.is_none();
                 Some(known.cloned().unwrap_or(record))
             }
-            Parsed::Ignored => None,
-            Parsed::Broken(broken) => return self.reject(id, entry.name, broken, before),
+            FileContents::Ignored => None,
+            FileContents::Broken(broken) => return self.reject(id, entry.name, broken, before),
         };
         // Only an open file has facts, and only an open file has been parsed.
         let Some(meta) = meta else { return };

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use crate::core::model::snapshot::{BRANCHES, OF_ENTIRE};
 use crate::core::model::{Record, Repo, ResourceKind, SourceHealth};
 use crate::format::Base;
-use crate::observe::collect::found::{Found, Roots};
+use crate::observe::collect::found::{Discoveries, Roots};
 use crate::observe::collect::health;
 use crate::observe::collect::pass::Pass;
 use crate::source::interface::Hints;
@@ -16,7 +16,7 @@ use crate::source::repos::refs::has_branch;
 use crate::source::repos::{InsideReader, Reader, UsersReader};
 
 /// The repositories of one look by common directory, as they were read.
-pub(crate) type Read = BTreeMap<PathBuf, (Repo, SourceHealth)>;
+pub(crate) type RepositoryReadings = BTreeMap<PathBuf, (Repo, SourceHealth)>;
 
 /// Reads repositories again and again.
 #[derive(Default)]
@@ -30,7 +30,13 @@ pub(crate) struct Repositories {
 impl Repositories {
     /// Reads the repositories that were found and not read yet; and once more those that their
     /// records name.
-    pub(crate) fn read(&mut self, found: &mut Found, pass: &mut Pass<'_>, read: &mut Read, fence: &Fence) {
+    pub(crate) fn read(
+        &mut self,
+        found: &mut Discoveries,
+        pass: &mut Pass<'_>,
+        read: &mut RepositoryReadings,
+        fence: &Fence,
+    ) {
         for _ in 0..2 {
             found.add(pass.new_cwds(), fence);
             for located in found.unread() {

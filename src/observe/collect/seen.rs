@@ -15,11 +15,11 @@ const MAX_SEEN: usize = 4_096;
 
 /// Who was seen, and when last.
 #[derive(Default)]
-pub(crate) struct Seen {
+pub(crate) struct SeenAgents {
     agents: HashMap<ProcessId, SeenAgent>,
 }
 
-impl Seen {
+impl SeenAgents {
     /// Notes who is alive now, and returns everybody who is remembered.
     pub(crate) fn update(
         &mut self,

@@ -4,37 +4,37 @@ use std::sync::mpsc::Sender;
 
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
-use super::question::{Posted, Question};
-use super::shared::Shared;
+use super::question::{PostedQuestion, Question};
+use super::shared::SharedState;
 use crate::core::fleet::order::Ask;
 use crate::core::fleet::wire::decoder::Answer;
 use crate::core::fleet::wire::encoder::Encoder;
 
 /// What is asked over one connection.
 #[derive(Default)]
-pub(super) struct Asked {
-    posted: Option<UnboundedReceiver<Posted>>,
+pub(super) struct Inbox {
+    posted: Option<UnboundedReceiver<PostedQuestion>>,
     number: u64,
-    waiting: Vec<(Awaited, Sender<Answer>)>,
+    waiting: Vec<(AwaitedAnswer, Sender<Answer>)>,
 }
 
 /// Which answer is waited for.
 #[derive(Debug, PartialEq, Eq)]
-enum Awaited {
+enum AwaitedAnswer {
     Plans(u64),
     Receipt(String),
 }
 
-impl Asked {
+impl Inbox {
     /// Lets others ask.
-    pub(super) fn open(&mut self, shared: &Shared, machine: &str) {
+    pub(super) fn open(&mut self, shared: &SharedState, machine: &str) {
         let (door, posted) = unbounded_channel();
         self.posted = Some(posted);
         shared.doors().machines.insert(machine.to_owned(), door);
     }
 
     /// Waits for the next question.
-    pub(super) async fn next(&mut self) -> Posted {
+    pub(super) async fn next(&mut self) -> PostedQuestion {
         let posted = match &mut self.posted {
             Some(posted) => posted.recv().await,
             None => None,
@@ -46,16 +46,16 @@ impl Asked {
     }
 
     /// Returns the line of a question, and remembers who waits for its answer.
-    pub(super) fn line(&mut self, posted: Posted) -> Option<String> {
-        let Posted { machine: _, question, reply } = posted;
+    pub(super) fn line(&mut self, posted: PostedQuestion) -> Option<String> {
+        let PostedQuestion { machine: _, question, reply } = posted;
         let (awaited, line) = match question {
             Question::Plan(requests) => {
                 self.number += 1;
                 let ask = Ask { number: self.number, requests };
-                (Awaited::Plans(self.number), Encoder::ask(ask))
+                (AwaitedAnswer::Plans(self.number), Encoder::ask(ask))
             }
-            Question::Do(order) => (Awaited::Receipt(order.id.clone()), Encoder::order(order)),
-            Question::Settle(settle) => (Awaited::Receipt(settle.id.clone()), Encoder::settle(settle)),
+            Question::Do(order) => (AwaitedAnswer::Receipt(order.id.clone()), Encoder::order(order)),
+            Question::Settle(settle) => (AwaitedAnswer::Receipt(settle.id.clone()), Encoder::settle(settle)),
         };
         self.waiting.push((awaited, reply));
         line.ok()
@@ -69,8 +69,8 @@ impl Asked {
     /// Hands an answer to whoever waits for it; one that nobody has asked for goes nowhere.
     pub(super) fn answered(&mut self, answer: Answer) {
         let awaited = match &answer {
-            Answer::Plans(number, _) => Awaited::Plans(*number),
-            Answer::Receipt(receipt) => Awaited::Receipt(receipt.id.clone()),
+            Answer::Plans(number, _) => AwaitedAnswer::Plans(*number),
+            Answer::Receipt(receipt) => AwaitedAnswer::Receipt(receipt.id.clone()),
         };
         if let Some(at) = self.waiting.iter().position(|(known, _)| *known == awaited) {
             let (_, reply) = self.waiting.swap_remove(at);

@@ -3,8 +3,8 @@
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 
-use super::question::{Posted, Question};
-use super::shared::Shared;
+use super::question::{PostedQuestion, Question};
+use super::shared::SharedState;
 use crate::core::fleet::merge::identity::clone_of;
 use crate::core::fleet::merge::remote_machine::FarMachine;
 use crate::core::fleet::order::{OrderReceipt, Proposal};
@@ -21,12 +21,12 @@ const PATIENCE_OF_DATABASE: Duration = Duration::from_secs(90);
 /// Asks machines.
 #[derive(Clone)]
 pub(crate) struct Dispatcher {
-    pub(super) shared: Shared,
+    pub(super) shared: SharedState,
 }
 
 /// Why there is no answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Unanswered {
+pub(crate) enum NoAnswer {
     /// Nothing was sent; why.
     NotSent(String),
     /// It was sent, at least in part, and nothing came back.
@@ -48,8 +48,8 @@ impl Dispatcher {
             Ok(Answer::Plans(..) | Answer::Receipt(_)) => {
                 refused(format!("{machine} does not answer what it was asked"))
             }
-            Err(Unanswered::NotSent(why)) => refused(why),
-            Err(Unanswered::Lost) => refused(format!("{machine} was lost before it answered")),
+            Err(NoAnswer::NotSent(why)) => refused(why),
+            Err(NoAnswer::Lost) => refused(format!("{machine} was lost before it answered")),
         }
     }
 
@@ -57,29 +57,29 @@ impl Dispatcher {
     ///
     /// # Errors
     /// None has come.
-    pub(crate) fn receipt(&self, machine: &str, question: Question) -> Result<OrderReceipt, Unanswered> {
+    pub(crate) fn receipt(&self, machine: &str, question: Question) -> Result<OrderReceipt, NoAnswer> {
         match self.ask(machine, question)? {
             Answer::Receipt(receipt) => Ok(receipt),
-            Answer::Plans(..) => Err(Unanswered::Lost),
+            Answer::Plans(..) => Err(NoAnswer::Lost),
         }
     }
 
-    fn ask(&self, machine: &str, question: Question) -> Result<Answer, Unanswered> {
+    fn ask(&self, machine: &str, question: Question) -> Result<Answer, NoAnswer> {
         let Some(seen) = self.machine(machine) else {
-            return Err(Unanswered::NotSent(format!("{machine} is not watched")));
+            return Err(NoAnswer::NotSent(format!("{machine} is not watched")));
         };
         if let Some(why) = seen.view.why_no_orders() {
-            return Err(Unanswered::NotSent(format!("{machine}: {why}")));
+            return Err(NoAnswer::NotSent(format!("{machine}: {why}")));
         }
         // It may take for dead who lives on the other one.
         if let Some(clone) = clone_of(&seen, &self.shared.seen()) {
             let other = &clone.view.name;
             let why =
                 format!("{machine}: it has the machine ID of {other}, so neither is asked for anything");
-            return Err(Unanswered::NotSent(why));
+            return Err(NoAnswer::NotSent(why));
         }
         let (reply, answers) = channel();
-        let posted = Posted { machine: machine.to_owned(), question, reply };
+        let posted = PostedQuestion { machine: machine.to_owned(), question, reply };
         let (is_sent, patience) = {
             let doors = self.shared.doors();
             match (doors.machines.get(machine), &doors.database) {
@@ -89,10 +89,10 @@ impl Dispatcher {
             }
         };
         if !is_sent {
-            return Err(Unanswered::NotSent(format!("{machine} is not connected")));
+            return Err(NoAnswer::NotSent(format!("{machine} is not connected")));
         }
         answers.recv_timeout(patience).map_err(|error| match error {
-            RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected => Unanswered::Lost,
+            RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected => NoAnswer::Lost,
         })
     }
 

@@ -11,16 +11,16 @@ use tokio::process::ChildStdin;
 use tokio::sync::Semaphore;
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 
-use super::asked::Asked;
+use super::asked::Inbox;
 use super::child::{self, UnderWay};
 use super::complaints::{ENDING, ErrorOutput, closed};
 use super::lines::Lines;
-use super::question::Posted;
-use super::shared::{Pin, Shared};
+use super::question::PostedQuestion;
+use super::shared::{Pin, SharedState};
 use crate::core::fleet::merge::remote_machine::FarMachine;
 use crate::core::fleet::order::Allow;
 use crate::core::fleet::transport::Machine;
-use crate::core::fleet::wire::decoder::{Decoder, Received, StreamError};
+use crate::core::fleet::wire::decoder::{Decoder, Message, StreamError};
 use crate::core::fleet::wire::encoder::Encoder;
 use crate::core::fleet::wire::line::Hello;
 use crate::core::model::text::shown;
@@ -60,7 +60,7 @@ const LONGEST_REST: Duration = Duration::from_secs(1);
 pub(super) struct Link {
     pub(super) machine: Machine,
     pub(super) at: usize,
-    pub(super) shared: Shared,
+    pub(super) shared: SharedState,
     pub(super) pin: Pin,
     pub(super) connecting: Arc<Semaphore>,
     /// When the thread of all machines has begun: by that they beat together.
@@ -70,13 +70,13 @@ pub(super) struct Link {
 }
 
 /// Why a link has ended.
-struct Lost {
+struct LinkError {
     why: String,
     /// Whether it has told all of a look.
     was_live: bool,
 }
 
-impl Lost {
+impl LinkError {
     fn before(why: impl Into<String>) -> Self {
         Self { why: why.into(), was_live: false }
     }
@@ -106,7 +106,7 @@ impl Link {
     }
 
     /// Reaches it once, and hears it until it is lost; nothing where it is let go of.
-    async fn once(&self) -> Option<Lost> {
+    async fn once(&self) -> Option<LinkError> {
         let permit = tokio::select! {
             permit = self.connecting.acquire() => permit.ok()?,
             () = self.shared.over() => return None,
@@ -114,12 +114,14 @@ impl Link {
         let command = self.machine.transport.command(self.machine.path.as_deref(), self.machine.allow);
         let mut program = match child::start(&command) {
             Ok(program) => program,
-            Err(error) => return Some(Lost::before(format!("its program could not be started: {error}"))),
+            Err(error) => {
+                return Some(LinkError::before(format!("its program could not be started: {error}")));
+            }
         };
         let (Some(input), Some(output), Some(errors)) =
             (program.stdin.take(), program.stdout.take(), program.stderr.take())
         else {
-            return Some(Lost::before("its program has no pipes"));
+            return Some(LinkError::before("its program has no pipes"));
         };
         let mut connection = Connection {
             link: self,
@@ -136,7 +138,7 @@ impl Link {
             look_by: Some(Instant::now() + LOOK),
             permit: Some(permit),
             remark: String::new(),
-            asked: Asked::default(),
+            asked: Inbox::default(),
         };
         let ended = tokio::select! {
             ended = connection.listen() => ended,
@@ -159,16 +161,16 @@ impl Link {
         let was_live = connection.decoder.report().is_some();
         self.shared.doors().machines.remove(&self.machine.name);
         let why = match ended {
-            Ended::Closed => {
+            LinkEnd::Closed => {
                 connection.errors.rest().await;
                 let status = timeout(ENDING, program.wait()).await.ok().and_then(Result::ok);
                 closed(&connection.errors.text, status.and_then(|status| status.code()), &self.machine)
             }
-            Ended::Silent(after) => format!("nothing was heard of it for {} s", after.as_secs()),
-            Ended::StreamError(why) => why.to_string(),
-            Ended::Another(why) => why,
+            LinkEnd::Silent(after) => format!("nothing was heard of it for {} s", after.as_secs()),
+            LinkEnd::StreamError(why) => why.to_string(),
+            LinkEnd::Another(why) => why,
         };
-        Some(Lost { why, was_live })
+        Some(LinkError { why, was_live })
     }
 
     fn change(&self, change: impl FnOnce(&mut FarMachine)) {
@@ -180,7 +182,7 @@ impl Link {
 }
 
 /// How a connection has ended.
-enum Ended {
+enum LinkEnd {
     /// Its program has closed its output.
     Closed,
     Silent(Duration),
@@ -213,11 +215,11 @@ struct Connection<'a> {
     /// What is odd about the machine.
     remark: String,
     /// What is asked of it.
-    asked: Asked,
+    asked: Inbox,
 }
 
 impl Connection<'_> {
-    async fn listen(&mut self) -> Ended {
+    async fn listen(&mut self) -> LinkEnd {
         let greeting_by = self.heard_at + GREETING;
         // When it is asked for a sign of life next, once it has said who it is.
         let mut beat_at = greeting_by;
@@ -227,19 +229,19 @@ impl Connection<'_> {
             tokio::select! {
                 biased;
                 // However much it says, none of these waits until it pauses.
-                () = sleep_until(greeting_by), if !is_greeted => return Ended::Silent(GREETING),
+                () = sleep_until(greeting_by), if !is_greeted => return LinkEnd::Silent(GREETING),
                 () = sleep_until(self.look_by.unwrap_or(greeting_by)), if self.look_by.is_some() => {
-                    return Ended::Another(self.overdue());
+                    return LinkEnd::Another(self.overdue());
                 }
                 () = sleep_until(beat_at), if is_greeted => {
                     if !self.ask().await {
-                        return Ended::Closed;
+                        return LinkEnd::Closed;
                     }
                     beat_at = next_beat(self.link.began, Instant::now());
                 }
                 posted = self.asked.next() => {
                     if !self.send(posted).await {
-                        return Ended::Closed;
+                        return LinkEnd::Closed;
                     }
                 }
                 () = sleep_until(self.publish_at), if self.is_behind => {
@@ -250,7 +252,7 @@ impl Connection<'_> {
                 () = sleep_until(self.rested_at), if is_resting => {}
                 complained = self.errors.more() => {
                     if let Err(why) = self.lines.spend(complained) {
-                        return Ended::StreamError(why);
+                        return LinkEnd::StreamError(why);
                     }
                 }
                 line = self.lines.next(), if !is_resting => match line {
@@ -258,23 +260,23 @@ impl Connection<'_> {
                         let began = Instant::now();
                         let heard = match self.decoder.receive(line) {
                             Ok(heard) => heard,
-                            Err(why) => return Ended::StreamError(why),
+                            Err(why) => return LinkEnd::StreamError(why),
                         };
                         if let Err(why) = self.take(heard) {
-                            return Ended::Another(why);
+                            return LinkEnd::Another(why);
                         }
-                        if heard == Received::Look {
+                        if heard == Message::Look {
                             self.rest(began.elapsed());
                         }
-                        if heard == Received::Hello {
+                        if heard == Message::Hello {
                             beat_at = Instant::now();
                         }
                     }
-                    Ok(None) => return Ended::Closed,
-                    Err(why) => return Ended::StreamError(why),
+                    Ok(None) => return LinkEnd::Closed,
+                    Err(why) => return LinkEnd::StreamError(why),
                 },
                 // It comes last: what waits to be read was said in time, however late we are.
-                () = sleep_until(self.heard_at + SILENT), if is_greeted => return Ended::Silent(SILENT),
+                () = sleep_until(self.heard_at + SILENT), if is_greeted => return LinkEnd::Silent(SILENT),
             }
         }
     }
@@ -301,7 +303,7 @@ impl Connection<'_> {
     }
 
     /// Sends what is asked of it; returns whether all of it could be.
-    async fn send(&mut self, posted: Posted) -> bool {
+    async fn send(&mut self, posted: PostedQuestion) -> bool {
         let Some(line) = self.asked.line(posted) else { return true };
         timeout(BEAT, self.input.write_all(line.as_bytes())).await.is_ok_and(|written| written.is_ok())
     }
@@ -310,19 +312,19 @@ impl Connection<'_> {
     ///
     /// # Errors
     /// It is not the machine that it was.
-    fn take(&mut self, heard: Received) -> Result<(), String> {
+    fn take(&mut self, heard: Message) -> Result<(), String> {
         if self.decoder.hello().is_none() {
             return Ok(());
         }
         self.heard_at = Instant::now();
-        if heard == Received::Look {
+        if heard == Message::Look {
             self.look_by = None;
         } else if self.decoder.is_amid() {
             self.look_by = self.look_by.or(Some(self.heard_at + LOOK));
         }
         let now = clock::now();
         match heard {
-            Received::Hello => {
+            Message::Hello => {
                 self.permit = None;
                 let Some(hello) = self.decoder.hello() else { return Ok(()) };
                 (self.link.pin)(&self.link.machine.name, &hello.identity)?;
@@ -345,23 +347,23 @@ impl Connection<'_> {
                 });
                 self.asked.open(&self.link.shared, &self.link.machine.name);
             }
-            Received::Look if Instant::now() < self.publish_at => {
+            Message::Look if Instant::now() < self.publish_at => {
                 self.is_behind = true;
                 self.heard(now, None);
             }
-            Received::Look => self.publish(now),
-            Received::Beat(number) => {
+            Message::Look => self.publish(now),
+            Message::Beat(number) => {
                 let latency = (number == self.beat.0).then(|| self.beat.1.elapsed());
                 let latency = latency.and_then(|latency| u64::try_from(latency.as_millis()).ok());
                 self.heard(now, latency);
             }
-            Received::Answer => {
+            Message::Answer => {
                 self.heard(now, None);
                 if let Some(answer) = self.decoder.answer() {
                     self.asked.answered(answer);
                 }
             }
-            Received::Other => self.heard(now, None),
+            Message::Other => self.heard(now, None),
         }
         Ok(())
     }

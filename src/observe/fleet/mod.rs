@@ -26,10 +26,10 @@ use tokio::time::Instant;
 use self::dispatch::Dispatcher;
 use self::link::Link;
 #[cfg(feature = "postgres")]
-pub(crate) use self::question::Posted;
+pub(crate) use self::question::PostedQuestion;
 pub(crate) use self::question::Question;
 pub(crate) use self::shared::Pin;
-pub(crate) use self::shared::Shared;
+pub(crate) use self::shared::SharedState;
 use crate::core::fleet::merge::clones::doubt_own;
 use crate::core::fleet::merge::remote_machine::FarMachine;
 use crate::core::fleet::merge::{hear, merged_beside};
@@ -63,7 +63,7 @@ pub(crate) struct Fleet {
     /// What tells this machine from others.
     own: Option<Identity>,
     machines: Vec<Machine>,
-    seen: Shared,
+    seen: SharedState,
     changes: Receiver<()>,
     /// Keeps what is known for those who must not wait.
     keep: Option<Keep>,
@@ -105,7 +105,7 @@ impl Fleet {
         let all = Arc::new(Mutex::new(machines.iter().map(view).collect()));
         let (doors, closely, apart) = (Arc::default(), Arc::default(), Arc::default());
         let (over, is_over) = watch::channel(false);
-        let seen = Shared { seen: all, changed, doors, closely, apart, over: is_over };
+        let seen = SharedState { seen: all, changed, doors, closely, apart, over: is_over };
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let shared = seen.clone();
         let watched = machines.clone();
@@ -156,7 +156,7 @@ impl Fleet {
     }
 
     /// Returns where others put machines that they keep, and how many this one keeps itself.
-    pub(crate) fn shared(&self) -> (Shared, usize) {
+    pub(crate) fn shared(&self) -> (SharedState, usize) {
         (self.seen.clone(), self.seen().len())
     }
 

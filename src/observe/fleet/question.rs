@@ -18,7 +18,7 @@ pub(crate) enum Question {
 }
 
 /// A question, and where its answer goes. Where that is dropped, the connection is lost.
-pub(crate) struct Posted {
+pub(crate) struct PostedQuestion {
     /// What the machine is called here.
     #[cfg_attr(not(feature = "postgres"), expect(dead_code, reason = "only a database is asked by names"))]
     pub(crate) machine: String,

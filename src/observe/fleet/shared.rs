@@ -9,7 +9,7 @@ use std::time::Duration;
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::sync::watch;
 
-use super::question::Posted;
+use super::question::PostedQuestion;
 use crate::core::fleet::merge::remote_machine::FarMachine;
 use crate::core::fleet::wire::line::Identity;
 
@@ -21,14 +21,14 @@ pub(crate) type Pin = Arc<dyn Fn(&str, &Identity) -> Result<(), String> + Send +
 #[derive(Default)]
 pub(crate) struct Doors {
     /// To each machine, by its name, for as long as it is connected.
-    pub(super) machines: BTreeMap<String, UnboundedSender<Posted>>,
+    pub(super) machines: BTreeMap<String, UnboundedSender<PostedQuestion>>,
     /// To all others, which meet in a database.
-    pub(crate) database: Option<UnboundedSender<Posted>>,
+    pub(crate) database: Option<UnboundedSender<PostedQuestion>>,
 }
 
 /// What the thread of the machines writes and others read.
 #[derive(Clone)]
-pub(crate) struct Shared {
+pub(crate) struct SharedState {
     pub(super) seen: Arc<Mutex<Vec<FarMachine>>>,
     pub(super) changed: SyncSender<()>,
     pub(super) doors: Arc<Mutex<Doors>>,
@@ -40,7 +40,7 @@ pub(crate) struct Shared {
     pub(super) over: watch::Receiver<bool>,
 }
 
-impl Shared {
+impl SharedState {
     pub(super) fn seen(&self) -> MutexGuard<'_, Vec<FarMachine>> {
         self.seen.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -17,7 +17,7 @@ use crate::core::fleet::signed::message;
 use crate::core::fleet::wire::decoder::Answer;
 use crate::core::fleet::wire::encoder::Encoder;
 use crate::core::model::{ErrorKind, Obstacle};
-use crate::observe::fleet::{Posted, Question};
+use crate::observe::fleet::{PostedQuestion, Question};
 use crate::source::database::postgres::session::Session;
 
 /// How long a question is followed that the database does not answer.
@@ -31,7 +31,7 @@ const STATE: &str = "SELECT state, result::text, claimtop.clock() > expires_at F
 const WITHDRAW: &str = "claimtop.withdraw($1::uuid,$2::bigint)";
 
 /// A question that is not answered yet.
-pub(super) struct Asked {
+pub(super) struct OpenQuestion {
     question: Question,
     reply: Sender<Answer>,
     machine: String,
@@ -71,14 +71,14 @@ struct Outcome<'a> {
 
 /// Prepares a question for the database; answers at once what cannot be asked.
 pub(super) async fn asked(
-    posted: Posted,
+    posted: PostedQuestion,
     roster: &Roster,
     key: Option<&Path>,
     now: Duration,
-) -> Option<Asked> {
-    let Posted { machine, question, reply } = posted;
+) -> Option<OpenQuestion> {
+    let PostedQuestion { machine, question, reply } = posted;
     match row(&machine, &question, roster, key).await {
-        Ok(row) => Some(Asked { question, reply, machine, row, placed: None, until: now + FOLLOWED }),
+        Ok(row) => Some(OpenQuestion { question, reply, machine, row, placed: None, until: now + FOLLOWED }),
         Err(why) => {
             // Whoever has given up waiting asks anew.
             let _ = reply.send(refused(&question, &why));
@@ -109,7 +109,7 @@ async fn row(machine: &str, question: &Question, roster: &Roster, key: Option<&P
     Ok(Row { host, epoch, kind, id, payload, signature })
 }
 
-impl Asked {
+impl OpenQuestion {
     /// Goes on with a question; returns whether it is still open.
     ///
     /// # Errors

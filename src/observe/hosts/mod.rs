@@ -11,7 +11,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use tokio::time::{Instant, sleep_until};
 use tokio_postgres::Row;
 
-use self::asking::Asked;
+use self::asking::OpenQuestion;
 
 use crate::core::fleet::database::host_name::only_named;
 use crate::core::fleet::database::host_row::{HostRow, PartRow, ReadAt};
@@ -19,7 +19,7 @@ use crate::core::fleet::database::roster::Roster;
 use crate::core::fleet::merge::remote_machine::FarMachine;
 use crate::core::model::text::shown;
 use crate::core::model::{MachineState, MachineView, Untrusted};
-use crate::observe::fleet::{Hosts, Posted, Shared};
+use crate::observe::fleet::{Hosts, PostedQuestion, SharedState};
 use crate::source::database::postgres::Target;
 use crate::source::database::postgres::session::Session;
 use crate::source::os::clock;
@@ -68,7 +68,7 @@ const MAY_NOT: &str = "your login of the fleet's database may not look: grant it
 pub(crate) fn watch(
     target: Target,
     Hosts { only, taken, key }: Hosts,
-    (shared, first): (Shared, usize),
+    (shared, first): (SharedState, usize),
 ) -> io::Result<()> {
     let placeholder = unreached(&target, MachineState::Connecting, "");
     shared.replace_after(first, vec![placeholder]);
@@ -124,7 +124,7 @@ fn steady() -> Duration {
 }
 
 /// Hosts, up to which sequence each was known, and what they tell since.
-type Told = (Vec<(String, i64)>, Vec<Row>);
+type HostNews = (Vec<(String, i64)>, Vec<Row>);
 
 struct Viewer {
     session: Session,
@@ -134,8 +134,8 @@ struct Viewer {
     /// How often it had connected by the last poll.
     connections: u32,
     /// What is asked of hosts.
-    posted: UnboundedReceiver<Posted>,
-    open: Vec<Asked>,
+    posted: UnboundedReceiver<PostedQuestion>,
+    open: Vec<OpenQuestion>,
     /// What it is signed with.
     key: Option<PathBuf>,
     /// Which host was told that somebody looks at it closely, and when.
@@ -251,7 +251,7 @@ async fn parts(session: &mut Session, of: &[(String, i64)]) -> Result<Vec<Row>, 
 }
 
 /// Takes in what hosts tell, after what is asked meanwhile was sent.
-async fn taken_in(roster: &mut Roster, ready: Option<Told>) {
+async fn taken_in(roster: &mut Roster, ready: Option<HostNews>) {
     let Some((of, rows)) = ready else { return };
     tokio::task::yield_now().await;
     roster.parts(&of, rows.iter().filter_map(part).collect());

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::core::model::Bound;
+use crate::core::model::Limit;
 
 /// Names of the limits, as sysctl(8) and `/proc/sys` have them (inotify(7)).
 const NAMES: [&str; 2] = ["fs.inotify.max_user_watches", "fs.inotify.max_user_instances"];
@@ -10,12 +10,12 @@ const NAMES: [&str; 2] = ["fs.inotify.max_user_watches", "fs.inotify.max_user_in
 const MAX_BYTES: usize = 1_024;
 
 /// Reads the limits, each for all programs of one user; none where the system is another one.
-pub(crate) fn limits() -> Vec<Bound> {
+pub(crate) fn limits() -> Vec<Limit> {
     let bound = |what: &'static str| {
         let path = Path::new("/proc/sys").join(what.replace('.', "/"));
         let text = String::from_utf8(crate::source::os::open::plain::small(&path, MAX_BYTES).ok()?).ok()?;
         let most: u64 = text.trim().parse().ok()?;
-        Some(Bound { what, most: most.to_string() })
+        Some(Limit { what, most: most.to_string() })
     };
     NAMES.into_iter().filter_map(bound).collect()
 }

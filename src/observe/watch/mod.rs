@@ -19,7 +19,7 @@ use std::sync::mpsc::{Receiver, sync_channel};
 pub(crate) use self::deaths::MAX_PROCESSES;
 pub(crate) use self::files::MAX_FOLDERS;
 pub(crate) use self::limits::limits;
-use crate::core::model::{ProcessId, Watched};
+use crate::core::model::{ProcessId, WatchCounts};
 use crate::observe::watch::deaths::Deaths;
 use crate::observe::watch::files::Files;
 use crate::observe::watch::notice::Hint;
@@ -54,8 +54,12 @@ impl Watch {
     }
 
     /// Returns what is followed.
-    pub fn watched(&self) -> Watched {
-        Watched { folders: self.files.count(), refused: self.files.refused(), processes: self.deaths.count() }
+    pub fn watched(&self) -> WatchCounts {
+        WatchCounts {
+            folders: self.files.count(),
+            refused: self.files.refused(),
+            processes: self.deaths.count(),
+        }
     }
 
     /// Returns why changes were or will be missed, each reason once.

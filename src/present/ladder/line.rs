@@ -1,6 +1,6 @@
 //! Claims and left-overs that belong to something else, in one line each.
 
-use crate::core::model::{ClaimView, Left, LeftOver};
+use crate::core::model::{ClaimView, LeftOver, Remains};
 use crate::present::left_over;
 use crate::present::report_index::Index;
 use crate::present::text::megabytes;
@@ -16,7 +16,7 @@ pub(crate) fn claim(page: &mut Page, claim: &ClaimView) {
 }
 
 /// Writes what a dead window has left running.
-pub(crate) fn left_overs(page: &mut Page, index: &Index, left: &Left) {
+pub(crate) fn left_overs(page: &mut Page, index: &Index, left: &Remains) {
     left.left_overs.iter().filter_map(|key| index.left_over(key)).for_each(|one| left_over(page, one));
 }
 

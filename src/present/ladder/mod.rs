@@ -8,7 +8,7 @@ pub(crate) mod record;
 pub(crate) mod story;
 pub(crate) mod window;
 
-use crate::core::model::{Finding, Key, Left, Need, NeedKind};
+use crate::core::model::{Finding, Key, Need, NeedKind, Remains};
 use crate::present::machine;
 use crate::present::report_index::Index;
 use crate::present::text::page::Page;
@@ -45,7 +45,7 @@ pub(crate) fn write(page: &mut Page, index: &Index, key: &Key) -> String {
 
 /// Lists what the dead windows have left that are not told one by one.
 fn more_died(page: &mut Page, index: &Index) -> String {
-    let told: Vec<&Left> = index.needs.iter().filter_map(Need::left).collect();
+    let told: Vec<&Remains> = index.needs.iter().filter_map(Need::left).collect();
     page.text(
         "What they left is released or ended in these views, one by one or marked with Space.",
         Tone::Plain,

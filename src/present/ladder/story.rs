@@ -1,6 +1,6 @@
 //! How a problem came to be: the events in order, each with what says so.
 
-use crate::core::model::{Event, Known, Story};
+use crate::core::model::{Certitude, Event, Story};
 use crate::present::text::outside;
 use crate::present::text::page::Page;
 use crate::present::text::tone::Tone;
@@ -21,8 +21,8 @@ pub(crate) fn write(page: &mut Page, story: &Story) {
 fn write_event(page: &mut Page, event: &Event) {
     let label = event.at.map_or_else(String::new, |at| page.clock(at));
     let (told, from) = match event.known {
-        Known::Observed => (event.told.clone(), "seen in"),
-        Known::Inferred => (format!("so: {}", event.told), "follows from"),
+        Certitude::Observed => (event.told.clone(), "seen in"),
+        Certitude::Inferred => (format!("so: {}", event.told), "follows from"),
     };
     page.dated(&label, &told);
     let mut sources: Vec<String> = Vec::new();

@@ -10,7 +10,7 @@ use crate::core::model::report::need::NeedKind;
 use crate::core::model::report::verdict::Reason;
 use crate::core::model::report::window::WindowView;
 use crate::core::model::snapshot::session::Strength;
-use crate::core::model::snapshot::work::{Committed, Edit, TurnState, UNSEEN, Work};
+use crate::core::model::snapshot::work::{CommitState, Edit, TurnState, UNSEEN, Work};
 use crate::present::ladder::left_over;
 use crate::present::machine::unseen_for;
 use crate::present::need::doing;
@@ -172,9 +172,9 @@ fn files(page: &mut Page, index: &Index, (window, work): (&WindowView, &Work)) {
         let at = edit.at.map_or(String::new(), |at| format!(", {} ago", age::between(page.now(), at)));
         let by = edit.by.as_ref().map_or(String::new(), |by| format!(", by sub-agent {}", outside(Some(by))));
         let committed = match edit.committed {
-            Committed::Yes => ", committed",
-            Committed::No => ", not committed",
-            Committed::Unknown => "",
+            CommitState::Yes => ", committed",
+            CommitState::No => ", not committed",
+            CommitState::Unknown => "",
         };
         let path = doing::short(&edit.path, folder);
         let others = others(&beside, edit);
@@ -184,7 +184,7 @@ fn files(page: &mut Page, index: &Index, (window, work): (&WindowView, &Work)) {
     if more > 0 {
         page.field("Edited", &format!("and {more} more"), Tone::Dim);
     }
-    for edit in edits.iter().filter(|edit| edit.committed == Committed::No).take(MOST_FILES) {
+    for edit in edits.iter().filter(|edit| edit.committed == CommitState::No).take(MOST_FILES) {
         page.field("Sub-agents", &several(edit, folder), Tone::Notice);
     }
     if !edits.is_empty() {

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use crate::core::judge::rules::place::edits::warnings;
 use crate::core::model::{
-    Code, Finding, Key, KeyKind, NeedKind, RecordKind, RecordView, Report, Untrusted, Warned, WindowView,
+    Code, Finding, Key, KeyKind, NeedKind, RecordKind, RecordView, Report, Untrusted, WarningSort, WindowView,
 };
 use crate::present::need::doing::{folder, short};
 use crate::present::report_index::{Index, window_and_machine, window_and_pid, window_name};
@@ -99,9 +99,11 @@ fn told<'a>(report: &Report, find: Find<'a>, keys: &[Key]) -> Option<String> {
     let path = warning.path.as_ref().map(|path| format!(" {}", short(path, folder(window))));
     let path = path.unwrap_or_else(|| " files here".to_owned());
     Some(match warning.how {
-        Warned::Briefed | Warned::Noted => format!("{name} was told {ago} ago that {of} edits{path}"),
-        Warned::HeldUp => format!("{name} was held up {ago} ago because {of} edits{path}"),
-        Warned::WentOn => format!("{name} went on {ago} ago though {of} edits{path}"),
+        WarningSort::Briefed | WarningSort::Noted => {
+            format!("{name} was told {ago} ago that {of} edits{path}")
+        }
+        WarningSort::HeldUp => format!("{name} was held up {ago} ago because {of} edits{path}"),
+        WarningSort::WentOn => format!("{name} went on {ago} ago though {of} edits{path}"),
     })
 }
 

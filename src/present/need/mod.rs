@@ -7,7 +7,7 @@ use jiff::Timestamp;
 
 use crate::core::model::report::claim::is_uuid_only;
 use crate::core::model::snapshot::unread;
-use crate::core::model::{Code, Key, Left, Need, NeedKind, Report, Topic, WindowDoing, WindowView};
+use crate::core::model::{Code, Key, Need, NeedKind, Remains, Report, Topic, WindowDoing, WindowView};
 use crate::core::model::{LeftOver, Releasable};
 use crate::present::left_over;
 use crate::present::machine::{only_machine, unseen_for};
@@ -22,7 +22,7 @@ use crate::present::unfinished;
 
 /// One need in words.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Said {
+pub(crate) struct NeedLine {
     /// Its sign.
     pub(crate) mark: Mark,
     /// How bad that is.
@@ -38,7 +38,7 @@ pub(crate) struct Said {
 }
 
 /// Says a need of a report.
-pub(crate) fn said(report: &Report, need: &Need, now: Timestamp) -> Said {
+pub(crate) fn said(report: &Report, need: &Need, now: Timestamp) -> NeedLine {
     let window = || report.windows.iter().find(|window| window.key == need.subject);
     let ago = |since: Option<Timestamp>| since.map(|at| age::between(now, at));
     match &need.kind {
@@ -51,7 +51,7 @@ pub(crate) fn said(report: &Report, need: &Need, now: Timestamp) -> Said {
             };
             let asks = question(waiting, window.and_then(folder));
             let since = ago(need.since).map_or_else(String::new, |age| format!(" ({age})"));
-            Said {
+            NeedLine {
                 mark: Mark::Waiting,
                 tone: Tone::Notice,
                 who,
@@ -63,7 +63,7 @@ pub(crate) fn said(report: &Report, need: &Need, now: Timestamp) -> Said {
         NeedKind::Failed { error } => {
             let since = ago(need.since).map_or_else(String::new, |age| format!(" {age} ago"));
             let error = error.as_ref().map_or_else(String::new, |error| format!(": {}", safe(error.raw())));
-            Said {
+            NeedLine {
                 mark: Mark::Warning,
                 tone: Tone::Warning,
                 who: window().map(window_name).unwrap_or_default(),
@@ -75,7 +75,7 @@ pub(crate) fn said(report: &Report, need: &Need, now: Timestamp) -> Said {
         NeedKind::Done { asked } => {
             let since = ago(need.since).map_or_else(String::new, |age| format!(" {age} ago"));
             let asked = asked.as_ref().map_or_else(String::new, |text| format!(": {}", safe(text.raw())));
-            Said {
+            NeedLine {
                 mark: Mark::Turn,
                 tone: Tone::Accent,
                 who: window().map(window_name).unwrap_or_default(),
@@ -84,7 +84,7 @@ pub(crate) fn said(report: &Report, need: &Need, now: Timestamp) -> Said {
                 keys: jump(window()),
             }
         }
-        NeedKind::Unfinished { message, end } => Said {
+        NeedKind::Unfinished { message, end } => NeedLine {
             mark: Mark::Warning,
             tone: Tone::Warning,
             who: String::new(),
@@ -93,7 +93,7 @@ pub(crate) fn said(report: &Report, need: &Need, now: Timestamp) -> Said {
             keys: vec![("z", "put right")],
         },
         NeedKind::Collision { .. } => collision(report, &need.kind),
-        NeedKind::Died(left) => Said {
+        NeedKind::Died(left) => NeedLine {
             mark: Mark::Dead,
             tone: Tone::Warning,
             who: whose(left),
@@ -101,7 +101,7 @@ pub(crate) fn said(report: &Report, need: &Need, now: Timestamp) -> Said {
             way: String::new(),
             keys: keys_of(report, left),
         },
-        NeedKind::MoreDied { windows, claims, left_overs } => Said {
+        NeedKind::MoreDied { windows, claims, left_overs } => NeedLine {
             mark: Mark::Dead,
             tone: Tone::Warning,
             who: String::new(),
@@ -123,13 +123,13 @@ fn one_of(window: &WindowView, among: usize) -> String {
     format!("one of {among} {} windows{}", outside(Some(&window.agent)), folder.unwrap_or_default())
 }
 
-fn collision(report: &Report, kind: &NeedKind) -> Said {
+fn collision(report: &Report, kind: &NeedKind) -> NeedLine {
     let find = |key: &Key| report.windows.iter().find(|window| window.key == *key);
     let said = between::words(report, &find, kind);
     let ends = matches!(kind, NeedKind::Collision { code: Code::SharedSessionId, .. });
     let keys = [("Enter", "story")].into_iter().chain(ends.then_some(("x", "end the later one")));
     let (who, what, way) = said.map_or_else(Default::default, |said| (said.who, said.what, said.way));
-    Said {
+    NeedLine {
         mark: Mark::Collision,
         tone: Tone::Bad,
         who: if who.is_empty() { String::new() } else { format!("{}:", who.join(" ↔ ")) },
@@ -140,7 +140,7 @@ fn collision(report: &Report, kind: &NeedKind) -> Said {
 }
 
 /// Names a dead window; an ID alone tells nobody which it was.
-fn whose(left: &Left) -> String {
+fn whose(left: &Remains) -> String {
     let name = left.name.raw();
     if !is_uuid_only(name) {
         return outside(Some(&left.name));
@@ -163,7 +163,7 @@ fn more_died(windows: usize, claims: usize, left_overs: usize) -> String {
     format!("{} died: {who} left {things}", count(windows, "more window"))
 }
 
-fn died(report: &Report, left: &Left, ago: Option<String>) -> String {
+fn died(report: &Report, left: &Remains, ago: Option<String>) -> String {
     let when = match ago {
         Some(age) if left.is_end_seen => format!("died {age} ago"),
         Some(age) => format!("is dead, silent for {age}"),
@@ -173,7 +173,7 @@ fn died(report: &Report, left: &Left, ago: Option<String>) -> String {
 }
 
 /// Says what a dead window has left.
-pub(crate) fn left_words(report: &Report, left: &Left) -> String {
+pub(crate) fn left_words(report: &Report, left: &Remains) -> String {
     let claims = some(left.claims.len(), "claim");
     let unproven = some(left.unproven, "claim").map(|claims| format!("{claims} not proven dead"));
     let files = some(left.uncommitted, "uncommitted file");
@@ -189,7 +189,7 @@ pub(crate) fn left_words(report: &Report, left: &Left) -> String {
     if things.is_empty() { "nothing".to_owned() } else { things.join(", ") }
 }
 
-fn keys_of(report: &Report, left: &Left) -> Vec<(&'static str, &'static str)> {
+fn keys_of(report: &Report, left: &Remains) -> Vec<(&'static str, &'static str)> {
     let mut claims = report.claims.iter().filter(|claim| left.claims.contains(&claim.key));
     let release = claims.any(|claim| claim.releasable != Releasable::No).then_some(("r", "release all"));
     let resume = left.resume().map(|_| ("y", "resume command"));
@@ -200,7 +200,7 @@ fn keys_of(report: &Report, left: &Left) -> Vec<(&'static str, &'static str)> {
 
 /// Returns a need as one sentence: on which other machine, who, what, and for whoever has no screen nothing of keys.
 pub(crate) fn sentence(report: &Report, need: &Need, now: Timestamp) -> String {
-    let Said { who, what, way, .. } = said(report, need, now);
+    let NeedLine { who, what, way, .. } = said(report, need, now);
     let what = if who.is_empty() { what } else { format!("{who} {what}") };
     let what = if way.is_empty() { what } else { format!("{what}: {way}") };
     let subjects: Vec<&Key> = match &need.kind {

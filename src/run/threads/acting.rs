@@ -12,15 +12,17 @@ use super::ordering::Ordering;
 use super::work::{FarWork, Work};
 use crate::act::error::ActionError;
 use crate::act::execute::Receipt;
-use crate::act::execute::follow_up::Completed;
+use crate::act::execute::follow_up::CompletedAction;
 use crate::act::executor::Executor;
 use crate::act::preflight::preview::Preview;
 use crate::act::rules::Answer;
 use crate::act::state::history_ring::HistoryRing;
-use crate::app::msg::{Confirmed, Jump, Msg, RecordingEvent};
+use crate::app::msg::{Jump, Msg, RecordingEvent, SheetAnswer};
 use crate::core::history::timeline::Past;
 use crate::core::model::text::shown;
-use crate::core::model::{ActionResult, Confirmation, Ended, ErrorKind, Obstacle, Offer, Request, Untrusted};
+use crate::core::model::{
+    ActionResult, Confirmation, EndResult, ErrorKind, Obstacle, Offer, Request, Untrusted,
+};
 use crate::observe::fleet::dispatch::Dispatcher;
 use crate::run::jump;
 use crate::run::jump::Ways;
@@ -70,7 +72,7 @@ impl Acting {
     }
 
     /// Orders of another machine what it has offered to the sheet of this number.
-    pub(crate) fn act_on(&self, machine: &str, sheet: u64, confirmed: Confirmed) {
+    pub(crate) fn act_on(&self, machine: &str, sheet: u64, confirmed: SheetAnswer) {
         if let Some(far) = &self.far {
             far.ask(machine, FarWork::Act(sheet, self.tickets.issue(), confirmed));
         }
@@ -88,7 +90,7 @@ impl Acting {
     }
 
     /// Does what was offered last and is confirmed by this.
-    pub(crate) fn act(&self, confirmed: Confirmed) {
+    pub(crate) fn act(&self, confirmed: SheetAnswer) {
         self.ask(Work::Act(self.tickets.issue(), confirmed));
     }
 
@@ -241,7 +243,7 @@ impl Worker {
         }
     }
 
-    fn act(&mut self, ticket: Ticket, confirmed: &Confirmed) {
+    fn act(&mut self, ticket: Ticket, confirmed: &SheetAnswer) {
         for seen in std::mem::take(&mut self.seen) {
             let Some(answer) = answer(&seen, confirmed) else {
                 self.seen.push(seen);
@@ -268,7 +270,7 @@ impl Worker {
     }
 
     /// Tells what was done, and what followed.
-    fn tell_all(&self, carried: Completed) {
+    fn tell_all(&self, carried: CompletedAction) {
         self.tell_one(done(carried.receipt));
         for followed in carried.followed {
             self.tell_one(match followed.end {
@@ -280,7 +282,7 @@ impl Worker {
 
     fn tell_one(&self, told: ActionResult) {
         match told.ended {
-            Some(Ended::Done) => tracing::info!(ended = ?told.ended, "acted"),
+            Some(EndResult::Done) => tracing::info!(ended = ?told.ended, "acted"),
             ended => tracing::warn!(?ended, detail = %shown(&told.detail), "did not act"),
         }
         self.tell(Msg::Told(told));
@@ -294,19 +296,19 @@ fn put_right(executor: &mut Executor, requests: &[Request]) -> Option<ActionResu
     let ended = executor.recover(Some(*number)).ok()?;
     let entry = ended.into_iter().find(|entry| entry.number == *number && !entry.can_be_undone())?;
     let title = format!("put right entry {number}, {}", entry.intent.title);
-    Some(ActionResult { title, ended: Some(Ended::Done), detail: entry.outcome?.detail, entry: None })
+    Some(ActionResult { title, ended: Some(EndResult::Done), detail: entry.outcome?.detail, entry: None })
 }
 
 /// Returns what a person gave for this plan, if it was meant for it.
-fn answer(seen: &Preview, confirmed: &Confirmed) -> Option<Answer> {
+fn answer(seen: &Preview, confirmed: &SheetAnswer) -> Option<Answer> {
     match (confirmed, seen.wanted()) {
-        (Confirmed::Yes, None) if seen.plan.confirmation == Confirmation::Yes => Some(Answer::Yes),
-        (Confirmed::Typed { request, text }, Some(wanted))
+        (SheetAnswer::Yes, None) if seen.plan.confirmation == Confirmation::Yes => Some(Answer::Yes),
+        (SheetAnswer::Typed { request, text }, Some(wanted))
             if seen.request() == request && *text == wanted =>
         {
             Some(Answer::Typed(wanted))
         }
-        (Confirmed::Yes | Confirmed::Typed { .. }, _) => None,
+        (SheetAnswer::Yes | SheetAnswer::Typed { .. }, _) => None,
     }
 }
 
@@ -319,7 +321,12 @@ fn refused(request: &Request, trouble: &ActionError) -> Offer {
 
 fn not_done(title: String, trouble: &ActionError) -> ActionResult {
     let is_open = matches!(trouble.kind(), ErrorKind::Unsure | ErrorKind::Stuck);
-    ActionResult { title, ended: is_open.then_some(Ended::Unknown), detail: trouble.to_string(), entry: None }
+    ActionResult {
+        title,
+        ended: is_open.then_some(EndResult::Unknown),
+        detail: trouble.to_string(),
+        entry: None,
+    }
 }
 
 fn done(receipt: Receipt) -> ActionResult {

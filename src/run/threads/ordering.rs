@@ -10,11 +10,11 @@ use tokio::sync::mpsc::Sender;
 use super::event::Event;
 use super::work::FarWork;
 use crate::act::executor::Executor;
-use crate::act::orders::sender::{OrderSender, Sent};
-use crate::app::msg::{Confirmed, Msg};
-use crate::core::fleet::order::{Became, MOST_REQUESTS, Proposed, Standing};
+use crate::act::orders::sender::{OrderSender, SentOrder};
+use crate::app::msg::{Msg, SheetAnswer};
+use crate::core::fleet::order::{Became, MOST_REQUESTS, ProposedPlan, Standing};
 use crate::core::history::journal::Entry;
-use crate::core::model::{ActionResult, Confirmation, Ended, ErrorKind, Obstacle, Offer, Request};
+use crate::core::model::{ActionResult, Confirmation, EndResult, ErrorKind, Obstacle, Offer, Request};
 use crate::observe::fleet::dispatch::Dispatcher;
 use crate::run::options::Orders;
 use crate::run::tickets::{Ticket, Tickets};
@@ -64,7 +64,7 @@ impl Ordering {
                 executor: (self.orders.executor)(),
                 orders: OrderSender::new(self.dispatcher.clone(), machine, self.orders.from.clone()),
                 machine: machine.to_owned(),
-                seen: Seen::default(),
+                seen: OfferedPlans::default(),
                 sender: self.sender.clone(),
                 tickets: Arc::clone(&self.tickets),
             };
@@ -82,16 +82,16 @@ struct Worker {
     executor: Result<Executor, String>,
     orders: OrderSender,
     machine: String,
-    seen: Seen,
+    seen: OfferedPlans,
     sender: Sender<Event>,
     tickets: Arc<Tickets>,
 }
 
 /// What was offered last and is not confirmed yet, and to which sheet.
 #[derive(Default)]
-struct Seen {
+struct OfferedPlans {
     sheet: u64,
-    offered: Vec<(Request, Proposed)>,
+    offered: Vec<(Request, ProposedPlan)>,
 }
 
 impl Worker {
@@ -120,7 +120,7 @@ impl Worker {
     }
 
     fn offer(&mut self, sheet: u64, requests: &[Request]) {
-        self.seen = Seen { sheet, offered: Vec::new() };
+        self.seen = OfferedPlans { sheet, offered: Vec::new() };
         let refused = |kind, text: String| Err(Obstacle { kind, text });
         let proposals = match &self.executor {
             Err(why) => requests.iter().map(|_| refused(ErrorKind::Failed, why.clone())).collect(),
@@ -142,7 +142,7 @@ impl Worker {
         self.tell(Msg::OfferedOn(sheet, offers));
     }
 
-    fn act(&mut self, (sheet, ticket): (u64, Ticket), confirmed: &Confirmed) {
+    fn act(&mut self, (sheet, ticket): (u64, Ticket), confirmed: &SheetAnswer) {
         // What was offered to another sheet is not what a person has seen on this one.
         let offered =
             if self.seen.sheet == sheet { std::mem::take(&mut self.seen.offered) } else { Vec::new() };
@@ -173,7 +173,7 @@ impl Worker {
     fn order(
         &mut self,
         request: &Request,
-        proposed: &Proposed,
+        proposed: &ProposedPlan,
         typed: Option<String>,
         title: String,
     ) -> Vec<ActionResult> {
@@ -192,7 +192,7 @@ impl Worker {
         };
         match self.orders.send(executor, (request.action(), proposed), typed, undoes) {
             Err(error) => vec![ActionResult { title, ended: None, detail: error.to_string(), entry: None }],
-            Ok(Sent { entry, receipt }) => {
+            Ok(SentOrder { entry, receipt }) => {
                 let is_final = request.action() == crate::core::model::Action::Stop;
                 let first = result(title, &receipt.became, Some(entry), is_final);
                 let followed = receipt.followed.into_iter();
@@ -232,13 +232,13 @@ impl Worker {
 }
 
 /// Returns what was typed for a plan, nothing for a plain yes; nothing at all where another one was confirmed.
-fn typed(request: &Request, proposed: &Proposed, confirmed: &Confirmed) -> Option<Option<String>> {
+fn typed(request: &Request, proposed: &ProposedPlan, confirmed: &SheetAnswer) -> Option<Option<String>> {
     match (confirmed, &proposed.wanted) {
-        (Confirmed::Yes, None) if proposed.plan.confirmation == Confirmation::Yes => Some(None),
-        (Confirmed::Typed { request: meant, text }, Some(wanted)) if meant == request && text == wanted => {
+        (SheetAnswer::Yes, None) if proposed.plan.confirmation == Confirmation::Yes => Some(None),
+        (SheetAnswer::Typed { request: meant, text }, Some(wanted)) if meant == request && text == wanted => {
             Some(Some(text.clone()))
         }
-        (Confirmed::Yes | Confirmed::Typed { .. }, _) => None,
+        (SheetAnswer::Yes | SheetAnswer::Typed { .. }, _) => None,
     }
 }
 
@@ -252,7 +252,7 @@ fn result(title: String, became: &Became, entry: Option<u64>, is_final: bool) ->
         Became::Refused(why) => ActionResult { title, ended: None, detail: why.text.clone(), entry: None },
         Became::Unknown(why) => {
             let detail = format!("{why}; what has become of it is asked for as soon as it is heard again");
-            ActionResult { title, ended: Some(Ended::Unknown), detail, entry }
+            ActionResult { title, ended: Some(EndResult::Unknown), detail, entry }
         }
     }
 }

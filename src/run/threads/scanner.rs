@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::mpsc::Receiver;
 use std::time::Duration;
 
-use crate::core::model::{Code, Measured, ProcessId, Report};
+use crate::core::model::{Code, LookStats, ProcessId, Report};
 use crate::observe::ReportSource;
 use crate::observe::watch::notice::Hint;
 use crate::run::scheduler::{Cost, Coverage, ScanScheduler};
@@ -22,7 +22,7 @@ pub(crate) enum ScanEvent {
     /// This process has exited; the scan that tells what that means begins now.
     Exited(ProcessId),
     /// What the last scan was like.
-    Measured(Measured),
+    Measured(LookStats),
     /// Change events are incomplete from now on, so it polls.
     HintsLost,
     /// It has panicked; its words. There will be no other report.
@@ -96,7 +96,7 @@ fn scan(
     log(&report, took);
     let is_torn = report.findings.iter().any(|finding| finding.code == Code::TornRecord);
     send(ScanEvent::Report(report))?;
-    send(ScanEvent::Measured(Measured { looks, took, watched: reports.follow() }))?;
+    send(ScanEvent::Measured(LookStats { looks, took, watched: reports.follow() }))?;
     ControlFlow::Continue(if is_torn { Files::Torn } else { Files::Whole })
 }
 
@@ -116,7 +116,7 @@ mod tests {
 
     use super::*;
     use crate::app::testing;
-    use crate::core::model::Watched;
+    use crate::core::model::WatchCounts;
 
     fn scanning(
         reports: impl ReportSource + Send + 'static,
@@ -174,9 +174,9 @@ mod tests {
             Arc::new(testing::quiet())
         }
 
-        fn follow(&mut self) -> Watched {
+        fn follow(&mut self) -> WatchCounts {
             self.0.send("follow").unwrap();
-            Watched::default()
+            WatchCounts::default()
         }
     }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::app::msg::Confirmed;
+use crate::app::msg::SheetAnswer;
 use crate::core::history::timeline::Past;
 use crate::core::model::{Household, Request};
 use crate::run::tickets::Ticket;
@@ -13,7 +13,7 @@ pub(crate) enum FarWork {
     /// Ask what would be done about these requests.
     Offer(u64, Vec<Request>),
     /// Order what was offered last and is confirmed by this.
-    Act(u64, Ticket, Confirmed),
+    Act(u64, Ticket, SheetAnswer),
 }
 
 /// What the thread that acts here is asked to do.
@@ -22,7 +22,7 @@ pub(crate) enum Work {
     /// Look at the files of these requests.
     Offer(Vec<Request>),
     /// Do what was offered last and is confirmed by this.
-    Act(Ticket, Confirmed),
+    Act(Ticket, SheetAnswer),
     ReadHistory,
     /// Measure the processes of a window.
     Measure(Household),

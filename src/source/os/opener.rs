@@ -41,7 +41,7 @@ pub(crate) struct File {
 }
 
 /// What a descriptor must be beside open: asked of a folder of `/proc` and a number.
-type Wanted = fn(&str, &CStr) -> bool;
+type DescriptorTest = fn(&str, &CStr) -> bool;
 
 /// Asks who has files open, and keeps that nobody has: whoever has made a file and holds it, has it
 /// open from its last change on.
@@ -111,7 +111,7 @@ fn process(pid: u32) -> String {
 }
 
 /// Asks all leaders first, for a thread with descriptors of its own is rare.
-fn first(name: &OsStr, meta: &FileMeta, is_wanted: Wanted) -> Option<u32> {
+fn first(name: &OsStr, meta: &FileMeta, is_wanted: DescriptorTest) -> Option<u32> {
     let file = file(name, meta);
     let mut pids = numbers("/proc").unwrap_or_default();
     pids.retain(|pid| *pid != own_pid());
@@ -135,7 +135,7 @@ fn numbers(path: &str) -> Result<Vec<u32>, Errno> {
     Ok(entries.filter_map(|entry| number(entry.ok()?)).collect())
 }
 
-fn has_open(of: &str, file: &File, is_wanted: Wanted) -> bool {
+fn has_open(of: &str, file: &File, is_wanted: DescriptorTest) -> bool {
     let Ok(fds) = folder(&format!("{of}/fd")) else { return false };
     let Ok(mut listing) = Dir::read_from(&fds) else { return false };
     let is_it = |number: &CStr| is_file(&fds, (of, number), file) && is_wanted(of, number);

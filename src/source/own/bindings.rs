@@ -29,12 +29,12 @@ pub(crate) const MAX_NOTES: usize = 20_000;
 /// Reads the notes again and again; one that has not changed is not parsed again.
 #[derive(Default)]
 pub(crate) struct Reader {
-    kept: HashMap<OsString, Kept>,
+    kept: HashMap<OsString, NoteCache>,
     notes: Notes,
     health: Option<SourceHealth>,
 }
 
-struct Kept {
+struct NoteCache {
     meta: FileMeta,
     note: Note,
 }
@@ -108,7 +108,11 @@ impl Reader {
         }
     }
 
-    fn read_all(&mut self, folder: &Folder, mut before: HashMap<OsString, Kept>) -> Result<Notes, OpenError> {
+    fn read_all(
+        &mut self,
+        folder: &Folder,
+        mut before: HashMap<OsString, NoteCache>,
+    ) -> Result<Notes, OpenError> {
         let mut entries =
             folder.entries(|name| session_of(name).is_some() || is_wait(name) || is_context(name))?;
         let mut notes = Notes { medium: medium_at(folder.path()), ..Notes::default() };
@@ -132,7 +136,7 @@ impl Reader {
 }
 
 /// Reads one note; `None` when it is gone.
-fn read_one(folder: &Folder, entry: &Entry, kept: Option<Kept>) -> Option<Kept> {
+fn read_one(folder: &Folder, entry: &Entry, kept: Option<NoteCache>) -> Option<NoteCache> {
     let (_, meta) = folder.look_at(&entry.name)?;
     // A note is only ever replaced whole, by a file with another inode.
     if let Some(kept) = kept.filter(|kept| kept.meta == meta && !matches!(kept.note, Note::Nothing)) {
@@ -143,7 +147,7 @@ fn read_one(folder: &Folder, entry: &Entry, kept: Option<Kept>) -> Option<Kept> 
         Content::Bytes(bytes) => Note::parse(&entry.name, bytes),
         Content::Refused(_) | Content::Failed(_) => Note::Nothing,
     };
-    Some(Kept { meta: file.meta.unwrap_or(meta), note })
+    Some(NoteCache { meta: file.meta.unwrap_or(meta), note })
 }
 
 /// Returns the session in the name of a note of who runs it, `{session}.{pid}.json`.

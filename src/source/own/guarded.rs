@@ -8,16 +8,16 @@ use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
 
-use crate::core::model::snapshot::ledger::{HeldUp, LedgerLine, Met, folder_name, is_seen};
+use crate::core::model::snapshot::ledger::{Encounter, HeldUp, LedgerLine, folder_name, is_seen};
 use crate::core::model::{
-    Committed, Edit, FileMeta, Snapshot, SourceHealth, Untrusted, Warned, Warning, Work,
+    CommitState, Edit, FileMeta, Snapshot, SourceHealth, Untrusted, Warning, WarningSort, Work,
 };
 use crate::format::Reading;
 use crate::source::interface::{Hints, Scope, Source};
 use crate::source::os::open::folder::Folder;
 use crate::source::own::ledger::{Edits, Open, Parts, Stories, is_ledger, parts_of};
 use crate::source::repos::objects::Short;
-use crate::source::work::committed::Kept;
+use crate::source::work::committed::CommitCache;
 use crate::source::work::committed::marker::Marker;
 
 /// The most working trees whose ledgers are read, and the most of them of one working tree.
@@ -34,13 +34,13 @@ const JUST_AFTER: SignedDuration = SignedDuration::from_secs(2);
 /// Reads the ledgers of the sessions that are known.
 #[derive(Default)]
 pub(crate) struct Reader {
-    known: HashMap<PathBuf, (FileMeta, Arc<Said>)>,
+    known: HashMap<PathBuf, (FileMeta, Arc<SessionLines>)>,
     folders: BTreeSet<PathBuf>,
-    kept: Kept,
+    kept: CommitCache,
 }
 
 /// What is asked in one look.
-struct Asked {
+struct LookQuery {
     marker: Marker,
     /// What files hold that may hold again what they held before they were settled.
     holds: HashMap<Untrusted, Short>,
@@ -48,7 +48,7 @@ struct Asked {
 
 /// What a session wrote down.
 #[derive(Clone, Default)]
-struct Said {
+struct SessionLines {
     edits: Edits,
     stories: Stories,
     warnings: BTreeSet<Warning>,
@@ -62,7 +62,7 @@ impl Source for Reader {
         let before = std::mem::take(&mut self.known);
         let Some(trees) = scope.places.ledgers() else { return };
         let sessions: BTreeSet<Untrusted> = snapshot.work.iter().map(|work| work.session.clone()).collect();
-        let mut said: HashMap<Untrusted, Said> = HashMap::new();
+        let mut said: HashMap<Untrusted, SessionLines> = HashMap::new();
         for top in tops(snapshot).take(MOST_TREES) {
             let Some(path) = top.to_str().map(|top| trees.join(folder_name(top))) else { continue };
             let Ok(folder) = Folder::open(&path) else { continue };
@@ -75,7 +75,7 @@ impl Source for Reader {
                 let file = path.join(&entry.name);
                 let read = match before.get(&file) {
                     Some((then, said)) if *then == meta => Arc::clone(said),
-                    _ => Arc::new(Said::read(&file)),
+                    _ => Arc::new(SessionLines::read(&file)),
                 };
                 said.entry(session.clone()).or_default().add(&read);
                 self.known.insert(file, (meta, read));
@@ -85,7 +85,7 @@ impl Source for Reader {
         let mut stories = Stories::default();
         self.known.values().for_each(|(_, said)| stories.add(&said.stories));
         self.known.values().for_each(|(_, said)| stories.add_held(&said.edits));
-        let mut asked: Option<Asked> = None;
+        let mut asked: Option<LookQuery> = None;
         let (now, uid, doubt) = (reading.now, reading.host.uid, snapshot.host.clock_doubt);
         for work in &mut snapshot.work {
             let Some(said) = said.get(&work.session).filter(|said| !said.is_empty()) else { continue };
@@ -96,7 +96,7 @@ impl Source for Reader {
                     Marker::new(folders, (now, uid), &scope.places.home).remembering(kept, doubt);
                 let edited = self.known.values().flat_map(|(_, said)| said.edits.keys());
                 let holds = marker.held_since(&stories.may_return(edited, (now, MOST_EDITS)));
-                Asked { marker, holds }
+                LookQuery { marker, holds }
             });
             let mut marked = said.marked(work, asked, (&stories, now));
             if marked.is_empty() && said.warnings.is_empty() {
@@ -138,7 +138,7 @@ fn session_in<'a>(name: &OsStr, sessions: &'a BTreeSet<Untrusted>) -> Option<&'a
     starts.filter_map(|start| sessions.get(&Untrusted::from(start))).next_back()
 }
 
-impl Said {
+impl SessionLines {
     fn read(path: &Path) -> Self {
         let mut said = Self::default();
         let Parts { edits, stories, lines } = parts_of(path);
@@ -146,20 +146,20 @@ impl Said {
         for line in lines {
             if let LedgerLine::Briefed(brief) = line {
                 let Some(at) = brief.at else { continue };
-                said.warn(at, brief.others, None, Warned::Briefed);
-            } else if let LedgerLine::Noted(Met { path, others, at, .. }) = line {
+                said.warn(at, brief.others, None, WarningSort::Briefed);
+            } else if let LedgerLine::Noted(Encounter { path, others, at, .. }) = line {
                 let others = others.into_iter().map(|(session, _)| session).collect();
-                said.warn(at, others, Some(&path), Warned::Noted);
+                said.warn(at, others, Some(&path), WarningSort::Noted);
             } else if let LedgerLine::HeldUp(HeldUp { others, at, .. }) = line {
-                said.warn(at, others, None, Warned::HeldUp);
+                said.warn(at, others, None, WarningSort::HeldUp);
             } else if let LedgerLine::Overrode(HeldUp { others, at, .. }) = line {
-                said.warn(at, others, None, Warned::WentOn);
+                said.warn(at, others, None, WarningSort::WentOn);
             }
         }
         said
     }
 
-    fn warn(&mut self, at: Timestamp, others: Vec<Untrusted>, path: Option<&Untrusted>, how: Warned) {
+    fn warn(&mut self, at: Timestamp, others: Vec<Untrusted>, path: Option<&Untrusted>, how: WarningSort) {
         let warning = |of| Warning { at, of, path: path.cloned(), how };
         self.warnings.extend(others.into_iter().map(warning));
     }
@@ -180,7 +180,7 @@ impl Said {
     fn marked(
         &self,
         work: &Work,
-        asked: &mut Asked,
+        asked: &mut LookQuery,
         (stories, now): (&Stories, Timestamp),
     ) -> HashMap<Untrusted, Edit> {
         let told: HashMap<&Untrusted, &Edit> =
@@ -191,12 +191,12 @@ impl Said {
             let told = told.get(path).copied();
             // What the session file tells later no hook has seen.
             let is_later = |edit: &Edit| edit.at.is_some_and(|at| at.duration_since(last) > JUST_AFTER);
-            if told.is_some_and(|edit| edit.committed == Committed::Yes || is_later(edit)) {
+            if told.is_some_and(|edit| edit.committed == CommitState::Yes || is_later(edit)) {
                 continue;
             }
             let open = stories.open(path, written, (now, &asked.holds));
             let at = open.map_or(last, |open| open.edit.at);
-            let committed = Committed::Unknown;
+            let committed = CommitState::Unknown;
             let edit =
                 Edit { path: path.clone(), at: Some(at), by: None, also: Vec::new(), committed, from: None };
             found.push((edit, open));
@@ -206,7 +206,7 @@ impl Said {
         let marked = found.into_iter().filter_map(|(edit, open)| {
             let committed = match (edit.committed, open) {
                 // It has ended, whoever has written the file since.
-                (Committed::No, None) => Committed::Unknown,
+                (CommitState::No, None) => CommitState::Unknown,
                 (committed, _) => committed,
             };
             let marked = match told.get(&edit.path) {

@@ -10,7 +10,7 @@ use rustix::fs::{AtFlags, CWD, statat};
 use rustix::io::Errno;
 
 use crate::core::history::journal::{Entry, History};
-use crate::core::history::movement::{Movement, Parked};
+use crate::core::history::movement::{Movement, ParkLocation};
 use crate::core::model::{
     FileMeta, FilePath, Halfway, Snapshot, SourceHealth, SourceState, UnfinishedAction,
 };
@@ -133,13 +133,13 @@ struct Park<'a> {
 
 impl Park<'_> {
     /// Returns whether something is parked under a name, or its folder is away.
-    fn may_have(&self, parked: &Parked) -> bool {
+    fn may_have(&self, parked: &ParkLocation) -> bool {
         let is_away = |folder: &PathBuf| !self.lies(folder);
         self.has(parked) || parked.folder.as_ref().is_some_and(is_away)
     }
 
     /// Returns whether something is parked under a name.
-    fn has(&self, parked: &Parked) -> bool {
+    fn has(&self, parked: &ParkLocation) -> bool {
         let is_plain = Path::new(&parked.name).file_name() == Some(OsStr::new(&parked.name));
         let folder = parked.folder.clone().unwrap_or_else(|| self.state.join(PARKED));
         is_plain && self.lies(&folder.join(&parked.name))

@@ -21,13 +21,13 @@ const MOST: usize = 4_096;
 
 /// What was read last.
 #[derive(Default)]
-pub(super) struct Adopted {
+pub(super) struct AdoptionCache {
     read_at: Option<Timestamp>,
     /// By each session whose tasks were taken over, who has; `None` where not all could be read.
     known: Option<BTreeMap<Untrusted, BTreeSet<Untrusted>>>,
 }
 
-impl Adopted {
+impl AdoptionCache {
     /// Reads the links again where what is known is old.
     pub(super) fn refresh(&mut self, scope: &Scope, uid: u32, now: Timestamp) {
         if self.read_at.is_some_and(|at| now.duration_since(at).abs() < LASTS) {
@@ -115,11 +115,11 @@ mod tests {
         symlink(tasks(BY).join("b.output"), tasks(BY).join("c.output")).unwrap();
         symlink("/etc/passwd", tasks(BY).join("d.output")).unwrap();
         symlink("/", home.path().join("everything")).unwrap();
-        let adopted = Adopted { read_at: None, known: read(home.path()) };
+        let adopted = AdoptionCache { read_at: None, known: read(home.path()) };
         assert_eq!(adopted.of(Some(&FROM.into())), Some(vec![BY.into()]));
         assert_eq!(adopted.of(Some(&BY.into())), Some(vec![]));
         assert_eq!(adopted.of(None), Some(vec![BY.into()]));
-        assert_eq!(Adopted::default().of(None), None);
+        assert_eq!(AdoptionCache::default().of(None), None);
         assert_eq!(read(&home.path().join("nothing")), Some(BTreeMap::new()));
     }
 }

@@ -6,14 +6,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use jiff::Timestamp;
 
-use crate::core::judge::tombstone::descent::Seen;
+use crate::core::judge::tombstone::descent::SeenBelowMap;
 use crate::core::judge::window::agent::{Role, Signatures};
 use crate::core::model::snapshot::process::{Children, ancestry, has_exited};
 use crate::core::model::{Descent, Host, Process, ProcessId, ProcessTable, SeenBelow};
 
 /// What was seen; clones share it.
 #[derive(Clone, Debug, Default)]
-pub struct Descents(Arc<Mutex<Seen>>);
+pub struct Descents(Arc<Mutex<SeenBelowMap>>);
 
 impl Descents {
     /// Takes over what is kept of processes that live here: of nobody with another start, and of no other
@@ -70,11 +70,11 @@ impl Descents {
     }
 
     /// Reads all that was seen.
-    pub fn read<T>(&self, read: impl FnOnce(&Seen) -> T) -> T {
+    pub fn read<T>(&self, read: impl FnOnce(&SeenBelowMap) -> T) -> T {
         read(&self.lock())
     }
 
-    fn lock(&self) -> MutexGuard<'_, Seen> {
+    fn lock(&self) -> MutexGuard<'_, SeenBelowMap> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -20,7 +20,7 @@ const PART: usize = 10;
 
 /// What was measured last.
 #[derive(Default)]
-pub(super) struct Measured {
+pub(super) struct MeasureCache {
     known: BTreeMap<ProcessId, (Timestamp, Measure)>,
     /// Of those that nobody stands above.
     inputs: BTreeMap<ProcessId, InputEnd>,
@@ -29,7 +29,7 @@ pub(super) struct Measured {
     ends_read_at: Option<Timestamp>,
 }
 
-impl Measured {
+impl MeasureCache {
     /// Measures the new ones among these processes, and a few whose figures are old; all of those where a
     /// person looks at them.
     pub(super) fn refresh(
@@ -161,7 +161,7 @@ mod tests {
     fn clients_are_counted_of_new_ports_and_for_whoever_looks_and_else_now_and_then() {
         let (server, later) = (Server::start(), Server::start());
         let (one, two) = (server.id(), later.id());
-        let mut measured = Measured::default();
+        let mut measured = MeasureCache::default();
         let mut look = |those: &[ProcessId], after: i64, is_shown: bool| {
             let now = Timestamp::UNIX_EPOCH + SignedDuration::from_secs(after);
             measured.refresh((&those.iter().copied().collect(), &[]), 0, is_shown, now);
@@ -185,7 +185,7 @@ mod tests {
         // Nobody has these numbers, so nothing is found; whose turn it is does not depend on that.
         let those: BTreeSet<ProcessId> =
             (0..40).map(|at| ProcessId { pid: u32::MAX - at, start_ticks: u64::from(at) }).collect();
-        let mut measured = Measured::default();
+        let mut measured = MeasureCache::default();
         let mut look = |after: i64, is_shown: bool| {
             let now = Timestamp::UNIX_EPOCH + SignedDuration::from_secs(after);
             measured.refresh((&those, &[]), 0, is_shown, now);

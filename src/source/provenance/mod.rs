@@ -17,25 +17,25 @@ use crate::core::model::snapshot::process::ancestry;
 use crate::core::model::{Host, Process, ProcessId, ProcessTable, Snapshot, SourceHealth, Trace, Untrusted};
 use crate::format::{Base, Reading};
 use crate::source::interface::{Scope, Source};
-use crate::source::os::processes::traced::Traced;
+use crate::source::os::processes::traced::TraceReading;
 use crate::source::os::processes::{arguments, is_others, lives, settled_tick, traces};
-use crate::source::provenance::adopted::Adopted;
+use crate::source::provenance::adopted::AdoptionCache;
 use crate::source::provenance::descents::Descents;
-use crate::source::provenance::measured::Measured;
+use crate::source::provenance::measured::MeasureCache;
 use crate::source::provenance::servers::Servers;
 
 /// Reads traces again and again; each process is read once for as long as it lives and runs the same
 /// program.
 #[derive(Default)]
 pub(crate) struct Reader {
-    known: BTreeMap<ProcessId, Known>,
+    known: BTreeMap<ProcessId, TraceName>,
     /// Those of them that name a window, and what runs below these.
     members: BTreeSet<ProcessId>,
     /// Those that have exited since they were listed.
     gone: Vec<ProcessId>,
-    measured: Measured,
+    measured: MeasureCache,
     servers: Servers,
-    adopted: Adopted,
+    adopted: AdoptionCache,
     looks: u32,
 }
 
@@ -44,7 +44,7 @@ pub(crate) struct Reader {
 const TURNS: u32 = 4;
 
 /// What a process was called when its traces were read.
-struct Known {
+struct TraceName {
     comm: Untrusted,
     trace: Option<Trace>,
 }
@@ -131,7 +131,7 @@ impl Reader {
     }
 
     /// Takes over what is known of some processes, and reads the others; and notes below whom each was seen.
-    fn read(&mut self, those: &[&Process], before: &mut BTreeMap<ProcessId, Known>, whose: &Whose<'_>) {
+    fn read(&mut self, those: &[&Process], before: &mut BTreeMap<ProcessId, TraceName>, whose: &Whose<'_>) {
         let mut new = Vec::new();
         for process in those {
             match before.remove_entry(&process.id) {
@@ -144,14 +144,14 @@ impl Reader {
         let ids: Vec<ProcessId> = new.iter().map(|process| process.id).collect();
         for ((id, traced), process) in traces(&ids, whose.uid, whose.homes).into_iter().zip(new) {
             let trace = match traced {
-                Traced::Read(trace) => Some(*trace),
-                Traced::Unread => whose.has_seen(id).then(|| Trace::unread(id, arguments(id.pid))),
-                Traced::Gone => {
+                TraceReading::Read(trace) => Some(*trace),
+                TraceReading::Unread => whose.has_seen(id).then(|| Trace::unread(id, arguments(id.pid))),
+                TraceReading::Gone => {
                     self.gone.push(id);
                     continue;
                 }
             };
-            self.known.insert(id, Known { comm: process.comm.clone(), trace });
+            self.known.insert(id, TraceName { comm: process.comm.clone(), trace });
         }
         for process in those {
             let trace = self.known.get_mut(&process.id).and_then(|known| known.trace.as_mut());
@@ -215,7 +215,7 @@ fn below<'a>(table: &'a ProcessTable, those: &[ProcessId]) -> Vec<&'a Process> {
 }
 
 /// Returns whether a process still runs what it did (execve(2) keeps the PID and the start).
-fn is_as_before(id: ProcessId, known: &Known) -> bool {
+fn is_as_before(id: ProcessId, known: &TraceName) -> bool {
     known.trace.as_ref().is_none_or(|trace| arguments(id.pid) == trace.argv)
 }
 
@@ -233,9 +233,9 @@ mod tests {
     use crate::source::os::processes::started::spawn;
 
     /// A process that is ended with this.
-    struct Started(Child);
+    struct EndedWith(Child);
 
-    impl Started {
+    impl EndedWith {
         fn new(line: &str, window: Option<&str>) -> Self {
             let mut shell = Command::new("/bin/sh");
             shell.args(["-c", line]).env_clear().env("HOME", "/home/nobody").stdin(Stdio::piped());
@@ -252,7 +252,7 @@ mod tests {
         }
     }
 
-    impl Drop for Started {
+    impl Drop for EndedWith {
         fn drop(&mut self) {
             let _ = self.0.kill();
             let _ = self.0.wait();
@@ -284,7 +284,7 @@ mod tests {
 
     #[test]
     fn what_runs_below_a_process_of_a_window_is_read_and_below_others_not() {
-        let all = [Some("7"), None, None, None].map(|window| Started::new("read x; exit", window));
+        let all = [Some("7"), None, None, None].map(|window| EndedWith::new("read x; exit", window));
         let [top, other, under, elsewhere] = all.each_ref().map(|one| one.0.id());
         let one = table(all.iter().zip([1, 1, top, other]).map(|(one, parent)| one.below(parent)));
         let read = refreshed(&mut Reader::default(), &one);
@@ -296,7 +296,7 @@ mod tests {
 
     #[test]
     fn whoever_has_exited_since_the_look_is_told_apart() {
-        let (top, mut under) = (Started::new("read x", Some("7")), Started::new("read x", Some("7")));
+        let (top, mut under) = (EndedWith::new("read x", Some("7")), EndedWith::new("read x", Some("7")));
         let seen = under.below(top.0.id());
         let table = table([top.below(1), seen.clone()]);
         under.0.kill().unwrap();
@@ -309,8 +309,8 @@ mod tests {
 
     #[test]
     fn a_window_that_has_exited_since_the_look_was_there() {
-        let [mut window, mut other] = [(); 2].map(|()| Started::new("read x", None));
-        let left = Started::new("read x", Some(&window.0.id().to_string()));
+        let [mut window, mut other] = [(); 2].map(|()| EndedWith::new("read x", None));
+        let left = EndedWith::new("read x", Some(&window.0.id().to_string()));
         let mut table = table([&left, &window, &other].map(|one| one.below(1)));
         for gone in [&mut window, &mut other] {
             gone.0.kill().unwrap();
@@ -325,10 +325,10 @@ mod tests {
 
     #[test]
     fn a_process_that_becomes_another_program_is_read_again() {
-        let mut top = Started::new("read x; exec /bin/cat", Some("7"));
-        let mut under = Started::new("read x; exec /bin/cat", None);
+        let mut top = EndedWith::new("read x; exec /bin/cat", Some("7"));
+        let mut under = EndedWith::new("read x; exec /bin/cat", None);
         let mut reader = Reader::default();
-        let looked = |top: &Started, under: &Started| table([top.below(1), under.below(top.0.id())]);
+        let looked = |top: &EndedWith, under: &EndedWith| table([top.below(1), under.below(top.0.id())]);
         let before = refreshed(&mut reader, &looked(&top, &under));
         assert!(before.values().all(|argv| argv.len() == 3), "{before:?}");
         let seen = looked(&top, &under);

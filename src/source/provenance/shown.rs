@@ -5,9 +5,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Whether it is on a screen; clones share it.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Shown(Arc<AtomicBool>);
+pub(crate) struct Visibility(Arc<AtomicBool>);
 
-impl Shown {
+impl Visibility {
     /// Takes note of whether it is; returns whether it has just come up.
     pub(crate) fn set(&self, is_shown: bool) -> bool {
         !self.0.swap(is_shown, Ordering::Relaxed) && is_shown

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use rustix::fs::FileType;
 
-use super::locate::{Located, locate, repository_at};
+use super::locate::{RepoLocation, locate, repository_at};
 use crate::source::os::fence::Fence;
 use crate::source::os::open::error::OpenError;
 use crate::source::os::open::folder::Folder;
@@ -19,7 +19,7 @@ const MAX_FOLDERS: usize = 4_096;
 ///
 /// # Errors
 /// The folder cannot be listed.
-pub(crate) fn below(root: &Path, fence: &Fence) -> Result<Vec<Located>, OpenError> {
+pub(crate) fn below(root: &Path, fence: &Fence) -> Result<Vec<RepoLocation>, OpenError> {
     let root = fence.resolve(root);
     if let Some(own) = repository_at(&root, fence) {
         return Ok(vec![own]);
@@ -40,7 +40,7 @@ pub(crate) fn below(root: &Path, fence: &Fence) -> Result<Vec<Located>, OpenErro
     }
     if found.is_empty() {
         // A folder that a person named is looked in as a working tree, repository or not.
-        let itself = || Located { common_dir: root.join(".git"), main: Some(root.clone()) };
+        let itself = || RepoLocation { common_dir: root.join(".git"), main: Some(root.clone()) };
         found.push(locate(&root, fence).unwrap_or_else(itself));
     }
     found.truncate(MAX_REPOS + 1);

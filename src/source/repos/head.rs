@@ -21,7 +21,7 @@ const AGAIN: SignedDuration = SignedDuration::from_secs(10);
 
 /// What a commit has at a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Held {
+pub(crate) enum CommitContent {
     /// A plain file of this content.
     File(Name),
     /// Nothing, or something else.
@@ -38,7 +38,7 @@ pub(crate) struct Commit {
     /// The trees of folders that were read in this look; nothing for one that is not there.
     trees: HashMap<PathBuf, Option<Vec<u8>>>,
     /// What was found so far.
-    held: HashMap<PathBuf, Held>,
+    held: HashMap<PathBuf, CommitContent>,
     /// Since when it cannot be read.
     unread_since: Option<Timestamp>,
 }
@@ -84,16 +84,18 @@ impl Commit {
     }
 
     /// Returns what it has at a path below the working tree.
-    pub(crate) fn held(&mut self, path: &Path, now: Timestamp) -> Held {
+    pub(crate) fn held(&mut self, path: &Path, now: Timestamp) -> CommitContent {
         if let Some(held) = self.held.get(path) {
             return *held;
         }
         // Git may just have moved its objects into a pack.
         self.unread_since = self.unread_since.filter(|since| now.duration_since(*since) < AGAIN);
-        let held = if self.unread_since.is_some() { Held::Unread } else { self.find(path) };
+        let held = if self.unread_since.is_some() { CommitContent::Unread } else { self.find(path) };
         match held {
-            Held::Unread => self.unread_since = self.unread_since.or(Some(now)),
-            Held::File(_) | Held::Nothing => drop(self.held.insert(path.to_path_buf(), held)),
+            CommitContent::Unread => self.unread_since = self.unread_since.or(Some(now)),
+            CommitContent::File(_) | CommitContent::Nothing => {
+                drop(self.held.insert(path.to_path_buf(), held))
+            }
         }
         held
     }
@@ -106,13 +108,15 @@ impl Commit {
         }
     }
 
-    fn find(&mut self, path: &Path) -> Held {
-        let (Some(folder), Some(file)) = (path.parent(), path.file_name()) else { return Held::Nothing };
+    fn find(&mut self, path: &Path) -> CommitContent {
+        let (Some(folder), Some(file)) = (path.parent(), path.file_name()) else {
+            return CommitContent::Nothing;
+        };
         let file = file.as_encoded_bytes();
-        let Some(tree) = self.tree(folder) else { return Held::Unread };
+        let Some(tree) = self.tree(folder) else { return CommitContent::Unread };
         match tree.and_then(|tree| entry(tree, file)) {
-            Some((mode, name)) if mode.starts_with(b"100") => Held::File(name),
-            Some(_) | None => Held::Nothing,
+            Some((mode, name)) if mode.starts_with(b"100") => CommitContent::File(name),
+            Some(_) | None => CommitContent::Nothing,
         }
     }
 

@@ -16,13 +16,13 @@ use crate::source::os::open::plain::small;
 const MOST_PATTERNS: usize = 256 << 10;
 
 /// The patterns of one working tree, each folder's read once.
-pub(crate) struct Ignored {
+pub(crate) struct IgnoreRules {
     top: PathBuf,
     /// The patterns that hold in a folder: its own, and those of all above it.
     folders: HashMap<PathBuf, Search>,
 }
 
-impl Ignored {
+impl IgnoreRules {
     /// Prepares for a working tree; reads what holds in all of it: the person's own patterns at their usual place,
     /// and those of the repository that are nobody else's.
     pub(crate) fn new(top: &Path, common_dir: &Path, home: &Path) -> Self {
@@ -125,7 +125,7 @@ mod tests {
         ] {
             std::fs::write(world.path().join(file), patterns).unwrap();
         }
-        let mut ignored = Ignored::new(&top, &top.join(".git"), world.path());
+        let mut ignored = IgnoreRules::new(&top, &top.join(".git"), world.path());
         let mut told = [0, 0];
         for file in [
             "a.log", "keep.log", "src/keep.log", "out/x", "src/out/x", "build", "src/build", "build/a/b",

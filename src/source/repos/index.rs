@@ -28,7 +28,7 @@ const ENTRY: usize = 62;
 
 /// What an index has at a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Staged {
+pub(crate) enum IndexContent {
     /// That cannot be told.
     Unread,
     Nothing,
@@ -47,7 +47,7 @@ pub(crate) struct Index {
     /// Its entries, in this look only.
     entries: Option<Entries>,
     /// What was found so far.
-    held: HashMap<PathBuf, Staged>,
+    held: HashMap<PathBuf, IndexContent>,
 }
 
 impl Index {
@@ -58,14 +58,14 @@ impl Index {
     }
 
     /// Returns what it has at a path below the working tree.
-    pub(crate) fn held(&mut self, path: &Path, now: Timestamp) -> Staged {
+    pub(crate) fn held(&mut self, path: &Path, now: Timestamp) -> IndexContent {
         if !self.renew(now) {
-            return Staged::Unread;
+            return IndexContent::Unread;
         }
         if let Some(held) = self.held.get(path) {
             return *held;
         }
-        let held = self.entries().map_or(Staged::Unread, |entries| entries.find(path));
+        let held = self.entries().map_or(IndexContent::Unread, |entries| entries.find(path));
         self.held.insert(path.to_path_buf(), held);
         held
     }
@@ -215,19 +215,19 @@ impl Entries {
     }
 
     /// Returns the object at a path.
-    fn find(&self, path: &Path) -> Staged {
+    fn find(&self, path: &Path) -> IndexContent {
         let wanted = path.as_os_str().as_bytes();
         let compare = |place: &usize| path_of(self.entry(place)).unwrap_or_default().cmp(wanted);
         let Ok(at) = self.places.binary_search_by(compare) else {
             let is_in_folder = path.ancestors().skip(1).any(|above| self.has_whole(above));
-            return if is_in_folder { Staged::Unread } else { Staged::Nothing };
+            return if is_in_folder { IndexContent::Unread } else { IndexContent::Nothing };
         };
         let found = self.places.get(at).map(|place| self.entry(place)).unwrap_or_default();
         let name = found.get(40..60).and_then(|name| name.try_into().ok());
         match (found.get(60).map(|flags| flags & 0x30), name) {
-            (Some(0), Some(name)) => Staged::File(name),
-            (Some(_), Some(_)) => Staged::Conflict,
-            (_, _) => Staged::Unread,
+            (Some(0), Some(name)) => IndexContent::File(name),
+            (Some(_), Some(_)) => IndexContent::Conflict,
+            (_, _) => IndexContent::Unread,
         }
     }
 
@@ -345,10 +345,10 @@ mod tests {
         let own = tempfile::tempdir().unwrap();
         let now = Timestamp::UNIX_EPOCH;
         let mut index = Index::new(own.path(), own.path());
-        assert_eq!(index.held(Path::new("a"), now), Staged::Nothing);
+        assert_eq!(index.held(Path::new("a"), now), IndexContent::Nothing);
         assert_eq!(index.has_below(Path::new(""), now), Some(false));
         std::os::unix::fs::symlink("index", own.path().join("index")).unwrap();
-        assert_eq!(index.held(Path::new("a"), now), Staged::Unread);
+        assert_eq!(index.held(Path::new("a"), now), IndexContent::Unread);
         assert_eq!(index.has_below(Path::new(""), now), None);
     }
 }

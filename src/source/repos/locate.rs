@@ -15,7 +15,7 @@ const CONFIG: usize = 256 << 10;
 
 /// A repository that was found.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Located {
+pub(crate) struct RepoLocation {
     /// The common directory, resolved.
     pub(crate) common_dir: PathBuf,
     /// The main working tree, resolved; a bare repository has none.
@@ -23,7 +23,7 @@ pub(crate) struct Located {
 }
 
 /// Finds the repository that a folder lies in; the folder may be gone by now.
-pub(crate) fn locate(folder: &Path, fence: &Fence) -> Option<Located> {
+pub(crate) fn locate(folder: &Path, fence: &Fence) -> Option<RepoLocation> {
     if !folder.is_absolute() {
         return None;
     }
@@ -32,7 +32,7 @@ pub(crate) fn locate(folder: &Path, fence: &Fence) -> Option<Located> {
 }
 
 /// Returns the repository whose working tree's top, or whose bare directory, is this folder.
-pub(crate) fn repository_at(at: &Path, fence: &Fence) -> Option<Located> {
+pub(crate) fn repository_at(at: &Path, fence: &Fence) -> Option<RepoLocation> {
     let git_dir = git_dir(at)?;
     let common_dir = match pointer(&git_dir.join("commondir")) {
         Some(target) => fence.resolve(&git_dir.join(target)),
@@ -44,7 +44,7 @@ pub(crate) fn repository_at(at: &Path, fence: &Fence) -> Option<Located> {
     // What holds a `.git` that is no linked one is the main working tree.
     let main =
         if common_dir == git_dir && at != git_dir { Some(at.to_path_buf()) } else { main_of(&common_dir) };
-    Some(Located { common_dir, main })
+    Some(RepoLocation { common_dir, main })
 }
 
 /// Returns the directory that `.git` is or points to, or the folder itself when it is one.

@@ -18,21 +18,21 @@ use std::path::{Path, PathBuf};
 
 pub(crate) use self::inside::Reader as InsideReader;
 pub(crate) use self::locate::locate;
-use self::refs::Packed;
+use self::refs::PackedRefs;
 pub(crate) use self::users::Reader as UsersReader;
 use crate::core::model::{Repo, RepoSort};
 use crate::source::os::fence::Fence;
-use crate::source::repos::locate::Located;
+use crate::source::repos::locate::RepoLocation;
 
 /// Reads repositories again and again, and keeps what did not change.
 #[derive(Default)]
 pub(crate) struct Reader {
     /// The packed refs of each repository by its common directory: that file can be large.
-    packed: HashMap<PathBuf, Packed>,
+    packed: HashMap<PathBuf, PackedRefs>,
 }
 
 /// One repository as it was read.
-pub(crate) struct Read {
+pub(crate) struct RepoReading {
     pub(crate) repo: Repo,
     /// What could not be read of it, in words.
     pub(crate) problems: Vec<String>,
@@ -40,7 +40,7 @@ pub(crate) struct Read {
 
 impl Reader {
     /// Reads one repository; outside the fence only what it says itself.
-    pub(crate) fn read(&mut self, located: &Located, fence: &Fence) -> Read {
+    pub(crate) fn read(&mut self, located: &RepoLocation, fence: &Fence) -> RepoReading {
         let common = located.common_dir.as_path();
         let mut problems = Vec::new();
         let worktrees = worktrees::read(located, fence, &mut problems);
@@ -50,7 +50,7 @@ impl Reader {
         let common_dir = common.to_path_buf();
         let strays = strays::read(located, &worktrees, fence, &mut problems);
         let repo = Repo { common_dir, sort, worktrees, strays, entire_refs, ..Repo::default() };
-        Read { repo, problems }
+        RepoReading { repo, problems }
     }
 
     fn refs(&mut self, common: &Path, problems: &mut Vec<String>) -> Vec<String> {

@@ -25,24 +25,24 @@ const PACKED: usize = 64 << 20;
 
 /// What `packed-refs` holds of these refs.
 #[derive(Default)]
-pub(crate) struct Packed {
+pub(crate) struct PackedRefs {
     meta: Option<FileMeta>,
     pub(crate) names: Vec<String>,
 }
 
 /// Reads the packed refs, unless the file is the one that was read before.
-pub(crate) fn packed(common: &Path, before: Option<Packed>, problems: &mut Vec<String>) -> Packed {
+pub(crate) fn packed(common: &Path, before: Option<PackedRefs>, problems: &mut Vec<String>) -> PackedRefs {
     let file = common.join("packed-refs");
-    let Some(meta) = stat(&file).ok().map(|stat| meta_of(&stat)) else { return Packed::default() };
+    let Some(meta) = stat(&file).ok().map(|stat| meta_of(&stat)) else { return PackedRefs::default() };
     if let Some(before) = before.filter(|before| before.meta == Some(meta)) {
         return before;
     }
     match small(&file, PACKED) {
-        Ok(text) => Packed { meta: Some(meta), names: names(&text) },
-        Err(Errno::NOENT) => Packed::default(),
+        Ok(text) => PackedRefs { meta: Some(meta), names: names(&text) },
+        Err(Errno::NOENT) => PackedRefs::default(),
         Err(error) => {
             problems.push(format!("failed to read {}: {}", Untrusted::from_path(&file), words(error)));
-            Packed::default()
+            PackedRefs::default()
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::locate::{Located, POINTER, git_dir, pointer};
+use super::locate::{POINTER, RepoLocation, git_dir, pointer};
 use super::worktrees::branch;
 use crate::core::model::{StrayTree, TreeSort, Worktree};
 use crate::source::os::fence::Fence;
@@ -16,7 +16,7 @@ const MOST: usize = 64;
 
 /// Finds those that lie where an agent puts its trees.
 pub(super) fn read(
-    located: &Located,
+    located: &RepoLocation,
     known: &[Worktree],
     fence: &Fence,
     problems: &mut Vec<String>,
@@ -90,7 +90,7 @@ mod tests {
         write(&put("of-another"), "gitdir: /elsewhere/.git/worktrees/x\n".to_owned());
         write(&format!("{PUTS}/clone/.git/HEAD"), "ref: refs/heads/main\n".to_owned());
         write(&format!("{PUTS}/plain/a.txt"), String::new());
-        let located = Located { common_dir: common, main: Some(main.clone()) };
+        let located = RepoLocation { common_dir: common, main: Some(main.clone()) };
         let mut problems = Vec::new();
         let found = read(&located, &[], &Fence::default(), &mut problems);
         let found: Vec<_> =

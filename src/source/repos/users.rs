@@ -37,11 +37,11 @@ const KEEPERS: [&str; 2] = ["ssh-agent", "(sd-pam)"];
 /// Asks who uses repositories, and keeps the answers.
 #[derive(Default)]
 pub(crate) struct Reader {
-    known: HashMap<PathBuf, Known>,
+    known: HashMap<PathBuf, UsersAnswer>,
 }
 
 /// The answer about one repository.
-struct Known {
+struct UsersAnswer {
     locks: Locks,
     users: Users,
     /// When it was asked; `None` when it is to be asked again.
@@ -68,7 +68,8 @@ impl Reader {
     ) {
         let locks = locks(repo, records);
         let known = self.known.remove(&repo.common_dir);
-        let is_good = |known: &Known| known.at.is_some_and(|at| now.duration_since(at).abs() < GOOD_FOR);
+        let is_good =
+            |known: &UsersAnswer| known.at.is_some_and(|at| now.duration_since(at).abs() < GOOD_FOR);
         let known = match known {
             Some(known) if locks.is_empty() && known.locks.is_empty() && !is_good(&known) => return,
             None if locks.is_empty() => return,
@@ -79,7 +80,7 @@ impl Reader {
                 // One that has just been taken aside still says whose it was.
                 let taken = earlier.filter(|_| locks.is_empty()).map(|earlier| earlier.locks);
                 let Some(users) = users(repo, taken.as_ref().unwrap_or(&locks), table) else { return };
-                Known { locks, users, at: Some(now) }
+                UsersAnswer { locks, users, at: Some(now) }
             }
         };
         repo.users = Some(known.users.clone());
@@ -98,7 +99,7 @@ fn locks(repo: &Repo, records: &[Arc<Record>]) -> Locks {
 }
 
 /// What is asked of every process.
-struct Asked {
+struct UsersQuery {
     places: Vec<Place>,
     /// The users who can have made the locks; `None` where the file system does not say.
     owners: Option<BTreeSet<u32>>,
@@ -129,7 +130,7 @@ fn users(repo: &Repo, locks: &Locks, table: &ProcessTable) -> Option<Users> {
 /// Asks every process of a table for places; those that may not be looked at count only where they may
 /// be one of the owners.
 pub(super) fn of_places(places: Vec<Place>, owners: Option<BTreeSet<u32>>, table: &ProcessTable) -> Users {
-    let mut asked = Asked { places, owners, names: HashMap::new() };
+    let mut asked = UsersQuery { places, owners, names: HashMap::new() };
     let mut users = Users::default();
     for pid in table.listed.iter().copied().filter(|pid| *pid != own_pid()) {
         match asked.of(pid) {
@@ -145,7 +146,7 @@ fn is_keeper(table: &ProcessTable, pid: u32) -> bool {
     table.get(pid).is_some_and(|process| KEEPERS.contains(&process.comm.raw()))
 }
 
-impl Asked {
+impl UsersQuery {
     fn of(&mut self, pid: u32) -> Use {
         let leader = format!("/proc/{pid}");
         let threads = other_threads(pid);

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use rustix::io::Errno;
 
-use super::locate::{Located, POINTER, pointer};
+use super::locate::{POINTER, RepoLocation, pointer};
 use super::made::{is_gone, made};
 use crate::core::model::text::secret::hide;
 use crate::core::model::{Untrusted, Worktree};
@@ -20,7 +20,7 @@ const MAX_WORKTREES: usize = 256;
 const REASON: usize = 64 << 10;
 
 /// Reads all working trees, the main one first.
-pub(crate) fn read(located: &Located, fence: &Fence, problems: &mut Vec<String>) -> Vec<Worktree> {
+pub(crate) fn read(located: &RepoLocation, fence: &Fence, problems: &mut Vec<String>) -> Vec<Worktree> {
     let mut all: Vec<Worktree> = located.main.iter().map(|top| main(&located.common_dir, top)).collect();
     match linked(&located.common_dir, fence, problems) {
         Ok(linked) => all.extend(linked),

@@ -9,7 +9,7 @@ use jiff::{Span, Timestamp};
 use crate::core::model::report::context::is_valid_id;
 use crate::core::model::{Beginning, FileMeta, SessionFile, Tie, Untrusted};
 use crate::source::os::processes;
-use crate::source::sessions::look::{Look, Wanted};
+use crate::source::sessions::look::{Look, SessionTarget};
 
 /// How many days of rollouts are looked through, the newest first.
 const DAYS: usize = 8;
@@ -19,7 +19,7 @@ const NEWEST: usize = 32;
 const ID: usize = 36;
 
 /// Finds rollouts and locks that may belong to these windows.
-pub(crate) fn read(look: &mut Look<'_>, home: &Path, wanted: &[&Wanted], now: Timestamp) {
+pub(crate) fn read(look: &mut Look<'_>, home: &Path, wanted: &[&SessionTarget], now: Timestamp) {
     let Some(oldest) = wanted.iter().filter_map(|one| one.started_at).min() else { return };
     let home = home.join(".codex");
     locks(look, &home.join("thread-writer-locks"));
@@ -56,7 +56,7 @@ fn locks(look: &mut Look<'_>, at: &Path) {
     }
 }
 
-fn opened(look: &mut Look<'_>, one: &Wanted, path: PathBuf) {
+fn opened(look: &mut Look<'_>, one: &SessionTarget, path: PathBuf) {
     let Some(session) = thread_of(&path) else { return };
     // It is open, so it is being written.
     let written_at = one.started_at.unwrap_or(Timestamp::UNIX_EPOCH);

@@ -7,10 +7,10 @@ use rustix::fs::FileType;
 
 use crate::core::model::report::context::is_valid_id;
 use crate::core::model::{SessionFile, Tie, Untrusted};
-use crate::source::sessions::look::{Look, Wanted};
+use crate::source::sessions::look::{Look, SessionTarget};
 
 /// Finds the locks of these windows.
-pub(crate) fn read(look: &mut Look<'_>, home: &Path, wanted: &[&Wanted]) {
+pub(crate) fn read(look: &mut Look<'_>, home: &Path, wanted: &[&SessionTarget]) {
     if wanted.is_empty() {
         return;
     }

@@ -15,7 +15,7 @@ use crate::core::model::{Beginning, FileMeta, SessionFile, Tie, Untrusted};
 use crate::format::reading::{json, time};
 use crate::source::os::open::folder::look_at;
 use crate::source::os::open::plain::small;
-use crate::source::sessions::look::{Look, Wanted, folders};
+use crate::source::sessions::look::{Look, SessionTarget, folders};
 
 /// How many of a folder's sessions are taken, the newest first.
 const NEWEST: usize = 8;
@@ -31,12 +31,12 @@ const CLEARS: SignedDuration = SignedDuration::from_secs(2);
 /// What was typed in projects, by the files that say so, as they were last read.
 #[derive(Default)]
 pub(crate) struct Logs {
-    read: HashMap<PathBuf, (FileMeta, Arc<[Typed]>)>,
+    read: HashMap<PathBuf, (FileMeta, Arc<[TypedPrompt]>)>,
 }
 
 /// Something that was typed.
 #[derive(Deserialize)]
-struct Typed {
+struct TypedPrompt {
     #[serde(rename = "sessionId")]
     session: String,
     #[serde(rename = "message")]
@@ -45,17 +45,17 @@ struct Typed {
 }
 
 impl Logs {
-    fn of(&mut self, path: PathBuf) -> Arc<[Typed]> {
+    fn of(&mut self, path: PathBuf) -> Arc<[TypedPrompt]> {
         let meta = look_at(&path);
         if let Some((_, log)) = self.read.get(&path).filter(|(known, _)| Some(*known) == meta) {
             return Arc::clone(log);
         }
         let text = small(&path, LOG).unwrap_or_default();
         // It is written anew whole, so that it may be empty for a moment.
-        let mut log: Vec<Typed> = serde_json::from_slice(&text).unwrap_or_default();
+        let mut log: Vec<TypedPrompt> = serde_json::from_slice(&text).unwrap_or_default();
         // Prompts are their user's secrets.
         log.iter_mut().filter(|typed| typed.text != CLEAR).for_each(|typed| typed.text = String::new());
-        let log: Arc<[Typed]> = log.into();
+        let log: Arc<[TypedPrompt]> = log.into();
         if let Some(meta) = meta {
             self.read.insert(path, (meta, Arc::clone(&log)));
         }
@@ -64,7 +64,7 @@ impl Logs {
 }
 
 /// Finds the sessions of the folders in which these windows work.
-pub(crate) fn read(look: &mut Look<'_>, home: &Path, wanted: &[&Wanted], logs: &mut Logs) {
+pub(crate) fn read(look: &mut Look<'_>, home: &Path, wanted: &[&SessionTarget], logs: &mut Logs) {
     if wanted.is_empty() {
         return;
     }
@@ -100,8 +100,8 @@ fn start_of(chat: &Path) -> Option<String> {
 }
 
 /// Returns the session in which `/clear` was typed when another one began.
-fn cleared(log: &[Typed], session: &str, began_at: Timestamp) -> Option<Untrusted> {
-    let is_then = |typed: &&Typed| {
+fn cleared(log: &[TypedPrompt], session: &str, began_at: Timestamp) -> Option<Untrusted> {
+    let is_then = |typed: &&TypedPrompt| {
         let since = time::rfc3339(&typed.timestamp).map(|at| began_at.duration_since(at));
         typed.text == CLEAR && since.is_some_and(|since| !since.is_negative() && since < CLEARS)
     };
@@ -116,8 +116,8 @@ fn cleared(log: &[Typed], session: &str, began_at: Timestamp) -> Option<Untruste
 mod tests {
     use super::*;
 
-    fn log(entries: &[(&str, &str, u32)]) -> Vec<Typed> {
-        let one = |(session, text, second): &(&str, &str, u32)| Typed {
+    fn log(entries: &[(&str, &str, u32)]) -> Vec<TypedPrompt> {
+        let one = |(session, text, second): &(&str, &str, u32)| TypedPrompt {
             session: (*session).to_owned(),
             text: (*text).to_owned(),
             timestamp: format!("2026-11-28T22:32:{second:02}Z"),

@@ -19,7 +19,7 @@ use crate::source::sessions::head::Heads;
 pub(crate) const MAX_NAMES: usize = 5_000;
 
 /// A window whose session is asked for.
-pub(crate) struct Wanted {
+pub(crate) struct SessionTarget {
     pub(crate) agent: String,
     pub(crate) id: ProcessId,
     /// Whose it is.
@@ -31,7 +31,7 @@ pub(crate) struct Wanted {
     pub(crate) homes: Option<BTreeSet<FolderId>>,
 }
 
-impl Wanted {
+impl SessionTarget {
     /// Returns whether it may keep its sessions below a folder.
     pub(crate) fn may_use(&self, folder: &HomeBase) -> bool {
         let pair = self.homes.as_ref().zip(folder.id);
@@ -50,7 +50,7 @@ pub(crate) struct Look<'a> {
 }
 
 /// Returns every folder that the windows work in, once.
-pub(crate) fn folders(wanted: &[&Wanted]) -> Vec<Untrusted> {
+pub(crate) fn folders(wanted: &[&SessionTarget]) -> Vec<Untrusted> {
     let mut folders: Vec<Untrusted> = wanted.iter().filter_map(|one| one.cwd.clone()).collect();
     folders.sort();
     folders.dedup();

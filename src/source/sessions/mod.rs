@@ -24,7 +24,7 @@ use crate::format::{Base, Reading};
 use crate::source::database::sqlite::copies::Copies;
 use crate::source::interface::{Hints, Scope, Source};
 use crate::source::places::homes::HomeBase;
-use crate::source::sessions::look::{Look, Wanted};
+use crate::source::sessions::look::{Look, SessionTarget};
 use crate::source::windows::sessions_of;
 
 /// Looks again and again, and remembers how the files that it read begin.
@@ -69,7 +69,7 @@ impl Reader {
     fn read(
         &mut self,
         scope: &Scope,
-        wanted: &[Wanted],
+        wanted: &[SessionTarget],
         (host, now): (&Host, Timestamp),
     ) -> Vec<SessionFile> {
         let Scope { homes, fence, .. } = scope;
@@ -106,13 +106,13 @@ impl Reader {
 }
 
 /// Returns the windows of an agent that may keep their sessions below a folder.
-fn of<'a>(agent: &str, folder: &HomeBase, wanted: &'a [Wanted]) -> Vec<&'a Wanted> {
+fn of<'a>(agent: &str, folder: &HomeBase, wanted: &'a [SessionTarget]) -> Vec<&'a SessionTarget> {
     wanted.iter().filter(|one| one.agent == agent && one.may_use(folder)).collect()
 }
 
 /// Returns the windows whose own session files are looked for: none that a note or an agent's own
 /// registry names.
-fn wanted(snapshot: &Snapshot, signatures: &Signatures) -> Vec<Wanted> {
+fn wanted(snapshot: &Snapshot, signatures: &Signatures) -> Vec<SessionTarget> {
     let is_registry = |holder: &Holder| holder.binding == Binding::Registry;
     let registries = snapshot.records.iter().filter(|record| record.holder.as_ref().is_some_and(is_registry));
     let noted = snapshot.bound.notes.iter().map(|note| note.pid);
@@ -120,7 +120,7 @@ fn wanted(snapshot: &Snapshot, signatures: &Signatures) -> Vec<Wanted> {
     let wanted = |process: &Process| {
         let (agent, _) = signatures.classify(process)?;
         let details = process.details.as_ref()?;
-        Some(Wanted {
+        Some(SessionTarget {
             agent: agent.name.clone(),
             id: process.id,
             uid: details.uid,

@@ -15,7 +15,7 @@ use crate::source::database::sqlite::files::Files;
 use crate::source::database::sqlite::tables::Query;
 use crate::source::database::sqlite::{ReadError, tables};
 use crate::source::os::open::meta::is_sure;
-use crate::source::sessions::look::{Look, Wanted, folders};
+use crate::source::sessions::look::{Look, SessionTarget, folders};
 
 /// How many of a folder's sessions are taken, the newest first.
 const NEWEST: usize = 8;
@@ -27,10 +27,10 @@ const FORK: &str = "EXISTS (SELECT 1 FROM message WHERE message.session_id = ses
 /// The database, as it was last read.
 #[derive(Default)]
 pub(crate) struct Store {
-    kept: Option<Kept>,
+    kept: Option<RowCache>,
 }
 
-struct Kept {
+struct RowCache {
     files: Files,
     read_at: Timestamp,
     folders: Vec<Untrusted>,
@@ -44,7 +44,7 @@ impl Store {
         &mut self,
         look: &mut Look<'_>,
         home: &Path,
-        wanted: &[&Wanted],
+        wanted: &[&SessionTarget],
         now: Timestamp,
         copies: &Copies,
     ) {
@@ -54,12 +54,12 @@ impl Store {
             return;
         }
         let Some(files) = Files::of(&path) else { return };
-        let is_known = |kept: &Kept| {
+        let is_known = |kept: &RowCache| {
             is_sure(kept.read_at, files.touched_at()) && kept.files == files && kept.folders == folders
         };
         if !self.kept.as_ref().is_some_and(is_known) {
             let found = sessions(&path, &folders, copies).unwrap_or_default();
-            self.kept = Some(Kept { files, read_at: now, folders, found });
+            self.kept = Some(RowCache { files, read_at: now, folders, found });
         }
         look.found.extend(self.kept.iter().flat_map(|kept| kept.found.iter().cloned()));
     }

@@ -4,12 +4,12 @@ use std::path::Path;
 
 use crate::core::model::report::context::is_valid_id;
 use crate::core::model::{FileMeta, SessionFile, Tie, Untrusted};
-use crate::source::sessions::look::{Look, Wanted, folders};
+use crate::source::sessions::look::{Look, SessionTarget, folders};
 
 /// How many of a folder's sessions are taken, the newest first.
 const NEWEST: usize = 8;
 /// Claude Code: `projects/<folder>/<session>.jsonl` of its configuration folder.
-pub(crate) fn claude(look: &mut Look<'_>, config: &Path, wanted: &[&Wanted]) {
+pub(crate) fn claude(look: &mut Look<'_>, config: &Path, wanted: &[&SessionTarget]) {
     for cwd in folders(wanted) {
         let at = config.join("projects").join(slug(cwd.raw()));
         named_by_session(look, "claude-code", &at, &cwd);
@@ -17,7 +17,7 @@ pub(crate) fn claude(look: &mut Look<'_>, config: &Path, wanted: &[&Wanted]) {
 }
 
 /// Qwen Code: `~/.qwen/projects/<folder>/chats/<session>.jsonl`.
-pub(crate) fn qwen(look: &mut Look<'_>, home: &Path, wanted: &[&Wanted]) {
+pub(crate) fn qwen(look: &mut Look<'_>, home: &Path, wanted: &[&SessionTarget]) {
     for cwd in folders(wanted) {
         let at = home.join(".qwen/projects").join(slug(cwd.raw())).join("chats");
         named_by_session(look, "qwen", &at, &cwd);

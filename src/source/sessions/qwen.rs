@@ -9,7 +9,7 @@ use crate::core::model::{FileMeta, Host, SessionFile, Tie, Untrusted};
 use crate::format::agent::qwen::{begun, registered};
 use crate::source::os::open::folder::look_at;
 use crate::source::os::open::plain::small;
-use crate::source::sessions::look::{Look, Wanted};
+use crate::source::sessions::look::{Look, SessionTarget};
 use crate::source::sessions::per_folder::slug;
 
 /// Where the registry is.
@@ -20,7 +20,7 @@ const MOST: usize = 16 << 10;
 const NEWEST: usize = 8;
 
 /// Finds what these windows run, and what they have run before.
-pub(crate) fn read(look: &mut Look<'_>, home: &Path, wanted: &[&Wanted], host: &Host) {
+pub(crate) fn read(look: &mut Look<'_>, home: &Path, wanted: &[&SessionTarget], host: &Host) {
     for window in wanted {
         let path = home.join(REGISTRY).join(format!("{}.json", window.id.pid));
         if look.fence.reaches(&path)
@@ -43,7 +43,7 @@ pub(crate) fn read(look: &mut Look<'_>, home: &Path, wanted: &[&Wanted], host: &
 }
 
 /// Reads a file that only the window's own user has written.
-fn own(path: &Path, window: &Wanted) -> Option<(Vec<u8>, FileMeta)> {
+fn own(path: &Path, window: &SessionTarget) -> Option<(Vec<u8>, FileMeta)> {
     let meta = look_at(path).filter(|meta| window.uid == Some(meta.ownership.uid) && meta.links == 1)?;
     Some((small(path, MOST).ok()?, meta))
 }

@@ -7,7 +7,7 @@ use crate::core::model::snapshot::work::MOST_FILES;
 use crate::core::model::{Doing, Edit, SubAgent, Untrusted, Work};
 
 /// What one sub-agent has done.
-pub(crate) struct Helped {
+pub(crate) struct HelperWork {
     pub(crate) id: Untrusted,
     /// What it does, unless it has finished.
     pub(crate) running: Option<SubAgent>,
@@ -17,10 +17,10 @@ pub(crate) struct Helped {
 }
 
 /// Adds what they do to what their session does.
-pub(crate) fn join(work: &mut Work, agents: impl IntoIterator<Item = Helped>) {
+pub(crate) fn join(work: &mut Work, agents: impl IntoIterator<Item = HelperWork>) {
     let mut edits: BTreeMap<Untrusted, Edit> = BTreeMap::new();
     join_edits(&mut edits, std::mem::take(&mut work.doing.edits));
-    for Helped { id, running, doing, skipped } in agents {
+    for HelperWork { id, running, doing, skipped } in agents {
         work.agents.extend(running);
         join_edits(&mut edits, doing.edits.into_iter().map(|edit| Edit { by: Some(id.clone()), ..edit }));
         work.doing.edits_since = work.doing.edits_since.max(doing.edits_since);

@@ -31,36 +31,36 @@ use crate::source::interface::{Hints, Scope, Source};
 use crate::source::os::fence::Fence;
 use crate::source::os::open::medium::medium_at;
 use crate::source::work::agents::Agents;
-use crate::source::work::join::{Helped, join};
-use crate::source::work::named::Named;
+use crate::source::work::join::{HelperWork, join};
+use crate::source::work::named::NameFile;
 use crate::source::work::ports::Listeners;
 use crate::source::work::tail::Tail;
-use crate::source::work::wanted::{MOST, Session, Wanted, wanted};
+use crate::source::work::wanted::{MOST, Session, WorkTarget, wanted};
 
 /// How long a file that was found nowhere is then only looked for where it should be.
 const SOUGHT: SignedDuration = SignedDuration::from_secs(30);
 
 /// Follows the files of sessions.
 pub(crate) struct Reader {
-    followed: HashMap<Session, Followed>,
+    followed: HashMap<Session, FollowedSession>,
     /// When a file was looked for everywhere and not found.
     sought: HashMap<Session, Timestamp>,
     /// The files that were found and not read.
-    refused: HashMap<Session, Refused>,
+    refused: HashMap<Session, RefusedFile>,
     opencode: opencode::Store,
     /// Who listens on the ports that sessions could not get.
     listeners: Listeners,
     /// What was read to tell which edits git has.
-    kept: committed::Kept,
+    kept: committed::CommitCache,
     /// How many lines and rows of all sessions could not be understood.
     skipped: u64,
 }
 
 /// A file that was found and not read.
-type Refused = (PathBuf, WhyUnread);
+type RefusedFile = (PathBuf, WhyUnread);
 
 /// A file that is followed.
-struct Followed {
+struct FollowedSession {
     path: PathBuf,
     medium: Medium,
     adapter: Adapter,
@@ -69,7 +69,7 @@ struct Followed {
     is_origins: bool,
     agents: Option<Agents>,
     /// What a person has called it, where that lies in a file of its own.
-    named: Option<Named>,
+    named: Option<NameFile>,
     /// When its window started, where that is known.
     started_at: Option<Timestamp>,
     /// What it says, until there is more.
@@ -105,7 +105,7 @@ impl Source for Reader {
             let since = sought.remove(&one.session);
             let is_sought = since.filter(|since| reading.now.duration_since(*since) < SOUGHT);
             let odd = refused.remove(&one.session).map(|(path, _)| path);
-            let find = || Followed::find(&one, adapter, scope, (odd, is_sought.is_none()), uid);
+            let find = || FollowedSession::find(&one, adapter, scope, (odd, is_sought.is_none()), uid);
             match known.map_or_else(find, Ok) {
                 Ok(mut followed) => {
                     followed.look_further(&one, uid, (&scope.fence, reading.now));
@@ -203,14 +203,14 @@ impl Reader {
             refused: HashMap::new(),
             opencode: opencode::Store::new(copies),
             listeners: Listeners::default(),
-            kept: committed::Kept::default(),
+            kept: committed::CommitCache::default(),
             skipped: 0,
         }
     }
 
     /// Returns the files that were found and not read, what is wrong with oneself's first.
     fn unread(&self) -> Vec<UnreadWork> {
-        let unread = |(session, (path, why)): (&Session, &Refused)| UnreadWork {
+        let unread = |(session, (path, why)): (&Session, &RefusedFile)| UnreadWork {
             format: session.format,
             session: session.id.clone(),
             path: path.clone().into(),
@@ -248,9 +248,9 @@ fn join_helpers(all: &mut Vec<Arc<Work>>, helpers: &BTreeMap<Session, Vec<Untrus
                 agent.call = own.doing.calls.last().cloned();
             }
             let (id, doing, skipped) = (own.session.clone(), own.doing.clone(), own.skipped);
-            Helped { id, running: None, doing, skipped }
+            HelperWork { id, running: None, doing, skipped }
         });
-        let helped: Vec<Helped> = helped.collect();
+        let helped: Vec<HelperWork> = helped.collect();
         join(work, helped);
     }
 }
@@ -273,18 +273,18 @@ fn nothing_yet(session: &Session, (path, begun_at): &(FilePath, Timestamp)) -> W
     }
 }
 
-impl Followed {
+impl FollowedSession {
     /// Reads the file of a session for the first time; `odd` is one that was found and could not be read.
     ///
     /// # Errors
     /// What was found and not read; `None` where nothing was found.
     fn find(
-        one: &Wanted,
+        one: &WorkTarget,
         adapter: Adapter,
         scope: &Scope,
         (odd, everywhere): (Option<PathBuf>, bool),
         uid: u32,
-    ) -> Result<Self, Option<Refused>> {
+    ) -> Result<Self, Option<RefusedFile>> {
         let stated = one.path.as_ref().map(|path| Path::to_path_buf(path));
         let own = stated
             .filter(|path| path.extension().is_some_and(|end| end == "jsonl") && scope.fence.reaches(path))
@@ -302,13 +302,13 @@ impl Followed {
             Err(why) => return Err(why.map(|why| (path, why))),
         };
         let agents = Agents::of(one.session.format, &path);
-        let named = Named::of(one.session.format, &path);
+        let named = NameFile::of(one.session.format, &path);
         let medium = medium_at(&path);
         Ok(Self { path, medium, adapter, tail, is_origins, agents, named, started_at: None, work: None })
     }
 
     /// Returns whether its session goes on in another file.
-    fn is_left(&self, one: &Wanted, scope: &Scope) -> bool {
+    fn is_left(&self, one: &WorkTarget, scope: &Scope) -> bool {
         let own = || find::file_of(&one.session, one.cwd.as_ref(), scope, false);
         self.is_origins && own().is_some()
             || find::moved_file(&one.session, one.moved_to.as_ref(), scope, Some(&self.path)).is_some()
@@ -323,7 +323,7 @@ impl Followed {
     }
 
     /// Reads what is new of its sub-agents.
-    fn look_further(&mut self, wanted: &Wanted, uid: u32, (fence, now): (&Fence, Timestamp)) {
+    fn look_further(&mut self, wanted: &WorkTarget, uid: u32, (fence, now): (&Fence, Timestamp)) {
         let agents = self.agents.as_mut();
         let has_news = agents.is_some_and(|agents| agents.look(self.adapter, uid, (fence, now)));
         let is_renamed = self.named.as_mut().is_some_and(|named| named.look(uid));

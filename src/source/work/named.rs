@@ -11,14 +11,14 @@ use crate::source::os::open::plain::small;
 const MOST: usize = 64 << 10;
 
 /// The file that has the name of a session.
-pub(crate) struct Named {
+pub(crate) struct NameFile {
     pub(crate) path: PathBuf,
     /// The file when it was last read.
     read: Option<FileMeta>,
     pub(crate) given: Option<Untrusted>,
 }
 
-impl Named {
+impl NameFile {
     /// Returns where the name of a session is, whose transcript is given.
     pub(crate) fn of(format: Format, transcript: &Path) -> Option<Self> {
         let path = (format == Format::Copilot).then(|| transcript.with_file_name(name::FILE))?;
@@ -50,7 +50,7 @@ mod tests {
     fn a_name_is_read_whenever_its_file_changes() {
         let folder = tempfile::tempdir().unwrap();
         let uid = rustix::process::getuid().as_raw();
-        let mut named = Named::of(Format::Copilot, &folder.path().join("events.jsonl")).unwrap();
+        let mut named = NameFile::of(Format::Copilot, &folder.path().join("events.jsonl")).unwrap();
         assert!(!named.look(uid), "there is no file yet");
         let mut check = |text: &str, uid: u32, expected: Option<&str>| {
             std::fs::write(folder.path().join("workspace.yaml"), text).unwrap();
@@ -60,6 +60,6 @@ mod tests {
         check("name: PLAY first\nuser_named: false\n", uid, None);
         check("name: till\nuser_named: true\n", uid, Some("till"));
         check("name: another\nuser_named: true\n", uid + 1, None);
-        assert!(Named::of(Format::Codex, Path::new("/h/rollout.jsonl")).is_none());
+        assert!(NameFile::of(Format::Codex, Path::new("/h/rollout.jsonl")).is_none());
     }
 }

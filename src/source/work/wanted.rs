@@ -25,7 +25,7 @@ pub(crate) struct Session {
 }
 
 /// A session whose file is asked for.
-pub(crate) struct Wanted {
+pub(crate) struct WorkTarget {
     pub(crate) session: Session,
     /// Whether a window runs it.
     pub(crate) is_run: bool,
@@ -44,7 +44,7 @@ pub(crate) struct Wanted {
     pub(crate) started_at: Option<Timestamp>,
 }
 
-impl Wanted {
+impl WorkTarget {
     /// Asks for a session of which no more is known.
     fn of(session: Session, cwd: Option<Untrusted>) -> Self {
         let (moved_to, from, earlier, begun, path, started_at) = (None, None, Vec::new(), None, None, None);
@@ -61,7 +61,7 @@ impl Wanted {
 
 /// Returns the sessions of windows, those of Claude Code's registry whose processes have gone, and those that are known to
 /// wait.
-pub(crate) fn wanted(snapshot: &Snapshot, signatures: &Signatures) -> Vec<Wanted> {
+pub(crate) fn wanted(snapshot: &Snapshot, signatures: &Signatures) -> Vec<WorkTarget> {
     let world = World::new(snapshot, signatures);
     let background = background_sessions(snapshot);
     let of_windows = world.windows.iter().filter_map(|window| {
@@ -84,7 +84,7 @@ pub(crate) fn wanted(snapshot: &Snapshot, signatures: &Signatures) -> Vec<Wanted
         let noted = snapshot.session_files.iter().filter(|_| format == Format::Qwen).filter(noted);
         let (own, others): (Vec<_>, Vec<_>) = noted.partition(|file| file.session == id);
         let others = others.into_iter().map(|file| file.session.clone());
-        Some(Wanted {
+        Some(WorkTarget {
             earlier: others.chain(cleared(snapshot, window.agent, &id)).collect(),
             begun: own.first().map(|file| (file.path.clone(), file.written_at)),
             session: Session { format, id },
@@ -101,14 +101,17 @@ pub(crate) fn wanted(snapshot: &Snapshot, signatures: &Signatures) -> Vec<Wanted
     let of_entries = entries.filter_map(|record| {
         let session = Session { format: Format::ClaudeCode, id: record.session_id.clone()? };
         let cwd = record.cwd.as_ref().map(|cwd| cwd.text().clone());
-        Some(Wanted::of(session, cwd))
+        Some(WorkTarget::of(session, cwd))
     });
     // A daemon of several windows has noted it: the session's own file says when that is over.
     let of_waits = world.bindings.all_waits().filter_map(|(session, waits)| {
         let by = &waits.first()?.0.by;
-        Some(Wanted::of(Session { format: format_of(by.agent.raw())?, id: session.clone() }, by.cwd.clone()))
+        Some(WorkTarget::of(
+            Session { format: format_of(by.agent.raw())?, id: session.clone() },
+            by.cwd.clone(),
+        ))
     });
-    let mut wanted: Vec<Wanted> = Vec::new();
+    let mut wanted: Vec<WorkTarget> = Vec::new();
     for one in of_windows.chain(of_entries).chain(of_waits).filter(|one| is_valid_id(one.session.id.raw())) {
         if wanted.len() < MOST && !wanted.iter().any(|other| other.session == one.session) {
             wanted.push(one);

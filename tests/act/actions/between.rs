@@ -5,7 +5,7 @@ use std::cell::Cell;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use claimtop::testing::core::{Ended, Entry, History};
+use claimtop::testing::core::{EndResult, Entry, History};
 use rustix::io::Errno;
 
 use crate::actions::faults::{Scene, TestAction, sweep};
@@ -83,7 +83,7 @@ impl Scene {
         assert!(copies == 1 || before == Before::Own, "{copies} copies: {what}");
         if fault.is_none() && before == Before::Nothing && self.is_to(place) {
             let (ended, detail) = outcome.map(|outcome| (outcome.ended, outcome.detail)).unzip();
-            assert_eq!(ended, Some(Ended::Changed), "{what}");
+            assert_eq!(ended, Some(EndResult::Changed), "{what}");
             assert!(detail.unwrap().contains("there is a file at"), "{what}");
         }
         Some(before)

@@ -10,7 +10,7 @@ use std::time::SystemTime;
 
 use claimtop::core::model::Key;
 use claimtop::testing::act::{ActionError, Answer, Look, Patience, StateFolder, System};
-use claimtop::testing::core::{Action, Ended, History, Request, RestoreTo};
+use claimtop::testing::core::{Action, EndResult, History, Request, RestoreTo};
 use rustix::io::Errno;
 
 use crate::faulty::{Fault, FaultyDisk};
@@ -122,7 +122,7 @@ impl Scene {
         let state = StateFolder::open(disk, &self.stage.state_path()).unwrap();
         let mut observer = self.stage.observer_of(&["home/shop"]);
         let receipt = act(&state, &mut observer, &self.stage.rules(), self.forward(), &Answer::Yes).unwrap();
-        assert_eq!(receipt.outcome.ended, Ended::Done, "{}", receipt.outcome.detail);
+        assert_eq!(receipt.outcome.ended, EndResult::Done, "{}", receipt.outcome.detail);
     }
 
     fn forward(&self) -> Request {
@@ -189,8 +189,9 @@ impl Scene {
         );
         let is_done = last.is_some_and(|entry| {
             assert!(entry.outcome.is_some(), "{}", shown());
-            assert_ne!(entry.outcome.as_ref().unwrap().ended, Ended::Stuck, "{}", shown());
-            entry.outcome.as_ref().unwrap().ended == Ended::Done && entry.intent.undoes.is_some() == is_undo
+            assert_ne!(entry.outcome.as_ref().unwrap().ended, EndResult::Stuck, "{}", shown());
+            entry.outcome.as_ref().unwrap().ended == EndResult::Done
+                && entry.intent.undoes.is_some() == is_undo
         });
         let copies: Vec<&PathBuf> =
             files.iter().filter(|(_, text)| **text == self.text).map(|(path, _)| path).collect();

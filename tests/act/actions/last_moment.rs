@@ -6,7 +6,7 @@ use claimtop::core::assess::Policy;
 use claimtop::core::model::{Process, ProcessId, Report, Snapshot};
 use claimtop::observe::Observer;
 use claimtop::testing::act::{Answer, Look, Patience, Preview, StateFolder, System};
-use claimtop::testing::core::{Ended, Outcome};
+use claimtop::testing::core::{EndResult, Outcome};
 use jiff::Timestamp;
 
 use crate::stage::{SESSION, Stage, end, record, release, report, start_ticks};
@@ -101,7 +101,7 @@ fn what_was_taken_goes_back_when_its_holder_lives_by_now() {
     let path = stage.path("home/.claude/sessions").join(&name);
     let text = std::fs::read_to_string(&path).unwrap();
     let outcome = release_late(&stage, &name, |observer| look_with(observer, &holder));
-    assert_eq!(outcome.ended, Ended::Changed, "{}", outcome.detail);
+    assert_eq!(outcome.ended, EndResult::Changed, "{}", outcome.detail);
     assert!(outcome.detail.contains("its holder is alive by now"), "{}", outcome.detail);
     assert_eq!(std::fs::read_to_string(&path).unwrap(), text);
     end(other);
@@ -117,7 +117,7 @@ fn what_was_taken_goes_back_when_another_record_says_by_now_that_its_session_run
         stage.register(agent.id(), start_ticks(agent.id()));
         observer.look()
     });
-    assert_eq!(outcome.ended, Ended::Changed, "{}", outcome.detail);
+    assert_eq!(outcome.ended, EndResult::Changed, "{}", outcome.detail);
     assert!(outcome.detail.contains("its holder is alive by now"), "{}", outcome.detail);
     assert_eq!(std::fs::read_to_string(slot).unwrap(), text);
     end(agent);
@@ -141,7 +141,7 @@ fn what_is_no_record_by_now_goes_back() {
     let name = format!("{}.json", dead_beside_living(&stage, other.id()).id.pid);
     let path = stage.path("home/.claude/sessions").join(&name);
     let outcome = release_after(&stage, &name, &path);
-    assert_eq!(outcome.ended, Ended::Changed, "{}", outcome.detail);
+    assert_eq!(outcome.ended, EndResult::Changed, "{}", outcome.detail);
     assert!(outcome.detail.ends_with("is no record by now"), "{}", outcome.detail);
     assert_eq!(std::fs::read_to_string(&path).unwrap(), "nothing");
     end(other);
@@ -159,7 +159,7 @@ fn what_belongs_to_a_record_goes_with_it_even_if_it_is_no_record_by_now() {
     // Whoever else runs here: it cannot be told whether this one owns the two.
     let other = stage.agent();
     let outcome = release_after(&stage, &name, &companion);
-    assert_eq!(outcome.ended, Ended::Done, "{}", outcome.detail);
+    assert_eq!(outcome.ended, EndResult::Done, "{}", outcome.detail);
     assert!(!session.exists() && !companion.exists());
     let parked = std::fs::read_dir(stage.state_path().join("parked")).unwrap();
     let texts = parked.map(|file| std::fs::read_to_string(file.unwrap().path()).unwrap());
@@ -179,7 +179,7 @@ fn what_cannot_go_back_stays_parked_beside_what_its_holder_has_written_anew() {
         std::fs::write(&path, "{\"new\":true}").unwrap();
         look_with(observer, &holder)
     });
-    assert_eq!(outcome.ended, Ended::Stuck, "{}", outcome.detail);
+    assert_eq!(outcome.ended, EndResult::Stuck, "{}", outcome.detail);
     assert!(outcome.detail.contains("there is a file at"), "{}", outcome.detail);
     assert_eq!(std::fs::read_to_string(&path).unwrap(), "{\"new\":true}");
     let parked = std::fs::read_dir(stage.state_path().join("parked")).unwrap().next().unwrap().unwrap();

@@ -11,7 +11,7 @@ use claimtop::observe::Observer;
 use claimtop::testing::act::{
     ActionError, Answer, Disk, Executor, Look, Patience, Preview, Receipt, StateFolder, System, prune,
 };
-use claimtop::testing::core::{Action, Ended, History, Request, RestoreTo};
+use claimtop::testing::core::{Action, EndResult, History, Request, RestoreTo};
 use claimtop::testing::source::clock;
 use jiff::SignedDuration;
 
@@ -62,7 +62,7 @@ fn released<D: Disk>(state: &StateFolder<D>, stage: &Stage, path: &Path) -> Resu
 fn undone<D: Disk>(state: &StateFolder<D>, stage: &Stage, entry: u64) -> Receipt {
     let undo = Request::Undo { entry, to: RestoreTo::Origin };
     let receipt = act(state, &mut stage.observer(), &stage.rules(), undo, &Answer::Yes).unwrap();
-    assert_eq!(receipt.outcome.ended, Ended::Done, "{}", receipt.outcome.detail);
+    assert_eq!(receipt.outcome.ended, EndResult::Done, "{}", receipt.outcome.detail);
     receipt
 }
 
@@ -71,7 +71,7 @@ fn undone<D: Disk>(state: &StateFolder<D>, stage: &Stage, entry: u64) -> Receipt
 fn check<D: Disk>(state: &StateFolder<D>, stage: &Stage, path: &Path, within: &Path) -> PathBuf {
     let before = std::fs::metadata(path).unwrap();
     let receipt = released(state, stage, path).unwrap();
-    assert_eq!(receipt.outcome.ended, Ended::Done, "{}", receipt.outcome.detail);
+    assert_eq!(receipt.outcome.ended, EndResult::Done, "{}", receipt.outcome.detail);
     let lies = parked(&stage.state_path());
     let folder = lies.parent().unwrap();
     assert_eq!(folder.parent(), Some(within), "{}", lies.display());
@@ -127,7 +127,7 @@ fn a_file_in_a_folder_like_tmp_is_parked_there_and_the_sheet_says_who_may_take_i
         drop(lock);
         let answer = seen.wanted().map_or(answer, Answer::Typed);
         let receipt = act(&state, &mut observer, &stage.rules(), release(&key), &answer).unwrap();
-        assert_eq!(receipt.outcome.ended, Ended::Done, "{}", receipt.outcome.detail);
+        assert_eq!(receipt.outcome.ended, EndResult::Done, "{}", receipt.outcome.detail);
         (receipt.entry, parked(&stage.state_path()).parent().unwrap().to_path_buf())
     };
     let (entry, folder) = released();
@@ -179,7 +179,7 @@ fn undo_brings_back_what_a_late_writer_has_written_and_says_so() {
 
     let at_once = SignedDuration::from_secs(-1);
     let outdated = hand.outdated(at_once).unwrap();
-    assert_eq!(outdated[0].kept, Some(prune::Kept::Changed));
+    assert_eq!(outdated[0].kept, Some(prune::KeepReason::Changed));
     assert_eq!(prune::removable(&outdated).count(), 0);
     hand.prune(&outdated, at_once).unwrap();
 
@@ -189,7 +189,7 @@ fn undo_brings_back_what_a_late_writer_has_written_and_says_so() {
     let told = format!("{} was written to after it was parked: what is there now comes back", path.display());
     assert!(seen.plan.why.contains(&told), "{:?}", seen.plan.why);
     let receipt = hand.carry_out(seen, &Answer::Yes).unwrap().receipt;
-    assert_eq!(receipt.outcome.ended, Ended::Done, "{}", receipt.outcome.detail);
+    assert_eq!(receipt.outcome.ended, EndResult::Done, "{}", receipt.outcome.detail);
     assert_eq!(std::fs::read_to_string(&path).unwrap(), format!("{text} written late"));
 }
 
@@ -205,7 +205,7 @@ fn what_somebody_has_open_is_not_pruned_until_they_close_it() {
     let hand = Executor::new(&stage.state_path(), stage.observer(), stage.rules()).unwrap();
     let at_once = SignedDuration::from_secs(-1);
     let outdated = hand.outdated(at_once).unwrap();
-    assert_eq!(outdated[0].kept, Some(prune::Kept::Open(opener.id())));
+    assert_eq!(outdated[0].kept, Some(prune::KeepReason::Open(opener.id())));
     hand.prune(&outdated, at_once).unwrap();
     assert!(lies.exists());
     opener.kill().unwrap();
@@ -273,7 +273,7 @@ fn a_power_cut_takes_no_confirmed_release_back() {
     let disk = FaultyDisk::new(usize::MAX, Fault::Kill, None);
     let unsynced = Rc::clone(&disk.unsynced);
     let state = StateFolder::open(disk, &stage.state_path()).unwrap();
-    assert_eq!(released(&state, &stage, &path).unwrap().outcome.ended, Ended::Done);
+    assert_eq!(released(&state, &stage, &path).unwrap().outcome.ended, EndResult::Done);
     drop(state);
     let journal =
         std::fs::File::options().write(true).open(stage.state_path().join("journal.jsonl")).unwrap();
@@ -310,7 +310,7 @@ fn a_lock_of_any_size_is_parked_unread_and_comes_back_unless_it_was_written_sinc
     assert!(matches!(changed, Err(ActionError::Changed(_))), "{changed:?}");
     let seen = plan(&mut observer);
     let receipt = carry_out(seen, &mut observer).unwrap();
-    assert_eq!(receipt.outcome.ended, Ended::Done, "{}", receipt.outcome.detail);
+    assert_eq!(receipt.outcome.ended, EndResult::Done, "{}", receipt.outcome.detail);
     assert!(!lock.exists());
     undone(&state, &stage, receipt.entry);
     assert_eq!(std::fs::metadata(&lock).unwrap().len(), 2 << 20);

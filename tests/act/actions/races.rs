@@ -15,8 +15,8 @@ use claimtop::core::model::{Format, Host, Notes, ProcessTable, Snapshot};
 use claimtop::testing::act::{
     ActionError, Answer, Disk, Look, Patience, Preview, Receipt, Rules, StateFolder, System,
 };
-use claimtop::testing::core::{Action, Ended, INITIAL_PID_NAMESPACE, Request};
-use claimtop::testing::format::{self, Parsed, Reading};
+use claimtop::testing::core::{Action, EndResult, INITIAL_PID_NAMESPACE, Request};
+use claimtop::testing::format::{self, FileContents, Reading};
 use claimtop::testing::source::{clock, host};
 use jiff::{SignedDuration, Timestamp};
 
@@ -67,7 +67,9 @@ impl Look for Simple {
             let Some(mut image) = image else { continue };
             image.path = path.clone().into();
             let kind = format::kind_at(self.format, path).unwrap();
-            if let Parsed::Record(record) = format::read(kind, &image, &Reading { host: &self.host, now }) {
+            if let FileContents::Record(record) =
+                format::read(kind, &image, &Reading { host: &self.host, now })
+            {
                 snapshot.records.push(record);
             }
         }
@@ -209,7 +211,7 @@ fn a_renewed_claim_is_never_released() {
     let lost = release_against_renewal(4_000, |path, meet| {
         let mut observer = Simple::new(Format::ClaudeCode, &[path]);
         match act(&states.next(), &mut observer, &rules, Action::Release, meet) {
-            Ok(receipt) if receipt.outcome.ended == Ended::Done => done += 1,
+            Ok(receipt) if receipt.outcome.ended == EndResult::Done => done += 1,
             Ok(_) | Err(_) => changed += 1,
         }
     });
@@ -278,7 +280,7 @@ fn of_two_migrators_one_wins_and_nothing_is_lost() {
         let mut observer = Simple::new(Format::Maia, &[old]);
         let state = states.get(who).unwrap().next();
         let won = act(&state, &mut observer, &rules, Action::Migrate, meet)
-            .is_ok_and(|receipt| receipt.outcome.ended == Ended::Done);
+            .is_ok_and(|receipt| receipt.outcome.ended == EndResult::Done);
         wins.fetch_or(won, Ordering::Relaxed);
         won
     });
@@ -317,7 +319,7 @@ fn two_claimtops_never_both_release_one_thing() {
                         let state = StateFolder::open(System, state_folder.path()).unwrap();
                         let mut observer = Simple::new(Format::ClaudeCode, &[&path]);
                         act(&state, &mut observer, &rules, Action::Release, &Barrier::new(1))
-                            .is_ok_and(|receipt| receipt.outcome.ended == Ended::Done)
+                            .is_ok_and(|receipt| receipt.outcome.ended == EndResult::Done)
                     })
                 })
                 .collect();

@@ -7,7 +7,7 @@ use claimtop::observe::Observer;
 use claimtop::testing::act::{
     ActionError, Answer, Disk, Executor, Look, Patience, Preview, Receipt, Rules, StateFolder, System,
 };
-use claimtop::testing::core::{Action, Ended, Request, RestoreTo};
+use claimtop::testing::core::{Action, EndResult, Request, RestoreTo};
 use jiff::{SignedDuration, Timestamp};
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
@@ -31,13 +31,13 @@ fn a_dead_record_is_parked_and_restored_with_bytes_mode_and_time() {
     assert!(matches!(refused, ActionError::Never(_)), "a live window's registry: {refused}");
     end(agent);
     let receipt = act(&state, &mut observer, &stage.rules(), release(&key), &Answer::Yes).unwrap();
-    assert_eq!(receipt.outcome.ended, Ended::Done, "{}", receipt.outcome.detail);
+    assert_eq!(receipt.outcome.ended, EndResult::Done, "{}", receipt.outcome.detail);
     assert!(!path.exists());
     assert_eq!(std::fs::read_dir(stage.state_path().join("parked")).unwrap().count(), 1);
 
     let undo = Request::Undo { entry: receipt.entry, to: RestoreTo::Origin };
     let undone = act(&state, &mut observer, &stage.rules(), undo.clone(), &Answer::Yes).unwrap();
-    assert_eq!(undone.outcome.ended, Ended::Done, "{}", undone.outcome.detail);
+    assert_eq!(undone.outcome.ended, EndResult::Done, "{}", undone.outcome.detail);
     let after = (std::fs::read(&path).unwrap(), std::fs::metadata(&path).unwrap().modified().unwrap());
     assert_eq!(before, after);
     let again = act(&state, &mut observer, &stage.rules(), undo, &Answer::Yes).unwrap_err();
@@ -56,7 +56,7 @@ fn a_state_folder_that_was_deleted_or_replaced_is_made_anew() {
         let key = record(&report, path.file_name().unwrap().to_str().unwrap()).key.clone();
         let seen = hand.see(&report, &[release(&key)]).unwrap().remove(0).unwrap();
         let receipt = hand.carry_out(seen, &Answer::Yes).unwrap().receipt;
-        assert_eq!(receipt.outcome.ended, Ended::Done, "round {round}: {}", receipt.outcome.detail);
+        assert_eq!(receipt.outcome.ended, EndResult::Done, "round {round}: {}", receipt.outcome.detail);
         assert_eq!(hand.history().unwrap().entries.len(), 1, "round {round}");
         std::fs::remove_dir_all(stage.state_path()).unwrap();
         if round == 2 {
@@ -134,13 +134,13 @@ fn a_legacy_record_moves_to_its_window_and_back() {
     let key = record(&report(&mut observer), legacy.file_name().unwrap().to_str().unwrap()).key.clone();
     let migrate = Request::Act { key, action: Action::Migrate };
     let receipt = act(&state, &mut observer, &stage.rules(), migrate, &Answer::Yes).unwrap();
-    assert_eq!(receipt.outcome.ended, Ended::Done, "{}", receipt.outcome.detail);
+    assert_eq!(receipt.outcome.ended, EndResult::Done, "{}", receipt.outcome.detail);
     let current = stage.path(&format!("home/.maia/sessions/swarm_session_{}.json", agent.id()));
     assert_eq!(std::fs::read_to_string(&current).unwrap(), text);
     assert!(!legacy.exists());
     let undo = Request::Undo { entry: receipt.entry, to: RestoreTo::Origin };
     let undone = act(&state, &mut observer, &stage.rules(), undo, &Answer::Yes).unwrap();
-    assert_eq!(undone.outcome.ended, Ended::Done, "{}", undone.outcome.detail);
+    assert_eq!(undone.outcome.ended, EndResult::Done, "{}", undone.outcome.detail);
     assert_eq!((std::fs::read_to_string(&legacy).unwrap().as_str(), current.exists()), (text, false));
     end(agent);
 }
@@ -167,7 +167,7 @@ fn dead_entire_session(stage: &Stage) -> (PathBuf, String) {
 fn end_session(stage: &Stage, state: &StateFolder<System>, observer: &mut Observer) -> Receipt {
     let key = record(&report(observer), "5ac2d1294846.json").key.clone();
     let receipt = act(state, observer, &stage.rules(), release(&key), &Answer::Yes).unwrap();
-    assert_eq!(receipt.outcome.ended, Ended::Done, "{}", receipt.outcome.detail);
+    assert_eq!(receipt.outcome.ended, EndResult::Done, "{}", receipt.outcome.detail);
     receipt
 }
 
@@ -185,7 +185,7 @@ fn an_entire_session_ends_in_place_and_back() {
     );
     let undo = Request::Undo { entry: receipt.entry, to: RestoreTo::Origin };
     let undone = act(&state, &mut observer, &stage.rules(), undo, &Answer::Yes).unwrap();
-    assert_eq!(undone.outcome.ended, Ended::Done, "{}", undone.outcome.detail);
+    assert_eq!(undone.outcome.ended, EndResult::Done, "{}", undone.outcome.detail);
     assert_eq!(std::fs::read_to_string(&path).unwrap(), text);
 }
 
@@ -199,7 +199,7 @@ fn an_entire_session_comes_back_where_its_folder_has_gone() {
     std::fs::remove_dir_all(path.parent().unwrap()).unwrap();
     let undo = Request::Undo { entry: receipt.entry, to: RestoreTo::Origin };
     let undone = act(&state, &mut observer, &stage.rules(), undo, &Answer::Yes).unwrap();
-    assert_eq!(undone.outcome.ended, Ended::Done, "{}", undone.outcome.detail);
+    assert_eq!(undone.outcome.ended, EndResult::Done, "{}", undone.outcome.detail);
     assert_eq!(std::fs::read_to_string(&path).unwrap(), text);
 }
 
@@ -217,7 +217,7 @@ fn what_its_system_has_written_since_stays_and_the_older_content_comes_back_besi
     assert!(matches!(refused, ActionError::Taken(_)), "{refused}");
     assert!(refused.to_string().ends_with("can be restored beside it (--beside)"), "{refused}");
     let beside = act(&state, &mut observer, &stage.rules(), undo(RestoreTo::Beside), &Answer::Yes).unwrap();
-    assert_eq!(beside.outcome.ended, Ended::Done, "{}", beside.outcome.detail);
+    assert_eq!(beside.outcome.ended, EndResult::Done, "{}", beside.outcome.detail);
     assert_eq!(std::fs::read_to_string(&path).unwrap(), "{}");
     // The entire CLI removes whatever begins with the session's ID together with it.
     let restored = path.with_file_name(format!(".{}.restored", path.file_name().unwrap().display()));
@@ -250,7 +250,7 @@ fn a_session_that_has_ended_keeps_group_access_list_and_attributes() {
         assert_eq!(given(&path), before);
         let undo = Request::Undo { entry: receipt.entry, to: RestoreTo::Origin };
         let undone = act(&state, &mut observer, &stage.rules(), undo, &Answer::Yes).unwrap();
-        assert_eq!(undone.outcome.ended, Ended::Done, "{}", undone.outcome.detail);
+        assert_eq!(undone.outcome.ended, EndResult::Done, "{}", undone.outcome.detail);
         assert_eq!(given(&path), before);
     }
 }
@@ -335,7 +335,7 @@ fn an_entire_session_that_its_own_cli_works_on_is_left_alone() {
     assert_eq!(std::fs::read_to_string(&path).unwrap(), text);
     flock(&lock, FlockOperation::Unlock).unwrap();
     let receipt = act(&state, &mut observer, &stage.rules(), release(&key), &Answer::Yes).unwrap();
-    assert_eq!(receipt.outcome.ended, Ended::Done, "{}", receipt.outcome.detail);
+    assert_eq!(receipt.outcome.ended, EndResult::Done, "{}", receipt.outcome.detail);
 }
 
 #[test]
@@ -354,7 +354,7 @@ fn what_is_not_asked_for_is_no_confirmation() {
     }
     let named = Answer::Typed("home (claude-code)/sre_agent".to_owned());
     let receipt = act(&state, &mut observer, &stage.rules(), release(&key), &named).unwrap();
-    assert_eq!(receipt.outcome.ended, Ended::Done, "{}", receipt.outcome.detail);
+    assert_eq!(receipt.outcome.ended, EndResult::Done, "{}", receipt.outcome.detail);
     let (path, _) = dead_entire_session(&stage);
     let mut observer = stage.observer_of(&["home/shop"]);
     let dead = record(&report(&mut observer), path.file_name().unwrap().to_str().unwrap()).key.clone();
@@ -386,7 +386,7 @@ fn an_entry_that_cannot_be_undone_says_why() {
     let stage = Stage::new();
     let refuse = |at| FaultyDisk::new(at, Fault::Refuse(Errno::IO), None);
     let failed = (1..).find_map(|at| release_one(&stage, refuse(at)).ok()).unwrap();
-    assert_eq!(failed.outcome.ended, Ended::Failed, "{}", failed.outcome.detail);
+    assert_eq!(failed.outcome.ended, EndResult::Failed, "{}", failed.outcome.detail);
     let (undone, pruned) = (release_one(&stage, System).unwrap(), release_one(&stage, System).unwrap());
     let mut hand = Executor::new(&stage.state_path(), stage.observer(), stage.rules()).unwrap();
     let undo = |hand: &mut Executor, entry| {

@@ -6,7 +6,7 @@ use std::io::{Read, Write};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
-use claimtop::testing::core::{Ended, History, Outcome};
+use claimtop::testing::core::{EndResult, History, Outcome};
 
 use crate::actions::faults::{Scene, TestAction, sweep};
 use crate::faulty::{Fault, FaultyDisk};
@@ -66,7 +66,7 @@ fn what_an_earlier_journal_left_is_neither_written_over_nor_removed() {
         std::fs::write(&left[2], "could not be put back").unwrap();
         run(scene, far);
         let outcome = last_outcome(&scene.stage);
-        assert_eq!(outcome.ended, Ended::Done, "{:?}, far {far}: {}", scene.test_action, outcome.detail);
+        assert_eq!(outcome.ended, EndResult::Done, "{:?}, far {far}: {}", scene.test_action, outcome.detail);
         let said = left.map(|path| std::fs::read_to_string(path).unwrap());
         assert_eq!(said, ["parked by an earlier journal", "parked later", "could not be put back"]);
     });

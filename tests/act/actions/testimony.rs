@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use claimtop::core::model::{MachineState, MachineView};
 use claimtop::testing::act::{ActionError, Answer, Executor, Preview};
-use claimtop::testing::core::{Confirmation, Decoder, Encoder, Ended, FarMachine, Hello, Identity, hear};
+use claimtop::testing::core::{Confirmation, Decoder, Encoder, EndResult, FarMachine, Hello, Identity, hear};
 use jiff::Timestamp;
 
 use crate::stage::{Agent, SESSION, Stage, end, record, release, report, start_ticks};
@@ -91,7 +91,7 @@ fn a_session_that_another_machine_runs_is_let_go_by_its_full_name_alone() {
     let refused = executor.carry_out(seen.clone(), &Answer::Yes).unwrap_err();
     assert!(matches!(refused, ActionError::NotConfirmed(_)) && two.lies(), "{refused}");
     let done = executor.carry_out(seen, &Answer::Typed("alpha@devbox/alpha".to_owned())).unwrap();
-    assert_eq!(done.receipt.outcome.ended, Ended::Done, "{done:?}");
+    assert_eq!(done.receipt.outcome.ended, EndResult::Done, "{done:?}");
     assert!(!two.lies());
     let journal = std::fs::read_to_string(two.here.state_path().join("journal.jsonl")).unwrap();
     assert!(journal.contains("the session runs in alpha") && journal.contains("on devbox"), "{journal}");
@@ -121,7 +121,7 @@ fn what_was_confirmed_is_what_is_verified_also_of_what_others_testify() {
     // Whoever knows nothing of others acts as before.
     two.know([]);
     let done = executor.carry_out(alone, &Answer::Yes).unwrap();
-    assert!(done.receipt.outcome.ended == Ended::Done && !two.lies());
+    assert!(done.receipt.outcome.ended == EndResult::Done && !two.lies());
 }
 
 #[test]
@@ -138,7 +138,7 @@ fn what_another_machine_says_at_the_last_moment_brings_the_file_back() {
         }
     }));
     let ended = executor.carry_out(seen, &Answer::Yes).unwrap().receipt.outcome;
-    assert_eq!(ended.ended, Ended::Changed, "{ended:?}");
+    assert_eq!(ended.ended, EndResult::Changed, "{ended:?}");
     assert!(ended.detail.contains("the session runs in alpha") && two.lies(), "{ended:?}");
     assert!(
         record(&report(&mut two.here.observer()), &two.left).session_id.as_ref().unwrap().raw() == SESSION

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use claimtop::testing::act::{Answer, Disk, StateFolder, System};
-use claimtop::testing::core::{Ended, History, Request, RestoreTo};
+use claimtop::testing::core::{EndResult, History, Request, RestoreTo};
 use proptest::prelude::*;
 use rustix::buffer::spare_capacity;
 use rustix::fs::{XattrFlags, getxattr, setxattr};
@@ -45,11 +45,11 @@ proptest! {
         let state = StateFolder::open(System, &stage.state_path()).unwrap();
         let key = record(&report(&mut observer), &format!("{pid}.json")).key.clone();
         let done = act(&state, &mut observer, &stage.rules(), release(&key), &Answer::Yes).unwrap();
-        prop_assert_eq!(done.outcome.ended, Ended::Done, "{}", done.outcome.detail);
+        prop_assert_eq!(done.outcome.ended, EndResult::Done, "{}", done.outcome.detail);
         prop_assert!(!path.exists());
         let undo = Request::Undo { entry: done.entry, to: RestoreTo::Origin };
         let undone = act(&state, &mut observer, &stage.rules(), undo, &Answer::Yes).unwrap();
-        prop_assert_eq!(undone.outcome.ended, Ended::Done, "{}", undone.outcome.detail);
+        prop_assert_eq!(undone.outcome.ended, EndResult::Done, "{}", undone.outcome.detail);
         prop_assert_eq!(facts(), before);
     }
 }
@@ -111,12 +111,12 @@ fn release_and_undo<D: Disk>(stage: &Stage, disk: D, state_path: &Path) {
     let state = StateFolder::open(disk, state_path).unwrap();
     let key = record(&report(&mut observer), &name).key.clone();
     let done = act(&state, &mut observer, &stage.rules(), release(&key), &Answer::Yes).unwrap();
-    assert_eq!(done.outcome.ended, Ended::Done, "{}", done.outcome.detail);
+    assert_eq!(done.outcome.ended, EndResult::Done, "{}", done.outcome.detail);
     assert!(!path.exists());
     assert_eq!(given(&parked(state_path)), before);
     let undo = Request::Undo { entry: done.entry, to: RestoreTo::Origin };
     let undone = act(&state, &mut observer, &stage.rules(), undo, &Answer::Yes).unwrap();
-    assert_eq!(undone.outcome.ended, Ended::Done, "{}", undone.outcome.detail);
+    assert_eq!(undone.outcome.ended, EndResult::Done, "{}", undone.outcome.detail);
     assert_eq!(given(&path), before);
 }
 

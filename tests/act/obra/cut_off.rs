@@ -1,7 +1,7 @@
 //! A change of rows that was cut off before its end was journalled: the rows say how it ended.
 
 use claimtop::testing::act::System;
-use claimtop::testing::core::Ended;
+use claimtop::testing::core::EndResult;
 
 use crate::obra::stage::Stage;
 use crate::obra::writer::Writer;
@@ -23,7 +23,7 @@ fn take_back(stage: &Stage) {
 
 /// Lets `meanwhile` happen to a release that was cut off, and checks how its entry ends.
 #[track_caller]
-fn check(meanwhile: impl Fn(&Stage), expected: (Ended, &str), copies: usize) {
+fn check(meanwhile: impl Fn(&Stage), expected: (EndResult, &str), copies: usize) {
     let stage = cut_off();
     meanwhile(&stage);
     let rows = stage.rows();
@@ -40,18 +40,18 @@ fn sql(text: &str) -> impl Fn(&Stage) {
 
 #[test]
 fn every_row_is_as_it_was_to_become() {
-    check(|_| (), (Ended::Done, "it was cut off, and is done"), 1);
+    check(|_| (), (EndResult::Done, "it was cut off, and is done"), 1);
 }
 
 #[test]
 fn every_row_is_as_it_was() {
-    check(take_back, (Ended::Failed, "it was cut off; every row is as it was"), 0);
+    check(take_back, (EndResult::Failed, "it was cut off; every row is as it was"), 0);
 }
 
 #[test]
 fn a_row_that_somebody_else_has_changed_is_named_and_left() {
-    const MOVED_ON: (Ended, &str) = (
-        Ended::Stuck,
+    const MOVED_ON: (EndResult, &str) = (
+        EndResult::Stuck,
         "it was cut off; task 2 is neither as it was nor as it was to become: somebody else has changed it",
     );
     check(sql("UPDATE task SET status = 'COMPLETED' WHERE id = 2"), MOVED_ON, 1);

@@ -10,7 +10,7 @@ use claimtop::core::assess::Policy;
 use claimtop::core::model::Snapshot;
 use claimtop::observe::Observer;
 use claimtop::testing::act::{ActionError, Look, System};
-use claimtop::testing::core::{Ended, History};
+use claimtop::testing::core::{EndResult, History};
 use jiff::Timestamp;
 use rustix::io::Errno;
 
@@ -59,12 +59,12 @@ fn check(stage: &Stage, deed: Deed, before: &[String], history: &History, what: 
     let rows = stage.rows();
     let changed = rows.iter().zip(before).filter(|(now, before)| now != before).count();
     match ended {
-        Some(Ended::Done) => assert_eq!(changed, 3, "{what}: {rows:?}"),
-        Some(Ended::Failed | Ended::Changed) | None => assert_eq!(changed, 0, "{what}: {rows:?}"),
-        Some(Ended::Stuck | Ended::Unknown | Ended::Partly) => panic!("{what}: {ended:?}"),
+        Some(EndResult::Done) => assert_eq!(changed, 3, "{what}: {rows:?}"),
+        Some(EndResult::Failed | EndResult::Changed) | None => assert_eq!(changed, 0, "{what}: {rows:?}"),
+        Some(EndResult::Stuck | EndResult::Unknown | EndResult::Partly) => panic!("{what}: {ended:?}"),
     }
     let copies = 1 + usize::from(deed == Deed::Undo);
-    let kept = if ended == Some(Ended::Done) { copies } else { copies - 1 };
+    let kept = if ended == Some(EndResult::Done) { copies } else { copies - 1 };
     assert_eq!(stage.parked().len(), kept, "{what}: {ended:?}");
     assert_eq!(&stage.recovered(), history, "{what}: recovering twice is recovering once");
 }
@@ -186,7 +186,7 @@ fn whoever_comes_in_between_is_not_written_over() {
         }
         let renewed = stage.rows()[1].contains("Integer(99)");
         assert_eq!(renewed, has_renewed);
-        let is_done = done.is_ok_and(|receipt| receipt.outcome.ended == Ended::Done);
+        let is_done = done.is_ok_and(|receipt| receipt.outcome.ended == EndResult::Done);
         assert_ne!(is_done, renewed, "look {at}");
     }
 }
@@ -203,7 +203,10 @@ fn an_orchestrator_that_comes_in_between_keeps_everything() {
             return assert!(at > 2, "there was no look in between");
         }
         assert_eq!(stage.rows(), before, "look {at}");
-        assert!(done.is_err() || done.is_ok_and(|receipt| receipt.outcome.ended != Ended::Done), "look {at}");
+        assert!(
+            done.is_err() || done.is_ok_and(|receipt| receipt.outcome.ended != EndResult::Done),
+            "look {at}"
+        );
         assert!(writer.unwrap().pid() > 0);
     }
 }

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::Command;
 
 use claimtop::testing::act::System;
-use claimtop::testing::core::Ended;
+use claimtop::testing::core::EndResult;
 
 use crate::apart::is_apart;
 use crate::obra::stage::Stage;
@@ -51,16 +51,16 @@ fn round(disk: &Path, free: usize) -> bool {
     let history = stage.recovered();
     let ended = history.entries.last().map(|entry| entry.outcome.as_ref().unwrap().ended);
     let changed = stage.rows().iter().zip(&before).filter(|(now, before)| now != before).count();
-    let is_done = ended == Some(Ended::Done);
+    let is_done = ended == Some(EndResult::Done);
     let expected = if is_done { (3, 1) } else { (0, 0) };
     assert_eq!((changed, stage.parked().len()), expected, "{free} bytes free: {told:?}, {ended:?}");
-    assert_eq!(told.is_ok_and(|told| told == Ended::Done), is_done, "{free} bytes free: {ended:?}");
+    assert_eq!(told.is_ok_and(|told| told == EndResult::Done), is_done, "{free} bytes free: {ended:?}");
     let check: String = stage.connect().query_row("PRAGMA integrity_check", [], |row| row.get(0)).unwrap();
     assert_eq!(check, "ok", "{free} bytes free");
     if !is_done {
         // With room again it is done, whatever was cut off before.
         let receipt = stage.release(&stage.state(System)).unwrap();
-        assert_eq!(receipt.outcome.ended, Ended::Done, "{free} bytes free before: {receipt:?}");
+        assert_eq!(receipt.outcome.ended, EndResult::Done, "{free} bytes free before: {receipt:?}");
     }
     for entry in read_dir(disk).unwrap() {
         std::fs::remove_dir_all(entry.unwrap().path()).unwrap();

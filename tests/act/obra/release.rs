@@ -3,7 +3,7 @@
 use claimtop::core::model::VerdictState;
 use claimtop::observe::Observer;
 use claimtop::testing::act::System;
-use claimtop::testing::core::{Confirmation, Ended};
+use claimtop::testing::core::{Confirmation, EndResult};
 use rusqlite::Connection;
 
 use crate::obra::stage::{ITERATION, Stage, planned, report, row, rows};
@@ -37,7 +37,7 @@ fn a_cut_off_run_is_let_go_as_a_whole_and_comes_back_as_it_was() {
     let before = stage.rows();
     let state = stage.state(System);
     let receipt = stage.release(&state).unwrap();
-    assert_eq!(receipt.outcome.ended, Ended::Done, "{}", receipt.outcome.detail);
+    assert_eq!(receipt.outcome.ended, EndResult::Done, "{}", receipt.outcome.detail);
     assert_eq!(receipt.outcome.detail, "", "the commit says all");
     let after = stage.rows();
     for (at, status) in ["abandoned", "abandoned", "PENDING"].iter().enumerate() {
@@ -52,7 +52,7 @@ fn a_cut_off_run_is_let_go_as_a_whole_and_comes_back_as_it_was() {
     let task = words.last().unwrap();
     assert!(task.starts_with("task 2: status PENDING -> RUNNING, updated_at "), "{words:?}");
     let undone = stage.undo(&state, receipt.entry).unwrap();
-    assert_eq!(undone.outcome.ended, Ended::Done, "{}", undone.outcome.detail);
+    assert_eq!(undone.outcome.ended, EndResult::Done, "{}", undone.outcome.detail);
     assert_eq!(stage.rows(), before);
 }
 
@@ -130,7 +130,7 @@ fn what_a_crash_left_is_read_released_and_undone() {
     assert_eq!(bytes(), left, "looking changes nothing");
     let state = stage.state(System);
     let receipt = stage.release(&state).unwrap();
-    assert_eq!(receipt.outcome.ended, Ended::Done, "{}", receipt.outcome.detail);
+    assert_eq!(receipt.outcome.ended, EndResult::Done, "{}", receipt.outcome.detail);
     stage.undo(&state, receipt.entry).unwrap();
     assert_eq!(stage.rows(), before);
 }

@@ -1,7 +1,7 @@
 //! Releases and undos on a real database: both surfaces or none.
 
 use claimtop::testing::act::ActionError;
-use claimtop::testing::core::Ended;
+use claimtop::testing::core::EndResult;
 
 use crate::cluster::Database;
 use crate::leo::stage::{Claimtop, dead_claim, row, surfaces};
@@ -16,7 +16,7 @@ fn a_dead_claim_is_released_on_both_surfaces_and_given_back_by_an_undo() {
     database.sql("UPDATE claude_sessions SET worktree_path = '/w', worktree_branch = 'b'");
     let mut claimtop = Claimtop::new(&database);
     let receipt = claimtop.release(SESSION).unwrap();
-    assert_eq!(receipt.outcome.ended, Ended::Done, "{}", receipt.outcome.detail);
+    assert_eq!(receipt.outcome.ended, EndResult::Done, "{}", receipt.outcome.detail);
     assert_eq!(
         receipt.outcome.detail,
         format!(
@@ -39,7 +39,7 @@ fn a_dead_claim_is_released_on_both_surfaces_and_given_back_by_an_undo() {
     assert!(released.facts.iter().any(|(name, _)| *name == "released by"), "{released:?}");
 
     let undone = claimtop.undo(receipt.entry).unwrap();
-    assert_eq!(undone.outcome.ended, Ended::Done, "{}", undone.outcome.detail);
+    assert_eq!(undone.outcome.ended, EndResult::Done, "{}", undone.outcome.detail);
     assert_eq!(surfaces(&database, "SD-ONE-001"), format!("{SESSION}|{SESSION}|in_progress"));
     assert_eq!(database.sql("SELECT worktree_path, worktree_branch FROM claude_sessions"), "/w|b");
 }
@@ -63,10 +63,10 @@ fn check_exactly_restored(given: &str) {
     let before = everything(&database);
     let mut claimtop = Claimtop::new(&database);
     let receipt = claimtop.release(SESSION).unwrap();
-    assert_eq!(receipt.outcome.ended, Ended::Done, "{given}: {}", receipt.outcome.detail);
+    assert_eq!(receipt.outcome.ended, EndResult::Done, "{given}: {}", receipt.outcome.detail);
     assert_ne!(everything(&database), before, "{given}");
     let undone = claimtop.undo(receipt.entry).unwrap();
-    assert_eq!(undone.outcome.ended, Ended::Done, "{given}: {}", undone.outcome.detail);
+    assert_eq!(undone.outcome.ended, EndResult::Done, "{given}: {}", undone.outcome.detail);
     assert_eq!(everything(&database), before, "{given}");
 }
 
@@ -99,7 +99,7 @@ fn a_database_that_dates_every_change_as_a_heartbeat_is_left_alone() {
     );
     let before = everything(&database);
     let outcome = Claimtop::new(&database).release(SESSION).unwrap().outcome;
-    assert_eq!(outcome.ended, Ended::Failed, "{}", outcome.detail);
+    assert_eq!(outcome.ended, EndResult::Failed, "{}", outcome.detail);
     assert!(outcome.detail.contains("dates heartbeat_at of"), "{}", outcome.detail);
     assert_eq!(everything(&database), before);
 }
@@ -113,7 +113,7 @@ fn an_undo_refuses_where_an_older_release_has_overwritten_the_heartbeat() {
     database.sql("UPDATE claude_sessions SET heartbeat_at = released_at");
     let before = everything(&database);
     let outcome = claimtop.undo(receipt.entry).unwrap().outcome;
-    assert_eq!(outcome.ended, Ended::Failed, "{}", outcome.detail);
+    assert_eq!(outcome.ended, EndResult::Failed, "{}", outcome.detail);
     assert!(outcome.detail.contains("the session would look alive"), "{}", outcome.detail);
     assert_eq!(everything(&database), before);
 }
@@ -130,7 +130,7 @@ fn an_undo_gives_nothing_back_that_another_session_works_on() {
     ));
     let before = everything(&database);
     let outcome = claimtop.undo(receipt.entry).unwrap().outcome;
-    assert_eq!(outcome.ended, Ended::Changed, "{}", outcome.detail);
+    assert_eq!(outcome.ended, EndResult::Changed, "{}", outcome.detail);
     assert!(outcome.detail.contains("works on it by now"), "{}", outcome.detail);
     assert_eq!(everything(&database), before);
 }
@@ -153,7 +153,7 @@ fn check_quick_fix(result: &str, expected: &str) {
     dead_claim(&database, SESSION, "QF-20261120-001");
     database.sql(&format!("UPDATE quick_fixes SET {result}"));
     let receipt = Claimtop::new(&database).release(SESSION).unwrap();
-    assert_eq!(receipt.outcome.ended, Ended::Done, "{}", receipt.outcome.detail);
+    assert_eq!(receipt.outcome.ended, EndResult::Done, "{}", receipt.outcome.detail);
     assert_eq!(surfaces(&database, "QF-20261120-001"), expected);
 }
 
@@ -175,12 +175,12 @@ fn a_ghost_mirror_is_cleared_and_its_row_stays_released() {
     assert_eq!(surfaces(&database, "SD-ONE-001"), format!("{SESSION}|-|in_progress"));
     let mut claimtop = Claimtop::new(&database);
     let receipt = claimtop.release(SESSION).unwrap();
-    assert_eq!(receipt.outcome.ended, Ended::Done, "{}", receipt.outcome.detail);
+    assert_eq!(receipt.outcome.ended, EndResult::Done, "{}", receipt.outcome.detail);
     assert_eq!(surfaces(&database, "SD-ONE-001"), "-|-|in_progress");
     let status = format!("SELECT status FROM claude_sessions WHERE session_id = '{SESSION}'");
     assert_eq!(database.sql(&status), "released");
     let undone = claimtop.undo(receipt.entry).unwrap();
-    assert_eq!(undone.outcome.ended, Ended::Done, "{}", undone.outcome.detail);
+    assert_eq!(undone.outcome.ended, EndResult::Done, "{}", undone.outcome.detail);
     assert_eq!(surfaces(&database, "SD-ONE-001"), format!("{SESSION}|-|in_progress"));
 }
 
@@ -190,7 +190,7 @@ fn an_owner_without_a_mirror_is_cleared_although_release_sd_would_do_nothing() {
     dead_claim(&database, SESSION, "QF-20261120-001");
     database.sql("UPDATE claude_sessions SET sd_key = NULL");
     let receipt = Claimtop::new(&database).release(SESSION).unwrap();
-    assert_eq!(receipt.outcome.ended, Ended::Done, "{}", receipt.outcome.detail);
+    assert_eq!(receipt.outcome.ended, EndResult::Done, "{}", receipt.outcome.detail);
     assert_eq!(surfaces(&database, "QF-20261120-001"), "-|-|open");
 }
 
@@ -199,7 +199,7 @@ fn an_owner_that_was_never_a_session_is_cleared_by_the_items_own_row() {
     let database = Database::new();
     database.sql("INSERT INTO quick_fixes VALUES ('QF-20261120-001', 'x', 'in_progress', 'phantom')");
     let receipt = Claimtop::new(&database).release("QF-20261120-001").unwrap();
-    assert_eq!(receipt.outcome.ended, Ended::Done, "{}", receipt.outcome.detail);
+    assert_eq!(receipt.outcome.ended, EndResult::Done, "{}", receipt.outcome.detail);
     assert_eq!(surfaces(&database, "QF-20261120-001"), "-|-|open");
 }
 
@@ -210,7 +210,7 @@ fn check_with_function(function: &str) {
     database.sql("UPDATE claude_sessions SET worktree_path = '/w', worktree_branch = 'b'");
     database.sql(function);
     let receipt = Claimtop::new(&database).release(SESSION).unwrap();
-    assert_eq!(receipt.outcome.ended, Ended::Done, "{}", receipt.outcome.detail);
+    assert_eq!(receipt.outcome.ended, EndResult::Done, "{}", receipt.outcome.detail);
     assert_eq!(surfaces(&database, "QF-20261120-001"), "-|-|open");
 }
 
@@ -244,7 +244,7 @@ fn a_function_that_lets_go_of_nothing_is_no_success() {
          LANGUAGE sql AS $$ SELECT '{\"success\": true, \"message\": \"No SD to release\"}'::jsonb $$",
     );
     let receipt = Claimtop::new(&database).release(SESSION).unwrap();
-    assert_eq!(receipt.outcome.ended, Ended::Changed);
+    assert_eq!(receipt.outcome.ended, EndResult::Changed);
     assert_eq!(receipt.outcome.detail, "changed under you: release_sd let go of nothing: No SD to release");
     assert_eq!(surfaces(&database, "SD-ONE-001"), format!("{SESSION}|{SESSION}|in_progress"));
 }
@@ -283,12 +283,12 @@ fn a_role_that_may_only_read_releases_nothing() {
     );
     let looker = claimtop::source::database::postgres::Target::parse(
         &database.url_of("looker", database.cluster.port),
-        claimtop::source::database::postgres::Given::default(),
+        claimtop::source::database::postgres::ConnectionDefaults::default(),
     );
     let looker = looker.unwrap();
     let mut claimtop = Claimtop::with(looker.clone(), looker);
     let receipt = claimtop.release(SESSION).unwrap();
-    assert_eq!(receipt.outcome.ended, Ended::Failed);
+    assert_eq!(receipt.outcome.ended, EndResult::Failed);
     assert!(receipt.outcome.detail.contains("permission denied"), "{}", receipt.outcome.detail);
     assert_eq!(surfaces(&database, "SD-ONE-001"), format!("{SESSION}|{SESSION}|in_progress"));
 }

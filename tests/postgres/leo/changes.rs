@@ -1,7 +1,7 @@
 //! What is followed is read by its changes, and always what a whole read would have given.
 
 use claimtop::core::model::{Location, Snapshot};
-use claimtop::source::database::postgres::{Given, Target};
+use claimtop::source::database::postgres::{ConnectionDefaults, Target};
 use claimtop::testing::observe::Collector;
 
 use crate::cluster::Database;
@@ -85,7 +85,7 @@ fn what_is_followed_is_what_a_whole_read_gives() {
 fn a_change_costs_its_own_rows_and_not_all() {
     let database = filled();
     let proxy = Proxy::start(database.cluster.port);
-    let target = Target::parse(&database.url_of("leo", proxy.port), Given::default()).unwrap();
+    let target = Target::parse(&database.url_of("leo", proxy.port), ConnectionDefaults::default()).unwrap();
     let mut followed = collector(target);
     followed.follow_servers();
     check(&mut followed, &database, "");

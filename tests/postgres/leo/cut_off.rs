@@ -1,7 +1,7 @@
 //! A release of rows that was cut off before its end was journalled: the rows say how it ended.
 
 use claimtop::testing::act::Patience;
-use claimtop::testing::core::Ended;
+use claimtop::testing::core::EndResult;
 use claimtop::testing::source::clock;
 
 use crate::cluster::Database;
@@ -13,7 +13,7 @@ const ITEM: &str = "SD-ONE-001";
 /// Releases a claim, forgets that it was done, lets `meanwhile` happen and checks how the entry
 /// ends.
 #[track_caller]
-fn check(meanwhile: &str, ended: Ended, detail: &str) {
+fn check(meanwhile: &str, ended: EndResult, detail: &str) {
     let database = Database::new();
     dead_claim(&database, SESSION, ITEM);
     database.sql("INSERT INTO strategic_directives_v2 (sd_key, status) VALUES ('SD-TWO-002', 'in_progress')");
@@ -36,25 +36,25 @@ fn moved_on(row: &str) -> String {
 
 #[test]
 fn what_is_released_on_both_surfaces_is_done() {
-    check("", Ended::Done, "it was cut off, and is done");
+    check("", EndResult::Done, "it was cut off, and is done");
     // Other columns are nobody's claim.
-    check("UPDATE claude_sessions SET status = 'stale'", Ended::Done, "it was cut off, and is done");
+    check("UPDATE claude_sessions SET status = 'stale'", EndResult::Done, "it was cut off, and is done");
 }
 
 #[test]
 fn a_row_that_somebody_else_has_changed_is_named_and_left() {
     let session = moved_on(&format!("claude_sessions {SESSION}"));
-    check(&format!("SELECT claim_sd('SD-TWO-002', '{SESSION}', 'A')"), Ended::Stuck, &session);
+    check(&format!("SELECT claim_sd('SD-TWO-002', '{SESSION}', 'A')"), EndResult::Stuck, &session);
     // It holds the same item again, since another moment.
-    check(&format!("SELECT claim_sd('{ITEM}', '{SESSION}', 'A')"), Ended::Stuck, &session);
-    check("DELETE FROM claude_sessions", Ended::Stuck, &session);
+    check(&format!("SELECT claim_sd('{ITEM}', '{SESSION}', 'A')"), EndResult::Stuck, &session);
+    check("DELETE FROM claude_sessions", EndResult::Stuck, &session);
     let item = moved_on(&format!("strategic_directives_v2 {ITEM}"));
     let other =
         "UPDATE strategic_directives_v2 SET claiming_session_id = 'other' WHERE sd_key = 'SD-ONE-001'";
-    check(other, Ended::Stuck, &item);
+    check(other, EndResult::Stuck, &item);
     // Only one surface is as it was.
     let one = format!(
         "UPDATE strategic_directives_v2 SET claiming_session_id = '{SESSION}' WHERE sd_key = '{ITEM}'"
     );
-    check(&one, Ended::Stuck, &item);
+    check(&one, EndResult::Stuck, &item);
 }

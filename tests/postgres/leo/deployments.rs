@@ -2,7 +2,7 @@
 //! same, or nothing is changed and the reason told.
 
 use claimtop::testing::act::{ActionError, Postgres, Rows};
-use claimtop::testing::core::Ended;
+use claimtop::testing::core::EndResult;
 
 use crate::cluster::Database;
 use crate::leo::client::Session;
@@ -30,12 +30,12 @@ fn whoever_holds_the_lock_that_leo_takes_on_an_item_is_not_disturbed() {
     other.sql(&format!("BEGIN; SELECT pg_advisory_xact_lock(hashtext('{item}'))"));
     let mut claimtop = Claimtop::new(&database);
     let receipt = claimtop.release(SESSION).unwrap();
-    assert_eq!(receipt.outcome.ended, Ended::Changed, "{}", receipt.outcome.detail);
+    assert_eq!(receipt.outcome.ended, EndResult::Changed, "{}", receipt.outcome.detail);
     assert!(receipt.outcome.detail.contains("somebody else is changing it"), "{}", receipt.outcome.detail);
     assert_eq!(surfaces(&database, item), held());
     other.sql("COMMIT");
     let receipt = claimtop.release(SESSION).unwrap();
-    assert_eq!(receipt.outcome.ended, Ended::Done, "{}", receipt.outcome.detail);
+    assert_eq!(receipt.outcome.ended, EndResult::Done, "{}", receipt.outcome.detail);
 }
 
 #[test]
@@ -47,7 +47,7 @@ fn a_row_that_does_not_become_what_it_was_to_be_takes_everything_back() {
          CREATE TRIGGER keep BEFORE UPDATE ON strategic_directives_v2 FOR EACH ROW EXECUTE FUNCTION keep()",
     );
     let receipt = Claimtop::new(&database).release(SESSION).unwrap();
-    assert_eq!(receipt.outcome.ended, Ended::Failed, "{}", receipt.outcome.detail);
+    assert_eq!(receipt.outcome.ended, EndResult::Failed, "{}", receipt.outcome.detail);
     let told = format!("strategic_directives_v2 {ITEM} did not become what it was to be");
     assert_eq!(receipt.outcome.detail, told);
     assert_eq!(surfaces(&database, ITEM), held());
@@ -55,7 +55,7 @@ fn a_row_that_does_not_become_what_it_was_to_be_takes_everything_back() {
 
 /// Releases, and checks that nothing is changed and what is told.
 #[track_caller]
-fn check_kept(database: &Database, ended: Ended, why: &str) {
+fn check_kept(database: &Database, ended: EndResult, why: &str) {
     let outcome = Claimtop::new(database).release(SESSION).unwrap().outcome;
     assert_eq!(outcome.ended, ended, "{}", outcome.detail);
     assert!(outcome.detail.contains(why), "{}", outcome.detail);
@@ -64,7 +64,7 @@ fn check_kept(database: &Database, ended: Ended, why: &str) {
 
 /// Releases by a function of another text.
 #[track_caller]
-fn check_function(body: &str, ended: Ended, why: &str) {
+fn check_function(body: &str, ended: EndResult, why: &str) {
     let database = claimed();
     database.sql(&format!(
         "CREATE OR REPLACE FUNCTION release_sd(p_session_id text, p_reason text DEFAULT 'manual') RETURNS jsonb \
@@ -76,17 +76,17 @@ fn check_function(body: &str, ended: Ended, why: &str) {
 #[test]
 fn a_function_that_says_no_or_lets_go_of_something_else_is_not_passed_by() {
     let no = "not while the fleet is frozen";
-    check_function(&format!("RAISE EXCEPTION '{no}';"), Ended::Failed, no);
+    check_function(&format!("RAISE EXCEPTION '{no}';"), EndResult::Failed, no);
     check_function(
         "RETURN jsonb_build_object('success', true, 'released_sd', 'SD-OTHER-009');",
-        Ended::Changed,
+        EndResult::Changed,
         "release_sd let go of SD-OTHER-009 instead",
     );
 }
 
 /// Releases on a server whose commit fails with a code.
 #[track_caller]
-fn check_commit(code: &str, ended: Ended, why: &str) {
+fn check_commit(code: &str, ended: EndResult, why: &str) {
     let database = claimed();
     database.sql(&format!(
         "CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN \
@@ -99,11 +99,11 @@ fn check_commit(code: &str, ended: Ended, why: &str) {
 
 #[test]
 fn a_commit_is_refused_gives_way_to_somebody_else_or_is_read_back() {
-    check_commit("53100", Ended::Failed, "the database says: refused");
-    check_commit("40001", Ended::Changed, "somebody else is changing it");
+    check_commit("53100", EndResult::Failed, "the database says: refused");
+    check_commit("40001", EndResult::Changed, "somebody else is changing it");
     // Whoever ends may have committed all the same; here it had not.
-    check_commit("57P01", Ended::Failed, "failed to commit: refused");
-    check_commit("08006", Ended::Failed, "failed to commit: refused");
+    check_commit("57P01", EndResult::Failed, "failed to commit: refused");
+    check_commit("08006", EndResult::Failed, "failed to commit: refused");
 }
 
 #[test]
@@ -119,7 +119,7 @@ fn a_function_that_dates_no_release_leaves_no_sign_of_life_either() {
     );
     let mut claimtop = Claimtop::new(&database);
     let receipt = claimtop.release(SESSION).unwrap();
-    assert_eq!(receipt.outcome.ended, Ended::Done, "{}", receipt.outcome.detail);
+    assert_eq!(receipt.outcome.ended, EndResult::Done, "{}", receipt.outcome.detail);
     let report = claimtop.eyes.report();
     let released = row(&report, SESSION);
     assert!(released.has_ended && released.heartbeat_at.is_none(), "{released:?}");
@@ -133,7 +133,7 @@ fn an_undo_needs_no_function_of_leos() {
     database.sql("DROP FUNCTION claim_sd; DROP FUNCTION release_sd");
     claimtop.act_by(database.target());
     let outcome = claimtop.undo(receipt.entry).unwrap().outcome;
-    assert_eq!(outcome.ended, Ended::Done, "{}", outcome.detail);
+    assert_eq!(outcome.ended, EndResult::Done, "{}", outcome.detail);
     assert_eq!(surfaces(&database, ITEM), held());
 }
 
@@ -145,7 +145,7 @@ fn an_older_mirror_is_called_sd_id() {
          ALTER TABLE claude_sessions RENAME COLUMN sd_key TO sd_id",
     );
     let receipt = Claimtop::new(&database).release(SESSION).unwrap();
-    assert_eq!(receipt.outcome.ended, Ended::Done, "{}", receipt.outcome.detail);
+    assert_eq!(receipt.outcome.ended, EndResult::Done, "{}", receipt.outcome.detail);
     let told = format!("claude_sessions.sd_id of {SESSION} is empty");
     assert!(receipt.outcome.detail.contains(&told), "{}", receipt.outcome.detail);
     let left = "SELECT concat((SELECT sd_id FROM claude_sessions), (SELECT claiming_session_id FROM strategic_directives_v2))";

@@ -2,7 +2,7 @@
 
 use claimtop::core::model::Value;
 use claimtop::testing::act::{ActionError, Patience};
-use claimtop::testing::core::{Ended, Movement};
+use claimtop::testing::core::{EndResult, Movement};
 use claimtop::testing::source::clock;
 
 use crate::cluster::Database;
@@ -53,7 +53,7 @@ fn a_dead_sessions_lock_goes_alone_and_comes_back_with_every_value() {
     keep(&database, "src/other.rs", OTHER);
     let before = locks(&database);
     let receipt = claimtop.release(FILE).unwrap();
-    assert_eq!(receipt.outcome.ended, Ended::Done, "{}", receipt.outcome.detail);
+    assert_eq!(receipt.outcome.ended, EndResult::Done, "{}", receipt.outcome.detail);
     assert_eq!(receipt.outcome.detail, format!("read back: file_claim_locks {FILE} has gone"));
     assert_eq!(database.sql("SELECT string_agg(file_path, ',') FROM file_claim_locks"), "src/other.rs");
     assert_eq!(surfaces(&database, "SD-ONE-001"), format!("{SESSION}|{SESSION}|in_progress"));
@@ -64,7 +64,7 @@ fn a_dead_sessions_lock_goes_alone_and_comes_back_with_every_value() {
     assert_eq!(changes[0].before["Odd \"name"], Value::Text("1.50".to_owned()));
 
     let undone = claimtop.undo(receipt.entry).unwrap();
-    assert_eq!(undone.outcome.ended, Ended::Done, "{}", undone.outcome.detail);
+    assert_eq!(undone.outcome.ended, EndResult::Done, "{}", undone.outcome.detail);
     assert_eq!(locks(&database), before);
 }
 
@@ -77,7 +77,7 @@ fn a_window_that_is_let_go_whole_takes_its_file_locks_along() {
     let seen = claimtop.see_left(SESSION).unwrap();
     let carried = claimtop.carry_out_all(seen).unwrap();
     let ends: Vec<_> = carried.followed.iter().map(|one| one.end.as_ref().unwrap().outcome.ended).collect();
-    assert_eq!(ends, [Ended::Done; 3], "{:#?}", carried.followed);
+    assert_eq!(ends, [EndResult::Done; 3], "{:#?}", carried.followed);
     assert_eq!(surfaces(&database, "SD-ONE-001"), "-|-|in_progress");
     assert_eq!(database.sql("SELECT string_agg(file_path, ',') FROM file_claim_locks"), "src/other.rs");
     claimtop.undo_all(carried.receipt.entry).unwrap();
@@ -145,7 +145,7 @@ fn a_heartbeat_that_is_under_way_when_the_lock_is_let_go_is_waited_for_and_wins(
         release.join().unwrap()
     });
     let receipt = end.unwrap();
-    assert_eq!(receipt.outcome.ended, Ended::Changed, "{}", receipt.outcome.detail);
+    assert_eq!(receipt.outcome.ended, EndResult::Changed, "{}", receipt.outcome.detail);
     assert_eq!(database.sql("SELECT heartbeat_at > now() - interval '1 minute' FROM file_claim_locks"), "t");
 }
 
@@ -195,7 +195,7 @@ fn what_a_session_left_that_leo_itself_has_released_can_be_let_go() {
     database.sql("UPDATE claude_sessions SET status = 'released', sd_key = NULL");
     assert!(row(&claimtop.eyes.report(), SESSION).has_ended);
     let receipt = claimtop.release(FILE).unwrap();
-    assert_eq!(receipt.outcome.ended, Ended::Done, "{}", receipt.outcome.detail);
+    assert_eq!(receipt.outcome.ended, EndResult::Done, "{}", receipt.outcome.detail);
     assert_eq!(locks(&database), "");
 }
 
@@ -205,7 +205,7 @@ fn check_kept(given: &str, why: &str) {
     database.sql(given);
     let before = locks(&database);
     let outcome = claimtop.release(FILE).unwrap().outcome;
-    assert_eq!(outcome.ended, Ended::Failed, "{}", outcome.detail);
+    assert_eq!(outcome.ended, EndResult::Failed, "{}", outcome.detail);
     assert!(outcome.detail.contains(why), "{}", outcome.detail);
     assert_eq!(locks(&database), before);
 }
@@ -227,13 +227,13 @@ fn a_row_that_could_not_be_put_back_as_it_was_is_not_deleted() {
 #[test]
 fn a_lock_that_was_let_go_and_cut_off_is_found_done_or_taken_by_another() {
     for (meanwhile, ended) in [
-        ("SELECT 1".to_owned(), Ended::Done),
+        ("SELECT 1".to_owned(), EndResult::Done),
         (
             format!(
                 "INSERT INTO file_claim_locks (file_path, holder_session_id) VALUES ('{FILE}', {})",
                 row_of(OTHER)
             ),
-            Ended::Stuck,
+            EndResult::Stuck,
         ),
     ] {
         let (database, mut claimtop) = stage();

@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-use claimtop::testing::act::{Completed, FollowUpResult};
-use claimtop::testing::core::Ended;
+use claimtop::testing::act::{CompletedAction, FollowUpResult};
+use claimtop::testing::core::EndResult;
 
 use crate::cluster::Database;
 use crate::leo::stage::{Claimtop, HOST, dead_claim, surfaces};
@@ -48,9 +48,9 @@ fn lie(files: &[PathBuf]) -> Vec<bool> {
 }
 
 #[track_caller]
-fn check_done(carried: &Completed, followed: usize) {
-    assert_eq!(carried.receipt.outcome.ended, Ended::Done, "{:?}", carried.receipt);
-    let is_done = |followed: &&FollowUpResult| matches!(&followed.end, Ok(receipt) if receipt.outcome.ended == Ended::Done);
+fn check_done(carried: &CompletedAction, followed: usize) {
+    assert_eq!(carried.receipt.outcome.ended, EndResult::Done, "{:?}", carried.receipt);
+    let is_done = |followed: &&FollowUpResult| matches!(&followed.end, Ok(receipt) if receipt.outcome.ended == EndResult::Done);
     assert_eq!(carried.followed.iter().filter(is_done).count(), followed, "{:#?}", carried.followed);
 }
 
@@ -117,7 +117,7 @@ fn no_file_moves_when_the_rows_are_not_released() {
          LANGUAGE sql AS $$ SELECT '{\"success\": true}'::jsonb $$",
     );
     let carried = claimtop.carry_out_all(seen).unwrap();
-    assert_eq!(carried.receipt.outcome.ended, Ended::Changed, "{:?}", carried.receipt);
+    assert_eq!(carried.receipt.outcome.ended, EndResult::Changed, "{:?}", carried.receipt);
     assert!(carried.followed.is_empty(), "{:?}", carried.followed);
     assert_eq!(lie(&files), [true; 4]);
 }

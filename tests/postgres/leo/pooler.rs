@@ -2,8 +2,8 @@
 //! whichever connection is free, and nothing of one outlives it.
 
 use claimtop::core::model::SourceState;
-use claimtop::source::database::postgres::{Given, Target};
-use claimtop::testing::core::Ended;
+use claimtop::source::database::postgres::{ConnectionDefaults, Target};
+use claimtop::testing::core::EndResult;
 
 use crate::bouncer::Pooler;
 use crate::cluster::Database;
@@ -16,7 +16,7 @@ const SESSION: &str = "11111111-2222-4333-8444-555555555555";
 const ITEM: &str = "SD-ONE-001";
 
 fn target(pooler: &Pooler, database: &Database) -> Target {
-    Target::parse(&database.url_of("leo", pooler.port), Given::default()).unwrap()
+    Target::parse(&database.url_of("leo", pooler.port), ConnectionDefaults::default()).unwrap()
 }
 
 #[test]
@@ -59,10 +59,10 @@ fn a_release_behind_a_pooler_is_one_transaction_and_leaves_no_setting_behind() {
     for _ in 0..3 {
         dead_claim(&database, SESSION, ITEM);
         let receipt = claimtop.release(SESSION).unwrap();
-        assert_eq!(receipt.outcome.ended, Ended::Done, "{}", receipt.outcome.detail);
+        assert_eq!(receipt.outcome.ended, EndResult::Done, "{}", receipt.outcome.detail);
         assert_eq!(surfaces(&database, ITEM), "-|-|in_progress");
         let undone = claimtop.undo(receipt.entry).unwrap();
-        assert_eq!(undone.outcome.ended, Ended::Done, "{}", undone.outcome.detail);
+        assert_eq!(undone.outcome.ended, EndResult::Done, "{}", undone.outcome.detail);
         assert_eq!(surfaces(&database, ITEM), format!("{SESSION}|{SESSION}|in_progress"));
     }
     // What the next client of the pooler is given.

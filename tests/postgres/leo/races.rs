@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use claimtop::testing::act::ActionError;
-use claimtop::testing::core::Ended;
+use claimtop::testing::core::EndResult;
 
 use crate::cluster::Database;
 use crate::leo::client::Session;
@@ -91,12 +91,14 @@ fn one(round: u32, session: &Session, claimtops: &mut [Claimtop; 2], tally: &Tal
         (own.join().unwrap().is_some_and(|said| said != "false"), ends)
     });
     let released =
-        ends.iter().filter(|end| matches!(end, Ok(receipt) if receipt.outcome.ended == Ended::Done));
+        ends.iter().filter(|end| matches!(end, Ok(receipt) if receipt.outcome.ended == EndResult::Done));
     let released = u32::try_from(released.count()).unwrap();
     for end in &ends {
         match end {
-            Ok(receipt) if receipt.outcome.ended == Ended::Done => {}
-            Ok(receipt) => assert_eq!(receipt.outcome.ended, Ended::Changed, "{}", receipt.outcome.detail),
+            Ok(receipt) if receipt.outcome.ended == EndResult::Done => {}
+            Ok(receipt) => {
+                assert_eq!(receipt.outcome.ended, EndResult::Changed, "{}", receipt.outcome.detail)
+            }
             Err(trouble) => assert!(matches!(trouble, ActionError::Changed(_)), "{trouble}"),
         }
     }

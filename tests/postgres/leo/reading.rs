@@ -2,7 +2,7 @@
 
 use claimtop::core::judge::window::agent::Signatures;
 use claimtop::core::model::{Snapshot, SourceState};
-use claimtop::source::database::postgres::{Given, Target};
+use claimtop::source::database::postgres::{ConnectionDefaults, Target};
 use claimtop::source::places::Places;
 use claimtop::testing::observe::Collector;
 
@@ -90,7 +90,7 @@ fn a_role_that_may_only_read_reads_everything() {
          GRANT SELECT ON ALL TABLES IN SCHEMA public TO reader",
     );
     let url = database.url_of("reader", database.cluster.port);
-    let snapshot = look(Target::parse(&url, Given::default()).unwrap());
+    let snapshot = look(Target::parse(&url, ConnectionDefaults::default()).unwrap());
     let (state, detail) = badge(&snapshot);
     assert!(state == SourceState::Ok && detail.contains("read-only"), "{state:?} {detail}");
 }
@@ -126,7 +126,7 @@ fn more_rows_than_are_read_drive_nothing() {
 fn a_server_that_does_not_answer_is_a_failed_source_and_kills_nothing() {
     let database = Database::new();
     let url = database.url_of("leo", 1);
-    let snapshot = look(Target::parse(&url, Given::default()).unwrap());
+    let snapshot = look(Target::parse(&url, ConnectionDefaults::default()).unwrap());
     let (state, detail) = badge(&snapshot);
     assert!(state == SourceState::Failed && detail.contains("refused"), "{state:?} {detail}");
     assert!(snapshot.databases.iter().all(|found| !found.is_complete));

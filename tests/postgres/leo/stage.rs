@@ -9,8 +9,8 @@ use claimtop::core::model::{Format, Location, RecordView, Report, Snapshot};
 use claimtop::source::database::postgres::Target;
 use claimtop::source::places::Places;
 use claimtop::testing::act::{
-    ActionError, Answer, Completed, Look, Patience, Postgres, Preview, Receipt, Rules, StateFolder, System,
-    follow_up,
+    ActionError, Answer, CompletedAction, Look, Patience, Postgres, Preview, Receipt, Rules, StateFolder,
+    System, follow_up,
 };
 use claimtop::testing::core::{Action, INITIAL_PID_NAMESPACE, Request, RestoreTo};
 use claimtop::testing::observe::Collector;
@@ -139,7 +139,7 @@ impl Claimtop {
     }
 
     /// Does what was seen, and what follows.
-    pub(crate) fn carry_out_all(&mut self, seen: Preview) -> Result<Completed, ActionError> {
+    pub(crate) fn carry_out_all(&mut self, seen: Preview) -> Result<CompletedAction, ActionError> {
         let answer = seen.wanted().map_or(Answer::Yes, Answer::Typed);
         follow_up::carry_out(&self.state, seen, &answer, &mut self.eyes)
     }
@@ -154,7 +154,7 @@ impl Claimtop {
     }
 
     /// Undoes an entry, and what followed it.
-    pub(crate) fn undo_all(&mut self, entry: u64) -> Result<Completed, ActionError> {
+    pub(crate) fn undo_all(&mut self, entry: u64) -> Result<CompletedAction, ActionError> {
         let seen = self.see_undo(entry)?;
         self.carry_out_all(seen)
     }

@@ -3,7 +3,7 @@
 use std::os::unix::fs::PermissionsExt;
 
 use claimtop::core::model::SourceState;
-use claimtop::source::database::postgres::{Given, Target};
+use claimtop::source::database::postgres::{ConnectionDefaults, Target};
 use claimtop::testing::core::Secret;
 
 use crate::cluster::Database;
@@ -14,7 +14,8 @@ use crate::leo::reading::{badge, look};
 fn check(host: &str, mode: &str, root: Option<&str>, expected: Result<(), &str>) {
     let database = Database::new();
     let folder = &database.cluster.folder;
-    let given = Given { root_cert: root.map(|root| folder.join(root)), ..Given::default() };
+    let given =
+        ConnectionDefaults { root_cert: root.map(|root| folder.join(root)), ..ConnectionDefaults::default() };
     let port = database.cluster.port;
     let url = format!("postgres://leo@{host}:{port}/{}?sslmode={mode}", database.name);
     let (state, detail) = badge(&look(Target::parse(&url, given).unwrap()));
@@ -44,7 +45,7 @@ fn a_certificate_is_verified_as_far_as_it_is_asked_for() {
 }
 
 /// Reads as a role with a password, and returns the badge.
-fn with_password(given: Given) -> (SourceState, String) {
+fn with_password(given: ConnectionDefaults) -> (SourceState, String) {
     let database = Database::new();
     database.sql(
         "DO $$ BEGIN CREATE ROLE secretive LOGIN PASSWORD 'hush:hush'; EXCEPTION WHEN duplicate_object THEN NULL; END $$;
@@ -56,7 +57,10 @@ fn with_password(given: Given) -> (SourceState, String) {
 
 #[test]
 fn a_password_comes_from_the_environment_or_a_private_file_and_is_never_told() {
-    let of = |text: &str| Given { password: Some(Secret(text.to_owned())), ..Given::default() };
+    let of = |text: &str| ConnectionDefaults {
+        password: Some(Secret(text.to_owned())),
+        ..ConnectionDefaults::default()
+    };
     assert_eq!(with_password(of("hush:hush")).0, SourceState::Ok);
     let (state, detail) = with_password(of("wrong guess"));
     assert!(state == SourceState::Failed && detail.contains("password authentication failed"), "{detail}");
@@ -65,7 +69,7 @@ fn a_password_comes_from_the_environment_or_a_private_file_and_is_never_told() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("pgpass");
     std::fs::write(&file, "other:*:*:*:no\n127.0.0.1:*:*:secretive:hush\\:hush\n").unwrap();
-    let given = Given { password_file: Some(file.clone()), ..Given::default() };
+    let given = ConnectionDefaults { password_file: Some(file.clone()), ..ConnectionDefaults::default() };
     std::fs::set_permissions(&file, PermissionsExt::from_mode(0o600)).unwrap();
     assert_eq!(with_password(given.clone()).0, SourceState::Ok);
     std::fs::set_permissions(&file, PermissionsExt::from_mode(0o644)).unwrap();

@@ -3,9 +3,9 @@
 //!
 //! With `CLAIMTOP_CUTS` set, every write is cut in every way.
 
-use claimtop::source::database::postgres::{Given, Target};
+use claimtop::source::database::postgres::{ConnectionDefaults, Target};
 use claimtop::testing::act::{ActionError, Patience};
-use claimtop::testing::core::Ended;
+use claimtop::testing::core::EndResult;
 use claimtop::testing::source::clock;
 
 use crate::cluster::{Cluster, Database};
@@ -49,10 +49,10 @@ impl Stage {
             Err(trouble) => Err(trouble.clone()),
         };
         match told {
-            Ok(Ended::Done) => self.check("done", true, cut),
-            Ok(Ended::Failed | Ended::Changed) => self.check("not done", false, cut),
-            Ok(Ended::Unknown) => self.resolve(cut),
-            Ok(Ended::Stuck | Ended::Partly) => panic!("{cut:?}: {end:?}"),
+            Ok(EndResult::Done) => self.check("done", true, cut),
+            Ok(EndResult::Failed | EndResult::Changed) => self.check("not done", false, cut),
+            Ok(EndResult::Unknown) => self.resolve(cut),
+            Ok(EndResult::Stuck | EndResult::Partly) => panic!("{cut:?}: {end:?}"),
             Err(ActionError::Refused(_) | ActionError::Changed(_)) => self.check("not begun", false, cut),
             Err(trouble) => panic!("{cut:?}: {trouble}"),
         }
@@ -71,16 +71,18 @@ impl Stage {
         let outcome = lock.history.entries.last().unwrap().outcome.clone().unwrap();
         drop(lock);
         match outcome.ended {
-            Ended::Done => self.check("unknown, then done", true, cut),
-            Ended::Failed => self.check("unknown, then not done", false, cut),
-            Ended::Changed | Ended::Stuck | Ended::Unknown | Ended::Partly => panic!("{cut:?}: {outcome:?}"),
+            EndResult::Done => self.check("unknown, then done", true, cut),
+            EndResult::Failed => self.check("unknown, then not done", false, cut),
+            EndResult::Changed | EndResult::Stuck | EndResult::Unknown | EndResult::Partly => {
+                panic!("{cut:?}: {outcome:?}")
+            }
         }
     }
 }
 
 fn through(database: &Database, proxy: &Proxy) -> Target {
     let url = database.url_of("leo", proxy.port);
-    let mut target = Target::parse(&url, Given::default()).unwrap();
+    let mut target = Target::parse(&url, ConnectionDefaults::default()).unwrap();
     target.name = database.target().name;
     target
 }
@@ -126,7 +128,7 @@ fn a_server_that_becomes_read_only_changes_nothing() {
     let name = &stage.database.name;
     stage.database.sql(&format!("ALTER DATABASE {name} SET default_transaction_read_only = on"));
     let receipt = stage.claimtop.carry_out(seen).unwrap();
-    assert_eq!(receipt.outcome.ended, Ended::Failed);
+    assert_eq!(receipt.outcome.ended, EndResult::Failed);
     assert!(receipt.outcome.detail.contains("read-only transaction"), "{}", receipt.outcome.detail);
     assert_eq!(surfaces(&stage.database, ITEM), expected(false));
 }
@@ -152,10 +154,12 @@ fn a_server_that_crashes_at_the_commit_is_read_back_when_it_is_there_again() {
         stage.proxy.wait_for_cut();
         cluster.restart();
         match end.unwrap().outcome.ended {
-            Ended::Done => stage.check("done", true, Some(cut)),
-            Ended::Failed => stage.check("not done", false, Some(cut)),
-            Ended::Unknown => stage.resolve(Some(cut)),
-            ended @ (Ended::Changed | Ended::Stuck | Ended::Partly) => panic!("{cut:?}: {ended:?}"),
+            EndResult::Done => stage.check("done", true, Some(cut)),
+            EndResult::Failed => stage.check("not done", false, Some(cut)),
+            EndResult::Unknown => stage.resolve(Some(cut)),
+            ended @ (EndResult::Changed | EndResult::Stuck | EndResult::Partly) => {
+                panic!("{cut:?}: {ended:?}")
+            }
         };
     }
     cluster.end();
@@ -170,7 +174,7 @@ fn check_refusal(when: &str) {
          RAISE EXCEPTION 'could not extend file: No space left on device' USING ERRCODE = '53100'; END $$; {when}"
     ));
     let receipt = stage.claimtop.release(SESSION).unwrap();
-    assert_eq!(receipt.outcome.ended, Ended::Failed, "{}", receipt.outcome.detail);
+    assert_eq!(receipt.outcome.ended, EndResult::Failed, "{}", receipt.outcome.detail);
     assert!(receipt.outcome.detail.contains("No space left on device"), "{}", receipt.outcome.detail);
     assert_eq!(surfaces(&stage.database, ITEM), expected(false));
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use claimtop::core::assess::{Policy, assess};
 use claimtop::core::judge::window::agent::Signatures;
-use claimtop::core::model::{Described, Format, SourceState, VerdictState};
+use claimtop::core::model::{DescribedFormat, Format, SourceState, VerdictState};
 use claimtop::source::places::Places;
 
 use super::{SESSION, World, collector, health};
@@ -89,7 +89,7 @@ fn branches_that_records_claim_are_looked_up_and_no_others() {
     }
     let queue = "name = \"queue\"\nfiles = [\"~/queue/*\"]\nread = \"json\"\nclaim = \"branch\"\n\
                  [fields]\ncwd = \"/cwd\"\nclaim = \"/branch\"\n";
-    let own = [Described::new(claimtop::described::parse(queue, &|_| None).unwrap())];
+    let own = [DescribedFormat::new(claimtop::described::parse(queue, &|_| None).unwrap())];
     let mut collector = world.collector().with_own(&own);
     let repos = collector.look().repos;
     let found: Vec<(&str, bool)> =

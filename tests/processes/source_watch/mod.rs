@@ -10,7 +10,7 @@ use std::sync::mpsc::{Receiver, TryRecvError};
 use std::time::Duration;
 
 use claimtop::core::judge::window::agent::Signatures;
-use claimtop::core::model::{Described, ProcessId};
+use claimtop::core::model::{DescribedFormat, ProcessId};
 use claimtop::observe::Hint;
 use claimtop::source::places::Places;
 use claimtop::testing::observe::{Collector, Watch};
@@ -99,7 +99,7 @@ fn files_of_a_format_of_a_persons_own_and_of_databases_are_hints_where_they_were
         std::fs::create_dir_all(at(folder)).unwrap();
     }
     let text = "name = 'x'\nfiles = ['{tmp}/locks/*.hold']\nread = 'lines'\n[fields]\ntitle = '1'\n";
-    let own = [Described::new(claimtop::described::parse(text, &|_| None).unwrap())];
+    let own = [DescribedFormat::new(claimtop::described::parse(text, &|_| None).unwrap())];
     let mail = "CREATE TABLE file_reservations (id INTEGER, path_pattern TEXT, expires_ts TEXT)";
     let mail_at = at("home/mcp_agent_mail/storage.sqlite3");
     rusqlite::Connection::open(&mail_at).unwrap().execute_batch(mail).unwrap();

@@ -17,10 +17,10 @@ use claimtop::core::model::{
 };
 use claimtop::observe::Observer;
 use claimtop::testing::act::{
-    ActionError, Agent, Answer, Held, Look, Machine, Patience, Preview, Processes, Receipt, StateFolder,
-    System,
+    ActionError, Agent, Answer, Look, Machine, Patience, Preview, ProcessHandle, Processes, Receipt,
+    StateFolder, System,
 };
-use claimtop::testing::core::{Confirmation, Ended, Movement, Request, RestoreTo, Signal};
+use claimtop::testing::core::{Confirmation, EndResult, Movement, Request, RestoreTo, Signal};
 use jiff::{SignedDuration, Timestamp};
 
 use crate::stage::{Stage, start_ticks};
@@ -284,7 +284,7 @@ impl Scene {
             match self.stop(signal) {
                 Err(ActionError::Changed(_)) => {}
                 Err(ActionError::Never(why)) if is_momentary(&why) => {}
-                Ok(receipt) if receipt.outcome.ended == Ended::Changed => {}
+                Ok(receipt) if receipt.outcome.ended == EndResult::Changed => {}
                 Ok(receipt) => return receipt,
                 Err(error) => panic!("{error}"),
             }
@@ -311,7 +311,7 @@ impl Scene {
 fn changed(done: Result<Receipt, ActionError>) -> String {
     match done {
         Err(ActionError::Changed(why)) => why,
-        Ok(receipt) if receipt.outcome.ended == Ended::Changed => receipt.outcome.detail,
+        Ok(receipt) if receipt.outcome.ended == EndResult::Changed => receipt.outcome.detail,
         other => panic!("{other:?}"),
     }
 }
@@ -353,7 +353,7 @@ fn a_client_that_comes_asks_for_the_full_name_and_afterwards_the_port_is_free() 
     assert_eq!(seen.wanted(), Some(format!("sh {}", scene.left.pid)), "{:?}", seen.plan.why);
     let receipt = scene.done(&mut eyes, seen).unwrap();
     let expected = format!("2 processes have ended; port {port} is free");
-    assert_eq!((receipt.outcome.ended, receipt.outcome.detail), (Ended::Done, expected));
+    assert_eq!((receipt.outcome.ended, receipt.outcome.detail), (EndResult::Done, expected));
     drop(client);
 }
 
@@ -372,7 +372,7 @@ fn a_whole_tree_is_ended_by_its_code_and_no_secret_is_kept() {
     let receipt = scene.done(&mut eyes, seen).unwrap();
     assert_eq!(
         (receipt.outcome.ended, receipt.outcome.detail.as_str()),
-        (Ended::Done, "3 processes have ended")
+        (EndResult::Done, "3 processes have ended")
     );
     assert!(scene.living().is_empty());
     let journal = scene.journal();
@@ -407,7 +407,7 @@ fn what_is_left_below_a_subreaper_is_told_and_ended_where_it_was_handed_over_for
         assert_eq!((one.certainty, one.tree.len()), (certainty, 1), "{}", one.why);
         if certainty == Certainty::Exact {
             let receipt = scene.stop_in_the_end(Signal::Term);
-            assert_eq!(receipt.outcome.ended, Ended::Done, "{}", receipt.outcome.detail);
+            assert_eq!(receipt.outcome.ended, EndResult::Done, "{}", receipt.outcome.detail);
         } else {
             assert!(one.why.contains("may have started it itself"), "{}", one.why);
             assert!(matches!(scene.seen(&mut scene.eyes(), Signal::Term), Err(ActionError::Never(_))));
@@ -520,7 +520,7 @@ fn whoever_does_not_end_is_told_and_killed_only_by_a_second_confirmation() {
     assert!(matches!(early, Err(ActionError::Never(_))), "it was not asked to end yet: {early:?}");
     let first = at_rest(|| scene.seen(&mut scene.eyes(), Signal::Term)).code();
     let receipt = scene.stop_in_the_end(Signal::Term);
-    assert_eq!(receipt.outcome.ended, Ended::Partly, "{}", receipt.outcome.detail);
+    assert_eq!(receipt.outcome.ended, EndResult::Partly, "{}", receipt.outcome.detail);
     assert!(
         receipt.outcome.detail.contains(&format!("PID {} ", scene.left.pid)),
         "{}",
@@ -531,7 +531,7 @@ fn whoever_does_not_end_is_told_and_killed_only_by_a_second_confirmation() {
     assert_eq!(history.next_signal(scene.left.id()), Signal::Kill);
     assert_ne!(at_rest(|| scene.seen(&mut scene.eyes(), Signal::Kill)).code(), first);
     let receipt = scene.stop_in_the_end(Signal::Kill);
-    assert_eq!(receipt.outcome.ended, Ended::Done, "{}", receipt.outcome.detail);
+    assert_eq!(receipt.outcome.ended, EndResult::Done, "{}", receipt.outcome.detail);
     wait(|| scene.living().is_empty());
 }
 
@@ -563,8 +563,10 @@ fn a_loop_that_starts_processes_all_the_while_is_ended_with_them() {
             match scene.stop(Signal::Term) {
                 Err(ActionError::Changed(_)) => {}
                 Err(ActionError::Never(why)) if is_momentary(&why) => {}
-                Ok(receipt) if receipt.outcome.ended == Ended::Changed => {}
-                Ok(receipt) => assert_eq!(receipt.outcome.ended, Ended::Done, "{}", receipt.outcome.detail),
+                Ok(receipt) if receipt.outcome.ended == EndResult::Changed => {}
+                Ok(receipt) => {
+                    assert_eq!(receipt.outcome.ended, EndResult::Done, "{}", receipt.outcome.detail)
+                }
                 Err(error) => panic!("{error}"),
             }
         }
@@ -641,7 +643,7 @@ fn a_tree_with_one_that_is_never_ended_stays_as_a_whole() {
 fn an_ending_that_was_cut_off_is_told_and_signals_nobody() {
     let _alone = alone();
     let Some(scene) = Scene::new("READY; exec sleep 616") else { return };
-    assert_eq!(scene.stop_in_the_end(Signal::Term).outcome.ended, Ended::Done);
+    assert_eq!(scene.stop_in_the_end(Signal::Term).outcome.ended, EndResult::Done);
     let intent = scene.journal().lines().next().unwrap().to_owned();
     let Some(again) = Scene::new("READY; exec sleep 617") else { return };
     // As if the intent had been about the second one, and nothing after it had been written.
@@ -655,7 +657,7 @@ fn an_ending_that_was_cut_off_is_told_and_signals_nobody() {
     std::fs::write(again.stage.state_path().join("journal.jsonl"), meant + "\n").unwrap();
     drop(again.state.lock(Patience::Wait, scene.eyes().now()).unwrap());
     let outcome = again.state.history().unwrap().entries[0].outcome.clone().unwrap();
-    assert_eq!(outcome.ended, Ended::Failed, "{}", outcome.detail);
+    assert_eq!(outcome.ended, EndResult::Failed, "{}", outcome.detail);
     assert!(outcome.detail.contains("still there") && lives(new.pid), "{}", outcome.detail);
 }
 
@@ -680,7 +682,7 @@ fn a_living_window_is_no_left_over_and_ends_by_its_name_alone() {
     assert!(seen.clone().confirm(&Answer::Typed(seen.code())).is_err());
     let receipt = seen.confirm(&Answer::Typed(name)).unwrap().verify(&mut lock, &mut observer).unwrap();
     let receipt = receipt.execute(&mut observer).unwrap();
-    assert_eq!(receipt.outcome.ended, Ended::Done, "{}", receipt.outcome.detail);
+    assert_eq!(receipt.outcome.ended, EndResult::Done, "{}", receipt.outcome.detail);
     assert!(receipt.outcome.detail.contains("claude --resume"), "{}", receipt.outcome.detail);
     assert!(!lives(agent.id()));
 }
@@ -739,12 +741,12 @@ impl Processes for Meddler {
         self.machine.listening()
     }
 
-    fn hold(&self, pid: u32) -> Result<Option<Box<dyn Held>>, ActionError> {
+    fn hold(&self, pid: u32) -> Result<Option<Box<dyn ProcessHandle>>, ActionError> {
         self.called();
         let held = self.machine.hold(pid)?;
         let (act, call) = (Arc::clone(&self.act), self.call);
         let calls = Arc::clone(&self.calls);
-        Ok(held.map(|held| -> Box<dyn Held> { Box::new(MeddledWith { held, call, calls, act }) }))
+        Ok(held.map(|held| -> Box<dyn ProcessHandle> { Box::new(MeddledWith { held, call, calls, act }) }))
     }
 
     fn patience(&self) -> Duration {
@@ -754,7 +756,7 @@ impl Processes for Meddler {
 
 /// A process with which something is done before a call.
 struct MeddledWith {
-    held: Box<dyn Held>,
+    held: Box<dyn ProcessHandle>,
     call: usize,
     calls: Arc<AtomicUsize>,
     act: Arc<dyn Fn() + Send + Sync>,
@@ -768,7 +770,7 @@ impl MeddledWith {
     }
 }
 
-impl Held for MeddledWith {
+impl ProcessHandle for MeddledWith {
     fn has_exited(&self) -> Option<bool> {
         self.called();
         self.held.has_exited()
@@ -825,7 +827,7 @@ fn a_pid_that_is_given_to_another_process_at_any_moment_is_never_signalled() {
         let Some(heir) = heir.lock().unwrap().take() else {
             // It had ended before it came to this call.
             assert!(
-                matches!(&done, Ok(receipt) if receipt.outcome.ended == Ended::Done),
+                matches!(&done, Ok(receipt) if receipt.outcome.ended == EndResult::Done),
                 "round {round}: {done:?}"
             );
             late += 1;

@@ -9,7 +9,7 @@ use claimtop::core::model::{Code, Generation, Key, Location, RecordView, Report,
 use claimtop::testing::act::{
     ActionError, Answer, Disk, Look, Patience, Preview, Receipt, Rules, Side, StateFolder,
 };
-use claimtop::testing::core::{Action, Confirmation, Ended, Outcome, Request, RestoreTo, Signal};
+use claimtop::testing::core::{Action, Confirmation, EndResult, Outcome, Request, RestoreTo, Signal};
 
 use crate::local::disk::{DiskFault, SimDisk};
 use crate::local::files::{Belief, USER};
@@ -256,7 +256,7 @@ fn act_naively(scheduler: &Scheduler, state: &StateFolder<SimDisk>, observer: &m
     let Ok(parked) = disk.folder(&Path::new(STATE).join("parked")) else { return };
     let from = (&folder, path.file_name().unwrap_or_default());
     if disk.rename_new(from, (&parked, name.as_ref()), Side::Private).is_ok() {
-        let outcome = Outcome { ended: Ended::Done, detail: String::new(), there: None };
+        let outcome = Outcome { ended: EndResult::Done, detail: String::new(), there: None };
         let receipt = Receipt { entry, title: String::new(), undoes: None, is_final: false, outcome };
         scheduler.with(|world| {
             world.tally.count("naive release: Done");

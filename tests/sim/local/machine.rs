@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use claimtop::core::judge::window::agent::Signatures;
 use claimtop::core::model::{Hindrance, Interaction, Port, ProcessId, ProcessPrint};
-use claimtop::testing::act::{ActionError, Agent, Held, Processes};
+use claimtop::testing::act::{ActionError, Agent, ProcessHandle, Processes};
 use claimtop::testing::core::Signal;
 use rustix::io::Errno;
 
@@ -123,11 +123,11 @@ impl Processes for SimMachine {
             .with(|world| Some(world.processes.alive().filter_map(|(_, one)| one.kin.port).collect()))
     }
 
-    fn hold(&self, pid: u32) -> Result<Option<Box<dyn Held>>, ActionError> {
+    fn hold(&self, pid: u32) -> Result<Option<Box<dyn ProcessHandle>>, ActionError> {
         let machine = self.clone();
         self.call(|world| {
             let life = world.processes.life_at(pid, world.fault_model.visibility);
-            Ok(life.map(|life| -> Box<dyn Held> { Box::new(Hold { machine, pid, life }) }))
+            Ok(life.map(|life| -> Box<dyn ProcessHandle> { Box::new(Hold { machine, pid, life }) }))
         })
     }
 
@@ -142,7 +142,7 @@ struct Hold {
     life: Life,
 }
 
-impl Held for Hold {
+impl ProcessHandle for Hold {
     fn has_exited(&self) -> Option<bool> {
         self.machine.scheduler.with(|world| Some(!world.processes.is_alive(self.life)))
     }

@@ -14,7 +14,7 @@ use claimtop::testing::act::Look;
 use claimtop::testing::core::{
     INITIAL_PID_NAMESPACE, INITIAL_TIME_NAMESPACE, TombstoneLedger, ended, merged, merged_descents, to_keep,
 };
-use claimtop::testing::format::{self, FileKind, Parsed, Reading};
+use claimtop::testing::format::{self, FileContents, FileKind, Reading};
 use claimtop::testing::source::Descents;
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
@@ -325,9 +325,9 @@ fn records(world: &mut World) -> Snapshot {
             image.content = Content::Failed("input/output error".to_owned());
         }
         match format::read(kind, &image, &reading) {
-            Parsed::Record(record) => snapshot.records.push(record),
-            Parsed::Broken(broken) => snapshot.broken.push(broken),
-            Parsed::Ignored => {}
+            FileContents::Record(record) => snapshot.records.push(record),
+            FileContents::Broken(broken) => snapshot.broken.push(broken),
+            FileContents::Ignored => {}
         }
     }
     snapshot

@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use claimtop::testing::act::Receipt;
-use claimtop::testing::core::{Action, Ended, Entry, History, Movement};
+use claimtop::testing::core::{Action, EndResult, Entry, History, Movement};
 
 use crate::local::files::Version;
 use crate::local::world::{STATE, World};
@@ -30,7 +30,7 @@ pub(crate) fn check_bytes(world: &mut World) {
 
 /// Checks that what a plain yes has let go of belonged to the dead.
 pub(crate) fn check_owners(world: &mut World, receipt: &Receipt) {
-    if receipt.outcome.ended != Ended::Done {
+    if receipt.outcome.ended != EndResult::Done {
         return;
     }
     if world.lost_journal {
@@ -85,7 +85,7 @@ fn migrated(world: &World) -> BTreeSet<Version> {
 /// Notes that what was migrated is nobody's from then on, as when Maia itself moves it: who wrote
 /// it finds it no more, and the window that could own it has not written it.
 pub(crate) fn disown_migrated(world: &mut World, receipt: &Receipt) {
-    if receipt.outcome.ended != Ended::Done {
+    if receipt.outcome.ended != EndResult::Done {
         return;
     }
     let history = history(world);
@@ -134,7 +134,7 @@ impl Stuck {
     /// right, and a file of others in the place leaves one copy.
     fn of(world: &World, history: &History) -> Self {
         let is_stuck =
-            |entry: &&Entry| entry.outcome.as_ref().is_some_and(|outcome| outcome.ended == Ended::Stuck);
+            |entry: &&Entry| entry.outcome.as_ref().is_some_and(|outcome| outcome.ended == EndResult::Stuck);
         let stuck = history.entries.iter().filter(is_stuck).filter(|_| world.fault_model.faults > 0);
         Self {
             about: stuck.flat_map(|entry| left_by(world, entry)).map(|(version, _)| version).collect(),

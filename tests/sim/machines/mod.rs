@@ -20,7 +20,7 @@ use claimtop::core::model::{
     StatedPid, Tombstone, VerdictState,
 };
 use claimtop::testing::core::{
-    Decoder, Encoder, FarMachine, Hello, INITIAL_PID_NAMESPACE, INITIAL_TIME_NAMESPACE, Identity, Received,
+    Decoder, Encoder, FarMachine, Hello, INITIAL_PID_NAMESPACE, INITIAL_TIME_NAMESPACE, Identity, Message,
     TombstoneLedger, hashed, merged_machines,
 };
 use jiff::{SignedDuration, Timestamp};
@@ -371,12 +371,12 @@ impl World {
                 continue;
             }
             match machine.decoder.receive(line.trim_end().as_bytes()).unwrap() {
-                Received::Hello => {
+                Message::Hello => {
                     is_news = true;
                     machine.far.hello = machine.decoder.hello().cloned();
                     machine.far.view.no_orders = None;
                 }
-                Received::Look => {
+                Message::Look => {
                     is_news = true;
                     machine.far.view.state = MachineState::Live;
                     machine.far.report = machine.decoder.report().cloned();
@@ -388,8 +388,8 @@ impl World {
                             .collect(),
                     };
                 }
-                Received::Answer => self.answered(at),
-                Received::Beat(_) | Received::Other => {}
+                Message::Answer => self.answered(at),
+                Message::Beat(_) | Message::Other => {}
             }
         }
         is_news

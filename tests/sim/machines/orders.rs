@@ -8,9 +8,9 @@ use std::time::Duration;
 
 use claimtop::core::model::{Key, VerdictState};
 use claimtop::testing::core::{
-    Action, Answer, Ask, Asker, Became, Confirmation, Encoder, Ended, ErrorKind, Obstacle, OpenOrders, Order,
-    OrderReceipt, Plan, Proposal, Proposed, Request, RestoreTo, Settle, Standing, Taken, Taker, clone_of,
-    digest_of, plan_for,
+    Action, Answer, Ask, Asker, Became, Confirmation, Encoder, EndResult, ErrorKind, Obstacle, OpenOrders,
+    Order, OrderReceipt, OrderStep, Plan, Proposal, ProposedPlan, Request, RestoreTo, Settle, Standing,
+    Taker, clone_of, digest_of, plan_for,
 };
 use serde_json::Value;
 
@@ -35,7 +35,7 @@ struct Entry {
     number: u64,
     /// What was moved, once it was.
     moved: Option<Thing>,
-    ended: Option<Ended>,
+    ended: Option<EndResult>,
 }
 
 /// What an order moves.
@@ -141,7 +141,7 @@ impl World {
         self.orders.runs.retain(|run| run.at != at);
         self.orders.running.retain(|one| one.at != at);
         for entry in self.machines[at].disk.journal.values_mut().filter(|entry| entry.ended.is_none()) {
-            entry.ended = Some(if entry.moved.is_some() { Ended::Done } else { Ended::Failed });
+            entry.ended = Some(if entry.moved.is_some() { EndResult::Done } else { EndResult::Failed });
         }
     }
 
@@ -223,7 +223,7 @@ impl World {
         }
     }
 
-    fn confirm(&mut self, at: usize, request: &Request, proposed: &Proposed) {
+    fn confirm(&mut self, at: usize, request: &Request, proposed: &ProposedPlan) {
         if proposed.plan.confirmation == Confirmation::Refused || !self.may_ask(at) {
             return;
         }
@@ -247,7 +247,7 @@ impl World {
             return;
         }
         sent.standing = Some(standing);
-        if let Became::Ended { entry, ended: Ended::Done, .. } = receipt.became {
+        if let Became::Ended { entry, ended: EndResult::Done, .. } = receipt.became {
             sent.there = Some(entry);
         }
         let times = self.orders.done.get(&receipt.id).copied().unwrap_or_default();
@@ -311,7 +311,7 @@ impl World {
             let settle: Settle = serde_json::from_value(settle.clone()).unwrap();
             let disk = &mut self.machines[at].disk;
             let next = disk.next();
-            let called_off = || Entry { number: next, moved: None, ended: Some(Ended::Failed) };
+            let called_off = || Entry { number: next, moved: None, ended: Some(EndResult::Failed) };
             disk.journal.entry(settle.id.clone()).or_insert_with(called_off);
             self.send_receipt(number, at, &settle.id);
         }
@@ -323,7 +323,7 @@ impl World {
         let (digest, steady) = (made.digest.clone(), self.steady());
         let run = self.orders.runs.iter_mut().find(|one| one.number == run).unwrap();
         run.taker.made(digest.clone(), made, steady);
-        Ok(Proposed { plan, wanted: None, digest })
+        Ok(ProposedPlan { plan, wanted: None, digest })
     }
 
     /// Plans what is asked for, as things are there now.
@@ -343,7 +343,7 @@ impl World {
                 disk.papers[paper].is_none().then(|| (synthetic(request), Thing::Paper(paper)))?
             }
             Request::Undo { entry, .. } => {
-                let is_its = |known: &&Entry| known.number == *entry && known.ended == Some(Ended::Done);
+                let is_its = |known: &&Entry| known.number == *entry && known.ended == Some(EndResult::Done);
                 disk.journal.values().find(is_its)?.moved?;
                 (synthetic(request), Thing::Back(*entry))
             }
@@ -363,8 +363,8 @@ impl World {
         let (own, steady) = (name(self.machines[at].identity), self.steady());
         let one = self.orders.runs.iter_mut().find(|one| one.number == run).unwrap();
         match one.taker.take(&order, Some(&own), steady) {
-            Taken::Answer(receipt) => self.send_down(run, Encoder::receipt(&receipt).unwrap()),
-            Taken::Begin(made) => {
+            OrderStep::Answer(receipt) => self.send_down(run, Encoder::receipt(&receipt).unwrap()),
+            OrderStep::Begin(made) => {
                 let (is_begun, is_moved) = (false, false);
                 self.orders.running.push(Running { run, at, order, made, is_begun, is_moved });
             }
@@ -409,7 +409,7 @@ impl World {
             return self.orders.running.push(one);
         }
         let entry = self.machines[at].disk.journal.get_mut(&one.order.id).unwrap();
-        entry.ended = Some(if entry.moved.is_some() { Ended::Done } else { Ended::Changed });
+        entry.ended = Some(if entry.moved.is_some() { EndResult::Done } else { EndResult::Changed });
         self.send_receipt(one.run, at, &one.order.id);
     }
 

@@ -22,7 +22,7 @@ fn check_later(scene: &Scene, folder: &str) {
     std::fs::rename(away, scene.place(folder)).unwrap();
     let outcome = scene.recovered();
     let told = "it was cut off; everything is where it was";
-    assert_eq!((outcome.ended, outcome.detail.as_str()), (Ended::Failed, told));
+    assert_eq!((outcome.ended, outcome.detail.as_str()), (EndResult::Failed, told));
 }
 
 #[test]
@@ -33,7 +33,7 @@ fn an_exchange_is_put_right_once_the_folder_of_its_file_is_back() {
     scene.write(&sessions, "claim", "old", "2026-11-20T20:00:00Z");
     scene.begin(vec![Movement::Exchange {
         path: sessions.join("claim"),
-        parked: Parked::in_state(PARKED),
+        parked: ParkLocation::in_state(PARKED),
         print: scene.print(&sessions, "claim"),
         new_sha256: sha256(b"new"),
     }]);
@@ -58,7 +58,7 @@ fn a_file_in_its_place_is_not_away_because_its_disk_has_another_number_since_a_b
     let print = scene.print(scene.folder.path(), "claim");
     let take = scene.take(Print { dev: print.dev + 1, ino: print.ino + 1, ..print });
     scene.begin(vec![take]);
-    scene.check(Ended::Failed, Some("the claim"), None, None);
+    scene.check(EndResult::Failed, Some("the claim"), None, None);
 }
 
 #[test]
@@ -66,17 +66,17 @@ fn what_comes_back_after_its_entry_came_to_nothing_is_kept_and_can_be_undone() {
     let scene = Scene::new();
     let (parked, away) = (scene.park().join(PARKED), scene.place("away"));
     std::fs::rename(&parked, &away).unwrap();
-    assert_eq!(scene.recovered().ended, Ended::Failed);
+    assert_eq!(scene.recovered().ended, EndResult::Failed);
     let lock = scene.lock();
     assert!(undo::plan(&lock, 1, RestoreTo::Origin, now()).is_err(), "there is nothing");
     std::fs::rename(away, parked).unwrap();
     let (plan, _) = undo::plan(&lock, 1, RestoreTo::Origin, now()).unwrap();
     assert_eq!(plan.steps.len(), 1, "{:?}", plan.steps);
-    assert_eq!(kept(&lock), [Some(prune::Kept::Stuck)]);
+    assert_eq!(kept(&lock), [Some(prune::KeepReason::Stuck)]);
 }
 
 /// Returns why each parked file is kept, however new it is.
-fn kept(lock: &Lock<'_, System>) -> Vec<Option<prune::Kept>> {
+fn kept(lock: &Lock<'_, System>) -> Vec<Option<prune::KeepReason>> {
     let parked =
         prune::outdated(lock, now() + jiff::SignedDuration::from_hours(1), jiff::SignedDuration::ZERO);
     parked.unwrap().into_iter().map(|parked| parked.kept).collect()
@@ -85,10 +85,14 @@ fn kept(lock: &Lock<'_, System>) -> Vec<Option<prune::Kept>> {
 #[test]
 fn what_an_undo_that_got_stuck_may_still_bring_back_is_not_pruned() {
     let scene = Scene::new();
-    let done = Outcome::new(Ended::Done, String::new());
+    let done = Outcome::new(EndResult::Done, String::new());
     let print = scene.print(&scene.park(), PARKED);
-    let put =
-        Movement::Put { parked: Parked::in_state(PARKED), to: scene.place("claim"), print, touched_at: None };
+    let put = Movement::Put {
+        parked: ParkLocation::in_state(PARKED),
+        to: scene.place("claim"),
+        print,
+        touched_at: None,
+    };
     // The claim is written anew, so that the release is not taken back.
     scene.write(scene.folder.path(), "claim", "newer", "2026-11-20T21:00:00Z");
     let mut lock = scene.lock();
@@ -96,7 +100,7 @@ fn what_an_undo_that_got_stuck_may_still_bring_back_is_not_pruned() {
     assert_eq!(kept(&lock), [None], "what was let go long ago");
     let intent = Intent { undoes: Some(1), movements: vec![put], ..lock.history.entries[0].intent.clone() };
     lock.begin(2, &intent, now()).unwrap();
-    assert_eq!(kept(&lock), [Some(prune::Kept::Stuck)], "an undo is open");
-    lock.finish(2, Outcome::new(Ended::Stuck, String::new()), now()).unwrap();
-    assert_eq!(kept(&lock), [Some(prune::Kept::Stuck)], "an undo got stuck");
+    assert_eq!(kept(&lock), [Some(prune::KeepReason::Stuck)], "an undo is open");
+    lock.finish(2, Outcome::new(EndResult::Stuck, String::new()), now()).unwrap();
+    assert_eq!(kept(&lock), [Some(prune::KeepReason::Stuck)], "an undo got stuck");
 }

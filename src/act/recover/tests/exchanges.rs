@@ -13,7 +13,7 @@ fn begun() -> Scene {
     let print = scene.print(scene.folder.path(), "claim");
     scene.begin(vec![Movement::Exchange {
         path: scene.place("claim"),
-        parked: Parked::in_state(PARKED),
+        parked: ParkLocation::in_state(PARKED),
         print,
         new_sha256: sha256(b"new"),
     }]);
@@ -44,7 +44,7 @@ fn renew(scene: &Scene) {
 /// Checks that the old content is back and nothing else is left.
 #[track_caller]
 fn check_back(scene: &Scene) {
-    scene.check(Ended::Failed, Some("old"), None, None);
+    scene.check(EndResult::Failed, Some("old"), None, None);
     assert_eq!(scene.read(scene.folder.path(), BACK), None);
 }
 
@@ -72,14 +72,14 @@ fn old_content_that_may_not_be_read_any_more_comes_back_all_the_same() {
     let scene = exchanged(beside);
     std::fs::hard_link(scene.place(ASIDE), scene.place("second")).unwrap();
     let outcome = scene.recovered();
-    assert_eq!(outcome.ended, Ended::Failed, "{}", outcome.detail);
+    assert_eq!(outcome.ended, EndResult::Failed, "{}", outcome.detail);
     assert_eq!(std::fs::read_to_string(scene.place("claim")).unwrap(), "old");
     assert!(!scene.place(ASIDE).exists());
     // Where the file was written meanwhile it is parked, as any other.
     let scene = exchanged(beside);
     std::fs::hard_link(scene.place(ASIDE), scene.place("second")).unwrap();
     renew(&scene);
-    assert_eq!(scene.recovered().ended, Ended::Stuck);
+    assert_eq!(scene.recovered().ended, EndResult::Stuck);
     assert_eq!(std::fs::read_to_string(scene.place("claim")).unwrap(), "renewed");
     assert!(!scene.place(ASIDE).exists());
     assert_eq!(std::fs::read_to_string(parked(&scene)).unwrap(), "old");
@@ -92,7 +92,7 @@ fn what_another_had_put_there_before_the_exchange_comes_back() {
     // Written before the old one goes, or it could get the very number of that.
     scene.write(scene.folder.path(), "ours", "new", "2026-11-20T21:00:00Z");
     std::fs::rename(scene.place("ours"), scene.place("claim")).unwrap();
-    assert_eq!(scene.recovered().ended, Ended::Failed);
+    assert_eq!(scene.recovered().ended, EndResult::Failed);
     assert_eq!(std::fs::read_to_string(scene.place("claim")).unwrap(), "newer");
     assert!(!scene.place(ASIDE).exists());
 }
@@ -101,7 +101,7 @@ fn what_another_had_put_there_before_the_exchange_comes_back() {
 fn what_somebody_wrote_while_the_two_were_exchanged_back_is_parked_and_named() {
     let scene = begun();
     scene.write(scene.folder.path(), ASIDE, "somebody's", "2026-11-20T21:00:00Z");
-    scene.check(Ended::Stuck, Some("old"), None, Some("somebody's"));
+    scene.check(EndResult::Stuck, Some("old"), None, Some("somebody's"));
     let told = format!(
         "it was cut off; {} is as it was; what lay beside it, which somebody may have written, is parked as {PARKED}",
         scene.place("claim").display()
@@ -119,7 +119,7 @@ fn the_old_content_comes_back_from_wherever_it_lies() {
 fn what_somebody_wrote_meanwhile_stays_and_the_old_content_is_parked() {
     let scene = exchanged(beside);
     renew(&scene);
-    scene.check(Ended::Stuck, Some("renewed"), None, Some("old"));
+    scene.check(EndResult::Stuck, Some("renewed"), None, Some("old"));
     check_told(&scene, "was written meanwhile");
 }
 
@@ -128,7 +128,7 @@ fn old_content_that_cannot_be_parked_either_stays_beside_and_is_named() {
     let scene = exchanged(beside);
     renew(&scene);
     std::fs::write(parked(&scene), "somebody's").unwrap();
-    scene.check(Ended::Stuck, Some("renewed"), Some("old"), Some("somebody's"));
+    scene.check(EndResult::Stuck, Some("renewed"), Some("old"), Some("somebody's"));
     let place = scene.place("claim").display().to_string();
     let told =
         format!("it was cut off; {place} was written meanwhile, the older content lies beside it as {ASIDE}");
@@ -139,7 +139,7 @@ fn old_content_that_cannot_be_parked_either_stays_beside_and_is_named() {
 fn what_somebody_wrote_stays_and_the_parked_content_is_named() {
     let scene = exchanged(parked);
     renew(&scene);
-    scene.check(Ended::Stuck, Some("renewed"), None, Some("old"));
+    scene.check(EndResult::Stuck, Some("renewed"), None, Some("old"));
     check_told(&scene, "was written meanwhile");
 }
 
@@ -147,7 +147,7 @@ fn what_somebody_wrote_stays_and_the_parked_content_is_named() {
 fn where_the_file_has_gone_the_parked_content_is_named() {
     let scene = exchanged(parked);
     std::fs::remove_file(scene.place("claim")).unwrap();
-    scene.check(Ended::Stuck, None, None, Some("old"));
+    scene.check(EndResult::Stuck, None, None, Some("old"));
     check_told(&scene, "has gone");
 }
 
@@ -155,14 +155,14 @@ fn where_the_file_has_gone_the_parked_content_is_named() {
 fn what_was_written_before_the_exchange_is_where_it_was() {
     let scene = begun();
     renew(&scene);
-    scene.check(Ended::Failed, Some("renewed"), None, None);
+    scene.check(EndResult::Failed, Some("renewed"), None, None);
 }
 
 #[test]
 fn a_file_of_others_beside_it_stays_and_is_named() {
     let scene = exchanged(parked);
     scene.write(scene.folder.path(), ASIDE, "somebody's", "2026-11-20T21:00:00Z");
-    scene.check(Ended::Stuck, Some("new"), Some("somebody's"), Some("old"));
+    scene.check(EndResult::Stuck, Some("new"), Some("somebody's"), Some("old"));
 }
 
 #[test]
@@ -180,6 +180,6 @@ fn a_recovery_that_was_cut_off_itself_is_finished() {
 fn a_recovery_gives_way_to_what_somebody_wrote() {
     let scene = exchanged(|scene| scene.place(BACK));
     renew(&scene);
-    scene.check(Ended::Stuck, Some("renewed"), None, Some("old"));
+    scene.check(EndResult::Stuck, Some("renewed"), None, Some("old"));
     assert_eq!(scene.read(scene.folder.path(), BACK), None);
 }

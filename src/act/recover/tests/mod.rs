@@ -15,8 +15,8 @@ use crate::act::fs::print::print_of;
 use crate::act::fs::system::System;
 use crate::act::state::journal_store::{Lock, StateFolder};
 use crate::core::history::journal::{Intent, Outcome};
-use crate::core::history::movement::{Movement, Parked, Print};
-use crate::core::model::{Action, Content, Ended};
+use crate::core::history::movement::{Movement, ParkLocation, Print};
+use crate::core::model::{Action, Content, EndResult};
 
 const PARKED: &str = "1-1-claim";
 const ASIDE: &str = ".claimtop-1-1";
@@ -47,7 +47,7 @@ impl Scene {
     }
 
     fn take(&self, print: Print) -> Movement {
-        Movement::Take { from: self.place("claim"), parked: Parked::in_state(PARKED), print }
+        Movement::Take { from: self.place("claim"), parked: ParkLocation::in_state(PARKED), print }
     }
 
     /// Journals that movements were begun.
@@ -109,7 +109,7 @@ impl Scene {
 
     /// Recovers, and checks how it ends and what lies in the place, beside it and in the park.
     #[track_caller]
-    fn check(&self, ended: Ended, place: Option<&str>, aside: Option<&str>, parked: Option<&str>) {
+    fn check(&self, ended: EndResult, place: Option<&str>, aside: Option<&str>, parked: Option<&str>) {
         let outcome = self.recovered();
         assert_eq!(outcome.ended, ended, "{}", outcome.detail);
         assert_eq!(self.read(self.folder.path(), "claim").as_deref(), place);
@@ -125,7 +125,7 @@ fn now() -> Timestamp {
 #[test]
 fn what_was_only_taken_goes_back() {
     let scene = Scene::new();
-    scene.check(Ended::Failed, Some("the claim"), None, None);
+    scene.check(EndResult::Failed, Some("the claim"), None, None);
 }
 
 #[test]
@@ -134,7 +134,7 @@ fn where_a_newer_file_has_come_the_older_one_is_named() {
     for newer in ["a newer one", "the claim"] {
         let scene = Scene::new();
         scene.write(scene.folder.path(), "claim", newer, "2026-11-20T21:59:30Z");
-        scene.check(Ended::Stuck, Some(newer), None, Some("the claim"));
+        scene.check(EndResult::Stuck, Some(newer), None, Some("the claim"));
         let (place, stays) = (scene.place("claim"), scene.park().join(PARKED));
         let told = format!(
             "it was cut off; a newer file is at {}, the older stays parked as {}",
@@ -149,26 +149,26 @@ fn where_a_newer_file_has_come_the_older_one_is_named() {
 fn a_file_that_has_two_names_keeps_the_one_in_its_place() {
     let scene = Scene::new();
     std::fs::hard_link(scene.park().join(PARKED), scene.place("claim")).unwrap();
-    scene.check(Ended::Failed, Some("the claim"), None, None);
+    scene.check(EndResult::Failed, Some("the claim"), None, None);
 }
 
 #[test]
 fn a_file_of_others_beside_it_stays() {
     let scene = Scene::new();
     scene.write(scene.folder.path(), ASIDE, "somebody's", "2026-11-20T21:59:00Z");
-    scene.check(Ended::Failed, Some("the claim"), Some("somebody's"), None);
+    scene.check(EndResult::Failed, Some("the claim"), Some("somebody's"), None);
 }
 
 /// Makes a claim that was taken and parked in another folder than the state folder's own, of which
 /// the permission bits are these.
-fn parked_in(mode: u32) -> (Scene, Parked) {
+fn parked_in(mode: u32) -> (Scene, ParkLocation) {
     let scene = Scene::empty();
     let folder = scene.place("elsewhere");
     std::fs::create_dir(&folder).unwrap();
     scene.write(&folder, PARKED, "the claim", "2026-11-20T20:00:00Z");
     let print = scene.print(&folder, PARKED);
     std::fs::set_permissions(&folder, Permissions::from_mode(mode)).unwrap();
-    let parked = Parked { name: PARKED.to_owned(), folder: Some(folder) };
+    let parked = ParkLocation { name: PARKED.to_owned(), folder: Some(folder) };
     let from = scene.place("claim");
     scene.begin(vec![Movement::Take { from, parked: parked.clone(), print }]);
     (scene, parked)
@@ -177,7 +177,7 @@ fn parked_in(mode: u32) -> (Scene, Parked) {
 #[test]
 fn what_is_parked_elsewhere_goes_back_as_well() {
     let (scene, _) = parked_in(0o700);
-    scene.check(Ended::Failed, Some("the claim"), None, None);
+    scene.check(EndResult::Failed, Some("the claim"), None, None);
 }
 
 #[test]
@@ -195,13 +195,13 @@ fn where_the_disk_of_a_file_is_away_it_is_not_said_to_be_where_it_was() {
     let entry = lock.history.entries.last().unwrap();
     let outcome = entry.outcome.clone().unwrap();
     assert!(outcome.detail.contains("has gone, and nothing of it is parked"), "{}", outcome.detail);
-    assert_eq!((outcome.ended, entry.can_be_undone()), (Ended::Failed, false));
+    assert_eq!((outcome.ended, entry.can_be_undone()), (EndResult::Failed, false));
 }
 
 #[test]
 fn a_folder_that_is_not_ours_alone_is_refused_and_told() {
     let (scene, parked) = parked_in(0o777);
-    scene.check(Ended::Stuck, None, None, None);
+    scene.check(EndResult::Stuck, None, None, None);
     let folder = parked.folder.unwrap();
     let told = format!("it was cut off; {} is not yours alone: nothing in it is touched", folder.display());
     assert_eq!(scene.recovered().detail, told);
@@ -212,7 +212,8 @@ fn a_folder_that_is_not_ours_alone_is_refused_and_told() {
     std::fs::create_dir(&to).unwrap();
     scene.write(&to, PARKED, "the claim", "2026-11-20T20:00:00Z");
     std::os::unix::fs::symlink(&to, &link).unwrap();
-    let (print, parked) = (scene.print(&to, PARKED), Parked { name: PARKED.to_owned(), folder: Some(link) });
+    let (print, parked) =
+        (scene.print(&to, PARKED), ParkLocation { name: PARKED.to_owned(), folder: Some(link) });
     scene.begin(vec![Movement::Take { from: scene.place("claim"), parked, print }]);
     let lock = scene.state.lock(Patience::None, now()).unwrap();
     assert!(lock.recovered.is_empty() && lock.unsettled.len() == 1, "a link is followed");
@@ -228,12 +229,12 @@ fn a_parked_name_that_leads_elsewhere_is_refused_and_told() {
         let print = scene.print(scene.folder.path(), "secret");
         let take = |name: &str| Movement::Take {
             from: scene.place("claim"),
-            parked: Parked::in_state(name),
+            parked: ParkLocation::in_state(name),
             print: print.clone(),
         };
         scene.begin(vec![take(name)]);
         let outcome = scene.recovered();
-        assert_eq!(outcome.ended, Ended::Stuck, "{name}");
+        assert_eq!(outcome.ended, EndResult::Stuck, "{name}");
         let told = format!(
             "it was cut off; the journal names {name} as parked, which is no plain name: it is left alone"
         );
@@ -260,8 +261,8 @@ fn where_the_folder_has_gone_the_parked_file_is_named() {
     let scene = Scene::empty();
     scene.write(&scene.park(), PARKED, "the claim", "2026-11-20T20:00:00Z");
     let (from, print) = (scene.place("gone").join("claim"), scene.print(&scene.park(), PARKED));
-    scene.begin(vec![Movement::Take { from: from.clone(), parked: Parked::in_state(PARKED), print }]);
-    scene.check(Ended::Stuck, None, None, Some("the claim"));
+    scene.begin(vec![Movement::Take { from: from.clone(), parked: ParkLocation::in_state(PARKED), print }]);
+    scene.check(EndResult::Stuck, None, None, Some("the claim"));
     let (from, stays) = (from.display(), scene.park().join(PARKED));
     let stays = stays.display();
     let told =

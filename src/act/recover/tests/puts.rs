@@ -13,12 +13,12 @@ fn moved(touched_at: Option<Timestamp>) -> Scene {
 }
 
 fn put(scene: &Scene, parked: &str, to: &str, print: Print, touched_at: Option<Timestamp>) -> Movement {
-    Movement::Put { parked: Parked::in_state(parked), to: scene.place(to), print, touched_at }
+    Movement::Put { parked: ParkLocation::in_state(parked), to: scene.place(to), print, touched_at }
 }
 
 /// Recovers, and checks how it ends and what lies in the new place, in the old one and in the park.
 #[track_caller]
-fn check(scene: &Scene, ended: Ended, new: Option<&str>, old: Option<&str>) {
+fn check(scene: &Scene, ended: EndResult, new: Option<&str>, old: Option<&str>) {
     let outcome = scene.recovered();
     assert_eq!(outcome.ended, ended, "{}", outcome.detail);
     assert_eq!(scene.read(scene.folder.path(), "new").as_deref(), new);
@@ -28,7 +28,7 @@ fn check(scene: &Scene, ended: Ended, new: Option<&str>, old: Option<&str>) {
 
 #[test]
 fn what_was_not_put_goes_back() {
-    check(&moved(None), Ended::Failed, None, Some("the claim"));
+    check(&moved(None), EndResult::Failed, None, Some("the claim"));
 }
 
 #[test]
@@ -36,7 +36,7 @@ fn what_was_put_stays_and_gets_its_time() {
     let at = "2026-11-20T21:30:00Z".parse().unwrap();
     let scene = moved(Some(at));
     std::fs::rename(scene.park().join(PARKED), scene.place("new")).unwrap();
-    check(&scene, Ended::Done, Some("the claim"), None);
+    check(&scene, EndResult::Done, Some("the claim"), None);
     assert_eq!(scene.print(scene.folder.path(), "new").modified_at, at);
 }
 
@@ -46,7 +46,7 @@ fn what_was_written_since_it_was_put_keeps_the_time_of_that() {
     std::fs::rename(scene.park().join(PARKED), scene.place("new")).unwrap();
     std::fs::write(scene.place("new"), "written since").unwrap();
     let written_at = scene.print(scene.folder.path(), "new").modified_at;
-    check(&scene, Ended::Done, Some("written since"), None);
+    check(&scene, EndResult::Done, Some("written since"), None);
     assert_eq!(scene.print(scene.folder.path(), "new").modified_at, written_at);
 }
 
@@ -61,7 +61,7 @@ fn an_undo_of_several_files_of_which_one_was_put_is_not_done() {
     scene.begin(vec![put(&scene, "1-2-b", "b", other, None), put(&scene, "1-1-a", "a", one, None)]);
     std::fs::rename(scene.park().join("1-2-b"), scene.place("b")).unwrap();
     let outcome = scene.recovered();
-    assert_eq!(outcome.ended, Ended::Stuck, "{}", outcome.detail);
+    assert_eq!(outcome.ended, EndResult::Stuck, "{}", outcome.detail);
     assert!(outcome.detail.contains("a was not put back: it stays parked as 1-1-a"), "{}", outcome.detail);
     assert_eq!(scene.read(&scene.park(), "1-1-a").as_deref(), Some("1-1-a"));
 }
@@ -89,7 +89,7 @@ fn a_put_from_a_name_that_leads_elsewhere_is_told_and_keeps_nothing_open() {
     let print = scene.print(scene.folder.path(), "secret");
     scene.begin(vec![put(&scene, "../../secret", "new", print, None)]);
     let outcome = scene.recovered();
-    assert_eq!(outcome.ended, Ended::Stuck);
+    assert_eq!(outcome.ended, EndResult::Stuck);
     assert!(outcome.detail.contains("no plain name"), "{}", outcome.detail);
     assert_eq!(scene.read(scene.folder.path(), "secret").as_deref(), Some("not parked"));
 }
@@ -98,20 +98,20 @@ fn a_put_from_a_name_that_leads_elsewhere_is_told_and_keeps_nothing_open() {
 fn of_what_has_both_names_only_the_parked_one_goes() {
     let scene = moved(None);
     std::fs::hard_link(scene.park().join(PARKED), scene.place("new")).unwrap();
-    check(&scene, Ended::Done, Some("the claim"), None);
+    check(&scene, EndResult::Done, Some("the claim"), None);
 }
 
 #[test]
 fn a_file_of_others_in_the_new_place_is_not_what_was_put() {
     let scene = moved(None);
     scene.write(scene.folder.path(), "new", "another", "2026-11-20T20:00:00Z");
-    check(&scene, Ended::Failed, Some("another"), Some("the claim"));
+    check(&scene, EndResult::Failed, Some("another"), Some("the claim"));
 
     let scene = moved(None);
     // Written before the other one goes, or it could get the very number of that.
     scene.write(scene.folder.path(), "new", "another", "2026-11-20T20:00:00Z");
     std::fs::remove_file(scene.park().join(PARKED)).unwrap();
-    check(&scene, Ended::Failed, Some("another"), None);
+    check(&scene, EndResult::Failed, Some("another"), None);
 }
 
 #[test]
@@ -123,5 +123,5 @@ fn what_was_put_before_the_last_one_is_done_whatever_became_of_it() {
     scene.write(scene.folder.path(), "claim", "renewed since", "2026-11-20T21:00:00Z");
     let puts = [put(&scene, "1-1-first", "claim", first, None), put(&scene, PARKED, "new", second, None)];
     scene.begin(puts.into());
-    check(&scene, Ended::Done, Some("the second"), Some("renewed since"));
+    check(&scene, EndResult::Done, Some("the second"), Some("renewed since"));
 }

@@ -15,7 +15,7 @@ use crate::core::model::{Columns, RowChange, Value};
 use crate::format::leo::database::{FILE_LOCKS, relevant};
 use crate::source::database::leo::schema::Schema;
 use crate::source::database::postgres;
-use crate::source::database::postgres::{Allowance, Connected, Target};
+use crate::source::database::postgres::{Allowance, OpenConnection, Target};
 
 /// How long one statement may take, answer included: 10 s.
 const WITHIN: Duration = Duration::from_secs(10);
@@ -43,7 +43,7 @@ impl Session {
         runtime.block_on(async {
             let refused =
                 |why: String| ActionError::Refused(format!("failed to connect to {}: {why}", target.name));
-            let Connected { client, connection, allowance } =
+            let OpenConnection { client, connection, allowance } =
                 postgres::connect(target).await.map_err(refused)?;
             let driver = tokio::spawn(async move {
                 // The interrupted query reports what ended it.
@@ -58,11 +58,11 @@ impl Session {
         })
     }
 
-    fn wait<T>(&self, query: impl Future<Output = Result<T, Error>>) -> Result<T, Failed> {
+    fn wait<T>(&self, query: impl Future<Output = Result<T, Error>>) -> Result<T, StatementError> {
         self.runtime.block_on(async {
             match tokio::time::timeout(WITHIN, query).await {
-                Ok(done) => done.map_err(Failed::Error),
-                Err(_) => Err(Failed::Silent),
+                Ok(done) => done.map_err(StatementError::Error),
+                Err(_) => Err(StatementError::Silent),
             }
         })
     }
@@ -122,7 +122,7 @@ impl Session {
         &self,
         sql: &str,
         parameters: &[Option<String>],
-    ) -> Result<Vec<Option<String>>, Failed> {
+    ) -> Result<Vec<Option<String>>, StatementError> {
         let bound: Vec<(&(dyn ToSql + Sync), Type)> =
             parameters.iter().map(|text| (text as &(dyn ToSql + Sync), Type::TEXT)).collect();
         let rows = self.wait(self.client.query_typed(sql, &bound))?;
@@ -183,7 +183,9 @@ impl Session {
     pub(crate) fn commit(&self) -> Result<(), ActionError> {
         match self.wait(self.client.batch_execute("COMMIT")) {
             Ok(()) => Ok(()),
-            Err(Failed::Error(error)) if is_refusal(&error) => Err(trouble(Failed::Error(error))),
+            Err(StatementError::Error(error)) if is_refusal(&error) => {
+                Err(trouble(StatementError::Error(error)))
+            }
             Err(failed) => Err(ActionError::Unsure(format!("failed to commit: {}", failed.words()))),
         }
     }
@@ -205,14 +207,14 @@ pub(crate) fn quoted(name: &str) -> String {
 }
 
 /// Why a statement gave nothing.
-pub(crate) enum Failed {
+pub(crate) enum StatementError {
     /// The server's or the wire's words.
     Error(Error),
     /// Nothing came back in time.
     Silent,
 }
 
-impl Failed {
+impl StatementError {
     fn words(&self) -> String {
         match self {
             Self::Error(error) => crate::source::database::postgres::words::words(error),
@@ -236,11 +238,11 @@ fn is_refusal(error: &Error) -> bool {
 }
 
 /// Says what went wrong before the commit: nothing was changed.
-pub(crate) fn trouble(failed: Failed) -> ActionError {
+pub(crate) fn trouble(failed: StatementError) -> ActionError {
     let words = failed.words();
     let is_busy = match &failed {
-        Failed::Error(error) => error.code().is_some_and(|code| BUSY.contains(code)),
-        Failed::Silent => false,
+        StatementError::Error(error) => error.code().is_some_and(|code| BUSY.contains(code)),
+        StatementError::Silent => false,
     };
     match is_busy {
         true => ActionError::Changed(format!("somebody else is changing it: {words}")),

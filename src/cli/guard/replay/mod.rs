@@ -9,7 +9,7 @@ use std::path::Path;
 use anyhow::{Context, anyhow, bail, ensure};
 use serde::Serialize;
 
-use self::recording::{Expected, Line, SCHEMA, Speech};
+use self::recording::{Expectation, Line, SCHEMA, Speech};
 use self::scene::Scene;
 use crate::cli::output::failure::{Exit, Failure, Outcome};
 use crate::cli::output::{Shape, print};
@@ -30,7 +30,7 @@ const NAMED: usize = 2;
 /// What came of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
-enum Judged {
+enum Grade {
     /// The recording does not say what is true.
     Unjudged,
     Right,
@@ -44,14 +44,14 @@ enum Judged {
 
 /// One answer.
 #[derive(Debug, Serialize)]
-struct Answered {
+struct Answer {
     line: usize,
     world: String,
     window: String,
     agent: String,
     said: Speech,
     expected: Option<Speech>,
-    judged: Judged,
+    judged: Grade,
     /// What the agent reads.
     answer: Option<String>,
 }
@@ -71,7 +71,7 @@ pub(crate) fn replay(path: &Path, shape: Shape) -> Outcome {
         return Err(failed(anyhow!("{name} is empty and no recording of guards")));
     }
     let mut player = Player { scene: None, world: String::new() };
-    let mut counts: BTreeMap<(Judged, Speech), u32> = BTreeMap::new();
+    let mut counts: BTreeMap<(Grade, Speech), u32> = BTreeMap::new();
     for (number, line) in text.lines().enumerate() {
         let answered = player
             .play(number + 1, line)
@@ -87,24 +87,24 @@ pub(crate) fn replay(path: &Path, shape: Shape) -> Outcome {
     if let Shape::Text(_) = shape {
         print(&summary(&counts))?;
     }
-    let is_fine = counts.keys().all(|(judged, _)| *judged < Judged::Missed);
+    let is_fine = counts.keys().all(|(judged, _)| *judged < Grade::Missed);
     Ok(if is_fine { Exit::Fine } else { Exit::Problems })
 }
 
-fn told(answered: &Answered) -> String {
-    let Answered { line, world, window, said, expected, judged, answer, .. } = answered;
+fn told(answered: &Answer) -> String {
+    let Answer { line, world, window, said, expected, judged, answer, .. } = answered;
     let verdict = match judged {
-        Judged::Unjudged | Judged::Right => String::new(),
-        Judged::Hidden => " (cannot be seen)".to_owned(),
-        Judged::Missed => format!(" MISSED, expected {}", expected.unwrap_or_default().word()),
-        Judged::Wrong => format!(" WRONG, expected {}", expected.unwrap_or_default().word()),
+        Grade::Unjudged | Grade::Right => String::new(),
+        Grade::Hidden => " (cannot be seen)".to_owned(),
+        Grade::Missed => format!(" MISSED, expected {}", expected.unwrap_or_default().word()),
+        Grade::Wrong => format!(" WRONG, expected {}", expected.unwrap_or_default().word()),
     };
     let answer = answer.as_ref().map(|answer| format!(": {answer}")).unwrap_or_default();
     format!("line {line}, {world}, {window}: {}{verdict}{answer}", said.word())
 }
 
-fn summary(counts: &BTreeMap<(Judged, Speech), u32>) -> String {
-    let sum = |is: &dyn Fn(Judged, Speech) -> bool| -> u32 {
+fn summary(counts: &BTreeMap<(Grade, Speech), u32>) -> String {
+    let sum = |is: &dyn Fn(Grade, Speech) -> bool| -> u32 {
         counts.iter().filter(|((judged, said), _)| is(*judged, *said)).map(|(_, count)| count).sum()
     };
     let said = [Speech::Brief, Speech::Note, Speech::HoldUp, Speech::Ask, Speech::Deny]
@@ -113,9 +113,9 @@ fn summary(counts: &BTreeMap<(Judged, Speech), u32>) -> String {
         "calls {}: {}; wrong {}, missed {}, cannot be seen {}\n",
         sum(&|_, _| true),
         said.join(", "),
-        sum(&|judged, _| judged == Judged::Wrong),
-        sum(&|judged, _| judged == Judged::Missed),
-        sum(&|judged, _| judged == Judged::Hidden),
+        sum(&|judged, _| judged == Grade::Wrong),
+        sum(&|judged, _| judged == Grade::Missed),
+        sum(&|judged, _| judged == Grade::Hidden),
     )
 }
 
@@ -126,7 +126,7 @@ struct Player {
 
 impl Player {
     /// Has one line happen; answers one that is a call.
-    fn play(&mut self, number: usize, line: &str) -> anyhow::Result<Option<Answered>> {
+    fn play(&mut self, number: usize, line: &str) -> anyhow::Result<Option<Answer>> {
         let line: Line = serde_json::from_str(line).context("this is no line of a recording of guards")?;
         let is_first = number == 1;
         ensure!(is_first == matches!(line, Line::Schema(_)), "a recording begins with its schema");
@@ -158,11 +158,11 @@ impl Player {
                 let came = respond(asker, &scene.scope, input.as_bytes(), || scene.machine(&window));
                 let (came, answer) = came.unwrap_or((GuardOutcome::Failed, None));
                 let said = answer.as_ref().map_or(Speech::None, |_| speech(came));
-                let judged = expect.as_ref().map_or(Judged::Unjudged, |expected| {
+                let judged = expect.as_ref().map_or(Grade::Unjudged, |expected| {
                     judge(said, answer.as_deref().unwrap_or_default(), expected, scene)
                 });
                 let (world, expected) = (self.world.clone(), expect.map(|expected| expected.said));
-                return Ok(Some(Answered {
+                return Ok(Some(Answer {
                     line: number,
                     world,
                     window,
@@ -196,12 +196,12 @@ fn speech(came: GuardOutcome) -> Speech {
 }
 
 /// Compares what the model reads with what is true.
-fn judge(said: Speech, answer: &str, expected: &Expected, scene: &Scene) -> Judged {
+fn judge(said: Speech, answer: &str, expected: &Expectation, scene: &Scene) -> Grade {
     match (said, expected.said) {
-        (Speech::None, Speech::None) => return Judged::Right,
-        (Speech::None, _) if expected.hidden.is_some() => return Judged::Hidden,
-        (Speech::None, _) => return Judged::Missed,
-        (said, expected) if said != expected => return Judged::Wrong,
+        (Speech::None, Speech::None) => return Grade::Right,
+        (Speech::None, _) if expected.hidden.is_some() => return Grade::Hidden,
+        (Speech::None, _) => return Grade::Missed,
+        (said, expected) if said != expected => return Grade::Wrong,
         _ => {}
     }
     let pid = |window: &String| Some(format!("PID {}", scene.pid(window)?));
@@ -217,7 +217,7 @@ fn judge(said: Speech, answer: &str, expected: &Expected, scene: &Scene) -> Judg
     if !named_pids.iter().all(|pid| pids.iter().any(|names| names.contains(pid)))
         || !named_files.is_subset(&files)
     {
-        return Judged::Wrong;
+        return Grade::Wrong;
     }
     let is_all_named =
         expected.about.values().all(|files| files.len() <= NAMED) && expected.about.len() <= NAMED;
@@ -227,7 +227,7 @@ fn judge(said: Speech, answer: &str, expected: &Expected, scene: &Scene) -> Judg
     } else {
         !named_files.is_empty()
     };
-    if is_complete { Judged::Right } else { Judged::Missed }
+    if is_complete { Grade::Right } else { Grade::Missed }
 }
 
 /// Returns the processes and files that a text names.

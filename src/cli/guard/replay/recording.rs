@@ -20,7 +20,7 @@ pub(super) enum Line {
     /// A person has written this configuration.
     Config(String),
     /// A window was opened.
-    Opened(Opened),
+    Opened(NewWindow),
     /// It has died.
     Died(String),
     /// A file has this text now.
@@ -51,13 +51,13 @@ pub(super) enum Line {
         window: String,
         /// The input, byte by byte but for `$ROOT`.
         hook: Box<RawValue>,
-        expect: Option<Expected>,
+        expect: Option<Expectation>,
     },
 }
 
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Opened {
+pub(super) struct NewWindow {
     pub(super) window: String,
     /// As `--for` names it.
     pub(super) agent: String,
@@ -100,7 +100,7 @@ pub(super) enum Verb {
 /// What is true of a call, and is therefore to be said.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub(super) struct Expected {
+pub(super) struct Expectation {
     pub(super) said: Speech,
     /// Which windows have uncommitted edits, of which files as they lie in their working tree.
     pub(super) about: BTreeMap<String, Vec<String>>,

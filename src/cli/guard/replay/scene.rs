@@ -15,7 +15,7 @@ use jiff::{SignedDuration, Timestamp, ToSpan as _};
 use rustix::fs::{AtFlags, CWD, FileType, OFlags, Timespec, Timestamps, lstat, unlinkat, utimensat};
 use tempfile::TempDir;
 
-use super::recording::{Opened, Verb};
+use super::recording::{NewWindow, Verb};
 use crate::cli::args::Options;
 use crate::cli::guard::scope::scope;
 use crate::cli::settings::environment::Environment;
@@ -68,7 +68,7 @@ impl Scene {
         Ok(())
     }
 
-    pub(super) fn open(&mut self, of: Opened) -> anyhow::Result<()> {
+    pub(super) fn open(&mut self, of: NewWindow) -> anyhow::Result<()> {
         self.opened += 1;
         let process = of.pid.map(|pid| ProcessId { pid, start_ticks: self.opened });
         let above = match &of.below {

@@ -7,7 +7,7 @@ use anyhow::anyhow;
 use crate::cli::output::failure::Failure;
 use crate::core::model::text::shown;
 use crate::core::model::{RecordView, Report};
-use crate::core::plan::find::{Meant, Subject, find as resolve};
+use crate::core::plan::find::{Meaning, Subject, find as resolve};
 use crate::core::plan::full_name;
 use crate::core::plan::left::left_by;
 use crate::present::left_over;
@@ -19,7 +19,7 @@ const LISTS: &str = "claimtop ls sessions lists the records, claimtop ls claims 
 
 /// What is meant for certain.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Found<'a> {
+pub(crate) enum Match<'a> {
     One(Subject<'a>),
     /// All that an ended window has left, by one of its records.
     Left(&'a RecordView),
@@ -46,21 +46,21 @@ pub(crate) fn describe(report: &Report, subject: Subject<'_>) -> String {
 ///
 /// # Errors
 /// A usage error that lists the candidates: nothing or several things fit.
-pub(crate) fn find<'a>(report: &'a Report, asked: &str) -> Result<Found<'a>, Failure> {
+pub(crate) fn find<'a>(report: &'a Report, asked: &str) -> Result<Match<'a>, Failure> {
     if asked.is_empty() {
         return Err(Failure::usage(anyhow!("an empty key means nothing")).hint(LISTS));
     }
     // The name of a file in the working folder is a path as well.
     let path = std::path::absolute(Path::new(asked)).unwrap_or_else(|_| asked.into());
     match resolve(report, asked, &path) {
-        Meant::One(subject) => Ok(Found::One(subject)),
-        Meant::Left(record) => Ok(Found::Left(record)),
-        Meant::Nothing => Err(nothing(report, asked)),
-        Meant::Several(several) => {
+        Meaning::One(subject) => Ok(Match::One(subject)),
+        Meaning::Left(record) => Ok(Match::Left(record)),
+        Meaning::Nothing => Err(nothing(report, asked)),
+        Meaning::Several(several) => {
             let mut here = several.iter().filter(|subject| subject.key().machine().is_none());
             match (here.next(), here.next()) {
                 // A name without a machine is first of all one of here, such as a PID.
-                (Some(one), None) => Ok(Found::One(*one)),
+                (Some(one), None) => Ok(Match::One(*one)),
                 _ => Err(ambiguous(report, &several, asked)),
             }
         }
@@ -76,9 +76,9 @@ pub(crate) fn find_here<'a>(
     report: &'a Report,
     all: Option<&Report>,
     asked: &str,
-) -> Result<Found<'a>, Failure> {
+) -> Result<Match<'a>, Failure> {
     let path = std::path::absolute(Path::new(asked)).unwrap_or_else(|_| asked.into());
-    let is_unknown = |seen: &Report| matches!(resolve(seen, asked, &path), Meant::Nothing);
+    let is_unknown = |seen: &Report| matches!(resolve(seen, asked, &path), Meaning::Nothing);
     match all.filter(|all| !asked.is_empty() && is_unknown(report) && !is_unknown(all)) {
         Some(all) => Err(elsewhere(all, asked, &path)),
         None => find(report, asked),
@@ -88,10 +88,10 @@ pub(crate) fn find_here<'a>(
 /// Says by which keys things of other machines are meant.
 fn elsewhere(all: &Report, asked: &str, path: &Path) -> Failure {
     let subjects = match resolve(all, asked, path) {
-        Meant::Nothing => Vec::new(),
-        Meant::One(subject) => vec![subject],
-        Meant::Left(record) => left_by(all, record).into_iter().map(Subject::Record).collect(),
-        Meant::Several(several) => several,
+        Meaning::Nothing => Vec::new(),
+        Meaning::One(subject) => vec![subject],
+        Meaning::Left(record) => left_by(all, record).into_iter().map(Subject::Record).collect(),
+        Meaning::Several(several) => several,
     };
     let error = anyhow!("nothing here is called {}", shown(asked));
     Failure::usage(error)
@@ -104,8 +104,8 @@ fn elsewhere(all: &Report, asked: &str, path: &Path) -> Failure {
 /// As [`find`].
 pub(crate) fn find_all<'a>(report: &'a Report, asked: &str) -> Result<Vec<Subject<'a>>, Failure> {
     Ok(match find(report, asked)? {
-        Found::One(subject) => vec![subject],
-        Found::Left(record) => left_by(report, record).into_iter().map(Subject::Record).collect(),
+        Match::One(subject) => vec![subject],
+        Match::Left(record) => left_by(report, record).into_iter().map(Subject::Record).collect(),
     })
 }
 

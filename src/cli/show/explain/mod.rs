@@ -45,7 +45,7 @@ struct Explanation<'a> {
 
 /// What it prints of a window that has ended: each thing that it has left.
 #[derive(Serialize)]
-struct Left<'a> {
+struct RemainsOutput<'a> {
     left: Vec<Explanation<'a>>,
 }
 
@@ -79,7 +79,7 @@ pub(crate) fn run(reports: &mut dyn ReportSource, asked: &str, given: &str, shap
                 (1, Some(only)) => json::to_string_pretty(&only)?,
                 (_, last) => {
                     all.extend(last);
-                    json::to_string_pretty(&Left { left: all })?
+                    json::to_string_pretty(&RemainsOutput { left: all })?
                 }
             };
             print(&format!("{text}\n"))?;

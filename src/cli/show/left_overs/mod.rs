@@ -19,7 +19,7 @@ use crate::source::git::Asker;
 
 /// What is printed as JSON.
 #[derive(Serialize)]
-struct Shown<'a> {
+struct Output<'a> {
     schema: &'static str,
     taken_at: Timestamp,
     left_overs: &'a [LeftOver],
@@ -33,7 +33,7 @@ struct Shown<'a> {
 
 /// What is asked beside processes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Asked {
+pub(crate) enum Extras {
     Nothing,
     /// What git says of working trees.
     Trees,
@@ -41,7 +41,7 @@ pub(crate) enum Asked {
     Sizes,
 }
 
-impl Asked {
+impl Extras {
     pub(crate) fn new(trees: bool, sizes: bool) -> Self {
         match (trees, sizes) {
             (true, _) => Self::Trees,
@@ -58,15 +58,15 @@ impl Asked {
 pub(crate) fn run(
     reports: &mut dyn ReportSource,
     settings: &Settings,
-    asked: Asked,
+    asked: Extras,
     shape: Shape,
 ) -> Outcome {
     let report = reports.next_report();
     let Settings { places, environment, .. } = settings;
     match asked {
-        Asked::Nothing => {}
-        Asked::Sizes => return sizes::show(&report, places, shape),
-        Asked::Trees => {
+        Extras::Nothing => {}
+        Extras::Sizes => return sizes::show(&report, places, shape),
+        Extras::Trees => {
             let asker = Asker { programs: environment.programs.clone(), home: places.home.clone() };
             return trees::show(&report, &asker, &places.fence(), shape);
         }
@@ -74,7 +74,7 @@ pub(crate) fn run(
     if let Shape::Text(_) = shape {
         return list::show(&report, Some(View::Leftovers), shape);
     }
-    let shown = Shown {
+    let shown = Output {
         schema: sizes::SCHEMA,
         taken_at: report.taken_at,
         left_overs: &report.left_overs,

@@ -111,15 +111,15 @@ fn is_chat(path: &Path) -> bool {
 
 /// What is printed as JSON.
 #[derive(Serialize)]
-struct Shown {
+struct Output {
     schema: &'static str,
     taken_at: Timestamp,
-    sizes: Vec<Sized>,
+    sizes: Vec<SizeRow>,
 }
 
 /// One folder and how much lies in it.
 #[derive(Serialize)]
-struct Sized {
+struct SizeRow {
     agent: Option<Untrusted>,
     path: Untrusted,
     #[serde(flatten)]
@@ -137,7 +137,7 @@ pub(crate) fn show(report: &Report, places: &Places, shape: Shape) -> Outcome {
     let old = report.taken_at.checked_sub(OLD).unwrap_or(Timestamp::MIN);
     let mut sizes = growing(places, &fence, old);
     sizes.extend(trees(report, &fence, old));
-    let shown = Shown { schema: SCHEMA, taken_at: report.taken_at, sizes };
+    let shown = Output { schema: SCHEMA, taken_at: report.taken_at, sizes };
     let text = match shape {
         Shape::Json => json::to_string_pretty(&shown)? + "\n",
         Shape::Text(_) if shown.sizes.is_empty() => "No folder of an agent was found.\n".to_owned(),
@@ -147,7 +147,7 @@ pub(crate) fn show(report: &Report, places: &Places, shape: Shape) -> Outcome {
     Ok(look::exit(report))
 }
 
-impl Shown {
+impl Output {
     fn told(&self) -> Columns {
         let mut columns =
             Columns::new(&["SIZE", "FILES", "OLDEST", "SESSIONS", "OVER 30 D", "FOLDER", "WOULD BE LOST"]);
@@ -169,7 +169,7 @@ impl Shown {
     }
 }
 
-fn growing(places: &Places, fence: &Fence, old: Timestamp) -> Vec<Sized> {
+fn growing(places: &Places, fence: &Fence, old: Timestamp) -> Vec<SizeRow> {
     let sized = |one: &Growing| {
         let path: PathBuf = match one.base {
             Base::ClaudeConfig => places.claude_config.join(one.folder),
@@ -177,17 +177,22 @@ fn growing(places: &Places, fence: &Fence, old: Timestamp) -> Vec<Sized> {
             Base::Tmp => places.tmp.join(format!("{}{}", one.folder, rustix::process::geteuid().as_raw())),
         };
         let size = measure(Some(&path).filter(|path| fence.reaches(path))?, &one.is_session, old)?;
-        Some(Sized { agent: Some(one.agent.into()), path: Untrusted::from_path(&path), size, lost: one.lost })
+        Some(SizeRow {
+            agent: Some(one.agent.into()),
+            path: Untrusted::from_path(&path),
+            size,
+            lost: one.lost,
+        })
     };
     GROWING.iter().filter_map(sized).collect()
 }
 
-fn trees(report: &Report, fence: &Fence, old: Timestamp) -> Vec<Sized> {
+fn trees(report: &Report, fence: &Fence, old: Timestamp) -> Vec<SizeRow> {
     let sized = |tree: &crate::core::model::LeftTree| {
         let path = Path::new(tree.path.raw());
         let size = measure(Some(path).filter(|path| fence.reaches(path))?, &never, old)?;
         let lost = "see leftovers --trees";
-        Some(Sized { agent: tree.agent.clone(), path: tree.path.clone(), size, lost })
+        Some(SizeRow { agent: tree.agent.clone(), path: tree.path.clone(), size, lost })
     };
     report.left_trees.iter().filter_map(sized).collect()
 }

@@ -25,15 +25,15 @@ const NONE: &str =
 
 /// What is printed as JSON.
 #[derive(Serialize)]
-struct Shown<'a> {
+struct Output<'a> {
     schema: &'static str,
     taken_at: Timestamp,
-    left_trees: Vec<Asked<'a>>,
+    left_trees: Vec<TreeRow<'a>>,
 }
 
 /// A working tree with what git says of it.
 #[derive(Serialize)]
-struct Asked<'a> {
+struct TreeRow<'a> {
     #[serde(flatten)]
     tree: &'a LeftTree,
     git: TreeState,
@@ -51,7 +51,7 @@ struct Asked<'a> {
 /// The output cannot be written.
 pub(crate) fn show(report: &Report, asker: &Asker, fence: &Fence, shape: Shape) -> Outcome {
     let left_trees = report.left_trees.iter().map(|tree| ask(tree, asker, fence)).collect();
-    let shown = Shown { schema: SCHEMA, taken_at: report.taken_at, left_trees };
+    let shown = Output { schema: SCHEMA, taken_at: report.taken_at, left_trees };
     let text = match shape {
         Shape::Json => json::to_string_pretty(&shown)? + "\n",
         Shape::Text(_) if shown.left_trees.is_empty() => NONE.to_owned(),
@@ -65,7 +65,7 @@ pub(crate) fn show(report: &Report, asker: &Asker, fence: &Fence, shape: Shape) 
     Ok(look::exit(report))
 }
 
-fn ask<'a>(tree: &'a LeftTree, asker: &Asker, fence: &Fence) -> Asked<'a> {
+fn ask<'a>(tree: &'a LeftTree, asker: &Asker, fence: &Fence) -> TreeRow<'a> {
     let git = asker.ask(Path::new(tree.path.raw()), fence);
     let lost = git.lost();
     let unlock = tree.releasable_lock.as_ref().map(|key| format!("claimtop release {key}"));
@@ -74,7 +74,7 @@ fn ask<'a>(tree: &'a LeftTree, asker: &Asker, fence: &Fence) -> Asked<'a> {
         && !tree.is_locked
         && lost.is_empty();
     let remove = is_free.then(|| removal(tree)).flatten();
-    Asked { tree, git, lost, unlock, remove }
+    TreeRow { tree, git, lost, unlock, remove }
 }
 
 /// Returns the command that removes a tree, never by force; `None` where a name in it could not be
@@ -91,7 +91,7 @@ fn is_hidden(c: char) -> bool {
     is_forbidden(c) || c == '\\'
 }
 
-impl Asked<'_> {
+impl TreeRow<'_> {
     fn told(&self, now: Timestamp, paint: Paint) -> String {
         let tree = self.tree;
         let head = paint.paint(Tone::Strong, &outside(Some(&tree.path)));

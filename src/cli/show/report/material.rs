@@ -6,7 +6,7 @@ use jiff::Timestamp;
 
 use crate::core::history::journal::Entry;
 use crate::core::history::timeline::Past;
-use crate::core::model::{Known, Report};
+use crate::core::model::{Certitude, Report};
 use crate::present::machine::there;
 use crate::present::need::doing::Prompts;
 use crate::present::plan::{title, unless_done};
@@ -51,7 +51,7 @@ impl Material {
         let events =
             stories.flat_map(|(finding, story)| story.events.iter().map(move |event| (finding, event)));
         let told =
-            events.filter(|(_, event)| event.known == Known::Observed).filter_map(|(finding, event)| {
+            events.filter(|(_, event)| event.known == Certitude::Observed).filter_map(|(finding, event)| {
                 let from =
                     event.evidence.first().map_or_else(String::new, |evidence| evidence.source.shown());
                 Some(Moment { at: event.at?, told: there(&finding.subjects, event.told.clone()), from })

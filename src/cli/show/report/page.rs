@@ -6,7 +6,9 @@ use super::html::{Html, escaped};
 use super::material::Material;
 use super::picture;
 use crate::cli::look;
-use crate::core::model::{Event, Evidence, Finding, Known, RecordKind, Report, Story, Untrusted, WindowView};
+use crate::core::model::{
+    Certitude, Event, Evidence, Finding, RecordKind, Report, Story, Untrusted, WindowView,
+};
 use crate::present::machine;
 use crate::present::map::{Map, letters, map};
 use crate::present::need::doing;
@@ -117,15 +119,15 @@ fn story(page: &mut Html, story: &Story) {
 
 fn event(page: &mut Html, event: &Event) {
     let (class, word) = match event.known {
-        Known::Observed => ("observed", "seen in"),
-        Known::Inferred => ("inferred", "follows from"),
+        Certitude::Observed => ("observed", "seen in"),
+        Certitude::Inferred => ("inferred", "follows from"),
     };
     page.raw(&format!("<li class=\"{class}\">"));
     if let Some(at) = event.at {
         page.element("time", "", &moment(at));
         page.raw(" ");
     }
-    if event.known == Known::Inferred {
+    if event.known == Certitude::Inferred {
         page.element("b", "", "so: ");
     }
     page.text(&event.told);

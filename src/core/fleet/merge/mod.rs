@@ -25,7 +25,7 @@ use crate::core::model::{
     ClaimStatus, ClaimView, Code, Evidence, Finding, Key, MachineState, MachineView, NeedKind, Reason,
     RecordView, Releasable, Report, SourceHealth, SourceState, Untrusted, VerdictState, WindowView,
 };
-use crate::core::plan::about::{Known, releasable};
+use crate::core::plan::about::{ReportView, releasable};
 
 /// Joins what other machines tell with what is seen here. Nothing that is judged is judged anew but life: whoever
 /// lives on a machine that is silent is not known to.
@@ -90,7 +90,7 @@ fn ways_of_letting_go(report: &Report) -> Vec<Option<Releasable>> {
     if !report.claims.iter().any(is_heard_of) {
         return Vec::new();
     }
-    let known = Known::new(report);
+    let known = ReportView::new(report);
     let foreign: BTreeSet<&Key> = (report.findings.iter())
         .filter(|finding| finding.code == Code::ForeignOwner)
         .flat_map(|finding| &finding.subjects)

@@ -54,13 +54,13 @@ pub(crate) fn hand_over(all: &mut Report, machines: &[FarMachine]) {
 
 /// A window that runs the session of a dead holder.
 #[derive(Clone)]
-struct Resumed {
+struct ResumingWindow {
     view: WindowView,
     /// Whether it is seen at this moment.
     is_heard: bool,
 }
 
-impl Resumed {
+impl ResumingWindow {
     fn who(&self) -> String {
         let place = self.view.key.machine().map_or_else(|| "here".to_owned(), |name| format!("on {name}"));
         format!("{} {place}", window_name(&self.view))
@@ -78,7 +78,7 @@ impl Resumed {
 }
 
 /// Returns the dead here, each with the window that runs its session.
-fn resumed(all: &Report, machines: &[FarMachine]) -> HashMap<Key, Resumed> {
+fn resumed(all: &Report, machines: &[FarMachine]) -> HashMap<Key, ResumingWindow> {
     let is_dead =
         |record: &&Arc<RecordView>| record.verdict.state == VerdictState::Dead && record.lives_in.is_none();
     let mut dead = all.records.iter().filter(is_dead).peekable();
@@ -99,7 +99,7 @@ fn resumed(all: &Report, machines: &[FarMachine]) -> HashMap<Key, Resumed> {
         let is_witnessed = record.verdict.reason == Reason::Witnessed;
         let now = heard.get(session).or_else(|| here.get(session).filter(|_| is_witnessed));
         let now = now.map(|view| (view, true)).or_else(|| silent.get(session).map(|view| (view, false)));
-        now.map(|(view, is_heard)| Resumed { view: (*view).clone(), is_heard })
+        now.map(|(view, is_heard)| ResumingWindow { view: (*view).clone(), is_heard })
     };
     dead.filter_map(|record| Some((record.key.clone(), runs_in(record)?))).collect()
 }
@@ -113,7 +113,7 @@ pub(crate) fn is_of_dead(finding: &Finding) -> bool {
     matches!(finding.code, Code::DeadHolder | Code::RecycledPid | Code::RebootedHolder)
 }
 
-fn tell(record: &RecordView, window: &Resumed) -> Finding {
+fn tell(record: &RecordView, window: &ResumingWindow) -> Finding {
     let who = window.who();
     let says = match window.is_heard {
         true => format!("its process is gone, but the session runs in {who}: do not release"),

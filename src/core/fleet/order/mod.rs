@@ -13,7 +13,7 @@ use sha2::{Digest, Sha256};
 use crate::core::fleet::wire::sanitize::harmless;
 use crate::core::model::text::hex;
 use crate::core::model::text::named::named;
-use crate::core::model::{Action, Ended, ErrorKind, Obstacle, Plan, Request};
+use crate::core::model::{Action, EndResult, ErrorKind, Obstacle, Plan, Request};
 
 /// How long after its plan was made an order is still executed, by the steady clock of whoever executes it.
 pub const VALID_FOR: Duration = Duration::from_secs(60);
@@ -78,11 +78,11 @@ pub struct RawPlans<'a> {
 }
 
 /// What would be done, and what confirms it; or why nothing is done.
-pub type Proposal = Result<Proposed, Obstacle>;
+pub type Proposal = Result<ProposedPlan, Obstacle>;
 
 /// A plan as it was made on the machine that it is about.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Proposed {
+pub struct ProposedPlan {
     /// The plan.
     pub plan: Plan,
     /// What must be typed, where a plain yes is not enough.
@@ -182,7 +182,7 @@ pub enum Became {
         /// The number of its entry there.
         entry: u64,
         /// How it has ended.
-        ended: Ended,
+        ended: EndResult,
         /// What happened, for people.
         detail: String,
     },
@@ -207,9 +207,13 @@ impl Became {
     /// Returns how the order stands.
     pub fn standing(&self) -> Standing {
         match self {
-            Self::Ended { ended: Ended::Done | Ended::Partly | Ended::Stuck, .. } => Standing::Done,
-            Self::Ended { ended: Ended::Changed | Ended::Failed, .. } | Self::Refused(_) => Standing::NotDone,
-            Self::Ended { ended: Ended::Unknown, .. } | Self::Unknown(_) => Standing::Unknown,
+            Self::Ended { ended: EndResult::Done | EndResult::Partly | EndResult::Stuck, .. } => {
+                Standing::Done
+            }
+            Self::Ended { ended: EndResult::Changed | EndResult::Failed, .. } | Self::Refused(_) => {
+                Standing::NotDone
+            }
+            Self::Ended { ended: EndResult::Unknown, .. } | Self::Unknown(_) => Standing::Unknown,
         }
     }
 }
@@ -263,13 +267,13 @@ pub fn digest_of<T: Serialize>(plan: &T, states: &[&str]) -> serde_json::Result<
 /// What the side that executes remembers beside its journal, for as long as it runs.
 #[derive(Debug)]
 pub struct Taker<P> {
-    plans: VecDeque<Made<P>>,
+    plans: VecDeque<ShownPlan<P>>,
     receipts: VecDeque<OrderReceipt>,
 }
 
 /// A plan that was made and shown.
 #[derive(Debug)]
-struct Made<P> {
+struct ShownPlan<P> {
     digest: String,
     at: Duration,
     plan: P,
@@ -277,7 +281,7 @@ struct Made<P> {
 
 /// What is to be done about an order.
 #[derive(Debug)]
-pub enum Taken<P> {
+pub enum OrderStep<P> {
     /// Verify this plan under the lock; if the journal still has no entry of this order there, carry it out.
     Begin(P),
     /// Nothing: this is what has become of it.
@@ -294,16 +298,16 @@ impl<P> Taker<P> {
     /// Remembers a plan that was made at this moment of the steady clock.
     pub fn made(&mut self, digest: String, plan: P, at: Duration) {
         self.plans.retain(|made| made.digest != digest);
-        self.plans.push_back(Made { digest, at, plan });
+        self.plans.push_back(ShownPlan { digest, at, plan });
         while self.plans.len() > MOST_PLANS {
             self.plans.pop_front();
         }
     }
 
     /// Takes an order that the journal does not have. Each uses its plan up, whatever becomes of it.
-    pub fn take(&mut self, order: &Order, own: Option<&str>, now: Duration) -> Taken<P> {
+    pub fn take(&mut self, order: &Order, own: Option<&str>, now: Duration) -> OrderStep<P> {
         if let Some(known) = self.receipts.iter().find(|known| known.id == order.id) {
-            return Taken::Answer(known.clone());
+            return OrderStep::Answer(known.clone());
         }
         let place = self.plans.iter().position(|made| made.digest == order.digest);
         let made = place.and_then(|at| self.plans.remove(at));
@@ -316,11 +320,11 @@ impl<P> Taker<P> {
             Some(made) if now.saturating_sub(made.at) > VALID_FOR => {
                 (ErrorKind::Changed, "it came more than 60 s after its plan was made; plan it again")
             }
-            Some(made) => return Taken::Begin(made.plan),
+            Some(made) => return OrderStep::Begin(made.plan),
         };
         let receipt = OrderReceipt::refused(&order.id, kind, why);
         self.answered(receipt.clone());
-        Taken::Answer(receipt)
+        OrderStep::Answer(receipt)
     }
 
     /// Remembers what has become of an order.

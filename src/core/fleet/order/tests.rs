@@ -11,8 +11,8 @@ fn order(id: &str, digest: &str) -> Order {
 }
 
 #[track_caller]
-fn check_refused(taken: Taken<u8>, why: &str) {
-    let Taken::Answer(OrderReceipt { became: Became::Refused(told), .. }) = &taken else {
+fn check_refused(taken: OrderStep<u8>, why: &str) {
+    let OrderStep::Answer(OrderReceipt { became: Became::Refused(told), .. }) = &taken else {
         panic!("{taken:?}")
     };
     assert!(told.text.contains(why), "{}", told.text);
@@ -28,14 +28,14 @@ fn an_order_uses_its_plan_up_and_one_that_is_sent_again_gets_the_same_answer() {
     taker.made("d".to_owned(), 1, seconds(5));
     let wrong = taker.take(&order("o-1", "e"), Some("s"), seconds(6));
     check_refused(wrong, "changed under you");
-    assert!(matches!(taker.take(&order("o-2", "d"), Some("s"), seconds(6)), Taken::Begin(1)));
+    assert!(matches!(taker.take(&order("o-2", "d"), Some("s"), seconds(6)), OrderStep::Begin(1)));
     check_refused(taker.take(&order("o-3", "d"), Some("s"), seconds(6)), "changed under you");
     // The very same plan is made anew: who was refused before stays so.
     taker.made("d".to_owned(), 2, seconds(7));
     taker.made("e".to_owned(), 3, seconds(7));
     check_refused(taker.take(&order("o-1", "e"), Some("s"), seconds(8)), "changed under you");
     check_refused(taker.take(&order("o-3", "d"), Some("s"), seconds(8)), "changed under you");
-    assert!(matches!(taker.take(&order("o-4", "d"), Some("s"), seconds(8)), Taken::Begin(2)));
+    assert!(matches!(taker.take(&order("o-4", "d"), Some("s"), seconds(8)), OrderStep::Begin(2)));
 }
 
 #[test]
@@ -46,7 +46,7 @@ fn an_order_that_comes_too_late_or_to_another_machine_is_refused() {
     taker.made("d".to_owned(), 1, seconds(70));
     check_refused(taker.take(&order("o-2", "d"), Some("other"), seconds(71)), "another machine");
     taker.made("d".to_owned(), 1, seconds(80));
-    assert!(matches!(taker.take(&order("o-3", "d"), Some("s"), seconds(140)), Taken::Begin(1)));
+    assert!(matches!(taker.take(&order("o-3", "d"), Some("s"), seconds(140)), OrderStep::Begin(1)));
 }
 
 #[test]
@@ -67,12 +67,12 @@ fn only_who_was_asked_says_what_has_become_of_an_order_and_only_once() {
 fn each_end_is_done_not_done_or_unknown() {
     let standing = |ended| Became::Ended { entry: 1, ended, detail: String::new() }.standing();
     for (ended, expected) in [
-        (Ended::Done, Standing::Done),
-        (Ended::Partly, Standing::Done),
-        (Ended::Stuck, Standing::Done),
-        (Ended::Changed, Standing::NotDone),
-        (Ended::Failed, Standing::NotDone),
-        (Ended::Unknown, Standing::Unknown),
+        (EndResult::Done, Standing::Done),
+        (EndResult::Partly, Standing::Done),
+        (EndResult::Stuck, Standing::Done),
+        (EndResult::Changed, Standing::NotDone),
+        (EndResult::Failed, Standing::NotDone),
+        (EndResult::Unknown, Standing::Unknown),
     ] {
         assert_eq!(standing(ended), expected, "{ended:?}");
     }
@@ -84,7 +84,7 @@ fn a_plan_from_elsewhere_is_bounded_text() {
     plan.what = "\u{1b}[2J\u{202e}".to_owned();
     plan.confirmation = crate::core::model::Confirmation::Yes;
     let read = |plan: &Plan| {
-        let proposed = Proposed { plan: plan.clone(), wanted: None, digest: String::new() };
+        let proposed = ProposedPlan { plan: plan.clone(), wanted: None, digest: String::new() };
         let text = serde_json::to_string(&Proposal::Ok(proposed)).unwrap();
         read_proposal(&RawValue::from_string(text).unwrap())
     };

@@ -21,11 +21,11 @@ pub(super) struct Arguments<'a> {
 
 /// The options of a verb that have a value: letters of which it is the rest of the word or the next one, letters of
 /// which it can only be the rest of the word, and words of which it is the next.
-struct Valued(&'static str, &'static str, &'static [&'static str]);
+struct ValueOptions(&'static str, &'static str, &'static [&'static str]);
 
-fn valued(verb: &str) -> Valued {
+fn valued(verb: &str) -> ValueOptions {
     match verb {
-        "commit" => Valued(
+        "commit" => ValueOptions(
             "mFcCt",
             "uS",
             &[
@@ -33,20 +33,22 @@ fn valued(verb: &str) -> Valued {
                 "--cleanup", "--reuse-message", "--reedit-message", "--trailer",
             ],
         ),
-        "stash" => Valued("m", "", &["--message"]),
-        "checkout" => Valued("bB", "t", &["--orphan", "--conflict"]),
-        "switch" => Valued("cC", "t", &["--create", "--force-create", "--orphan", "--conflict"]),
-        "restore" => Valued("s", "", &["--source", "--conflict"]),
-        "clean" => Valued("e", "", &["--exclude"]),
-        "rebase" => {
-            Valued("xsX", "CS", &["--exec", "--strategy", "--strategy-option", "--onto", "--whitespace"])
-        }
-        "merge" => Valued(
+        "stash" => ValueOptions("m", "", &["--message"]),
+        "checkout" => ValueOptions("bB", "t", &["--orphan", "--conflict"]),
+        "switch" => ValueOptions("cC", "t", &["--create", "--force-create", "--orphan", "--conflict"]),
+        "restore" => ValueOptions("s", "", &["--source", "--conflict"]),
+        "clean" => ValueOptions("e", "", &["--exclude"]),
+        "rebase" => ValueOptions(
+            "xsX",
+            "CS",
+            &["--exec", "--strategy", "--strategy-option", "--onto", "--whitespace"],
+        ),
+        "merge" => ValueOptions(
             "mFsX",
             "S",
             &["--message", "--file", "--strategy", "--strategy-option", "--into-name", "--cleanup"],
         ),
-        _ => Valued("", "", &[]),
+        _ => ValueOptions("", "", &[]),
     }
 }
 
@@ -76,7 +78,7 @@ const WHOLE: [&str; 1] = ["--edit"];
 
 impl<'a> Arguments<'a> {
     pub(super) fn of(verb: &str, rest: &[&'a str], folder: &'a str) -> Self {
-        let Valued(with_value, with_rest, long) = valued(verb);
+        let ValueOptions(with_value, with_rest, long) = valued(verb);
         let (mut options, mut letters, mut words) = (Vec::new(), Vec::new(), Vec::new());
         let (mut paths, mut excluded) = (None, Vec::new());
         let mut rest = rest.iter().copied();

@@ -7,7 +7,7 @@ mod verbs;
 
 use crate::core::guard::folder::joined;
 use crate::core::guard::git::arguments::Arguments;
-use crate::core::guard::git::reach::{Reach, Takes, Tracked, is_pattern};
+use crate::core::guard::git::reach::{Reach, Takes, TrackedFiles, is_pattern};
 use crate::core::guard::git::verbs::{ends, onto, reach_of};
 use crate::core::guard::shell::token::{ANY, MANY, is_known};
 use crate::core::guard::shell::{Command, Place, commands, name_of};
@@ -61,9 +61,9 @@ impl GitCall {
         // A commit's name has none of these characters.
         let is_path = |path: &String| is_there(path) || is_pattern(path);
         let (reach, takes) = match paths.len() {
-            _ if paths.iter().all(is_path) => (Reach::Paths(paths), Takes::known(Tracked::Unstaged)),
+            _ if paths.iter().all(is_path) => (Reach::Paths(paths), Takes::known(TrackedFiles::Unstaged)),
             0 | 1 => (Reach::Tree, self.takes),
-            _ => (Reach::Paths(paths.split_off(1)), Takes::out_of_commit(Tracked::InCommit)),
+            _ => (Reach::Paths(paths.split_off(1)), Takes::out_of_commit(TrackedFiles::InCommit)),
         };
         Self { reach, takes, ..self }
     }
@@ -171,7 +171,7 @@ mod tests {
                 Reach::PathsOrTree(paths) => format!("{} or all", paths.join(" ")),
             };
             let Takes { tracked, untracked, ignored, .. } = call.takes;
-            let takes = match (tracked != Tracked::None, untracked, ignored) {
+            let takes = match (tracked != TrackedFiles::None, untracked, ignored) {
                 (true, false, false) => "",
                 (true, true, false) => "with new files",
                 (true, true, true) => "with new and ignored files",

@@ -6,7 +6,7 @@ use crate::core::guard::shell::token::{ANY, MANY};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Takes {
     /// Those that git knows.
-    pub(crate) tracked: Tracked,
+    pub(crate) tracked: TrackedFiles,
     /// Those that it neither knows nor ignores.
     pub(crate) untracked: bool,
     /// Those that it ignores.
@@ -19,7 +19,7 @@ pub(crate) struct Takes {
 
 /// Which of the edited files that git knows a call takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Tracked {
+pub(crate) enum TrackedFiles {
     None,
     /// All that are not as the commit has them.
     Changed,
@@ -32,17 +32,22 @@ pub(crate) enum Tracked {
 }
 
 impl Takes {
-    pub(crate) const ALL: Self =
-        Self { tracked: Tracked::Changed, untracked: true, ignored: true, in_new_folders: true, named: true };
+    pub(crate) const ALL: Self = Self {
+        tracked: TrackedFiles::Changed,
+        untracked: true,
+        ignored: true,
+        in_new_folders: true,
+        named: true,
+    };
     /// All that somebody may want to commit.
     pub(crate) const WORK: Self = Self { ignored: false, ..Self::ALL };
 
-    pub(super) const fn known(tracked: Tracked) -> Self {
+    pub(super) const fn known(tracked: TrackedFiles) -> Self {
         Self { tracked, untracked: false, named: false, ..Self::WORK }
     }
 
     /// Takes what a commit has into the place of what is there.
-    pub(super) const fn out_of_commit(tracked: Tracked) -> Self {
+    pub(super) const fn out_of_commit(tracked: TrackedFiles) -> Self {
         Self { named: true, ..Self::known(tracked) }
     }
 }

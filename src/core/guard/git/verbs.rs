@@ -2,7 +2,7 @@
 
 use crate::core::guard::folder::joined;
 use crate::core::guard::git::arguments::{Arguments, is_folder, is_top, left_out};
-use crate::core::guard::git::reach::{Reach, Takes, Tracked};
+use crate::core::guard::git::reach::{Reach, Takes, TrackedFiles};
 use crate::core::guard::shell::token::MANY;
 
 /// Returns what a verb takes from the whole tree that ends something which stopped for a person, and what shows that
@@ -10,18 +10,18 @@ use crate::core::guard::shell::token::MANY;
 pub(super) fn ends(
     verb: &str,
     of: &Arguments<'_>,
-) -> Option<(&'static str, Tracked, &'static [&'static str])> {
+) -> Option<(&'static str, TrackedFiles, &'static [&'static str])> {
     let has = |option| of.has(&[option]);
     match verb {
-        "merge" if has("--abort") => Some(("merge --abort", Tracked::Staged, &["MERGE_HEAD"])),
-        "rebase" if has("--abort") => Some(("rebase --abort", Tracked::Changed, &REBASES)),
-        "rebase" if has("--skip") => Some(("rebase --skip", Tracked::Changed, &REBASES)),
-        "cherry-pick" if has("--abort") => Some(("cherry-pick --abort", Tracked::Staged, &PICKS)),
-        "cherry-pick" if has("--skip") => Some(("cherry-pick --skip", Tracked::Staged, &PICKS)),
-        "revert" if has("--abort") => Some(("revert --abort", Tracked::Staged, &PICKS)),
-        "revert" if has("--skip") => Some(("revert --skip", Tracked::Staged, &PICKS)),
-        "am" if has("--abort") => Some(("am --abort", Tracked::Staged, &REBASES)),
-        "am" if has("--skip") => Some(("am --skip", Tracked::Staged, &REBASES)),
+        "merge" if has("--abort") => Some(("merge --abort", TrackedFiles::Staged, &["MERGE_HEAD"])),
+        "rebase" if has("--abort") => Some(("rebase --abort", TrackedFiles::Changed, &REBASES)),
+        "rebase" if has("--skip") => Some(("rebase --skip", TrackedFiles::Changed, &REBASES)),
+        "cherry-pick" if has("--abort") => Some(("cherry-pick --abort", TrackedFiles::Staged, &PICKS)),
+        "cherry-pick" if has("--skip") => Some(("cherry-pick --skip", TrackedFiles::Staged, &PICKS)),
+        "revert" if has("--abort") => Some(("revert --abort", TrackedFiles::Staged, &PICKS)),
+        "revert" if has("--skip") => Some(("revert --skip", TrackedFiles::Staged, &PICKS)),
+        "am" if has("--abort") => Some(("am --abort", TrackedFiles::Staged, &REBASES)),
+        "am" if has("--skip") => Some(("am --skip", TrackedFiles::Staged, &REBASES)),
         _ => None,
     }
 }
@@ -35,14 +35,14 @@ const PICKS: [&str; 3] = ["CHERRY_PICK_HEAD", "REVERT_HEAD", "sequencer"];
 pub(super) fn reach_of(verb: &str, of: &Arguments<'_>) -> Option<(&'static str, Reach, Takes)> {
     let is_forced = of.is_forced();
     let is_dry = of.has(&["--dry-run"]) || of.has_short('n');
-    let changed = Takes::known(Tracked::Changed);
+    let changed = Takes::known(TrackedFiles::Changed);
     let tree = |verb| Some((verb, Reach::Tree, changed));
     match verb {
         "checkout" => checkout(of).map(|(reach, takes)| ("checkout", reach, takes)),
         "switch" => tree("switch"),
         "reset" if of.has(&["--hard"]) => tree("reset"),
         // What is in the working tree only it keeps, or else does nothing.
-        "reset" if of.has(&["--merge"]) => Some(("reset", Reach::Tree, Takes::known(Tracked::Staged))),
+        "reset" if of.has(&["--merge"]) => Some(("reset", Reach::Tree, Takes::known(TrackedFiles::Staged))),
         "stash" => {
             let mut paths = of.all_paths();
             match of.words.first() {
@@ -59,7 +59,7 @@ pub(super) fn reach_of(verb: &str, of: &Arguments<'_>) -> Option<(&'static str, 
             // Without paths it begins where it is.
             let paths = of.all_paths();
             let takes = Takes {
-                tracked: Tracked::None,
+                tracked: TrackedFiles::None,
                 untracked: !of.has_short('X'),
                 ignored: of.has_short('x') || of.has_short('X'),
                 in_new_folders: of.has_short('d') || !paths.is_empty(),
@@ -72,9 +72,9 @@ pub(super) fn reach_of(verb: &str, of: &Arguments<'_>) -> Option<(&'static str, 
             let is_tree = !is_index || of.has(&["--worktree"]) || of.has_short('W');
             let from_commit = is_index || of.has(&["--source"]) || of.has_short('s');
             let takes = match from_commit {
-                true if of.has(&["--overlay"]) => Takes::out_of_commit(Tracked::InCommit),
-                true => Takes::out_of_commit(Tracked::Changed),
-                false => Takes::known(Tracked::Unstaged),
+                true if of.has(&["--overlay"]) => Takes::out_of_commit(TrackedFiles::InCommit),
+                true => Takes::out_of_commit(TrackedFiles::Changed),
+                false => Takes::known(TrackedFiles::Unstaged),
             };
             is_tree.then_some(("restore", of.paths(&of.all_paths())?, takes))
         }
@@ -99,7 +99,7 @@ pub(super) fn reach_of(verb: &str, of: &Arguments<'_>) -> Option<(&'static str, 
         }
         "read-tree" if of.has(&["--reset"]) && of.has_short('u') => tree("read-tree"),
         "checkout-index" if is_forced && !of.has(&["--prefix"]) => {
-            let unstaged = Takes::known(Tracked::Unstaged);
+            let unstaged = Takes::known(TrackedFiles::Unstaged);
             let is_all = of.has(&["--all"]) || of.has_short('a');
             let reach = if is_all { Some(Reach::Tree) } else { of.paths(&of.all_paths()) };
             Some(("checkout-index", reach?, unstaged))
@@ -113,7 +113,7 @@ pub(super) fn reach_of(verb: &str, of: &Arguments<'_>) -> Option<(&'static str, 
 }
 
 fn checkout(of: &Arguments<'_>) -> Option<(Reach, Takes)> {
-    let changed = Takes::known(Tracked::Changed);
+    let changed = Takes::known(TrackedFiles::Changed);
     let is_forced = of.is_forced();
     let is_branch =
         of.has(&["--orphan", "--detach"]) || of.letters.iter().any(|letter| "bBd".contains(*letter));
@@ -126,19 +126,20 @@ fn checkout(of: &Arguments<'_>) -> Option<(Reach, Takes)> {
         }
         (Some(paths), words) if !paths.is_empty() => {
             let takes = match words {
-                [] => Takes::known(Tracked::Unstaged),
-                _ if of.has(&["--no-overlay"]) => Takes::out_of_commit(Tracked::Changed),
-                _ => Takes::out_of_commit(Tracked::InCommit),
+                [] => Takes::known(TrackedFiles::Unstaged),
+                _ if of.has(&["--no-overlay"]) => Takes::out_of_commit(TrackedFiles::Changed),
+                _ => Takes::out_of_commit(TrackedFiles::InCommit),
             };
             Some((of.paths(paths)?, takes))
         }
         // Only a path begins so; what stands before it may be a commit.
         (_, [first, ..]) if first.starts_with(':') => {
-            Some((of.paths(&of.words)?, Takes::known(Tracked::Unstaged)))
+            Some((of.paths(&of.words)?, Takes::known(TrackedFiles::Unstaged)))
         }
         (_, [first, rest @ ..]) if !is_branch && rest.iter().any(is_top) => {
-            let unstaged = Takes::known(Tracked::Unstaged);
-            let takes = if is_folder(first) { unstaged } else { Takes::out_of_commit(Tracked::InCommit) };
+            let unstaged = Takes::known(TrackedFiles::Unstaged);
+            let takes =
+                if is_folder(first) { unstaged } else { Takes::out_of_commit(TrackedFiles::InCommit) };
             Some((of.paths(rest)?, takes))
         }
         (_, words @ [_, ..]) if !is_branch => {
@@ -174,11 +175,11 @@ fn moved_onto(of: &Arguments<'_>) -> Option<Vec<String>> {
 
 fn stashes(of: &Arguments<'_>) -> Takes {
     let tracked = if of.has(&["--staged"]) || of.has_short('S') {
-        Tracked::Staged
+        TrackedFiles::Staged
     } else if of.has(&["--keep-index"]) || of.has_short('k') {
-        Tracked::Unstaged
+        TrackedFiles::Unstaged
     } else {
-        Tracked::Changed
+        TrackedFiles::Changed
     };
     let ignored = of.has(&["--all"]) || of.has_short('a');
     let untracked = ignored || of.has(&["--include-untracked"]) || of.has_short('u');
@@ -204,7 +205,7 @@ fn adds(of: &Arguments<'_>) -> Option<Takes> {
         || is_update
         || paths.iter().any(|path| is_folder(path) || is_top(path) || is_all(path));
     let takes = Takes {
-        tracked: Tracked::Unstaged,
+        tracked: TrackedFiles::Unstaged,
         untracked: !is_update,
         ignored: !is_update && has("--force", 'f'),
         in_new_folders: true,

@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 use crate::core::history::recording::line::Line;
 use crate::core::history::recording::upgrade::upgraded;
 use crate::core::model::{
-    BrokenFile, Described, Format, Host, LetGo, Process, ProcessTable, Record, Snapshot,
+    BrokenFile, DescribedFormat, Format, Host, LetGo, Process, ProcessTable, Record, Snapshot,
 };
 
 /// Everything of a look, as far as the lines have told, and each part's line.
@@ -95,5 +95,5 @@ impl<'a> Parts<'a> {
 fn with_rule(format: Format, own: &BTreeMap<String, LetGo>) -> Format {
     let Format::Described(described) = format else { return format };
     let let_go = own.get(described.name()).copied().unwrap_or_default();
-    Format::Described(Described::named(described.name(), let_go))
+    Format::Described(DescribedFormat::named(described.name(), let_go))
 }

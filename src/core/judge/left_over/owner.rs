@@ -7,14 +7,14 @@ use jiff::Timestamp;
 
 use crate::core::judge::world::World;
 use crate::core::model::{
-    Binding, Certainty, Judged, LeftOver, RecordKind, Tombstone, Untrusted, VerdictState, WindowView,
+    Binding, Certainty, JudgedRecord, LeftOver, RecordKind, Tombstone, Untrusted, VerdictState, WindowView,
 };
 
 /// Adds to each left-over what its window was called and when it ended, as far as that is known.
 pub(crate) fn tell(
     left_overs: &mut [LeftOver],
     windows: &[WindowView],
-    records: &[Judged],
+    records: &[JudgedRecord],
     world: &World<'_>,
 ) {
     if left_overs.is_empty() {
@@ -23,11 +23,11 @@ pub(crate) fn tell(
     let living: HashMap<u32, &WindowView> = windows.iter().map(|window| (window.pid, window)).collect();
     let sessions: HashSet<Untrusted> = left_overs.iter().filter_map(|one| one.session.clone()).collect();
     let pids: HashSet<u32> = left_overs.iter().filter_map(|one| one.window_pid).collect();
-    let is_any = |record: &&Judged| {
+    let is_any = |record: &&JudgedRecord| {
         record.session_id.as_ref().is_some_and(|session| sessions.contains(session))
             || record.pid().is_some_and(|pid| pids.contains(&pid))
     };
-    let records: Vec<&Judged> = records.iter().filter(is_any).collect();
+    let records: Vec<&JudgedRecord> = records.iter().filter(is_any).collect();
     for one in left_overs {
         if one.certainty == Certainty::Held {
             let window = one.window_pid.and_then(|pid| living.get(&pid));
@@ -43,7 +43,7 @@ pub(crate) fn tell(
 
 /// Returns whether a record of somebody dead is that of the window: of its session, or of its PID while
 /// that was the window's. The session changes while a window lives.
-pub(crate) fn is_its(record: &Judged, one: &LeftOver) -> bool {
+pub(crate) fn is_its(record: &JudgedRecord, one: &LeftOver) -> bool {
     if record.verdict.state != VerdictState::Dead {
         return false;
     }
@@ -56,25 +56,25 @@ pub(crate) fn is_its(record: &Judged, one: &LeftOver) -> bool {
     is_of_session(record, one) || (one.window_pid.is_some() && is_of_pid())
 }
 
-fn is_of_session(record: &Judged, one: &LeftOver) -> bool {
+fn is_of_session(record: &JudgedRecord, one: &LeftOver) -> bool {
     record.session_id.is_some() && record.session_id == one.session
 }
 
 /// Its agent's own registry names a window best.
-fn rank(record: &Judged, one: &LeftOver) -> (bool, bool, bool, Reverse<Timestamp>) {
+fn rank(record: &JudgedRecord, one: &LeftOver) -> (bool, bool, bool, Reverse<Timestamp>) {
     let registry = record.record.holder.as_ref().is_some_and(|holder| holder.binding == Binding::Registry);
     let is_other = !is_of_session(record, one);
     (is_other, !registry, record.kind != RecordKind::Session, Reverse(record.written_at))
 }
 
 /// Returns when it was proven dead, or else the last that its record tells of it.
-fn ended_at(one: &LeftOver, told: Option<&Judged>, world: &World<'_>) -> Option<Timestamp> {
+fn ended_at(one: &LeftOver, told: Option<&JudgedRecord>, world: &World<'_>) -> Option<Timestamp> {
     let is_its = |stone: &&Tombstone| {
         Some(stone.id.pid) == one.window_pid
             && stone.id.start_ticks <= one.start_ticks
             && stone.counts_on(&world.snapshot.host)
     };
     let stones = world.snapshot.tombstones.iter().filter(is_its);
-    let last = |record: &Judged| record.heartbeat_at.unwrap_or(record.written_at);
+    let last = |record: &JudgedRecord| record.heartbeat_at.unwrap_or(record.written_at);
     stones.map(|stone| stone.proven_at).max().or_else(|| told.map(last))
 }

@@ -6,21 +6,21 @@ use crate::core::judge::left_over::worktree::is_entry;
 use crate::core::judge::world::World;
 use crate::core::model::snapshot::process::has_exited;
 use crate::core::model::{
-    Certainty, Evidence, Judged, Key, KeyKind, LeftTree, Repo, StrayTree, Untrusted, VerdictState,
+    Certainty, Evidence, JudgedRecord, Key, KeyKind, LeftTree, Repo, StrayTree, Untrusted, VerdictState,
 };
 
 /// Returns all of them: they are shown, and nothing of them is ever offered to be removed.
-pub(crate) fn stray_trees(world: &World<'_>, records: &[Judged]) -> Vec<LeftTree> {
+pub(crate) fn stray_trees(world: &World<'_>, records: &[JudgedRecord]) -> Vec<LeftTree> {
     let repos = world.snapshot.repos.iter();
     let strays = repos.flat_map(|repo| repo.strays.iter().map(move |stray| (repo, stray)));
     strays.map(|(repo, stray)| told(world, records, repo, stray)).collect()
 }
 
-fn told(world: &World<'_>, records: &[Judged], repo: &Repo, stray: &StrayTree) -> LeftTree {
+fn told(world: &World<'_>, records: &[JudgedRecord], repo: &Repo, stray: &StrayTree) -> LeftTree {
     let is_in = |cwd: &Path| cwd.starts_with(&stray.path);
     let entries = records.iter().filter(|judged| is_entry(judged));
     let its = entries.filter(|judged| judged.cwd.as_deref().is_some_and(is_in));
-    let is_dead = |judged: &Judged| judged.verdict.state == VerdictState::Dead;
+    let is_dead = |judged: &JudgedRecord| judged.verdict.state == VerdictState::Dead;
     let maker = its.max_by_key(|judged| (!is_dead(judged), judged.written_at));
     let mut living = world.snapshot.processes.by_pid.values().filter(|process| !has_exited(process));
     let inside = living.find(|process| {

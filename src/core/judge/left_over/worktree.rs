@@ -13,15 +13,19 @@ use crate::core::judge::world::World;
 use crate::core::model::snapshot::process::has_exited;
 use crate::core::model::text::is_uuid;
 use crate::core::model::{
-    Binding, Certainty, Evidence, Format, GitLock, Judged, Key, KeyKind, LeftTree, MadeTree, Repo, RepoSort,
-    Trace, TreeSort, Untrusted, VerdictState, WindowView, Worktree,
+    Binding, Certainty, Evidence, Format, GitLock, JudgedRecord, Key, KeyKind, LeftTree, MadeTree, Repo,
+    RepoSort, Trace, TreeSort, Untrusted, VerdictState, WindowView, Worktree,
 };
 
 /// The agent that makes working trees of its own.
 const CLAUDE: &str = "claude-code";
 
 /// Returns every linked working tree that an agent has made, or whose folder has gone.
-pub(crate) fn left_trees(world: &World<'_>, windows: &[WindowView], records: &[Judged]) -> Vec<LeftTree> {
+pub(crate) fn left_trees(
+    world: &World<'_>,
+    windows: &[WindowView],
+    records: &[JudgedRecord],
+) -> Vec<LeftTree> {
     let repos = world.snapshot.repos.iter().filter(|repo| repo.sort == RepoSort::Git);
     let trees = repos.flat_map(|repo| repo.worktrees.iter().map(move |tree| (repo, tree)));
     let linked = trees.filter(|(_, tree)| !tree.id.is_empty());
@@ -34,7 +38,7 @@ pub(crate) fn left_trees(world: &World<'_>, windows: &[WindowView], records: &[J
     cases.filter(is_told).map(|case| case.judge()).collect()
 }
 
-fn is_alive(judged: &Judged) -> bool {
+fn is_alive(judged: &JudgedRecord) -> bool {
     judged.verdict.state == VerdictState::Alive
 }
 
@@ -66,7 +70,7 @@ impl Tie {
 struct Case<'a> {
     world: &'a World<'a>,
     windows: &'a [WindowView],
-    records: &'a [Judged],
+    records: &'a [JudgedRecord],
     repo: &'a Repo,
     tree: &'a Worktree,
 }
@@ -85,7 +89,7 @@ impl<'a> Case<'a> {
         let main = self.repo.worktrees.first().filter(|main| main.id.is_empty());
         let common = self.repo.common_dir.as_os_str().as_encoded_bytes();
         let made = self.tree.made.as_ref();
-        let is_dead = |judged: &&Judged| judged.verdict.state == VerdictState::Dead;
+        let is_dead = |judged: &&JudgedRecord| judged.verdict.state == VerdictState::Dead;
         LeftTree {
             key: Key::of_bytes(KeyKind::LeftTree, &[common, self.tree.id.as_bytes()]),
             path: Untrusted::from_path(&self.tree.path),
@@ -109,14 +113,14 @@ impl<'a> Case<'a> {
     }
 
     /// Returns when a window was proven dead, else the last that its entry tells of it.
-    fn ended_at(&self, maker: &Judged) -> Timestamp {
+    fn ended_at(&self, maker: &JudgedRecord) -> Timestamp {
         let stone = maker.session_id.as_ref().and_then(|session| self.world.tombstone_of(session));
         stone.map_or_else(|| maker.heartbeat_at.unwrap_or(maker.written_at), |stone| stone.proven_at)
     }
 
     /// Returns the record of its lock.
-    fn lock(&self) -> Option<&'a Judged> {
-        let is_its = |judged: &&Judged| {
+    fn lock(&self) -> Option<&'a JudgedRecord> {
+        let is_its = |judged: &&JudgedRecord| {
             judged.format == Format::Git
                 && lock_of(judged) == GitLock::Worktree
                 && tree_of(judged, std::slice::from_ref(self.repo))
@@ -127,9 +131,9 @@ impl<'a> Case<'a> {
 
     /// Returns the entry in the registry of the window that made it: of the PID that its lock names,
     /// else of the last that worked in it. One that lives comes first.
-    fn maker(&self, lock: Option<&Judged>) -> Option<(&'a Judged, Tie)> {
+    fn maker(&self, lock: Option<&JudgedRecord>) -> Option<(&'a JudgedRecord, Tie)> {
         let entries = self.records.iter().filter(|judged| is_entry(judged));
-        let is_its = |judged: &Judged| match lock {
+        let is_its = |judged: &JudgedRecord| match lock {
             Some(lock) => {
                 let is_it =
                     judged.pid().is_some() && judged.pid() == lock.pid() && has_its_start(judged, lock);
@@ -137,13 +141,13 @@ impl<'a> Case<'a> {
             }
             None => self.tie(judged),
         };
-        let is_dead = |judged: &Judged| judged.verdict.state == VerdictState::Dead;
+        let is_dead = |judged: &JudgedRecord| judged.verdict.state == VerdictState::Dead;
         let tied = entries.filter_map(|judged| Some((judged, is_its(judged)?)));
         tied.max_by_key(|(judged, _)| (!is_dead(judged), judged.written_at))
     }
 
     /// Returns what ties it to the entry of a window.
-    fn tie(&self, judged: &Judged) -> Option<Tie> {
+    fn tie(&self, judged: &JudgedRecord) -> Option<Tie> {
         let path = &self.tree.path;
         if judged.cwd.as_deref().is_some_and(|cwd| cwd.starts_with(path)) {
             return Some(Tie::Folder);
@@ -158,7 +162,7 @@ impl<'a> Case<'a> {
     }
 
     /// Returns what its window is or was called: as its entry says, else as its lock does.
-    fn name(&self, lock: Option<&Judged>, maker: Option<&Judged>) -> Option<Untrusted> {
+    fn name(&self, lock: Option<&JudgedRecord>, maker: Option<&JudgedRecord>) -> Option<Untrusted> {
         let reason = || {
             let reason = self.tree.locked.as_ref()?.raw().strip_prefix("claude session ")?;
             Some(reason.rsplit_once(" (pid ")?.0.into())
@@ -169,8 +173,8 @@ impl<'a> Case<'a> {
     fn evidence(
         &self,
         made: Option<&MadeTree>,
-        lock: Option<&Judged>,
-        maker: Option<&Judged>,
+        lock: Option<&JudgedRecord>,
+        maker: Option<&JudgedRecord>,
     ) -> Vec<Evidence> {
         let own = self.repo.common_dir.join("worktrees").join(&self.tree.id);
         let at = |name: &str| Untrusted::from_path(&own.join(name));
@@ -188,7 +192,7 @@ impl<'a> Case<'a> {
     }
 
     /// Weighs the facts, those against it first.
-    fn weigh(&self, lock: Option<&Judged>, tied: Option<(&Judged, Tie)>) -> Result<(), Doubt> {
+    fn weigh(&self, lock: Option<&JudgedRecord>, tied: Option<(&JudgedRecord, Tie)>) -> Result<(), Doubt> {
         let (maker, tie) = tied.unzip();
         self.is_held(lock, maker)?;
         self.cannot_be_told(lock, maker)?;
@@ -213,7 +217,7 @@ impl<'a> Case<'a> {
     }
 
     /// Says who alive it belongs to, or who works in it.
-    fn is_held(&self, lock: Option<&Judged>, maker: Option<&Judged>) -> Result<(), Doubt> {
+    fn is_held(&self, lock: Option<&JudgedRecord>, maker: Option<&JudgedRecord>) -> Result<(), Doubt> {
         let held = |why: String| Err((Certainty::Held, why));
         let mut judged = [lock, maker].into_iter().flatten();
         if let Some(alive) = judged.find(|judged| judged.verdict.state == VerdictState::Alive) {
@@ -251,7 +255,7 @@ impl<'a> Case<'a> {
     }
 
     /// Says what keeps it from being told at all.
-    fn cannot_be_told(&self, lock: Option<&Judged>, maker: Option<&Judged>) -> Result<(), Doubt> {
+    fn cannot_be_told(&self, lock: Option<&JudgedRecord>, maker: Option<&JudgedRecord>) -> Result<(), Doubt> {
         let unknown = |why: String| Err((Certainty::Unknown, why));
         if self.tree.locked.is_some() && lock.is_none_or(|lock| lock.verdict.state != VerdictState::Dead) {
             return unknown("whoever locked it may live".to_owned());
@@ -285,12 +289,12 @@ impl<'a> Case<'a> {
 }
 
 /// Returns whether a record is the entry of an agent's own registry.
-pub(crate) fn is_entry(judged: &Judged) -> bool {
+pub(crate) fn is_entry(judged: &JudgedRecord) -> bool {
     judged.holder.as_ref().is_some_and(|holder| holder.binding == Binding::Registry)
 }
 
 /// Returns whether two records name one start, or one of them names none.
-fn has_its_start(judged: &Judged, lock: &Judged) -> bool {
-    let start = |judged: &Judged| judged.holder.as_ref().and_then(|holder| holder.start_ticks);
+fn has_its_start(judged: &JudgedRecord, lock: &JudgedRecord) -> bool {
+    let start = |judged: &JudgedRecord| judged.holder.as_ref().and_then(|holder| holder.start_ticks);
     start(judged).zip(start(lock)).is_none_or(|(one, other)| one == other)
 }

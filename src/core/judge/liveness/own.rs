@@ -10,7 +10,7 @@ use crate::core::judge::liveness::reach::is_of_other_user;
 use crate::core::judge::liveness::tombstone::by_tombstone;
 use crate::core::judge::window::agent::Role as ProcessRole;
 use crate::core::judge::window::window_of;
-use crate::core::judge::world::{Born, World};
+use crate::core::judge::world::{Birth, World};
 use crate::core::model::snapshot::process::has_exited;
 use crate::core::model::{Binding, Evidence, Holder, Process, Reason, Record, Role, StatedPid, Untrusted};
 
@@ -117,9 +117,9 @@ pub(crate) fn present(
             is_same
         }
         None => match born_beside(record, holder, process, world, trail) {
-            Born::Before => true,
-            Born::After => false,
-            Born::Unclear => return unknown(Reason::OtherClock),
+            Birth::Before => true,
+            Birth::After => false,
+            Birth::Unclear => return unknown(Reason::OtherClock),
         },
     };
     if !is_same {
@@ -224,7 +224,7 @@ fn born_beside(
     process: &Process,
     world: &World<'_>,
     trail: &mut Trail,
-) -> Born {
+) -> Birth {
     if let Some(start) = holder.local_start() {
         let value = format!("{}: in some time zone it is that of this process", in_local_time(start));
         trail.add("recorded start", value, "record");
@@ -249,10 +249,10 @@ fn clock_words(world: &World<'_>) -> Option<String> {
 }
 
 /// Returns how the start of the PID's process stands to the record's last write.
-fn born(record: &Record, process: &Process, world: &World<'_>, trail: &mut Trail) -> Born {
+fn born(record: &Record, process: &Process, world: &World<'_>, trail: &mut Trail) -> Birth {
     let born = world.birth(process, record);
-    let is_younger_than_write = || world.born(process, (record.written_at, record.medium())) == Born::After;
-    let changed_at = record.changed_at.filter(|_| born == Born::Unclear && is_younger_than_write());
+    let is_younger_than_write = || world.born(process, (record.written_at, record.medium())) == Birth::After;
+    let changed_at = record.changed_at.filter(|_| born == Birth::Unclear && is_younger_than_write());
     if let Some(changed_at) = changed_at {
         trail.add(
             "last change",
@@ -262,18 +262,18 @@ fn born(record: &Record, process: &Process, world: &World<'_>, trail: &mut Trail
             "inode",
         );
     }
-    if born != Born::Before {
+    if born != Birth::Before {
         let started = world.snapshot.host.wall_clock(process.id.start_ticks);
         let started = started.map_or_else(|| "after now".to_owned(), |at| at.to_string());
         trail.add("process start", started, "start tick and boot time");
         trail.add("last write", record.written_at.to_string(), "file time");
     }
-    if born == Born::Unclear
+    if born == Birth::Unclear
         && let Some(words) = clock_words(world)
     {
         trail.add("clock", words, "age of the device nodes, and what claimtop noted");
     }
-    if born == Born::Unclear && !record.medium().is_this_machines() {
+    if born == Birth::Unclear && !record.medium().is_this_machines() {
         trail.add(
             "file system",
             "on a network, shared or carried about: its times may be by another machine's clock",

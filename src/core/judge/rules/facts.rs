@@ -8,8 +8,8 @@ use std::path::Path;
 use crate::core::judge::successors::Successors;
 use crate::core::judge::world::World;
 use crate::core::model::{
-    Binding, ClaimView, Evidence, Format, Generation, Judged, Key, LeftOver, LeftTree, Location, Record,
-    RecordKind, Untrusted, WindowView,
+    Binding, ClaimView, Evidence, Format, Generation, JudgedRecord, Key, LeftOver, LeftTree, Location,
+    Record, RecordKind, Untrusted, WindowView,
 };
 
 /// What rules look at.
@@ -18,7 +18,7 @@ pub(crate) struct Facts<'a> {
     pub(crate) world: &'a World<'a>,
     /// The windows as shown.
     pub(crate) windows: &'a [WindowView],
-    pub(crate) records: &'a [Judged],
+    pub(crate) records: &'a [JudgedRecord],
     /// The claims as shown.
     pub(crate) claims: &'a [ClaimView],
     pub(crate) left_overs: &'a [LeftOver],
@@ -31,24 +31,29 @@ pub(crate) struct Facts<'a> {
 
 /// Finds windows, records and claims by key, and records by what they tie to a window.
 pub(crate) struct Index<'a> {
-    records: HashMap<&'a Key, &'a Judged>,
+    records: HashMap<&'a Key, &'a JudgedRecord>,
     /// The claims that a dead holder alone does not keep: only those are between windows.
     claims: HashMap<&'a Key, &'a ClaimView>,
     windows: HashMap<&'a Key, &'a WindowView>,
     windows_by_pid: HashMap<u32, &'a WindowView>,
     /// The session records by their systems and those context IDs that some record asks for.
-    by_context: HashMap<(Format, &'a Untrusted), Vec<&'a Judged>>,
+    by_context: HashMap<(Format, &'a Untrusted), Vec<&'a JudgedRecord>>,
     /// The PIDs that the entries of Claude Code's registry name.
     pub(crate) registered: HashSet<u32>,
     /// What the entire CLI runs in each folder, dead or not.
-    entire: HashMap<&'a Path, Vec<&'a Judged>>,
+    entire: HashMap<&'a Path, Vec<&'a JudgedRecord>>,
 }
 
 impl<'a> Index<'a> {
     /// Indexes all that was judged.
-    pub(crate) fn new(windows: &'a [WindowView], judged: &'a [Judged], claims: &'a [ClaimView]) -> Self {
-        let context = |one: &'a Judged| Some((one.format, one.context_id.as_ref()?));
-        let asks = |one: &&Judged| one.kind == RecordKind::Companion || one.generation == Generation::Legacy;
+    pub(crate) fn new(
+        windows: &'a [WindowView],
+        judged: &'a [JudgedRecord],
+        claims: &'a [ClaimView],
+    ) -> Self {
+        let context = |one: &'a JudgedRecord| Some((one.format, one.context_id.as_ref()?));
+        let asks =
+            |one: &&JudgedRecord| one.kind == RecordKind::Companion || one.generation == Generation::Legacy;
         let asked: HashSet<_> = judged.iter().filter(asks).filter_map(context).collect();
         let sessions = judged.iter().filter(|one| one.kind == RecordKind::Session);
         let contexts = sessions.filter_map(|one| Some((context(one)?, one)));
@@ -66,11 +71,11 @@ impl<'a> Index<'a> {
     }
 
     /// Returns what the entire CLI runs in a folder, dead or not.
-    pub(crate) fn entire_in(&self, folder: &Path) -> &[&'a Judged] {
+    pub(crate) fn entire_in(&self, folder: &Path) -> &[&'a JudgedRecord] {
         self.entire.get(folder).map_or(&[], Vec::as_slice)
     }
 
-    pub(crate) fn record(&self, key: &Key) -> Option<&'a Judged> {
+    pub(crate) fn record(&self, key: &Key) -> Option<&'a JudgedRecord> {
         self.records.get(key).copied()
     }
 
@@ -85,7 +90,7 @@ impl<'a> Index<'a> {
 
     /// Returns the session records of one system with the context ID of a companion, or of a record in
     /// an old form.
-    pub(crate) fn sessions(&self, format: Format, context: &'a Untrusted) -> &[&'a Judged] {
+    pub(crate) fn sessions(&self, format: Format, context: &'a Untrusted) -> &[&'a JudgedRecord] {
         self.by_context.get(&(format, context)).map_or(&[], Vec::as_slice)
     }
 }
@@ -142,7 +147,7 @@ pub(crate) fn listed(names: &[String]) -> String {
 
 impl<'a> Facts<'a> {
     /// Returns every record of a session.
-    pub(crate) fn of_session(&self, session: &Untrusted) -> impl Iterator<Item = &'a Judged> {
+    pub(crate) fn of_session(&self, session: &Untrusted) -> impl Iterator<Item = &'a JudgedRecord> {
         let records = self.world.records_of(session).iter();
         records.filter_map(|record| self.index.record(&record.key()))
     }
@@ -153,7 +158,7 @@ impl<'a> Facts<'a> {
 }
 
 /// Returns a file's name, or a whole row's, for a sentence.
-pub(crate) fn file_name(judged: &Judged) -> String {
+pub(crate) fn file_name(judged: &JudgedRecord) -> String {
     match &judged.record.location {
         Location::File(path) => path
             .file_name()

@@ -1,14 +1,14 @@
 //! Findings about files and sources: corrupt, torn, special, foreign, unreadable.
 
 use crate::core::judge::rules::facts::Facts;
-use crate::core::judge::rules::found::Found;
+use crate::core::judge::rules::found::Findings;
 use crate::core::model::{
-    BrokenFile, Code, Evidence, Finding, Judged, Key, KeyKind, Problem, Remedy, Sentence, SourceHealth,
+    BrokenFile, Code, Evidence, Finding, JudgedRecord, Key, KeyKind, Problem, Remedy, Sentence, SourceHealth,
     SourceState, StatedPid,
 };
 
 /// Finds what reading itself showed.
-pub(crate) fn findings<'a>(facts: &'a Facts<'a>, found: &mut Found<'_>) {
+pub(crate) fn findings<'a>(facts: &'a Facts<'a>, found: &mut Findings<'_>) {
     let snapshot = facts.world.snapshot;
     found.extend(snapshot.broken.iter().map(of_broken));
     found.extend(snapshot.sources.iter().filter_map(of_source));
@@ -16,7 +16,7 @@ pub(crate) fn findings<'a>(facts: &'a Facts<'a>, found: &mut Found<'_>) {
 }
 
 /// Finds what reading one record showed; legacy forms are reported by their own family.
-pub(crate) fn of_record(judged: &Judged, found: &mut Found<'_>) {
+pub(crate) fn of_record(judged: &JudgedRecord, found: &mut Findings<'_>) {
     let problems = judged.record.problems.iter().filter(|problem| problem.code != Code::LegacyRecord);
     found.extend(problems.map(|Problem { code, message }| {
         let message = Sentence::about(judged.path(), message.clone());
@@ -26,7 +26,7 @@ pub(crate) fn of_record(judged: &Judged, found: &mut Found<'_>) {
 }
 
 /// Tells a PID that no process of a user has: 0, 1, negative, too large or no number.
-fn of_pid(judged: &Judged) -> Option<Finding> {
+fn of_pid(judged: &JudgedRecord) -> Option<Finding> {
     let StatedPid::Bad(pid) = judged.record.holder.as_ref()?.pid.as_ref()? else { return None };
     let says = format!("states {pid} as a PID, which no agent can have");
     let message = Sentence::about(judged.path(), says);

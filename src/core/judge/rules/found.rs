@@ -6,12 +6,12 @@ use crate::core::judge::rules::facts::equal;
 use crate::core::model::Finding;
 
 /// The findings of this look so far.
-pub(crate) struct Found<'a> {
+pub(crate) struct Findings<'a> {
     pub(crate) all: Vec<Arc<Finding>>,
     earlier: &'a [Arc<Finding>],
 }
 
-impl<'a> Found<'a> {
+impl<'a> Findings<'a> {
     /// Begins with nothing, beside what an earlier report has found.
     pub(crate) fn beside(earlier: &'a [Arc<Finding>]) -> Self {
         Self { all: Vec::with_capacity(earlier.len()), earlier }
@@ -24,7 +24,7 @@ impl<'a> Found<'a> {
     }
 }
 
-impl Extend<Finding> for Found<'_> {
+impl Extend<Finding> for Findings<'_> {
     fn extend<T: IntoIterator<Item = Finding>>(&mut self, findings: T) {
         findings.into_iter().for_each(|finding| self.push(finding));
     }

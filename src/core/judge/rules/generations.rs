@@ -1,20 +1,20 @@
 //! Findings about old forms: legacy records, split generations, and files without an owner.
 
 use crate::core::judge::rules::facts::{Facts, window_evidence, window_name};
-use crate::core::judge::rules::found::Found;
+use crate::core::judge::rules::found::Findings;
 use crate::core::model::{
-    Code, Finding, Format, Generation, Judged, RecordKind, Remedy, Sentence, VerdictState, WindowView,
+    Code, Finding, Format, Generation, JudgedRecord, RecordKind, Remedy, Sentence, VerdictState, WindowView,
 };
 
 /// Finds records in old forms.
-pub(crate) fn of_record<'a>(judged: &'a Judged, facts: &'a Facts<'a>, found: &mut Found<'_>) {
+pub(crate) fn of_record<'a>(judged: &'a JudgedRecord, facts: &'a Facts<'a>, found: &mut Findings<'_>) {
     if judged.record.generation == Generation::Legacy && judged.record.kind == RecordKind::Session {
         found.push(tell(judged, facts));
         found.extend(split(judged, facts));
     }
 }
 
-fn tell(judged: &Judged, facts: &Facts<'_>) -> Finding {
+fn tell(judged: &JudgedRecord, facts: &Facts<'_>) -> Finding {
     let is_global = judged.record.format == Format::Maia && judged.record.context_id.is_none();
     if is_global {
         return tell_global(judged, facts);
@@ -31,7 +31,7 @@ fn tell(judged: &Judged, facts: &Facts<'_>) -> Finding {
 }
 
 /// The one file per machine: the next window without a record of its own adopts it.
-fn tell_global(judged: &Judged, facts: &Facts<'_>) -> Finding {
+fn tell_global(judged: &JudgedRecord, facts: &Facts<'_>) -> Finding {
     let heirs: Vec<&WindowView> = facts.windows.iter().filter(|window| may_inherit(window, facts)).collect();
     let mut evidence = vec![judged.evidence()];
     evidence.extend(heirs.iter().map(|window| window_evidence(window)));
@@ -69,7 +69,7 @@ fn may_inherit(window: &WindowView, facts: &Facts<'_>) -> bool {
 }
 
 /// A legacy and a current record of one context: only the current one is read.
-fn split<'a>(old: &'a Judged, facts: &Facts<'a>) -> Option<Finding> {
+fn split<'a>(old: &'a JudgedRecord, facts: &Facts<'a>) -> Option<Finding> {
     let id = old.record.context_id.as_ref()?;
     let same = facts.index.sessions(old.record.format, id);
     let new = same.iter().find(|new| new.record.generation == Generation::Current)?;

@@ -4,17 +4,17 @@ use std::collections::BTreeMap;
 
 use crate::core::judge::left_over::lone_server::holding_server;
 use crate::core::judge::rules::facts::{Facts, count, file_name};
-use crate::core::judge::rules::found::Found;
+use crate::core::judge::rules::found::Findings;
 use crate::core::judge::rules::system::entire::left_undone;
 use crate::core::model::snapshot::process::has_exited;
 use crate::core::model::{
-    Code, Evidence, Finding, Format, GitLock, Judged, LetGo, ProcessState, Reason, RecordDetail, RecordKind,
-    RecordView, Remedy, Role, Sentence, Untrusted, VerdictState,
+    Code, Evidence, Finding, Format, GitLock, JudgedRecord, LetGo, ProcessState, Reason, RecordDetail,
+    RecordKind, RecordView, Remedy, Role, Sentence, Untrusted, VerdictState,
 };
 use jiff::SignedDuration;
 
 /// Finds what is wrong with single holders.
-pub(crate) fn of_record(judged: &Judged, facts: &Facts<'_>, found: &mut Found<'_>) {
+pub(crate) fn of_record(judged: &JudgedRecord, facts: &Facts<'_>, found: &mut Findings<'_>) {
     if is_holding(judged) {
         found.extend(wrong_pid(judged, facts));
         found.extend(suspended(judged, facts));
@@ -26,7 +26,7 @@ pub(crate) fn of_record(judged: &Judged, facts: &Facts<'_>, found: &mut Found<'_
 }
 
 /// Returns whether a record stands for a holder at all.
-fn is_holding(judged: &Judged) -> bool {
+fn is_holding(judged: &JudgedRecord) -> bool {
     let is_of_kind = match judged.record.kind {
         RecordKind::Session | RecordKind::Marker | RecordKind::Tick | RecordKind::Lock => true,
         RecordKind::Pointer | RecordKind::Companion | RecordKind::Metadata | RecordKind::Temporary => false,
@@ -35,8 +35,8 @@ fn is_holding(judged: &Judged) -> bool {
 }
 
 /// Tells every dead holder once: the records of one session of one system belong together.
-pub(crate) fn findings<'a>(facts: &'a Facts<'a>, found: &mut Found<'_>) {
-    let mut sessions: BTreeMap<(Code, Format, &Untrusted), Vec<&Judged>> = BTreeMap::new();
+pub(crate) fn findings<'a>(facts: &'a Facts<'a>, found: &mut Findings<'_>) {
+    let mut sessions: BTreeMap<(Code, Format, &Untrusted), Vec<&JudgedRecord>> = BTreeMap::new();
     for judged in facts.records.iter().filter(|judged| is_holding(judged)) {
         match (dead_code(judged), &judged.record.session_id) {
             (Some(code), Some(session)) => {
@@ -49,7 +49,7 @@ pub(crate) fn findings<'a>(facts: &'a Facts<'a>, found: &mut Found<'_>) {
     found.extend(sessions.into_iter().filter_map(|((code, ..), members)| tell_dead(code, &members, facts)));
 }
 
-fn dead_code(judged: &Judged) -> Option<Code> {
+fn dead_code(judged: &JudgedRecord) -> Option<Code> {
     if judged.verdict.state != VerdictState::Dead || judged.lives_in.is_some() {
         return None;
     }
@@ -78,7 +78,7 @@ fn dead_code(judged: &Judged) -> Option<Code> {
     })
 }
 
-fn tell_dead(code: Code, members: &[&Judged], facts: &Facts<'_>) -> Option<Finding> {
+fn tell_dead(code: Code, members: &[&JudgedRecord], facts: &Facts<'_>) -> Option<Finding> {
     let first = members.first()?;
     let remedy = remedy(members);
     let heir = members.iter().find_map(|judged| facts.successors.of(judged));
@@ -97,9 +97,9 @@ fn tell_dead(code: Code, members: &[&Judged], facts: &Facts<'_>) -> Option<Findi
 
 /// Returns what helps against records whose holder is dead: nothing of ours where only their own
 /// system lets them go.
-fn remedy(members: &[&Judged]) -> Remedy {
-    let is_ours = |judged: &&&Judged| judged.record.format.let_go(judged.record.kind) != LetGo::Never;
-    let ours: Vec<&Judged> = members.iter().filter(is_ours).copied().collect();
+fn remedy(members: &[&JudgedRecord]) -> Remedy {
+    let is_ours = |judged: &&&JudgedRecord| judged.record.format.let_go(judged.record.kind) != LetGo::Never;
+    let ours: Vec<&JudgedRecord> = members.iter().filter(is_ours).copied().collect();
     let has_claims = ours.iter().any(|judged| !judged.record.claims.is_empty());
     let is_file = ours.iter().any(|judged| judged.record.location.path().is_some());
     match (has_claims, is_file) {
@@ -149,7 +149,7 @@ pub(crate) fn why_dead(judged: &RecordView) -> String {
 }
 
 /// Tells a helper's or former process's PID that is gone while the session lives.
-fn wrong_pid(judged: &Judged, facts: &Facts<'_>) -> Option<Finding> {
+fn wrong_pid(judged: &JudgedRecord, facts: &Facts<'_>) -> Option<Finding> {
     let pid = judged.record.pid()?;
     let lives_in = match judged.verdict.state {
         VerdictState::Alive => judged.window_pid,
@@ -170,7 +170,7 @@ fn wrong_pid(judged: &Judged, facts: &Facts<'_>) -> Option<Finding> {
 }
 
 /// Tells a stopped holder: it keeps what it has.
-fn suspended(judged: &Judged, facts: &Facts<'_>) -> Option<Finding> {
+fn suspended(judged: &JudgedRecord, facts: &Facts<'_>) -> Option<Finding> {
     let pid = judged
         .window_pid
         .or_else(|| judged.record.pid())
@@ -190,7 +190,7 @@ fn suspended(judged: &Judged, facts: &Facts<'_>) -> Option<Finding> {
 }
 
 /// Tells a living holder whose sign of life is past its system's limit.
-fn quiet(judged: &Judged, facts: &Facts<'_>) -> Option<Finding> {
+fn quiet(judged: &JudgedRecord, facts: &Facts<'_>) -> Option<Finding> {
     let expiry = judged.record.expiry.as_ref().filter(|expiry| expiry.at <= facts.world.snapshot.taken_at)?;
     if judged.verdict.state != VerdictState::Alive {
         return None;
@@ -200,7 +200,7 @@ fn quiet(judged: &Judged, facts: &Facts<'_>) -> Option<Finding> {
 }
 
 /// Tells a session whose lock a server holds that goes on without its screen.
-fn lone(judged: &Judged, facts: &Facts<'_>) -> Option<Finding> {
+fn lone(judged: &JudgedRecord, facts: &Facts<'_>) -> Option<Finding> {
     let server = holding_server(&judged.record, facts.world)?;
     let pid = server.id.pid;
     let says = format!(
@@ -215,7 +215,7 @@ fn lone(judged: &Judged, facts: &Facts<'_>) -> Option<Finding> {
 const BLOCKS_FOR: SignedDuration = SignedDuration::from_mins(2);
 
 /// Tells a lock of git's that keeps everybody from writing, and what is known of who may hold it.
-fn blocking(judged: &Judged, facts: &Facts<'_>) -> Option<Finding> {
+fn blocking(judged: &JudgedRecord, facts: &Facts<'_>) -> Option<Finding> {
     let is_open = judged.verdict.state == VerdictState::Unknown;
     let age = facts.world.snapshot.taken_at.duration_since(judged.record.written_at);
     let is_of_command = matches!(judged.record.detail, RecordDetail::Git(GitLock::Command));
@@ -231,7 +231,7 @@ fn blocking(judged: &Judged, facts: &Facts<'_>) -> Option<Finding> {
 }
 
 /// Tells a holder on another host or in another PID namespace.
-fn foreign(judged: &Judged, facts: &Facts<'_>) -> Option<Finding> {
+fn foreign(judged: &JudgedRecord, facts: &Facts<'_>) -> Option<Finding> {
     let what = match judged.verdict.reason {
         Reason::OtherHost => {
             let host = judged.record.holder.as_ref()?.host().filter(|host| !is_our_name(host, facts));
@@ -271,7 +271,7 @@ fn is_our_name(host: &Untrusted, facts: &Facts<'_>) -> bool {
     host.raw().eq_ignore_ascii_case(&facts.world.snapshot.host.name)
 }
 
-fn is_inner(judged: &Judged) -> bool {
+fn is_inner(judged: &JudgedRecord) -> bool {
     judged.record.holder.as_ref().is_some_and(|holder| holder.role == Role::Agent)
         && judged.verdict.in_other_namespace
 }

@@ -3,16 +3,16 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::core::judge::rules::facts::{Facts, count, file_name, listed, window_evidence, window_name};
-use crate::core::judge::rules::found::Found;
+use crate::core::judge::rules::found::Findings;
 use crate::core::judge::window::window_of;
 use crate::core::model::text::shown_span;
 use crate::core::model::{
-    Binding, Code, ContextSource, Evidence, Finding, Format, Judged, Key, Leo, RecordDetail, RecordKind,
-    Remedy, Untrusted, VerdictState, WindowView,
+    Binding, Code, ContextSource, Evidence, Finding, Format, JudgedRecord, Key, Leo, RecordDetail,
+    RecordKind, Remedy, Untrusted, VerdictState, WindowView,
 };
 
 /// Finds identities that two windows share or that disagree.
-pub(crate) fn findings<'a>(facts: &'a Facts<'a>, found: &mut Found<'_>) {
+pub(crate) fn findings<'a>(facts: &'a Facts<'a>, found: &mut Findings<'_>) {
     found.extend(shared_session(facts));
     found.extend(shared_context(facts));
     found.extend(shared_terminal(facts));
@@ -20,7 +20,7 @@ pub(crate) fn findings<'a>(facts: &'a Facts<'a>, found: &mut Found<'_>) {
 }
 
 /// Finds what is wrong with the identity that one record gives.
-pub(crate) fn of_record(judged: &Judged, facts: &Facts<'_>, found: &mut Found<'_>) {
+pub(crate) fn of_record(judged: &JudgedRecord, facts: &Facts<'_>, found: &mut Findings<'_>) {
     found.extend(inherited(judged, facts));
     found.extend(split_marker(judged, facts));
     found.extend(split_pointer(judged, facts));
@@ -107,7 +107,7 @@ fn tell_context(id: &Untrusted, sharing: &[&WindowView]) -> Finding {
 
 /// Unreleased records with one terminal ID: the next lookup adopts the wrong one.
 fn shared_terminal(facts: &Facts<'_>) -> Vec<Finding> {
-    let mut records: BTreeMap<(Option<&Untrusted>, &Untrusted), Vec<&Judged>> = BTreeMap::new();
+    let mut records: BTreeMap<(Option<&Untrusted>, &Untrusted), Vec<&JudgedRecord>> = BTreeMap::new();
     for judged in facts.records.iter().filter(|judged| judged.record.kind == RecordKind::Session) {
         if let Some(terminal) = judged.record.terminal_id.as_deref().filter(|_| !judged.record.has_ended) {
             let machine = judged.record.holder.as_ref().and_then(|holder| holder.machine_id());
@@ -129,13 +129,13 @@ fn shared_terminal(facts: &Facts<'_>) -> Vec<Finding> {
 }
 
 /// Returns whether records are of several sessions: a session's file and its row are one.
-fn has_several(records: &[&Judged]) -> bool {
+fn has_several(records: &[&JudgedRecord]) -> bool {
     let first = records.first().and_then(|first| first.record.session_id.as_ref());
     records.iter().skip(1).any(|other| first.is_none() || other.record.session_id.as_ref() != first)
 }
 
 /// A live window that uses a record older than its own process.
-fn inherited(judged: &Judged, facts: &Facts<'_>) -> Option<Finding> {
+fn inherited(judged: &JudgedRecord, facts: &Facts<'_>) -> Option<Finding> {
     let pid = judged.record.pid()?;
     let window = facts.window(pid)?;
     let began = began_at(judged, facts)?;
@@ -165,7 +165,7 @@ fn inherited(judged: &Judged, facts: &Facts<'_>) -> Option<Finding> {
 
 /// Returns when the session began that a record ties to its PID; `None` where resuming is the
 /// format's own way (a registry, an owner with start, a marker of a resumed session).
-fn began_at(judged: &Judged, facts: &Facts<'_>) -> Option<jiff::Timestamp> {
+fn began_at(judged: &JudgedRecord, facts: &Facts<'_>) -> Option<jiff::Timestamp> {
     let (record, holder) = (&judged.record, judged.record.holder.as_ref()?);
     if record.format == Format::Maia && record.kind == RecordKind::Session {
         return record.started_at;
@@ -186,7 +186,7 @@ const ONE_AT_A_TIME: [&str; 3] = ["claude-code", "gemini", "qwen"];
 /// Sessions of the entire CLI that have not ended and name one window, or one that this window does not run by its own
 /// registry: it went on to another session, and nobody ended the first. A lookup by process finds either.
 fn two_sessions(facts: &Facts<'_>) -> Vec<Finding> {
-    let mut by_window: BTreeMap<u32, Vec<&Judged>> = BTreeMap::new();
+    let mut by_window: BTreeMap<u32, Vec<&JudgedRecord>> = BTreeMap::new();
     for judged in facts.records.iter().filter(|judged| judged.record.format == Format::Entire) {
         let record = &judged.record;
         let is_open = record.kind == RecordKind::Session && !record.has_ended && record.session_id.is_some();
@@ -200,7 +200,7 @@ fn two_sessions(facts: &Facts<'_>) -> Vec<Finding> {
     found.filter_map(|(pid, records)| tell_two(facts.window(pid)?, &records, facts)).collect()
 }
 
-fn tell_two(window: &WindowView, records: &[&Judged], facts: &Facts<'_>) -> Option<Finding> {
+fn tell_two(window: &WindowView, records: &[&JudgedRecord], facts: &Facts<'_>) -> Option<Finding> {
     let named = records.iter().filter_map(|judged| judged.record.session_id.as_ref());
     let certain = facts.world.sessions.get(&window.pid).copied();
     let sessions: BTreeSet<&Untrusted> = named.chain(certain).collect();
@@ -225,7 +225,7 @@ fn tell_two(window: &WindowView, records: &[&Judged], facts: &Facts<'_>) -> Opti
 }
 
 /// A marker that gives a live window another session than its own registry does.
-fn split_marker(judged: &Judged, facts: &Facts<'_>) -> Option<Finding> {
+fn split_marker(judged: &JudgedRecord, facts: &Facts<'_>) -> Option<Finding> {
     let is_marker = matches!(judged.record.kind, RecordKind::Marker | RecordKind::Tick)
         && judged.verdict.state == VerdictState::Alive;
     let pid = judged.record.pid().filter(|_| is_marker)?;
@@ -252,7 +252,7 @@ fn split_marker(judged: &Judged, facts: &Facts<'_>) -> Option<Finding> {
 }
 
 /// A checkout's pointer to a session that does not live, beside a marker of one that does.
-fn split_pointer(judged: &Judged, facts: &Facts<'_>) -> Option<Finding> {
+fn split_pointer(judged: &JudgedRecord, facts: &Facts<'_>) -> Option<Finding> {
     let session = judged.record.session_id.as_ref().filter(|_| judged.record.kind == RecordKind::Pointer)?;
     let folder = judged.record.location.path()?.parent()?;
     let is_alive = facts.records.iter().any(|other| {

@@ -1,14 +1,14 @@
 //! Findings about left-overs: processes and working trees that stay after the window that made them.
 
 use crate::core::judge::rules::facts::{Facts, count, listed};
-use crate::core::judge::rules::found::Found;
+use crate::core::judge::rules::found::Findings;
 use crate::core::model::{
-    Certainty, Code, Committed, Finding, Format, LeftOver, LeftTree, Remedy, Sentence, WindowView, Work,
+    Certainty, Code, CommitState, Finding, Format, LeftOver, LeftTree, Remedy, Sentence, WindowView, Work,
 };
 use jiff::{SignedDuration, Timestamp};
 
 /// Tells of each that is its window's beyond reasonable doubt.
-pub(crate) fn findings<'a>(facts: &'a Facts<'a>, found: &mut Found<'_>) {
+pub(crate) fn findings<'a>(facts: &'a Facts<'a>, found: &mut Findings<'_>) {
     let left = facts.left_overs.iter().filter(|one| one.is_left());
     left.for_each(|one| found.push(tell(one)));
     let trees = facts.left_trees.iter().filter(|tree| tree.is_left());
@@ -43,7 +43,7 @@ fn collected(tree: &LeftTree, now: Timestamp) -> Option<Finding> {
 fn transcript_ends(work: &Work, facts: &Facts<'_>) -> Option<Finding> {
     let is_run =
         |window: &WindowView| window.session.as_ref().is_some_and(|session| session.id == work.session);
-    let has_edits = work.doing.edits.iter().any(|edit| edit.committed == Committed::No);
+    let has_edits = work.doing.edits.iter().any(|edit| edit.committed == CommitState::No);
     if work.format != Format::ClaudeCode || !has_edits || facts.windows.iter().any(is_run) {
         return None;
     }

@@ -17,10 +17,10 @@ pub(crate) use self::system::registry::{entries, gone_entry};
 use std::sync::Arc;
 
 use crate::core::judge::rules::facts::Facts;
-use crate::core::judge::rules::found::Found;
-use crate::core::model::{Finding, Judged};
+use crate::core::judge::rules::found::Findings;
+use crate::core::model::{Finding, JudgedRecord};
 
-type Family = for<'a> fn(&'a Facts<'a>, &mut Found<'_>);
+type Family = for<'a> fn(&'a Facts<'a>, &mut Findings<'_>);
 
 const FAMILIES: [Family; 17] = [
     identity::findings,
@@ -43,7 +43,7 @@ const FAMILIES: [Family; 17] = [
 ];
 
 /// Finds what one record alone shows, by all families: thousands of records are fetched but once.
-fn of_record<'a>(judged: &'a Judged, facts: &'a Facts<'a>, found: &mut Found<'_>) {
+fn of_record<'a>(judged: &'a JudgedRecord, facts: &'a Facts<'a>, found: &mut Findings<'_>) {
     identity::of_record(judged, facts, found);
     place::sharing::of_record(judged, facts, found);
     holders::of_record(judged, facts, found);
@@ -56,10 +56,10 @@ fn of_record<'a>(judged: &'a Judged, facts: &'a Facts<'a>, found: &mut Found<'_>
 
 /// Finds everything, worst first, in a stable order.
 pub(crate) fn findings(facts: &Facts<'_>, earlier: &[Arc<Finding>]) -> Vec<Arc<Finding>> {
-    let mut found = Found::beside(earlier);
+    let mut found = Findings::beside(earlier);
     facts.records.iter().for_each(|judged| of_record(judged, facts, &mut found));
     FAMILIES.iter().for_each(|family| family(facts, &mut found));
-    let Found { mut all, .. } = found;
+    let Findings { mut all, .. } = found;
     staleness::leave_out_users(&mut all);
     all.sort_unstable_by(|one, other| one.order(other));
     all.shrink_to_fit();

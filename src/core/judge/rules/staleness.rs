@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::core::judge::rules::facts::{Facts, count, file_name, window_evidence, window_name};
-use crate::core::judge::rules::found::Found;
+use crate::core::judge::rules::found::Findings;
 use crate::core::model::{
-    ClaimStatus, Code, Deletion, Evidence, Finding, Format, HomeFolder, HomePart, Judged, Key, LetGo,
+    ClaimStatus, Code, Deletion, Evidence, Finding, Format, HomeFolder, HomePart, JudgedRecord, Key, LetGo,
     NamedHome, Reason, RecordKind, Remedy, Sentence, Spares, Untrusted, VerdictState, WindowView,
 };
 use jiff::{SignedDuration, Timestamp};
@@ -19,21 +19,21 @@ const LIVE_SOON: SignedDuration = SignedDuration::from_hours(1);
 const UNSAVED_SOON: SignedDuration = SignedDuration::from_hours(24);
 
 /// Finds what time and number make a problem.
-pub(crate) fn findings<'a>(facts: &'a Facts<'a>, found: &mut Found<'_>) {
+pub(crate) fn findings<'a>(facts: &'a Facts<'a>, found: &mut Findings<'_>) {
     found.extend(expired(facts));
     found.extend(flood(facts));
     found.extend(no_record(facts));
 }
 
 /// Finds a record that is past its time, soon deleted, or left alone.
-pub(crate) fn of_record<'a>(judged: &'a Judged, facts: &'a Facts<'a>, found: &mut Found<'_>) {
+pub(crate) fn of_record<'a>(judged: &'a JudgedRecord, facts: &'a Facts<'a>, found: &mut Findings<'_>) {
     found.extend(stale(judged, facts));
     found.extend(deletion_ahead(judged, facts));
     found.extend(orphan(judged, facts));
 }
 
 /// A record past its own system's limit whose holder is not known to live.
-fn stale(judged: &Judged, facts: &Facts<'_>) -> Option<Finding> {
+fn stale(judged: &JudgedRecord, facts: &Facts<'_>) -> Option<Finding> {
     let now = facts.world.snapshot.taken_at;
     let expiry = judged.record.expiry.as_ref().filter(|expiry| expiry.at <= now)?;
     let is_told_elsewhere = judged.verdict.state != VerdictState::Unknown
@@ -54,12 +54,12 @@ fn stale(judged: &Judged, facts: &Facts<'_>) -> Option<Finding> {
 
 /// Returns whether a record is of a system that claimtop only reads: what runs out there is in
 /// nobody's way from then on.
-fn runs_out_alone(judged: &Judged) -> bool {
+fn runs_out_alone(judged: &JudgedRecord) -> bool {
     judged.record.format.let_go(judged.record.kind) == LetGo::Never
 }
 
 /// A record that another system's clean-up will remove although it lives or holds unsaved work.
-fn deletion_ahead(judged: &Judged, facts: &Facts<'_>) -> Option<Finding> {
+fn deletion_ahead(judged: &JudgedRecord, facts: &Facts<'_>) -> Option<Finding> {
     let deletion = judged.record.deletion.as_ref()?;
     let now = facts.world.snapshot.taken_at;
     let is_live = judged.verdict.state == VerdictState::Alive && !is_spared(judged, deletion, facts);
@@ -92,7 +92,7 @@ fn when(at: Timestamp, now: Timestamp) -> String {
 }
 
 /// Returns whether the clean-up leaves this record alone because of its process's name.
-fn is_spared(judged: &Judged, deletion: &Deletion, facts: &Facts<'_>) -> bool {
+fn is_spared(judged: &JudgedRecord, deletion: &Deletion, facts: &Facts<'_>) -> bool {
     match deletion.spares {
         Spares::Nobody => false,
         Spares::AgentNames => {
@@ -129,7 +129,7 @@ fn expired<'a>(facts: &'a Facts<'a>) -> impl Iterator<Item = Finding> + 'a {
 /// Very many records of one system that nobody holds: a new one for every call, or one for each window that nobody has
 /// ever taken away.
 fn flood(facts: &Facts<'_>) -> Vec<Finding> {
-    let mut by_format: BTreeMap<(Format, bool), Vec<&Judged>> = BTreeMap::new();
+    let mut by_format: BTreeMap<(Format, bool), Vec<&JudgedRecord>> = BTreeMap::new();
     for judged in facts.records.iter().filter(|judged| judged.record.kind == RecordKind::Session) {
         let is_helpers = is_own_kind(judged) && judged.record.pid().is_some();
         if is_helpers && judged.verdict.state != VerdictState::Alive || is_nobodys(judged) {
@@ -141,7 +141,7 @@ fn flood(facts: &Facts<'_>) -> Vec<Finding> {
 }
 
 /// Returns whether a file is held by nobody who is known: its holder is dead, or it names none.
-fn is_nobodys(judged: &Judged) -> bool {
+fn is_nobodys(judged: &JudgedRecord) -> bool {
     let is_left = match judged.verdict.state {
         VerdictState::Dead => judged.lives_in.is_none(),
         VerdictState::Unknown => judged.verdict.reason == Reason::NoPid && judged.is_stale,
@@ -150,7 +150,7 @@ fn is_nobodys(judged: &Judged) -> bool {
     is_left && !judged.record.has_ended && judged.record.location.path().is_some()
 }
 
-fn tell_flood(format: Format, is_helpers: bool, records: &[&Judged]) -> Finding {
+fn tell_flood(format: Format, is_helpers: bool, records: &[&JudgedRecord]) -> Finding {
     let number = count(records.len(), "record");
     let name = format.name();
     let message = match is_helpers {
@@ -167,14 +167,14 @@ fn tell_flood(format: Format, is_helpers: bool, records: &[&Judged]) -> Finding 
 }
 
 /// Returns whether a record is of a sort that floods: a file per helper PID.
-fn is_own_kind(judged: &Judged) -> bool {
+fn is_own_kind(judged: &JudgedRecord) -> bool {
     let record = &judged.record;
     let is_named_so = || record.session_id.as_ref().is_some_and(|id| id.raw().starts_with("session_"));
     record.format == Format::Maia || record.format == Format::Leo && is_named_so()
 }
 
 /// A companion without the record that it belongs to.
-fn orphan<'a>(judged: &'a Judged, facts: &Facts<'a>) -> Option<Finding> {
+fn orphan<'a>(judged: &'a JudgedRecord, facts: &Facts<'a>) -> Option<Finding> {
     if judged.record.kind != RecordKind::Companion || judged.record.format == Format::Observability {
         return None;
     }
@@ -236,7 +236,7 @@ fn unread_home(window: &WindowView, facts: &Facts<'_>) -> Option<Untrusted> {
 
 /// Returns the windows that a record may well be about: its own; and where that cannot be told, those
 /// whose PID it names, here or in the window's own PID namespace.
-fn named_windows(judged: &Judged, facts: &Facts<'_>) -> Vec<u32> {
+fn named_windows(judged: &JudgedRecord, facts: &Facts<'_>) -> Vec<u32> {
     let world = facts.world;
     // On another machine the number is another process's.
     let verdict = &judged.verdict;

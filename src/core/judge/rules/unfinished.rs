@@ -1,13 +1,13 @@
 //! Findings about actions of claimtop's own that were cut off or got stuck.
 
 use crate::core::judge::rules::facts::{Facts, listed};
-use crate::core::judge::rules::found::Found;
+use crate::core::judge::rules::found::Findings;
 use crate::core::model::{
     Code, Evidence, Finding, Halfway, ProcessState, ProcessTable, Remedy, UnfinishedAction,
 };
 
 /// Finds the actions that did not end, unless somebody is at work on them.
-pub(crate) fn findings<'a>(facts: &'a Facts<'a>, found: &mut Found<'_>) {
+pub(crate) fn findings<'a>(facts: &'a Facts<'a>, found: &mut Findings<'_>) {
     let snapshot = facts.world.snapshot;
     found.extend(snapshot.unfinished.iter().filter_map(|one| finding(one, &snapshot.processes)));
 }

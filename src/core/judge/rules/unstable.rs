@@ -5,18 +5,18 @@ use std::path::Path;
 
 use crate::core::judge::liveness::owner::could_own;
 use crate::core::judge::rules::facts::{Facts, count, window_name};
-use crate::core::judge::rules::found::Found;
+use crate::core::judge::rules::found::Findings;
 use crate::core::judge::window::Window;
 use crate::core::judge::window::possible_agent::PossibleAgent;
 use crate::core::judge::world::World;
 use crate::core::model::{
-    Binding, Code, Evidence, Finding, Format, Judged, Platform, Reason, RecordKind, Remedy, Role,
+    Binding, Code, Evidence, Finding, Format, JudgedRecord, Platform, Reason, RecordKind, Remedy, Role,
     VerdictState, WindowView,
 };
 
 /// Several records whose PIDs are helpers of one window: a new context ID for every call.
-pub(crate) fn findings<'a>(facts: &'a Facts<'a>, found: &mut Found<'_>) {
-    let mut by_window: BTreeMap<(u32, Format), Vec<&Judged>> = BTreeMap::new();
+pub(crate) fn findings<'a>(facts: &'a Facts<'a>, found: &mut Findings<'_>) {
+    let mut by_window: BTreeMap<(u32, Format), Vec<&JudgedRecord>> = BTreeMap::new();
     for judged in facts.records.iter().filter(|judged| is_named_for_helper(judged)) {
         let window = living_helper(judged, facts).or_else(|| gone_helper(judged, facts));
         if let Some(window) = window {
@@ -25,19 +25,19 @@ pub(crate) fn findings<'a>(facts: &'a Facts<'a>, found: &mut Found<'_>) {
     }
     // An old and a current record of one shell are of one context.
     let pids =
-        |records: &[&Judged]| records.iter().map(|judged| judged.record.pid()).collect::<BTreeSet<_>>();
+        |records: &[&JudgedRecord]| records.iter().map(|judged| judged.record.pid()).collect::<BTreeSet<_>>();
     let several = by_window.into_iter().filter(|(_, records)| pids(records).len() > 1);
     found.extend(several.filter_map(|((window, _), records)| Some(tell(facts.window(window)?, &records))));
 }
 
 /// Returns whether a session record is named by a PID that need not be the agent's.
-fn is_named_for_helper(judged: &Judged) -> bool {
+fn is_named_for_helper(judged: &JudgedRecord) -> bool {
     let holder = judged.record.holder.as_ref().filter(|_| judged.record.kind == RecordKind::Session);
     holder.is_some_and(|holder| holder.binding == Binding::File && holder.role != Role::Daemon)
 }
 
 /// Returns the window whose helper a record's PID is.
-fn living_helper(judged: &Judged, facts: &Facts<'_>) -> Option<u32> {
+fn living_helper(judged: &JudgedRecord, facts: &Facts<'_>) -> Option<u32> {
     let pid = judged.record.pid().filter(|_| judged.verdict.state == VerdictState::Alive)?;
     let window = judged.window_pid.filter(|window| *window != pid)?;
     // The number of one of its threads is no helper's.
@@ -48,7 +48,7 @@ fn living_helper(judged: &Judged, facts: &Facts<'_>) -> Option<u32> {
 /// record, was there when the session began, and works in the folder that the record names, if it names one.
 /// The shells that call Maia end at once. Only on Linux is the PID never an agent's that has ended since:
 /// there `ps` cuts the name that Maia looks for, and it always takes its parent's PID.
-fn gone_helper(judged: &Judged, facts: &Facts<'_>) -> Option<u32> {
+fn gone_helper(judged: &JudgedRecord, facts: &Facts<'_>) -> Option<u32> {
     let (record, world) = (&judged.record, facts.world);
     let is_shells = record.format == Format::Maia && world.snapshot.host.platform == Platform::Linux;
     let pid = record.pid().filter(|_| is_shells && judged.verdict.reason == Reason::WrongRole)?;
@@ -76,7 +76,7 @@ fn works_in(window: &Window<'_>, folder: &Path, world: &World<'_>) -> bool {
     })
 }
 
-fn tell(window: &WindowView, records: &[&Judged]) -> Finding {
+fn tell(window: &WindowView, records: &[&JudgedRecord]) -> Finding {
     let gone = records.iter().filter(|judged| judged.verdict.state != VerdictState::Alive).count();
     let whose = match gone {
         0 => String::new(),

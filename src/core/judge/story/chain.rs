@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 
-use crate::core::model::{Cause, Event, Evidence, Known, Story};
+use crate::core::model::{Cause, Certitude, Event, Evidence, Story};
 
 /// The most events that a story has; the oldest and the newest say the most.
 const MOST: usize = 16;
@@ -21,7 +21,7 @@ impl Chain {
         told: impl Into<String>,
         evidence: impl Into<Vec<Evidence>>,
     ) {
-        self.push(at, told.into(), Known::Observed, evidence.into());
+        self.push(at, told.into(), Certitude::Observed, evidence.into());
     }
 
     /// Adds what follows from `evidence`.
@@ -31,10 +31,10 @@ impl Chain {
         told: impl Into<String>,
         evidence: impl Into<Vec<Evidence>>,
     ) {
-        self.push(at, told.into(), Known::Inferred, evidence.into());
+        self.push(at, told.into(), Certitude::Inferred, evidence.into());
     }
 
-    fn push(&mut self, at: Option<Timestamp>, told: String, known: Known, evidence: Vec<Evidence>) {
+    fn push(&mut self, at: Option<Timestamp>, told: String, known: Certitude, evidence: Vec<Evidence>) {
         self.events.push(Event { at, told, known, evidence });
     }
 
@@ -77,5 +77,5 @@ impl Ending {
 
 /// Makes the last event: what follows from all the others.
 pub(crate) fn so(told: impl Into<String>, evidence: impl Into<Vec<Evidence>>) -> Event {
-    Event { at: None, told: told.into(), known: Known::Inferred, evidence: evidence.into() }
+    Event { at: None, told: told.into(), known: Certitude::Inferred, evidence: evidence.into() }
 }

@@ -5,7 +5,7 @@ use jiff::Timestamp;
 use crate::core::judge::rules::facts::{file_name, listed};
 use crate::core::judge::story::chain::{Chain, Ending, so};
 use crate::core::judge::story::scene::{Scene, session_name};
-use crate::core::model::{Cause, Entire, Evidence, Format, Judged, RecordKind, Story, Untrusted};
+use crate::core::model::{Cause, Entire, Evidence, Format, JudgedRecord, RecordKind, Story, Untrusted};
 
 /// A session's checkpoints wait on a branch that is gone.
 pub(crate) fn lost(scene: &Scene<'_>) -> Option<Story> {
@@ -16,7 +16,7 @@ pub(crate) fn lost(scene: &Scene<'_>) -> Option<Story> {
     scene.tell_begin(&mut chain, judged);
     let says = format!(", with {} checkpoints on {branch}", entire.checkpoints);
     scene.tell_write(&mut chain, judged, &says);
-    let others: Vec<&Judged> =
+    let others: Vec<&JudgedRecord> =
         scene.facts.records.iter().filter(|other| shares(other, judged, entire)).collect();
     for other in &others {
         scene.tell_begin(&mut chain, other);
@@ -54,13 +54,13 @@ pub(crate) fn lost(scene: &Scene<'_>) -> Option<Story> {
     chain.end(ending, so(told, evidence))
 }
 
-fn entire_of(judged: &Judged) -> Option<&Entire> {
+fn entire_of(judged: &JudgedRecord) -> Option<&Entire> {
     judged.record.detail.entire().filter(|_| judged.record.kind == RecordKind::Session)
 }
 
 /// Returns whether another session's checkpoints are kept on the same branch, or were: they lie in one tree, and it
 /// has done something since the first one began.
-fn shares(other: &Judged, judged: &Judged, entire: &Entire) -> bool {
+fn shares(other: &JudgedRecord, judged: &JudgedRecord, entire: &Entire) -> bool {
     let began: Option<Timestamp> = judged.record.started_at;
     let is_later = other.record.heartbeat_at.zip(began).is_some_and(|(last, began)| last >= began);
     let tree = |own: &Entire| own.worktree_id.as_ref().map(Untrusted::raw).unwrap_or_default().to_owned();

@@ -8,8 +8,8 @@ use crate::core::judge::story::scene::{Scene, all_evidence, all_windows, carried
 use crate::core::model::report::context::CONTEXT_VARIABLE;
 use crate::core::model::snapshot::process::ancestry;
 use crate::core::model::{
-    Cause, Code, ContextSource, Evidence, Format, Judged, Leo, RecordDetail, RecordKind, Story, Untrusted,
-    WindowView,
+    Cause, Code, ContextSource, Evidence, Format, JudgedRecord, Leo, RecordDetail, RecordKind, Story,
+    Untrusted, WindowView,
 };
 
 /// Two processes, one session: resumed while it ran, or started with an ID that was in use.
@@ -49,7 +49,7 @@ impl Scene<'_> {
                 format!("{later} was started with an ID that was in use: {session} ran in {earlier} already");
             return Some((Cause::SessionIdInUse, told));
         }
-        let of_last = |judged: &&&Judged| judged.record.pid() == Some(last.pid);
+        let of_last = |judged: &&&JudgedRecord| judged.record.pid() == Some(last.pid);
         let was_matched = self.records.iter().find(of_last).is_some_and(|marker| is_of_new_session(marker));
         let file = record.and_then(|record| self.file_of(record)).filter(|_| was_matched);
         Some(match file.and_then(|file| Some((file, file.record.terminal_id.as_ref()?))) {
@@ -66,7 +66,7 @@ impl Scene<'_> {
     }
 
     /// Returns LEO's session file of a record's session.
-    fn file_of(&self, judged: &Judged) -> Option<&Judged> {
+    fn file_of(&self, judged: &JudgedRecord) -> Option<&JudgedRecord> {
         let session = judged.record.session_id.as_ref()?;
         let mut of_session = self.facts.of_session(session);
         of_session
@@ -75,12 +75,12 @@ impl Scene<'_> {
 }
 
 /// Returns whether a marker says that its window began a session of its own.
-pub(crate) fn is_of_new_session(marker: &Judged) -> bool {
+pub(crate) fn is_of_new_session(marker: &JudgedRecord) -> bool {
     marker.record.detail == RecordDetail::Leo(Leo::Marker { is_new_session: true })
 }
 
 /// Returns whether a record's terminal ID can be several windows'.
-fn is_weak(judged: &Judged) -> bool {
+fn is_weak(judged: &JudgedRecord) -> bool {
     judged.record.problems.iter().any(|problem| problem.code == Code::WeakTerminalId)
 }
 
@@ -148,7 +148,7 @@ pub(crate) fn inherited(scene: &Scene<'_>) -> Option<Story> {
 
 /// The record is named by a PID that the kernel gave away again; or it got that name after the window was born, and kept
 /// an older time: it was copied, or moved there.
-fn inherited_by_name(scene: &Scene<'_>, window: &WindowView, judged: &Judged) -> Option<Story> {
+fn inherited_by_name(scene: &Scene<'_>, window: &WindowView, judged: &JudgedRecord) -> Option<Story> {
     let mut chain = Chain::default();
     let (name, file, carried) = (window_name(window), file_name(judged), carried(judged));
     let put_at = judged.record.changed_at.filter(|at| window.started_at.is_some_and(|start| *at >= start));
@@ -179,7 +179,7 @@ fn inherited_by_name(scene: &Scene<'_>, window: &WindowView, judged: &Judged) ->
 }
 
 /// The hook of a new window matched the terminal ID of a dead one's record.
-fn inherited_by_terminal(scene: &Scene<'_>, window: &WindowView, marker: &Judged) -> Option<Story> {
+fn inherited_by_terminal(scene: &Scene<'_>, window: &WindowView, marker: &JudgedRecord) -> Option<Story> {
     let session = marker.record.session_id.as_ref()?;
     let file = scene.file_of(marker)?;
     let mut chain = Chain::default();

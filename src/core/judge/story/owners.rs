@@ -4,11 +4,11 @@ use crate::core::judge::rules::facts::{file_name, listed, window_evidence, windo
 use crate::core::judge::story::chain::{Chain, Ending, so};
 use crate::core::judge::story::identity::is_of_new_session;
 use crate::core::judge::story::scene::{Scene, all_evidence, all_windows, began_at, carried, session_name};
-use crate::core::model::{Binding, Cause, Evidence, Judged, RecordKind, Story, VerdictState};
+use crate::core::model::{Binding, Cause, Evidence, JudgedRecord, RecordKind, Story, VerdictState};
 
 /// A pointer, a marker and a record that disagree.
 pub(crate) fn split(scene: &Scene<'_>) -> Option<Story> {
-    let is_session = |judged: &&Judged| judged.record.kind == RecordKind::Session;
+    let is_session = |judged: &&JudgedRecord| judged.record.kind == RecordKind::Session;
     match scene.records.iter().find(|judged| judged.record.kind == RecordKind::Pointer) {
         Some(pointer) => split_pointer(scene, pointer),
         None if !scene.windows.is_empty() && scene.records.iter().all(is_session) => split_sessions(scene),
@@ -27,14 +27,14 @@ fn split_sessions(scene: &Scene<'_>) -> Option<Story> {
         let says = format!(", naming PID {} for {}", window.pid, session_name(judged));
         scene.tell_write(&mut chain, judged, &says);
     }
-    let is_current = |judged: &&&Judged| match certain {
+    let is_current = |judged: &&&JudgedRecord| match certain {
         Some(session) => judged.record.session_id.as_ref() == Some(session),
         None => true,
     };
-    let newest = |judged: &&&Judged| judged.record.heartbeat_at.unwrap_or(judged.record.written_at);
+    let newest = |judged: &&&JudgedRecord| judged.record.heartbeat_at.unwrap_or(judged.record.written_at);
     let current = scene.records.iter().filter(is_current).max_by_key(newest);
     let left = scene.records.iter().filter(|judged| current.is_none_or(|current| current.key != judged.key));
-    let left: Vec<&Judged> = left.copied().collect();
+    let left: Vec<&JudgedRecord> = left.copied().collect();
     let (now, names) = match (certain, current) {
         (Some(session), _) => (format!("session {session}"), "its registry says so"),
         (None, Some(current)) => (session_name(current), "that is the newest"),
@@ -58,7 +58,7 @@ fn split_sessions(scene: &Scene<'_>) -> Option<Story> {
 }
 
 /// The pointer of a checkout names a session without a living process.
-fn split_pointer(scene: &Scene<'_>, pointer: &Judged) -> Option<Story> {
+fn split_pointer(scene: &Scene<'_>, pointer: &JudgedRecord) -> Option<Story> {
     let mut chain = Chain::default();
     let session = pointer.record.session_id.as_ref()?;
     for marker in scene.records.iter().filter(|judged| judged.key != pointer.key) {
@@ -69,7 +69,7 @@ fn split_pointer(scene: &Scene<'_>, pointer: &Judged) -> Option<Story> {
     }
     scene.tell_write(&mut chain, pointer, &format!(", naming session {session}"));
     let others = scene.facts.of_session(session);
-    let of_session: Vec<&Judged> = others.filter(|judged| judged.key != pointer.key).collect();
+    let of_session: Vec<&JudgedRecord> = others.filter(|judged| judged.key != pointer.key).collect();
     let has_file = of_session.iter().any(|judged| {
         judged.record.kind == RecordKind::Session && judged.verdict.state != VerdictState::Dead
     });
@@ -122,7 +122,7 @@ fn split_marker(scene: &Scene<'_>) -> Option<Story> {
 }
 
 /// A record whose name and content disagree.
-fn split_record(scene: &Scene<'_>, judged: &Judged) -> Option<Story> {
+fn split_record(scene: &Scene<'_>, judged: &JudgedRecord) -> Option<Story> {
     let mut chain = Chain::default();
     scene.tell_begin(&mut chain, judged);
     scene.tell_write(&mut chain, judged, "");

@@ -6,7 +6,7 @@ use crate::core::judge::rules::facts::{file_name, listed, window_name};
 use crate::core::judge::rules::place::sharing::nameless_folder;
 use crate::core::judge::story::chain::{Chain, Ending, so};
 use crate::core::judge::story::scene::{Scene, all_evidence, all_windows, began_at, session_name};
-use crate::core::model::{Cause, Evidence, Format, Judged, Key, Story, VerdictState};
+use crate::core::model::{Cause, Evidence, Format, JudgedRecord, Key, Story, VerdictState};
 
 /// Two windows write one project's slot.
 pub(crate) fn overwritten(scene: &Scene<'_>) -> Option<Story> {
@@ -58,7 +58,8 @@ pub(crate) fn same_worktree(scene: &Scene<'_>) -> Option<Story> {
         );
     }
     let here = scene.facts.index.entire_in(Path::new(tree.raw())).iter().copied();
-    let sessions: Vec<&Judged> = here.filter(|judged| judged.verdict.state != VerdictState::Dead).collect();
+    let sessions: Vec<&JudgedRecord> =
+        here.filter(|judged| judged.verdict.state != VerdictState::Dead).collect();
     sessions.iter().for_each(|judged| scene.tell_begin(&mut chain, judged));
     let names: Vec<String> = scene.windows.iter().map(|window| window_name(window)).collect();
     let (cause, told) = if sessions.len() > 1 {
@@ -109,7 +110,7 @@ fn later(scene: &Scene<'_>) -> Vec<Key> {
 }
 
 /// Says whose a commit becomes in a tree with several of entire's sessions.
-fn commits(sessions: &[&Judged]) -> (Cause, String) {
+fn commits(sessions: &[&JudgedRecord]) -> (Cause, String) {
     let mut checkpoints = sessions.iter().map(|one| one.record.detail.entire()?.last_checkpoint.as_ref());
     let first = checkpoints.next().flatten();
     if let Some(id) = first.filter(|id| checkpoints.flatten().any(|other| other == *id)) {
@@ -155,7 +156,7 @@ pub(crate) fn contested(scene: &Scene<'_>) -> Option<Story> {
     let mut chain = Chain::default();
     let resource = &scene.claims.first()?.resource;
     let what = format!("{} {}", resource.kind.name(), resource.id);
-    let since = |judged: &Judged| {
+    let since = |judged: &JudgedRecord| {
         let claim = scene.claims.iter().find(|claim| claim.record.key == judged.key);
         claim.and_then(|claim| claim.since).unwrap_or_else(|| began_at(judged))
     };
@@ -179,8 +180,9 @@ pub(crate) fn contested(scene: &Scene<'_>) -> Option<Story> {
         format!("let all but {} release {what}", scene.who(first)),
         "a release by one of them, or a surface (the database) that names one holder",
     );
-    let claim = |judged: &Judged| scene.claims.iter().find(|claim| claim.record.key == judged.key);
-    let key = |judged: &Judged| claim(judged).map_or_else(|| judged.key.clone(), |claim| claim.key.clone());
+    let claim = |judged: &JudgedRecord| scene.claims.iter().find(|claim| claim.record.key == judged.key);
+    let key =
+        |judged: &JudgedRecord| claim(judged).map_or_else(|| judged.key.clone(), |claim| claim.key.clone());
     let later = scene.records.iter().filter(|judged| judged.key != first.key);
     let yields = later.map(|judged| key(judged)).collect();
     let story = chain.end(ending, so(told, all_evidence(&scene.records)))?;

@@ -4,10 +4,12 @@ use jiff::Timestamp;
 
 use crate::core::judge::rules::facts::{Facts, file_name, window_evidence, window_name};
 use crate::core::judge::story::chain::Chain;
-use crate::core::model::{ClaimView, Evidence, Finding, Judged, KeyKind, Process, VerdictState, WindowView};
+use crate::core::model::{
+    ClaimView, Evidence, Finding, JudgedRecord, KeyKind, Process, VerdictState, WindowView,
+};
 
 /// When a record's session began, as far as is known.
-pub(crate) fn began_at(judged: &Judged) -> Timestamp {
+pub(crate) fn began_at(judged: &JudgedRecord) -> Timestamp {
     judged.record.started_at.unwrap_or(judged.record.written_at)
 }
 
@@ -17,7 +19,7 @@ pub(crate) struct Scene<'a> {
     /// The windows, the oldest first.
     pub(crate) windows: Vec<&'a WindowView>,
     /// The records, also those of the claims, the oldest first.
-    pub(crate) records: Vec<&'a Judged>,
+    pub(crate) records: Vec<&'a JudgedRecord>,
     pub(crate) claims: Vec<&'a ClaimView>,
 }
 
@@ -30,7 +32,8 @@ impl<'a> Scene<'a> {
         windows.sort_by_key(|window| (window.start_ticks, window.pid));
         let claims: Vec<&ClaimView> = of(KeyKind::Claim).filter_map(|key| index.claim(key)).collect();
         let of_subjects = of(KeyKind::Record).filter_map(|key| index.record(key));
-        let mut records: Vec<&Judged> = of_subjects.chain(claims.iter().map(|claim| &claim.record)).collect();
+        let mut records: Vec<&JudgedRecord> =
+            of_subjects.chain(claims.iter().map(|claim| &claim.record)).collect();
         records.sort_by(|a, b| (began_at(a), a.path()).cmp(&(began_at(b), b.path())));
         records.dedup_by(|a, b| a.key == b.key);
         Scene { facts, windows, records, claims }
@@ -41,13 +44,13 @@ impl<'a> Scene<'a> {
     }
 
     /// Returns the window that a record belongs to, by its verdict or by its PID.
-    pub(crate) fn window_of(&self, judged: &Judged) -> Option<&'a WindowView> {
+    pub(crate) fn window_of(&self, judged: &JudgedRecord) -> Option<&'a WindowView> {
         let pid = judged.window_pid.or_else(|| judged.record.pid())?;
         self.facts.window(pid)
     }
 
     /// Names who holds a record: its window, else its session.
-    pub(crate) fn who(&self, judged: &Judged) -> String {
+    pub(crate) fn who(&self, judged: &JudgedRecord) -> String {
         self.window_of(judged).map_or_else(|| session_name(judged), window_name)
     }
 
@@ -71,20 +74,20 @@ impl<'a> Scene<'a> {
     }
 
     /// Tells how a record's session began, by what it says itself.
-    pub(crate) fn tell_begin(&self, chain: &mut Chain, judged: &Judged) {
+    pub(crate) fn tell_begin(&self, chain: &mut Chain, judged: &JudgedRecord) {
         let Some(at) = judged.record.started_at else { return };
         let what = session_name(judged);
         chain.saw(Some(at), format!("{what} began, says {}", file_name(judged)), [judged.evidence()]);
     }
 
     /// Tells the last write of a record.
-    pub(crate) fn tell_write(&self, chain: &mut Chain, judged: &Judged, says: &str) {
+    pub(crate) fn tell_write(&self, chain: &mut Chain, judged: &JudgedRecord, says: &str) {
         let told = format!("{} was last written{says}", file_name(judged));
         chain.saw(Some(judged.record.written_at), told, [judged.evidence()]);
     }
 
     /// Tells the end of a dead record's process: the last sign of it, and that it is gone.
-    pub(crate) fn tell_end(&self, chain: &mut Chain, judged: &Judged) {
+    pub(crate) fn tell_end(&self, chain: &mut Chain, judged: &JudgedRecord) {
         let Some(pid) = judged.record.pid().filter(|_| judged.verdict.state == VerdictState::Dead) else {
             return;
         };
@@ -111,7 +114,7 @@ impl<'a> Scene<'a> {
 }
 
 /// Names a record's session, or its record.
-pub(crate) fn session_name(judged: &Judged) -> String {
+pub(crate) fn session_name(judged: &JudgedRecord) -> String {
     match &judged.record.session_id {
         Some(session) => format!("session {session}"),
         None => format!("the session of {}", judged.record.title),
@@ -119,7 +122,7 @@ pub(crate) fn session_name(judged: &Judged) -> String {
 }
 
 /// Names the claims that a record carries, ready to follow a sentence.
-pub(crate) fn carried(judged: &Judged) -> String {
+pub(crate) fn carried(judged: &JudgedRecord) -> String {
     let claims: Vec<String> = judged
         .record
         .claims
@@ -129,7 +132,7 @@ pub(crate) fn carried(judged: &Judged) -> String {
     if claims.is_empty() { String::new() } else { format!(" and its claim on {}", claims.join(" and ")) }
 }
 
-pub(crate) fn all_evidence(records: &[&Judged]) -> Vec<Evidence> {
+pub(crate) fn all_evidence(records: &[&JudgedRecord]) -> Vec<Evidence> {
     records.iter().map(|judged| judged.evidence()).collect()
 }
 

@@ -7,11 +7,11 @@ use crate::core::model::snapshot::process::has_exited;
 use crate::core::model::{Absence, Descent, ProcessId, SeenBelow, Snapshot};
 
 /// Which processes were seen below which agents, the nearest first.
-pub type Seen = BTreeMap<ProcessId, Vec<SeenBelow>>;
+pub type SeenBelowMap = BTreeMap<ProcessId, Vec<SeenBelow>>;
 
 /// Returns what is not kept yet of those who were seen below a window that this look proves dead, and who
 /// live on.
-pub fn to_keep(seen: &Seen, kept: &[Descent], snapshot: &Snapshot) -> Vec<Descent> {
+pub fn to_keep(seen: &SeenBelowMap, kept: &[Descent], snapshot: &Snapshot) -> Vec<Descent> {
     let mut is_dead: BTreeMap<ProcessId, bool> = BTreeMap::new();
     let orphans = seen.iter().filter(|(id, below)| {
         let Some(window) = below.first() else { return false };

@@ -49,11 +49,11 @@ impl Lesson {
 /// away when it ends, and goes on for a moment without one.
 #[derive(Debug, Default)]
 pub struct TombstoneLedger {
-    living: Named,
+    living: NamedProcesses,
 }
 
 /// Processes that are named with PID and start, and the session that each runs.
-type Named = BTreeMap<ProcessId, Option<Untrusted>>;
+type NamedProcesses = BTreeMap<ProcessId, Option<Untrusted>>;
 
 impl TombstoneLedger {
     /// Takes in a look and what it came to.
@@ -82,8 +82,8 @@ impl TombstoneLedger {
 }
 
 /// Returns whom records and notes name with PID and start: the dead, and the living.
-fn named(snapshot: &Snapshot, report: &Report) -> (Named, Named) {
-    let (mut dead, mut living) = (Named::new(), Named::new());
+fn named(snapshot: &Snapshot, report: &Report) -> (NamedProcesses, NamedProcesses) {
+    let (mut dead, mut living) = (NamedProcesses::new(), NamedProcesses::new());
     let by_record = report.records().filter_map(|record| Some((agent_of(record)?, record)));
     for (id, record) in by_record {
         let named = match (record.verdict.state, record.verdict.reason) {
@@ -105,7 +105,7 @@ fn named(snapshot: &Snapshot, report: &Report) -> (Named, Named) {
     (dead, living)
 }
 
-fn name(named: &mut Named, id: ProcessId, session: Option<&Untrusted>) {
+fn name(named: &mut NamedProcesses, id: ProcessId, session: Option<&Untrusted>) {
     let kept = named.entry(id).or_default();
     if kept.is_none() {
         *kept = session.cloned();

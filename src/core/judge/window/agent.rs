@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use crate::core::judge::window::interpreter::{INTERPRETERS, Run, file_name, is_version_of, runs};
+use crate::core::judge::window::interpreter::{INTERPRETERS, Invocation, file_name, is_version_of, runs};
 use crate::core::judge::window::loader::{from_folder, without_loader};
 use crate::core::model::{Details, Process, Untrusted};
 
@@ -280,7 +280,7 @@ impl Candidates {
 }
 
 impl Pattern {
-    fn fits(&self, process: &Process, details: &Details, run: Run<'_>) -> bool {
+    fn fits(&self, process: &Process, details: &Details, run: Invocation<'_>) -> bool {
         let exe = details.exe.as_ref().map_or("", |exe| exe.raw());
         let argv0 = details.argv.first().map_or("", |arg| arg.raw());
         let rest = details.argv.get(1..).unwrap_or_default();

@@ -30,12 +30,12 @@ pub(crate) fn program(process: &Process) -> Option<&str> {
 
 /// What an interpreter may have been told to run, and the argument after it.
 #[derive(Clone, Copy, Default)]
-pub(crate) struct Run<'a> {
+pub(crate) struct Invocation<'a> {
     pub(crate) script: &'a str,
     pub(crate) command: &'a str,
 }
 
-impl Run<'_> {
+impl Invocation<'_> {
     /// Returns whether the script's path ends so; of a package, such as `npm:@a/b@1.2`, its name.
     pub(crate) fn is_of(&self, end: &str) -> bool {
         let name = self.script.trim_start_matches("npm:");
@@ -49,7 +49,7 @@ impl Run<'_> {
 /// Returns everything that an interpreter may run, at least one, which may be empty. The first
 /// argument that is no option is the script; but after an option that is not known, it may be that
 /// option's value, and the script follows.
-pub(crate) fn runs(argv: &[Untrusted]) -> Vec<Run<'_>> {
+pub(crate) fn runs(argv: &[Untrusted]) -> Vec<Invocation<'_>> {
     let mut runs = Vec::new();
     let mut rest = argv.iter().skip(1).map(|arg| arg.raw()).peekable();
     let mut is_doubtful = false;
@@ -59,13 +59,13 @@ pub(crate) fn runs(argv: &[Untrusted]) -> Vec<Run<'_>> {
         } else if arg.starts_with('-') {
             is_doubtful = arg != MODULE && !arg.contains('=');
         } else {
-            runs.push(Run { script: arg, command: rest.peek().copied().unwrap_or("") });
+            runs.push(Invocation { script: arg, command: rest.peek().copied().unwrap_or("") });
             if !std::mem::take(&mut is_doubtful) && !SUBCOMMANDS.contains(&arg) {
                 break;
             }
         }
     }
-    if runs.is_empty() { vec![Run::default()] } else { runs }
+    if runs.is_empty() { vec![Invocation::default()] } else { runs }
 }
 
 /// Returns whether a program is an interpreter of some version, such as `node-22`, `nodejs` or

@@ -165,7 +165,7 @@ pub struct ActionResult {
     /// What it was about.
     pub(crate) title: String,
     /// How it ended; `None` when it was not begun.
-    pub(crate) ended: Option<Ended>,
+    pub(crate) ended: Option<EndResult>,
     pub(crate) detail: String,
     /// The entry of the journal by which it is undone with all that followed it; a part that
     /// only followed has none.
@@ -390,7 +390,7 @@ pub(crate) const OF_BROKEN: [&str; 4] = [ALWAYS[0], "the file is younger than 2 
 /// How it ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Ended {
+pub enum EndResult {
     /// All of it was done.
     Done,
     /// The world had changed; everything is where it was.

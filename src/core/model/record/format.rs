@@ -3,7 +3,7 @@
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::core::model::record::let_go::Refusal;
-use crate::core::model::{Described, LetGo, RecordKind};
+use crate::core::model::{DescribedFormat, LetGo, RecordKind};
 
 /// What the judgement and the plans ask of a system.
 struct System {
@@ -46,7 +46,7 @@ macro_rules! formats {
         pub enum Format {
             $($(#[$doc])* $format,)*
             /// One that a person has described.
-            Described(Described),
+            Described(DescribedFormat),
         }
 
         impl Format {
@@ -54,7 +54,7 @@ macro_rules! formats {
             pub const ALL: [Self; [$(stringify!($format)),*].len()] = [$(Self::$format),*];
 
             /// Returns what is asked of the system, or what a person has described.
-            fn system(self) -> Result<&'static System, Described> {
+            fn system(self) -> Result<&'static System, DescribedFormat> {
                 match self {
                     $(Self::$format => Ok(const { &$system }),)*
                     Self::Described(own) => Err(own),
@@ -153,6 +153,6 @@ impl<'de> Deserialize<'de> for Format {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let name = String::deserialize(deserializer)?;
         let known = Self::ALL.into_iter().find(|format| format.name() == name);
-        Ok(known.unwrap_or_else(|| Self::Described(Described::named(&name, LetGo::Never))))
+        Ok(known.unwrap_or_else(|| Self::Described(DescribedFormat::named(&name, LetGo::Never))))
     }
 }

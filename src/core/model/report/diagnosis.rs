@@ -4,7 +4,7 @@ use std::time::Duration;
 
 /// What is waited for, so that changes are reported.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Watched {
+pub struct WatchCounts {
     /// How many folders are watched for changes.
     pub folders: usize,
     /// How many folders should be watched and are not.
@@ -15,13 +15,13 @@ pub struct Watched {
 
 /// What the last look was like.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Measured {
+pub struct LookStats {
     /// How many looks there have been.
     pub(crate) looks: u64,
     /// How long the last one took, reading and judging.
     pub(crate) took: Duration,
     /// What is watched since then.
-    pub(crate) watched: Watched,
+    pub(crate) watched: WatchCounts,
 }
 
 /// What our own process costs, as the kernel counts it.
@@ -51,7 +51,7 @@ pub struct Cost {
 
 /// A bound that keeps anything from growing without end.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Bound {
+pub struct Limit {
     /// What is bounded.
     pub(crate) what: &'static str,
     /// By how much, for people.

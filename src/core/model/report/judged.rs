@@ -219,4 +219,4 @@ pub(crate) fn location<S: Serializer>(location: &Location, serializer: S) -> Res
 }
 
 /// A record with everything that judging adds.
-pub type Judged = Arc<RecordView>;
+pub type JudgedRecord = Arc<RecordView>;

@@ -62,7 +62,7 @@ impl Need {
     }
 
     /// Returns what a dead window left, where it tells of one.
-    pub(crate) fn left(&self) -> Option<&Left> {
+    pub(crate) fn left(&self) -> Option<&Remains> {
         match &self.kind {
             NeedKind::Died(left) => Some(left),
             NeedKind::Waits { .. }
@@ -123,7 +123,7 @@ pub enum NeedKind {
         files: Vec<Untrusted>,
     },
     /// A window died and left something.
-    Died(Left),
+    Died(Remains),
     /// More windows died and left something than are reported one by one.
     MoreDied {
         /// How many.
@@ -138,7 +138,7 @@ pub enum NeedKind {
 
 /// What a dead window left.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Left {
+pub struct Remains {
     /// What the window was called.
     pub name: Untrusted,
     /// Its session.
@@ -171,7 +171,7 @@ fn is_none(number: &usize) -> bool {
     *number == 0
 }
 
-impl Left {
+impl Remains {
     /// Returns the last part of the folder that it worked in.
     pub(crate) fn folder(&self) -> Option<&str> {
         self.cwd.as_ref()?.raw().rsplit('/').find(|part| !part.is_empty())
@@ -212,7 +212,7 @@ mod tests {
 
     #[track_caller]
     fn check(session: &str, cwd: &str, expected: Option<&str>) {
-        let left = Left {
+        let left = Remains {
             name: "w".into(),
             session: Some(session.into()),
             format: "claude-code",

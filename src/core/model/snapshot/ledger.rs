@@ -22,30 +22,30 @@ pub(crate) enum LedgerLine {
     /// Who writes it; the first line of each file.
     Holder(Box<LedgerHolder>),
     /// It has edited a file.
-    Edited(Touched),
+    Edited(FileMoment),
     /// It found a file as the last commit has it: whatever was edited before is committed or gone.
-    Settled(Touched),
+    Settled(FileMoment),
     /// It found a file holding again what that held after an edit: what had ended since then has not.
-    Returned(Returned),
+    Returned(Reversion),
     /// It is about to edit a file that others have edited, or that was just committed.
-    Met(Met),
+    Met(Encounter),
     /// It was told what others hold.
-    Briefed(Briefed),
+    Briefed(Brief),
     /// It was told whom an edit of its has met.
-    Noted(Met),
+    Noted(Encounter),
     /// A call of its was held up.
     HeldUp(HeldUp),
     /// It did the like again and went through.
     Overrode(HeldUp),
     /// It wants a path, and what lies below it, for itself.
-    Holds(Touched),
+    Holds(FileMoment),
     /// It wants it no longer.
-    Frees(Touched),
+    Frees(FileMoment),
 }
 
 /// A file and a moment.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Touched {
+pub(crate) struct FileMoment {
     /// Its path, absolute and without links.
     pub(crate) path: Untrusted,
     pub(crate) at: Timestamp,
@@ -57,7 +57,7 @@ pub(crate) struct Touched {
     pub(crate) held: Option<Untrusted>,
 }
 
-impl Touched {
+impl FileMoment {
     pub(crate) fn new(path: Untrusted, at: Timestamp) -> Self {
         Self { path, at, upon: None, held: None }
     }
@@ -65,7 +65,7 @@ impl Touched {
 
 /// A file that holds again what it held before.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Returned {
+pub(crate) struct Reversion {
     pub(crate) path: Untrusted,
     pub(crate) at: Timestamp,
     /// When somebody wrote down the edit after which it held that.
@@ -74,7 +74,7 @@ pub(crate) struct Returned {
 
 /// An edit that met what others have not committed, or none.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Met {
+pub(crate) struct Encounter {
     pub(crate) path: Untrusted,
     /// The sessions, and when each last edited it.
     pub(crate) others: Vec<(Untrusted, Timestamp)>,
@@ -89,7 +89,7 @@ pub(crate) struct Met {
 
 /// What a window was told at a prompt.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Briefed {
+pub(crate) struct Brief {
     /// All that it was told.
     #[serde(flatten)]
     pub(crate) digest: Digest16,

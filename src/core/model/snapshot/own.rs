@@ -15,13 +15,13 @@ use crate::core::model::{LetGo, ResourceKind, Role};
 /// A format that a person has described. Two are the same where their names and what may be let go
 /// of them are.
 #[derive(Clone, Copy)]
-pub struct Described(&'static Definition);
+pub struct DescribedFormat(&'static Definition);
 
 /// How many names of formats are kept that no description was read for.
 const MOST_NAMED: usize = 4_096;
 
 /// The formats of which recordings and journals tell hardly more than the name.
-static NAMED: Mutex<BTreeMap<(String, LetGo), Described>> = Mutex::new(BTreeMap::new());
+static NAMED: Mutex<BTreeMap<(String, LetGo), DescribedFormat>> = Mutex::new(BTreeMap::new());
 
 /// What a description says.
 #[derive(Clone, Debug, PartialEq)]
@@ -108,7 +108,7 @@ pub enum Field {
     Claim,
 }
 
-impl Described {
+impl DescribedFormat {
     /// Keeps a description for as long as the program runs: there are as many as a person has files.
     pub fn new(definition: Definition) -> Self {
         Self(Box::leak(Box::new(definition)))
@@ -139,7 +139,7 @@ impl Described {
     }
 }
 
-impl Deref for Described {
+impl Deref for DescribedFormat {
     type Target = Definition;
 
     fn deref(&self) -> &Definition {
@@ -165,33 +165,33 @@ impl Definition {
     }
 }
 
-impl fmt::Debug for Described {
+impl fmt::Debug for DescribedFormat {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("Described").field(&self.0.name).finish()
     }
 }
 
-impl PartialEq for Described {
+impl PartialEq for DescribedFormat {
     fn eq(&self, other: &Self) -> bool {
         self.identity() == other.identity()
     }
 }
 
-impl Eq for Described {}
+impl Eq for DescribedFormat {}
 
-impl PartialOrd for Described {
+impl PartialOrd for DescribedFormat {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl Ord for Described {
+impl Ord for DescribedFormat {
     fn cmp(&self, other: &Self) -> Ordering {
         self.identity().cmp(&other.identity())
     }
 }
 
-impl Hash for Described {
+impl Hash for DescribedFormat {
     fn hash<H: Hasher>(&self, state: &mut H) {
         self.identity().hash(state);
     }
@@ -242,7 +242,7 @@ mod tests {
 
     #[test]
     fn every_format_is_written_by_its_name_and_read_back() {
-        let described = Format::Described(Described::named("night-watch", LetGo::Never));
+        let described = Format::Described(DescribedFormat::named("night-watch", LetGo::Never));
         for format in Format::ALL.into_iter().chain([described]) {
             let text = serde_json::to_string(&format).unwrap_or_default();
             assert_eq!(text, format!("{:?}", format.name()));
@@ -252,10 +252,10 @@ mod tests {
 
     #[test]
     fn a_format_is_its_name_and_what_may_be_let_go() {
-        let watch = || Described::named("watch", LetGo::Never);
+        let watch = || DescribedFormat::named("watch", LetGo::Never);
         assert_eq!(watch(), watch());
-        assert_eq!(Described::new(Definition::bare("watch")), watch());
-        assert_ne!(watch(), Described::named("other", LetGo::Never));
-        assert_ne!(watch(), Described::named("watch", LetGo::OnlyDead));
+        assert_eq!(DescribedFormat::new(Definition::bare("watch")), watch());
+        assert_ne!(watch(), DescribedFormat::named("other", LetGo::Never));
+        assert_ne!(watch(), DescribedFormat::named("watch", LetGo::OnlyDead));
     }
 }

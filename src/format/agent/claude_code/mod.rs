@@ -23,7 +23,7 @@ use crate::format::agent::claude_code::stated::{claim, holder};
 use crate::format::reading::json;
 use crate::format::reading::json::{Object, parsed};
 use crate::format::reading::place::place;
-use crate::format::reading::{Parsed, Reading};
+use crate::format::reading::{FileContents, Reading};
 use crate::format::reading::{draft, time};
 use crate::format::spec::Spec;
 
@@ -83,7 +83,7 @@ fn in_ide(name: &str) -> Option<Kind> {
     is_port(name).then_some(Kind::Editor)
 }
 
-fn read(kind: Kind, file: &FileImage, reading: &Reading<'_>) -> Parsed {
+fn read(kind: Kind, file: &FileImage, reading: &Reading<'_>) -> FileContents {
     parsed(match kind {
         Kind::Session => session(file, reading),
         Kind::ScheduledTasks => scheduled_tasks(file, reading),

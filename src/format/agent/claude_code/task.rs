@@ -11,16 +11,16 @@ use crate::core::model::{
 use crate::format::reading::draft;
 use crate::format::reading::json;
 use crate::format::reading::json::Object;
-use crate::format::reading::{Parsed, Reading};
+use crate::format::reading::{FileContents, Reading};
 
 /// Reads a task: one that is done, or that nobody has taken, holds nothing.
-pub(super) fn read(file: &FileImage, reading: &Reading<'_>) -> Parsed {
+pub(super) fn read(file: &FileImage, reading: &Reading<'_>) -> FileContents {
     let object = match json::object(Format::ClaudeCode, file, reading) {
         Ok(object) => object,
-        Err(broken) => return Parsed::Broken(broken),
+        Err(broken) => return FileContents::Broken(broken),
     };
     if !is_taken(&object) {
-        return Parsed::Ignored;
+        return FileContents::Ignored;
     }
     let number = file.name().trim_end_matches(".json");
     let mut record = draft::record(Format::ClaudeCode, RecordKind::Metadata, file, reading);
@@ -40,8 +40,8 @@ pub(super) fn read(file: &FileImage, reading: &Reading<'_>) -> Parsed {
 }
 
 /// Reads the lock of a list, which always lies there: nothing while nobody holds it.
-pub(super) fn lock(file: &FileImage, reading: &Reading<'_>) -> Parsed {
-    let Some(pid) = file.locked_by else { return Parsed::Ignored };
+pub(super) fn lock(file: &FileImage, reading: &Reading<'_>) -> FileContents {
+    let Some(pid) = file.locked_by else { return FileContents::Ignored };
     let mut record = draft::record(Format::ClaudeCode, RecordKind::Lock, file, reading);
     record.variant = "task list lock, held";
     (record.context_id, record.session_id) = list(file);

@@ -123,7 +123,7 @@ fn a_task_that_was_taken_is_its_lists_and_what_is_free_or_done_is_nobodys() {
 #[test]
 fn a_list_is_locked_only_while_the_kernel_says_so() {
     let mut file = testing::image(".lock", b"", 60);
-    assert_eq!(testing::read(|reading| read(Kind::TaskLock, &file, reading)), Parsed::Ignored);
+    assert_eq!(testing::read(|reading| read(Kind::TaskLock, &file, reading)), FileContents::Ignored);
     file.locked_by = Some(7);
     let held = testing::summary(&testing::read(|reading| read(Kind::TaskLock, &file, reading)));
     assert_eq!(held, "Lock Current 'task list lock, held' context f session - holder 7/Hook []");

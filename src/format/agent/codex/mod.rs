@@ -19,7 +19,7 @@ use crate::format::reading::draft;
 use crate::format::reading::json;
 use crate::format::reading::json::parsed;
 use crate::format::reading::place::place;
-use crate::format::reading::{Parsed, Reading};
+use crate::format::reading::{FileContents, Reading};
 use crate::format::spec::Spec;
 
 /// Which file.
@@ -47,7 +47,7 @@ fn in_daemon(name: &str) -> Option<Kind> {
 }
 
 /// Reads one file.
-fn read(kind: Kind, file: &FileImage, reading: &Reading<'_>) -> Parsed {
+fn read(kind: Kind, file: &FileImage, reading: &Reading<'_>) -> FileContents {
     match kind {
         Kind::Thread => thread(file, reading),
         Kind::Daemon => parsed(daemon(file, reading)),
@@ -59,8 +59,10 @@ fn thread_of(name: &str) -> Option<&str> {
 }
 
 /// Reads the lock of a thread: a file that nobody holds means nothing.
-fn thread(file: &FileImage, reading: &Reading<'_>) -> Parsed {
-    let (Some(pid), Some(id)) = (file.locked_by, thread_of(file.name())) else { return Parsed::Ignored };
+fn thread(file: &FileImage, reading: &Reading<'_>) -> FileContents {
+    let (Some(pid), Some(id)) = (file.locked_by, thread_of(file.name())) else {
+        return FileContents::Ignored;
+    };
     let mut record = draft::session_lock(Format::Codex, id.into(), "flock", file, reading);
     record.variant = "thread lock, held";
     // The kernel names the holder at this moment; the file's age says nothing of it.

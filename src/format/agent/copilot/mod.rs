@@ -17,7 +17,7 @@ use crate::format::reading::excerpt::excerpt;
 use crate::format::reading::json;
 use crate::format::reading::json::parsed;
 use crate::format::reading::place::place;
-use crate::format::reading::{Parsed, Reading};
+use crate::format::reading::{FileContents, Reading};
 use crate::format::spec::Spec;
 
 /// How claimtop reads it.
@@ -26,7 +26,7 @@ pub(crate) const SPEC: Spec =
         .with_sessions(work::ADAPTER);
 
 /// Reads `~/.copilot/session-state/<session>/inuse.<pid>.lock`.
-fn read(pid: &str, file: &FileImage, reading: &Reading<'_>) -> Parsed {
+fn read(pid: &str, file: &FileImage, reading: &Reading<'_>) -> FileContents {
     parsed(session(pid, file, reading))
 }
 

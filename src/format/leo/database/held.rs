@@ -8,14 +8,14 @@ use crate::format::leo::database::tables::SessionKeys;
 use crate::format::reading::cells::Cells;
 
 /// The items of work by the sessions that they name, and by key; and who keeps files.
-pub(crate) struct Held<'a> {
+pub(crate) struct Holdings<'a> {
     pub(crate) owned: BTreeMap<&'a str, Vec<&'a WorkItem>>,
     pub(crate) by_key: BTreeMap<&'a str, &'a WorkItem>,
     /// The sessions that keep a file for themselves.
     pub(crate) keepers: BTreeSet<&'a str>,
 }
 
-impl<'a> Held<'a> {
+impl<'a> Holdings<'a> {
     pub(super) fn of(work: &'a [WorkItem], file_locks: &'a [Arc<Cells>], keys: &SessionKeys<'a>) -> Self {
         let mut owned: BTreeMap<&str, Vec<&WorkItem>> = BTreeMap::new();
         for item in work {

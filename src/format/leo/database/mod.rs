@@ -30,7 +30,7 @@ use self::tables::SessionKeys;
 pub use self::tables::{DIRECTIVES, EVENTS, FILE_LOCKS, MESSAGES, QUICK_FIXES, SESSIONS, Tables};
 pub(crate) use self::tables::{columns, key_column};
 use crate::core::model::{Record, WorkItem};
-use crate::format::leo::database::held::Held;
+use crate::format::leo::database::held::Holdings;
 pub use crate::format::leo::database::source::Source;
 use crate::format::reading::Reading;
 use crate::format::reading::draft;
@@ -49,7 +49,7 @@ pub struct Rows {
 pub fn read(source: &Source, tables: &Tables, reading: &Reading<'_>) -> Rows {
     let work = item::all(source, tables);
     let keys = SessionKeys::new(&tables.sessions);
-    let by_session = Held::of(&work, &tables.file_locks, &keys);
+    let by_session = Holdings::of(&work, &tables.file_locks, &keys);
     let sessions =
         tables.sessions.iter().filter_map(|row| session::record(row, tables, &by_session, source, reading));
     let mut records: Vec<Record> = sessions.collect();

@@ -9,7 +9,7 @@ use crate::core::model::{
     Binding, Code, Expiry, Holder, HolderNames, Leo, LeoRow, NamedTexts, Problem, Record, RecordDetail,
     RecordKind, Role, Sign, SignOfLife, StatedClaim, StatedPid, Untrusted, WorkItem,
 };
-use crate::format::leo::database::held::Held;
+use crate::format::leo::database::held::Holdings;
 use crate::format::leo::database::source::Source;
 use crate::format::leo::terminal::Terminal;
 use crate::format::leo::{facts, id, machine};
@@ -36,7 +36,7 @@ const AHEAD_AT_MOST: SignedDuration = SignedDuration::from_secs(60);
 pub(super) fn record(
     row: &Cells,
     tables: &Tables,
-    held: &Held<'_>,
+    held: &Holdings<'_>,
     source: &Source,
     reading: &Reading<'_>,
 ) -> Option<Record> {
@@ -86,7 +86,13 @@ fn is_lively(record: &Record, reading: &Reading<'_>) -> bool {
 }
 
 /// States what the session's own row names, and what names the session.
-fn claims(row: &Cells, session: &str, tables: &Tables, held: &Held<'_>, source: &Source) -> Vec<StatedClaim> {
+fn claims(
+    row: &Cells,
+    session: &str,
+    tables: &Tables,
+    held: &Holdings<'_>,
+    source: &Source,
+) -> Vec<StatedClaim> {
     let mirrored = mirrored(row);
     let own = mirrored.and_then(|key| held.by_key.get(key)).copied();
     let owned = held.owned.get(session).into_iter().flatten().copied();

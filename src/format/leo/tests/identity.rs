@@ -139,7 +139,7 @@ fn a_tick_ties_its_session_to_the_agent() {
 #[test]
 fn a_tick_that_adopted_itself_watches_no_agent() {
     let record = record(PIDS, &format!("tick-{UUID}.json"), &tick("12846"));
-    assert!(testing::summary(&Parsed::Record(Arc::new(record.clone()))).contains("12846/Daemon"));
+    assert!(testing::summary(&FileContents::Record(Arc::new(record.clone()))).contains("12846/Daemon"));
     assert!(facts(&record).contains("watches itself"));
     check(
         PIDS,

@@ -8,7 +8,7 @@ mod worktrees;
 use super::{SPEC, machine};
 use crate::core::model::{Format, Record};
 use crate::format::testing;
-use crate::format::{Base, FileKind, Parsed, read};
+use crate::format::{Base, FileContents, FileKind, read};
 
 const UUID: &str = "0b8f4c1e-2d3a-4f5b-9c6d-7e8f9a0b1c2d";
 const SESSIONS: &str = ".claude-sessions";
@@ -26,7 +26,7 @@ fn recognise(dir: &str, name: &str) -> Option<FileKind> {
 
 /// Reads a file that was written `age` seconds before the look.
 #[track_caller]
-fn parse(dir: &str, name: &str, bytes: &[u8], age: i64) -> Parsed {
+fn parse(dir: &str, name: &str, bytes: &[u8], age: i64) -> FileContents {
     let kind = recognise(dir, name).unwrap_or_else(|| panic!("{name} is not LEO's"));
     let mut file = testing::image(name, bytes, age);
     file.path = std::path::Path::new("/repo").join(dir.replace('*', "SD-DEMO-001")).join(name).into();

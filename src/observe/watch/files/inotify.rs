@@ -14,7 +14,7 @@ use rustix::event::{EventfdFlags, PollFd, PollFlags, eventfd, poll};
 use rustix::fs::inotify::{self, CreateFlags, ReadFlags, Reader, WatchFlags};
 use rustix::io::{Errno, write};
 
-use crate::observe::watch::files::scope::{Interests, Scope, Unwatched, lock};
+use crate::observe::watch::files::scope::{Interests, Scope, WatchRefusal, lock};
 use crate::observe::watch::interest::{Change, matters};
 use crate::observe::watch::notice::Hint;
 use crate::observe::watch::notice::Notice;
@@ -63,7 +63,7 @@ impl Watcher {
         Ok(watcher)
     }
 
-    pub(crate) fn watch(&mut self, folder: &Path, scope: Scope) -> Result<(), Unwatched> {
+    pub(crate) fn watch(&mut self, folder: &Path, scope: Scope) -> Result<(), WatchRefusal> {
         let fate = WatchFlags::DELETE_SELF | WatchFlags::MOVE_SELF | WatchFlags::ONLYDIR;
         let changes = match scope {
             Scope::Fate => fate,
@@ -83,11 +83,11 @@ impl Watcher {
                 paths.by_number.insert(watch, folder.to_path_buf());
                 Ok(())
             }
-            Err(Errno::NOENT | Errno::NOTDIR) => Err(Unwatched::Gone),
-            Err(Errno::NOSPC) => Err(Unwatched::Refused(
+            Err(Errno::NOENT | Errno::NOTDIR) => Err(WatchRefusal::Gone),
+            Err(Errno::NOSPC) => Err(WatchRefusal::Refused(
                 "the limit of watches is reached (fs.inotify.max_user_watches)".to_owned(),
             )),
-            Err(errno) => Err(Unwatched::Refused(words(errno))),
+            Err(errno) => Err(WatchRefusal::Refused(words(errno))),
         }
     }
 

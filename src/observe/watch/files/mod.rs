@@ -17,7 +17,7 @@ use std::sync::Arc;
 use rustix::fs::stat;
 
 use crate::core::model::{FolderId, Untrusted};
-use crate::observe::watch::files::scope::{Held, Interests, Scope, Unwatched, lock};
+use crate::observe::watch::files::scope::{HeldFolder, Interests, Scope, WatchRefusal, lock};
 use crate::observe::watch::interest::{Interest, wanted};
 use crate::observe::watch::notice::Notice;
 use crate::source::os::open::meta::meta_of;
@@ -35,7 +35,7 @@ pub(crate) const MAX_FOLDERS: usize = 1_024;
 pub(crate) struct Files {
     /// `None` when the system has no more watchers for us.
     watcher: Option<system::Watcher>,
-    watched: BTreeMap<PathBuf, Held>,
+    watched: BTreeMap<PathBuf, HeldFolder>,
     interests: Interests,
     names: Names,
     programs: Vec<PathBuf>,
@@ -102,7 +102,7 @@ impl Files {
     }
 
     /// Leaves out what there is no room for.
-    fn bound(&self, held: &mut Vec<(PathBuf, Held)>) {
+    fn bound(&self, held: &mut Vec<(PathBuf, HeldFolder)>) {
         // The folders themselves first, should there not be room enough for those above.
         held.sort_by_key(|(_, (_, scope))| *scope == Scope::Fate);
         if held.get(MAX_FOLDERS).is_some_and(|(_, (_, scope))| *scope == Scope::Contents) {
@@ -113,9 +113,10 @@ impl Files {
 
     /// Lets go of folders that are not wanted any more, that are others by now, or whose watch the
     /// system has ended: one that is removed and made anew may well have the same inode.
-    fn forget(&mut self, wanted: &[(PathBuf, Held)]) {
+    fn forget(&mut self, wanted: &[(PathBuf, HeldFolder)]) {
         let Some(watcher) = &mut self.watcher else { return };
-        let wanted: BTreeMap<&PathBuf, &Held> = wanted.iter().map(|(path, held)| (path, held)).collect();
+        let wanted: BTreeMap<&PathBuf, &HeldFolder> =
+            wanted.iter().map(|(path, held)| (path, held)).collect();
         let ended = watcher.ended();
         self.watched.retain(|path, held| {
             let stays = wanted.get(path) == Some(&&*held) && !ended.contains(path);
@@ -126,7 +127,7 @@ impl Files {
         });
     }
 
-    fn take_up(&mut self, path: PathBuf, held: Held) -> bool {
+    fn take_up(&mut self, path: PathBuf, held: HeldFolder) -> bool {
         let Some(watcher) = &mut self.watcher else { return false };
         match watcher.watch(&path, held.1) {
             Ok(()) => {
@@ -140,9 +141,9 @@ impl Files {
             }
             // Of those above few may be ours to read; where one of them moves, the next look tells.
             // And of a program that cannot be watched the next whole look tells.
-            Err(Unwatched::Refused(_)) if held.1 != Scope::Contents => false,
-            Err(Unwatched::Gone) => false,
-            Err(Unwatched::Refused(why)) => {
+            Err(WatchRefusal::Refused(_)) if held.1 != Scope::Contents => false,
+            Err(WatchRefusal::Gone) => false,
+            Err(WatchRefusal::Refused(why)) => {
                 self.notice.lost(format!("failed to watch {}: {why}", Untrusted::from_path(&path)));
                 false
             }
@@ -151,14 +152,16 @@ impl Files {
 }
 
 /// Returns the programs that are there, each once whatever links lead to it.
-fn programs(paths: &[PathBuf]) -> Vec<(PathBuf, Held)> {
+fn programs(paths: &[PathBuf]) -> Vec<(PathBuf, HeldFolder)> {
     let files: BTreeMap<FolderId, &PathBuf> =
         paths.iter().filter_map(|path| Some((id(path)?, path))).collect();
     files.into_iter().map(|(id, path)| (path.clone(), (id, Scope::Openings))).collect()
 }
 
 /// Joins paths that are the same folder, since the kernel watches folders and not paths.
-fn distinct(wanted: BTreeMap<PathBuf, Interest>) -> (BTreeMap<PathBuf, Interest>, Vec<(PathBuf, Held)>) {
+fn distinct(
+    wanted: BTreeMap<PathBuf, Interest>,
+) -> (BTreeMap<PathBuf, Interest>, Vec<(PathBuf, HeldFolder)>) {
     let mut paths: BTreeMap<FolderId, PathBuf> = BTreeMap::new();
     let mut interests: BTreeMap<PathBuf, Interest> = BTreeMap::new();
     for (path, interest) in wanted {
@@ -175,7 +178,7 @@ fn distinct(wanted: BTreeMap<PathBuf, Interest>) -> (BTreeMap<PathBuf, Interest>
 }
 
 /// Counts those that are watched for what is in them.
-fn of_contents<'a>(held: impl Iterator<Item = &'a Held>) -> usize {
+fn of_contents<'a>(held: impl Iterator<Item = &'a HeldFolder>) -> usize {
     held.filter(|(_, scope)| *scope == Scope::Contents).count()
 }
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use notify::event::{AccessKind, AccessMode, ModifyKind};
 use notify::{ErrorKind, Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher as _};
 
-use crate::observe::watch::files::scope::{Interests, Scope, Unwatched, lock};
+use crate::observe::watch::files::scope::{Interests, Scope, WatchRefusal, lock};
 use crate::observe::watch::interest::{Change, Interest, matters};
 use crate::observe::watch::notice::Hint;
 use crate::observe::watch::notice::Notice;
@@ -30,17 +30,17 @@ impl Watcher {
 
     /// Watches one folder. Of one above others nothing is watched: notify would tell all that
     /// happens in it as well.
-    pub(crate) fn watch(&mut self, folder: &Path, scope: Scope) -> Result<(), Unwatched> {
+    pub(crate) fn watch(&mut self, folder: &Path, scope: Scope) -> Result<(), WatchRefusal> {
         if scope == Scope::Fate {
             return Ok(());
         }
         self.0.watch(folder, RecursiveMode::NonRecursive).map_err(|error| match &error.kind {
-            ErrorKind::PathNotFound => Unwatched::Gone,
+            ErrorKind::PathNotFound => WatchRefusal::Gone,
             ErrorKind::MaxFilesWatch
             | ErrorKind::Io(_)
             | ErrorKind::Generic(_)
             | ErrorKind::WatchNotFound
-            | ErrorKind::InvalidConfig(_) => Unwatched::Refused(words(&error)),
+            | ErrorKind::InvalidConfig(_) => WatchRefusal::Refused(words(&error)),
         })
     }
 

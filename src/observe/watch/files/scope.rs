@@ -11,7 +11,7 @@ use crate::observe::watch::interest::Interest;
 pub(crate) type Interests = Arc<Mutex<BTreeMap<PathBuf, Interest>>>;
 
 /// Why a folder is not watched.
-pub(crate) enum Unwatched {
+pub(crate) enum WatchRefusal {
     /// It has gone, and the next look will find out.
     Gone,
     /// The system refuses; its words.
@@ -31,7 +31,7 @@ pub(crate) enum Scope {
 
 /// A folder that is watched: what its path was when it was taken up, since one that replaces it
 /// is another.
-pub(crate) type Held = (FolderId, Scope);
+pub(crate) type HeldFolder = (FolderId, Scope);
 
 pub(crate) fn lock(interests: &Interests) -> MutexGuard<'_, BTreeMap<PathBuf, Interest>> {
     interests.lock().unwrap_or_else(PoisonError::into_inner)

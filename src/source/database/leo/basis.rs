@@ -68,7 +68,7 @@ impl Basis {
 }
 
 /// A row that was written since.
-pub(crate) struct Changed {
+pub(crate) struct ChangedRow {
     pub(crate) cells: Cells,
     /// The hash of its key.
     pub(crate) hash: i64,

@@ -14,8 +14,8 @@ use std::sync::Arc;
 
 use tokio_postgres::{Client, Error};
 
-use super::basis::{Basis, Changed, KEPT, Sum};
-use super::read::{self, Read, Reader};
+use super::basis::{Basis, ChangedRow, KEPT, Sum};
+use super::read::{self, DatabaseReading, Reader};
 use super::schema::Schema;
 use crate::format::leo::database::{Tables, key_column};
 use crate::format::reading::cells::Cells;
@@ -29,7 +29,11 @@ const MOST: usize = 5_000;
 ///
 /// # Errors
 /// The connection is lost. A query that the server refuses only means to read everything.
-pub(crate) async fn read(client: &Client, schema: &Schema, before: &Read) -> Result<Option<Read>, Error> {
+pub(crate) async fn read(
+    client: &Client,
+    schema: &Schema,
+    before: &DatabaseReading,
+) -> Result<Option<DatabaseReading>, Error> {
     match try_read(client, schema, before).await {
         Err(error) if error.as_db_error().is_some() => {
             tracing::debug!(%error, "changes cannot be read");
@@ -39,7 +43,11 @@ pub(crate) async fn read(client: &Client, schema: &Schema, before: &Read) -> Res
     }
 }
 
-async fn try_read(client: &Client, schema: &Schema, before: &Read) -> Result<Option<Read>, Error> {
+async fn try_read(
+    client: &Client,
+    schema: &Schema,
+    before: &DatabaseReading,
+) -> Result<Option<DatabaseReading>, Error> {
     let Some(known) = &before.basis else { return Ok(None) };
     let began = clock::steady();
     read::begin(client).await?;
@@ -75,7 +83,7 @@ fn merged(
     table: &'static str,
     old: &[Arc<Cells>],
     mut sum: Sum,
-    changed: Vec<Changed>,
+    changed: Vec<ChangedRow>,
 ) -> Option<(Vec<Arc<Cells>>, Sum)> {
     if changed.len() > MOST {
         return None;
@@ -87,7 +95,7 @@ fn merged(
         at.extend(new.iter().enumerate().filter_map(|(at, row)| Some((row.text(key)?.to_owned(), at))));
     }
     let mut gone = Vec::new();
-    for Changed { cells, hash, matters } in changed {
+    for ChangedRow { cells, hash, matters } in changed {
         let known = at.get(cells.text(key)?).copied();
         let number = i64::from(matters) - i64::from(known.is_some());
         sum = Sum { rows: sum.rows + number, hashes: sum.hashes + number * hash };
@@ -115,12 +123,12 @@ mod tests {
         Cells(cells.into_iter().map(|(name, cell)| (name.to_owned(), cell.to_owned())).collect())
     }
 
-    fn changed(key: &str, status: &str, hash: i64, matters: bool) -> Changed {
-        Changed { cells: row(key, status), hash, matters }
+    fn changed(key: &str, status: &str, hash: i64, matters: bool) -> ChangedRow {
+        ChangedRow { cells: row(key, status), hash, matters }
     }
 
     #[track_caller]
-    fn check(changes: Vec<Changed>, expected: &[&str], sum: (i64, i64)) {
+    fn check(changes: Vec<ChangedRow>, expected: &[&str], sum: (i64, i64)) {
         let old = ["a", "b", "c"].map(|key| Arc::new(row(key, "old")));
         let (new, found) = merged(SESSIONS, &old, Sum { rows: 3, hashes: 6 }, changes).unwrap();
         let cell = |row: &Arc<Cells>, name| row.text(name).unwrap_or_default().to_owned();

@@ -16,7 +16,7 @@ use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
 
-use self::read::Read;
+use self::read::DatabaseReading;
 use super::postgres::Target;
 use crate::core::model::{
     Database, Format, Record, Snapshot, SourceHealth, SourceState, Untrusted, WorkItem,
@@ -24,7 +24,7 @@ use crate::core::model::{
 use crate::format::Reading;
 use crate::format::leo::database::{self, Source, join};
 use crate::source::database::leo::link::Link;
-use crate::source::database::leo::link::request::Known;
+use crate::source::database::leo::link::request::LinkState;
 use crate::source::interface::{self as facts, Scope, Source as _};
 use crate::source::os::fence::Fence;
 
@@ -55,13 +55,13 @@ pub(crate) struct Reader {
     mode: Mode,
     /// The version that the last look has taken.
     taken: u64,
-    made: Option<Made>,
+    made: Option<VersionRecords>,
     /// The database of this look, where a person named one.
-    seen: Option<Seen>,
+    seen: Option<DatabaseView>,
 }
 
 /// The records of one version.
-struct Made {
+struct VersionRecords {
     version: u64,
     at: Timestamp,
     records: Vec<Arc<Record>>,
@@ -69,9 +69,9 @@ struct Made {
 }
 
 /// The database as one look found it.
-struct Seen {
+struct DatabaseView {
     name: Untrusted,
-    known: Known,
+    known: LinkState,
     is_complete: bool,
     records: Vec<Arc<Record>>,
     work: Arc<[WorkItem]>,
@@ -117,7 +117,12 @@ impl facts::Source for Reader {
 
 impl Reader {
     /// Takes what the database says; `None` when none was named.
-    fn read(&mut self, target: Option<&Target>, reading: &Reading<'_>, fence: &Fence) -> Option<Seen> {
+    fn read(
+        &mut self,
+        target: Option<&Target>,
+        reading: &Reading<'_>,
+        fence: &Fence,
+    ) -> Option<DatabaseView> {
         let target = target?;
         if self.link.is_none() {
             self.link = Some(Link::start(target.clone()).map_err(|error| error.to_string()));
@@ -128,16 +133,22 @@ impl Reader {
         let known = match (&self.link, self.mode) {
             (Some(Ok(link)), Mode::Fresh) => link.read(FRESH_WITHIN),
             (Some(Ok(link)), Mode::Following) => link.known(),
-            (Some(Err(why)), _) => Known { trouble: Some(why.clone()), ..Known::default() },
-            (None, _) => Known::default(),
+            (Some(Err(why)), _) => LinkState { trouble: Some(why.clone()), ..LinkState::default() },
+            (None, _) => LinkState::default(),
         };
         self.taken = known.version;
         Some(self.seen(target, known, reading, fence))
     }
 
-    fn seen(&mut self, target: &Target, known: Known, reading: &Reading<'_>, fence: &Fence) -> Seen {
+    fn seen(
+        &mut self,
+        target: &Target,
+        known: LinkState,
+        reading: &Reading<'_>,
+        fence: &Fence,
+    ) -> DatabaseView {
         let Some(last) = known.last.clone() else {
-            return Seen {
+            return DatabaseView {
                 name: target.name.clone(),
                 known,
                 is_complete: false,
@@ -145,7 +156,7 @@ impl Reader {
                 work: <_>::default(),
             };
         };
-        let is_made = |made: &Made| {
+        let is_made = |made: &VersionRecords| {
             made.version == known.version && reading.now.duration_since(made.at).abs() < MADE_FOR
         };
         if !self.made.as_ref().is_some_and(is_made) {
@@ -155,20 +166,26 @@ impl Reader {
             self.made.as_ref().map(|made| (made.records.clone(), made.work.clone())).unwrap_or_default();
         let is_complete =
             known.trouble.is_none() && last.lacks.is_none() && is_good(&known, &last, reading.now);
-        Seen { name: target.name.clone(), known, is_complete, records, work }
+        DatabaseView { name: target.name.clone(), known, is_complete, records, work }
     }
 }
 
-fn is_good(known: &Known, last: &Read, now: Timestamp) -> bool {
+fn is_good(known: &LinkState, last: &DatabaseReading, now: Timestamp) -> bool {
     let confirmed_at = known.confirmed_at.map_or(last.read_at, |at| at.max(last.read_at));
     now.duration_since(confirmed_at) <= GOOD_FOR
 }
 
-fn made(target: &Target, last: &Read, version: u64, reading: &Reading<'_>, fence: &Fence) -> Made {
+fn made(
+    target: &Target,
+    last: &DatabaseReading,
+    version: u64,
+    reading: &Reading<'_>,
+    fence: &Fence,
+) -> VersionRecords {
     let source = Source { database: target.name.clone(), ahead: last.ahead, uid: reading.host.uid };
     let mut rows = database::read(&source, &last.tables, reading);
     database::tell_gone_trees(&mut rows.records, |tree| is_gone(tree, fence));
-    Made { version, at: reading.now, records: rows.records, work: rows.work }
+    VersionRecords { version, at: reading.now, records: rows.records, work: rows.work }
 }
 
 /// Returns whether a folder that may be looked for is certain to be absent.
@@ -178,7 +195,7 @@ fn is_gone(tree: &Path, fence: &Fence) -> bool {
         && tree.symlink_metadata().is_err_and(|error| error.kind() == ErrorKind::NotFound)
 }
 
-impl Seen {
+impl DatabaseView {
     /// Returns the badge: connected or not, since when, how late, and what is special.
     fn health(&self, now: Timestamp) -> SourceHealth {
         let (state, detail) = match (&self.known.trouble, &self.known.last) {
@@ -193,7 +210,7 @@ impl Seen {
         SourceHealth { id: format!("leo:{}", self.name.raw()), state, detail: detail.into() }
     }
 
-    fn connected(&self, last: &Read, now: Timestamp) -> (SourceState, String) {
+    fn connected(&self, last: &DatabaseReading, now: Timestamp) -> (SourceState, String) {
         let mut parts = vec![format!("{} rows", self.records.len())];
         if let Some(since) = self.known.since {
             parts.push(format!("connected since {}", since.strftime("%H:%M:%SZ")));

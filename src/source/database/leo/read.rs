@@ -8,7 +8,7 @@ use jiff::{SignedDuration, Timestamp};
 use tokio_postgres::types::Type;
 use tokio_postgres::{Client, Error};
 
-use super::basis::{Basis, Changed};
+use super::basis::{Basis, ChangedRow};
 use super::filters::filter;
 use super::schema::{Schema, rows};
 use crate::format::leo::database::{
@@ -29,7 +29,7 @@ pub(crate) const STATEMENT_WITHIN: Duration = Duration::from_secs(8);
 
 /// What was read at one moment.
 #[derive(Clone, Debug)]
-pub(crate) struct Read {
+pub(crate) struct DatabaseReading {
     pub(crate) tables: Tables,
     /// What a later read can begin from.
     pub(crate) basis: Option<Basis>,
@@ -65,7 +65,7 @@ pub(crate) async fn begin(client: &Client) -> Result<(), Error> {
 ///
 /// # Errors
 /// A query failed, or there is no table of sessions.
-pub(crate) async fn read(client: &Client, schema: &Schema) -> Result<Read, Error> {
+pub(crate) async fn read(client: &Client, schema: &Schema) -> Result<DatabaseReading, Error> {
     let began = clock::steady();
     begin(client).await?;
     let mut reader = Reader::new(client, schema);
@@ -119,7 +119,7 @@ impl<'a> Reader<'a> {
         tables: Tables,
         basis: Option<Basis>,
         began: Instant,
-    ) -> Result<Read, Error> {
+    ) -> Result<DatabaseReading, Error> {
         let sql = "SELECT clock_timestamp()::text, current_setting('default_transaction_read_only'), \
                    pg_is_in_recovery()::text";
         let server = rows(self.client, sql).await?;
@@ -127,7 +127,7 @@ impl<'a> Reader<'a> {
         self.client.batch_execute("COMMIT").await?;
         let cell = |at: usize| server.first().and_then(|row| row.get(at)?.as_deref());
         let server_at = cell(0).and_then(|text| time::any(text, &TimeZone::UTC));
-        Ok(Read {
+        Ok(DatabaseReading {
             tables,
             basis,
             ahead: server_at.map_or(SignedDuration::ZERO, |at| read_at.duration_since(at)),
@@ -156,7 +156,7 @@ impl<'a> Reader<'a> {
         table: &'static str,
         since: u64,
         most: usize,
-    ) -> Result<Vec<Changed>, Error> {
+    ) -> Result<Vec<ChangedRow>, Error> {
         let (names, list) = self.list(table);
         // A mark has 32 bits of the number; its age orders it rightly.
         let sql = format!(
@@ -170,7 +170,7 @@ impl<'a> Reader<'a> {
         let found = self.client.query_typed(&sql, &[]).await?;
         let text =
             |row: &tokio_postgres::Row, at: usize| -> Option<String> { row.try_get(at).ok().flatten() };
-        let changed = |row: &tokio_postgres::Row| Changed {
+        let changed = |row: &tokio_postgres::Row| ChangedRow {
             cells: cells(&names, row),
             hash: text(row, names.len()).and_then(|hash| hash.parse().ok()).unwrap_or_default(),
             matters: text(row, names.len() + 1).as_deref() == Some("true"),

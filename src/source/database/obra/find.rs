@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use crate::format::obra::{COMMON, Configured, SETTINGS, settings};
+use crate::format::obra::{COMMON, Configuration, SETTINGS, settings};
 use crate::source::os::fence::Fence;
 use crate::source::os::open::plain::small;
 
@@ -57,7 +57,7 @@ impl Search<'_> {
     }
 
     /// Reads the first configuration of a folder.
-    fn configured(&self, folder: &Path) -> Configured {
+    fn configured(&self, folder: &Path) -> Configuration {
         let read = |below: &&str| {
             let path = folder.join(below);
             // Most folders have none, and asking costs less than opening.

@@ -34,17 +34,17 @@ use crate::source::os::opener::File;
 #[derive(Default)]
 pub(crate) struct Reader {
     copies: Copies,
-    kept: BTreeMap<PathBuf, Kept>,
+    kept: BTreeMap<PathBuf, DatabaseCache>,
     /// Where agents and Obra worked at the last look.
     folders: BTreeSet<PathBuf>,
     openers: Openers,
     logs: Logs,
     /// The databases of this look.
-    seen: Vec<Seen>,
+    seen: Vec<DatabaseView>,
 }
 
 /// What was read of one database.
-struct Kept {
+struct DatabaseCache {
     files: Files,
     read_at: Timestamp,
     tables: Tables,
@@ -53,7 +53,7 @@ struct Kept {
 }
 
 /// One database of one look.
-struct Seen {
+struct DatabaseView {
     path: PathBuf,
     name: Untrusted,
     files: Files,
@@ -90,7 +90,7 @@ impl Source for Reader {
     }
 
     fn health(&self, _now: Timestamp) -> Vec<SourceHealth> {
-        self.seen.iter().map(Seen::health).collect()
+        self.seen.iter().map(DatabaseView::health).collect()
     }
 
     fn hints(&self, _scope: &Scope, hints: &mut Hints) {
@@ -106,7 +106,7 @@ impl Reader {
 
     /// Reads every database that is found: those that are named, and those in the usual places
     /// below the homes, the roots, and wherever agents or Obra work.
-    fn read(&mut self, scope: &Scope, reading: &Reading<'_>) -> Vec<Seen> {
+    fn read(&mut self, scope: &Scope, reading: &Reading<'_>) -> Vec<DatabaseView> {
         let Scope { places, homes, fence, .. } = scope;
         let homes = homes.of(Base::Home).map(|home| &home.path);
         let named = places.roots.iter().chain(&places.here);
@@ -126,13 +126,13 @@ impl Reader {
         candidate: &Candidate,
         abandoned: &[String],
         reading: &Reading<'_>,
-    ) -> Option<Seen> {
+    ) -> Option<DatabaseView> {
         let path = &candidate.path;
         let Some(files) = Files::of(path) else {
             return candidate.is_named.then(|| absent(candidate));
         };
         let before = self.kept.remove(path);
-        let is_known = |kept: &Kept| kept.lacks.is_none() && kept.is_of(&files);
+        let is_known = |kept: &DatabaseCache| kept.lacks.is_none() && kept.is_of(&files);
         let (mut kept, has_failed) = match before {
             Some(kept) if is_known(&kept) => (kept, false),
             before => match read::tables(path, &self.copies) {
@@ -141,7 +141,7 @@ impl Reader {
                     (self::failed(files.clone(), reading.now, None, "it is no database of Obra's"), true)
                 }
                 Ok(Some((tables, lacks))) => {
-                    (Kept { files: files.clone(), read_at: reading.now, tables, lacks }, false)
+                    (DatabaseCache { files: files.clone(), read_at: reading.now, tables, lacks }, false)
                 }
                 Err(error) => {
                     let is_damaged = matches!(error, ReadError::Corrupt(_));
@@ -156,7 +156,7 @@ impl Reader {
             database: Untrusted::from_path(path),
             ownership: Ownership { medium: medium_at(path), ..files.ownership() },
         };
-        let seen = Seen {
+        let seen = DatabaseView {
             path: path.clone(),
             name: source.database.clone(),
             lacks: kept.lacks.clone(),
@@ -175,7 +175,7 @@ impl Reader {
         if seen.is_empty() {
             return Vec::new();
         }
-        let files: Vec<File> = seen.iter().map(Seen::file).collect();
+        let files: Vec<File> = seen.iter().map(DatabaseView::file).collect();
         let used = self.openers.look(&files, processes);
         seen.iter()
             .zip(used.by_file)
@@ -200,7 +200,7 @@ impl Reader {
     }
 }
 
-impl Kept {
+impl DatabaseCache {
     /// Returns whether files with these facts must still have the content that was read.
     fn is_of(&self, files: &Files) -> bool {
         self.files == *files && files.touched_at().is_some_and(|touched_at| is_sure(self.read_at, touched_at))
@@ -208,13 +208,13 @@ impl Kept {
 }
 
 /// Keeps the last good rows of a database that cannot be read now.
-fn failed(files: Files, now: Timestamp, before: Option<Kept>, why: &str) -> Kept {
+fn failed(files: Files, now: Timestamp, before: Option<DatabaseCache>, why: &str) -> DatabaseCache {
     let tables = before.map(|kept| kept.tables).unwrap_or_default();
-    Kept { files, read_at: now, tables, lacks: Some(why.to_owned()) }
+    DatabaseCache { files, read_at: now, tables, lacks: Some(why.to_owned()) }
 }
 
-fn absent(candidate: &Candidate) -> Seen {
-    Seen {
+fn absent(candidate: &Candidate) -> DatabaseView {
+    DatabaseView {
         path: candidate.path.clone(),
         name: Untrusted::from_path(&candidate.path),
         files: Files::default(),
@@ -224,7 +224,7 @@ fn absent(candidate: &Candidate) -> Seen {
     }
 }
 
-impl Seen {
+impl DatabaseView {
     /// Returns the badge of the database.
     fn health(&self) -> SourceHealth {
         let count = format!("{} rows", self.records.len());

@@ -21,7 +21,7 @@ pub(crate) struct Openers {
 }
 
 /// Who uses databases.
-pub(crate) struct Used {
+pub(crate) struct DatabaseUsers {
     /// Who has each file open; `None` where a process that could be Obra's may not be looked at.
     pub(crate) by_file: Vec<Option<Vec<u32>>>,
     /// The processes of Obra that live.
@@ -40,13 +40,13 @@ enum Open {
 
 impl Openers {
     /// Looks at every process but ourselves and other runs of this program, which only read.
-    pub(crate) fn look(&mut self, files: &[File], processes: &ProcessTable) -> Used {
+    pub(crate) fn look(&mut self, files: &[File], processes: &ProcessTable) -> DatabaseUsers {
         // Elsewhere nobody tells who has what open, and silence must not pass for an answer.
         if !cfg!(target_os = "linux") {
-            return Used { by_file: vec![None; files.len()], runners: Vec::new() };
+            return DatabaseUsers { by_file: vec![None; files.len()], runners: Vec::new() };
         }
         let own = self.own.get_or_insert_with(|| exe("self").unwrap_or_default()).clone();
-        let mut used = Used { by_file: vec![Some(Vec::new()); files.len()], runners: Vec::new() };
+        let mut used = DatabaseUsers { by_file: vec![Some(Vec::new()); files.len()], runners: Vec::new() };
         for pid in processes.listed.iter().copied().filter(|pid| *pid != own_pid()) {
             let argv = argv(pid);
             let is_runner = is_runner(argv.iter().map(Untrusted::raw));

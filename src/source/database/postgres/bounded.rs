@@ -152,12 +152,12 @@ impl Frames {
 }
 
 /// A wire on which a server can send only so much.
-pub(crate) struct Bounded {
+pub(crate) struct BoundedWire {
     wire: Box<dyn Wire>,
     frames: Frames,
 }
 
-impl Bounded {
+impl BoundedWire {
     /// Bounds a wire on which the server has not sent anything yet.
     pub(crate) fn new(wire: Box<dyn Wire>) -> (Self, Allowance) {
         let allowance = Allowance::new();
@@ -165,7 +165,7 @@ impl Bounded {
     }
 }
 
-impl AsyncRead for Bounded {
+impl AsyncRead for BoundedWire {
     fn poll_read(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -178,7 +178,7 @@ impl AsyncRead for Bounded {
     }
 }
 
-impl AsyncWrite for Bounded {
+impl AsyncWrite for BoundedWire {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         Pin::new(&mut self.wire).poll_write(cx, bytes)
     }

@@ -8,7 +8,7 @@ use tokio_postgres::config::{Host, TargetSessionAttrs};
 use tokio_postgres::tls::NoTlsStream;
 use tokio_postgres::{Client, Config, Connection, SimpleQueryMessage};
 
-use super::bounded::Bounded;
+use super::bounded::BoundedWire;
 use super::target::{DEFAULT_PORT, Tls};
 use super::tls::Connector;
 use crate::source::database::postgres::bounded::Wire;
@@ -95,7 +95,7 @@ async fn protected(
 pub(crate) async fn check_kind(
     config: &Config,
     client: &Client,
-    connection: &mut Connection<Bounded, NoTlsStream>,
+    connection: &mut Connection<BoundedWire, NoTlsStream>,
 ) -> Result<(), String> {
     let (wanted, what) = match config.get_target_session_attrs() {
         TargetSessionAttrs::ReadWrite => ("off", "the database does not allow writes"),

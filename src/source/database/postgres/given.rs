@@ -6,7 +6,7 @@ use crate::core::model::Secret;
 
 /// What the environment and the configuration add to a URL.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Given {
+pub struct ConnectionDefaults {
     /// `PGPASSWORD`.
     pub password: Option<Secret>,
     /// A file of passwords in libpq's form: the configuration's, `PGPASSFILE`, or `~/.pgpass`.

@@ -19,9 +19,9 @@ use tokio_postgres::tls::NoTlsStream;
 use tokio_postgres::{Client, Config, Connection};
 
 pub(crate) use self::bounded::Allowance;
-use self::bounded::Bounded;
+use self::bounded::BoundedWire;
 use self::dial::Place;
-pub use self::given::{Given, TargetError};
+pub use self::given::{ConnectionDefaults, TargetError};
 pub use self::target::{Target, Tls};
 use self::tls::Connector;
 use crate::source::database::postgres::words::words;
@@ -30,10 +30,10 @@ use crate::source::database::postgres::words::words;
 pub(crate) const CONNECT_WITHIN: Duration = Duration::from_secs(5);
 
 /// A connection with its own end of the wire, which somebody must drive.
-pub(crate) struct Connected {
+pub(crate) struct OpenConnection {
     pub(crate) client: Client,
     /// The wire's end.
-    pub(crate) connection: Connection<Bounded, NoTlsStream>,
+    pub(crate) connection: Connection<BoundedWire, NoTlsStream>,
     /// How much the server may still send; whoever asks anew renews it.
     pub(crate) allowance: Allowance,
 }
@@ -52,7 +52,7 @@ pub(crate) fn run<T>(work: impl Future<Output = Result<T, String>>) -> Result<T,
 ///
 /// # Errors
 /// Why not, in words without any secret.
-pub(crate) async fn connect(target: &Target) -> Result<Connected, String> {
+pub(crate) async fn connect(target: &Target) -> Result<OpenConnection, String> {
     let mut config = target.config.clone();
     if config.get_password().is_none()
         && let Some(password) = password::find(target)
@@ -68,7 +68,7 @@ pub(crate) async fn connect(target: &Target) -> Result<Connected, String> {
     }
 }
 
-async fn first(config: &Config, tls: Tls, connector: &Connector) -> Result<Connected, String> {
+async fn first(config: &Config, tls: Tls, connector: &Connector) -> Result<OpenConnection, String> {
     let mut why = "it names no host".to_owned();
     for place in dial::places(config) {
         match one(config, &place, tls, connector).await {
@@ -79,11 +79,16 @@ async fn first(config: &Config, tls: Tls, connector: &Connector) -> Result<Conne
     Err(why)
 }
 
-async fn one(config: &Config, place: &Place, tls: Tls, connector: &Connector) -> Result<Connected, String> {
+async fn one(
+    config: &Config,
+    place: &Place,
+    tls: Tls,
+    connector: &Connector,
+) -> Result<OpenConnection, String> {
     let wire = place.dial(tls, connector).await?;
-    let (bounded, allowance) = Bounded::new(wire);
+    let (bounded, allowance) = BoundedWire::new(wire);
     let connected = config.connect_raw(bounded, tokio_postgres::NoTls).await;
     let (client, mut connection) = connected.map_err(|error| words(&error))?;
     dial::check_kind(config, &client, &mut connection).await?;
-    Ok(Connected { client, connection, allowance })
+    Ok(OpenConnection { client, connection, allowance })
 }

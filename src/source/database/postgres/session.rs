@@ -7,7 +7,7 @@ use tokio_postgres::types::{ToSql, Type};
 use tokio_postgres::{Client, Row};
 
 use super::words::words;
-use super::{Allowance, Connected, Target, connect};
+use super::{Allowance, OpenConnection, Target, connect};
 
 /// How long one statement may take, answer included: 20 s.
 const WITHIN: Duration = Duration::from_secs(20);
@@ -134,7 +134,7 @@ impl Session {
     }
 
     async fn connect(&self) -> Result<Open, String> {
-        let Connected { client, connection, allowance } = connect(&self.target).await?;
+        let OpenConnection { client, connection, allowance } = connect(&self.target).await?;
         let driver = tokio::spawn(async move {
             // The interrupted statement says what ended it.
             let _ = connection.await;

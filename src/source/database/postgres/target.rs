@@ -6,7 +6,7 @@ use tokio_postgres::Config;
 use tokio_postgres::config::Host;
 
 use crate::core::model::{Secret, Untrusted};
-use crate::source::database::postgres::given::{Given, TargetError, check_scheme};
+use crate::source::database::postgres::given::{ConnectionDefaults, TargetError, check_scheme};
 
 /// How far the wire is protected; the names are libpq's `sslmode`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,7 +31,7 @@ pub struct Target {
     pub(crate) config: Config,
     pub(crate) tls: Tls,
     pub(crate) root_cert: Option<PathBuf>,
-    pub(crate) given: Given,
+    pub(crate) given: ConnectionDefaults,
 }
 
 impl Target {
@@ -40,7 +40,7 @@ impl Target {
     ///
     /// # Errors
     /// It cannot be used.
-    pub fn parse(url: &str, given: Given) -> Result<Self, TargetError> {
+    pub fn parse(url: &str, given: ConnectionDefaults) -> Result<Self, TargetError> {
         check_scheme(url)?;
         let (base, query) = url.split_once('?').unwrap_or((url, ""));
         let (ours, theirs): (Vec<&str>, Vec<&str>) =
@@ -143,7 +143,7 @@ mod tests {
 
     #[track_caller]
     fn check(url: &str, expected: Result<(&str, Tls), &str>) {
-        let target = Target::parse(url, Given::default());
+        let target = Target::parse(url, ConnectionDefaults::default());
         let found =
             target.as_ref().map(|target| (target.name.raw(), target.tls)).map_err(ToString::to_string);
         assert_eq!(found, expected.map_err(str::to_owned), "{url}");
@@ -171,13 +171,14 @@ mod tests {
             "postgres://u:secret@h/d?sslmode=never",
             Err("sslmode must be disable, prefer, require, verify-ca or verify-full"),
         );
-        let odd = Target::parse("postgres://u:secret@h/d?odd=1", Given::default()).unwrap_err();
+        let odd = Target::parse("postgres://u:secret@h/d?odd=1", ConnectionDefaults::default()).unwrap_err();
         assert!(!odd.to_string().contains("secret"), "{odd}");
     }
 
     #[test]
     fn nothing_that_is_printed_holds_the_password() {
-        let given = Given { password: Some(Secret("hush".to_owned())), ..Given::default() };
+        let given =
+            ConnectionDefaults { password: Some(Secret("hush".to_owned())), ..ConnectionDefaults::default() };
         let target = Target::parse("postgres://u:quiet@db.example/leo", given).unwrap();
         let printed = format!("{target:?}");
         assert!(!printed.contains("hush") && !printed.contains("quiet"), "{printed}");
@@ -186,7 +187,7 @@ mod tests {
     #[test]
     fn a_root_certificate_is_a_path() {
         let url = "postgres://u@db.example/leo?sslrootcert=%2Fetc%2Fca%20own.pem&sslmode=verify-ca";
-        let target = Target::parse(url, Given::default()).unwrap();
+        let target = Target::parse(url, ConnectionDefaults::default()).unwrap();
         assert_eq!((target.tls, target.root_cert), (Tls::VerifyCa, Some("/etc/ca own.pem".into())));
     }
 }

@@ -32,14 +32,14 @@ impl Connector {
     pub(crate) fn new(tls: Tls, root_cert: Option<&Path>) -> Result<Self, String> {
         let provider = Arc::new(ring::default_provider());
         let wanted = match tls {
-            Tls::Disable | Tls::Prefer => Wanted::Nothing,
-            Tls::Require if root_cert.is_none() => Wanted::Nothing,
-            Tls::Require | Tls::VerifyCa => Wanted::Root,
-            Tls::VerifyFull => Wanted::RootAndName,
+            Tls::Disable | Tls::Prefer => CertificateChecks::Nothing,
+            Tls::Require if root_cert.is_none() => CertificateChecks::Nothing,
+            Tls::Require | Tls::VerifyCa => CertificateChecks::Root,
+            Tls::VerifyFull => CertificateChecks::RootAndName,
         };
         let inner = match wanted {
-            Wanted::Nothing => None,
-            Wanted::Root | Wanted::RootAndName => {
+            CertificateChecks::Nothing => None,
+            CertificateChecks::Root | CertificateChecks::RootAndName => {
                 let roots = Arc::new(roots(root_cert)?);
                 let verifier = WebPkiServerVerifier::builder_with_provider(roots, Arc::clone(&provider));
                 Some(verifier.build().map_err(|error| format!("no usable root certificate: {error}"))?)
@@ -80,7 +80,7 @@ fn roots(file: Option<&Path>) -> Result<RootCertStore, String> {
 
 /// What of a certificate must be right.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Wanted {
+enum CertificateChecks {
     Nothing,
     Root,
     RootAndName,
@@ -90,7 +90,7 @@ enum Wanted {
 #[derive(Debug)]
 struct Verifier {
     inner: Option<Arc<WebPkiServerVerifier>>,
-    wanted: Wanted,
+    wanted: CertificateChecks,
     provider: Arc<CryptoProvider>,
 }
 
@@ -108,7 +108,7 @@ impl ServerCertVerifier for Verifier {
         match verified {
             Err(Error::InvalidCertificate(
                 CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. },
-            )) if self.wanted == Wanted::Root => Ok(ServerCertVerified::assertion()),
+            )) if self.wanted == CertificateChecks::Root => Ok(ServerCertVerified::assertion()),
             verified => verified,
         }
     }

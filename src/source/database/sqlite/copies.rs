@@ -21,13 +21,13 @@ pub(crate) const COPIES: &str = "copies";
 const PREFIX: &str = "database-";
 
 /// Each database's files as they were, and their copy.
-type Kept = BTreeMap<PathBuf, (Files, Arc<Copy>)>;
+type CopyCache = BTreeMap<PathBuf, (Files, Arc<Copy>)>;
 
 /// Where copies lie, and those of this process. Its own copies are one.
 #[derive(Clone, Debug, Default)]
 pub struct Copies {
     folder: PathBuf,
-    kept: Arc<Mutex<Kept>>,
+    kept: Arc<Mutex<CopyCache>>,
 }
 
 /// A folder with the copy of one database; it goes with this value.

@@ -21,11 +21,11 @@ use crate::source::os::open::meta::is_sure;
 /// Keeps what was read, by path.
 pub(crate) struct Keeper {
     copies: Copies,
-    kept: BTreeMap<PathBuf, Arc<Kept>>,
+    kept: BTreeMap<PathBuf, Arc<StoreCache>>,
 }
 
 /// What was read of one database.
-pub(crate) struct Kept {
+pub(crate) struct StoreCache {
     pub(crate) files: Files,
     read_at: Timestamp,
     pub(crate) rows: Vec<Cells>,
@@ -35,7 +35,7 @@ pub(crate) struct Kept {
     pub(crate) lacks: Option<String>,
 }
 
-impl Kept {
+impl StoreCache {
     /// Returns whether files with these facts must still have the content that was read.
     fn is_of(&self, files: &Files) -> bool {
         self.lacks.is_none() && self.files == *files && is_sure(self.read_at, files.touched_at())
@@ -45,7 +45,7 @@ impl Kept {
 /// A database of one look: what was read of it, and the records of its rows.
 pub(crate) struct Store {
     pub(crate) path: PathBuf,
-    pub(crate) kept: Arc<Kept>,
+    pub(crate) kept: Arc<StoreCache>,
     pub(crate) records: Vec<Arc<Record>>,
 }
 
@@ -53,7 +53,7 @@ impl Store {
     /// Makes the records of a database's rows.
     pub(crate) fn new(
         path: PathBuf,
-        kept: Arc<Kept>,
+        kept: Arc<StoreCache>,
         records: impl FnOnce(&Source, &[Cells]) -> Vec<Arc<Record>>,
     ) -> Self {
         let source = Source {
@@ -97,7 +97,7 @@ impl Keeper {
         path: &Path,
         now: Timestamp,
         query: impl FnOnce(&Database) -> Result<Option<Rows>, ReadError>,
-    ) -> Option<Arc<Kept>> {
+    ) -> Option<Arc<StoreCache>> {
         let files = Files::of(path)?;
         let before = self.kept.remove(path);
         let kept = match before {
@@ -120,21 +120,21 @@ impl Keeper {
 fn read(
     files: Files,
     read_at: Timestamp,
-    before: Option<&Kept>,
+    before: Option<&StoreCache>,
     outcome: Result<Option<Rows>, ReadError>,
-) -> Kept {
+) -> StoreCache {
     match outcome {
         Ok(rows) => {
             let is_own = rows.is_some();
             let rows = rows.unwrap_or_default();
             let lacks =
                 rows.is_cut.then(|| format!("more than {} rows; the others were not read", rows.rows.len()));
-            Kept { files, read_at, rows: rows.rows, is_own, lacks }
+            StoreCache { files, read_at, rows: rows.rows, is_own, lacks }
         }
         Err(error) => {
             let is_damaged = matches!(error, ReadError::Corrupt(_));
             let rows = before.filter(|_| !is_damaged).map(|kept| kept.rows.clone()).unwrap_or_default();
-            Kept { files, read_at, rows, is_own: true, lacks: Some(error.to_string()) }
+            StoreCache { files, read_at, rows, is_own: true, lacks: Some(error.to_string()) }
         }
     }
 }

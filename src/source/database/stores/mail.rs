@@ -17,7 +17,7 @@ use crate::source::interface::{Hints, Scope, Source};
 const MOST: usize = 2_000;
 
 /// A table that says more of a reservation.
-struct Joined {
+struct JoinTable {
     table: &'static str,
     /// Its column that is equal to `own_key` of the reservation.
     key: &'static str,
@@ -26,15 +26,15 @@ struct Joined {
     cells: &'static [(&'static str, &'static str)],
 }
 
-const JOINED: [Joined; 3] = [
-    Joined { table: "agents", key: "id", own_key: "agent_id", cells: &[("agent", "name")] },
-    Joined {
+const JOINED: [JoinTable; 3] = [
+    JoinTable { table: "agents", key: "id", own_key: "agent_id", cells: &[("agent", "name")] },
+    JoinTable {
         table: "projects",
         key: "id",
         own_key: "project_id",
         cells: &[("slug", "slug"), ("human_key", "human_key")],
     },
-    Joined {
+    JoinTable {
         table: "file_reservation_releases",
         key: "reservation_id",
         own_key: "id",
@@ -115,7 +115,7 @@ fn reservations(database: &Database) -> Result<Option<Rows>, ReadError> {
     for joined in JOINED {
         let there = tables::columns(database, joined.table)?;
         if there.contains(joined.key) && own.contains(joined.own_key) {
-            let Joined { table, key, own_key, cells: named } = joined;
+            let JoinTable { table, key, own_key, cells: named } = joined;
             from += &format!(" LEFT JOIN {table} ON {table}.{key} = r.{own_key}");
             let named = named.iter().filter(|(_, column)| there.contains(*column));
             cells.extend(named.map(|(name, column)| (*name, format!("{table}.{column}"))));

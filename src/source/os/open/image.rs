@@ -16,7 +16,7 @@ use crate::source::os::open::meta::{made_at, meta_of, sort_name};
 use crate::source::os::open::plain::{FILE, read_at};
 
 /// What one attempt to read a file gave.
-type Found = (Option<FileMeta>, Content);
+type ReadAttempt = (Option<FileMeta>, Content);
 
 /// Reads one file safely; `None` when it is gone. What it lies on is not asked.
 ///
@@ -49,7 +49,7 @@ fn is_openable(sort: FileType) -> bool {
 }
 
 /// Opens and reads once; `None` when the name is gone or its file was removed meanwhile.
-fn attempt(folder: &Folder, name: &OsStr) -> Option<Found> {
+fn attempt(folder: &Folder, name: &OsStr) -> Option<ReadAttempt> {
     let fd = match openat(folder, name, FILE, Mode::empty()) {
         Ok(fd) => fd,
         Err(error) => return unopened(folder, name, Some(error)),
@@ -69,7 +69,7 @@ fn attempt(folder: &Folder, name: &OsStr) -> Option<Found> {
 }
 
 /// Describes a file that was not opened; `error` is why, if opening was tried.
-fn unopened(folder: &Folder, name: &OsStr, error: Option<Errno>) -> Option<Found> {
+fn unopened(folder: &Folder, name: &OsStr, error: Option<Errno>) -> Option<ReadAttempt> {
     if error == Some(Errno::NOENT) {
         return None;
     }
@@ -100,7 +100,7 @@ fn refusal(sort: FileType, meta: &FileMeta) -> Option<Refusal> {
 }
 
 /// Reads an open file; once more when it changed meanwhile, and then takes what there is.
-fn read_whole(fd: &OwnedFd, mut meta: FileMeta) -> Found {
+fn read_whole(fd: &OwnedFd, mut meta: FileMeta) -> ReadAttempt {
     let mut tries_left = 1;
     loop {
         let size = usize::try_from(meta.size).unwrap_or(usize::MAX);

@@ -39,9 +39,9 @@ use crate::format::Base;
 use crate::source::os::opener::HiddenOpener;
 use crate::source::os::processes::homes::Homes;
 use crate::source::os::processes::measure::Measure;
-use crate::source::os::processes::traced::Traced;
+use crate::source::os::processes::traced::TraceReading;
 use crate::source::os::processes::usage::Usage;
-use crate::source::os::processes::wanted::{Depth, Wanted};
+use crate::source::os::processes::wanted::{Depth, DetailTargets};
 
 #[cfg(target_os = "linux")]
 pub(crate) use self::linux::pidfd_of;
@@ -81,7 +81,7 @@ impl Scanner {
     /// Reads all processes as they are now; in detail possible agents, the processes that
     /// records have `named`, and the ancestors of both.
     pub fn scan(&mut self, named: &BTreeSet<u32>) -> ProcessTable {
-        let table = self.table.scan(Wanted { candidates: &self.candidates, named }, Depth::Whole);
+        let table = self.table.scan(DetailTargets { candidates: &self.candidates, named }, Depth::Whole);
         self.completed(table)
     }
 
@@ -90,7 +90,7 @@ impl Scanner {
     /// [`Scanner::scan`]; but an old process that has become an agent since, without a fork, is
     /// only found by that.
     pub fn rescan(&mut self, named: &BTreeSet<u32>) -> ProcessTable {
-        let table = self.table.scan(Wanted { candidates: &self.candidates, named }, Depth::Changes);
+        let table = self.table.scan(DetailTargets { candidates: &self.candidates, named }, Depth::Changes);
         self.completed(table)
     }
 
@@ -153,7 +153,7 @@ pub(crate) fn hidden_opener() -> Option<HiddenOpener> {
 
 /// Returns the traces that these processes bear, as far as they are this user's and their home is one of
 /// these.
-pub(crate) fn traces(those: &[ProcessId], uid: u32, homes: &[&Path]) -> Vec<(ProcessId, Traced)> {
+pub(crate) fn traces(those: &[ProcessId], uid: u32, homes: &[&Path]) -> Vec<(ProcessId, TraceReading)> {
     system::traces(those, uid, homes)
 }
 

@@ -9,7 +9,7 @@ use crate::core::model::snapshot::process::{MAX_DEPTH, ancestry};
 use crate::core::model::text::secret::hide_in_arguments;
 use crate::core::model::{Details, InnerPids, Process, ProcessId, ProcessState, ProcessTable, Untrusted};
 pub(crate) use crate::source::os::processes::unread::*;
-use crate::source::os::processes::wanted::{Depth, Wanted};
+use crate::source::os::processes::wanted::{Depth, DetailTargets};
 
 /// sysinfo tells starts in whole seconds.
 pub(crate) fn ticks_per_second() -> u64 {
@@ -43,7 +43,7 @@ impl Scanner {
         true
     }
 
-    pub(crate) fn scan(&mut self, _wanted: Wanted<'_>, _depth: Depth) -> ProcessTable {
+    pub(crate) fn scan(&mut self, _wanted: DetailTargets<'_>, _depth: Depth) -> ProcessTable {
         if self.system.is_none() {
             self.system = System::new().ok();
         }
@@ -75,7 +75,7 @@ impl Scanner {
 
 /// Reads one process and its ancestors.
 pub(crate) fn chain(pid: u32, candidates: &Candidates) -> ProcessTable {
-    let wanted = Wanted { candidates, named: &Default::default() };
+    let wanted = DetailTargets { candidates, named: &Default::default() };
     let all = Scanner::default().scan(wanted, Depth::Whole);
     let by_pid: BTreeMap<u32, Process> = ancestry(&all, pid)
         .into_iter()

@@ -4,7 +4,7 @@ use crate::core::model::Trace;
 
 /// What was read of one process.
 #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "only Linux tells"))]
-pub(crate) enum Traced {
+pub(crate) enum TraceReading {
     Read(Box<Trace>),
     /// It is another user's, or of another home, or may not be read.
     Unread,

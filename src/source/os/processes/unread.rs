@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use crate::core::model::{FolderId, Household, InputEnd, Interaction, Member, Port, ProcessId};
 use crate::source::os::opener::HiddenOpener;
 use crate::source::os::processes::measure::Measure;
-use crate::source::os::processes::traced::Traced;
+use crate::source::os::processes::traced::TraceReading;
 
 /// Which files a process has open is not read.
 pub(crate) fn open_files(_pid: u32) -> Vec<PathBuf> {
@@ -20,7 +20,7 @@ pub(crate) fn hidden_opener() -> Option<HiddenOpener> {
 }
 
 /// Nor what they bear of the window that started them.
-pub(crate) fn traces(_those: &[ProcessId], _uid: u32, _homes: &[&Path]) -> Vec<(ProcessId, Traced)> {
+pub(crate) fn traces(_those: &[ProcessId], _uid: u32, _homes: &[&Path]) -> Vec<(ProcessId, TraceReading)> {
     Vec::new()
 }
 

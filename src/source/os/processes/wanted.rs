@@ -9,7 +9,7 @@ use crate::core::model::{Process, ProcessTable};
 
 /// Whose details are read; those of their ancestors are read as well.
 #[derive(Clone, Copy)]
-pub(crate) struct Wanted<'a> {
+pub(crate) struct DetailTargets<'a> {
     /// The thread names of possible agents.
     pub(crate) candidates: &'a Candidates,
     /// The PIDs that records name.
@@ -24,7 +24,7 @@ pub(crate) enum Depth {
     Changes,
 }
 
-impl Wanted<'_> {
+impl DetailTargets<'_> {
     /// Returns whether a process of this thread name is looked at more closely: a possible agent,
     /// or a git that may hold a lock.
     pub(crate) fn matters(&self, comm: &str) -> bool {

@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use crate::core::guard::git::reach::{Takes, Tracked};
-use crate::core::model::{Committed, Edit};
-use crate::source::repos::ignored::Ignored;
+use crate::core::guard::git::reach::{Takes, TrackedFiles};
+use crate::core::model::{CommitState, Edit};
+use crate::source::repos::ignored::IgnoreRules;
 use crate::source::work::committed::marker::Marker;
 use crate::source::work::committed::standing::Standing;
 
@@ -20,7 +20,11 @@ pub(crate) enum About<'a> {
 
 impl About<'_> {
     /// Returns whether an edit is of the files that are asked about: what git ignores only where it is to go.
-    pub(super) fn takes(&self, edit: &Edit, (marker, ignored): (&mut Marker, &mut Option<Ignored>)) -> bool {
+    pub(super) fn takes(
+        &self,
+        edit: &Edit,
+        (marker, ignored): (&mut Marker, &mut Option<IgnoreRules>),
+    ) -> bool {
         let path = Path::new(edit.path.raw());
         let mut is_ignored = || ignored.as_mut().is_some_and(|ignored| ignored.has(path));
         let takes = match self {
@@ -28,21 +32,21 @@ impl About<'_> {
             Self::Matching(_, takes) | Self::Naming(_, _, takes) => *takes,
         };
         // How git stands to it costs more to find out.
-        if edit.committed != Committed::No || takes == Takes::ALL || takes == Takes::WORK && !is_ignored() {
+        if edit.committed != CommitState::No || takes == Takes::ALL || takes == Takes::WORK && !is_ignored() {
             return true;
         }
-        let with_contents = !matches!(takes.tracked, Tracked::None | Tracked::Changed);
+        let with_contents = !matches!(takes.tracked, TrackedFiles::None | TrackedFiles::Changed);
         match (marker.standing(path, with_contents), takes.tracked) {
-            (Standing::Unread, _) | (Standing::Known(_), Tracked::None) => false,
+            (Standing::Unread, _) | (Standing::Known(_), TrackedFiles::None) => false,
             (Standing::New { is_beside_known }, _) => {
                 let takes_it = if is_ignored() { takes.ignored } else { takes.untracked };
                 takes_it && (is_beside_known || takes.in_new_folders)
                     || takes.named && self.is_named(edit.path.raw())
             }
-            (Standing::Known(_), Tracked::Changed) => true,
-            (Standing::Known(differs), Tracked::InCommit) => differs.is_in_commit == Some(true),
-            (Standing::Known(differs), Tracked::Staged) => differs.is_staged == Some(true),
-            (Standing::Known(differs), Tracked::Unstaged) => differs.is_unstaged == Some(true),
+            (Standing::Known(_), TrackedFiles::Changed) => true,
+            (Standing::Known(differs), TrackedFiles::InCommit) => differs.is_in_commit == Some(true),
+            (Standing::Known(differs), TrackedFiles::Staged) => differs.is_staged == Some(true),
+            (Standing::Known(differs), TrackedFiles::Unstaged) => differs.is_unstaged == Some(true),
         }
     }
 

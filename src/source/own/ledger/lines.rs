@@ -10,11 +10,11 @@ use rustix::process::geteuid;
 
 use crate::core::model::Untrusted;
 use crate::core::model::snapshot::ledger::{
-    Digest16, HeldUp, LedgerHolder, LedgerLine, Met, Returned, Touched, parse,
+    Digest16, Encounter, FileMoment, HeldUp, LedgerHolder, LedgerLine, Reversion, parse,
 };
 use crate::core::model::text::json;
 use crate::source::os::open::plain::{open_plain, read_into};
-use crate::source::own::ledger::story::{Edits, Stories, Written};
+use crate::source::own::ledger::story::{EditEvent, Edits, Stories};
 use crate::source::repos::objects::{Short, parse_name};
 
 /// The most bytes of one ledger that are read: more than one is ever given.
@@ -38,35 +38,35 @@ pub(crate) fn is_ledger(name: &OsStr) -> bool {
 
 /// What a session was told in a working tree.
 #[derive(Default)]
-pub(crate) struct Told {
+pub(crate) struct OwnLines {
     pub(crate) briefed: Option<Digest16>,
     pub(crate) held_up: Vec<HeldUp>,
     /// Whom an edit has met that has not come to its end yet, by file; of the files that are asked about.
-    pub(crate) met: HashMap<String, Met>,
+    pub(crate) met: HashMap<String, Encounter>,
     /// Whether only other processes than the one that asks have run it here.
     pub(crate) by_others_only: bool,
     /// When it has itself edited these files last.
     pub(crate) edited: HashMap<String, Timestamp>,
     /// What its process wants for itself by its own word.
-    pub(crate) holds: Vec<Touched>,
+    pub(crate) holds: Vec<FileMoment>,
 }
 
 /// The lines about edits that are asked for.
 pub(super) enum AskedLines {
     All,
     /// Those that name one of these files.
-    Naming(Vec<Wanted>),
+    Naming(Vec<PathTarget>),
 }
 
 /// A file that is looked for by its name: its folder's path stands in nearly every line.
-pub(super) struct Wanted {
+pub(super) struct PathTarget {
     /// Its whole path, as it stands in a ledger.
     path: Vec<u8>,
     /// The end of that, from the last slash on.
     name: Finder<'static>,
 }
 
-impl Wanted {
+impl PathTarget {
     fn new(file: &str) -> Option<Self> {
         let path = json::to_line(&file).ok()?.into_bytes();
         let name = path.get(path.rfind_byte(b'/').unwrap_or(0)..)?;
@@ -88,7 +88,7 @@ impl Wanted {
 
 impl AskedLines {
     pub(super) fn naming(files: &[String]) -> Self {
-        Self::Naming(files.iter().filter_map(|file| Wanted::new(file)).collect())
+        Self::Naming(files.iter().filter_map(|file| PathTarget::new(file)).collect())
     }
 
     /// Returns the edits of each file, and adds when they ended and returned.
@@ -97,12 +97,12 @@ impl AskedLines {
         let name = |text: Option<Untrusted>| parse_name(text?.raw().as_bytes());
         let mut take = |line: &[u8]| {
             let line = parse(line);
-            if let Some(LedgerLine::Edited(Touched { path, at, upon, held })) = line {
+            if let Some(LedgerLine::Edited(FileMoment { path, at, upon, held })) = line {
                 let held = held.and_then(|held| Short::from_str_radix(held.raw(), 16).ok());
-                found.entry(path).or_default().push(Written { at, upon: name(upon), held });
-            } else if let Some(LedgerLine::Settled(Touched { path, at, .. })) = line {
+                found.entry(path).or_default().push(EditEvent { at, upon: name(upon), held });
+            } else if let Some(LedgerLine::Settled(FileMoment { path, at, .. })) = line {
                 stories.0.entry(path).or_default().settled.push(at);
-            } else if let Some(LedgerLine::Returned(Returned { path, at, to })) = line {
+            } else if let Some(LedgerLine::Returned(Reversion { path, at, to })) = line {
                 stories.0.entry(path).or_default().returned.push((at, to));
             }
         };
@@ -118,7 +118,7 @@ impl AskedLines {
     }
 
     /// Adds what a session was told, from its own ledger.
-    pub(super) fn told_by(&self, text: &[u8], told: &mut Told) {
+    pub(super) fn told_by(&self, text: &[u8], told: &mut OwnLines) {
         let is_asked = |line: &&[u8]| match self {
             Self::Naming(files) if line.starts_with(EDITED) => {
                 files.iter().any(|file| file.place(line).is_some())
@@ -131,7 +131,7 @@ impl AskedLines {
                 LedgerLine::Briefed(brief) => told.briefed = Some(brief.digest),
                 LedgerLine::HeldUp(held_up) => told.held_up.push(held_up),
                 LedgerLine::Met(met) => drop(told.met.insert(met.path.raw().to_owned(), met)),
-                LedgerLine::Edited(Touched { path, at, .. }) => {
+                LedgerLine::Edited(FileMoment { path, at, .. }) => {
                     told.met.remove(path.raw());
                     // The last that was written down, whatever the clock was set to since.
                     told.edited.insert(path.raw().to_owned(), at);
@@ -154,7 +154,7 @@ pub(super) fn is_about_edits(line: &[u8]) -> bool {
 }
 
 /// Returns the lines in which something stands, each as often as it stands there.
-fn lines_with<'a>(text: &'a [u8], wanted: &Wanted) -> impl Iterator<Item = &'a [u8]> {
+fn lines_with<'a>(text: &'a [u8], wanted: &PathTarget) -> impl Iterator<Item = &'a [u8]> {
     let mut rest = text;
     std::iter::from_fn(move || {
         let (before, from) = rest.split_at_checked(wanted.place(rest)?)?;
@@ -190,7 +190,7 @@ pub(super) fn holder_of(text: &[u8]) -> Option<LedgerHolder> {
 }
 
 /// Adds what a session wants for itself to what it wanted before, the first wanted first.
-pub(crate) fn holds_of(text: &[u8], mut holds: Vec<Touched>) -> Vec<Touched> {
+pub(crate) fn holds_of(text: &[u8], mut holds: Vec<FileMoment>) -> Vec<FileMoment> {
     // Without the brace with which every line begins.
     let has = |begin: &[u8]| begin.get(1..).is_some_and(|word| text.find(word).is_some());
     if !has(HOLDS) && (holds.is_empty() || !has(FREES)) {
@@ -219,12 +219,12 @@ mod tests {
         Timestamp::from_second(second).unwrap()
     }
 
-    fn touched(path: &str, second: i64) -> Touched {
-        Touched::new(path.into(), at(second))
+    fn touched(path: &str, second: i64) -> FileMoment {
+        FileMoment::new(path.into(), at(second))
     }
 
-    fn met(second: i64) -> Met {
-        Met { path: "/w/a".into(), others: Vec::new(), at: at(second), upon: None, call: None }
+    fn met(second: i64) -> Encounter {
+        Encounter { path: "/w/a".into(), others: Vec::new(), at: at(second), upon: None, call: None }
     }
 
     /// Writes a ledger whose line of `/w/b` was torn.
@@ -277,7 +277,7 @@ mod tests {
             LedgerLine::Edited(touched("/w/c", 4)),
         ]);
         let told = |asked: &AskedLines| {
-            let mut told = Told::default();
+            let mut told = OwnLines::default();
             asked.told_by(&text, &mut told);
             (told.held_up.len(), told.met.len(), told.edited.into_iter().collect::<Vec<_>>())
         };

@@ -7,20 +7,20 @@ use std::path::Path;
 use jiff::{SignedDuration, Timestamp};
 
 use super::about::About;
-use super::lines::{AskedLines, MOST, Told, holder_of, holds_of, is_ledger, read_end};
-use super::story::{Edits, Stories, Written};
+use super::lines::{AskedLines, MOST, OwnLines, holder_of, holds_of, is_ledger, read_end};
+use super::story::{EditEvent, Edits, Stories};
 use super::tree::Tree;
 use super::who::{Here, Own, is_kin, life};
 use crate::core::guard::decide::{Life, Other};
-use crate::core::model::snapshot::ledger::{LedgerHolder, Touched, folder_name, is_seen};
-use crate::core::model::{Committed, Edit, Medium, Untrusted};
+use crate::core::model::snapshot::ledger::{FileMoment, LedgerHolder, folder_name, is_seen};
+use crate::core::model::{CommitState, Edit, Medium, Untrusted};
 use crate::source::os::open::error::OpenError;
 use crate::source::os::open::folder::Folder;
 use crate::source::os::open::listing::Entry;
 use crate::source::os::open::medium::medium_at;
-use crate::source::repos::ignored::Ignored;
+use crate::source::repos::ignored::IgnoreRules;
 use crate::source::repos::objects::Short;
-use crate::source::work::committed::Known;
+use crate::source::work::committed::EditFacts;
 use crate::source::work::committed::marker::Marker;
 
 /// The most ledgers of one working tree that are read.
@@ -37,10 +37,10 @@ const SEEN_FOR: SignedDuration = SignedDuration::from_secs(30);
 
 /// What the ledgers of a working tree say.
 #[derive(Default)]
-pub(crate) struct Read {
+pub(crate) struct LedgerView {
     pub(crate) others: Vec<Other>,
     /// What oneself was told.
-    pub(crate) told: Told,
+    pub(crate) told: OwnLines,
     /// What those above and below it have edited of what is asked about, and what itself has.
     pub(crate) by_kin: Vec<String>,
     pub(crate) by_oneself: Vec<String>,
@@ -51,7 +51,7 @@ pub(crate) struct Read {
     stories: Stories,
 }
 
-impl Read {
+impl LedgerView {
     /// Returns it where it can be relied on: that it finds nothing means then that nobody has written anything down.
     ///
     /// # Errors
@@ -72,7 +72,7 @@ impl Read {
         now: Timestamp,
     ) -> HashMap<Untrusted, Timestamp> {
         let open = self.others.iter().flat_map(|other| &other.edits);
-        let open = open.filter(|edit| edit.committed == Committed::No);
+        let open = open.filter(|edit| edit.committed == CommitState::No);
         let returned = |edit: &Edit| {
             let is_settled = !self.is_open(&edit.path, edit.at?, now);
             let holds = holds_again.get(&edit.path).filter(|_| is_settled)?;
@@ -86,7 +86,7 @@ impl Read {
 struct Ledger {
     holder: LedgerHolder,
     edits: Edits,
-    holds: Vec<Touched>,
+    holds: Vec<FileMoment>,
     /// All of it, where it is the asking session's.
     own_text: Option<Vec<u8>>,
     /// Whether an open claimtop tells it.
@@ -100,14 +100,14 @@ pub(crate) fn read(
     (own, here): (&Own<'_>, &Here),
     about: &About<'_>,
     (now, home): (Timestamp, &Path),
-) -> Read {
-    let mut found = Read::default();
+) -> LedgerView {
+    let mut found = LedgerView::default();
     let Some(top) = tree.text() else { return found };
     let path = ledgers.join(folder_name(top));
     let opened = Folder::open(&path).and_then(|folder| Ok((folder.entries(is_ledger)?, folder)));
     let (entries, folder) = match opened {
         Ok(opened) => opened,
-        Err(error) => return Read { unread: Some(error).filter(|error| !error.is_absence()), ..found },
+        Err(error) => return LedgerView { unread: Some(error).filter(|error| !error.is_absence()), ..found },
     };
     let lines = match about {
         About::Files(files) => AskedLines::naming(files),
@@ -135,7 +135,7 @@ struct Query<'a> {
 }
 
 /// What one session has written down: who ran it last, what was edited and what is held.
-type Session = (LedgerHolder, Edits, Vec<Touched>);
+type Session = (LedgerHolder, Edits, Vec<FileMoment>);
 
 impl Query<'_> {
     /// Reads the ledgers of the working tree with this path.
@@ -176,7 +176,7 @@ impl Query<'_> {
     }
 
     /// Takes out what tells of oneself and of those above and below; returns what others have written down.
-    fn by_session(&self, ledgers: Vec<Ledger>, lines: &AskedLines, found: &mut Read) -> Vec<Session> {
+    fn by_session(&self, ledgers: Vec<Ledger>, lines: &AskedLines, found: &mut LedgerView) -> Vec<Session> {
         let tells = ledgers.iter().filter(|ledger| !ledger.edits.is_empty() || !ledger.holds.is_empty());
         let telling: HashSet<Untrusted> = tells.map(|ledger| ledger.holder.session.clone()).collect();
         let mut others: Vec<Session> = Vec::new();
@@ -209,8 +209,8 @@ impl Query<'_> {
     }
 
     /// Returns which files of these edits were not seen as the last commit has them since.
-    fn open_paths(&self, edits: &Edits, found: &Read) -> Vec<String> {
-        let is_open = |(path, edits): &(&Untrusted, &Vec<Written>)| {
+    fn open_paths(&self, edits: &Edits, found: &LedgerView) -> Vec<String> {
+        let is_open = |(path, edits): &(&Untrusted, &Vec<EditEvent>)| {
             self.about.has(path.raw()) && edits.iter().any(|edit| found.is_open(path, edit.at, self.now))
         };
         edits.iter().filter(is_open).map(|(path, _)| path.raw().to_owned()).take(MOST_EDITS).collect()
@@ -230,7 +230,7 @@ impl Query<'_> {
     }
 
     /// Says of others whether they live, and of their edits which git has.
-    fn judge(&self, others: Vec<Session>, found: &mut Read) {
+    fn judge(&self, others: Vec<Session>, found: &mut LedgerView) {
         let (mut marker, mut ignored) = (None, None);
         let edited = others.iter().flat_map(|(_, edits, _)| edits.keys());
         let edited = edited.filter(|path| found.stories.has(path) && self.about.has(path.raw()));
@@ -258,15 +258,15 @@ impl Query<'_> {
         edits: Edits,
         stories: &Stories,
         holds_again: &HashMap<Untrusted, Short>,
-    ) -> Vec<(Edit, Known)> {
-        let open_of = |(path, edits): (Untrusted, Vec<Written>)| {
+    ) -> Vec<(Edit, EditFacts)> {
+        let open_of = |(path, edits): (Untrusted, Vec<EditEvent>)| {
             if !self.about.has(path.raw()) {
                 return None;
             }
             let open = stories.open(&path, &edits, (self.now, holds_again))?;
             Some((edit_of(path, open.edit.at), open.known()))
         };
-        let mut edits: Vec<(Edit, Known)> = edits.into_iter().filter_map(open_of).collect();
+        let mut edits: Vec<(Edit, EditFacts)> = edits.into_iter().filter_map(open_of).collect();
         edits.sort_by(|(one, _), (other, _)| other.at.cmp(&one.at).then_with(|| one.path.cmp(&other.path)));
         edits.truncate(MOST_EDITS);
         edits
@@ -275,9 +275,9 @@ impl Query<'_> {
     /// Marks which of these edits git has, until enough of them are in the way; returns how many were asked about.
     fn mark(
         &self,
-        edits: &mut [(Edit, Known)],
+        edits: &mut [(Edit, EditFacts)],
         marker: &mut Option<Marker>,
-        ignored: &mut Option<Option<Ignored>>,
+        ignored: &mut Option<Option<IgnoreRules>>,
     ) -> usize {
         let (mut asked, mut in_the_way) = (0, 0);
         for some in edits.chunks_mut(AT_ONCE) {
@@ -289,31 +289,31 @@ impl Query<'_> {
             let ignored = ignored.get_or_insert_with(|| self.tree.ignored(self.home));
             for (edit, _) in some.iter_mut() {
                 if !self.about.takes(edit, (marker, ignored)) {
-                    edit.committed = Committed::Unknown;
+                    edit.committed = CommitState::Unknown;
                 }
             }
             asked += some.len();
-            in_the_way += some.iter().filter(|(edit, _)| edit.committed == Committed::No).count();
+            in_the_way += some.iter().filter(|(edit, _)| edit.committed == CommitState::No).count();
         }
         asked
     }
 }
 
 /// Returns which of these files, edited just now, are as the last commit has them.
-pub(crate) fn settled(tree: &Tree, paths: &[String], (now, home): (Timestamp, &Path)) -> Vec<Touched> {
+pub(crate) fn settled(tree: &Tree, paths: &[String], (now, home): (Timestamp, &Path)) -> Vec<FileMoment> {
     let mut edits: Vec<Edit> = paths.iter().map(|path| edit_of(path.as_str().into(), now)).collect();
     if !edits.is_empty() {
-        tree.marker(now, home).mark(edits.iter_mut().map(|edit| (edit, Known::default())));
+        tree.marker(now, home).mark(edits.iter_mut().map(|edit| (edit, EditFacts::default())));
     }
-    let settled = edits.into_iter().filter(|edit| edit.committed == Committed::Yes);
-    settled.map(|edit| Touched::new(edit.path, now)).collect()
+    let settled = edits.into_iter().filter(|edit| edit.committed == CommitState::Yes);
+    settled.map(|edit| FileMoment::new(edit.path, now)).collect()
 }
 
 fn edit_of(path: Untrusted, at: Timestamp) -> Edit {
-    Edit { path, at: Some(at), by: None, also: Vec::new(), committed: Committed::Unknown, from: None }
+    Edit { path, at: Some(at), by: None, also: Vec::new(), committed: CommitState::Unknown, from: None }
 }
 
 /// Returns whether an open claimtop has seen lately that something is held.
-fn is_fresh(held: &Touched, now: Timestamp) -> bool {
+fn is_fresh(held: &FileMoment, now: Timestamp) -> bool {
     (SignedDuration::ZERO..=SEEN_FOR).contains(&now.duration_since(held.at))
 }

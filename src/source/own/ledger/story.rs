@@ -10,14 +10,14 @@ use jiff::Timestamp;
 
 use crate::core::model::Untrusted;
 use crate::source::repos::objects::{Name, Short};
-use crate::source::work::committed::Known;
+use crate::source::work::committed::EditFacts;
 
 /// How often a file is followed from one return to an earlier one.
 const DEEPEST: usize = 4;
 
 /// One edit of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Written {
+pub(crate) struct EditEvent {
     pub(crate) at: Timestamp,
     /// The commit that was certainly checked out before, where that is written down.
     pub(super) upon: Option<Name>,
@@ -26,12 +26,12 @@ pub(crate) struct Written {
 }
 
 /// The edits of one session, by file.
-pub(crate) type Edits = HashMap<Untrusted, Vec<Written>>;
+pub(crate) type Edits = HashMap<Untrusted, Vec<EditEvent>>;
 
 /// An edit that is open, if git does not have it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Open {
-    pub(crate) edit: Written,
+    pub(crate) edit: EditEvent,
     /// When somebody has found it open again.
     pub(super) again_at: Option<Timestamp>,
 }
@@ -59,19 +59,19 @@ struct Span {
     again_at: Option<Timestamp>,
 }
 
-impl From<Written> for Open {
-    fn from(edit: Written) -> Self {
+impl From<EditEvent> for Open {
+    fn from(edit: EditEvent) -> Self {
         Self { edit, again_at: None }
     }
 }
 
 impl Open {
     /// Returns what git's files are to be compared with.
-    pub(crate) fn known(&self) -> Known {
-        let Self { edit: Written { upon, held, .. }, again_at } = *self;
+    pub(crate) fn known(&self) -> EditFacts {
+        let Self { edit: EditEvent { upon, held, .. }, again_at } = *self;
         match again_at {
-            Some(_) => Known { open_at: again_at, ..Known::default() },
-            None => Known { upon, held, open_at: None },
+            Some(_) => EditFacts { open_at: again_at, ..EditFacts::default() },
+            None => EditFacts { upon, held, open_at: None },
         }
     }
 }
@@ -125,7 +125,7 @@ impl Stories {
     pub(crate) fn open(
         &self,
         path: &Untrusted,
-        edits: &[Written],
+        edits: &[EditEvent],
         (now, holds): (Timestamp, &HashMap<Untrusted, Short>),
     ) -> Option<Open> {
         match self.0.get(path) {
@@ -190,8 +190,8 @@ impl Span {
 }
 
 /// Returns the last of a session's edits that is in some span.
-fn last_open(edits: &[Written], spans: &[Span]) -> Option<Open> {
-    let open = |edit: &Written| {
+fn last_open(edits: &[EditEvent], spans: &[Span]) -> Option<Open> {
+    let open = |edit: &EditEvent| {
         let span = spans.iter().find(|span| span.has(edit.at))?;
         Some(Open { edit: *edit, again_at: span.again_at })
     };
@@ -220,7 +220,7 @@ mod tests {
         };
         let spans = story.spans(at(100), Some(holds));
         let edit =
-            |(second, number): &(i64, Short)| Written { at: at(*second), upon: None, held: Some(*number) };
+            |(second, number): &(i64, Short)| EditEvent { at: at(*second), upon: None, held: Some(*number) };
         let open = held.iter().filter_map(|one| last_open(&[edit(one)], &spans));
         open.map(|open| (open.edit.at.as_second(), open.again_at.map(Timestamp::as_second))).collect()
     }
@@ -243,8 +243,8 @@ mod tests {
     #[test]
     fn an_edit_in_the_future_hides_none() {
         let last = |edits: &[i64]| {
-            let edits: Vec<Written> =
-                edits.iter().map(|second| Written { at: at(*second), upon: None, held: None }).collect();
+            let edits: Vec<EditEvent> =
+                edits.iter().map(|second| EditEvent { at: at(*second), upon: None, held: None }).collect();
             let open = Stories::default().open(&"/w/a".into(), &edits, (at(100), &HashMap::new()));
             open.map(|open| open.edit.at.as_second())
         };

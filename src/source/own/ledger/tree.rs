@@ -5,14 +5,14 @@ use std::path::{Path, PathBuf};
 use jiff::Timestamp;
 use rustix::process::geteuid;
 
-use crate::core::model::snapshot::ledger::Touched;
+use crate::core::model::snapshot::ledger::FileMoment;
 use crate::core::model::text::hex;
 use crate::core::model::{Repo, Untrusted};
 use crate::source::os::fence::{Fence, resolve};
-use crate::source::repos::head::{Commit, Held};
-use crate::source::repos::ignored::Ignored;
-use crate::source::repos::index::{Index, Staged};
-use crate::source::repos::locate::{Located, git_dir, repository_at};
+use crate::source::repos::head::{Commit, CommitContent};
+use crate::source::repos::ignored::IgnoreRules;
+use crate::source::repos::index::{Index, IndexContent};
+use crate::source::repos::locate::{RepoLocation, git_dir, repository_at};
 use crate::source::repos::objects::{Name, short};
 use crate::source::repos::worktrees;
 use crate::source::work::committed::marker::Marker;
@@ -23,7 +23,7 @@ use crate::source::work::committed::{just_moved_to, name_held};
 pub(crate) struct Tree {
     /// Its top, without links.
     pub(crate) top: PathBuf,
-    located: Option<Located>,
+    located: Option<RepoLocation>,
 }
 
 impl Tree {
@@ -55,8 +55,8 @@ impl Tree {
     }
 
     /// Prepares to tell which files git ignores; outside of repositories there are none.
-    pub(super) fn ignored(&self, home: &Path) -> Option<Ignored> {
-        self.located.as_ref().map(|located| Ignored::new(&self.top, &located.common_dir, home))
+    pub(super) fn ignored(&self, home: &Path) -> Option<IgnoreRules> {
+        self.located.as_ref().map(|located| IgnoreRules::new(&self.top, &located.common_dir, home))
     }
 
     /// Returns the other working trees of its repository that lie in it, and whether git ignores each of them.
@@ -75,7 +75,7 @@ impl Tree {
             let located = self.located.as_ref()?;
             let inside = path.strip_prefix(&self.top).ok()?;
             let mut index = Index::new(&self.git_dir()?, &located.common_dir);
-            let is_file = matches!(index.held(inside, now), Staged::File(_) | Staged::Conflict);
+            let is_file = matches!(index.held(inside, now), IndexContent::File(_) | IndexContent::Conflict);
             Some(is_file || index.has_below(inside, now)?)
         };
         find().unwrap_or_default()
@@ -111,20 +111,20 @@ impl Tree {
     /// Says of a file that was edited at a moment what it holds now, by the beginning of the name that git would
     /// give that, and to which commit without that the head has moved within that second. Outside of repositories
     /// nothing is told.
-    pub(crate) fn edited(&self, path: &str, at: Timestamp) -> Touched {
+    pub(crate) fn edited(&self, path: &str, at: Timestamp) -> FileMoment {
         let located = self.located.as_ref();
         let held = located.and_then(|_| name_held(Path::new(path)));
         let without = |commit: &Name| {
             let inside = Path::new(path).strip_prefix(&self.top).ok()?;
             let had = Commit::new(*commit, &located?.common_dir).held(inside, at);
             Some(match had {
-                Held::File(name) => short(&name) != held?,
-                Held::Nothing => true,
-                Held::Unread => false,
+                CommitContent::File(name) => short(&name) != held?,
+                CommitContent::Nothing => true,
+                CommitContent::Unread => false,
             })
         };
         let upon = held.and_then(|_| self.moved_to(at)).filter(|commit| without(commit) == Some(true));
-        Touched {
+        FileMoment {
             path: path.into(),
             at,
             upon: upon.map(|commit| hex(&commit).into()),

@@ -18,7 +18,7 @@ use crate::source::os::fence::Fence;
 use crate::source::os::open::folder::{Folder, look_at};
 use crate::source::os::open::meta::is_sure;
 use crate::source::os::open::plain::small;
-use crate::source::work::join::{Helped, join};
+use crate::source::work::join::{HelperWork, join};
 use crate::source::work::tail::Tail;
 
 /// The most sub-agents of a session that are followed, the newest.
@@ -257,7 +257,7 @@ impl Agent {
     }
 
     /// Returns what it has done.
-    fn helped(&self, id: &Untrusted, tail: &Tail, since: Option<Timestamp>) -> Helped {
+    fn helped(&self, id: &Untrusted, tail: &Tail, since: Option<Timestamp>) -> HelperWork {
         let doing = Doing { edits_since: tail.edits_since(), ..tail.draft().doing() };
         let runs = self.runs() && since.is_none_or(|since| tail.written_at() >= since);
         let running = runs.then(|| SubAgent {
@@ -266,7 +266,7 @@ impl Agent {
             call: doing.calls.last().cloned(),
             since: tail.began_at(),
         });
-        Helped { id: id.clone(), running, doing, skipped: tail.draft().skipped }
+        HelperWork { id: id.clone(), running, doing, skipped: tail.draft().skipped }
     }
 
     /// Returns whether it has not finished, as far as is known.

@@ -3,7 +3,7 @@ use std::os::unix::fs::MetadataExt as _;
 
 use tempfile::TempDir;
 
-use crate::core::model::{Committed, Doing, Edit, Format, Medium};
+use crate::core::model::{CommitState, Doing, Edit, Format, Medium};
 use crate::format::{fixture, spec};
 
 use super::*;
@@ -40,7 +40,7 @@ impl Session {
             at: at.parse().ok(),
             by: None,
             also: Vec::new(),
-            committed: Committed::Unknown,
+            committed: CommitState::Unknown,
             from: None,
         };
         let mut work = Work {

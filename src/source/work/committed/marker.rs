@@ -6,19 +6,19 @@ use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
 
-use crate::core::model::{Committed, Edit, Repo, Snapshot, Untrusted, Work};
+use crate::core::model::{CommitState, Edit, Repo, Snapshot, Untrusted, Work};
 use crate::source::repos::objects::Short;
 use crate::source::work::committed::standing::Standing;
-use crate::source::work::committed::{Heads, Kept, Known};
+use crate::source::work::committed::{CommitCache, EditFacts, Heads};
 
 /// Marks which edits git has.
-pub(crate) fn mark(work: &mut [&mut Arc<Work>], snapshot: &Snapshot, kept: &mut Kept) {
+pub(crate) fn mark(work: &mut [&mut Arc<Work>], snapshot: &Snapshot, kept: &mut CommitCache) {
     let host = &snapshot.host;
     let folders = (snapshot.repos.as_slice(), snapshot.plain_folders.as_slice());
     let mut heads = Heads::new(folders, (snapshot.taken_at, host.clock_doubt), host.uid, kept);
     for work in work {
-        let committed = |edit| heads.committed(edit, Known::default());
-        let marks: Vec<Committed> = work.doing.edits.iter().map(committed).collect();
+        let committed = |edit| heads.committed(edit, EditFacts::default());
+        let marks: Vec<CommitState> = work.doing.edits.iter().map(committed).collect();
         if !marks.iter().eq(work.doing.edits.iter().map(|edit| &edit.committed)) {
             let edits = &mut Arc::make_mut(work).doing.edits;
             edits.iter_mut().zip(marks).for_each(|(edit, mark)| edit.committed = mark);
@@ -35,7 +35,7 @@ pub(crate) struct Marker {
     now: Timestamp,
     uid: u32,
     doubt: SignedDuration,
-    kept: Kept,
+    kept: CommitCache,
 }
 
 impl Marker {
@@ -45,18 +45,18 @@ impl Marker {
         (now, uid): (Timestamp, u32),
         home: &Path,
     ) -> Self {
-        let kept = Kept { home: Some(home.to_path_buf()), ..Kept::default() };
+        let kept = CommitCache { home: Some(home.to_path_buf()), ..CommitCache::default() };
         Self { repos, plain, now, uid, doubt: SignedDuration::ZERO, kept }
     }
 
     /// Takes over what was read in an earlier look, and by how much the clock was seen to be set.
-    pub(crate) fn remembering(self, kept: Kept, doubt: SignedDuration) -> Self {
-        let kept = Kept { home: self.kept.home.clone(), ..kept };
+    pub(crate) fn remembering(self, kept: CommitCache, doubt: SignedDuration) -> Self {
+        let kept = CommitCache { home: self.kept.home.clone(), ..kept };
         Self { kept, doubt, ..self }
     }
 
     /// Ends a look, and returns what was read.
-    pub(crate) fn into_kept(mut self) -> Kept {
+    pub(crate) fn into_kept(mut self) -> CommitCache {
         self.kept.rest();
         self.kept
     }
@@ -67,7 +67,7 @@ impl Marker {
     }
 
     /// Marks some edits, each with what is written down of it.
-    pub(crate) fn mark<'a>(&mut self, edits: impl IntoIterator<Item = (&'a mut Edit, Known)>) {
+    pub(crate) fn mark<'a>(&mut self, edits: impl IntoIterator<Item = (&'a mut Edit, EditFacts)>) {
         let mut heads = self.heads();
         for (edit, known) in edits {
             edit.committed = heads.committed(edit, known);

@@ -16,11 +16,11 @@ use jiff::{SignedDuration, Timestamp};
 use rustix::fs::{FileType, lstat};
 use rustix::io::Errno;
 
-use crate::core::model::{Committed, Edit, FileMeta, Repo, RepoSort, Untrusted, Worktree};
+use crate::core::model::{CommitState, Edit, FileMeta, Repo, RepoSort, Untrusted, Worktree};
 use crate::source::os::open::meta::{is_sure, meta_of};
 use crate::source::os::open::plain::{open_plain, read_at};
-use crate::source::repos::head::{Commit, Held};
-use crate::source::repos::index::{Index, Staged};
+use crate::source::repos::head::{Commit, CommitContent};
+use crate::source::repos::index::{Index, IndexContent};
 use crate::source::repos::objects::{Kind, Name, Short, name_of, short};
 use crate::source::work::committed::attributes::{names_filter, names_more, text_of};
 use crate::source::work::committed::head::{Head, head_of, is_absent, is_uncontrolled, own_dir};
@@ -40,7 +40,7 @@ const MOST_PAST: usize = 64;
 
 /// What was read in earlier looks and has not changed since.
 #[derive(Default)]
-pub(crate) struct Kept {
+pub(crate) struct CommitCache {
     /// The home in which a person sets what holds for all repositories.
     pub(super) home: Option<PathBuf>,
     /// The commits that working trees have checked out.
@@ -71,7 +71,7 @@ enum Content {
 
 /// What is written down of an edit, beside its moment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Known {
+pub(crate) struct EditFacts {
     /// The commit that was certainly checked out before it.
     pub(crate) upon: Option<Name>,
     /// What the file held right after it.
@@ -87,7 +87,7 @@ pub(crate) fn name_held(path: &Path) -> Option<Short> {
     Some(short(&name_of(Kind::Blob, &text)))
 }
 
-impl Kept {
+impl CommitCache {
     /// Ends a look: what was found stays.
     fn rest(&mut self) {
         self.commits.values_mut().chain(self.past.values_mut()).for_each(Commit::rest);
@@ -121,7 +121,7 @@ struct Heads<'a> {
     /// By how much the clock was seen to be set.
     doubt: SignedDuration,
     uid: u32,
-    kept: &'a mut Kept,
+    kept: &'a mut CommitCache,
     /// How much may still be read, in bytes.
     left: u64,
 }
@@ -143,7 +143,7 @@ impl<'a> Heads<'a> {
         (repos, plain): (&'a [Repo], &'a [Untrusted]),
         (now, doubt): (Timestamp, SignedDuration),
         uid: u32,
-        kept: &'a mut Kept,
+        kept: &'a mut CommitCache,
     ) -> Self {
         let repos = repos.iter().filter(|repo| repo.sort == RepoSort::Git);
         let trees = repos.flat_map(|repo| repo.worktrees.iter().map(move |tree| (repo, tree)));
@@ -156,7 +156,7 @@ impl<'a> Heads<'a> {
         Self { folders, known, asked, there, stashes, texts, inner, now, doubt, uid, kept, left }
     }
 
-    fn committed(&mut self, edit: &Edit, known: Known) -> Committed {
+    fn committed(&mut self, edit: &Edit, known: EditFacts) -> CommitState {
         self.judge(edit, known).unwrap_or_default()
     }
 
@@ -194,7 +194,7 @@ impl<'a> Heads<'a> {
     }
 
     /// Returns whether git has what an edited file holds; `None` where that cannot be told.
-    fn judge(&mut self, edit: &Edit, known: Known) -> Option<Committed> {
+    fn judge(&mut self, edit: &Edit, known: EditFacts) -> Option<CommitState> {
         let path = Path::new(edit.path.raw());
         let (folder, tree, head) = self.head(path)?;
         let at = edit.at.map(|at| known.open_at.map_or(at, |open_at| at.max(open_at)));
@@ -205,7 +205,7 @@ impl<'a> Heads<'a> {
             return None;
         }
         let log = match head {
-            Head::Never => return Some(Committed::No),
+            Head::Never => return Some(CommitState::No),
             Head::Moved(log) => log,
         };
         let moved_by = log.written_at.checked_add(self.doubt).ok().filter(|_| log.written_at <= self.now)?;
@@ -214,31 +214,31 @@ impl<'a> Heads<'a> {
         let is_untouched = at.is_some_and(|at| meta.touched_at() <= at);
         let place = Place { folder, inside, tree: tree? };
         match self.compare(path, &meta, &place) {
-            Content::Same => self.is_staged_alike(&place).then_some(Committed::Yes),
+            Content::Same => self.is_staged_alike(&place).then_some(CommitState::Yes),
             Content::Other if self.was_nothing((at?, known, is_later), &place, &log) => None,
             Content::Other => {
                 let is_left = is_later
-                    || is_untouched && matches!(self.held(&place), Held::File(_))
+                    || is_untouched && matches!(self.held(&place), CommitContent::File(_))
                     || self.was_left((path, &meta), (at?, known.upon), &place, &log) == Some(true);
-                is_left.then_some(Committed::No)
+                is_left.then_some(CommitState::No)
             }
-            Content::Unread => (is_later && is_untouched).then_some(Committed::No),
+            Content::Unread => (is_later && is_untouched).then_some(CommitState::No),
             Content::Filtered => None,
         }
     }
 
     /// Returns what the commit that is checked out has at a place.
-    fn held(&mut self, place: &Place<'_, '_>) -> Held {
+    fn held(&mut self, place: &Place<'_, '_>) -> CommitContent {
         let commit = self.kept.commits.get_mut(place.folder);
-        commit.map_or(Held::Unread, |commit| commit.held(place.inside, self.now))
+        commit.map_or(CommitContent::Unread, |commit| commit.held(place.inside, self.now))
     }
 
     /// Returns whether the next commit would have the same at a place as the one that is checked out.
     fn is_staged_alike(&mut self, place: &Place<'_, '_>) -> bool {
         let now = self.now;
         match self.index(place).held(place.inside, now) {
-            Staged::File(staged) => self.held(place) == Held::File(staged),
-            Staged::Unread | Staged::Nothing | Staged::Conflict => false,
+            IndexContent::File(staged) => self.held(place) == CommitContent::File(staged),
+            IndexContent::Unread | IndexContent::Nothing | IndexContent::Conflict => false,
         }
     }
 
@@ -254,11 +254,11 @@ impl<'a> Heads<'a> {
         self.find_commit(place);
         let Some(names) = self.names(path, meta) else { return Content::Unread };
         match self.held(place) {
-            Held::File(name) if name == names.own => Content::Same,
-            Held::File(name) if Some(name) == names.plain => Content::Filtered,
-            Held::File(_) if self.may_be_filtered(path, folder, common) => Content::Filtered,
-            Held::File(_) | Held::Nothing => Content::Other,
-            Held::Unread => Content::Unread,
+            CommitContent::File(name) if name == names.own => Content::Same,
+            CommitContent::File(name) if Some(name) == names.plain => Content::Filtered,
+            CommitContent::File(_) if self.may_be_filtered(path, folder, common) => Content::Filtered,
+            CommitContent::File(_) | CommitContent::Nothing => Content::Other,
+            CommitContent::Unread => Content::Unread,
         }
     }
 

@@ -6,10 +6,10 @@ use jiff::Timestamp;
 use rustix::io::Errno;
 
 use crate::core::model::FileMeta;
-use crate::source::repos::head::{Commit, Held, parents};
+use crate::source::repos::head::{Commit, CommitContent, parents};
 use crate::source::repos::objects::{Name, short, there_since};
 use crate::source::work::committed::reflog::{By, Log};
-use crate::source::work::committed::{Heads, Known, Place};
+use crate::source::work::committed::{EditFacts, Heads, Place};
 
 impl<'a> Heads<'a> {
     /// Returns whether every commit that was checked out since an edit has of the file what the one
@@ -24,7 +24,7 @@ impl<'a> Heads<'a> {
         log: &Log,
     ) -> Option<bool> {
         let (begin, moves) = log.since((at, upon), self.doubt)?;
-        let own = Held::File(self.names(path, meta)?.own);
+        let own = CommitContent::File(self.names(path, meta)?.own);
         let before = self.held_by(begin, place)?;
         let (mut had, mut is_without) = (before, true);
         for one in moves {
@@ -49,7 +49,7 @@ impl<'a> Heads<'a> {
     /// Returns whether an edit left the file as the commit had it that was checked out then.
     pub(super) fn was_nothing(
         &mut self,
-        (at, known, is_later): (Timestamp, Known, bool),
+        (at, known, is_later): (Timestamp, EditFacts, bool),
         place: &Place<'a, '_>,
         log: &Log,
     ) -> bool {
@@ -59,7 +59,7 @@ impl<'a> Heads<'a> {
             true => Some(self.held(place)),
             false => begin().and_then(|begin| self.held_by(begin, place)),
         };
-        matches!(had, Some(Held::File(name)) if short(&name) == held)
+        matches!(had, Some(CommitContent::File(name)) if short(&name) == held)
     }
 
     /// Returns whether a commit was there before a moment, whatever date it bears.
@@ -72,7 +72,7 @@ impl<'a> Heads<'a> {
     /// Returns whether every stash since an edit has of the file what it was before, or holds now.
     fn is_in_no_stash(
         &mut self,
-        (before, own): (Held, Held),
+        (before, own): (CommitContent, CommitContent),
         at: Timestamp,
         place: &Place<'a, '_>,
     ) -> Option<bool> {
@@ -86,8 +86,8 @@ impl<'a> Heads<'a> {
         for stash in stashes {
             let has = match self.held_by(stash, place)? {
                 // Files that git does not know are stashed elsewhere, if at all.
-                Held::Nothing => self.held_beside(stash, place)?,
-                has @ (Held::File(_) | Held::Unread) => has,
+                CommitContent::Nothing => self.held_beside(stash, place)?,
+                has @ (CommitContent::File(_) | CommitContent::Unread) => has,
             };
             if has != own && has != before {
                 return Some(false);
@@ -97,22 +97,22 @@ impl<'a> Heads<'a> {
     }
 
     /// Returns what a stash has at a place of what git does not know: its third parent, where it has one.
-    fn held_beside(&mut self, stash: Name, place: &Place<'_, '_>) -> Option<Held> {
+    fn held_beside(&mut self, stash: Name, place: &Place<'_, '_>) -> Option<CommitContent> {
         let parents = parents(&place.tree.0.common_dir, &stash)?;
         let [_, _, beside @ ..] = parents.as_slice() else { return None };
         match beside.first() {
             Some(beside) => self.held_by(*beside, place),
-            None => Some(Held::Nothing),
+            None => Some(CommitContent::Nothing),
         }
     }
 
     /// Returns what some commit has at a place.
-    fn held_by(&mut self, commit: Name, place: &Place<'_, '_>) -> Option<Held> {
+    fn held_by(&mut self, commit: Name, place: &Place<'_, '_>) -> Option<CommitContent> {
         if commit == Name::default() {
-            return Some(Held::Nothing);
+            return Some(CommitContent::Nothing);
         }
         let new = || Commit::new(commit, &place.tree.0.common_dir);
         let held = self.kept.past.entry(commit).or_insert_with(new).held(place.inside, self.now);
-        Some(held).filter(|held| *held != Held::Unread)
+        Some(held).filter(|held| *held != CommitContent::Unread)
     }
 }

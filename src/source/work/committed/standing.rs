@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use crate::source::repos::head::Held;
-use crate::source::repos::index::Staged;
+use crate::source::repos::head::CommitContent;
+use crate::source::repos::index::IndexContent;
 use crate::source::work::committed::{Heads, Place, file_at};
 
 /// How git's index stands to a file.
@@ -37,13 +37,13 @@ impl Heads<'_> {
         let place = Place { folder, inside: path.strip_prefix(folder).ok()?, tree: tree? };
         let now = self.now;
         let staged = match self.index(&place).held(place.inside, now) {
-            Staged::Unread => return None,
-            Staged::Nothing => {
+            IndexContent::Unread => return None,
+            IndexContent::Nothing => {
                 let beside = self.index(&place).has_below(place.inside.parent()?, now)?;
                 return Some(Standing::New { is_beside_known: beside });
             }
-            Staged::Conflict => None,
-            Staged::File(name) => Some(name),
+            IndexContent::Conflict => None,
+            IndexContent::File(name) => Some(name),
         };
         if !with_contents {
             return Some(Standing::Known(Differs::default()));
@@ -54,11 +54,11 @@ impl Heads<'_> {
         let held = self.held(&place);
         let is_staged = match (staged, held) {
             (None, _) => Some(true),
-            (Some(_), Held::Unread) => None,
-            (Some(staged), held) => Some(held != Held::File(staged)),
+            (Some(_), CommitContent::Unread) => None,
+            (Some(staged), held) => Some(held != CommitContent::File(staged)),
         };
         Some(Standing::Known(Differs {
-            is_in_commit: (held != Held::Unread).then_some(held != Held::Nothing),
+            is_in_commit: (held != CommitContent::Unread).then_some(held != CommitContent::Nothing),
             is_staged,
             is_unstaged: staged.map_or(Some(true), |staged| Some(own? != staged)),
         }))

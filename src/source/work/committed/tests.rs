@@ -58,11 +58,11 @@ impl Stage {
     }
 
     /// Asks about an edit so many seconds after the head moved.
-    fn ask(&self, path: &str, seconds: i64) -> Committed {
+    fn ask(&self, path: &str, seconds: i64) -> CommitState {
         self.ask_by(path, seconds, SignedDuration::ZERO)
     }
 
-    fn ask_by(&self, path: &str, seconds: i64, doubt: SignedDuration) -> Committed {
+    fn ask_by(&self, path: &str, seconds: i64, doubt: SignedDuration) -> CommitState {
         let repos = [self.repo.clone()];
         let plain = [Untrusted::from_path(&self.at("notes"))];
         let now = Timestamp::from_second(MOVED + 1_000).unwrap();
@@ -72,11 +72,11 @@ impl Stage {
             at: Some(Timestamp::from_second(MOVED + seconds).unwrap()),
             by: None,
             also: Vec::new(),
-            committed: Committed::Unknown,
+            committed: CommitState::Unknown,
             from: None,
         };
-        Heads::new((&repos, &plain), (now, doubt), uid, &mut Kept::default())
-            .committed(&edit, Known::default())
+        Heads::new((&repos, &plain), (now, doubt), uid, &mut CommitCache::default())
+            .committed(&edit, EditFacts::default())
     }
 }
 
@@ -92,10 +92,10 @@ fn line(seconds: i64) -> String {
 fn a_folder_that_some_version_control_keeps_tells_nothing() {
     for name in [".git", ".hg", ".svn", ".fslckout"] {
         let stage = Stage::new();
-        assert_eq!(stage.ask("notes/old/b.md", 1), Committed::No);
+        assert_eq!(stage.ask("notes/old/b.md", 1), CommitState::No);
         stage.write(&format!("notes/{name}"), "gitdir: /nowhere/to/be/found");
-        assert_eq!(stage.ask("notes/old/b.md", 1), Committed::Unknown, "{name}");
-        assert_eq!(stage.ask("notes/a.md", 1), Committed::Unknown, "{name}");
+        assert_eq!(stage.ask("notes/old/b.md", 1), CommitState::Unknown, "{name}");
+        assert_eq!(stage.ask("notes/a.md", 1), CommitState::Unknown, "{name}");
     }
 }
 
@@ -127,20 +127,20 @@ fn an_edit_after_the_head_moved_is_in_no_commit() {
     stage.log("shop/.git/logs/HEAD", &(line(MOVED - 50) + &line(MOVED)));
     stage.log("shop/.git/worktrees/pay/logs/HEAD", &line(MOVED - 500));
     for (path, seconds, expected) in [
-        ("shop/src/a.rs", 1, Committed::No),
-        ("shop/src/a.rs", 0, Committed::Unknown),
-        ("shop/src/a.rs", -20, Committed::Unknown),
-        ("shop-pay/src/a.rs", 1, Committed::No),
+        ("shop/src/a.rs", 1, CommitState::No),
+        ("shop/src/a.rs", 0, CommitState::Unknown),
+        ("shop/src/a.rs", -20, CommitState::Unknown),
+        ("shop-pay/src/a.rs", 1, CommitState::No),
         // Its reflog was written later than its last line says.
-        ("shop-pay/src/a.rs", -100, Committed::Unknown),
+        ("shop-pay/src/a.rs", -100, CommitState::Unknown),
         // A later moment than now.
-        ("shop/src/a.rs", 1_001, Committed::Unknown),
-        ("shop/src/gone.rs", 1, Committed::Unknown),
-        ("shop/../shop/src/a.rs", 1, Committed::Unknown),
-        ("elsewhere/a.rs", 1, Committed::Unknown),
-        ("notes/a.md", 1, Committed::No),
-        ("notes/old/b.md", -900, Committed::No),
-        ("notes/a.md", 1_001, Committed::Unknown),
+        ("shop/src/a.rs", 1_001, CommitState::Unknown),
+        ("shop/src/gone.rs", 1, CommitState::Unknown),
+        ("shop/../shop/src/a.rs", 1, CommitState::Unknown),
+        ("elsewhere/a.rs", 1, CommitState::Unknown),
+        ("notes/a.md", 1, CommitState::No),
+        ("notes/old/b.md", -900, CommitState::No),
+        ("notes/a.md", 1_001, CommitState::Unknown),
     ] {
         assert_eq!(stage.ask(path, seconds), expected, "{path} {seconds}");
     }
@@ -151,10 +151,10 @@ fn a_clock_that_was_set_tells_nothing_of_what_was_close() {
     let stage = Stage::new();
     stage.log("shop/.git/logs/HEAD", &line(MOVED));
     let doubt = SignedDuration::from_secs(60);
-    assert_eq!(stage.ask_by("shop/src/a.rs", 60, doubt), Committed::Unknown);
-    assert_eq!(stage.ask_by("shop/src/a.rs", 61, doubt), Committed::No);
+    assert_eq!(stage.ask_by("shop/src/a.rs", 60, doubt), CommitState::Unknown);
+    assert_eq!(stage.ask_by("shop/src/a.rs", 61, doubt), CommitState::No);
     stage.log("shop/.git/logs/HEAD", &line(MOVED + 2_000));
-    assert_eq!(stage.ask("shop/src/a.rs", 900), Committed::Unknown);
+    assert_eq!(stage.ask("shop/src/a.rs", 900), CommitState::Unknown);
 }
 
 #[test]
@@ -165,29 +165,29 @@ fn a_reflog_that_is_none_tells_nothing() {
         ["", "\n", cut.trim_end(), "no line\n", &"x".repeat(9_000), &(cut.clone() + "0 1 A <b> x +0000\n")]
     {
         stage.log("shop/.git/logs/HEAD", text);
-        assert_eq!(stage.ask("shop/src/a.rs", 1), Committed::Unknown, "{text:.80}");
+        assert_eq!(stage.ask("shop/src/a.rs", 1), CommitState::Unknown, "{text:.80}");
     }
     stage.log("shop/.git/logs/HEAD", &line(MOVED).repeat(100));
-    assert_eq!(stage.ask("shop/src/a.rs", 1), Committed::No);
+    assert_eq!(stage.ask("shop/src/a.rs", 1), CommitState::No);
     std::fs::rename(stage.at("shop/.git/logs/HEAD"), stage.at("log")).unwrap();
     std::os::unix::fs::symlink(stage.at("log"), stage.at("shop/.git/logs/HEAD")).unwrap();
-    assert_eq!(stage.ask("shop/src/a.rs", 1), Committed::Unknown, "a link");
+    assert_eq!(stage.ask("shop/src/a.rs", 1), CommitState::Unknown, "a link");
 }
 
 #[test]
 fn a_repository_without_a_branch_has_no_commit() {
     let stage = Stage::new();
-    assert_eq!(stage.ask("shop/src/a.rs", -900), Committed::No);
-    assert_eq!(stage.ask("shop-pay/src/a.rs", -900), Committed::Unknown);
+    assert_eq!(stage.ask("shop/src/a.rs", -900), CommitState::No);
+    assert_eq!(stage.ask("shop-pay/src/a.rs", -900), CommitState::Unknown);
     stage.write("shop/.git/refs/heads/topic/a", "");
-    assert_eq!(stage.ask("shop/src/a.rs", -900), Committed::Unknown);
+    assert_eq!(stage.ask("shop/src/a.rs", -900), CommitState::Unknown);
 }
 
 #[test]
 fn packed_branches_are_branches() {
     let stage = Stage::new();
     stage.write("shop/.git/packed-refs", "");
-    assert_eq!(stage.ask("shop/src/a.rs", -900), Committed::Unknown);
+    assert_eq!(stage.ask("shop/src/a.rs", -900), CommitState::Unknown);
 }
 
 #[test]
@@ -195,15 +195,15 @@ fn a_file_of_another_repository_is_not_this_heads() {
     let stage = Stage::new();
     stage.log("shop/.git/logs/HEAD", &line(MOVED));
     stage.write("shop/vendor/lib/src/b.rs", "");
-    assert_eq!(stage.ask("shop/vendor/lib/src/b.rs", 1), Committed::No);
+    assert_eq!(stage.ask("shop/vendor/lib/src/b.rs", 1), CommitState::No);
     std::os::unix::fs::symlink(stage.at("shop-pay/src"), stage.at("shop/link")).unwrap();
-    assert_eq!(stage.ask("shop/link/a.rs", 1), Committed::Unknown);
+    assert_eq!(stage.ask("shop/link/a.rs", 1), CommitState::Unknown);
     stage.write("shop/vendor/lib/.git", "gitdir: elsewhere");
-    assert_eq!(stage.ask("shop/vendor/lib/src/b.rs", 1), Committed::Unknown);
+    assert_eq!(stage.ask("shop/vendor/lib/src/b.rs", 1), CommitState::Unknown);
     stage.write("notes/old/.git", "gitdir: elsewhere");
-    assert_eq!(stage.ask("notes/old/b.md", 1), Committed::Unknown);
+    assert_eq!(stage.ask("notes/old/b.md", 1), CommitState::Unknown);
     stage.write("shop/.jj/repo", "");
-    assert_eq!(stage.ask("shop/src/a.rs", 1), Committed::Unknown);
+    assert_eq!(stage.ask("shop/src/a.rs", 1), CommitState::Unknown);
 }
 
 /// A repository that git itself changes.
@@ -211,7 +211,7 @@ struct Real {
     folder: tempfile::TempDir,
     /// When each file was edited last.
     edited: BTreeMap<&'static str, Timestamp>,
-    kept: Kept,
+    kept: CommitCache,
     /// How much later it is looked at.
     later: SignedDuration,
 }
@@ -222,8 +222,12 @@ const TEXTS: [&str; 5] = ["one\n", "two\n", "one\r\ntwo\r\n", "one\ntwo\n", "$Id
 impl Real {
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let real =
-            Self { folder, edited: BTreeMap::new(), kept: Kept::default(), later: SignedDuration::ZERO };
+        let real = Self {
+            folder,
+            edited: BTreeMap::new(),
+            kept: CommitCache::default(),
+            later: SignedDuration::ZERO,
+        };
         real.git(&["init", "-q", "-b", "main"]);
         real
     }
@@ -293,15 +297,15 @@ impl Real {
         clock::now() + self.later
     }
 
-    fn told(&mut self, file: &str, at: Timestamp) -> Committed {
-        self.told_of(file, at, Known::default())
+    fn told(&mut self, file: &str, at: Timestamp) -> CommitState {
+        self.told_of(file, at, EditFacts::default())
     }
 
-    fn told_upon(&mut self, file: &str, at: Timestamp, upon: Option<Name>) -> Committed {
-        self.told_of(file, at, Known { upon, ..Known::default() })
+    fn told_upon(&mut self, file: &str, at: Timestamp, upon: Option<Name>) -> CommitState {
+        self.told_of(file, at, EditFacts { upon, ..EditFacts::default() })
     }
 
-    fn told_of(&mut self, file: &str, at: Timestamp, known: Known) -> Committed {
+    fn told_of(&mut self, file: &str, at: Timestamp, known: EditFacts) -> CommitState {
         let root = self.root();
         let tree = Worktree {
             path: root.clone(),
@@ -317,7 +321,7 @@ impl Real {
             at: Some(at),
             by: None,
             also: Vec::new(),
-            committed: Committed::Unknown,
+            committed: CommitState::Unknown,
             from: None,
         };
         let uid = rustix::process::geteuid().as_raw();
@@ -334,7 +338,7 @@ impl Real {
             let told = self.told(file, at);
             let status = self.git(&["status", "--porcelain", "--ignored", "-uall", "--", file]);
             let Ok(text) = std::fs::read(self.root().join(file)) else {
-                assert_eq!(told, Committed::Unknown, "{file} has gone, after {story:?}");
+                assert_eq!(told, CommitState::Unknown, "{file} has gone, after {story:?}");
                 continue;
             };
             let of_head = self.git(&["cat-file", "blob", &format!("HEAD:{file}")]);
@@ -343,12 +347,12 @@ impl Real {
             let is_in_head = !self.git(&["ls-tree", "HEAD", "--", file]).is_empty() && of_head == text;
             let is_in_head = is_in_head && is_staged;
             match told {
-                Committed::Yes => assert!(is_in_head, "{file} is in no commit, after {story:?}"),
-                Committed::No => assert!(!status.is_empty(), "{file} is committed, after {story:?}"),
-                Committed::Unknown => assert!(!is_in_head, "{file} is committed, after {story:?}"),
+                CommitState::Yes => assert!(is_in_head, "{file} is in no commit, after {story:?}"),
+                CommitState::No => assert!(!status.is_empty(), "{file} is committed, after {story:?}"),
+                CommitState::Unknown => assert!(!is_in_head, "{file} is committed, after {story:?}"),
             }
             assert!(
-                !is_plain || status.is_empty() == (told == Committed::Yes),
+                !is_plain || status.is_empty() == (told == CommitState::Yes),
                 "{file}: {told:?}, {story:?}"
             );
         }
@@ -376,7 +380,7 @@ proptest::proptest! {
 
 /// What two windows have edited, one after the other, and what is done then.
 #[track_caller]
-fn check_left(steps: &[&[&str]], expected: Committed) {
+fn check_left(steps: &[&[&str]], expected: CommitState) {
     let mut real = Real::new();
     real.write("a.txt", "one\n");
     real.write("src/b.txt", "one\n");
@@ -420,7 +424,7 @@ fn what_no_commit_has_had_since_is_in_none() {
             &["commit", "--allow-empty", "-qm", "none"],
         ],
     ] {
-        check_left(steps, Committed::No);
+        check_left(steps, CommitState::No);
     }
 }
 
@@ -447,7 +451,7 @@ fn what_somebody_else_may_have_done_since_is_not_told() {
             &["reset", "-q"],
         ],
     ] {
-        check_left(steps, Committed::Unknown);
+        check_left(steps, CommitState::Unknown);
     }
 }
 
@@ -468,13 +472,13 @@ fn an_edit_after_a_commit_of_the_same_second_is_not_in_it() {
     real.write("a.txt", "three\n");
     let after = real.edited["a.txt"];
     std::fs::write(real.root().join("a.txt"), "by hand\n").unwrap();
-    assert_eq!(real.told_upon("a.txt", after, Some(second)), Committed::No);
-    assert_eq!(real.told_upon("a.txt", before, Some(first)), Committed::Unknown);
+    assert_eq!(real.told_upon("a.txt", after, Some(second)), CommitState::No);
+    assert_eq!(real.told_upon("a.txt", before, Some(first)), CommitState::Unknown);
     real.git(&["commit", "-q", "--allow-empty", "-m", "two"]);
-    assert_eq!(real.told_upon("a.txt", after, Some(second)), Committed::No);
+    assert_eq!(real.told_upon("a.txt", after, Some(second)), CommitState::No);
     commit(&real);
     std::fs::write(real.root().join("a.txt"), "by hand again\n").unwrap();
-    assert_eq!(real.told_upon("a.txt", after, Some(second)), Committed::Unknown);
+    assert_eq!(real.told_upon("a.txt", after, Some(second)), CommitState::Unknown);
 }
 
 #[test]
@@ -488,10 +492,10 @@ fn an_edit_that_left_what_the_commit_had_is_none() {
         real.write("a.txt", text);
         let held = name_held(&real.root().join("a.txt"));
         std::fs::write(real.root().join("a.txt"), "by hand\n").unwrap();
-        real.told_of("a.txt", real.edited["a.txt"], Known { upon: head, held, open_at: None })
+        real.told_of("a.txt", real.edited["a.txt"], EditFacts { upon: head, held, open_at: None })
     };
-    assert_eq!(edited("two\n"), Committed::No);
-    assert_eq!(edited("one\n"), Committed::Unknown);
+    assert_eq!(edited("two\n"), CommitState::No);
+    assert_eq!(edited("one\n"), CommitState::Unknown);
 }
 
 #[test]
@@ -507,27 +511,30 @@ fn what_was_found_open_is_judged_from_then_on() {
     real.later = SignedDuration::from_secs(2);
     let open_at = Some(real.now());
     std::fs::write(real.root().join("a.txt"), "by hand\n").unwrap();
-    assert_eq!(real.told("a.txt", at), Committed::Unknown);
-    assert_eq!(real.told_of("a.txt", at, Known { open_at, ..Known::default() }), Committed::No);
+    assert_eq!(real.told("a.txt", at), CommitState::Unknown);
+    assert_eq!(real.told_of("a.txt", at, EditFacts { open_at, ..EditFacts::default() }), CommitState::No);
 }
 
 #[test]
 fn what_is_only_staged_is_in_no_commit() {
     let staged = [&["add", "-A"][..], &["restore", "-s", "HEAD", "-W", "a.txt"]];
-    check_left(&staged, Committed::Unknown);
-    check_left(&[staged[0], staged[1], &["restore", "-S", "a.txt"]], Committed::Yes);
-    check_left(&[&["commit", "-aqm", "two"]], Committed::Yes);
+    check_left(&staged, CommitState::Unknown);
+    check_left(&[staged[0], staged[1], &["restore", "-S", "a.txt"]], CommitState::Yes);
+    check_left(&[&["commit", "-aqm", "two"]], CommitState::Yes);
     for version in ["2", "4"] {
         let written = ["update-index", "--index-version", version];
-        check_left(&[&["commit", "-aqm", "two"], &written], Committed::Yes);
-        check_left(&[staged[0], staged[1], &written], Committed::Unknown);
+        check_left(&[&["commit", "-aqm", "two"], &written], CommitState::Yes);
+        check_left(&[staged[0], staged[1], &written], CommitState::Unknown);
     }
     // One that is several files, of which the other has all, or what was.
     let split = ["update-index", "--split-index", "-q"];
-    check_left(&[&["commit", "-aqm", "two"], &split], Committed::Yes);
-    check_left(&[&["config", "core.splitIndex", "true"], &split, &["commit", "-aqm", "two"]], Committed::Yes);
-    check_left(&[staged[0], staged[1], &split], Committed::Unknown);
-    check_left(&[&["commit", "-aqm", "two"], &["rm", "-q", "--cached", "a.txt"]], Committed::Unknown);
+    check_left(&[&["commit", "-aqm", "two"], &split], CommitState::Yes);
+    check_left(
+        &[&["config", "core.splitIndex", "true"], &split, &["commit", "-aqm", "two"]],
+        CommitState::Yes,
+    );
+    check_left(&[staged[0], staged[1], &split], CommitState::Unknown);
+    check_left(&[&["commit", "-aqm", "two"], &["rm", "-q", "--cached", "a.txt"]], CommitState::Unknown);
 }
 
 #[test]
@@ -546,7 +553,7 @@ fn paths_that_an_index_tells_by_their_difference_are_found() {
     real.git(&["commit", "-qm", "one"]);
     real.git(&["update-index", "--index-version", "4"]);
     for path in paths {
-        assert_eq!(real.told(path, real.edited[path]), Committed::Yes, "{path}");
+        assert_eq!(real.told(path, real.edited[path]), CommitState::Yes, "{path}");
     }
 }
 
@@ -554,7 +561,7 @@ fn paths_that_an_index_tells_by_their_difference_are_found() {
 fn a_file_whose_time_was_set_back_is_not_untouched() {
     let stage = Stage::new();
     stage.log("shop/.git/logs/HEAD", &line(MOVED));
-    assert_eq!(stage.ask("shop/src/a.rs", 1), Committed::No);
+    assert_eq!(stage.ask("shop/src/a.rs", 1), CommitState::No);
     let real = clock::now().as_second();
     stage.log("shop/.git/logs/HEAD", &line(real - 1_000));
     let back = |path: &str, seconds: i64| {
@@ -563,8 +570,8 @@ fn a_file_whose_time_was_set_back_is_not_untouched() {
     };
     back("shop/.git/logs/HEAD", -1_000);
     back("shop/src/a.rs", -900);
-    assert_eq!(stage.ask("shop/src/a.rs", real - 800 - MOVED), Committed::Unknown);
-    assert_eq!(stage.ask("shop/src/a.rs", real + 800 - MOVED), Committed::No);
+    assert_eq!(stage.ask("shop/src/a.rs", real - 800 - MOVED), CommitState::Unknown);
+    assert_eq!(stage.ask("shop/src/a.rs", real + 800 - MOVED), CommitState::No);
 }
 
 #[test]
@@ -576,11 +583,11 @@ fn a_commit_that_could_not_be_read_is_tried_again() {
     real.git(&["commit", "-q", "-m", "one"]);
     let [objects, away] = ["objects", "away"].map(|name| real.root().join(".git").join(name));
     std::fs::rename(&objects, &away).unwrap();
-    assert_eq!(real.told("a.txt", at), Committed::Unknown);
+    assert_eq!(real.told("a.txt", at), CommitState::Unknown);
     std::fs::rename(&away, &objects).unwrap();
-    assert_eq!(real.told("a.txt", at), Committed::Unknown, "not at once");
+    assert_eq!(real.told("a.txt", at), CommitState::Unknown, "not at once");
     real.later = SignedDuration::from_secs(11);
-    assert_eq!(real.told("a.txt", at), Committed::Yes);
+    assert_eq!(real.told("a.txt", at), CommitState::Yes);
 }
 
 #[test]
@@ -588,16 +595,16 @@ fn what_was_restored_is_no_edit_any_more() {
     let mut real = Real::new();
     real.write("src/b.txt", "one\n");
     let at = real.edited["src/b.txt"];
-    assert_eq!(real.told("src/b.txt", at), Committed::No);
+    assert_eq!(real.told("src/b.txt", at), CommitState::No);
     real.git(&["add", "-A"]);
     real.git(&["commit", "-q", "-m", "one"]);
-    assert_eq!(real.told("src/b.txt", at), Committed::Yes);
+    assert_eq!(real.told("src/b.txt", at), CommitState::Yes);
     real.git(&["gc", "-q"]);
     real.write("src/b.txt", "two\n");
     let at = real.edited["src/b.txt"];
-    assert_eq!(real.told("src/b.txt", at), Committed::No);
+    assert_eq!(real.told("src/b.txt", at), CommitState::No);
     real.git(&["restore", "src/b.txt"]);
-    assert_eq!(real.told("src/b.txt", at), Committed::Yes);
+    assert_eq!(real.told("src/b.txt", at), CommitState::Yes);
 }
 
 #[test]
@@ -616,7 +623,7 @@ fn a_tree_that_is_packed_as_a_change_of_another_is_read() {
     for commit in ["main", "main~1", "main~2"] {
         real.git(&["checkout", "-q", "--detach", commit]);
         let at = clock::now();
-        assert_eq!(real.told("src/b.txt", at), Committed::Yes, "{commit}");
+        assert_eq!(real.told("src/b.txt", at), CommitState::Yes, "{commit}");
     }
     let bases = real.git(&["cat-file", "--batch-check=%(deltabase)", "--batch-all-objects"]);
     let is_delta = |line: &&[u8]| !line.is_empty() && line.iter().any(|byte| *byte != b'0');

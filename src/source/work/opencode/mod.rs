@@ -23,8 +23,8 @@ use crate::source::database::sqlite::{Database, ReadError};
 use crate::source::interface::{Hints, Scope};
 use crate::source::os::open::medium::medium_at;
 use crate::source::os::open::meta::is_sure;
-use crate::source::work::join::{Helped, join};
-use crate::source::work::wanted::{MOST, Wanted};
+use crate::source::work::join::{HelperWork, join};
+use crate::source::work::wanted::{MOST, WorkTarget};
 
 /// The most messages of a session that are read, the newest, beside its newest prompt.
 const MESSAGES: usize = 64;
@@ -81,11 +81,11 @@ type Sessions = BTreeMap<Untrusted, Option<Timestamp>>;
 /// The databases of all homes, as they were last read.
 pub(crate) struct Store {
     copies: Copies,
-    kept: BTreeMap<PathBuf, Kept>,
+    kept: BTreeMap<PathBuf, RowCache>,
 }
 
 #[derive(Default)]
-struct Kept {
+struct RowCache {
     /// The files that were read, and when.
     read: Option<(Files, Timestamp)>,
     sessions: Sessions,
@@ -101,7 +101,7 @@ impl Store {
     }
 
     /// Reads what these sessions do, where the databases have changed.
-    pub(crate) fn look(&mut self, wanted: &[Wanted], scope: &Scope, now: Timestamp) {
+    pub(crate) fn look(&mut self, wanted: &[WorkTarget], scope: &Scope, now: Timestamp) {
         let own = wanted.iter().filter(|one| one.session.format == Format::OpenCode);
         let sessions: Sessions = own.map(|one| (one.session.id.clone(), one.started_at)).collect();
         if sessions.is_empty() {
@@ -125,7 +125,7 @@ impl Store {
 
     /// Returns the databases that could not be read, for each session that was asked for.
     pub(crate) fn unread(&self) -> impl Iterator<Item = UnreadWork> {
-        let of = |(path, kept): (&PathBuf, &Kept)| {
+        let of = |(path, kept): (&PathBuf, &RowCache)| {
             let (sessions, why) = kept.unread.clone()?;
             let path = path.clone();
             let unread = move |session| UnreadWork {
@@ -152,7 +152,7 @@ impl Store {
     }
 }
 
-impl Kept {
+impl RowCache {
     /// What cannot be read now keeps what it said last, and so does a session whose window has gone.
     fn look(&mut self, path: &Path, files: Files, sessions: &Sessions, now: Timestamp, copies: &Copies) {
         let is_known = |(known, at): &(Files, Timestamp)| *known == files && is_sure(*at, files.touched_at());
@@ -226,14 +226,14 @@ fn work(
 }
 
 /// What the rows of one session say.
-struct Told {
+struct SessionRows {
     doing: Doing,
     skipped: u64,
     written_at: Option<Timestamp>,
 }
 
 impl Session<'_> {
-    fn told(&self) -> Result<Option<Told>, ReadError> {
+    fn told(&self) -> Result<Option<SessionRows>, ReadError> {
         let Some(row) = self.row()? else { return Ok(None) };
         let (messages, prompt) = self.messages()?;
         let parts = self.parts(&messages, prompt.as_deref())?;
@@ -242,7 +242,7 @@ impl Session<'_> {
         let (told, skipped) = doing(rows);
         let long = self.passed_over()?;
         let edits_since = self.edits_since()?.max(long.first().copied().flatten());
-        Ok(Some(Told {
+        Ok(Some(SessionRows {
             doing: Doing { edits_since, ..told },
             skipped: skipped + long.len() as u64,
             written_at: row.number("time_updated").and_then(time::epoch_ms),
@@ -251,7 +251,7 @@ impl Session<'_> {
 
     /// Reads its sub-sessions, each of which a sub-agent runs, and theirs; and when the newest of those
     /// was written that were not read.
-    fn agents(&self, since: Option<Timestamp>) -> Result<(Vec<Helped>, Option<Timestamp>), ReadError> {
+    fn agents(&self, since: Option<Timestamp>) -> Result<(Vec<HelperWork>, Option<Timestamp>), ReadError> {
         let has = columns(self.database, "session")?;
         if !["parent_id", "time_updated"].iter().all(|column| has.contains(*column)) {
             return Ok((Vec::new(), None));
@@ -266,8 +266,8 @@ impl Session<'_> {
 
     /// Returns what the sub-agent has done that runs it. One that was last heard of before the window
     /// started runs no more.
-    fn helped(&self, since: Option<Timestamp>) -> Result<Option<Helped>, ReadError> {
-        let Some(Told { doing, skipped, written_at }) = self.told()? else { return Ok(None) };
+    fn helped(&self, since: Option<Timestamp>) -> Result<Option<HelperWork>, ReadError> {
+        let Some(SessionRows { doing, skipped, written_at }) = self.told()? else { return Ok(None) };
         let is_heard = since.is_none_or(|since| written_at.is_some_and(|at| at >= since));
         let running = (doing.turn.state == TurnState::Working && is_heard).then(|| SubAgent {
             id: self.id.clone(),
@@ -275,7 +275,7 @@ impl Session<'_> {
             call: doing.calls.last().cloned(),
             since: doing.turn.since,
         });
-        Ok(Some(Helped { id: self.id.clone(), running, doing, skipped }))
+        Ok(Some(HelperWork { id: self.id.clone(), running, doing, skipped }))
     }
 
     fn row(&self) -> Result<Option<Cells>, ReadError> {

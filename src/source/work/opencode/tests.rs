@@ -21,7 +21,7 @@ CREATE TABLE todo (session_id TEXT NOT NULL, content TEXT NOT NULL, status TEXT 
 struct Opencode {
     folder: TempDir,
     store: Connection,
-    kept: Kept,
+    kept: RowCache,
     /// When its window started.
     since: Option<Timestamp>,
 }
@@ -33,7 +33,7 @@ impl Opencode {
         store.execute_batch(SCHEMA).unwrap();
         let row = "INSERT INTO session VALUES (?1, NULL, '/src', 'Fix it', '1.18.33', 0, 9000, NULL)";
         store.execute(row, [ID]).unwrap();
-        Self { folder, store, kept: Kept::default(), since: None }
+        Self { folder, store, kept: RowCache::default(), since: None }
     }
 
     fn message(&self, id: &str, at: i64, data: &Value) {

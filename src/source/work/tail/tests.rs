@@ -20,7 +20,7 @@ fn codex() -> Adapter {
 }
 
 /// A transcript in a folder of its own, and what was read of it.
-struct Followed {
+struct Transcript {
     folder: TempDir,
     path: PathBuf,
     uid: u32,
@@ -28,7 +28,7 @@ struct Followed {
     tail: Option<Tail>,
 }
 
-impl Followed {
+impl Transcript {
     fn new(adapter: Adapter, text: &[u8]) -> Self {
         let folder = TempDir::new().unwrap();
         let path = folder.path().join("session.jsonl");
@@ -83,7 +83,7 @@ const LONG: usize = 2 << 20;
 
 #[test]
 fn what_is_appended_is_read_and_a_torn_line_waits() {
-    let mut file = Followed::new(claude(), edit("a").as_bytes());
+    let mut file = Transcript::new(claude(), edit("a").as_bytes());
     assert_eq!(file.edits(), ["/a"]);
     file.append(edit("b").as_bytes());
     assert_eq!(file.edits(), ["/a", "/b"]);
@@ -98,7 +98,7 @@ fn what_is_appended_is_read_and_a_torn_line_waits() {
 
 #[test]
 fn a_file_that_was_written_anew_is_read_anew() {
-    let mut file = Followed::new(claude(), (edit("a") + &edit("b")).as_bytes());
+    let mut file = Transcript::new(claude(), (edit("a") + &edit("b")).as_bytes());
     assert_eq!(file.edits(), ["/a", "/b"]);
     file.write(edit("b").as_bytes());
     assert_eq!(file.edits(), ["/b"], "it was cut");
@@ -114,7 +114,7 @@ fn a_file_that_was_written_anew_is_read_anew() {
 
 #[test]
 fn a_file_that_has_not_changed_is_not_opened() {
-    let mut file = Followed::new(claude(), edit("a").as_bytes());
+    let mut file = Transcript::new(claude(), edit("a").as_bytes());
     file.look();
     let before = file.tail.take().unwrap();
     // What it says by now would show.
@@ -126,7 +126,7 @@ fn a_file_that_has_not_changed_is_not_opened() {
 #[track_caller]
 fn check_long(length: usize, skipped: u64) {
     let long = filler(length);
-    let mut file = Followed::new(claude(), edit("a").as_bytes());
+    let mut file = Transcript::new(claude(), edit("a").as_bytes());
     assert_eq!(file.edits(), ["/a"]);
     for part in long.as_bytes().chunks(length / 3) {
         file.append(part);
@@ -138,7 +138,7 @@ fn check_long(length: usize, skipped: u64) {
     assert_eq!(file.edits(), ["/a", "/b", "/c"], "it came at once");
     assert_eq!(file.look().draft().skipped, 2 * skipped);
 
-    let mut first = Followed::new(claude(), (long + &edit("d")).as_bytes());
+    let mut first = Transcript::new(claude(), (long + &edit("d")).as_bytes());
     assert_eq!(first.edits(), ["/d"], "it stands first");
 }
 
@@ -153,7 +153,7 @@ fn a_line_longer_than_any_is_passed_over_and_counted_once() {
 #[test]
 fn a_file_whose_end_is_one_long_line_is_followed() {
     let long = filler(LONG + 99);
-    let mut file = Followed::new(claude(), (edit("a") + long.trim_end()).as_bytes());
+    let mut file = Transcript::new(claude(), (edit("a") + long.trim_end()).as_bytes());
     assert_eq!((file.edits(), file.look().draft().skipped), (vec!["/a".to_owned()], 1));
     assert!(file.look().edits_since().is_some());
     file.append(format!("\n{}", edit("b")).as_bytes());
@@ -162,7 +162,7 @@ fn a_file_whose_end_is_one_long_line_is_followed() {
 
 #[test]
 fn what_is_no_plain_file_of_the_user_is_not_read() {
-    let mut file = Followed::new(claude(), edit("a").as_bytes());
+    let mut file = Transcript::new(claude(), edit("a").as_bytes());
     file.look();
     file.uid += 1;
     file.check_refused(Some(WhyUnread::ForeignOwner));
@@ -187,7 +187,7 @@ fn what_is_no_plain_file_of_the_user_is_not_read() {
     file.check_refused(Some(WhyUnread::NoPlainFile));
 }
 
-impl Followed {
+impl Transcript {
     /// Looks at a file that was read before and may not be read any more.
     #[track_caller]
     fn look_refused(&mut self) {
@@ -208,10 +208,11 @@ const SNAPSHOT: &str = "{\"type\":\"file-history-snapshot\",\"snapshot\":{\"trac
 
 #[test]
 fn edits_are_known_since_the_first_line_that_was_read() {
-    let mut file = Followed::new(claude(), edit("a").as_bytes());
+    let mut file = Transcript::new(claude(), edit("a").as_bytes());
     assert_eq!(file.look().edits_since(), None);
     // The end is enough only when it says everything, and two million bytes are the most.
-    let mut file = Followed::new(claude(), (edit("a") + &filler(100_000).repeat(30) + &edit("b")).as_bytes());
+    let mut file =
+        Transcript::new(claude(), (edit("a") + &filler(100_000).repeat(30) + &edit("b")).as_bytes());
     assert_eq!(file.edits(), ["/b"]);
     let first = "2026-11-22T11:00:06Z".parse::<Timestamp>().unwrap();
     assert_eq!(file.look().edits_since(), Some(first));
@@ -235,7 +236,7 @@ fn rollout(edits: usize) -> String {
 #[test]
 fn what_stands_before_the_end_is_read_piece_by_piece() {
     let text = rollout(140) + &filler(LONG + 9) + &rollout(3);
-    let mut file = Followed::new(codex(), text.as_bytes());
+    let mut file = Transcript::new(codex(), text.as_bytes());
     let all: std::collections::BTreeSet<String> = (0..140).map(|at| format!("/src/{at}.rs")).collect();
     let first = file.edits();
     assert!(first.contains(&"/src/139.rs".to_owned()) && !first.contains(&"/src/50.rs".to_owned()));
@@ -264,7 +265,7 @@ fn what_stands_before_the_end_is_read_piece_by_piece() {
 
 #[test]
 fn a_file_of_600_mb_is_read_at_its_end() {
-    let mut file = Followed::new(codex(), b"");
+    let mut file = Transcript::new(codex(), b"");
     File::options().write(true).open(&file.path).unwrap().set_len(600 << 20).unwrap();
     file.append(("\n".to_owned() + &rollout(1)).as_bytes());
     assert_eq!(file.edits(), ["/src/0.rs"]);
@@ -276,7 +277,7 @@ fn a_file_of_600_mb_is_read_at_its_end() {
 
 #[test]
 fn a_file_that_has_become_much_longer_is_read_at_its_end() {
-    let mut file = Followed::new(codex(), rollout(1).as_bytes());
+    let mut file = Transcript::new(codex(), rollout(1).as_bytes());
     file.look();
     File::options().write(true).open(&file.path).unwrap().set_len(600 << 20).unwrap();
     file.append(("\n".to_owned() + &rollout(2)).as_bytes());
@@ -305,7 +306,7 @@ proptest! {
         let middle = if long > 0 { filler(long) } else { String::new() };
         let text = TURN.repeat(turns) + &middle + TURN;
         let text = &text.as_bytes()[..text.len() - torn];
-        let mut file = Followed::new(claude(), b"");
+        let mut file = Transcript::new(claude(), b"");
         file.look();
         let mut at = 0;
         cuts.sort_by_key(|cut| cut.index(text.len()));
@@ -342,7 +343,7 @@ fn a_line_that_is_too_long_hides_nothing_that_stands_before_it() {
         (filler(4 << 20), huge() + &huge() + text + "\n"),
     ] {
         let lines = before + &edit("a") + &huge() + &after;
-        let mut file = Followed::new(claude(), lines.as_bytes());
+        let mut file = Transcript::new(claude(), lines.as_bytes());
         assert_eq!(file.edits(), ["/a"]);
         let tail = file.look();
         assert!(tail.draft().skipped > 0);
@@ -352,7 +353,7 @@ fn a_line_that_is_too_long_hides_nothing_that_stands_before_it() {
 
 #[test]
 fn what_cannot_be_read_is_a_loss_until_all_edits_are_named_again() {
-    let mut file = Followed::new(claude(), (edit("a") + "no line\n").as_bytes());
+    let mut file = Transcript::new(claude(), (edit("a") + "no line\n").as_bytes());
     assert_eq!(file.look().edits_since(), Some(file.look().meta().modified_at));
     file.append(edit("b").as_bytes());
     assert_eq!(file.look().edits_since(), "2026-11-22T11:00:06Z".parse().ok());
@@ -366,10 +367,10 @@ fn a_record_behind_any_number_of_nulls_is_read() {
         let mut lines = edit("a").into_bytes();
         lines.resize(lines.len() + nulls, 0);
         lines.extend(edit("b").as_bytes());
-        let mut file = Followed::new(claude(), &lines);
+        let mut file = Transcript::new(claude(), &lines);
         assert_eq!(file.edits(), ["/a", "/b"], "{nulls}");
         assert_eq!(file.look().draft().skipped, 1, "{nulls}");
-        let mut grown = Followed::new(claude(), edit("a").as_bytes());
+        let mut grown = Transcript::new(claude(), edit("a").as_bytes());
         grown.look();
         grown.append(lines.get(edit("a").len()..).unwrap());
         assert_eq!(grown.edits(), ["/a", "/b"], "{nulls}");
@@ -381,8 +382,8 @@ fn whose_turn_it_is_after_a_line_that_was_not_read_is_not_known() {
     let prompt =
         "{\"type\":\"user\",\"message\":{\"content\":\"Go on\"},\"timestamp\":\"2026-11-22T11:00:01Z\"}\n";
     let done = "{\"type\":\"system\",\"subtype\":\"turn_duration\",\"timestamp\":\"2026-11-22T11:00:09Z\"}\n";
-    let mut file = Followed::new(claude(), format!("{prompt}{done}").as_bytes());
-    let state = |file: &mut Followed| file.look().draft().doing().turn.state;
+    let mut file = Transcript::new(claude(), format!("{prompt}{done}").as_bytes());
+    let state = |file: &mut Transcript| file.look().draft().doing().turn.state;
     assert_eq!(state(&mut file), TurnState::Finished);
     file.append(filler(LONG + 10).as_bytes());
     assert_eq!(state(&mut file), TurnState::Unknown);

@@ -13,7 +13,7 @@ use crate::core::fleet::database::host_row::{HostRow, POSTGRES, PartRow, ReadAt,
 use crate::core::fleet::database::outbox::{LOOK, ORDER};
 use crate::core::fleet::database::presence::{GRACE, Grace, LATE, NOT_SEEN, Presence, presence};
 use crate::core::fleet::merge::remote_machine::FarMachine;
-use crate::core::fleet::wire::decoder::{Answer, Decoder, Received};
+use crate::core::fleet::wire::decoder::{Answer, Decoder, Message};
 use crate::core::fleet::wire::line::Line;
 use crate::core::model::text::json;
 use crate::core::model::text::shown;
@@ -22,7 +22,7 @@ use crate::core::model::{MachineState, MachineView, Tombstone, Untrusted};
 /// The hosts that a viewer may see.
 #[derive(Default)]
 pub(crate) struct Roster {
-    hosts: BTreeMap<String, Box<Known>>,
+    hosts: BTreeMap<String, Box<HostState>>,
     /// What each host was ever called here: what is on the screen under a name must never be another's.
     names: BTreeMap<String, String>,
     /// The names of machines that are reached otherwise.
@@ -36,7 +36,7 @@ pub(crate) struct Roster {
 type Place<'a> = (Option<&'a str>, Option<&'a str>, Option<u64>);
 
 /// What is known of one host.
-struct Known {
+struct HostState {
     row: HostRow,
     /// What it is called here, for as long as this viewer runs.
     name: String,
@@ -84,7 +84,7 @@ impl Roster {
                 known.take(row);
             } else {
                 let name = self.names.get(&row.host).cloned().unwrap_or_default();
-                self.hosts.insert(row.host.clone(), Box::new(Known::new(row, name)));
+                self.hosts.insert(row.host.clone(), Box::new(HostState::new(row, name)));
             }
         }
         let grace = self.grace(at);
@@ -143,8 +143,8 @@ impl Roster {
             *claimed.entry(known.place()).or_default() += 1;
         }
         // Which of several that say they are the same machine in the same boot sees its processes is not known.
-        let is_disputed = |known: &Known| claimed.get(&known.place()).is_some_and(|many| *many > 1);
-        let machine = |known: &Known| {
+        let is_disputed = |known: &HostState| claimed.get(&known.place()).is_some_and(|many| *many > 1);
+        let machine = |known: &HostState| {
             let mut machine = known.machine(known.age(at, steady), is_blind, is_disputed(known), now);
             machine.view.no_orders = known.no_orders(at.may_ask).map(Untrusted::new);
             machine
@@ -189,7 +189,7 @@ impl Roster {
     }
 }
 
-impl Known {
+impl HostState {
     fn new(row: HostRow, name: String) -> Self {
         let decoder = Self::greeted(&row, Decoder::new(&name));
         let tombstones = Arc::default();
@@ -256,7 +256,7 @@ impl Known {
         let heard = told.and_then(|()| decoder.receive(line.as_bytes()));
         self.words_left = decoder.words_left();
         let why = match heard {
-            Ok(Received::Look) => None,
+            Ok(Message::Look) => None,
             Ok(_) => Some("the end of its look is garbled".to_owned()),
             Err(error) => Some(error.to_string()),
         };

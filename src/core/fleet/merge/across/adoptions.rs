@@ -2,14 +2,14 @@
 
 use std::collections::HashMap;
 
-use super::sites::{Placed, Site, Sites};
-use crate::core::fleet::merge::across::sites::Found;
+use super::sites::{PlacedWindow, Site, Sites};
+use crate::core::fleet::merge::across::sites::Findings;
 use crate::core::judge::rules::facts::file_name;
 use crate::core::judge::story::chain::{Chain, Ending, so};
 use crate::core::model::{Cause, ClaimView, Code, Finding, Format, Remedy, ResourceKind, Story, Untrusted};
 
 /// Finds sessions that run on one machine and were adopted on another.
-pub(super) fn adopted(sites: &Sites<'_>, found: &mut Found) {
+pub(super) fn adopted(sites: &Sites<'_>, found: &mut Findings) {
     let is_adoption = |claim: &ClaimView| {
         claim.resource.kind == ResourceKind::Session
             && claim.record.format == Format::Entire
@@ -17,7 +17,7 @@ pub(super) fn adopted(sites: &Sites<'_>, found: &mut Found) {
             && claim.is_known()
     };
     let adoptions: Vec<_> = sites.claims().filter(|(claim, _)| is_adoption(claim)).collect();
-    let mut running: HashMap<&Untrusted, Vec<Placed<'_>>> =
+    let mut running: HashMap<&Untrusted, Vec<PlacedWindow<'_>>> =
         adoptions.iter().map(|(claim, _)| (&claim.resource.id, Vec::new())).collect();
     for placed in sites.windows() {
         let session = placed.window.session_id.as_ref();
@@ -40,7 +40,7 @@ pub(super) fn adopted(sites: &Sites<'_>, found: &mut Found) {
     found.findings.extend(told);
 }
 
-fn tell(claim: &ClaimView, site: Site<'_>, holder: &Placed<'_>) -> Option<Finding> {
+fn tell(claim: &ClaimView, site: Site<'_>, holder: &PlacedWindow<'_>) -> Option<Finding> {
     let (session, folder) = (&claim.resource.id, claim.record.title.shown());
     let message = format!(
         "session {session} runs in {}, and entire adopts it for {folder} {}: its checkpoints go to two places; let \

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 
-use super::sites::{EVIDENCE, Placed, Sites, some_of_each};
-use crate::core::fleet::merge::across::sites::Found;
+use super::sites::{EVIDENCE, PlacedWindow, Sites, some_of_each};
+use crate::core::fleet::merge::across::sites::Findings;
 use crate::core::judge::claim::thing;
 use crate::core::judge::rules::facts::{count, listed};
 use crate::core::judge::story::chain::{Chain, Ending, so};
@@ -17,12 +17,12 @@ use crate::core::model::{
 
 /// A claim of a living window.
 #[derive(Clone, Copy)]
-struct Held<'a> {
+struct LivingClaim<'a> {
     claim: &'a ClaimView,
-    holder: Placed<'a>,
+    holder: PlacedWindow<'a>,
 }
 
-impl<'a> Held<'a> {
+impl<'a> LivingClaim<'a> {
     fn of(claim: &'a ClaimView, sites: &Sites<'a>) -> Option<Self> {
         let is_held = match claim.status {
             ClaimStatus::Held | ClaimStatus::Quiet | ClaimStatus::Contested => true,
@@ -43,12 +43,12 @@ impl<'a> Held<'a> {
     }
 
     /// Returns whether nothing tells two claims on one machine apart for one on another.
-    fn counts_as(&self, other: &Held<'_>) -> bool {
+    fn counts_as(&self, other: &LivingClaim<'_>) -> bool {
         self.claim.record.session_id == other.claim.record.session_id && self.holder.counts_as(&other.holder)
     }
 
     /// Returns whether two claims are certain to be of two sessions; that one runs twice is a finding of its own.
-    fn is_apart(&self, other: &Held<'_>) -> bool {
+    fn is_apart(&self, other: &LivingClaim<'_>) -> bool {
         let is_of_one = self.claim.record.session_id.is_some()
             && self.claim.record.session_id == other.claim.record.session_id;
         !is_of_one && self.holder.is_apart(&other.holder)
@@ -56,18 +56,18 @@ impl<'a> Held<'a> {
 }
 
 /// Finds items of work that windows of two machines hold.
-pub(super) fn contested(sites: &Sites<'_>, found: &mut Found) {
-    let mut items: BTreeMap<Resource, Vec<Held<'_>>> = BTreeMap::new();
+pub(super) fn contested(sites: &Sites<'_>, found: &mut Findings) {
+    let mut items: BTreeMap<Resource, Vec<LivingClaim<'_>>> = BTreeMap::new();
     for (claim, _) in sites.claims() {
-        if let Some(held) = Held::of(claim, sites) {
+        if let Some(held) = LivingClaim::of(claim, sites) {
             items.entry(thing(&claim.resource)).or_default().push(held);
         }
     }
     for (item, all) in items {
-        let some = some_of_each(&all, |held| held.holder, Held::counts_as);
-        let is_apart = |one: &&Held<'_>| some.iter().any(|other| one.is_apart(other));
-        let mut apart: Vec<Held<'_>> = all.iter().filter(is_apart).copied().collect();
-        apart.sort_by_key(Held::since);
+        let some = some_of_each(&all, |held| held.holder, LivingClaim::counts_as);
+        let is_apart = |one: &&LivingClaim<'_>| some.iter().any(|other| one.is_apart(other));
+        let mut apart: Vec<LivingClaim<'_>> = all.iter().filter(is_apart).copied().collect();
+        apart.sort_by_key(LivingClaim::since);
         if let Some(finding) = tell(&item, &apart) {
             found.contested.extend(apart.iter().map(|held| held.claim.key.clone()));
             found.findings.push(finding);
@@ -75,7 +75,7 @@ pub(super) fn contested(sites: &Sites<'_>, found: &mut Found) {
     }
 }
 
-fn tell(item: &Resource, held: &[Held<'_>]) -> Option<Finding> {
+fn tell(item: &Resource, held: &[LivingClaim<'_>]) -> Option<Finding> {
     let mut names: Vec<String> = held.iter().map(|one| one.holder.name()).collect();
     names.dedup();
     let message = format!(
@@ -93,15 +93,15 @@ fn tell(item: &Resource, held: &[Held<'_>]) -> Option<Finding> {
     Some(finding)
 }
 
-fn story(item: &Resource, held: &[Held<'_>]) -> Option<Story> {
+fn story(item: &Resource, held: &[LivingClaim<'_>]) -> Option<Story> {
     let (first, later) = held.split_first()?;
     let what = format!("{} {}", item.kind.name(), item.id);
     let mut chain = Chain::default();
-    for Held { claim, holder } in held {
+    for LivingClaim { claim, holder } in held {
         holder.tell_start(&mut chain);
         let says = holder.site.file(&claim.record);
         let told = format!("{} claimed {what}, says {says}", session_name(&claim.record));
-        let at = Held { claim, holder: *holder }.since();
+        let at = LivingClaim { claim, holder: *holder }.since();
         chain.saw(Some(at), told, [holder.site.evidence(&claim.record)]);
     }
     let name = format!("{} {}", session_name(&first.claim.record), first.holder.site.words());

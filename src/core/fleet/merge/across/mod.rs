@@ -11,7 +11,7 @@ mod sites;
 
 use std::sync::Arc;
 
-use self::sites::{Found, Sites};
+use self::sites::{Findings, Sites};
 use crate::core::fleet::merge::remote_machine::FarMachine;
 use crate::core::model::{ClaimStatus, Report};
 
@@ -21,11 +21,11 @@ pub(crate) fn collide(all: &mut Report, machines: &[FarMachine]) {
     if sites.are_one() {
         return;
     }
-    let mut found = Found::default();
+    let mut found = Findings::default();
     sessions::shared(&sites, &mut found);
     claims::contested(&sites, &mut found);
     adoptions::adopted(&sites, &mut found);
-    let Found { findings, contested } = found;
+    let Findings { findings, contested } = found;
     let needs = needs::needs(&findings, &sites);
     for claim in all.claims.iter_mut().filter(|claim| contested.contains(&claim.key)) {
         claim.status = ClaimStatus::Contested;

@@ -2,20 +2,21 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-use super::sites::{EVIDENCE, Placed, Sites, apart};
-use crate::core::fleet::merge::across::sites::Found;
+use super::sites::{EVIDENCE, PlacedWindow, Sites, apart};
+use crate::core::fleet::merge::across::sites::Findings;
 use crate::core::judge::rules::facts::listed;
 use crate::core::judge::story::chain::{Chain, Ending, so};
 use crate::core::model::{Cause, Code, Evidence, Finding, Key, Remedy, ResourceKind, Story, Untrusted};
 
 /// Finds sessions that living windows of two machines run.
-pub(super) fn shared<'a>(sites: &Sites<'a>, found: &mut Found) {
-    let name = |placed: &Placed<'a>| Some((placed.window.agent.raw(), placed.window.session_id.as_ref()?));
+pub(super) fn shared<'a>(sites: &Sites<'a>, found: &mut Findings) {
+    let name =
+        |placed: &PlacedWindow<'a>| Some((placed.window.agent.raw(), placed.window.session_id.as_ref()?));
     // Of tens of thousands hardly any runs twice: only those are listed.
     let mut seen = HashSet::new();
     let names = sites.windows().filter_map(|placed| name(&placed));
     let repeated: BTreeSet<_> = names.filter(|name| !seen.insert(*name)).collect();
-    let mut several: BTreeMap<_, Vec<Placed<'_>>> = BTreeMap::new();
+    let mut several: BTreeMap<_, Vec<PlacedWindow<'_>>> = BTreeMap::new();
     for placed in sites.windows() {
         if let Some(name) = name(&placed).filter(|it| repeated.contains(it)) {
             several.entry(name).or_default().push(placed);
@@ -35,8 +36,8 @@ pub(super) fn shared<'a>(sites: &Sites<'a>, found: &mut Found) {
     }
 }
 
-fn tell<'a>(session: &Untrusted, windows: &[Placed<'a>], sites: &Sites<'a>) -> Option<Finding> {
-    let names: Vec<String> = windows.iter().map(Placed::name).collect();
+fn tell<'a>(session: &Untrusted, windows: &[PlacedWindow<'a>], sites: &Sites<'a>) -> Option<Finding> {
+    let names: Vec<String> = windows.iter().map(PlacedWindow::name).collect();
     let message = format!(
         "{} run one session, {session}: neither knows what the other does; close one, or start it anew without \
          --resume",
@@ -48,7 +49,7 @@ fn tell<'a>(session: &Untrusted, windows: &[Placed<'a>], sites: &Sites<'a>) -> O
     let evidence: Vec<Evidence> = windows
         .iter()
         .take(EVIDENCE)
-        .map(Placed::evidence)
+        .map(PlacedWindow::evidence)
         .chain(records.iter().take(EVIDENCE).map(|(at, it)| at.site.evidence(it)))
         .collect();
     let mut finding = Finding::new(Code::SharedSessionId, subjects, message, evidence, Remedy::None);
@@ -56,7 +57,7 @@ fn tell<'a>(session: &Untrusted, windows: &[Placed<'a>], sites: &Sites<'a>) -> O
     Some(finding)
 }
 
-fn story<'a>(session: &Untrusted, windows: &[Placed<'a>], sites: &Sites<'a>) -> Option<Story> {
+fn story<'a>(session: &Untrusted, windows: &[PlacedWindow<'a>], sites: &Sites<'a>) -> Option<Story> {
     let (first, last) = (windows.first()?, windows.last()?);
     let mut chain = Chain::default();
     for placed in windows {
@@ -67,7 +68,7 @@ fn story<'a>(session: &Untrusted, windows: &[Placed<'a>], sites: &Sites<'a>) -> 
             chain.saw(Some(at), told, [placed.site.evidence(judged)]);
         }
     }
-    let processes: Vec<String> = windows.iter().map(Placed::process).collect();
+    let processes: Vec<String> = windows.iter().map(PlacedWindow::process).collect();
     // Without a start nobody can tell who came second.
     let is_dated = windows.iter().all(|placed| placed.started_at().is_some());
     let advice = if is_dated { format!("close {}", last.name()) } else { "close one of them".to_owned() };
@@ -76,7 +77,7 @@ fn story<'a>(session: &Untrusted, windows: &[Placed<'a>], sites: &Sites<'a>) -> 
         format!("{advice}, or start it anew without the session's ID"),
         format!("all but one of {} gone: then the session is that one's alone", listed(&processes)),
     );
-    let evidence: Vec<Evidence> = windows.iter().take(EVIDENCE).map(Placed::evidence).collect();
+    let evidence: Vec<Evidence> = windows.iter().take(EVIDENCE).map(PlacedWindow::evidence).collect();
     let told = match is_dated {
         true => format!("{} took session {session} up while {} still ran it", last.name(), first.name()),
         false => format!("session {session} was taken up on one machine while it ran on another"),

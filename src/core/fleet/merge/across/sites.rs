@@ -8,7 +8,7 @@ use jiff::{SignedDuration, Timestamp};
 use crate::core::fleet::merge::remote_machine::FarMachine;
 use crate::core::judge::rules::facts::{file_name, window_name};
 use crate::core::judge::story::chain::Chain;
-use crate::core::model::{ClaimView, Evidence, Finding, Judged, Key, Report, WindowView};
+use crate::core::model::{ClaimView, Evidence, Finding, JudgedRecord, Key, Report, WindowView};
 
 /// One machine that is heard, or this one.
 #[derive(Clone, Copy, Debug)]
@@ -27,7 +27,7 @@ pub(super) struct Sites<'a> {
     sites: HashMap<Option<&'a str>, Site<'a>>,
     by_key: HashMap<&'a Key, &'a WindowView>,
     /// Made when somebody asks: mostly nothing collides.
-    records: OnceCell<HashMap<&'a Key, &'a Judged>>,
+    records: OnceCell<HashMap<&'a Key, &'a JudgedRecord>>,
     holders: OnceCell<HashMap<&'a Key, &'a Key>>,
 }
 
@@ -67,17 +67,17 @@ impl<'a> Sites<'a> {
     }
 
     /// Returns every window whose machine is heard.
-    pub(super) fn windows(&self) -> impl Iterator<Item = Placed<'a>> {
+    pub(super) fn windows(&self) -> impl Iterator<Item = PlacedWindow<'a>> {
         self.report.windows.iter().filter_map(|window| self.placed(window))
     }
 
     /// Returns a window, if its machine is heard.
-    pub(super) fn window(&self, key: &Key) -> Option<Placed<'a>> {
+    pub(super) fn window(&self, key: &Key) -> Option<PlacedWindow<'a>> {
         self.by_key.get(key).and_then(|window| self.placed(window))
     }
 
-    fn placed(&self, window: &'a WindowView) -> Option<Placed<'a>> {
-        Some(Placed { window, site: self.of_key(&window.key)? })
+    fn placed(&self, window: &'a WindowView) -> Option<PlacedWindow<'a>> {
+        Some(PlacedWindow { window, site: self.of_key(&window.key)? })
     }
 
     /// Returns every claim whose machine is heard.
@@ -92,8 +92,8 @@ impl<'a> Sites<'a> {
         holders.get(claim).map(|window| (*window).clone())
     }
 
-    pub(super) fn record(&self, key: &Key) -> Option<&'a Judged> {
-        let of = |record: &'a Judged| (&record.key, record);
+    pub(super) fn record(&self, key: &Key) -> Option<&'a JudgedRecord> {
+        let of = |record: &'a JudgedRecord| (&record.key, record);
         self.records.get_or_init(|| self.report.records.iter().map(of).collect()).get(key).copied()
     }
 }
@@ -114,7 +114,7 @@ impl<'a> Site<'a> {
     }
 
     /// Returns what a record of it says, with its machine.
-    pub(super) fn evidence(self, judged: &Judged) -> Evidence {
+    pub(super) fn evidence(self, judged: &JudgedRecord) -> Evidence {
         let told = &judged.evidence;
         let source = match self.name {
             Some(name) => format!("{} on {name}", told.source.raw()),
@@ -124,19 +124,19 @@ impl<'a> Site<'a> {
     }
 
     /// Names a record's file and its machine.
-    pub(super) fn file(self, judged: &Judged) -> String {
+    pub(super) fn file(self, judged: &JudgedRecord) -> String {
         format!("{} {}", file_name(judged), self.words())
     }
 }
 
 /// A window, and where it is.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Placed<'a> {
+pub(super) struct PlacedWindow<'a> {
     pub(super) window: &'a WindowView,
     pub(super) site: Site<'a>,
 }
 
-impl<'a> Placed<'a> {
+impl<'a> PlacedWindow<'a> {
     /// Names it for a sentence.
     pub(super) fn name(&self) -> String {
         format!("{} {}", window_name(self.window), self.site.words())
@@ -165,7 +165,7 @@ impl<'a> Placed<'a> {
 
     /// Returns whether two windows are certain to be two processes: on machines of one kernel, such as a container and
     /// its host, two that were started in the same tick can be one that both see.
-    pub(super) fn is_apart(&self, other: &Placed<'_>) -> bool {
+    pub(super) fn is_apart(&self, other: &PlacedWindow<'_>) -> bool {
         let has_other_kernel =
             matches!((self.site.boot, other.site.boot), (Some(one), Some(two)) if one != two);
         let is_elsewhere = !self.site.is(other.site);
@@ -175,7 +175,7 @@ impl<'a> Placed<'a> {
 
     /// Returns whether two windows of one kernel have two numbers in the innermost of their PID namespaces, where a
     /// process has but one, or one number each in two of these namespaces.
-    fn has_other_number(&self, other: &Placed<'_>) -> bool {
+    fn has_other_number(&self, other: &PlacedWindow<'_>) -> bool {
         let (Some(one), Some(two)) = (self.innermost(), other.innermost()) else { return false };
         let are_namespaces_two = matches!((self.site.pid_namespace, other.site.pid_namespace), (Some(one), Some(two)) if one != two);
         let are_both_own = self.window.place.has_own_pid && other.window.place.has_own_pid;
@@ -183,7 +183,7 @@ impl<'a> Placed<'a> {
     }
 
     /// Returns whether nothing tells two windows of one machine apart for one of another.
-    pub(super) fn counts_as(&self, other: &Placed<'_>) -> bool {
+    pub(super) fn counts_as(&self, other: &PlacedWindow<'_>) -> bool {
         self.window.start_ticks == other.window.start_ticks
             && self.innermost() == other.innermost()
             && self.window.place.has_own_pid == other.window.place.has_own_pid
@@ -196,7 +196,7 @@ impl<'a> Placed<'a> {
     }
 
     /// Returns the record that ties it to its session best.
-    pub(super) fn record(&self, sites: &Sites<'a>) -> Option<&'a Judged> {
+    pub(super) fn record(&self, sites: &Sites<'a>) -> Option<&'a JudgedRecord> {
         let records = self.window.records.iter().filter_map(|key| sites.record(key));
         let of_session = records.filter(|judged| judged.session_id == self.window.session_id);
         of_session.max_by_key(|judged| judged.holder.as_ref().map(|holder| holder.binding))
@@ -214,7 +214,7 @@ const COMPARED: usize = 16;
 /// and need not each be compared with each.
 pub(super) fn some_of_each<'a, T: Copy>(
     all: &[T],
-    placed: impl Fn(&T) -> Placed<'a>,
+    placed: impl Fn(&T) -> PlacedWindow<'a>,
     is_alike: impl Fn(&T, &T) -> bool,
 ) -> Vec<T> {
     let mut sites: BTreeMap<Option<&str>, Vec<T>> = BTreeMap::new();
@@ -228,10 +228,10 @@ pub(super) fn some_of_each<'a, T: Copy>(
 }
 
 /// Leaves those of some windows that are certain to be two processes on two machines, the oldest first.
-pub(super) fn apart<'a>(windows: &[Placed<'a>]) -> Vec<Placed<'a>> {
-    let some = some_of_each(windows, |placed| *placed, Placed::counts_as);
-    let is_apart = |one: &&Placed<'a>| some.iter().any(|other| one.is_apart(other));
-    let mut apart: Vec<Placed<'a>> = windows.iter().filter(is_apart).copied().collect();
+pub(super) fn apart<'a>(windows: &[PlacedWindow<'a>]) -> Vec<PlacedWindow<'a>> {
+    let some = some_of_each(windows, |placed| *placed, PlacedWindow::counts_as);
+    let is_apart = |one: &&PlacedWindow<'a>| some.iter().any(|other| one.is_apart(other));
+    let mut apart: Vec<PlacedWindow<'a>> = windows.iter().filter(is_apart).copied().collect();
     apart.sort_by_key(|placed| {
         (placed.started_at().is_none(), placed.started_at(), placed.window.key.clone())
     });
@@ -240,7 +240,7 @@ pub(super) fn apart<'a>(windows: &[Placed<'a>]) -> Vec<Placed<'a>> {
 
 /// The findings so far.
 #[derive(Default)]
-pub(crate) struct Found {
+pub(crate) struct Findings {
     pub(crate) findings: Vec<Finding>,
     /// The claims that a window of another machine holds too.
     pub(crate) contested: HashSet<Key>,

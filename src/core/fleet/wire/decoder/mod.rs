@@ -35,7 +35,7 @@ const QUOTED: usize = 120;
 
 /// What a line came to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Received {
+pub enum Message {
     /// It has said who it is.
     Hello,
     /// All of a look is there.
@@ -194,10 +194,10 @@ impl Decoder {
     ///
     /// # Errors
     /// Nothing more of it is to be heard.
-    pub fn receive(&mut self, line: &[u8]) -> Result<Received, StreamError> {
+    pub fn receive(&mut self, line: &[u8]) -> Result<Message, StreamError> {
         let text = String::from_utf8_lossy(line);
         let heard = self.read(|decoder| decoder.receive_text(&text));
-        if self.staged.is_empty() || matches!(heard, Ok(Received::Answer)) {
+        if self.staged.is_empty() || matches!(heard, Ok(Message::Answer)) {
             // What is read one by one has hardly anything in common.
             self.texts = Texts::default();
         }
@@ -212,7 +212,7 @@ impl Decoder {
         heard
     }
 
-    fn receive_text(&mut self, text: &str) -> Result<Received, StreamError> {
+    fn receive_text(&mut self, text: &str) -> Result<Message, StreamError> {
         let parsed = serde_json::from_str::<Line<'_>>(text).ok();
         let Some(line) = parsed.filter(|line| self.hello.is_some() || line.hello.is_some()) else {
             return self.ignore(text.trim(), text.len() + 1);
@@ -222,18 +222,18 @@ impl Decoder {
         }
         if let Some(part) = line.part {
             self.told(PartId { kind: part.kind, id: part.id }, part.is.get())?;
-            return Ok(Received::Other);
+            return Ok(Message::Other);
         }
         if let Some(gone) = line.gone {
             self.stage(gone, None)?;
-            return Ok(Received::Other);
+            return Ok(Message::Other);
         }
         if let Some(looked) = line.look {
             self.commit(looked)?;
-            return Ok(Received::Look);
+            return Ok(Message::Look);
         }
         if let Some(beat) = line.beat {
-            return Ok(Received::Beat(beat.number));
+            return Ok(Message::Beat(beat.number));
         }
         let receipt = line.receipt.map(OrderReceipt::read);
         self.answer = match (line.plans, receipt) {
@@ -245,7 +245,7 @@ impl Decoder {
             }
             (None, None) => None,
         };
-        Ok(if self.answer.is_some() { Received::Answer } else { Received::Other })
+        Ok(if self.answer.is_some() { Message::Answer } else { Message::Other })
     }
 
     /// Reads plans, and calls what they are about as it is called from elsewhere.
@@ -259,7 +259,7 @@ impl Decoder {
     }
 
     /// Passes over what is none of ours: what a shell says before, or what a later version may say.
-    fn ignore(&mut self, text: &str, bytes: usize) -> Result<Received, StreamError> {
+    fn ignore(&mut self, text: &str, bytes: usize) -> Result<Message, StreamError> {
         let quote = || shown(&text.chars().take(QUOTED).collect::<String>());
         if self.hello.is_none() {
             // A line of nothing is read like any other.
@@ -267,11 +267,11 @@ impl Decoder {
             return if self.noise > MOST_NOISE {
                 Err(StreamError::Noise(quote()))
             } else {
-                Ok(Received::Other)
+                Ok(Message::Other)
             };
         }
         if text.is_empty() {
-            return Ok(Received::Other);
+            return Ok(Message::Other);
         }
         // A line of a kind that is not known yet is JSON all the same.
         if serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok() {
@@ -279,10 +279,10 @@ impl Decoder {
         } else {
             self.garbled += 1;
         }
-        if self.garbled > MOST_GARBLED { Err(StreamError::Garbled(quote())) } else { Ok(Received::Other) }
+        if self.garbled > MOST_GARBLED { Err(StreamError::Garbled(quote())) } else { Ok(Message::Other) }
     }
 
-    fn greet(&mut self, hello: Hello) -> Result<Received, StreamError> {
+    fn greet(&mut self, hello: Hello) -> Result<Message, StreamError> {
         if hello.schema != SCHEMA {
             let (version, schema) = (shown(&hello.version), shown(&hello.schema));
             return Err(StreamError::OtherLanguage { version, schema });
@@ -291,7 +291,7 @@ impl Decoder {
             return Err(StreamError::Garbled("a second hello".to_owned()));
         }
         self.hello = Some(hello);
-        Ok(Received::Hello)
+        Ok(Message::Hello)
     }
 
     /// Hears a thing of a look, or by `None` that it is there no more, from somewhere that has no lines; without a

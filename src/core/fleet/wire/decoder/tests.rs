@@ -7,7 +7,7 @@ const LOOK: &str = r#"{"look":{"at":"2026-11-24T00:00:00Z"}}"#;
 
 fn greeted() -> Decoder {
     let mut decoder = Decoder::new("m");
-    assert_eq!(decoder.receive(HELLO.as_bytes()), Ok(Received::Hello));
+    assert_eq!(decoder.receive(HELLO.as_bytes()), Ok(Message::Hello));
     decoder
 }
 
@@ -31,9 +31,9 @@ fn claim(places: impl Iterator<Item = String>) -> String {
 #[track_caller]
 fn hear(decoder: &mut Decoder, lines: &[String]) -> usize {
     for line in lines {
-        assert_eq!(decoder.receive(line.as_bytes()), Ok(Received::Other), "{line:.100}");
+        assert_eq!(decoder.receive(line.as_bytes()), Ok(Message::Other), "{line:.100}");
     }
-    assert_eq!(decoder.receive(LOOK.as_bytes()), Ok(Received::Look));
+    assert_eq!(decoder.receive(LOOK.as_bytes()), Ok(Message::Look));
     decoder.not_understood()
 }
 
@@ -44,7 +44,7 @@ fn the_words_that_one_machine_brings_leave_room_for_those_of_another() {
     for (name, evil) in ["one", "two", "three"].into_iter().zip(&mut evil) {
         assert_eq!(hear(evil, &[words(name, 5_000)]), 1);
         let mut again = Decoder::again("m", evil.words_left());
-        assert_eq!(again.receive(HELLO.as_bytes()), Ok(Received::Hello));
+        assert_eq!(again.receive(HELLO.as_bytes()), Ok(Message::Hello));
         assert_eq!(hear(&mut again, &[claim([format!("{name}-and-one-more")].into_iter())]), 1);
     }
     assert_eq!(hear(&mut greeted(), &[words("honest", 500)]), 0);
@@ -71,8 +71,8 @@ fn what_cannot_be_understood_is_bounded_until_the_next_look_and_then_held_no_mor
     let later = part("hologram", "a", &format!("{long:?}"));
     for line in [refused, later] {
         let mut decoder = greeted();
-        assert_eq!(decoder.receive(line.as_bytes()), Ok(Received::Other));
-        assert_eq!(decoder.receive(LOOK.as_bytes()), Ok(Received::Look));
+        assert_eq!(decoder.receive(line.as_bytes()), Ok(Message::Other));
+        assert_eq!(decoder.receive(LOOK.as_bytes()), Ok(Message::Look));
         assert!(decoder.texts.is_empty() && !decoder.is_amid());
         assert_eq!((decoder.not_understood(), decoder.bytes, decoder.staged_bytes), (1, 0, 0));
         decoder.bytes = MOST_BYTES - long.len();
@@ -86,9 +86,9 @@ fn of_an_answer_nothing_is_held_but_itself() {
     let source = |state: &str| part("source", "a", &format!(r#"{{"id":"a","state":"{state}","detail":""}}"#));
     let why = "a refusal that is too long to be held without memory";
     let plans = format!(r#"{{"plans":{{"number":1,"is":[{{"Err":{{"kind":"failed","text":"{why}"}}}}]}}}}"#);
-    assert_eq!(decoder.receive(source("ok").as_bytes()), Ok(Received::Other));
+    assert_eq!(decoder.receive(source("ok").as_bytes()), Ok(Message::Other));
     assert!(decoder.is_amid());
-    assert_eq!(decoder.receive(plans.as_bytes()), Ok(Received::Answer));
+    assert_eq!(decoder.receive(plans.as_bytes()), Ok(Message::Answer));
     assert!(decoder.texts.is_empty());
     assert!(decoder.answer().is_some_and(|answer| matches!(answer, Answer::Plans(1, _))));
 }

@@ -25,14 +25,14 @@ const MEMORY_STEP: u64 = 8;
 /// Remembers what it has said.
 #[derive(Default)]
 pub struct Encoder {
-    said: HashMap<PartId, Said>,
+    said: HashMap<PartId, SentPart>,
     order: Vec<PartId>,
     records: HashMap<Key, Arc<RecordView>>,
     looks: u64,
 }
 
 /// What was said of one thing.
-struct Said {
+struct SentPart {
     text: Box<RawValue>,
     /// What it costs, which alone makes no news.
     cost: Cost,
@@ -259,7 +259,7 @@ impl Look<'_> {
         if is_new {
             let part = RawPart { kind: id.kind, id: id.id.clone(), is: &text };
             self.lines.push_str(&line(&Line { part: Some(part), ..Line::default() })?);
-            self.encoder.said.insert(id.clone(), Said { text, cost });
+            self.encoder.said.insert(id.clone(), SentPart { text, cost });
         }
         self.seen.insert(id);
         Ok(())

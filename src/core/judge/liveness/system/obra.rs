@@ -13,7 +13,7 @@ use crate::core::judge::liveness::machine::elsewhere;
 use crate::core::judge::liveness::owner::could_own;
 use crate::core::judge::liveness::owners::unseen;
 use crate::core::judge::liveness::session::by_session;
-use crate::core::judge::world::{Born, World};
+use crate::core::judge::world::{Birth, World};
 use crate::core::model::snapshot::process::{ancestry, has_exited};
 use crate::core::model::text::is_uuid;
 use crate::core::model::{
@@ -87,7 +87,7 @@ fn by_orchestrator(
     let is_older = |pid: u32| {
         let process = world.snapshot.processes.get(pid);
         let born_at = record.started_at.unwrap_or(record.written_at);
-        process.is_none_or(|process| world.born(process, (born_at, record.medium())) == Born::Before)
+        process.is_none_or(|process| world.born(process, (born_at, record.medium())) == Birth::Before)
     };
     let may_be_own = |pid: &&u32| file.runners.contains(pid) && is_older(**pid);
     let owners: Vec<u32> = openers.iter().filter(may_be_own).copied().collect();

@@ -5,16 +5,18 @@ use std::path::Path;
 
 use crate::core::judge::edited::{self, certain_work};
 use crate::core::judge::rules::facts::{Facts, window_evidence, window_name};
-use crate::core::judge::rules::found::Found;
+use crate::core::judge::rules::found::Findings;
 use crate::core::judge::rules::place::sharing::has_our_names;
 use crate::core::model::snapshot::work::UNSEEN;
-use crate::core::model::{Code, Edit, Evidence, Finding, Remedy, Untrusted, Warned, Warning, WindowView};
+use crate::core::model::{
+    Code, Edit, Evidence, Finding, Remedy, Untrusted, Warning, WarningSort, WindowView,
+};
 
 /// The most files of one finding that are evidence.
 const MOST_TOLD: usize = 8;
 
 /// Finds windows that edit the same files.
-pub(crate) fn findings<'a>(facts: &'a Facts<'a>, found: &mut Found<'_>) {
+pub(crate) fn findings<'a>(facts: &'a Facts<'a>, found: &mut Findings<'_>) {
     let mut by_path: HashMap<&Untrusted, Vec<usize>> = HashMap::new();
     for (at, window) in facts.windows.iter().enumerate().filter(|(_, window)| has_our_names(window, facts)) {
         for edit in uncommitted(window) {
@@ -98,16 +100,16 @@ pub(crate) fn warning_words(window: &WindowView, of: &WindowView, warning: &Warn
     let (window, of) = (window_name(window), window_name(of));
     let what = warning.path.as_ref().map_or_else(|| "files here".to_owned(), ToString::to_string);
     match warning.how {
-        Warned::Briefed => {
+        WarningSort::Briefed => {
             format!("{window} was told at its prompt that {of} has uncommitted edits of {what}")
         }
-        Warned::Noted => {
+        WarningSort::Noted => {
             format!("{window} was told after its edit that {of} has uncommitted edits of {what}")
         }
-        Warned::HeldUp => {
+        WarningSort::HeldUp => {
             format!("a call of {window} was held up because {of} has uncommitted edits of {what}")
         }
-        Warned::WentOn => format!("{window} made the call again and went on"),
+        WarningSort::WentOn => format!("{window} made the call again and went on"),
     }
 }
 

@@ -3,11 +3,11 @@
 use std::path::Path;
 
 use crate::core::judge::rules::facts::{Facts, window_evidence, window_name};
-use crate::core::judge::rules::found::Found;
+use crate::core::judge::rules::found::Findings;
 use crate::core::model::{Code, Evidence, Finding, Remedy, Untrusted, WindowView, Work};
 
 /// Tells each window whose folder is not there any more: its commands fail, and it is in no tree that others work in.
-pub(crate) fn findings<'a>(facts: &'a Facts<'a>, found: &mut Found<'_>) {
+pub(crate) fn findings<'a>(facts: &'a Facts<'a>, found: &mut Findings<'_>) {
     let gone = facts.windows.iter().filter(|window| window.is_folder_gone);
     found.extend(gone.filter_map(|window| removed(window, facts)));
 }

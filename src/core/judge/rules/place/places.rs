@@ -5,19 +5,19 @@ use std::path::Path;
 
 use crate::core::judge::glob::Glob;
 use crate::core::judge::rules::facts::{Facts, listed, window_evidence, window_name};
-use crate::core::judge::rules::found::Found;
+use crate::core::judge::rules::found::Findings;
 use crate::core::judge::rules::place::sharing::{is_current, is_same_holder, tree_of};
 use crate::core::model::{
-    Code, Evidence, Finding, Format, Judged, RecordDetail, Remedy, Untrusted, WindowView,
+    Code, Evidence, Finding, Format, JudgedRecord, RecordDetail, Remedy, Untrusted, WindowView,
 };
 
 /// How many reservations of one tree are compared.
 const MOST: usize = 200;
 
 /// Finds places that two windows or two agents use.
-pub(crate) fn findings<'a>(facts: &'a Facts<'a>, found: &mut Found<'_>) {
+pub(crate) fn findings<'a>(facts: &'a Facts<'a>, found: &mut Findings<'_>) {
     found.extend(shared_branches(facts));
-    let mut trees: BTreeMap<&Path, Vec<&Judged>> = BTreeMap::new();
+    let mut trees: BTreeMap<&Path, Vec<&JudgedRecord>> = BTreeMap::new();
     for judged in facts.records.iter().filter(|judged| has_files(judged) && is_current(judged, facts)) {
         if let Some(tree) = tree_of(judged, facts) {
             trees.entry(tree).or_default().push(judged);
@@ -26,13 +26,13 @@ pub(crate) fn findings<'a>(facts: &'a Facts<'a>, found: &mut Found<'_>) {
     for (tree, records) in trees {
         let (reserved, touching): (Vec<_>, Vec<_>) =
             records.into_iter().partition(|judged| judged.record.format == Format::AgentMail);
-        let reserved: Vec<Reserved<'_>> = reserved.into_iter().take(MOST).map(Reserved::of).collect();
+        let reserved: Vec<Reservation<'_>> = reserved.into_iter().take(MOST).map(Reservation::of).collect();
         found.extend(reserved_twice(tree, &reserved));
         found.extend(reserved.iter().filter_map(|one| touched_by_two(tree, one, &touching)));
     }
 }
 
-fn has_files(judged: &Judged) -> bool {
+fn has_files(judged: &JudgedRecord) -> bool {
     !judged.record.files.is_empty()
 }
 
@@ -70,15 +70,15 @@ fn tell_branch(branch: &Untrusted, windows: &[&WindowView]) -> Option<Finding> {
 }
 
 /// A reservation with its pattern, read once.
-struct Reserved<'a> {
-    judged: &'a Judged,
+struct Reservation<'a> {
+    judged: &'a JudgedRecord,
     pattern: Untrusted,
     glob: Glob,
     is_exclusive: bool,
 }
 
-impl<'a> Reserved<'a> {
-    fn of(judged: &'a Judged) -> Self {
+impl<'a> Reservation<'a> {
+    fn of(judged: &'a JudgedRecord) -> Self {
         let pattern = judged.record.files.first().cloned().unwrap_or_default();
         let is_exclusive = !matches!(judged.record.detail, RecordDetail::Taken { is_shared: true, .. });
         Self { judged, glob: Glob::pattern(pattern.raw()), pattern, is_exclusive }
@@ -90,12 +90,12 @@ impl<'a> Reserved<'a> {
 }
 
 /// Two agents that reserved the same files, one of them for itself alone.
-fn reserved_twice(tree: &Path, reserved: &[Reserved<'_>]) -> Vec<Finding> {
+fn reserved_twice(tree: &Path, reserved: &[Reservation<'_>]) -> Vec<Finding> {
     let pairs = reserved.iter().enumerate().flat_map(|(at, one)| {
         let others = reserved.iter().skip(at + 1).filter(|other| collide(one, other));
         others.map(move |other| (one, other))
     });
-    let tell = |(one, other): (&Reserved<'_>, &Reserved<'_>)| {
+    let tell = |(one, other): (&Reservation<'_>, &Reservation<'_>)| {
         let message = format!(
             "{} and {} both reserved {} in {}: let them agree before one overwrites the other",
             one.owner().map_or_else(String::new, Untrusted::shown),
@@ -110,13 +110,13 @@ fn reserved_twice(tree: &Path, reserved: &[Reserved<'_>]) -> Vec<Finding> {
     pairs.map(tell).collect()
 }
 
-fn collide(one: &Reserved<'_>, other: &Reserved<'_>) -> bool {
+fn collide(one: &Reservation<'_>, other: &Reservation<'_>) -> bool {
     (one.is_exclusive || other.is_exclusive) && one.owner() != other.owner() && one.glob.overlaps(&other.glob)
 }
 
 /// Two sessions that touch files which one agent reserved for itself: whoever that is, one of them
 /// is another.
-fn touched_by_two(tree: &Path, one: &Reserved<'_>, touching: &[&Judged]) -> Option<Finding> {
+fn touched_by_two(tree: &Path, one: &Reservation<'_>, touching: &[&JudgedRecord]) -> Option<Finding> {
     let is_meant = |file: &&Untrusted| Glob::literal(file.raw()).overlaps(&one.glob);
     let mut inside =
         touching.iter().filter_map(|judged| Some((*judged, judged.record.files.iter().find(is_meant)?)));

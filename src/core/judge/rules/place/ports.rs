@@ -2,14 +2,14 @@
 
 use crate::core::judge::edited::certain_work;
 use crate::core::judge::rules::facts::{Facts, window_evidence, window_name};
-use crate::core::judge::rules::found::Found;
+use crate::core::judge::rules::found::Findings;
 use crate::core::model::snapshot::process::ancestry;
 use crate::core::model::{
     Certainty, Code, Evidence, Finding, Process, ProcessId, Remedy, TakenPort, WindowView,
 };
 
 /// A port that two windows want.
-pub(crate) struct Wanted<'a> {
+pub(crate) struct PortConflict<'a> {
     /// Whose command could not get it.
     pub(crate) by: &'a WindowView,
     pub(crate) taken: &'a TakenPort,
@@ -20,18 +20,18 @@ pub(crate) struct Wanted<'a> {
 }
 
 /// Finds ports that two windows want.
-pub(crate) fn findings<'a>(facts: &'a Facts<'a>, found: &mut Found<'_>) {
+pub(crate) fn findings<'a>(facts: &'a Facts<'a>, found: &mut Findings<'_>) {
     found.extend(wanted(facts).map(|wanted| tell(&wanted)));
 }
 
 /// Returns every port that a command of a window's could not get because of another living window.
-pub(crate) fn wanted<'a>(facts: &'a Facts<'a>) -> impl Iterator<Item = Wanted<'a>> {
+pub(crate) fn wanted<'a>(facts: &'a Facts<'a>) -> impl Iterator<Item = PortConflict<'a>> {
     let taken = |by: &'a WindowView| {
         certain_work(by).into_iter().flat_map(|work| &work.doing.taken_ports).map(move |taken| (by, taken))
     };
     facts.windows.iter().flat_map(taken).filter_map(|(by, taken)| {
         let (holder, listener) = holder(facts, taken.by?)?;
-        (holder.key != by.key).then_some(Wanted { by, taken, holder, listener })
+        (holder.key != by.key).then_some(PortConflict { by, taken, holder, listener })
     })
 }
 
@@ -51,8 +51,8 @@ fn holder<'a>(facts: &'a Facts<'a>, id: ProcessId) -> Option<(&'a WindowView, &'
     Some((below.or_else(beside)?, process))
 }
 
-fn tell(wanted: &Wanted<'_>) -> Finding {
-    let Wanted { by, taken, holder, listener } = wanted;
+fn tell(wanted: &PortConflict<'_>) -> Finding {
+    let PortConflict { by, taken, holder, listener } = wanted;
     let (port, pid) = (taken.port, listener.id.pid);
     let message = format!(
         "{} and {} both want port {port}: {} has it ({}, PID {pid}), so {} could not listen there: give one of \
@@ -71,14 +71,14 @@ fn tell(wanted: &Wanted<'_>) -> Finding {
 }
 
 /// States who has the port.
-pub(crate) fn listens(wanted: &Wanted<'_>) -> Evidence {
+pub(crate) fn listens(wanted: &PortConflict<'_>) -> Evidence {
     let pid = wanted.listener.id.pid;
     let value = format!("{} (PID {pid}) listens on port {}", wanted.listener.comm, wanted.taken.port);
     Evidence::new("listener", value, format!("/proc/{pid}/fd"))
 }
 
 /// States who could not get it.
-pub(crate) fn could_not(wanted: &Wanted<'_>) -> Option<Evidence> {
+pub(crate) fn could_not(wanted: &PortConflict<'_>) -> Option<Evidence> {
     let source = certain_work(wanted.by)?.path.text().clone();
     let value = format!("a command of {} could not listen on {}", window_name(wanted.by), wanted.taken.port);
     Some(Evidence::new("refused", value, source).at(wanted.taken.at))

@@ -5,15 +5,15 @@ use std::path::Path;
 
 use crate::core::judge::claim::thing;
 use crate::core::judge::rules::facts::{Facts, count, file_name, listed, window_evidence, window_name};
-use crate::core::judge::rules::found::Found;
+use crate::core::judge::rules::found::Findings;
 use crate::core::judge::rules::identity::distinct;
 use crate::core::model::{
-    ClaimStatus, ClaimView, Code, Details, Evidence, Finding, FolderId, Format, Judged, RecordKind, Remedy,
-    Resource, ResourceKind, Untrusted, VerdictState, WindowView,
+    ClaimStatus, ClaimView, Code, Details, Evidence, Finding, FolderId, Format, JudgedRecord, RecordKind,
+    Remedy, Resource, ResourceKind, Untrusted, VerdictState, WindowView,
 };
 
 /// Finds windows that are in each other's way.
-pub(crate) fn findings<'a>(facts: &'a Facts<'a>, found: &mut Found<'_>) {
+pub(crate) fn findings<'a>(facts: &'a Facts<'a>, found: &mut Findings<'_>) {
     found.extend(same_worktree(facts));
     found.extend(same_folder(facts));
     found.extend(overlapping_files(facts));
@@ -21,7 +21,7 @@ pub(crate) fn findings<'a>(facts: &'a Facts<'a>, found: &mut Found<'_>) {
 }
 
 /// Finds windows that use one slot, or that of the dead.
-pub(crate) fn of_record(judged: &Judged, facts: &Facts<'_>, found: &mut Found<'_>) {
+pub(crate) fn of_record(judged: &JudgedRecord, facts: &Facts<'_>, found: &mut Findings<'_>) {
     found.extend(overwritten(judged, facts));
     found.extend(dead_identity(judged, facts));
 }
@@ -110,7 +110,7 @@ fn tell_folder(folder: &Untrusted, is_apart: bool, windows: &[&WindowView]) -> F
 }
 
 /// Returns whether a record may well stand for live work: not dead, not ended, not expired.
-pub(crate) fn is_current(judged: &Judged, facts: &Facts<'_>) -> bool {
+pub(crate) fn is_current(judged: &JudgedRecord, facts: &Facts<'_>) -> bool {
     let now = facts.world.snapshot.taken_at;
     match judged.verdict.state {
         _ if judged.record.has_ended => false,
@@ -122,8 +122,8 @@ pub(crate) fn is_current(judged: &Judged, facts: &Facts<'_>) -> bool {
 
 /// Two live records that touch the same files in one working tree.
 fn overlapping_files(facts: &Facts<'_>) -> Vec<Finding> {
-    let mut trees: BTreeMap<&Path, Vec<&Judged>> = BTreeMap::new();
-    let touches = |judged: &&Judged| {
+    let mut trees: BTreeMap<&Path, Vec<&JudgedRecord>> = BTreeMap::new();
+    let touches = |judged: &&JudgedRecord| {
         // A reservation means no file by its name, and nobody's window.
         judged.record.format != Format::AgentMail
             && !judged.record.files.is_empty()
@@ -147,7 +147,7 @@ fn overlapping_files(facts: &Facts<'_>) -> Vec<Finding> {
 /// Returns the working tree in which a record's files are: the one that its folder lies in, for they
 /// are named from its root. Where it names no folder and its holder lives, that is its window's tree:
 /// the agent's hooks write it from there. A remote's address or a branch says of no tree which it is.
-pub(crate) fn tree_of<'a>(judged: &'a Judged, facts: &'a Facts<'_>) -> Option<&'a Path> {
+pub(crate) fn tree_of<'a>(judged: &'a JudgedRecord, facts: &'a Facts<'_>) -> Option<&'a Path> {
     let root = |folder: &Path| Some(facts.world.worktree_of(folder)?.1.path.as_path());
     match judged.record.cwd.as_deref() {
         // A reservation's globs start at the project's folder, wherever in a tree that is.
@@ -160,13 +160,13 @@ pub(crate) fn tree_of<'a>(judged: &'a Judged, facts: &'a Facts<'_>) -> Option<&'
     }
 }
 
-pub(crate) fn is_same_holder(one: &Judged, other: &Judged) -> bool {
+pub(crate) fn is_same_holder(one: &JudgedRecord, other: &JudgedRecord) -> bool {
     let same_session = one.record.session_id.is_some() && one.record.session_id == other.record.session_id;
     let same_window = one.window_pid.is_some() && one.window_pid == other.window_pid;
     same_session || same_window
 }
 
-fn tell_overlap(tree: &Path, one: &Judged, other: &Judged) -> Option<Finding> {
+fn tell_overlap(tree: &Path, one: &JudgedRecord, other: &JudgedRecord) -> Option<Finding> {
     let touched: BTreeSet<&Untrusted> = one.record.files.iter().collect();
     let both: Vec<String> =
         other.record.files.iter().filter(|file| touched.contains(file)).map(Untrusted::shown).collect();
@@ -189,7 +189,7 @@ fn tell_overlap(tree: &Path, one: &Judged, other: &Judged) -> Option<Finding> {
 }
 
 /// Two live windows that write one slot: only the last one's session is kept.
-fn overwritten(judged: &Judged, facts: &Facts<'_>) -> Option<Finding> {
+fn overwritten(judged: &JudgedRecord, facts: &Facts<'_>) -> Option<Finding> {
     let writers = slot_users(judged, facts);
     if writers.len() < 2 {
         return None;
@@ -207,7 +207,7 @@ fn overwritten(judged: &Judged, facts: &Facts<'_>) -> Option<Finding> {
 }
 
 /// Returns the windows that keep their session in a slot of the observability system.
-fn slot_users<'a>(judged: &Judged, facts: &'a Facts<'_>) -> Vec<&'a WindowView> {
+fn slot_users<'a>(judged: &JudgedRecord, facts: &'a Facts<'_>) -> Vec<&'a WindowView> {
     let is_slot = judged.record.format == Format::Observability && judged.record.kind == RecordKind::Session;
     let Some(project) = judged.record.context_id.as_ref().filter(|_| is_slot) else { return Vec::new() };
     let is_user = |window: &&WindowView| {
@@ -218,7 +218,7 @@ fn slot_users<'a>(judged: &Judged, facts: &'a Facts<'_>) -> Vec<&'a WindowView> 
 
 /// A slot whose session is dead, in a project where a window lives: until the slot is written anew or
 /// is older than its system allows, that window's events are filed under the dead session.
-fn dead_identity(judged: &Judged, facts: &Facts<'_>) -> Option<Finding> {
+fn dead_identity(judged: &JudgedRecord, facts: &Facts<'_>) -> Option<Finding> {
     let session = judged.record.session_id.as_ref()?;
     let now = facts.world.snapshot.taken_at;
     let is_served = judged.record.expiry.as_ref().is_none_or(|expiry| expiry.at > now);
@@ -272,7 +272,7 @@ fn contested_claims(facts: &Facts<'_>) -> Vec<Finding> {
 }
 
 fn tell_contested(resource: &Resource, claims: &[&ClaimView], facts: &Facts<'_>) -> Option<Finding> {
-    let holders: Vec<&Judged> = claims.iter().map(|claim| &claim.record).collect();
+    let holders: Vec<&JudgedRecord> = claims.iter().map(|claim| &claim.record).collect();
     let windows = distinct(holders.iter().filter_map(|judged| judged.window_pid));
     let names: Vec<String> = windows.iter().filter_map(|pid| facts.window(*pid)).map(window_name).collect();
     if names.is_empty() {

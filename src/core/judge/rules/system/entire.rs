@@ -7,15 +7,15 @@ use std::path::Path;
 use jiff::{SignedDuration, Timestamp};
 
 use crate::core::judge::rules::facts::{Facts, count, grouped, listed};
-use crate::core::judge::rules::found::Found;
+use crate::core::judge::rules::found::Findings;
 use crate::core::judge::rules::staleness::is_loss_near;
 use crate::core::model::report::context::is_valid_id;
 use crate::core::model::report::need::quoted;
 use crate::core::model::snapshot::process::has_exited;
 use crate::core::model::text::is_harmless;
 use crate::core::model::{
-    Code, Evidence, Finding, Format, Judged, Key, KeyKind, Reason, RecordKind, RecordView, Remedy, Repo,
-    Sentence, Snapshot, SourceState, Untrusted,
+    Code, Evidence, Finding, Format, JudgedRecord, Key, KeyKind, Reason, RecordKind, RecordView, Remedy,
+    Repo, Sentence, Snapshot, SourceState, Untrusted,
 };
 
 /// After how long entire itself calls a session that has not ended stuck: 1 h. A commit that
@@ -27,7 +27,7 @@ const BEHIND_FOR: SignedDuration = SignedDuration::from_mins(1);
 const KEPT_FOR: SignedDuration = SignedDuration::from_hours(14 * 24);
 
 /// Finds what of entire's no session stands for any more.
-pub(crate) fn findings<'a>(facts: &'a Facts<'a>, found: &mut Found<'_>) {
+pub(crate) fn findings<'a>(facts: &'a Facts<'a>, found: &mut Findings<'_>) {
     let snapshot = facts.world.snapshot;
     // Only where all was read does something missing mean anything.
     let whole = snapshot.repos.iter().filter(|repo| snapshot.is_whole(repo));
@@ -50,12 +50,12 @@ pub(crate) fn findings<'a>(facts: &'a Facts<'a>, found: &mut Found<'_>) {
 
 /// A session's state, and the repository that it lies in.
 struct State<'a> {
-    judged: &'a Judged,
+    judged: &'a JudgedRecord,
     repo: &'a Repo,
 }
 
 impl<'a> State<'a> {
-    fn of(judged: &'a Judged, repos: &BTreeMap<&Path, &'a Repo>) -> Option<Self> {
+    fn of(judged: &'a JudgedRecord, repos: &BTreeMap<&Path, &'a Repo>) -> Option<Self> {
         let is_state = judged.record.format == Format::Entire && judged.record.kind == RecordKind::Session;
         let path = judged.record.location.path().filter(|_| is_state)?;
         Some(Self { judged, repo: repos.get(path.parent()?.parent()?)? })
@@ -162,18 +162,18 @@ fn bring_back(repo: &Repo, branch: &str, session: &Untrusted) -> Option<Box<str>
 }
 
 /// Returns whether a record is an entry of the live registry that says it is not over.
-fn is_current_entry(judged: &Judged) -> bool {
+fn is_current_entry(judged: &JudgedRecord) -> bool {
     let record = &judged.record;
     record.format == Format::Entire && record.kind == RecordKind::Marker && !record.has_ended
 }
 
 /// Returns the common directory of the repository that an entry is of.
-fn folder_of(entry: &Judged) -> Option<&Path> {
+fn folder_of(entry: &JudgedRecord) -> Option<&Path> {
     entry.record.detail.entire()?.repository.as_ref().map(|folder| Path::new(folder.raw()))
 }
 
 /// An entry of the live registry whose session has ended or is gone (mode E10).
-fn registered(entry: &Judged, repo: &Repo, own: &[&State<'_>], snapshot: &Snapshot) -> Option<Finding> {
+fn registered(entry: &JudgedRecord, repo: &Repo, own: &[&State<'_>], snapshot: &Snapshot) -> Option<Finding> {
     let record = &entry.record;
     let now = snapshot.taken_at;
     let session = own.iter().map(|state| &state.judged.record).find(|of| of.context_id == record.context_id);

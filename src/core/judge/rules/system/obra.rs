@@ -6,9 +6,9 @@ use std::path::Path;
 use jiff::{SignedDuration, Timestamp};
 
 use crate::core::judge::rules::facts::{Facts, count};
-use crate::core::judge::rules::found::Found;
+use crate::core::judge::rules::found::Findings;
 use crate::core::model::{
-    Code, Database, Evidence, Finding, Format, Judged, Key, KeyKind, Location, RecordKind, Remedy,
+    Code, Database, Evidence, Finding, Format, JudgedRecord, Key, KeyKind, Location, RecordKind, Remedy,
     ResourceKind, Untrusted, VerdictState,
 };
 
@@ -17,10 +17,10 @@ use crate::core::model::{
 const STUCK_AFTER: SignedDuration = SignedDuration::from_secs(30);
 
 /// Finds what is wrong with Obra's tasks, runs and databases.
-pub(crate) fn findings<'a>(facts: &'a Facts<'a>, found: &mut Found<'_>) {
-    let rows: Vec<&Judged> =
+pub(crate) fn findings<'a>(facts: &'a Facts<'a>, found: &mut Findings<'_>) {
+    let rows: Vec<&JudgedRecord> =
         facts.records.iter().filter(|judged| judged.record.format == Format::Obra).collect();
-    let holds = |row: &&&Judged| row.record.kind != RecordKind::Metadata && !row.record.has_ended;
+    let holds = |row: &&&JudgedRecord| row.record.kind != RecordKind::Metadata && !row.record.has_ended;
     let held: HashSet<Task<'_>> = rows.iter().filter(holds).filter_map(|row| task_of(row)).collect();
     found.extend(rows.iter().filter_map(|task| stranded(task, &held)));
     found.extend(concurrent(&rows, facts));
@@ -31,13 +31,13 @@ pub(crate) fn findings<'a>(facts: &'a Facts<'a>, found: &mut Found<'_>) {
 type Task<'a> = (&'a Untrusted, &'a Untrusted);
 
 /// Returns the database of a row and the task that it is, or is about.
-fn task_of(judged: &Judged) -> Option<Task<'_>> {
+fn task_of(judged: &JudgedRecord) -> Option<Task<'_>> {
     let Location::Row(row) = &judged.record.location else { return None };
     Some((&row.database, judged.record.detail.obra()?.task.as_ref()?))
 }
 
 /// A task that was begun, of which no session is open, and whose queue died with its process.
-fn stranded(task: &Judged, held: &HashSet<Task<'_>>) -> Option<Finding> {
+fn stranded(task: &JudgedRecord, held: &HashSet<Task<'_>>) -> Option<Finding> {
     if task.record.kind != RecordKind::Metadata || task.verdict.state != VerdictState::Dead {
         return None;
     }
@@ -55,8 +55,8 @@ fn stranded(task: &Judged, held: &HashSet<Task<'_>>) -> Option<Finding> {
 }
 
 /// Two orchestrators at work in one directory.
-fn concurrent(rows: &[&Judged], facts: &Facts<'_>) -> Vec<Finding> {
-    let mut folders: BTreeMap<&Path, Vec<&Judged>> = BTreeMap::new();
+fn concurrent(rows: &[&JudgedRecord], facts: &Facts<'_>) -> Vec<Finding> {
+    let mut folders: BTreeMap<&Path, Vec<&JudgedRecord>> = BTreeMap::new();
     let live = rows
         .iter()
         .filter(|row| row.record.kind == RecordKind::Session && row.verdict.state == VerdictState::Alive);
@@ -68,7 +68,7 @@ fn concurrent(rows: &[&Judged], facts: &Facts<'_>) -> Vec<Finding> {
     folders.into_iter().filter_map(|(folder, runs)| tell_concurrent(folder, &runs, facts)).collect()
 }
 
-fn tell_concurrent(folder: &Path, runs: &[&Judged], facts: &Facts<'_>) -> Option<Finding> {
+fn tell_concurrent(folder: &Path, runs: &[&JudgedRecord], facts: &Facts<'_>) -> Option<Finding> {
     let databases = runs.iter().filter_map(|run| match &run.record.location {
         Location::Row(row) => facts.world.database(row),
         Location::File(_) => None,

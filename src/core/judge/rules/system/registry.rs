@@ -7,10 +7,10 @@ use jiff::SignedDuration;
 
 use crate::core::judge::left_over::taken_over::is_dead;
 use crate::core::judge::rules::facts::{Facts, count, is_entry, listed, window_evidence, window_name};
-use crate::core::judge::rules::found::Found;
+use crate::core::judge::rules::found::Findings;
 use crate::core::judge::rules::holders::why_dead;
 use crate::core::model::{
-    BackgroundSession, ClaudeCode, Code, Evidence, Finding, Format, Judged, Process, Reason, Record,
+    BackgroundSession, ClaudeCode, Code, Evidence, Finding, Format, JudgedRecord, Process, Reason, Record,
     RecordDetail, Remedy, SourceState, Untrusted, VerdictState, WindowView,
 };
 
@@ -18,7 +18,7 @@ use crate::core::model::{
 const ENDS_WITHIN: SignedDuration = SignedDuration::from_secs(5);
 
 /// Finds the living windows whose entry has gone.
-pub(crate) fn findings<'a>(facts: &'a Facts<'a>, found: &mut Found<'_>) {
+pub(crate) fn findings<'a>(facts: &'a Facts<'a>, found: &mut Findings<'_>) {
     let swept: Vec<(&WindowView, Evidence)> =
         facts.windows.iter().filter_map(|window| Some((window, gone_entry(window, facts)?))).collect();
     if swept.is_empty() || !is_read(facts) {
@@ -38,7 +38,7 @@ pub(crate) fn findings<'a>(facts: &'a Facts<'a>, found: &mut Found<'_>) {
 }
 
 /// Finds a daemon that has left its lock, and background sessions that the daemon lists and that are gone.
-pub(crate) fn of_record(judged: &Judged, facts: &Facts<'_>, found: &mut Found<'_>) {
+pub(crate) fn of_record(judged: &JudgedRecord, facts: &Facts<'_>, found: &mut Findings<'_>) {
     if let RecordDetail::ClaudeCode(detail) = &judged.record.detail {
         match detail {
             ClaudeCode::Daemon => found.extend(left_lock(judged)),
@@ -53,7 +53,7 @@ pub(crate) fn of_record(judged: &Judged, facts: &Facts<'_>, found: &mut Found<'_
 
 /// Tells the lock of a daemon that is gone: where another process has its number, each new daemon takes that one for the
 /// holder, and ends at once (claude-code#72898).
-fn left_lock(judged: &Judged) -> Option<Finding> {
+fn left_lock(judged: &JudgedRecord) -> Option<Finding> {
     let verdict = &judged.verdict;
     if verdict.state != VerdictState::Dead {
         return None;
@@ -68,7 +68,7 @@ fn left_lock(judged: &Judged) -> Option<Finding> {
 }
 
 /// Tells the background sessions of a list whose processes are gone (claude-code#78454).
-fn ghosts(judged: &Judged, sessions: &[BackgroundSession], facts: &Facts<'_>) -> Option<Finding> {
+fn ghosts(judged: &JudgedRecord, sessions: &[BackgroundSession], facts: &Facts<'_>) -> Option<Finding> {
     let gone: Vec<String> = (sessions.iter().filter(|session| is_dead(facts.world, session)))
         .map(|session| [&session.job, &session.id].into_iter().flatten().next())
         .map(|id| id.map_or_else(|| "one without an ID".to_owned(), Untrusted::shown))

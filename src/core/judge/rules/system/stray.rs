@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use jiff::{SignedDuration, Timestamp};
 
 use crate::core::judge::rules::facts::{Facts, window_name};
-use crate::core::judge::rules::found::Found;
+use crate::core::judge::rules::found::Findings;
 use crate::core::judge::session::arguments::named;
 use crate::core::judge::window::agent::Role;
 use crate::core::judge::world::World;
@@ -17,7 +17,7 @@ use crate::core::model::{
 };
 
 /// Finds agents that run under a stray ID.
-pub(crate) fn findings<'a>(facts: &'a Facts<'a>, found: &mut Found<'_>) {
+pub(crate) fn findings<'a>(facts: &'a Facts<'a>, found: &mut Findings<'_>) {
     found.extend(strays(facts).into_values().map(|stray| tell(&stray, facts)));
 }
 

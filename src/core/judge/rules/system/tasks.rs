@@ -2,24 +2,24 @@
 
 use crate::core::judge::liveness::is_unowned;
 use crate::core::judge::rules::facts::{Facts, window_name};
-use crate::core::judge::rules::found::Found;
+use crate::core::judge::rules::found::Findings;
 use crate::core::model::text::is_uuid;
-use crate::core::model::{Code, Finding, Judged, LetGo, Remedy, ResourceKind, VerdictState};
+use crate::core::model::{Code, Finding, JudgedRecord, LetGo, Remedy, ResourceKind, VerdictState};
 
 /// Finds tasks that whoever took them will not finish.
-pub(crate) fn of_record(judged: &Judged, facts: &Facts<'_>, found: &mut Found<'_>) {
+pub(crate) fn of_record(judged: &JudgedRecord, facts: &Facts<'_>, found: &mut Findings<'_>) {
     if is_task(judged) {
         found.extend(stranded(judged, facts));
     }
 }
 
-fn is_task(judged: &Judged) -> bool {
+fn is_task(judged: &JudgedRecord) -> bool {
     let record = &judged.record;
     record.format.let_go(record.kind) == LetGo::Never
         && record.claims.iter().any(|claim| claim.resource.kind == ResourceKind::Task)
 }
 
-fn stranded(judged: &Judged, facts: &Facts<'_>) -> Option<Finding> {
+fn stranded(judged: &JudgedRecord, facts: &Facts<'_>) -> Option<Finding> {
     let says = match judged.verdict.state {
         VerdictState::Alive => return None,
         VerdictState::Unknown => orphaned(judged, facts)?,
@@ -35,7 +35,7 @@ fn stranded(judged: &Judged, facts: &Facts<'_>) -> Option<Finding> {
 
 /// Says why nobody works on a task of a session, though no process of it is proven dead: its window
 /// has gone on with another session, or no window that lives can run it.
-fn orphaned(judged: &Judged, facts: &Facts<'_>) -> Option<String> {
+fn orphaned(judged: &JudgedRecord, facts: &Facts<'_>) -> Option<String> {
     let session = judged.record.session_id.as_ref().filter(|session| is_uuid(session.raw()))?;
     let world = facts.world;
     if let Some(left_by) = world.bindings.who_ran(session).first() {

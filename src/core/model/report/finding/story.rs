@@ -58,7 +58,7 @@ named! {
 /// Whether an event was read or concluded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Known {
+pub enum Certitude {
     /// A file, a row, a process or an earlier look says so.
     Observed,
     /// It follows from what was observed; the evidence is what it follows from.
@@ -73,7 +73,7 @@ pub struct Event {
     /// What happened, in one plain sentence.
     pub told: String,
     /// Whether it was read or concluded.
-    pub known: Known,
+    pub known: Certitude,
     /// What says so.
     pub evidence: Vec<Evidence>,
 }

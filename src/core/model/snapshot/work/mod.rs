@@ -59,13 +59,13 @@ pub struct Warning {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path: Option<Untrusted>,
     /// At which moment, and what came of it.
-    pub how: Warned,
+    pub how: WarningSort,
 }
 
 named! {
     /// How a session was told of another's edits.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-    pub enum Warned {
+    pub enum WarningSort {
         /// At a prompt, before its model did anything.
         Briefed = "briefed",
         /// After an edit of the same file.
@@ -269,7 +269,7 @@ pub struct Edit {
     pub also: Vec<Untrusted>,
     /// Whether git has what the file holds now.
     #[serde(default)]
-    pub committed: Committed,
+    pub committed: CommitState,
     /// The session that edited it, where that was another: an earlier one of the same window, or one that this one is a
     /// copy of.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -286,7 +286,7 @@ impl Edit {
 /// Whether git has what a file holds now.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Committed {
+pub enum CommitState {
     /// It has.
     Yes,
     /// It has not.

@@ -16,13 +16,13 @@ pub(crate) fn serialize<S: Serializer>(path: &Path, serializer: S) -> Result<S::
 pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<PathBuf, D::Error> {
     #[derive(Deserialize)]
     #[serde(untagged)]
-    enum Written {
+    enum PathForm {
         Text(String),
         Bytes(Vec<u8>),
     }
-    Ok(match Written::deserialize(deserializer)? {
-        Written::Text(text) => text.into(),
-        Written::Bytes(bytes) => from_bytes(bytes).map_err(serde::de::Error::custom)?,
+    Ok(match PathForm::deserialize(deserializer)? {
+        PathForm::Text(text) => text.into(),
+        PathForm::Bytes(bytes) => from_bytes(bytes).map_err(serde::de::Error::custom)?,
     })
 }
 

@@ -20,7 +20,7 @@ const HERE: &str = "<<<";
 pub(super) struct Command {
     setting: Setting,
     /// What comes after some more words.
-    awaited: Vec<Awaited>,
+    awaited: Vec<OptionValue>,
     /// Whether it reads a secret that it is fed.
     is_fed: bool,
 }
@@ -35,7 +35,7 @@ struct Setting {
 }
 
 /// A value that an option takes.
-struct Awaited {
+struct OptionValue {
     skips: usize,
     reads: Reads,
     /// Whether it belongs to a word without a hyphen, which options may follow.
@@ -47,7 +47,7 @@ impl Command {
     pub(super) fn take(&mut self, word: &str) -> Option<(usize, Reads)> {
         if let Some(reads) = self.due(word) {
             if reads == Reads::Name && says(word) == Some(Says::Secret) {
-                self.awaited.push(Awaited { skips: 0, reads: Reads::Secret, is_bare: true });
+                self.awaited.push(OptionValue { skips: 0, reads: Reads::Secret, is_bare: true });
             }
             return Some((0, reads));
         }
@@ -69,7 +69,7 @@ impl Command {
                 return Some((at, rule.reads));
             }
             let is_bare = !option.name.starts_with('-');
-            self.awaited.push(Awaited { skips: option.skips, reads: rule.reads, is_bare });
+            self.awaited.push(OptionValue { skips: option.skips, reads: rule.reads, is_bare });
         }
         None
     }

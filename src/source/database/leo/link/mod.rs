@@ -12,13 +12,13 @@ use std::time::Duration;
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 
 use self::worker::Worker;
-use crate::source::database::leo::link::request::{Known, Request};
+use crate::source::database::leo::link::request::{LinkState, Request};
 use crate::source::database::postgres::Target;
 
 /// The near end of the thread.
 pub(crate) struct Link {
     requests: UnboundedSender<Request>,
-    known: Arc<Mutex<Known>>,
+    known: Arc<Mutex<LinkState>>,
 }
 
 impl Link {
@@ -28,14 +28,14 @@ impl Link {
     /// The system has no more threads for us.
     pub(crate) fn start(target: Target) -> std::io::Result<Self> {
         let (requests, received) = unbounded_channel();
-        let known = Arc::new(Mutex::new(Known::default()));
+        let known = Arc::new(Mutex::new(LinkState::default()));
         let worker = Worker::new(target, Arc::clone(&known), received);
         std::thread::Builder::new().name("postgres".to_owned()).spawn(move || worker.run())?;
         Ok(Self { requests, known })
     }
 
     /// Returns what is known, at once.
-    pub(crate) fn known(&self) -> Known {
+    pub(crate) fn known(&self) -> LinkState {
         self.known.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
@@ -46,7 +46,7 @@ impl Link {
     }
 
     /// Reads now, or until it has taken too long.
-    pub(crate) fn read(&self, within: Duration) -> Known {
+    pub(crate) fn read(&self, within: Duration) -> LinkState {
         let (answer, answered) = channel();
         let sent = self.requests.send(Request::Read(answer));
         let is_read = sent.is_ok() && answered.recv_timeout(within).is_ok();

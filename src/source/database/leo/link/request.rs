@@ -5,13 +5,13 @@ use std::sync::mpsc::Sender as Answer;
 
 use jiff::Timestamp;
 
-use crate::source::database::leo::read::Read;
+use crate::source::database::leo::read::DatabaseReading;
 
 /// What is known at any moment.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Known {
+pub(crate) struct LinkState {
     /// What was read last.
-    pub(crate) last: Option<Arc<Read>>,
+    pub(crate) last: Option<Arc<DatabaseReading>>,
     /// Counts the reads and the changes of the connection.
     pub(crate) version: u64,
     /// Since when the connection stands; `None` while there is none.

@@ -12,13 +12,13 @@ use tokio::sync::mpsc::UnboundedReceiver;
 use tokio_postgres::{AsyncMessage, Client};
 
 use crate::source::database::leo::link::query::{messages, within};
-use crate::source::database::leo::link::request::{Known, Request};
+use crate::source::database::leo::link::request::{LinkState, Request};
 use crate::source::database::leo::read;
-use crate::source::database::leo::read::Read;
+use crate::source::database::leo::read::DatabaseReading;
 use crate::source::database::leo::schema::Schema;
 use crate::source::database::leo::{changes, stamp};
 use crate::source::database::postgres;
-use crate::source::database::postgres::{Allowance, Connected, Target};
+use crate::source::database::postgres::{Allowance, OpenConnection, Target};
 use crate::source::os::clock;
 
 /// How long to wait before another attempt to connect: at first, and at most.
@@ -43,13 +43,13 @@ enum Follows {
 /// Connects, reads and follows.
 pub(crate) struct Worker {
     target: Target,
-    known: Arc<Mutex<Known>>,
+    known: Arc<Mutex<LinkState>>,
     requests: UnboundedReceiver<Request>,
     /// Who waits for the next read.
     waiting: Vec<Answer<()>>,
     follows: Follows,
     /// What was read last on this connection, and when it was last read whole.
-    basis: Option<(Arc<Read>, Instant)>,
+    basis: Option<(Arc<DatabaseReading>, Instant)>,
 }
 
 /// Why the thread goes on from where it waits.
@@ -67,7 +67,7 @@ enum Wake {
 impl Worker {
     pub(crate) fn new(
         target: Target,
-        known: Arc<Mutex<Known>>,
+        known: Arc<Mutex<LinkState>>,
         requests: UnboundedReceiver<Request>,
     ) -> Self {
         Self { target, known, requests, waiting: Vec::new(), follows: Follows::No, basis: None }
@@ -143,7 +143,7 @@ impl Worker {
         self.answer();
     }
 
-    fn tell(&self, change: impl FnOnce(&mut Known)) {
+    fn tell(&self, change: impl FnOnce(&mut LinkState)) {
         change(&mut self.known.lock().unwrap_or_else(PoisonError::into_inner));
     }
 
@@ -155,8 +155,8 @@ impl Worker {
     }
 
     /// Reads while the connection stands.
-    async fn serve(&mut self, connected: Connected) -> Wake {
-        let Connected { client, mut connection, allowance } = connected;
+    async fn serve(&mut self, connected: OpenConnection) -> Wake {
+        let OpenConnection { client, mut connection, allowance } = connected;
         self.tell(|known| {
             known.since = Some(clock::now());
             known.trouble = None;

@@ -10,7 +10,7 @@ use crate::source::os::processes::linux::proc::{Proc, Reading, is_gone, number, 
 use crate::source::os::processes::linux::{details, pidfd};
 
 /// What a closer look has found, for the next one.
-pub(crate) struct Kept {
+pub(crate) struct DetailCache {
     pub(crate) process: Process,
     /// The inode of `/proc/<pid>`: it tells processes apart that share PID and tick. The kernel
     /// does not promise it, so a new one only costs reading once more.
@@ -21,7 +21,7 @@ pub(crate) struct Kept {
 /// How the closer look went.
 pub(crate) enum Closer {
     /// It was read.
-    Read(Box<Kept>),
+    Read(Box<DetailCache>),
     /// Not more can be read than its `stat` before.
     Unreadable,
     /// It has exited and been reaped.
@@ -29,7 +29,7 @@ pub(crate) enum Closer {
 }
 
 /// Looks closer at one process. When its PID changes hands at that moment, once more.
-pub(crate) fn look(proc: &mut Proc, pid: u32, kept: Option<Box<Kept>>) -> Closer {
+pub(crate) fn look(proc: &mut Proc, pid: u32, kept: Option<Box<DetailCache>>) -> Closer {
     match attempt(proc, pid, kept) {
         Closer::Read(kept) if is_torn(&kept.process) => attempt(proc, pid, None),
         closer @ (Closer::Read(..) | Closer::Unreadable | Closer::Gone) => closer,
@@ -40,7 +40,7 @@ pub(crate) fn look(proc: &mut Proc, pid: u32, kept: Option<Box<Kept>>) -> Closer
 /// there is to know: it lives and runs the same program. Its arguments are not read again; where
 /// the kernel puts every program at the same place, a program of the same name that it has become
 /// is not noticed.
-pub(crate) fn is_as_before(proc: &mut Proc, folder: u64, kept: &mut Kept) -> bool {
+pub(crate) fn is_as_before(proc: &mut Proc, folder: u64, kept: &mut DetailCache) -> bool {
     let pid = kept.process.id.pid;
     let folder_now = details::in_folder(details::Details::default(), proc.as_fd(), &format!("{pid}/cwd"));
     // Last: if the process is the same now, it was the same before.
@@ -78,7 +78,7 @@ fn is_torn(process: &Process) -> bool {
 
 /// Opens the pidfd, reads, and then asks the pidfd: if its process has not exited, all that was
 /// read in between belongs to it.
-fn attempt(proc: &mut Proc, pid: u32, kept: Option<Box<Kept>>) -> Closer {
+fn attempt(proc: &mut Proc, pid: u32, kept: Option<Box<DetailCache>>) -> Closer {
     let pidfd = if proc.is_own() { pidfd::open(pid).ok() } else { None };
     // Something else may be mounted where its folder was.
     let gone = || match pidfd.as_ref().and_then(pidfd::has_exited) {
@@ -112,7 +112,7 @@ fn attempt(proc: &mut Proc, pid: u32, kept: Option<Box<Kept>>) -> Closer {
     process.inner = InnerPids::from_ns_pids(&details.ns_pids);
     process.details = Some(details);
     vouch(&mut process, pidfd.as_ref());
-    Closer::Read(Box::new(Kept { process, folder: inode, layout: line.layout }))
+    Closer::Read(Box::new(DetailCache { process, folder: inode, layout: line.layout }))
 }
 
 /// Opens the folder of a thread that still runs: what a process runs is told there, when its first thread has ended.
@@ -158,7 +158,7 @@ mod tests {
             writeln!(self.0.stdin.as_mut().unwrap(), "{line}").unwrap();
         }
 
-        fn kept(&self, proc: &mut Proc) -> Kept {
+        fn kept(&self, proc: &mut Proc) -> DetailCache {
             let Closer::Read(kept) = look(proc, self.0.id(), None) else { panic!("it was not reaped") };
             *kept
         }
@@ -178,7 +178,7 @@ mod tests {
         let folder = kept.folder;
         assert!(is_as_before(&mut proc, folder, &mut kept));
         shell.tell("cd /proc");
-        let cwd = |kept: &Kept| kept.process.details.as_ref().unwrap().cwd.clone().unwrap();
+        let cwd = |kept: &DetailCache| kept.process.details.as_ref().unwrap().cwd.clone().unwrap();
         while cwd(&kept).raw() != "/proc" {
             assert!(is_as_before(&mut proc, folder, &mut kept));
         }

@@ -15,7 +15,7 @@ const SETTLED_AFTER: u64 = 10;
 
 /// What was read of every process.
 #[derive(Default)]
-pub(crate) struct Known {
+pub(crate) struct ProcessCache {
     by_pid: HashMap<u32, KnownProcess>,
     /// Starts up to this tick are settled.
     settled_tick: u64,
@@ -59,7 +59,7 @@ impl KnownProcess {
     }
 }
 
-impl Known {
+impl ProcessCache {
     /// Takes the time: from now on whoever is old enough now is settled when read again.
     pub(crate) fn tell_time(&mut self) {
         self.settled_tick = settled_tick();

@@ -36,14 +36,14 @@ use crate::core::model::{
     Untrusted,
 };
 use crate::source::os::opener::HiddenOpener;
-use crate::source::os::processes::linux::closer::{Closer, Kept};
-use crate::source::os::processes::linux::known::{Known, KnownProcess};
+use crate::source::os::processes::linux::closer::{Closer, DetailCache};
+use crate::source::os::processes::linux::known::{KnownProcess, ProcessCache};
 use crate::source::os::processes::linux::namespace::inner_pids;
 use crate::source::os::processes::linux::proc::stat::Line;
 use crate::source::os::processes::linux::proc::{Proc, Reading};
 use crate::source::os::processes::measure::Measure;
-use crate::source::os::processes::traced::Traced;
-use crate::source::os::processes::wanted::{Depth, Wanted};
+use crate::source::os::processes::traced::TraceReading;
+use crate::source::os::processes::wanted::{Depth, DetailTargets};
 use crate::source::os::{host, opener};
 
 /// Returns the paths of the files that a process has open (proc(5), `fd`).
@@ -78,15 +78,15 @@ pub(crate) fn hidden_opener() -> Option<HiddenOpener> {
 }
 
 /// Returns the traces of these processes, as far as they are this user's and their home is one of these.
-pub(crate) fn traces(those: &[ProcessId], uid: u32, homes: &[&Path]) -> Vec<(ProcessId, Traced)> {
+pub(crate) fn traces(those: &[ProcessId], uid: u32, homes: &[&Path]) -> Vec<(ProcessId, TraceReading)> {
     if those.is_empty() {
         return Vec::new();
     }
     let Ok(mut proc) = Proc::open() else { return Vec::new() };
     let traced = |id| match trace::read(&mut proc, id, uid, homes) {
-        Reading::Read(trace) => Traced::Read(Box::new(trace)),
-        Reading::Unreadable => Traced::Unread,
-        Reading::Gone => Traced::Gone,
+        Reading::Read(trace) => TraceReading::Read(Box::new(trace)),
+        Reading::Unreadable => TraceReading::Unread,
+        Reading::Gone => TraceReading::Gone,
     };
     those.iter().copied().zip(those.iter().copied().map(traced)).collect()
 }
@@ -167,12 +167,12 @@ pub(crate) fn inputs(those: &[ProcessId], uid: u32) -> BTreeMap<ProcessId, Input
 #[derive(Default)]
 pub(crate) struct Scanner {
     /// What closer looks have found.
-    kept: HashMap<u32, Box<Kept>>,
-    known: Known,
+    kept: HashMap<u32, Box<DetailCache>>,
+    known: ProcessCache,
 }
 
 impl Scanner {
-    pub(crate) fn scan(&mut self, wanted: Wanted<'_>, depth: Depth) -> ProcessTable {
+    pub(crate) fn scan(&mut self, wanted: DetailTargets<'_>, depth: Depth) -> ProcessTable {
         let mut proc = match Proc::open() {
             Ok(proc) => proc,
             Err(error) => return ProcessTable { partial: Some(error), ..ProcessTable::default() },
@@ -274,14 +274,14 @@ impl Scanner {
 
     /// Returns whether what was found of a process still is so but for what is brought up to date
     /// here; never of one that has just begun, which may become another program any moment.
-    fn is_as_before(&self, proc: &mut Proc, pid: u32, before: Option<&mut Kept>) -> bool {
+    fn is_as_before(&self, proc: &mut Proc, pid: u32, before: Option<&mut DetailCache>) -> bool {
         let folder = self.known.settled_folder(pid);
         folder.zip(before).is_some_and(|(folder, before)| closer::is_as_before(proc, folder, before))
     }
 }
 
 /// Puts into the table, and into what is kept, how a closer look at a process went.
-fn take_over(table: &mut ProcessTable, kept: &mut HashMap<u32, Box<Kept>>, pid: u32, closer: Closer) {
+fn take_over(table: &mut ProcessTable, kept: &mut HashMap<u32, Box<DetailCache>>, pid: u32, closer: Closer) {
     match closer {
         Closer::Read(mut read) => {
             read.process.is_renamed = table.by_pid.get(&pid).is_some_and(|process| process.is_renamed);

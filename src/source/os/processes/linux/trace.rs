@@ -128,8 +128,8 @@ fn origin(all: &BTreeMap<&'static str, Vec<&[u8]>>, own_pid: u32) -> Origin {
     let mut windows = told.iter().filter_map(|(agent, told)| Some((*agent, told.pid()?)));
     let first = windows.next();
     // Where two say what differs, it came through two windows: neither counts.
-    let is_clear =
-        !told.iter().any(|(_, told)| *told == Told::Nonsense) && windows.all(|window| Some(window) == first);
+    let is_clear = !told.iter().any(|(_, told)| *told == EnvValue::Nonsense)
+        && windows.all(|window| Some(window) == first);
     let (agent, pid) = first.filter(|_| is_clear).unzip();
     let is_uuid =
         |text: &&[u8]| text.len() == 36 && text.iter().all(|byte| byte.is_ascii_hexdigit() || *byte == b'-');
@@ -141,14 +141,14 @@ fn origin(all: &BTreeMap<&'static str, Vec<&[u8]>>, own_pid: u32) -> Origin {
 
 /// What one variable says of a window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Told {
+enum EnvValue {
     Nothing,
     Pid(u32),
     /// Two values, or none that makes sense.
     Nonsense,
 }
 
-impl Told {
+impl EnvValue {
     fn pid(self) -> Option<u32> {
         match self {
             Self::Pid(pid) => Some(pid),
@@ -157,24 +157,24 @@ impl Told {
     }
 }
 
-fn told(all: &BTreeMap<&'static str, Vec<&[u8]>>, name: &str, read: impl Fn(&[u8]) -> Told) -> Told {
+fn told(all: &BTreeMap<&'static str, Vec<&[u8]>>, name: &str, read: impl Fn(&[u8]) -> EnvValue) -> EnvValue {
     match all.get(name).map(|_| value(all, name)) {
-        None | Some(Some(b"")) => Told::Nothing,
+        None | Some(Some(b"")) => EnvValue::Nothing,
         Some(Some(value)) => read(value),
-        Some(None) => Told::Nonsense,
+        Some(None) => EnvValue::Nonsense,
     }
 }
 
-fn plain(text: &[u8]) -> Told {
-    number(text).map_or(Told::Nonsense, Told::Pid)
+fn plain(text: &[u8]) -> EnvValue {
+    number(text).map_or(EnvValue::Nonsense, EnvValue::Pid)
 }
 
 /// Returns the PID in `/tmp/cc-socks/<pid>.sock`; a socket elsewhere says nothing.
-fn of_socket(path: &[u8]) -> Told {
+fn of_socket(path: &[u8]) -> EnvValue {
     let path = Path::new(OsStr::from_bytes(path));
     let is_socket = path.extension().is_some_and(|end| end == "sock")
         && path.parent().and_then(Path::file_name).is_some_and(|folder| folder == "cc-socks");
-    path.file_stem().filter(|_| is_socket).map_or(Told::Nothing, |stem| plain(stem.as_bytes()))
+    path.file_stem().filter(|_| is_socket).map_or(EnvValue::Nothing, |stem| plain(stem.as_bytes()))
 }
 
 fn multiplexer(all: &BTreeMap<&'static str, Vec<&[u8]>>) -> Option<Multiplexer> {

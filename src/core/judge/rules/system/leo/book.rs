@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use crate::core::judge::rules::facts::Facts;
 use crate::core::model::{
-    ClaimView, Database, Evidence, Judged, Key, Location, RecordKind, Untrusted, WorkItem,
+    ClaimView, Database, Evidence, JudgedRecord, Key, Location, RecordKind, Untrusted, WorkItem,
 };
 
 /// States what an item says, as evidence.
@@ -19,8 +19,8 @@ pub(crate) struct Book<'a> {
     pub(crate) facts: &'a Facts<'a>,
     pub(crate) work: &'a [WorkItem],
     /// The sessions' own rows, in a stable order.
-    pub(crate) rows: Vec<(&'a Untrusted, &'a Judged)>,
-    pub(crate) sessions: HashMap<&'a Untrusted, &'a Judged>,
+    pub(crate) rows: Vec<(&'a Untrusted, &'a JudgedRecord)>,
+    pub(crate) sessions: HashMap<&'a Untrusted, &'a JudgedRecord>,
     pub(crate) claims: HashMap<(&'a Key, &'a Untrusted), &'a ClaimView>,
     /// The items that name each session, or that its row names.
     pub(crate) held: BTreeMap<&'a Untrusted, Vec<&'a WorkItem>>,
@@ -30,7 +30,7 @@ pub(crate) struct Book<'a> {
 
 impl<'a> Book<'a> {
     pub(crate) fn of(database: &'a Database, facts: &'a Facts<'a>) -> Self {
-        let row = |judged: &'a Judged| match &judged.record.location {
+        let row = |judged: &'a JudgedRecord| match &judged.record.location {
             Location::Row(row)
                 if row.database == database.name && judged.record.kind == RecordKind::Session =>
             {
@@ -51,7 +51,7 @@ impl<'a> Book<'a> {
         self.held.get(session).map_or(&[], Vec::as_slice)
     }
 
-    pub(crate) fn session(&self, id: &Untrusted) -> Option<&'a Judged> {
+    pub(crate) fn session(&self, id: &Untrusted) -> Option<&'a JudgedRecord> {
         self.sessions.get(id).copied()
     }
 
@@ -60,7 +60,7 @@ impl<'a> Book<'a> {
     }
 
     /// Returns what a finding about a session and an item is about: the claim, if there is one.
-    pub(crate) fn subject(&self, judged: &Judged, item: &WorkItem) -> Key {
+    pub(crate) fn subject(&self, judged: &JudgedRecord, item: &WorkItem) -> Key {
         self.claim(&judged.key, item).map_or_else(|| judged.key.clone(), |claim| claim.key.clone())
     }
 }
@@ -77,7 +77,7 @@ pub(crate) fn held(work: &[WorkItem]) -> BTreeMap<&Untrusted, Vec<&WorkItem>> {
 }
 
 /// Names a session for a sentence, with its callsign and since when it holds what it does.
-pub(crate) fn named(judged: &Judged, claim: Option<&ClaimView>) -> String {
+pub(crate) fn named(judged: &JudgedRecord, claim: Option<&ClaimView>) -> String {
     let session = judged.record.session_id.as_ref().map_or_else(|| judged.path().shown(), Untrusted::shown);
     let callsign = judged.record.detail.leo_row().and_then(|row| row.callsign.as_ref());
     let callsign = callsign.map_or_else(String::new, |name| format!("{name}, "));

@@ -2,7 +2,7 @@
 
 use crate::core::judge::rules::system::leo::book::{Book, named, of_item};
 use crate::core::model::{
-    Code, Evidence, Finding, Judged, Key, Remedy, Stage, Untrusted, VerdictState, WorkItem,
+    Code, Evidence, Finding, JudgedRecord, Key, Remedy, Stage, Untrusted, VerdictState, WorkItem,
 };
 
 /// Finds what is wrong with single items.
@@ -24,7 +24,7 @@ pub(crate) fn findings(book: &Book<'_>) -> Vec<Finding> {
 
 /// A finished item that is still claimed, on either surface.
 fn finished(item: &WorkItem, book: &Book<'_>) -> Option<Finding> {
-    let holders: Vec<&Judged> =
+    let holders: Vec<&JudgedRecord> =
         item.mirrors.iter().chain(&item.owner).filter_map(|session| book.session(session)).collect();
     let own = || item.record.as_ref().and_then(|key| book.facts.index.record(key));
     let first = holders.first().copied().or_else(own)?;
@@ -84,13 +84,18 @@ fn mirror(item: &WorkItem, session: &Untrusted, book: &Book<'_>) -> Option<Findi
 }
 
 /// Returns why a session was released.
-fn reason(session: &Judged) -> Option<&Untrusted> {
+fn reason(session: &JudgedRecord) -> Option<&Untrusted> {
     session.record.detail.leo_row()?.released_reason.as_ref()
 }
 
 /// Two live sessions, one item: one is named by the item, the other one names it. Two windows of
 /// this machine are reported by the rule for all formats.
-fn contested(item: &WorkItem, mirrors: &Judged, owns: &Judged, book: &Book<'_>) -> Option<Finding> {
+fn contested(
+    item: &WorkItem,
+    mirrors: &JudgedRecord,
+    owns: &JudgedRecord,
+    book: &Book<'_>,
+) -> Option<Finding> {
     if mirrors.window_pid.zip(owns.window_pid).is_some_and(|(one, other)| one != other) {
         return None;
     }
@@ -105,7 +110,7 @@ fn contested(item: &WorkItem, mirrors: &Judged, owns: &Judged, book: &Book<'_>) 
     Some(Finding::new(Code::ContestedClaim, subjects, message, evidence, Remedy::Release))
 }
 
-fn is_alive(judged: &Judged) -> bool {
+fn is_alive(judged: &JudgedRecord) -> bool {
     judged.verdict.state == VerdictState::Alive && !judged.record.has_ended
 }
 
@@ -148,7 +153,7 @@ fn owner(item: &WorkItem, book: &Book<'_>) -> Option<Finding> {
 }
 
 /// Returns whether another living session works on the item: that is reported as a contest.
-fn is_stolen(item: &WorkItem, owns: &Judged, book: &Book<'_>) -> bool {
+fn is_stolen(item: &WorkItem, owns: &JudgedRecord, book: &Book<'_>) -> bool {
     is_alive(owns) && item.mirrors.iter().any(|session| book.session(session).is_some_and(is_alive))
 }
 
@@ -162,7 +167,7 @@ fn is_part_of_more(item: &WorkItem, session: &Untrusted, book: &Book<'_>) -> boo
 }
 
 /// Returns whether a quick fix was begun, came to nothing, and waits for a holder that is gone.
-fn is_stranded_fix(item: &WorkItem, owner: Option<&Judged>) -> bool {
+fn is_stranded_fix(item: &WorkItem, owner: Option<&JudgedRecord>) -> bool {
     item.table == "quick_fixes"
         && item.stage == Stage::InProgress
         && !item.has_result

@@ -7,12 +7,12 @@ pub(crate) mod sessions;
 pub(crate) mod trees;
 
 use crate::core::judge::rules::facts::Facts;
-use crate::core::judge::rules::found::Found;
+use crate::core::judge::rules::found::Findings;
 use crate::core::judge::rules::system::leo::book::Book;
 use crate::core::model::Format;
 
 /// Finds what is wrong between items of work and sessions. What was read in part tells of nothing.
-pub(crate) fn findings<'a>(facts: &'a Facts<'a>, found: &mut Found<'_>) {
+pub(crate) fn findings<'a>(facts: &'a Facts<'a>, found: &mut Findings<'_>) {
     let databases = facts.world.snapshot.databases.iter();
     let read = databases.filter(|database| database.format == Format::Leo && database.is_complete);
     let books: Vec<Book<'_>> = read.map(|database| Book::of(database, facts)).collect();

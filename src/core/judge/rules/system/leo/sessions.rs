@@ -7,7 +7,7 @@ use jiff::{SignedDuration, Timestamp};
 use crate::core::judge::rules::facts::{count, listed};
 use crate::core::judge::rules::system::leo::book::{Book, named, of_item};
 use crate::core::model::{
-    Code, Evidence, Finding, Judged, Remedy, SignOfLife, Untrusted, VerdictState, WorkItem,
+    Code, Evidence, Finding, JudgedRecord, Remedy, SignOfLife, Untrusted, VerdictState, WorkItem,
 };
 
 /// How long a session may tick without using a tool before it is reported: 60 min, LEO's own limit.
@@ -56,7 +56,7 @@ fn multiple(session: &Untrusted, items: &[&WorkItem], book: &Book<'_>) -> Option
 }
 
 /// A session that ticks and has used no tool for long: a prompt may wait for an answer.
-fn frozen(judged: &Judged, book: &Book<'_>) -> Option<Finding> {
+fn frozen(judged: &JudgedRecord, book: &Book<'_>) -> Option<Finding> {
     let now = book.facts.world.snapshot.taken_at;
     let ticks = judged.record.signs.iter().any(|sign| sign.what == SignOfLife::Tick && sign.until > now);
     let is_holding = ticks && !judged.record.claims.is_empty() && judged.verdict.state == VerdictState::Alive;
@@ -78,7 +78,7 @@ fn frozen(judged: &Judged, book: &Book<'_>) -> Option<Finding> {
 /// network is more likely than deaths.
 fn freezes(book: &Book<'_>) -> Vec<Finding> {
     let now = book.facts.world.snapshot.taken_at;
-    let mut hosts: BTreeMap<&Untrusted, Vec<(Timestamp, &Judged)>> = BTreeMap::new();
+    let mut hosts: BTreeMap<&Untrusted, Vec<(Timestamp, &JudgedRecord)>> = BTreeMap::new();
     for (_, judged) in &book.rows {
         let host = judged.record.holder.as_ref().and_then(|holder| holder.host());
         if let (Some(host), Some(at)) = (host, stopped_at(judged, now)) {
@@ -89,14 +89,14 @@ fn freezes(book: &Book<'_>) -> Vec<Finding> {
 }
 
 /// Returns when a session that holds something and is not known to live was last heard of.
-fn stopped_at(judged: &Judged, now: Timestamp) -> Option<Timestamp> {
+fn stopped_at(judged: &JudgedRecord, now: Timestamp) -> Option<Timestamp> {
     let is_open = judged.verdict.state == VerdictState::Unknown && !judged.record.has_ended;
     let at = judged.record.heartbeat_at.filter(|_| is_open && !judged.record.claims.is_empty())?;
     let age = now.duration_since(at);
     (age > SignedDuration::from_mins(5) && age < FREEZE_TOLD_FOR).then_some(at)
 }
 
-fn freeze(host: &Untrusted, mut stopped: Vec<(Timestamp, &Judged)>) -> Option<Finding> {
+fn freeze(host: &Untrusted, mut stopped: Vec<(Timestamp, &JudgedRecord)>) -> Option<Finding> {
     stopped.sort_by_key(|(at, _)| *at);
     let (first, last) = (stopped.first()?.0, stopped.last()?.0);
     if stopped.len() < 2 || last.duration_since(first) > FREEZE_WITHIN {

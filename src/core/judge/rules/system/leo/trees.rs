@@ -8,7 +8,7 @@ use jiff::SignedDuration;
 use crate::core::judge::rules::facts::Facts;
 use crate::core::judge::rules::system::leo::book::Book;
 use crate::core::model::{
-    Code, Evidence, Finding, Format, Judged, Leo, Location, RecordDetail, RecordKind, Remedy, Repo,
+    Code, Evidence, Finding, Format, JudgedRecord, Leo, Location, RecordDetail, RecordKind, Remedy, Repo,
     Untrusted, VerdictState,
 };
 
@@ -20,13 +20,13 @@ const LEFT_AFTER: SignedDuration = SignedDuration::from_hours(7 * 24);
 
 /// Finds working trees that were forgotten, each by the sheets that LEO has put into it.
 pub(crate) fn findings<'a>(books: &[Book<'a>], facts: &'a Facts<'a>) -> Vec<Finding> {
-    let mut trees: BTreeMap<&Path, Vec<&Judged>> = BTreeMap::new();
+    let mut trees: BTreeMap<&Path, Vec<&JudgedRecord>> = BTreeMap::new();
     for judged in facts.records.iter().filter(|judged| is_sheet(judged)) {
         if let Some(tree) = judged.record.cwd.as_deref().filter(|tree| below_trees(tree).is_some()) {
             trees.entry(tree).or_default().push(judged);
         }
     }
-    let tell = |(tree, sheets): (&Path, Vec<&Judged>)| {
+    let tell = |(tree, sheets): (&Path, Vec<&JudgedRecord>)| {
         let repo = repo_of(tree, facts)?;
         match is_listed(tree, repo) {
             false => unlisted(tree, &sheets, facts),
@@ -36,7 +36,7 @@ pub(crate) fn findings<'a>(books: &[Book<'a>], facts: &'a Facts<'a>) -> Vec<Find
     trees.into_iter().filter_map(tell).collect()
 }
 
-fn is_sheet(judged: &Judged) -> bool {
+fn is_sheet(judged: &JudgedRecord) -> bool {
     judged.record.format == Format::Leo
         && judged.record.kind == RecordKind::Metadata
         && matches!(judged.record.location, Location::File(_))
@@ -67,7 +67,7 @@ fn is_listed(tree: &Path, repo: &Repo) -> bool {
 }
 
 /// A folder that LEO made as a working tree, and that git does not list.
-fn unlisted(tree: &Path, sheets: &[&Judged], facts: &Facts<'_>) -> Option<Finding> {
+fn unlisted(tree: &Path, sheets: &[&JudgedRecord], facts: &Facts<'_>) -> Option<Finding> {
     let first = sheets.first()?;
     let message = format!(
         "{}: LEO made it for {}, but git lists no such working tree: what is there can be committed nowhere{}; \
@@ -81,7 +81,7 @@ fn unlisted(tree: &Path, sheets: &[&Judged], facts: &Facts<'_>) -> Option<Findin
 
 /// A working tree whose item nobody holds, in which nobody works, and which LEO's reaper would
 /// take for left.
-fn left(tree: &Path, sheets: &[&Judged], books: &[Book<'_>], facts: &Facts<'_>) -> Option<Finding> {
+fn left(tree: &Path, sheets: &[&JudgedRecord], books: &[Book<'_>], facts: &Facts<'_>) -> Option<Finding> {
     let now = facts.world.snapshot.taken_at;
     let newest = sheets.iter().max_by_key(|judged| judged.record.written_at)?;
     let idle_for = now.duration_since(newest.record.written_at);
@@ -102,7 +102,7 @@ fn left(tree: &Path, sheets: &[&Judged], books: &[Book<'_>], facts: &Facts<'_>) 
     Some(told(Code::StaleRecord, sheets, message))
 }
 
-fn told(code: Code, sheets: &[&Judged], message: String) -> Finding {
+fn told(code: Code, sheets: &[&JudgedRecord], message: String) -> Finding {
     let subjects = sheets.iter().map(|judged| judged.key.clone());
     let evidence: Vec<Evidence> = sheets.iter().map(|judged| judged.evidence()).collect();
     Finding::new(code, subjects, message, evidence, Remedy::None)

@@ -130,9 +130,9 @@ mod tests {
         assert_eq!(started_at(&of, id(6)), None, "it began before");
     }
 
-    struct Started(Child);
+    struct CpuStart(Child);
 
-    impl Drop for Started {
+    impl Drop for CpuStart {
         fn drop(&mut self) {
             let _ = self.0.kill();
             let _ = self.0.wait();
@@ -144,9 +144,9 @@ mod tests {
     fn memory_and_ports_of_real_processes_are_measured() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let mut command = Command::new("/bin/sleep");
-        let child = Started(spawn(command.arg("600").stdin(Stdio::null())));
+        let child = CpuStart(spawn(command.arg("600").stdin(Stdio::null())));
         let mut command = Command::new("/bin/true");
-        let ended = Started(spawn(command.stdin(Stdio::null()).stdout(Stdio::piped())));
+        let ended = CpuStart(spawn(command.stdin(Stdio::null()).stdout(Stdio::piped())));
         let mut proc = Proc::open().unwrap();
         let is_zombie = |proc: &mut Proc| matches!(proc.process(ended.0.id()), Reading::Read(line) if line.process.state == ProcessState::Zombie);
         while !is_zombie(&mut proc) {

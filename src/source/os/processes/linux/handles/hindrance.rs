@@ -4,7 +4,7 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::time::Duration;
 
 use crate::core::model::{Hindrance, ProcessId};
-use crate::source::os::processes::linux::handles::links::{Opened, opened};
+use crate::source::os::processes::linux::handles::links::{LinkQuery, opened};
 use crate::source::os::processes::linux::proc::status;
 use crate::source::os::processes::linux::proc::{Proc, slurp};
 
@@ -19,7 +19,7 @@ pub(crate) fn read(proc: &mut Proc, id: ProcessId) -> Option<Hindrance> {
 }
 
 /// Reads the same of a process whose links were read, where they may be.
-pub(crate) fn of(folder: BorrowedFd<'_>, opened: Option<&Opened>) -> Option<Hindrance> {
+pub(crate) fn of(folder: BorrowedFd<'_>, opened: Option<&LinkQuery>) -> Option<Hindrance> {
     let mut text = Vec::new();
     slurp(folder, "status", &mut text, status::MOST).ok()?;
     match (status::tracer(&text)?, status::state(&text)?) {
@@ -57,9 +57,9 @@ mod tests {
     use crate::source::os::processes::started::spawn;
 
     /// A process, with its group, that is ended with this.
-    struct Started(Child);
+    struct EndedWith(Child);
 
-    impl Started {
+    impl EndedWith {
         /// Starts a program, and waits until it says something.
         fn new(program: &str, arguments: &[&str]) -> Self {
             let mut command = Command::new(program);
@@ -78,7 +78,7 @@ mod tests {
         }
     }
 
-    impl Drop for Started {
+    impl Drop for EndedWith {
         fn drop(&mut self) {
             let group = format!("-{}", self.0.id());
             let _ = Command::new("/bin/kill").args(["-9", "--", &group]).status();
@@ -86,17 +86,17 @@ mod tests {
         }
     }
 
-    fn python(script: &str) -> Option<Started> {
+    fn python(script: &str) -> Option<EndedWith> {
         if !std::path::Path::new("/usr/bin/python3").exists() {
             eprintln!("skipped: there is no python3");
             return None;
         }
-        Some(Started::new("/usr/bin/python3", &["-c", script]))
+        Some(EndedWith::new("/usr/bin/python3", &["-c", script]))
     }
 
     #[test]
     fn most_are_in_the_middle_of_nothing() {
-        let sleeping = Started::new("/bin/sh", &["-c", "echo; exec sleep 600"]);
+        let sleeping = EndedWith::new("/bin/sh", &["-c", "echo; exec sleep 600"]);
         assert_eq!(sleeping.hindrance(), Some(Hindrance::Nothing));
     }
 
@@ -106,7 +106,7 @@ mod tests {
         let path = folder.path().join(".git/index.lock");
         std::fs::create_dir(folder.path().join(".git")).unwrap();
         let script = format!("exec 7>'{}'; echo; exec sleep 600", path.display());
-        let holder = Started::new("/bin/sh", &["-c", &script]);
+        let holder = EndedWith::new("/bin/sh", &["-c", &script]);
         let path = std::fs::canonicalize(path).unwrap();
         assert_eq!(holder.hindrance(), Some(Hindrance::Locking(Untrusted::from_path(&path))));
     }

@@ -30,16 +30,16 @@ const ENVIRONMENT: usize = 2 << 20;
 const FIRST_DISPLAY: u16 = 6_000;
 
 /// What decides about one process, as far as its own folder says.
-struct Held {
+struct ProcessFacts {
     /// What it has open by a path.
     open: Option<Interaction>,
     sockets: Vec<u64>,
-    named: Named,
+    named: DisplayNames,
 }
 
 /// Where an environment says that a display and a session's bus are, by names of their own.
 #[derive(Debug, Default, PartialEq, Eq)]
-struct Named {
+struct DisplayNames {
     /// The port of a display that is reached over a network.
     port: Option<u16>,
     /// How the names of sockets end.
@@ -48,14 +48,14 @@ struct Named {
 
 /// Returns whether a person may be working with each of these processes; none is there of whom that cannot be told.
 pub(crate) fn interactions(proc: &mut Proc, those: &[ProcessId]) -> BTreeMap<ProcessId, Interaction> {
-    let held: BTreeMap<ProcessId, Held> =
+    let held: BTreeMap<ProcessId, ProcessFacts> =
         those.iter().filter_map(|id| Some((*id, held(&proc.folder_of(*id)?)?))).collect();
     // What is opened later is found by the next look: what a process had open was read before.
     let has_sockets = held.values().any(|one| !one.sockets.is_empty());
     let unix = if has_sockets { Peers::read() } else { Some(Peers::default()) };
     let displays: BTreeSet<u16> = held.values().filter_map(|one| one.named.port).collect();
     let shown = if displays.is_empty() { Some(BTreeSet::new()) } else { tcp::connected_to(&displays) };
-    let decide = |one: &Held| -> Option<Interaction> {
+    let decide = |one: &ProcessFacts| -> Option<Interaction> {
         if let Some(open) = one.open {
             return Some(open);
         }
@@ -67,7 +67,7 @@ pub(crate) fn interactions(proc: &mut Proc, those: &[ProcessId]) -> BTreeMap<Pro
             match unix.as_ref()?.of(*socket, &one.named.sockets) {
                 Ok(Interaction::Nothing) => {}
                 Ok(found) => return Some(found),
-                Err(Unseen) => doubt = true,
+                Err(UnseenPeer) => doubt = true,
             }
         }
         if one.named.port.is_some()
@@ -81,19 +81,19 @@ pub(crate) fn interactions(proc: &mut Proc, those: &[ProcessId]) -> BTreeMap<Pro
 }
 
 /// Reads what a process holds; `None` where that may not be read, or its network is another one.
-fn held(folder: &OwnedFd) -> Option<Held> {
+fn held(folder: &OwnedFd) -> Option<ProcessFacts> {
     let opened = links::opened(folder.as_fd()).ok()?;
     let sockets = tcp::here(folder.as_fd(), opened.sockets)?;
     let mut text = Vec::new();
     if !sockets.is_empty() {
         slurp(folder.as_fd(), "environ", &mut text, ENVIRONMENT).ok()?;
     }
-    Some(Held { open: opened.interaction, sockets, named: named(&text) })
+    Some(ProcessFacts { open: opened.interaction, sockets, named: named(&text) })
 }
 
 /// Reads what an environment names: `DISPLAY`, `WAYLAND_DISPLAY` (a path, or a name in `XDG_RUNTIME_DIR`) and
 /// `DBUS_SESSION_BUS_ADDRESS` (dbus-daemon(1)), of which other sockets than these may be called anything.
-fn named(environment: &[u8]) -> Named {
+fn named(environment: &[u8]) -> DisplayNames {
     let value = |name: &str| {
         let mut entries = environment.split(|byte| *byte == 0);
         let value = entries.find_map(|entry| entry.strip_prefix(name.as_bytes())?.strip_prefix(b"="));
@@ -108,7 +108,7 @@ fn named(environment: &[u8]) -> Named {
     });
     let displays = display.into_iter().map(|name| (name.into_bytes(), Interaction::Display));
     let sockets = displays.chain(buses.map(|name| (name.into_bytes(), Interaction::Bus)));
-    Named { port: value("DISPLAY").and_then(port), sockets: sockets.collect() }
+    DisplayNames { port: value("DISPLAY").and_then(port), sockets: sockets.collect() }
 }
 
 /// Returns the port of a display that is reached over a network: `host:10.0`.
@@ -120,7 +120,7 @@ fn port(display: &str) -> Option<u16> {
 }
 
 /// What is at the other end of a unix socket cannot be seen, as in another network.
-struct Unseen;
+struct UnseenPeer;
 
 /// The unix sockets of this network: the names of those that have one, and the peers of those that have one.
 #[derive(Default)]
@@ -162,7 +162,7 @@ impl Peers {
     }
 
     /// Returns what a socket is, or leads to: its peer has the name of what was connected to.
-    fn of(&self, socket: u64, own: &[(Vec<u8>, Interaction)]) -> Result<Interaction, Unseen> {
+    fn of(&self, socket: u64, own: &[(Vec<u8>, Interaction)]) -> Result<Interaction, UnseenPeer> {
         let sort = |socket: u64| {
             let name = self.names.get(&socket)?;
             let is_named = |(end, sort): &(Vec<u8>, Interaction)| name.ends_with(end).then_some(*sort);
@@ -173,7 +173,7 @@ impl Peers {
         }
         match self.peers.get(&socket) {
             None | Some(0) => Ok(Interaction::Nothing),
-            Some(peer) if !self.known.contains(peer) => Err(Unseen),
+            Some(peer) if !self.known.contains(peer) => Err(UnseenPeer),
             Some(peer) => Ok(sort(*peer).unwrap_or(Interaction::Nothing)),
         }
     }

@@ -33,7 +33,7 @@ fn understood(target: &[u8]) -> Option<Nameless> {
 
 /// What is asked of all that a process has open.
 #[derive(Default)]
-pub(crate) struct Opened {
+pub(crate) struct LinkQuery {
     /// The inodes of its sockets, in order.
     pub(crate) sockets: Vec<u64>,
     /// The lock of a git repository.
@@ -43,8 +43,8 @@ pub(crate) struct Opened {
 }
 
 /// Reads all links of a process once.
-pub(crate) fn opened(folder: BorrowedFd<'_>) -> Result<Opened, Errno> {
-    let (mut opened, at) = (Opened::default(), descriptors(folder)?);
+pub(crate) fn opened(folder: BorrowedFd<'_>) -> Result<LinkQuery, Errno> {
+    let (mut opened, at) = (LinkQuery::default(), descriptors(folder)?);
     each(&at, |name| {
         let Ok(target) = readlinkat(&at, name, Vec::new()) else { return };
         let target = target.as_bytes();
