@@ -49,7 +49,7 @@ pub mod core {
     pub use crate::core::fleet::database::publisher::{Call, HostId, Next, Publisher, Waiting};
     pub use crate::core::fleet::merge::identity::clone_of;
     pub use crate::core::fleet::merge::remote_machine::FarMachine;
-    pub use crate::core::fleet::merge::{hear, merged as merged_machines, merged_beside};
+    pub use crate::core::fleet::merge::{apply_testimony, merged as merged_machines, merged_beside};
     pub use crate::core::fleet::order::{
         Ask, Asker, Became, MOST_REQUESTS, OpenOrders, Order, OrderReceipt, OrderStep, Part, Proposal,
         ProposedPlan, RawPlans, Settle, Standing, Taker, VALID_FOR, digest_of, read_proposal,
@@ -95,14 +95,14 @@ pub mod core {
 /// From `format`.
 pub mod format {
     use crate::core::model::{BoundSession, NotedWait};
-    use crate::format::hook::{HookReport, told};
+    use crate::format::hook::{HookReport, report};
     pub use crate::format::reading::cells::Cells;
     use crate::format::reading::json;
     pub use crate::format::{Base, FileContents, FileKind, Reading, Source, doing, kind_at, places, read};
 
     /// Returns what `bind` notes of a hook that says that its session waits.
     pub fn noted_wait(by: BoundSession, hook: &[u8]) -> Option<NotedWait> {
-        match told(&json::parse(hook).ok()?) {
+        match report(&json::parse(hook).ok()?) {
             HookReport::Waits(waiting, agent) => Some(NotedWait::new(by, waiting, agent)),
             HookReport::Over(_) | HookReport::Starts | HookReport::Runs | HookReport::Nothing => None,
         }

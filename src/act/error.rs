@@ -66,7 +66,7 @@ impl ActionError {
     }
 
     /// Returns a way to say what failed at a path.
-    pub(crate) fn at<'a>(verb: &'a str, path: &'a Path) -> impl FnOnce(Errno) -> Self + 'a {
+    pub(crate) fn failed_at<'a>(verb: &'a str, path: &'a Path) -> impl FnOnce(Errno) -> Self + 'a {
         move |errno| Self::Failed { what: format!("{verb} {}", Untrusted::from_path(path)), errno }
     }
 }
@@ -83,7 +83,7 @@ mod tests {
 
     #[test]
     fn what_failed_is_told_with_its_path_and_in_the_systems_words() {
-        let trouble = ActionError::at("read", Path::new("/home/dev/a\u{1b}"))(Errno::NOENT);
+        let trouble = ActionError::failed_at("read", Path::new("/home/dev/a\u{1b}"))(Errno::NOENT);
         assert_eq!(trouble.to_string(), "failed to read /home/dev/a\\x1B: no such file or directory");
     }
 }

@@ -144,7 +144,7 @@ impl Executor {
     }
 
     /// Adds the databases of a system.
-    pub(crate) fn with(mut self, format: Format, rows: Box<dyn Rows>) -> Self {
+    pub(crate) fn with_rows(mut self, format: Format, rows: Box<dyn Rows>) -> Self {
         let stores = match &mut self.state {
             State::Acting(state) => &mut state.stores,
             State::Looking(state) => state.stores(),
@@ -169,7 +169,7 @@ impl Executor {
     ) -> Result<Vec<Result<Preview, ActionError>>, ActionError> {
         let (now, rules) = (self.observer.now(), &self.rules);
         let see_all = |lock: &Lock<'_, System>| {
-            let see = |request: &Request| Preview::of(lock, report, request.clone(), rules, now);
+            let see = |request: &Request| Preview::look(lock, report, request.clone(), rules, now);
             requests.iter().map(see).collect()
         };
         Ok(match &self.state {

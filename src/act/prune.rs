@@ -132,7 +132,7 @@ fn looked_at<D: Disk>(
     let Some(image) = files.look(park.spot(), &park.path)? else { return Ok(None) };
     let Some(meta) = image.meta else { return Ok(None) };
     let opener =
-        files.disk.opener_of(park.spot()).map_err(ActionError::at("ask who has open", &park.path))?;
+        files.disk.opener_of(park.spot()).map_err(ActionError::failed_at("ask who has open", &park.path))?;
     let has_changed = |print: &Print| match print.is_unread() {
         true => !print.is_of(&meta),
         false => print_of(&image).is_none_or(|lies| lies.sha256 != print.sha256),
@@ -173,11 +173,11 @@ pub(crate) fn prune<D: Disk>(
         if chosen.is_empty() {
             continue;
         }
-        lock.say(Line { entry: entry.number, at: now, says: Says::Pruned }, Durability::Reserved)?;
+        lock.add_line(Line { entry: entry.number, at: now, says: Says::Pruned }, Durability::Reserved)?;
         let files = lock.files();
         for parked in chosen {
             let park = files.park(&parked)?;
-            files.disk.remove(park.spot()).map_err(ActionError::at("remove", &park.path))?;
+            files.disk.remove(park.spot()).map_err(ActionError::failed_at("remove", &park.path))?;
         }
     }
     Ok(())

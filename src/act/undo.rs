@@ -259,7 +259,7 @@ fn row_back<D: Disk>(
     database: &str,
     change: &RowChange,
 ) -> Result<PreparedStep, ActionError> {
-    let now = files.stores.of(format)?.row(database, &change.table, &change.id)?;
+    let now = files.stores.for_format(format)?.row(database, &change.table, &change.id)?;
     if !is_in(now.as_ref(), &change.after) {
         let row = format!("{} {}", change.table, change.id);
         return Err(ActionError::Never(format!("{row} has moved on since; the entry is overtaken")));
@@ -318,7 +318,7 @@ fn content_of<D: Disk>(
     path: &Path,
     sha256: &str,
 ) -> Result<(Print, ParkPlace), ActionError> {
-    let at = files.at(path)?;
+    let at = files.entry(path)?;
     let there = files.look(at.spot(), path)?.and_then(|image| print_of(&image));
     let there = there.filter(|there| there.sha256 == sha256);
     let written = || ActionError::Never(format!("{} was written since; the entry is overtaken", shown(path)));
@@ -341,7 +341,7 @@ fn shown_plan(entry: &Entry, prepared: &[PreparedStep], now: Timestamp) -> Plan 
             database: database.as_str().into(),
             table: table.clone(),
             id: id.as_str().into(),
-            change: to.words(before),
+            change: to.changes_text(before),
         },
         PreparedStep::Stop { print, signal } => {
             Step::Stop { id: print.id, command: print.command.clone(), signal: *signal, is_topmost: false }

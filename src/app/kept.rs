@@ -62,9 +62,9 @@ impl ScreenState {
     }
 
     /// Returns what is to be kept of a screen.
-    pub(crate) fn of(view: View, places: &Places, filter: &Filter) -> Self {
+    pub(crate) fn from_screen(view: View, places: &Places, filter: &Filter) -> Self {
         let views = View::ALL.iter().filter_map(|view| {
-            let kept = of_place(*view, places.of(*view));
+            let kept = of_place(*view, places.place(*view));
             (kept != KeptView::default()).then(|| (view.title().to_owned(), kept))
         });
         Self {
@@ -143,8 +143,8 @@ mod tests {
         let text = written(&first);
         let second = after(Some(ScreenState::parse(&text).unwrap()), "");
         assert_eq!((second.view, second.filter.text.as_str()), (View::Claims, "alpha"));
-        assert_eq!(second.places.of(View::Windows).sort, first.places.of(View::Windows).sort);
-        assert_eq!(second.places.of(View::Windows).hidden, [1].into());
+        assert_eq!(second.places.place(View::Windows).sort, first.places.place(View::Windows).sort);
+        assert_eq!(second.places.place(View::Windows).hidden, [1].into());
         assert_eq!(written(&second), text);
     }
 
@@ -182,7 +182,7 @@ mod tests {
         );
         let state = after(Some(ScreenState::parse(&text).unwrap()), "");
         assert_eq!(state.view, View::Now);
-        assert_eq!(*state.places.of(View::Windows), Place::default(), "one column stays");
+        assert_eq!(*state.places.place(View::Windows), Place::default(), "one column stays");
         assert!(state.filter.text.chars().count() <= 100 && !state.filter.text.contains('\u{1b}'));
     }
 }

@@ -100,7 +100,7 @@ impl Layer {
     }
 
     /// Returns which of its choices is chosen.
-    pub(crate) fn at(&self) -> usize {
+    pub(crate) fn chosen(&self) -> usize {
         match self {
             Self::Palette(palette) => palette.at,
             Self::Columns { at, .. } | Self::Map { at, .. } => *at,

@@ -77,7 +77,7 @@ pub enum Hints {
 }
 
 impl Hints {
-    pub(crate) fn words(self) -> &'static str {
+    pub(crate) fn label(self) -> &'static str {
         match self {
             Self::Kept => "reported at once",
             Self::Lost => "change events are incomplete; polling every 2 s",

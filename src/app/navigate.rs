@@ -8,7 +8,8 @@ use crate::core::model::KeyKind;
 pub(crate) fn go(state: &mut State, motion: Motion) {
     if let Some(panel) = &state.panel {
         let page = state.size.panel_lines().saturating_sub(panel.page.pinned);
-        let chosen = state.layers.last().map_or(0, |layer| choose(&panel.choices, layer.at(), page, motion));
+        let chosen =
+            state.layers.last().map_or(0, |layer| choose(&panel.choices, layer.chosen(), page, motion));
         let last = state.last_line();
         let Some(layer) = state.layers.last_mut() else { return };
         if let Some(at) = layer.at_mut() {

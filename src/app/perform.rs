@@ -130,7 +130,7 @@ fn sort_by(state: &mut State, column: Option<usize>) {
 
 /// Does what the chosen line of the panel stands for.
 fn pick(state: &mut State) -> Vec<Effect> {
-    let at = state.layers.last().map_or(0, Layer::at);
+    let at = state.layers.last().map_or(0, Layer::chosen);
     let choice = state.panel.as_ref().and_then(|panel| panel.choices.get(at)).cloned();
     match choice.map(|choice| choice.pick) {
         Some(Pick::Command(command, None)) => {
@@ -260,7 +260,7 @@ fn jump(state: &mut State) -> Vec<Effect> {
         Some(place) => vec![Effect::Jump(Jump { name: name.clone(), machine, place }), Effect::Redraw],
         None => vec![Effect::Redraw],
     };
-    state.message = Some(match (window.place.words(), &window.tty) {
+    state.message = Some(match (window.place.to_text(), &window.tty) {
         _ if !here => elsewhere(window),
         (Some(words), _) => format!("{name} is in {words}"),
         (None, Some(tty)) => format!("No pane is known for {name}; its terminal is {tty}"),
@@ -273,7 +273,7 @@ fn jump(state: &mut State) -> Vec<Effect> {
 /// Says where the pane of a window on another machine is.
 fn elsewhere(window: &WindowView) -> String {
     let (name, machine) = (window_name(window), safe(window.key.machine().unwrap_or_default()));
-    match (window.place.words(), &window.tty) {
+    match (window.place.to_text(), &window.tty) {
         (Some(words), _) => format!("{name} is on {machine}, in {words}"),
         (None, Some(tty)) => format!("{name} is on {machine}; its terminal there is {tty}"),
         (None, None) => format!("{name} is on {machine}; no pane is known for it"),

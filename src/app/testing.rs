@@ -110,8 +110,8 @@ fn record(name: &str, format: Format, pid: u32, state: VerdictState, reason: Rea
             reason,
             in_other_namespace: false,
             evidence: [
-                Evidence::new("pid", pid.to_string(), path.as_str()).at(ago(190)),
-                Evidence::new("process", "no such process", stat.as_str()).at(now()),
+                Evidence::new("pid", pid.to_string(), path.as_str()).dated(ago(190)),
+                Evidence::new("process", "no such process", stat.as_str()).dated(now()),
             ]
             .into(),
         },
@@ -147,7 +147,8 @@ fn record_of(name: &str) -> Arc<RecordView> {
 }
 
 fn finding(code: Code, subjects: &[&str], message: &str, remedy: Remedy) -> Finding {
-    let evidence = Evidence::new("working directory", "/home/dev/src/shop-cart", "/proc/4711/cwd").at(now());
+    let evidence =
+        Evidence::new("working directory", "/home/dev/src/shop-cart", "/proc/4711/cwd").dated(now());
     Finding::new(code, subjects.iter().map(|subject| key(subject)), message, [evidence], remedy)
 }
 

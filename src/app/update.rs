@@ -297,7 +297,7 @@ fn clicked(state: &mut State, target: Target) -> Vec<Effect> {
         }
         Target::Row(at) => navigate::select(state, at),
         Target::Choice(at) => {
-            if state.layers.last().is_some_and(|layer| layer.at() == at) {
+            if state.layers.last().is_some_and(|layer| layer.chosen() == at) {
                 return perform(state, Command::Pick);
             }
             if let Some(chosen) = state.layers.last_mut().and_then(Layer::at_mut) {

@@ -173,7 +173,7 @@ fn columns(history: &History, obstacles: &Obstacles, now: Timestamp) -> Columns 
         let (_, tone, word) = ended_of(entry);
         columns.row([
             Cell::new(entry.number.to_string()),
-            Cell::new(age::between(now, entry.at)),
+            Cell::new(age::label_between(now, entry.at)),
             Cell::new(words::action(entry.intent.action)),
             Cell::new(word).toned(tone),
             Cell::new(undo(entry, obstacles)),
@@ -242,7 +242,7 @@ pub(crate) fn prune(settings: &Settings, yes: bool, json: bool) -> Outcome {
         executor.prune(&outdated, kept_for).map_err(of_action)?;
         tracing::info!(files = number, "pruned");
     }
-    let answer = if json { pruned(&outdated, is_yes)? } else { told(number, is_yes) };
+    let answer = if json { pruned(&outdated, is_yes)? } else { prune_text(number, is_yes) };
     print_if_heard(&answer)?;
     Ok(if is_yes || number == 0 { Exit::Fine } else { Exit::Refused })
 }
@@ -252,14 +252,14 @@ fn listed(outdated: &[ParkedFile], days: u16, now: Timestamp) -> String {
         return format!("Nothing is parked for longer than {days} days.\n");
     }
     let line = |parked: &ParkedFile| {
-        let (entry, age, name) = (parked.entry, age::between(now, parked.since), parked.name());
+        let (entry, age, name) = (parked.entry, age::label_between(now, parked.since), parked.name());
         let kept = parked.kept.map_or_else(String::new, |why| format!("  kept: {why}"));
         format!("entry {entry}  {age}  {} bytes  {name}{kept}\n", parked.size)
     };
     outdated.iter().map(line).collect()
 }
 
-fn told(removable: usize, is_yes: bool) -> String {
+fn prune_text(removable: usize, is_yes: bool) -> String {
     match (removable, is_yes) {
         (0, _) => String::new(),
         (_, false) => "not done: --yes removes them for good; then they cannot be undone\n".to_owned(),

@@ -51,7 +51,7 @@ pub fn main(arguments: &[OsString]) -> u8 {
     }
     bear_full_files();
     output::crash::install();
-    let exit = output::crash::guarded(|| run(arguments).unwrap_or_else(|failure| told(&failure)));
+    let exit = output::crash::guarded(|| run(arguments).unwrap_or_else(|failure| report_failure(&failure)));
     if hook::bind::is_asked(arguments) { Exit::Fine.code() } else { exit.code() }
 }
 
@@ -61,7 +61,7 @@ fn bear_full_files() {
     let _ = signal_hook::flag::register(SIGXFSZ, Arc::default());
 }
 
-fn told(failure: &Failure) -> Exit {
+fn report_failure(failure: &Failure) -> Exit {
     for line in failure.lines() {
         complain(&line);
     }
@@ -230,12 +230,14 @@ fn command(arguments: Arguments) -> Outcome {
 /// Does what changes something.
 fn acting(what: ActCommand, settings: &Settings) -> Outcome {
     match what {
-        ActCommand::Release { subject, consent } => act::on(settings, Action::Release, &[subject], &consent),
-        ActCommand::Park { subject, consent } => act::on(settings, Action::Park, &[subject], &consent),
+        ActCommand::Release { subject, consent } => {
+            act::act_on(settings, Action::Release, &[subject], &consent)
+        }
+        ActCommand::Park { subject, consent } => act::act_on(settings, Action::Park, &[subject], &consent),
         ActCommand::Stop { subject, consent } => act::stop(settings, &subject, &consent),
         ActCommand::Migrate { all: true, consent, .. } => act::migrate_all(settings, &consent),
         ActCommand::Migrate { subjects, all: false, consent } => {
-            act::on(settings, Action::Migrate, &subjects, &consent)
+            act::act_on(settings, Action::Migrate, &subjects, &consent)
         }
         ActCommand::Clean { expired, consent } => act::clean(settings, expired, &consent),
         ActCommand::Undo { entry, beside, consent } => {

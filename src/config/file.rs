@@ -83,7 +83,7 @@ pub(crate) fn parse(text: &str, home: &Path) -> Result<Layer, FileError> {
 
 fn machines(text: &str, keys: Vec<MachineKeys>) -> Result<Vec<Machine>, FileError> {
     let machine = |keys: MachineKeys| {
-        let at = keys.at();
+        let at = keys.position();
         keys.machine().map_err(|why| error_at(text, at, &why))
     };
     keys.into_iter().map(machine).collect()

@@ -24,7 +24,7 @@ pub(super) struct MachineKeys {
 
 impl MachineKeys {
     /// Returns where it stands in the text.
-    pub(super) fn at(&self) -> usize {
+    pub(super) fn position(&self) -> usize {
         self.name.span().start
     }
 

@@ -67,7 +67,7 @@ pub fn assess_after(earlier: Option<&Report>, snapshot: &Snapshot, policy: &Poli
         window.claims = of_claims.remove(&window.key).unwrap_or_default();
     }
     let mut left_overs = left_overs(&world, &children);
-    owner::tell(&mut left_overs, &windows, &records, &world);
+    owner::add_owners(&mut left_overs, &windows, &records, &world);
     let mut left_trees = left_trees(&world, &windows, &records);
     left_trees.extend(stray_trees(&world, &records));
     let facts = Facts {
@@ -81,7 +81,7 @@ pub fn assess_after(earlier: Option<&Report>, snapshot: &Snapshot, policy: &Poli
         index: Index::new(&windows, &records, &claims),
     };
     let mut findings = rules::findings(&facts, earlier.map_or(&[], |report| &report.findings));
-    story::tell(&mut findings, &facts);
+    story::add_stories(&mut findings, &facts);
     let mut report = Report {
         schema: SCHEMA,
         taken_at: snapshot.taken_at,
@@ -237,7 +237,7 @@ fn view_window(window: &Window<'_>, world: &World<'_>, below: &Below<'_>) -> Win
     let work = session.as_ref().and_then(|session| work_of(window, &session.id, world));
     let work = work.map(|work| doing_now(work, (process, registry.copied()), world));
     let waits = session.as_ref().map(|session| noted(window, &session.id, world)).unwrap_or_default();
-    let (processes, more_processes) = below.of(process);
+    let (processes, more_processes) = below.processes_of(process);
     let waiting = waiting(registry.copied(), work.as_deref(), &waits);
     let unread = session.as_ref().and_then(|session| unread(window, &session.id, world));
     let may_run = if session.is_none() { may_run(window, world) } else { Vec::new() };

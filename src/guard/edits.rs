@@ -26,7 +26,7 @@ impl Query<'_> {
                 let path = Path::new(path);
                 if path.is_dir() { Some(path.to_path_buf()) } else { path.parent().map(Path::to_path_buf) }
             };
-            let tree = path.as_deref().and_then(|path| Tree::of(&folder(path)?));
+            let tree = path.as_deref().and_then(|path| Tree::find(&folder(path)?));
             let Some((path, tree)) = path.zip(tree) else { continue };
             match found.iter_mut().find(|(other, _)| *other == tree) {
                 Some((_, paths)) => paths.push(path),

@@ -25,7 +25,7 @@ impl Query<'_> {
         for call in calls.iter().chain(&inside) {
             // What the line itself is about to make has nobody's edits in it.
             let is_there = Path::new(&call.folder).is_dir();
-            let tree = Tree::of(Path::new(&call.folder)).filter(|tree| is_there && tree.is_repository());
+            let tree = Tree::find(Path::new(&call.folder)).filter(|tree| is_there && tree.is_repository());
             let Some(tree) = tree else { continue };
             let level = self.levels(&tree).git;
             if level == HoldUps::Off || !tree.is_under_way(call.during) {
@@ -67,7 +67,9 @@ impl Query<'_> {
     /// Writes down which edits a call of git has brought to their end: whoever edits these files next hides that.
     pub(crate) fn after_git(&self, calls: &[GitCall]) -> anyhow::Result<GuardResponse> {
         for call in calls {
-            let Some(tree) = Tree::of(Path::new(&call.folder)).filter(Tree::is_repository) else { continue };
+            let Some(tree) = Tree::find(Path::new(&call.folder)).filter(Tree::is_repository) else {
+                continue;
+            };
             let reach = ReachedPaths::of(&self.among(call, &tree));
             let found = self.read(&tree, &About::Matching(&|path| reach.has(path), Takes::ALL));
             let own: Vec<String> = found.by_kin.iter().chain(&found.by_oneself).cloned().collect();
@@ -84,7 +86,7 @@ impl Query<'_> {
         if !call.takes_trees {
             return Vec::new();
         }
-        let tree = Tree::of(Path::new(&call.folder)).filter(Tree::is_repository);
+        let tree = Tree::find(Path::new(&call.folder)).filter(Tree::is_repository);
         let Some(tree) = tree else { return Vec::new() };
         let (reach, is_left) = (ReachedPaths::of(call), left_by(call, &tree));
         let of_one = |(path, is_ignored): (PathBuf, bool)| {
@@ -101,7 +103,7 @@ impl Query<'_> {
             Path::new(path).symlink_metadata().is_ok()
                 || resolved(path).is_some_and(|path| tree.knows(Path::new(&path), self.now))
         };
-        call.clone().among(is_there)
+        call.clone().resolve(is_there)
     }
 }
 

@@ -59,7 +59,7 @@ pub(crate) fn respond(
 /// Returns the calls of git in a line that reach into what others have not committed.
 fn calls_of(line: &str, folder: &str, scope: &Scope) -> Vec<GitCall> {
     let top_of = |folder: &str| {
-        let tree = Tree::of(Path::new(folder)).filter(Tree::is_repository)?;
+        let tree = Tree::find(Path::new(folder)).filter(Tree::is_repository)?;
         tree.text().map(str::to_owned)
     };
     git_calls(line, &Place { folder, home: scope.home.to_str(), top_of: &top_of })

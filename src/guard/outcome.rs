@@ -29,7 +29,7 @@ pub(crate) enum GuardOutcome {
 
 impl GuardOutcome {
     /// Tells people what came of it.
-    pub(crate) fn words(self) -> &'static str {
+    pub(crate) fn label(self) -> &'static str {
         match self {
             Self::Briefed => "briefed",
             Self::Noted => "noted",

@@ -82,7 +82,7 @@ impl<'a> Query<'a> {
 
     /// Tells what other living windows hold in the working tree, if that is new.
     pub(crate) fn brief(&self, asker: Asker) -> anyhow::Result<GuardResponse> {
-        let tree = Tree::of(Path::new(&self.question.cwd)).context("no folder")?;
+        let tree = Tree::find(Path::new(&self.question.cwd)).context("no folder")?;
         if !self.levels(&tree).brief {
             return Ok((GuardOutcome::OutOfScope, None));
         }

@@ -19,11 +19,11 @@ pub(crate) fn is_news(change: &Change) -> bool {
 
 /// Returns the news among changes, as they are kept.
 pub(crate) fn news(changes: &[Change]) -> impl Iterator<Item = Past> {
-    changes.iter().filter(|change| is_news(change)).map(|change| Past::new(change, told(change)))
+    changes.iter().filter(|change| is_news(change)).map(|change| Past::new(change, sentence(change)))
 }
 
 /// Tells a change in one sentence, safe to show.
-pub(crate) fn told(change: &Change) -> String {
+pub(crate) fn sentence(change: &Change) -> String {
     there(&change.subject.keys(), of_one(change))
 }
 
@@ -125,7 +125,7 @@ mod tests {
         before(&mut earlier);
         now(&mut later);
         let changes = diff(Some(&earlier), &later);
-        let told: Vec<String> = changes.iter().filter(|change| is_news(change)).map(told).collect();
+        let told: Vec<String> = changes.iter().filter(|change| is_news(change)).map(sentence).collect();
         assert_eq!(told, expected);
     }
 
@@ -168,17 +168,17 @@ mod tests {
         };
         let mut earlier = of(MachineState::Live);
         for claim in &mut earlier.claims {
-            claim.key = claim.key.on("devbox");
+            claim.key = claim.key.on_machine("devbox");
             let record = Arc::make_mut(&mut claim.record);
-            record.key = record.key.on("devbox");
+            record.key = record.key.on_machine("devbox");
         }
         earlier.claims.truncate(1);
         let finding = Arc::make_mut(&mut earlier.findings[0]);
-        finding.subjects = finding.subjects.iter().map(|key| key.on("devbox")).collect();
+        finding.subjects = finding.subjects.iter().map(|key| key.on_machine("devbox")).collect();
         earlier.findings.truncate(1);
         let message = earlier.findings[0].message.to_string();
         let without = |state| Report { claims: Vec::new(), findings: Vec::new(), ..of(state) };
-        let told = |now: &Report| diff(Some(&earlier), now).iter().map(told).collect::<Vec<_>>();
+        let told = |now: &Report| diff(Some(&earlier), now).iter().map(sentence).collect::<Vec<_>>();
         let thing = earlier.claims[0].thing();
         let [claim, finding] = &told(&without(MachineState::Unreached))[..] else { panic!() };
         let [claim, finding] = [claim, finding].map(|told| told.strip_prefix("on devbox: ").unwrap());

@@ -46,7 +46,7 @@ pub(crate) fn note(met: &[Encounter], others: &[Other], tree: &str, now: Timesta
         let other = others.iter().find(|other| other.holder.session == *session);
         let who = other.map_or_else(|| "another window".to_owned(), who);
         let path = inside(met.path.raw(), tree);
-        let age = age::between(now, *at);
+        let age = age::label_between(now, *at);
         Some(format!(
             "{who} edited {path} {age} ago and has not committed it. Read the file again: keep what it changed."
         ))
@@ -71,7 +71,7 @@ pub(crate) fn hold_up(call: &str, holdings: &[Holding<'_>], tree: &str, now: Tim
 
 /// Tells a person who wants what for itself.
 pub(crate) fn hold((other, held): (&Other, &FileMoment), tree: &str, now: Timestamp) -> String {
-    let age = age::between(now, held.at);
+    let age = age::label_between(now, held.at);
     format!("{} has held {} for itself for {age}", who(other), inside(held.path.raw(), tree))
 }
 
@@ -127,7 +127,7 @@ fn holds(holds: &[FileMoment], tree: &str) -> String {
 
 fn files(Holding { other, edits }: &Holding<'_>, tree: &str, now: Timestamp) -> String {
     let one = |edit: &&Edit| {
-        let age = edit.at.map(|at| format!(" ({} ago)", age::between(now, at))).unwrap_or_default();
+        let age = edit.at.map(|at| format!(" ({} ago)", age::label_between(now, at))).unwrap_or_default();
         format!("{}{age}", inside(edit.path.raw(), tree))
     };
     let named: Vec<String> = edits.iter().take(MOST_FILES).map(one).collect();

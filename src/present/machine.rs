@@ -43,14 +43,14 @@ pub(crate) fn briefly(transport: &str) -> String {
 
 /// Says for how long nothing has been heard of a machine.
 pub(crate) fn unseen_for(machine: &MachineView, now: Timestamp) -> Option<String> {
-    Some(format!("not seen for {}", age::words(age::seconds(now, machine.seen_at?))))
+    Some(format!("not seen for {}", age::label(age::seconds(now, machine.seen_at?))))
 }
 
 /// The machines of a report of which nothing is heard, by their names.
 pub(crate) struct Unheard<'a>(HashMap<&'a str, &'a MachineView>);
 
 impl<'a> Unheard<'a> {
-    pub(crate) fn of(report: &'a Report) -> Self {
+    pub(crate) fn from_report(report: &'a Report) -> Self {
         let unheard = report.machines.iter().filter(|machine| !machine.state.is_heard());
         Self(unheard.map(|machine| (machine.name.as_str(), machine)).collect())
     }

@@ -221,7 +221,7 @@ impl Map {
     }
 
     /// Returns the edges that lead away from a spot.
-    pub(crate) fn from(&self, place: Place) -> impl Iterator<Item = &Edge> {
+    pub(crate) fn edges_from(&self, place: Place) -> impl Iterator<Item = &Edge> {
         self.edges.iter().filter(move |edge| edge.from == place)
     }
 

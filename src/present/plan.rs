@@ -40,7 +40,7 @@ pub(crate) fn write_rest(page: &mut Page, plan: &Plan, (confirms, tone): (&str, 
 
 /// Describes a process that would be ended.
 fn process(member: &Member, now: Timestamp) -> String {
-    let age = member.started_at.map(|at| format!(", {} old", age::between(now, at)));
+    let age = member.started_at.map(|at| format!(", {} old", age::label_between(now, at)));
     let memory = member.memory.map(|bytes| format!(", {}", megabytes(bytes)));
     let ports: Vec<String> = member.ports.iter().map(port).collect();
     let ports = Some(format!(", listens on {}", ports.join(" and "))).filter(|_| !ports.is_empty());

@@ -58,7 +58,7 @@ pub(crate) struct Index {
 
 impl Index {
     /// Reads a report once.
-    pub(crate) fn of(report: Arc<Report>) -> Self {
+    pub(crate) fn new(report: Arc<Report>) -> Self {
         let keys = keys_of_findings(&report);
         Self::with_keys(report, keys)
     }
@@ -70,7 +70,7 @@ impl Index {
             (0..).zip(&about.subjects).map(move |(subject, _)| (finding, subject))
         }));
         Self {
-            summary: Summary::of(&report),
+            summary: Summary::from_report(&report),
             windows: Order::of(&report.windows, |window| &window.key),
             windows_on: OnceLock::new(),
             records: Order::of(&report.records, |record| &record.key),

@@ -37,7 +37,10 @@ mod tests {
     fn a_command_for_another_machine_says_so() {
         let entry = Key::of_entry(7);
         assert_eq!(way(&entry, Halfway::AtWork(90)), "`kill -CONT 90` lets it go on");
-        assert_eq!(way(&entry.on("far"), Halfway::AtWork(90)), "on far, `kill -CONT 90` lets it go on");
-        assert_eq!(way(&entry.on("far"), Halfway::CutOff), "`claimtop undo 7@far` puts it right");
+        assert_eq!(
+            way(&entry.on_machine("far"), Halfway::AtWork(90)),
+            "on far, `kill -CONT 90` lets it go on"
+        );
+        assert_eq!(way(&entry.on_machine("far"), Halfway::CutOff), "`claimtop undo 7@far` puts it right");
     }
 }

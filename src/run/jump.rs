@@ -71,7 +71,7 @@ fn go(jump: &Jump, ways: &Ways) -> String {
     match outcome {
         Ok(done) => format!("{name}: {done}"),
         Err(trouble) => {
-            let words = place.words().unwrap_or_default();
+            let words = place.to_text().unwrap_or_default();
             format!("{name} is in {words}; {}", shown(&trouble.to_string()))
         }
     }
@@ -82,7 +82,7 @@ fn elsewhere((name, machine): (&str, &str), place: &PlaceView, ways: &Ways) -> S
     let transport = ways.machines.iter().find(|known| known.name == machine).map(|known| &known.transport);
     let machine = shown(machine);
     let Some(command) = transport.and_then(|transport| attach::command(transport, place)) else {
-        let words = place.words().unwrap_or_default();
+        let words = place.to_text().unwrap_or_default();
         return format!("{name} is on {machine}, in {words}: go there by yourself");
     };
     let line = shown(&attach::for_shell(&command));

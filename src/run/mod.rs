@@ -105,7 +105,7 @@ pub fn run(
         .orders
         .zip(dispatcher.clone())
         .map(|(orders, dispatcher)| Ordering::new(orders, dispatcher, sender.clone(), tickets));
-    let acting = acting.with(far, dispatcher);
+    let acting = acting.with_machines(far, dispatcher);
     let send = move |event| match sender.blocking_send(event) {
         Ok(()) => ControlFlow::Continue(()),
         Err(_) => ControlFlow::Break(()),

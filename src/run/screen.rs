@@ -88,7 +88,7 @@ pub(super) async fn show(
                 Some(Err(error)) => return Err(error).context("failed to read the keyboard"),
                 None => Flow::End,
             },
-            () = until(tick), if tick.is_some() => screen.told(Msg::Tick(clock::now()))?,
+            () = until(tick), if tick.is_some() => screen.handle(Msg::Tick(clock::now()))?,
         };
         if flow == Flow::End {
             return Ok(screen.state.kept());
@@ -138,7 +138,7 @@ impl Screen {
             .map(|(gesture, cell)| Msg::Pointed(gesture, pointed::target(&self.state, cell)));
         for msg in keyboard::messages(event).into_iter().chain(pointed) {
             let is_key = matches!(msg, Msg::Pressed(_) | Msg::Pointed(..));
-            if self.told(msg)? == Flow::End {
+            if self.handle(msg)? == Flow::End {
                 return Ok(Flow::End);
             }
             if is_key && self.due.is_some() {
@@ -152,7 +152,7 @@ impl Screen {
         match event {
             Event::Message(Msg::Looked(report)) => self.looked(report),
             Event::Message(msg @ Msg::Exited(_)) => self.told_at_once(msg),
-            Event::Message(msg) => self.told(msg),
+            Event::Message(msg) => self.handle(msg),
             Event::Stop => self.stop(),
             Event::Continued => {
                 self.guard.come_back()?;
@@ -161,7 +161,7 @@ impl Screen {
             Event::Resized => {
                 // Even back at its old size the terminal may have lost or moved what it showed.
                 self.guard.forget();
-                self.told(Msg::Resized(size()?))
+                self.handle(Msg::Resized(size()?))
             }
             Event::End => Ok(Flow::End),
             Event::Failed(what) => bail!("the scanner thread has failed: {what}"),
@@ -176,7 +176,7 @@ impl Screen {
         }
         let flow = self.told_at_once(Msg::Looked(Arc::clone(&report)))?;
         let alerts = self.attention.take(&report, self.alerts);
-        for sequence in alerts.iter().filter_map(|alert| sequences::of(alert, self.alerts.notify)) {
+        for sequence in alerts.iter().filter_map(|alert| sequences::for_alert(alert, self.alerts.notify)) {
             self.guard.send(&sequence)?;
         }
         Ok(flow)
@@ -184,7 +184,7 @@ impl Screen {
 
     /// Gives the state a message, and shows what comes of it if a frame may be drawn.
     fn told_at_once(&mut self, msg: Msg) -> anyhow::Result<Flow> {
-        let flow = self.told(msg)?;
+        let flow = self.handle(msg)?;
         if flow == Flow::Continue && self.due.is_some_and(|due| due <= Instant::now()) {
             self.draw()?;
         }
@@ -192,7 +192,7 @@ impl Screen {
     }
 
     /// Gives the state a message and does what it asks for.
-    fn told(&mut self, msg: Msg) -> anyhow::Result<Flow> {
+    fn handle(&mut self, msg: Msg) -> anyhow::Result<Flow> {
         let before = self.state.now;
         let effects = update(&mut self.state, msg);
         if self.state.now != before {
@@ -216,7 +216,7 @@ impl Screen {
                 Effect::ActOn(machine, sheet, confirmed) => self.acting.act_on(&machine, sheet, confirmed),
                 Effect::AskCost => {
                     let cost = own::cost().map(|cost| Cost { lost_lines: log::lost(), ..cost });
-                    return self.told(Msg::Cost(cost));
+                    return self.handle(Msg::Cost(cost));
                 }
                 Effect::Measure(household) => self.acting.ask(Work::Measure(household)),
                 Effect::ReadHistory => self.acting.ask(Work::ReadHistory),
@@ -240,7 +240,7 @@ impl Screen {
     fn step(&mut self, step: Step) -> anyhow::Result<()> {
         if let Some(replay) = &mut self.replay {
             let position = (replay.step)(step);
-            self.told(Msg::Stepped(position))?;
+            self.handle(Msg::Stepped(position))?;
         }
         Ok(())
     }

@@ -17,7 +17,7 @@ pub(crate) fn all(places: &Places) -> Vec<Box<dyn Source>> {
 
 /// Returns one of each that reads files and databases.
 pub(crate) fn of_files(places: &Places) -> Vec<Box<dyn Source>> {
-    let copies = Copies::below(&places.copies);
+    let copies = Copies::in_folder(&places.copies);
     vec![
         Box::new(bindings::Reader::default()),
         Box::new(obra::Reader::new(&copies)),

@@ -22,7 +22,7 @@ pub(super) fn draw_summary(painter: &mut Painter<'_>, area: Rect, state: &State)
     let hint = columns(summary.hint.width());
     let room = area.width.saturating_sub(2).saturating_sub(if hint == 0 { 0 } else { hint + 3 });
     let lines = match &state.message {
-        Some(message) => told(message, usize::from(room)),
+        Some(message) => answer_lines(message, usize::from(room)),
         None => vec![summary.what],
     };
     let mut used = 0;
@@ -41,7 +41,7 @@ pub(super) fn draw_summary(painter: &mut Painter<'_>, area: Rect, state: &State)
 }
 
 /// Wraps an answer to a key: it is reported once, so it takes what it needs of the lines above.
-fn told(message: &str, room: usize) -> Vec<Line> {
+fn answer_lines(message: &str, room: usize) -> Vec<Line> {
     let parts = wrap(&safe(message), room.saturating_sub(2));
     let (first, rest) = parts.split_at(parts.len().min(MOST_LINES - 1));
     let rest = Some(rest.join(" ")).filter(|rest| !rest.is_empty());
@@ -102,7 +102,7 @@ fn add(line: &mut Line, part: Line) {
 }
 
 /// Returns what the key in a column of the last line asks for.
-pub(super) fn at(area: Rect, state: &State, x: u16) -> Option<Command> {
+pub(super) fn command_at(area: Rect, state: &State, x: u16) -> Option<Command> {
     let room = area.width.saturating_sub(2);
     if is_typing(state) || state.header == Header::Numbers {
         return None;

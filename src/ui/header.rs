@@ -81,10 +81,10 @@ fn parts(state: &State) -> Vec<Part> {
     let mut parts = vec![
         name,
         Part::new(6, &report.host.name, Tone::Dim),
-        Part::new(0, &windows.words("window"), Tone::Strong),
+        Part::new(0, &windows.with_noun("window"), Tone::Strong),
         Part::new(
             if claims.seen == 0 && claims.is_open { 2 } else { 4 },
-            &claims.words("claim"),
+            &claims.with_noun("claim"),
             Tone::Plain,
         ),
     ];
@@ -119,7 +119,7 @@ fn badges(state: &State, room: u16) -> Line {
         line = std::mem::take(&mut line).then(&format!("{gap}[{}]", safe(text)), tone);
     };
     if let Picture::Frozen(at) = state.picture {
-        add(&format!("frozen {}", age::between(state.now, at)), Tone::Accent);
+        add(&format!("frozen {}", age::label_between(state.now, at)), Tone::Accent);
     }
     if let Some(zone) = state.options.zone.name(state.now) {
         add(&zone, Tone::Dim);

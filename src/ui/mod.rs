@@ -39,7 +39,7 @@ fn draw(state: &State, look: Look, buffer: &mut Buffer) {
 
 fn draw_body(painter: &mut Painter<'_>, body: Rect, state: &State) {
     if let Some((panel, layer)) = state.panel.as_ref().zip(state.layers.last()) {
-        return panel::draw(painter, body, (panel, layer.scroll(), layer.at()));
+        return panel::draw(painter, body, (panel, layer.scroll(), layer.chosen()));
     }
     if state.table.rows.is_empty() {
         return empty::draw(painter, body, state);

@@ -15,9 +15,9 @@ pub(crate) fn target(state: &State, (x, y): (u16, u16)) -> Target {
     let line = |y: u16| Rect { y, height: 1, ..area };
     let body = Rect { y: TOP, height: height.saturating_sub(TOP + BOTTOM), ..area };
     let found = if y + 1 == TOP {
-        tabs::at(line(y), state, x).map(|view| Target::Command(Command::Show(view)))
+        tabs::view_at(line(y), state, x).map(|view| Target::Command(Command::Show(view)))
     } else if y + 1 == height {
-        footer::at(line(y), state, x).map(Target::Command)
+        footer::command_at(line(y), state, x).map(Target::Command)
     } else if (body.top()..body.bottom()).contains(&y) {
         Some(in_body(body, state, (x, y)))
     } else {
@@ -37,7 +37,7 @@ fn in_body(body: Rect, state: &State, cell: (u16, u16)) -> Target {
     let (area, details) = detail::split(body, state);
     match details {
         Some(details) if cell.0 >= details.x && cell.1 >= details.y => Target::Details,
-        Some(_) | None if area.contains(cell.into()) => table::at(area, state, cell),
+        Some(_) | None if area.contains(cell.into()) => table::target_at(area, state, cell),
         Some(_) | None => Target::Nothing,
     }
 }

@@ -44,7 +44,7 @@ fn above(state: &State) -> u16 {
 }
 
 /// Returns what stands in a cell of the table.
-pub(super) fn at(area: Rect, state: &State, (x, y): (u16, u16)) -> Target {
+pub(super) fn target_at(area: Rect, state: &State, (x, y): (u16, u16)) -> Target {
     let head = area.y + above(state);
     if y == head {
         return column_at(area, state, x)

@@ -21,7 +21,7 @@ pub(super) fn draw(painter: &mut Painter<'_>, area: Rect, state: &State) {
 }
 
 /// Returns the view whose tab stands in a column.
-pub(super) fn at(area: Rect, state: &State, x: u16) -> Option<View> {
+pub(super) fn view_at(area: Rect, state: &State, x: u16) -> Option<View> {
     let mut places = places(area, state).into_iter();
     places.find(|(_, _, place)| (place.left()..place.right()).contains(&x)).map(|(view, ..)| view)
 }

@@ -21,10 +21,10 @@ pub(crate) fn bench(_: Option<&str>) {
     std::fs::create_dir_all(world.path().join("tmp")).expect("a folder");
     (0..FILES).for_each(|n| write(&sessions, n));
     let signatures = Signatures::built_in().expect("signatures");
-    let places = Places::within(world.path().join("home"), world.path().join("tmp"), Vec::new());
+    let places = Places::new(world.path().join("home"), world.path().join("tmp"), Vec::new());
     let policy = Policy { signatures: signatures.clone() };
     // An empty world is looked at first: the program itself, as far as a look needs it, is in memory by then.
-    let empty = Places::within(world.path().join("none"), world.path().join("tmp"), Vec::new());
+    let empty = Places::new(world.path().join("none"), world.path().join("tmp"), Vec::new());
     drop(assess(&Collector::new(empty, signatures.clone()).look(), &policy));
     let before_kib = resident_kib();
     let mut kept = Collector::new(places.clone(), signatures.clone());

@@ -91,7 +91,7 @@ fn spent() -> f64 {
 }
 
 fn options(world: &World) -> Options {
-    let places = Places::within(world.path("home"), world.path("tmp"), Vec::new());
+    let places = Places::new(world.path("home"), world.path("tmp"), Vec::new());
     Options { places, policy: Policy { signatures: Signatures::built_in().unwrap() }, ..Options::default() }
 }
 

@@ -22,7 +22,7 @@ pub(crate) fn bench(_: Option<&str>) {
         std::fs::create_dir_all(at(below)).expect("a folder");
     }
     let signatures = Signatures::built_in().expect("signatures");
-    let places = Places::within(at("home"), at("tmp"), Vec::new());
+    let places = Places::new(at("home"), at("tmp"), Vec::new());
     let mut eyes = Observer::new(Options { places, policy: Policy { signatures }, ..Options::default() });
     let state = StateFolder::open(System, &at("state")).expect("a state folder");
     let file = at("home/.claude/sessions/4000001.json");
@@ -58,7 +58,7 @@ fn release(state: &StateFolder<System>, eyes: &mut Observer, world: &Path) -> f6
     let report = assess(&snapshot, eyes.policy());
     let key = report.records.first().expect("a record").key.clone();
     let request = Request::Act { key, action: Action::Release };
-    let seen = Preview::of(&lock, &report, request, &rules, now).expect("a plan");
+    let seen = Preview::look(&lock, &report, request, &rules, now).expect("a plan");
     let confirmed = seen.confirm(&Answer::Yes).expect("a dead holder");
     timed(|| {
         let verified = confirmed.verify(&mut lock, eyes).expect("nothing has changed");

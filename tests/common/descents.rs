@@ -13,7 +13,7 @@ pub(super) fn recall(world: &WorldFile, host: &Host, table: &ProcessTable, trace
     let descents = Descents::default();
     descents.recall(&kept, host, table);
     for trace in traces.iter_mut().filter(|trace| trace.seen_below.is_empty()) {
-        trace.seen_below = descents.of(trace.id);
+        trace.seen_below = descents.seen_below(trace.id);
     }
 }
 

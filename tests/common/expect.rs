@@ -219,7 +219,7 @@ fn check_left_over(wanted: &ExpectLeftOver, report: &Report, out: &mut Vec<Strin
         same(
             &format!("below {}", wanted.pid),
             Some(&wanted.below),
-            one.below().iter().map(|member| member.id.pid).collect(),
+            one.descendants().iter().map(|member| member.id.pid).collect(),
             out,
         );
         let window = one.window_name.as_ref().map(|name| name.raw().to_owned()).unwrap_or_default();
@@ -314,7 +314,7 @@ fn check_window(wanted: &ExpectWindow, report: &Report, out: &mut Vec<String>) {
         .as_ref()
         .map(|session| format!("{} {} {}", json_name(&session.strength), session.evidence.fact, session.id));
     same(&format!("{name} by"), wanted.by.as_ref(), by.unwrap_or_default(), out);
-    same(&format!("{name} place"), wanted.place.as_ref(), window.place.words().unwrap_or_default(), out);
+    same(&format!("{name} place"), wanted.place.as_ref(), window.place.to_text().unwrap_or_default(), out);
     let context = window.work.as_ref().and_then(|work| work.doing.context);
     let fill = context.map(|fill| match fill.window {
         Some(size) => format!("{} of {size}", fill.tokens),

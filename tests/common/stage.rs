@@ -94,7 +94,7 @@ impl Stage {
     pub(crate) fn options(&self, roots: &[&str], tmp: &Path) -> Options {
         let signatures = Signatures::built_in().unwrap();
         let roots = roots.iter().map(|root| self.path(root)).collect();
-        let places = Places::within(self.path("home"), tmp.to_path_buf(), roots);
+        let places = Places::new(self.path("home"), tmp.to_path_buf(), roots);
         Options { places, policy: Policy { signatures }, ..Options::default() }
     }
 
@@ -156,7 +156,7 @@ pub(crate) fn act<D: Disk>(
     let now = observer.now();
     let mut lock = state.lock(Patience::Wait, now)?;
     let report = report(observer);
-    let seen = Preview::of(&lock, &report, request, rules, now)?;
+    let seen = Preview::look(&lock, &report, request, rules, now)?;
     seen.confirm(answer)?.verify(&mut lock, observer)?.execute(observer)
 }
 

@@ -7,7 +7,7 @@ use claimtop::core::model::{
     NeedKind, Reason, RecordView, Releasable, Report, Snapshot, Tombstone, VerdictState,
 };
 use claimtop::testing::core::{
-    Action, Confirmation, Decoder, Encoder, FarMachine, Hello, Identity, hear, merged_beside,
+    Action, Confirmation, Decoder, Encoder, FarMachine, Hello, Identity, apply_testimony, merged_beside,
     merged_machines as merged, plan_for,
 };
 use jiff::Timestamp;
@@ -436,7 +436,7 @@ fn what_the_dead_hold_here_is_held_while_their_session_runs_elsewhere() {
 /// Returns what a release of the record here with this end of its path asks for, and what must be typed for it.
 fn asked(ours: &Report, machines: &[FarMachine], path: &str) -> (Confirmation, String) {
     let mut heard = ours.clone();
-    hear(&mut heard, machines);
+    apply_testimony(&mut heard, machines);
     let record = heard.records().find(|record| record.path().raw().ends_with(path)).unwrap();
     // What is planned is what all machines together show.
     let all = merged(ours, machines);
@@ -540,12 +540,12 @@ fn a_holder_elsewhere_is_let_go_by_a_plain_yes_only_once_its_own_machine_has_see
     // Of two that speak for one machine neither is believed.
     let mut heard = ours.clone();
     let twin = FarMachine { tombstones: [].into(), ..told("twin", &ended, MachineState::Live, 0) };
-    hear(&mut heard, &[buried(&stone, MachineState::Live), twin]);
+    apply_testimony(&mut heard, &[buried(&stone, MachineState::Live), twin]);
     assert_eq!(verdict(&heard, &path).0, VerdictState::Unknown);
     // Its session goes on here by now.
     let resumed = shared_state(DEVBOX.boot, 77, SESSION) + &window(5, "1 min ago", SESSION);
     let mut heard = here(&resumed);
-    hear(&mut heard, &[buried(&stone, MachineState::Live)]);
+    apply_testimony(&mut heard, &[buried(&stone, MachineState::Live)]);
     let record = heard.records().find(|one| one.path().raw().contains("entire-sessions")).unwrap();
     assert_ne!(plan_for(&heard, &record.key, Action::Release).confirmation, Confirmation::Yes);
 }

@@ -69,7 +69,7 @@ fn place(from: &Path, to: &Path) {
 }
 
 fn look(world: &Path) -> Snapshot {
-    let places = Places::within(world.join("home"), world.join("tmp"), vec![world.join("root")]);
+    let places = Places::new(world.join("home"), world.join("tmp"), vec![world.join("root")]);
     // What was copied just now counts as being written until it has lain for a second.
     std::thread::sleep(Duration::from_millis(1_200));
     let mut snapshot = Collector::new(places, Signatures::built_in().unwrap()).look();

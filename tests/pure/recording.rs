@@ -381,9 +381,9 @@ fn a_moment_between_two_looks_shows_the_one_before() {
     }
     let recording = Recording::open(recorded(&looks)).unwrap();
     let at = |number: usize| recording.marks().get(number).unwrap().at;
-    assert_eq!(recording.at(at(3) + jiff::SignedDuration::from_secs(1)), 3);
-    assert_eq!(recording.at(jiff::Timestamp::UNIX_EPOCH), 0);
-    assert_eq!(recording.at(jiff::Timestamp::MAX), 4);
+    assert_eq!(recording.index_at(at(3) + jiff::SignedDuration::from_secs(1)), 3);
+    assert_eq!(recording.index_at(jiff::Timestamp::UNIX_EPOCH), 0);
+    assert_eq!(recording.index_at(jiff::Timestamp::MAX), 4);
     assert!(matches!(recording.look(5), Err(Unreadable::Empty)));
 }
 

@@ -28,7 +28,7 @@ pub(crate) fn lock_of_any<'a, D: Disk>(
 /// Takes the lock of a session state. Older versions of the CLI have no folder for locks, and
 /// then there is none to take.
 fn take_lock<D: Disk>(files: &Files<'_, D>, path: &Path) -> Result<Option<D::Lock>, ActionError> {
-    let at = match files.at(path) {
+    let at = match files.entry(path) {
         Err(ActionError::Failed { errno: Errno::NOENT, .. }) => return Ok(None),
         at => at?,
     };
@@ -37,6 +37,6 @@ fn take_lock<D: Disk>(files: &Files<'_, D>, path: &Path) -> Result<Option<D::Loc
         Err(Errno::WOULDBLOCK) => {
             Err(ActionError::Changed("the entire CLI is at work on this session; try again".to_owned()))
         }
-        Err(errno) => Err(ActionError::at("lock", path)(errno)),
+        Err(errno) => Err(ActionError::failed_at("lock", path)(errno)),
     }
 }

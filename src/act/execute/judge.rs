@@ -57,12 +57,12 @@ fn in_place(format: Format, image: &FileImage, media: &mut Media) -> FileImage {
     let name = image.path.file_name().unwrap_or_default();
     let folder = || Folder::open(image.path.parent()?).ok();
     let medium = match image.medium {
-        Medium::Unknown => folder().and_then(|folder| Some(media.of(&folder, folder.id().ok()?))),
+        Medium::Unknown => folder().and_then(|folder| Some(media.medium(&folder, folder.id().ok()?))),
         known @ (Medium::Local | Medium::Mapped | Medium::Shared) => Some(known),
     };
     FileImage {
         meta: image.meta.map(|meta| FileMeta { changed_at: meta.modified_at, ..meta }),
-        locked_by: meta.and_then(|meta| opener::of(name, &meta)),
+        locked_by: meta.and_then(|meta| opener::find(name, &meta)),
         medium: medium.unwrap_or(Medium::Unknown),
         ..image.clone()
     }

@@ -84,7 +84,10 @@ impl<D: Disk> VerifiedPlan<'_, '_, D> {
             [Movement::Stop { signal, processes }] => {
                 let stopped =
                     stop::carry_out(lock.files().processes, processes, *signal, &preview.plan.ports());
-                stopped.map_or_else(|trouble| undone(&lock.files(), &[], &trouble), |done| preview.told(done))
+                stopped.map_or_else(
+                    |trouble| undone(&lock.files(), &[], &trouble),
+                    |done| preview.with_session_note(done),
+                )
             }
             movements => preview.carry_out(&lock.files_of(intent.leads.clone()), movements, observer),
         };
@@ -120,7 +123,7 @@ fn free<D: Disk>(
 
 impl Preview {
     /// Says with what has ended how its session goes on.
-    fn told(&self, outcome: Outcome) -> Outcome {
+    fn with_session_note(&self, outcome: Outcome) -> Outcome {
         let resume = self.plan.resume.as_ref().filter(|_| outcome.ended == EndResult::Done);
         let detail = resume.map(|resume| format!("{}; its session goes on with: {resume}", outcome.detail));
         Outcome { detail: detail.unwrap_or(outcome.detail), ..outcome }
@@ -158,7 +161,7 @@ impl Preview {
         let settled = movements.last().map_or(Ok(()), |movement| match movement {
             Movement::Take { parked, .. } => files.park(parked).and_then(|park| files.settle(&park)),
             Movement::Put { to: path, .. } | Movement::Exchange { path, .. } => {
-                files.at(path).and_then(|at| files.settle(&at))
+                files.entry(path).and_then(|at| files.settle(&at))
             }
             // A commit has reached the disk when it returns.
             Movement::Rows { .. } | Movement::Stop { .. } => Ok(()),
@@ -211,7 +214,7 @@ impl Preview {
 
 /// Says how the rows of a change stand once it was done.
 fn read_back<D: Disk>(files: &Files<'_, D>, movements: &[Movement]) -> String {
-    let changes = movements.iter().filter_map(RowUpdate::of);
+    let changes = movements.iter().filter_map(RowUpdate::from_movement);
     changes.map(|change| change.read_back(files)).collect::<Vec<_>>().join("; ")
 }
 

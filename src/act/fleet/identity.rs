@@ -49,13 +49,13 @@ pub(crate) fn lock(state: &Path) -> Result<Lock, ActionError> {
     crate::act::state::bind::open(&System, state)?;
     let path = state.join(LOCK);
     let flags = OFlags::RDWR | OFlags::CREATE | OFlags::CLOEXEC | OFlags::NOFOLLOW | OFlags::NONBLOCK;
-    let file = open(&path, flags, Mode::RUSR | Mode::WUSR).map_err(ActionError::at("open", &path))?;
+    let file = open(&path, flags, Mode::RUSR | Mode::WUSR).map_err(ActionError::failed_at("open", &path))?;
     match flock(&file, FlockOperation::NonBlockingLockExclusive) {
         Ok(()) => Ok(Lock(file)),
         Err(Errno::WOULDBLOCK) => {
             Err(ActionError::Busy("another witness of this machine is at work".to_owned()))
         }
-        Err(errno) => Err(ActionError::at("lock", &path)(errno)),
+        Err(errno) => Err(ActionError::failed_at("lock", &path)(errno)),
     }
 }
 
@@ -108,9 +108,11 @@ fn read(state: &Path) -> Result<HostSecrets, ActionError> {
     let path = state.join(NAME);
     match small(&path, MOST) {
         // Whoever cannot read it any more must not publish as somebody else.
-        Ok(bytes) => serde_json::from_slice(&bytes).map_err(|_| ActionError::at("read", &path)(Errno::ILSEQ)),
+        Ok(bytes) => {
+            serde_json::from_slice(&bytes).map_err(|_| ActionError::failed_at("read", &path)(Errno::ILSEQ))
+        }
         Err(Errno::NOENT | Errno::NOTDIR) => Ok(HostSecrets::default()),
-        Err(errno) => Err(ActionError::at("read", &path)(errno)),
+        Err(errno) => Err(ActionError::failed_at("read", &path)(errno)),
     }
 }
 

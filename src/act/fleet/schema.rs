@@ -7,7 +7,7 @@ use tokio_postgres::AsyncMessage;
 
 use crate::core::model::text::shown;
 use crate::source::database::postgres;
-use crate::source::database::postgres::words::words;
+use crate::source::database::postgres::words::error_text;
 use crate::source::database::postgres::{OpenConnection, Target};
 
 /// How long a migration may take, waiting for others included: 60 s.
@@ -38,7 +38,7 @@ pub(crate) fn apply(target: &Target, sql: &str) -> Result<Vec<String>, String> {
         });
         allowance.renew();
         match tokio::time::timeout(WITHIN, client.batch_execute(sql)).await {
-            Ok(done) => done.map_err(|error| words(&error))?,
+            Ok(done) => done.map_err(|error| error_text(&error))?,
             Err(_) => return Err(format!("no answer within {} s", WITHIN.as_secs())),
         }
         let notes = notes.lock().unwrap_or_else(PoisonError::into_inner).clone();

@@ -24,7 +24,7 @@ impl<D: Disk> Files<'_, D> {
         new: &[u8],
         now: Timestamp,
     ) -> Result<FileImage, ActionError> {
-        let (at, park) = (self.at(path)?, self.park(parked)?);
+        let (at, park) = (self.entry(path)?, self.park(parked)?);
         self.expect_unlocked(&at)?;
         let own = aside(&parked.name);
         let beside = (&at.folder, OsStr::new(&own));
@@ -35,7 +35,7 @@ impl<D: Disk> Files<'_, D> {
         }
         let taken = self.expect(beside, path, print).and_then(|image| {
             let parked = self.disk.rename_new(beside, park.spot(), Side::Private);
-            parked.map(|()| image).map_err(ActionError::at("park", path))
+            parked.map(|()| image).map_err(ActionError::failed_at("park", path))
         });
         taken.map_err(|error| self.exchange_back(&at, beside, (new, parked), error))
     }
@@ -104,7 +104,7 @@ impl<D: Disk> Files<'_, D> {
             let kept = self.disk.keep(at.spot(), &mut file);
             kept.map_err(|(what, errno)| match errno {
                 Errno::NOENT => failed(errno),
-                errno => ActionError::at(&format!("keep {what} of"), &at.path)(errno),
+                errno => ActionError::failed_at(&format!("keep {what} of"), &at.path)(errno),
             })?;
             self.disk.finish(&mut file, print.mode, print.modified_at).map_err(failed)?;
             self.disk.sync_file(&mut file).map_err(failed)
@@ -118,7 +118,7 @@ impl<D: Disk> Files<'_, D> {
         match self.disk.remove(new) {
             Ok(()) | Err(Errno::NOENT) => error,
             Err(errno) => {
-                let left = ActionError::at("remove the needless copy", path)(errno);
+                let left = ActionError::failed_at("remove the needless copy", path)(errno);
                 ActionError::Stuck(format!("{error}; then {left}"))
             }
         }
@@ -129,6 +129,6 @@ impl<D: Disk> Files<'_, D> {
 fn failed(path: &Path, errno: Errno) -> ActionError {
     match errno {
         Errno::NOENT => ActionError::Changed(format!("{} has gone", shown(path))),
-        errno => ActionError::at("exchange", path)(errno),
+        errno => ActionError::failed_at("exchange", path)(errno),
     }
 }

@@ -84,7 +84,7 @@ pub(crate) fn back_name(parked: &str) -> String {
 }
 
 impl<D: Disk> Files<'_, D> {
-    pub(crate) fn at(&self, path: &Path) -> Result<FileRef<D::Folder>, ActionError> {
+    pub(crate) fn entry(&self, path: &Path) -> Result<FileRef<D::Folder>, ActionError> {
         let parent = path.parent().unwrap_or(Path::new("/"));
         let folder = self.folder(parent).map_err(|errno| unopened("open the folder", parent, errno))?;
         Ok(FileRef { folder, path: path.to_path_buf() })
@@ -122,7 +122,7 @@ impl<D: Disk> Files<'_, D> {
 
     /// Opens the folder of a file; `None` when it has gone.
     pub(crate) fn at_if_any(&self, path: &Path) -> Result<Option<FileRef<D::Folder>>, ActionError> {
-        if_any(self.at(path))
+        if_any(self.entry(path))
     }
 
     /// Returns whether anything of a file is parked under a name.
@@ -181,7 +181,7 @@ impl<D: Disk> Files<'_, D> {
     pub(crate) fn settle(&self, at: &FileRef<D::Folder>) -> Result<(), ActionError> {
         self.disk
             .sync_folder(&at.folder)
-            .map_err(ActionError::at("bring to the disk the folder of", &at.path))
+            .map_err(ActionError::failed_at("bring to the disk the folder of", &at.path))
     }
 }
 
@@ -192,7 +192,7 @@ fn unopened(verb: &str, path: &Path, errno: Errno) -> ActionError {
             "a link has come into the path of {}, and nothing is written through it",
             shown(path)
         )),
-        errno => ActionError::at(verb, path)(errno),
+        errno => ActionError::failed_at(verb, path)(errno),
     }
 }
 

@@ -39,7 +39,7 @@ impl ParkPlace {
     }
 
     /// Says where a file is parked, when it is elsewhere than in the state folder.
-    pub(crate) fn words(&self) -> Option<String> {
+    pub(crate) fn place_text(&self) -> Option<String> {
         Some(match self {
             Self::State => return None,
             Self::Git(common) => format!("parked on its own file system, in {}/claimtop", shown(common)),
@@ -101,8 +101,14 @@ impl<D: Disk> Files<'_, D> {
     /// Returns whose a folder is; `None` when a rename does not reach it.
     fn access_at(&self, from: &D::Folder, path: &Path) -> Result<Option<FolderAccess>, ActionError> {
         let Ok(folder) = self.disk.folder(path) else { return Ok(Some(FolderAccess::Others)) };
-        match self.disk.reaches(from, &folder).map_err(ActionError::at("ask for the file system of", path))? {
-            true => self.disk.access_of(&folder).map(Some).map_err(ActionError::at("ask whose is", path)),
+        match self
+            .disk
+            .reaches(from, &folder)
+            .map_err(ActionError::failed_at("ask for the file system of", path))?
+        {
+            true => {
+                self.disk.access_of(&folder).map(Some).map_err(ActionError::failed_at("ask whose is", path))
+            }
             false => Ok(None),
         }
     }
@@ -113,10 +119,10 @@ impl<D: Disk> Files<'_, D> {
             match self.folder(above) {
                 // What is not there, or is something else, is not reached by its own name.
                 Err(Errno::NOENT | Errno::NOTDIR) => {}
-                Err(errno) => return Err(ActionError::at("open", above)(errno)),
+                Err(errno) => return Err(ActionError::failed_at("open", above)(errno)),
                 Ok(folder) => {
                     let reaches = self.disk.reaches(from, &folder);
-                    return reaches.map_err(ActionError::at("ask for the file system of", above));
+                    return reaches.map_err(ActionError::failed_at("ask for the file system of", above));
                 }
             }
         }
@@ -143,12 +149,12 @@ impl<D: Disk> Files<'_, D> {
     /// Makes the folder in which something is to be parked.
     pub(crate) fn make_park(&self, parked: &ParkLocation) -> Result<(), ActionError> {
         let Some(folder) = &parked.folder else { return Ok(()) };
-        self.disk.make_folder(folder).map_err(ActionError::at("make", folder))?;
+        self.disk.make_folder(folder).map_err(ActionError::failed_at("make", folder))?;
         let parent = folder.parent().unwrap_or(Path::new("/"));
         match self.disk.folder(parent).and_then(|parent| self.disk.access_of(&parent)) {
             Ok(FolderAccess::Ours | FolderAccess::Sticky) => self.park(parked).map(drop),
             Ok(FolderAccess::Others) => Err(not_ours(parent)),
-            Err(errno) => Err(ActionError::at("open", parent)(errno)),
+            Err(errno) => Err(ActionError::failed_at("open", parent)(errno)),
         }
     }
 
@@ -163,8 +169,8 @@ impl<D: Disk> Files<'_, D> {
             )));
         }
         let path = parked.folder.as_deref().unwrap_or(self.parked_path);
-        let folder = self.disk.folder(path).map_err(ActionError::at("open", path))?;
-        match self.disk.access_of(&folder).map_err(ActionError::at("ask whose is", path))? {
+        let folder = self.disk.folder(path).map_err(ActionError::failed_at("open", path))?;
+        match self.disk.access_of(&folder).map_err(ActionError::failed_at("ask whose is", path))? {
             FolderAccess::Ours => Ok(FileRef { folder, path: path.join(name) }),
             FolderAccess::Sticky | FolderAccess::Others => Err(not_ours(path)),
         }

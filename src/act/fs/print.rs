@@ -57,12 +57,12 @@ impl<D: Disk> Files<'_, D> {
         spot: Spot<'_, D::Folder>,
         path: &Path,
     ) -> Result<Option<FileImage>, ActionError> {
-        self.disk.image(spot).map_err(ActionError::at("read", path))
+        self.disk.image(spot).map_err(ActionError::failed_at("read", path))
     }
 
     /// Returns whether a process holds a lock on a file.
     pub(crate) fn is_locked(&self, at: &FileRef<D::Folder>) -> Result<bool, ActionError> {
-        self.disk.is_locked(at.spot()).map_err(ActionError::at("ask who locks", &at.path))
+        self.disk.is_locked(at.spot()).map_err(ActionError::failed_at("ask who locks", &at.path))
     }
 
     /// Makes sure, right before a file is touched, that no process holds a lock on it.

@@ -23,12 +23,12 @@ impl<D: Disk> Files<'_, D> {
         self.expect(park.spot(), &park.path, print)?;
         let parent = to.parent().unwrap_or(Path::new("/"));
         self.make_folder(parent)?;
-        let at = self.at(to)?;
+        let at = self.entry(to)?;
         let put = self.disk.rename_new(park.spot(), at.spot(), Side::Public);
         put.map_err(|errno| self.refused(&park, &at, errno))?;
         let touched = touched_at.map_or(Ok(()), |touched_at| self.disk.touch(at.spot(), touched_at));
         touched.map_err(|errno| {
-            let error = ActionError::at("date", to)(errno);
+            let error = ActionError::failed_at("date", to)(errno);
             self.take_back(&at, park.spot(), &print.sha256, error).unwrap_or_else(|stuck| stuck)
         })
     }
@@ -60,7 +60,7 @@ impl<D: Disk> Files<'_, D> {
         match errno {
             Errno::EXIST => {}
             Errno::XDEV => return far(&park.path, &at.path),
-            errno => return ActionError::at("put", &at.path)(errno),
+            errno => return ActionError::failed_at("put", &at.path)(errno),
         }
         let there = self.disk.image(at.spot()).ok().flatten().and_then(|image| image.meta);
         let what = there.map_or_else(String::new, |meta| {

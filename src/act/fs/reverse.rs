@@ -16,19 +16,21 @@ impl<D: Disk> Files<'_, D> {
             Movement::Take { from, parked, .. } => self.put(parked, from, &self.lies(parked)?, None),
             Movement::Put { parked, to, print, touched_at } => {
                 let touched = Print { modified_at: touched_at.unwrap_or(print.modified_at), ..print.clone() };
-                let at = self.at(to)?;
+                let at = self.entry(to)?;
                 let there = self.look(at.spot(), to)?.and_then(|image| print_of(&image));
                 match there.filter(|there| *there == touched) {
                     Some(there) => {
                         self.take(to, parked, &there)?;
                         let park = self.park(parked)?;
-                        self.disk.touch(park.spot(), print.modified_at).map_err(ActionError::at("touch", to))
+                        self.disk
+                            .touch(park.spot(), print.modified_at)
+                            .map_err(ActionError::failed_at("touch", to))
                     }
                     None => Err(ActionError::Changed(format!("{} was written since", shown(to)))),
                 }
             }
             Movement::Exchange { path, parked, new_sha256, .. } => {
-                let at = self.at(path)?;
+                let at = self.entry(path)?;
                 if !self.has_content(at.spot(), new_sha256) {
                     return Err(ActionError::Changed(format!("{} was written since", shown(path))));
                 }
@@ -36,7 +38,7 @@ impl<D: Disk> Files<'_, D> {
             }
             Movement::Rows { format, database, changes, .. } => {
                 let reversed: Vec<_> = changes.iter().map(RowChange::reversed).collect();
-                self.stores.of(*format)?.apply(database, &reversed, &mut || Ok(()))
+                self.stores.for_format(*format)?.apply(database, &reversed, &mut || Ok(()))
             }
             Movement::Stop { .. } => Err(ActionError::Never(NOT_BACK.to_owned())),
         }
@@ -54,12 +56,12 @@ impl<D: Disk> Files<'_, D> {
         self.put(parked, &own, print, None)?;
         let beside = (&at.folder, own.file_name().unwrap_or_default());
         self.swap(at, beside, new_sha256).map_err(|errno| {
-            let why = ActionError::at("exchange", &at.path)(errno);
+            let why = ActionError::failed_at("exchange", &at.path)(errno);
             if self.park_left(beside, parked) {
                 return ActionError::Stuck(format!("{why}; what was there before is parked"));
             }
             ActionError::Stuck(format!("{why}; what was there before lies beside it as {}", shown(&own)))
         })?;
-        self.disk.remove(beside).map_err(ActionError::at("remove the new content of", &at.path))
+        self.disk.remove(beside).map_err(ActionError::failed_at("remove the new content of", &at.path))
     }
 }

@@ -19,12 +19,12 @@ impl<D: Disk> Files<'_, D> {
         parked: &ParkLocation,
         print: &Print,
     ) -> Result<FileImage, ActionError> {
-        let (at, park) = (self.at(from)?, self.park(parked)?);
+        let (at, park) = (self.entry(from)?, self.park(parked)?);
         self.expect_unlocked(&at)?;
         match self.disk.rename_new(at.spot(), park.spot(), Side::Private) {
             Ok(()) => {}
             Err(Errno::NOENT) => return Err(ActionError::Changed(format!("{} has gone", shown(from)))),
-            Err(errno) => return Err(ActionError::at("take", from)(errno)),
+            Err(errno) => return Err(ActionError::failed_at("take", from)(errno)),
         }
         self.expect(park.spot(), from, print).map_err(|error| self.give_back(park.spot(), &at, error))
     }
@@ -42,9 +42,10 @@ impl<D: Disk> Files<'_, D> {
                 "{error}; a newer file has come to {}, and the taken one stays parked",
                 shown(&at.path)
             )),
-            Err(errno) => {
-                ActionError::Stuck(format!("{error}; then {}", ActionError::at("put back", &at.path)(errno)))
-            }
+            Err(errno) => ActionError::Stuck(format!(
+                "{error}; then {}",
+                ActionError::failed_at("put back", &at.path)(errno)
+            )),
         }
     }
 }

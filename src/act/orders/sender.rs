@@ -105,7 +105,7 @@ impl OrderSender {
             from: self.from.clone(),
         };
         // Another machine that has its name by now knows nothing of it.
-        if !open.of(self.store().as_deref()).any(|id| id == order.id) {
+        if !open.numbers_sent_to(self.store().as_deref()).any(|id| id == order.id) {
             return Ok(None);
         }
         match self.dispatcher.receipt(&self.machine, Question::Settle(settle)) {

@@ -53,11 +53,11 @@ impl ConfirmedPlan {
     ) -> Result<VerifiedPlan<'l, 's, D>, ActionError> {
         let preview = self.0;
         let report = look::report(observer);
-        let again = match Preview::of(lock, &report, preview.request.clone(), &preview.rules, observer.now())
-        {
-            Err(ActionError::Never(why)) => return Err(ActionError::Changed(why)),
-            again => again?,
-        };
+        let again =
+            match Preview::look(lock, &report, preview.request.clone(), &preview.rules, observer.now()) {
+                Err(ActionError::Never(why)) => return Err(ActionError::Changed(why)),
+                again => again?,
+            };
         if again.state != preview.state {
             return Err(ActionError::Changed("it is not as it was when the plan was shown".to_owned()));
         }

@@ -19,7 +19,7 @@ pub(crate) struct Holder {
 
 impl Holder {
     /// Takes down what a record says of its holder.
-    pub(crate) fn of(record: &RecordView) -> Self {
+    pub(crate) fn from_record(record: &RecordView) -> Self {
         Self {
             format: record.format,
             said_at: record.location.clone(),
@@ -38,7 +38,7 @@ impl Holder {
             return Ok(());
         }
         let now = format!("its holder is {state:?} by now").to_lowercase();
-        Err(ActionError::Changed(record.lives_on.as_deref().map_or(now, FarSession::words)))
+        Err(ActionError::Changed(record.lives_on.as_deref().map_or(now, FarSession::place_text)))
     }
 }
 

@@ -96,7 +96,7 @@ impl<D: Disk> Inspector<'_, D> {
         id: &str,
     ) -> Result<PreparedStep, ActionError> {
         let name = || format!("{table} {}", shown_text(id));
-        let before = self.files.stores.of(format)?.row(database, table, id)?;
+        let before = self.files.stores.for_format(format)?.row(database, table, id)?;
         let before = before.ok_or_else(|| ActionError::Changed(format!("{} has gone", name())))?;
         if released(format, table, &before, Release { at: self.now, why: "" }).is_none() {
             return Err(ActionError::Changed(format!("{} no longer holds anything", name())));
@@ -122,7 +122,7 @@ impl<D: Disk> Inspector<'_, D> {
     /// Returns a place where nothing lies.
     fn free(&self, path: &Path) -> Result<PathBuf, ActionError> {
         let path = self.place(path);
-        let there = match self.files.at(&path) {
+        let there = match self.files.entry(&path) {
             Ok(at) => self.files.look(at.spot(), &path)?,
             Err(ActionError::Failed { errno: Errno::NOENT, .. }) => None,
             Err(error) => return Err(error),
@@ -136,7 +136,7 @@ impl<D: Disk> Inspector<'_, D> {
     /// Returns what a file is, if it may be touched at all.
     fn file(&self, path: &Path) -> Result<InspectedFile<D::Folder>, ActionError> {
         let path = self.place(path);
-        let at = self.files.at(&path)?;
+        let at = self.files.entry(&path)?;
         let gone = || ActionError::Changed(format!("{} has gone", shown(&path)));
         let image = self.files.look(at.spot(), &path)?.ok_or_else(gone)?;
         self.may_be_touched(&image, &at)?;

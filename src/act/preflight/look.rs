@@ -25,7 +25,7 @@ impl Preview {
     ///
     /// # Errors
     /// It is never done, or a file is not as it must be.
-    pub fn of<D: Disk>(
+    pub fn look<D: Disk>(
         lock: &Lock<'_, D>,
         report: &Report,
         request: Request,
@@ -42,7 +42,8 @@ impl Preview {
                 let inspector = Inspector { files: lock.files(), rules, now, wait: RefCell::default() };
                 let prepared: Vec<_> =
                     plan.steps.iter().map(|step| inspector.prepare(step)).collect::<Result<_, _>>()?;
-                let holder = report.records().find(|record| record.key == plan.record).map(Holder::of);
+                let holder =
+                    report.records().find(|record| record.key == plan.record).map(Holder::from_record);
                 let follow_ups = follow_ups(of_plan(&plan, Action::Park));
                 let wait = inspector.wait.into_inner();
                 plan.why.extend(wait.as_ref().map(ActionError::to_string));
@@ -156,7 +157,7 @@ fn see_all<D: Disk>(
 ) -> Vec<FollowUp> {
     let see = |(title, request)| FollowUp {
         title,
-        preview: Preview::of(lock, report, request, rules, now).map(Box::new),
+        preview: Preview::look(lock, report, request, rules, now).map(Box::new),
         is_confirmed: false,
     };
     requests.into_iter().map(see).collect()

@@ -54,7 +54,7 @@ impl PreparedStep {
     /// Says where its file is parked, when it is elsewhere than in the state folder.
     pub(crate) fn parked_words(&self) -> Option<String> {
         match self {
-            Self::Park { place, .. } | Self::End { place, .. } => place.words(),
+            Self::Park { place, .. } | Self::End { place, .. } => place.place_text(),
             Self::Move { .. } | Self::Restore { .. } | Self::Row { .. } | Self::Stop { .. } => None,
         }
     }
@@ -62,10 +62,10 @@ impl PreparedStep {
 
 impl RowTarget {
     /// Says which columns change, from what and to what.
-    pub(crate) fn words(&self, before: &Columns) -> String {
+    pub(crate) fn changes_text(&self, before: &Columns) -> String {
         match self {
             Self::Released => "released".to_owned(),
-            Self::State(after) => row::words(before, after),
+            Self::State(after) => row::difference_text(before, after),
         }
     }
 }

@@ -49,7 +49,7 @@ pub(crate) fn unexchange<D: Disk>(
     let is_empty = lies_beside.size == 0 && !lies_beside.sha256.is_empty();
     if lies_beside.sha256 == new_sha256 || is_empty {
         // What lies beside is the new content, or the beginning of it, and is not in use.
-        files.disk.remove(beside).map_err(ActionError::at("remove the new content of", path))?;
+        files.disk.remove(beside).map_err(ActionError::failed_at("remove the new content of", path))?;
         return Ok(None);
     }
     // A part of the new content, or what somebody wrote while the two were being exchanged back.
@@ -112,7 +112,7 @@ fn unback<D: Disk>(
     let back = (&at.folder, OsStr::new(&own));
     let Some(lies) = read(files, back, &at.path)? else { return Ok(None) };
     if lies.sha256 == new_sha256 {
-        files.disk.remove(back).map_err(ActionError::at("remove the new content of", &at.path))?;
+        files.disk.remove(back).map_err(ActionError::failed_at("remove the new content of", &at.path))?;
         return Ok(Some(None));
     }
     swap_back(files, at, back, parked, new_sha256).map(Some)
@@ -128,14 +128,17 @@ fn swap_back<D: Disk>(
 ) -> Result<Option<String>, ActionError> {
     match files.swap(at, beside, new_sha256) {
         Ok(()) => {
-            files.disk.remove(beside).map_err(ActionError::at("remove the new content of", &at.path))?;
+            files
+                .disk
+                .remove(beside)
+                .map_err(ActionError::failed_at("remove the new content of", &at.path))?;
             Ok(None)
         }
         Err(Errno::EXIST) if files.park_left(beside, parked) => {
             parked_note(files, &at.path, parked, "was written meanwhile")
         }
         Err(Errno::EXIST) => Ok(Some(written_note(&at.path, &beside.1.to_string_lossy()))),
-        Err(errno) => Err(ActionError::at("exchange", &at.path)(errno)),
+        Err(errno) => Err(ActionError::failed_at("exchange", &at.path)(errno)),
     }
 }
 

@@ -81,7 +81,7 @@ pub(super) fn has_two_names<D: Disk>(
     if parked.is_none() || parked != files.look(at.spot(), &at.path)?.and_then(id) {
         return Ok(false);
     }
-    files.disk.remove(park.spot()).map_err(ActionError::at("remove the second name of", &at.path))?;
+    files.disk.remove(park.spot()).map_err(ActionError::failed_at("remove the second name of", &at.path))?;
     Ok(true)
 }
 
@@ -104,7 +104,7 @@ pub(super) fn read<D: Disk>(
     let Some(image) = files.look(spot, path)? else { return Ok(None) };
     match &image.content {
         Content::Bytes(_) => Ok(print_of(&image)),
-        Content::Failed(_) => Err(ActionError::at("read", path)(Errno::IO)),
+        Content::Failed(_) => Err(ActionError::failed_at("read", path)(Errno::IO)),
         // A link, a folder and the like is none of ours; one that is only too large to be read may be.
         Content::Refused(_) => Ok(Some(identity_of(&image).unwrap_or_else(|| Print::unread(0, 0)))),
     }

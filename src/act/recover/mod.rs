@@ -46,7 +46,7 @@ pub(crate) fn recover<D: Disk>(files: &Files<'_, D>, entry: &Entry) -> Result<Op
 
 /// Returns the change of rows that an entry is; it has no other movement.
 fn rows_of(movements: &[Movement]) -> Option<RowUpdate<'_>> {
-    movements.iter().find_map(RowUpdate::of)
+    movements.iter().find_map(RowUpdate::from_movement)
 }
 
 fn put_right<D: Disk>(files: &Files<'_, D>, movements: &[Movement]) -> Result<Outcome, ActionError> {
@@ -57,7 +57,9 @@ fn put_right<D: Disk>(files: &Files<'_, D>, movements: &[Movement]) -> Result<Ou
         match movement {
             // What follows a put was done, so what came before it was done as well.
             _ if is_done => {}
-            Movement::Take { from, parked, print } => notes.extend(told(untake(files, from, parked, print))?),
+            Movement::Take { from, parked, print } => {
+                notes.extend(note_refusal(untake(files, from, parked, print))?)
+            }
             Movement::Put { parked, to, print, touched_at } => {
                 is_done = match finish_put(files, to, parked, print) {
                     Err(ActionError::Never(note)) => {
@@ -74,21 +76,24 @@ fn put_right<D: Disk>(files: &Files<'_, D>, movements: &[Movement]) -> Result<Ou
                     };
                     missed.push(format!("{} was not put back: {stays}", shown(to)));
                     if !is_parked && !is_taken(movements, parked) {
-                        told(expect_here(files, to, parked, print).map(|()| None))?;
+                        note_refusal(expect_here(files, to, parked, print).map(|()| None))?;
                     }
                 }
                 if let Some(touched_at) = touched_at.filter(|_| is_done) {
-                    let at = files.at(to)?;
+                    let at = files.entry(to)?;
                     // What somebody has written since keeps the time of that.
                     if read(files, at.spot(), to)?.is_some_and(|there| there.sha256 == print.sha256) {
-                        files.disk.touch(at.spot(), touched_at).map_err(ActionError::at("date", to))?;
+                        files
+                            .disk
+                            .touch(at.spot(), touched_at)
+                            .map_err(ActionError::failed_at("date", to))?;
                     }
                 }
             }
             // Rows are read back before, and what has ended is counted.
             Movement::Rows { .. } | Movement::Stop { .. } => {}
             Movement::Exchange { path, parked, print, new_sha256 } => {
-                notes.extend(told(unexchange(files, path, parked, print, new_sha256))?);
+                notes.extend(note_refusal(unexchange(files, path, parked, print, new_sha256))?);
             }
         }
     }
@@ -153,7 +158,7 @@ fn gone<D: Disk>(
 
 /// Notes what is never touched, whatever the journal says: it must not keep anything else from
 /// being put right.
-fn told(note: Result<Option<String>, ActionError>) -> Result<Option<String>, ActionError> {
+fn note_refusal(note: Result<Option<String>, ActionError>) -> Result<Option<String>, ActionError> {
     match note {
         Err(ActionError::Never(why)) => Ok(Some(why)),
         note => note,

@@ -32,7 +32,7 @@ pub(crate) fn untake<D: Disk>(
             shown(&park.path)
         ))),
         Err(Errno::XDEV) => parked_note(files, from, parked, "is on another file system by now"),
-        done => done.map(|()| None).map_err(ActionError::at("put back", from)),
+        done => done.map(|()| None).map_err(ActionError::failed_at("put back", from)),
     }
 }
 

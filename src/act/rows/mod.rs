@@ -21,7 +21,7 @@ impl Stores {
     /// Knows those systems whose databases are plain files; copies go into the state folder.
     pub(crate) fn new(state: &Path) -> Self {
         let mut stores = Self(BTreeMap::new());
-        let copies = Copies::below(&state.join(COPIES));
+        let copies = Copies::in_folder(&state.join(COPIES));
         stores.insert(Format::Obra, Box::new(sqlite::Sqlite { copies }));
         stores
     }
@@ -32,7 +32,7 @@ impl Stores {
     }
 
     /// Returns the databases of a system.
-    pub(crate) fn of(&self, format: Format) -> Result<&dyn Rows, ActionError> {
+    pub(crate) fn for_format(&self, format: Format) -> Result<&dyn Rows, ActionError> {
         let none = || ActionError::Never(format!("no database of {} is set up", format.name()));
         self.0.get(&format).map(|rows| &**rows).ok_or_else(none)
     }

@@ -41,7 +41,7 @@ pub trait Rows: Send + Sync {
     }
 
     /// Says how rows stand right after a change was done; empty where its commit says all.
-    fn told(&self, _database: &str, _changes: &[RowChange]) -> String {
+    fn after_text(&self, _database: &str, _changes: &[RowChange]) -> String {
         String::new()
     }
 

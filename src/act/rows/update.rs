@@ -19,7 +19,7 @@ pub(crate) struct RowUpdate<'a> {
 }
 
 impl<'a> RowUpdate<'a> {
-    pub(crate) fn of(movement: &'a Movement) -> Option<Self> {
+    pub(crate) fn from_movement(movement: &'a Movement) -> Option<Self> {
         match movement {
             Movement::Rows { format, database, changes, backup } => {
                 Some(Self { format: *format, database, changes, backup: backup.as_deref() })
@@ -40,7 +40,7 @@ impl<'a> RowUpdate<'a> {
         files: &Files<'_, D>,
         agrees: &mut dyn FnMut() -> Result<(), ActionError>,
     ) -> Result<(), ActionError> {
-        let rows = files.stores.of(self.format)?;
+        let rows = files.stores.for_format(self.format)?;
         let done = self.back_up(files).and_then(|()| rows.apply(self.database, self.changes, agrees));
         let done = match done {
             Err(ActionError::Unsure(why)) => match rows.state(self.database, self.changes) {
@@ -58,9 +58,9 @@ impl<'a> RowUpdate<'a> {
         let Some(parked) = self.backup else { return Ok(()) };
         let park = files.park(&ParkLocation::in_state(parked))?;
         // The empty file is for the owner only, and SQLite fills it.
-        let mut file = files.disk.create(park.spot()).map_err(ActionError::at("make", &park.path))?;
-        files.stores.of(self.format)?.back_up(self.database, &park.path)?;
-        files.disk.sync_file(&mut file).map_err(ActionError::at("bring to the disk", &park.path))?;
+        let mut file = files.disk.create(park.spot()).map_err(ActionError::failed_at("make", &park.path))?;
+        files.stores.for_format(self.format)?.back_up(self.database, &park.path)?;
+        files.disk.sync_file(&mut file).map_err(ActionError::failed_at("bring to the disk", &park.path))?;
         files.settle(&park)
     }
 
@@ -71,8 +71,8 @@ impl<'a> RowUpdate<'a> {
 
     /// Says what is read back once it was done.
     pub(crate) fn read_back<D: Disk>(&self, files: &Files<'_, D>) -> String {
-        let rows = files.stores.of(self.format);
-        rows.map_or_else(|_| String::new(), |rows| rows.told(self.database, self.changes))
+        let rows = files.stores.for_format(self.format);
+        rows.map_or_else(|_| String::new(), |rows| rows.after_text(self.database, self.changes))
     }
 
     /// Reads back how an interrupted update ended; `None` while that is unknown.
@@ -80,7 +80,7 @@ impl<'a> RowUpdate<'a> {
     /// # Errors
     /// The copy of a database that was not changed cannot be removed.
     pub(crate) fn found<D: Disk>(&self, files: &Files<'_, D>) -> Result<Option<Outcome>, ActionError> {
-        let state = match files.stores.of(self.format) {
+        let state = match files.stores.for_format(self.format) {
             Ok(rows) => rows.state(self.database, self.changes),
             Err(error) => RowsState::Unknown(error.to_string()),
         };
@@ -102,7 +102,7 @@ impl<'a> RowUpdate<'a> {
         match park.as_ref().map_or(Ok(()), |park| files.disk.remove(park.spot())) {
             Ok(()) | Err(Errno::NOENT) => Ok(()),
             Err(errno) => {
-                Err(ActionError::at("remove", &park.map(|park| park.path).unwrap_or_default())(errno))
+                Err(ActionError::failed_at("remove", &park.map(|park| park.path).unwrap_or_default())(errno))
             }
         }
     }

@@ -60,7 +60,7 @@ pub(crate) fn end_wait<D: Disk>(
     match disk.folder(folder) {
         Ok(opened) => remove(disk, (&opened, &name), folder),
         Err(Errno::NOENT) => Ok(()),
-        Err(errno) => Err(ActionError::at("open", folder)(errno)),
+        Err(errno) => Err(ActionError::failed_at("open", folder)(errno)),
     }
 }
 
@@ -99,7 +99,7 @@ pub(crate) fn is_wait_of(name: &OsStr, by: &BoundSession) -> bool {
 fn remove<D: Disk>(disk: &D, at: Spot<'_, D::Folder>, folder: &Path) -> Result<(), ActionError> {
     match disk.remove(at) {
         Ok(()) | Err(Errno::NOENT) => Ok(()),
-        Err(errno) => Err(ActionError::at("remove", &folder.join(at.1))(errno)),
+        Err(errno) => Err(ActionError::failed_at("remove", &folder.join(at.1))(errno)),
     }
 }
 
@@ -117,7 +117,7 @@ pub(crate) fn keep_context<D: Disk>(disk: &D, folder: &Path, note: &ContextSize)
     }
     put(disk, (folder, note.file_name()), note)?;
     for old in too_many(folder, is_context, MOST_CONTEXTS) {
-        disk.remove((&opened, &old)).map_err(ActionError::at("remove", &folder.join(&old)))?;
+        disk.remove((&opened, &old)).map_err(ActionError::failed_at("remove", &folder.join(&old)))?;
     }
     Ok(())
 }
@@ -159,24 +159,24 @@ pub(crate) fn put_text<D: Disk>(
     let path = folder.join(&name);
     let opened = open(disk, folder)?;
     let (from, to) = ((&opened, draft.as_os_str()), (&opened, name.as_os_str()));
-    let mut file = disk.create(from).map_err(ActionError::at("make", &path))?;
+    let mut file = disk.create(from).map_err(ActionError::failed_at("make", &path))?;
     let written = disk.write(&mut file, text.as_bytes());
     written.and_then(|()| replace(disk, from, to)).map_err(|errno| {
         // A leftover draft of ours is useless.
         let _ = disk.remove(from);
-        ActionError::at("write", &path)(errno)
+        ActionError::failed_at("write", &path)(errno)
     })
 }
 
 pub(crate) fn open<D: Disk>(disk: &D, folder: &Path) -> Result<D::Folder, ActionError> {
     match disk.folder(folder) {
         Err(Errno::NOENT) => {
-            disk.make_folder(folder).map_err(ActionError::at("make", folder))?;
+            disk.make_folder(folder).map_err(ActionError::failed_at("make", folder))?;
             disk.folder(folder)
         }
         opened => opened,
     }
-    .map_err(ActionError::at("open", folder))
+    .map_err(ActionError::failed_at("open", folder))
 }
 
 /// Moves a draft to its name; where the window's earlier note has it, the two change places and

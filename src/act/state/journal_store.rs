@@ -29,14 +29,14 @@ const LOCK: &str = "lock";
 /// Opens the folder, and makes what is missing. It must be ours alone: whoever else could write
 /// the journal could steer what is put where.
 fn made<D: Disk>(disk: &D, path: &Path, parked_path: &Path) -> Result<D::Folder, ActionError> {
-    disk.make_folder(parked_path).map_err(ActionError::at("make", parked_path))?;
-    let folder = disk.folder(path).map_err(ActionError::at("open", path))?;
+    disk.make_folder(parked_path).map_err(ActionError::failed_at("make", parked_path))?;
+    let folder = disk.folder(path).map_err(ActionError::failed_at("open", path))?;
     own(disk, folder, path)
 }
 
 /// Returns a folder if it is ours alone.
 fn own<D: Disk>(disk: &D, folder: D::Folder, path: &Path) -> Result<D::Folder, ActionError> {
-    match disk.access_of(&folder).map_err(ActionError::at("ask whose is", path))? {
+    match disk.access_of(&folder).map_err(ActionError::failed_at("ask whose is", path))? {
         FolderAccess::Ours => Ok(folder),
         FolderAccess::Sticky | FolderAccess::Others => Err(not_ours(path)),
     }
@@ -116,7 +116,7 @@ impl<D: Disk> StateFolder<D> {
 
     fn journal(&self) -> Result<Vec<u8>, ActionError> {
         let path = self.path.join(JOURNAL);
-        self.disk.read_own((&self.folder, OsStr::new(JOURNAL))).map_err(ActionError::at("read", &path))
+        self.disk.read_own((&self.folder, OsStr::new(JOURNAL))).map_err(ActionError::failed_at("read", &path))
     }
 
     /// Takes the lock, waiting for another claimtop to finish if that is wanted, and first of all
@@ -180,7 +180,7 @@ impl<D: Disk> StateFolder<D> {
         };
         held.map_err(|errno| match errno {
             Errno::WOULDBLOCK => ActionError::Busy(format!("{}; nothing was done", self.is_at_work())),
-            errno => ActionError::at("lock", &path)(errno),
+            errno => ActionError::failed_at("lock", &path)(errno),
         })
     }
 
@@ -228,9 +228,9 @@ impl ReadOnlyState {
         let folder = match System.folder(path) {
             Ok(folder) => Some(own(&System, folder, path)?),
             Err(Errno::NOENT) => None,
-            Err(errno) => return Err(ActionError::at("open", path)(errno)),
+            Err(errno) => return Err(ActionError::failed_at("open", path)(errno)),
         };
-        let any = || System.folder(Path::new("/")).map_err(ActionError::at("open", Path::new("/")));
+        let any = || System.folder(Path::new("/")).map_err(ActionError::failed_at("open", Path::new("/")));
         let is_there = folder.is_some();
         let state = StateFolder {
             disk: System,
@@ -324,15 +324,18 @@ impl<'s, D: Disk> Lock<'s, D> {
 
     /// Journals an intent under a number and brings it to the disk.
     pub(crate) fn begin(&mut self, entry: u64, intent: &Intent, now: Timestamp) -> Result<(), ActionError> {
-        self.say(Line { entry, at: now, says: Says::Intent(Box::new(intent.clone())) }, Durability::Reserved)
+        self.add_line(
+            Line { entry, at: now, says: Says::Intent(Box::new(intent.clone())) },
+            Durability::Reserved,
+        )
     }
 
     /// Journals an outcome and brings it to the disk: after a power cut the next lock would take a confirmed action back.
     pub(crate) fn finish(&mut self, entry: u64, outcome: Outcome, now: Timestamp) -> Result<(), ActionError> {
-        self.say(Line { entry, at: now, says: Says::Outcome(outcome) }, Durability::Synced)
+        self.add_line(Line { entry, at: now, says: Says::Outcome(outcome) }, Durability::Synced)
     }
 
-    pub(crate) fn say(&mut self, line: Line, keeping: Durability) -> Result<(), ActionError> {
+    pub(crate) fn add_line(&mut self, line: Line, keeping: Durability) -> Result<(), ActionError> {
         let mut bytes = serde_json::to_vec(&line).map_err(|_| {
             ActionError::Never("a name in it is no text, which the journal cannot keep".to_owned())
         })?;
@@ -346,6 +349,6 @@ impl<'s, D: Disk> Lock<'s, D> {
         let state = self.state;
         let path = state.path.join(JOURNAL);
         let spot = (&state.folder, OsStr::new(JOURNAL));
-        state.disk.append(spot, bytes, keeping).map_err(ActionError::at("write", &path))
+        state.disk.append(spot, bytes, keeping).map_err(ActionError::failed_at("write", &path))
     }
 }

@@ -53,7 +53,7 @@ pub(crate) fn recognise(state: &Path, name: &str, identity: &Identity) -> Result
 /// # Errors
 /// The file cannot be read or written.
 pub(crate) fn forget(state: &Path, name: &str) -> Result<bool, ActionError> {
-    let mut known = read(state).map_err(ActionError::at("read", &state.join(NAME)))?;
+    let mut known = read(state).map_err(ActionError::failed_at("read", &state.join(NAME)))?;
     let was_known = known.machines.remove(name).is_some();
     if was_known {
         write(state, &known)?;

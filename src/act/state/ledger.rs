@@ -45,7 +45,7 @@ pub(crate) fn add(ledgers: &Path, holder: &LedgerHolder, lines: &[LedgerLine]) -
         let holds: Vec<LedgerLine> = holds.into_iter().map(LedgerLine::Holds).collect();
         [first.clone(), text(&holds).unwrap_or_default()].concat()
     };
-    append(&path, lines.as_bytes(), begin).map_err(ActionError::at("write", &path))?;
+    append(&path, lines.as_bytes(), begin).map_err(ActionError::failed_at("write", &path))?;
     if is_new {
         sweep(&folder, &opened);
     }
@@ -59,17 +59,21 @@ pub(crate) fn add(ledgers: &Path, holder: &LedgerHolder, lines: &[LedgerLine]) -
 ///
 /// # Errors
 /// The file cannot be made, written or removed.
-pub(crate) fn tell(ledgers: &Path, holder: &LedgerHolder, lines: &[LedgerLine]) -> Result<bool, ActionError> {
+pub(crate) fn replace(
+    ledgers: &Path,
+    holder: &LedgerHolder,
+    lines: &[LedgerLine],
+) -> Result<bool, ActionError> {
     let folder = ledgers.join(folder_name(holder.tree.raw()));
     let opened = match System.folder(&folder) {
         Err(Errno::NOENT) => return Ok(false),
-        opened => opened.map_err(ActionError::at("open", &folder))?,
+        opened => opened.map_err(ActionError::failed_at("open", &folder))?,
     };
     let name = holder.seen_name();
     if lines.is_empty() {
         return match System.remove((&opened, OsStr::new(&name))) {
             Ok(()) | Err(Errno::NOENT) => Ok(true),
-            Err(errno) => Err(ActionError::at("remove", &folder.join(name))(errno)),
+            Err(errno) => Err(ActionError::failed_at("remove", &folder.join(name))(errno)),
         };
     }
     let first = LedgerLine::Holder(Box::new(holder.clone()));
@@ -104,7 +108,8 @@ pub(crate) fn count(path: &Path, line: &str) -> Result<(), ActionError> {
     if let Some(folder) = path.parent() {
         open(&System, folder)?;
     }
-    append(path, format!("{line}\n").as_bytes(), |_| String::new()).map_err(ActionError::at("write", path))
+    append(path, format!("{line}\n").as_bytes(), |_| String::new())
+        .map_err(ActionError::failed_at("write", path))
 }
 
 /// Adds bytes to a file; a new one begins with what is made of the part that was put aside.

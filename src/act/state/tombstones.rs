@@ -65,9 +65,10 @@ pub(crate) fn change<D: Disk, T: Serialize>(
 ) -> Result<(), ActionError> {
     let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else { return Ok(()) };
     let opened = open(disk, folder)?;
-    let _lock =
-        disk.lock((&opened, OsStr::new(LOCK)), Patience::None).map_err(ActionError::at("lock", path))?;
-    let all = all().map_err(ActionError::at("read", path))?;
+    let _lock = disk
+        .lock((&opened, OsStr::new(LOCK)), Patience::None)
+        .map_err(ActionError::failed_at("lock", path))?;
+    let all = all().map_err(ActionError::failed_at("read", path))?;
     let lines = all.iter().map(json::to_line).collect::<Result<Vec<_>, _>>();
     let lines = lines.map_err(|error| ActionError::Never(error.to_string()))?;
     let text: String = lines.into_iter().map(|line| line + "\n").collect();
@@ -75,7 +76,7 @@ pub(crate) fn change<D: Disk, T: Serialize>(
     write(disk, (&opened, OsStr::new(&draft)), text.as_bytes(), (&opened, name)).map_err(|errno| {
         // A leftover draft of ours is useless.
         let _ = disk.remove((&opened, OsStr::new(&draft)));
-        ActionError::at("write", path)(errno)
+        ActionError::failed_at("write", path)(errno)
     })
 }
 

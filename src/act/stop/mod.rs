@@ -30,7 +30,7 @@ pub(crate) fn carry_out(
     signal: Signal,
     ports: &BTreeSet<u16>,
 ) -> Result<Outcome, ActionError> {
-    let outcome = end(processes, confirmed, signal).map(|ending| told(ending, signal))?;
+    let outcome = end(processes, confirmed, signal).map(|ending| outcome_of_ending(ending, signal))?;
     let read_back = Some(outcome.ended).filter(|ended| *ended == EndResult::Done);
     let said = read_back.and_then(|_| freed(ports, processes.listening().as_ref()));
     Ok(Outcome {
@@ -59,7 +59,7 @@ fn freed(ports: &BTreeSet<u16>, listening: Option<&BTreeSet<u16>>) -> Option<Str
 }
 
 /// Says what became of the processes.
-fn told(ending: Ending, signal: Signal) -> Outcome {
+fn outcome_of_ending(ending: Ending, signal: Signal) -> Outcome {
     let Ending { ended, stayed, notes } = ending;
     let mut detail = match ended.len() {
         0 => Vec::new(),

@@ -38,7 +38,7 @@ impl Deaths {
     /// Takes in a look that follows another.
     pub(crate) fn follow(&mut self, before: &Report, now: &Report) {
         self.seen.retain(|(death, _)| !lives_on(death, now));
-        let names = Names::of(before, now);
+        let names = Names::compare(before, now);
         for window in before.windows.iter().filter(|window| window.state != WindowState::Zombie) {
             let Some(ended) = names.proof(&window.key) else { continue };
             if self.seen.iter().any(|(death, _)| death.window.key == window.key) {
@@ -75,7 +75,7 @@ impl Deaths {
     }
 
     /// Returns the deaths that are reported by a moment, the newest first.
-    pub(crate) fn told(&self, at: Timestamp) -> Vec<Death> {
+    pub(crate) fn reported(&self, at: Timestamp) -> Vec<Death> {
         let told =
             self.seen.iter().rev().filter(|(death, stage)| *stage == Stage::Told && death.found_at <= at);
         told.map(|(death, _)| death.clone()).collect()

@@ -45,7 +45,7 @@ pub(crate) struct Attention {
 impl Attention {
     /// Takes in a look; returns what it is worth.
     pub(crate) fn take(&mut self, report: &Arc<Report>, alerts: Alerts) -> Vec<Alert> {
-        let title = format!("claimtop: {}", Summary::of(report).words().join(", "));
+        let title = format!("claimtop: {}", Summary::from_report(report).parts().join(", "));
         let mut made = Vec::new();
         if alerts.title == Switch::On && title != self.title {
             made.push(Alert::Title(title.clone()));
@@ -57,7 +57,7 @@ impl Attention {
         if !self.untold.is_empty() && !is_silent {
             self.called_at = Some(report.taken_at);
             made.extend((alerts.bell == Switch::On).then_some(Alert::Bell));
-            made.push(Alert::Notification(told(&std::mem::take(&mut self.untold))));
+            made.push(Alert::Notification(summary(&std::mem::take(&mut self.untold))));
         }
         made
     }
@@ -102,7 +102,7 @@ fn is_urgent(finding: &Finding) -> bool {
     finding.severity == Severity::Collision || finding.code == Code::DeadHolder
 }
 
-fn told(untold: &[String]) -> String {
+fn summary(untold: &[String]) -> String {
     let first: String = untold.first().map_or_else(String::new, |text| text.chars().take(LONGEST).collect());
     match untold.len() {
         0 | 1 => first,

@@ -17,7 +17,7 @@ pub(crate) fn useful(state: &mut State) -> Vec<Effect> {
     let (Some(index), Some(key)) = (&state.index, state.subject()) else { return Vec::new() };
     let command = index.finding(key).and_then(|finding| finding.command.as_deref());
     let command = command.map(|command| ("the command", command.to_owned()));
-    let copied = resume(state, index).or_else(|| told(state, key)).or(command);
+    let copied = resume(state, index).or_else(|| history_text(state, key)).or(command);
     let copied = copied.unwrap_or_else(|| of(index, key));
     let on = sheet::meant(index, key).machine().map(safe);
     copy(state, copied, on)
@@ -47,7 +47,7 @@ fn resume(state: &State, index: &Index) -> Option<CopyText> {
 }
 
 /// Returns what the history tells.
-fn told(state: &State, key: &Key) -> Option<CopyText> {
+fn history_text(state: &State, key: &Key) -> Option<CopyText> {
     let entry = state.entry(key).map(|entry| entry.intent.title.as_str());
     let told = entry.or_else(|| history::of_key(&state.timeline, key).map(|past| past.told.as_str()))?;
     Some(("the sentence", safe(told)))

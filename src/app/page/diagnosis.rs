@@ -55,7 +55,7 @@ fn write_watched(page: &mut Page, measured: &LookStats, hints: Hints) {
         Hints::Kept => Tone::Plain,
         Hints::Lost => Tone::Warning,
     };
-    page.field("changes", hints.words(), tone);
+    page.field("changes", hints.label(), tone);
 }
 
 fn write_cost(page: &mut Page, cost: &Cost) {

@@ -34,7 +34,7 @@ fn movement(movement: &Movement) -> String {
             format!("gave {} new content and parked the old as {}", path.display(), parked.text().raw())
         }
         Movement::Rows { database, changes, backup, .. } => {
-            let rows: Vec<String> = changes.iter().map(RowChange::words).collect();
+            let rows: Vec<String> = changes.iter().map(RowChange::to_text).collect();
             let copy =
                 backup.as_ref().map_or_else(String::new, |name| format!("; copied it before as {name}"));
             format!("in {database}: {}{copy}", rows.join("; "))

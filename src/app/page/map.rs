@@ -93,7 +93,7 @@ fn widths(map: &Map, page: usize) -> Widths {
 /// Writes a window with everything that hangs on it.
 fn write_tree(sheet: &mut Sheet<'_>, window: Place) {
     let map = sheet.map;
-    let edges: Vec<&Edge> = map.from(window).collect();
+    let edges: Vec<&Edge> = map.edges_from(window).collect();
     let mut name = Some(window);
     if edges.is_empty() {
         let line = sheet.named(Line::default(), name, sheet.widths.0);
@@ -133,7 +133,7 @@ fn write_record(
     let tone = if collisions.is_empty() { Tone::Dim } else { Tone::Bad };
     let line = line.then(&format!(" {fork}─{} ", flag(collisions, "─")), tone);
     let line = sheet.named(line, Some(record), sheet.widths.1);
-    let held: Vec<&Edge> = map.from(record).collect();
+    let held: Vec<&Edge> = map.edges_from(record).collect();
     let indent = " ".repeat(line.width());
     let mut line = Some(line);
     for edge in &held {

@@ -33,7 +33,8 @@ pub(crate) fn renew(state: &mut State) {
     if let Some(at) = layer.at_mut() {
         *at = (*at).min(panel.choices.len().saturating_sub(1));
     }
-    let chosen = panel.choices.get(layer.at()).and_then(|choice| choice.line.checked_sub(panel.page.pinned));
+    let chosen =
+        panel.choices.get(layer.chosen()).and_then(|choice| choice.line.checked_sub(panel.page.pinned));
     let page = lines.saturating_sub(panel.page.pinned).max(1);
     let scroll = layer.scroll_mut();
     if let Some(chosen) = chosen {

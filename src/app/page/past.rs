@@ -21,14 +21,14 @@ pub(crate) fn write(page: &mut Page, past: &Past, timeline: &Timeline) -> String
     page.moment("Seen", Some(past.at));
     for key in &past.keys {
         page.heading(&format!("All that was seen of {key}"));
-        list(page, timeline.of(key, page.now()).take(TOLD));
+        list(page, timeline.entries_of(key, page.now()).take(TOLD));
     }
     past.event.name().to_owned()
 }
 
 /// Writes what a thing has been through, below its evidence.
 pub(crate) fn write_of(page: &mut Page, timeline: &Timeline, key: &Key) {
-    let mut past = timeline.of(key, page.now()).take(TOLD).peekable();
+    let mut past = timeline.entries_of(key, page.now()).take(TOLD).peekable();
     if past.peek().is_some() {
         page.heading("Seen lately");
         list(page, past);

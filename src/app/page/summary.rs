@@ -6,7 +6,7 @@ use crate::app::state::State;
 use crate::app::table::view::View;
 use crate::core::model::report::finding::{Finding, Remedy};
 use crate::present::machine;
-use crate::present::need::{said, sentence};
+use crate::present::need::{line, sentence};
 use crate::present::text::tone::{Line, Mark, Tone, of_severity};
 use crate::present::words;
 
@@ -75,7 +75,7 @@ fn nothing() -> Line {
 fn need_here(state: &State) -> Option<Summary> {
     let index = state.index.as_ref().filter(|_| state.layers.is_empty())?;
     let need = index.need(state.selected()?)?;
-    let said = said(&index.report, need, state.told_at());
+    let said = line(&index.report, need, state.told_at());
     let what =
         Line::default().then_marked(said.mark, &sentence(&index.report, need, state.told_at()), said.tone);
     // The row says it, and the pane beside it.

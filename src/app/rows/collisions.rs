@@ -25,7 +25,7 @@ pub(crate) struct Collisions<'a> {
 
 impl<'a> Collisions<'a> {
     /// Finds those of every window.
-    pub(crate) fn of(index: &'a Index) -> Self {
+    pub(crate) fn from_index(index: &'a Index) -> Self {
         let mut of: HashMap<&Key, Vec<&Need>> = HashMap::new();
         for need in &index.needs {
             if let NeedKind::Collision { windows, .. } = &need.kind {
@@ -39,7 +39,7 @@ impl<'a> Collisions<'a> {
     /// collides with none.
     pub(super) fn in_the_way(&self, window: &WindowView, telling: Telling) -> Option<Cell> {
         let (worst, others) = self.of.get(&window.key)?.split_first()?;
-        let said = between::words(&self.index.report, &|key| self.index.living(key), &worst.kind)?;
+        let said = between::describe(&self.index.report, &|key| self.index.living(key), &worst.kind)?;
         let own = [window_name(window), window_and_machine(window), window_and_pid(window)];
         let text = match (said.who.iter().find(|name| !own.contains(name)), telling) {
             (Some(other), Telling::Name) => other.clone(),

@@ -12,7 +12,7 @@ use crate::core::model::report::window::{WindowDoing, WindowView};
 use crate::core::model::snapshot::work::{ContextFill, Work};
 use crate::present::need::doing;
 use crate::present::need::doing::Prompts;
-use crate::present::need::{calm, said};
+use crate::present::need::{calm, line};
 use crate::present::report_index::{Index, window_name};
 use crate::present::text::tone::{Line, Mark, Span, Tone};
 use crate::present::text::{count, outside};
@@ -34,7 +34,7 @@ const NEARLY_FULL: u64 = 85;
 
 /// Makes the row of something that needs a person: its sign, who, what, and the keys that help.
 pub(crate) fn need(index: &Index, need: &Need, now: Timestamp) -> Row {
-    let said = said(&index.report, need, now);
+    let said = line(&index.report, need, now);
     let sign = Line::default().then_marked(said.mark, " ", said.tone);
     let is_death = index.death(&need.key).is_some() || need.left().is_some();
     let seen = (is_death || need.is_done()).then_some(("a", "seen"));

@@ -131,7 +131,7 @@ impl Cell {
     pub(super) fn age(now: Timestamp, since: Option<Timestamp>) -> Self {
         let Some(at) = since else { return Self::default() };
         let seconds = age::seconds(now, at);
-        Self { span: Span::new(&age::words(seconds), Tone::Dim), order: Some(seconds), since }
+        Self { span: Span::new(&age::label(seconds), Tone::Dim), order: Some(seconds), since }
     }
 
     /// Makes a cell of a PID.

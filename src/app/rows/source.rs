@@ -53,7 +53,7 @@ impl<'a> Source<'a> {
             | View::History
             | View::Machines => Vec::new(),
         };
-        let collisions = matches!(view, View::Now | View::Windows).then(|| Collisions::of(index));
+        let collisions = matches!(view, View::Now | View::Windows).then(|| Collisions::from_index(index));
         Self { index, view, now, told, windows, collisions }
     }
 

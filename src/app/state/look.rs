@@ -65,7 +65,7 @@ impl State {
         let Some(index) = self.index.as_mut().and_then(Arc::get_mut) else { return };
         index.needs = self.deaths.needs(&index.report, at);
         index.needs.extend(self.unseen.needs(&index.report));
-        index.deaths = self.deaths.told(at);
+        index.deaths = self.deaths.reported(at);
     }
 
     /// Takes note that a person has looked at a window.

@@ -174,7 +174,7 @@ impl State {
 
     /// Returns what is to be kept for the next start.
     pub(crate) fn kept(&self) -> ScreenState {
-        ScreenState::of(self.view, &self.places, &self.filter)
+        ScreenState::from_screen(self.view, &self.places, &self.filter)
     }
 
     fn empty(options: Options, size: Size, now: Timestamp) -> Self {
@@ -323,7 +323,7 @@ impl State {
 
     /// Returns the place in the shown view.
     pub(crate) fn place(&self) -> &Place {
-        self.places.of(self.view)
+        self.places.place(self.view)
     }
 
     pub(crate) fn selected(&self) -> Option<&Key> {

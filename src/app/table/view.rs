@@ -122,7 +122,7 @@ pub(crate) struct Places {
 }
 
 impl Places {
-    pub(crate) fn of(&self, view: View) -> &Place {
+    pub(crate) fn place(&self, view: View) -> &Place {
         match view {
             View::Now => &self.now,
             View::Windows => &self.windows,

@@ -138,8 +138,8 @@ fn why_it_is_not_known_what_a_window_does_is_told() {
         why: WhyUnread::Link,
     }));
     let mut state = seen(report.clone());
-    let index = Index::of(Arc::new(report.clone()));
-    let row = rows::now::window(&Collisions::of(&index), &report.windows[0], now());
+    let index = Index::new(Arc::new(report.clone()));
+    let row = rows::now::window(&Collisions::from_index(&index), &report.windows[0], now());
     let told = "not known: its session file is a symbolic link, which is not followed";
     assert_eq!(row.cells[3].span.text(), told);
     press(&mut state, "\n");
@@ -211,7 +211,7 @@ fn every_thing_on_the_map_can_be_chosen_and_is_in_sight_then() {
         }
         for (at, choice) in choices.iter().enumerate() {
             let (panel, layer) = (state.panel.as_ref().unwrap(), state.layers.last().unwrap());
-            assert_eq!(layer.at(), at);
+            assert_eq!(layer.chosen(), at);
             let shown = panel.page.pinned + layer.scroll()..layer.scroll() + state.size.panel_lines();
             assert!(shown.contains(&choice.line), "{at} at {width}x{height}");
             press(&mut state, "l");

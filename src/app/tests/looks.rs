@@ -128,7 +128,7 @@ fn a_look_that_is_joined_again_much_later_sets_no_clock_back() {
     assert_eq!(state.now, later);
     let mut more = joined(602);
     let mut there = more.windows[0].clone();
-    there.key = there.key.on("devbox");
+    there.key = there.key.on_machine("devbox");
     more.windows.push(there);
     assert_eq!(look(&mut state, more), [Effect::Redraw]);
     press(&mut state, "P");
@@ -142,7 +142,7 @@ fn beside(machine: MachineState, there: &Report) -> Report {
     (view.state, view.windows) = (machine, there.windows.len());
     report.machines.push(view);
     report.windows = there.windows.clone();
-    report.windows.iter_mut().for_each(|window| window.key = window.key.on("devbox"));
+    report.windows.iter_mut().for_each(|window| window.key = window.key.on_machine("devbox"));
     report
 }
 
@@ -178,7 +178,7 @@ fn what_is_copied_of_another_machine_says_for_which_it_is() {
     let mut report = beside(MachineState::Live, &testing::busy());
     report.findings = testing::busy().findings;
     for finding in report.findings.iter_mut().map(Arc::make_mut) {
-        finding.subjects = finding.subjects.iter().map(|key| key.on("devbox")).collect();
+        finding.subjects = finding.subjects.iter().map(|key| key.on_machine("devbox")).collect();
     }
     let mut state = seen(report);
     for (keys, what) in [("2y", "session ID"), ("5y", "session ID")] {

@@ -79,7 +79,7 @@ fn a_window_in_trouble_names_the_other_and_the_way_out() {
 
 #[test]
 fn what_needs_a_person_and_is_not_shown_is_counted_by_its_kind() {
-    let index = Index::of(Arc::new(needing()));
+    let index = Index::new(Arc::new(needing()));
     let hidden = |keys: &[&str]| {
         let keys: Vec<_> = keys.iter().map(|name| key(name)).collect();
         note(&index, keys.iter()).line.unwrap().who.plain()
@@ -116,7 +116,7 @@ fn an_action_that_was_cut_off_is_put_right_from_its_line_where_it_was_done() {
     let undo = Request::Undo { entry: 7, to: RestoreTo::Origin };
     assert_eq!((&sheet.requests[..], sheet.machine.as_deref()), (&[undo][..], None));
     // Nothing is known of that machine, so nothing is asked of it, and nothing is undone here instead.
-    let report = unfinished(&Key::of_entry(7).on("far"));
+    let report = unfinished(&Key::of_entry(7).on_machine("far"));
     let says = sentence(&report, &report.needs[0], report.taken_at);
     assert_eq!(says, "on far: entry 7 (park it) was cut off: `claimtop undo 7@far` puts it right", "once");
     let mut state = seen(report);

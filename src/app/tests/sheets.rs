@@ -503,7 +503,7 @@ fn whoever_has_stayed_is_planned_to_be_killed() {
 fn elsewhere(machine: MachineState, no_orders: Option<&str>) -> Report {
     let mut report = testing::busy();
     let claim = report.claims.iter_mut().find(|claim| claim.key == key("c-SD-099")).unwrap();
-    claim.key = claim.key.on("devbox");
+    claim.key = claim.key.on_machine("devbox");
     let mut view = MachineView::new("devbox", "ssh devbox".to_owned());
     (view.state, view.no_orders) = (machine, no_orders.map(Into::into));
     report.machines.push(view);
@@ -536,7 +536,7 @@ fn no_key_acts_on_a_machine_that_cannot_be_asked_and_each_says_why() {
 #[test]
 fn what_another_machine_would_do_is_shown_with_its_name_and_a_lost_receipt_is_filled_in() {
     let (mut state, effects) = asked_elsewhere(MachineState::Live, None);
-    let request = Request::Act { key: key("c-SD-099").on("devbox"), action: Action::Release };
+    let request = Request::Act { key: key("c-SD-099").on_machine("devbox"), action: Action::Release };
     assert_eq!(effects, [Effect::OfferOn("devbox".to_owned(), 1, vec![request.clone()]), Effect::Redraw]);
     assert!(panel_text(&state).contains("Asking devbox"));
     let plan =
@@ -616,7 +616,7 @@ fn a_plan_of_a_machine_that_falls_silent_cannot_be_confirmed() {
 #[test]
 fn one_plan_is_about_one_machine() {
     let mut state = seen(elsewhere(MachineState::Live, None));
-    let keys = [key("c-SD-099").on("devbox"), key("c-feature/old")];
+    let keys = [key("c-SD-099").on_machine("devbox"), key("c-feature/old")];
     press(&mut state, "4");
     state.marks.extend(keys);
     press(&mut state, "r");

@@ -39,7 +39,7 @@ use crate::core::plan::stop::topmost;
 ///
 /// # Errors
 /// Nothing or several things are called so, or acting is refused or fails.
-pub(crate) fn on(settings: &Settings, action: Action, subjects: &[String], consent: &Consent) -> Outcome {
+pub(crate) fn act_on(settings: &Settings, action: Action, subjects: &[String], consent: &Consent) -> Outcome {
     let mut site = site::open(settings, consent, subjects)?;
     let report = site.report();
     let all = site.all(&report);

@@ -66,7 +66,7 @@ fn over(
     let executor = open(&settings.state, observer, rules).map_err(of_action)?;
     let Some(target) = settings.places.leo_database.clone() else { return Ok(executor) };
     let rows = Postgres::new(target).map_err(|error| Failure::new(Exit::Failed, anyhow!(error)))?;
-    Ok(executor.with(Format::Leo, Box::new(rows)))
+    Ok(executor.with_rows(Format::Leo, Box::new(rows)))
 }
 
 /// Opens the executor of this machine.

@@ -69,7 +69,7 @@ impl Site {
     /// Returns what is seen here and on the other machines together, if any are asked.
     pub(super) fn all(&self, report: &Report) -> Option<Report> {
         match self {
-            Self::Here { fleet: Some(fleet), .. } => Some(fleet.with(report)),
+            Self::Here { fleet: Some(fleet), .. } => Some(fleet.merged_with(report)),
             Self::Here { fleet: None, .. } | Self::There(_) => None,
         }
     }

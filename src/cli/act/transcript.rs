@@ -125,7 +125,7 @@ impl Transcript {
             } else {
                 paint.paint(Tone::Good, "There is nothing to do.")
             };
-            self.say(&format!("{says}\n"));
+            self.add_line(&format!("{says}\n"));
         }
         self.end()
     }
@@ -152,7 +152,7 @@ impl Transcript {
                 continue;
             }
             if let Shape::Text(paint) = self.shape {
-                self.say(&format!("{}\n", paint.paint(Tone::Warning, &shown(&says))));
+                self.add_line(&format!("{}\n", paint.paint(Tone::Warning, &shown(&says))));
             }
             self.answer.unfinished.push(UnfinishedEntry { entry, machine, says });
         }
@@ -174,7 +174,7 @@ impl Transcript {
     fn shown(&mut self, plan: &Plan, wanted: Option<&str>, machine: Option<&str>) {
         let code = wanted.filter(|_| plan.confirmation == Confirmation::Code).map(str::to_owned);
         if let Shape::Text(paint) = self.shape {
-            self.say(&text(plan, wanted, machine, paint));
+            self.add_line(&text(plan, wanted, machine, paint));
         }
         let machine = machine.map(str::to_owned);
         self.answer.plans.push(ShownPlan { plan: plan.clone(), code, machine });
@@ -214,7 +214,7 @@ impl Transcript {
         };
         let detail = if detail.is_empty() { String::new() } else { format!(": {}", shown(detail)) };
         let (word, hint) = (paint.paint(tone, word), paint.paint(Tone::Dim, &hint));
-        self.say(&format!("{word} on {machine}: {}{detail}{hint}\n", shown(title)));
+        self.add_line(&format!("{word} on {machine}: {}{detail}{hint}\n", shown(title)));
     }
 
     /// Tells why nothing is done on another machine.
@@ -252,7 +252,7 @@ impl Transcript {
         };
         let (number, title, detail) = (entry.number, shown(&entry.intent.title), shown(&outcome.detail));
         let (word, hint) = (paint.paint(Tone::Good, "put right"), paint.paint(Tone::Dim, &hint));
-        self.say(&format!("{word} entry {number}, {title}: {detail}{hint}\n"));
+        self.add_line(&format!("{word} entry {number}, {title}: {detail}{hint}\n"));
     }
 
     fn receipt(&mut self, receipt: &Receipt) {
@@ -282,7 +282,7 @@ impl Transcript {
             } else {
                 String::new()
             };
-            self.say(&format!(
+            self.add_line(&format!(
                 "{} {}{detail}{}\n",
                 paint.paint(tone, word),
                 shown(&receipt.title),
@@ -329,7 +329,7 @@ impl Transcript {
         self.worsen(exit);
         if let Shape::Text(paint) = self.shape {
             let about = what.map(|what| format!(" {}", shown(what))).unwrap_or_default();
-            self.say(&format!("{}{about}: {}\n", paint.paint(Tone::Warning, word), shown(why)));
+            self.add_line(&format!("{}{about}: {}\n", paint.paint(Tone::Warning, word), shown(why)));
         }
         self.answer.refused.push(RefusedAction { what: what.map(str::to_owned), why: why.to_owned() });
     }
@@ -340,7 +340,7 @@ impl Transcript {
         }
     }
 
-    fn say(&mut self, text: &str) {
+    fn add_line(&mut self, text: &str) {
         if let Err(failure) = print_if_heard(text) {
             self.unheard.get_or_insert(failure);
         }
@@ -348,11 +348,11 @@ impl Transcript {
 
     pub(super) fn end(mut self) -> Outcome {
         if let (Shape::Text(paint), Some(left)) = (self.shape, self.left.take()) {
-            self.say(&format!("{}\n", paint.paint(Tone::Notice, &left)));
+            self.add_line(&format!("{}\n", paint.paint(Tone::Notice, &left)));
         }
         self.answer.left = self.left.take();
         if self.shape == Shape::Json {
-            self.say(&format!("{}\n", json::to_string_pretty(&self.answer)?));
+            self.add_line(&format!("{}\n", json::to_string_pretty(&self.answer)?));
         }
         self.unheard.map_or(Ok(self.worst), Err)
     }

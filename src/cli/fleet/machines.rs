@@ -89,7 +89,7 @@ fn table(views: &[MachineView], now: Timestamp, paint: Paint) -> String {
             Cell::maybe(view.version.as_ref()),
             Cell::new(view.windows),
             Cell::maybe(view.latency_ms.map(|ms| format!("{ms} ms"))),
-            Cell::maybe(view.seen_at.map(|at| age::words(age::seconds(now, at)))),
+            Cell::maybe(view.seen_at.map(|at| age::label(age::seconds(now, at)))),
             Cell::new(&view.detail),
         ]);
     }

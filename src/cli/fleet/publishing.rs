@@ -137,7 +137,7 @@ impl<'a> Publishing<'a> {
         match done {
             CallOutcome::Answer(Ok(())) => drop(self.answers.pop_front()),
             CallOutcome::Answer(Err(why)) => {
-                self.tell(&format!("an answer is not there yet, and sent again: {why}"));
+                self.report_state(&format!("an answer is not there yet, and sent again: {why}"));
                 self.again = Instant::now() + AGAIN;
             }
             CallOutcome::Beat(posted) => {
@@ -155,25 +155,25 @@ impl<'a> Publishing<'a> {
             BeatOutcome::Accepted { is_hot, taken } => {
                 self.is_hot = is_hot;
                 self.telling = News::None;
-                self.teller.told();
+                self.teller.accepted();
                 for taken in taken {
                     match taken {
                         Intake::Work(number, work) => ordered.ask(number, work),
                         Intake::Refused(number, line) => self.answers.push_back((number, line)),
                     }
                 }
-                self.tell("published");
+                self.report_state("published");
                 self.wait()
             }
             BeatOutcome::Waits(wait) => {
-                self.tell(
+                self.report_state(
                     "the database knows this host in another boot; waiting until it is certain that it was restarted \
                      and not cloned",
                 );
                 Ok(wait)
             }
             BeatOutcome::Failed(why, wait) => {
-                self.tell(&format!("not published, and tried again: {why}"));
+                self.report_state(&format!("not published, and tried again: {why}"));
                 Ok(wait)
             }
         }
@@ -205,7 +205,7 @@ impl<'a> Publishing<'a> {
     }
 
     /// Says how it stands, where that is not as it was.
-    fn tell(&mut self, how: &str) {
+    fn report_state(&mut self, how: &str) {
         if self.told != how {
             how.clone_into(&mut self.told);
             complain(how);

@@ -136,11 +136,11 @@ async fn until(at: Option<Instant>) {
 /// Hears beats and orders until the end of the standard input.
 fn listen() -> std::io::Result<Receiver<Incoming>> {
     let (sender, heard) = channel(16);
-    std::thread::Builder::new().name("listener".to_owned()).spawn(move || hear(&sender))?;
+    std::thread::Builder::new().name("listener".to_owned()).spawn(move || read_lines(&sender))?;
     Ok(heard)
 }
 
-fn hear(sender: &Sender<Incoming>) {
+fn read_lines(sender: &Sender<Incoming>) {
     let mut input = BufReader::new(stdin().lock());
     let mut line = Vec::new();
     let mut is_rest = false;

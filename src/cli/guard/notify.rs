@@ -28,7 +28,7 @@ pub(crate) fn tell_guards(observer: Observer, settings: &Settings) -> Observer {
         return observer;
     }
     let mut teller = Teller { ledgers: scope(settings).ledgers, told: HashMap::new() };
-    observer.recorded(Box::new(move |snapshot, report| teller.tell(&snapshot.host, report)))
+    observer.recorded(Box::new(move |snapshot, report| teller.update(&snapshot.host, report)))
 }
 
 /// A session and its process.
@@ -51,7 +51,7 @@ struct WindowNotice {
 }
 
 impl Teller {
-    fn tell(&mut self, host: &Host, report: &Report) {
+    fn update(&mut self, host: &Host, report: &Report) {
         let mut before = std::mem::take(&mut self.told);
         for seen in seen(report).filter(|seen| is_valid_id(seen.session.raw())) {
             let id = ProcessId { pid: seen.window.pid, start_ticks: seen.window.start_ticks };
@@ -76,7 +76,7 @@ impl Teller {
             let Some(path) = written(path) else { return };
             let below = Path::new(&path);
             let folder = if below.is_dir() { Some(below) } else { below.parent() };
-            let tree = folder.and_then(Tree::of);
+            let tree = folder.and_then(Tree::find);
             let Some(top) = tree.as_ref().and_then(Tree::text) else { return };
             lines.entry(top.into()).or_default().push(line(FileMoment::new(path.as_str().into(), at)));
         };
@@ -101,7 +101,7 @@ impl Teller {
                 Some((id, processes::pidfd_inode(id))),
                 (host.name.as_str().into(), host.boot_id.as_deref().map(Untrusted::from), host.pid_namespace),
             );
-            match ledger::tell(&self.ledgers, &holder, &lines) {
+            match ledger::replace(&self.ledgers, &holder, &lines) {
                 Ok(is_told) => told.is_whole &= is_told,
                 Err(error) => {
                     tracing::debug!(%error, "guards could not be told of a window");

@@ -45,7 +45,7 @@ pub(crate) fn stats(settings: &Settings, shape: Shape) -> Outcome {
             let mut table = Columns::new(&["AGENT", "SAID", "TIMES", "p50", "p99"]);
             for ((agent, said), took) in &counts {
                 let ms = |per_cent| Cell::new(format!("{:.1} ms", at(took, per_cent) as f64 / 1e3));
-                table.row([Cell::new(agent), Cell::new(said.words()), Cell::new(took.len()), ms(50), ms(99)]);
+                table.row([Cell::new(agent), Cell::new(said.label()), Cell::new(took.len()), ms(50), ms(99)]);
             }
             print(&table.laid_out(paint, None))?;
         }

@@ -24,7 +24,7 @@ use crate::core::judge::window::context::{resolve, server_above};
 use crate::core::model::report::context::is_valid_id;
 use crate::core::model::snapshot::note::SCHEMA;
 use crate::core::model::{BoundSession, NotedWait, ProcessId, Untrusted, Waiting, Wants};
-use crate::format::hook::{HookReport, Over, told};
+use crate::format::hook::{HookReport, Over, report};
 use crate::format::reading::json;
 use crate::run;
 use crate::source::os::open::folder::{Folder, look_at};
@@ -107,7 +107,7 @@ fn note_down(settings: &Settings) -> anyhow::Result<()> {
     let session = hook.text("session_id").or_else(|| hook.text("sessionId"));
     let session_id =
         session.filter(|id| is_valid_id(id.raw())).context("the hook's input names no usable session")?;
-    let told = told(&hook);
+    let told = report(&hook);
     if told == HookReport::Nothing {
         return Ok(());
     }

@@ -190,7 +190,7 @@ fn place(agent: Agent) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::format::hook::{HookReport, Over, told};
+    use crate::format::hook::{HookReport, Over, report};
     use crate::format::reading::json;
 
     #[test]
@@ -220,7 +220,7 @@ mod tests {
                     let hook = format!(
                         r#"{{"hook_event_name":"{event}","notification_type":"permission_prompt","tool_name":"x"}}"#
                     );
-                    told(&json::parse(hook.as_bytes()).unwrap())
+                    report(&json::parse(hook.as_bytes()).unwrap())
                 })
                 .collect();
             let waits = said.iter().any(|told| matches!(told, HookReport::Waits(..)));

@@ -19,7 +19,7 @@ use crate::core::model::{Key, MachineState, Report, Untrusted};
 use crate::core::plan::find::Subject;
 use crate::observe::Observer;
 use crate::observe::fleet::Others;
-use crate::present::change::{is_news, told};
+use crate::present::change::{is_news, sentence};
 use crate::present::text::tone::{Tone, of_claim, of_doing, of_severity, of_verdict};
 
 /// How often to ask whether anybody still reads.
@@ -45,7 +45,7 @@ struct Standing {
 
 impl Standing {
     /// Tells of each machine that can no longer be heard, or again: what is missing is told beside the events.
-    fn tell(&mut self, report: &Report) {
+    fn print_machines(&mut self, report: &Report) {
         let now: Vec<_> =
             report.machines.iter().map(|machine| (machine.state, machine.detail.clone())).collect();
         for (at, (machine, (state, why))) in report.machines.iter().zip(&now).enumerate() {
@@ -76,7 +76,7 @@ async fn stream(mut following: Following, about: Option<String>, shape: Shape) -
         }
         match next.transpose()? {
             Some(Next::Looked(now)) => {
-                standing.tell(&now);
+                standing.print_machines(&now);
                 let mut changes = diff(before.as_deref(), &now);
                 if let Some(topic) = &mut topic {
                     topic.learn(&now)?;
@@ -145,7 +145,7 @@ fn lines(changes: &[Change], shape: Shape) -> Result<String, Failure> {
 /// Tells a change in one line for people.
 fn line(change: &Change, paint: Paint) -> String {
     let time = paint.paint(Tone::Dim, &change.at.strftime("%H:%M:%SZ").to_string());
-    let what = paint.paint(tone(&change.subject), &told(change));
+    let what = paint.paint(tone(&change.subject), &sentence(change));
     format!("{time}  {:<15}  {what}", change.event.name())
 }
 

@@ -90,7 +90,7 @@ fn copy(asked: &RecordArguments, from: &Path) -> Outcome {
 
 fn begin(asked: &RecordArguments, tape: &Tape, redact: Option<Redactor>) -> Result<(), Failure> {
     let redact = redact.map(|redactor| {
-        let tell: Tell = Box::new(tell);
+        let tell: Tell = Box::new(print_replacements);
         (redactor, tell)
     });
     let limit = u64::from(asked.limit_mb) << 20;
@@ -107,7 +107,7 @@ fn redactor(asked: &RecordArguments, signatures: &Signatures) -> Option<Redactor
 /// terminal. What comes up later is listed as it comes.
 fn may_redact(asked: &RecordArguments, redactor: &mut Redactor) -> Result<bool, Failure> {
     complain("claimtop: PIDs, ticks, inodes and times stay; of all text is replaced or kept:");
-    tell(&redactor.fresh());
+    print_replacements(&redactor.fresh());
     let may = asked.yes || said_yes(&format!("Write {} so", Untrusted::from_path(&asked.file)))?;
     if !may {
         complain("claimtop: nothing is recorded: --yes writes it without asking");
@@ -115,7 +115,7 @@ fn may_redact(asked: &RecordArguments, redactor: &mut Redactor) -> Result<bool, 
     Ok(may)
 }
 
-fn tell(told: &Replacements) {
+fn print_replacements(told: &Replacements) {
     for (name, word) in &told.replaced {
         complain(&format!("  {} becomes {word}", shown(name)));
     }

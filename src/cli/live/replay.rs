@@ -56,7 +56,7 @@ impl Player {
     /// # Errors
     /// That look cannot be read.
     pub(crate) fn new(recording: Recording, at: Option<Timestamp>) -> Result<Self, Unreadable> {
-        let number = at.map_or(0, |at| recording.at(at));
+        let number = at.map_or(0, |at| recording.index_at(at));
         let policy = Policy { signatures: recording.header.signatures.clone() };
         let last = Arc::new(assess(&recording.look(number)?, &policy));
         let at = Arc::new(AtomicUsize::new(number));
@@ -154,8 +154,10 @@ fn to(recording: &Recording, from: usize, step: Step) -> usize {
         Step::Previous => {
             (0..from).rev().find(|at| marks.get(*at).is_some_and(|mark| mark.event)).unwrap_or(0)
         }
-        Step::MinuteOn => recording.at(now + SignedDuration::from_mins(1)).max((from + 1).min(last)),
-        Step::MinuteBack => recording.at(now - SignedDuration::from_mins(1)).min(from.saturating_sub(1)),
+        Step::MinuteOn => recording.index_at(now + SignedDuration::from_mins(1)).max((from + 1).min(last)),
+        Step::MinuteBack => {
+            recording.index_at(now - SignedDuration::from_mins(1)).min(from.saturating_sub(1))
+        }
     }
 }
 

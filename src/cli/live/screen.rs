@@ -22,7 +22,7 @@ use crate::observe::fleet::Everywhere;
 use crate::present::need::doing::Prompts;
 use crate::run::tape::Tape;
 use crate::run::{self, AtEnd};
-use crate::source::os::open::error::words;
+use crate::source::os::open::error::errno_text;
 use crate::source::os::open::plain::small;
 
 /// How long the screen waits while another claimtop is at work; then the sheet names it.
@@ -135,7 +135,7 @@ fn started(path: &Path) -> Start {
         Err(Errno::NOENT | Errno::NOTDIR) => {
             return Start { kept: None, told: format!("none yet in {shown}") };
         }
-        Err(errno) => Err(format!("ignored: {}", words(errno))),
+        Err(errno) => Err(format!("ignored: {}", errno_text(errno))),
         Ok(bytes) => ScreenState::parse(&String::from_utf8_lossy(&bytes)),
     };
     match kept {

@@ -10,7 +10,7 @@ use crate::core::model::text::shown;
 /// is installed later and calls this one.
 pub(crate) fn install() {
     set_hook(Box::new(|panic| {
-        for line in told(panic) {
+        for line in panic_lines(panic) {
             complain(&line);
         }
     }));
@@ -22,7 +22,7 @@ pub(crate) fn guarded(program: impl FnOnce() -> Exit + UnwindSafe) -> Exit {
     catch_unwind(program).unwrap_or(Exit::Bug)
 }
 
-fn told(panic: &PanicHookInfo<'_>) -> [String; 2] {
+fn panic_lines(panic: &PanicHookInfo<'_>) -> [String; 2] {
     let payload = panic.payload();
     let what = payload.downcast_ref::<&str>().copied();
     let what = what.or_else(|| payload.downcast_ref::<String>().map(String::as_str)).unwrap_or("no message");

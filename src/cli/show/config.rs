@@ -53,7 +53,7 @@ fn watched(settings: &Settings, signatures: Signatures) -> Columns {
     let mut columns = Columns::new(&["WATCH", "HERE"]);
     columns.row([Cell::new("folders"), Cell::new(format!("{}{refused}", watched.folders)).toned(tone)]);
     columns.row([Cell::new("processes"), Cell::new(watched.processes)]);
-    columns.row([Cell::new("changes"), Cell::new(hints.words()).toned(tone)]);
+    columns.row([Cell::new("changes"), Cell::new(hints.label()).toned(tone)]);
     let more = losses.len().saturating_sub(MAX_LOSSES);
     let more = (more > 0).then(|| format!("and {more} more"));
     for loss in losses.into_iter().take(MAX_LOSSES).chain(more) {
@@ -97,9 +97,9 @@ fn values(settings: &Settings) -> Columns {
     row("accept_orders", config.accepts.name().to_owned(), origins.accepts);
     row("notify", config.alerts.notify.name().to_owned(), origins.notify);
     let everywhere = config.guard.levels(Path::new("/"));
-    row("guard", said(everywhere), origins.guard);
+    row("guard", levels_text(everywhere), origins.guard);
     for tree in config.guard.trees() {
-        let said = format!("{} in {}", said(config.guard.levels(tree)), Untrusted::from_path(tree));
+        let said = format!("{} in {}", levels_text(config.guard.levels(tree)), Untrusted::from_path(tree));
         row("guard.tree", said, origins.guard);
     }
     for (root, origin) in config.roots.iter().zip(&origins.roots) {
@@ -142,7 +142,7 @@ fn values(settings: &Settings) -> Columns {
 }
 
 /// Tells what a guard says.
-fn said(levels: Levels) -> String {
+fn levels_text(levels: Levels) -> String {
     let Levels { brief, note, git, edit, held } = levels;
     let [git, edit] = [git, edit].map(HoldUps::name);
     format!("brief {brief}, note {note}, git {git}, edit {edit}, held {}", held.name())

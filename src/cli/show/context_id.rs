@@ -56,10 +56,10 @@ pub(crate) fn run(asked: ContextArguments, options: &Options, environment: Envir
     if resolution.context_id.source == ContextSource::ParentPid && process.parent == 0 {
         return Err(no_parent(pid));
     }
-    tell(asked, &resolution, &table)
+    print_resolution(asked, &resolution, &table)
 }
 
-fn tell(asked: ContextArguments, resolution: &Resolution, table: &ProcessTable) -> Outcome {
+fn print_resolution(asked: ContextArguments, resolution: &Resolution, table: &ProcessTable) -> Outcome {
     if let Some(refused) = &resolution.refused {
         complain(&format!("claimtop: {refused}; going on without it"));
     }

@@ -105,7 +105,7 @@ fn problems(report: &Arc<Report>, given: &str, paint: Paint) -> String {
     if problems.is_empty() {
         return String::new();
     }
-    let index = Index::of(Arc::clone(report));
+    let index = Index::new(Arc::clone(report));
     let mut page = Page::for_text(report.taken_at);
     for of_kind in by_kind(problems) {
         page.gap();
@@ -269,11 +269,11 @@ mod tests {
         let mut report = busy();
         for record in &mut report.records {
             let record = Arc::make_mut(record);
-            record.key = record.key.on("far");
+            record.key = record.key.on_machine("far");
         }
         for finding in &mut report.findings {
             let finding = Arc::make_mut(finding);
-            finding.subjects = finding.subjects.iter().map(|key| key.on("far")).collect();
+            finding.subjects = finding.subjects.iter().map(|key| key.on_machine("far")).collect();
         }
         let (told, _) = diagnosed(report);
         let commands: Vec<&str> = told.lines().filter(|line| line.contains("claimtop ")).collect();

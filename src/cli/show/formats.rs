@@ -31,11 +31,11 @@ pub(crate) fn check(path: &Path, options: &Options, environment: Environment) ->
     let report = assess(&snapshot, &Policy { signatures: signatures(&settings)? });
     let broken: Vec<&BrokenFile> =
         snapshot.broken.iter().filter(|broken| broken.format == Format::Described(format)).collect();
-    print(&told(format, &report, &broken, paint))?;
+    print(&format_text(format, &report, &broken, paint))?;
     Ok(if broken.is_empty() { Exit::Fine } else { Exit::Problems })
 }
 
-fn told(format: DescribedFormat, report: &Report, broken: &[&BrokenFile], paint: Paint) -> String {
+fn format_text(format: DescribedFormat, report: &Report, broken: &[&BrokenFile], paint: Paint) -> String {
     let definition = format.definition();
     let mut out = format!("{} describes:\n", shown(&definition.name));
     for place in &definition.places {

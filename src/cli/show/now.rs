@@ -7,14 +7,14 @@ use crate::cli::look;
 use crate::cli::output::columns::{Cell, Columns};
 use crate::cli::output::failure::Outcome;
 use crate::cli::output::{Paint, Shape, print, terminal_width};
-use crate::cli::show::list::{rest, unread};
+use crate::cli::show::list::{unread, unread_sources};
 use crate::core::model::text::json;
 use crate::core::model::{Key, Need, NotAsked, Report, SourceHealth, UnreadWork, WindowView, Work};
 use crate::observe::ReportSource;
 use crate::present::machine::Unheard;
 use crate::present::need::doing;
 use crate::present::need::doing::Prompts;
-use crate::present::need::{calm, said, sentence};
+use crate::present::need::{calm, line, sentence};
 use crate::present::report_index::{window_and_machine, window_name};
 use crate::present::summary::Summary;
 use crate::present::text::outside;
@@ -73,7 +73,7 @@ struct ShownWindow<'a> {
 impl<'a> Now<'a> {
     fn of(report: &'a Report) -> Self {
         let need = |need: &'a Need| ShownNeed { need, says: sentence(report, need, report.taken_at) };
-        let unheard = Unheard::of(report);
+        let unheard = Unheard::from_report(report);
         let window = |window: &'a WindowView| ShownWindow {
             key: &window.key,
             pid: window.pid,
@@ -96,13 +96,13 @@ impl<'a> Now<'a> {
 
 fn text(report: &Report, paint: Paint, width: Option<usize>) -> String {
     let says = |need: &Need| {
-        let tone = said(report, need, report.taken_at).tone;
+        let tone = line(report, need, report.taken_at).tone;
         format!("{}\n", paint.paint(tone, &sentence(report, need, report.taken_at)))
     };
     let needs: String = report.needs.iter().map(says).collect();
     let head = match needs.is_empty() {
         true => {
-            let (_, tone, says) = calm(report, Summary::of(report).working);
+            let (_, tone, says) = calm(report, Summary::from_report(report).working);
             paint.paint(tone, &format!("{says}\n"))
         }
         false => needs,
@@ -111,12 +111,12 @@ fn text(report: &Report, paint: Paint, width: Option<usize>) -> String {
         true => head,
         false => format!("{head}\n{}", windows(report).laid_out(paint, width)),
     };
-    body + &rest(report, &unread(report, None), paint)
+    body + &unread_sources(report, &unread(report, None), paint)
 }
 
 fn windows(report: &Report) -> Columns {
     let mut columns = Columns::new(&["WINDOW", "STATE", "DOING", "FILES", "CONTEXT", "BRANCH"]);
-    let unheard = Unheard::of(report);
+    let unheard = Unheard::from_report(report);
     for window in &report.windows {
         let (_, tone, state) = unheard.standing(window);
         let work = window.work.as_ref().map(|work| &work.doing);

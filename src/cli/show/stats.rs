@@ -20,7 +20,7 @@ use crate::core::history::journal::{Entry, History};
 use crate::core::model::text::json;
 use crate::core::model::text::shown;
 use crate::core::model::{Action, Format};
-use crate::present::text::age::words;
+use crate::present::text::age::label;
 use crate::present::text::count;
 use crate::source::os::{clock, host};
 
@@ -73,7 +73,7 @@ impl Span {
     }
 
     fn words(&self) -> String {
-        let (least, most) = (words(self.at_least_s), words(self.at_most_s));
+        let (least, most) = (label(self.at_least_s), label(self.at_most_s));
         if least == most { least } else { format!("{least} to {most}") }
     }
 }
@@ -166,7 +166,7 @@ fn stats(
 }
 
 fn text(stats: &Stats, paint: Paint) -> String {
-    let since = words(stats.until.duration_since(stats.since).as_secs());
+    let since = label(stats.until.duration_since(stats.since).as_secs());
     let Actions { released, migrated, parked, stopped, undone } = stats.actions;
     let done = format!(
         "{released} released, {migrated} migrated, {parked} parked, {stopped} stopped, {undone} undone; {} held up by the guard\n",

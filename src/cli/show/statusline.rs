@@ -50,7 +50,7 @@ pub(crate) fn run(reports: &mut dyn ReportSource, settings: &Settings) -> Outcom
     }
     let own = asked.as_ref().and_then(|asked| own_window(&report, &asked.session, settings));
     let words = own.into_iter().flat_map(|window| own_words(&report, window));
-    let words = words.chain(Summary::of(&report).words());
+    let words = words.chain(Summary::from_report(&report).parts());
     let words: Vec<String> = words.chain(elsewhere(settings, report.taken_at)).collect();
     let between = if config.glyphs.is_ascii() { " | " } else { " · " };
     print(&format!("{}\n", words.join(between)))?;
@@ -64,7 +64,7 @@ fn elsewhere(settings: &Settings, now: Timestamp) -> Option<String> {
         return None;
     }
     let known = last_known::read(&settings.state);
-    elsewhere_words(known.of(&sources), now)
+    elsewhere_words(known.of_sources(&sources), now)
 }
 
 /// Reads what Claude Code sends; `None` for anything else.

@@ -111,7 +111,7 @@ impl LastKnown {
     }
 
     /// Returns the machines that are of these sources.
-    pub(crate) fn of<'a>(&'a self, sources: &'a Sources) -> impl Iterator<Item = &'a KnownMachine> {
+    pub(crate) fn of_sources<'a>(&'a self, sources: &'a Sources) -> impl Iterator<Item = &'a KnownMachine> {
         self.machines.iter().filter(|known| sources.has(known))
     }
 
@@ -164,11 +164,11 @@ mod tests {
         for view in &views {
             let there = testing::busy();
             report.windows.extend(there.windows.into_iter().map(|mut window| {
-                window.key = window.key.on(&view.name);
+                window.key = window.key.on_machine(&view.name);
                 window
             }));
             report.claims.extend(there.claims.into_iter().map(|mut claim| {
-                claim.key = claim.key.on(&view.name);
+                claim.key = claim.key.on_machine(&view.name);
                 claim
             }));
         }
@@ -219,7 +219,7 @@ mod tests {
         assert_eq!(known.machines.len(), 2);
         // It is no longer of the configuration.
         let other = Sources { machines: Vec::new(), ..sources() };
-        assert_eq!(known.of(&other).count(), 1);
+        assert_eq!(known.of_sources(&other).count(), 1);
         known.learn(&look(Vec::new()), &other);
         assert_eq!(known.machines.len(), 0);
     }

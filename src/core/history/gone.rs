@@ -18,7 +18,7 @@ pub(crate) struct Names<'a> {
 
 impl<'a> Names<'a> {
     /// Takes down what either look says of it, and who has ended by the later one.
-    pub(crate) fn of(before: &'a Report, now: &'a Report) -> Self {
+    pub(crate) fn compare(before: &'a Report, now: &'a Report) -> Self {
         let mut others: HashMap<&Key, Vec<&Key>> = HashMap::new();
         for (one, other) in before.shown_once.iter().chain(&now.shown_once) {
             others.entry(one).or_default().push(other);

@@ -87,7 +87,7 @@ impl Timeline {
     }
 
     /// Returns what happened to a thing up to a moment, the newest first.
-    pub(crate) fn of(&self, key: &Key, moment: Timestamp) -> impl Iterator<Item = &Past> {
+    pub(crate) fn entries_of(&self, key: &Key, moment: Timestamp) -> impl Iterator<Item = &Past> {
         self.until(moment).map(|(_, past)| past).filter(move |past| past.keys.contains(key))
     }
 
@@ -121,8 +121,8 @@ mod tests {
         assert_eq!(timeline.get(0), None);
         assert_eq!(timeline.get(1).map(|past| past.told.as_str()), Some("1"));
         assert_eq!(timeline.until(Timestamp::MAX).next().map(|(number, _)| number), Some(4_096));
-        assert_eq!(timeline.of(&Key::typed("w-1"), Timestamp::MAX).count(), MOST);
-        assert_eq!(timeline.of(&Key::typed("w-2"), Timestamp::MAX).count(), 0);
+        assert_eq!(timeline.entries_of(&Key::typed("w-1"), Timestamp::MAX).count(), MOST);
+        assert_eq!(timeline.entries_of(&Key::typed("w-2"), Timestamp::MAX).count(), 0);
     }
 
     #[test]

@@ -23,10 +23,10 @@ pub(crate) enum Successor<'a> {
 
 impl Successor<'_> {
     /// Says why more than a plain yes is needed.
-    pub(crate) fn words(self) -> String {
+    pub(crate) fn reason(self) -> String {
         match self {
             Self::Session(pid) => format!("the session runs in PID {pid}"),
-            Self::Elsewhere(session) => session.words(),
+            Self::Elsewhere(session) => session.place_text(),
             Self::Pid(window) => format!("{} has this PID by now and may use the record", window.agent),
             Self::Record(other) => {
                 format!("another record shows that the session is alive: {}", other.location.text())
@@ -57,7 +57,7 @@ impl<'a> Successors<'a> {
     }
 
     /// Returns who may use what a record's dead holder has left.
-    pub(crate) fn of(&self, record: &'a RecordView) -> Option<Successor<'a>> {
+    pub(crate) fn successor(&self, record: &'a RecordView) -> Option<Successor<'a>> {
         if record.verdict.state != VerdictState::Dead {
             return None;
         }

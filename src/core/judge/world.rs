@@ -259,7 +259,7 @@ impl<'a> World<'a> {
 
     /// Returns whether a process is not certain to run another session than this.
     pub(crate) fn may_run(&self, pid: u32, session: &Untrusted) -> bool {
-        let is_noted = || self.bindings.of(pid).is_some_and(|note| note.session_id == *session);
+        let is_noted = || self.bindings.newest_of(pid).is_some_and(|note| note.session_id == *session);
         self.sessions.get(&pid).is_none_or(|certain| *certain == session) || is_noted()
     }
 

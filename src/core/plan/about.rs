@@ -65,7 +65,7 @@ impl<'a> ReportView<'a> {
 
     /// Says who may use what a dead holder has left, so that a plain yes is not enough.
     pub(crate) fn user_of(&self, record: &RecordView) -> Option<String> {
-        self.successors.of(record).map(Successor::words)
+        self.successors.successor(record).map(Successor::reason)
     }
 }
 
@@ -207,7 +207,7 @@ fn why(record: &RecordView, user: Option<String>) -> Vec<String> {
     let facts = verdict.evidence.iter();
     let facts = facts.map(|fact| format!("{}: {} ({})", fact.fact, fact.value, fact.source));
     let first = match (&record.lives_on, record.witness()) {
-        (Some(session), _) => format!("{state}: {} ({})", session.words(), verdict.reason.name()),
+        (Some(session), _) => format!("{state}: {} ({})", session.place_text(), verdict.reason.name()),
         (None, Some(witness)) => format!("{state} ({} by {})", verdict.reason.name(), witness.source),
         (None, None) => format!("{state} ({})", verdict.reason.name()),
     };

@@ -59,7 +59,7 @@ fn rewritten(draft: &mut Draft, set: &Object<'_>) {
     }
     for (at, message) in messages.iter().enumerate() {
         match message.str("type") {
-            Some("gemini") => told(draft, message),
+            Some("gemini") => read_message(draft, message),
             Some("user") if !draft.has_turn && !messages.get(at..at + 2).is_some_and(is_summary) => {
                 if let Some(text) = typed(message) {
                     draft.adds(text, at_of(message));
@@ -133,7 +133,7 @@ fn user(draft: &mut Draft, message: &Object<'_>, at: Option<Timestamp>) {
 }
 
 /// Takes over what an answer says beside where the turn stands.
-fn told(draft: &mut Draft, message: &Object<'_>) {
+fn read_message(draft: &mut Draft, message: &Object<'_>) {
     if let Some(model) = message.text("model") {
         draft.doing.model = Some(model);
     }
@@ -152,7 +152,7 @@ fn tools<'a, 'b>(message: &'b Object<'a>) -> impl Iterator<Item = &'b Object<'a>
 /// An answer: who says nothing has called a tool, and whose tools have ended goes on. One that comes in parts is of the
 /// past, told again.
 fn answer(draft: &mut Draft, message: &Object<'_>, at: Option<Timestamp>) {
-    told(draft, message);
+    read_message(draft, message);
     match message.str("content") {
         Some(text) if text.is_empty() || tools(message).next().is_some() => goes_on(draft, at),
         Some(_) => {

@@ -220,7 +220,7 @@ mod tests {
         row(&[("id", at), ("message_id", of), ("time_created", at), ("data", data)])
     }
 
-    fn told(messages: &[Cells], parts: &[Cells]) -> Doing {
+    fn read_doing(messages: &[Cells], parts: &[Cells]) -> Doing {
         let (doing, skipped) = super::doing(Rows { messages, parts, ..Rows::default() });
         assert_eq!(skipped, 0);
         doing
@@ -240,14 +240,14 @@ mod tests {
     #[test]
     fn a_call_is_open_while_its_row_says_so() {
         let (messages, mut parts) = busy();
-        let open = told(&messages, &parts);
+        let open = read_doing(&messages, &parts);
         assert_eq!(calls(&open), [("bash", "cargo test")]);
         assert_eq!(open.calls[0].since, time::epoch_ms(2500));
         assert_eq!((prompt(&open), open.turn.state), (Some("Fix it"), TurnState::Working));
         assert_eq!((open.turn.since, open.context), (time::epoch_ms(1000), None));
         for state in ["pending", "completed", "error"] {
             parts[0] = part("b", "2400", &BASH.replace("running", state));
-            assert_eq!(calls(&told(&messages, &parts)), [], "{state}");
+            assert_eq!(calls(&read_doing(&messages, &parts)), [], "{state}");
         }
     }
 
@@ -262,7 +262,7 @@ mod tests {
         ] {
             let ended = BUSY.replace("\"created\":2000", "\"completed\":3000");
             messages[0] = message("b", "2000", &format!("{}{end}", &ended[..ended.len() - 1]));
-            let doing = told(&messages, &parts);
+            let doing = read_doing(&messages, &parts);
             assert_eq!((doing.turn.state, calls(&doing)), (expected, vec![]), "{end}");
         }
     }
@@ -272,10 +272,10 @@ mod tests {
         let (mut messages, mut parts) = busy();
         messages.push(message("c", "9000", r#"{"role":"user"}"#));
         parts.push(part("c", "9001", r#"{"type":"text","text":"Again"}"#));
-        let waits = told(&messages, &parts);
+        let waits = read_doing(&messages, &parts);
         assert_eq!((prompt(&waits), calls(&waits)), (Some("Again"), vec![("bash", "cargo test")]));
         messages.push(message("d", "9100", r#"{"role":"assistant"}"#));
-        let doing = told(&messages, &parts);
+        let doing = read_doing(&messages, &parts);
         assert_eq!((prompt(&doing), calls(&doing)), (Some("Again"), vec![]));
     }
 
@@ -301,7 +301,7 @@ mod tests {
         ] {
             parts.push(part("b", "2500", &data));
         }
-        let doing = told(&messages, &parts);
+        let doing = read_doing(&messages, &parts);
         assert_eq!(edits(&doing), ["a", "b", "d", "new", "old"].map(|it| format!("/src/{it}.rs")));
         assert_eq!(doing.edits[0].at, time::epoch_ms(3_000));
         let fork = row(&[("directory", "/elsewhere"), ("time_created", "2800")]);
@@ -328,9 +328,9 @@ mod tests {
             let refused = format!(r#""status":"error","error":"{error}""#);
             parts[0] = part("b", "2400", &BASH.replace("\"status\":\"running\"", &refused));
             messages[0] = message("b", "2000", BUSY);
-            assert_eq!(told(&messages, &parts).turn.state, TurnState::Working, "{error}");
+            assert_eq!(read_doing(&messages, &parts).turn.state, TurnState::Working, "{error}");
             messages[0] = message("b", "2000", &ended);
-            assert_eq!(told(&messages, &parts).turn.state, state, "{error}");
+            assert_eq!(read_doing(&messages, &parts).turn.state, state, "{error}");
         }
     }
 
@@ -346,13 +346,13 @@ mod tests {
         messages[0] = message("b", "2000", &of(183_000, ""));
         messages.push(message("c", "4000", r#"{"role":"user"}"#));
         parts.push(part("c", "4000", r#"{"type":"compaction","auto":false}"#));
-        assert_eq!(told(&messages, &parts).turn.state, TurnState::Working);
+        assert_eq!(read_doing(&messages, &parts).turn.state, TurnState::Working);
         messages.push(message("d", "4001", &of(184_000, r#","summary":true,"agent":"compaction""#)));
-        let doing = told(&messages, &parts);
+        let doing = read_doing(&messages, &parts);
         assert_eq!((prompt(&doing), doing.turn.state), (Some("Fix it"), TurnState::Finished));
         assert_eq!((doing.context, doing.mode), (None, Some("build".into())));
         messages.push(message("e", "5000", &of(20_000, "")));
-        assert_eq!(told(&messages, &parts).context.map(|it| it.tokens), Some(20_000));
+        assert_eq!(read_doing(&messages, &parts).context.map(|it| it.tokens), Some(20_000));
     }
 
     #[test]

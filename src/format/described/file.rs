@@ -142,7 +142,7 @@ fn instant(facts: &Facts<'_>, field: Field, reading: &Reading<'_>, record: &mut 
         None => {
             record.problems.push(Problem::new(Code::BadTimestamp, format!("{name} is no time: {shown}")));
         }
-        Some(at) if at > time::after(reading.now, AHEAD) => {
+        Some(at) if at > time::add_seconds(reading.now, AHEAD) => {
             let why = format!("{name} lies ahead: {shown}");
             record.problems.push(Problem::new(Code::BadTimestamp, why));
         }
@@ -163,7 +163,7 @@ fn local(
 ) -> Option<Timestamp> {
     let zone = facts.definition.zone.as_ref().unwrap_or(&reading.host.zone);
     let [earlier, later] = time::readings(text, zone)?;
-    let at = if later > time::after(reading.now, AHEAD) { earlier } else { later };
+    let at = if later > time::add_seconds(reading.now, AHEAD) { earlier } else { later };
     if earlier != later {
         let told = format!("{name} is {earlier} or {later}, for the clocks were set; taken as {at}");
         record.add_fact("ambiguous time", told);

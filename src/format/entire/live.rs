@@ -32,7 +32,7 @@ pub(super) fn read(file: &FileImage, reading: &Reading<'_>) -> Result<Record, Br
     record.cwd = object.str("worktree_path").map(Into::into);
     record.has_ended = object.str("phase") == Some("ended");
     record.expiry = Some(Expiry {
-        at: record.heartbeat_at.map_or(record.written_at, |last| time::after(last, KEPT_SECONDS)),
+        at: record.heartbeat_at.map_or(record.written_at, |last| time::add_seconds(last, KEPT_SECONDS)),
         rule: "more than 12 h after the last interaction",
     });
     record.claims = adoption(&object, &record, reading).into_iter().collect();
@@ -57,7 +57,7 @@ fn title(object: &Object<'_>, id: &str) -> Untrusted {
 fn adoption(object: &Object<'_>, record: &Record, reading: &Reading<'_>) -> Option<StatedClaim> {
     let claim = object.object("adopt_claim")?;
     let since = ["at", "claimed_at"].iter().find_map(|name| claim.str(name).and_then(time::rfc3339))?;
-    if time::after(since, ADOPTION_SECONDS) < reading.now {
+    if time::add_seconds(since, ADOPTION_SECONDS) < reading.now {
         return None;
     }
     let session = record.session_id.clone()?;

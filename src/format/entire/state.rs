@@ -136,11 +136,11 @@ fn is_uncondensed(object: &Object<'_>) -> bool {
 fn limits(object: &Object<'_>, phase: Phase, record: &Record) -> (Option<Expiry>, Option<Deletion>) {
     let is_imported = object.str("kind") == Some("imported");
     let expiry = record.heartbeat_at.filter(|_| phase == Phase::Active).map(|last| Expiry {
-        at: time::after(last, STUCK_AFTER_SECONDS),
+        at: time::add_seconds(last, STUCK_AFTER_SECONDS),
         rule: "active for more than 1 h without a sign of life",
     });
     let deletion = record.heartbeat_at.filter(|_| !is_imported).map(|last| Deletion {
-        at: time::after(last, KEPT_SECONDS),
+        at: time::add_seconds(last, KEPT_SECONDS),
         rule: "entire deletes states 7 days after the last interaction when it lists them",
         spares: Spares::Nobody,
     });
@@ -233,7 +233,9 @@ fn times(object: &Object<'_>, reading: &Reading<'_>) -> Vec<Problem> {
         let shown = Untrusted::from(text);
         match time::rfc3339(text) {
             None => Some(format!("{name} is no time: {shown}")),
-            Some(at) if at > time::after(reading.now, 60) => Some(format!("{name} lies ahead: {shown}")),
+            Some(at) if at > time::add_seconds(reading.now, 60) => {
+                Some(format!("{name} lies ahead: {shown}"))
+            }
             Some(_) => None,
         }
     });

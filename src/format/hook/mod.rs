@@ -41,7 +41,7 @@ pub(crate) enum Over {
 }
 
 /// Reads what a hook is told.
-pub(crate) fn told(hook: &Object<'_>) -> HookReport {
+pub(crate) fn report(hook: &Object<'_>) -> HookReport {
     let agent = hook.text("agent_id").filter(|agent| !agent.is_empty());
     match hook.str("hook_event_name") {
         Some("PermissionRequest") => HookReport::Waits(permission(hook), agent),
@@ -115,7 +115,7 @@ mod tests {
 
     #[track_caller]
     fn check(hook: &str, expected: &str) {
-        let said = match told(&json::parse(hook.as_bytes()).unwrap()) {
+        let said = match report(&json::parse(hook.as_bytes()).unwrap()) {
             HookReport::Waits(Waiting { wants, call, since: None }, agent) => {
                 let call = call.map(|call| format!(" {}", words(call))).unwrap_or_default();
                 format!("{wants:?}{call}{}", by(agent))

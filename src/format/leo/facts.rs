@@ -8,7 +8,7 @@ use crate::format::reading::value::Value;
 const EXCERPT: usize = 80;
 
 /// Returns the given fields that hold something, each under its name for people.
-pub(super) fn of(object: &Object<'_>, fields: &[(&'static str, &'static str)]) -> NamedTexts {
+pub(super) fn from_fields(object: &Object<'_>, fields: &[(&'static str, &'static str)]) -> NamedTexts {
     fields.iter().filter_map(|(shown, field)| Some((*shown, value(object, field)?))).collect()
 }
 

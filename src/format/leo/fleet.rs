@@ -44,7 +44,7 @@ fn identity(file: &FileImage, reading: &Reading<'_>) -> Result<Record, BrokenFil
     record.title = facts::first_text(&object, &["display_name", "callsign"]).unwrap_or_default();
     record.started_at = moment::past(&object, "assigned_at", reading.now, &mut record.problems);
     record.facts =
-        facts::of(&object, &[("callsign", "callsign"), ("colour", "color"), ("has a role", "role")]);
+        facts::from_fields(&object, &[("callsign", "callsign"), ("colour", "color"), ("has a role", "role")]);
     record.problems.extend(json::ownership_problems(file, reading, None));
     Ok(record)
 }

@@ -25,7 +25,7 @@ pub(super) fn identity(file: &FileImage, reading: &Reading<'_>) -> Result<Record
     record.title = "session identity".into();
     record.started_at = moment::past(&object, "at", reading.now, &mut record.problems);
     record.expiry =
-        Some(Expiry { at: time::after(record.written_at, BROKEN_AFTER), rule: "lock older than 30 s" });
+        Some(Expiry { at: time::add_seconds(record.written_at, BROKEN_AFTER), rule: "lock older than 30 s" });
     Ok(record)
 }
 

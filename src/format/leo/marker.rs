@@ -77,7 +77,8 @@ fn marker(object: &Object<'_>, file: &FileImage, reading: &Reading<'_>) -> Recor
     record.title =
         record.session_id.clone().unwrap_or_else(|| names::stem(file.name()).unwrap_or_default().into());
     record.started_at = moment::past(object, "captured_at", reading.now, &mut record.problems);
-    record.facts = facts::of(object, &[("source", "source"), ("model", "model"), ("sse port", "sse_port")]);
+    record.facts =
+        facts::from_fields(object, &[("source", "source"), ("model", "model"), ("sse port", "sse_port")]);
     let is_new_session = object.str("source") == Some("startup");
     record.detail = RecordDetail::Leo(Leo::Marker { is_new_session });
     record.problems.extend(json::ownership_problems(file, reading, None));

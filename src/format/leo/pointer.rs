@@ -40,7 +40,7 @@ pub(super) fn coordinator(file: &FileImage, reading: &Reading<'_>) -> Result<Rec
     record.title = "coordinator".into();
     record.session_id = id::required(&object, "session_id", &mut record.problems);
     record.started_at = moment::past(&object, "started_at", reading.now, &mut record.problems);
-    record.facts = facts::of(&object, &[("host", "host")]);
+    record.facts = facts::from_fields(&object, &[("host", "host")]);
     record.add_fact("stale when", "the session's row has had no heartbeat for 10 min");
     record.problems.extend(json::ownership_problems(file, reading, None));
     Ok(record)

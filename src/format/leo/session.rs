@@ -32,7 +32,7 @@ pub(super) fn read(file: &FileImage, reading: &Reading<'_>) -> Result<Record, Br
         .unwrap_or_else(|| names::stem(file.name()).unwrap_or_default().into());
     record.holder = Some(holder(&record, &object, reading));
     record.facts = known(&record, &object);
-    let words = terminal(&record).map(|terminal| terminal.words().into());
+    let words = terminal(&record).map(|terminal| terminal.label().into());
     record.detail = RecordDetail::Leo(Leo::File { terminal: words });
     record.problems.extend(json::ownership_problems(file, reading, None));
     Ok(record)
@@ -53,7 +53,7 @@ fn date(record: &mut Record, object: &Object<'_>, reading: &Reading<'_>) {
     record.heartbeat_at = moment::past(object, "heartbeat_at", reading.now, &mut record.problems);
     record.expiry = record
         .heartbeat_at
-        .map(|at| Expiry { at: time::after(at, STALE_AFTER), rule: "heartbeat older than 900 s" });
+        .map(|at| Expiry { at: time::add_seconds(at, STALE_AFTER), rule: "heartbeat older than 900 s" });
 }
 
 /// Tells the generation by the name of the field for the work item.
@@ -97,15 +97,16 @@ fn known(record: &Record, object: &Object<'_>) -> NamedTexts {
     let terminal = terminal(record);
     let own = draft::known([
         ("terminal pid", terminal.and_then(Terminal::pid).map(Untrusted::from)),
-        ("terminal ID", terminal.map(|terminal| terminal.words().into())),
+        ("terminal ID", terminal.map(|terminal| terminal.label().into())),
         (
             "pid is",
             is_conversation(record)
                 .then(|| "a short-lived helper's: it proves nothing about a UUID session".into()),
         ),
     ]);
-    let stated = facts::of(object, &STATED);
-    let meta = object.object("metadata").map(|metadata| facts::of(metadata, &METADATA)).unwrap_or_default();
+    let stated = facts::from_fields(object, &STATED);
+    let meta =
+        object.object("metadata").map(|metadata| facts::from_fields(metadata, &METADATA)).unwrap_or_default();
     own.iter().chain(stated.iter()).chain(meta.iter()).cloned().collect()
 }
 

@@ -89,7 +89,7 @@ impl<'a> Terminal<'a> {
     }
 
     /// Says what the ID is, for people.
-    pub(super) fn words(self) -> &'static str {
+    pub(super) fn label(self) -> &'static str {
         match self {
             Self::Conversation => "the conversation's own UUID",
             Self::Agent(_) => "ends in Claude Code's PID",

@@ -31,7 +31,7 @@ pub(super) fn read(file: &FileImage, reading: &Reading<'_>) -> Result<Record, Br
         Untrusted::shown,
     ));
     record.started_at = moment::past(&object, "started_at", reading.now, &mut record.problems);
-    record.facts = facts::of(&object, &[("tick pid", "tick_pid")]);
+    record.facts = facts::from_fields(&object, &[("tick pid", "tick_pid")]);
     if watches_itself(&object) {
         record.add_fact("watches itself", "the daemon took its own PID for its parent's");
     }

@@ -53,9 +53,9 @@ fn fill(record: &mut Record, sheet: Sheet, object: &Object<'_>, now: Timestamp) 
     }
     record.session_id = session(sheet, object, &mut record.problems);
     record.started_at = moment::past(object, made_at(sheet), now, &mut record.problems);
-    record.facts = facts::of(object, &FACTS);
+    record.facts = facts::from_fields(object, &FACTS);
     if sheet == Sheet::Work && record.session_id.is_some() {
-        let at = time::after(record.written_at, IN_USE_FOR);
+        let at = time::add_seconds(record.written_at, IN_USE_FOR);
         record.expiry = Some(Expiry { at, rule: "not written for 10 min" });
     }
 }

@@ -111,7 +111,7 @@ fn limits(
     object: &Object<'_>,
     heartbeat: &Moment,
 ) -> (Option<Expiry>, Option<Deletion>) {
-    let written = |seconds| time::after(record.written_at, seconds);
+    let written = |seconds| time::add_seconds(record.written_at, seconds);
     let (at, rule, spares) = match (form, heartbeat.stated) {
         (Form::Global, _) => return (None, None),
         (Form::Context | Form::Parent, _) => {
@@ -121,7 +121,7 @@ fn limits(
             (written(KEPT_SECONDS), "not a PID, and not written for 4 h", Spares::Nobody)
         }
         (Form::Current, Some(at)) => (
-            time::after(at, interval(object).saturating_mul(3)),
+            time::add_seconds(at, interval(object).saturating_mul(3)),
             "heartbeat older than three intervals (900 s unless stated)",
             Spares::AgentNames,
         ),

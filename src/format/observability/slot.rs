@@ -41,7 +41,7 @@ pub(super) fn slot(file: &FileImage, reading: &Reading<'_>) -> Result<Record, Br
     record.variant = "session slot";
     record.context_id = project.map(Untrusted::from);
     record.title = project.unwrap_or("(no project)").into();
-    record.started_at = lines.stamp.at();
+    record.started_at = lines.stamp.moment();
     record.expiry = lines.stamp.expiry(&SLOTS);
     record.deletion = record.expiry.as_ref().map(|expiry| Deletion {
         at: expiry.at,
@@ -119,7 +119,7 @@ pub(super) fn correlation(file: &FileImage, reading: &Reading<'_>) -> Result<Rec
     record.variant = "tool correlation";
     record.context_id = Some(project.into()).filter(|project: &Untrusted| !project.is_empty());
     record.title = format!("{tool} in {project}").into();
-    record.started_at = lines.stamp.at();
+    record.started_at = lines.stamp.moment();
     record.expiry = lines.stamp.expiry(&CORRELATIONS);
     record.facts =
         [("correlation", crate::format::reading::excerpt::excerpt(&lines.id, 80)), ("tool", tool.into())]

@@ -80,7 +80,7 @@ fn stamp(line: &str, reading: &Reading<'_>) -> Stamp {
 
 impl Stamp {
     /// Returns the moment that is meant, if it can have been one.
-    pub(super) fn at(&self) -> Option<Timestamp> {
+    pub(super) fn moment(&self) -> Option<Timestamp> {
         match self {
             Self::Usable(at) | Self::Zoned(at, _) => Some(*at),
             Self::Future(..) | Self::Bad(_) | Self::Missing => None,
@@ -91,7 +91,7 @@ impl Stamp {
     pub(super) fn expiry(&self, habits: &Habits) -> Option<Expiry> {
         match self {
             Self::Usable(at) | Self::Future(at, _) => {
-                Some(Expiry { at: time::after(*at, habits.fresh_seconds), rule: habits.rule })
+                Some(Expiry { at: time::add_seconds(*at, habits.fresh_seconds), rule: habits.rule })
             }
             Self::Zoned(..) | Self::Bad(_) | Self::Missing => None,
         }
@@ -103,7 +103,7 @@ impl Stamp {
             Self::Usable(_) => return None,
             Self::Future(at, shown) => format!(
                 "line 2 lies in the future: {shown}; that system takes the ID as fresh until {}",
-                time::after(*at, habits.fresh_seconds)
+                time::add_seconds(*at, habits.fresh_seconds)
             ),
             Self::Zoned(_, shown) => format!("line 2 carries a zone: {shown}; {}", habits.when_zoned),
             Self::Bad(shown) => format!("line 2 is no time: {shown}; {}", habits.when_bad),

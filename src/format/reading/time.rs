@@ -48,7 +48,7 @@ pub(crate) fn epoch_ms(millis: i64) -> Option<Timestamp> {
 }
 
 /// Adds whole seconds and stays inside what a time can be.
-pub(crate) fn after(at: Timestamp, seconds: i64) -> Timestamp {
+pub(crate) fn add_seconds(at: Timestamp, seconds: i64) -> Timestamp {
     at.checked_add(SignedDuration::from_secs(seconds)).unwrap_or(Timestamp::MAX)
 }
 

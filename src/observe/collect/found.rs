@@ -10,7 +10,7 @@ use crate::core::model::{SourceHealth, Untrusted};
 use crate::observe::collect::health;
 use crate::source::os::fence::Fence;
 use crate::source::os::open::error::OpenError;
-use crate::source::repos::find::{MAX_REPOS, below};
+use crate::source::repos::find::{MAX_REPOS, find_below};
 use crate::source::repos::locate;
 use crate::source::repos::locate::RepoLocation;
 
@@ -136,13 +136,13 @@ impl Roots {
         into: &mut Discoveries,
     ) -> Vec<SourceHealth> {
         if self.searched_at.is_none_or(|at| now.duration_since(at).abs() >= ROOTS_FOR) {
-            self.found = roots.iter().map(|root| below(root, fence)).collect();
+            self.found = roots.iter().map(|root| find_below(root, fence)).collect();
             self.searched_at = Some(now);
         }
         for located in self.found.iter().flatten().flatten() {
             into.insert(located.clone());
         }
-        roots.iter().zip(&self.found).filter_map(|(root, found)| told(root, found)).collect()
+        roots.iter().zip(&self.found).filter_map(|(root, found)| health(root, found)).collect()
     }
 }
 
@@ -152,7 +152,7 @@ fn is_plain(folder: &Path) -> bool {
     folder.is_absolute() && folder.components().all(|part| part != Component::ParentDir)
 }
 
-fn told(root: &Path, found: &Result<Vec<RepoLocation>, OpenError>) -> Option<SourceHealth> {
+fn health(root: &Path, found: &Result<Vec<RepoLocation>, OpenError>) -> Option<SourceHealth> {
     match found {
         Ok(found) if found.is_empty() => Some(health::root(root, None)),
         Ok(_) => None,

@@ -75,11 +75,13 @@ impl Layout {
     /// before it.
     pub(crate) fn homes(&self) -> Vec<(Base, String)> {
         let bases = [Base::Home, Base::ClaudeConfig, Base::Cache].into_iter();
-        bases.flat_map(|base| self.below(base).map(move |(dir, _)| (base, fixed(dir).to_owned()))).collect()
+        bases
+            .flat_map(|base| self.folders_of(base).map(move |(dir, _)| (base, fixed(dir).to_owned())))
+            .collect()
     }
 
     /// Returns what is looked for below a base, by folder.
-    pub(crate) fn below(&self, base: Base) -> impl Iterator<Item = (&'static str, &Here)> {
+    pub(crate) fn folders_of(&self, base: Base) -> impl Iterator<Item = (&'static str, &Here)> {
         self.0.get(&base).into_iter().flatten().map(|(dir, here)| (*dir, here))
     }
 }

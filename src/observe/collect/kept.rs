@@ -100,7 +100,7 @@ impl KeptFile {
 
 impl FileCache {
     /// Returns what was kept of one file.
-    pub(crate) fn of(&mut self, folder: FolderId, name: &OsStr) -> Option<&KeptFile> {
+    pub(crate) fn file(&mut self, folder: FolderId, name: &OsStr) -> Option<&KeptFile> {
         let files = self.folders.get_mut(&folder)?;
         let at = files.place(name).ok()?;
         files.next = at + 1;
@@ -190,14 +190,14 @@ mod tests {
             kept.keep(folder, file);
         }
         for name in ["a", "b", "c", "d", "a", "c", "b", "d"] {
-            assert_eq!(kept.of(folder, OsStr::new(name)).unwrap().name(), name);
+            assert_eq!(kept.file(folder, OsStr::new(name)).unwrap().name(), name);
         }
         for name in ["", "aa", "e"] {
             assert!(
-                kept.of(folder, OsStr::new(name)).is_none() && !kept.has(folder, OsStr::new(name)),
+                kept.file(folder, OsStr::new(name)).is_none() && !kept.has(folder, OsStr::new(name)),
                 "{name}"
             );
         }
-        assert!(kept.of(FolderId { dev: 1, ino: 3 }, OsStr::new("a")).is_none());
+        assert!(kept.file(FolderId { dev: 1, ino: 3 }, OsStr::new("a")).is_none());
     }
 }

@@ -98,7 +98,7 @@ impl<'a> Pass<'a> {
         if base == Base::Home {
             self.homes.extend(opened.iter().filter_map(|folder| home_folder(folder, HomePart::Whole)));
         }
-        for (dir, places) in self.layout.below(base) {
+        for (dir, places) in self.layout.folders_of(base) {
             self.note_homes(base, &opened, dir);
             self.hints.folders.extend(listing::watched(at, dir));
             for folder in listing::fitting(&opened, dir, links(base)) {
@@ -126,14 +126,14 @@ impl<'a> Pass<'a> {
 
     fn refuse(&mut self, base: Base, at: &Path) {
         let why = format!("{} is outside the folders that may be read", Untrusted::from_path(at));
-        for format in self.layout.below(base).flat_map(|(_, here)| here.formats()) {
+        for format in self.layout.folders_of(base).flat_map(|(_, here)| here.formats()) {
             self.tallies.note(*format, why.clone());
         }
     }
 
     fn read_folder(&mut self, folder: &Folder, places: &Here) -> Result<(), OpenError> {
         let id = folder.id()?;
-        let medium = self.media.of(folder, id);
+        let medium = self.media.medium(folder, id);
         let entries = folder.listing(|name| places.recognise(name).is_some())?;
         self.hints.folders.insert(folder.path().to_path_buf());
         for name in places.own_names() {
@@ -162,7 +162,7 @@ impl<'a> Pass<'a> {
         format: Format,
         kind: FileKind,
     ) {
-        let before = self.before.of(id, &entry.name).filter(|before| before.kind == kind).cloned();
+        let before = self.before.file(id, &entry.name).filter(|before| before.kind == kind).cloned();
         let before = match before {
             Some(before) if self.is_unchanged((format, &before), folder, &entry) => {
                 return self.accept((id, entry.name), format, before);
@@ -237,7 +237,7 @@ impl<'a> Pass<'a> {
     /// holder; only lock files are asked for.
     fn locked_by(&mut self, format: Format, name: &OsStr, meta: &FileMeta) -> Option<u32> {
         if format == Format::Git && name.to_str().is_some_and(git::is_of_command) {
-            return self.openers.of(name, meta, self.reading.now);
+            return self.openers.find_cached(name, meta, self.reading.now);
         }
         let is_lock = name.as_bytes().ends_with(b".lock");
         is_lock.then(|| self.locks.get_or_insert_with(Locks::read).held_by(name, meta)).flatten()

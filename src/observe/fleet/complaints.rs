@@ -22,7 +22,7 @@ pub(super) struct ErrorOutput {
 }
 
 impl ErrorOutput {
-    pub(super) fn of(errors: ChildStderr) -> Self {
+    pub(super) fn from_stderr(errors: ChildStderr) -> Self {
         Self { errors: Some(errors), text: Vec::new() }
     }
 
@@ -45,7 +45,7 @@ impl ErrorOutput {
     }
 
     /// Reads what is still to come.
-    pub(super) async fn rest(&mut self) {
+    pub(super) async fn read_remaining(&mut self) {
         let all = async {
             while self.errors.is_some() {
                 self.more().await;

@@ -99,7 +99,7 @@ impl Link {
             rest = if lost.was_live { first } else { rest };
             tokio::select! {
                 () = sleep(rest.mul_f64(jitter())) => {}
-                () = self.shared.over() => return,
+                () = self.shared.wait_until_closed() => return,
             }
             rest = (rest * 2).min(longest);
         }
@@ -109,7 +109,7 @@ impl Link {
     async fn once(&self) -> Option<LinkError> {
         let permit = tokio::select! {
             permit = self.connecting.acquire() => permit.ok()?,
-            () = self.shared.over() => return None,
+            () = self.shared.wait_until_closed() => return None,
         };
         let command = self.machine.transport.command(self.machine.path.as_deref(), self.machine.allow);
         let mut program = match child::start(&command) {
@@ -128,7 +128,7 @@ impl Link {
             decoder: Decoder::again(&self.machine.name, self.words_left.load(Relaxed)).on_demand(),
             input,
             lines: Lines::new(output),
-            errors: ErrorOutput::of(errors),
+            errors: ErrorOutput::from_stderr(errors),
             heard_at: Instant::now(),
             beat: (0, Instant::now()),
             publish_at: Instant::now(),
@@ -142,7 +142,7 @@ impl Link {
         };
         let ended = tokio::select! {
             ended = connection.listen() => ended,
-            () = self.shared.over() => {
+            () = self.shared.wait_until_closed() => {
                 let under_way = match connection.decoder.hello() {
                     None => UnderWay::Nothing,
                     Some(_) if connection.asked.is_waited_for() => UnderWay::Order,
@@ -162,7 +162,7 @@ impl Link {
         self.shared.doors().machines.remove(&self.machine.name);
         let why = match ended {
             LinkEnd::Closed => {
-                connection.errors.rest().await;
+                connection.errors.read_remaining().await;
                 let status = timeout(ENDING, program.wait()).await.ok().and_then(Result::ok);
                 closed(&connection.errors.text, status.and_then(|status| status.code()), &self.machine)
             }

@@ -32,7 +32,7 @@ pub(crate) use self::shared::Pin;
 pub(crate) use self::shared::SharedState;
 use crate::core::fleet::merge::clones::doubt_own;
 use crate::core::fleet::merge::remote_machine::FarMachine;
-use crate::core::fleet::merge::{hear, merged_beside};
+use crate::core::fleet::merge::{apply_testimony, merged_beside};
 use crate::core::fleet::transport::Machine;
 use crate::core::fleet::wire::line::Identity;
 use crate::core::model::text::fixed::ALLOWANCE;
@@ -182,7 +182,7 @@ impl Fleet {
         Box::new(move |report| {
             let machines = shared.seen().clone();
             doubt_own(own.as_ref(), report, &machines);
-            hear(report, &machines);
+            apply_testimony(report, &machines);
         })
     }
 
@@ -200,7 +200,7 @@ impl Fleet {
 
 impl Fleet {
     /// Joins what is known of every machine with what is seen here.
-    pub(crate) fn with(&self, local: &Report) -> Report {
+    pub(crate) fn merged_with(&self, local: &Report) -> Report {
         let joined_at = Some(clock::now());
         let report = Report { joined_at, ..merged_beside(self.own.as_ref(), local, &self.seen()) };
         self.keep.iter().for_each(|keep| keep(&report));
@@ -221,7 +221,7 @@ impl Others {
         let mut report = match &self.fleet {
             Some(fleet) => {
                 fleet.wait_for_all();
-                Arc::new(fleet.with(&local))
+                Arc::new(fleet.merged_with(&local))
             }
             None => local,
         };

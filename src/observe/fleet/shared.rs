@@ -83,7 +83,7 @@ impl SharedState {
     }
 
     /// Waits until all machines are let go of.
-    pub(super) async fn over(&self) {
+    pub(super) async fn wait_until_closed(&self) {
         let mut over = self.over.clone();
         if over.wait_for(|is_over| *is_over).await.is_err() {
             // Whoever could have said so has gone with the process.

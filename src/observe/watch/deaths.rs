@@ -60,7 +60,7 @@ impl Deaths {
             match waiter.wait_for(*id) {
                 Ok(pidfd) => {
                     if pidfd.is_none() {
-                        self.notice.tell(Hint::Process(*id));
+                        self.notice.send(Hint::Process(*id));
                     }
                     self.waiting.insert(*id, pidfd);
                 }
@@ -128,7 +128,7 @@ fn tell_deaths(epoll: &OwnedFd, notice: &Notice) {
             let event: &epoll::Event = event;
             match event.data.u64() {
                 STOP => return,
-                event => notice.tell(Hint::Process(unpacked(event))),
+                event => notice.send(Hint::Process(unpacked(event))),
             }
         }
     }

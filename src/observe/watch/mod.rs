@@ -50,7 +50,7 @@ impl Watch {
     /// Returns what asks for a look, from any thread, as a change of files does.
     pub(crate) fn nudge(&self) -> impl Fn() + Send + 'static {
         let notice = self.notice.clone();
-        move || notice.tell(Hint::Files)
+        move || notice.send(Hint::Files)
     }
 
     /// Returns what is followed.
@@ -83,7 +83,7 @@ impl Watch {
     /// taken up anew, and then one more look is asked for.
     pub fn follow(&mut self, folders: &[PathBuf], processes: &[ProcessId]) {
         if self.files.follow(folders) {
-            self.notice.tell(Hint::Files);
+            self.notice.send(Hint::Files);
         }
         self.deaths.follow(processes);
     }

@@ -26,7 +26,7 @@ impl Notice {
 
     /// Sends a hint. While as many hints as the channel holds wait for a look, one more is
     /// needless; only losses are kept until there is room, since they are shown.
-    pub(crate) fn tell(&self, hint: Hint) {
+    pub(crate) fn send(&self, hint: Hint) {
         let mut losses = self.losses.lock().unwrap_or_else(PoisonError::into_inner);
         losses.untold.retain(|why| self.sender.try_send(Hint::Lost(why.clone())).is_err());
         drop(losses);
@@ -46,7 +46,7 @@ impl Notice {
             losses.untold.push(why);
         }
         drop(losses);
-        self.tell(Hint::Files);
+        self.send(Hint::Files);
     }
 }
 
@@ -76,10 +76,10 @@ mod tests {
     fn a_loss_waits_for_room_and_is_told_once() {
         let (sender, receiver) = sync_channel(1);
         let notice = Notice::new(sender);
-        notice.tell(Hint::Files);
+        notice.send(Hint::Files);
         notice.lost("too many".to_owned());
         assert_eq!(receiver.try_recv(), Ok(Hint::Files));
-        notice.tell(Hint::Process(ProcessId { pid: 7, start_ticks: 1 }));
+        notice.send(Hint::Process(ProcessId { pid: 7, start_ticks: 1 }));
         assert_eq!(receiver.try_recv(), Ok(Hint::Lost("too many".to_owned())));
         notice.lost("too many".to_owned());
         assert_eq!(receiver.try_recv(), Ok(Hint::Files));

@@ -105,7 +105,7 @@ pub(crate) fn tree(page: &mut Page, tree: &[Member], usual: Option<&Untrusted>) 
 
 /// Says what a process runs, since when, and what it takes.
 fn line(page: &Page, member: &Member) -> String {
-    let age = member.started_at.map(|at| age::between(page.now(), at));
+    let age = member.started_at.map(|at| age::label_between(page.now(), at));
     let cpu = member.cpu_time.filter(|ms| *ms >= 1_000).map(|ms| format!("{} s CPU", ms / 1_000));
     let parts = [
         Some(outside(Some(&member.command))),

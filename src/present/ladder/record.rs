@@ -51,7 +51,7 @@ pub(crate) fn facts(page: &mut Page, record: &RecordView) {
 fn stale(page: &mut Page, record: &RecordView) {
     let stale = record.stale(page.now());
     if stale.is {
-        let age = age::words(stale.age_seconds);
+        let age = age::label(stale.age_seconds);
         page.field("Stale", &format!("by its own rule: {} ({age})", stale.rule), Tone::Warning);
     } else {
         let means = if record.expiry.is_some() { "; stale means" } else { "" };

@@ -46,7 +46,7 @@ pub(crate) fn write(page: &mut Page, index: &Index, window: &WindowView) {
         doing(page, index, (window, work));
     }
     if let Some(file) = &window.unread {
-        let why = format!("{} {}", outside(Some(file.path.text())), file.why.words());
+        let why = format!("{} {}", outside(Some(file.path.text())), file.why.label());
         let (label, why) = match &window.work {
             Some(_) => ("Not read", why),
             None => ("Doing", format!("not known: {why}")),
@@ -169,7 +169,7 @@ fn files(page: &mut Page, index: &Index, (window, work): (&WindowView, &Work)) {
     let neighbours = edits.first().into_iter().flat_map(|_| index.neighbours(window));
     let beside: Vec<&WindowView> = neighbours.filter(|other| other.key != window.key).collect();
     for edit in edits.iter().take(MOST_FILES) {
-        let at = edit.at.map_or(String::new(), |at| format!(", {} ago", age::between(page.now(), at)));
+        let at = edit.at.map_or(String::new(), |at| format!(", {} ago", age::label_between(page.now(), at)));
         let by = edit.by.as_ref().map_or(String::new(), |by| format!(", by sub-agent {}", outside(Some(by))));
         let committed = match edit.committed {
             CommitState::Yes => ", committed",
@@ -233,7 +233,7 @@ pub(crate) fn facts(page: &mut Page, index: &Index, window: &WindowView) {
     }
     let removed = if window.is_folder_gone { " (removed)" } else { "" };
     page.field("Folder", &(outside(window.cwd.as_ref()) + removed), Tone::Plain);
-    let place = window.place.words().map(|words| format!(", {words}")).unwrap_or_default();
+    let place = window.place.to_text().map(|words| format!(", {words}")).unwrap_or_default();
     let terminal = window.tty.as_ref().map_or("none".to_owned(), |tty| outside(Some(tty)));
     page.field("Terminal", &format!("{terminal}{place}"), Tone::Plain);
     page.field("Key", window.key.as_str(), Tone::Dim);
@@ -242,8 +242,9 @@ pub(crate) fn facts(page: &mut Page, index: &Index, window: &WindowView) {
 /// Writes its own process and the newest of those below it.
 fn processes(page: &mut Page, window: &WindowView) {
     let told = window.processes.iter().map(|process| {
-        let age =
-            process.started_at.map_or(String::new(), |at| format!(" ({})", age::between(page.now(), at)));
+        let age = process
+            .started_at
+            .map_or(String::new(), |at| format!(" ({})", age::label_between(page.now(), at)));
         format!("{} {}{age}", outside(Some(&process.name)), process.pid)
     });
     let more = (window.more_processes > 0).then(|| format!("and {} more", window.more_processes));
@@ -259,7 +260,7 @@ fn idle(page: &Page, window: &WindowView) -> String {
         TurnState::Unknown | TurnState::Working => false,
     };
     let since = turn.since.filter(|_| is_idle);
-    since.map_or(String::new(), |since| format!("; idle for {}", age::between(page.now(), since)))
+    since.map_or(String::new(), |since| format!("; idle for {}", age::label_between(page.now(), since)))
 }
 
 /// Says what its processes take: memory, and the ports that they listen on.
@@ -296,7 +297,7 @@ fn session(page: &mut Page, window: &WindowView) {
         Strength::Exact | Strength::Strong => Tone::Plain,
         Strength::Guess => Tone::Notice,
     };
-    let strength = session.strength.words();
+    let strength = session.strength.label();
     page.field("Session ID", &format!("{} · {strength}", outside(Some(&session.id))), tone);
     page.evidence(&session.evidence);
 }

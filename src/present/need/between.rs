@@ -57,7 +57,7 @@ type Find<'a> = &'a dyn Fn(&Key) -> Option<&'a WindowView>;
 
 /// Says what is between windows; nothing of another need. Whoever says it of many windows of one report finds them by
 /// an index.
-pub(crate) fn words<'a>(report: &Report, find: Find<'a>, kind: &NeedKind) -> Option<Words> {
+pub(crate) fn describe<'a>(report: &Report, find: Find<'a>, kind: &NeedKind) -> Option<Words> {
     let NeedKind::Collision { code, message, windows, also, files, subjects } = kind else { return None };
     let (_, _, mut alone, mut way) = saying(*code)?;
     if is_of_sessions(*code, subjects, &|key| report.records().find(|record| record.key == *key)) {
@@ -76,7 +76,7 @@ pub(crate) fn words<'a>(report: &Report, find: Find<'a>, kind: &NeedKind) -> Opt
         (1, Some(alone)) => alone.to_owned(),
         (many, _) => codes.filter_map(|code| shared(*code, files, many)).collect::<Vec<_>>().join(", "),
     };
-    let what = told(report, find, windows).map_or(what.clone(), |told| format!("{what}; {told}"));
+    let what = last_guard_note(report, find, windows).map_or(what.clone(), |told| format!("{what}; {told}"));
     let way = way.replace("{}", who.last().map_or("one", String::as_str));
     Some(Words { who, what, way })
 }
@@ -88,14 +88,14 @@ fn clause(sentence: &str) -> String {
 }
 
 /// Says what a guard has last told one of two windows of the other, and when.
-fn told<'a>(report: &Report, find: Find<'a>, keys: &[Key]) -> Option<String> {
+fn last_guard_note<'a>(report: &Report, find: Find<'a>, keys: &[Key]) -> Option<String> {
     let [one, other] = keys else { return None };
     let (one, other) = (find(one)?, find(other)?);
     let newest = |window, of| Some((warnings(window, of).next_back()?, window, of));
     let both = newest(one, other).into_iter().chain(newest(other, one));
     let (warning, window, of) = both.max_by_key(|(warning, ..)| warning.at)?;
     let (name, of) = (window_name(window), window_name(of));
-    let ago = age::between(report.taken_at, warning.at);
+    let ago = age::label_between(report.taken_at, warning.at);
     let path = warning.path.as_ref().map(|path| format!(" {}", short(path, folder(window))));
     let path = path.unwrap_or_else(|| " files here".to_owned());
     Some(match warning.how {
@@ -204,7 +204,7 @@ mod tests {
                 also: Vec::new(),
                 files: Vec::new(),
             };
-            let said = words(&report, &find, &kind).unwrap();
+            let said = describe(&report, &find, &kind).unwrap();
             (said.who.join(" "), said.what, said.way)
         };
         let told =

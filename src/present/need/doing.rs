@@ -29,7 +29,7 @@ pub(crate) fn unseen(window: &WindowView) -> String {
         return "new, perhaps at its first question".to_owned();
     }
     match (&window.unread, window.may_run.len()) {
-        (Some(file), _) => format!("not known: its session file {}", file.why.words()),
+        (Some(file), _) => format!("not known: its session file {}", file.why.label()),
         (None, 0) => String::new(),
         (None, 1) => "not known: it or another window here runs the only session".to_owned(),
         (None, many) => format!("not known: it may run any of {many} sessions here"),

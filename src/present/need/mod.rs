@@ -38,9 +38,9 @@ pub(crate) struct NeedLine {
 }
 
 /// Says a need of a report.
-pub(crate) fn said(report: &Report, need: &Need, now: Timestamp) -> NeedLine {
+pub(crate) fn line(report: &Report, need: &Need, now: Timestamp) -> NeedLine {
     let window = || report.windows.iter().find(|window| window.key == need.subject);
-    let ago = |since: Option<Timestamp>| since.map(|at| age::between(now, at));
+    let ago = |since: Option<Timestamp>| since.map(|at| age::label_between(now, at));
     match &need.kind {
         NeedKind::Waits { waiting, among } => {
             let window = window();
@@ -125,7 +125,7 @@ fn one_of(window: &WindowView, among: usize) -> String {
 
 fn collision(report: &Report, kind: &NeedKind) -> NeedLine {
     let find = |key: &Key| report.windows.iter().find(|window| window.key == *key);
-    let said = between::words(report, &find, kind);
+    let said = between::describe(report, &find, kind);
     let ends = matches!(kind, NeedKind::Collision { code: Code::SharedSessionId, .. });
     let keys = [("Enter", "story")].into_iter().chain(ends.then_some(("x", "end the later one")));
     let (who, what, way) = said.map_or_else(Default::default, |said| (said.who, said.what, said.way));
@@ -200,7 +200,7 @@ fn keys_of(report: &Report, left: &Remains) -> Vec<(&'static str, &'static str)>
 
 /// Returns a need as one sentence: on which other machine, who, what, and for whoever has no screen nothing of keys.
 pub(crate) fn sentence(report: &Report, need: &Need, now: Timestamp) -> String {
-    let NeedLine { who, what, way, .. } = said(report, need, now);
+    let NeedLine { who, what, way, .. } = line(report, need, now);
     let what = if who.is_empty() { what } else { format!("{who} {what}") };
     let what = if way.is_empty() { what } else { format!("{what}: {way}") };
     let subjects: Vec<&Key> = match &need.kind {
@@ -221,7 +221,7 @@ pub(crate) fn sentence(report: &Report, need: &Need, now: Timestamp) -> String {
 /// Says that nothing needs a person, and not for certain where something could not be read.
 pub(crate) fn calm(report: &Report, working: usize) -> (Mark, Tone, String) {
     let number = Number::new(report.windows.len(), &report.sources, Topic::Windows);
-    let windows = number.words("window");
+    let windows = number.with_noun("window");
     let at_work = match working {
         0 => "",
         some if some == number.seen && number.seen == 1 => " works",

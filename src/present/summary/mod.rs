@@ -25,7 +25,7 @@ impl Number {
     }
 
     /// Returns the number with its noun: `1 window`, `3+ windows`, `claims unknown`.
-    pub(crate) fn words(self, noun: &str) -> String {
+    pub(crate) fn with_noun(self, noun: &str) -> String {
         match (self.seen, self.is_open) {
             (0, true) => format!("{noun}s unknown"),
             (seen, true) => format!("{seen}+ {noun}s"),
@@ -61,7 +61,7 @@ pub(crate) struct Summary {
 }
 
 impl Summary {
-    pub(crate) fn of(report: &Report) -> Self {
+    pub(crate) fn from_report(report: &Report) -> Self {
         let problems = report.problems();
         let findings = |severity| problems.iter().filter(|finding| finding.severity == severity).count();
         let windows = report.windows.iter().filter(|window| window.state != WindowState::Zombie);
@@ -91,7 +91,7 @@ impl Summary {
     }
 
     /// Returns the counts in words, those of trouble only where there is some.
-    pub(crate) fn words(self) -> Vec<String> {
+    pub(crate) fn parts(self) -> Vec<String> {
         let trouble = [
             (self.collisions, "collision"),
             (self.dead_claims, "dead claim"),
@@ -102,9 +102,13 @@ impl Summary {
         let trouble =
             trouble.into_iter().filter(|(number, _)| *number > 0).map(|(number, noun)| count(number, noun));
         // Without any claim that is seen, nobody would know that there may be some.
-        let claims = (self.claims.seen == 0 && self.claims.is_open).then(|| self.claims.words("claim"));
+        let claims = (self.claims.seen == 0 && self.claims.is_open).then(|| self.claims.with_noun("claim"));
         let waiting = (self.waiting > 0).then(|| self.waits());
-        std::iter::once(self.windows.words("window")).chain(claims).chain(waiting).chain(trouble).collect()
+        std::iter::once(self.windows.with_noun("window"))
+            .chain(claims)
+            .chain(waiting)
+            .chain(trouble)
+            .collect()
     }
 }
 
@@ -132,7 +136,7 @@ mod tests {
         let is_known = |code| report.findings.iter().any(|finding| finding.code == code);
         assert!(is_known(Code::DeadHolder) && is_known(Code::NoRecord));
         let counts = |report: &Report| {
-            let Summary { dead_claims, warnings, notes, .. } = Summary::of(report);
+            let Summary { dead_claims, warnings, notes, .. } = Summary::from_report(report);
             (dead_claims, warnings, notes)
         };
         // A legacy record and a stopped holder; the death is its claim's.
@@ -148,7 +152,7 @@ mod tests {
         let claims = Number { seen: 1, is_open: failed_sources > 0 };
         let summary =
             Summary { windows, claims, collisions, dead_claims, failed_sources, ..Summary::default() };
-        assert_eq!(summary.words().join(" · "), expected);
+        assert_eq!(summary.parts().join(" · "), expected);
     }
 
     #[test]
@@ -165,7 +169,7 @@ mod tests {
         let open = |seen, topic| Number::new(seen, std::slice::from_ref(&source), topic);
         let told = [(0, Topic::Windows), (2, Topic::Windows), (0, Topic::Records), (1, Topic::Records)];
         let told = told.map(|(seen, topic)| {
-            open(seen, topic).words(if topic == Topic::Windows { "window" } else { "claim" })
+            open(seen, topic).with_noun(if topic == Topic::Windows { "window" } else { "claim" })
         });
         assert_eq!(told.join(", "), expected, "{id} {state:?}");
     }

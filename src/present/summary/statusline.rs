@@ -20,12 +20,12 @@ const NEARLY_FULL: u64 = 85;
 /// Returns a window's name and state, what it waits for, its collisions, and how full its context is
 /// where that is nearly.
 pub(crate) fn own_words(report: &Arc<Report>, window: &WindowView) -> Vec<String> {
-    let index = Index::of(Arc::clone(report));
+    let index = Index::new(Arc::clone(report));
     let state = match &window.waiting {
         Some(waiting) => {
             let since = waiting
                 .since
-                .map_or(String::new(), |since| format!(" ({})", age::between(report.taken_at, since)));
+                .map_or(String::new(), |since| format!(" ({})", age::label_between(report.taken_at, since)));
             format!("{}{since}: {}", WindowDoing::Asks.word(), question(waiting, None))
         }
         None => of_window(window).2.to_owned(),
@@ -66,7 +66,7 @@ pub(crate) fn elsewhere_words<'a>(
     });
     let all = [count(windows, "window")].into_iter().chain((waiting > 0).then_some(waits)).chain(trouble);
     let all: Vec<String> = all.collect();
-    Some(format!("elsewhere {} ago: {}", age::between(now, at), all.join(", ")))
+    Some(format!("elsewhere {} ago: {}", age::label_between(now, at), all.join(", ")))
 }
 
 /// Names a collision, and the other windows in it.

@@ -12,7 +12,7 @@ pub(crate) fn seconds(now: Timestamp, then: Timestamp) -> i64 {
 }
 
 /// Returns an age in words, such as `12 s`, `3 min`, `2 h` or `5 d`.
-pub(crate) fn words(seconds: i64) -> String {
+pub(crate) fn label(seconds: i64) -> String {
     match seconds {
         ..0 => "ahead".to_owned(),
         0..MINUTE => format!("{seconds} s"),
@@ -23,8 +23,8 @@ pub(crate) fn words(seconds: i64) -> String {
 }
 
 /// Returns the age of `then` at `now` in words.
-pub(crate) fn between(now: Timestamp, then: Timestamp) -> String {
-    words(seconds(now, then))
+pub(crate) fn label_between(now: Timestamp, then: Timestamp) -> String {
+    label(seconds(now, then))
 }
 
 /// Returns in how many seconds the words for this age change.
@@ -55,7 +55,7 @@ mod tests {
 
     #[track_caller]
     fn check(seconds: i64, expected: &str, changes: i64) {
-        assert_eq!((words(seconds).as_str(), changes_in(seconds)), (expected, changes));
+        assert_eq!((label(seconds).as_str(), changes_in(seconds)), (expected, changes));
     }
 
     #[test]
@@ -74,8 +74,8 @@ mod tests {
     fn the_words_change_exactly_when_told() {
         for age in 0..200_000 {
             let next = age + changes_in(age);
-            assert_eq!(words(age), words(next - 1));
-            assert_ne!(words(age), words(next));
+            assert_eq!(label(age), label(next - 1));
+            assert_ne!(label(age), label(next));
         }
     }
 }

@@ -186,7 +186,7 @@ impl Page {
         self.moments.push(at);
         let ago = match age::seconds(self.now, at) {
             ..0 => "ahead of now".to_owned(),
-            seconds => format!("{} ago", age::words(seconds)),
+            seconds => format!("{} ago", age::label(seconds)),
         };
         self.field(label, &format!("{ago}, {}", self.clock(at)), Tone::Plain);
     }

@@ -10,7 +10,7 @@ pub(crate) const RESTORE_TITLE: &str = "\u{1b}[23;2t";
 
 /// Returns the sequence of a call; nothing for a notification when none is wanted. The words
 /// hold no control characters, so nothing in them can end a sequence early.
-pub(crate) fn of(call: &Alert, notify: Notify) -> Option<String> {
+pub(crate) fn for_alert(call: &Alert, notify: Notify) -> Option<String> {
     match (call, notify) {
         (Alert::Title(title), _) => Some(format!("\u{1b}]2;{title}\u{7}")),
         (Alert::Bell, _) => Some("\u{7}".to_owned()),
@@ -28,7 +28,7 @@ mod tests {
 
     #[track_caller]
     fn check(call: Alert, notify: Notify, expected: Option<&str>) {
-        assert_eq!(of(&call, notify).as_deref(), expected);
+        assert_eq!(for_alert(&call, notify).as_deref(), expected);
     }
 
     #[test]

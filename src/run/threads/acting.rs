@@ -53,7 +53,7 @@ pub(crate) struct Acting {
 
 impl Acting {
     /// Lets other machines be asked as well.
-    pub(crate) fn with(self, far: Option<Ordering>, machines: Option<Dispatcher>) -> Self {
+    pub(crate) fn with_machines(self, far: Option<Ordering>, machines: Option<Dispatcher>) -> Self {
         Self { far, machines, ..self }
     }
 
@@ -145,7 +145,7 @@ impl Worker {
                 Work::ReadHistory => self.read_history(),
                 Work::Measure(household) => {
                     let members = measured(&household);
-                    self.tell(Msg::Household(household.key, members));
+                    self.send(Msg::Household(household.key, members));
                 }
                 Work::Record => self.record(),
                 Work::Keep(past) => self.keep(&past),
@@ -159,12 +159,12 @@ impl Worker {
             None => {}
             Some(Ok((ring, past))) => {
                 self.ring = Some(ring);
-                self.tell(Msg::Remembered(past));
+                self.send(Msg::Remembered(past));
             }
             Some(Err(error)) if error.kind() == io::ErrorKind::WouldBlock => {
                 tracing::info!("another claimtop keeps what is observed");
             }
-            Some(Err(error)) => self.tell(Msg::Unkept(error.to_string())),
+            Some(Err(error)) => self.send(Msg::Unkept(error.to_string())),
         }
         self
     }
@@ -174,12 +174,12 @@ impl Worker {
         let Some((tape, folder)) = &self.tape else { return };
         let shown = |path: PathBuf| Untrusted::from_path(&path).shown();
         if let Some(path) = tape.end() {
-            return self.tell(Msg::Recording(RecordingEvent::Ended(shown(path))));
+            return self.send(Msg::Recording(RecordingEvent::Ended(shown(path))));
         }
         let began_at = clock::now();
         let path = tape::usual_path(folder, began_at);
         let begun = tape.begin(Wish { path: path.clone(), began_at, limit: tape::LIMIT, redact: None });
-        self.tell(Msg::Recording(match begun {
+        self.send(Msg::Recording(match begun {
             Ok(()) => RecordingEvent::Begun(shown(path)),
             Err(error) => RecordingEvent::Failed(error.to_string()),
         }));
@@ -189,18 +189,18 @@ impl Worker {
         let Some(ring) = &mut self.ring else { return };
         if let Err(error) = past.iter().try_for_each(|past| ring.keep(past)) {
             self.ring = None;
-            self.tell(Msg::Unkept(error.to_string()));
+            self.send(Msg::Unkept(error.to_string()));
         }
     }
 
-    fn tell(&self, msg: Msg) {
+    fn send(&self, msg: Msg) {
         // A screen that has ended needs no answers.
         let _ = self.sender.blocking_send(Event::Message(msg));
     }
 
     fn read_history(&self) {
         if let Ok(Ok(history)) = self.executor.as_ref().map(Executor::history) {
-            self.tell(Msg::History(Arc::new(history)));
+            self.send(Msg::History(Arc::new(history)));
         }
     }
 
@@ -214,12 +214,12 @@ impl Worker {
                     plan: Err(Obstacle { kind: ErrorKind::Failed, text: why.clone() }),
                 };
                 let offers = requests.iter().map(offer).collect();
-                return self.tell(Msg::Offered(offers));
+                return self.send(Msg::Offered(offers));
             }
         };
         if let Some(ended) = put_right(executor, requests) {
-            self.tell(Msg::Told(ended));
-            self.tell(Msg::Finished);
+            self.send(Msg::Told(ended));
+            self.send(Msg::Finished);
             return self.read_history();
         }
         let report = executor.report();
@@ -227,7 +227,7 @@ impl Worker {
             Err(trouble) => requests.iter().map(|request| refused(request, &trouble)).collect(),
             Ok(all) => requests.iter().zip(all).map(|(request, seen)| self.offered(request, seen)).collect(),
         };
-        self.tell(Msg::Offered(offers));
+        self.send(Msg::Offered(offers));
         // What was cut off before has been put right under the lock.
         self.read_history();
     }
@@ -250,7 +250,7 @@ impl Worker {
                 continue;
             };
             if self.tickets.is_called_off(ticket) {
-                self.tell(Msg::Told(ActionResult {
+                self.send(Msg::Told(ActionResult {
                     title: seen.plan.what,
                     ended: None,
                     detail: "called off".to_owned(),
@@ -265,7 +265,7 @@ impl Worker {
                 Err(trouble) => self.tell_one(not_done(title, &trouble)),
             }
         }
-        self.tell(Msg::Finished);
+        self.send(Msg::Finished);
         self.read_history();
     }
 
@@ -285,7 +285,7 @@ impl Worker {
             Some(EndResult::Done) => tracing::info!(ended = ?told.ended, "acted"),
             ended => tracing::warn!(?ended, detail = %shown(&told.detail), "did not act"),
         }
-        self.tell(Msg::Told(told));
+        self.send(Msg::Told(told));
     }
 }
 

@@ -100,7 +100,7 @@ pub(crate) fn start(
             let read = before.saturating_sub(spent);
             // What was looked at until now is in this report.
             let _ = hurried.try_recv();
-            if looked.join().is_some_and(|local| send(Arc::new(fleet.with(&local))).is_break()) {
+            if looked.join().is_some_and(|local| send(Arc::new(fleet.merged_with(&local))).is_break()) {
                 return;
             }
             pace.drawn(Instant::now());

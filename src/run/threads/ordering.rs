@@ -139,7 +139,7 @@ impl Worker {
             Offer { request, plan }
         });
         let offers = offers.collect();
-        self.tell(Msg::OfferedOn(sheet, offers));
+        self.send(Msg::OfferedOn(sheet, offers));
     }
 
     fn act(&mut self, (sheet, ticket): (u64, Ticket), confirmed: &SheetAnswer) {
@@ -162,11 +162,11 @@ impl Worker {
             }
         }
         self.tell_history();
-        self.tell(Msg::FinishedOn(sheet));
+        self.send(Msg::FinishedOn(sheet));
     }
 
     fn report(&self, sheet: u64, result: ActionResult) {
-        self.tell(Msg::ToldOn(sheet, self.machine.clone(), result));
+        self.send(Msg::ToldOn(sheet, self.machine.clone(), result));
     }
 
     /// Sends one order, and returns what has become of it and of what followed.
@@ -212,7 +212,7 @@ impl Worker {
                 continue;
             }
             let told = result(entry.intent.title, &receipt.became, Some(entry.number), false);
-            self.tell(Msg::Settled(self.machine.clone(), told));
+            self.send(Msg::Settled(self.machine.clone(), told));
         }
         if is_any {
             self.tell_history();
@@ -221,11 +221,11 @@ impl Worker {
 
     fn tell_history(&self) {
         if let Ok(Ok(history)) = self.executor.as_ref().map(Executor::history) {
-            self.tell(Msg::History(Arc::new(history)));
+            self.send(Msg::History(Arc::new(history)));
         }
     }
 
-    fn tell(&self, msg: Msg) {
+    fn send(&self, msg: Msg) {
         // A screen that has ended needs no answers.
         let _ = self.sender.blocking_send(Event::Message(msg));
     }

@@ -140,7 +140,7 @@ fn count(git: &Git, commits: &[&str]) -> Option<u64> {
 fn others(git: &Git, arguments: &[&str]) -> Option<Names> {
     let answer = git.ask(arguments).filter(|answer| answer.code == 0)?;
     let names = answer.out.split(|byte| *byte == 0).filter(|name| !name.is_empty());
-    Some(told(names, answer.is_cut))
+    Some(shown_names(names, answer.is_cut))
 }
 
 /// Asks for the files that git was told to take for unchanged (a small letter before the name), or to
@@ -155,10 +155,10 @@ fn unwatched(git: &Git) -> Option<Names> {
         _ => None,
     };
     let names: Vec<Vec<u8>> = answer.out.split(|byte| *byte == 0).filter_map(name).collect();
-    Some(told(names.iter().map(Vec::as_slice), false))
+    Some(shown_names(names.iter().map(Vec::as_slice), false))
 }
 
-fn told<'a>(names: impl Iterator<Item = &'a [u8]> + Clone, is_more: bool) -> Names {
+fn shown_names<'a>(names: impl Iterator<Item = &'a [u8]> + Clone, is_more: bool) -> Names {
     let first = names.clone().take(MOST_NAMES).map(Untrusted::from_bytes).collect();
     Names { count: names.count(), is_more, first }
 }

@@ -15,7 +15,7 @@ pub(crate) struct Fence {
 
 impl Fence {
     /// Puts a fence around these folders; links in their names are resolved now.
-    pub(crate) fn around<'a>(folders: impl IntoIterator<Item = &'a Path>) -> Self {
+    pub(crate) fn new<'a>(folders: impl IntoIterator<Item = &'a Path>) -> Self {
         let resolved = folders.into_iter().map(resolve);
         Self { around: Some(resolved.collect()), ..Self::default() }
     }
@@ -124,7 +124,7 @@ mod tests {
         std::fs::create_dir_all(inside.join("a")).unwrap();
         std::fs::create_dir_all(&outside).unwrap();
         std::os::unix::fs::symlink(&outside, inside.join("link")).unwrap();
-        let fence = Fence::around([inside.as_path()]);
+        let fence = Fence::new([inside.as_path()]);
         for (path, expected) in [
             ("in/a", true),
             ("in/new/b", true),

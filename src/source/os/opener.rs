@@ -53,7 +53,7 @@ pub(crate) struct Openers {
 
 impl Openers {
     /// Asks anew, but for files of which it was known a moment ago that nobody has them open.
-    pub(crate) fn of(&mut self, name: &OsStr, meta: &FileMeta, now: Timestamp) -> Option<u32> {
+    pub(crate) fn find_cached(&mut self, name: &OsStr, meta: &FileMeta, now: Timestamp) -> Option<u32> {
         let (id, changed_at) = ((meta.dev, meta.ino), meta.touched_at());
         let is_known = |(changed, asked): &(Timestamp, Timestamp)| {
             *changed == changed_at && now.duration_since(*asked).abs() < GOOD_FOR
@@ -61,7 +61,7 @@ impl Openers {
         if self.unopened.get(&id).is_some_and(is_known) {
             return None;
         }
-        let opener = of(name, meta);
+        let opener = find(name, meta);
         self.unopened.retain(|_, (_, asked)| now.duration_since(*asked).abs() < GOOD_FOR);
         if opener.is_none() && is_sure(now, changed_at) {
             self.unopened.insert(id, (changed_at, now));
@@ -72,7 +72,7 @@ impl Openers {
 
 /// Returns a process other than ourselves that has a file open: the first that is found. Those of
 /// other users and of PID namespaces above ours are not seen.
-pub(crate) fn of(name: &OsStr, meta: &FileMeta) -> Option<u32> {
+pub(crate) fn find(name: &OsStr, meta: &FileMeta) -> Option<u32> {
     first(name, meta, |_, _| true)
 }
 
@@ -268,7 +268,7 @@ mod tests {
         drop(file);
         let meta = meta_of(&rustix::fs::stat(&linked).unwrap());
         let mut child = spawn(Command::new("sleep").arg("600").stdin(Stdio::from(open)));
-        let opener = || of(linked.file_name().unwrap(), &meta);
+        let opener = || find(linked.file_name().unwrap(), &meta);
         assert!(is_at_last(Some(child.id()), opener));
         child.kill().unwrap();
         child.wait().unwrap();
@@ -282,7 +282,7 @@ mod tests {
         let open = std::fs::File::open(file.path()).unwrap();
         let Some(mut child) = python(script, open) else { return };
         // The leader may need a moment to end.
-        let is_told = is_at_last(Some(child.id()), || of(file.path().file_name().unwrap(), &meta));
+        let is_told = is_at_last(Some(child.id()), || find(file.path().file_name().unwrap(), &meta));
         child.kill().unwrap();
         child.wait().unwrap();
         assert!(is_told);

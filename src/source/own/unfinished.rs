@@ -18,7 +18,7 @@ use crate::format::Reading;
 use crate::source::interface::{Hints, Scope, Source};
 use crate::source::os::fence::Fence;
 use crate::source::os::locks::Locks;
-use crate::source::os::open::error::words;
+use crate::source::os::open::error::errno_text;
 use crate::source::os::open::folder::Folder;
 use crate::source::os::open::plain::open_plain;
 use crate::source::own::lines::OTHERS_WRITE;
@@ -60,7 +60,7 @@ impl Source for Reader {
 
     fn health(&self, _now: Timestamp) -> Vec<SourceHealth> {
         let health = |errno| {
-            let detail = format!("failed to read the journal: {}", words(errno));
+            let detail = format!("failed to read the journal: {}", errno_text(errno));
             SourceHealth { id: ID.to_owned(), state: SourceState::Failed, detail: detail.into() }
         };
         self.trouble.map(health).into_iter().collect()

@@ -39,7 +39,7 @@ impl Homes {
     }
 
     /// Returns the folders of one sort, a person's own first.
-    pub(crate) fn of(&self, base: Base) -> impl Iterator<Item = &HomeBase> {
+    pub(crate) fn folders_of(&self, base: Base) -> impl Iterator<Item = &HomeBase> {
         self.own.iter().chain(&self.followed).filter(move |one| one.base == base)
     }
 
@@ -76,7 +76,9 @@ impl Homes {
 
     /// Adds what a window names, if that is here the very folder which it is to the window.
     fn add_of(&mut self, agent: &str, details: &Details, uid: u32) {
-        let Some((named, reached)) = NamedHome::of(details).zip(details.homes.as_ref()) else { return };
+        let Some((named, reached)) = NamedHome::from_details(details).zip(details.homes.as_ref()) else {
+            return;
+        };
         let config = (agent == "claude-code").then_some((Base::ClaudeConfig, named.config));
         let folders = [(Base::Home, named.home), (Base::Cache, named.cache)].into_iter().chain(config);
         for (base, path) in folders {
@@ -89,12 +91,12 @@ impl Homes {
     }
 
     fn has_path(&self, base: Base, path: &Path) -> bool {
-        self.of(base).any(|one| one.path == path)
+        self.folders_of(base).any(|one| one.path == path)
     }
 
     /// Adds a folder, unless it is read already, by whatever name, or there is no room.
     fn add(&mut self, one: HomeBase) {
-        let is_known = self.of(one.base).any(|other| other.id == one.id || other.path == one.path);
+        let is_known = self.folders_of(one.base).any(|other| other.id == one.id || other.path == one.path);
         if is_known {
             return;
         }
@@ -154,7 +156,7 @@ mod tests {
         fn follow(&self, homes: &mut Homes, windows: &[Details]) -> Vec<PathBuf> {
             let windows = windows.iter().map(|details| ("codex", details));
             homes.follow(&self.places, windows, self.uid);
-            homes.of(Base::Home).skip(1).map(|one| one.path.clone()).collect()
+            homes.folders_of(Base::Home).skip(1).map(|one| one.path.clone()).collect()
         }
     }
 

@@ -54,7 +54,7 @@ pub struct Places {
 impl Places {
     /// Returns the usual places of a home and a temporary folder, and nothing outside of them but these
     /// roots: so with `--home` and `--tmp`.
-    pub fn within(home: PathBuf, tmp: PathBuf, roots: Vec<PathBuf>) -> Self {
+    pub fn new(home: PathBuf, tmp: PathBuf, roots: Vec<PathBuf>) -> Self {
         let state = home.join(".local/state/claimtop");
         Self {
             claude_config: home.join(".claude"),
@@ -97,7 +97,7 @@ impl Places {
         let own = [&self.bindings, &self.copies].into_iter().chain(in_state.iter().flatten());
         let own = own.filter(|path| path.is_absolute());
         let folders = [&self.tmp, &self.home].into_iter().chain(&self.roots).chain(own);
-        if self.confined { Fence::around(folders.map(PathBuf::as_path)) } else { Fence::default() }
+        if self.confined { Fence::new(folders.map(PathBuf::as_path)) } else { Fence::default() }
     }
 
     /// Returns the folder of a base; repositories have many.
@@ -121,7 +121,7 @@ mod tests {
         let places = Places {
             confined: true,
             bindings: "/s/claimtop/bindings".into(),
-            ..Places::within("/home/dev".into(), "/tmp/dev".into(), Vec::new())
+            ..Places::new("/home/dev".into(), "/tmp/dev".into(), Vec::new())
         };
         let fence = places.fence();
         for (path, is_allowed) in [

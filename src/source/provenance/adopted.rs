@@ -38,7 +38,7 @@ impl AdoptionCache {
     }
 
     /// Returns who has taken over the tasks of a session; of any, where it is not known which.
-    pub(super) fn of(&self, session: Option<&Untrusted>) -> Option<Vec<Untrusted>> {
+    pub(super) fn heirs_of(&self, session: Option<&Untrusted>) -> Option<Vec<Untrusted>> {
         let known = self.known.as_ref()?;
         let those = known.iter().filter(|(from, _)| session.is_none_or(|session| *from == session));
         Some(those.flat_map(|(_, by)| by).cloned().collect())
@@ -116,10 +116,10 @@ mod tests {
         symlink("/etc/passwd", tasks(BY).join("d.output")).unwrap();
         symlink("/", home.path().join("everything")).unwrap();
         let adopted = AdoptionCache { read_at: None, known: read(home.path()) };
-        assert_eq!(adopted.of(Some(&FROM.into())), Some(vec![BY.into()]));
-        assert_eq!(adopted.of(Some(&BY.into())), Some(vec![]));
-        assert_eq!(adopted.of(None), Some(vec![BY.into()]));
-        assert_eq!(AdoptionCache::default().of(None), None);
+        assert_eq!(adopted.heirs_of(Some(&FROM.into())), Some(vec![BY.into()]));
+        assert_eq!(adopted.heirs_of(Some(&BY.into())), Some(vec![]));
+        assert_eq!(adopted.heirs_of(None), Some(vec![BY.into()]));
+        assert_eq!(AdoptionCache::default().heirs_of(None), None);
         assert_eq!(read(&home.path().join("nothing")), Some(BTreeMap::new()));
     }
 }

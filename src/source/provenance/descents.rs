@@ -50,7 +50,7 @@ impl Descents {
             return seen.keys().copied().collect();
         }
         let children = Children::new(table);
-        let all = agents.iter().flat_map(|agent| children.below(agent.id.pid, |one| !has_exited(one)));
+        let all = agents.iter().flat_map(|agent| children.descendants(agent.id.pid, |one| !has_exited(one)));
         let all: BTreeMap<ProcessId, &Process> = all.map(|process| (process.id, process)).collect();
         for (id, process) in all.iter().filter(|(id, _)| host.is_past(id.start_ticks, began_at)) {
             let known = seen.entry(*id).or_default();
@@ -65,7 +65,7 @@ impl Descents {
     }
 
     /// Returns the agents below which a process was seen, the nearest first.
-    pub fn of(&self, id: ProcessId) -> Vec<SeenBelow> {
+    pub fn seen_below(&self, id: ProcessId) -> Vec<SeenBelow> {
         self.lock().get(&id).cloned().unwrap_or_default()
     }
 
@@ -144,7 +144,7 @@ mod tests {
         }
 
         fn of(&self, pid: u32, start_ticks: u64) -> Vec<u32> {
-            let seen = self.0.clone().of(ProcessId { pid, start_ticks });
+            let seen = self.0.clone().seen_below(ProcessId { pid, start_ticks });
             seen.iter().map(|one| one.id.pid).collect()
         }
     }

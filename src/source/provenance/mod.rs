@@ -51,7 +51,7 @@ struct TraceName {
 
 impl Source for Reader {
     fn add_to(&mut self, snapshot: &mut Snapshot, scope: &Scope, reading: &Reading<'_>) {
-        let homes: Vec<&Path> = scope.homes.of(Base::Home).map(|one| one.path.as_path()).collect();
+        let homes: Vec<&Path> = scope.homes.folders_of(Base::Home).map(|one| one.path.as_path()).collect();
         let whose = Whose {
             signatures: &scope.signatures,
             descents: &scope.descents,
@@ -72,7 +72,7 @@ impl Source for Reader {
         }
         for trace in members {
             let session = trace.origin.as_ref().and_then(|origin| origin.session.as_ref());
-            trace.adopted_by = self.adopted.of(session);
+            trace.adopted_by = self.adopted.heirs_of(session);
             self.measured.fill(trace);
             trace.server = self.servers.name_of(&trace.argv).cloned();
         }
@@ -98,7 +98,7 @@ struct Whose<'a> {
 impl Whose<'_> {
     /// Returns whether a process was seen below an agent and is another user's by now: so much is told of it.
     fn has_seen(&self, id: ProcessId) -> bool {
-        is_others(id.pid, self.uid) && !self.descents.of(id).is_empty()
+        is_others(id.pid, self.uid) && !self.descents.seen_below(id).is_empty()
     }
 }
 
@@ -156,7 +156,7 @@ impl Reader {
         for process in those {
             let trace = self.known.get_mut(&process.id).and_then(|known| known.trace.as_mut());
             if let Some(trace) = trace {
-                trace.seen_below = whose.descents.of(trace.id);
+                trace.seen_below = whose.descents.seen_below(trace.id);
             }
         }
     }

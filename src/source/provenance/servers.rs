@@ -114,8 +114,8 @@ fn name_of<'a>(servers: impl Iterator<Item = &'a Server>, argv: &[Untrusted]) ->
 
 /// Returns the files in the homes and in the folders that the processes work in.
 fn files<'a>(traces: impl Iterator<Item = &'a Trace>, scope: &Scope) -> Vec<PathBuf> {
-    let homes = scope.homes.of(Base::Home).flat_map(|home| OF_HOME.map(|name| home.path.join(name)));
-    let claudes = scope.homes.of(Base::ClaudeConfig).map(|folder| folder.path.join(OF_CLAUDE));
+    let homes = scope.homes.folders_of(Base::Home).flat_map(|home| OF_HOME.map(|name| home.path.join(name)));
+    let claudes = scope.homes.folders_of(Base::ClaudeConfig).map(|folder| folder.path.join(OF_CLAUDE));
     let folders = traces.filter_map(|trace| trace.cwd.as_ref()).map(|folder| Path::new(folder.raw()));
     let projects = folders.filter(|folder| folder.is_absolute());
     let mut files: Vec<PathBuf> = homes.chain(claudes).collect();

@@ -19,7 +19,7 @@ const MAX_FOLDERS: usize = 4_096;
 ///
 /// # Errors
 /// The folder cannot be listed.
-pub(crate) fn below(root: &Path, fence: &Fence) -> Result<Vec<RepoLocation>, OpenError> {
+pub(crate) fn find_below(root: &Path, fence: &Fence) -> Result<Vec<RepoLocation>, OpenError> {
     let root = fence.resolve(root);
     if let Some(own) = repository_at(&root, fence) {
         return Ok(vec![own]);

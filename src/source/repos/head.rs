@@ -94,14 +94,14 @@ impl Commit {
         match held {
             CommitContent::Unread => self.unread_since = self.unread_since.or(Some(now)),
             CommitContent::File(_) | CommitContent::Nothing => {
-                drop(self.held.insert(path.to_path_buf(), held))
+                self.held.insert(path.to_path_buf(), held);
             }
         }
         held
     }
 
     /// Ends a look: what was found stays.
-    pub(crate) fn rest(&mut self) {
+    pub(crate) fn end_look(&mut self) {
         self.trees.clear();
         if self.held.len() > MOST_HELD {
             self.held.clear();

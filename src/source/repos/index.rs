@@ -102,7 +102,7 @@ impl Index {
     }
 
     /// Ends a look: what was found stays.
-    pub(crate) fn rest(&mut self) {
+    pub(crate) fn end_look(&mut self) {
         self.entries = None;
         if self.held.len() > MOST_HELD {
             self.held.clear();

@@ -8,7 +8,7 @@ use rustix::fs::{FileType, stat};
 use rustix::io::Errno;
 
 use crate::core::model::{FileMeta, Untrusted};
-use crate::source::os::open::error::{OpenError, words};
+use crate::source::os::open::error::{OpenError, errno_text};
 use crate::source::os::open::folder::Folder;
 use crate::source::os::open::meta::meta_of;
 use crate::source::os::open::plain::small;
@@ -41,7 +41,7 @@ pub(crate) fn packed(common: &Path, before: Option<PackedRefs>, problems: &mut V
         Ok(text) => PackedRefs { meta: Some(meta), names: names(&text) },
         Err(Errno::NOENT) => PackedRefs::default(),
         Err(error) => {
-            problems.push(format!("failed to read {}: {}", Untrusted::from_path(&file), words(error)));
+            problems.push(format!("failed to read {}: {}", Untrusted::from_path(&file), errno_text(error)));
             PackedRefs::default()
         }
     }

@@ -10,7 +10,7 @@ use super::made::{is_gone, made};
 use crate::core::model::text::secret::hide;
 use crate::core::model::{Untrusted, Worktree};
 use crate::source::os::fence::Fence;
-use crate::source::os::open::error::{OpenError, words};
+use crate::source::os::open::error::{OpenError, errno_text};
 use crate::source::os::open::folder::Folder;
 use crate::source::os::open::plain::small;
 
@@ -96,6 +96,6 @@ fn locked(file: &Path) -> Option<Untrusted> {
             Some(reason)
         }
         Err(Errno::NOENT | Errno::NOTDIR) => None,
-        Err(error) => Some(format!("(failed to read the reason: {})", words(error)).into()),
+        Err(error) => Some(format!("(failed to read the reason: {})", errno_text(error)).into()),
     }
 }

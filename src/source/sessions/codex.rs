@@ -64,7 +64,7 @@ fn opened(look: &mut Look<'_>, one: &SessionTarget, path: PathBuf) {
 }
 
 fn in_folder(look: &mut Look<'_>, path: PathBuf, meta: FileMeta) {
-    let head = look.heads.of(&path, meta.ino);
+    let head = look.heads.fields(&path, meta.ino);
     let cwd = head.cwd.filter(|_| !head.is_sub_agents);
     if let Some((session, cwd)) = thread_of(&path).zip(cwd) {
         let beginning = Beginning { at: made_at(session.raw()), is_fork: head.is_fork, cleared: None };

@@ -78,7 +78,7 @@ pub(crate) fn read(look: &mut Look<'_>, home: &Path, wanted: &[&SessionTarget], 
         let log = logs.of(project.join("logs.json"));
         for (path, meta) in chats.into_iter().take(NEWEST) {
             let Some(start) = start_of(&path) else { continue };
-            let head = look.heads.of(&path, meta.ino);
+            let head = look.heads.fields(&path, meta.ino);
             // A second window deletes the chat of one in which nothing was typed yet, which goes on without a first line.
             let typed = || log.iter().map(|typed| &typed.session).find(|id| id.starts_with(&start)).cloned();
             let session = head.session.filter(|id| id.starts_with(&start)).or_else(typed);

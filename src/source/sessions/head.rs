@@ -38,7 +38,7 @@ pub(crate) struct Fields {
 
 impl Heads {
     /// Returns what the first line of a file says; nothing where it cannot be read.
-    pub(crate) fn of(&mut self, path: &Path, inode: u64) -> Fields {
+    pub(crate) fn fields(&mut self, path: &Path, inode: u64) -> Fields {
         match self.known.get_mut(path).filter(|head| head.inode == inode && head.fields != Fields::default())
         {
             Some(head) => {

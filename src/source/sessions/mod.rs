@@ -51,7 +51,7 @@ impl Source for Reader {
     }
 
     fn hints(&self, scope: &Scope, hints: &mut Hints) {
-        for folder in scope.homes.of(Base::Home).filter(|_| self.has_qwen) {
+        for folder in scope.homes.folders_of(Base::Home).filter(|_| self.has_qwen) {
             let registry = folder.path.join(qwen::REGISTRY);
             hints.names.entry(registry.clone()).or_default().insert("*.json".to_owned());
             hints.folders.insert(registry);
@@ -84,11 +84,11 @@ impl Reader {
             found: Vec::new(),
             is_cut: Cell::new(false),
         };
-        for config in homes.of(Base::ClaudeConfig) {
+        for config in homes.folders_of(Base::ClaudeConfig) {
             per_folder::claude(&mut look, &config.path, &of("claude-code", config, wanted));
         }
         let mut before = std::mem::take(&mut self.opencode);
-        for folder in homes.of(Base::Home) {
+        for folder in homes.folders_of(Base::Home) {
             let (home, of) = (&folder.path, |agent| of(agent, folder, wanted));
             per_folder::qwen(&mut look, home, &of("qwen"));
             qwen::read(&mut look, home, &of("qwen"), host);

@@ -53,7 +53,7 @@ impl Store {
         if folders.is_empty() || !look.fence.reaches(&path) {
             return;
         }
-        let Some(files) = Files::of(&path) else { return };
+        let Some(files) = Files::stat(&path) else { return };
         let is_known = |kept: &RowCache| {
             is_sure(kept.read_at, files.touched_at()) && kept.files == files && kept.folders == folders
         };

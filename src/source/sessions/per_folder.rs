@@ -28,7 +28,7 @@ fn named_by_session(look: &mut Look<'_>, agent: &'static str, at: &Path, cwd: &U
     let is_session = |name: &str| name.strip_suffix(".jsonl").is_some_and(is_valid_id);
     for (path, meta) in look.files(at, is_session).into_iter().take(NEWEST) {
         // Two folders may have one name for their project: `/a/b-c` and `/a-b/c`.
-        if look.heads.of(&path, meta.ino).cwd.is_some_and(|own| own != cwd.raw()) {
+        if look.heads.fields(&path, meta.ino).cwd.is_some_and(|own| own != cwd.raw()) {
             continue;
         }
         if let Some(session) = path.file_stem().and_then(|name| name.to_str()).map(Untrusted::from) {

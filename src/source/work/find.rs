@@ -55,7 +55,7 @@ fn named(
 ) -> Option<PathBuf> {
     let (format, session) = (session.format, session.id.raw());
     let name = format!("{session}.jsonl");
-    let homes = |base| scope.homes.of(base).map(|home| home.path.as_path());
+    let homes = |base| scope.homes.folders_of(base).map(|home| home.path.as_path());
     let found = match format {
         Format::ClaudeCode => homes(Base::ClaudeConfig)
             .find_map(|config| below(&config.join("projects"), cwd, "", &name, (everywhere, fits))),

@@ -29,7 +29,7 @@ pub(crate) struct Lines {
 
 impl Lines {
     /// Begins with the first line after a place.
-    pub(crate) fn after(place: u64) -> Self {
+    pub(crate) fn from_offset(place: u64) -> Self {
         Self { read_to: place, is_inside: place > 0, ..Self::default() }
     }
 

@@ -112,12 +112,12 @@ impl Source for Reader {
                     let first = followed.tail.draft().doing.first_session.clone();
                     let before = one.from.clone().or(first).filter(|before| is_valid_id(before.raw()));
                     let all: BTreeSet<Untrusted> = one.earlier.iter().cloned().chain(before).collect();
-                    wanted.extend(all.iter().map(|before| one.before(before)));
+                    wanted.extend(all.iter().map(|before| one.earlier_session(before)));
                     earlier.insert(one.session.clone(), all);
                     let filed = followed.tail.draft().helpers.filed();
                     let filed: Vec<Untrusted> =
                         filed.filter(|id| is_helper(one.session.format, id)).cloned().collect();
-                    wanted.extend(filed.iter().map(|helper| one.before(helper)));
+                    wanted.extend(filed.iter().map(|helper| one.earlier_session(helper)));
                     helpers.insert(one.session.clone(), filed);
                     self.followed.insert(one.session, followed);
                 }
@@ -127,7 +127,7 @@ impl Source for Reader {
                     // `/clear` has led here, and nothing was asked since.
                     if let Some(begun) = one.begun.as_ref().filter(|_| !one.earlier.is_empty()) {
                         fresh.push(Arc::new(nothing_yet(&one.session, begun)));
-                        wanted.extend(one.earlier.iter().map(|before| one.before(before)));
+                        wanted.extend(one.earlier.iter().map(|before| one.earlier_session(before)));
                         earlier.insert(one.session, one.earlier.into_iter().collect());
                     }
                 }
@@ -161,7 +161,7 @@ impl Source for Reader {
                 1 => String::new(),
                 many => format!(", nor were {} more", many - 1),
             };
-            told.push(format!("{} {}, so it was not read{more}", first.path.text(), first.why.words()));
+            told.push(format!("{} {}, so it was not read{more}", first.path.text(), first.why.label()));
         }
         if self.skipped > 0 {
             let lines = if self.skipped == 1 { "line" } else { "lines" };
@@ -301,8 +301,8 @@ impl FollowedSession {
             Ok(tail) => tail,
             Err(why) => return Err(why.map(|why| (path, why))),
         };
-        let agents = Agents::of(one.session.format, &path);
-        let named = NameFile::of(one.session.format, &path);
+        let agents = Agents::for_session(one.session.format, &path);
+        let named = NameFile::for_session(one.session.format, &path);
         let medium = medium_at(&path);
         Ok(Self { path, medium, adapter, tail, is_origins, agents, named, started_at: None, work: None })
     }

@@ -20,7 +20,7 @@ pub(crate) struct NameFile {
 
 impl NameFile {
     /// Returns where the name of a session is, whose transcript is given.
-    pub(crate) fn of(format: Format, transcript: &Path) -> Option<Self> {
+    pub(crate) fn for_session(format: Format, transcript: &Path) -> Option<Self> {
         let path = (format == Format::Copilot).then(|| transcript.with_file_name(name::FILE))?;
         Some(Self { path, read: None, given: None })
     }
@@ -50,7 +50,7 @@ mod tests {
     fn a_name_is_read_whenever_its_file_changes() {
         let folder = tempfile::tempdir().unwrap();
         let uid = rustix::process::getuid().as_raw();
-        let mut named = NameFile::of(Format::Copilot, &folder.path().join("events.jsonl")).unwrap();
+        let mut named = NameFile::for_session(Format::Copilot, &folder.path().join("events.jsonl")).unwrap();
         assert!(!named.look(uid), "there is no file yet");
         let mut check = |text: &str, uid: u32, expected: Option<&str>| {
             std::fs::write(folder.path().join("workspace.yaml"), text).unwrap();
@@ -60,6 +60,6 @@ mod tests {
         check("name: PLAY first\nuser_named: false\n", uid, None);
         check("name: till\nuser_named: true\n", uid, Some("till"));
         check("name: another\nuser_named: true\n", uid + 1, None);
-        assert!(NameFile::of(Format::Codex, Path::new("/h/rollout.jsonl")).is_none());
+        assert!(NameFile::for_session(Format::Codex, Path::new("/h/rollout.jsonl")).is_none());
     }
 }

@@ -52,7 +52,7 @@ impl WorkTarget {
     }
 
     /// Returns what is asked for of the session that its window ran before.
-    pub(crate) fn before(&self, session: &Untrusted) -> Self {
+    pub(crate) fn earlier_session(&self, session: &Untrusted) -> Self {
         let session = Session { format: self.session.format, id: session.clone() };
         let cwd = self.cwd.clone();
         Self::of(session, cwd)

@@ -61,7 +61,7 @@ fn release_seen(stage: &Stage, name: &str, reported: &Report, observer: &mut imp
     let now = observer.now();
     let mut lock = state.lock(Patience::Wait, now).unwrap();
     let key = record(reported, name).key.clone();
-    let seen = Preview::of(&lock, reported, release(&key), &stage.rules(), now).unwrap();
+    let seen = Preview::look(&lock, reported, release(&key), &stage.rules(), now).unwrap();
     let answer = seen.wanted().map_or(Answer::Yes, Answer::Typed);
     let verified = seen.confirm(&answer).unwrap().verify(&mut lock, observer).unwrap();
     verified.execute(observer).unwrap().outcome

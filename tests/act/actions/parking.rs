@@ -50,7 +50,7 @@ fn seen<D: Disk>(
     let report = report(&mut observer);
     let key = record(&report, name(path)).key.clone();
     let lock = state.lock(state.patience, observer.now()).unwrap();
-    Preview::of(&lock, &report, Request::Act { key, action }, &stage.rules(), observer.now())
+    Preview::look(&lock, &report, Request::Act { key, action }, &stage.rules(), observer.now())
 }
 
 fn released<D: Disk>(state: &StateFolder<D>, stage: &Stage, path: &Path) -> Result<Receipt, ActionError> {
@@ -122,8 +122,9 @@ fn a_file_in_a_folder_like_tmp_is_parked_there_and_the_sheet_says_who_may_take_i
         let key = record(&report(&mut observer), name(&legacy)).key.clone();
         let answer = seen.wanted().map_or(Answer::Yes, Answer::Typed);
         let lock = state.lock(state.patience, observer.now()).unwrap();
-        let seen = Preview::of(&lock, &report(&mut observer), release(&key), &stage.rules(), observer.now())
-            .unwrap();
+        let seen =
+            Preview::look(&lock, &report(&mut observer), release(&key), &stage.rules(), observer.now())
+                .unwrap();
         drop(lock);
         let answer = seen.wanted().map_or(answer, Answer::Typed);
         let receipt = act(&state, &mut observer, &stage.rules(), release(&key), &answer).unwrap();
@@ -297,7 +298,7 @@ fn a_lock_of_any_size_is_parked_unread_and_comes_back_unless_it_was_written_sinc
         let report = report(observer);
         let request = release(&record(&report, "index.lock").key);
         let lock = state.lock(Patience::Wait, observer.now()).unwrap();
-        Preview::of(&lock, &report, request, &stage.rules(), observer.now()).unwrap()
+        Preview::look(&lock, &report, request, &stage.rules(), observer.now()).unwrap()
     };
     let carry_out = |preview: Preview, observer: &mut Observer| {
         let answer = preview.wanted().map_or(Answer::Yes, Answer::Typed);

@@ -146,7 +146,7 @@ fn act(
         meet.wait();
         return Err(ActionError::Changed("it has gone".to_owned()));
     };
-    let seen = Preview::of(&lock, &report, Request::Act { key, action }, rules, now);
+    let seen = Preview::look(&lock, &report, Request::Act { key, action }, rules, now);
     let confirmed = seen.and_then(|seen| seen.confirm(&Answer::Yes));
     meet.wait();
     confirmed?.verify(&mut lock, observer)?.execute(observer)

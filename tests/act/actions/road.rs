@@ -267,7 +267,7 @@ fn a_file_that_was_written_just_now_is_planned_and_not_touched() {
     let rules = Rules { settled_for: SignedDuration::from_hours(1), ..stage.rules() };
     let now = observer.now();
     let mut lock = state.lock(Patience::None, now).unwrap();
-    let seen = Preview::of(&lock, &report(&mut observer), release(&key), &rules, now).unwrap();
+    let seen = Preview::look(&lock, &report(&mut observer), release(&key), &rules, now).unwrap();
     let why = seen.wait.clone().unwrap().to_string();
     assert!(why.contains(" was written 0.") && why.ends_with(" s ago: wait"), "{why}");
     assert!(seen.plan.why.contains(&why));
@@ -366,7 +366,7 @@ fn what_is_not_asked_for_is_no_confirmation() {
 fn wanted(state: &StateFolder<System>, observer: &mut Observer, stage: &Stage, key: &Key) -> Option<String> {
     let now = observer.now();
     let lock = state.lock(Patience::None, now).unwrap();
-    let seen = Preview::of(&lock, &report(observer), release(key), &stage.rules(), now).unwrap();
+    let seen = Preview::look(&lock, &report(observer), release(key), &stage.rules(), now).unwrap();
     seen.wanted()
 }
 

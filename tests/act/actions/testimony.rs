@@ -5,7 +5,9 @@ use std::sync::{Arc, Mutex};
 
 use claimtop::core::model::{MachineState, MachineView};
 use claimtop::testing::act::{ActionError, Answer, Executor, Preview};
-use claimtop::testing::core::{Confirmation, Decoder, Encoder, EndResult, FarMachine, Hello, Identity, hear};
+use claimtop::testing::core::{
+    Confirmation, Decoder, Encoder, EndResult, FarMachine, Hello, Identity, apply_testimony,
+};
 use jiff::Timestamp;
 
 use crate::stage::{Agent, SESSION, Stage, end, record, release, report, start_ticks};
@@ -66,7 +68,7 @@ impl Two {
         let machines = Arc::clone(&self.machines);
         let executor =
             Executor::new(&self.here.state_path(), self.here.observer(), self.here.rules()).unwrap();
-        executor.hearing(Box::new(move |report| hear(report, &machines.lock().unwrap())))
+        executor.hearing(Box::new(move |report| apply_testimony(report, &machines.lock().unwrap())))
     }
 
     fn see(&self, executor: &mut Executor) -> Preview {
@@ -134,7 +136,7 @@ fn what_another_machine_says_at_the_last_moment_brings_the_file_back() {
     // It is heard first when the plan was verified, and its file is taken.
     let mut executor = executor.hearing(Box::new(move |report| {
         if asked.fetch_add(1, Ordering::Relaxed) > 0 {
-            hear(report, std::slice::from_ref(&live));
+            apply_testimony(report, std::slice::from_ref(&live));
         }
     }));
     let ended = executor.carry_out(seen, &Answer::Yes).unwrap().receipt.outcome;

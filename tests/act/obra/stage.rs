@@ -179,7 +179,7 @@ impl Stage {
         let report = report(&mut self.eyes());
         let uid = rustix::process::geteuid().as_raw();
         let rules = Rules { home: self.root.join("home"), uid, settled_for: SignedDuration::from_secs(-1) };
-        Preview::of(lock, &report, request, &rules, now)
+        Preview::look(lock, &report, request, &rules, now)
     }
 
     /// Returns what an undo would change, row by row.

@@ -121,7 +121,7 @@ impl Claimtop {
         let report = self.eyes.report();
         let key = row(&report, id).key.clone();
         let lock = self.state.lock(Patience::Wait, now)?;
-        Preview::of(&lock, &report, Request::Act { key, action: Action::Release }, &self.rules, now)
+        Preview::look(&lock, &report, Request::Act { key, action: Action::Release }, &self.rules, now)
     }
 
     /// Sees the plan for all that the window has left of which a row is one.
@@ -130,7 +130,7 @@ impl Claimtop {
         let report = self.eyes.report();
         let of = row(&report, id).key.clone();
         let lock = self.state.lock(Patience::Wait, now)?;
-        Preview::of(&lock, &report, Request::Left { of }, &self.rules, now)
+        Preview::look(&lock, &report, Request::Left { of }, &self.rules, now)
     }
 
     /// Does what was seen, with whatever it asks for.
@@ -171,7 +171,7 @@ impl Claimtop {
         let now = self.eyes.now();
         let report = self.eyes.report();
         let lock = self.state.lock(Patience::Wait, now)?;
-        Preview::of(&lock, &report, Request::Undo { entry, to: RestoreTo::Origin }, &self.rules, now)
+        Preview::look(&lock, &report, Request::Undo { entry, to: RestoreTo::Origin }, &self.rules, now)
     }
 }
 

@@ -49,7 +49,7 @@ impl World {
     }
 
     fn places(&self) -> Places {
-        Places::within(self.path("home"), self.path("tmp"), Vec::new())
+        Places::new(self.path("home"), self.path("tmp"), Vec::new())
     }
 
     fn collector(&self) -> Collector {

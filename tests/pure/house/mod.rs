@@ -2,6 +2,7 @@
 
 mod forgotten;
 mod graph;
+mod words;
 
 use std::path::{Path, PathBuf};
 

@@ -66,7 +66,7 @@ struct Replay<'a> {
 }
 
 fn collector(home: &Path) -> Collector {
-    let places = Places::within(home.to_path_buf(), home.with_extension("tmp"), Vec::new());
+    let places = Places::new(home.to_path_buf(), home.with_extension("tmp"), Vec::new());
     Collector::new(places, Signatures::built_in().unwrap())
 }
 

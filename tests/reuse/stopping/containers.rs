@@ -106,7 +106,7 @@ fn seen(stage: &Stage, observer: &Observer, report: &Report, pid: u32) -> Result
     let window = window.unwrap_or_else(|| panic!("{:?}", report.windows));
     let request = Request::Stop { key: window.key.clone(), signal: Signal::Term };
     let lock = state.lock(Patience::Wait, observer.now()).unwrap();
-    Preview::of(&lock, report, request, &stage.rules(), observer.now())
+    Preview::look(&lock, report, request, &stage.rules(), observer.now())
 }
 
 #[test]

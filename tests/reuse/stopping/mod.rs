@@ -262,7 +262,7 @@ impl Scene {
         let report = eyes.report();
         let key = left_over(&report, self.left.pid).key.clone();
         let lock = self.state.lock(Patience::Wait, eyes.now()).unwrap();
-        Preview::of(&lock, &report, self.request(&key, signal), &self.stage.rules(), eyes.now())
+        Preview::look(&lock, &report, self.request(&key, signal), &self.stage.rules(), eyes.now())
     }
 
     /// Confirms what was seen by what it asks for, and carries it out.
@@ -384,7 +384,7 @@ fn a_whole_tree_is_ended_by_its_code_and_no_secret_is_kept() {
     assert!(!history.entries[0].can_be_undone() && history.newest_undoable().is_none());
     let lock = scene.state.lock(Patience::Wait, eyes.now()).unwrap();
     let undo = Request::Undo { entry: 1, to: RestoreTo::Origin };
-    let undone = Preview::of(&lock, &eyes.report(), undo, &scene.stage.rules(), eyes.now());
+    let undone = Preview::look(&lock, &eyes.report(), undo, &scene.stage.rules(), eyes.now());
     assert!(undone.unwrap_err().to_string().contains("ended processes do not come back"));
 }
 
@@ -633,7 +633,7 @@ fn a_tree_with_one_that_is_never_ended_stays_as_a_whole() {
         let Some(one) = report.left_overs.iter().find(|one| one.pid == left.pid) else { panic!("not told") };
         let request = Request::Stop { key: one.key.clone(), signal: Signal::Term };
         let lock = state.lock(Patience::Wait, eyes.now()).unwrap();
-        let seen = Preview::of(&lock, &report, request, &stage.rules(), eyes.now());
+        let seen = Preview::look(&lock, &report, request, &stage.rules(), eyes.now());
         assert!(matches!(seen, Err(ActionError::Never(_))), "{}: {seen:?}", program.display());
         assert!(lives(left.pid));
     }
@@ -675,7 +675,7 @@ fn a_living_window_is_no_left_over_and_ends_by_its_name_alone() {
     let now = observer.now();
     let request = Request::Stop { key: window.key.clone(), signal: Signal::Term };
     let mut lock = state.lock(Patience::Wait, now).unwrap();
-    let seen = Preview::of(&lock, &report, request, &stage.rules(), now).unwrap();
+    let seen = Preview::look(&lock, &report, request, &stage.rules(), now).unwrap();
     let name = format!("alpha {}", agent.id());
     assert_eq!((seen.plan.confirmation.clone(), seen.wanted()), (Confirmation::FullName, Some(name.clone())));
     assert!(seen.clone().confirm(&Answer::Yes).is_err());

@@ -206,7 +206,7 @@ fn carry_out(
         report = look(observer);
     }
     let is_stop = matches!(request, Request::Stop { .. });
-    let seen = Preview::of(&lock, &report, request.clone(), &rules, observer.now())?;
+    let seen = Preview::look(&lock, &report, request.clone(), &rules, observer.now())?;
     if is_stop {
         scheduler.with(|world| world.tally.count("stops planned"));
     }

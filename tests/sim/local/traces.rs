@@ -21,7 +21,7 @@ pub(crate) fn read(world: &mut World, snapshot: &mut Snapshot, descents: &Descen
     let tops: Vec<Process> = left(&snapshot.processes, signatures, &seen).into_iter().cloned().collect();
     for top in tops {
         let trace = trace(world, &mut gone, &top, scan_mode);
-        traces.extend(trace.map(|trace| Trace { seen_below: descents.of(top.id), ..trace }));
+        traces.extend(trace.map(|trace| Trace { seen_below: descents.seen_below(top.id), ..trace }));
     }
     let is_named = |trace: &&Trace| {
         !trace.seen_below.is_empty() || trace.origin.as_ref().is_some_and(|origin| origin.pid.is_some())
@@ -39,7 +39,7 @@ pub(crate) fn read(world: &mut World, snapshot: &mut Snapshot, descents: &Descen
     for agent in agents {
         if traces.iter().all(|trace| trace.id != agent.id) {
             let trace = trace(world, &mut gone, &agent, scan_mode);
-            traces.extend(trace.map(|trace| Trace { seen_below: descents.of(agent.id), ..trace }));
+            traces.extend(trace.map(|trace| Trace { seen_below: descents.seen_below(agent.id), ..trace }));
         }
     }
     let windows: Vec<u32> = traces.iter().filter_map(|trace| trace.origin.as_ref()?.pid).collect();

@@ -265,7 +265,8 @@ impl World {
             return;
         }
         let store = self.store(at);
-        let open: Vec<String> = self.orders.open.of(store.as_deref()).map(str::to_owned).collect();
+        let open: Vec<String> =
+            self.orders.open.numbers_sent_to(store.as_deref()).map(str::to_owned).collect();
         for id in open {
             if self.orders.sent[&id].at != at {
                 continue;

@@ -138,7 +138,7 @@ impl Disk for System {
     }
 
     fn opener_of(&self, (folder, name): Spot<'_, Folder>) -> Result<Option<u32>, Errno> {
-        Ok(folder.look_at(name).and_then(|(_, meta)| opener::of(name, &meta)))
+        Ok(folder.look_at(name).and_then(|(_, meta)| opener::find(name, &meta)))
     }
 
     fn hidden_opener(&self) -> Option<HiddenOpener> {
@@ -176,7 +176,7 @@ impl Disk for System {
         let names = listed(&from).map_err(|errno| ("the attributes".to_owned(), errno))?;
         for name in names.split(|byte| *byte == 0).filter(|name| !name.is_empty()) {
             match keep_attribute(&from, file, name) {
-                Err(errno) if is_of_people(name) => return Err((told(name), errno)),
+                Err(errno) if is_of_people(name) => return Err((attribute_name(name), errno)),
                 Ok(()) | Err(_) => {}
             }
         }
@@ -184,7 +184,7 @@ impl Disk for System {
         let is_kept = names.split(|byte| *byte == 0).any(|name| name == ACCESS_LIST);
         match if is_kept { Ok(()) } else { fremovexattr(&*file, ACCESS_LIST) } {
             Ok(()) | Err(Errno::NODATA | Errno::NOTSUP) => Ok(()),
-            Err(errno) => Err((told(ACCESS_LIST), errno)),
+            Err(errno) => Err((attribute_name(ACCESS_LIST), errno)),
         }
     }
 
@@ -360,7 +360,7 @@ fn keep_attribute(from: &OwnedFd, to: &File, name: &[u8]) -> Result<(), Errno> {
 }
 
 /// Names an attribute.
-fn told(name: &[u8]) -> String {
+fn attribute_name(name: &[u8]) -> String {
     format!("the attribute {}", shown(&String::from_utf8_lossy(name)))
 }
 

@@ -78,7 +78,7 @@ fn may_be_given_back(session: &Session, change: &RowChange) -> Result<(), Action
         return Err(ActionError::Changed(format!("session {} works on it by now", shown(&other))));
     }
     let moments = ["heartbeat_at", "released_at"];
-    if session.schema.of(SESSIONS, &moments).len() < moments.len() {
+    if session.schema.existing_columns(SESSIONS, &moments).len() < moments.len() {
         return Ok(());
     }
     let forged = "SELECT '1' FROM claude_sessions WHERE session_id = $1 AND heartbeat_at = released_at";

@@ -104,10 +104,10 @@ impl Rows for Postgres {
         }
     }
 
-    fn told(&self, database: &str, changes: &[RowChange]) -> String {
+    fn after_text(&self, database: &str, changes: &[RowChange]) -> String {
         let read = self.within(database, |session| {
             let told = |change: &RowChange| {
-                let told = tell(change, session.row(&change.table, &change.id, "")?);
+                let told = describe_row(change, session.row(&change.table, &change.id, "")?);
                 Ok(if change::is_by_function(session, change) { told + TOUCHED } else { told })
             };
             changes.iter().map(told).collect::<Result<Vec<_>, ActionError>>()
@@ -138,7 +138,7 @@ fn stand(session: &Session, changes: &[RowChange]) -> Result<RowsState, ActionEr
 }
 
 /// Describes what a row says by now.
-fn tell(change: &RowChange, now: Option<Columns>) -> String {
+fn describe_row(change: &RowChange, now: Option<Columns>) -> String {
     let Some(now) = now else { return format!("{} has gone", name(change)) };
     let column = match change.table.as_str() {
         SESSIONS => mirror_column(&now),

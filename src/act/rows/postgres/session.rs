@@ -52,7 +52,7 @@ impl Session {
             let schema = tokio::time::timeout(WITHIN, Schema::probe(&client)).await;
             match schema {
                 Ok(Ok(schema)) => Ok(Self { runtime: own, client, allowance, driver, schema }),
-                Ok(Err(error)) => Err(refused(crate::source::database::postgres::words::words(&error))),
+                Ok(Err(error)) => Err(refused(crate::source::database::postgres::words::error_text(&error))),
                 Err(_) => Err(refused("no answer".to_owned())),
             }
         })
@@ -151,7 +151,7 @@ impl Session {
         columns: &[&'static str],
         lock: &str,
     ) -> Result<Option<Columns>, ActionError> {
-        self.select(table, id, &self.schema.of(table, columns), lock)
+        self.select(table, id, &self.schema.existing_columns(table, columns), lock)
     }
 
     fn select(
@@ -217,7 +217,7 @@ pub(crate) enum StatementError {
 impl StatementError {
     fn words(&self) -> String {
         match self {
-            Self::Error(error) => crate::source::database::postgres::words::words(error),
+            Self::Error(error) => crate::source::database::postgres::words::error_text(error),
             Self::Silent => format!("no answer within {} s", WITHIN.as_secs()),
         }
     }

@@ -81,7 +81,7 @@ pub(crate) fn replay(path: &Path, shape: Shape) -> Outcome {
         *counts.entry((answered.judged, answered.said)).or_default() += 1;
         match shape {
             Shape::Json => print(&format!("{}\n", json::to_line(&answered)?))?,
-            Shape::Text(_) => print(&format!("{}\n", shown(&told(&answered))))?,
+            Shape::Text(_) => print(&format!("{}\n", shown(&answer_text(&answered))))?,
         }
     }
     if let Shape::Text(_) = shape {
@@ -91,7 +91,7 @@ pub(crate) fn replay(path: &Path, shape: Shape) -> Outcome {
     Ok(if is_fine { Exit::Fine } else { Exit::Problems })
 }
 
-fn told(answered: &Answer) -> String {
+fn answer_text(answered: &Answer) -> String {
     let Answer { line, world, window, said, expected, judged, answer, .. } = answered;
     let verdict = match judged {
         Grade::Unjudged | Grade::Right => String::new(),

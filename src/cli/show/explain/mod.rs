@@ -61,7 +61,7 @@ pub(crate) fn run(reports: &mut dyn ReportSource, asked: &str, given: &str, shap
     let all = subjects.iter().map(|subject| (*subject, findings(&report, *subject)));
     match shape {
         Shape::Text(paint) => {
-            let mut index = Index::of(Arc::clone(&report));
+            let mut index = Index::new(Arc::clone(&report));
             index.given = given.to_owned();
             let mut text = |subject: &Subject<'_>| {
                 let household = report.household(subject.key());
@@ -69,7 +69,7 @@ pub(crate) fn run(reports: &mut dyn ReportSource, asked: &str, given: &str, shap
                 lines(&page(&index, *subject), paint)
             };
             let texts: Vec<String> = subjects.iter().map(&mut text).collect();
-            let rest = list::unfinished(&report, paint) + &list::rest(&report, &[], paint);
+            let rest = list::unfinished(&report, paint) + &list::unread_sources(&report, &[], paint);
             print(&(texts.join("\n") + &rest))?;
         }
         Shape::Json => {

@@ -141,14 +141,14 @@ pub(crate) fn show(report: &Report, places: &Places, shape: Shape) -> Outcome {
     let text = match shape {
         Shape::Json => json::to_string_pretty(&shown)? + "\n",
         Shape::Text(_) if shown.sizes.is_empty() => "No folder of an agent was found.\n".to_owned(),
-        Shape::Text(paint) => shown.told().laid_out(paint, terminal_width()) + NOTHING_DONE,
+        Shape::Text(paint) => shown.table().laid_out(paint, terminal_width()) + NOTHING_DONE,
     };
     print(&text)?;
     Ok(look::exit(report))
 }
 
 impl Output {
-    fn told(&self) -> Columns {
+    fn table(&self) -> Columns {
         let mut columns =
             Columns::new(&["SIZE", "FILES", "OLDEST", "SESSIONS", "OVER 30 D", "FOLDER", "WOULD BE LOST"]);
         for one in &self.sizes {
@@ -158,7 +158,7 @@ impl Output {
             columns.row([
                 Cell::new(format!("{least}{}", megabytes(files.bytes))),
                 Cell::new(files.count),
-                Cell::maybe(oldest.map(|at| age::between(self.taken_at, at))),
+                Cell::maybe(oldest.map(|at| age::label_between(self.taken_at, at))),
                 Cell::maybe(Some(sessions.count).filter(|count| *count > 0)),
                 Cell::maybe(Some(old_sessions.count).filter(|count| *count > 0).map(|_| old())),
                 Cell::new(outside(Some(&one.path))),

@@ -57,7 +57,7 @@ pub(crate) fn show(report: &Report, asker: &Asker, fence: &Fence, shape: Shape) 
         Shape::Text(_) if shown.left_trees.is_empty() => NONE.to_owned(),
         Shape::Text(paint) => {
             let told: Vec<String> =
-                shown.left_trees.iter().map(|one| one.told(report.taken_at, paint)).collect();
+                shown.left_trees.iter().map(|one| one.text(report.taken_at, paint)).collect();
             told.join("\n")
         }
     };
@@ -92,7 +92,7 @@ fn is_hidden(c: char) -> bool {
 }
 
 impl TreeRow<'_> {
-    fn told(&self, now: Timestamp, paint: Paint) -> String {
+    fn text(&self, now: Timestamp, paint: Paint) -> String {
         let tree = self.tree;
         let head = paint.paint(Tone::Strong, &outside(Some(&tree.path)));
         let branch = tree.branch.as_ref().map_or("no branch".to_owned(), |branch| outside(Some(branch)));
@@ -119,7 +119,8 @@ impl TreeRow<'_> {
         let agent = outside(tree.agent.as_ref());
         let name = outside(tree.window_name.as_ref());
         let pid = tree.window_pid.map(|pid| format!("PID {pid}")).unwrap_or_default();
-        let ended = tree.window_ended_at.map(|at| format!("last heard of {} ago", age::between(now, at)));
+        let ended =
+            tree.window_ended_at.map(|at| format!("last heard of {} ago", age::label_between(now, at)));
         let parts = [agent, name, pid, ended.unwrap_or_default()];
         let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
         if parts.is_empty() { "no known owner".to_owned() } else { parts.join(", ") }

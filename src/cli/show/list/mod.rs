@@ -83,11 +83,11 @@ pub(crate) fn text(report: &Report, view: Option<View>, paint: Paint, width: Opt
         None => format!("{body}\n{}", summary(report, paint)),
         Some(View::Windows | View::Sessions | View::Claims | View::Problems | View::Leftovers) => body,
     };
-    body + &unfinished(report, paint) + &rest(report, &unread(report, view), paint)
+    body + &unfinished(report, paint) + &unread_sources(report, &unread(report, view), paint)
 }
 
 /// Says which sources could not be read, and which were not asked.
-pub(crate) fn rest(report: &Report, unread: &[&SourceHealth], paint: Paint) -> String {
+pub(crate) fn unread_sources(report: &Report, unread: &[&SourceHealth], paint: Paint) -> String {
     let not_asked = look::not_asked_line(report, paint);
     let gap = if not_asked.is_empty() { "" } else { "\n" };
     missing(unread, paint) + gap + &not_asked
@@ -143,10 +143,11 @@ fn summary(report: &Report, paint: Paint) -> String {
     let sessions = report.records().filter(|record| record.kind == RecordKind::Session).count();
     let others = report.records.len() - sessions;
     let others = if others > 0 { format!(" and {}", count(others, "other record")) } else { String::new() };
-    let records = Number::new(sessions, &report.sources, Topic::Records).words("session record") + &others;
+    let records =
+        Number::new(sessions, &report.sources, Topic::Records).with_noun("session record") + &others;
     let line = |name: &str, seen: usize, topic: Topic, parts: Vec<String>| {
         let parts = if parts.is_empty() { String::new() } else { format!(": {}", parts.join(", ")) };
-        format!("{}{parts}\n", Number::new(seen, &report.sources, topic).words(name))
+        format!("{}{parts}\n", Number::new(seen, &report.sources, topic).with_noun(name))
     };
     [
         format!("{records}\n"),

@@ -35,7 +35,7 @@ pub(crate) fn windows(report: &Report) -> Laid {
     let mut columns = Columns::new(&[
         "NAME", "PID", "AGENT", "STATE", "UP", "CONTEXT", "RECORDS", "CLAIMS", "WHERE", "KEY",
     ]);
-    let unheard = Unheard::of(report);
+    let unheard = Unheard::from_report(report);
     for window in &report.windows {
         let context = &window.context_id;
         columns.row([
@@ -43,7 +43,7 @@ pub(crate) fn windows(report: &Report) -> Laid {
             Cell::new(window.pid),
             Cell::new(&window.agent),
             state(window, &unheard),
-            Cell::maybe(window.started_at.map(|at| age::between(report.taken_at, at))),
+            Cell::maybe(window.started_at.map(|at| age::label_between(report.taken_at, at))),
             Cell::new(&context.value).toned(if context.stable { Tone::Plain } else { Tone::Notice }),
             Cell::new(window.records.len()),
             Cell::new(window.claims.len()),
@@ -77,7 +77,7 @@ pub(crate) fn sessions(report: &Report) -> Laid {
             Cell::new(record.variant),
             Cell::maybe(record.pid()),
             Cell::new(format!("{verdict} ({})", record.verdict.reason.name())).toned(tone),
-            Cell::new(age::between(report.taken_at, record.written_at)),
+            Cell::new(age::label_between(report.taken_at, record.written_at)),
             Cell::maybe(session),
             Cell::new(&record.title),
             Cell::new(&record.location).toned(Tone::Dim),
@@ -101,7 +101,7 @@ pub(crate) fn claims(report: &Report) -> Laid {
             Cell::new(claim.resource.kind.name()),
             Cell::new(words::holds(claim)),
             Cell::maybe(holder(claim, report)),
-            Cell::maybe(claim.since.map(|since| age::between(report.taken_at, since))),
+            Cell::maybe(claim.since.map(|since| age::label_between(report.taken_at, since))),
             Cell::new(words::releasable(claim.releasable, Medium::Text)),
             Cell::new(&claim.record.key),
         ]);
@@ -149,10 +149,10 @@ pub(crate) fn left_overs(report: &Report) -> Laid {
             Cell::new(one.pid),
             Cell::new(left_over::what(one)),
             Cell::new(left_over::whose(one)),
-            Cell::maybe(one.window_ended_at.map(|at| age::between(report.taken_at, at))),
+            Cell::maybe(one.window_ended_at.map(|at| age::label_between(report.taken_at, at))),
             Cell::maybe(one.memory().map(megabytes)),
             Cell::maybe(left_over::ports(one)),
-            Cell::maybe(Some(one.below().len()).filter(|below| *below > 0)),
+            Cell::maybe(Some(one.descendants().len()).filter(|below| *below > 0)),
             Cell::maybe(one.refused.as_ref().or(Some(&one.why)).filter(|why| !why.is_empty())),
         ]);
     }

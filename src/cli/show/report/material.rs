@@ -38,14 +38,14 @@ impl Material {
     /// Returns everything that is dated, the newest first: what stories tell and windows and
     /// claims say of themselves, what was observed, and what was done.
     pub(super) fn timeline(&self) -> Vec<Moment> {
-        let mut all: Vec<Moment> = self.told().chain(self.seen()).chain(self.done()).collect();
+        let mut all: Vec<Moment> = self.moments().chain(self.seen()).chain(self.done()).collect();
         all.sort_by(|a, b| b.at.cmp(&a.at).then_with(|| a.told.cmp(&b.told)));
         all.dedup_by(|a, b| a.at == b.at && a.told == b.told);
         all.truncate(MOMENTS);
         all
     }
 
-    fn told(&self) -> impl Iterator<Item = Moment> {
+    fn moments(&self) -> impl Iterator<Item = Moment> {
         let stories =
             self.report.findings.iter().filter_map(|finding| Some((finding, finding.story.as_ref()?)));
         let events =

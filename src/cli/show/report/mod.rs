@@ -49,7 +49,7 @@ fn write(path: &Path, page: &str) -> anyhow::Result<()> {
 
 fn text(material: &Material, paint: Paint) -> String {
     let mut page = Page::for_text(material.report.taken_at);
-    let index = Index::of(Arc::clone(&material.report));
+    let index = Index::new(Arc::clone(&material.report));
     for finding in material.report.problems() {
         page.gap();
         finding::write_entry(&mut page, &index, finding);
@@ -61,5 +61,6 @@ fn text(material: &Material, paint: Paint) -> String {
     for moment in material.timeline() {
         page.dated(&moment.at.strftime("%F %H:%M:%SZ").to_string(), &moment.told);
     }
-    lines(&page, paint) + &list::rest(&material.report, &list::unread(&material.report, None), paint)
+    lines(&page, paint)
+        + &list::unread_sources(&material.report, &list::unread(&material.report, None), paint)
 }

@@ -55,11 +55,11 @@ fn moment(at: Timestamp) -> String {
 }
 
 fn summary(report: &Report) -> String {
-    let Summary { windows, claims, collisions, warnings, .. } = Summary::of(report);
+    let Summary { windows, claims, collisions, warnings, .. } = Summary::from_report(report);
     [
-        windows.words("window"),
+        windows.with_noun("window"),
         count(report.records().filter(|record| record.kind == RecordKind::Session).count(), "session record"),
-        claims.words("claim"),
+        claims.with_noun("claim"),
         count(collisions, "collision"),
         count(warnings, "warning"),
     ]

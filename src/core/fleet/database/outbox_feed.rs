@@ -67,7 +67,7 @@ impl Teller {
     }
 
     /// Takes note that the beat was accepted. Who has ended since it began is still to be told.
-    pub(crate) fn told(&mut self) {
+    pub(crate) fn accepted(&mut self) {
         self.ended.drain(..self.telling.min(self.ended.len()));
         self.telling = 0;
     }

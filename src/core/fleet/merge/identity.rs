@@ -125,13 +125,13 @@ pub(crate) struct Namespaces<'a> {
 
 impl<'a> Namespaces<'a> {
     /// Counts this claimtop and those of other machines.
-    pub(crate) fn of(host: &'a ReportHost, machines: &'a [FarMachine]) -> Self {
+    pub(crate) fn from_host(host: &'a ReportHost, machines: &'a [FarMachine]) -> Self {
         let here = host.boot_id.as_deref().zip(host.pid_namespace);
         let mut counted = HashMap::new();
         for place in here.into_iter().chain(machines.iter().filter_map(place)) {
             *counted.entry(place).or_default() += 1;
         }
-        Self { counted, clones: Clones::of(machines) }
+        Self { counted, clones: Clones::from_machines(machines) }
     }
 
     /// Returns whether a witness has said who it is, nobody else speaks for its namespace, and its machine ID is its
@@ -209,7 +209,7 @@ pub(crate) struct Clones<'a>(Copies<'a, &'a FarMachine>);
 
 impl<'a> Clones<'a> {
     /// Takes down all that have said who they are.
-    pub(crate) fn of(machines: &'a [FarMachine]) -> Self {
+    pub(crate) fn from_machines(machines: &'a [FarMachine]) -> Self {
         let mut copies = Copies::default();
         for told in machines.iter().filter(|told| told.view.same_as.is_none()) {
             Speaker::ever(told).into_iter().for_each(|speaker| copies.take(&speaker, told));
@@ -227,7 +227,7 @@ impl<'a> Clones<'a> {
 
 /// Returns a machine that has the ID of this one and runs apart from it.
 pub fn clone_of<'a>(told: &'a FarMachine, machines: &'a [FarMachine]) -> Option<&'a FarMachine> {
-    Clones::of(machines).of_machine(told)
+    Clones::from_machines(machines).of_machine(told)
 }
 
 /// Returns a machine that has the ID of the machine here and runs apart from it.
@@ -266,11 +266,11 @@ mod tests {
         FarMachine { view, hello: Some(hello), report: None, tombstones: [].into() }
     }
 
-    fn told(machines: &[FarMachine]) -> Vec<String> {
+    fn problems(machines: &[FarMachine]) -> Vec<String> {
         let host = ReportHost { name: String::new(), boot_id: None, pid_namespace: None };
         let local = Report::empty(Timestamp::UNIX_EPOCH, host);
         let told = doubts(&local, None, machines).iter().map(|finding| finding.message.to_string()).collect();
-        let clones = Clones::of(machines);
+        let clones = Clones::from_machines(machines);
         let cloned = machines.iter().filter(|told| clones.of_machine(told).is_some()).count();
         [told, vec![format!("{cloned} cloned")]].concat()
     }
@@ -282,22 +282,22 @@ mod tests {
             let all = boots.iter().enumerate();
             all.map(|(number, boot)| machine(number, (id(number).0, id(number).1, boot))).collect()
         };
-        let image = told(&of(|_| (Some("image"), "store")));
+        let image = problems(&of(|_| (Some("image"), "store")));
         let [clones, cloned] = image.as_slice() else { panic!("{image:?}") };
         let starts = "m0, m1, m2, m3, m4, m5 and 294 more have one machine ID and run apart: some are clones";
         assert!(clones.starts_with(starts) && cloned == "300 cloned", "{image:?}");
         // A home that machines share has one state folder for all of them.
         assert_eq!(
-            told(&of(|number| (Some(if number == 0 { "a" } else { "b" }), "home")))[1..],
+            problems(&of(|number| (Some(if number == 0 { "a" } else { "b" }), "home")))[1..],
             ["299 cloned"]
         );
         // Of one without a machine ID nobody knows which it is.
-        let one = told(&of(|number| (["a", "b", "c"].get(number).copied(), "home"))[..4]);
+        let one = problems(&of(|number| (["a", "b", "c"].get(number).copied(), "home"))[..4]);
         let starts = "m0, m1, m2 and m3 have one machine ID";
         assert!(one[0].starts_with(starts) && one[1] == "4 cloned", "{one:?}");
         // Containers of one machine run in one boot.
         let containers: Vec<FarMachine> =
             (0..300).map(|number| machine(number, (Some("host"), &boots[number], "boot"))).collect();
-        assert_eq!(told(&containers), ["0 cloned"]);
+        assert_eq!(problems(&containers), ["0 cloned"]);
     }
 }

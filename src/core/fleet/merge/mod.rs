@@ -42,8 +42,8 @@ pub fn merged_beside(own: Option<&Identity>, local: &Report, machines: &[FarMach
         show_once(&mut all, &seen_twice);
     }
     doubt_own(own, &mut all, machines);
-    hear(&mut all, machines);
-    let (clones, kernels) = (Clones::of(machines), Kernels::of(local, machines));
+    apply_testimony(&mut all, machines);
+    let (clones, kernels) = (Clones::from_machines(machines), Kernels::of(local, machines));
     for told in machines {
         let FarMachine { view, report, .. } = told;
         all.sources.push(health(view));
@@ -75,7 +75,7 @@ pub fn merged_beside(own: Option<&Identity>, local: &Report, machines: &[FarMach
 
 /// Lets other machines say what they know of the records here and of the sessions that these name; shows nothing else
 /// of theirs.
-pub fn hear(local: &mut Report, machines: &[FarMachine]) {
+pub fn apply_testimony(local: &mut Report, machines: &[FarMachine]) {
     testify(local, machines);
     hand_over(local, machines);
     let ways = ways_of_letting_go(local);
@@ -270,7 +270,7 @@ fn forget_life(record: &mut Arc<RecordView>, view: &MachineView) {
         return;
     }
     let seen = Evidence::new("machine", format!("{} is silent", view.name), view.transport.as_str())
-        .at(view.seen_at);
+        .dated(view.seen_at);
     Arc::make_mut(record).overrule(VerdictState::Unknown, Reason::NotSeen, seen);
 }
 

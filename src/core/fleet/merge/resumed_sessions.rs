@@ -45,7 +45,7 @@ pub(crate) fn hand_over(all: &mut Report, machines: &[FarMachine]) {
     all.findings.retain(|finding| {
         !is_of_dead(finding) || !finding.subjects.iter().all(|key| resumed.contains_key(key))
     });
-    let told = changed.values().filter_map(|record| Some(tell(record, resumed.get(&record.key)?)));
+    let told = changed.values().filter_map(|record| Some(finding(record, resumed.get(&record.key)?)));
     all.findings.extend(told.map(Arc::new));
     let sessions: HashSet<&Untrusted> =
         changed.values().filter_map(|record| record.session_id.as_ref()).collect();
@@ -113,7 +113,7 @@ pub(crate) fn is_of_dead(finding: &Finding) -> bool {
     matches!(finding.code, Code::DeadHolder | Code::RecycledPid | Code::RebootedHolder)
 }
 
-fn tell(record: &RecordView, window: &ResumingWindow) -> Finding {
+fn finding(record: &RecordView, window: &ResumingWindow) -> Finding {
     let who = window.who();
     let says = match window.is_heard {
         true => format!("its process is gone, but the session runs in {who}: do not release"),
@@ -121,7 +121,7 @@ fn tell(record: &RecordView, window: &ResumingWindow) -> Finding {
             "its process is gone, but the session ran in {who} when that was last seen: do not release"
         ),
     };
-    let sight = Evidence::new("window", who, "its claimtop").at(window.view.started_at);
+    let sight = Evidence::new("window", who, "its claimtop").dated(window.view.started_at);
     let evidence: Vec<Evidence> = [sight].into_iter().chain(record.all_evidence()).collect();
     Finding::of_record(Code::WrongPid, record, says, evidence, Remedy::None)
 }

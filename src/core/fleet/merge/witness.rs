@@ -20,7 +20,7 @@ use crate::core::model::{
 /// Judges by their own machines' witnesses the records here of whose holders nothing is known.
 pub(crate) fn testify(all: &mut Report, machines: &[FarMachine]) {
     let host = all.host.clone();
-    let namespaces = Namespaces::of(&host, machines);
+    let namespaces = Namespaces::from_host(&host, machines);
     let alone = machines.iter().filter(|told| namespaces.speaks_alone(told));
     let witnesses: Vec<Witness<'_>> = alone.filter_map(Witness::new).collect();
     if witnesses.is_empty() {
@@ -132,7 +132,7 @@ impl<'a> Witness<'a> {
     }
 
     fn fact(&self, value: String, at: Option<Timestamp>) -> Evidence {
-        Evidence::new("witness", value, self.told.view.name.as_str()).at(at)
+        Evidence::new("witness", value, self.told.view.name.as_str()).dated(at)
     }
 
     /// Returns what ties a holder's numbers to its namespace, as a record says it itself. A host name alone may be

@@ -351,7 +351,7 @@ impl OpenOrders {
     }
 
     /// Returns the numbers of those that were sent to this machine, to be asked for.
-    pub fn of<'a>(&'a self, store: Option<&'a str>) -> impl Iterator<Item = &'a str> {
+    pub fn numbers_sent_to<'a>(&'a self, store: Option<&'a str>) -> impl Iterator<Item = &'a str> {
         self.open.iter().filter(move |(_, to)| to.as_deref() == store).map(|(id, _)| id.as_str())
     }
 

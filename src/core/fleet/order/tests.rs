@@ -57,10 +57,10 @@ fn only_who_was_asked_says_what_has_become_of_an_order_and_only_once() {
     assert_eq!(open.take(Some("other"), &refused), None);
     assert_eq!(open.take(Some("s"), &OrderReceipt::refused("o-2", ErrorKind::Changed, "no")), None);
     assert_eq!(open.take(Some("s"), &OrderReceipt::unknown("o-1", "wait")), Some(Standing::Unknown));
-    assert_eq!(open.of(Some("s")).collect::<Vec<_>>(), ["o-1"]);
+    assert_eq!(open.numbers_sent_to(Some("s")).collect::<Vec<_>>(), ["o-1"]);
     assert_eq!(open.take(Some("s"), &refused), Some(Standing::NotDone));
     assert_eq!(open.take(Some("s"), &refused), None, "it is known");
-    assert_eq!(open.of(Some("s")).count(), 0);
+    assert_eq!(open.numbers_sent_to(Some("s")).count(), 0);
 }
 
 #[test]

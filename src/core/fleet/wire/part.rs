@@ -75,7 +75,7 @@ impl Part {
         if keys.iter().any(|key| !is_derived(key)) {
             return Err(serde::de::Error::custom("it bears a key that claimtop does not make"));
         }
-        keys.into_iter().for_each(|key| *key = key.on(machine));
+        keys.into_iter().for_each(|key| *key = key.on_machine(machine));
         if let Self::Window(window) = &mut part {
             let WindowFacts { processes, records, claims, .. } = &mut **window;
             processes.shrink_to_fit();

@@ -77,7 +77,7 @@ fn is_option(word: &str, long: &str) -> bool {
 const WHOLE: [&str; 1] = ["--edit"];
 
 impl<'a> Arguments<'a> {
-    pub(super) fn of(verb: &str, rest: &[&'a str], folder: &'a str) -> Self {
+    pub(super) fn parse(verb: &str, rest: &[&'a str], folder: &'a str) -> Self {
         let ValueOptions(with_value, with_rest, long) = valued(verb);
         let (mut options, mut letters, mut words) = (Vec::new(), Vec::new(), Vec::new());
         let (mut paths, mut excluded) = (None, Vec::new());

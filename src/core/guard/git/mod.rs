@@ -56,7 +56,7 @@ impl GitCall {
     }
 
     /// Settles what it reaches by what is there, or known to git.
-    pub(crate) fn among(self, is_there: impl Fn(&str) -> bool) -> Self {
+    pub(crate) fn resolve(self, is_there: impl Fn(&str) -> bool) -> Self {
         let Reach::PathsOrTree(mut paths) = self.reach else { return self };
         // A commit's name has none of these characters.
         let is_path = |path: &String| is_there(path) || is_pattern(path);
@@ -118,7 +118,7 @@ fn call(command: &Command) -> Option<GitCall> {
         return None;
     }
     // What is not known is not judged, but for the values of options, such as a message.
-    let arguments = Arguments::of(verb, rest, &folder);
+    let arguments = Arguments::parse(verb, rest, &folder);
     let is_elsewhere = arguments.options.iter().any(|option| option.starts_with("--pathspec"));
     if !arguments.is_known(verb) || is_elsewhere {
         return None;

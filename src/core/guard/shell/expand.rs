@@ -13,7 +13,7 @@ pub(super) struct Expander<'a> {
 
 impl Expander<'_> {
     /// Returns the words that these become: several times where one of a loop's values stands in them.
-    pub(super) fn words(&mut self, words: Vec<String>, state: &State) -> Vec<Vec<String>> {
+    pub(super) fn expand(&mut self, words: Vec<String>, state: &State) -> Vec<Vec<String>> {
         if !words.iter().any(|word| word.contains([BARE, QUOTED])) {
             return vec![words];
         }

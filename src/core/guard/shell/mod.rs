@@ -37,7 +37,7 @@ pub(crate) struct Command {
 pub(crate) fn commands(line: &str, place: &Place<'_>) -> Vec<Command> {
     let mut reader = Reader { expander: Expander { place, room: 4 * MOST }, found: Vec::new() };
     if line.len() <= MOST && !has_signs(line) {
-        reader.read(line, State::at(Some(place.folder.into())), DEEPEST);
+        reader.read(line, State::in_folder(Some(place.folder.into())), DEEPEST);
     }
     reader.found
 }
@@ -49,7 +49,7 @@ struct Reader<'a> {
 
 impl Reader<'_> {
     fn read(&mut self, line: &str, state: State, depth: usize) {
-        let mut tokens = Tokens::of(line);
+        let mut tokens = Tokens::from_line(line);
         // Of each shell what it knows, and the loops that it runs in shells of their own: how many were open, and what it
         // knew before.
         let mut shells: Vec<(State, Vec<(usize, State)>)> = vec![(state, Vec::new())];
@@ -109,7 +109,7 @@ impl Reader<'_> {
             }
             return;
         }
-        match self.expander.words(words, state).as_slice() {
+        match self.expander.expand(words, state).as_slice() {
             [words] => self.run(without_prefix(words), state, depth),
             turns => {
                 for words in turns {

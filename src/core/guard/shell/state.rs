@@ -43,13 +43,13 @@ pub(super) struct State {
 }
 
 impl State {
-    pub(super) fn at(folder: Option<Rc<str>>) -> Self {
+    pub(super) fn in_folder(folder: Option<Rc<str>>) -> Self {
         Self { folder, ..Self::default() }
     }
 
     /// Returns what another shell begins with: of what is exported only where git works is followed.
     pub(super) fn of_child(&self) -> Self {
-        Self { is_git_elsewhere: self.is_git_elsewhere, ..Self::at(self.folder.clone()) }
+        Self { is_git_elsewhere: self.is_git_elsewhere, ..Self::in_folder(self.folder.clone()) }
     }
 
     /// Goes to another folder, or to one that is not known.

@@ -120,7 +120,7 @@ pub(super) struct Tokens<'a> {
 }
 
 impl<'a> Tokens<'a> {
-    pub(super) fn of(line: &'a str) -> Self {
+    pub(super) fn from_line(line: &'a str) -> Self {
         Self { chars: Rest(line.chars()), texts: Vec::new(), depth: DEEPEST, inner: Vec::new() }
     }
 

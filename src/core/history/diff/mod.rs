@@ -20,7 +20,7 @@ use crate::core::model::{ClaimView, Code, Finding, Key, RecordView, Report, Wind
 pub(crate) fn diff(before: Option<&Report>, now: &Report) -> Vec<Change> {
     let mut subjects = Vec::new();
     let windows = before.map_or(&[][..], |report| &report.windows);
-    let names = Names::of(before.unwrap_or(now), now);
+    let names = Names::compare(before.unwrap_or(now), now);
     let gone = |window: &WindowView| {
         let is_elsewhere = names.find(&window.key, &now.windows).is_some();
         (!is_elsewhere).then(|| gone(window, names.proof(&window.key).is_some()))

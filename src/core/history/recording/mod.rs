@@ -102,7 +102,7 @@ impl Recording {
     }
 
     /// Returns the last look that was taken at or before a moment, or the first.
-    pub fn at(&self, moment: Timestamp) -> usize {
+    pub fn index_at(&self, moment: Timestamp) -> usize {
         self.marks.partition_point(|mark| mark.at <= moment).saturating_sub(1)
     }
 

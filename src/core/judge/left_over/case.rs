@@ -101,7 +101,7 @@ impl Case<'_> {
             return Some(format!("it was started below {} (PID {}), which lives", outer.agent, outer.id.pid));
         }
         for by in self.trace.adopted_by.iter().flatten() {
-            let goes_on = self.doubts.taken_over.by(self.world, by).is_some();
+            let goes_on = self.doubts.taken_over.successor_of(self.world, by).is_some();
             if let Some(pid) = self.world.pids_of_session(by).next() {
                 return Some(format!("session {by} has taken its task over, and goes on (PID {pid})"));
             }
@@ -110,7 +110,7 @@ impl Case<'_> {
             }
         }
         let session = self.origin.session.as_ref()?;
-        let by = self.doubts.taken_over.by(self.world, session)?;
+        let by = self.doubts.taken_over.successor_of(self.world, session)?;
         let pid = by.process.or(by.host).map(|id| format!(" (PID {})", id.pid)).unwrap_or_default();
         Some(format!("its window was moved to the background, where its session goes on{pid}"))
     }
@@ -200,7 +200,8 @@ impl Case<'_> {
             ));
         };
         let session = trace.origin.as_ref().and_then(|origin| origin.session.as_ref());
-        let is_taken_over = |session: &Untrusted| self.doubts.taken_over.by(self.world, session).is_some();
+        let is_taken_over =
+            |session: &Untrusted| self.doubts.taken_over.successor_of(self.world, session).is_some();
         if session.is_some_and(is_taken_over) {
             return Some(format!("{} (PID {pid}) below it is of a session in the background", below.comm));
         }

@@ -21,7 +21,7 @@ pub(crate) enum Above<'a> {
 
 /// Returns who stands above a process; `None` where it is an agent, or bears these traces too, or is the
 /// window itself: then it is no left-over of its own.
-pub(crate) fn above<'a>(world: &World<'a>, process: &Process, window_pid: u32) -> Option<Above<'a>> {
+pub(crate) fn find_above<'a>(world: &World<'a>, process: &Process, window_pid: u32) -> Option<Above<'a>> {
     let table = &world.snapshot.processes;
     if table.is_orphan(process) {
         return Some(Above::Nobody);

@@ -18,7 +18,7 @@ pub(crate) mod worktree;
 
 use self::case::{Case, Doubt};
 use self::doubts::Doubts;
-use crate::core::judge::left_over::left_top::above;
+use crate::core::judge::left_over::left_top::find_above;
 use crate::core::judge::left_over::protected::never_ended;
 use crate::core::judge::window::tool_shell::{is_tool_shell, tool_command};
 use crate::core::judge::world::World;
@@ -49,8 +49,8 @@ fn left_over(
     if has_exited(process) || world.signatures.classify(process).is_some() {
         return None;
     }
-    let above = above(world, process, window_pid)?;
-    let below = children.below(process.id.pid, |below| !has_exited(below));
+    let above = find_above(world, process, window_pid)?;
+    let below = children.descendants(process.id.pid, |below| !has_exited(below));
     let case = Case { world, trace, origin, process, above, below: &below, window_pid, doubts };
     let (certainty, why, evidence) = match case.weigh() {
         Ok(evidence) => (Certainty::Exact, String::new(), evidence),

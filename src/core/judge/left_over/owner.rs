@@ -11,7 +11,7 @@ use crate::core::model::{
 };
 
 /// Adds to each left-over what its window was called and when it ended, as far as that is known.
-pub(crate) fn tell(
+pub(crate) fn add_owners(
     left_overs: &mut [LeftOver],
     windows: &[WindowView],
     records: &[JudgedRecord],

@@ -13,10 +13,10 @@ use crate::core::model::{
 pub(crate) fn stray_trees(world: &World<'_>, records: &[JudgedRecord]) -> Vec<LeftTree> {
     let repos = world.snapshot.repos.iter();
     let strays = repos.flat_map(|repo| repo.strays.iter().map(move |stray| (repo, stray)));
-    strays.map(|(repo, stray)| told(world, records, repo, stray)).collect()
+    strays.map(|(repo, stray)| left_tree(world, records, repo, stray)).collect()
 }
 
-fn told(world: &World<'_>, records: &[JudgedRecord], repo: &Repo, stray: &StrayTree) -> LeftTree {
+fn left_tree(world: &World<'_>, records: &[JudgedRecord], repo: &Repo, stray: &StrayTree) -> LeftTree {
     let is_in = |cwd: &Path| cwd.starts_with(&stray.path);
     let entries = records.iter().filter(|judged| is_entry(judged));
     let its = entries.filter(|judged| judged.cwd.as_deref().is_some_and(is_in));
@@ -60,6 +60,6 @@ fn told(world: &World<'_>, records: &[JudgedRecord], repo: &Repo, stray: &StrayT
         merged_into: None,
         is_locked: false,
         releasable_lock: None,
-        evidence: stray.sort.told().map(|told| Evidence::new("git", told, at)).into_iter().collect(),
+        evidence: stray.sort.advice().map(|told| Evidence::new("git", told, at)).into_iter().collect(),
     }
 }

@@ -82,7 +82,11 @@ impl<'a> TakenOver<'a> {
     }
 
     /// Returns the session that goes on with the work of this one, or is it.
-    pub(crate) fn by(&self, world: &World<'_>, session: &Untrusted) -> Option<&'a BackgroundSession> {
+    pub(crate) fn successor_of(
+        &self,
+        world: &World<'_>,
+        session: &Untrusted,
+    ) -> Option<&'a BackgroundSession> {
         let is_it = |one: &&&BackgroundSession| {
             one.from.as_ref() == Some(session) || one.id.as_ref() == Some(session)
         };

@@ -16,7 +16,8 @@ impl Case<'_> {
         let world = self.world;
         let started = world.started_with(session.raw()).iter().map(|process| process.id.pid);
         let certain = world.pids_of_session(session).chain(started).next();
-        let is_unknown = |pid: &u32| !world.sessions.contains_key(pid) && world.bindings.of(*pid).is_none();
+        let is_unknown =
+            |pid: &u32| !world.sessions.contains_key(pid) && world.bindings.newest_of(*pid).is_none();
         let mut windows = world.windows.iter().filter(|window| window.agent == CLAUDE);
         certain.or_else(|| windows.find_map(|window| Some(window.process.id.pid).filter(is_unknown)))
     }

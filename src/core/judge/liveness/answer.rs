@@ -34,7 +34,7 @@ impl Trail {
 pub(crate) struct Answer(pub(crate) VerdictState, pub(crate) Reason);
 
 impl Answer {
-    pub(crate) fn with(self, trail: Trail) -> Verdict {
+    pub(crate) fn into_verdict(self, trail: Trail) -> Verdict {
         Verdict {
             state: self.0,
             reason: self.1,

@@ -39,7 +39,7 @@ pub(crate) fn judge(record: &Record, world: &World<'_>) -> Verdict {
     } else {
         by_holder(record, world, &mut trail)
     };
-    machine::of_this_mac(record, answer, world, &mut trail).with(trail)
+    machine::of_this_mac(record, answer, world, &mut trail).into_verdict(trail)
 }
 
 /// Returns whether it is certain that nobody who lives could own a record.

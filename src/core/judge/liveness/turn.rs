@@ -29,7 +29,7 @@ pub(super) fn could_run(
         let own = world.registered(pid).iter().filter(|entry| entry.session_id.as_ref() == Some(certain));
         own.into_iter().any(|entry| rules_out(entry, settled, (process, record), world))
     });
-    let noted = world.bindings.of(pid).filter(|note| note.agent.raw() == "claude-code");
+    let noted = world.bindings.newest_of(pid).filter(|note| note.agent.raw() == "claude-code");
     let noted = noted.filter(|note| world.snapshot.bound.is_whole() && note.session_id != *session);
     let is_noted = noted.is_some_and(|note| settled || world.is_after(note.written_at, record.touched_at()));
     !is_registered && !is_noted

@@ -118,7 +118,8 @@ pub(crate) fn equal<T>(sorted: &[T], order: impl Fn(&T) -> Ordering) -> &[T] {
 
 /// States what a window is, as evidence.
 pub(crate) fn window_evidence(window: &WindowView) -> Evidence {
-    Evidence::new("window", window_name(window), format!("/proc/{}/stat", window.pid)).at(window.started_at)
+    Evidence::new("window", window_name(window), format!("/proc/{}/stat", window.pid))
+        .dated(window.started_at)
 }
 
 /// Names a window for a sentence: its own name, or its agent, with the PID.

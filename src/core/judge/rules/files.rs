@@ -19,7 +19,7 @@ pub(crate) fn findings<'a>(facts: &'a Facts<'a>, found: &mut Findings<'_>) {
 pub(crate) fn of_record(judged: &JudgedRecord, found: &mut Findings<'_>) {
     let problems = judged.record.problems.iter().filter(|problem| problem.code != Code::LegacyRecord);
     found.extend(problems.map(|Problem { code, message }| {
-        let message = Sentence::about(judged.path(), message.clone());
+        let message = Sentence::with_subject(judged.path(), message.clone());
         Finding::new(*code, [judged.key.clone()], message, [judged.evidence()], remedy(*code))
     }));
     found.extend(of_pid(judged));
@@ -29,7 +29,7 @@ pub(crate) fn of_record(judged: &JudgedRecord, found: &mut Findings<'_>) {
 fn of_pid(judged: &JudgedRecord) -> Option<Finding> {
     let StatedPid::Bad(pid) = judged.record.holder.as_ref()?.pid.as_ref()? else { return None };
     let says = format!("states {pid} as a PID, which no agent can have");
-    let message = Sentence::about(judged.path(), says);
+    let message = Sentence::with_subject(judged.path(), says);
     let evidence = [judged.evidence(), Evidence::new("pid", pid.clone(), "record")];
     let code = Code::CorruptRecord;
     Some(Finding::new(code, [judged.key.clone()], message, evidence, remedy(code)))
@@ -37,8 +37,9 @@ fn of_pid(judged: &JudgedRecord) -> Option<Finding> {
 
 fn of_broken(broken: &BrokenFile) -> Finding {
     let path = broken.path.text();
-    let message = Sentence::about(path, broken.problem.message.clone());
-    let evidence = Evidence::new("file", broken.problem.message.as_str(), path.clone()).at(broken.written_at);
+    let message = Sentence::with_subject(path, broken.problem.message.clone());
+    let evidence =
+        Evidence::new("file", broken.problem.message.as_str(), path.clone()).dated(broken.written_at);
     Finding::new(broken.problem.code, [broken.key()], message, [evidence], remedy(broken.problem.code))
 }
 

@@ -9,12 +9,12 @@ use crate::core::model::{
 /// Finds records in old forms.
 pub(crate) fn of_record<'a>(judged: &'a JudgedRecord, facts: &'a Facts<'a>, found: &mut Findings<'_>) {
     if judged.record.generation == Generation::Legacy && judged.record.kind == RecordKind::Session {
-        found.push(tell(judged, facts));
+        found.push(finding(judged, facts));
         found.extend(split(judged, facts));
     }
 }
 
-fn tell(judged: &JudgedRecord, facts: &Facts<'_>) -> Finding {
+fn finding(judged: &JudgedRecord, facts: &Facts<'_>) -> Finding {
     let is_global = judged.record.format == Format::Maia && judged.record.context_id.is_none();
     if is_global {
         return tell_global(judged, facts);
@@ -26,7 +26,7 @@ fn tell(judged: &JudgedRecord, facts: &Facts<'_>) -> Finding {
         VerdictState::Dead => Remedy::Park,
         VerdictState::Alive | VerdictState::Unknown => Remedy::None,
     };
-    let message = Sentence::about(&judged.record.title, what);
+    let message = Sentence::with_subject(&judged.record.title, what);
     Finding::new(Code::LegacyRecord, [judged.key.clone()], message, [judged.evidence()], remedy)
 }
 

@@ -81,8 +81,8 @@ fn dead_code(judged: &JudgedRecord) -> Option<Code> {
 fn tell_dead(code: Code, members: &[&JudgedRecord], facts: &Facts<'_>) -> Option<Finding> {
     let first = members.first()?;
     let remedy = remedy(members);
-    let heir = members.iter().find_map(|judged| facts.successors.of(judged));
-    let heir = heir.map_or_else(String::new, |heir| format!("; but {}", heir.words()));
+    let heir = members.iter().find_map(|judged| facts.successors.successor(judged));
+    let heir = heir.map_or_else(String::new, |heir| format!("; but {}", heir.reason()));
     if members.len() == 1 {
         return Some(Finding::of_record(code, first, says_dead(first) + &heir, first.all_evidence(), remedy));
     }
@@ -91,7 +91,7 @@ fn tell_dead(code: Code, members: &[&JudgedRecord], facts: &Facts<'_>) -> Option
     let members_evidence = members.iter().map(|judged| judged.evidence());
     let evidence: Vec<Evidence> = first.verdict.evidence.iter().cloned().chain(members_evidence).collect();
     let says = format!("{why} ({} of one session){undone}", count(members.len(), "record"));
-    let message = Sentence::about(&first.record.title, says);
+    let message = Sentence::with_subject(&first.record.title, says);
     Some(Finding::new(code, subjects, message, evidence, remedy))
 }
 

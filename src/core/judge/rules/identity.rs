@@ -152,7 +152,7 @@ fn inherited(judged: &JudgedRecord, facts: &Facts<'_>) -> Option<Finding> {
     let evidence = [
         window_evidence(window),
         judged.evidence(),
-        Evidence::new("session began", began.to_string(), "record").at(began),
+        Evidence::new("session began", began.to_string(), "record").dated(began),
     ];
     Some(Finding::new(
         Code::InheritedRecord,

@@ -10,7 +10,7 @@ use jiff::{SignedDuration, Timestamp};
 /// Tells of each that is its window's beyond reasonable doubt.
 pub(crate) fn findings<'a>(facts: &'a Facts<'a>, found: &mut Findings<'_>) {
     let left = facts.left_overs.iter().filter(|one| one.is_left());
-    left.for_each(|one| found.push(tell(one)));
+    left.for_each(|one| found.push(finding(one)));
     let trees = facts.left_trees.iter().filter(|tree| tree.is_left());
     trees.for_each(|tree| found.push(tell_tree(tree)));
     let now = facts.world.snapshot.taken_at;
@@ -35,7 +35,7 @@ fn collected(tree: &LeftTree, now: Timestamp) -> Option<Finding> {
     let is_claudes = tree.agent.is_some() && tree.path.raw().contains("/.claude/worktrees/") && !tree.is_gone;
     let last = tree.window_ended_at.filter(|_| is_claudes && tree.certainty != Certainty::Held)?;
     let says = format!("{}; commit and push what it holds", ends(last, now)?);
-    let message = Sentence::about(&tree.path, says);
+    let message = Sentence::with_subject(&tree.path, says);
     Some(Finding::new(Code::DeletionAhead, [tree.key.clone()], message, tree.evidence.clone(), Remedy::None))
 }
 
@@ -65,8 +65,8 @@ fn ends(last: Timestamp, now: Timestamp) -> Option<String> {
     })
 }
 
-fn tell(one: &LeftOver) -> Finding {
-    let more = match one.below().len() {
+fn finding(one: &LeftOver) -> Finding {
+    let more = match one.descendants().len() {
         0 => String::new(),
         more => format!(" and {} below it", count(more, "process")),
     };
@@ -99,6 +99,6 @@ fn tell_tree(tree: &LeftTree) -> Finding {
     let known = if known.is_empty() { known } else { format!("; {known}") };
     let doubt = if tree.why.is_empty() { String::new() } else { format!("; {}", tree.why) };
     let says = format!("{agent}{name}{pid} made this working tree and has ended{known}{doubt}");
-    let message = Sentence::about(&tree.path, says);
+    let message = Sentence::with_subject(&tree.path, says);
     Finding::new(Code::LeftOverWorktree, [tree.key.clone()], message, tree.evidence.clone(), Remedy::None)
 }

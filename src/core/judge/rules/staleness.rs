@@ -115,7 +115,7 @@ fn expired<'a>(facts: &'a Facts<'a>) -> impl Iterator<Item = Finding> + 'a {
         }
         let rule = judged.record.expiry.as_ref().map_or("past its lease", |expiry| expiry.rule);
         let what = format!("{} {}", claim.resource.kind.name(), claim.resource.id.raw()).into();
-        let message = Sentence::about(&what, format!("{rule}; no holder is proven"));
+        let message = Sentence::with_subject(&what, format!("{rule}; no holder is proven"));
         Some(Finding::new(
             Code::ExpiredClaim,
             [claim.key.clone()],
@@ -211,7 +211,7 @@ fn no_record<'a>(facts: &'a Facts<'a>) -> impl Iterator<Item = Finding> + 'a {
 fn unread_config(window: &WindowView, facts: &Facts<'_>) -> Option<Untrusted> {
     let snapshot = facts.world.snapshot;
     let details = snapshot.processes.get(window.pid)?.details.as_ref()?;
-    let named = NamedHome::of(details).filter(|_| window.agent.raw() == "claude-code")?;
+    let named = NamedHome::from_details(details).filter(|_| window.agent.raw() == "claude-code")?;
     let homes = details.homes.as_ref();
     let is_it = |folder: &HomeFolder| {
         // By another name it is the same folder, as a container has it.
@@ -225,7 +225,7 @@ fn unread_config(window: &WindowView, facts: &Facts<'_>) -> Option<Untrusted> {
 fn unread_home(window: &WindowView, facts: &Facts<'_>) -> Option<Untrusted> {
     let snapshot = facts.world.snapshot;
     let details = snapshot.processes.get(window.pid)?.details.as_ref()?;
-    let named = NamedHome::of(details).filter(|_| details.has_certain_homes)?;
+    let named = NamedHome::from_details(details).filter(|_| details.has_certain_homes)?;
     let mut read = snapshot.homes.iter().filter(|folder| folder.part == HomePart::Whole).peekable();
     read.peek()?;
     let reaches =

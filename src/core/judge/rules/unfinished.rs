@@ -29,7 +29,7 @@ fn finding(one: &UnfinishedAction, processes: &ProcessTable) -> Option<Finding> 
     let began = Evidence::new("journal", format!("entry {} was begun", one.entry), "journal.jsonl");
     let missing = one.missing.iter();
     let parked = missing.map(|path| Evidence::new("parked", path.text().clone(), "journal.jsonl"));
-    let evidence: Vec<Evidence> = std::iter::once(began.at(one.began_at)).chain(parked).collect();
+    let evidence: Vec<Evidence> = std::iter::once(began.dated(one.began_at)).chain(parked).collect();
     Some(Finding::new(Code::UnfinishedAction, [one.key()], message, evidence, Remedy::Undo))
 }
 

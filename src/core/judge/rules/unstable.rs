@@ -27,7 +27,7 @@ pub(crate) fn findings<'a>(facts: &'a Facts<'a>, found: &mut Findings<'_>) {
     let pids =
         |records: &[&JudgedRecord]| records.iter().map(|judged| judged.record.pid()).collect::<BTreeSet<_>>();
     let several = by_window.into_iter().filter(|(_, records)| pids(records).len() > 1);
-    found.extend(several.filter_map(|((window, _), records)| Some(tell(facts.window(window)?, &records))));
+    found.extend(several.filter_map(|((window, _), records)| Some(finding(facts.window(window)?, &records))));
 }
 
 /// Returns whether a session record is named by a PID that need not be the agent's.
@@ -76,7 +76,7 @@ fn works_in(window: &Window<'_>, folder: &Path, world: &World<'_>) -> bool {
     })
 }
 
-fn tell(window: &WindowView, records: &[&JudgedRecord]) -> Finding {
+fn finding(window: &WindowView, records: &[&JudgedRecord]) -> Finding {
     let gone = records.iter().filter(|judged| judged.verdict.state != VerdictState::Alive).count();
     let whose = match gone {
         0 => String::new(),

@@ -26,7 +26,7 @@ fn view(id: &Untrusted, strength: Strength, evidence: Evidence) -> SessionView {
 }
 
 fn noted(pid: u32, world: &World<'_>) -> Option<SessionView> {
-    let note = world.bindings.of(pid)?;
+    let note = world.bindings.newest_of(pid)?;
     Some(view(&note.session_id, Strength::Exact, note.evidence()))
 }
 
@@ -35,7 +35,7 @@ fn registered(pid: u32, world: &World<'_>) -> Option<SessionView> {
     let record = world.registered(pid).first()?;
     let fact = "registry";
     let evidence = Evidence::new(fact, "PID and start are this process's", record.location.text().clone());
-    Some(view(session, Strength::Exact, evidence.at(record.written_at)))
+    Some(view(session, Strength::Exact, evidence.dated(record.written_at)))
 }
 
 /// Finds what its agent's own files say of this process.
@@ -58,7 +58,7 @@ fn tied(window: &Window<'_>, world: &World<'_>) -> Option<SessionView> {
             }
         };
         let evidence = Evidence::new(fact, says, file.path.text().clone());
-        Some((strength, file.written_at, view(&file.session, strength, evidence.at(file.written_at))))
+        Some((strength, file.written_at, view(&file.session, strength, evidence.dated(file.written_at))))
     });
     ties.max_by_key(|(strength, written_at, _)| (*strength, *written_at)).map(|(_, _, view)| view)
 }

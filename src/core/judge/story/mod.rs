@@ -20,7 +20,7 @@ use crate::core::judge::rules::facts::Facts;
 use crate::core::judge::story::scene::Scene;
 use crate::core::model::{Code, Finding, Story};
 
-pub(crate) fn tell(findings: &mut [Arc<Finding>], facts: &Facts<'_>) {
+pub(crate) fn add_stories(findings: &mut [Arc<Finding>], facts: &Facts<'_>) {
     for finding in findings {
         if let Some(story) = story(finding, facts) {
             Arc::make_mut(finding).story = Some(Box::new(story));
@@ -30,7 +30,7 @@ pub(crate) fn tell(findings: &mut [Arc<Finding>], facts: &Facts<'_>) {
 
 /// Tells the story of one finding; a finding about a single thing's own state has none.
 fn story(finding: &Finding, facts: &Facts<'_>) -> Option<Story> {
-    let scene = || Scene::of(finding, facts);
+    let scene = || Scene::from_finding(finding, facts);
     match finding.code {
         Code::SharedSessionId => identity::shared_session(&scene()),
         Code::SharedContextId => identity::shared_context(&scene()),

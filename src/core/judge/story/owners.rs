@@ -102,7 +102,7 @@ fn split_marker(scene: &Scene<'_>) -> Option<Story> {
     let registry = scene.facts.world.registered(window.pid).first().copied()?;
     let own = registry.session_id.as_ref()?;
     let path = registry.location.text().clone();
-    let evidence = Evidence::new("registry", own.clone(), path).at(registry.written_at);
+    let evidence = Evidence::new("registry", own.clone(), path).dated(registry.written_at);
     chain.saw(
         Some(registry.written_at),
         format!("the agent's own registry says session {own} for PID {}", window.pid),
@@ -148,7 +148,7 @@ pub(crate) fn recycled(scene: &Scene<'_>) -> Option<Story> {
     let process = scene.process(pid)?;
     let started_at = scene.facts.world.started_at(process);
     let evidence = Evidence::new("process", format!("{} {pid}", process.comm), format!("/proc/{pid}/stat"))
-        .at(started_at);
+        .dated(started_at);
     chain.saw(started_at, format!("the kernel gave PID {pid} to {}", process.comm), [evidence]);
     let told = format!(
         "PID {pid} runs but is not the holder: {} and {} belong to a process that is gone",

@@ -25,7 +25,7 @@ pub(crate) struct Scene<'a> {
 
 impl<'a> Scene<'a> {
     /// Calls up what a finding is about, in the order in which it began.
-    pub(crate) fn of(finding: &'a Finding, facts: &'a Facts<'a>) -> Self {
+    pub(crate) fn from_finding(finding: &'a Finding, facts: &'a Facts<'a>) -> Self {
         let (of, index) =
             (|kind| finding.subjects.iter().filter(move |key| key.kind() == Some(kind)), &facts.index);
         let mut windows: Vec<&WindowView> = of(KeyKind::Window).filter_map(|key| index.window(key)).collect();
@@ -98,7 +98,11 @@ impl<'a> Scene<'a> {
         let seen_at = seen.map(|seen| seen.last_seen_at).max();
         if let Some(at) = seen_at {
             let evidence = Evidence::new("seen alive", format!("PID {pid}"), "an earlier look of claimtop");
-            chain.saw(Some(at), format!("claimtop saw PID {pid} alive for the last time"), [evidence.at(at)]);
+            chain.saw(
+                Some(at),
+                format!("claimtop saw PID {pid} alive for the last time"),
+                [evidence.dated(at)],
+            );
         }
         let known = [judged.record.heartbeat_at, judged.record.started_at, seen_at];
         let sign_at = known.into_iter().flatten().max().unwrap_or(judged.record.written_at);

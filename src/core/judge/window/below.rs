@@ -26,9 +26,9 @@ impl<'a> Below<'a> {
 
     /// Returns a window's own process and the newest of those below it, and how many more there are.
     /// What runs below a window in it is that one's.
-    pub(crate) fn of(&self, window: &'a Process) -> (Vec<WindowProcess>, usize) {
+    pub(crate) fn processes_of(&self, window: &'a Process) -> (Vec<WindowProcess>, usize) {
         let is_its = |child: &Process| !has_exited(child) && !self.windows.contains(&child.id.pid);
-        let mut found = self.children.below(window.id.pid, is_its);
+        let mut found = self.children.descendants(window.id.pid, is_its);
         found.sort_by_key(|process| Reverse((process.id.start_ticks, process.id.pid)));
         let more = found.len().saturating_sub(MOST);
         found.truncate(MOST);

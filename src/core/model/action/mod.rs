@@ -207,7 +207,7 @@ pub struct Plan {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resume: Option<String>,
     /// What would make it refuse.
-    #[serde(deserialize_with = "fixed::words")]
+    #[serde(deserialize_with = "fixed::read_words")]
     pub refuses_when: Vec<Word>,
     /// What a person must give before it is done.
     pub confirmation: Confirmation,

@@ -33,7 +33,7 @@ pub enum SignOfLife {
 }
 
 impl SignOfLife {
-    pub(crate) fn words(self) -> &'static str {
+    pub(crate) fn label(self) -> &'static str {
         match self {
             Self::Heartbeat => "a heartbeat in the last 300 s",
             Self::Tick => "a tick in the last 90 s",

@@ -197,7 +197,7 @@ impl Record {
     /// Returns what it is and where it stands, as evidence.
     pub fn evidence(&self) -> Evidence {
         let what = format!("{} {}", self.format.name(), self.variant);
-        Evidence::new(what, self.title.clone(), self.location.text().clone()).at(self.written_at)
+        Evidence::new(what, self.title.clone(), self.location.text().clone()).dated(self.written_at)
     }
 
     /// Returns the PID that it states, if that can be one.

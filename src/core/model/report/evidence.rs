@@ -42,7 +42,7 @@ impl Evidence {
     }
 
     /// Adds the moment at which the fact was read or written, where that is known.
-    pub(crate) fn at(mut self, at: impl Into<Option<Timestamp>>) -> Self {
+    pub(crate) fn dated(mut self, at: impl Into<Option<Timestamp>>) -> Self {
         Arc::make_mut(&mut self.0).at = at.into();
         self
     }

@@ -80,7 +80,7 @@ pub struct FarSession {
 
 impl FarSession {
     /// Says where the session is.
-    pub fn words(&self) -> String {
+    pub fn place_text(&self) -> String {
         match self.is_heard {
             true => format!("the session runs in {}", self.who),
             false => format!("the session ran in {} when its machine was last seen", self.who),

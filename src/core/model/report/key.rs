@@ -109,7 +109,7 @@ impl Key {
     }
 
     /// Returns the same thing's key as it is called from elsewhere: `w-0f21ab3c@devbox`.
-    pub(crate) fn on(&self, machine: &str) -> Self {
+    pub(crate) fn on_machine(&self, machine: &str) -> Self {
         Self(shared::text(&format!("{}@{machine}", self.0)))
     }
 

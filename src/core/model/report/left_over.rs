@@ -307,7 +307,7 @@ impl LeftOver {
     }
 
     /// Returns the processes below the topmost one.
-    pub fn below(&self) -> &[Member] {
+    pub fn descendants(&self) -> &[Member] {
         self.tree.get(1..).unwrap_or_default()
     }
 

@@ -24,7 +24,7 @@ named! {
 
 impl TreeSort {
     /// Says why git's list does not have it, and what to do.
-    pub(crate) fn told(self) -> Option<&'static str> {
+    pub(crate) fn advice(self) -> Option<&'static str> {
         match self {
             Self::Linked => None,
             Self::Forgotten => Some("git has forgotten it, so its files may be all that is left of it"),
@@ -92,7 +92,7 @@ impl LeftTree {
         };
         let gone = self.is_gone.then(|| "its folder has gone".to_owned());
         let no_commit = self.has_no_commit.then(|| "no commit was made in it".to_owned());
-        let sort = self.sort.told().map(str::to_owned);
+        let sort = self.sort.advice().map(str::to_owned);
         // What never had a commit is at the tip that it began from anyway.
         [sort, gone, no_commit.or(merged), lock].into_iter().flatten().collect()
     }

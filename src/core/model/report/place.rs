@@ -66,7 +66,7 @@ fn is_false(is: &bool) -> bool {
 
 impl PlaceView {
     /// Tells where to look, such as `tmux pane %3 of session $0 (socket /tmp/tmux-0/default)`.
-    pub fn words(&self) -> Option<String> {
+    pub fn to_text(&self) -> Option<String> {
         let mut words = Vec::new();
         if let Some(keeper) = self.keeper {
             let part = |name: &str, value: &Option<Untrusted>| {

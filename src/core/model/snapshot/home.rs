@@ -56,7 +56,7 @@ pub(crate) struct NamedHome {
 
 impl NamedHome {
     /// Reads it; `None` where the home or the configuration is not known beyond doubt.
-    pub(crate) fn of(details: &Details) -> Option<Self> {
+    pub(crate) fn from_details(details: &Details) -> Option<Self> {
         let named = |name: &str| details.env.get(name);
         let absolute = |path: &Untrusted| Some(PathBuf::from(path.raw())).filter(|path| path.is_absolute());
         let home = absolute(named(HOME_VARIABLE)?)?;
@@ -77,7 +77,7 @@ mod tests {
     #[track_caller]
     fn check(env: &[(&str, &str)], expected: Option<[&str; 3]>) {
         let env = env.iter().map(|(name, value)| ((*name).to_owned(), (*value).into())).collect();
-        let found = NamedHome::of(&Details { env, ..Details::default() });
+        let found = NamedHome::from_details(&Details { env, ..Details::default() });
         let expected = expected.map(|[home, config, cache]| NamedHome {
             home: home.into(),
             config: config.into(),

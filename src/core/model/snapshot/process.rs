@@ -341,7 +341,7 @@ impl<'a> Children<'a> {
 
     /// Returns those below a process that are wanted, each once, also where a scan that raced with forks
     /// and exits shows a circle. Below one that is not wanted nothing is looked for.
-    pub(crate) fn below(&self, pid: u32, is_wanted: impl Fn(&Process) -> bool) -> Vec<&'a Process> {
+    pub(crate) fn descendants(&self, pid: u32, is_wanted: impl Fn(&Process) -> bool) -> Vec<&'a Process> {
         let mut seen = BTreeSet::from([pid]);
         let mut found: Vec<&Process> = Vec::new();
         let mut next = Some(pid);

@@ -20,7 +20,7 @@ pub enum Value {
 
 impl Value {
     /// Returns the value as people read it.
-    pub(crate) fn words(&self) -> String {
+    pub(crate) fn to_text(&self) -> String {
         match self {
             Self::Null => "nothing".to_owned(),
             Self::Integer(number) => number.to_string(),
@@ -59,8 +59,8 @@ impl RowChange {
     }
 
     /// Returns the change in words: `session_record 6: status active -> abandoned`.
-    pub(crate) fn words(&self) -> String {
-        format!("{} {}: {}", self.table, self.id, words(&self.before, &self.after))
+    pub(crate) fn to_text(&self) -> String {
+        format!("{} {}: {}", self.table, self.id, difference_text(&self.before, &self.after))
     }
 }
 
@@ -89,7 +89,7 @@ pub(crate) fn is_in(row: Option<&Columns>, state: &Columns) -> bool {
 }
 
 /// Returns in words what differs between two states of a row.
-pub(crate) fn words(before: &Columns, after: &Columns) -> String {
+pub(crate) fn difference_text(before: &Columns, after: &Columns) -> String {
     if after.is_empty() {
         return format!("deleted, with {}", all(before));
     }
@@ -97,10 +97,10 @@ pub(crate) fn words(before: &Columns, after: &Columns) -> String {
         return format!("put back, with {}", all(after));
     }
     let changes = differences(before, after)
-        .map(|(name, before, after)| format!("{name} {} -> {}", before.words(), after.words()));
+        .map(|(name, before, after)| format!("{name} {} -> {}", before.to_text(), after.to_text()));
     changes.collect::<Vec<_>>().join(", ")
 }
 
 fn all(columns: &Columns) -> String {
-    columns.iter().map(|(name, value)| format!("{name} {}", value.words())).collect::<Vec<_>>().join(", ")
+    columns.iter().map(|(name, value)| format!("{name} {}", value.to_text())).collect::<Vec<_>>().join(", ")
 }

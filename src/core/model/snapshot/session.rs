@@ -20,7 +20,7 @@ pub enum Strength {
 
 impl Strength {
     /// Tells people how much may rest on it.
-    pub(crate) fn words(self) -> &'static str {
+    pub(crate) fn label(self) -> &'static str {
         match self {
             Self::Exact => "exact",
             Self::Strong => "strong, but it may have switched to another session",

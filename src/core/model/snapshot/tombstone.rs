@@ -68,7 +68,7 @@ impl Tombstone {
             self.id.start_ticks,
             self.reason.name()
         );
-        Evidence::new("tombstone", value, "claimtop's own notes").at(self.proven_at)
+        Evidence::new("tombstone", value, "claimtop's own notes").dated(self.proven_at)
     }
 }
 

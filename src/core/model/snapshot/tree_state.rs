@@ -53,7 +53,7 @@ impl TreeState {
         };
         let names = |names: &Option<Names>, what: &str| match names {
             Some(names) if names.count == 0 && !names.is_more => None,
-            Some(names) => Some(names.say(what)),
+            Some(names) => Some(names.join(what)),
             None => Some(format!("{what} could not be listed")),
         };
         let unnamed = match self.unnamed {
@@ -82,7 +82,7 @@ impl TreeState {
 }
 
 impl Names {
-    fn say(&self, what: &str) -> String {
+    fn join(&self, what: &str) -> String {
         let first: Vec<String> = self.first.iter().map(Untrusted::shown).collect();
         let more = if self.count > self.first.len() { ", …" } else { "" };
         let least = if self.is_more { "at least " } else { "" };

@@ -37,7 +37,7 @@ thread_local! {
 
 /// Reads something whose words may take no more than what is `left`, which becomes less by those that are new: what
 /// one machine brings is never at the expense of another.
-pub(crate) fn within<T>(left: &mut usize, read: impl FnOnce() -> T) -> T {
+pub(crate) fn read_bounded<T>(left: &mut usize, read: impl FnOnce() -> T) -> T {
     let outer = LEFT.replace(*left);
     let done = read();
     *left = LEFT.replace(outer);
@@ -57,7 +57,7 @@ pub(crate) fn word<'de, D: Deserializer<'de>>(deserializer: D) -> Result<&'stati
 ///
 /// # Errors
 /// As [`word`].
-pub(crate) fn words<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Word>, D::Error> {
+pub(crate) fn read_words<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Word>, D::Error> {
     let texts = Vec::<String>::deserialize(deserializer)?;
     let all: Option<Vec<Word>> = texts.iter().map(|text| keep(text)).collect();
     all.ok_or_else(|| D::Error::custom("these are not the words of claimtop"))

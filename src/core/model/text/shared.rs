@@ -58,7 +58,7 @@ mod tests {
         assert_eq!((first.raw(), at(&first)), (LONG, at(&second)));
         let others = [inner, read()];
         assert!(others.iter().all(|other| *other == first && at(other) != at(&first)));
-        let key = || Key::typed("r-0f21ab3c").on("a-machine");
+        let key = || Key::typed("r-0f21ab3c").on_machine("a-machine");
         let (one, other) = sharing(&mut texts, || (key(), key()));
         assert_eq!((one.as_str(), one.as_str().as_ptr()), ("r-0f21ab3c@a-machine", other.as_str().as_ptr()));
     }

@@ -26,7 +26,7 @@ pub(super) fn record<'a>(
     record.written_at = record.heartbeat_at.or(record.started_at).unwrap_or(reading.now);
     record.expiry = record
         .heartbeat_at
-        .map(|at| Expiry { at: time::after(at, REAPED_AFTER), rule: "heartbeat older than 600 s" });
+        .map(|at| Expiry { at: time::add_seconds(at, REAPED_AFTER), rule: "heartbeat older than 600 s" });
     record.claims = vec![StatedClaim::new(ResourceKind::Files, path, FILE_LOCKS, record.started_at)];
     record.facts = known([
         ("work item", row.text("sd_id").map(Untrusted::from)),

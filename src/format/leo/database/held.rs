@@ -16,7 +16,11 @@ pub(crate) struct Holdings<'a> {
 }
 
 impl<'a> Holdings<'a> {
-    pub(super) fn of(work: &'a [WorkItem], file_locks: &'a [Arc<Cells>], keys: &SessionKeys<'a>) -> Self {
+    pub(super) fn from_rows(
+        work: &'a [WorkItem],
+        file_locks: &'a [Arc<Cells>],
+        keys: &SessionKeys<'a>,
+    ) -> Self {
         let mut owned: BTreeMap<&str, Vec<&WorkItem>> = BTreeMap::new();
         for item in work {
             if let Some(owner) = item.owner.as_ref() {

@@ -49,7 +49,7 @@ pub struct Rows {
 pub fn read(source: &Source, tables: &Tables, reading: &Reading<'_>) -> Rows {
     let work = item::all(source, tables);
     let keys = SessionKeys::new(&tables.sessions);
-    let by_session = Holdings::of(&work, &tables.file_locks, &keys);
+    let by_session = Holdings::from_rows(&work, &tables.file_locks, &keys);
     let sessions =
         tables.sessions.iter().filter_map(|row| session::record(row, tables, &by_session, source, reading));
     let mut records: Vec<Record> = sessions.collect();

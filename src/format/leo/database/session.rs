@@ -149,7 +149,7 @@ fn date(record: &mut Record, row: &Cells, source: &Source, reading: &Reading<'_>
     }
     record.expiry = record
         .heartbeat_at
-        .map(|at| Expiry { at: time::after(at, STALE_AFTER), rule: "heartbeat older than 900 s" });
+        .map(|at| Expiry { at: time::add_seconds(at, STALE_AFTER), rule: "heartbeat older than 900 s" });
     if !record.has_ended {
         record.signs = signs(record, row, source, reading.now);
     }
@@ -162,7 +162,7 @@ fn signs(record: &Record, row: &Cells, source: &Source, now: Timestamp) -> Vec<S
             "heartbeat_at" => record.heartbeat_at,
             column => source.time(row, column),
         };
-        Some(Sign { what: *what, until: time::after(at?, *seconds) })
+        Some(Sign { what: *what, until: time::add_seconds(at?, *seconds) })
     });
     let silence = source.time(row, "expected_silence_until");
     let silence = silence
@@ -244,16 +244,16 @@ fn shown(row: &Cells, column: &str) -> Option<Untrusted> {
 fn facts(row: &Cells, session: &str, metadata: Option<&Object<'_>>, tables: &Tables) -> NamedTexts {
     let own = SHOWN.iter().filter_map(|(name, column)| Some((*name, shown(row, column)?)));
     let ours = is_ours(row).then(|| ("released by", "claimtop; the heartbeat is the release's own".into()));
-    let meta = metadata.map(|object| facts::of(object, &METADATA)).unwrap_or_default();
+    let meta = metadata.map(|object| facts::from_fields(object, &METADATA)).unwrap_or_default();
     let event = tables.events.iter().find(|event| event.text("session_id") == Some(session));
-    let event = event.map(|event| ("last event", told(event)));
+    let event = event.map(|event| ("last event", event_line(event)));
     let messages = tables.messages.iter().find(|row| row.text("target_session") == Some(session));
     let messages = messages.and_then(|row| Some(("unread messages", row.text("number")?.into())));
     own.chain(ours).chain(meta.iter().cloned()).chain(event).chain(messages).collect()
 }
 
 /// Tells the last event of a session in one line.
-fn told(event: &Cells) -> Untrusted {
+fn event_line(event: &Cells) -> Untrusted {
     let parts = ["created_at", "event_type", "reason"].iter().filter_map(|column| event.text(column));
     crate::format::reading::excerpt::excerpt(&parts.collect::<Vec<_>>().join(" "), 100)
 }

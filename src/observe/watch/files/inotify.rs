@@ -18,7 +18,7 @@ use crate::observe::watch::files::scope::{Interests, Scope, WatchRefusal, lock};
 use crate::observe::watch::interest::{Change, matters};
 use crate::observe::watch::notice::Hint;
 use crate::observe::watch::notice::Notice;
-use crate::source::os::open::error::words;
+use crate::source::os::open::error::errno_text;
 pub(crate) use crate::source::os::open::medium::remote;
 
 /// How long events are let gather before they are read: one write raises several, and the kernel
@@ -51,9 +51,9 @@ impl Watcher {
         let fd =
             inotify::init(CreateFlags::CLOEXEC | CreateFlags::NONBLOCK).map_err(|errno| match errno {
                 Errno::MFILE => "the limit of watchers is reached (fs.inotify.max_user_instances)".to_owned(),
-                errno => words(errno),
+                errno => errno_text(errno),
             })?;
-        let stop = eventfd(0, EventfdFlags::CLOEXEC).map_err(words)?;
+        let stop = eventfd(0, EventfdFlags::CLOEXEC).map_err(errno_text)?;
         let watcher = Self { fd: Arc::new(fd), paths: Paths::default(), stop: Arc::new(stop) };
         let (fd, paths, stop) = (watcher.fd.clone(), watcher.paths.clone(), watcher.stop.clone());
         std::thread::Builder::new()
@@ -87,7 +87,7 @@ impl Watcher {
             Err(Errno::NOSPC) => Err(WatchRefusal::Refused(
                 "the limit of watches is reached (fs.inotify.max_user_watches)".to_owned(),
             )),
-            Err(errno) => Err(WatchRefusal::Refused(words(errno))),
+            Err(errno) => Err(WatchRefusal::Refused(errno_text(errno))),
         }
     }
 
@@ -124,7 +124,7 @@ fn follow(fd: &OwnedFd, stop: &OwnedFd, paths: &Paths, interests: &Interests, no
         let mut waiting = [PollFd::new(fd, PollFlags::IN), PollFd::new(stop, PollFlags::IN)];
         match poll(&mut waiting, None) {
             Ok(_) | Err(Errno::INTR) => {}
-            Err(errno) => return notice.lost(format!("failed to watch files: {}", words(errno))),
+            Err(errno) => return notice.lost(format!("failed to watch files: {}", errno_text(errno))),
         }
         let [events, stop] = &waiting;
         if !stop.revents().is_empty() {
@@ -135,8 +135,8 @@ fn follow(fd: &OwnedFd, stop: &OwnedFd, paths: &Paths, interests: &Interests, no
         }
         std::thread::sleep(GATHER);
         match read(fd, paths, interests) {
-            Ok(heard) => heard.iter().for_each(|hint| notice.tell(hint.clone())),
-            Err(errno) => return notice.lost(format!("failed to watch files: {}", words(errno))),
+            Ok(heard) => heard.iter().for_each(|hint| notice.send(hint.clone())),
+            Err(errno) => return notice.lost(format!("failed to watch files: {}", errno_text(errno))),
         }
     }
 }

@@ -24,7 +24,7 @@ impl Watcher {
     /// Prepares to watch; the failure is in words.
     pub(crate) fn new(interests: Interests, notice: Notice) -> Result<Self, String> {
         let told = Arc::clone(&interests);
-        let watcher = notify::recommended_watcher(move |event| tell(event, &lock(&told), &notice));
+        let watcher = notify::recommended_watcher(move |event| forward(event, &lock(&told), &notice));
         watcher.map(Self).map_err(|error| words(&error))
     }
 
@@ -57,12 +57,12 @@ impl Watcher {
 }
 
 /// Runs on the watching thread, for each event.
-fn tell(event: notify::Result<Event>, interests: &BTreeMap<PathBuf, Interest>, notice: &Notice) {
+fn forward(event: notify::Result<Event>, interests: &BTreeMap<PathBuf, Interest>, notice: &Notice) {
     match event {
         // Every look reads everything, so nothing is lost with the events.
-        Ok(event) if event.need_rescan() => notice.tell(Hint::Files),
+        Ok(event) if event.need_rescan() => notice.send(Hint::Files),
         Ok(event) if changes(&event).iter().any(|change| matters(change, interests)) => {
-            notice.tell(Hint::Files);
+            notice.send(Hint::Files);
         }
         Ok(_) => {}
         Err(error) => notice.lost(format!("failed to watch files: {}", words(&error))),

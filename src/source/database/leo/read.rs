@@ -141,7 +141,7 @@ impl<'a> Reader<'a> {
 
     /// Returns the columns of a table that are read, and how they are asked for.
     fn list(&self, table: &'static str) -> (Vec<&'static str>, String) {
-        let names = self.schema.of(table, columns(table));
+        let names = self.schema.existing_columns(table, columns(table));
         let list: Vec<String> = names.iter().map(|name| format!("left({name}::text, 4000)")).collect();
         (names, list.join(", "))
     }

@@ -66,7 +66,7 @@ impl Schema {
     }
 
     /// Returns those of some columns that there are.
-    pub(crate) fn of<'a>(&self, table: &str, columns: &[&'a str]) -> Vec<&'a str> {
+    pub(crate) fn existing_columns<'a>(&self, table: &str, columns: &[&'a str]) -> Vec<&'a str> {
         columns.iter().copied().filter(|column| self.has(table, column)).collect()
     }
 

@@ -46,11 +46,11 @@ fn stamp_of(table: &'static str, schema: &Schema) -> Option<String> {
         let version = format!("concat_ws('|', {}, xmin::text)", key_column(table));
         return Some(format!("SELECT '{table}', count(*), NULL, sum(hashtext({version})) FROM {table}"));
     }
-    let texts = schema.of(table, hashed(table));
+    let texts = schema.existing_columns(table, hashed(table));
     if texts.is_empty() {
         return None;
     }
-    let times = schema.of(table, &TIMES);
+    let times = schema.existing_columns(table, &TIMES);
     let newest = times.iter().map(|name| format!("max({name})")).collect::<Vec<_>>().join(", ");
     let newest = if times.is_empty() { "NULL".to_owned() } else { format!("concat_ws(' ', {newest})") };
     Some(format!(

@@ -108,7 +108,7 @@ impl Reader {
     /// below the homes, the roots, and wherever agents or Obra work.
     fn read(&mut self, scope: &Scope, reading: &Reading<'_>) -> Vec<DatabaseView> {
         let Scope { places, homes, fence, .. } = scope;
-        let homes = homes.of(Base::Home).map(|home| &home.path);
+        let homes = homes.folders_of(Base::Home).map(|home| &home.path);
         let named = places.roots.iter().chain(&places.here);
         let folders: BTreeSet<&PathBuf> = homes.chain(named).chain(&self.folders).collect();
         let search = Search { named: &places.obra_databases, fence };
@@ -128,7 +128,7 @@ impl Reader {
         reading: &Reading<'_>,
     ) -> Option<DatabaseView> {
         let path = &candidate.path;
-        let Some(files) = Files::of(path) else {
+        let Some(files) = Files::stat(path) else {
             return candidate.is_named.then(|| absent(candidate));
         };
         let before = self.kept.remove(path);

@@ -30,8 +30,8 @@ pub(crate) struct Files {
 
 impl Files {
     /// Looks at a database without opening it; `None` when there is no plain file.
-    pub(crate) fn of(path: &Path) -> Option<Self> {
-        let files = crate::source::database::sqlite::files::Files::of(path)?;
+    pub(crate) fn stat(path: &Path) -> Option<Self> {
+        let files = crate::source::database::sqlite::files::Files::stat(path)?;
         // An empty journal, or one with its head overwritten, is none; SQLite leaves the former
         // in its mode `truncate`.
         let journal = files.journal.filter(|journal| journal.size > 0);

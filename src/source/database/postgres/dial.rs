@@ -12,7 +12,7 @@ use super::bounded::BoundedWire;
 use super::target::{DEFAULT_PORT, Tls};
 use super::tls::Connector;
 use crate::source::database::postgres::bounded::Wire;
-use crate::source::database::postgres::words::words;
+use crate::source::database::postgres::words::error_text;
 
 /// Asks whether the server can do TLS (PostgreSQL's protocol, `SSLRequest`): its length, and a
 /// version that there will never be.
@@ -104,9 +104,9 @@ pub(crate) async fn check_kind(
     };
     let answer = tokio::select! {
         answer = client.simple_query("SHOW transaction_read_only") => answer,
-        ended = connection => return Err(ended.err().map_or_else(|| "it has hung up".to_owned(), |error| words(&error))),
+        ended = connection => return Err(ended.err().map_or_else(|| "it has hung up".to_owned(), |error| error_text(&error))),
     };
-    let messages = answer.map_err(|error| words(&error))?;
+    let messages = answer.map_err(|error| error_text(&error))?;
     let is_wanted = messages
         .iter()
         .any(|message| matches!(message, SimpleQueryMessage::Row(row) if row.get(0) == Some(wanted)));

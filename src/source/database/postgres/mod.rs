@@ -24,7 +24,7 @@ use self::dial::Place;
 pub use self::given::{ConnectionDefaults, TargetError};
 pub use self::target::{Target, Tls};
 use self::tls::Connector;
-use crate::source::database::postgres::words::words;
+use crate::source::database::postgres::words::error_text;
 
 /// How long one attempt to connect may take: 5 s.
 pub(crate) const CONNECT_WITHIN: Duration = Duration::from_secs(5);
@@ -88,7 +88,7 @@ async fn one(
     let wire = place.dial(tls, connector).await?;
     let (bounded, allowance) = BoundedWire::new(wire);
     let connected = config.connect_raw(bounded, tokio_postgres::NoTls).await;
-    let (client, mut connection) = connected.map_err(|error| words(&error))?;
+    let (client, mut connection) = connected.map_err(|error| error_text(&error))?;
     dial::check_kind(config, &client, &mut connection).await?;
     Ok(OpenConnection { client, connection, allowance })
 }

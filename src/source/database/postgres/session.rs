@@ -6,7 +6,7 @@ use tokio::task::JoinHandle;
 use tokio_postgres::types::{ToSql, Type};
 use tokio_postgres::{Client, Row};
 
-use super::words::words;
+use super::words::error_text;
 use super::{Allowance, OpenConnection, Target, connect};
 
 /// How long one statement may take, answer included: 20 s.
@@ -127,7 +127,7 @@ impl Session {
         bound.push((&question, Type::TEXT));
         let sql = sql(bound.len());
         let rows = match tokio::time::timeout(WITHIN, open.client.query_typed(&sql, &bound)).await {
-            Ok(answer) => answer.map_err(|error| words(&error))?,
+            Ok(answer) => answer.map_err(|error| error_text(&error))?,
             Err(_) => return Err(format!("no answer within {} s", WITHIN.as_secs())),
         };
         Ok((open, question, rows))

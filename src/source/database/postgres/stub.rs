@@ -2,7 +2,7 @@
 
 pub(crate) mod given;
 
-pub use self::given::{Given, TargetError};
+pub use self::given::{ConnectionDefaults, TargetError};
 use crate::core::model::Untrusted;
 use crate::source::database::postgres::given::check_scheme;
 
@@ -22,7 +22,7 @@ impl Target {
     ///
     /// # Errors
     /// It is no URL of PostgreSQL's.
-    pub fn parse(url: &str, _given: Given) -> Result<Self, TargetError> {
+    pub fn parse(url: &str, _given: ConnectionDefaults) -> Result<Self, TargetError> {
         check_scheme(url)?;
         Ok(Self { name: "PostgreSQL".into() })
     }

@@ -70,7 +70,7 @@ fn is_ours(part: &str) -> bool {
 }
 
 fn invalid(error: &tokio_postgres::Error) -> TargetError {
-    TargetError::Invalid(crate::source::database::postgres::words::words(error))
+    TargetError::Invalid(crate::source::database::postgres::words::error_text(error))
 }
 
 fn named(mode: &str) -> Result<Tls, TargetError> {

@@ -18,7 +18,7 @@ use tokio_rustls::rustls::{
 
 use super::target::Tls;
 use crate::core::model::Untrusted;
-use crate::source::os::open::error::words;
+use crate::source::os::open::error::errno_text;
 use crate::source::os::open::plain::small;
 
 /// The most bytes of root certificates that are read: 1 MiB.
@@ -69,7 +69,7 @@ fn roots(file: Option<&Path>) -> Result<RootCertStore, String> {
     let failed =
         |why: String| format!("failed to read root certificates {}: {why}", Untrusted::from_path(path));
     let path = path.canonicalize().map_err(|error| failed(error.to_string()))?;
-    let bytes = small(&path, MAX_BYTES).map_err(|errno| failed(words(errno)))?;
+    let bytes = small(&path, MAX_BYTES).map_err(|errno| failed(errno_text(errno)))?;
     let mut store = RootCertStore::empty();
     for certificate in CertificateDer::pem_slice_iter(&bytes) {
         let certificate = certificate.map_err(|error| failed(error.to_string()))?;

@@ -7,7 +7,7 @@ use tokio_postgres::Error;
 use crate::core::model::text::shown;
 
 /// Returns what went wrong, in the server's words where it has some.
-pub(crate) fn words(error: &Error) -> String {
+pub(crate) fn error_text(error: &Error) -> String {
     if let Some(error) = error.as_db_error() {
         return shown(&format!("{} ({})", error.message(), error.code().code()));
     }

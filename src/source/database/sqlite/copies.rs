@@ -40,7 +40,7 @@ pub(crate) struct Copy {
 
 impl Copies {
     /// Puts copies into this folder, which need not be there.
-    pub(crate) fn below(folder: &Path) -> Self {
+    pub(crate) fn in_folder(folder: &Path) -> Self {
         Self { folder: folder.to_path_buf(), kept: Arc::default() }
     }
 
@@ -143,7 +143,7 @@ mod tests {
     fn what_another_has_left_goes_and_what_is_used_stays() {
         let state = tempfile::tempdir().unwrap();
         let folder = state.path().join("claimtop/copies");
-        let copies = Copies::below(&folder);
+        let copies = Copies::in_folder(&folder);
         let used = copies.make().unwrap();
         let left = copies.make().unwrap();
         let path = left.folder.keep();
@@ -165,7 +165,7 @@ mod tests {
         let link = state.path().join("link");
         std::os::unix::fs::symlink(&open, &link).unwrap();
         for folder in [&open, &link] {
-            assert!(Copies::below(folder).make().is_err(), "{}", folder.display());
+            assert!(Copies::in_folder(folder).make().is_err(), "{}", folder.display());
         }
         assert_eq!(names(&open).len(), 0);
     }

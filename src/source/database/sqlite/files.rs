@@ -23,7 +23,7 @@ pub(crate) struct Files {
 impl Files {
     /// Looks at a database without opening it: whoever closes a file loses the locks that the
     /// same process holds on it (fcntl(2)). `None` when there is no plain file.
-    pub(crate) fn of(path: &Path) -> Option<Self> {
+    pub(crate) fn stat(path: &Path) -> Option<Self> {
         Some(Self {
             database: plain(path)?,
             journal: plain(&beside(path, "-journal")),

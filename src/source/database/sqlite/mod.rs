@@ -128,7 +128,7 @@ pub(crate) fn open(path: &Path, copies: &Copies) -> Result<Database, ReadError> 
 /// it removes what lies beside it (sqlite.org/wal.html).
 fn is_closed(path: &Path) -> bool {
     let is_alone = |files: Files| files.wal.is_none_or(|wal| wal.size == 0) && !files.has_shared_memory;
-    Files::of(path).is_some_and(is_alone) && has_log(path)
+    Files::stat(path).is_some_and(is_alone) && has_log(path)
 }
 
 /// Returns whether the head of a database says that it keeps a write-ahead log: version 2 for both
@@ -153,7 +153,7 @@ fn connect(path: &Path, mode: &str, access: OpenFlags) -> Result<Connection, Rea
 
 /// Reads a copy of a database that has no writer.
 fn open_copy(path: &Path, copies: &Copies) -> Result<Database, ReadError> {
-    let files = Files::of(path).ok_or(ReadError::Interrupted)?;
+    let files = Files::stat(path).ok_or(ReadError::Interrupted)?;
     let copy = match copies.kept(path, &files) {
         Some(copy) => copy,
         None => copy_whole(path, &files, copies)?,
@@ -177,7 +177,7 @@ fn copy_whole(path: &Path, before: &Files, copies: &Copies) -> Result<Arc<Copy>,
     if before.journal.is_some() {
         copy_new(&beside(path, "-journal"), &beside(&copy.database(), "-journal")).map_err(failed)?;
     }
-    if Files::of(path).as_ref() != Some(before) {
+    if Files::stat(path).as_ref() != Some(before) {
         return Err(ReadError::Locked);
     }
     copies.keep(path, *before, &copy);
@@ -243,7 +243,7 @@ mod tests {
         let (path, folder) = (world.path().join("own.db"), world.path().join("state/copies"));
         let write = |sql: &str| Connection::open(&path).unwrap().execute_batch(sql).unwrap();
         write("PRAGMA journal_mode = wal; CREATE TABLE t (n); INSERT INTO t VALUES (1)");
-        let copies = Copies::below(&folder);
+        let copies = Copies::in_folder(&folder);
         let read = || -> i64 {
             let database = open(&path, &copies).unwrap();
             database.query_row("SELECT SUM(n) FROM t", [], |row| row.get(0)).unwrap()

@@ -98,7 +98,7 @@ impl Keeper {
         now: Timestamp,
         query: impl FnOnce(&Database) -> Result<Option<Rows>, ReadError>,
     ) -> Option<Arc<StoreCache>> {
-        let files = Files::of(path)?;
+        let files = Files::stat(path)?;
         let before = self.kept.remove(path);
         let kept = match before {
             Some(kept) if kept.is_of(&files) => kept,

@@ -60,7 +60,7 @@ impl Source for Reader {
     fn look(&mut self, scope: &Scope, reading: &Reading<'_>) {
         let fence = &scope.fence;
         let below = |home: &Path| DATABASES.map(|below| fence.resolve(&home.join(below)));
-        let homes = scope.homes.of(Base::Home);
+        let homes = scope.homes.folders_of(Base::Home);
         let mut paths: Vec<PathBuf> = homes.flat_map(|home| below(&home.path)).collect();
         paths.retain(|path| fence.allows(path));
         paths.sort();

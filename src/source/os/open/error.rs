@@ -24,7 +24,7 @@ pub enum OpenError {
         sort: &'static str,
     },
     /// The system refuses.
-    #[error("failed to read folder {}: {}", Untrusted::from_path(.path), words(*.source))]
+    #[error("failed to read folder {}: {}", Untrusted::from_path(.path), errno_text(*.source))]
     Failed {
         /// Where it is.
         path: PathBuf,
@@ -44,7 +44,7 @@ impl OpenError {
 }
 
 /// Returns the system's own words for an error, in lower case and without its number.
-pub(crate) fn words(error: Errno) -> String {
+pub(crate) fn errno_text(error: Errno) -> String {
     let text = std::io::Error::from(error).to_string();
     let text = text.split(" (os error").next().unwrap_or_default();
     text.to_lowercase()

@@ -9,7 +9,7 @@ use rustix::process::geteuid;
 
 use crate::core::model::snapshot::file::MAX_BYTES;
 use crate::core::model::{Content, FileImage, FileMeta, Medium, Refusal};
-use crate::source::os::open::error::words;
+use crate::source::os::open::error::errno_text;
 use crate::source::os::open::folder::Folder;
 use crate::source::os::open::listing::Entry;
 use crate::source::os::open::meta::{made_at, meta_of, sort_name};
@@ -56,7 +56,7 @@ fn attempt(folder: &Folder, name: &OsStr) -> Option<ReadAttempt> {
     };
     let stat = match fstat(&fd) {
         Ok(stat) => stat,
-        Err(error) => return Some((None, Content::Failed(words(error)))),
+        Err(error) => return Some((None, Content::Failed(errno_text(error)))),
     };
     let meta = meta_of(&stat);
     if meta.links == 0 {
@@ -76,7 +76,7 @@ fn unopened(folder: &Folder, name: &OsStr, error: Option<Errno>) -> Option<ReadA
     let (sort, meta) = folder.look_at(name)?;
     let content = match (refusal(sort, &meta), error) {
         (Some(refusal), _) => Content::Refused(refusal),
-        (None, Some(error)) => Content::Failed(words(error)),
+        (None, Some(error)) => Content::Failed(errno_text(error)),
         // It was no plain file when it was listed, and is one now: the next look reads it.
         (None, None) => return attempt(folder, name),
     };
@@ -107,7 +107,7 @@ fn read_whole(fd: &OwnedFd, mut meta: FileMeta) -> ReadAttempt {
         // One byte more tells that it has grown.
         let bytes = match read_at(fd, 0, size, 1) {
             Ok(bytes) => bytes,
-            Err(error) => return (Some(meta), Content::Failed(words(error))),
+            Err(error) => return (Some(meta), Content::Failed(errno_text(error))),
         };
         let after = fstat(fd).map_or(meta, |stat| meta_of(&stat));
         let length = u64::try_from(bytes.len()).unwrap_or(u64::MAX);

@@ -17,7 +17,7 @@ pub(crate) struct Media {
 
 impl Media {
     /// Returns what an open folder lies on.
-    pub(crate) fn of(&mut self, folder: impl AsFd + Copy, id: FolderId) -> Medium {
+    pub(crate) fn medium(&mut self, folder: impl AsFd + Copy, id: FolderId) -> Medium {
         let mount = mount_of(folder, OsStr::new(""));
         *self.known.entry((mount, id.dev)).or_insert_with(|| {
             let sort = fstatfs(folder).map_or(Medium::Unknown, |told| sort_of(&told));

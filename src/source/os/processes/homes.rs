@@ -24,7 +24,7 @@ impl Homes {
         for process in table.by_pid.values_mut().filter(|process| may_be_agent(process, candidates)) {
             let id = process.id;
             let Some(details) = process.details.as_mut() else { continue };
-            let named = NamedHome::of(details).filter(|_| !self.places.is_empty());
+            let named = NamedHome::from_details(details).filter(|_| !self.places.is_empty());
             let view = system::view_of(id);
             let cwd = details.cwd.as_ref().map(|cwd| Path::new(cwd.raw()));
             let views = own.as_ref().zip(view.as_ref()).zip(cwd);

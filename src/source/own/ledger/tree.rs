@@ -28,7 +28,7 @@ pub(crate) struct Tree {
 
 impl Tree {
     /// Finds the working tree that a folder lies in; the folder may not exist yet.
-    pub(crate) fn of(folder: &Path) -> Option<Self> {
+    pub(crate) fn find(folder: &Path) -> Option<Self> {
         if !folder.is_absolute() {
             return None;
         }

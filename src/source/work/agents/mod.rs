@@ -73,7 +73,7 @@ struct Agent {
 impl Agents {
     /// Prepares to follow those of the session with this transcript, where its agent writes down what they do:
     /// `<session>/subagents` beside it, or `subagents/<session>` beside its folder.
-    pub(crate) fn of(format: Format, transcript: &Path) -> Option<Self> {
+    pub(crate) fn for_session(format: Format, transcript: &Path) -> Option<Self> {
         let (folder, note): (PathBuf, ReadNote) = match format {
             Format::ClaudeCode => {
                 (transcript.with_extension("").join("subagents"), claude_code::work::sub_agent)

@@ -19,7 +19,7 @@ impl Session {
     fn new() -> Self {
         let folder = TempDir::new().unwrap();
         let transcript = folder.path().join("session.jsonl");
-        let agents = Agents::of(Format::ClaudeCode, &transcript).unwrap();
+        let agents = Agents::for_session(Format::ClaudeCode, &transcript).unwrap();
         create_dir_all(folder.path().join("session/subagents")).unwrap();
         Self { folder, agents, fence: Fence::default() }
     }
@@ -144,7 +144,7 @@ fn a_session_without_any_adds_nothing() {
     let mut session = Session::new();
     session.write("agent-a1.jsonl", &edited("/a", 1));
     assert_eq!(edits(&session.look(&[], None)), [("/a", "a1")]);
-    session.fence = Fence::around([session.folder.path().join("elsewhere").as_path()]);
+    session.fence = Fence::new([session.folder.path().join("elsewhere").as_path()]);
     assert_eq!(edits(&session.look(&[], None)), [], "they lie where nothing may be read");
     session.fence = Fence::default();
     assert_eq!(edits(&session.look(&[], None)), [("/a", "a1")]);

@@ -90,8 +90,8 @@ pub(crate) fn name_held(path: &Path) -> Option<Short> {
 impl CommitCache {
     /// Ends a look: what was found stays.
     fn rest(&mut self) {
-        self.commits.values_mut().chain(self.past.values_mut()).for_each(Commit::rest);
-        self.indexes.values_mut().for_each(Index::rest);
+        self.commits.values_mut().chain(self.past.values_mut()).for_each(Commit::end_look);
+        self.indexes.values_mut().for_each(Index::end_look);
         if self.files.len() > MOST_FILES {
             self.files.clear();
         }

@@ -297,7 +297,7 @@ impl Real {
         clock::now() + self.later
     }
 
-    fn told(&mut self, file: &str, at: Timestamp) -> CommitState {
+    fn state_after(&mut self, file: &str, at: Timestamp) -> CommitState {
         self.told_of(file, at, EditFacts::default())
     }
 
@@ -335,7 +335,7 @@ impl Real {
     fn check(&mut self, story: &[(u8, usize, usize)]) {
         let is_plain = !story.iter().any(|(what, ..)| *what > 18);
         for (file, at) in self.edited.clone() {
-            let told = self.told(file, at);
+            let told = self.state_after(file, at);
             let status = self.git(&["status", "--porcelain", "--ignored", "-uall", "--", file]);
             let Ok(text) = std::fs::read(self.root().join(file)) else {
                 assert_eq!(told, CommitState::Unknown, "{file} has gone, after {story:?}");
@@ -399,7 +399,7 @@ fn check_left(steps: &[&[&str]], expected: CommitState) {
         }
     }
     for at in edits {
-        assert_eq!(real.told("a.txt", at), expected, "after {steps:?}");
+        assert_eq!(real.state_after("a.txt", at), expected, "after {steps:?}");
     }
 }
 
@@ -511,7 +511,7 @@ fn what_was_found_open_is_judged_from_then_on() {
     real.later = SignedDuration::from_secs(2);
     let open_at = Some(real.now());
     std::fs::write(real.root().join("a.txt"), "by hand\n").unwrap();
-    assert_eq!(real.told("a.txt", at), CommitState::Unknown);
+    assert_eq!(real.state_after("a.txt", at), CommitState::Unknown);
     assert_eq!(real.told_of("a.txt", at, EditFacts { open_at, ..EditFacts::default() }), CommitState::No);
 }
 
@@ -553,7 +553,7 @@ fn paths_that_an_index_tells_by_their_difference_are_found() {
     real.git(&["commit", "-qm", "one"]);
     real.git(&["update-index", "--index-version", "4"]);
     for path in paths {
-        assert_eq!(real.told(path, real.edited[path]), CommitState::Yes, "{path}");
+        assert_eq!(real.state_after(path, real.edited[path]), CommitState::Yes, "{path}");
     }
 }
 
@@ -583,11 +583,11 @@ fn a_commit_that_could_not_be_read_is_tried_again() {
     real.git(&["commit", "-q", "-m", "one"]);
     let [objects, away] = ["objects", "away"].map(|name| real.root().join(".git").join(name));
     std::fs::rename(&objects, &away).unwrap();
-    assert_eq!(real.told("a.txt", at), CommitState::Unknown);
+    assert_eq!(real.state_after("a.txt", at), CommitState::Unknown);
     std::fs::rename(&away, &objects).unwrap();
-    assert_eq!(real.told("a.txt", at), CommitState::Unknown, "not at once");
+    assert_eq!(real.state_after("a.txt", at), CommitState::Unknown, "not at once");
     real.later = SignedDuration::from_secs(11);
-    assert_eq!(real.told("a.txt", at), CommitState::Yes);
+    assert_eq!(real.state_after("a.txt", at), CommitState::Yes);
 }
 
 #[test]
@@ -595,16 +595,16 @@ fn what_was_restored_is_no_edit_any_more() {
     let mut real = Real::new();
     real.write("src/b.txt", "one\n");
     let at = real.edited["src/b.txt"];
-    assert_eq!(real.told("src/b.txt", at), CommitState::No);
+    assert_eq!(real.state_after("src/b.txt", at), CommitState::No);
     real.git(&["add", "-A"]);
     real.git(&["commit", "-q", "-m", "one"]);
-    assert_eq!(real.told("src/b.txt", at), CommitState::Yes);
+    assert_eq!(real.state_after("src/b.txt", at), CommitState::Yes);
     real.git(&["gc", "-q"]);
     real.write("src/b.txt", "two\n");
     let at = real.edited["src/b.txt"];
-    assert_eq!(real.told("src/b.txt", at), CommitState::No);
+    assert_eq!(real.state_after("src/b.txt", at), CommitState::No);
     real.git(&["restore", "src/b.txt"]);
-    assert_eq!(real.told("src/b.txt", at), CommitState::Yes);
+    assert_eq!(real.state_after("src/b.txt", at), CommitState::Yes);
 }
 
 #[test]
@@ -623,7 +623,7 @@ fn a_tree_that_is_packed_as_a_change_of_another_is_read() {
     for commit in ["main", "main~1", "main~2"] {
         real.git(&["checkout", "-q", "--detach", commit]);
         let at = clock::now();
-        assert_eq!(real.told("src/b.txt", at), CommitState::Yes, "{commit}");
+        assert_eq!(real.state_after("src/b.txt", at), CommitState::Yes, "{commit}");
     }
     let bases = real.git(&["cat-file", "--batch-check=%(deltabase)", "--batch-all-objects"]);
     let is_delta = |line: &&[u8]| !line.is_empty() && line.iter().any(|byte| *byte != b'0');

@@ -107,10 +107,10 @@ impl Store {
         if sessions.is_empty() {
             return;
         }
-        for home in scope.homes.of(Base::Home) {
+        for home in scope.homes.folders_of(Base::Home) {
             let path = home.path.join(".local/share/opencode/opencode.db");
             if scope.fence.reaches(&path)
-                && let Some(files) = Files::of(&path)
+                && let Some(files) = Files::stat(&path)
             {
                 let kept = self.kept.entry(path.clone()).or_default();
                 kept.look(&path, files, &sessions, now, &self.copies);
@@ -207,7 +207,7 @@ fn work(
     (path, files): (&Path, Files),
 ) -> Result<Option<Work>, ReadError> {
     let session = Session { database, id };
-    let Some(told) = session.told()? else { return Ok(None) };
+    let Some(told) = session.session_rows()? else { return Ok(None) };
     let mut work = Work {
         format: Format::OpenCode,
         session: id.clone(),
@@ -233,7 +233,7 @@ struct SessionRows {
 }
 
 impl Session<'_> {
-    fn told(&self) -> Result<Option<SessionRows>, ReadError> {
+    fn session_rows(&self) -> Result<Option<SessionRows>, ReadError> {
         let Some(row) = self.row()? else { return Ok(None) };
         let (messages, prompt) = self.messages()?;
         let parts = self.parts(&messages, prompt.as_deref())?;
@@ -267,7 +267,7 @@ impl Session<'_> {
     /// Returns what the sub-agent has done that runs it. One that was last heard of before the window
     /// started runs no more.
     fn helped(&self, since: Option<Timestamp>) -> Result<Option<HelperWork>, ReadError> {
-        let Some(SessionRows { doing, skipped, written_at }) = self.told()? else { return Ok(None) };
+        let Some(SessionRows { doing, skipped, written_at }) = self.session_rows()? else { return Ok(None) };
         let is_heard = since.is_none_or(|since| written_at.is_some_and(|at| at >= since));
         let running = (doing.turn.state == TurnState::Working && is_heard).then(|| SubAgent {
             id: self.id.clone(),

@@ -68,8 +68,8 @@ impl Opencode {
 
     fn look(&mut self) -> Work {
         let path = self.folder.path().join("opencode.db");
-        let copies = Copies::below(&self.folder.path().join("copies"));
-        let files = Files::of(&path).unwrap();
+        let copies = Copies::in_folder(&self.folder.path().join("copies"));
+        let files = Files::stat(&path).unwrap();
         let sessions = [(ID.into(), self.since), ("ses_none".into(), None)].into();
         self.kept.look(&path, files, &sessions, files.touched_at(), &copies);
         assert_eq!(self.kept.work.len(), 1);
@@ -262,8 +262,8 @@ fn a_database_that_cannot_be_read_keeps_what_it_said_and_says_why() {
     // With the last who has it open its log goes.
     opencode.store = Connection::open_in_memory().unwrap();
     std::fs::write(&path, "no database at all, and long enough to be taken for one").unwrap();
-    let files = Files::of(&path).unwrap();
-    let copies = Copies::below(&opencode.folder.path().join("copies"));
+    let files = Files::stat(&path).unwrap();
+    let copies = Copies::in_folder(&opencode.folder.path().join("copies"));
     opencode.kept.look(&path, files, &sessions, files.touched_at(), &copies);
     assert_eq!(opencode.kept.unread, Some((vec![ID.into()], WhyUnread::Damaged)));
     assert!(opencode.kept.work.contains_key(&ID.into()));

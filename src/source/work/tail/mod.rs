@@ -74,7 +74,7 @@ impl Tail {
         let mut span = FIRST;
         loop {
             let from = meta.size.saturating_sub(span);
-            let mut end = Lines::after(from);
+            let mut end = Lines::from_offset(from);
             end.go_on(fd, meta.size, adapter)?;
             // What is passed over hides nothing that stands before it.
             let has_read = span >= MOST && span.saturating_sub(end.passed_over) >= MOST / 2;

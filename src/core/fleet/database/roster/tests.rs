@@ -41,7 +41,7 @@ fn machines(roster: &Roster, steady: u64) -> Vec<(String, MachineState, String)>
 
 const SOURCE: &str = r#"{"id":"a","state":"ok","detail":""}"#;
 
-fn told(roster: &mut Roster, host: &str, sequence: i64) {
+fn beat(roster: &mut Roster, host: &str, sequence: i64) {
     let wanted = roster.wanted();
     roster.parts(
         &wanted,
@@ -57,7 +57,7 @@ fn what_hosts_tell_is_read_once_and_silence_is_no_death() {
     let mut roster = Roster::default();
     roster.hosts(vec![row("h1", 3)], true, at(10, 1_000_000));
     assert_eq!(roster.wanted(), [("h1".to_owned(), 0)]);
-    told(&mut roster, "h1", 3);
+    beat(&mut roster, "h1", 3);
     assert_eq!(roster.wanted(), []);
     let state = |roster: &Roster, steady| machines(roster, steady).remove(0);
     assert_eq!(state(&roster, 10).1, MachineState::Live);
@@ -71,7 +71,7 @@ fn what_hosts_tell_is_read_once_and_silence_is_no_death() {
     let lost = HostRow { lost_by: Some("oscar".to_owned()), ..row("h1", 3) };
     let mut new = Roster::default();
     new.hosts(vec![lost], true, ReadAt { started: 1_030_000, ..at(80, 1_070_000) });
-    told(&mut new, "h1", 3);
+    beat(&mut new, "h1", 3);
     assert_eq!(state(&new, 80).2, "declared lost by oscar, which proves nothing");
     // Nothing was read of the database for long: that is not the host's silence.
     roster.hosts(vec![HostRow { beat_at: 1_240_000, ..row("h1", 3) }], false, at(252, 1_242_000));
@@ -88,7 +88,7 @@ fn what_hosts_tell_is_read_once_and_silence_is_no_death() {
 fn what_cannot_be_read_leaves_what_was_told_before_and_nothing_of_it_alive() {
     let mut roster = Roster::default();
     roster.hosts(vec![row("h1", 3)], true, at(10, 1_000_000));
-    told(&mut roster, "h1", 3);
+    beat(&mut roster, "h1", 3);
     let broken = |roster: &mut Roster, changed: i64, is_whole: bool| {
         roster.hosts(vec![row("h1", changed)], false, at(12, 1_002_000));
         let garbage = PartRow { is_whole, ..part("h1", LOOK, Some("{\"at\":5}"), changed) };
@@ -107,7 +107,7 @@ fn what_cannot_be_read_leaves_what_was_told_before_and_nothing_of_it_alive() {
         roster.hosts(vec![row("h1", changed + 10)], false, at(12, 1_002_000));
         assert_eq!(machines(&roster, 12)[0].1, MachineState::Unreached);
         assert_eq!(roster.wanted(), [("h1".to_owned(), 0)]);
-        told(&mut roster, "h1", changed + 10);
+        beat(&mut roster, "h1", changed + 10);
         assert_eq!((machines(&roster, 12)[0].1, sources(&roster)), (MachineState::Live, 1));
     }
 }
@@ -117,7 +117,7 @@ fn a_host_that_fails_who_reads_it_takes_no_other_away() {
     let mut roster = Roster::beside(vec!["devbox".to_owned()]);
     roster.hosts(vec![named("h1", "web"), named("h2", "devbox")], true, at(10, 1_000_000));
     let tell = |roster: &mut Roster, sequence: i64| {
-        roster.wanted().iter().for_each(|(host, _)| told(roster, host, sequence));
+        roster.wanted().iter().for_each(|(host, _)| beat(roster, host, sequence));
     };
     tell(&mut roster, 1);
     let states = |roster: &Roster| machines(roster, 10).into_iter().map(|(name, state, _)| (name, state));
@@ -139,7 +139,7 @@ fn a_host_that_fails_who_reads_it_takes_no_other_away() {
 fn that_a_host_stays_silent_is_no_news() {
     let mut roster = Roster::default();
     roster.hosts(vec![row("h1", 3)], true, at(10, 1_000_000));
-    told(&mut roster, "h1", 3);
+    beat(&mut roster, "h1", 3);
     let silent = [100, 1_000, 10_000].map(|steady| {
         roster.hosts(vec![], false, at(steady, 990_000 + i64::try_from(steady).unwrap() * 1_000));
         machines(&roster, steady)
@@ -229,7 +229,7 @@ fn a_name_that_was_given_stays_and_is_never_anothers() {
 fn a_fork_a_claim_and_a_database_that_is_behind_are_told_as_what_they_are() {
     let mut roster = Roster::default();
     roster.hosts(vec![row("h1", 3)], true, at(10, 1_000_000));
-    told(&mut roster, "h1", 3);
+    beat(&mut roster, "h1", 3);
     roster.hosts(vec![HostRow { is_claimed: true, ..row("h1", 3) }], false, at(12, 1_002_000));
     assert_eq!(machines(&roster, 12).remove(0).1, MachineState::Silent);
     roster.hosts(vec![HostRow { state: "fork?".to_owned(), ..row("h1", 3) }], false, at(14, 1_004_000));

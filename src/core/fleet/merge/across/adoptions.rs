@@ -35,18 +35,18 @@ pub(super) fn adopted(sites: &Sites<'_>, found: &mut Findings) {
         if adoptions.iter().any(|one| is_copy(&one)) {
             return None;
         }
-        tell(claim, *site, holder)
+        finding(claim, *site, holder)
     });
     found.findings.extend(told);
 }
 
-fn tell(claim: &ClaimView, site: Site<'_>, holder: &PlacedWindow<'_>) -> Option<Finding> {
+fn finding(claim: &ClaimView, site: Site<'_>, holder: &PlacedWindow<'_>) -> Option<Finding> {
     let (session, folder) = (&claim.resource.id, claim.record.title.shown());
     let message = format!(
         "session {session} runs in {}, and entire adopts it for {folder} {}: its checkpoints go to two places; let \
          one of them have it",
         holder.name(),
-        site.words()
+        site.suffix()
     );
     let evidence = [holder.evidence(), site.evidence(&claim.record)];
     let subjects = [claim.key.clone(), holder.window.key.clone()];
@@ -57,15 +57,15 @@ fn tell(claim: &ClaimView, site: Site<'_>, holder: &PlacedWindow<'_>) -> Option<
     let told = format!(
         "{folder} asked to adopt session {session}, says {} {}",
         file_name(&claim.record),
-        site.words()
+        site.suffix()
     );
     chain.saw(at, told, [site.evidence(&claim.record)]);
     let ending = Ending::new(
         Cause::DoubleClaim,
-        format!("end {} before {folder} {} goes on with it", holder.name(), site.words()),
+        format!("end {} before {folder} {} goes on with it", holder.name(), site.suffix()),
         "the adoption given up (it is good for 1 h), or the window gone",
     );
-    let told = format!("it was adopted {} while {} still ran it", site.words(), holder.name());
+    let told = format!("it was adopted {} while {} still ran it", site.suffix(), holder.name());
     let story = chain.end(ending, so(told, [holder.evidence()]))?;
     finding.story = Some(Box::new(Story { yields: vec![claim.key.clone()], ..story }));
     Some(finding)

@@ -68,14 +68,14 @@ pub(super) fn contested(sites: &Sites<'_>, found: &mut Findings) {
         let is_apart = |one: &&LivingClaim<'_>| some.iter().any(|other| one.is_apart(other));
         let mut apart: Vec<LivingClaim<'_>> = all.iter().filter(is_apart).copied().collect();
         apart.sort_by_key(LivingClaim::since);
-        if let Some(finding) = tell(&item, &apart) {
+        if let Some(finding) = finding(&item, &apart) {
             found.contested.extend(apart.iter().map(|held| held.claim.key.clone()));
             found.findings.push(finding);
         }
     }
 }
 
-fn tell(item: &Resource, held: &[LivingClaim<'_>]) -> Option<Finding> {
+fn finding(item: &Resource, held: &[LivingClaim<'_>]) -> Option<Finding> {
     let mut names: Vec<String> = held.iter().map(|one| one.holder.name()).collect();
     names.dedup();
     let message = format!(
@@ -104,7 +104,7 @@ fn story(item: &Resource, held: &[LivingClaim<'_>]) -> Option<Story> {
         let at = LivingClaim { claim, holder: *holder }.since();
         chain.saw(Some(at), told, [holder.site.evidence(&claim.record)]);
     }
-    let name = format!("{} {}", session_name(&first.claim.record), first.holder.site.words());
+    let name = format!("{} {}", session_name(&first.claim.record), first.holder.site.suffix());
     let told = format!("the later claim was written while {name} still held {what}: nobody had released it");
     let ending = Ending::new(
         Cause::DoubleClaim,

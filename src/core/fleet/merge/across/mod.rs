@@ -17,7 +17,7 @@ use crate::core::model::{ClaimStatus, Report};
 
 /// Adds the collisions between windows of several machines, and what they need a person for.
 pub(crate) fn collide(all: &mut Report, machines: &[FarMachine]) {
-    let sites = Sites::of(all, machines);
+    let sites = Sites::from_report(all, machines);
     if sites.are_one() {
         return;
     }

@@ -24,7 +24,7 @@ pub(super) fn shared<'a>(sites: &Sites<'a>, found: &mut Findings) {
     }
     for ((_, session), windows) in several {
         let windows = apart(&windows);
-        let Some(finding) = tell(session, &windows, sites) else { continue };
+        let Some(finding) = finding(session, &windows, sites) else { continue };
         found.findings.push(finding);
         let keys: HashSet<&Key> = windows.iter().map(|placed| &placed.window.key).collect();
         let claims = sites.claims().map(|(claim, _)| claim).filter(|claim| {
@@ -36,7 +36,7 @@ pub(super) fn shared<'a>(sites: &Sites<'a>, found: &mut Findings) {
     }
 }
 
-fn tell<'a>(session: &Untrusted, windows: &[PlacedWindow<'a>], sites: &Sites<'a>) -> Option<Finding> {
+fn finding<'a>(session: &Untrusted, windows: &[PlacedWindow<'a>], sites: &Sites<'a>) -> Option<Finding> {
     let names: Vec<String> = windows.iter().map(PlacedWindow::name).collect();
     let message = format!(
         "{} run one session, {session}: neither knows what the other does; close one, or start it anew without \

@@ -33,7 +33,7 @@ pub(super) struct Sites<'a> {
 
 impl<'a> Sites<'a> {
     /// Knows this machine and every other that is heard now.
-    pub(super) fn of(report: &'a Report, machines: &'a [FarMachine]) -> Self {
+    pub(super) fn from_report(report: &'a Report, machines: &'a [FarMachine]) -> Self {
         let here = Site {
             name: None,
             boot: report.host.boot_id.as_deref(),
@@ -100,7 +100,7 @@ impl<'a> Sites<'a> {
 
 impl<'a> Site<'a> {
     /// Says where something is, behind its name.
-    pub(super) fn words(self) -> String {
+    pub(super) fn suffix(self) -> String {
         self.name.map_or_else(|| "here".to_owned(), |name| format!("on {name}"))
     }
 
@@ -120,12 +120,12 @@ impl<'a> Site<'a> {
             Some(name) => format!("{} on {name}", told.source.raw()),
             None => told.source.raw().to_owned(),
         };
-        Evidence::new(told.fact.clone(), told.value.clone(), source).at(told.at.map(|at| self.here(at)))
+        Evidence::new(told.fact.clone(), told.value.clone(), source).dated(told.at.map(|at| self.here(at)))
     }
 
     /// Names a record's file and its machine.
     pub(super) fn file(self, judged: &JudgedRecord) -> String {
-        format!("{} {}", file_name(judged), self.words())
+        format!("{} {}", file_name(judged), self.suffix())
     }
 }
 
@@ -139,11 +139,11 @@ pub(super) struct PlacedWindow<'a> {
 impl<'a> PlacedWindow<'a> {
     /// Names it for a sentence.
     pub(super) fn name(&self) -> String {
-        format!("{} {}", window_name(self.window), self.site.words())
+        format!("{} {}", window_name(self.window), self.site.suffix())
     }
 
     pub(super) fn process(&self) -> String {
-        format!("PID {} {}", self.window.pid, self.site.words())
+        format!("PID {} {}", self.window.pid, self.site.suffix())
     }
 
     /// Returns when it was started, by the clock here.
@@ -156,7 +156,7 @@ impl<'a> PlacedWindow<'a> {
             Some(name) => format!("/proc/{}/stat on {name}", self.window.pid),
             None => format!("/proc/{}/stat", self.window.pid),
         };
-        Evidence::new("window", window_name(self.window), source).at(self.started_at())
+        Evidence::new("window", window_name(self.window), source).dated(self.started_at())
     }
 
     pub(super) fn tell_start(&self, chain: &mut Chain) {

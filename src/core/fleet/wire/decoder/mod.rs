@@ -207,7 +207,7 @@ impl Decoder {
     /// Reads something, together with what was read of this look already.
     fn read<T>(&mut self, read: impl FnOnce(&mut Self) -> Result<T, StreamError>) -> Result<T, StreamError> {
         let (mut texts, mut words_left) = (std::mem::take(&mut self.texts), self.words_left);
-        let heard = fixed::within(&mut words_left, || sharing(&mut texts, || read(self)));
+        let heard = fixed::read_bounded(&mut words_left, || sharing(&mut texts, || read(self)));
         (self.texts, self.words_left) = (texts, words_left);
         heard
     }
@@ -221,7 +221,7 @@ impl Decoder {
             return self.greet(hello);
         }
         if let Some(part) = line.part {
-            self.told(PartId { kind: part.kind, id: part.id }, part.is.get())?;
+            self.read_part(PartId { kind: part.kind, id: part.id }, part.is.get())?;
             return Ok(Message::Other);
         }
         if let Some(gone) = line.gone {
@@ -253,7 +253,7 @@ impl Decoder {
         let mut proposals: Vec<Proposal> =
             plans.is.iter().take(MOST_REQUESTS).map(|text| read_proposal(text)).collect();
         for proposed in proposals.iter_mut().flatten() {
-            proposed.plan.keys_mut().into_iter().for_each(|key| *key = key.there().on(&self.machine));
+            proposed.plan.keys_mut().into_iter().for_each(|key| *key = key.there().on_machine(&self.machine));
         }
         Answer::Plans(plans.number, proposals)
     }
@@ -305,14 +305,14 @@ impl Decoder {
             return self.pass_over(is.map_or(0, str::len));
         };
         self.read(|decoder| match is {
-            Some(text) => decoder.told(id, text),
+            Some(text) => decoder.read_part(id, text),
             None => decoder.stage(id, None),
         })
     }
 
     /// Reads a thing as far as it can be understood. What was known of one whose news is not understood is true no
     /// more: a record that was dead may live again, so nothing is shown of it.
-    fn told(&mut self, id: PartId, text: &str) -> Result<(), StreamError> {
+    fn read_part(&mut self, id: PartId, text: &str) -> Result<(), StreamError> {
         let read = Part::read(id.kind, text, &self.machine).ok();
         if read.is_none() {
             self.pass_over(text.len())?;
@@ -380,7 +380,8 @@ impl Decoder {
             self.order = order;
         }
         let ended = looked.ended.into_iter().filter(|ended| is_derived(&ended.window));
-        let ended = ended.map(|ended| EndedWindow { window: ended.window.on(&self.machine), ..ended });
+        let ended =
+            ended.map(|ended| EndedWindow { window: ended.window.on_machine(&self.machine), ..ended });
         let (at, all) = self.told.get_or_insert_default();
         *at = looked.at;
         all.extend(ended);

@@ -29,7 +29,7 @@ fn claim(places: impl Iterator<Item = String>) -> String {
 
 /// Hears lines and the end of a look; returns how many of all so far are not understood.
 #[track_caller]
-fn hear(decoder: &mut Decoder, lines: &[String]) -> usize {
+fn read_all(decoder: &mut Decoder, lines: &[String]) -> usize {
     for line in lines {
         assert_eq!(decoder.receive(line.as_bytes()), Ok(Message::Other), "{line:.100}");
     }
@@ -42,25 +42,25 @@ fn the_words_that_one_machine_brings_leave_room_for_those_of_another() {
     let words = |of: &'static str, many: u32| claim((0..many).map(move |number| format!("{of}-{number}")));
     let mut evil: Vec<Decoder> = (0..3).map(|_| greeted()).collect();
     for (name, evil) in ["one", "two", "three"].into_iter().zip(&mut evil) {
-        assert_eq!(hear(evil, &[words(name, 5_000)]), 1);
+        assert_eq!(read_all(evil, &[words(name, 5_000)]), 1);
         let mut again = Decoder::again("m", evil.words_left());
         assert_eq!(again.receive(HELLO.as_bytes()), Ok(Message::Hello));
-        assert_eq!(hear(&mut again, &[claim([format!("{name}-and-one-more")].into_iter())]), 1);
+        assert_eq!(read_all(&mut again, &[claim([format!("{name}-and-one-more")].into_iter())]), 1);
     }
-    assert_eq!(hear(&mut greeted(), &[words("honest", 500)]), 0);
+    assert_eq!(read_all(&mut greeted(), &[words("honest", 500)]), 0);
     // What is known already costs nothing.
-    assert_eq!(hear(&mut evil[0], &[words("honest", 500)]), 1);
+    assert_eq!(read_all(&mut evil[0], &[words("honest", 500)]), 1);
 }
 
 #[test]
 fn what_was_known_of_a_thing_whose_news_is_not_understood_is_shown_no_more() {
     let source = |state: &str| part("source", "a", &format!(r#"{{"id":"a","state":"{state}","detail":""}}"#));
     let mut decoder = greeted();
-    assert_eq!(hear(&mut decoder, &[source("ok")]), 0);
+    assert_eq!(read_all(&mut decoder, &[source("ok")]), 0);
     assert_eq!(decoder.report().unwrap().sources.len(), 1);
-    assert_eq!(hear(&mut decoder, &[source("as-only-later-versions-have-it")]), 1);
+    assert_eq!(read_all(&mut decoder, &[source("as-only-later-versions-have-it")]), 1);
     assert_eq!(decoder.report().unwrap().sources, []);
-    assert_eq!(hear(&mut decoder, &[source("failed")]), 1);
+    assert_eq!(read_all(&mut decoder, &[source("failed")]), 1);
     assert_eq!(decoder.report().unwrap().sources.len(), 1);
 }
 
@@ -111,7 +111,7 @@ fn how_much_is_known_is_counted_by_what_each_look_changes() {
         &[gone(2)],
     ];
     for lines in looks {
-        hear(&mut decoder, lines);
+        read_all(&mut decoder, lines);
         let counted: usize = decoder.parts.iter().map(|(id, (_, bytes))| id.id.len() + bytes).sum();
         assert_eq!((decoder.bytes, decoder.staged_bytes), (counted, 0));
     }

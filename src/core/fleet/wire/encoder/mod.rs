@@ -86,12 +86,12 @@ impl Encoder {
             let record = &claim.record;
             let id = PartId { kind: PartKind::BehindClaim, id: name(&record.key) };
             if !records.contains(&record.key) && !look.seen.contains(&id) {
-                look.say((id.kind, id.id), &*discreet(record))?;
+                look.write_part((id.kind, id.id), &*discreet(record))?;
             }
-            look.say((PartKind::Claim, name(&claim.key)), claim)?;
+            look.write_part((PartKind::Claim, name(&claim.key)), claim)?;
         }
         for finding in &report.findings {
-            look.say((PartKind::Finding, name_of(finding)), &**finding)?;
+            look.write_part((PartKind::Finding, name_of(finding)), &**finding)?;
         }
         for need in &report.needs {
             look.say_in_order((PartKind::Need, name(&need.key)), need)?;
@@ -100,14 +100,14 @@ impl Encoder {
             look.say_in_order((PartKind::LeftOver, name(&left.key)), left)?;
         }
         for tree in &report.left_trees {
-            look.say((PartKind::LeftTree, name(&tree.key)), tree)?;
+            look.write_part((PartKind::LeftTree, name(&tree.key)), tree)?;
         }
         for broken in &report.broken {
-            look.say((PartKind::Broken, name(&broken.key)), broken)?;
+            look.write_part((PartKind::Broken, name(&broken.key)), broken)?;
         }
         for stone in tombstones {
             let id = format!("{} {}", stone.id.pid, stone.id.start_ticks);
-            look.say((PartKind::Tombstone, id.into()), stone)?;
+            look.write_part((PartKind::Tombstone, id.into()), stone)?;
         }
         look.end(report)
     }
@@ -202,16 +202,16 @@ impl Look<'_> {
             self.counts.push((id, text));
             return Ok(());
         }
-        self.say((id.kind, id.id), source)
+        self.write_part((id.kind, id.id), source)
     }
 
     fn say_in_order<T: Serialize>(&mut self, name: Name, part: &T) -> serde_json::Result<()> {
         let (kind, id) = name.clone();
         self.order.push(PartId { kind, id });
-        self.say(name, part)
+        self.write_part(name, part)
     }
 
-    fn say<T: Serialize>(&mut self, (kind, id): Name, part: &T) -> serde_json::Result<()> {
+    fn write_part<T: Serialize>(&mut self, (kind, id): Name, part: &T) -> serde_json::Result<()> {
         let mut id = PartId { kind, id };
         // Two findings may be about the same.
         while self.seen.contains(&id) {
@@ -230,7 +230,7 @@ impl Look<'_> {
             return Ok(());
         }
         self.encoder.records.insert(record.key.clone(), Arc::clone(record));
-        self.say((PartKind::Record, name(&record.key)), &*discreet(record))
+        self.write_part((PartKind::Record, name(&record.key)), &*discreet(record))
     }
 
     fn window(&mut self, window: &WindowView) -> serde_json::Result<()> {

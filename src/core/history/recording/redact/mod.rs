@@ -38,7 +38,7 @@ impl Redactor {
 
     /// Returns what was replaced and kept since the last call.
     pub fn fresh(&mut self) -> Replacements {
-        self.0.told()
+        self.0.take_new()
     }
 
     /// Returns a look in which nothing is left that could tell of a person.

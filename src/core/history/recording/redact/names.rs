@@ -55,7 +55,7 @@ impl Names {
     }
 
     /// Returns what was told apart since the last call.
-    pub(crate) fn told(&mut self) -> Replacements {
+    pub(crate) fn take_new(&mut self) -> Replacements {
         std::mem::take(&mut self.told)
     }
 

@@ -73,7 +73,7 @@ fn is_known_here(record: &Record, world: &World<'_>) -> bool {
 fn by_sign(record: &Record, world: &World<'_>, trail: &mut Trail) -> Option<Answer> {
     let now = world.snapshot.taken_at;
     let sign = record.signs.iter().find(|sign| sign.until > now)?;
-    trail.add("sign of life", format!("{}, until {}", sign.what.words(), sign.until), "row");
+    trail.add("sign of life", format!("{}, until {}", sign.what.label(), sign.until), "row");
     Some(Answer(VerdictState::Alive, Reason::SignOfLife))
 }
 

@@ -30,7 +30,7 @@ pub(crate) fn findings<'a>(facts: &'a Facts<'a>, found: &mut Findings<'_>) {
         }
     }
     let pair = |(one, other): (usize, usize)| Some((facts.windows.get(one)?, facts.windows.get(other)?));
-    found.extend(pairs.into_iter().filter_map(pair).filter_map(|(one, other)| tell(one, other, facts)));
+    found.extend(pairs.into_iter().filter_map(pair).filter_map(|(one, other)| finding(one, other, facts)));
 }
 
 /// Returns a window's edits that no commit holds.
@@ -51,7 +51,7 @@ pub(crate) fn shared<'a>(one: &'a WindowView, other: &'a WindowView) -> Vec<(&'a
     both.filter(|(one, other)| one.at != other.at).collect()
 }
 
-fn tell(one: &WindowView, other: &WindowView, facts: &Facts<'_>) -> Option<Finding> {
+fn finding(one: &WindowView, other: &WindowView, facts: &Facts<'_>) -> Option<Finding> {
     let both = shared(one, other);
     let path = &both.first()?.0.path;
     let more = if both.len() > 1 { format!(" and {} more", both.len() - 1) } else { String::new() };
@@ -115,12 +115,13 @@ pub(crate) fn warning_words(window: &WindowView, of: &WindowView, warning: &Warn
 
 /// States that a guard has told a window of another one.
 pub(crate) fn warning_evidence(window: &WindowView, of: &WindowView, warning: &Warning) -> Evidence {
-    Evidence::new("guard", warning_words(window, of, warning), "the guard's own ledger").at(Some(warning.at))
+    Evidence::new("guard", warning_words(window, of, warning), "the guard's own ledger")
+        .dated(Some(warning.at))
 }
 
 /// States that a window has edited a file.
 pub(crate) fn edit_evidence((window, edit): (&WindowView, &Edit)) -> Option<Evidence> {
     let source = certain_work(window)?.path.text().clone();
     let value = format!("{} edited {}", window_name(window), edit.path);
-    Some(Evidence::new("edit", value, source).at(edit.at))
+    Some(Evidence::new("edit", value, source).dated(edit.at))
 }

@@ -21,7 +21,7 @@ pub(crate) struct PortConflict<'a> {
 
 /// Finds ports that two windows want.
 pub(crate) fn findings<'a>(facts: &'a Facts<'a>, found: &mut Findings<'_>) {
-    found.extend(wanted(facts).map(|wanted| tell(&wanted)));
+    found.extend(wanted(facts).map(|wanted| finding(&wanted)));
 }
 
 /// Returns every port that a command of a window's could not get because of another living window.
@@ -51,7 +51,7 @@ fn holder<'a>(facts: &'a Facts<'a>, id: ProcessId) -> Option<(&'a WindowView, &'
     Some((below.or_else(beside)?, process))
 }
 
-fn tell(wanted: &PortConflict<'_>) -> Finding {
+fn finding(wanted: &PortConflict<'_>) -> Finding {
     let PortConflict { by, taken, holder, listener } = wanted;
     let (port, pid) = (taken.port, listener.id.pid);
     let message = format!(
@@ -81,5 +81,5 @@ pub(crate) fn listens(wanted: &PortConflict<'_>) -> Evidence {
 pub(crate) fn could_not(wanted: &PortConflict<'_>) -> Option<Evidence> {
     let source = certain_work(wanted.by)?.path.text().clone();
     let value = format!("a command of {} could not listen on {}", window_name(wanted.by), wanted.taken.port);
-    Some(Evidence::new("refused", value, source).at(wanted.taken.at))
+    Some(Evidence::new("refused", value, source).dated(wanted.taken.at))
 }

@@ -202,7 +202,7 @@ fn unowned(repo: &Repo, own: &[&State<'_>], snapshot: &Snapshot) -> Option<Findi
         return None;
     }
     let folder = Untrusted::from_path(&repo.common_dir);
-    let message = Sentence::about(&folder, format!("no entire session uses {}", listed(&left)));
+    let message = Sentence::with_subject(&folder, format!("no entire session uses {}", listed(&left)));
     let evidence = [Evidence::new("branches of entire", left.join(" "), folder.clone())];
     let key = Key::derive(KeyKind::Source, &[folder.raw()]);
     Some(Finding::new(Code::OrphanCompanion, [key], message, evidence, Remedy::None))

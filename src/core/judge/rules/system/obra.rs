@@ -123,5 +123,5 @@ fn stuck(database: &Database, facts: &Facts<'_>) -> Option<Finding> {
     let evidence =
         Evidence::new("journal", database.name.clone(), format!("{}-journal", database.name.raw()));
     let key = Key::derive(KeyKind::Source, &[&format!("obra:{}", database.name.raw())]);
-    Some(Finding::new(Code::StuckWriter, [key], message, [evidence.at(since)], Remedy::None))
+    Some(Finding::new(Code::StuckWriter, [key], message, [evidence.dated(since)], Remedy::None))
 }

@@ -108,14 +108,14 @@ fn by_earlier_look(process: &Process, facts: &Facts<'_>) -> Option<Evidence> {
     let at = seen.registered_at?;
     let value = format!("it had its entry, and still at {at}");
     let is_over = snapshot.taken_at.duration_since(at) >= ENDS_WITHIN;
-    is_over.then(|| Evidence::new("registry entry", value, "earlier look").at(at))
+    is_over.then(|| Evidence::new("registry entry", value, "earlier look").dated(at))
 }
 
 /// Judges by the window's own hook, which runs only once it has an entry, if its version keeps any: so
 /// another window of the same program must have one, in a folder that both use.
 fn by_its_hook(process: &Process, facts: &Facts<'_>) -> Option<Evidence> {
     let world = facts.world;
-    let note = world.bindings.of(process.id.pid)?;
+    let note = world.bindings.newest_of(process.id.pid)?;
     let is_over = world.snapshot.taken_at.duration_since(note.written_at) >= ENDS_WITHIN;
     let has_sibling = || {
         entries(facts).any(|entry| {

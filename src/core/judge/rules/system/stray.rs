@@ -18,7 +18,7 @@ use crate::core::model::{
 
 /// Finds agents that run under a stray ID.
 pub(crate) fn findings<'a>(facts: &'a Facts<'a>, found: &mut Findings<'_>) {
-    found.extend(strays(facts).into_values().map(|stray| tell(&stray, facts)));
+    found.extend(strays(facts).into_values().map(|stray| finding(&stray, facts)));
 }
 
 /// How long an agent has run, and its session's row has stood as ended, before that is reported: 60 s. Obra writes the row
@@ -127,7 +127,7 @@ fn orchestrator_of<'a>(
     near.find(|above| runs_it(above.id.pid))
 }
 
-fn tell(stray: &Stray<'_>, facts: &Facts<'_>) -> Finding {
+fn finding(stray: &Stray<'_>, facts: &Facts<'_>) -> Finding {
     let Stray { process, agent, session, started_by, database, row } = stray;
     let window = facts.window(process.id.pid);
     let who = window.map_or_else(|| format!("{agent} (PID {})", process.id.pid), window_name);
@@ -174,7 +174,7 @@ impl Stray<'_> {
                 format!("{}, {}", row.id, row.status),
                 self.database.name.clone(),
             )
-            .at(row.ended_at),
+            .dated(row.ended_at),
             None => Evidence::new(
                 "session_record",
                 format!("no row with {}", self.session),

@@ -122,7 +122,7 @@ impl<'a> Bindings<'a> {
     }
 
     /// Returns the newest note about the living process with this PID.
-    pub(crate) fn of(&self, pid: u32) -> Option<&'a BoundSession> {
+    pub(crate) fn newest_of(&self, pid: u32) -> Option<&'a BoundSession> {
         self.by_pid.get(&pid).copied()
     }
 }

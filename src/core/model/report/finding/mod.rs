@@ -41,7 +41,7 @@ pub struct Sentence {
 
 impl Sentence {
     /// Says something about a thing: `about: says`.
-    pub(crate) fn about(about: &Untrusted, says: impl Into<LeanStr>) -> Self {
+    pub(crate) fn with_subject(about: &Untrusted, says: impl Into<LeanStr>) -> Self {
         Self { about: Some(about.clone()), says: says.into() }
     }
 
@@ -81,7 +81,7 @@ impl<'de> Deserialize<'de> for Sentence {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
         Ok(match text.split_once(": ") {
-            Some((path, says)) if path.starts_with('/') => Self::about(&path.into(), says),
+            Some((path, says)) if path.starts_with('/') => Self::with_subject(&path.into(), says),
             _ => text.into(),
         })
     }
@@ -141,7 +141,7 @@ impl Finding {
         evidence: impl Into<Box<[Evidence]>>,
         remedy: Remedy,
     ) -> Self {
-        Self::new(code, [record.key.clone()], Sentence::about(&record.title, says), evidence, remedy)
+        Self::new(code, [record.key.clone()], Sentence::with_subject(&record.title, says), evidence, remedy)
     }
 
     /// Returns whether it is a problem at all: that no system knows a window is worth knowing where
@@ -179,7 +179,7 @@ mod tests {
 
     #[track_caller]
     fn check(about: &str, whole: &str, brief: &str) {
-        let sentence = Sentence::about(&about.into(), "a PID only");
+        let sentence = Sentence::with_subject(&about.into(), "a PID only");
         assert_eq!((sentence.to_string().as_str(), sentence.brief().as_str()), (whole, brief));
     }
 

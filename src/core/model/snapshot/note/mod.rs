@@ -142,7 +142,7 @@ impl BoundSession {
     pub(crate) fn evidence(&self) -> Evidence {
         let value =
             format!("session {} is run by PID {}, as its own hook reported", self.session_id.raw(), self.pid);
-        Evidence::new("binding", value, self.source()).at(self.written_at)
+        Evidence::new("binding", value, self.source()).dated(self.written_at)
     }
 
     /// Returns where the note stands, within claimtop's own folder.

@@ -331,7 +331,7 @@ pub enum WhyUnread {
 
 impl WhyUnread {
     /// Says it after the name of the file.
-    pub(crate) fn words(self) -> &'static str {
+    pub(crate) fn label(self) -> &'static str {
         match self {
             Self::Link => "is a symbolic link, which is not followed",
             Self::NoPlainFile => "is no plain file",

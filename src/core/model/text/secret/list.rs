@@ -94,7 +94,7 @@ impl Lists {
     }
 
     /// Returns the words of a list, in small letters.
-    pub(super) fn words(&self, list: List) -> &[&'static str] {
+    pub(super) fn entries(&self, list: List) -> &[&'static str] {
         self.0.get(list as usize).map(Vec::as_slice).unwrap_or_default()
     }
 
@@ -104,7 +104,7 @@ impl Lists {
         let Some(lower) = bytes.get_mut(..word.len()) else { return false };
         lower.copy_from_slice(word.as_bytes());
         lower.make_ascii_lowercase();
-        self.words(list).binary_search_by(|known| known.as_bytes().cmp(lower)).is_ok()
+        self.entries(list).binary_search_by(|known| known.as_bytes().cmp(lower)).is_ok()
     }
 }
 

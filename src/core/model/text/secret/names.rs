@@ -28,7 +28,7 @@ pub(super) fn says(name: &str) -> Option<Says> {
     for word in words(name) {
         (before, last) = (last, Some(word));
         let ends = |end: &&str| ends_with(word, end);
-        is_one |= TABLE.has(List::Anywhere, word) || TABLE.lists.words(List::Ending).iter().any(ends);
+        is_one |= TABLE.has(List::Anywhere, word) || TABLE.lists.entries(List::Ending).iter().any(ends);
         is_vendors |= TABLE.has(List::Vendor, word);
     }
     let last = last?;
@@ -57,7 +57,7 @@ pub(super) fn says_of_parameter(name: &str) -> Option<Says> {
 
 /// Returns whether the value of a name is several words.
 pub(super) fn is_phrase(name: &str) -> bool {
-    TABLE.lists.words(List::Phrase).iter().any(|end| ends_with(name, end))
+    TABLE.lists.entries(List::Phrase).iter().any(|end| ends_with(name, end))
 }
 
 /// Returns whether an option says by its first word that it takes no secret: `--skip-password`.

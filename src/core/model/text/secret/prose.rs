@@ -17,7 +17,7 @@ const LONGEST: usize = 128;
 const STOPS: [char; 5] = ['.', ',', ';', '?', ')'];
 
 /// Finds what is said to be a password, or a token or key with the word before it.
-pub(super) fn told(text: &str, at: usize, name: &str, before: &str) -> Option<Span> {
+pub(super) fn stated_secret(text: &str, at: usize, name: &str, before: &str) -> Option<Span> {
     let is_password = TABLE.has(List::Said, name);
     if !is_password && !TABLE.has(List::MaybeSaid, name) {
         return None;

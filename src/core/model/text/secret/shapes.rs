@@ -2,7 +2,7 @@
 
 use crate::core::model::text::secret::alphabet::{Alphabet, is_of_name};
 use crate::core::model::text::secret::command;
-use crate::core::model::text::secret::prose::told;
+use crate::core::model::text::secret::prose::stated_secret;
 use crate::core::model::text::secret::span::Span;
 use crate::core::model::text::secret::table::TABLE;
 use crate::core::model::text::secret::token::{pem, token};
@@ -32,7 +32,7 @@ pub(super) fn named(text: &str) -> (Vec<Span>, bool) {
         let name = rest.get(..Alphabet::Word.run(rest)).unwrap_or_default();
         let span = if name.is_empty() { user_info(rest) } else { at_name(text, (at, name), before) };
         if span.is_none() && at >= told_to && may_tell(rest, name) {
-            let told = told(text, at, name, before);
+            let told = stated_secret(text, at, name, before);
             told_to = told.map_or(told_to, |(_, end)| end);
             found.extend(told);
         }

@@ -108,7 +108,7 @@ impl Table {
         table.any = table.programs.remove(ANY).unwrap_or_default();
         let Self { lists, programs, any, rules, names, commands, .. } = &mut table;
         let telling = List::ALL.iter().filter(|(list, _)| list.is_telling());
-        let telling = telling.flat_map(|(list, _)| lists.words(*list)).chain(&["key"]);
+        let telling = telling.flat_map(|(list, _)| lists.entries(*list)).chain(&["key"]);
         telling.for_each(|word| names.add(word.as_bytes().get(..3).unwrap_or(word.as_bytes())));
         let of_any = any.iter().filter_map(|at| rules.get(*at));
         let of_any = of_any.flat_map(|rule| &rule.options).map(|option| option.name);
@@ -263,7 +263,7 @@ mod tests {
         assert!(table.needed.len() <= 64, "each has a bit");
         let comments: Vec<&str> = RULES.lines().filter(|line| line.starts_with('#')).collect();
         for (list, name) in List::ALL {
-            let words = table.lists.words(*list);
+            let words = table.lists.entries(*list);
             assert!(!words.is_empty(), "{name}");
             assert!(
                 words.iter().all(|word| word.len() <= LONGEST && **word == word.to_lowercase()),
@@ -277,7 +277,7 @@ mod tests {
     #[test]
     fn what_the_table_knows_is_never_passed_over() {
         for (list, _) in List::ALL.iter().filter(|(list, _)| list.is_telling()) {
-            for word in TABLE.lists.words(*list) {
+            for word in TABLE.lists.entries(*list) {
                 let is_known = |word: &str| TABLE.may_name(word);
                 assert!(is_known(word) && is_known(&format!("X_{}", word.to_uppercase())), "{word}");
             }

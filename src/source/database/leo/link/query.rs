@@ -5,7 +5,7 @@ use std::time::Duration;
 use futures_util::Stream;
 use tokio_postgres::{AsyncMessage, Error};
 
-use crate::source::database::postgres::words::words;
+use crate::source::database::postgres::words::error_text;
 
 /// How long one whole read may take: 20 s.
 const READ_WITHIN: Duration = Duration::from_secs(20);
@@ -21,9 +21,9 @@ pub(crate) fn messages(
 }
 
 /// Waits for a query, but not for ever.
-pub(crate) async fn within<T>(query: impl Future<Output = Result<T, Error>>) -> Result<T, String> {
+pub(crate) async fn with_deadline<T>(query: impl Future<Output = Result<T, Error>>) -> Result<T, String> {
     match tokio::time::timeout(READ_WITHIN, query).await {
-        Ok(done) => done.map_err(|error| words(&error)),
+        Ok(done) => done.map_err(|error| error_text(&error)),
         Err(_) => Err(format!("no answer within {} s", READ_WITHIN.as_secs())),
     }
 }

@@ -11,7 +11,7 @@ use tokio::sync::Notify;
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio_postgres::{AsyncMessage, Client};
 
-use crate::source::database::leo::link::query::{messages, within};
+use crate::source::database::leo::link::query::{messages, with_deadline};
 use crate::source::database::leo::link::request::{LinkState, Request};
 use crate::source::database::leo::read;
 use crate::source::database::leo::read::DatabaseReading;
@@ -84,7 +84,7 @@ impl Worker {
 
     async fn keep(&mut self) {
         let [mut pause, longest] = RETRIES;
-        if !self.hear().await {
+        if !self.receive().await {
             return;
         }
         loop {
@@ -116,12 +116,12 @@ impl Worker {
                 true
             }
             Err(_) if self.follows == Follows::Yes => true,
-            Err(_) => self.hear().await,
+            Err(_) => self.receive().await,
         }
     }
 
     /// Waits for a request; returns whether anybody listens.
-    async fn hear(&mut self) -> bool {
+    async fn receive(&mut self) -> bool {
         let request = self.requests.recv().await;
         request.map(|request| self.note(request)).is_some()
     }
@@ -135,7 +135,7 @@ impl Worker {
 
     fn lost(&mut self, why: String) {
         tracing::warn!(why, "no connection to PostgreSQL");
-        self.tell(|known| {
+        self.publish(|known| {
             known.since = None;
             known.trouble = Some(why);
             known.version += 1;
@@ -143,7 +143,7 @@ impl Worker {
         self.answer();
     }
 
-    fn tell(&self, change: impl FnOnce(&mut LinkState)) {
+    fn publish(&self, change: impl FnOnce(&mut LinkState)) {
         change(&mut self.known.lock().unwrap_or_else(PoisonError::into_inner));
     }
 
@@ -157,7 +157,7 @@ impl Worker {
     /// Reads while the connection stands.
     async fn serve(&mut self, connected: OpenConnection) -> Wake {
         let OpenConnection { client, mut connection, allowance } = connected;
-        self.tell(|known| {
+        self.publish(|known| {
             known.since = Some(clock::now());
             known.trouble = None;
         });
@@ -169,7 +169,7 @@ impl Worker {
                 match poll_fn(|cx| messages.as_mut().poll_next(cx)).await {
                     Some(Ok(AsyncMessage::Notification(_))) => told.notify_one(),
                     Some(Ok(_)) => {}
-                    Some(Err(error)) => return crate::source::database::postgres::words::words(&error),
+                    Some(Err(error)) => return crate::source::database::postgres::words::error_text(&error),
                     None => return "the server has closed the connection".to_owned(),
                 }
             }
@@ -202,12 +202,12 @@ impl Worker {
         allowance: &Allowance,
         news: &Notify,
     ) -> Result<Wake, String> {
-        let schema = within(Schema::probe(client)).await?;
+        let schema = with_deadline(Schema::probe(client)).await?;
         // Another connection may be one to another server.
         self.basis = None;
         for channel in &schema.channels {
             // A pooler may not pass it on; then there are polls.
-            let _ = within(client.batch_execute(&format!("LISTEN {channel}"))).await;
+            let _ = with_deadline(client.batch_execute(&format!("LISTEN {channel}"))).await;
         }
         let mut stamp = None;
         let mut poll = POLLS[0];
@@ -217,14 +217,14 @@ impl Worker {
                 self.note(request);
             }
             let now = match self.follows {
-                Follows::Yes => Some(within(stamp::stamp(client, &schema)).await?),
+                Follows::Yes => Some(with_deadline(stamp::stamp(client, &schema)).await?),
                 Follows::No => None,
             };
             let is_news = now.is_none() || now != stamp;
             if is_news || !self.waiting.is_empty() {
                 self.read(client, &schema).await?;
             }
-            self.tell(|known| known.confirmed_at = Some(clock::now()));
+            self.publish(|known| known.confirmed_at = Some(clock::now()));
             poll = if is_news { POLLS[0] } else { (poll * 2).min(POLLS[1]) };
             stamp = now;
             let took =
@@ -240,14 +240,14 @@ impl Worker {
     async fn read(&mut self, client: &Client, schema: &Schema) -> Result<(), String> {
         let changed = match self.basis.as_ref().filter(|(_, whole_at)| self.may_be_part(*whole_at)) {
             Some((last, whole_at)) => {
-                within(changes::read(client, schema, last)).await?.map(|read| (read, *whole_at))
+                with_deadline(changes::read(client, schema, last)).await?.map(|read| (read, *whole_at))
             }
             None => None,
         };
         let is_whole = changed.is_none();
         let (read, whole_at) = match changed {
             Some(changed) => changed,
-            None => (within(read::read(client, schema)).await?, clock::steady()),
+            None => (with_deadline(read::read(client, schema)).await?, clock::steady()),
         };
         let read = Arc::new(read);
         self.basis = Some((Arc::clone(&read), whole_at));
@@ -257,7 +257,7 @@ impl Worker {
             sessions = read.tables.sessions.len(),
             "read PostgreSQL"
         );
-        self.tell(|known| {
+        self.publish(|known| {
             known.last = Some(read);
             known.version += 1;
         });

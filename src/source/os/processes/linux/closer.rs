@@ -149,12 +149,12 @@ mod tests {
             let mut command = Command::new("/bin/sh");
             let mut shell = Self(spawn(command.stdin(Stdio::piped()).stdout(Stdio::piped())));
             // Once it answers it is a copy of this process no more.
-            shell.tell("echo");
+            shell.report("echo");
             shell.0.stdout.as_mut().unwrap().read_exact(&mut [0]).unwrap();
             shell
         }
 
-        fn tell(&mut self, line: &str) {
+        fn report(&mut self, line: &str) {
             writeln!(self.0.stdin.as_mut().unwrap(), "{line}").unwrap();
         }
 
@@ -177,13 +177,13 @@ mod tests {
         let mut kept = shell.kept(&mut proc);
         let folder = kept.folder;
         assert!(is_as_before(&mut proc, folder, &mut kept));
-        shell.tell("cd /proc");
+        shell.report("cd /proc");
         let cwd = |kept: &DetailCache| kept.process.details.as_ref().unwrap().cwd.clone().unwrap();
         while cwd(&kept).raw() != "/proc" {
             assert!(is_as_before(&mut proc, folder, &mut kept));
         }
         assert!(!is_as_before(&mut proc, folder + 1, &mut kept), "a folder of another process");
-        shell.tell("exec /bin/sh");
+        shell.report("exec /bin/sh");
         while is_as_before(&mut proc, folder, &mut kept) {}
         assert_eq!(shell.kept(&mut proc).process.id, kept.process.id);
     }
@@ -192,7 +192,7 @@ mod tests {
     fn whoever_has_exited_is_looked_at_closer() {
         let (mut shell, mut proc) = (Shell::start(), Proc::open().unwrap());
         let mut kept = shell.kept(&mut proc);
-        shell.tell("exit");
+        shell.report("exit");
         while is_as_before(&mut proc, kept.folder, &mut kept) {}
         // It gives up its memory first, and is a zombie a moment later.
         while shell.kept(&mut proc).process.state != ProcessState::Zombie {}

@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 use rustix::fs::CWD;
 use rustix::process::geteuid;
 
-use crate::source::os::open::error::words;
+use crate::source::os::open::error::errno_text;
 use crate::source::os::open::medium::{line_of, mount_of};
 use crate::source::os::open::plain::small;
 use crate::source::os::processes::linux::proc::Proc;
@@ -26,7 +26,7 @@ pub(crate) fn doubt(proc: &Proc) -> Option<String> {
     }
     let mounts = match small(Path::new("/proc/self/mountinfo"), MOUNTS) {
         Ok(mounts) => mounts,
-        Err(error) => return Some(format!("failed to read /proc/self/mountinfo: {}", words(error))),
+        Err(error) => return Some(format!("failed to read /proc/self/mountinfo: {}", errno_text(error))),
     };
     let mounts = String::from_utf8_lossy(&mounts);
     // Without its ID, which kernels before 5.8 do not tell, any of those at this place may be the topmost.

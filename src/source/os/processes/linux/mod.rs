@@ -27,7 +27,7 @@ use rustix::io::Errno;
 pub(crate) use self::chain::chain;
 pub(crate) use self::folders::{View, own_view, view_of, working_folder};
 pub(crate) use self::known::settled_tick;
-pub(crate) use self::pidfd::{inode_of as pidfd_inode, lives, lives_by_inode, of as pidfd_of};
+pub(crate) use self::pidfd::{inode_of as pidfd_inode, lives, lives_by_inode, open_verified as pidfd_of};
 pub(crate) use self::proc::stat::ticks_per_second;
 use crate::core::judge::window::agent::Candidates;
 use crate::core::model::snapshot::host::INITIAL_PID_NAMESPACE;

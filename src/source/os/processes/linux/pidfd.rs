@@ -31,7 +31,7 @@ pub(crate) fn open(pid: u32) -> Result<OwnedFd, Errno> {
 ///
 /// # Errors
 /// The system has no descriptor for us.
-pub(crate) fn of(id: ProcessId) -> io::Result<Option<OwnedFd>> {
+pub(crate) fn open_verified(id: ProcessId) -> io::Result<Option<OwnedFd>> {
     let pidfd = match open(id.pid) {
         Ok(pidfd) => pidfd,
         Err(Errno::SRCH) => return Ok(None),
@@ -46,7 +46,7 @@ pub(crate) fn of(id: ProcessId) -> io::Result<Option<OwnedFd>> {
 
 /// Returns whether exactly this process lives; `None` where the system has no descriptor for us.
 pub(crate) fn lives(id: ProcessId) -> Option<bool> {
-    match of(id) {
+    match open_verified(id) {
         Ok(None) => Some(false),
         Ok(Some(pidfd)) => has_exited(&pidfd).map(|has_exited| !has_exited),
         Err(_) => None,
@@ -69,7 +69,7 @@ pub(crate) fn lives_by_inode(pid: u32, known: u64) -> Option<bool> {
 
 /// Returns the pidfd inode of exactly this process, where the kernel has it.
 pub(crate) fn inode_of(id: ProcessId) -> Option<u64> {
-    inode(&of(id).ok()??)
+    inode(&open_verified(id).ok()??)
 }
 
 /// Returns whether the process has exited, all its threads included: then its pidfd is readable.

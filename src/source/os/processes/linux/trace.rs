@@ -121,9 +121,9 @@ fn number(text: &[u8]) -> Option<u32> {
 
 fn origin(all: &BTreeMap<&'static str, Vec<&[u8]>>, own_pid: u32) -> Origin {
     let told = [
-        ("claude-code", told(all, CLAUDE_PID, plain)),
-        ("claude-code", told(all, CLAUDE_SOCKET, of_socket)),
-        ("opencode", told(all, OPENCODE_PID, plain)),
+        ("claude-code", env_value(all, CLAUDE_PID, plain)),
+        ("claude-code", env_value(all, CLAUDE_SOCKET, of_socket)),
+        ("opencode", env_value(all, OPENCODE_PID, plain)),
     ];
     let mut windows = told.iter().filter_map(|(agent, told)| Some((*agent, told.pid()?)));
     let first = windows.next();
@@ -157,7 +157,11 @@ impl EnvValue {
     }
 }
 
-fn told(all: &BTreeMap<&'static str, Vec<&[u8]>>, name: &str, read: impl Fn(&[u8]) -> EnvValue) -> EnvValue {
+fn env_value(
+    all: &BTreeMap<&'static str, Vec<&[u8]>>,
+    name: &str,
+    read: impl Fn(&[u8]) -> EnvValue,
+) -> EnvValue {
     match all.get(name).map(|_| value(all, name)) {
         None | Some(Some(b"")) => EnvValue::Nothing,
         Some(Some(value)) => read(value),

@@ -11,7 +11,7 @@ use crate::core::model::{
 pub(crate) fn of_item(item: &WorkItem) -> Evidence {
     let owner = item.owner.as_ref().map_or_else(|| "nobody".to_owned(), Untrusted::shown);
     let value = format!("{}, {}, owned by {owner}", item.key, item.status);
-    Evidence::new("item of work", value, item.table).at(item.changed_at)
+    Evidence::new("item of work", value, item.table).dated(item.changed_at)
 }
 
 /// The rows of one database, each where it is asked for.
@@ -29,7 +29,7 @@ pub(crate) struct Book<'a> {
 }
 
 impl<'a> Book<'a> {
-    pub(crate) fn of(database: &'a Database, facts: &'a Facts<'a>) -> Self {
+    pub(crate) fn from_database(database: &'a Database, facts: &'a Facts<'a>) -> Self {
         let row = |judged: &'a JudgedRecord| match &judged.record.location {
             Location::Row(row)
                 if row.database == database.name && judged.record.kind == RecordKind::Session =>

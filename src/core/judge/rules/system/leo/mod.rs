@@ -15,7 +15,7 @@ use crate::core::model::Format;
 pub(crate) fn findings<'a>(facts: &'a Facts<'a>, found: &mut Findings<'_>) {
     let databases = facts.world.snapshot.databases.iter();
     let read = databases.filter(|database| database.format == Format::Leo && database.is_complete);
-    let books: Vec<Book<'_>> = read.map(|database| Book::of(database, facts)).collect();
+    let books: Vec<Book<'_>> = read.map(|database| Book::from_database(database, facts)).collect();
     found.extend(trees::findings(&books, facts));
     for book in &books {
         found.extend(items::findings(book));

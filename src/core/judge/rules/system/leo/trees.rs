@@ -76,7 +76,7 @@ fn unlisted(tree: &Path, sheets: &[&JudgedRecord], facts: &Facts<'_>) -> Option<
         first.record.title,
         if has_window(tree, facts) { ", and a live window works in it" } else { "" }
     );
-    Some(told(Code::OrphanCompanion, sheets, message))
+    Some(finding(Code::OrphanCompanion, sheets, message))
 }
 
 /// A working tree whose item nobody holds, in which nobody works, and which LEO's reaper would
@@ -99,10 +99,10 @@ fn left(tree: &Path, sheets: &[&JudgedRecord], books: &[Book<'_>], facts: &Facts
         newest.record.title,
         idle_for.as_hours() / 24
     );
-    Some(told(Code::StaleRecord, sheets, message))
+    Some(finding(Code::StaleRecord, sheets, message))
 }
 
-fn told(code: Code, sheets: &[&JudgedRecord], message: String) -> Finding {
+fn finding(code: Code, sheets: &[&JudgedRecord], message: String) -> Finding {
     let subjects = sheets.iter().map(|judged| judged.key.clone());
     let evidence: Vec<Evidence> = sheets.iter().map(|judged| judged.evidence()).collect();
     Finding::new(code, subjects, message, evidence, Remedy::None)

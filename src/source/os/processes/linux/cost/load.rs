@@ -13,11 +13,11 @@ const ROLLUP: usize = 8 << 10;
 /// Reads what one process costs; nothing where it has gone or is another by now.
 pub(crate) fn read(proc: &mut Proc, id: ProcessId) -> Option<Load> {
     let (folder, stat) = proc.visit(id)?;
-    Some(of(folder.as_fd(), &stat))
+    Some(read_load(folder.as_fd(), &stat))
 }
 
 /// Reads what a process costs of which this is its `stat`.
-pub(crate) fn of(folder: BorrowedFd<'_>, stat: &[u8]) -> Load {
+pub(crate) fn read_load(folder: BorrowedFd<'_>, stat: &[u8]) -> Load {
     let cpu_time = stat::cpu_ticks(stat).map(|ticks| ticks.saturating_mul(1000) / ticks_per_second());
     let mut text = Vec::new();
     let rollup = slurp(folder, "smaps_rollup", &mut text, ROLLUP);

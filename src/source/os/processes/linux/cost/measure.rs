@@ -32,10 +32,10 @@ fn measured(proc: &mut Proc, id: ProcessId) -> Option<(Measure, Option<Vec<u64>>
     let (folder, stat) = proc.visit(id)?;
     let at = folder.as_fd();
     let opened = opened(at).ok();
-    let hindrance = match hindrance::of(at, opened.as_ref()) {
+    let hindrance = match hindrance::from_links(at, opened.as_ref()) {
         Some(Hindrance::Waiting) => hindrance::read_settled(proc, id),
         other => other,
     };
-    let measure = Measure { load: load::of(at, &stat), ports: None, hindrance };
+    let measure = Measure { load: load::read_load(at, &stat), ports: None, hindrance };
     Some((measure, opened.and_then(|opened| tcp::here(at, opened.sockets))))
 }

@@ -15,11 +15,11 @@ const MOMENT: Duration = Duration::from_millis(2);
 /// Reads it; nothing where the process has gone, or is another by now, or may not be read.
 pub(crate) fn read(proc: &mut Proc, id: ProcessId) -> Option<Hindrance> {
     let folder = proc.folder_of(id)?;
-    of(folder.as_fd(), opened(folder.as_fd()).ok().as_ref())
+    from_links(folder.as_fd(), opened(folder.as_fd()).ok().as_ref())
 }
 
 /// Reads the same of a process whose links were read, where they may be.
-pub(crate) fn of(folder: BorrowedFd<'_>, opened: Option<&LinkQuery>) -> Option<Hindrance> {
+pub(crate) fn from_links(folder: BorrowedFd<'_>, opened: Option<&LinkQuery>) -> Option<Hindrance> {
     let mut text = Vec::new();
     slurp(folder, "status", &mut text, status::MOST).ok()?;
     match (status::tracer(&text)?, status::state(&text)?) {

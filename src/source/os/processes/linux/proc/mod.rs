@@ -15,7 +15,7 @@ use rustix::io::{Errno, read, retry_on_intr};
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
 
 use crate::core::model::ProcessId;
-use crate::source::os::open::error::words;
+use crate::source::os::open::error::errno_text;
 use crate::source::os::processes::linux::proc::stat::Line;
 
 /// How much of `/proc` one `getdents64` may return, in bytes.
@@ -46,7 +46,7 @@ impl Proc {
     pub(crate) fn open() -> Result<Self, String> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let fd = openat(CWD, "/proc", flags, Mode::empty())
-            .map_err(|error| format!("failed to open /proc: {}", words(error)))?;
+            .map_err(|error| format!("failed to open /proc: {}", errno_text(error)))?;
         let (path, text) = (String::with_capacity(32), Vec::with_capacity(STAT));
         Ok(Self { fd, is_own: OnceCell::new(), path, text })
     }
@@ -77,7 +77,7 @@ impl Proc {
                     pids.extend(number(entry.file_name().to_bytes()).map(|pid| (pid, entry.ino())));
                 }
                 Err(Errno::INTR) => {}
-                Err(error) => return (pids, Some(format!("failed to list /proc: {}", words(error)))),
+                Err(error) => return (pids, Some(format!("failed to list /proc: {}", errno_text(error)))),
             }
         }
         (pids, None)
