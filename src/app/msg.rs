@@ -18,7 +18,7 @@ use crate::core::model::{
 pub enum Msg {
     /// A look was finished.
     Looked(Arc<Report>),
-    /// This process has exited; the look that tells what that means comes next.
+    /// This process has exited; the look that judges it comes next.
     Exited(ProcessId),
     /// What the last look was like.
     Measured(LookStats),

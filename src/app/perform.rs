@@ -246,7 +246,7 @@ fn freeze(state: &mut State) {
     state.refresh();
 }
 
-/// Goes to the pane of the window where a multiplexer can be told to; elsewhere tells where it is.
+/// Goes to the window's pane if a multiplexer can show it; else says where it is.
 fn jump(state: &mut State) -> Vec<Effect> {
     let window =
         state.index.as_deref().zip(state.subject()).and_then(|(index, key)| sheet::window(index, key));

@@ -159,7 +159,7 @@ fn looked(state: &mut State, report: Arc<Report>) -> Vec<Effect> {
     let is_shown =
         |shown: &Arc<Index>| ages_stay && shown.exited.is_empty() && says_the_same(&shown.report, &report);
     if let Some(shown) = state.index.as_mut().filter(|shown| is_shown(shown)) {
-        // Nothing lies elsewhere in it, and whoever looks keeps only the last one.
+        // Nothing lies elsewhere in it, and the observer keeps only the last one.
         if let Some(shown) = Arc::get_mut(shown) {
             shown.report = report;
         }
@@ -183,7 +183,7 @@ fn says_the_same(a: &Report, b: &Report) -> bool {
 }
 
 fn pressed(state: &mut State, press: Press) -> Vec<Effect> {
-    // Whoever presses a key has seen what is marked as new.
+    // A person who presses a key has seen what is marked as new.
     let had_news = !std::mem::take(&mut state.news).is_empty();
     let had_message = state.message.take().is_some() || had_news;
     let mut effects = answered(state, press, had_message);

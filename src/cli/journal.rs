@@ -105,7 +105,7 @@ pub(crate) fn warnings(settings: &Settings, history: &History) -> Vec<String> {
         told.push(format!("{} of the journal cannot be read.", count(history.unreadable, "line")));
     }
     let folder = settings.state.join(PARKED);
-    // Where it cannot be read, whoever acts says so.
+    // If it cannot be read, the action says so.
     let parked = Folder::open(&folder).and_then(|folder| folder.entries(|_| true)).unwrap_or_default();
     let parked: Vec<OsString> = parked.into_iter().map(|entry| entry.name).collect();
     told.extend(left_parked(&parked, history));

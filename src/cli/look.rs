@@ -36,7 +36,7 @@ pub(crate) fn observer(settings: &Settings, signatures: Signatures) -> Observer 
     observer.recorded(Box::new(move |snapshot, report| keeper.keep(report, &snapshot.host)))
 }
 
-/// Names the sources that may have more to tell; `None` where none has.
+/// Names the sources that may have more; `None` if none has.
 pub(crate) fn unread_names(report: &Report) -> Option<String> {
     let mut names: Vec<&str> = unread(&report.sources, Topic::All).map(source_name).collect();
     names.dedup();

@@ -297,7 +297,7 @@ fn reported(asked: ReportArguments, mut scene: Scene) -> Outcome {
     Ok(look::missing(&material.report))
 }
 
-/// Gathers what a report of this moment is made of when nothing in it may tell of a person: the history
+/// Gathers what a report of this moment is made of when it may contain nothing about a person: the history
 /// and the journal quote names and paths.
 fn redacted(scene: &mut Scene) -> show::report::material::Material {
     let look = scene.observer.look();

@@ -1,4 +1,4 @@
-//! The database in which machines meet, and what this one tells there.
+//! The database in which machines meet, and what this one publishes there.
 
 use std::path::PathBuf;
 
@@ -10,7 +10,7 @@ use crate::core::model::Secret;
 use crate::core::model::text::named::named;
 
 named! {
-    /// How the paths of this machine are told to others.
+    /// How the paths of this machine are shown to others.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
     pub(crate) enum Paths {
         /// Relative to their repository, or to the home.
@@ -51,7 +51,7 @@ impl Accept {
 pub(crate) struct Publishing {
     /// The team whose members may see this machine.
     pub(crate) team: Option<String>,
-    /// How its paths are told.
+    /// How its paths are published.
     pub(crate) paths: Paths,
     /// Which orders it takes.
     pub(crate) accept: Accept,

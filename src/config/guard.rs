@@ -36,9 +36,9 @@ named! {
 /// What a guard says in one working tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Levels {
-    /// Whether a model is told at a prompt what others hold.
+    /// Whether a model is notified at a prompt of what others hold.
     pub(crate) brief: bool,
-    /// Whether it is told after an edit whom that met.
+    /// Whether it is notified after an edit of whom that met.
     pub(crate) note: bool,
     /// What becomes of commands of git for the whole tree.
     pub(crate) git: HoldUps,
@@ -52,7 +52,7 @@ pub(crate) struct Levels {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Guard {
     all: Wish,
-    /// The names of files and folders that nobody is warned of.
+    /// The names of files and folders that are exempt from warnings.
     pub(crate) exempt: Vec<String>,
     trees: Vec<(PathBuf, Wish)>,
 }

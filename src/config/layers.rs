@@ -74,7 +74,7 @@ pub(crate) struct Layer {
     pub(crate) accepts: Option<Accepts>,
     /// The database in which machines meet.
     pub(crate) fleet: Option<Secret>,
-    /// What this machine tells there.
+    /// What this machine publishes there.
     pub(crate) publishing: Option<Publishing>,
 }
 

@@ -55,7 +55,7 @@ pub struct Config {
     pub(crate) accepts: Accepts,
     /// The database in which machines meet: a URL, which may hold a password.
     pub(crate) fleet: Option<Secret>,
-    /// What this machine tells there.
+    /// What this machine publishes there.
     pub(crate) publishing: Publishing,
 }
 

@@ -1,4 +1,4 @@
-//! Around an edit: whom it meets is written down before it, and told after it.
+//! Around an edit: whom it meets is written down before it, and reported after it.
 
 use std::path::Path;
 
@@ -36,8 +36,8 @@ impl Query<'_> {
         found
     }
 
-    /// Returns what others who may live hold of what is asked about, and have edited since oneself did: whoever did
-    /// so before was told of then.
+    /// Returns what others who may live hold of what is asked about, and have edited since the asking window did: it was
+    /// notified of earlier edits then.
     fn news<'b>(&self, found: &'b LedgerView, tree: &Tree) -> Vec<Holding<'b>> {
         let is_asked = |other: &Other, path: &str| {
             let edit = other.edits.iter().find(|edit| edit.path.raw() == path);
@@ -52,7 +52,7 @@ impl Query<'_> {
         paths.iter().filter_map(|path| decide::met(&path.as_str().into(), holdings, self.now)).collect()
     }
 
-    /// Writes down whom an edit will meet: afterwards nobody can tell their bytes from these.
+    /// Writes down whom an edit will meet: afterwards their bytes cannot be distinguished.
     pub(crate) fn before_edit(&self, asker: Asker, files: &[String]) -> anyhow::Result<GuardResponse> {
         let mut is_met = false;
         for (tree, paths) in self.by_tree(files) {
@@ -68,14 +68,14 @@ impl Query<'_> {
             let upon = tree.just_moved_to(self.now);
             let to_come = |path: &String| {
                 let met = met.iter().find(|met| met.path.raw() == path);
-                // An edit that did not come to its end may have met somebody who has committed since.
+                // An edit that did not come to its end may have met a window that has committed since.
                 let is_news = met.is_some() || upon.is_some() || found.told.met.contains_key(path);
                 let others = met.map(|met| met.others.clone()).unwrap_or_default();
                 let (upon, call) = (upon.clone(), self.question.call.clone());
                 is_news.then(|| Encounter { path: path.as_str().into(), others, at: self.now, upon, call })
             };
             let mut lines: Vec<LedgerLine> = paths.iter().filter_map(to_come).map(LedgerLine::Met).collect();
-            // After this edit nobody can tell any more that others before it had ended and are open again.
+            // After this edit it cannot be known any more that others before it had ended and are open again.
             let returned = |path: &String| {
                 let path = Untrusted::from(path.as_str());
                 let to = *found.returned.get(&path)?;
@@ -101,7 +101,7 @@ impl Query<'_> {
         Ok((if is_met { GuardOutcome::Recorded } else { GuardOutcome::NobodyElse }, None))
     }
 
-    /// Writes down what was edited, and tells whose uncommitted edits that met.
+    /// Writes down what was edited, and reports whose uncommitted edits that met.
     pub(crate) fn after_edit(&self, asker: Asker, files: &[String]) -> anyhow::Result<GuardResponse> {
         let mut texts = Vec::new();
         for (tree, paths) in self.by_tree(files) {
@@ -114,7 +114,7 @@ impl Query<'_> {
                 met.and_then(|met| met.upon.clone())
             };
             let theirs = || found.others.iter().flat_map(|other| &other.edits);
-            // What somebody else has just written there tells nothing of this edit.
+            // What another process has just written there proves nothing about this edit.
             let is_own = |path: &String| {
                 let is_just = |edited: Timestamp| edited.as_second() == at.as_second();
                 !theirs().any(|edit| edit.path.raw() == path && edit.at.is_some_and(is_just))
@@ -124,16 +124,16 @@ impl Query<'_> {
                 let just = edited.upon.filter(|_| is_own(path));
                 LedgerLine::Edited(FileMoment { upon: just.or_else(|| upon(path)), ..edited })
             };
-            // What went back to the last commit is nobody's; the next edit would hide that.
+            // What went back to the last commit belongs to no window; the next edit would hide that.
             let is_known = |path: &&String| {
                 found.told.edited.contains_key(*path) || theirs().any(|edit| edit.path.raw() == *path)
             };
             let known: Vec<String> = paths.iter().filter(is_known).cloned().collect();
             let ended = settled(&tree, &known, (at, &self.scope.home));
-            // Somebody may have edited it while a person was asked.
+            // Another window may have edited it while a person was asked.
             let since = self.met(&paths, &self.news(&found, &tree));
             let since = |path: &String| since.iter().find(|met| met.path.raw() == path).cloned();
-            // Or somebody has put it back to the last commit meanwhile.
+            // Or it was put back to the last commit meanwhile.
             let is_open = |met: &&Encounter| !met.others.is_empty() && found.is_open(&met.path, met.at, at);
             let before = |path: &String| found.told.met.get(path).filter(is_open).cloned();
             let met = paths.iter().filter_map(|path| before(path).or_else(|| since(path)));

@@ -23,7 +23,7 @@ impl Query<'_> {
         let mut said = (GuardOutcome::NobodyElse, None);
         let inside: Vec<GitCall> = calls.iter().flat_map(|call| self.of_trees_inside(call)).collect();
         for call in calls.iter().chain(&inside) {
-            // What the line itself is about to make has nobody's edits in it.
+            // What the line itself is about to make has no edits in it.
             let is_there = Path::new(&call.folder).is_dir();
             let tree = Tree::find(Path::new(&call.folder)).filter(|tree| is_there && tree.is_repository());
             let Some(tree) = tree else { continue };
@@ -64,7 +64,7 @@ impl Query<'_> {
         Ok(said)
     }
 
-    /// Writes down which edits a call of git has brought to their end: whoever edits these files next hides that.
+    /// Writes down which edits a call of git has brought to their end: the next edit of these files hides that.
     pub(crate) fn after_git(&self, calls: &[GitCall]) -> anyhow::Result<GuardResponse> {
         for call in calls {
             let Some(tree) = Tree::find(Path::new(&call.folder)).filter(Tree::is_repository) else {
@@ -107,7 +107,7 @@ impl Query<'_> {
     }
 }
 
-/// Prepares to tell what a call leaves of what it reaches.
+/// Returns a test for what a call leaves of what it reaches.
 fn left_by(call: &GitCall, tree: &Tree) -> impl Fn(&str) -> bool {
     let is_spared = excluded_by(&call.spares, &tree.top);
     let left_out = ReachedPaths::paths(&call.left_out, &call.folder);

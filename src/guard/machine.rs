@@ -9,7 +9,7 @@ use crate::core::model::{ProcessId, Untrusted};
 use crate::source::os::{clock, host, processes};
 use crate::source::own::ledger::{Here, Processes};
 
-/// Who asks and when, as the system or a recording tells it.
+/// Who asks and when, from the system or a recording.
 pub(crate) struct Machine {
     pub(crate) now: Timestamp,
     /// The agent's process; a daemon serves several windows, so it is none.
@@ -41,7 +41,7 @@ impl Machine {
         }
     }
 
-    /// Returns when an edit was done that this is told of.
+    /// Returns when a reported edit was done.
     pub(crate) fn by_now(&self) -> Timestamp {
         match self.here.processes {
             Processes::System(_) => clock::now(),

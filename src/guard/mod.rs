@@ -1,4 +1,4 @@
-//! The guard: what a window may be told, held up for or refused, around a prompt, an edit and a shell line.
+//! The guard: what a window is notified of, held up for or refused, around a prompt, an edit and a shell line.
 //!
 //! It reads and writes ledgers and nothing else. `core::guard` decides; who asks, how long the answer may take and how it
 //! is printed are the caller's.

@@ -19,16 +19,16 @@ pub(crate) enum GuardOutcome {
     Recorded,
     /// It touches nothing that a guard knows of.
     OutOfScope,
-    /// Nobody else holds anything there.
+    /// No other window holds anything there.
     NobodyElse,
-    /// It was told already.
+    /// It was reported already.
     ToldBefore,
     /// Something went wrong; then nothing is said.
     Failed,
 }
 
 impl GuardOutcome {
-    /// Tells people what came of it.
+    /// Returns the result for people.
     pub(crate) fn label(self) -> &'static str {
         match self {
             Self::Briefed => "briefed",

@@ -1,4 +1,4 @@
-//! A query of one window: what it may be told, held up for or refused.
+//! A query of one window: what it is notified of, held up for or refused.
 
 use std::path::{Path, PathBuf};
 
@@ -23,7 +23,7 @@ use crate::source::own::ledger::{About, Here, LedgerView, Own, OwnLines, Tree, e
 
 /// How much of a transcript is read from its end to find two calls, in bytes.
 const TRANSCRIPT_END: usize = 512 << 10;
-/// Calls that come within 2 s are of one answer, where no transcript tells.
+/// Calls that come within 2 s are of one answer, if no transcript says.
 const AT_ONCE: SignedDuration = SignedDuration::from_secs(2);
 /// The largest entry of a registry that is read, in bytes.
 const MOST_ENTRY: usize = 64 << 10;
@@ -80,7 +80,7 @@ impl<'a> Query<'a> {
         Ok(ledger::add(&self.scope.ledgers, &holder, lines)?)
     }
 
-    /// Tells what other living windows hold in the working tree, if that is new.
+    /// Reports what other living windows hold in the working tree, if that is new.
     pub(crate) fn brief(&self, asker: Asker) -> anyhow::Result<GuardResponse> {
         let tree = Tree::find(Path::new(&self.question.cwd)).context("no folder")?;
         if !self.levels(&tree).brief {
@@ -108,7 +108,7 @@ impl<'a> Query<'a> {
         Ok((GuardOutcome::Briefed, note(asker, &self.question.moment, &text)))
     }
 
-    /// Says what a living window is called and does: only Claude Code tells, in a file for each process.
+    /// Adds a living window's name and status, which only Claude Code writes down, in a file for each process.
     fn name(&self, other: &mut Other) {
         let Some(process) = other.holder.process.filter(|_| other.life == Life::Alive) else { return };
         let entry = self.scope.claude_config.join(format!("sessions/{}.json", process.pid));
@@ -116,7 +116,7 @@ impl<'a> Query<'a> {
         (other.name, other.doing) = entry.unwrap_or_default();
     }
 
-    /// Returns whether nobody is warned of a path; a folder that lies in no repository counts by its own name too.
+    /// Returns whether a path is exempt from warnings; a folder that lies in no repository counts by its own name too.
     pub(crate) fn is_exempt(&self, path: &str, tree: &Tree) -> bool {
         let folder = if tree.is_repository() { Some(tree.top.as_path()) } else { tree.top.parent() };
         folder.and_then(Path::to_str).is_some_and(|folder| self.exempt.has(path, folder))
@@ -153,7 +153,7 @@ impl<'a> Query<'a> {
         told.unwrap_or_else(|| self.now.duration_since(past.at) < AT_ONCE)
     }
 
-    /// Returns where the session is written down, as far as its agent tells; Copilot CLI does not, and names the
+    /// Returns where the session is written down, if its agent says; Copilot CLI does not, and names the
     /// folder after the session.
     fn transcript(&self, asker: Asker) -> Option<PathBuf> {
         let session = self.question.session.raw();

@@ -22,7 +22,7 @@ pub(crate) fn news(changes: &[Change]) -> impl Iterator<Item = Past> {
     changes.iter().filter(|change| is_news(change)).map(|change| Past::new(change, sentence(change)))
 }
 
-/// Tells a change in one sentence, safe to show.
+/// Describes a change in one sentence, safe to show.
 pub(crate) fn sentence(change: &Change) -> String {
     there(&change.subject.keys(), of_one(change))
 }

@@ -15,7 +15,7 @@ const MOST_FILES: usize = 2;
 const MOST_NAME: usize = 40;
 const MOST_PATH: usize = 100;
 
-/// Tells at a prompt what other windows hold, in at most three lines.
+/// Describes at a prompt what other windows hold, in at most three lines.
 pub(crate) fn brief(holdings: &[Holding<'_>], holds_count: bool, tree: &str, now: Timestamp) -> String {
     let line = |one: &Holding<'_>| {
         let edits =
@@ -34,12 +34,12 @@ pub(crate) fn brief(holdings: &[Holding<'_>], holds_count: bool, tree: &str, now
     format!("claimtop: {}", lines.join("\n"))
 }
 
-/// Tells a person who holds what.
+/// Says to a person who holds what.
 pub(crate) fn holding(holding: &Holding<'_>, tree: &str, now: Timestamp) -> String {
     format!("{} has uncommitted edits in {}", who(holding.other), files(holding, tree, now))
 }
 
-/// Tells after an edit whose uncommitted edits it met.
+/// Says after an edit whose uncommitted edits it met.
 pub(crate) fn note(met: &[Encounter], others: &[Other], tree: &str, now: Timestamp) -> String {
     let of_one = |met: &Encounter| {
         let (session, at) = met.others.first()?;
@@ -69,7 +69,7 @@ pub(crate) fn hold_up(call: &str, holdings: &[Holding<'_>], tree: &str, now: Tim
     )
 }
 
-/// Tells a person who wants what for itself.
+/// Says to a person which window wants what for itself.
 pub(crate) fn hold((other, held): (&Other, &FileMoment), tree: &str, now: Timestamp) -> String {
     let age = age::label_between(now, held.at);
     format!("{} has held {} for itself for {age}", who(other), inside(held.path.raw(), tree))

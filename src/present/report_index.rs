@@ -30,7 +30,7 @@ pub(crate) struct Index {
     /// What that comes to.
     pub(crate) summary: Summary,
     windows: Order<u32>,
-    /// Where in the report the windows of each machine are, by its name, this one's by none: made when somebody asks.
+    /// Where in the report the windows of each machine are, by its name, this one's by none: made on first use.
     windows_on: OnceLock<HashMap<String, Vec<usize>>>,
     records: Order<u32>,
     claims: Order<u32>,
@@ -50,7 +50,7 @@ pub(crate) struct Index {
     pub(crate) needs: Vec<Need>,
     /// The deaths that were seen, the newest first.
     pub(crate) deaths: Vec<Death>,
-    /// The processes of a window, where somebody wants to know.
+    /// The processes of a window, made on first use.
     pub(crate) members: Option<(Key, Vec<Member>)>,
     /// What a printed command must end with to meet the same hosts.
     pub(crate) given: String,
@@ -406,7 +406,7 @@ pub(crate) fn window_and_machine(window: &WindowView) -> String {
     format!("{}{}", window_name(window), at_machine(window))
 }
 
-/// Returns a window's name with its PID, and its machine where that is another one: which tells it from all others.
+/// Returns a window's name with its PID, and its machine if that is another one. No other window has that name.
 pub(crate) fn window_and_pid(window: &WindowView) -> String {
     format!("{} {}{}", window_name(window), window.pid, at_machine(window))
 }

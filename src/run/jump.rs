@@ -47,7 +47,7 @@ pub(crate) struct Ways {
     pub(crate) is_in_tmux: bool,
 }
 
-/// Jumps, and tells the screen what became of it.
+/// Jumps, and sends the result to the screen.
 pub(crate) fn start(jump: Jump, ways: Ways, sender: Sender<Event>) {
     let work = move || {
         // The screen may have ended in between.
@@ -98,7 +98,7 @@ fn elsewhere((name, machine): (&str, &str), place: &PlaceView, ways: &Ways) -> S
     }
 }
 
-/// Selects the pane in its session and shows that session to whoever is attached to the server.
+/// Selects the pane in its session and shows that session to the clients of the server.
 fn tmux(place: &PlaceView) -> Result<String, Trouble> {
     let pane = place.pane.as_ref().filter(|pane| is_number(pane.raw(), "%")).ok_or(Trouble::Nowhere)?;
     let socket = place.socket.as_ref().filter(|at| at.raw().starts_with('/')).ok_or(Trouble::Nowhere)?;

@@ -1,6 +1,6 @@
 //! The log: a file of limited size for its owner only, and never the terminal.
 //!
-//! It tells of looks, losses and actions: numbers, outcomes and the system's own words. What a
+//! It has looks, losses and actions: numbers, outcomes and the system's own words. What a
 //! session file says is not in it.
 
 use std::fs::{DirBuilder, File, Permissions};
@@ -68,7 +68,7 @@ impl CappedFile {
     }
 
     fn append(&mut self, line: &[u8]) -> io::Result<()> {
-        // Others may write into it too, and anybody may delete it.
+        // Other processes may write into it too, or delete it.
         let meta = self.file.metadata()?;
         if meta.nlink() == 0 {
             *self = Self::open(&self.path)?;
@@ -80,7 +80,7 @@ impl CappedFile {
 }
 
 impl Write for CappedFile {
-    /// Never fails: whoever logs would tell of it on the terminal, over the screen.
+    /// Never fails: the error would be printed on the terminal, over the screen.
     fn write(&mut self, line: &[u8]) -> io::Result<usize> {
         if self.append(line).is_err() {
             LOST.fetch_add(1, Ordering::Relaxed);

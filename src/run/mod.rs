@@ -2,7 +2,7 @@
 //!
 //! Three threads, one ordered channel. The scanner thread may take its time; the thread that
 //! waits for signals can end the program even while the screen's thread is blocked in a write to
-//! a terminal that nobody reads.
+//! a terminal without a reader.
 
 mod bounds;
 mod jump;
@@ -54,7 +54,7 @@ const FEWEST: u64 = 64;
 
 /// Shows the full screen until a person quits, a signal ends it or the terminal is gone.
 ///
-/// `ColorChoice::Auto` is taken as colours: whoever reads the environment turns it into
+/// `ColorChoice::Auto` is taken as colours: the caller that reads the environment turns it into
 /// `ColorChoice::Never` when `NO_COLOR` is set.
 ///
 /// # Errors
@@ -87,7 +87,7 @@ pub fn run(
     if let Some((tape, _)) = &options.tape {
         let sender = sender.clone();
         tape.tells(Box::new(move |why| {
-            // A screen that has ended needs no telling.
+            // A screen that has ended needs no message.
             let _ = sender.blocking_send(Event::Message(Msg::Recording(RecordingEvent::Lost(why))));
         }));
     }
@@ -148,7 +148,7 @@ pub fn run(
     Ok(())
 }
 
-/// Keeps the view for the next start. Whoever cannot starts with the usual one.
+/// Keeps the view for the next start. If that fails, the next start has the usual one.
 fn keep_view(path: &Path, kept: &ScreenState) {
     let (Some(folder), Some(name)) = (path.parent(), path.file_name().and_then(OsStr::to_str)) else {
         return;

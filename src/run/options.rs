@@ -35,7 +35,7 @@ pub(crate) struct Orders {
 /// Makes what acts, or says why nothing can be done.
 pub(crate) type MakeExecutor = Arc<dyn Fn() -> Result<Executor, String> + Send + Sync>;
 
-/// Is told whether something is so.
+/// Called with whether something is so.
 pub(crate) type Tell = Box<dyn Fn(bool)>;
 
 /// What the caller adds to the configuration.
@@ -45,7 +45,7 @@ pub struct Options {
     pub badge: Option<String>,
     /// Says "look again". When it is missing or closed, the world is polled every 2 s.
     pub(crate) hints: Option<Receiver<Hint>>,
-    /// Is told whether left-overs are shown, which are measured often then.
+    /// Called with whether left-overs are shown, which are measured often then.
     pub(crate) shows_left_overs: Option<Tell>,
     /// The other machines.
     pub(crate) fleet: Option<Fleet>,

@@ -37,7 +37,7 @@ const EXEC_DELAY: Duration = Duration::from_millis(300);
 /// How often at most: agents open their own programs many times a minute.
 const EXEC_INTERVAL: Duration = Duration::from_millis(1_200);
 
-/// Whether hints tell of all changes.
+/// Whether hints report all changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Coverage {
     /// Of all, as far as is known.
@@ -118,7 +118,7 @@ impl ExecCheck {
 enum Wake {
     /// This process has exited.
     Death(ProcessId),
-    /// Somebody waits for a scan.
+    /// A caller waits for a scan.
     Asked,
     /// A program of an agent's was opened.
     Program,
@@ -244,7 +244,7 @@ mod tests {
     use crate::app::testing;
     use crate::core::model::Report;
 
-    /// Has no time for glances: whoever waits instead of scanning fails.
+    /// Has no time for glances: a wait instead of a scan fails the test.
     struct Hurry;
 
     impl ReportSource for Hurry {

@@ -47,14 +47,14 @@ struct Screen {
     look: Look,
     acting: Acting,
     replay: Option<Replay>,
-    /// Is told whether left-overs are shown.
+    /// Called with whether left-overs are shown.
     shows_left_overs: Option<Tell>,
     attention: Attention,
     alerts: Alerts,
     /// When the next frame is due, if one is.
     due: Option<Instant>,
     pace: Pace,
-    /// When the state was last told the time.
+    /// When the state last got the time.
     told_at: Instant,
     /// When an age on the screen reads differently.
     tick_at: Option<Instant>,

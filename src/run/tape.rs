@@ -1,4 +1,4 @@
-//! The tape: a recording while it is made, shared by whoever looks and whoever begins and ends it.
+//! The tape: a recording while it is made, shared by the observer and by the key that begins and ends it.
 
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::io::{self, Write};
@@ -33,13 +33,13 @@ pub enum TapeOutcome {
     Failed(io::Error),
 }
 
-/// Told before anything of a redacted look is written: what is replaced by what, and what is kept.
+/// Called before anything of a redacted look is written: what is replaced by what, and what is kept.
 pub(crate) type Tell = Box<dyn FnMut(&Replacements) + Send>;
 
 /// Asks for a look, so that a recording begins with the present.
 pub(crate) type Nudge = Box<dyn Fn() + Send>;
 
-/// Told why a recording has ended before anybody ended it.
+/// Called with the reason if a recording has ended by itself.
 pub(crate) type OnLoss = Box<dyn Fn(String) + Send>;
 
 /// A tape; its copies are one.
@@ -69,7 +69,7 @@ pub struct Wish {
     pub began_at: Timestamp,
     /// The most bytes of it.
     pub limit: u64,
-    /// What replaces words, and who is told of each new one; nothing when none is replaced.
+    /// What replaces words, and what is called with each new one; nothing if none is replaced.
     pub redact: Option<(Redactor, Tell)>,
 }
 
@@ -98,12 +98,12 @@ impl Tape {
         })
     }
 
-    /// Has somebody asked for a look whenever a recording is begun.
+    /// Has a look asked for whenever a recording is begun.
     pub(crate) fn asks(&self, nudge: Nudge) {
         *self.nudge.lock().unwrap_or_else(PoisonError::into_inner) = Some(nudge);
     }
 
-    /// Has somebody told whenever a recording ends by itself.
+    /// Sets what is called if a recording ends by itself.
     pub(crate) fn tells(&self, lost: OnLoss) {
         *self.lost.lock().unwrap_or_else(PoisonError::into_inner) = Some(lost);
     }

@@ -76,7 +76,7 @@ fn nothing(view: View) -> &'static str {
     }
 }
 
-/// Returns what a view tells about.
+/// Returns what a view is about.
 fn topic(view: View) -> Topic {
     match view {
         View::Now | View::Windows => Topic::Windows,

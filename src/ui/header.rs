@@ -24,7 +24,7 @@ pub(super) fn draw(painter: &mut Painter<'_>, area: Rect, state: &State) {
     painter.line(x, area.y, badge_width, &badges);
 }
 
-/// The highest rank of what tells of trouble.
+/// The highest rank of a source in trouble.
 const LEAST_TROUBLE: u8 = 3;
 
 /// One part of the line.
@@ -144,7 +144,7 @@ fn badges(state: &State, room: u16) -> Line {
     line
 }
 
-/// Tells how a database on a server is read: since when, how far behind, with what rights.
+/// Says how a database on a server is read: since when, how far behind, with what rights.
 fn database(state: &State, room: u16, add: &mut impl FnMut(&str, Tone)) {
     for source in state.report().into_iter().flat_map(databases) {
         let told = source.detail.raw().split_once(", ").map_or(source.detail.raw(), |(_, told)| told);
@@ -164,7 +164,7 @@ fn sources(state: &State, room: u16, add: &mut impl FnMut(&str, Tone)) {
         [source] if room >= 80 => {
             add(&format!("{} {}", source_name(source), source_state(source.state)), Tone::Warning)
         }
-        // The list of problems tells it too.
+        // The list of problems has it too.
         _ if room < 50 && index.summary.collisions > 0 => {}
         more if room < 80 => add(&format!("{} unread", more.len()), Tone::Warning),
         more => add(&format!("{} unread", count(more.len(), "source")), Tone::Warning),

@@ -107,7 +107,7 @@ fn draw_banner(painter: &mut Painter<'_>, area: Rect, banner: &Banner) {
     painter.line(area.x + GUTTER + room - wide, area.y, wide, &keys);
     let problem = banner.who.clone().joined(&banner.what);
     let x = area.x + GUTTER;
-    // The way out is of no use where nobody can see whose it is.
+    // The way out is of no use if its window is not visible.
     let for_problem = left.saturating_sub(way).max(who.min(left / 4));
     let used = painter.line(x, area.y, for_problem, &problem);
     painter.line(x + used, area.y, left.saturating_sub(used), &banner.way);

@@ -95,7 +95,7 @@ fn total(state: &State, view: View) -> Option<usize> {
         View::Sessions => Some(report.records.len()),
         View::Claims => Some(report.claims.len()),
         View::Problems => Some(report.problems().len()),
-        // What belongs to whoever lives is no left-over.
+        // What belongs to a living window is not a left-over.
         View::LeftOvers => {
             let processes = report.left_overs.iter().filter(|one| one.is_left()).count();
             Some(processes + report.left_trees.iter().filter(|tree| tree.is_left()).count())

@@ -28,7 +28,7 @@ pub struct Palette {
     notice: Style,
     warning: Style,
     bad: Style,
-    /// Behind everything. A theme of 24-bit colours brings its own, for nobody knows that of the
+    /// Behind everything. A theme of 24-bit colours brings its own, since it cannot know that of the
     /// terminal.
     pub(crate) ground: Style,
     pub(crate) selected: Style,

@@ -56,7 +56,7 @@ impl Deaths {
         self.seen.drain(..self.seen.len().saturating_sub(MOST));
     }
 
-    /// Forgets what has been told long enough; returns whether there was any such death.
+    /// Forgets what has been reported long enough; returns whether there was any such death.
     pub(crate) fn expire(&mut self, now: Timestamp) -> bool {
         let before = self.seen.len();
         let is_late = |death: &Death| now.duration_since(death.found_at) >= TOLD_FOR;
@@ -97,7 +97,7 @@ impl Deaths {
         }
         let is_of_dead = |need: &Need| matches!(need.kind, NeedKind::Died(_) | NeedKind::MoreDied { .. });
         let first = needs.iter().position(is_of_dead).unwrap_or(needs.len());
-        // Who has left nothing may be gone, but needs nobody.
+        // A window that has left nothing needs no person.
         let (left, nothing): (Vec<Need>, Vec<Need>) = told.into_iter().partition(has_left);
         needs.splice(first..first, left);
         needs.extend(nothing);
@@ -105,7 +105,7 @@ impl Deaths {
     }
 }
 
-/// Returns whether somebody who died has left anything.
+/// Returns whether a dead window has left anything.
 fn has_left(need: &Need) -> bool {
     let NeedKind::Died(left) = &need.kind else { return true };
     !left.claims.is_empty() || !left.left_overs.is_empty() || left.unproven + left.uncommitted > 0
@@ -123,7 +123,7 @@ fn lives_on(death: &Death, now: &Report) -> bool {
     now.windows.iter().filter(living).any(|window| window.key == death.window.key || session(window))
 }
 
-/// Returns whether a need tells of this death.
+/// Returns whether a need reports this death.
 fn is_of(need: &Need, death: &Death) -> bool {
     let NeedKind::Died(left) = &need.kind else { return false };
     let is_its = left.session.is_some() && left.session.as_ref() == death.session();
@@ -135,7 +135,7 @@ fn format_of(agent: &str) -> &'static str {
     Format::ALL.iter().map(|format| format.name()).find(|name| *name == agent).unwrap_or_default()
 }
 
-/// Tells of a death, with what the report says of it.
+/// Returns the need for a death, with what the report knows of it.
 fn need(death: &Death, own: Option<Need>, report: &Report) -> Need {
     let window = &*death.window;
     let stated = report.claims.iter().filter(|claim| window.claims.contains(&claim.key));

@@ -31,12 +31,12 @@ pub(crate) enum Alert {
     Notification(String),
 }
 
-/// What a person has been told.
+/// What was reported to the person.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Attention {
     /// The look before; `None` before the first.
     known: Option<Arc<Report>>,
-    /// What is to be told when the silence is over.
+    /// What to report when the silence is over.
     untold: Vec<String>,
     called_at: Option<Timestamp>,
     title: String,
@@ -92,12 +92,12 @@ fn new_waits<'a>(before: &Report, report: &'a Report) -> impl Iterator<Item = St
     new.map(|need| sentence(report, need, report.taken_at))
 }
 
-/// Returns what somebody must know of now, in the order of a report.
+/// Returns what a person must know now, in the order of a report.
 fn urgent(report: &Report) -> impl Iterator<Item = &Finding> {
     report.findings().filter(|finding| is_urgent(finding))
 }
 
-/// Returns whether somebody must know of a trouble now.
+/// Returns whether a person must know of a trouble now.
 fn is_urgent(finding: &Finding) -> bool {
     finding.severity == Severity::Collision || finding.code == Code::DeadHolder
 }

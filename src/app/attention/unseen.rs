@@ -1,4 +1,4 @@
-//! The windows whose turn ended while this screen was open, until somebody has looked at them.
+//! The windows whose turn ended while this screen was open, until a person has looked at them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,7 +6,7 @@ use jiff::Timestamp;
 
 use crate::core::model::{Key, KeyKind, Need, NeedKind, Report, WindowDoing, WindowView};
 
-/// The windows that are done and that nobody has looked at since, and since when they are.
+/// The windows that are done and not yet seen by a person, and since when they are done.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct UnseenWindows(BTreeMap<Key, Timestamp>);
 
@@ -26,7 +26,7 @@ impl UnseenWindows {
         self.0.retain(|key, _| known.contains(key));
     }
 
-    /// Takes note that somebody has looked at a window; returns whether that is news.
+    /// Notes that a person has looked at a window; returns whether that is news.
     pub(crate) fn see(&mut self, window: &Key) -> bool {
         self.0.remove(window).is_some()
     }

@@ -42,7 +42,7 @@ pub enum Command {
     RestoreBeside,
     /// Keep the picture, or let it live again.
     Freeze,
-    /// Tell of the selected death no more.
+    /// Acknowledge the selected death.
     Acknowledge,
     /// Go to the window's terminal or pane.
     Jump,
@@ -50,7 +50,7 @@ pub enum Command {
     Copy,
     /// Copy the key of the selected thing.
     CopyKey,
-    /// Tell what has changed lately.
+    /// Show what has changed lately.
     Recent,
     /// Show the map of who holds what.
     Map,

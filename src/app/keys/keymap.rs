@@ -223,7 +223,7 @@ fn says_why(state: &State, command: Command) -> bool {
         | C::Map
         | C::Diagnosis
         | C::Record => true,
-        // A sheet tells by itself what became of it.
+        // A sheet shows its own result.
         C::Undo => state.sheet().is_none(),
         C::Yes => state.sheet().is_some_and(Sheet::takes_yes),
         C::Move(_)

@@ -94,7 +94,7 @@ pub(crate) fn why_not(state: &State, top: Option<&Layer>, command: Command) -> O
     }
 }
 
-/// Decides whether a command does what its name says: a plan that is refused only tells why.
+/// Decides whether a command does what its name says: a refused plan only says why.
 pub(crate) fn would_act(state: &State, top: Option<&Layer>, command: Command) -> bool {
     let is_taken = why_not(state, top, command).is_none();
     match (command, state.report()) {

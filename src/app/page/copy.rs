@@ -46,7 +46,7 @@ fn resume(state: &State, index: &Index) -> Option<CopyText> {
     Some(("the command", left.resume()?))
 }
 
-/// Returns what the history tells.
+/// Returns the sentence of a history entry.
 fn history_text(state: &State, key: &Key) -> Option<CopyText> {
     let entry = state.entry(key).map(|entry| entry.intent.title.as_str());
     let told = entry.or_else(|| history::of_key(&state.timeline, key).map(|past| past.told.as_str()))?;

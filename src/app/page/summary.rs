@@ -59,7 +59,7 @@ pub(crate) fn summary(state: &State) -> Summary {
     }
 }
 
-/// Says that nothing is heard of the machine that the row is on: whether anything is wrong there cannot be told.
+/// Says that the row's machine is silent: whether anything is wrong there is not known.
 fn unheard(state: &State) -> Option<Line> {
     let machine = state.index.as_ref()?.unheard(state.subject()?)?;
     let what = machine::unheard(machine, state.told_at());
@@ -98,7 +98,7 @@ fn trouble(finding: &Finding, state: &State) -> Summary {
     Summary { what, hint: hint(finding.remedy, state.layers.last()) }
 }
 
-/// Names the key that helps, or the one that tells more, unless that is what is open.
+/// Names the key that helps, or the one that shows more, unless that is already open.
 fn hint(remedy: Remedy, open: Option<&Layer>) -> Line {
     match (open, words::remedy_key(remedy)) {
         (None | Some(Layer::Evidence { .. }), Some((key, verb))) => {

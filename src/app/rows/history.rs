@@ -33,7 +33,7 @@ pub(crate) const COLUMNS: &[Column] = &[
     column("Undo", 6, 12, 3),
 ];
 
-/// Something that the history tells.
+/// One entry of the history.
 pub(crate) enum Item<'a> {
     /// What was done.
     Act(&'a Entry),

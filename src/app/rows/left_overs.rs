@@ -29,7 +29,7 @@ pub(crate) const MEMORY: usize = 4;
 
 pub(crate) fn row(index: &Index, one: &LeftOver, now: Timestamp) -> Row {
     let (mark, tone, word) = left_over::sign(one.certainty);
-    // What somebody needs stands back.
+    // What is still needed comes last.
     let (name, text) = match one.certainty {
         Certainty::Held => (Tone::Dim, Tone::Dim),
         Certainty::Exact | Certainty::Strong | Certainty::Guess | Certainty::Unknown => {

@@ -170,7 +170,7 @@ pub(super) fn badness(severity: Option<Severity>) -> i64 {
     }
 }
 
-/// Returns the beginning of an ID that is long enough to be told from others: of a UUID its first part.
+/// Returns the beginning of an ID that distinguishes it from others: of a UUID its first part.
 pub(super) fn short(id: &str) -> String {
     match id.split_once('-') {
         Some((first, _)) if first.len() == 8 && id.len() == 36 => first.to_owned(),

@@ -117,7 +117,7 @@ impl<'a> Source<'a> {
         let order = |column: usize| row.cells.get(column).and_then(|cell| cell.order);
         let (standing, badness) = (order(0).unwrap_or(i64::MIN), badness(row.severity));
         let by = match self.view {
-            // Whoever looks at claims wants to know which of them can be let go.
+            // A person who looks at claims wants to know which of them can be released.
             View::Claims => [standing, badness],
             // What can be ended comes first, and of that what takes the most.
             View::LeftOvers => [standing, order(left_overs::MEMORY).map_or(i64::MIN, i64::saturating_neg)],

@@ -22,7 +22,7 @@ pub(crate) struct Sheet {
     pub(crate) requests: Vec<Request>,
     /// The machine that they are about, where that is another one.
     pub(crate) machine: Option<String>,
-    /// Tells it from every other sheet: what another machine answers may come when it was left.
+    /// Distinguishes it from every other sheet: another machine's answer may come after it was left.
     pub(crate) number: u64,
     /// What each of them is about, for people.
     pub(crate) names: Vec<String>,
@@ -30,7 +30,7 @@ pub(crate) struct Sheet {
     pub(crate) offers: Vec<Offer>,
     /// The plans that were confirmed last.
     pub(crate) at_work: Vec<Offer>,
-    /// How much will be told once they are finished.
+    /// How many results are still to come.
     pub(crate) due: usize,
     /// How many plans were confirmed by a text.
     pub(crate) answered: usize,
@@ -281,7 +281,7 @@ impl Sheet {
             return;
         }
         if let Some(machine) = &self.machine {
-            // It judges anew itself; whoever cannot be asked any more cannot be told to.
+            // It judges anew by itself; a machine that cannot be asked any more cannot be asked to.
             let is_there =
                 report.machines.iter().any(|view| view.name == *machine && view.why_no_orders().is_none());
             self.stage = if is_there { Stage::Asking } else { Stage::Moved };

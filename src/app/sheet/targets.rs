@@ -14,7 +14,7 @@ use crate::present::report_index::{Index, window_name};
 use crate::present::text::outside;
 
 /// Returns the records and claims that an action on the chosen things is about: a record or
-/// claim itself; for a finding whoever its story tells to yield, else the first that it is about;
+/// claim itself; for a finding the window that its story asks to yield, else the first that it is about;
 /// for a window only what is its own.
 ///
 /// Of a window that has ended it is all that it has left.
@@ -163,7 +163,7 @@ fn of_finding(index: &Index, finding: &Finding, action: Action) -> Vec<Key> {
     if yields.is_empty() { first() } else { yields }
 }
 
-/// Returns what of a window its findings say that an action helps, and what is nobody's; without
+/// Returns what of a window its findings say that an action helps, and what has no owner; without
 /// any such finding, what it holds.
 fn of_window(index: &Index, window: &WindowView, action: Action) -> Vec<Key> {
     let is_its = |key: &&Key| {

@@ -31,7 +31,7 @@ pub(crate) fn write(page: &mut Page, sheet: &Sheet) {
                 false => confirmation_words(plan, code),
             };
             plan::write_what(page, plan);
-            // However far it is scrolled, what would be done stays in sight of whoever confirms it.
+            // However far it is scrolled, what would be done stays in sight of the person who confirms it.
             if sheet.stage == Stage::Asking && offers.len() == 1 && sheet.told.is_empty() {
                 page.pin();
             }

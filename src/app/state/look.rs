@@ -29,7 +29,7 @@ impl State {
         self.index = Some(Arc::new(index));
         self.show_needs();
         let Some(index) = &self.index else { return };
-        // Nobody may press a key for days.
+        // No key may be pressed for days.
         self.news.retain(|key| index.has(key));
     }
 
@@ -91,7 +91,7 @@ impl State {
     }
 
     /// Adds what a report shows to what was observed, also while the picture is frozen, and
-    /// returns it. The first report shows what is there and no change, and so does what another machine tells first.
+    /// returns it. The first report shows what is there and no change, and so does another machine's first report.
     pub(crate) fn observe(&mut self, report: &Arc<Report>) -> Vec<Arc<Past>> {
         // Going back in a recording undoes nothing.
         let is_back =
@@ -111,7 +111,7 @@ impl State {
         past
     }
 
-    /// Shows of a window that its process has exited, before the look that follows tells what that
+    /// Shows of a window that its process has exited, before the next look judges what that
     /// means; returns whether there is such a window. A frozen picture stays as it is.
     pub(crate) fn exit(&mut self, id: ProcessId) -> bool {
         let index = self.index.as_mut().filter(|_| self.picture == Picture::Live).and_then(Arc::get_mut);

@@ -143,7 +143,7 @@ pub struct State {
     /// An answer to the last key.
     pub(crate) message: Option<String>,
     pub(crate) size: Size,
-    /// The present moment as far as the screen has been told.
+    /// The present moment, as the screen knows it.
     pub(crate) now: Timestamp,
     /// The rows of the shown view, filtered and in order.
     pub(crate) table: Table,

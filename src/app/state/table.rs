@@ -36,7 +36,7 @@ impl State {
         Some(Source::new(index, (&self.history, &self.timeline), self.view, self.told_at()))
     }
 
-    /// Tells the ages as they are by now.
+    /// Updates the ages.
     pub(crate) fn pass(&mut self, now: Timestamp) {
         self.now = now;
         if self.deaths.expire(now) {

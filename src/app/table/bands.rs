@@ -7,7 +7,7 @@ use std::ops::Range;
 pub(crate) struct Bands {
     /// Of those that stand above whatever a person sorts by.
     pub(crate) above: Range<usize>,
-    /// Whether a line below them tells of all that are not shown.
+    /// Whether a line below them counts those that are not shown.
     pub(crate) has_note: bool,
     /// Of the others.
     pub(crate) below: Range<usize>,

@@ -135,7 +135,7 @@ fn a_look_that_is_joined_again_much_later_sets_no_clock_back() {
     assert_eq!(state.timeline.until(state.told_at()).count(), 1, "a picture has all that it shows");
 }
 
-/// Returns a quiet world with what a machine in this state tells.
+/// Returns a quiet world with a machine in this state.
 fn beside(machine: MachineState, there: &Report) -> Report {
     let mut report = testing::quiet();
     let mut view = MachineView::new("devbox", "ssh devbox".to_owned());

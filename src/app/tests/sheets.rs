@@ -571,7 +571,7 @@ fn a_sheet_of_another_machine_is_left_at_any_time_and_its_answers_go_into_no_oth
         let plan = Plan { confirmation: Confirmation::Yes, ..Plan::empty(&key("c-SD-099")) };
         vec![Offer { request: request.clone(), plan: Ok((plan, None)) }]
     };
-    // Before it has an answer: that is for nobody then, also where the same is asked again.
+    // Before it has an answer: the answer has no sheet then, even if the same is asked again.
     assert_eq!(press(&mut state, "\u{1b}"), [Effect::Redraw]);
     let again = press(&mut state, "r");
     assert!(matches!(&again[..], [Effect::OfferOn(_, 2, _), Effect::Redraw]), "{again:?}");
@@ -580,7 +580,7 @@ fn a_sheet_of_another_machine_is_left_at_any_time_and_its_answers_go_into_no_oth
     update(&mut state, Msg::OfferedOn(2, offers()));
     press(&mut state, "y");
     assert!(panel_text(&state).contains("In progress on devbox: Esc leaves it, and it goes on"));
-    // While it is done: what is under way goes on, and what has become of it is told.
+    // While it is done: what is under way continues, and its result is shown.
     assert_eq!(press(&mut state, "\u{1b}"), [Effect::CallOff, Effect::Redraw]);
     assert!(state.sheet().is_none());
     assert!(state.message.as_ref().is_some_and(|message| message.contains("on devbox goes on")));

@@ -1,4 +1,4 @@
-//! Windows that are done and that nobody has looked at since.
+//! Windows that are done and not yet seen.
 
 use super::{look, press, seen};
 use crate::app::state::State;

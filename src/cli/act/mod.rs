@@ -153,7 +153,7 @@ pub(crate) fn clean(settings: &Settings, is_expired: bool, consent: &Consent) ->
 fn expired(report: &Report) -> impl Iterator<Item = &RecordView> {
     let known = ReportView::new(report);
     report.records().filter(move |record| {
-        // Of what may be held elsewhere, or by somebody who cannot be seen, time alone says nothing.
+        // Of what may be held elsewhere, or by a process that cannot be seen, time alone proves nothing.
         record.verdict.state == VerdictState::Unknown
             && record.verdict.reason == Reason::NoPid
             && record.is_stale
@@ -225,7 +225,7 @@ fn carry_out(
     carry_out_and_tell(settings, site, report, requests, consent, None)
 }
 
-/// The same, and tells at the end what was left.
+/// The same, and prints at the end what was left.
 fn carry_out_and_tell(
     settings: &Settings,
     site: Site,
@@ -238,7 +238,7 @@ fn carry_out_and_tell(
     transcript.left = left;
     match site {
         _ if requests.is_empty() => transcript.nothing(report),
-        // Whoever testifies is heard until it is done.
+        // Other machines may testify until it is done.
         Site::Here { mut executor, fleet: _fleet, unheard } => {
             let (mut transcript, mut may) = (transcript, Vec::new());
             for request in requests {

@@ -180,7 +180,7 @@ impl Transcript {
         self.answer.plans.push(ShownPlan { plan: plan.clone(), code, machine });
     }
 
-    /// Tells what has become of an order, and of what followed it.
+    /// Prints the result of an order, and of what followed it.
     pub(super) fn ordered(&mut self, machine: &str, title: &str, sent: &SentOrder) {
         self.became(machine, title, &sent.receipt.became, Some(sent.entry));
         for part in &sent.receipt.followed {
@@ -217,12 +217,12 @@ impl Transcript {
         self.add_line(&format!("{word} on {machine}: {}{detail}{hint}\n", shown(title)));
     }
 
-    /// Tells why nothing is done on another machine.
+    /// Prints why nothing is done on another machine.
     pub(super) fn obstacle(&mut self, what: Option<&str>, why: &Obstacle) {
         self.refused(what, &why.text, exit_of_kind(why.kind));
     }
 
-    /// Tells what was done, and what followed, line by line.
+    /// Prints what was done, and what followed, line by line.
     pub(super) fn carried(&mut self, carried: &CompletedAction) {
         self.receipt(&carried.receipt);
         for followed in &carried.followed {
@@ -233,7 +233,7 @@ impl Transcript {
         }
     }
 
-    /// Tells how an entry that was cut off has been put right, and those beside it; there is nothing more to do.
+    /// Prints how an entry that was cut off was put right, and those beside it; there is nothing more to do.
     pub(super) fn put_right(mut self, entry: &Entry, all: &[Entry]) -> Outcome {
         self.worsen(if entry.is_stuck() { Exit::Failed } else { Exit::Fine });
         self.say_put_right(entry);

@@ -18,7 +18,7 @@ const SECOND: (u32, &str, &str) = (4102, "checkout", "2e4d1b63-7a1f-4c8f-8b64-1a
 /// How long the guard of the demo may take, in milliseconds: a demo is no agent that waits.
 const PATIENCE_MS: &str = "5000";
 
-/// Plays it, and tells each step with what the guard said.
+/// Plays it, and prints each step with the guard's answer.
 ///
 /// # Errors
 /// A window does not answer, or a file cannot be written.

@@ -14,7 +14,7 @@ use super::lifeline::Lifeline;
 use crate::cli::output::failure::Exit;
 use crate::cli::settings::environment::PART_VARIABLE;
 
-/// What a window is told to start, and to leave.
+/// What a window starts on request, and leaves.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Order {
     pub(super) part: Part,
@@ -35,11 +35,11 @@ pub(crate) struct Part {
     pub(super) listens: bool,
     /// What it starts in turn.
     pub(super) below: Vec<Part>,
-    /// Whether it is nobody's child: it starts itself once more, and ends.
+    /// Whether it has no parent: it starts itself once more, and ends.
     pub(super) detaches: bool,
 }
 
-/// Has a command do what a window is told to start: what it says of itself comes back by its standard
+/// Has a command do what a window starts on request: what it says of itself comes back by its standard
 /// error.
 pub(super) fn ordered(mut command: Command, order: &Order) -> std::io::Result<Command> {
     play_with(&mut command, &order.part)?;
@@ -47,7 +47,7 @@ pub(super) fn ordered(mut command: Command, order: &Order) -> std::io::Result<Co
     command.envs(&order.env).env("CLAUDE_PID", std::process::id().to_string()).current_dir(&order.cwd);
     command.stdout(output.map_or_else(Stdio::null, Stdio::from)).stderr(Stdio::piped());
     if order.output.is_some() {
-        // As an agent's shell: it leads a group, and nobody writes to it.
+        // As an agent's shell: it leads a group, and has no writer.
         command.process_group(0).stdin(Stdio::null());
     }
     Ok(command)

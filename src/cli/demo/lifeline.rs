@@ -1,4 +1,4 @@
-//! A named pipe by which whoever has no parent learns of the demo's end: the kernel closes it with the demo,
+//! A named pipe by which processes without a parent learn of the demo's end: the kernel closes it with the demo,
 //! however that ends.
 
 use std::fs::{File, OpenOptions};
@@ -43,13 +43,13 @@ impl Lifeline {
         OpenOptions::new().read(true).custom_flags(flags).open(path).map(Self)
     }
 
-    /// Returns whether somebody still holds it.
+    /// Returns whether a process still holds it.
     pub(super) fn is_held(&mut self) -> bool {
         // Without a writer there is an end.
         self.0.read(&mut [0]).is_err_and(|error| error.kind() == ErrorKind::WouldBlock)
     }
 
-    /// Waits until nobody holds it any more.
+    /// Waits until no process holds it any more.
     pub(super) fn wait(&mut self) {
         while self.is_held() {
             let _ = poll(&mut [PollFd::new(&self.0, PollFlags::IN)], None);

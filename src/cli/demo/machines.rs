@@ -1,4 +1,4 @@
-//! `demo --machines`: other machines, each with a world of its own and a claimtop that tells of it.
+//! `demo --machines`: other machines, each with a world of its own and a claimtop that reports it.
 
 use std::ffi::OsString;
 use std::fs::{File, OpenOptions};
@@ -139,7 +139,7 @@ fn begin_apart(there: There, folder: &OsString) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Makes the machine's world, and tells of it until nobody listens or the demo ends.
+/// Makes the machine's world, and reports it until its reader has gone or the demo ends.
 fn stream(there: There, folder: &Path, is_alone: bool) -> Outcome {
     let lock = Arc::new(OpenOptions::new().write(true).open(lock(folder, there))?);
     // One that was lost may still be ending.
@@ -166,7 +166,7 @@ fn stream(there: There, folder: &Path, is_alone: bool) -> Outcome {
     let held = Arc::clone(&world);
     std::thread::spawn(move || {
         lifeline.wait();
-        // Nobody is left to be told when this fails.
+        // No reader is left for an error.
         drop(end(&held, World::end));
         std::process::exit(0);
     });

@@ -155,7 +155,7 @@ struct DemoProcesses(Arc<Mutex<Option<All>>>);
 
 impl Drop for DemoProcesses {
     fn drop(&mut self) {
-        // Nobody is left to be told when this fails.
+        // No reader is left for an error.
         drop(end(&self.0, All::end));
     }
 }
@@ -169,7 +169,7 @@ fn show(
     match showing {
         Showing::Screen => {
             let all = Arc::clone(all);
-            // Nobody is left to be told when this fails.
+            // No reader is left for an error.
             let at_end: AtEnd = Arc::new(move || drop(end(&all, All::end)));
             screen::screen(
                 settings,

@@ -57,7 +57,7 @@ impl OwnFolder {
     }
 }
 
-/// Makes the file of the owner. It gets its name once it is locked: nobody finds one of a living owner that is not.
+/// Makes the file of the owner. It gets its name once it is locked: no living owner has one that is not.
 fn hold(folder: &Path) -> io::Result<File> {
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let (new, named) = (folder.join(format!("{OWNER}.new")), folder.join(OWNER));

@@ -1,4 +1,4 @@
-//! What a stand-in does: it waits under an agent's name, and starts helpers when told.
+//! What a stand-in does: it waits under an agent's name, and starts helpers on request.
 
 use std::io::{BufRead, BufReader, Write, stdin, stdout};
 use std::os::unix::process::CommandExt;
@@ -10,11 +10,11 @@ use crate::cli::output::failure::Exit;
 use crate::cli::settings::environment;
 use crate::cli::settings::environment::STAND_IN_VARIABLE;
 
-/// Waits until whoever started this process is gone. A line that is an order is left to go on; one that is a hook is
-/// run, and what that prints is the answer, as JSON; each other line that comes in names a program to start as
+/// Waits until the process that started this one is gone. A line that is an order is left to go on; one that is a hook
+/// is run, and what that prints is the answer, as JSON; each other line that comes in names a program to start as
 /// another stand-in; the answer is its PID. The first answer comes unasked.
 ///
-/// Both a closed pipe and the kernel tell of the end: a stopped process does not notice the
+/// Both a closed pipe and the kernel report the end: a stopped process does not notice the
 /// first, so it must not be stopped before that first answer.
 pub(crate) fn play() -> Exit {
     if let Some(part) = environment::part() {

@@ -225,7 +225,7 @@ impl File {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Special {
-    /// A named pipe that nobody writes to.
+    /// A named pipe without a writer.
     Fifo,
 }
 

@@ -40,7 +40,7 @@ impl World {
         story.repos.iter().try_for_each(|repo| stage.repository(repo))?;
         let host = host::host(clock::now());
         let mut cast = Cast::start(&stage, &story)?;
-        // Over there they are seen live first: in a container nobody else's end can be proven.
+        // Over there they are seen live first: in a container no other process's end can be proven.
         if !matches!(which, Which::There(_)) {
             cast.end_dead(&story);
         }
@@ -67,9 +67,9 @@ impl World {
         settings(&own, environment)
     }
 
-    /// Writes down the deaths that the story tells of. They are true: the demo was these windows' parent, ended
+    /// Writes down the deaths of the story. They are true: the demo was these windows' parent, ended
     /// them and has waited for their end. Only when is moved into the past, as it is with the times of files,
-    /// so that nobody must wait for what they left to count as left; no rule knows of it.
+    /// so that what they left counts as left at once; no rule knows of it.
     pub(super) fn remember(&self, settings: &Settings) -> anyhow::Result<()> {
         let Some(path) = settings.places.tombstones() else { return Ok(()) };
         let host = host::host(clock::now());
@@ -98,7 +98,7 @@ impl World {
     }
 }
 
-/// Ends what is held, if nobody did before. Whoever comes second waits until that is done.
+/// Ends what is held, unless that was done before. A second caller waits until it is done.
 ///
 /// # Errors
 /// As `ends`.

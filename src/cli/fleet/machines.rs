@@ -51,10 +51,10 @@ pub(crate) fn run(settings: &Settings, shape: Shape) -> Outcome {
     Ok(if is_whole { Exit::Fine } else { Exit::Failed })
 }
 
-/// Takes whoever is reached by a name for the right machine from now on.
+/// Takes the machine that is reached by a name for the right one from now on.
 ///
 /// # Errors
-/// Nobody was reached by it, or that cannot be written down.
+/// No machine was reached by it, or that cannot be written down.
 pub(crate) fn accept(settings: &Settings, name: &str) -> Outcome {
     if !known_machines::forget(&settings.state, name).map_err(of_action)? {
         return Err(Failure::usage(anyhow!(

@@ -212,9 +212,9 @@ fn only_watched(machine: Machine) -> Machine {
 pub(crate) fn run_apart(arguments: &[OsString]) -> Option<Outcome> {
     let [_, apart, program, arguments @ ..] = arguments else { return None };
     (apart == APART).then(|| {
-        // Whoever leads a group already has no terminal to leave, or keeps it.
+        // A group leader has no terminal to leave, or keeps it.
         let _ = rustix::process::setsid();
-        // It ends with whoever has started it, also where that is killed (prctl(2), kept by execve).
+        // It ends with the process that started it, even if that is killed (prctl(2), kept by execve).
         #[cfg(target_os = "linux")]
         let _ = rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL));
         let error = replaced_by(program, arguments);

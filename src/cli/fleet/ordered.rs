@@ -1,4 +1,4 @@
-//! The thread that plans and carries out what another machine asks for, while this one goes on telling.
+//! The thread that plans and carries out what another machine asks for, while this one continues to report.
 
 use std::io;
 use std::sync::Arc;
@@ -92,7 +92,7 @@ impl OrderDesk {
         Ok(Self { work: Some(work), answers, is_over, thread: Some(thread) })
     }
 
-    /// Asks for work, whose answer bears the same number. What is too much is passed over: whoever asks finds that it
+    /// Asks for work, whose answer bears the same number. What is too much is passed over: the asker finds that it
     /// was not done.
     pub(crate) fn ask(&self, number: i64, work: Work) {
         if let Some(sender) = &self.work {
@@ -132,7 +132,7 @@ impl Worker {
                 return;
             }
             let Ok(line) = self.answer(&work) else { continue };
-            // Whoever has gone asks anew.
+            // An asker that has gone asks anew.
             let _ = self.sender.blocking_send((number, line));
         }
     }

@@ -1,4 +1,4 @@
-//! The loop of a witness: what looks find is told in beats, and what is asked of this host is done, none delaying
+//! The loop of a witness: what looks find is published in beats, and what is asked of this host is done, none delaying
 //! another.
 
 use std::collections::VecDeque;
@@ -48,7 +48,7 @@ pub(crate) struct Publishing<'a> {
     teller: Teller,
     /// What keeps paths to this machine, as of the last look.
     discreet: Discreet,
-    /// What there is to tell since the last beat began, and what that tells.
+    /// What is to be published since the last beat began, and what that beat has.
     news: News,
     telling: News,
     /// When the next beat is due, and when the last one began. Nothing is published before all is seen once.
@@ -84,7 +84,7 @@ impl<'a> Publishing<'a> {
         }
     }
 
-    /// Publishes until somebody has had enough.
+    /// Publishes until it is asked to stop.
     ///
     /// # Errors
     /// The scanner thread fails, or this machine cannot go on.
@@ -125,7 +125,7 @@ impl<'a> Publishing<'a> {
             return Box::pin(async move { CallOutcome::Answer(post.receipt(number, &line).await) });
         }
         self.last = now;
-        // One that repeats a beat tells nothing that has happened since that began.
+        // A repeated beat has nothing that happened since the first began.
         if !post.is_telling() {
             self.teller.telling();
             self.telling = self.telling.max(std::mem::replace(&mut self.news, News::None));
@@ -225,7 +225,7 @@ pub(crate) fn discreet(settings: &Settings, report: &Report) -> Discreet {
             let folders = folders.filter(|folder| *folder != Path::new("/tmp"));
             let folders: Vec<_> = folders.map(Path::to_string_lossy).collect();
             let home = places.home.to_string_lossy();
-            // The machine's ID is told to nobody.
+            // The machine's ID is never published.
             let salt = host::host(clock::now()).machine_id.unwrap_or_default();
             Discreet::new(&home, folders.iter().map(|folder| &**folder), report, salt)
         }

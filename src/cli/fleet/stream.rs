@@ -1,4 +1,4 @@
-//! `stream`: tells another claimtop of this machine, look by look, for as long as it is heard, and takes its orders
+//! `stream`: reports this machine to another claimtop, look by look, as long as it is read, and takes its orders
 //! where that is allowed.
 
 use std::convert::identity;
@@ -23,7 +23,7 @@ use crate::core::model::Tombstone;
 use crate::observe::Observer;
 use crate::source::os::{clock, host};
 
-/// How long after the last beat it is taken for gone whoever has begun to beat.
+/// How long after the last beat a reader that has begun to beat is taken for gone.
 const DEAF: Duration = Duration::from_secs(60);
 
 /// The most bytes of a line that is heard.
@@ -37,7 +37,7 @@ enum Incoming {
     Work(Work),
 }
 
-/// Tells of this machine until the end of the standard input, INT or TERM.
+/// Reports this machine until the end of the standard input, INT or TERM.
 ///
 /// # Errors
 /// The output cannot be written, or the scanner thread fails.
@@ -45,7 +45,7 @@ pub(crate) fn run(observer: Observer, settings: &Settings, allow: Allow) -> Outc
     run_staged(observer, settings, allow, identity)
 }
 
-/// Tells of a machine of the demo: whoever acts on it sees the same stage as whoever tells of it.
+/// Reports a machine of the demo: actions on it see the same stage as its reports.
 ///
 /// # Errors
 /// As [`run`].
@@ -62,7 +62,7 @@ pub(crate) fn run_staged(
     }));
     let store = match settings.effective.config.access.is_read_only() {
         true => store_id::known(&settings.state),
-        // Without one it is told apart by its machine ID alone.
+        // Without one only its machine ID distinguishes it.
         false => store_id::own(&settings.state).ok(),
     };
     let service = match allow {

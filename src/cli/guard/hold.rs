@@ -25,7 +25,7 @@ use crate::source::own::ledger::{About, MOST_HOLDS, Tree};
 /// Takes paths for the window that this runs in, or gives them back. A hold ends with the window's process.
 ///
 /// # Errors
-/// Another window holds one, there is nobody to hold them, a path has no name that is text, or it cannot be written down.
+/// Another window holds one, no process can hold them, a path is not UTF-8, or it cannot be written down.
 pub(crate) fn hold(settings: &Settings, paths: &[PathBuf], is_release: bool) -> Outcome {
     let (lines, refused) =
         take(settings, paths, is_release).map_err(|error| Failure::new(Exit::Failed, error))?;
@@ -104,8 +104,8 @@ fn take(
     Ok((said, None))
 }
 
-/// Returns whether the window holds a path already: then nobody else can have it, and it is not to be let go for
-/// somebody who has just come for it.
+/// Returns whether the window holds a path already: then no other window can have it, and it is not to be released for
+/// one that has just asked for it.
 fn has(asked: &Query<'_>, tree: &Tree, path: &str) -> bool {
     let found = asked.read(tree, &About::Matching(&|_| false, Takes::WORK));
     found.told.holds.iter().any(|held| held.path.raw() == path)
@@ -122,7 +122,7 @@ fn wanted(asked: &Query<'_>, tree: &Tree, path: &str) -> anyhow::Result<Option<S
     }))
 }
 
-/// Returns the session that a window tells the programs that it starts, else a name made of its process.
+/// Returns the session that a window passes to the programs that it starts, else a name made of its process.
 fn session_of(settings: &Settings, holder: ProcessId, is_window: bool) -> Untrusted {
     let told = settings.environment.session_id.clone().filter(|_| is_window);
     told.unwrap_or_else(|| format!("hold-{}-{}", holder.pid, holder.start_ticks).as_str().into())

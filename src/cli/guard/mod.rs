@@ -53,7 +53,7 @@ pub(crate) fn is_hook(arguments: &[OsString]) -> bool {
     command == "guard" && rest.first().is_none_or(is_option)
 }
 
-/// Answers a hook. What goes wrong is counted and never told to the agent.
+/// Answers a hook. What goes wrong is counted and never shown to the agent.
 pub(crate) fn answer(asker: Asker, options: &Options, environment: Environment) -> Exit {
     let began = clock::steady();
     // Whatever holds this up - a slow disk, an input that does not end - the agent goes on.

@@ -1,4 +1,4 @@
-//! What an open claimtop tells guards: the edits that it reads in session files of windows without a guard, and
+//! What an open claimtop passes to guards: the edits that it reads in session files of windows without a guard, and
 //! what other systems have given to a window alone.
 
 use std::collections::{BTreeMap, HashMap};
@@ -18,10 +18,10 @@ use crate::observe::Observer;
 use crate::source::os::{host, processes};
 use crate::source::own::ledger::{Tree, written};
 
-/// How often it is told again what a window still holds: 10 s, well within the time for which that is believed.
+/// How often what a window still holds is written again: 10 s, well within the time for which that is believed.
 const AGAIN: SignedDuration = SignedDuration::from_secs(10);
 
-/// Has what is observed told to guards, where claimtop may write.
+/// Has what is observed passed to guards, if claimtop may write.
 pub(crate) fn tell_guards(observer: Observer, settings: &Settings) -> Observer {
     let may_write = settings.effective.config.access == Access::Full && host::owns(&settings.places.home);
     if !may_write {
@@ -39,13 +39,13 @@ struct Teller {
     told: HashMap<Whose, WindowNotice>,
 }
 
-/// What was told of a window.
+/// What was written for a window.
 #[derive(Default)]
 struct WindowNotice {
     edits: Vec<(Untrusted, Timestamp)>,
     holds: Vec<String>,
     at: Timestamp,
-    /// The working trees in which something is told of it.
+    /// The working trees whose ledgers have lines for it.
     trees: Vec<Untrusted>,
     is_whole: bool,
 }
@@ -117,7 +117,7 @@ impl Teller {
 }
 
 impl WindowNotice {
-    /// Returns whether it is what is seen, and lately told where it has to be.
+    /// Returns whether it equals what is seen, and was written recently if it must be.
     fn is_of(&self, seen: &ObservedWindow<'_>, now: Timestamp) -> bool {
         let age = now.duration_since(self.at);
         let is_fresh = self.holds.is_empty() || (SignedDuration::ZERO..AGAIN).contains(&age);

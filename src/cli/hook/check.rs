@@ -202,7 +202,7 @@ fn without_comments(text: &[u8]) -> Vec<u8> {
     out
 }
 
-/// Tells at how many of the events that it is for a command runs.
+/// Counts at how many of its events a command runs.
 fn of<'a>(found: &[InstalledHook], command: &str, wanted: impl Iterator<Item = &'a str>) -> Share {
     let wanted: Vec<&str> = wanted.collect();
     let has = |event: &&&str| found.iter().any(|one| one.event == **event && one.runs(command));

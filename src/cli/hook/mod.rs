@@ -1,5 +1,5 @@
 //! `hook print`: what to add to an agent's settings, so that its sessions are bound, their waits known and they are
-//! told in time what other windows have not committed.
+//! notified in time of what other windows have not committed.
 
 pub(crate) mod bind;
 pub(crate) mod check;
@@ -71,7 +71,7 @@ pub(super) fn events(agent: Agent) -> &'static [&'static str] {
             "SessionStart", "PermissionRequest", "Notification", "PostToolUse", "PostToolUseFailure",
             "UserPromptSubmit", "Stop",
         ],
-        // Under these names it tells its hooks which event it is.
+        // Under these names its hooks learn which event it is.
         Agent::Copilot => &["SessionStart", "Notification", "PostToolUse", "UserPromptSubmit", "Stop"],
         Agent::Opencode => &[],
     }

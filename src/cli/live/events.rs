@@ -22,7 +22,7 @@ use crate::observe::fleet::Others;
 use crate::present::change::{is_news, sentence};
 use crate::present::text::tone::{Tone, of_claim, of_doing, of_severity, of_verdict};
 
-/// How often to ask whether anybody still reads.
+/// How often to ask whether there is still a reader.
 const READER: Duration = Duration::from_secs(1);
 
 /// Prints what is there, and then each change, until INT, TERM or the end of the reader.
@@ -36,7 +36,7 @@ pub(crate) fn run(observer: Observer, others: Others, about: Option<String>, sha
     follow_all(observer, others.fleet, async |following| stream(following, about, shape).await)
 }
 
-/// How it stood with the other machines when that was last told.
+/// The state of the other machines as last printed.
 #[derive(Default)]
 struct Standing {
     told: Vec<(MachineState, Untrusted)>,
@@ -44,7 +44,7 @@ struct Standing {
 }
 
 impl Standing {
-    /// Tells of each machine that can no longer be heard, or again: what is missing is told beside the events.
+    /// Prints each machine that has become silent or is back: what is missing stands beside the events.
     fn print_machines(&mut self, report: &Report) {
         let now: Vec<_> =
             report.machines.iter().map(|machine| (machine.state, machine.detail.clone())).collect();
@@ -142,7 +142,7 @@ fn lines(changes: &[Change], shape: Shape) -> Result<String, Failure> {
     Ok(out)
 }
 
-/// Tells a change in one line for people.
+/// Describes a change in one line for people.
 fn line(change: &Change, paint: Paint) -> String {
     let time = paint.paint(Tone::Dim, &change.at.strftime("%H:%M:%SZ").to_string());
     let what = paint.paint(tone(&change.subject), &sentence(change));

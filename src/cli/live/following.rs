@@ -21,11 +21,11 @@ pub(crate) enum Next {
     Looked(Arc<Report>),
     /// Not all changes are reported from now on.
     HintsLost,
-    /// Somebody has had enough.
+    /// The caller wants no more.
     Interrupted,
 }
 
-/// Whoever follows.
+/// What follows the looks.
 pub(crate) struct Following {
     said: Receiver<ScanEvent>,
     interrupted: Signal,

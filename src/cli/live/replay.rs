@@ -35,7 +35,7 @@ pub(crate) fn open(path: &Path) -> Result<Recording, Failure> {
     Recording::open(text).map_err(|error| unreadable(path, error))
 }
 
-/// Tells why a recording cannot be shown.
+/// Prints why a recording cannot be shown.
 pub(crate) fn unreadable(path: &Path, error: Unreadable) -> Failure {
     Failure::new(Exit::Failed, anyhow!(error).context(Untrusted::from_path(path).shown()))
 }

@@ -68,7 +68,7 @@ pub(crate) fn screen(settings: &Settings, observer: Observer, about: About) -> O
     let fleet = fleet::fleet(settings, fleet::Which::All)?;
     let executor = match settings.effective.config.access {
         Access::ReadOnly => None,
-        // A full or read-only disk must not keep anybody from looking.
+        // A full or read-only disk must not prevent looking.
         Access::Full => {
             let executor = act::executor(settings).map(|executor| {
                 let executor = match &fleet {
@@ -83,7 +83,7 @@ pub(crate) fn screen(settings: &Settings, observer: Observer, about: About) -> O
     // What is done here hears every machine, also where only this one is shown.
     let (shown, _heard) = if settings.is_here { (None, fleet) } else { (fleet, None) };
     let config = config(settings);
-    // Whoever may change nothing keeps nothing either.
+    // A run that may change nothing keeps nothing either.
     let is_kept = config.history.is_on() && !config.access.is_read_only();
     let history = is_kept.then(|| settings.state.join("history.ring"));
     let (badge, at_end) = (about.badge, about.at_end);

@@ -75,7 +75,7 @@ impl Columns {
     }
 }
 
-/// Takes from the widest columns, down to what still tells something, until all fit.
+/// Takes from the widest columns, down to what is still readable, until all fit.
 fn fitted(mut widths: Vec<usize>, limit: Option<usize>) -> Vec<usize> {
     const LEAST: usize = 14;
     let gaps = widths.len().saturating_sub(1) * GAP.len();

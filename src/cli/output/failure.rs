@@ -51,7 +51,7 @@ pub(crate) type Outcome = Result<Exit, Failure>;
 pub(crate) struct Failure {
     /// How the program ends.
     pub(crate) exit: Exit,
-    /// What went wrong; `None` when there is nobody to tell.
+    /// What went wrong; `None` if there is no reader.
     pub(crate) error: Option<anyhow::Error>,
     /// What helps.
     pub(crate) hint: Option<String>,

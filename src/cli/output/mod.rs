@@ -131,14 +131,14 @@ pub(crate) fn print_if_heard(text: &str) -> Result<(), Failure> {
     }
 }
 
-/// Writes a line to the standard error output, if anybody still hears it: a terminal that has
+/// Writes a line to the standard error output, if it is still read: a terminal that has
 /// hung up must not make a panic of it.
 pub(crate) fn complain(line: &str) {
     let _ = writeln!(io::stderr().lock(), "{}", drawn(line));
 }
 
 /// Returns whether the reader of the standard output has gone: asking costs nothing, and
-/// without it a stream of events with nothing to tell would never end.
+/// without it a stream with no events would never end.
 pub(crate) fn is_reader_gone() -> bool {
     use rustix::event::{PollFd, PollFlags, Timespec, poll};
     let stdout = io::stdout();
@@ -147,7 +147,7 @@ pub(crate) fn is_reader_gone() -> bool {
     fds.iter().any(|fd| fd.revents().intersects(PollFlags::ERR | PollFlags::HUP | PollFlags::NVAL))
 }
 
-/// Asks a question and returns whether the answer is yes; without a terminal nobody is asked, and it
+/// Asks a question and returns whether the answer is yes; without a terminal nothing is asked, and it
 /// is no.
 ///
 /// # Errors

@@ -13,7 +13,7 @@ use crate::core::model::{Secret, Untrusted};
 /// The variable that says what is played of what a window of the demo leaves running.
 pub(crate) const PART_VARIABLE: &str = "CLAIMTOP_STAND_IN_PART";
 
-/// By these git is told to use something else than it would find.
+/// With these git uses something else than it would find.
 const GIT_VARIABLES: [&str; 5] =
     ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_OBJECT_DIRECTORY"];
 
@@ -58,7 +58,7 @@ pub(crate) struct Environment {
     pub(crate) is_dumb: bool,
     /// Whether claimtop runs in a pane of tmux (`TMUX`).
     pub(crate) is_in_tmux: bool,
-    /// Whether git is told to use another repository, working tree or index than it would find (git(1)).
+    /// Whether git is to use another repository, working tree or index than it would find (git(1)).
     pub(crate) is_git_elsewhere: bool,
 }
 

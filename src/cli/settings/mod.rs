@@ -105,7 +105,7 @@ impl Settings {
         })
     }
 
-    /// Returns what the configuration file says by now, for whoever goes on for long.
+    /// Returns what the configuration file says now, for commands that run for long.
     ///
     /// # Errors
     /// It cannot be read or used by now, in words.

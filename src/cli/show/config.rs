@@ -41,7 +41,7 @@ pub(crate) fn run(settings: &Settings, signatures: Signatures) -> Outcome {
     Ok(Exit::Fine)
 }
 
-/// Tries to watch what the open screen would, and tells what the kernel grants.
+/// Tries to watch what the open screen would, and prints what the kernel grants.
 fn watched(settings: &Settings, signatures: Signatures) -> Columns {
     let (mut observer, _hints) = look::observer(&without_server(settings), signatures).watched();
     observer.observe();
@@ -65,7 +65,7 @@ fn watched(settings: &Settings, signatures: Signatures) -> Columns {
     columns
 }
 
-/// Returns the settings without the server: nobody should wait here for what needs no watch.
+/// Returns the settings without the server: nothing here should wait for what needs no watch.
 fn without_server(settings: &Settings) -> Settings {
     let places = Places { leo_database: None, ..settings.places.clone() };
     Settings { places, ..settings.clone() }
@@ -141,7 +141,7 @@ fn values(settings: &Settings) -> Columns {
     columns
 }
 
-/// Tells what a guard says.
+/// Describes the guard's levels.
 fn levels_text(levels: Levels) -> String {
     let Levels { brief, note, git, edit, held } = levels;
     let [git, edit] = [git, edit].map(HoldUps::name);

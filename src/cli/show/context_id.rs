@@ -83,7 +83,7 @@ fn no_process(pid: u32) -> Failure {
     Failure::new(Exit::Failed, anyhow!("failed to read process {pid}: there is none that can be seen"))
 }
 
-/// Every process without a parent would get the same 0, which is nobody's PID.
+/// Every process without a parent would get the same 0, which is not a PID.
 fn no_parent(pid: u32) -> Failure {
     let error = anyhow!("process {pid} has no context ID: no agent above it, and no parent to name");
     Failure::new(Exit::Refused, error).hint(format!("set {CONTEXT_VARIABLE} for it"))

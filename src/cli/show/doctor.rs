@@ -122,7 +122,7 @@ fn problems(report: &Arc<Report>, given: &str, paint: Paint) -> String {
     lines(&page, paint)
 }
 
-/// How many problems of one kind are told one by one.
+/// How many problems of one kind are listed one by one.
 const TOLD: usize = 10;
 
 /// Groups problems by their codes, in the order in which each comes first.
@@ -185,7 +185,7 @@ fn together(index: &Index, told: &[(&Finding, String)], given: &str) -> Vec<Stri
     commands.into_iter().map(line).collect()
 }
 
-/// Returns what the story of a finding tells to do.
+/// Returns what the story of a finding advises.
 fn advice(finding: &Finding) -> Option<&str> {
     finding.story.as_ref().map(|story| &*story.advice)
 }

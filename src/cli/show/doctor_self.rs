@@ -39,7 +39,7 @@ struct About<'a> {
     tombstones: &'a [Tombstone],
 }
 
-/// Looks once and tells what claimtop can see; or forgets whom it remembers.
+/// Looks once and prints what claimtop can see; or forgets the machines that it remembers.
 ///
 /// # Errors
 /// The output or the tombstones cannot be written.

@@ -42,7 +42,7 @@ struct Now<'a> {
     taken_at: Timestamp,
     needs: Vec<ShownNeed<'a>>,
     windows: Vec<ShownWindow<'a>>,
-    /// The sources that may have more to tell.
+    /// The sources that may have more.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     unread_sources: Vec<&'a SourceHealth>,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]

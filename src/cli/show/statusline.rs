@@ -28,7 +28,7 @@ use crate::source::os::processes;
 /// status bars send nothing and may leave the input open.
 const PATIENCE_MS: i64 = 200;
 
-/// What Claude Code tells its status line.
+/// What Claude Code hands its status line.
 struct StatusQuery {
     session: Untrusted,
     size: Option<ContextSize>,

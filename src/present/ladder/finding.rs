@@ -45,7 +45,7 @@ pub(crate) fn write(page: &mut Page, index: &Index, finding: &Finding, of: &Key)
     write_facts(page, finding);
 }
 
-/// Writes what its story tells to do, with the key where that can be done from the page of this thing: on
+/// Writes what its story advises, with the key where that can be done from the page of this thing: on
 /// that of another window the same key would end that one.
 fn write_advice(page: &mut Page, index: &Index, finding: &Finding, of: &Key) {
     let Some(story) = &finding.story else { return };

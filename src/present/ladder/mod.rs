@@ -43,7 +43,7 @@ pub(crate) fn write(page: &mut Page, index: &Index, key: &Key) -> String {
     index.name(key)
 }
 
-/// Lists what the dead windows have left that are not told one by one.
+/// Lists what the dead windows have left that are not listed one by one.
 fn more_died(page: &mut Page, index: &Index) -> String {
     let told: Vec<&Remains> = index.needs.iter().filter_map(Need::left).collect();
     page.text(

@@ -61,7 +61,7 @@ fn stale(page: &mut Page, record: &RecordView) {
 
 fn holder_words(record: &RecordView, holder: HolderView<'_>) -> String {
     let stated = record.holder.as_ref().map(|holder| holder.role);
-    // The evidence tells what the format says, and the living process can tell more.
+    // The evidence has what the format says, and the living process can add more.
     let how = if stated == Some(holder.role) { "" } else { ", as its process shows" };
     let mut words = match holder.pid {
         Some(pid) => format!("PID {pid} ({}{how})", holder.role.whose()),

@@ -5,7 +5,7 @@ use crate::present::text::outside;
 use crate::present::text::page::Page;
 use crate::present::text::tone::Tone;
 
-/// Writes a story below its problem, which tells what to do.
+/// Writes a story below its problem, which says what to do.
 pub(crate) fn write(page: &mut Page, story: &Story) {
     if page.folds(story.events.len()) {
         return;

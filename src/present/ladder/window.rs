@@ -252,7 +252,7 @@ fn processes(page: &mut Page, window: &WindowView) {
     page.field("Processes", &all.join(" · "), Tone::Plain);
 }
 
-/// Says for how long it has been idle, where its agent's own file tells.
+/// Says for how long it has been idle, if its agent's own file has it.
 fn idle(page: &Page, window: &WindowView) -> String {
     let turn = window.work.as_ref().map(|work| work.doing.turn).unwrap_or_default();
     let is_idle = match turn.state {

@@ -12,7 +12,7 @@ use crate::present::text::age;
 use crate::present::text::{count, file_name, safe};
 
 /// How collisions are said: the code, what several windows share, what is wrong with one window alone
-/// where its sentence says too much, and the way out, in which `{}` is whoever is to yield.
+/// where its sentence says too much, and the way out, in which `{}` is the window that is to yield.
 const SAYINGS: [(Code, &str, Option<&str>, &str); 12] = [
     (Code::SharedSessionId, "same session", None, "close {}"),
     (Code::SharedContextId, "same context ID", None, "unset CLAUDE_SESSION_ID in one of them"),
@@ -55,7 +55,7 @@ pub(crate) struct Words {
 /// Finds a window that a report shows.
 type Find<'a> = &'a dyn Fn(&Key) -> Option<&'a WindowView>;
 
-/// Says what is between windows; nothing of another need. Whoever says it of many windows of one report finds them by
+/// Says what is between windows; nothing of another need. For many windows of one report, find them by
 /// an index.
 pub(crate) fn describe<'a>(report: &Report, find: Find<'a>, kind: &NeedKind) -> Option<Words> {
     let NeedKind::Collision { code, message, windows, also, files, subjects } = kind else { return None };
@@ -87,7 +87,7 @@ fn clause(sentence: &str) -> String {
     starts.find(|start| start.contains(' ')).unwrap_or(sentence).to_owned()
 }
 
-/// Says what a guard has last told one of two windows of the other, and when.
+/// Returns the guard's last message to one of two windows about the other, and when it was.
 fn last_guard_note<'a>(report: &Report, find: Find<'a>, keys: &[Key]) -> Option<String> {
     let [one, other] = keys else { return None };
     let (one, other) = (find(one)?, find(other)?);
@@ -107,7 +107,7 @@ fn last_guard_note<'a>(report: &Report, find: Find<'a>, keys: &[Key]) -> Option<
     })
 }
 
-/// Returns the way out of a collision: what whoever is to yield does.
+/// Returns the way out of a collision: what the window that is to yield does.
 pub(crate) fn way_out(index: &Index, finding: &Finding) -> Option<String> {
     let (.., mut way) = saying(finding.code)?;
     if is_of_sessions(finding.code, &finding.subjects, &|key| index.record(key)) {
@@ -143,7 +143,7 @@ fn few(windows: &[Key]) -> (&[Key], Option<&Key>, usize) {
     }
 }
 
-/// Names windows so that they can be told apart.
+/// Names windows so that they can be distinguished.
 fn names<'a, 'k>(find: Find<'a>, keys: impl Iterator<Item = &'k Key>) -> Vec<String> {
     let windows: Vec<&WindowView> = keys.filter_map(find).collect();
     let all = |name: fn(&WindowView) -> String| windows.iter().map(|window| name(window)).collect::<Vec<_>>();

@@ -36,7 +36,7 @@ pub(crate) fn unseen(window: &WindowView) -> String {
     }
 }
 
-/// Returns the folder that a window's paths are told from: its working tree, else where it works.
+/// Returns the folder that a window's paths are relative to: its working tree, else where it works.
 pub(crate) fn folder(window: &WindowView) -> Option<&Path> {
     let tree = window.repo.as_ref().map(|repo| &repo.worktree);
     let cwd = window.work.as_ref().and_then(|work| work.doing.cwd.as_ref()).or(window.cwd.as_ref());
@@ -82,7 +82,7 @@ pub(crate) fn call(call: &Call, folder: Option<&Path>) -> String {
     }
 }
 
-/// Says what a window asks, as a question where that can be told.
+/// Says what a window asks, as a question if that is known.
 pub(crate) fn question(waiting: &Waiting, folder: Option<&Path>) -> String {
     let Some(call) = &waiting.call else {
         return match &waiting.wants {

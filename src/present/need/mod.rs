@@ -139,7 +139,7 @@ fn collision(report: &Report, kind: &NeedKind) -> NeedLine {
     }
 }
 
-/// Names a dead window; an ID alone tells nobody which it was.
+/// Names a dead window; an ID alone does not say which it was.
 fn whose(left: &Remains) -> String {
     let name = left.name.raw();
     if !is_uuid_only(name) {
@@ -198,7 +198,7 @@ fn keys_of(report: &Report, left: &Remains) -> Vec<(&'static str, &'static str)>
     release.into_iter().chain(end).chain(resume).collect()
 }
 
-/// Returns a need as one sentence: on which other machine, who, what, and for whoever has no screen nothing of keys.
+/// Returns a need as one sentence: on which other machine, who, what, and no keys for readers without a screen.
 pub(crate) fn sentence(report: &Report, need: &Need, now: Timestamp) -> String {
     let NeedLine { who, what, way, .. } = line(report, need, now);
     let what = if who.is_empty() { what } else { format!("{who} {what}") };

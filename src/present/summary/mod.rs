@@ -1,4 +1,4 @@
-//! What a report comes to in one line: for status bars, titles and whoever has no more room.
+//! What a report comes to in one line: for status bars, titles and wherever there is no more room.
 
 pub(crate) mod statusline;
 
@@ -101,7 +101,7 @@ impl Summary {
         ];
         let trouble =
             trouble.into_iter().filter(|(number, _)| *number > 0).map(|(number, noun)| count(number, noun));
-        // Without any claim that is seen, nobody would know that there may be some.
+        // With no claim in sight, a person would not know that there may be some.
         let claims = (self.claims.seen == 0 && self.claims.is_open).then(|| self.claims.with_noun("claim"));
         let waiting = (self.waiting > 0).then(|| self.waits());
         std::iter::once(self.windows.with_noun("window"))

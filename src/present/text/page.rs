@@ -59,7 +59,7 @@ impl Page {
         }
     }
 
-    /// Tells moments in this zone.
+    /// Shows moments in this zone.
     pub(crate) fn in_zone(mut self, zone: &Zone) -> Self {
         self.zone = zone.clone();
         self

@@ -40,7 +40,7 @@ pub(crate) enum Mark {
     Quiet,
     /// It is gone.
     Dead,
-    /// It cannot be told.
+    /// It is not known.
     Unknown,
     /// Two are in each other's way.
     Collision,

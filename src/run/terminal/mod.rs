@@ -130,7 +130,7 @@ fn set_up(mouse: Switch, title: Switch) -> io::Result<()> {
     }
 }
 
-/// Puts the terminal back as far as it still answers; there is nobody to tell if it does not.
+/// Puts the terminal back as far as it still answers; an error has no reader if it does not.
 pub(super) fn restore() {
     let _ = disable_raw_mode();
     let mut out = stdout();

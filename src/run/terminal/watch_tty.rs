@@ -24,7 +24,7 @@ pub(crate) fn listen(sender: Sender<Event>, at_end: Option<AtEnd>) -> io::Result
     Ok(())
 }
 
-/// Waits until nobody holds the other side any more; `false` when that cannot be watched.
+/// Waits until no process holds the other side any more; `false` if that cannot be watched.
 fn wait_for_hang_up(tty: &OwnedFd) -> bool {
     loop {
         let mut watched = [PollFd::new(tty, PollFlags::empty())];

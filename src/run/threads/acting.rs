@@ -1,4 +1,4 @@
-//! The thread that acts: the screen asks it, and it tells what became of each request.
+//! The thread that acts: the screen asks it, and it sends back the result of each request.
 
 use std::io;
 use std::path::PathBuf;
@@ -57,7 +57,7 @@ impl Acting {
         Self { far, machines, ..self }
     }
 
-    /// Says which other machine somebody looks at closely.
+    /// Says which other machine the person looks at closely.
     pub(crate) fn look_closely(&self, machine: Option<&str>) {
         if let Some(machines) = &self.machines {
             machines.look_closely(machine);
@@ -100,7 +100,7 @@ impl Acting {
     }
 }
 
-/// Starts the thread. It ends when nobody asks any more.
+/// Starts the thread. It ends with its last asker.
 pub(crate) fn start(
     executor: Result<Executor, String>,
     storage: Storage,
@@ -153,7 +153,7 @@ impl Worker {
         }
     }
 
-    /// Opens what is kept and tells what it holds. Whoever cannot keep shows all the same.
+    /// Opens what is kept and sends what it holds. A screen that cannot keep anything still shows.
     fn remembering(mut self, history: Option<PathBuf>) -> Self {
         match history.map(|path| HistoryRing::open(&path)) {
             None => {}
@@ -269,7 +269,7 @@ impl Worker {
         self.read_history();
     }
 
-    /// Tells what was done, and what followed.
+    /// Sends what was done, and what followed.
     fn tell_all(&self, carried: CompletedAction) {
         self.tell_one(done(carried.receipt));
         for followed in carried.followed {

@@ -1,4 +1,4 @@
-//! The thread that joins what is seen here with what other machines tell: whichever is new, none waits for the
+//! The thread that joins what is seen here with what other machines report: whichever is new, neither waits for the
 //! other.
 
 use std::io;
@@ -44,7 +44,7 @@ struct Last {
     report: Option<Arc<Report>>,
     /// Whether it was joined.
     is_joined: bool,
-    /// Who has ended by looks that were never joined: each proof is told by one look alone.
+    /// Who has ended by looks that were never joined: each proof is in one look alone.
     missed: Vec<EndedWindow>,
 }
 
@@ -69,7 +69,7 @@ impl Local {
     /// Takes a look at this machine in.
     pub(crate) fn looked(&self, report: Arc<Report>) {
         self.last.lock().unwrap_or_else(PoisonError::into_inner).looked(report);
-        // Who has been told already that something is new needs no telling.
+        // One message that something is new is enough.
         let _ = self.hurry.try_send(());
         let _ = self.nudge.try_send(());
     }

@@ -202,7 +202,7 @@ impl Worker {
         }
     }
 
-    /// Asks what has become of what is not known, and tells it.
+    /// Asks for the results that are not known, and passes them on.
     fn settle(&mut self) {
         let Ok(executor) = &mut self.executor else { return };
         let settled = self.orders.settle_open(executor).unwrap_or_default();

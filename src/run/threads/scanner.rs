@@ -19,7 +19,7 @@ use crate::source::os::clock;
 pub(crate) enum ScanEvent {
     /// A new report.
     Report(Arc<Report>),
-    /// This process has exited; the scan that tells what that means begins now.
+    /// This process has exited; the scan that judges it begins now.
     Exited(ProcessId),
     /// What the last scan was like.
     Measured(LookStats),
@@ -84,7 +84,7 @@ enum Files {
     Whole,
 }
 
-/// Takes a report, sends it, and only then follows what it names: whoever waits need not wait for that.
+/// Takes a report, sends it, and only then follows what it names, so that the screen is not delayed by it.
 fn scan(
     reports: &mut impl ReportSource,
     looks: u64,

@@ -72,7 +72,7 @@ pub(crate) fn listen(sender: Sender<Event>, at_end: Option<AtEnd>) -> io::Result
     Ok(())
 }
 
-/// Asks the screen to end, and ends the program when the screen cannot: a terminal that nobody
+/// Asks the screen to end, and ends the program when the screen cannot: a terminal that no process
 /// reads blocks it in a write, and then only another thread can still act.
 pub(crate) fn end(sender: &Sender<Event>, at_end: Option<&AtEnd>) {
     let _ = sender.try_send(Event::End);

@@ -83,7 +83,7 @@ impl Scene {
     pub(super) fn end(&mut self, window: &str) -> anyhow::Result<()> {
         let process = self.window(window)?.process.context("a window without a process cannot die")?;
         self.running.remove(&process);
-        // What it ran has nobody above it any more.
+        // What it ran has no parent any more.
         self.running.values_mut().filter(|above| **above == Some(process)).for_each(|above| *above = None);
         Ok(())
     }
@@ -101,7 +101,7 @@ impl Scene {
         Some(self.windows.get(window)?.process?.pid)
     }
 
-    /// Returns what the guard of a window is told of the machine.
+    /// Returns what the guard of a window knows of the machine.
     pub(super) fn machine(&self, window: &str) -> anyhow::Result<Machine> {
         let window = self.window(window)?;
         let parent = |id: &ProcessId| self.running.get(id).copied().flatten();

@@ -88,7 +88,7 @@ pub(crate) fn run(reports: &mut dyn ReportSource, asked: &str, given: &str, shap
     Ok(Exit::Fine)
 }
 
-/// Writes everything about a subject, under what tells it from all others.
+/// Writes everything about a subject, under a name that distinguishes it from all others.
 fn page(index: &Index, subject: Subject<'_>) -> Page {
     let mut page = Page::for_text(index.report.taken_at);
     page.text(&find::describe(&index.report, subject), Tone::Strong);

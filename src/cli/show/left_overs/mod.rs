@@ -24,7 +24,7 @@ struct Output<'a> {
     taken_at: Timestamp,
     left_overs: &'a [LeftOver],
     left_trees: &'a [LeftTree],
-    /// The sources that may have more to tell.
+    /// The sources that may have more.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     unread_sources: Vec<&'a SourceHealth>,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]

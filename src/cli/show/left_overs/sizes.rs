@@ -21,7 +21,7 @@ use crate::source::sizes::measure;
 /// The name of the JSON schema of all that `leftovers` prints.
 pub(crate) const SCHEMA: &str = "claimtop.leftovers.v1";
 
-/// How long nobody has written to a session that counts as old.
+/// How long ago an old session was last written.
 const OLD: SignedDuration = SignedDuration::from_hours(30 * 24);
 
 /// What is said below the table.

@@ -39,7 +39,7 @@ struct TreeRow<'a> {
     git: TreeState,
     /// What its removal would lose.
     lost: Vec<String>,
-    /// The command that lets the lock of somebody dead go.
+    /// The command that releases a dead window's lock.
     unlock: Option<String>,
     /// The command that removes it, where nothing would be lost.
     remove: Option<String>,

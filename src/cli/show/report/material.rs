@@ -19,7 +19,7 @@ const MOMENTS: usize = 400;
 /// What a report is made of.
 pub(crate) struct Material {
     pub(crate) report: Arc<Report>,
-    /// Whether it tells what windows were asked.
+    /// Whether it includes what windows were asked.
     pub(crate) prompts: Prompts,
     /// What was observed before, as far as it was kept.
     pub(crate) past: Vec<Past>,
@@ -35,7 +35,7 @@ pub(super) struct Moment {
 }
 
 impl Material {
-    /// Returns everything that is dated, the newest first: what stories tell and windows and
+    /// Returns everything that is dated, the newest first: the events of stories, windows and
     /// claims say of themselves, what was observed, and what was done.
     pub(super) fn timeline(&self) -> Vec<Moment> {
         let mut all: Vec<Moment> = self.moments().chain(self.seen()).chain(self.done()).collect();

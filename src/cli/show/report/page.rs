@@ -66,7 +66,7 @@ fn summary(report: &Report) -> String {
     .join(" · ")
 }
 
-/// Lists everything that the page tells, each as a link to it, with its letter in the map.
+/// Lists everything on the page, each as a link to it, with its letter in the map.
 fn index(page: &mut Html, report: &Report, map: &Map) {
     page.raw("<nav><ol>\n");
     for (number, finding) in report.problems().iter().enumerate() {
