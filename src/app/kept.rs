@@ -119,8 +119,9 @@ mod tests {
     use crate::app::msg::{Msg, Press};
     use crate::app::state::{Options, State};
     use crate::app::table::geometry::Size;
-    use crate::app::{testing, update};
+    use crate::app::update;
     use crate::core::model::text::json;
+    use crate::core::testing;
 
     /// Starts with what is kept, looks and presses keys.
     fn after(kept: Option<ScreenState>, keys: &str) -> State {

@@ -13,8 +13,6 @@ pub(crate) mod sheet;
 pub(crate) mod state;
 pub(crate) mod table;
 #[cfg(test)]
-pub(crate) mod testing;
-#[cfg(test)]
 mod tests;
 pub(crate) mod update;
 

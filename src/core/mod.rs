@@ -7,3 +7,5 @@ pub mod history;
 pub mod judge;
 pub mod model;
 pub(crate) mod plan;
+#[cfg(test)]
+pub(crate) mod testing;

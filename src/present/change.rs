@@ -112,12 +112,12 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::app::testing::busy;
     use crate::core::history::diff::diff;
     use crate::core::model::{
         Call, EndedWindow, Key, MachineState, MachineView, Reason, Report, Target, Wants, WindowState,
         WindowView,
     };
+    use crate::core::testing::busy;
 
     #[track_caller]
     fn check(before: impl Fn(&mut Report), now: impl Fn(&mut Report), expected: &[&str]) {

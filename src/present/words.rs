@@ -176,7 +176,7 @@ mod tests {
 
     #[test]
     fn of_a_branch_git_says_that_it_is_not_there_and_of_anything_else_a_mirror_says_that_it_is_held() {
-        let mut report = crate::app::testing::busy();
+        let mut report = crate::core::testing::busy();
         let ghost = report.claims.iter_mut().find(|claim| claim.status == ClaimStatus::Ghost).unwrap();
         assert_eq!(claim_status(ghost), "git has no such branch");
         ghost.resource.kind = ResourceKind::WorkItem;

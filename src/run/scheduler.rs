@@ -241,8 +241,8 @@ mod tests {
     use std::sync::mpsc::sync_channel;
 
     use super::*;
-    use crate::app::testing;
     use crate::core::model::Report;
+    use crate::core::testing;
 
     /// Has no time for glances: a wait instead of a scan fails the test.
     struct Hurry;

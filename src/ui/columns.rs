@@ -93,7 +93,8 @@ mod tests {
     use crate::app::state::{Options, State};
     use crate::app::table::geometry::Size;
     use crate::app::table::order::Sort;
-    use crate::app::{testing, update};
+    use crate::app::update;
+    use crate::core::testing;
 
     /// Goes through the views with each room that a table can have.
     fn check(is_right: impl Fn(&Table, &[Slot]) -> bool) {

@@ -179,8 +179,9 @@ mod tests {
     use crate::app::msg::Msg;
     use crate::app::state::Options;
     use crate::app::table::geometry::Size;
-    use crate::app::{testing, update};
+    use crate::app::update;
     use crate::core::model::{Code, Severity, SourceState};
+    use crate::core::testing;
 
     #[track_caller]
     fn check(code: Code, notes: usize, expected: &str) {

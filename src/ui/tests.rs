@@ -12,13 +12,14 @@ use crate::app::msg::{Hints, Msg, Press, RecordingEvent, Target};
 use crate::app::state::{Options, State};
 use crate::app::table::geometry::Size;
 use crate::app::table::view::View;
-use crate::app::{testing, update};
+use crate::app::update;
 use crate::config::{Access, Glyphs, Theme};
 use crate::core::model::text::is_forbidden;
 use crate::core::model::{
     Code, Need, NeedKind, Offer, Report, Request, SourceState, WindowFacts, WindowView,
 };
 use crate::core::plan::about::plan_for;
+use crate::core::testing;
 
 const SIZES: [(u16, u16); 6] = [(60, 15), (80, 24), (100, 40), (120, 30), (200, 50), (20, 5)];
 /// Each view, each panel, the filter, marks and a frozen picture.

@@ -113,8 +113,8 @@ fn summary(untold: &[String]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::app::testing::{busy, quiet};
     use crate::core::model::{Key, Waiting, Wants};
+    use crate::core::testing::{busy, quiet};
 
     const ALL: Alerts = Alerts { title: Switch::On, bell: Switch::On, ..Alerts::DEFAULT };
 

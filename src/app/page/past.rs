@@ -79,9 +79,10 @@ mod tests {
     use crate::app::msg::{Effect, Msg, Press};
     use crate::app::state::{Options, State};
     use crate::app::table::geometry::Size;
-    use crate::app::{testing, update};
+    use crate::app::update;
     use crate::config::Switch;
     use crate::core::model::{EndedWindow, Key, Reason, Report};
+    use crate::core::testing;
 
     /// Looks at the busy world and then, five seconds later, at what became of it.
     fn after(options: Options, change: impl Fn(&mut Report)) -> (State, Vec<Effect>) {

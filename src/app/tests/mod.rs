@@ -16,10 +16,11 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::msg::{Effect, Msg, Press};
 use super::state::{Options, State};
-use super::testing::{self, key, now};
 use super::update;
 use crate::app::table::geometry::Size;
 use crate::core::model::{Key, Report};
+use crate::core::testing;
+use crate::core::testing::{key, now};
 
 /// A state that has seen a report and shows its windows, at 80x24.
 fn seen(report: Report) -> State {

@@ -3,10 +3,11 @@ use std::sync::Arc;
 use super::{look, now, panel_text, press, seen, shown};
 use crate::app::msg::Effect;
 use crate::app::rows::now::note;
-use crate::app::testing::{self, key};
 use crate::core::model::{
     Action, Call, Halfway, Key, Need, NeedKind, Remains, Report, Request, RestoreTo, Target, Waiting, Wants,
 };
+use crate::core::testing;
+use crate::core::testing::key;
 use crate::present::need::sentence;
 use crate::present::report_index::Index;
 

@@ -2,8 +2,8 @@
 
 use super::{look, press, seen};
 use crate::app::state::State;
-use crate::app::testing;
 use crate::core::model::{Report, WindowDoing};
+use crate::core::testing;
 
 /// Returns the busy world in which the first window does this.
 fn doing(what: WindowDoing) -> Report {

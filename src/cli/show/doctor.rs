@@ -225,8 +225,8 @@ fn name(index: &Index, key: &Key) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::app::testing::{busy, quiet};
     use crate::core::model::Code;
+    use crate::core::testing::{busy, quiet};
 
     fn diagnosed(report: Report) -> (String, Exit) {
         let report = Arc::new(report);

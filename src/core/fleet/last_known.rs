@@ -146,8 +146,8 @@ fn counts(report: &Report) -> HashMap<&str, Counts> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::app::testing;
     use crate::core::model::WindowView;
+    use crate::core::testing;
 
     fn at(seconds: i64) -> Timestamp {
         Timestamp::from_second(seconds).unwrap()

@@ -174,8 +174,8 @@ fn shared(code: Code, files: &[Untrusted], windows: usize) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::app::testing;
     use crate::core::model::Severity;
+    use crate::core::testing;
 
     #[test]
     fn only_the_first_clause_is_said_of_records_without_a_window() {

@@ -128,7 +128,7 @@ pub(crate) fn deaths(report: &Report) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::app::testing::busy;
+    use crate::core::testing::busy;
 
     #[test]
     fn what_happened_once_is_counted_once() {

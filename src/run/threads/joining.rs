@@ -143,8 +143,8 @@ fn pause(rest: Duration, least: Duration, hurried: &Receiver<()>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::app::testing;
     use crate::core::model::{Key, Reason};
+    use crate::core::testing;
 
     const COST: Duration = Duration::from_millis(5);
 

@@ -115,8 +115,8 @@ mod tests {
     use std::sync::mpsc::{Receiver, channel, sync_channel};
 
     use super::*;
-    use crate::app::testing;
     use crate::core::model::WatchCounts;
+    use crate::core::testing;
 
     fn scanning(
         reports: impl ReportSource + Send + 'static,

@@ -133,7 +133,7 @@ mod tests {
 
     #[test]
     fn folders_that_are_looked_in_and_repositories_of_records_are_shortened_as_well() {
-        let report = crate::app::testing::busy();
+        let report = crate::core::testing::busy();
         let discreet =
             Discreet::new("/home/dev", ["/srv/teams/db", "/tmp/x/tmp"].into_iter(), &report, String::new());
         let text = r#""/srv/teams/db/orchestrator.db /tmp/x/tmp/maia.json /home/dev/a""#;
@@ -142,7 +142,7 @@ mod tests {
 
     #[test]
     fn no_source_and_no_place_tells_where_it_lies() {
-        let mut report = crate::app::testing::busy();
+        let mut report = crate::core::testing::busy();
         for id in ["repo:/srv/clients/secretproj", "obra:/srv/db/o.db", "leo:postgres://leo@db:5432/leo"] {
             let source = crate::core::model::SourceHealth { id: id.to_owned(), ..report.sources[0].clone() };
             report.sources.push(source);
