@@ -18,6 +18,7 @@ pub(crate) mod reading;
 pub(crate) mod spec;
 #[cfg(test)]
 mod testing;
+pub(crate) mod transcripts;
 pub(crate) mod work;
 
 use std::path::Path;
@@ -126,7 +127,7 @@ pub(crate) fn is_backed_up(format: Format) -> bool {
 
 /// Reads what a whole session file says; nothing where the format has no such files.
 pub fn doing(format: Format, text: &str) -> Option<crate::core::model::Doing> {
-    let adapter = spec(format)?.sessions?;
+    let adapter = spec(format)?.transcripts?.adapter;
     let mut draft = work::Draft::default();
     text.lines().for_each(|line| draft.line(adapter, line.as_bytes()));
     Some(draft.doing())

@@ -1,12 +1,12 @@
-//! What claimtop is told of a format: where its files are, and how its rows are let go.
+//! What claimtop knows of a format: where its files are, and how its rows are let go.
 
 use jiff::Timestamp;
 
 use crate::core::model::Columns;
 use crate::format::reading::place::Place;
-use crate::format::work::Adapter;
+use crate::format::transcripts::Transcripts;
 
-/// A release as its rows are to tell of it.
+/// What the rows of a release say about it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Release<'a> {
     /// The moment.
@@ -27,18 +27,18 @@ pub(crate) struct Spec {
     pub(crate) released: fn(table: &str, before: &Columns, release: Release<'_>) -> Option<Columns>,
     /// Whether its database is a file, which is copied before it is changed.
     pub(crate) is_backed_up: bool,
-    /// How its session files say what their sessions do, where they are files of lines.
-    pub(crate) sessions: Option<Adapter>,
+    /// Where the transcripts of its sessions are, if they are files of lines.
+    pub(crate) transcripts: Option<Transcripts>,
 }
 
 impl Spec {
     /// States a format that keeps files, and no rows that claimtop changes.
     pub(crate) const fn of_files(places: &'static [Place]) -> Self {
-        Self { places, released: |_, _, _| None, is_backed_up: false, sessions: None }
+        Self { places, released: |_, _, _| None, is_backed_up: false, transcripts: None }
     }
 
-    /// States that it keeps session files as well.
-    pub(crate) const fn with_sessions(self, adapter: Adapter) -> Self {
-        Self { sessions: Some(adapter), ..self }
+    /// States that it keeps transcripts as well.
+    pub(crate) const fn with_transcripts(self, transcripts: Transcripts) -> Self {
+        Self { transcripts: Some(transcripts), ..self }
     }
 }

@@ -12,12 +12,19 @@ use jiff::Timestamp;
 use crate::core::model::snapshot::work::TurnState;
 use crate::format::reading::json;
 use crate::format::reading::json::{Object, Value};
+use crate::format::reading::place::Base;
 use crate::format::reading::time;
 use crate::format::spec::Spec;
+use crate::format::transcripts::{Layout, Transcripts};
 use crate::format::work::{Adapter, Draft};
 
 /// How claimtop reads it.
-pub(crate) const SPEC: Spec = Spec::of_files(&[]).with_sessions(ADAPTER);
+pub(crate) const SPEC: Spec = Spec::of_files(&[]).with_transcripts(Transcripts::new(
+    ADAPTER,
+    Base::Home,
+    ".gemini/tmp",
+    Layout::Projects { inner: "chats" },
+));
 
 /// How a session is read.
 const ADAPTER: Adapter = Adapter { line, is_settled };

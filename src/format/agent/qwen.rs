@@ -5,6 +5,8 @@
 //!
 //! Seen with 0.15.10 and 0.24.4.
 
+use std::path::{Path, PathBuf};
+
 use jiff::Timestamp;
 use serde::Deserialize;
 
@@ -13,11 +15,22 @@ use crate::core::model::snapshot::work::TurnState;
 use crate::core::model::{Host, ProcessId, Untrusted};
 use crate::format::reading::json;
 use crate::format::reading::json::{Object, Value};
+use crate::format::reading::place::Base;
 use crate::format::spec::Spec;
+use crate::format::transcripts::{Layout, SubAgents, Transcripts};
 use crate::format::work::{Adapter, Draft, SubAgentNote, first_line, target};
 
 /// How claimtop reads it.
-pub(crate) const SPEC: Spec = Spec::of_files(&[]).with_sessions(ADAPTER);
+pub(crate) const SPEC: Spec = Spec::of_files(&[]).with_transcripts(Transcripts {
+    sub_agents: Some(SubAgents { folder: sub_agents_of, note: sub_agent }),
+    ..Transcripts::new(ADAPTER, Base::Home, ".qwen/projects", Layout::Folders { inner: "chats" })
+});
+
+/// Returns the folder of a session's sub-agents, `subagents/<session>` beside the folder of its transcript.
+fn sub_agents_of(transcript: &Path) -> Option<PathBuf> {
+    let project = transcript.parent()?.parent()?;
+    Some(project.join("subagents").join(transcript.file_stem()?))
+}
 
 /// How a session is read.
 const ADAPTER: Adapter = Adapter { line, is_settled };

@@ -44,7 +44,7 @@ pub(crate) const SPEC: Spec = Spec {
     ],
     released: |table, before, release| database::released(table, before, release.why),
     is_backed_up: false,
-    sessions: None,
+    transcripts: None,
 };
 
 fn read(kind: Kind, file: &FileImage, reading: &Reading<'_>) -> FileContents {

@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 use jiff::ToSpan;
 use jiff::tz::TimeZone;
 
-use crate::core::model::{Format, Untrusted};
-use crate::format::Base;
+use crate::core::model::Untrusted;
+use crate::format::spec;
+use crate::format::transcripts::Layout;
 use crate::source::interface::Scope;
 use crate::source::os::open::folder::Folder;
 use crate::source::sessions::codex::made_at;
@@ -53,40 +54,23 @@ fn named(
     scope: &Scope,
     (everywhere, fits): (bool, Fits),
 ) -> Option<PathBuf> {
-    let (format, session) = (session.format, session.id.raw());
+    let transcripts = spec(session.format)?.transcripts?;
+    let session = session.id.raw();
     let name = format!("{session}.jsonl");
-    let homes = |base| scope.homes.folders_of(base).map(|home| home.path.as_path());
-    let found = match format {
-        Format::ClaudeCode => homes(Base::ClaudeConfig)
-            .find_map(|config| below(&config.join("projects"), cwd, "", &name, (everywhere, fits))),
-        Format::Qwen => homes(Base::Home)
-            .find_map(|home| below(&home.join(".qwen/projects"), cwd, "chats", &name, (everywhere, fits))),
-        Format::Gemini | Format::Codex if !everywhere => None,
-        Format::Gemini => {
-            let end = format!("-{}.jsonl", session.get(..8)?);
-            homes(Base::Home).find_map(|home| {
-                let projects = folders(&home.join(".gemini/tmp"));
-                projects.into_iter().find_map(|project| ending(&project.join("chats"), &end))
-            })
+    let in_home = |home: &Path| {
+        let all = home.join(transcripts.folder);
+        match transcripts.layout {
+            Layout::Folders { inner } => below(&all, cwd, inner, &name, (everywhere, fits)),
+            Layout::Projects { .. } | Layout::Days if !everywhere => None,
+            Layout::Projects { inner } => {
+                let end = format!("-{}.jsonl", session.get(..8)?);
+                folders(&all).into_iter().find_map(|project| ending(&project.join(inner), &end))
+            }
+            Layout::Days => rollout(&all, session, &format!("-{name}")),
+            Layout::Sessions { name } => Some(all.join(session).join(name)).filter(|path| fits(path)),
         }
-        Format::Codex => {
-            let end = format!("-{name}");
-            homes(Base::Home).find_map(|home| rollout(&home.join(".codex/sessions"), session, &end))
-        }
-        Format::Copilot => homes(Base::Home)
-            .map(|home| home.join(".copilot/session-state").join(session).join("events.jsonl"))
-            .find(|path| fits(path)),
-        Format::Maia
-        | Format::Observability
-        | Format::Entire
-        | Format::Leo
-        | Format::Obra
-        | Format::Git
-        | Format::Beads
-        | Format::AgentMail
-        | Format::OpenCode
-        | Format::Described(_) => None,
     };
+    let found = scope.homes.folders_of(transcripts.base).find_map(|home| in_home(&home.path));
     found.filter(|path| scope.fence.reaches(path))
 }
 

@@ -24,6 +24,7 @@ use crate::core::model::{
     Doing, FilePath, Format, Medium, Snapshot, SourceHealth, SourceState, Turn, TurnState, UnreadWork,
     Untrusted, WhyUnread, Work,
 };
+use crate::format::transcripts::Transcripts;
 use crate::format::work::Adapter;
 use crate::format::{self, Reading};
 use crate::source::database::sqlite::copies::Copies;
@@ -32,7 +33,7 @@ use crate::source::os::fence::Fence;
 use crate::source::os::open::medium::medium_at;
 use crate::source::work::agents::Agents;
 use crate::source::work::join::{HelperWork, join};
-use crate::source::work::named::NameFile;
+use crate::source::work::named::GivenName;
 use crate::source::work::ports::Listeners;
 use crate::source::work::tail::Tail;
 use crate::source::work::wanted::{MOST, Session, WorkTarget, wanted};
@@ -69,7 +70,7 @@ struct FollowedSession {
     is_origins: bool,
     agents: Option<Agents>,
     /// What a person has called it, where that lies in a file of its own.
-    named: Option<NameFile>,
+    named: Option<GivenName>,
     /// When its window started, where that is known.
     started_at: Option<Timestamp>,
     /// What it says, until there is more.
@@ -97,7 +98,7 @@ impl Source for Reader {
             if self.followed.contains_key(&one.session) {
                 continue;
             }
-            let Some(adapter) = format::spec(one.session.format).and_then(|spec| spec.sessions) else {
+            let Some(transcripts) = format::spec(one.session.format).and_then(|spec| spec.transcripts) else {
                 continue;
             };
             let known = before.remove(&one.session).filter(|known| !known.is_left(&one, scope));
@@ -105,7 +106,7 @@ impl Source for Reader {
             let since = sought.remove(&one.session);
             let is_sought = since.filter(|since| reading.now.duration_since(*since) < SOUGHT);
             let odd = refused.remove(&one.session).map(|(path, _)| path);
-            let find = || FollowedSession::find(&one, adapter, scope, (odd, is_sought.is_none()), uid);
+            let find = || FollowedSession::find(&one, &transcripts, scope, (odd, is_sought.is_none()), uid);
             match known.map_or_else(find, Ok) {
                 Ok(mut followed) => {
                     followed.look_further(&one, uid, (&scope.fence, reading.now));
@@ -280,7 +281,7 @@ impl FollowedSession {
     /// What was found and not read; `None` where nothing was found.
     fn find(
         one: &WorkTarget,
-        adapter: Adapter,
+        transcripts: &Transcripts,
         scope: &Scope,
         (odd, everywhere): (Option<PathBuf>, bool),
         uid: u32,
@@ -297,12 +298,13 @@ impl FollowedSession {
             find::file_of(&session, one.cwd.as_ref(), scope, everywhere)
         };
         let path = own.or_else(origins).ok_or(None)?;
+        let adapter = transcripts.adapter;
         let tail = match Tail::read(&path, adapter, uid, None) {
             Ok(tail) => tail,
             Err(why) => return Err(why.map(|why| (path, why))),
         };
-        let agents = Agents::for_session(one.session.format, &path);
-        let named = NameFile::for_session(one.session.format, &path);
+        let agents = Agents::for_session(transcripts, &path);
+        let named = GivenName::for_session(transcripts, &path);
         let medium = medium_at(&path);
         Ok(Self { path, medium, adapter, tail, is_origins, agents, named, started_at: None, work: None })
     }

@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::core::model::{FileMeta, Format, Untrusted};
-use crate::format::agent::copilot::name;
+use crate::core::model::{FileMeta, Untrusted};
+use crate::format::transcripts::{NameFile, Transcripts};
 use crate::source::os::open::folder::look_at;
 use crate::source::os::open::plain::small;
 
@@ -11,18 +11,19 @@ use crate::source::os::open::plain::small;
 const MOST: usize = 64 << 10;
 
 /// The file that has the name of a session.
-pub(crate) struct NameFile {
+pub(crate) struct GivenName {
     pub(crate) path: PathBuf,
+    file: NameFile,
     /// The file when it was last read.
     read: Option<FileMeta>,
     pub(crate) given: Option<Untrusted>,
 }
 
-impl NameFile {
+impl GivenName {
     /// Returns where the name of a session is, whose transcript is given.
-    pub(crate) fn for_session(format: Format, transcript: &Path) -> Option<Self> {
-        let path = (format == Format::Copilot).then(|| transcript.with_file_name(name::FILE))?;
-        Some(Self { path, read: None, given: None })
+    pub(crate) fn for_session(transcripts: &Transcripts, transcript: &Path) -> Option<Self> {
+        let file = transcripts.name_file?;
+        Some(Self { path: transcript.with_file_name(file.file), file, read: None, given: None })
     }
 
     /// Reads it where it has changed. Returns whether there is another name. Another user's file gives none.
@@ -33,7 +34,7 @@ impl NameFile {
         }
         let is_own = now.as_ref().is_some_and(|meta| meta.ownership.uid == uid);
         let text = small(&self.path, MOST).ok().filter(|_| is_own);
-        let given = text.and_then(|text| name::given(&text));
+        let given = text.and_then(|text| (self.file.given)(&text));
         self.read = now;
         let is_other = given != self.given;
         self.given = given;
@@ -45,12 +46,19 @@ impl NameFile {
 #[expect(clippy::disallowed_methods, reason = "tests write their own files")]
 mod tests {
     use super::*;
+    use crate::core::model::Format;
+    use crate::format::spec;
+
+    fn of(format: Format) -> Transcripts {
+        spec(format).unwrap().transcripts.unwrap()
+    }
 
     #[test]
     fn a_name_is_read_whenever_its_file_changes() {
         let folder = tempfile::tempdir().unwrap();
         let uid = rustix::process::getuid().as_raw();
-        let mut named = NameFile::for_session(Format::Copilot, &folder.path().join("events.jsonl")).unwrap();
+        let mut named =
+            GivenName::for_session(&of(Format::Copilot), &folder.path().join("events.jsonl")).unwrap();
         assert!(!named.look(uid), "there is no file yet");
         let mut check = |text: &str, uid: u32, expected: Option<&str>| {
             std::fs::write(folder.path().join("workspace.yaml"), text).unwrap();
@@ -60,6 +68,6 @@ mod tests {
         check("name: PLAY first\nuser_named: false\n", uid, None);
         check("name: till\nuser_named: true\n", uid, Some("till"));
         check("name: another\nuser_named: true\n", uid + 1, None);
-        assert!(NameFile::for_session(Format::Codex, Path::new("/h/rollout.jsonl")).is_none());
+        assert!(GivenName::for_session(&of(Format::Codex), Path::new("/h/rollout.jsonl")).is_none());
     }
 }

@@ -242,6 +242,32 @@ fn every_file_that_the_architecture_names_is_there() {
     assert!(checked > 20, "only {checked} files are named");
 }
 
+/// The most rooms of one hall: files and folders of a folder, without its own file and its tests.
+const MOST_ROOMS: usize = 15;
+
+#[test]
+fn no_hall_has_too_many_rooms() {
+    let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let mut files = Vec::new();
+    sources(&src, &mut files);
+    let mut halls: std::collections::BTreeMap<PathBuf, std::collections::BTreeSet<String>> =
+        Default::default();
+    for path in files.iter().filter(|path| !is_of_tests(path.strip_prefix(&src).unwrap())) {
+        let mut below = path.as_path();
+        while let Some(hall) = below.parent().filter(|hall| hall.starts_with(&src)) {
+            let room = below.file_stem().unwrap().to_string_lossy().into_owned();
+            if room != "mod" {
+                halls.entry(hall.to_owned()).or_default().insert(room);
+            }
+            below = hall;
+        }
+    }
+    let large = halls.iter().filter(|(_, rooms)| rooms.len() > MOST_ROOMS);
+    let large: Vec<String> =
+        large.map(|(hall, rooms)| format!("{}: {}", hall.display(), rooms.len())).collect();
+    assert!(halls.len() > 50 && large.is_empty(), "{}", large.join("\n"));
+}
+
 #[test]
 fn the_check_itself_can_fail() {
     assert!(reads_what_is_for_people("if record.variant == \"task\" {"));

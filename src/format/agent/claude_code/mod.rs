@@ -22,10 +22,11 @@ use crate::core::model::{
 use crate::format::agent::claude_code::stated::{claim, holder};
 use crate::format::reading::json;
 use crate::format::reading::json::{Object, parsed};
-use crate::format::reading::place::place;
+use crate::format::reading::place::{Base, place};
 use crate::format::reading::{FileContents, Reading};
 use crate::format::reading::{draft, time};
 use crate::format::spec::Spec;
+use crate::format::transcripts::{Layout, SubAgents, Transcripts};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Kind {
@@ -57,7 +58,13 @@ pub(crate) const SPEC: Spec = Spec::of_files(&[
     place!(ClaudeCode, ClaudeConfig, "daemon", in_daemon => read),
     place!(ClaudeCode, ClaudeConfig, "ide", in_ide => read),
 ])
-.with_sessions(work::ADAPTER);
+.with_transcripts(Transcripts {
+    sub_agents: Some(SubAgents {
+        folder: |transcript| Some(transcript.with_extension("").join("subagents")),
+        note: work::sub_agent,
+    }),
+    ..Transcripts::new(work::ADAPTER, Base::ClaudeConfig, "projects", Layout::Folders { inner: "" })
+});
 
 fn in_sessions(name: &str) -> Option<Kind> {
     pid_of(name).map(|_| Kind::Session)

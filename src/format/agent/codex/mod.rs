@@ -18,9 +18,10 @@ use crate::core::model::text::is_uuid;
 use crate::format::reading::draft;
 use crate::format::reading::json;
 use crate::format::reading::json::parsed;
-use crate::format::reading::place::place;
+use crate::format::reading::place::{Base, place};
 use crate::format::reading::{FileContents, Reading};
 use crate::format::spec::Spec;
+use crate::format::transcripts::{Layout, Transcripts};
 
 /// Which file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -36,7 +37,7 @@ pub(crate) const SPEC: Spec = Spec::of_files(&[
     place!(Codex, Home, ".codex/thread-writer-locks", in_threads => read),
     place!(Codex, Home, ".codex/app-server-daemon", in_daemon => read),
 ])
-.with_sessions(work::ADAPTER);
+.with_transcripts(Transcripts::new(work::ADAPTER, Base::Home, ".codex/sessions", Layout::Days));
 
 fn in_threads(name: &str) -> Option<Kind> {
     thread_of(name).map(|_| Kind::Thread)

@@ -16,14 +16,24 @@ use crate::format::reading::draft;
 use crate::format::reading::excerpt::excerpt;
 use crate::format::reading::json;
 use crate::format::reading::json::parsed;
-use crate::format::reading::place::place;
+use crate::format::reading::place::{Base, place};
 use crate::format::reading::{FileContents, Reading};
 use crate::format::spec::Spec;
+use crate::format::transcripts::{Layout, NameFile, Transcripts};
 
 /// How claimtop reads it.
 pub(crate) const SPEC: Spec =
-    Spec::of_files(&[place!(Copilot, Home, ".copilot/session-state/*", pid_of => read)])
-        .with_sessions(work::ADAPTER);
+    Spec::of_files(&[place!(Copilot, Home, ".copilot/session-state/*", pid_of => read)]).with_transcripts(
+        Transcripts {
+            name_file: Some(NameFile { file: name::FILE, given: name::given }),
+            ..Transcripts::new(
+                work::ADAPTER,
+                Base::Home,
+                ".copilot/session-state",
+                Layout::Sessions { name: "events.jsonl" },
+            )
+        },
+    );
 
 /// Reads `~/.copilot/session-state/<session>/inuse.<pid>.lock`.
 fn read(pid: &str, file: &FileImage, reading: &Reading<'_>) -> FileContents {

@@ -9,9 +9,9 @@ use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 
-use crate::core::model::{Doing, FileMeta, Format, SubAgent, Untrusted, WhyUnread, Work};
+use crate::core::model::{Doing, FileMeta, SubAgent, Untrusted, WhyUnread, Work};
 use crate::format::agent::claude_code::work::finished_agents;
-use crate::format::agent::{claude_code, qwen};
+use crate::format::transcripts::{SubAgents, Transcripts};
 use crate::format::work::{Adapter, SubAgentNote};
 use crate::source::interface::Hints;
 use crate::source::os::fence::Fence;
@@ -73,29 +73,9 @@ struct Agent {
 impl Agents {
     /// Prepares to follow those of the session with this transcript, where its agent writes down what they do:
     /// `<session>/subagents` beside it, or `subagents/<session>` beside its folder.
-    pub(crate) fn for_session(format: Format, transcript: &Path) -> Option<Self> {
-        let (folder, note): (PathBuf, ReadNote) = match format {
-            Format::ClaudeCode => {
-                (transcript.with_extension("").join("subagents"), claude_code::work::sub_agent)
-            }
-            Format::Qwen => {
-                let project = transcript.parent()?.parent()?;
-                (project.join("subagents").join(transcript.file_stem()?), qwen::sub_agent)
-            }
-            Format::Maia
-            | Format::Observability
-            | Format::Entire
-            | Format::Leo
-            | Format::Obra
-            | Format::Git
-            | Format::Beads
-            | Format::AgentMail
-            | Format::Codex
-            | Format::Copilot
-            | Format::Gemini
-            | Format::OpenCode
-            | Format::Described(_) => return None,
-        };
+    pub(crate) fn for_session(transcripts: &Transcripts, transcript: &Path) -> Option<Self> {
+        let SubAgents { folder, note } = transcripts.sub_agents?;
+        let folder = folder(transcript)?;
         Some(Self { folder, note, listed: None, flows: BTreeMap::new(), agents: BTreeMap::new() })
     }
 

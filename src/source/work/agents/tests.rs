@@ -19,7 +19,9 @@ impl Session {
     fn new() -> Self {
         let folder = TempDir::new().unwrap();
         let transcript = folder.path().join("session.jsonl");
-        let agents = Agents::for_session(Format::ClaudeCode, &transcript).unwrap();
+        let agents =
+            Agents::for_session(&spec(Format::ClaudeCode).unwrap().transcripts.unwrap(), &transcript)
+                .unwrap();
         create_dir_all(folder.path().join("session/subagents")).unwrap();
         Self { folder, agents, fence: Fence::default() }
     }
@@ -30,7 +32,7 @@ impl Session {
 
     /// Looks, and returns what they add to a session that has edited these files.
     fn look(&mut self, edits: &[(&str, &str)], since: Option<Timestamp>) -> Work {
-        let adapter = spec(Format::ClaudeCode).unwrap().sessions.unwrap();
+        let adapter = spec(Format::ClaudeCode).unwrap().transcripts.unwrap().adapter;
         // The folder was listed in the second of its last change: so it is listed again.
         let now = look_at(&self.agents.folder).unwrap().touched_at();
         let uid = self.folder.path().metadata().unwrap().uid();

@@ -12,11 +12,11 @@ use crate::format;
 use super::*;
 
 fn claude() -> Adapter {
-    format::spec(Format::ClaudeCode).unwrap().sessions.unwrap()
+    format::spec(Format::ClaudeCode).unwrap().transcripts.unwrap().adapter
 }
 
 fn codex() -> Adapter {
-    format::spec(Format::Codex).unwrap().sessions.unwrap()
+    format::spec(Format::Codex).unwrap().transcripts.unwrap().adapter
 }
 
 /// A transcript in a folder of its own, and what was read of it.
