@@ -1,4 +1,4 @@
-//! Whether what others have not committed is in the way, and what follows from that.
+//! Whether the uncommitted work of others is in the way, and what follows from that.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -10,45 +10,45 @@ use crate::core::model::snapshot::ledger::{
 };
 use crate::core::model::{CommitState, Edit, Untrusted};
 
-/// How long a call that was held up once may be made again: 10 min.
+/// How long a call that was held up once may be repeated: 10 min.
 const OVERRIDE_WITHIN: SignedDuration = SignedDuration::from_mins(10);
 
 /// Whether the process that runs a session lives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Life {
-    /// The very process is there.
+    /// Exactly this process is there.
     Alive,
-    /// It is proven that it is not.
+    /// It is proven to be gone.
     Dead,
     /// A daemon runs it, or it counts elsewhere.
     Unknown,
 }
 
-/// Another session, and what it has edited in this working tree.
+/// Another session, and its edits in this working tree.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Other {
     pub(crate) holder: LedgerHolder,
     pub(crate) life: Life,
-    /// What people call its window, and what its agent says that it does, where these are known.
+    /// The name of its window and its agent's own status, if these are known.
     pub(crate) name: Option<Untrusted>,
     pub(crate) doing: Option<&'static str>,
     /// Each file once, the last edited first.
     pub(crate) edits: Vec<Edit>,
-    /// Whether it has edited more, which enough others left nobody to ask about.
+    /// Whether it has edited more files, not checked because enough of them are open already.
     pub(crate) is_cut: bool,
-    /// What it wants for itself, with what lies below.
+    /// Paths that it holds for itself, with what lies below.
     pub(crate) holds: Vec<FileMoment>,
 }
 
-/// What one session holds of what is asked about.
+/// What one session holds of the requested paths.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Holding<'a> {
     pub(crate) other: &'a Other,
-    /// The last edited first; none where it only wants something for itself.
+    /// The last edited first; empty if it only holds something for itself.
     pub(crate) edits: Vec<&'a Edit>,
 }
 
-/// Paths that nobody is warned of.
+/// Paths that cause no warning.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Exempt {
     /// The names of files and folders that a person added.
@@ -61,14 +61,14 @@ const TOOLS_FILES: [&str; 12] = [
     "uv.lock", "poetry.lock", "Pipfile.lock", "Gemfile.lock", "composer.lock", "go.sum",
 ];
 
-/// Names of folders that hold what is built or scratched.
+/// Names of folders for build products and scratch files.
 const TOOLS_FOLDERS: [&str; 12] = [
     ".beads", ".git", "target", "node_modules", "__pycache__", ".venv", "dist", ".next", ".cache", "tmp",
     ".tmp", "scratch",
 ];
 
 impl Exempt {
-    /// Returns whether nobody is warned of a path in a working tree.
+    /// Returns whether a path in a working tree causes no warning.
     pub(crate) fn has(&self, path: &str, tree: &str) -> bool {
         let inside = path.strip_prefix(tree).unwrap_or(path);
         let mut parts: Vec<&str> = inside.split('/').filter(|part| !part.is_empty()).collect();
@@ -80,7 +80,7 @@ impl Exempt {
     }
 }
 
-/// Returns what others certainly hold of what is asked about: what no commit has.
+/// Returns what others certainly hold of the requested paths: edits that no commit has.
 pub(crate) fn held<'a>(others: &'a [Other], is_asked: impl Fn(&Other, &str) -> bool) -> Vec<Holding<'a>> {
     let holding = |other: &'a Other| {
         let edits = uncommitted(other, |path| is_asked(other, path));
@@ -89,8 +89,8 @@ pub(crate) fn held<'a>(others: &'a [Other], is_asked: impl Fn(&Other, &str) -> b
     others.iter().filter_map(holding).collect()
 }
 
-/// Returns what a window is told of at a prompt: what the living have not committed, and, where that counts, what they
-/// want for themselves.
+/// Returns what a window is notified of at a prompt: the uncommitted edits of the living, and, if that counts, what
+/// they hold for themselves.
 pub(crate) fn told_of(others: &[Other], holds_count: bool) -> Vec<Holding<'_>> {
     let living = others.iter().filter(|other| other.life == Life::Alive);
     let holding = |other| Holding { other, edits: uncommitted(other, |_| true) };
@@ -99,7 +99,7 @@ pub(crate) fn told_of(others: &[Other], holds_count: bool) -> Vec<Holding<'_>> {
     living.map(holding).filter(is_news).collect()
 }
 
-/// Returns each edit, and whose it is.
+/// Returns each edit with its owner.
 pub(crate) fn edits<'a>(holdings: &'a [Holding<'a>]) -> impl Iterator<Item = (&'a Other, &'a str)> {
     let of_one = |holding: &'a Holding<'a>| holding.edits.iter().map(|edit| (holding.other, edit.path.raw()));
     holdings.iter().flat_map(of_one)
@@ -116,14 +116,14 @@ pub(crate) fn reaches(path: &str, held: &str) -> bool {
     path.starts_with(held) || held.starts_with(path)
 }
 
-/// Returns who wants something for itself that is asked about: only whoever is proven to live.
+/// Returns the sessions that hold a requested path for themselves: only those proven to live.
 pub(crate) fn wanted(others: &[Other], is_asked: impl Fn(&str) -> bool) -> Option<(&Other, &FileMoment)> {
     let living = others.iter().filter(|other| other.life == Life::Alive);
     let mut holds = living.flat_map(|other| other.holds.iter().map(move |held| (other, held)));
     holds.find(|(_, held)| is_asked(held.path.raw()))
 }
 
-/// Digests what a brief tells, without its ages: it is told again only when this has changed.
+/// Digests the content of a brief without its ages: it is repeated only when this has changed.
 pub(crate) fn digest_of(holdings: &[Holding<'_>], holds_count: bool) -> Digest16 {
     let of_one = |holding: &Holding<'_>| {
         let sorted = |mut paths: Vec<&str>| {
@@ -150,7 +150,7 @@ pub(crate) fn settled(others: &[Other], now: Timestamp) -> Vec<FileMoment> {
     paths.into_iter().map(|path| FileMoment::new(path.clone(), now)).collect()
 }
 
-/// Notes whom an edit of a file meets.
+/// Notes the sessions that an edit of a file collides with.
 pub(crate) fn met(path: &Untrusted, holdings: &[Holding<'_>], at: Timestamp) -> Option<Encounter> {
     let of_one = |holding: &Holding<'_>| {
         let edit = holding.edits.iter().find(|edit| edit.path == *path)?;
@@ -160,7 +160,7 @@ pub(crate) fn met(path: &Untrusted, holdings: &[Holding<'_>], at: Timestamp) -> 
     (!others.is_empty()).then(|| Encounter { path: path.clone(), others, at, upon: None, call: None })
 }
 
-/// Returns of what is held by the living what was edited a moment ago.
+/// Returns the living sessions' holds that were edited a moment ago.
 pub(crate) fn just_edited<'a>(holdings: &[Holding<'a>], now: Timestamp) -> Vec<Holding<'a>> {
     let is_recent = |edit: &&&Edit| edit.at.is_some_and(|at| now.duration_since(at) <= OVERRIDE_WITHIN);
     let recent = |holding: &Holding<'a>| {
@@ -170,10 +170,10 @@ pub(crate) fn just_edited<'a>(holdings: &[Holding<'a>], now: Timestamp) -> Vec<H
     holdings.iter().filter(|holding| holding.other.life == Life::Alive).filter_map(recent).collect()
 }
 
-/// Of how many files a hold-up notes each.
+/// Up to how many files a hold-up notes each.
 const MOST_NOTED: usize = 256;
 
-/// Notes for whose sake a call is held up, and what of theirs it would reach.
+/// Notes the sessions that a call is held up for, and which of their files it would reach.
 pub(crate) fn hold_up<'a>(
     in_the_way: impl Iterator<Item = (&'a Other, &'a str)>,
     harm: Harm,
@@ -193,8 +193,8 @@ pub(crate) fn hold_up<'a>(
     HeldUp { others, at, call, sub_agent, about, harm }
 }
 
-/// Returns whether a call goes through because the like was held up before: for the sake of all these sessions' files,
-/// not long ago, in an earlier answer of the model, and where it did them no less harm.
+/// Returns whether a call goes through because a similar one was held up before: for all these sessions' files,
+/// recently, in an earlier answer of the model, and with no less harm to them.
 pub(crate) fn is_override(now: &HeldUp, past: &[HeldUp], is_twin: impl Fn(&HeldUp) -> bool) -> bool {
     let is_recent = |one: &&HeldUp| {
         let age = now.at.duration_since(one.at);

@@ -1,6 +1,6 @@
-//! Paths as an agent writes them: taken by their letters, for what they name may not exist yet.
+//! Paths as an agent writes them: resolved as text only, as they may not exist yet.
 
-/// Returns the absolute path that a path names in some folder; `None` where only a shell knows it.
+/// Returns the absolute path that a path names in some folder; `None` if only a shell knows it.
 pub(crate) fn joined(folder: &str, path: &str) -> Option<String> {
     if path.starts_with('~') || path.is_empty() || !(folder.starts_with('/') || path.starts_with('/')) {
         return None;

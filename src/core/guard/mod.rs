@@ -1,5 +1,5 @@
-//! What a guard knows and when it speaks: whether a tool's call would lose or overwrite what another
-//! window has not committed. Pure; [`crate::source::own::ledger`] reads what it decides by.
+//! Decides when a guard speaks: whether a tool's call would lose or overwrite the uncommitted work of another window.
+//! Pure; [`crate::source::own::ledger`] reads the input of its decisions.
 
 pub(crate) mod decide;
 pub(crate) mod folder;

@@ -1,4 +1,4 @@
-//! What an open claimtop tells guards of windows that write down nothing for them.
+//! Notes from an open claimtop for guards, about windows that write no ledger.
 
 use std::path::Path;
 
@@ -9,18 +9,18 @@ use crate::core::model::{
     ClaimStatus, ClaimView, CommitState, Edit, Report, ResourceKind, Untrusted, WindowView,
 };
 
-/// A window of which there is something to tell, or was.
+/// A window to report, now or earlier.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct ObservedWindow<'a> {
     pub(crate) window: &'a WindowView,
     pub(crate) session: &'a Untrusted,
-    /// What it has edited and no commit is known to hold, with when.
+    /// Its edits that are in no known commit, with their times.
     pub(crate) edits: Vec<(&'a Untrusted, Timestamp)>,
     /// The files and folders that a system has given to it alone.
     pub(crate) holds: Vec<&'a str>,
 }
 
-/// Returns every window whose session is proven, with what it has edited and holds.
+/// Returns every window whose session is proven, with its edits and holds.
 pub(crate) fn seen(report: &Report) -> impl Iterator<Item = ObservedWindow<'_>> {
     report.windows.iter().filter_map(|window| {
         let session = window.session_id.as_ref()?;
@@ -41,8 +41,8 @@ pub(crate) fn seen(report: &Report) -> impl Iterator<Item = ObservedWindow<'_>> 
     })
 }
 
-/// Returns the file or folder that a claim gives to a living window alone: files that it locked or reserved, and the
-/// working tree of its own that bears the name of what it has claimed, as LEO makes them.
+/// Returns the file or folder that a claim gives to a living window alone: files that it locked or reserved, and its
+/// own working tree with the name of its claim, as LEO makes them.
 fn held_by<'a>(claim: &'a ClaimView, window: &'a WindowView) -> Option<&'a str> {
     let is_held = matches!(claim.status, ClaimStatus::Held | ClaimStatus::Quiet) && !claim.is_of_transcript();
     let id = claim.resource.id.raw();

@@ -12,7 +12,7 @@ pub(crate) struct Change {
     /// When the look that shows it was finished.
     pub(crate) at: Timestamp,
     pub(crate) event: Kind,
-    /// Whether it is only out of sight with all that its machine told, though its event says that it went.
+    /// Whether it is only out of sight along with all of its machine's data, though its event means that it went.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(crate) unseen: bool,
     #[serde(flatten)]
@@ -24,18 +24,18 @@ named! {
     pub(crate) enum Kind {
         /// An agent runs.
         WindowAppeared = "window-appeared",
-        /// An agent was stopped or went on, or has another session or folder, or waits no more.
+        /// An agent was stopped or continued, or has another session or folder, or no longer waits.
         WindowChanged = "window-changed",
-        /// An agent waits for a person: told once for each wait.
+        /// An agent waits for a person: reported once for each wait.
         WindowWaits = "window-waits",
-        /// An agent has ended, which is proven.
+        /// An agent is proven to have ended.
         WindowGone = "window-gone",
-        /// An agent is not seen any more, and nothing proves that it has ended.
+        /// An agent is no longer visible, and nothing proves that it has ended.
         WindowUnseen = "window-unseen",
         RecordAppeared = "record-appeared",
         /// A record was written, or its verdict changed.
         RecordChanged = "record-changed",
-        /// A record is there no more.
+        /// A record is gone.
         RecordGone = "record-gone",
         /// A claim came, changed its status or went.
         ClaimChanged = "claim-changed",

@@ -1,4 +1,4 @@
-//! How long the dead go on holding what they claimed: one entry for each record of a dead holder.
+//! How long the dead keep holding what they claimed: one entry for each record of a dead holder.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::core::model::text::path::exact;
 use crate::core::model::{ClaimStatus, Format, Key, Location, RecordView, Report, ResourceKind};
 
-/// How many are kept: the oldest that have ended leave first.
+/// How many are kept: the oldest ended ones leave first.
 const MOST: usize = 2_048;
 
 /// The longest shape of a terminal ID that is kept, in characters.
@@ -20,22 +20,22 @@ const LONGEST_SHAPE: usize = 40;
 pub(crate) struct DeadHold {
     pub(crate) record: Key,
     pub(crate) format: Format,
-    /// The shape of its terminal ID, as of [`shape`]; none where its system writes none.
+    /// The shape of its terminal ID, as of [`shape`]; empty if its system writes none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) terminal: Option<String>,
     /// What it claims, each kind once.
     pub(crate) kinds: BTreeSet<ResourceKind>,
-    /// The last that it told of itself.
+    /// Its last own sign of life.
     pub(crate) last_sign_at: Timestamp,
     /// When it was first seen dead.
     pub(crate) seen_at: Timestamp,
-    /// When it was first seen to claim nothing more.
+    /// When it was first seen to claim nothing any more.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) ended_at: Option<Timestamp>,
     /// Its file.
     #[serde(with = "exact::option", default, skip_serializing_if = "Option::is_none")]
     path: Option<PathBuf>,
-    /// Its database, where it is a row.
+    /// Its database, if it is a row.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     database: Option<String>,
 }
@@ -64,8 +64,8 @@ impl DeadHold {
     }
 }
 
-/// Returns the shape of an ID: a UUID by that word, and each run of digits as `N`, so that `win-cc-39623` and
-/// `win-cc-40101` are of one shape.
+/// Returns the shape of an ID: a UUID becomes that word, and each run of digits `N`, so that `win-cc-39623` and
+/// `win-cc-40101` have one shape.
 pub(crate) fn shape(id: &str) -> String {
     let is_uuid = id.len() == 36
         && id.char_indices().all(|(at, c)| match at {
@@ -96,8 +96,8 @@ pub(crate) fn dead(report: &Report) -> BTreeMap<&Key, (&RecordView, BTreeSet<Res
     dead
 }
 
-/// Brings what is kept up to a report. A record that is not in it has ended only where its file is gone, or another
-/// row of its database was read: what was not looked at says nothing.
+/// Updates the kept entries from a report. A record that is not in it has ended only if its file is gone, or another
+/// row of its database was read: what was not looked at proves nothing.
 pub(crate) fn settled(
     mut kept: Vec<DeadHold>,
     report: &Report,
@@ -124,7 +124,7 @@ pub(crate) fn settled(
     kept
 }
 
-/// Returns the databases of which a row was read.
+/// Returns the databases from which a row was read.
 pub(crate) fn databases(report: &Report) -> BTreeSet<&str> {
     report.records().filter_map(database).collect()
 }
@@ -136,12 +136,12 @@ fn database(record: &RecordView) -> Option<&str> {
     }
 }
 
-/// What one system's dead have held, of one shape of terminal ID.
+/// The holds of one system's dead records, for one shape of terminal ID.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct HeldByDead {
     /// How many there were.
     pub(crate) holders: usize,
-    /// How many of them hold on.
+    /// How many of them still hold.
     pub(crate) open: usize,
     /// How long each held, at least: since it was first seen dead. Shortest first.
     at_least: Vec<SignedDuration>,

@@ -1,4 +1,4 @@
-//! What a machine tells first is there already: that it was reached is all that has changed.
+//! Treats a machine's first data as already there: the only change is that the machine was reached.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -6,14 +6,14 @@ use std::sync::Arc;
 
 use crate::core::model::{Key, MachineState, MachineView, Report};
 
-/// The machines that have told anything since this claimtop began to look: what they told may be out of sight for a
-/// while, and tells of changes when it is back.
+/// The machines that have sent any data since this claimtop began to look: it may be out of sight for a while, and
+/// counts as a change when it is back.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct EverTold(BTreeSet<String>);
 
 impl EverTold {
-    /// Takes in a look that another one follows; returns it with all that machines tell in the next one that had told
-    /// nothing by then.
+    /// Takes in two successive looks; returns the earlier one with the data of machines that first sent any in the
+    /// later one.
     pub(crate) fn follow<'a>(&mut self, before: &'a Report, now: &Report) -> Cow<'a, Report> {
         let told = before.machines.iter().filter(|machine| has_told(machine)).map(|machine| &*machine.name);
         let recorded = before.records.iter().filter_map(|record| record.key.machine());
@@ -36,13 +36,13 @@ fn with_first(before: &Report, now: &Report, first: &BTreeSet<&str>) -> Report {
     all.windows.extend(now.windows.iter().filter(|window| is_first(&window.key)).cloned());
     all.records.extend(now.records.iter().filter(|record| is_first(&record.key)).cloned());
     all.claims.extend(now.claims.iter().filter(|claim| is_first(&claim.key)).cloned());
-    // What it has to do with others is news.
+    // Findings that also concern others are news.
     let is_its_own = |keys: &[Key]| keys.first().is_some_and(is_first) && keys.iter().all(is_first);
     all.findings.extend(now.findings.iter().filter(|finding| is_its_own(&finding.subjects)).map(Arc::clone));
     all
 }
 
-/// Returns whether a machine has told anything yet, as far as it can be seen.
+/// Returns whether a machine has sent any data yet, as far as is known.
 pub(crate) fn has_told(machine: &MachineView) -> bool {
     match machine.state {
         MachineState::Live | MachineState::Late | MachineState::Silent => true,

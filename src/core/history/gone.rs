@@ -1,4 +1,4 @@
-//! What became of windows that a look does not show any more.
+//! The fate of windows that a look does not show any more.
 
 use std::cell::OnceCell;
 use std::collections::HashMap;
@@ -12,12 +12,12 @@ pub(crate) struct Names<'a> {
     others: HashMap<&'a Key, Vec<&'a Key>>,
     ended: HashMap<&'a Key, &'a EndedWindow>,
     now: &'a Report,
-    /// The windows that the later look shows: made when somebody has ended.
+    /// The windows that the later look shows: computed when a window has ended.
     shown: OnceCell<HashMap<&'a Key, &'a WindowView>>,
 }
 
 impl<'a> Names<'a> {
-    /// Takes down what either look says of it, and who has ended by the later one.
+    /// Records the keys in both looks, and the windows that have ended by the later one.
     pub(crate) fn compare(before: &'a Report, now: &'a Report) -> Self {
         let mut others: HashMap<&Key, Vec<&Key>> = HashMap::new();
         for (one, other) in before.shown_once.iter().chain(&now.shown_once) {
@@ -53,10 +53,10 @@ impl<'a> Names<'a> {
         windows.iter().find(|window| window.key != *key && all.contains(&&window.key))
     }
 
-    /// Returns what proves that a window of the look before has ended, under whichever of its keys: nothing where any
-    /// is still that of one which runs.
+    /// Returns the proof that a window of the look before has ended, under any of its keys: `None` if any still
+    /// belongs to a running one.
     pub(crate) fn proof(&self, key: &Key) -> Option<&'a EndedWindow> {
-        // Mostly nobody has ended, and no window has two keys.
+        // Usually no window has ended, and none has two keys.
         if !self.ended.contains_key(key) && !self.others.contains_key(key) {
             return None;
         }
@@ -72,8 +72,8 @@ impl<'a> Names<'a> {
     }
 }
 
-/// Returns whether a proof counts. Of a process that was seen here, another machine proves nothing while not all
-/// processes here were read: it may be among those that were not.
+/// Returns whether a proof counts. For a process that was seen here, another machine proves nothing while not all
+/// processes here were read: it may be among the unread ones.
 fn is_believed(ended: &EndedWindow, names: &[&Key], now: &Report) -> bool {
     let was_seen_here = || names.iter().any(|key| key.machine().is_none());
     ended.window.machine().is_none() || !was_seen_here() || is_read_here(&now.sources)

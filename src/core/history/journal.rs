@@ -1,4 +1,4 @@
-//! What the journal says: intents before anything is touched, outcomes after.
+//! The journal: intents before anything is touched, outcomes after.
 
 use std::path::{Path, PathBuf};
 
@@ -12,24 +12,24 @@ use crate::core::model::{Action, EndResult, OrderNote, OrderSide, ProcessId, Sig
 /// Why ending processes is not undone.
 pub(crate) const NOT_BACK: &str = "ended processes do not come back";
 
-/// What was meant to be done, written before anything was touched.
+/// An intended action, written before anything is touched.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Intent {
-    /// What was asked for.
+    /// The action.
     pub action: Action,
-    /// What it was about, for people.
+    /// Its subject, for people.
     pub(crate) title: String,
-    /// Why, for people.
+    /// The reason, for people.
     pub(crate) why: String,
     /// The movements in order.
     pub movements: Vec<Movement>,
-    /// The home that it was done in.
+    /// The home of the action.
     #[serde(with = "exact::option", default, skip_serializing_if = "Option::is_none")]
     pub(crate) home: Option<PathBuf>,
-    /// The boot in which it was begun.
+    /// The boot in which it began.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) boot_id: Option<String>,
-    /// Where folders of its files led that are named through a link, as far as no one named them.
+    /// Where links in the folders of its files led, as far as no movement names them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) leads: Vec<Lead>,
     /// The entry that this one undoes.
@@ -38,37 +38,37 @@ pub struct Intent {
     /// The entry that this one followed, as a part of the same action.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub follows: Option<u64>,
-    /// The other machine, where one has asked for it or was asked for it.
+    /// The other machine, if one has requested it or was requested to do it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub order: Option<OrderNote>,
 }
 
 impl Intent {
-    /// Returns the order to another machine that it is, where it is one.
+    /// Returns the order to another machine that it is, if it is one.
     pub fn asked_of(&self) -> Option<&OrderNote> {
         self.order.as_ref().filter(|order| order.side == OrderSide::AskedOf)
     }
 
-    /// Returns the order of another machine that it carries out, where it is one.
+    /// Returns the order of another machine that it carries out, if it is one.
     pub fn asked_by(&self) -> Option<&OrderNote> {
         self.order.as_ref().filter(|order| order.side == OrderSide::AskedBy)
     }
 }
 
-/// What became of an intent.
+/// The outcome of an intent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Outcome {
     /// How it ended.
     pub ended: EndResult,
     /// What happened, for people; empty when all went as planned.
     pub detail: String,
-    /// The number of the entry on the machine that was asked, where one was begun there.
+    /// The number of the entry on the requested machine, if one was begun there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub there: Option<u64>,
 }
 
 impl Outcome {
-    /// States how something ended here.
+    /// Makes the outcome of an action that ended here.
     pub(crate) fn new(ended: EndResult, detail: String) -> Self {
         Self { ended, detail, there: None }
     }
@@ -84,7 +84,7 @@ pub(crate) struct Line {
     pub(crate) says: Says,
 }
 
-/// What every line says, whatever else it does.
+/// The fields that every line has.
 #[derive(Deserialize)]
 struct LineHead {
     entry: u64,
@@ -93,25 +93,25 @@ struct LineHead {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Says {
-    /// What is about to be done.
+    /// An intent.
     Intent(Box<Intent>),
-    /// What became of it.
+    /// An outcome.
     Outcome(Outcome),
     /// Its parked things were removed for good, past their retention.
     Pruned,
 }
 
-/// One entry: an intent with its outcome, and what came after.
+/// One entry: an intent with its outcome, and the lines after it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Entry {
     /// Its number; entries are numbered from 1.
     pub number: u64,
-    /// When it was begun.
+    /// When it began.
     pub(crate) at: Timestamp,
-    /// What was meant.
+    /// The intent.
     #[serde(flatten)]
     pub intent: Intent,
-    /// What became of it; `None` while nobody knows.
+    /// The outcome; `None` while it is unknown.
     pub outcome: Option<Outcome>,
     /// The entry that undid it.
     pub(crate) undone_by: Option<u64>,
@@ -120,18 +120,18 @@ pub struct Entry {
 }
 
 impl Entry {
-    /// Returns the number of the entry on the machine that was asked, where one was begun there.
+    /// Returns the number of the entry on the requested machine, if one was begun there.
     pub fn there(&self) -> Option<u64> {
         self.outcome.as_ref()?.there
     }
 
-    /// Returns whether it was begun here, and it is not known how it ended.
+    /// Returns whether it was begun here and its outcome is not known.
     pub(crate) fn is_open(&self) -> bool {
         let is_unknown = |outcome: &Outcome| outcome.ended == EndResult::Unknown;
         self.intent.asked_of().is_none() && self.outcome.as_ref().is_none_or(is_unknown)
     }
 
-    /// Returns whether it ended halfway here, so that what it had taken may still be parked.
+    /// Returns whether it ended halfway here, so that the files it took may still be parked.
     pub(crate) fn is_stuck(&self) -> bool {
         let is_stuck = self.outcome.as_ref().is_some_and(|outcome| outcome.ended == EndResult::Stuck);
         is_stuck
@@ -144,8 +144,8 @@ impl Entry {
         self.outcome.as_ref().is_some_and(|outcome| outcome.ended == EndResult::Done)
     }
 
-    /// Returns whether undoing it makes sense: it was done, or has left something parked; it was not undone, and
-    /// nothing of it is gone.
+    /// Returns whether undoing it makes sense: it was done, or has left something parked; it was not undone, and no
+    /// part of it is gone.
     pub fn can_be_undone(&self) -> bool {
         let is_known = self.intent.asked_of().is_none() || self.there().is_some();
         (self.is_done() || self.is_stuck())
@@ -156,25 +156,25 @@ impl Entry {
             && !self.is_stop()
     }
 
-    /// Returns whether it ended here without being done, and has not been undone since: nothing of it should be
-    /// parked, but what was away at that time may be back.
+    /// Returns whether it ended here without being done, and has not been undone since: it should have parked
+    /// nothing, but files that were away at that time may be back.
     pub(crate) fn came_to_nothing(&self) -> bool {
         let is_ended = self.outcome.is_some() && !self.is_open() && !self.is_done() && !self.is_stuck();
         is_ended && self.intent.asked_of().is_none() && self.undone_by.is_none() && !self.pruned
     }
 
-    /// Returns the entry of which `undo --beside` brings back what this one has left parked: of an undo that got stuck,
-    /// what it was to undo, unless it has taken that itself.
+    /// Returns the entry whose parked files `undo --beside` brings back: for an undo that got stuck, the entry that
+    /// it was to undo, unless it has taken those files itself.
     pub(crate) fn brought_back_by(&self) -> u64 {
         self.intent.undoes.filter(|_| !self.has_moved()).unwrap_or(self.number)
     }
 
-    /// Returns whether it has taken anything itself.
+    /// Returns whether it has taken any file itself.
     fn has_taken(&self) -> bool {
         self.intent.movements.iter().any(|one| matches!(one, Movement::Take { .. }))
     }
 
-    /// Returns whether it was to put elsewhere what it has taken itself.
+    /// Returns whether it was to put files that it took itself elsewhere.
     fn has_moved(&self) -> bool {
         let movements = &self.intent.movements;
         let is_moved =
@@ -201,8 +201,8 @@ pub struct History {
 }
 
 impl History {
-    /// Reads a journal. A line that breaks off or is damaged is counted and passed over: an
-    /// intent is only acted on after it was written whole.
+    /// Reads a journal. A line that breaks off or is damaged is counted and passed over: an intent is only acted on
+    /// after it was written whole.
     pub fn read(text: &[u8]) -> Self {
         let mut history = Self::default();
         for line in text.split(|byte| *byte == b'\n').filter(|line| !line.trim_ascii().is_empty()) {
@@ -244,7 +244,7 @@ impl History {
         }
     }
 
-    /// Returns what a process is sent next so that it ends: whoever was asked to, and has stayed, is killed.
+    /// Returns the next signal to end a process: one that was asked to end and is still there is killed.
     pub fn next_signal(&self, id: ProcessId) -> Signal {
         let is_its = |movement: &Movement| match movement {
             Movement::Stop { processes, .. } => processes.iter().any(|print| print.id == id),
@@ -265,7 +265,7 @@ impl History {
         self.entries.iter().rev().find(is_its)
     }
 
-    /// Returns the orders of which it is not known here what has become.
+    /// Returns the orders whose outcome is not known here.
     pub fn open_orders(&self) -> impl Iterator<Item = (&Entry, &OrderNote)> {
         let orders = self.entries.iter().filter_map(|entry| Some((entry, entry.intent.asked_of()?)));
         orders.filter(|(entry, _)| entry.outcome.is_none())
@@ -299,21 +299,21 @@ impl History {
         known.max(self.unreadable_up_to) + 1
     }
 
-    /// Returns what followed an entry and can be undone, the newest first.
+    /// Returns the entries that followed one and can be undone, the newest first.
     pub(crate) fn followers(&self, number: u64) -> impl Iterator<Item = &Entry> {
         let newest_first = self.entries.iter().rev();
         newest_first.filter(move |entry| entry.intent.follows == Some(number) && entry.can_be_undone())
     }
 
-    /// Returns whether there is anything to undo of an entry: one that only holds others together
-    /// has something only for as long as they have.
+    /// Returns whether an entry has anything to undo: one that only groups others has something only as long as they
+    /// have.
     pub(crate) fn holds_anything(&self, entry: &Entry) -> bool {
         let mut held = self.entries.iter().filter(|other| other.intent.follows == Some(entry.number));
         let is_ended = |held: &Entry| !held.can_be_undone();
         !entry.intent.movements.is_empty() || !held.clone().all(is_ended) || held.next().is_none()
     }
 
-    /// Returns the newest entry that was done and can be undone; of one action that is the one which all else
+    /// Returns the newest entry that was done and can be undone; of one action the first entry, which all others
     /// followed, and with which it is undone.
     pub fn newest_undoable(&self) -> Option<&Entry> {
         let newest = self
@@ -344,7 +344,7 @@ not even a line
         assert_eq!((history.entries.len(), history.unreadable, history.next()), (0, 2, 8));
     }
 
-    /// Returns a journal in which PID 7 was sent something, and how that ended.
+    /// Returns a journal in which PID 7 was sent a signal, with the outcome.
     fn signalled(ended: Option<EndResult>) -> History {
         let intent = r#"{"entry":1,"at":"2026-11-20T09:00:00Z","intent":{"action":"stop","title":"","why":"","movements":[{"step":"stop","signal":"TERM","processes":[{"pid":7,"start_ticks":9,"parent":1,"name":"sleep","exe":"/bin/sleep","command":"sleep 1","folder":null,"environment":["HOME"]}]}]}}"#;
         let mut history = History::read(intent.as_bytes());

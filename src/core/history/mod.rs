@@ -1,4 +1,4 @@
-//! What was: the journal, what changed between looks, recordings.
+//! History: the journal, changes between looks, recordings.
 
 pub(crate) mod change;
 pub(crate) mod dead_holds;

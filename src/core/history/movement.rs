@@ -1,4 +1,4 @@
-//! What an action moves: a file that is taken, put or exchanged, rows that change, processes that are stopped.
+//! The movements of an action: files taken, put or exchanged, rows changed, processes stopped.
 
 use std::path::{Path, PathBuf};
 
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::core::model::text::path::exact;
 use crate::core::model::{FileMeta, Format, ProcessPrint, RowChange, Signal, Untrusted};
 
-/// What a file was: if anything of it differs, it is not the file that was meant.
+/// The identity of a file: if any part of it differs, it is not the intended file.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Print {
     pub(crate) dev: u64,
@@ -19,7 +19,8 @@ pub struct Print {
     pub(crate) mode: u32,
     /// The last change of the content, to the nanosecond.
     pub(crate) modified_at: Timestamp,
-    /// The SHA-256 of the content in hex digits; empty where that was not read, and then perhaps only device and inode are known.
+    /// The SHA-256 of the content in hex digits; empty if that was not read, and then perhaps only device and inode
+    /// are known.
     pub sha256: String,
 }
 
@@ -35,7 +36,8 @@ impl Print {
         Self { size: meta.size, mode, modified_at, ..Self::unread(meta.dev, meta.ino) }
     }
 
-    /// Returns whether a file can be the one whose content was not read: the same, and not written since, where its size is known.
+    /// Returns whether a file can be the one whose content was not read: the same, and not written since, if its size
+    /// is known.
     pub(crate) fn is_of(&self, meta: &FileMeta) -> bool {
         let known = Self::of_large(meta);
         *self == known || *self == Self::unread(meta.dev, meta.ino)
@@ -46,12 +48,12 @@ impl Print {
         self.sha256.is_empty()
     }
 
-    /// Returns whether it is the very file, whatever it says by now. A disk can have another number after a boot.
+    /// Returns whether it is the same file, whatever its content now. A disk can have another number after a boot.
     pub(crate) fn is_file(&self, other: &Self) -> bool {
         self.ino == other.ino
     }
 
-    /// Returns whether all but the place on the disk is the same, as of a copy that keeps times.
+    /// Returns whether everything but the place on the disk is the same, as in a copy that keeps times.
     pub(crate) fn is_copy(&self, other: &Self) -> bool {
         let (dev, ino) = (other.dev, other.ino);
         !self.is_unread() && Self { dev, ino, ..self.clone() } == *other
@@ -64,7 +66,7 @@ pub struct ParkLocation {
     /// Its name.
     #[serde(rename = "parked")]
     pub name: String,
-    /// The folder that it lies in, where that is not the state folder's own.
+    /// The folder that it lies in, if that is not the state folder itself.
     #[serde(rename = "parked_in", with = "exact::option", default, skip_serializing_if = "Option::is_none")]
     pub folder: Option<PathBuf>,
 }
@@ -75,7 +77,7 @@ impl ParkLocation {
         Self { name: name.to_owned(), folder: None }
     }
 
-    /// Returns the name, with its folder where that is not the state folder's own.
+    /// Returns the name, with its folder if that is not the state folder itself.
     pub(crate) fn text(&self) -> Untrusted {
         match &self.folder {
             None => self.name.as_str().into(),
@@ -87,10 +89,10 @@ impl ParkLocation {
 /// A folder whose path leads through a link.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Lead {
-    /// As it is named.
+    /// The path as named.
     #[serde(with = "exact")]
     pub(crate) named: PathBuf,
-    /// Where that led when the action was begun, with every link resolved.
+    /// Where that led when the action began, with every link resolved.
     #[serde(with = "exact")]
     pub(crate) leads_to: PathBuf,
 }
@@ -99,7 +101,7 @@ pub(crate) struct Lead {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "step")]
 pub enum Movement {
-    /// A file is taken out of the world and parked.
+    /// A file is taken away and parked.
     Take {
         /// Where it lies.
         #[serde(with = "exact")]
@@ -107,10 +109,10 @@ pub enum Movement {
         /// Where it is parked.
         #[serde(flatten)]
         parked: ParkLocation,
-        /// What it is.
+        /// Its identity.
         print: Print,
     },
-    /// A parked file is put where nothing lies.
+    /// A parked file is put in an empty place.
     Put {
         /// Where it is parked.
         #[serde(flatten)]
@@ -118,12 +120,12 @@ pub enum Movement {
         /// Where it goes.
         #[serde(with = "exact")]
         to: PathBuf,
-        /// What it is.
+        /// Its identity.
         print: Print,
-        /// The time of its last change, where it gets another.
+        /// Its new modification time, if that is changed.
         touched_at: Option<Timestamp>,
     },
-    /// A new content takes the place of an old one at once, and the old one is parked.
+    /// New content atomically replaces the old, and the old one is parked.
     Exchange {
         /// Where it lies.
         #[serde(with = "exact")]
@@ -131,28 +133,28 @@ pub enum Movement {
         /// Where the old content is parked.
         #[serde(flatten)]
         parked: ParkLocation,
-        /// What the old content is.
+        /// The identity of the old content.
         print: Print,
         /// The SHA-256 of the new content.
         new_sha256: String,
     },
     /// Rows of a database change in one transaction, all or none.
     Rows {
-        /// Whose database.
+        /// The system of the database.
         format: Format,
         /// The database: its path, or its URL without a password.
         database: String,
         /// The rows, with their exact values before and after.
         changes: Vec<RowChange>,
-        /// The name, in the state folder, of the copy that is made first, where one is.
+        /// The name, in the state folder, of the copy that is made first, if one is.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         backup: Option<String>,
     },
     /// Processes are signalled so that they end.
     Stop {
-        /// What they are sent.
+        /// The signal.
         signal: Signal,
-        /// Which, the topmost first.
+        /// The processes, the topmost first.
         processes: Vec<ProcessPrint>,
     },
 }

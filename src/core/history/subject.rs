@@ -1,4 +1,4 @@
-//! What a change is about, with what is needed to tell it.
+//! The subject of a change, with everything needed to report it.
 
 use serde::Serialize;
 
@@ -7,7 +7,7 @@ use crate::core::model::{
     Severity, Untrusted, VerdictState, Waiting, WindowDoing, WindowState, WindowView,
 };
 
-/// What an event is about, with what is needed to tell it.
+/// The subject of an event, with everything needed to report it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
 pub(crate) enum Subject {
@@ -15,13 +15,13 @@ pub(crate) enum Subject {
         key: Key,
         pid: u32,
         agent: Untrusted,
-        /// What its process does.
+        /// The state of its process.
         state: WindowState,
-        /// What goes on in it.
+        /// Its activity.
         doing: Option<WindowDoing>,
         /// Its working directory.
         cwd: Option<Untrusted>,
-        /// What people tell it from others by.
+        /// Its name for people.
         name: String,
         /// What it waits for.
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -38,42 +38,42 @@ pub(crate) enum Subject {
         title: Untrusted,
         /// Whether its holder lives.
         verdict: VerdictState,
-        /// The rule that decided.
+        /// The deciding rule.
         reason: Reason,
         #[serde(serialize_with = "crate::core::model::report::judged::location")]
         location: Location,
-        /// How its holder stood, where that has changed.
+        /// The earlier state of its holder, if that has changed.
         #[serde(skip)]
         was: Option<VerdictState>,
     },
     Claim {
         key: Key,
-        /// What is held.
+        /// The resource.
         resource: Resource,
-        /// How it stands; nothing when it is gone.
+        /// Its status; `None` when it is gone.
         status: Option<ClaimStatus>,
-        /// How it stood; nothing when it is new.
+        /// Its earlier status; `None` when it is new.
         was: Option<ClaimStatus>,
         /// The record that states it.
         record: Key,
-        /// What is held, in words.
+        /// The resource, in words.
         thing: String,
-        /// Who holds it: the window, or what the record is called.
+        /// Its holder: the window, or the name of the record.
         holder: String,
     },
     /// A problem.
     Finding {
         code: Code,
-        /// How bad it is.
+        /// The severity.
         severity: Severity,
         subjects: Vec<Key>,
-        /// What is wrong.
+        /// The message.
         message: Sentence,
     },
 }
 
 impl Subject {
-    /// Returns the keys of what it is about, its own first.
+    /// Returns the keys of its subjects, its own first.
     pub(crate) fn keys(&self) -> Vec<Key> {
         match self {
             Self::Window { key, .. } | Self::Record { key, .. } => vec![key.clone()],
@@ -82,7 +82,7 @@ impl Subject {
         }
     }
 
-    /// Returns how bad a finding is.
+    /// Returns the severity of a finding.
     pub(crate) fn severity(&self) -> Option<Severity> {
         match self {
             Self::Window { .. } | Self::Record { .. } | Self::Claim { .. } => None,
@@ -91,7 +91,7 @@ impl Subject {
     }
 }
 
-/// What a window did, so that it is reported.
+/// A reported change of a window.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum WindowTurn {
     /// It is there.
@@ -99,17 +99,17 @@ pub(crate) enum WindowTurn {
     Runs,
     /// Its process was stopped.
     Stopped,
-    /// Its process goes on.
+    /// Its process continues.
     Continued,
     /// It runs another session.
     Session,
     /// It works in another folder, or has another context.
     Moved,
-    /// It waits no more.
+    /// It no longer waits.
     Answered,
     /// Its process is proven to have ended.
     Died,
-    /// It is not seen any more, and nothing proves that it has ended.
+    /// It is no longer visible, and nothing proves that it has ended.
     Unseen,
 }
 

@@ -1,4 +1,4 @@
-//! What was observed, one change after the other, as far back as there is room for.
+//! The observed changes, one after the other, as far back as there is room for.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ pub(crate) const MOST: usize = 4_096;
 /// How many keys a change keeps. Most are about one or two things; a flood is about thousands.
 const MOST_KEYS: usize = 64;
 
-/// The span of "what has changed lately".
+/// The span of recent changes.
 pub(crate) const LATELY: SignedDuration = SignedDuration::from_mins(10);
 
 /// One change as it is kept.
@@ -24,9 +24,9 @@ pub struct Past {
     /// When the look that showed it was finished.
     pub(crate) at: Timestamp,
     pub(crate) event: Kind,
-    /// What it happened to: keys of windows, records and claims, the first 64.
+    /// Its subjects: keys of windows, records and claims, the first 64.
     pub(crate) keys: Vec<Key>,
-    /// How bad a finding is; nothing where it happened to something else.
+    /// The severity of a finding; `None` for other changes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) severity: Option<Severity>,
     /// The same in one line for people, already safe to show.
@@ -34,7 +34,7 @@ pub struct Past {
 }
 
 impl Past {
-    /// Keeps a change with the words that tell it.
+    /// Keeps a change with its message.
     pub(crate) fn new(change: &Change, told: String) -> Self {
         let subject = &change.subject;
         Self {
@@ -64,7 +64,7 @@ impl Timeline {
         self.gone += surplus as u64;
     }
 
-    /// Puts what was kept elsewhere before everything else, as far as there is room.
+    /// Puts changes kept elsewhere before everything else, as far as there is room.
     pub(crate) fn remember(&mut self, earlier: Vec<Past>) {
         let first = self.past.front().map(|past| past.at);
         let earlier = earlier.into_iter().filter(|past| first.is_none_or(|first| past.at < first));
@@ -74,7 +74,7 @@ impl Timeline {
         self.add([]);
     }
 
-    /// Returns all up to a moment with their numbers, the newest first.
+    /// Returns all changes up to a moment with their numbers, the newest first.
     pub(crate) fn until(&self, moment: Timestamp) -> impl Iterator<Item = (u64, &Past)> {
         let first = self.gone;
         let all = self.past.iter().enumerate().rev().filter(move |(_, past)| past.at <= moment);
@@ -86,12 +86,12 @@ impl Timeline {
         self.past.get(at).map(|past| &**past)
     }
 
-    /// Returns what happened to a thing up to a moment, the newest first.
+    /// Returns the changes of one thing up to a moment, the newest first.
     pub(crate) fn entries_of(&self, key: &Key, moment: Timestamp) -> impl Iterator<Item = &Past> {
         self.until(moment).map(|(_, past)| past).filter(move |past| past.keys.contains(key))
     }
 
-    /// Returns what has happened [`LATELY`], the newest first.
+    /// Returns the changes of the last [`LATELY`], the newest first.
     pub(crate) fn lately(&self, now: Timestamp) -> impl Iterator<Item = &Past> {
         self.until(now).map(|(_, past)| past).take_while(move |past| now.duration_since(past.at) <= LATELY)
     }

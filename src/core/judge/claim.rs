@@ -8,7 +8,7 @@ use crate::core::model::{
     SurfaceState, VerdictState,
 };
 
-/// What claims are judged from.
+/// The inputs from which claims are judged.
 pub(crate) struct ClaimFacts<'a> {
     pub(crate) records: &'a [JudgedRecord],
     /// The snapshot with its windows.
@@ -40,8 +40,8 @@ pub(crate) fn judge_claims(facts: &ClaimFacts<'_>) -> Vec<ClaimView> {
     all
 }
 
-/// Returns whether only one session at a time may hold such a thing. A persona, a working tree
-/// and a shadow branch are shared by design or by habit; sharing a tree is its own finding.
+/// Returns whether only one session at a time may hold a resource of this kind. Personas, working trees and shadow
+/// branches are shared by design or by habit; sharing a tree is its own finding.
 pub(crate) fn is_exclusive(kind: ResourceKind) -> bool {
     match kind {
         ResourceKind::Project | ResourceKind::WorkItem | ResourceKind::Task | ResourceKind::Lock => true,
@@ -70,8 +70,8 @@ fn contested(judged: &[JudgedRecord]) -> HashSet<Resource> {
     contested
 }
 
-/// Returns what a claim holds, whatever its system calls it: one item of work is a task for one
-/// and a work item for another.
+/// Returns a key for the resource of a claim that does not depend on its system: one item of work is a task for one
+/// system and a work item for another.
 pub(crate) fn thing(resource: &Resource) -> Resource {
     match resource.kind {
         ResourceKind::Task => Resource { kind: ResourceKind::WorkItem, id: resource.id.clone() },
@@ -86,13 +86,12 @@ pub(crate) fn thing(resource: &Resource) -> Resource {
     }
 }
 
-/// Returns whether a claim says at all what is held; a local null beside an unread database
-/// does not.
+/// Returns whether a claim states what is held at all; a local null beside an unread database does not.
 fn is_known(claim: &StatedClaim) -> bool {
     claim.surfaces.iter().any(|surface| surface.state == SurfaceState::Agrees)
 }
 
-/// Returns whether one place says so and another that should does not.
+/// Returns whether one surface states the claim and another that should does not.
 fn is_ghost(judged: &JudgedRecord, claim: &StatedClaim, world: &World<'_>) -> bool {
     let denies = |state| matches!(state, SurfaceState::Disagrees | SurfaceState::Missing);
     let is_of_leo = judged.record.format == Format::Leo
@@ -100,7 +99,8 @@ fn is_ghost(judged: &JudgedRecord, claim: &StatedClaim, world: &World<'_>) -> bo
     is_of_leo || branch_state(&judged.record, claim, world).is_some_and(denies)
 }
 
-/// Returns what git says of a branch that is claimed: nobody can hold one that does not exist. `None` of any other claim.
+/// Returns git's own account of a claimed branch, as a branch that does not exist cannot be held. `None` for other
+/// claims.
 fn branch_state(record: &Record, claim: &StatedClaim, world: &World<'_>) -> Option<SurfaceState> {
     if claim.resource.kind != ResourceKind::Branch {
         return None;
@@ -119,7 +119,7 @@ fn holder_window(judged: &JudgedRecord) -> Option<u32> {
     judged.window_pid.or(judged.lives_in)
 }
 
-/// Returns the window that is certain to run the record's session by now, under another PID.
+/// Returns the window that is certain to run the record's session already, under another PID.
 pub(crate) fn resumed_in(record: &Record, world: &World<'_>) -> Option<u32> {
     world.pids_of_session(record.session_id.as_ref()?).next()
 }

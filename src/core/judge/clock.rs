@@ -1,12 +1,12 @@
-//! How moments of different clocks compare, and what the notes of a look say about the wall clock: each was dated by both
-//! clocks at once.
+//! Compares moments of different clocks, and reads the history of the wall clock from the notes of a look, each of
+//! which is dated by both clocks at once.
 
 use jiff::{SignedDuration, Timestamp};
 
 use crate::core::model::{ClockReading, Host, Medium, Snapshot};
 
-/// Adds to the clock's history what notes and tombstones of this boot say, and the stamp of the boot where it has none:
-/// a container's runtime makes the device nodes just after the container's first process has started.
+/// Adds the readings in notes and tombstones of this boot to the clock's history, and the stamp of the boot if it has
+/// none: a container's runtime makes the device nodes just after the container's first process has started.
 pub(crate) fn settle(snapshot: &mut Snapshot, container: Option<jiff::Timestamp>) {
     let host = &snapshot.host;
     let mut readings: Vec<ClockReading> = noted(snapshot).chain(proven(snapshot)).collect();

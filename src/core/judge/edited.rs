@@ -1,4 +1,4 @@
-//! What windows have edited and no commit holds: the claims on files that their own transcripts state.
+//! Edits of windows that no commit holds: the claims on files that their own transcripts state.
 
 use std::cmp::Reverse;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use crate::core::model::{
     SurfaceState, Untrusted, Verdict, VerdictState, WindowState, WindowView, Work,
 };
 
-/// Returns what a window does whose session is no guess.
+/// Returns the work of a window whose session is not a guess.
 pub(crate) fn certain_work(window: &WindowView) -> Option<&Work> {
     let is_certain = window.session.as_ref().is_some_and(|session| session.strength > Strength::Guess);
     window.work.as_deref().filter(|_| is_certain)
@@ -22,8 +22,8 @@ pub(crate) fn uncommitted(work: &Work) -> impl Iterator<Item = &Edit> {
     work.doing.edits.iter().filter(|edit| edit.committed == CommitState::No)
 }
 
-/// Returns a claim for each living window that has edited files, unless commits hold them all, and for
-/// each window that died with files which no commit holds.
+/// Returns a claim for each living window that has edited files, unless commits hold them all, and for each window
+/// that died with edits that no commit holds.
 pub(crate) fn claims(world: &World<'_>, windows: &[WindowView], records: &[JudgedRecord]) -> Vec<ClaimView> {
     let uid = world.snapshot.host.uid;
     let live = windows.iter().filter_map(|window| of_living(window, records, uid));
@@ -64,7 +64,7 @@ fn of_dead(work: &Work, records: &[JudgedRecord]) -> Option<ClaimView> {
     Some(claim(last, work, SurfaceState::Agrees, (None, ClaimStatus::Dead)))
 }
 
-/// Returns whether a record is its agent's own of the session that a transcript is of.
+/// Returns whether a record is the agent's own record of a transcript's session.
 fn is_entry_of(record: &JudgedRecord, work: &Work) -> bool {
     record.format == Format::ClaudeCode
         && record.format == work.format
@@ -92,7 +92,7 @@ fn claim(
     ClaimView { files, ..ClaimView::new(record, &stated, (window, status)) }
 }
 
-/// Views a transcript as the record of its window, which no system has one of.
+/// Presents a transcript as the record of its window if no system has one.
 fn transcript(window: &WindowView, work: &Work, uid: u32) -> JudgedRecord {
     let ownership = Ownership { medium: work.medium, ..Ownership::new(uid, 0o600) };
     let location = Location::File(work.path.clone());

@@ -1,4 +1,4 @@
-//! Which processes are git's, and which of them may hold a lock of a repository.
+//! Which processes are git's, and which of them may hold a repository's lock.
 
 use std::path::{Path, PathBuf};
 
@@ -24,8 +24,7 @@ pub(crate) fn is_named_so(comm: &str) -> bool {
     comm.starts_with("git") || KIN.contains(&comm)
 }
 
-/// Returns the living processes of git and its kin, but those whose arguments prove that they take
-/// no lock.
+/// Returns the living processes of git and its kin, except those whose arguments prove that they take no lock.
 pub(crate) fn lockers(table: &ProcessTable) -> impl Iterator<Item = &Process> {
     let lives = |process: &&Process| is_named_so(process.comm.raw()) && !has_exited(process);
     table.by_pid.values().filter(lives).filter(|process| !is_harmless(process))
@@ -37,8 +36,8 @@ pub(crate) fn is_harmless(process: &Process) -> bool {
     details.and_then(subcommand).is_some_and(|name| HARMLESS.contains(&name))
 }
 
-/// Returns what a lock is for; one that does not say is taken for a command's, about which most is
-/// asked before it counts as dead.
+/// Returns what a lock is for. A lock that does not state it counts as a command's, which needs the most proof before
+/// it counts as dead.
 pub(crate) fn lock_of(record: &Record) -> GitLock {
     if let RecordDetail::Git(lock) = record.detail { lock } else { GitLock::Command }
 }
@@ -70,13 +69,13 @@ pub(crate) fn works_at(process: &Process, record: &Record, repos: &[Repo]) -> bo
     details.cwd.as_ref().is_some_and(|cwd| is_in(cwd.raw())) || values.into_iter().any(is_in)
 }
 
-/// Returns the folder of git that a lock lies in, and the working tree that it is of.
+/// Returns the git folder that a lock lies in, and the working tree that it belongs to.
 fn places_of(record: &Record, repos: &[Repo]) -> Vec<PathBuf> {
     let folder = record.location.path().and_then(Path::parent).map(Path::to_path_buf);
     folder.into_iter().chain(tree_of(record, repos).map(|tree| tree.path.clone())).collect()
 }
 
-/// Returns the working tree that a lock of git's is of.
+/// Returns the working tree that a git lock belongs to.
 pub fn tree_of<'a>(record: &Record, repos: &'a [Repo]) -> Option<&'a Worktree> {
     let Location::File(path) = &record.location else { return None };
     let folder = path.parent()?;

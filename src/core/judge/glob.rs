@@ -25,7 +25,7 @@ enum Token {
 }
 
 impl Glob {
-    /// Reads a path in which no character has another meaning.
+    /// Reads a path in which no character is special.
     pub(crate) fn literal(path: &str) -> Self {
         Self { ways: vec![path.chars().take(MOST).map(Token::Char).collect()] }
     }
@@ -37,7 +37,7 @@ impl Glob {
         }
         let folder = text.trim_end_matches('/');
         let mut ways = vec![tokens(folder)];
-        // `**/` also means no folder at all.
+        // `**/` also matches no folder at all.
         while let Some(at) = ways.iter().position(|way| shorter(way).is_some_and(|way| !ways.contains(&way)))
         {
             match ways.get(at).and_then(|way| shorter(way)) {
@@ -101,7 +101,7 @@ fn can_meet(one: &[Token], two: &[Token]) -> bool {
                 (None, None) => true,
                 (Some(a), Some(b)) if !is_run(a) && !is_run(b) => fit(a, b) && of(&below, other + 1),
                 (a, b) => {
-                    // A run means nothing, or takes one more of what stands on the other side.
+                    // A run matches nothing, or takes one more token of the other side.
                     let a_ends = a.is_some_and(is_run) && of(&below, other);
                     let b_ends = b.is_some_and(is_run) && of(&here, other + 1);
                     let a_takes =

@@ -1,4 +1,4 @@
-//! What it means: windows, verdicts, claims, findings and stories, all from a snapshot.
+//! Judges a snapshot: windows, verdicts, claims, findings and stories.
 
 pub(crate) mod claim;
 pub(crate) mod clock;

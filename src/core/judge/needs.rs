@@ -1,4 +1,4 @@
-//! What needs a person: who waits, who is in whose way, and what the dead left.
+//! Needs of a person's attention: waiting windows, collisions, and what dead windows left.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, HashMap, HashSet};
@@ -22,7 +22,7 @@ use crate::core::model::{
 /// The most dead windows that are reported one by one.
 const MOST_DEAD: usize = 5;
 
-/// Tells what needs a person, the most harmful first.
+/// Reports what needs a person, the most harmful first.
 pub(crate) fn needs(facts: &Facts<'_>, findings: &[Arc<Finding>]) -> Vec<Need> {
     let mut needs: Vec<Need> = facts.windows.iter().filter_map(waits).collect();
     needs.extend(of_groups(facts));
@@ -49,15 +49,15 @@ fn waits(window: &WindowView) -> Option<Need> {
     Some(need(&window.key, "waits", NeedKind::Waits { waiting, among: Vec::new() }, since))
 }
 
-/// Tells that an error ended a window's turn, after which nothing goes on without a person.
+/// Reports that an error ended a window's turn, which continues only when a person acts.
 fn failed(window: &WindowView) -> Option<Need> {
     let doing = &window.work.as_ref().filter(|_| window.doing == Some(WindowDoing::YourTurn))?.doing;
     let kind = NeedKind::Failed { error: doing.error.clone() };
     (doing.turn.state == TurnState::Failed).then(|| need(&window.key, "failed", kind, doing.turn.since))
 }
 
-/// Tells of the sessions that wait and of which it is not known which window of a folder runs them: an agent's daemon
-/// that serves several windows has noted it.
+/// Reports the sessions that wait without it being known which window of a folder runs them: a daemon that serves
+/// several windows has noted the wait.
 fn of_groups(facts: &Facts<'_>) -> Vec<Need> {
     let is_shown = |session: &Untrusted| {
         facts.windows.iter().any(|window| window.session.as_ref().is_some_and(|own| own.id == *session))
@@ -84,7 +84,7 @@ fn of_groups(facts: &Facts<'_>) -> Vec<Need> {
     all.filter_map(of_session).collect()
 }
 
-/// Asks to finish an action of claimtop's own.
+/// Reports an action of claimtop's own that a person should finish.
 fn unfinished(facts: &Facts<'_>, finding: &Finding) -> Option<Need> {
     let entry = finding.subjects.first().filter(|_| finding.code == Code::UnfinishedAction)?;
     let action = facts.world.snapshot.unfinished.iter().find(|one| one.key() == *entry)?;
@@ -98,7 +98,7 @@ struct Between<'a> {
     findings: Vec<&'a Finding>,
 }
 
-/// Tells every collision; those between the same windows at once.
+/// Reports every collision; those between the same windows as one.
 fn collisions(facts: &Facts<'_>, findings: &[Arc<Finding>]) -> Vec<Need> {
     let mut all: Vec<Between<'_>> = Vec::new();
     let mut known: HashMap<BTreeSet<&Key>, usize> = HashMap::new();
@@ -115,7 +115,7 @@ fn collisions(facts: &Facts<'_>, findings: &[Arc<Finding>]) -> Vec<Need> {
         }
     }
     for between in &mut all {
-        // Of two alike the one that says who is to yield.
+        // Of two equal ones, the one that states who is to yield.
         between.findings.sort_by_key(|finding| (harm(finding.code), finding.yields().is_empty()));
         if let Some(worst) = between.findings.first() {
             between.windows = windows_of(worst, facts);
@@ -125,7 +125,7 @@ fn collisions(facts: &Facts<'_>, findings: &[Arc<Finding>]) -> Vec<Need> {
     all.iter().filter_map(|between| collision(between, facts)).collect()
 }
 
-/// Ranks what needs a person among what does on other machines.
+/// Ranks a need among those of other machines.
 pub(crate) fn rank(need: &Need) -> (u8, u8, bool, Option<Timestamp>) {
     match &need.kind {
         NeedKind::Waits { .. } => (0, 0, need.since.is_none(), need.since),
@@ -138,7 +138,7 @@ pub(crate) fn rank(need: &Need) -> (u8, u8, bool, Option<Timestamp>) {
     }
 }
 
-/// Ranks what is between the same windows: what loses work first, what is only a place last.
+/// Ranks a collision of the same windows: lost work first, a merely shared place last.
 pub(crate) fn harm(code: Code) -> u8 {
     if code == Code::SharedSessionId {
         0
@@ -172,7 +172,7 @@ fn collision(between: &Between<'_>, facts: &Facts<'_>) -> Option<Need> {
     Some(need(worst.subjects.first()?, &what, kind, began))
 }
 
-/// Returns the living windows that a finding is about, the oldest first and whoever is to yield last.
+/// Returns the living windows that a finding is about, the oldest first and the one that is to yield last.
 fn windows_of<'a>(finding: &Finding, facts: &Facts<'a>) -> Vec<&'a WindowView> {
     let window = |key: &Key| facts.index.window(key);
     let of_record = |record: &RecordView| record.window.as_ref().and_then(window);
@@ -212,13 +212,13 @@ fn files_of(between: &Between<'_>, facts: &Facts<'_>) -> Vec<Untrusted> {
     files
 }
 
-/// Names a finding by its code and everything that it is about.
+/// Returns the key of a finding: its code and all its subjects.
 fn all_of(finding: &Finding) -> String {
     let subjects = finding.subjects.iter().map(Key::as_str);
     std::iter::once(finding.code.name()).chain(subjects).collect::<Vec<_>>().join(" ")
 }
 
-/// A record of somebody of whom nothing lives, and the claims that it states.
+/// A dead holder's record, and the claims that it states.
 struct Remnant<'a> {
     whose: &'a Untrusted,
     record: &'a JudgedRecord,
@@ -229,7 +229,7 @@ struct Remnant<'a> {
 struct DeadWindow<'a> {
     remnants: &'a [Remnant<'a>],
     work: Option<&'a Work>,
-    /// What it left running.
+    /// The processes that it left running.
     left_overs: Vec<&'a LeftOver>,
     /// The working trees that it made.
     left_trees: Vec<&'a LeftTree>,
@@ -238,8 +238,8 @@ struct DeadWindow<'a> {
     is_end_seen: bool,
 }
 
-/// Returns what the dead have left, in the order of whose it is, but what a living window has
-/// inherited: that is reported as a collision.
+/// Returns what dead windows have left, in the order of their owners, except what a living window has inherited: that
+/// is reported as a collision.
 fn remnants<'a>(
     records: &'a [JudgedRecord],
     claims: &'a [ClaimView],
@@ -247,7 +247,7 @@ fn remnants<'a>(
 ) -> Vec<Remnant<'a>> {
     let is_dead =
         |record: &RecordView| record.verdict.state == VerdictState::Dead && record.lives_in.is_none();
-    // One without a PID and a heartbeat, such as a list of tasks, says of nobody that he lives.
+    // A record without a PID and a heartbeat, such as a list of tasks, does not claim that anything lives.
     let says_nothing =
         |record: &RecordView| record.verdict.reason == Reason::NoPid && record.heartbeat_at.is_none();
     let living = records.iter().filter(|record| !is_dead(record) && !says_nothing(record));
@@ -287,7 +287,7 @@ impl<'a> AllGone<'a> {
         self.newest.truncate(MOST_DEAD + 1);
     }
 
-    /// Tells the newest one by one, and the others in one sentence.
+    /// Reports the newest one by one, and the others in one sentence.
     fn needs(&self) -> Vec<Need> {
         let (told, next) = self.newest.split_at(self.newest.len().min(MOST_DEAD));
         let mut needs: Vec<Need> = told.iter().filter_map(DeadWindow::need).collect();
@@ -305,7 +305,7 @@ impl<'a> AllGone<'a> {
     }
 }
 
-/// Tells which windows have gone and left something, each once, whatever records speak of it.
+/// Reports the windows that have gone and left something, each once, however many records name it.
 fn died<'a>(remnants: &'a [Remnant<'a>], facts: &Facts<'a>) -> Vec<Need> {
     let world = facts.world;
     let work: HashMap<&Untrusted, &Work> =
@@ -319,8 +319,8 @@ fn died<'a>(remnants: &'a [Remnant<'a>], facts: &Facts<'a>) -> Vec<Need> {
         let last = records.map(|record| record.heartbeat_at.unwrap_or(record.written_at)).max();
         let (since, is_end_seen) = match world.tombstone_of(whose) {
             Some(stone) if stone.seen_alive_at.is_some() => (Some(stone.proven_at), true),
-            // Nobody watched it, so it may have been dead for long: what it wrote last is its last sign of life.
-            // What was written after that proof was not written by it.
+            // Its end was not watched, so it may have been dead for long: its last write is its last sign of life. It
+            // has not written anything after that proof.
             Some(stone) => (last.map(|last| last.min(stone.proven_at)), false),
             None => (last, false),
         };
@@ -334,7 +334,7 @@ fn died<'a>(remnants: &'a [Remnant<'a>], facts: &Facts<'a>) -> Vec<Need> {
             all.add(gone);
         }
     }
-    // Of whoever ended cleanly no record stays.
+    // A window that ended cleanly leaves no record.
     running.sort_by_key(|one| (one.window_pid, one.session.as_ref()));
     for left_overs in running.chunk_by(|one, other| one.window_pid == other.window_pid) {
         let since = left_overs.iter().filter_map(|one| one.window_ended_at).max();
@@ -385,7 +385,7 @@ impl<'a> DeadWindow<'a> {
         Some(need(subject, "died", NeedKind::Died(left), self.since))
     }
 
-    /// Names a window of which no record stays.
+    /// Names a window that has no record any more.
     fn name(&self) -> Option<Untrusted> {
         let one = self.left_overs.first()?;
         let agent = one.agent.as_ref().map_or("a window", Untrusted::raw);
@@ -399,7 +399,7 @@ pub(crate) fn uncommitted(work: Option<&Work>) -> usize {
     work.into_iter().flat_map(edited::uncommitted).count()
 }
 
-/// Returns what a window waits for: as its session's own file says, its agent's registry, or a hook that is not over;
+/// Returns what a window waits for, from its session's own file, its agent's registry, or a hook that is not over;
 /// and the call that it asks about.
 pub(crate) fn waiting(
     registry: Option<&Record>,
@@ -420,7 +420,7 @@ pub(crate) fn waiting(
         Some(other) => Wants::Other(other.into()),
         None => Wants::Answer,
     };
-    // A transcript that has not been written since is of before.
+    // A transcript that has not been written since is older.
     (status == "waiting").then(|| Waiting { wants, call: call(), since })
 }
 
@@ -430,7 +430,7 @@ pub(crate) fn first_open<'a>(work: Option<&Work>, noted: &[&'a NotedWait]) -> Op
     open.min_by_key(|wait| wait.by.since_boot_ms).copied()
 }
 
-/// Returns the question that a session's own file has open, whatever its agent's registry says.
+/// Returns the open question in a session's own file, whatever its agent's registry states.
 fn question(work: &Work) -> Option<Waiting> {
     if let Some(call) = work.doing.asks.first() {
         return Some(Waiting { wants: Wants::Permission, call: Some(call.clone()), since: call.since });
@@ -441,21 +441,21 @@ fn question(work: &Work) -> Option<Waiting> {
     Some(Waiting { wants: Wants::Answer, call: Some(call.clone()), since: call.since })
 }
 
-/// The tool by which Claude Code asks whether it may begin with what it has planned.
+/// The tool by which Claude Code asks for approval of its plan.
 const PLAN: &str = "ExitPlanMode";
 
-/// Returns what a registry's entry says: its status, what it waits for, and since when.
+/// Returns the contents of a registry entry: its status, what it waits for, and since when.
 fn status(registry: &Record) -> Option<(&str, Option<&Untrusted>, Option<Timestamp>)> {
     let ClaudeStatus { status, waiting_for, updated_at, .. } = registry.detail.claude_status()?;
     Some((status.as_ref()?.raw(), waiting_for.as_ref(), *updated_at))
 }
 
-/// How long after a hook its agent may still write down what it had to say before.
+/// How long after a hook its agent may still write down output from before it.
 const STILL_WRITES: SignedDuration = SignedDuration::from_secs(1);
 
-/// Returns whether a session's own file shows that a wait is over: its turn has ended, another one has begun, the file
-/// that it asked about has been edited, or every call that had been made by then has its result. A line of another call, or of a command in the background, says
-/// nothing of it. Of a sub-agent's wait only the end of the turn is known there.
+/// Returns whether a session's own file shows that a wait is over: its turn has ended, another one has begun, the
+/// file that it asked about has been edited, or every call made until then has its result. A line of another call, or
+/// of a command in the background, does not count. For a sub-agent's wait only the end of the turn is known there.
 fn is_over(wait: &NotedWait, work: &Work) -> bool {
     let Doing { turn, calls, edits, .. } = &work.doing;
     let asked_at = wait.by.written_at;

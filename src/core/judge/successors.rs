@@ -1,5 +1,5 @@
-//! Who may use what a dead holder has left. What is advised and what is done both ask here: where
-//! somebody may, no finding tells to let go, and no plan takes a plain yes.
+//! Who may use what a dead holder has left. Advice and actions both ask here: if there is a possible successor, no
+//! finding advises a release, and no plan takes a plain yes.
 
 use std::collections::HashMap;
 
@@ -10,19 +10,19 @@ use crate::core::model::{
 /// Who may use what a dead holder has left.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Successor<'a> {
-    /// The window of this PID is certain to run the session by now.
+    /// The window of this PID is certain to run the session already.
     Session(u32),
     /// Another machine runs the session, or did when it was last seen.
     Elsewhere(&'a FarSession),
-    /// A living window has the PID by now, where only times tell the two apart; by a copy of its
-    /// own system the record may even be its own.
+    /// A living window has the PID now, and only times distinguish the two; by a copy of its own system the record
+    /// may even be its own.
     Pid(&'a WindowView),
     /// Another record of the session proves that it lives.
     Record(&'a RecordView),
 }
 
 impl Successor<'_> {
-    /// Says why more than a plain yes is needed.
+    /// Returns why more than a plain yes is needed.
     pub(crate) fn reason(self) -> String {
         match self {
             Self::Session(pid) => format!("the session runs in PID {pid}"),
@@ -45,7 +45,7 @@ pub(crate) struct Successors<'a> {
 impl<'a> Successors<'a> {
     /// Looks through windows and records once.
     pub(crate) fn new(windows: &'a [WindowView], records: &'a [JudgedRecord]) -> Self {
-        // A held lock means that its own CLI is at work, and a companion says nothing by itself.
+        // A held lock means that its own CLI is at work, and a companion proves nothing by itself.
         let alive = records.iter().map(|record| &**record).filter(|record| {
             record.verdict.state == VerdictState::Alive
                 && !matches!(record.kind, RecordKind::Lock | RecordKind::Companion)

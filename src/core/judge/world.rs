@@ -31,22 +31,21 @@ pub(crate) struct World<'a> {
     pub(crate) windows: Vec<Window<'a>>,
     /// The session that the agent's own registry proves for a PID: PID and start both match.
     pub(crate) sessions: BTreeMap<u32, &'a Untrusted>,
-    /// The agents that are no windows by their own entries, and the background session that each shows.
+    /// The agents whose own entries show that they are not windows, and the background session that each shows.
     pub(crate) aside: BTreeMap<u32, Option<&'a Untrusted>>,
-    /// When the machine booted, where that is known, and that as evidence against what was last
-    /// written before.
+    /// When the machine booted, if that is known, and that as evidence against what was last written before.
     pub(crate) booted: Option<(Timestamp, Evidence)>,
-    /// What the wall clock said until the look.
+    /// The readings of the wall clock until the look.
     clock: ClockHistory,
-    /// What agents' own hooks told about who runs which session.
+    /// Reports of agents' own hooks about which process runs which session.
     pub(crate) bindings: Bindings<'a>,
     /// Every process that could own a record, for all that was read of it, and that as evidence.
     pub(crate) possible_agents: Vec<(PossibleAgent<'a>, Evidence)>,
     /// Of these the ones that count PIDs in another namespace than claimtop, or may do so.
     pub(crate) outsiders: Vec<PossibleAgent<'a>>,
-    /// Every process of which the namespace could not be read, agent or not.
+    /// Every process whose namespace could not be read, agent or not.
     pub(crate) unplaced: Vec<PossibleAgent<'a>>,
-    /// Every listed process of which not even the numbers were read, as far as it was read.
+    /// Every listed process whose numbers could not be read, with what was read of it.
     pub(crate) unread: Vec<Option<&'a Process>>,
     /// The PIDs that are certain to run each session.
     by_certain_session: HashMap<&'a Untrusted, Vec<u32>>,
@@ -68,10 +67,10 @@ pub(crate) struct World<'a> {
     seen: HashMap<u32, Vec<&'a SeenAgent>>,
 }
 
-/// How a process's start and a moment stand to each other.
+/// How a process's start relates to a moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Birth {
-    /// It was there by then, or nothing says that it was not.
+    /// It was there at that time, or nothing shows that it was not.
     Before,
     /// It started later, beyond doubt.
     After,
@@ -123,7 +122,7 @@ impl<'a> World<'a> {
         self.seen.get(&pid).map_or(&[], Vec::as_slice)
     }
 
-    /// Returns the traces that a process bears, where they were read.
+    /// Returns the traces that a process bears, if they were read.
     pub(crate) fn trace_of(&self, id: ProcessId) -> Option<&'a Trace> {
         self.traces.get(&id).copied()
     }
@@ -137,7 +136,7 @@ impl<'a> World<'a> {
         self.by_registered_pid.get(&pid).map_or(&[], Vec::as_slice)
     }
 
-    /// Returns the tombstone of a process that ran a session: nothing against one that resumed it.
+    /// Returns the tombstone of a process that ran a session: no evidence against one that resumed it.
     pub(crate) fn tombstone_of(&self, session: &Untrusted) -> Option<&'a Tombstone> {
         self.tombstone_by_session.get(session).copied()
     }
@@ -158,14 +157,14 @@ impl<'a> World<'a> {
         self.snapshot.databases.iter().find(|database| database.name == row.database)
     }
 
-    /// Returns when a process started, by the wall clock. In a time namespace that was set back, starts
-    /// before its zero wrap round (time_namespaces(7)): one after now tells nothing.
+    /// Returns when a process started, by the wall clock. In a time namespace that was set back, starts before its
+    /// zero wrap round (time_namespaces(7)): a start after now is meaningless.
     pub(crate) fn started_at(&self, process: &Process) -> Option<Timestamp> {
         let started = self.snapshot.host.wall_clock(process.id.start_ticks)?;
         (!self.is_after(started, self.snapshot.taken_at)).then_some(started)
     }
 
-    /// Returns how a process's start stands to a moment that was written on a medium.
+    /// Returns how a process's start relates to a moment that was written on a medium.
     pub(crate) fn born(&self, process: &Process, (moment, medium): (Timestamp, Medium)) -> Birth {
         if self.snapshot.host.boot_at.is_none() {
             return Birth::Before;
@@ -184,9 +183,10 @@ impl<'a> World<'a> {
         }
     }
 
-    /// Returns how a process's start stands to a record's last write. A copy can keep the time of an earlier write, and
-    /// only its inode shows a later change; a rename, `chmod` or a restored backup shows the same. If the process started
-    /// in between, nothing is certain, unless the file already existed at its last write: then it is not a copy.
+    /// Returns how a process's start relates to a record's last write. A copy can keep the time of an earlier write,
+    /// and only its inode shows a later change; a rename, `chmod` or a restored backup shows the same. If the process
+    /// started in between, nothing is certain, unless the file already existed at its last write: then it is not a
+    /// copy.
     pub(crate) fn birth(&self, process: &Process, record: &Record) -> Birth {
         let born = |moment| self.born(process, (moment, record.medium()));
         let written = born(record.written_at);
@@ -215,7 +215,7 @@ impl<'a> World<'a> {
         times.is_some_and(|(start, written)| start.saturating_sub(written.latest) > SLACK)
     }
 
-    /// Returns whether `process` was there at a moment of the wall clock, whatever that was set to since.
+    /// Returns whether `process` was there at a moment of the wall clock, however that was set since.
     fn had_begun_by(&self, process: &Process, moment: Timestamp) -> bool {
         let times = self.up_for(process.id.start_ticks).zip(self.moments_of(moment));
         times.is_some_and(|(start, written)| start.saturating_sub(written.earliest) <= SLACK)
@@ -227,12 +227,12 @@ impl<'a> World<'a> {
         self.snapshot.host.up_for(start_ticks)
     }
 
-    /// Returns what the wall clock said until the look.
+    /// Returns the readings of the wall clock until the look.
     pub(crate) fn clock(&self) -> &ClockHistory {
         &self.clock
     }
 
-    /// Returns when, as [`Self::up_for`] counts, the wall clock may have said a time.
+    /// Returns when, as [`Self::up_for`] counts, the wall clock may have shown a time.
     pub(crate) fn moments_of(&self, moment: Timestamp) -> Option<Moments> {
         match self.snapshot.host.platform {
             Platform::Linux | Platform::Other => self.clock.moments_of(moment),
@@ -280,9 +280,9 @@ impl<'a> World<'a> {
             })
     }
 
-    /// Returns whether a record lies in a home, and none of the folders that a process keeps records
-    /// in, as it reaches them itself, is the one where the record lies. Devices and inodes say nothing
-    /// of what is not this machine's own, nor where one file system shows the folders of another.
+    /// Returns whether a record lies in a home, and the folders that a process keeps records in, as it reaches them
+    /// itself, are all different from the one where the record lies. Devices and inodes prove nothing about what is
+    /// not this machine's own, nor if one file system shows the folders of another.
     pub(crate) fn is_of_other_home(&self, record: &Record, process: &Process) -> bool {
         let details = process.details.as_ref().filter(|details| details.has_certain_homes);
         let homes = details.and_then(|details| details.homes.as_ref());
@@ -330,7 +330,7 @@ fn registered_pid(snapshot: &Snapshot, record: &Record) -> Option<u32> {
     (is_the_same && counts_here(&snapshot.host, holder)).then_some(pid)
 }
 
-/// Returns whether a holder's PID counts here, as far as the record says.
+/// Returns whether a holder's PID counts here, as far as the record states.
 fn counts_here(host: &Host, holder: &Holder) -> bool {
     match holder.domain() {
         None => true,
@@ -351,7 +351,7 @@ fn unread(snapshot: &Snapshot) -> Vec<Option<&Process>> {
     processes.filter(|process| process.is_none_or(|process| !process.is_placed())).collect()
 }
 
-/// Returns the clock's history with the reading of the look itself; nothing where the clocks could not be read.
+/// Returns the clock's history with the reading of the look itself; nothing if the clocks could not be read.
 fn clock(snapshot: &Snapshot) -> ClockHistory {
     let host = &snapshot.host;
     let up_for = host.boot_at.map(|boot_at| snapshot.taken_at.duration_since(boot_at));

@@ -9,8 +9,7 @@ use crate::core::model::{
 };
 use crate::core::plan::{holder, leo, rows};
 
-/// Plans an action on a record or claim, or on a file that could not be read as one. A window
-/// has no plan of its own.
+/// Plans an action on a record or claim, or on a file that could not be read as one. A window has no plan of its own.
 pub fn plan_for(report: &Report, key: &Key, action: Action) -> Plan {
     let claim = report.claims.iter().find(|claim| &claim.key == key);
     let wanted = claim.map_or(key, |claim| &claim.record.key);
@@ -29,7 +28,7 @@ pub fn plan_for(report: &Report, key: &Key, action: Action) -> Plan {
     Plan { held_by: window.filter(|_| is_done).map(holder::held_by), ..plan }
 }
 
-/// Decides how a claim of a record may be let go: as its plan asks for.
+/// Returns how a claim of a record may be released, as its plan requires.
 pub(crate) fn releasable(known: &ReportView<'_>, claim: &ClaimView, is_foreign: bool) -> Releasable {
     let (report, key, record) = (known.report, &claim.key, &*claim.record);
     let (name, user) = (String::new(), known.user_of(record));
@@ -44,7 +43,7 @@ pub(crate) fn releasable(known: &ReportView<'_>, claim: &ClaimView, is_foreign: 
     }
 }
 
-/// A report with what is asked of it again and again.
+/// A report with its most frequently used lookups.
 pub(crate) struct ReportView<'a> {
     report: &'a Report,
     successors: Successors<'a>,
@@ -56,14 +55,14 @@ impl<'a> ReportView<'a> {
         Self { report, successors: Successors::new(&report.windows, &report.records) }
     }
 
-    /// Returns whether nothing that a plan about a record could do is ever done.
+    /// Returns whether an action on a record is always refused.
     pub(crate) fn is_refused(&self, record: &RecordView, action: Action, is_foreign: bool) -> bool {
         let (report, key, name) = (self.report, &record.key, String::new());
         let about = About { report, key, record, claim: None, name, is_foreign, user: None };
         about.never(action).is_some()
     }
 
-    /// Says who may use what a dead holder has left, so that a plain yes is not enough.
+    /// Returns who may use what a dead holder has left, so that a plain yes is not enough.
     pub(crate) fn user_of(&self, record: &RecordView) -> Option<String> {
         self.successors.successor(record).map(Successor::reason)
     }
@@ -74,9 +73,9 @@ pub(crate) struct About<'a> {
     pub(crate) report: &'a Report,
     pub(crate) key: &'a Key,
     pub(crate) record: &'a RecordView,
-    /// The claim that it is about, if it is about one alone.
+    /// The claim, if the plan is about a single one.
     pub(crate) claim: Option<&'a ClaimView>,
-    /// What a person would have to type.
+    /// The text that a person would have to type.
     pub(crate) name: String,
     /// Whether the record's file is another user's.
     pub(crate) is_foreign: bool,
@@ -121,15 +120,15 @@ impl About<'_> {
         }
     }
 
-    /// Returns a plan that says nothing yet.
+    /// Returns a plan without any steps.
     pub(crate) fn empty(self) -> Plan {
-        // What a database says of a row's time need not be about all that is changed in it.
+        // The time in a database row need not cover all the changed fields.
         let written_at = (!is_row(self.record)).then_some(self.record.written_at);
         Plan { record: self.record.key.clone(), name: self.name, written_at, ..Plan::empty(self.key) }
     }
 }
 
-/// Plans to put aside a file that could not be read as a record; only when that is asked for.
+/// Plans to put aside a file that could not be read as a record; only on request.
 fn broken(report: &Report, key: &Key, action: Action) -> Plan {
     let codes = [Code::CorruptRecord, Code::TornRecord, Code::LeftoverTemp];
     let finding = report.findings.iter().find(|f| codes.contains(&f.code) && f.subjects.first() == Some(key));
@@ -149,7 +148,7 @@ fn broken(report: &Report, key: &Key, action: Action) -> Plan {
     }
 }
 
-/// Returns what a person runs so that a task's own system lets it go.
+/// Returns the command with which a task's own system releases it.
 fn command(record: &RecordView) -> Option<String> {
     let is_task = matches!(record.detail, RecordDetail::ClaudeCode(ClaudeCode::Task { .. }));
     let list = record.context_id.as_ref().filter(|list| is_task && is_valid_id(list.raw()))?;
@@ -211,7 +210,7 @@ fn why(record: &RecordView, user: Option<String>) -> Vec<String> {
         (None, Some(witness)) => format!("{state} ({} by {})", verdict.reason.name(), witness.source),
         (None, None) => format!("{state} ({})", verdict.reason.name()),
     };
-    // It is in the first line already.
+    // The first line already contains it.
     let user = user.filter(|_| record.lives_on.is_none());
     std::iter::once(first).chain(user).chain(facts).collect()
 }
@@ -229,7 +228,7 @@ fn steps(report: &Report, record: &RecordView, key: &Key) -> Vec<Step> {
     let of_context = |other: &&RecordView| {
         other.format == record.format && other.context_id.is_some() && other.context_id == record.context_id
     };
-    // Several records can be of one context, and each companion goes with one of them only.
+    // Several records can share one context, and each companion goes with only one of them.
     let sessions = report.records().filter(of_context).filter(|other| other.kind == RecordKind::Session);
     let owner = sessions.min_by_key(|session| session.generation != Generation::Current);
     let companions = report.records().filter(of_context).filter(|other| {
@@ -241,8 +240,8 @@ fn steps(report: &Report, record: &RecordView, key: &Key) -> Vec<Step> {
     paths.map(|path| Step::Park { path }).collect()
 }
 
-/// Plans what follows a release: what a session of LEO has left besides, each only if it is proven dead
-/// by its own rule.
+/// Plans the steps after a release: the other left-overs of a session of LEO, each only if its own rule proves it
+/// dead.
 fn follows(report: &Report, record: &RecordView, key: &Key) -> Vec<Plan> {
     if record.format != Format::Leo || !is_row(record) {
         return Vec::new();

@@ -1,5 +1,4 @@
-//! What a person means by a name: one resolver for every command, for every name that is on the
-//! screen.
+//! Resolves names: one resolver for every command and for every name on the screen.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -21,7 +20,7 @@ pub enum Subject<'a> {
     LeftOver(&'a LeftOver),
     /// A working tree that a window has left.
     LeftTree(&'a LeftTree),
-    /// A file or source that gave nothing but findings.
+    /// A file or source that produced only findings.
     Broken(&'a Key),
 }
 
@@ -39,10 +38,10 @@ impl<'a> Subject<'a> {
     }
 }
 
-/// What a name means.
+/// The meaning of a name.
 #[derive(Clone, Debug)]
 pub enum Meaning<'a> {
-    /// Nothing is called so.
+    /// Nothing has this name.
     Nothing,
     /// One thing.
     One(Subject<'a>),
@@ -52,14 +51,14 @@ pub enum Meaning<'a> {
     Several(Vec<Subject<'a>>),
 }
 
-/// Finds what is meant by a key or its start, a window's name, a session ID, a context ID, a work
-/// item, a PID or a path; `path` is the same text as an absolute path.
+/// Finds the things that match a key or its start, a window's name, a session ID, a context ID, a work item, a PID or
+/// a path; `path` is the same text as an absolute path.
 pub fn find<'a>(report: &'a Report, asked: &str, path: &Path) -> Meaning<'a> {
     let all = all(report);
     let by_key = |fits: &dyn Fn(&str) -> bool| {
         all.iter().filter(|subject| fits(subject.key().as_str())).copied().collect::<Vec<_>>()
     };
-    // A whole key means itself, even where it also starts another one.
+    // A whole key means itself, even if another one starts with it.
     let exact = by_key(&|key| key == asked);
     let found = if exact.is_empty() { by_place(report, &all, path) } else { exact };
     match found.as_slice() {
@@ -90,8 +89,8 @@ fn all(report: &Report) -> Vec<Subject<'_>> {
     all
 }
 
-/// A path means the record that was read there, also one that could not be parsed: its key is
-/// made of its format and path.
+/// A path means the record that was read there, even one that could not be parsed: its key is made of its format and
+/// path.
 fn by_place<'a>(report: &'a Report, all: &[Subject<'a>], path: &Path) -> Vec<Subject<'a>> {
     // Bytes that are not UTF-8 are typed as they are shown.
     let text = Untrusted::from_path(path);
@@ -105,8 +104,8 @@ fn by_place<'a>(report: &'a Report, all: &[Subject<'a>], path: &Path) -> Vec<Sub
     all.iter().filter(|subject| broken.contains(&subject.key())).copied().collect()
 }
 
-/// A name means the window that bears it, else what is claimed under it, else the records of it.
-/// What belongs to something that is meant already is not meant once more.
+/// A name means the window that bears it, else what is claimed under it, else the records of it. Parts of a match are
+/// not matches of their own.
 fn by_name<'a>(report: &'a Report, asked: &str, path: &Path) -> Vec<Subject<'a>> {
     let folder = Untrusted::from_path(path);
     let says =
@@ -159,7 +158,7 @@ fn by_name<'a>(report: &'a Report, asked: &str, path: &Path) -> Vec<Subject<'a>>
         .collect()
 }
 
-/// A left-over is meant by each PID of its tree, and by what it runs.
+/// Each PID of a left-over's tree means it, and so does its command.
 fn is_left_over(one: &LeftOver, asked: &str, pid: Option<u32>) -> bool {
     let mut pids = one.tree.iter().map(|member| member.id.pid);
     pids.any(|own| Some(own) == pid) || one.command.raw() == asked || one.command.shown() == asked

@@ -1,10 +1,10 @@
-//! The living window that a plan would take something from: what tells it from all others.
+//! The living window that a plan would take something from, and how to identify it.
 
 use jiff::Timestamp;
 
 use crate::core::model::{ClaimView, Key, RecordView, Report, VerdictState, WindowView};
 
-/// Returns the window that has what a plan is about, or in which the session lives by now.
+/// Returns the window that has the subject of a plan, or in which the session lives now.
 pub(crate) fn window<'a>(
     report: &'a Report,
     record: &RecordView,
@@ -15,8 +15,8 @@ pub(crate) fn window<'a>(
     report.windows.iter().find(|window| Some(&window.key) == key || Some(window.pid) == pid)
 }
 
-/// Returns what a release of a window is about: its claims, and what a transcript alone states only
-/// where there is nothing else, so that it is said why that stays.
+/// Returns the claims to release for a window. Those stated by a transcript alone are included only if there are no
+/// others, so that the plan explains why they stay.
 pub(crate) fn claims_of(report: &Report, window: &WindowView) -> Vec<Key> {
     let its = || report.claims.iter().filter(|claim| window.claims.contains(&claim.key));
     let is_alone = its().all(ClaimView::is_of_transcript);
@@ -24,8 +24,7 @@ pub(crate) fn claims_of(report: &Report, window: &WindowView) -> Vec<Key> {
     told.map(|claim| claim.key.clone()).collect()
 }
 
-/// Returns what must be typed to take something from whoever lives: no two holders of one thing
-/// have the same.
+/// Returns what must be typed to take something from its living holder: different for each holder of one thing.
 pub(crate) fn full_name(
     report: &Report,
     record: &RecordView,
@@ -47,7 +46,7 @@ pub(crate) fn full_name(
     }
 }
 
-/// Returns what must be typed to take a claim from whoever holds it.
+/// Returns what must be typed to take a claim from its holder.
 pub fn full_name_of(report: &Report, claim: &ClaimView) -> String {
     let window = window(report, &claim.record, Some(claim));
     full_name(report, &claim.record, window, claim.resource.id.shown())
@@ -56,8 +55,8 @@ pub fn full_name_of(report: &Report, claim: &ClaimView) -> String {
 /// How many characters of a window's name a person may be asked to type.
 const TYPED_AT_MOST: usize = 40;
 
-/// Returns a window's name, with its PID where another one is called the same; of one whose name
-/// nobody would type only the PID.
+/// Returns a window's name, with its PID if another one has the same name; only the PID if the name is not practical
+/// to type.
 fn label(report: &Report, window: &WindowView) -> String {
     let title = window.title();
     if title.chars().count() > TYPED_AT_MOST {
@@ -69,7 +68,7 @@ fn label(report: &Report, window: &WindowView) -> String {
     }
 }
 
-/// Says which window it is, where it works and what it does.
+/// Describes which window it is, where it works and what it does.
 pub(crate) fn held_by(window: &WindowView) -> String {
     let place = window.cwd.as_ref().map_or_else(String::new, |cwd| format!(" in {}", cwd.shown()));
     let since = |at: Timestamp| format!(" since {}", at.strftime("%Y-%m-%d %H:%M:%S UTC"));

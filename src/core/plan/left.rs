@@ -1,4 +1,4 @@
-//! The plan of letting go all that an ended window has left, as one.
+//! The plan of releasing everything that an ended window has left, as one action.
 
 use crate::core::model::{
     Action, Binding, Confirmation, Format, Key, Location, Plan, Reason, RecordKind, RecordView, Report, Step,
@@ -6,8 +6,8 @@ use crate::core::model::{
 };
 use crate::core::plan::about::plan_for;
 
-/// Returns the records that the window has left of which this is one, in the order in which they
-/// go: what proves the others dead goes after them. Of a window that lives there are none.
+/// Returns this record and the others that its window has left, in the order in which they go: proof that others are
+/// dead goes after them. A window that lives has none.
 pub fn left_by<'a>(report: &'a Report, seed: &'a RecordView) -> Vec<&'a RecordView> {
     let is_left = |record: &&RecordView| {
         record.window.is_none() && record.verdict.state != VerdictState::Alive && is_of_kind(record)
@@ -38,8 +38,8 @@ fn is_of_kind(record: &RecordView) -> bool {
     }
 }
 
-/// Returns whether two records are of one session, or of one process as far as they say: a PID
-/// alone, of another boot, could be anybody's.
+/// Returns whether two records are of one session, or of one process as far as they state: a PID alone, of another
+/// boot, could belong to any process.
 fn is_of_one_window(one: &RecordView, other: &RecordView) -> bool {
     if one.session_id.is_some() && one.session_id == other.session_id {
         return true;
@@ -53,7 +53,7 @@ fn is_of_one_window(one: &RecordView, other: &RecordView) -> bool {
         && !start(one).zip(start(other)).is_some_and(differs)
 }
 
-/// Returns when a record goes. Rows are reported by files, and all by the registry.
+/// Returns the turn of a record. Rows are reported by files, and all by the registry.
 fn turn(record: &RecordView) -> u8 {
     let is_registry = record.holder.as_ref().is_some_and(|holder| holder.binding == Binding::Registry);
     match (&record.location, record.kind) {
@@ -68,7 +68,7 @@ fn turn(record: &RecordView) -> u8 {
     }
 }
 
-/// Plans to let go all that a window has left and that is proven dead, and names what stays.
+/// Plans to release everything that a window has left and that is proven dead, and names what stays.
 pub fn plan_left(report: &Report, key: &Key) -> Plan {
     let seed = report.records().find(|record| &record.key == key);
     let left = seed.map_or_else(Vec::new, |seed| left_by(report, seed));
@@ -109,7 +109,7 @@ pub fn plan_left(report: &Report, key: &Key) -> Plan {
     }
 }
 
-/// Returns what the window is called: by its own registry, else by its session or its PID.
+/// Returns the name of the window: from its own registry, else its session or its PID.
 fn name(left: &[&RecordView]) -> Option<String> {
     let of_registry = left.iter().find(|record| record.format == Format::ClaudeCode);
     let session = || left.iter().find_map(|record| record.session_id.as_ref());

@@ -5,7 +5,7 @@ use crate::core::model::{
     SurfaceState, Untrusted, VerdictState,
 };
 
-/// What makes every plan on LEO's rows refuse.
+/// The conditions under which every plan on LEO's rows is refused.
 const REFUSES: [&str; 4] = [
     "a row is not as it was seen, or somebody else holds or changes it",
     "the database cannot be read completely, or the connection is lost before the commit",
@@ -13,7 +13,7 @@ const REFUSES: [&str; 4] = [
     "LEO's own function releases nothing, or one surface still says otherwise",
 ];
 
-/// What makes every plan on a file's lock refuse.
+/// The conditions under which every plan on a file's lock is refused.
 const REFUSES_LOCK: [&str; 4] = [
     "the row is not in every column as it was seen, or somebody else changes it",
     REFUSES[1],
@@ -31,22 +31,22 @@ const INVERSE_LOCK: &str = "undo puts the row back with every former value, its 
 /// The mirror in a session's row.
 const MIRROR: &str = "claude_sessions.sd_key";
 
-/// Says what makes a plan on a row refuse.
+/// Returns the conditions under which a plan on a row is refused.
 pub(crate) fn refuses_when(record: &RecordView) -> Vec<&'static str> {
     if is_file_lock(record) { REFUSES_LOCK.to_vec() } else { REFUSES.to_vec() }
 }
 
-/// Says how a plan on a row is undone.
+/// Describes how a plan on a row is undone.
 pub(crate) fn inverse(record: &RecordView) -> &'static str {
     if is_file_lock(record) { INVERSE_LOCK } else { INVERSE }
 }
 
-/// Returns whether a row is a file's lock, which goes as a whole.
+/// Returns whether a row is a file's lock, which is deleted as a whole.
 fn is_file_lock(record: &RecordView) -> bool {
     record.kind == RecordKind::Lock && matches!(record.location, Location::Row(_))
 }
 
-/// Decides whether a row is never touched, and says what to do instead.
+/// Returns why a row is never touched, and what to do instead.
 pub(crate) fn never(report: &Report, record: &RecordView) -> Option<(&'static str, &'static str)> {
     if is_file_lock(record) {
         // LEO's sweep asks for the age alone, and claimtop for a proof as well.
@@ -55,7 +55,7 @@ pub(crate) fn never(report: &Report, record: &RecordView) -> Option<(&'static st
             "LEO's sweep removes it 10 min after its last heartbeat",
         ));
     }
-    // A row is called so only where its database could not be read completely.
+    // A row has such a title only if its database could not be read completely.
     if record.verdict.reason == Reason::Unreadable {
         return Some(("the database could not be read completely", "look again when the connection stands"));
     }
@@ -64,7 +64,7 @@ pub(crate) fn never(report: &Report, record: &RecordView) -> Option<(&'static st
         .then_some(("the row holds nothing", "select a session that holds work, or an item that names one"))
 }
 
-/// Returns the claims on work that a plan about a record, or about one claim of it, lets go.
+/// Returns the claims on work that a plan about a record, or about one claim of it, releases.
 fn claims<'a>(
     report: &'a Report,
     record: &'a RecordView,
@@ -77,8 +77,8 @@ fn claims<'a>(
     })
 }
 
-/// Returns the steps of letting go what a record holds: its own row where it mirrors the item, and
-/// the item where it names the session.
+/// Returns the steps to release what a record holds: its own row if it mirrors the item, and the item if that names
+/// the session.
 pub(crate) fn steps(report: &Report, record: &RecordView, key: &Key) -> Vec<Step> {
     let Location::Row(row) = &record.location else { return Vec::new() };
     let database = &row.database;
@@ -137,8 +137,8 @@ fn owner(record: &RecordView, database: &Untrusted, table: &str, column: &str, i
     }
 }
 
-/// Returns what goes once all that a dead session holds is let go, in its order: its locks of files, and
-/// its files on this machine.
+/// Returns what is removed once a dead session's holds are all released, in order: its locks of files, and its files
+/// on this machine.
 pub(crate) fn left<'a>(report: &'a Report, record: &RecordView, key: &Key) -> Vec<&'a Key> {
     if is_file_lock(record) {
         return Vec::new();
@@ -156,7 +156,7 @@ pub(crate) fn left<'a>(report: &'a Report, record: &RecordView, key: &Key) -> Ve
     left.into_iter().map(|(_, key)| key).collect()
 }
 
-/// Returns when one goes: what proves the others dead goes after them.
+/// Returns the turn of a kind: proof that others are dead goes after them.
 fn turn(kind: RecordKind) -> Option<u8> {
     match kind {
         RecordKind::Lock => Some(0),
@@ -167,7 +167,7 @@ fn turn(kind: RecordKind) -> Option<u8> {
     }
 }
 
-/// Says what would be done.
+/// Describes what would be done.
 pub(crate) fn what(report: &Report, record: &RecordView, key: &Key) -> String {
     let holder = record.session_id.as_ref().map_or_else(|| "nobody".to_owned(), Untrusted::shown);
     if is_file_lock(record) {

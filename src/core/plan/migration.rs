@@ -9,7 +9,7 @@ use crate::core::model::{
 };
 
 impl About<'_> {
-    /// Decides whether it is never moved, and says why.
+    /// Returns why it is never moved, if so.
     pub(crate) fn never_migrated(&self) -> Option<(&'static str, &'static str)> {
         if self.record.generation == Generation::Current {
             Some(("the record already has its current form", "there is nothing to migrate"))
@@ -53,8 +53,8 @@ impl About<'_> {
 }
 
 /// Returns the context ID under which Maia will look for a record of a window, and who reads it then. Maia takes
-/// `CLAUDE_SESSION_ID`; else the PID of the agent above, where it finds that by its name; else its parent's PID. So
-/// where it does not find the agent, the PID of the shell that wrote the record is the name that is asked for again.
+/// `CLAUDE_SESSION_ID`; else the PID of the agent above, if it finds that by its name; else its parent's PID. So if
+/// it does not find the agent, it asks again for the PID of the shell that wrote the record.
 fn reader<'a>(record: &'a RecordView, window: &'a WindowView) -> (&'a Untrusted, String) {
     let own = &window.context_id;
     if own.source == ContextSource::Env {
@@ -107,7 +107,7 @@ fn candidates(report: &Report, record: &RecordView) -> String {
     }
 }
 
-/// Returns the one window that the machine-wide file can belong to, if it is exactly one.
+/// Returns the one window that the machine-wide file can belong to, if exactly one can.
 fn only_heir(report: &Report, record: &RecordView) -> Option<Key> {
     let legacy = report.findings.iter().find(|finding| {
         finding.code == Code::LegacyRecord && finding.subjects.first() == Some(&record.key)

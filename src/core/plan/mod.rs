@@ -1,4 +1,4 @@
-//! What an action would do, as pure data: shown before anything is touched.
+//! Plans of actions, as pure data: shown before anything is touched.
 
 pub(crate) mod about;
 pub(crate) mod find;

@@ -1,4 +1,4 @@
-//! What is never done, why, and what to do instead.
+//! Actions that are never done, why, and what to do instead.
 
 use super::about::{About, is_row};
 use crate::core::judge::git::lock_of;
@@ -10,7 +10,7 @@ use crate::core::model::{
 use crate::core::plan::{leo, rows};
 
 impl About<'_> {
-    /// Decides whether it is never done, and says what to do instead.
+    /// Returns why it is never done and what to do instead, if so.
     pub(crate) fn never(&self, action: Action) -> Option<Refusal> {
         if self.is_foreign {
             return Some(("the file belongs to another user", "claimtop never touches other users' files"));
@@ -35,14 +35,14 @@ impl About<'_> {
         }
     }
 
-    /// Says that a process holds a kernel lock on its file, as what moves files refuses those.
+    /// Reports that a process holds a kernel lock on its file, because such files are never moved.
     fn is_locked(&self) -> Option<Refusal> {
         let by = self.record.locked_by?;
         let instead = if by == 0 { "wait until it lets go" } else { "end that process first" };
         Some(("a process holds a lock on its file", instead))
     }
 
-    /// Says why its system's rule keeps a record.
+    /// Returns why its system's rule keeps a record.
     fn never_let_go(&self) -> Option<Refusal> {
         let record = self.record;
         let is_dead = record.verdict.state == VerdictState::Dead;
@@ -131,15 +131,15 @@ fn described(rule: LetGo, is_dead: bool) -> Option<Refusal> {
     }
 }
 
-/// Returns whether no git lives that may hold a lock, and yet somebody else could have made it:
-/// then a person decides.
+/// Returns whether no git lives that may hold a lock, but some other program could have made it: then a person
+/// decides.
 fn is_undecided(record: &RecordView) -> bool {
     let verdict = &record.verdict;
     let is_open = verdict.state == VerdictState::Unknown && verdict.reason == Reason::NoPid;
     lock_of(record) == GitLock::Command && is_open
 }
 
-/// Says why a lock of git's stays, and what git itself would do.
+/// Explains why a lock of git's stays, and what git itself would do.
 fn git_is_alive(record: &RecordView) -> Refusal {
     if lock_of(record) == GitLock::Worktree {
         ("its holder is not proven dead", "git worktree unlock <tree> releases it, if its owner agrees")

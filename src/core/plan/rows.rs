@@ -4,7 +4,7 @@ use crate::core::model::{
     Format, Location, Reason, RecordKind, RecordView, Report, Step, Untrusted, VerdictState,
 };
 
-/// What makes every plan on rows refuse.
+/// The conditions under which every plan on rows is refused.
 pub(crate) const REFUSES: [&str; 4] = [
     "a row is not as it was seen, or a live holder is found",
     "a process of Obra is running, or any process has the database open",
@@ -14,7 +14,7 @@ pub(crate) const REFUSES: [&str; 4] = [
 
 pub(crate) const INVERSE: &str = "undo puts the exact values back, if nobody changed the rows since; a copy of the database is parked as well";
 
-/// Decides whether a row is never touched, and says what to do instead.
+/// Returns why a row is never touched, and what to do instead.
 pub(crate) fn never(report: &Report, record: &RecordView) -> Option<(&'static str, &'static str)> {
     match (record.verdict.state, record.verdict.reason) {
         (VerdictState::Alive, _) => Some((
@@ -43,8 +43,7 @@ fn holds(row: &RecordView, task: &RecordView) -> bool {
         && task_of(row) == task_of(task)
 }
 
-/// Returns the steps of letting a row go: the pair of a run together, and the task that no other
-/// session holds.
+/// Returns the steps to release a row: the pair of a run together, and the task that no other session holds.
 pub(crate) fn steps(report: &Report, record: &RecordView) -> Vec<Step> {
     let mut rows = vec![record];
     rows.extend(report.records().filter(|other| is_pair(record, other)));
@@ -61,7 +60,7 @@ fn is_pair(record: &RecordView, other: &RecordView) -> bool {
         && !other.has_ended
 }
 
-/// Returns whether a record is the begun task of some rows, and no other open session's.
+/// Returns whether a record is the begun task of some rows, and of no other open session.
 fn is_left_task(report: &Report, rows: &[&RecordView], task: &RecordView) -> bool {
     let is_one_of = |row: &RecordView| rows.iter().any(|own| own.key == row.key);
     is_begun_task(task)
@@ -86,7 +85,7 @@ fn step(record: &RecordView) -> Option<Step> {
     })
 }
 
-/// Returns in words what a release changes; `None` for a row that is never changed.
+/// Describes what a release changes; `None` for a row that is never changed.
 fn release_of(record: &RecordView) -> Option<String> {
     let status = record.detail.obra()?.status.as_ref()?;
     match table(record)? {

@@ -3,7 +3,7 @@
 use crate::core::model::{Action, Confirmation, Key, Plan, Report, Step};
 use crate::core::plan::about::plan_for;
 
-/// Plans the same for each of several records, and names what stays: what lives takes its own full name.
+/// Plans the same for each of several records, and names what stays: a living record takes its own full name.
 pub(crate) fn plan_several(report: &Report, keys: &[Key], action: Action) -> Plan {
     let nothing = |why: &str| {
         let first = keys.first().cloned().unwrap_or_else(|| Key::typed("nothing"));

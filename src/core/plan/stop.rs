@@ -1,4 +1,4 @@
-//! The plan of ending processes: what a window has left, or a window itself.
+//! The plan of ending processes: left-overs of a window, or a window itself.
 
 use std::collections::BTreeSet;
 
@@ -10,10 +10,10 @@ use crate::core::model::{
 };
 use crate::core::plan::holder::held_by;
 
-/// Said of every ending.
+/// Stated for every ending.
 const FOR_GOOD: &str = "nothing: this cannot be undone, ended processes do not come back";
 
-/// What makes every ending refuse.
+/// The conditions under which every ending is refused.
 const REFUSES: [&str; 5] = [
     "a process has another start, program or arguments than when it was seen",
     "something else has been started below it, or may be an agent",
@@ -25,8 +25,8 @@ const REFUSES: [&str; 5] = [
 /// The most characters of a name that a person is asked to type.
 const TYPED_AT_MOST: usize = 40;
 
-/// Plans to end a left-over or a window, as far as a report says; what runs below it is read when the plan
-/// is made, and again before it is carried out.
+/// Plans to end a left-over or a window, as far as a report shows; the processes below it are read when the plan is
+/// made, and again before it is carried out.
 pub(crate) fn plan_stop(report: &Report, key: &Key, signal: Signal) -> Plan {
     let left = report.left_overs.iter().find(|one| one.key == *key);
     let window = report.windows.iter().find(|window| window.key == *key);
@@ -89,8 +89,8 @@ fn of_left_over(one: &LeftOver, signal: Signal) -> Plan {
     plan
 }
 
-/// Asks for the full name where somebody would lose a port, or may: it could not be read of a PID which
-/// ones it listens on. Says so.
+/// Requires the full name, with the reason, if a client would lose a port, or may because the ports of a PID could
+/// not be read.
 pub(crate) fn heed_clients(plan: &mut Plan, unread: Option<u32>) {
     let mut clients: BTreeSet<String> =
         plan.tree.iter().flat_map(|member| &member.ports).filter_map(clients).collect();
@@ -102,7 +102,7 @@ pub(crate) fn heed_clients(plan: &mut Plan, unread: Option<u32>) {
     plan.why.splice(0..0, new);
 }
 
-/// Says who would lose a port.
+/// Describes the clients that would lose a port.
 fn clients(port: &Port) -> Option<String> {
     match port.clients {
         Some(0) => None,
@@ -141,7 +141,7 @@ fn of_window(report: &Report, window: &WindowView, signal: Signal) -> Plan {
 }
 
 fn ending(key: &Key, id: ProcessId, command: &Untrusted, (name, signal): (String, Signal)) -> Plan {
-    // Nobody kills by typing once more what has asked it to end.
+    // Confirming a kill takes another text than the one that asked the process to end.
     let name = if signal == Signal::Kill { format!("kill {name}") } else { name };
     Plan {
         name,
@@ -159,7 +159,7 @@ fn verb(signal: Signal) -> &'static str {
     }
 }
 
-/// Returns what a person must type: what it is called, and its PID, which no other living process has.
+/// Returns what a person must type: its name, and its PID, which no other living process has.
 fn full_name(called: &str, pid: u32) -> String {
     let is_typed = |c: char| c.is_ascii_graphic() || c == ' ';
     match !called.is_empty() && called.len() <= TYPED_AT_MOST && called.chars().all(is_typed) {
@@ -251,7 +251,7 @@ mod tests {
             assert!(plan.why.iter().any(|why| why.contains("port 3000")), "{:?}", plan.why);
         }
         assert_eq!(of(Some(0)).confirmation, Confirmation::Code);
-        // A client that comes after the plan was shown makes it another one.
+        // A client that comes after the plan was shown changes the plan.
         assert!(!of(Some(0)).is_same_as(&of(Some(1))));
     }
 

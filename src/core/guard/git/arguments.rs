@@ -1,10 +1,10 @@
-//! What stands behind a verb of git: options, words and paths.
+//! The arguments of a git verb: options, words and paths.
 
 use crate::core::guard::folder::joined;
 use crate::core::guard::git::reach::Reach;
 use crate::core::guard::shell::token::{UNKNOWN, is_known};
 
-/// What stands behind a verb.
+/// The arguments of a verb.
 pub(super) struct Arguments<'a> {
     folder: &'a str,
     /// The long options, without values that are words of their own.
@@ -15,12 +15,12 @@ pub(super) struct Arguments<'a> {
     pub(super) words: Vec<&'a str>,
     /// Those after it, if it is there.
     pub(super) paths: Option<Vec<&'a str>>,
-    /// The patterns of what `clean` leaves.
+    /// The patterns of files that `clean` leaves.
     pub(super) excluded: Vec<&'a str>,
 }
 
-/// The options of a verb that have a value: letters of which it is the rest of the word or the next one, letters of
-/// which it can only be the rest of the word, and words of which it is the next.
+/// The options of a verb that have a value: letters with the value in the rest of the word or the next one, letters
+/// with it only in the rest of the word, and words with it in the next.
 struct ValueOptions(&'static str, &'static str, &'static [&'static str]);
 
 fn valued(verb: &str) -> ValueOptions {
@@ -57,7 +57,7 @@ pub(super) fn is_top(path: &&str) -> bool {
     matches!(*path, ":/" | ":/." | ":(top)" | ":(top).")
 }
 
-/// Returns what a path says is left out, if it does.
+/// Returns the path that a pathspec excludes, if it does.
 pub(super) fn left_out(path: &str) -> Option<&str> {
     [":!", ":^", ":(exclude)"].iter().find_map(|sign| path.strip_prefix(sign))
 }
@@ -67,13 +67,13 @@ pub(super) fn is_folder(path: &str) -> bool {
     path.split('/').all(|part| matches!(part, "" | "." | "..")) && path.starts_with('.')
 }
 
-/// Returns whether a word is a long option, or an abbreviation of it as git takes them where they are of one option only
-/// (gitcli(7)); else it does nothing.
+/// Returns whether a word is a long option, or an abbreviation of it that git accepts because it fits only one option
+/// (gitcli(7)); otherwise git does nothing.
 fn is_option(word: &str, long: &str) -> bool {
     word == long || word.len() > 3 && long.starts_with(word) && !WHOLE.contains(&word)
 }
 
-/// Options that begin another one, and mean something of their own.
+/// Options that begin another one, and have a meaning of their own.
 const WHOLE: [&str; 1] = ["--edit"];
 
 impl<'a> Arguments<'a> {
@@ -117,11 +117,11 @@ impl<'a> Arguments<'a> {
         Self { folder, options, letters, words, paths, excluded }
     }
 
-    /// Returns whether all is known but values of options, and the name of a commit where a verb takes the whole tree
-    /// whatever that is: a word that begins with what is known is no option.
+    /// Returns whether everything is known except values of options, and the name of a commit if a verb takes the
+    /// whole tree anyway: a word with a known beginning is not an option.
     pub(super) fn is_known(&self, verb: &str) -> bool {
         let takes_tree = matches!(verb, "reset" | "switch" | "rebase" | "merge") && self.paths.is_none();
-        // Forced, or beside paths, it is none but a commit's name; what is saved is called so.
+        // Forced, or beside paths, it can only be a commit's name; the words of `save` name the entry.
         let is_name = match verb {
             "checkout" => self.is_forced() || self.paths.is_some(),
             "reset" => self.has(&["--hard"]),
@@ -152,7 +152,7 @@ impl<'a> Arguments<'a> {
         self.has(&["--force"]) || self.has_short('f')
     }
 
-    /// Returns whether it is told so twice: then `clean` removes other repositories as well (git-clean(1)).
+    /// Returns whether the option is given twice: then `clean` removes other repositories as well (git-clean(1)).
     pub(super) fn is_forced_twice(&self) -> bool {
         let short = self.letters.iter().filter(|letter| **letter == 'f').count();
         short + self.options.iter().filter(|option| is_option(option, "--force")).count() > 1
@@ -168,7 +168,7 @@ impl<'a> Arguments<'a> {
         paths.iter().map(path).collect()
     }
 
-    /// Reaches the paths that are given; where only some are left out, everything.
+    /// Reaches the given paths; everything if some are only left out.
     pub(super) fn paths(&self, paths: &[&str]) -> Option<Reach> {
         let (left_out, meant): (Vec<&str>, Vec<&str>) =
             paths.iter().partition(|path| left_out(path).is_some());
@@ -180,13 +180,13 @@ impl<'a> Arguments<'a> {
         self.absolute(&meant).filter(|paths| !paths.is_empty()).map(Reach::Paths)
     }
 
-    /// Returns the paths that are left out, absolute; `None` where one is not known.
+    /// Returns the paths that are left out, absolute; `None` if one is not known.
     pub(super) fn left_out(&self) -> Option<Vec<String>> {
         let paths = self.all_paths();
         self.absolute(&paths.into_iter().filter_map(left_out).collect::<Vec<_>>())
     }
 
-    /// Reaches the paths that are given, or the whole tree.
+    /// Reaches the given paths, or the whole tree.
     pub(super) fn paths_or_tree(&self, paths: &[&str]) -> Option<Reach> {
         if paths.is_empty() { Some(Reach::Tree) } else { self.paths(paths) }
     }

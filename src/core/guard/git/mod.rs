@@ -1,4 +1,4 @@
-//! The calls of git that reach into what others have not committed.
+//! Calls of git that reach into the uncommitted work of others.
 
 mod arguments;
 pub(crate) mod reach;
@@ -18,28 +18,28 @@ use crate::core::model::snapshot::ledger::Harm;
 pub(crate) struct GitCall {
     /// The folder that it works in, absolute.
     pub(crate) folder: String,
-    /// What it does, such as `stash`.
+    /// Its verb, such as `stash`.
     pub(crate) verb: &'static str,
     /// Where it reaches.
     pub(crate) reach: Reach,
     /// Which files it takes there.
     pub(crate) takes: Takes,
-    /// Patterns of what it leaves all the same, as in a file of what git ignores.
+    /// Patterns of files that it leaves all the same, in the syntax of ignore files.
     pub(crate) spares: Vec<String>,
     /// Paths, absolute, that it leaves out.
     pub(crate) left_out: Vec<String>,
-    /// The commit that it goes to, or takes in, as it is named, where it does nothing if that is where the tree is.
+    /// The name of the commit that it goes to, or takes in, if it does nothing when the tree is there already.
     pub(crate) onto: Option<String>,
-    /// Whether it takes whole working trees that lie where it reaches.
+    /// Whether it takes whole working trees that lie in its reach.
     pub(crate) takes_trees: bool,
-    /// Whether it is told to overwrite what git would carry over, or refuse to touch.
+    /// Whether it is to overwrite files that git would carry over, or refuse to touch.
     is_forced: bool,
-    /// What of these is in git's folder while there is anything to end; nothing where it does not end anything.
+    /// The files in git's folder of which one must exist for it to end anything; empty if it does not end anything.
     pub(crate) during: &'static [&'static str],
 }
 
 impl GitCall {
-    /// Returns what becomes of what it takes.
+    /// Returns the fate of the files that it takes.
     pub(crate) fn harm(&self) -> Harm {
         match self.verb {
             "add -A" | "commit" | "commit -a" | "merge" | "rebase" => Harm::Kept,
@@ -49,13 +49,13 @@ impl GitCall {
         }
     }
 
-    /// Returns the same of a whole working tree that it takes.
+    /// Returns the fate of a whole working tree that it takes.
     pub(crate) fn of_tree(&self, folder: String) -> Self {
         let (reach, takes) = (Reach::Tree, Takes::ALL);
         Self { folder, reach, takes, spares: Vec::new(), left_out: Vec::new(), ..self.clone() }
     }
 
-    /// Settles what it reaches by what is there, or known to git.
+    /// Settles its reach by the files that are there, or known to git.
     pub(crate) fn resolve(self, is_there: impl Fn(&str) -> bool) -> Self {
         let Reach::PathsOrTree(mut paths) = self.reach else { return self };
         // A commit's name has none of these characters.
@@ -69,9 +69,9 @@ impl GitCall {
     }
 }
 
-/// Returns the calls of git in a shell line that runs in some place which reach into what others have not committed.
+/// Returns the calls of git in a shell line, run in some place, that reach into the uncommitted work of others.
 pub(crate) fn git_calls(line: &str, place: &Place<'_>) -> Vec<GitCall> {
-    // Most lines have nothing to do with it.
+    // Most lines have nothing to do with git.
     if !line.contains("git") {
         return Vec::new();
     }
@@ -80,7 +80,7 @@ pub(crate) fn git_calls(line: &str, place: &Place<'_>) -> Vec<GitCall> {
     calls
 }
 
-/// Options of git's own that change nothing of what a verb takes; of those about paths as far as paths are plain.
+/// Options of git's own that do not change what a verb takes; those about paths only if the paths are plain.
 const WITHOUT_EFFECT: [&str; 11] = [
     "-p", "-P", "--paginate", "--no-pager", "--no-optional-locks", "--literal-pathspecs", "--glob-pathspecs",
     "--icase-pathspecs", "--no-advice", "--no-replace-objects", "--no-lazy-fetch",
@@ -117,7 +117,7 @@ fn call(command: &Command) -> Option<GitCall> {
     if folder.is_empty() {
         return None;
     }
-    // What is not known is not judged, but for the values of options, such as a message.
+    // Unknown words are not judged, except the values of options, such as a message.
     let arguments = Arguments::parse(verb, rest, &folder);
     let is_elsewhere = arguments.options.iter().any(|option| option.starts_with("--pathspec"));
     if !arguments.is_known(verb) || is_elsewhere {
@@ -134,11 +134,11 @@ fn call(command: &Command) -> Option<GitCall> {
         || matches!(verb, "checkout" | "switch") && "fm".contains(|letter| arguments.has_short(letter));
     let takes_trees = verb == "clean" && arguments.is_forced_twice() && takes.in_new_folders;
     let onto = onto(verb, &arguments).filter(|_| !is_forced).map(str::to_owned);
-    // Where files have such names the shell puts them there; what it leaves is for git to find.
+    // The shell inserts the names of files if any match; a pattern that it leaves is for git to match.
     let plain = |pattern: &&str| pattern.replace(MANY, "*").replace(ANY, "?");
     let spares = arguments.excluded.iter().map(plain).collect();
     Some(match (verb, &reach) {
-        // It is another working tree that goes.
+        // Another working tree is removed.
         ("worktree remove", Reach::Paths(paths)) => {
             let folder = paths.first()?.clone();
             GitCall {

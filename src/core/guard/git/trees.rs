@@ -7,7 +7,8 @@ use crate::core::guard::shell::{Command, Place, commands, name_of};
 /// Options of `git worktree add` whose value is an argument of its own (git-worktree(1)).
 const WITH_VALUE: [&str; 3] = ["-b", "-B", "--reason"];
 
-/// Returns the folders, absolute, of the working trees that a line makes with `git worktree add`, as far as it says where.
+/// Returns the folders, absolute, of the working trees that a line makes with `git worktree add`, as far as it names
+/// them.
 pub(crate) fn trees_added(line: &str, place: &Place<'_>) -> Vec<String> {
     // Most lines make none.
     if !line.contains("worktree") {
@@ -16,7 +17,7 @@ pub(crate) fn trees_added(line: &str, place: &Place<'_>) -> Vec<String> {
     commands(line, place).iter().filter_map(added).collect()
 }
 
-/// Returns the folders, absolute, that a line removes with `git worktree remove` or `rm -r`, as far as it says which.
+/// Returns the folders, absolute, that a line removes with `git worktree remove` or `rm -r`, as far as it names them.
 pub(crate) fn folders_removed(line: &str, place: &Place<'_>) -> Vec<String> {
     if !["worktree", "rm"].iter().any(|word| line.contains(word)) {
         return Vec::new();
@@ -52,13 +53,13 @@ fn removed(command: &Command) -> Vec<String> {
     }
 }
 
-/// Returns the words that are no options, as absolute paths.
+/// Returns the words that are not options, as absolute paths.
 fn plain<'a>(folder: &str, words: impl Iterator<Item = &'a str>) -> Vec<String> {
     let words = words.filter(|word| !word.starts_with('-') && is_known(word));
     words.filter_map(|word| joined(folder, word)).collect()
 }
 
-/// Returns the folder of a call of `git worktree`, and the words behind what it is told to do.
+/// Returns the folder of a call of `git worktree`, and the words after its subcommand.
 fn worktree<'a>(
     command: &'a Command,
     what: &str,

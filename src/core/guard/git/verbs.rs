@@ -1,12 +1,12 @@
-//! What each verb of git takes from what others have not committed.
+//! What each git verb takes from the uncommitted work of others.
 
 use crate::core::guard::folder::joined;
 use crate::core::guard::git::arguments::{Arguments, is_folder, is_top, left_out};
 use crate::core::guard::git::reach::{Reach, Takes, TrackedFiles};
 use crate::core::guard::shell::token::MANY;
 
-/// Returns what a verb takes from the whole tree that ends something which stopped for a person, and what shows that
-/// this is under way; it goes back to where that began.
+/// Returns what a verb takes from the whole tree that ends an operation waiting for a person, and the files that show
+/// this to be under way; it returns to where that began.
 pub(super) fn ends(
     verb: &str,
     of: &Arguments<'_>,
@@ -26,12 +26,12 @@ pub(super) fn ends(
     }
 }
 
-/// What is in git's folder while commits are put on another one, and while some are picked or taken back.
+/// The files in git's folder during a rebase or `am`, and during a cherry-pick or revert.
 const REBASES: [&str; 2] = ["rebase-merge", "rebase-apply"];
 const PICKS: [&str; 3] = ["CHERRY_PICK_HEAD", "REVERT_HEAD", "sequencer"];
 
-/// Returns what a verb reaches, if that is more than its own, and what it takes there; `None` for what loses nobody
-/// anything.
+/// Returns what a verb reaches, if that is more than its own files, and what it takes there; `None` if it loses no
+/// work.
 pub(super) fn reach_of(verb: &str, of: &Arguments<'_>) -> Option<(&'static str, Reach, Takes)> {
     let is_forced = of.is_forced();
     let is_dry = of.has(&["--dry-run"]) || of.has_short('n');
@@ -41,7 +41,7 @@ pub(super) fn reach_of(verb: &str, of: &Arguments<'_>) -> Option<(&'static str, 
         "checkout" => checkout(of).map(|(reach, takes)| ("checkout", reach, takes)),
         "switch" => tree("switch"),
         "reset" if of.has(&["--hard"]) => tree("reset"),
-        // What is in the working tree only it keeps, or else does nothing.
+        // It keeps what only the working tree has, or else does nothing.
         "reset" if of.has(&["--merge"]) => Some(("reset", Reach::Tree, Takes::known(TrackedFiles::Staged))),
         "stash" => {
             let mut paths = of.all_paths();
@@ -56,7 +56,7 @@ pub(super) fn reach_of(verb: &str, of: &Arguments<'_>) -> Option<(&'static str, 
             Some(("stash", of.paths_or_tree(&paths)?, stashes(of)))
         }
         "clean" if is_forced && !is_dry => {
-            // Without paths it begins where it is.
+            // Without paths it begins in its own folder.
             let paths = of.all_paths();
             let takes = Takes {
                 tracked: TrackedFiles::None,
@@ -90,7 +90,7 @@ pub(super) fn reach_of(verb: &str, of: &Arguments<'_>) -> Option<(&'static str, 
             Some(("commit", of.paths(&of.all_paths())?, changed))
         }
         "add" => adds(of).and_then(|takes| Some(("add -A", of.paths_or_tree(&of.all_paths())?, takes))),
-        // Without force git removes nothing that was edited.
+        // Without force git removes no edited file.
         "rm" if is_forced && !is_dry && !of.has(&["--cached"]) => {
             Some(("rm -f", of.paths(&of.all_paths())?, changed))
         }
@@ -132,7 +132,7 @@ fn checkout(of: &Arguments<'_>) -> Option<(Reach, Takes)> {
             };
             Some((of.paths(paths)?, takes))
         }
-        // Only a path begins so; what stands before it may be a commit.
+        // Only a path begins so; the word before it may be a commit.
         (_, [first, ..]) if first.starts_with(':') => {
             Some((of.paths(&of.words)?, Takes::known(TrackedFiles::Unstaged)))
         }
@@ -150,7 +150,7 @@ fn checkout(of: &Arguments<'_>) -> Option<(Reach, Takes)> {
     }
 }
 
-/// Returns the commit that a call goes to, or takes in, if that is all it does.
+/// Returns the commit that a call goes to, or takes in, if it does nothing else.
 pub(super) fn onto<'a>(verb: &str, of: &Arguments<'a>) -> Option<&'a str> {
     const PLAIN: [&str; 10] = [
         "--quiet", "--progress", "--no-progress", "--ff-only", "--ff", "--no-edit", "--guess", "--no-guess",
@@ -165,7 +165,7 @@ pub(super) fn onto<'a>(verb: &str, of: &Arguments<'a>) -> Option<&'a str> {
     }
 }
 
-/// Returns where files may be moved: onto the last path, or below it where that is a folder.
+/// Returns where files may be moved: onto the last path, or below it if that is a folder.
 fn moved_onto(of: &Arguments<'_>) -> Option<Vec<String>> {
     let mut paths = of.absolute(&of.all_paths())?;
     let to = paths.pop()?;
@@ -186,7 +186,7 @@ fn stashes(of: &Arguments<'_>) -> Takes {
     Takes { tracked, untracked, ignored, in_new_folders: true, named: false }
 }
 
-/// Returns which files `add` takes that nobody has named.
+/// Returns which files `add` takes that the call does not name.
 fn adds(of: &Arguments<'_>) -> Option<Takes> {
     let has = |long: &str, letter| of.has(&[long]) || of.has_short(letter);
     let is_other = of.has(&["--refresh", "--renormalize"])
@@ -214,7 +214,7 @@ fn adds(of: &Arguments<'_>) -> Option<Takes> {
     (is_whole && !is_other).then_some(takes)
 }
 
-/// Returns whether a path stands for all that is where a call runs, but for what is hidden where the shell finds it.
+/// Returns whether a path stands for everything in the call's folder, except hidden files if the shell expands it.
 fn is_all(path: &str) -> bool {
     path == "*" || path.chars().eq([MANY])
 }

@@ -1,10 +1,10 @@
-//! The words that a line's variables make of others.
+//! Expansion of the variables in a line's words.
 
 use crate::core::guard::shell::state::State;
 use crate::core::guard::shell::token::{BARE, END, QUOTED, TOP, UNKNOWN, is_known};
 use crate::core::guard::shell::variables::Value;
 
-/// Puts variables into words, and keeps count of what a line costs.
+/// Expands variables in words, within a budget for each line.
 pub(super) struct Expander<'a> {
     pub(super) place: &'a Place<'a>,
     /// How many bytes may still be made.
@@ -12,7 +12,7 @@ pub(super) struct Expander<'a> {
 }
 
 impl Expander<'_> {
-    /// Returns the words that these become: several times where one of a loop's values stands in them.
+    /// Returns the expanded words: several times if one contains a loop's variable.
     pub(super) fn expand(&mut self, words: Vec<String>, state: &State) -> Vec<Vec<String>> {
         if !words.iter().any(|word| word.contains([BARE, QUOTED])) {
             return vec![words];
@@ -20,7 +20,7 @@ impl Expander<'_> {
         let is_each = |name: &&str| matches!(state.variables.get(name), Some(Value::Each(_)));
         let mut loops = words.iter().flat_map(|word| names(word)).filter(is_each);
         let first = loops.next();
-        // Of two loops in each other not every pair comes up.
+        // Of two nested loops not every pair comes up.
         let bound = first.filter(|first| loops.all(|other| other == *first));
         match bound.and_then(|name| Some((name, state.variables.get(name)?))) {
             Some((name, Value::Each(values))) if self.spend(values.len() * length(&words)).is_some() => {
@@ -30,7 +30,7 @@ impl Expander<'_> {
         }
     }
 
-    /// Returns a text in which nothing is cut into words.
+    /// Returns a text without word splitting.
     pub(super) fn text(&mut self, text: &str, state: &State) -> Option<String> {
         let mut whole = String::new();
         for piece in pieces(text) {
@@ -42,7 +42,7 @@ impl Expander<'_> {
         is_known(&whole).then_some(whole)
     }
 
-    /// Returns what a variable stands for.
+    /// Returns the value of a variable.
     pub(super) fn value(&mut self, name: &str, state: &State, bound: Option<(&str, &str)>) -> Option<String> {
         let value = match (state.variables.get(name), bound) {
             (_, Some((of, value))) if of == name => value.to_owned(),
@@ -60,7 +60,7 @@ impl Expander<'_> {
         Some(value)
     }
 
-    /// Takes so many bytes of what is left; `None` where that is too little.
+    /// Takes that many bytes from the budget; `None` if too few are left.
     pub(super) fn spend(&mut self, bytes: usize) -> Option<()> {
         self.room = self.room.checked_sub(bytes)?;
         Some(())
@@ -80,7 +80,7 @@ impl Expander<'_> {
                         is_one |= is_quoted;
                         match self.value(name, state, bound) {
                             Some(value) if is_quoted => field.push_str(&value),
-                            // What stands for other names is not looked for.
+                            // Names behind other names are not resolved.
                             Some(value) if !is_cut_otherwise && !value.contains(['*', '?', '[', '\\']) => {
                                 let mut parts = value.split([' ', '\t', '\n']);
                                 field.push_str(parts.next().unwrap_or_default());
@@ -102,7 +102,7 @@ impl Expander<'_> {
     }
 }
 
-/// Returns how much room words take, by their letters and by their number.
+/// Returns the cost of words, by their bytes and their number.
 fn length(words: &[String]) -> usize {
     words.iter().map(|word| word.len() + size_of::<String>()).sum()
 }
@@ -139,7 +139,7 @@ fn names(word: &str) -> impl Iterator<Item = &str> {
 pub(crate) struct Place<'a> {
     /// The folder, absolute.
     pub(crate) folder: &'a str,
-    /// What `HOME` is.
+    /// The value of `HOME`.
     pub(crate) home: Option<&'a str>,
     /// Returns the top of the working tree that a folder lies in.
     pub(crate) top_of: &'a dyn Fn(&str) -> Option<String>,

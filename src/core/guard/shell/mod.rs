@@ -1,7 +1,7 @@
-//! The commands of a shell line that can be read with certainty, each with the folder that it runs in.
+//! The commands of a shell line that can be read with certainty, each with its working folder.
 //!
-//! What depends on anything but the line itself and where it runs - a variable that it does not set, a substitution, a
-//! pattern - is not known, and what is not known is never guessed.
+//! Anything that depends on more than the line itself and its folder - a variable that it does not set, a
+//! substitution, a pattern - is unknown, and unknown values are never guessed.
 
 mod expand;
 mod prefix;
@@ -21,15 +21,15 @@ use crate::core::guard::folder::joined;
 
 /// The longest line that is read, in bytes: agents write short ones.
 const MOST: usize = 64 << 10;
-/// How deep `sh -c` may hold another line.
+/// How deeply `sh -c` may nest.
 const DEEPEST: usize = 3;
 
-/// One command and the folder that it runs in.
+/// One command and its working folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Command {
-    /// Its words; [`token::UNKNOWN`] stands in one for what only the shell knows.
+    /// Its words; [`token::UNKNOWN`] in one stands for a part that only the shell knows.
     pub(crate) words: Vec<String>,
-    /// The folder, absolute; nothing where it is not known.
+    /// The folder, absolute; `None` if it is not known.
     pub(crate) folder: Option<Rc<str>>,
 }
 
@@ -50,8 +50,7 @@ struct Reader<'a> {
 impl Reader<'_> {
     fn read(&mut self, line: &str, state: State, depth: usize) {
         let mut tokens = Tokens::from_line(line);
-        // Of each shell what it knows, and the loops that it runs in shells of their own: how many were open, and what it
-        // knew before.
+        // The state of each shell, and the loops that it runs in subshells: how many were open, and its state before.
         let mut shells: Vec<(State, Vec<(usize, State)>)> = vec![(state, Vec::new())];
         let mut words = Vec::new();
         let mut is_piped = false;
@@ -64,7 +63,7 @@ impl Reader<'_> {
                 Some(Token::Lost) => return,
                 token => token,
             };
-            // In a pipeline each has a folder, and variables, of its own.
+            // In a pipeline each command has a folder, and variables, of its own.
             let is_forked = std::mem::replace(&mut is_piped, matches!(token, Some(Token::Fork))) || is_piped;
             if let Some((state, loops)) = shells.last_mut() {
                 let before = is_forked.then(|| state.clone());
@@ -98,7 +97,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Reads one command, which may change what those after it find.
+    /// Reads one command, which may change the state for those after it.
     fn command(&mut self, words: Vec<String>, state: &mut State, depth: usize) {
         state.nest(&words);
         let mut own = words.iter().skip_while(|word| is_reserved(word)).peekable();
@@ -115,7 +114,7 @@ impl Reader<'_> {
                 for words in turns {
                     let mut after = state.clone();
                     self.run(without_prefix(words), &mut after, depth);
-                    // What one turn of a loop changes, the next one finds.
+                    // Changes of one turn of a loop apply to the next one.
                     if after.folder != state.folder {
                         return state.lose();
                     }
@@ -125,7 +124,7 @@ impl Reader<'_> {
     }
 
     fn run(&mut self, words: &[String], state: &mut State, depth: usize) {
-        // A program that is not known is none of the shell's own words, so it does not change the folder.
+        // An unknown program is not a shell builtin, so it does not change the folder.
         let Some((program, rest)) = words.split_first().filter(|(program, _)| is_known(program)) else {
             return;
         };
@@ -198,7 +197,7 @@ impl Reader<'_> {
     }
 }
 
-/// Sets a variable as a line does, or adds to it (`+=`); where `cd` goes by it, the folder is not known any more.
+/// Sets a variable as a line does, or adds to it (`+=`); if `cd` depends on it, the folder becomes unknown.
 fn assign(name: &str, value: Option<String>, state: &mut State) {
     match name {
         "CDPATH" | "PWD" => (state.folder, state.previous) = (None, None),
@@ -207,18 +206,18 @@ fn assign(name: &str, value: Option<String>, state: &mut State) {
     }
     match name.strip_suffix('+') {
         None => state.set(name, value),
-        // Not every shell knows that.
+        // Not every shell supports that.
         Some(name) => state.forget(name),
     }
 }
 
-/// Names of scripts that set variables for what follows, and stay in the folder.
+/// Names of scripts that set variables for later commands, and stay in the folder.
 const SETTING_UP: [&str; 10] = [
     "activate", "env", ".env", "nvm.sh", ".bashrc", ".profile", ".bash_profile", ".zshrc", "sdkman-init.sh",
     "environment",
 ];
 
-/// Returns the line that a shell is given to run (`-c`), by its words.
+/// Returns the line that a shell runs with `-c`, from its words.
 fn line_of(words: &[String]) -> Option<&str> {
     let mut is_given = false;
     let mut words = words.iter().map(String::as_str);
@@ -227,11 +226,11 @@ fn line_of(words: &[String]) -> Option<&str> {
         match word.strip_prefix(['-', '+']) {
             None => return Some(word).filter(|_| is_given),
             Some("-rcfile" | "-init-file" | "-emulate") => return None,
-            // A long one, or the end of all.
+            // A long option, or the end of all options.
             Some(long) if long.starts_with('-') || long.is_empty() => {}
             Some(letters) => {
                 is_given |= letters.contains('c');
-                // Each names an option by the next word.
+                // Each takes an option's name from the next word.
                 for _ in letters.matches(['o', 'O']) {
                     words.next()?;
                 }
@@ -240,7 +239,7 @@ fn line_of(words: &[String]) -> Option<&str> {
     }
 }
 
-/// Returns whether a word before a folder changes nothing of where `cd` goes.
+/// Returns whether a word before a folder has no influence on where `cd` goes.
 fn is_of_cd(word: &str) -> bool {
     matches!(word, "--" | "-L" | "-P")
 }

@@ -1,11 +1,11 @@
-//! What stands before the program of a command: words of the shell, and programs that run another one.
+//! Prefixes of a command's program: words of the shell, and programs that run another one.
 
 /// Returns the name of a program that may be called by its path.
 pub(crate) fn name_of(program: &str) -> &str {
     program.rsplit('/').next().unwrap_or(program)
 }
 
-/// Leaves out what stands before a program: words of the shell, and programs that run another.
+/// Removes the prefixes of a program: words of the shell, and programs that run another.
 pub(super) fn without_prefix(words: &[String]) -> &[String] {
     let mut rest = words;
     while let Some((first, after)) = rest.split_first() {
@@ -24,7 +24,7 @@ pub(super) fn without_prefix(words: &[String]) -> &[String] {
     rest
 }
 
-/// Returns whether a word of the shell's own stands before a command.
+/// Returns whether a word of the shell itself precedes a command.
 pub(super) fn is_reserved(word: &str) -> bool {
     matches!(word, "if" | "then" | "elif" | "else" | "while" | "until" | "do" | "!" | "{")
 }
@@ -38,7 +38,7 @@ struct Runner {
     plain: &'static str,
     /// Its long options; one whose value is in the same word with its sign of equality.
     long: &'static [&'static str],
-    /// How many words of its own stand before the program.
+    /// How many words of its own precede the program.
     words: usize,
 }
 
@@ -83,7 +83,7 @@ const RUNNERS: [Runner; 13] = [
 ];
 
 impl Runner {
-    /// Returns what it runs, of the words behind it; `None` where an option is not known.
+    /// Returns the command that it runs, from the words after it; `None` if an option is not known.
     fn run<'a>(&self, words: &'a [String]) -> Option<&'a [String]> {
         let mut rest = words;
         while let Some((option, after)) = rest.split_first() {
@@ -111,7 +111,7 @@ impl Runner {
     }
 }
 
-/// Returns whether a variable lets git work elsewhere, or on something else.
+/// Returns whether a variable makes git work elsewhere, or on something else.
 fn moves_git(assignment: &str) -> bool {
     MOVING.iter().any(|prefix| assignment.starts_with(prefix))
 }
@@ -122,7 +122,7 @@ pub(super) fn may_be_exported(word: &str) -> bool {
     name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') && !moves_git(word)
 }
 
-/// How the names of git's variables begin that change where it works, and what paths mean to it (git(1)).
+/// Prefixes of git's variables that change where it works, and the meaning of paths (git(1)).
 const MOVING: [&str; 15] = [
     "GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE",
     "GIT_NAMESPACE", "GIT_CEILING", "GIT_DISCOVERY", "GIT_PREFIX", "GIT_NOGLOB", "GIT_CONFIG_COUNT",

@@ -1,10 +1,10 @@
-//! What a shell knows while it runs a line.
+//! The state of a shell while it runs a line.
 
 use std::rc::Rc;
 
 use crate::core::guard::shell::variables::{Value, Variables};
 
-/// The most folders that are put aside, and values that a loop goes through.
+/// The most folders on the stack, and values that a loop goes through.
 const MOST: usize = 64;
 
 /// When a command runs.
@@ -13,32 +13,31 @@ pub(super) enum Link {
     /// In any case.
     #[default]
     Always,
-    /// If the one before it went well.
+    /// If the one before it succeeded.
     IfWell,
     /// If the one before it failed.
     IfFailed,
 }
 
-/// Where a shell is, and what its variables are.
+/// The folder and variables of a shell.
 #[derive(Clone, Default)]
 pub(super) struct State {
-    /// The folder, absolute; nothing where it is not known.
+    /// The folder, absolute; `None` if it is not known.
     pub(super) folder: Option<Rc<str>>,
     /// The folder before that.
     pub(super) previous: Option<Rc<str>>,
-    /// The folders that `pushd` has put aside.
+    /// The folders on the stack of `pushd`.
     pub(super) pushed: Rc<Vec<Option<Rc<str>>>>,
     pub(super) variables: Rc<Variables>,
     /// How many loops and conditions are open.
     pub(super) nested: usize,
     /// The variables of the loops that are open, and how many of these were open with each.
     loops: Rc<Vec<(usize, String)>>,
-    /// The variables that were set by commands which run only if those before them went well: what comes after
-    /// them all does not know.
+    /// The variables set by commands that run only if those before them succeed: unknown after the whole list.
     doubtful: Rc<Vec<String>>,
-    /// Whether git works on something else from now on, or is another program.
+    /// Whether git works on something else from here on, or is another program.
     pub(super) is_git_elsewhere: bool,
-    /// By what the next command runs at all.
+    /// The condition under which the next command runs.
     pub(super) link: Link,
 }
 
@@ -47,17 +46,17 @@ impl State {
         Self { folder, ..Self::default() }
     }
 
-    /// Returns what another shell begins with: of what is exported only where git works is followed.
+    /// Returns the initial state of a child shell: of exports only those about git's location are followed.
     pub(super) fn of_child(&self) -> Self {
         Self { is_git_elsewhere: self.is_git_elsewhere, ..Self::in_folder(self.folder.clone()) }
     }
 
-    /// Goes to another folder, or to one that is not known.
+    /// Goes to another folder, or to an unknown one.
     pub(super) fn go(&mut self, to: Option<Rc<str>>) {
         self.previous = std::mem::replace(&mut self.folder, to);
     }
 
-    /// Goes to another folder and puts this one aside.
+    /// Goes to another folder and pushes this one.
     pub(super) fn push(&mut self, to: Option<Rc<str>>) {
         if self.pushed.len() < MOST {
             Rc::make_mut(&mut self.pushed).push(self.folder.clone());
@@ -67,13 +66,13 @@ impl State {
         self.go(to);
     }
 
-    /// Goes to the folder that was put aside last.
+    /// Goes to the folder that was pushed last.
     pub(super) fn pop(&mut self) {
         let to = Rc::make_mut(&mut self.pushed).pop().flatten();
         self.go(to);
     }
 
-    /// Forgets all: something ran here that was not read.
+    /// Forgets everything: something ran here that was not read.
     pub(super) fn lose(&mut self) {
         self.go(None);
         (self.previous, self.pushed) = (None, Rc::default());
@@ -111,12 +110,12 @@ impl State {
         }
     }
 
-    /// Returns whether what comes next runs in any case.
+    /// Returns whether the next command runs in any case.
     pub(super) fn is_certain(&self) -> bool {
         self.nested == 0 && self.link == Link::Always
     }
 
-    /// Sets a variable; to a known value only where it is certain that this happens before it is asked for.
+    /// Sets a variable; to a known value only if that is certain to happen before it is used.
     pub(super) fn set(&mut self, name: &str, value: Option<String>) {
         let is_known = self.nested == 0 && self.link != Link::IfFailed;
         if is_known && self.link == Link::IfWell && !self.doubtful.iter().any(|doubtful| doubtful == name) {
@@ -126,7 +125,7 @@ impl State {
         Rc::make_mut(&mut self.variables).set(name, value);
     }
 
-    /// Lets a variable stand for each of these words, one after the other, up to the end of the loop.
+    /// Lets a variable stand for each of these words in turn, until the end of the loop.
     pub(super) fn set_each(&mut self, name: &str, words: &[String]) {
         if words.len() > MOST || self.loops.len() > MOST {
             return self.forget(name);

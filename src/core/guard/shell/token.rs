@@ -2,32 +2,32 @@
 
 use std::str::Chars;
 
-/// Stands for what only the shell knows; no argument of a program can have this byte.
+/// Stands for a part that only the shell knows; no argument of a program can have this byte.
 pub(crate) const UNKNOWN: char = '\0';
 
-/// How deep substitutions may lie in each other.
+/// How deeply substitutions may nest.
 const DEEPEST: usize = 8;
-/// The most words that braces make of one.
+/// The most words that brace expansion makes of one.
 const MOST_WORDS: usize = 64;
 
-/// The longest word of which braces make others, in bytes.
+/// The longest word for brace expansion, in bytes.
 const MOST_LETTERS: usize = 4 << 10;
 
-/// What stand for `{`, `,` and `}` that the shell takes for itself.
+/// Placeholders for `{`, `,` and `}` that the shell interprets itself.
 const OPEN: char = '\u{1}';
 const COMMA: char = '\u{2}';
 const CLOSE: char = '\u{3}';
 
-/// What stand before the name of a variable, where its value is cut into words and where it is not, and behind it.
+/// Markers before the name of a variable, with and without word splitting of its value, and after it.
 pub(super) const BARE: char = '\u{4}';
 pub(super) const QUOTED: char = '\u{5}';
 pub(super) const END: char = '\u{6}';
 
-/// What stand for `*` and `?` where the shell itself looks for the names of files (glob(7)).
+/// Placeholders for `*` and `?` that the shell itself expands to file names (glob(7)).
 pub(crate) const MANY: char = '\u{e}';
 pub(crate) const ANY: char = '\u{f}';
 
-/// As which variable the top of the working tree counts, where a line asks git for it.
+/// The variable for the top of the working tree, if a line asks git for it.
 pub(super) const TOP: &str = "git rev-parse --show-toplevel";
 
 /// Commands whose output is known, and the variable of that value.
@@ -37,17 +37,17 @@ const KNOWN: [(&str, &str); 3] = [
     ("(git rev-parse --show-toplevel 2>/dev/null)", TOP),
 ];
 
-/// Returns whether nothing in a word is for the shell alone to know.
+/// Returns whether no part of a word is known to the shell alone.
 pub(crate) fn is_known(word: &str) -> bool {
     !word.contains([UNKNOWN, BARE, QUOTED, MANY, ANY])
 }
 
-/// Returns whether a line has one of the characters that stand for something else here.
+/// Returns whether a line has one of the characters that have a special meaning here.
 pub(super) fn has_signs(line: &str) -> bool {
     line.contains(|c| matches!(c, UNKNOWN..=END | MANY | ANY))
 }
 
-/// What is left of a line.
+/// The unread part of a line.
 #[derive(Clone)]
 struct Rest<'a>(Chars<'a>);
 
@@ -76,7 +76,7 @@ impl<'a> Rest<'a> {
         after.is_some()
     }
 
-    /// Returns what was read since an earlier state of this.
+    /// Returns the text read since an earlier state of this.
     fn since(&self, before: &Self) -> &'a str {
         let (before, rest) = (before.0.as_str(), self.0.as_str());
         before.get(..before.len() - rest.len()).unwrap_or_default()
@@ -84,11 +84,11 @@ impl<'a> Rest<'a> {
 }
 
 pub(super) enum Token {
-    /// The words that one makes, with [`UNKNOWN`] for what only the shell knows.
+    /// The expansions of one word, with [`UNKNOWN`] for parts that only the shell knows.
     Words(Vec<String>),
     /// The end of a command that runs in this very shell.
     End,
-    /// The end of one, and the beginning of another that runs only if it went well: `&&`.
+    /// The end of one, and the beginning of another that runs only if it succeeded: `&&`.
     And,
     /// The same of one that runs only if it failed: `||`.
     Or,
@@ -96,17 +96,17 @@ pub(super) enum Token {
     Fork,
     Open,
     Close,
-    /// What follows is read otherwise; nothing after it is understood.
+    /// The rest is read in another mode; nothing after it is understood.
     Lost,
 }
 
 /// A text that follows the line.
 struct Text {
-    /// The line that ends it.
+    /// Its closing line.
     end: String,
-    /// Whether the tabs before its lines are left out.
+    /// Whether the tabs before its lines are removed.
     without_tabs: bool,
-    /// Whether it is taken as it stands; else a line can be gone on with on the next one.
+    /// Whether it is taken literally; otherwise a backslash continues a line on the next one.
     is_plain: bool,
 }
 
@@ -115,7 +115,7 @@ pub(super) struct Tokens<'a> {
     chars: Rest<'a>,
     texts: Vec<Text>,
     depth: usize,
-    /// The lines that shells of their own run for the words that were read.
+    /// The lines that subshells run for the words read.
     inner: Vec<&'a str>,
 }
 
@@ -141,11 +141,11 @@ impl<'a> Tokens<'a> {
                 '(' | ')' | ';' | '|' | '&' => {
                     self.chars.next();
                     match (first, self.chars.peek()) {
-                        // A number: nothing in it runs, and nothing of it is said.
+                        // A number: nothing in it runs or prints.
                         ('(', Some('(')) if self.skip_number().is_some() => {
                             Token::Words(vec!["((".to_owned()])
                         }
-                        // What it holds is run later, or never.
+                        // Its content runs later, or never.
                         ('(', Some('(' | ')')) => Token::Lost,
                         ('(', _) => Token::Open,
                         (')', _) => Token::Close,
@@ -166,7 +166,7 @@ impl<'a> Tokens<'a> {
                     Some(false) | None => Token::Lost,
                 },
                 _ => match self.word() {
-                    // The number of a descriptor is none of its command's words.
+                    // The number of a descriptor is not a word of its command.
                     Some(Token::End) => continue,
                     token => token.unwrap_or(Token::Lost),
                 },
@@ -174,7 +174,7 @@ impl<'a> Tokens<'a> {
         }
     }
 
-    /// Returns the lines that run for what was read since this was asked last, in their order.
+    /// Returns the lines that run for the text read since the last call, in their order.
     pub(super) fn inner(&mut self) -> Vec<&'a str> {
         std::mem::take(&mut self.inner)
     }
@@ -184,7 +184,7 @@ impl<'a> Tokens<'a> {
         (ahead.next(), ahead.next())
     }
 
-    /// Passes over what stands between words; a line can be gone on with on the next one.
+    /// Passes over the space between words; a backslash continues a line on the next one.
     fn skip_space(&mut self) {
         loop {
             if self.chars.next_if(|c| matches!(c, ' ' | '\t' | '\r')).is_some() {
@@ -197,7 +197,7 @@ impl<'a> Tokens<'a> {
         }
     }
 
-    /// Passes over the texts that follow a line; one without an end goes on to that of all.
+    /// Passes over the texts that follow a line; one without an end extends to the end of everything.
     fn skip_texts(&mut self) {
         for Text { end, without_tabs, is_plain } in std::mem::take(&mut self.texts) {
             let mut goes_on = false;
@@ -217,7 +217,7 @@ impl<'a> Tokens<'a> {
         }
     }
 
-    /// Passes over a redirection and its target, and notes a text that follows the line; `None` where its end cannot be
+    /// Passes over a redirection and its target, and notes a text that follows the line; `None` if its end cannot be
     /// found.
     fn skip_redirection(&mut self) -> Option<()> {
         let mut sign = String::new();
@@ -250,7 +250,7 @@ impl<'a> Tokens<'a> {
         Some(())
     }
 
-    /// Passes over commands whose output, or input, is given as a file, if they come next.
+    /// Passes over process substitutions, if they come next.
     fn skip_process(&mut self) -> Option<bool> {
         if !matches!(self.next_two(), (Some('<' | '>'), Some('('))) {
             return Some(false);
@@ -259,7 +259,7 @@ impl<'a> Tokens<'a> {
         self.skip_commands().map(|()| true)
     }
 
-    /// Passes over a number that is worked out, from the second of its parentheses on.
+    /// Passes over an arithmetic expression, from the second of its parentheses on.
     fn skip_number(&mut self) -> Option<()> {
         let mut ahead = self.chars.clone();
         let mut open = 1_usize;
@@ -288,7 +288,7 @@ impl<'a> Tokens<'a> {
         }
     }
 
-    /// Passes over a character, or over all that stands in quotes or is put in place; returns it where it is a plain one.
+    /// Passes over a character, or over a whole quotation or substitution; returns it if it is a plain character.
     fn piece(&mut self) -> Option<Option<char>> {
         let mut text = String::new();
         if matches!(self.chars.peek()?, '`' | '$') {
@@ -304,9 +304,9 @@ impl<'a> Tokens<'a> {
         Some(None)
     }
 
-    /// Reads a word with its quotes; it is not known where the shell would put something else in its place.
+    /// Reads a word with its quotes; it is unknown if the shell would substitute something.
     ///
-    /// `None` where its end cannot be found, [`Token::End`] where it was the number of a redirection's descriptor.
+    /// `None` if its end cannot be found, [`Token::End`] if it was the number of a redirection's descriptor.
     fn word(&mut self) -> Option<Token> {
         let mut text = String::new();
         let is_test = self.chars.peek() == Some('[');
@@ -359,7 +359,7 @@ impl<'a> Tokens<'a> {
                 }
             }
         }
-        // Tests of the shell's: there is nothing that these could stand for.
+        // Tests of the shell's: these have no meaning there.
         Some(Token::Words(match text.as_str() {
             "\0" if is_test => vec!["[".to_owned()],
             "\0\0" if is_test => {
@@ -379,7 +379,7 @@ impl<'a> Tokens<'a> {
         }
     }
 
-    /// Reads up to the closing quote; `None` where that cannot be found.
+    /// Reads up to the closing quote; `None` if that cannot be found.
     fn double_quoted(&mut self, text: &mut String) -> Option<()> {
         loop {
             match self.chars.peek()? {
@@ -404,7 +404,7 @@ impl<'a> Tokens<'a> {
         }
     }
 
-    /// Reads a variable, or what a command tells; `None` where its end cannot be found.
+    /// Reads a variable, or a command substitution; `None` if its end cannot be found.
     fn substitution(&mut self, text: &mut String, sign: char) -> Option<()> {
         if self.chars.next() == Some('`') {
             text.push(UNKNOWN);
@@ -433,7 +433,7 @@ impl<'a> Tokens<'a> {
             Some('{') => {
                 self.chars.next();
                 self.depth = self.depth.checked_sub(1)?;
-                // What stands for a variable that is not set runs only then.
+                // The default of an unset variable runs only then.
                 let noted = self.inner.len();
                 self.skip_braces()?;
                 self.inner.truncate(noted);
@@ -448,7 +448,7 @@ impl<'a> Tokens<'a> {
         }
     }
 
-    /// Reads the name of a variable, or of the one that is what a command tells, if that is all there is.
+    /// Reads the name of a variable, or of the one for a command's output, if there is nothing else.
     fn variable(&mut self) -> Option<&'a str> {
         if let Some((_, name)) = KNOWN.iter().find(|(command, _)| self.chars.skip(command)) {
             return Some(name);
@@ -465,7 +465,7 @@ impl<'a> Tokens<'a> {
         Some(name)
     }
 
-    /// Reads what stands behind `~`: nothing, or a path in the home; else it is another's.
+    /// Reads the text after `~`: nothing, or a path in the home; otherwise it is another user's.
     fn home(&self, text: &mut String) {
         match self.chars.peek() {
             None | Some('/' | ' ' | '\t' | '\r' | '\n' | ';' | '|' | '&' | ')' | '<' | '>') => {
@@ -477,13 +477,13 @@ impl<'a> Tokens<'a> {
         }
     }
 
-    /// Passes over a variable in braces, with what stands for it where it is not set.
+    /// Passes over a variable in braces, with its default.
     fn skip_braces(&mut self) -> Option<()> {
         while self.piece()? != Some('}') {}
         Some(())
     }
 
-    /// Passes over what ends with a sign.
+    /// Passes over text up to a closing sign.
     fn skip_to(&mut self, end: char) -> Option<()> {
         loop {
             match self.chars.next()? {
@@ -494,12 +494,12 @@ impl<'a> Tokens<'a> {
         }
     }
 
-    /// Passes over commands that a shell of their own runs, and notes them.
+    /// Passes over the commands of a subshell, and notes them.
     fn skip_commands(&mut self) -> Option<()> {
         let before = self.chars.clone();
         let noted = self.inner.len();
         self.skip_to_close()?;
-        // What lies deeper is found in them again.
+        // Deeper ones are found when these are read.
         self.inner.truncate(noted);
         self.inner.extend(self.chars.since(&before).strip_suffix(')'));
         Some(())
@@ -514,7 +514,7 @@ impl<'a> Tokens<'a> {
             match self.next()? {
                 Token::Open => open += 1,
                 Token::Close => open -= 1,
-                // Its patterns close what nobody has opened.
+                // Its patterns have closing parentheses without opening ones.
                 Token::Words(words) => is_case |= words == ["case"],
                 Token::End | Token::And | Token::Or | Token::Fork => {}
                 Token::Lost => return None,
@@ -536,7 +536,7 @@ fn is_name(text: Option<&str>) -> bool {
     })
 }
 
-/// Returns the words that braces make of one.
+/// Returns the words that brace expansion makes of one.
 fn expanded(text: &str) -> Vec<String> {
     if !text.contains([OPEN, COMMA, CLOSE]) {
         return vec![text.to_owned()];
@@ -561,7 +561,7 @@ fn expanded(text: &str) -> Vec<String> {
     done
 }
 
-/// Returns the first braces that have a choice in them, with none inside, and what stands around them.
+/// Returns the first braces that contain a choice and no other braces, and the text around them.
 fn parts(word: &str) -> Option<(&str, &str, &str)> {
     let mut from = 0;
     while let Some(close) = word.get(from..)?.find(CLOSE).map(|at| from + at) {

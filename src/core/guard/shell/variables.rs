@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 /// The most variables that are known.
 const MOST: usize = 64;
 
-/// What a variable stands for.
+/// The value of a variable.
 #[derive(Clone)]
 pub(super) enum Value {
     Text(String),
@@ -14,7 +14,7 @@ pub(super) enum Value {
     Unknown,
 }
 
-/// What the variables stand for that a line sets.
+/// The values of the variables that a line sets.
 #[derive(Clone, Default)]
 pub(super) struct Variables {
     by_name: BTreeMap<String, Value>,
@@ -35,7 +35,7 @@ impl Variables {
         self.by_name.get(name)
     }
 
-    /// Returns whether something may have set any other.
+    /// Returns whether any other variable may have been set.
     pub(super) fn are_lost(&self) -> bool {
         self.are_lost
     }

@@ -31,7 +31,7 @@ pub(crate) fn diff(before: Option<&Report>, now: &Report) -> Vec<Change> {
     things((before.map_or(&[], |report| &report.records), &now.records), &RECORDS, &mut subjects);
     claims(before, now, &mut subjects);
     findings(before.map_or(&[], |report| &report.findings), &now.findings, &mut subjects);
-    // Whatever changes without another look at this machine is what others tell.
+    // What changes without another look at this machine comes from other machines.
     let is_looked = before.is_none_or(|before| before.taken_at != now.taken_at);
     let at = |things: &[Key]| if is_looked { now.moment_of(things) } else { now.told_at() };
     let change = |(event, subject): (Kind, Subject)| {
@@ -44,13 +44,13 @@ pub(crate) fn diff(before: Option<&Report>, now: &Report) -> Vec<Change> {
     changes
 }
 
-/// Returns whether an event says that a thing other than a window is there no more.
+/// Returns whether an event means that something other than a window is gone.
 fn went(event: Kind, subject: &Subject) -> bool {
     matches!(event, Kind::RecordGone | Kind::FindingCleared)
         || matches!(subject, Subject::Claim { status: None, .. })
 }
 
-/// Returns whether the machine of a thing tells nothing.
+/// Returns whether the machine of a subject sends no data.
 fn is_out_of_sight(thing: &Key, now: &Report) -> bool {
     let tells = |name| now.machines.iter().any(|machine| machine.name == name && has_told(machine));
     thing.machine().is_some_and(|name| !tells(name))
@@ -58,17 +58,17 @@ fn is_out_of_sight(thing: &Key, now: &Report) -> bool {
 
 type Changes = Vec<(Kind, Subject)>;
 
-/// What is reported of things that come, change and go.
+/// How one kind of thing is reported when it comes, changes and goes.
 #[derive(Clone, Copy)]
 struct Sort<'a, T> {
     key: fn(&T) -> &Key,
-    /// Whether one says something else than before.
+    /// Whether a thing differs from before.
     has_changed: fn(&T, &T) -> bool,
-    /// What is reported of one that is there, and of what it was before.
+    /// What is reported of a thing that is there, given its earlier state.
     subject: fn(Option<&T>, &T) -> Subject,
-    /// What is reported of one that is there no more, if anything.
+    /// What is reported of a thing that is gone, if anything.
     gone: &'a dyn Fn(&T) -> Option<(Kind, Subject)>,
-    /// Whether one that was not there before is told.
+    /// Whether a thing that was not there before is reported.
     is_new: &'a dyn Fn(&T) -> bool,
     events: [Kind; 2],
 }
@@ -82,7 +82,7 @@ const WINDOWS: Sort<'_, WindowView> = Sort {
     events: [Kind::WindowAppeared, Kind::WindowChanged],
 };
 
-/// Tells of a window that is there no more: only a proof says that it has died.
+/// Reports a window that is gone: only a proof shows that it has died.
 fn gone(window: &WindowView, is_proven: bool) -> (Kind, Subject) {
     match is_proven {
         true => (Kind::WindowGone, of_window(window, WindowTurn::Died)),
@@ -102,7 +102,7 @@ const RECORDS: Sort<'_, Arc<RecordView>> = Sort {
     events: [Kind::RecordAppeared, Kind::RecordChanged],
 };
 
-/// Leaves out what stands at both ends of two lists alike: mostly that is all.
+/// Leaves out equal items at both ends of two lists: usually that is everything.
 fn apart<'a, T>(before: &'a [T], now: &'a [T], is_same: impl Fn(&T, &T) -> bool) -> (&'a [T], &'a [T]) {
     let alike = |pair: &(&T, &T)| is_same(pair.0, pair.1);
     let head = before.iter().zip(now).take_while(alike).count();
@@ -132,8 +132,7 @@ fn things<T>((before, now): (&[T], &[T]), sort: &Sort<'_, T>, changes: &mut Chan
     }
 }
 
-/// Returns what a window did. What an agent says of itself and its load change all the time, and
-/// nothing follows from it.
+/// Returns what a window did. An agent's own status and its load change all the time, and have no consequence.
 fn turn(before: &WindowView, now: &WindowView) -> Option<WindowTurn> {
     if before.state != now.state {
         let is_stopped = now.state == WindowState::Stopped;
@@ -148,7 +147,7 @@ fn turn(before: &WindowView, now: &WindowView) -> Option<WindowTurn> {
     (before.waiting.is_some() && now.waiting.is_none()).then_some(WindowTurn::Answered)
 }
 
-/// Tells each wait once, however long it lasts.
+/// Reports each wait once, however long it lasts.
 fn waits((before, now): (&[WindowView], &[WindowView]), names: &Names<'_>, changes: &mut Changes) {
     let is_same =
         |one: &WindowView, other: &WindowView| one.key == other.key && waits_since(one) == waits_since(other);
@@ -166,7 +165,7 @@ fn waits_since(window: &WindowView) -> Option<Option<Timestamp>> {
     window.waiting.as_ref().map(|waiting| waiting.since)
 }
 
-/// Evidence carries times of its own and says nothing that verdict and file do not.
+/// Evidence carries times of its own and adds nothing to verdict and file.
 fn is_changed(before: &RecordView, now: &RecordView) -> bool {
     before.verdict.state != now.verdict.state
         || before.verdict.reason != now.verdict.reason
@@ -205,7 +204,7 @@ fn findings(before: &[Arc<Finding>], now: &[Arc<Finding>], changes: &mut Changes
     changes.extend(raised);
 }
 
-/// Returns the findings that others do not have.
+/// Returns the findings that the other list does not have.
 fn missing<'a>(
     findings: &'a [Arc<Finding>],
     others: &'a [Arc<Finding>],

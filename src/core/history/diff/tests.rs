@@ -1,4 +1,4 @@
-//! Two looks go in, changes come out.
+//! Compares two looks and checks the changes.
 
 use jiff::Timestamp;
 use std::sync::Arc;
@@ -142,7 +142,7 @@ fn ended(window: &str) -> Vec<EndedWindow> {
     vec![EndedWindow { window: Key::typed(window), reason: Reason::NoProcess }]
 }
 
-/// Returns what is told of the one window that is there no more.
+/// Returns what is reported of the one window that is gone.
 #[track_caller]
 fn end(before: &Report, now: &Report) -> WindowTurn {
     match &diff(Some(before), now)[..] {
@@ -175,7 +175,7 @@ fn only_a_proof_says_that_a_window_has_died() {
     };
     for state in [SourceState::Ok, SourceState::Partial, SourceState::Failed] {
         assert_eq!(end(&before, &with(&[("processes", state)], &[])), WindowTurn::Unseen);
-        // Another machine that is silent says nothing of a window here.
+        // Silence of another machine proves nothing about a window here.
         let now = with(&[("processes", SourceState::Ok), ("machine:devbox", state)], &ended("w-7"));
         assert_eq!(end(&before, &now), WindowTurn::Died);
     }
@@ -188,7 +188,7 @@ fn what_a_machine_has_told_that_is_out_of_sight_has_not_died() {
     assert_eq!(end(&before, &report()), WindowTurn::Unseen);
 }
 
-/// A window as another machine tells of it.
+/// A window as another machine reports it.
 fn there(key: &str) -> WindowView {
     WindowView::from(WindowFacts { key: Key::typed(key), ..(*window(9)).clone() })
 }
@@ -200,7 +200,7 @@ fn a_window_that_is_told_under_another_key_neither_goes_nor_comes() {
     let there = Report { windows: vec![there("w-9@web")], shown_once, ..report() };
     check(Some(&here), &there, &[]);
     check(Some(&there), &here, &[]);
-    // Whatever is said of it there, its process is still seen here.
+    // Whatever that machine reports, its process is still seen here.
     check(Some(&there), &Report { ended: ended("w-9@web"), ..here.clone() }, &[]);
     for key in ["w-7", "w-9@web"] {
         assert_eq!(end(&there, &Report { ended: ended(key), ..report() }), WindowTurn::Died, "{key}");
@@ -249,7 +249,7 @@ fn what_another_machine_does_is_dated_by_when_it_was_joined() {
     let both = with(20, 26, &[there("w-9@web"), window(7)]);
     assert_eq!(dates(&with(10, 16, &[]), &both), [here, far], "in their order");
     assert_eq!(dates(&both, &with(20, 28, &[window(7)])), [("w-9@web".to_owned(), 28)]);
-    // Here nobody has looked since: it is because of what others tell.
+    // There was no look here since: the change comes from another machine's data.
     assert_eq!(dates(&both, &with(20, 28, &[there("w-9@web")])), [("w-7".to_owned(), 28)]);
     // The clock was set back.
     assert_eq!(dates(&both, &with(30, 28, &[window(7)])), [("w-9@web".to_owned(), 30)]);

@@ -1,4 +1,4 @@
-//! Looks in, lines out.
+//! Encodes looks as lines.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -9,10 +9,10 @@ use crate::core::history::recording::line::{Header, Line};
 use crate::core::model::text::json;
 use crate::core::model::{Format, LetGo, Snapshot};
 
-/// After so many looks one stands for itself again, so that going back is quick.
+/// After this many looks one is written in full again, so that going back is quick.
 const FULL_EVERY: u64 = 64;
 
-/// Writes looks as what differs from the look before.
+/// Writes each look as its difference from the look before.
 #[derive(Debug, Default)]
 pub struct Encoder {
     looks: u64,
@@ -20,7 +20,7 @@ pub struct Encoder {
     order: Vec<String>,
 }
 
-/// Everything of a look, part by part.
+/// All contents of a look, part by part.
 struct All {
     parts: Vec<(String, Box<RawValue>)>,
     order: Vec<String>,
@@ -30,7 +30,7 @@ impl Encoder {
     /// Writes the first line, with its newline.
     ///
     /// # Errors
-    /// Returns the error of serde_json, which for our own types there is none.
+    /// Returns the error of serde_json, which does not occur for our own types.
     pub fn header(header: &Header) -> serde_json::Result<String> {
         Ok(json::to_line(header)? + "\n")
     }
@@ -38,7 +38,7 @@ impl Encoder {
     /// Writes one look, with its newline.
     ///
     /// # Errors
-    /// Returns the error of serde_json, which for our own types there is none.
+    /// Returns the error of serde_json, which does not occur for our own types.
     pub fn look(&mut self, snapshot: &Snapshot, event: bool) -> serde_json::Result<String> {
         let All { parts, order } = all(snapshot)?;
         let full = self.looks.is_multiple_of(FULL_EVERY);
@@ -101,7 +101,7 @@ fn all(snapshot: &Snapshot) -> serde_json::Result<All> {
     Ok(all)
 }
 
-/// Returns by what rule the records of each format of a person's own are let go.
+/// Returns the release rule for the records of each format that a person has defined.
 fn own(snapshot: &Snapshot) -> BTreeMap<&'static str, LetGo> {
     let own = snapshot.records.iter().filter_map(|record| {
         let Format::Described(own) = record.format else { return None };
@@ -116,7 +116,7 @@ impl All {
         Ok(())
     }
 
-    /// Adds what has an order; a name that comes twice gets its place added.
+    /// Adds parts that have an order; a name that comes twice gets its place added.
     fn add_in_order<T: Serialize>(&mut self, id: String, part: &T) -> serde_json::Result<()> {
         let id = if self.order.last() == Some(&id) { format!("{id}#{}", self.order.len()) } else { id };
         self.add(&id, part)?;

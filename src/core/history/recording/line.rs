@@ -13,7 +13,7 @@ use crate::core::judge::window::agent::Signatures;
 pub struct Header {
     /// The version of the form, counted from 1.
     pub recording: u32,
-    /// Which claimtop wrote it.
+    /// The version of claimtop that wrote it.
     pub claimtop: String,
     /// When it was begun.
     pub began_at: Timestamp,
@@ -28,19 +28,19 @@ pub struct Header {
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Line<'a> {
     pub(crate) at: Timestamp,
-    /// Whether it stands for itself, without what was before.
+    /// Whether it is complete without the looks before.
     #[serde(default)]
     pub(crate) full: bool,
     /// Whether it shows a change that people care about.
     #[serde(default)]
     pub(crate) event: bool,
-    /// What is new or different, by the name of the part.
+    /// New or different parts, by name.
     #[serde(borrow, default)]
     pub(crate) parts: BTreeMap<String, &'a RawValue>,
-    /// The parts that are there no more.
+    /// The parts that are gone.
     #[serde(default)]
     pub(crate) gone: Vec<String>,
-    /// The order of records and broken files, where it is another one.
+    /// The order of records and broken files, if it has changed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) order: Option<Vec<String>>,
 }

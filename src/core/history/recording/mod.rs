@@ -36,7 +36,7 @@ pub struct Mark {
 /// Why a recording cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum Unreadable {
-    /// The first line is no header.
+    /// The first line is not a header.
     #[error("it is no recording of claimtop")]
     Foreign,
     /// It is of a later version.
@@ -46,18 +46,18 @@ pub enum Unreadable {
     Newer {
         /// The version of its form.
         version: u32,
-        /// Which claimtop wrote it, safe to show.
+        /// The version of claimtop that wrote it, safe to show.
         claimtop: String,
     },
     /// It has not a single look.
     #[error("it holds no look")]
     Empty,
-    /// A line is not what it should be.
+    /// A line is invalid.
     #[error("line {line} is damaged: {message}")]
     Damaged {
         /// The line, counted from 1.
         line: usize,
-        /// What is wrong, safe to show.
+        /// The error, safe to show.
         message: String,
     },
 }
@@ -73,11 +73,11 @@ pub struct Recording {
 }
 
 impl Recording {
-    /// Opens the text of a recording. A last line that breaks off is left out: whoever recorded
-    /// was ended in the middle of it.
+    /// Opens the text of a recording. A last line that breaks off is left out: the recorder was ended in the middle
+    /// of it.
     ///
     /// # Errors
-    /// It is none, a later version's, empty or damaged.
+    /// It is not a recording, a later version's, empty or damaged.
     pub fn open(text: String) -> Result<Self, Unreadable> {
         let header = header(text.lines().next().unwrap_or_default())?;
         let offsets = offsets(&text);
@@ -126,7 +126,7 @@ impl Recording {
 }
 
 fn header(line: &str) -> Result<Header, Unreadable> {
-    /// What every version's first line has.
+    /// The fields that every version's first line has.
     #[derive(Deserialize)]
     struct First {
         recording: u32,

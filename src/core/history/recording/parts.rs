@@ -1,4 +1,4 @@
-//! Lines in, looks out.
+//! Decodes lines into looks.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use crate::core::model::{
     BrokenFile, DescribedFormat, Format, Host, LetGo, Process, ProcessTable, Record, Snapshot,
 };
 
-/// Everything of a look, as far as the lines have told, and each part's line.
+/// All parts of a look read from the lines, with the line of each.
 #[derive(Default)]
 pub(crate) struct Parts<'a> {
     known: HashMap<String, (usize, &'a RawValue)>,
@@ -40,12 +40,12 @@ impl<'a> Parts<'a> {
         self.order = line.order.unwrap_or_else(|| std::mem::take(&mut self.order));
     }
 
-    /// Reads a part; the usual where no line has told it.
+    /// Reads a part; returns the default if no line contains it.
     fn part<T: DeserializeOwned + Default>(&self, id: &str) -> Result<T, Damage> {
         self.known.get(id).map_or_else(|| Ok(T::default()), read)
     }
 
-    /// Reads what has an order and an ID that starts so.
+    /// Reads the parts in order whose IDs start with a prefix.
     fn in_order<T: DeserializeOwned>(&self, start: &str) -> impl Iterator<Item = Result<T, Damage>> {
         let ids = self.order.iter().filter(move |id| id.starts_with(start));
         ids.filter_map(|id| self.known.get(id)).map(read)
@@ -91,7 +91,7 @@ impl<'a> Parts<'a> {
     }
 }
 
-/// Returns a format that is known by its name with the rule by which its records are let go.
+/// Returns a format known by its name, with the rule by which its records are released.
 fn with_rule(format: Format, own: &BTreeMap<String, LetGo>) -> Format {
     let Format::Described(described) = format else { return format };
     let let_go = own.get(described.name()).copied().unwrap_or_default();

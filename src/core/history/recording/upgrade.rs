@@ -1,4 +1,4 @@
-//! Records of earlier versions, which stated in names for people what rules decide by today.
+//! Upgrades records of earlier versions, whose names for people contain what rules read from details today.
 
 use crate::core::model::{
     ClaudeCode, ClaudeStatus, Entire, GitLock, Leo, LeoRow, ObraRow, Record, RecordDetail, RecordKind,

@@ -1,4 +1,4 @@
-//! One left-over, and what is asked about it.
+//! One left-over, and the questions asked about it.
 
 use super::doubts::Doubts;
 use crate::core::judge::left_over::left_top::Above;
@@ -15,7 +15,7 @@ use crate::core::model::{
 const BEGAN_LATER: &str = "it began after its window had ended";
 const BEGAN_WHEN: &str = "whether it began before its window ended is not known";
 
-/// One process and what is asked about it.
+/// One process and the context it is judged in.
 pub(super) struct Case<'a> {
     pub(super) world: &'a World<'a>,
     pub(super) trace: &'a Trace,
@@ -66,7 +66,7 @@ impl Case<'_> {
         }
     }
 
-    /// Returns whether its environment says where it comes from.
+    /// Returns whether its environment names its origin.
     fn says_so(&self) -> bool {
         self.trace.origin.as_ref().is_some_and(|origin| origin.pid == Some(self.window_pid))
     }
@@ -80,8 +80,8 @@ impl Case<'_> {
         Evidence::new("started by", value, format!("/proc/{}/environ", self.process.id.pid))
     }
 
-    /// Says who alive it belongs to. An earlier start of whoever has the number proves no identity, and
-    /// errs towards life.
+    /// Returns the living owner it belongs to, if any. An earlier start of the process that has the number proves no
+    /// identity, and errs towards life.
     fn is_held(&self) -> Option<String> {
         let table = &self.world.snapshot.processes;
         let above = ancestry(table, self.process.id.pid).into_iter().skip(1);
@@ -122,7 +122,7 @@ impl Case<'_> {
         is_driven && matches!(self.above, Above::Nobody | Above::Reaper)
     }
 
-    /// Says why nothing can be told of it.
+    /// Returns why it cannot be judged.
     fn cannot_be_told(&self) -> Option<String> {
         if self.process.inner_pids() != Some(&[]) {
             return Some("it runs in another PID namespace, where numbers mean others".to_owned());
@@ -189,7 +189,7 @@ impl Case<'_> {
         Some(format!("PID {daemon} may be taking it over: its window is not known to be dead for 2 min"))
     }
 
-    /// Says why a process below it may be another window's, or needed by whoever else has started it.
+    /// Returns why a process below it may belong to another window, or be needed by another process that started it.
     fn is_of_another(&self, below: &Process) -> Option<String> {
         let pid = below.id.pid;
         let trace = self.world.trace_of(below.id).filter(|trace| trace.origin.is_some());
@@ -209,8 +209,8 @@ impl Case<'_> {
         Some(format!("{} (PID {pid}) below it was started by another window, PID {other}", below.comm))
     }
 
-    /// Returns whether its window was seen in this PID namespace: a registry may lie in a home that is shared
-    /// with others, and not say where its numbers count.
+    /// Returns whether its window was seen in this PID namespace: a registry may lie in a home that is shared with
+    /// others, and not state where its numbers count.
     fn is_known_here(&self) -> bool {
         let names_domain =
             |record: &&Record| record.holder.as_ref().is_some_and(|one| one.domain().is_some());
@@ -247,7 +247,7 @@ impl Case<'_> {
         }
     }
 
-    /// Says why it may be a person's own, who works where an agent has left its variables.
+    /// Returns why it may be a person's own: people work where an agent has left its variables.
     fn may_be_a_persons(&self) -> Option<String> {
         let named = self.trace.origin.as_ref().and_then(|origin| origin.pid);
         if let Some(other) = named.filter(|other| *other != self.window_pid) {
@@ -263,12 +263,12 @@ impl Case<'_> {
                 Some("a terminal multiplexer may have handed the variables on".to_owned())
             }
             Multiplexer::Server(pid) => {
-                // Its number may be another's by now.
+                // Its number may belong to another process now.
                 let is_it =
                     |server: &&Process| is_multiplexer(server) && self.was_there_at(server.id.start_ticks);
                 let server = table.get(pid).filter(is_it);
-                // One that has ended keeps nothing for a person any more; and no server hands on the window's group, a
-                // task's output, or what an earlier look has seen below the window.
+                // A process that has ended no longer keeps anything for a person; and no server hands on the window's
+                // group, a task's output, or what an earlier look has seen below the window.
                 if server.is_none() && self.descent().is_some() {
                     return None;
                 }
@@ -282,8 +282,8 @@ impl Case<'_> {
         }
     }
 
-    /// Says why a person may be working with it or with what runs below it, as with an editor, a terminal or a viewer that
-    /// an agent has opened: whatever it is called, it is shown and typed at by what it has open.
+    /// Returns why a person may be working with it or with a process below it, such as an editor, a terminal or a
+    /// viewer that an agent has opened: whatever its name, its open files show that it is displayed and typed at.
     fn may_be_in_use(&self) -> Option<String> {
         let tree = std::iter::once(self.process).chain(self.below.iter().copied());
         tree.filter_map(|one| {
@@ -293,7 +293,7 @@ impl Case<'_> {
         .next()
     }
 
-    /// Says which living agent may have started it: one that its window has started hands on its variables.
+    /// Returns which living agent may have started it: an agent that its window started hands on its variables.
     fn may_be_anothers(&self) -> Option<String> {
         let window = self.window_pid;
         let is_older = |agent: &Process| agent.id.start_ticks <= self.process.id.start_ticks;
@@ -310,8 +310,8 @@ impl Case<'_> {
         })
     }
 
-    /// Says why it may be no orphan: whoever has the variables from an agent hands them on, as a terminal
-    /// or an editor does that the agent has opened a window of.
+    /// Returns why it may not be an orphan: a parent that has the variables from an agent hands them on, such as a
+    /// terminal or an editor that the agent has opened.
     fn may_be_its_parents(&self) -> Option<String> {
         let (parent, why) = match self.above {
             Above::Nobody | Above::Reaper => return None,
@@ -322,13 +322,13 @@ impl Case<'_> {
         Some(format!("{} (PID {}), which it runs below, {why}", parent.comm, parent.id.pid))
     }
 
-    /// Says why it may have begun when its window had ended already: what an agent has told `at`, or the
-    /// keeper of a person's services, is started with its variables at any later time, for whomever.
+    /// Returns why it may have begun after its window ended: a job that an agent gave to `at`, or to the manager of a
+    /// person's services, starts with the agent's variables at any later time, on anyone's behalf.
     ///
-    /// That it began earlier is what must be known. Were it the contrary, to forget when the window was
-    /// proven dead would make it surer. It is known where the window was seen to live by then; and of whom
-    /// only a process of the window can have started, whenever that was. That the window was proven dead only
-    /// later says nothing: nobody may have looked for long.
+    /// The proof needed is that it began earlier. Were it the contrary, forgetting when the window was proven dead
+    /// would make the answer surer. The proof is that the window was seen alive at that time or later, or that only a
+    /// process of the window can have started it, at any time. That the window was proven dead only later proves
+    /// nothing: perhaps claimtop did not look for long.
     fn may_have_begun_later(&self) -> Option<String> {
         if is_played(self.process) || self.descent().is_some() {
             return None;
@@ -349,25 +349,25 @@ impl Case<'_> {
         })
     }
 
-    /// Returns a fact beside its environment that says that it came from that window.
+    /// Returns a fact beside its environment that shows that it came from that window.
     fn descent(&self) -> Option<Evidence> {
         self.marks().or_else(|| self.seen())
     }
 
-    /// Returns what claimtop itself has seen.
+    /// Returns the fact that claimtop itself has seen it below the window.
     fn seen(&self) -> Option<Evidence> {
         let seen = self.trace.seen_below.first()?;
         Some(Evidence::new("seen", format!("below PID {} in an earlier look", seen.id.pid), "process table"))
     }
 
-    /// Returns what else it bears of that window.
+    /// Returns its other traces of that window.
     fn marks(&self) -> Option<Evidence> {
         let pid = self.process.id.pid;
         if let Some(session) = self.origin.session.as_ref().filter(|id| self.trace.tasks.contains(id)) {
             let value = format!("it writes a task's output of session {session}");
             return Some(Evidence::new("output", value, format!("/proc/{pid}/fd")));
         }
-        // The kernel gives nobody a number that a group still has, so the group is that window's.
+        // The kernel gives no process a number that a group still has, so the group is that window's.
         if self.trace.group == self.window_pid {
             let value = format!("it is in the process group of PID {}", self.window_pid);
             return Some(Evidence::new("group", value, format!("/proc/{pid}/stat")));
@@ -375,7 +375,7 @@ impl Case<'_> {
         None
     }
 
-    /// Returns a fact that says independently that it came from that window, or that nobody uses it.
+    /// Returns an independent fact showing that it came from that window, or that it is unused.
     fn others(&self) -> Option<Evidence> {
         let input = || {
             let value = "nobody is at the other end of its standard input";
@@ -385,7 +385,7 @@ impl Case<'_> {
         came.or_else(|| (self.trace.input == Some(InputEnd::Closed)).then(input))
     }
 
-    /// Says what an exact answer lacks.
+    /// Returns what an exact answer lacks.
     fn is_not_exact(&self) -> Option<String> {
         let world = self.world;
         if !self.doubts.is_whole {

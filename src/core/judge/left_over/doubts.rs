@@ -1,4 +1,4 @@
-//! What keeps any answer about left-overs from being certain.
+//! Facts that keep every answer about left-overs from being certain.
 
 use std::collections::BTreeMap;
 
@@ -9,18 +9,18 @@ use crate::core::judge::world::World;
 use crate::core::model::snapshot::process::has_exited;
 use crate::core::model::{Process, Trace};
 
-/// Who keeps any answer from being certain.
+/// The processes that keep every answer from being certain.
 pub(super) struct Doubts<'a> {
     /// A process that could not be read.
     pub(super) hidden: Option<u32>,
     /// Whether all processes were seen, with all their numbers.
     pub(super) is_whole: bool,
     pub(super) taken_over: TakenOver<'a>,
-    /// Who lives in PID namespaces below, by each number there.
+    /// The processes in PID namespaces below, by each number there.
     pub(super) elsewhere: BTreeMap<u32, u32>,
-    /// One who may be an agent, of whom it is not known in which PID namespace he counts.
+    /// A process that may be an agent, whose PID namespace is not known.
     pub(super) unplaced: Option<u32>,
-    /// Living agents whose variables do not tell whom they have started.
+    /// Living agents whose variables do not show which processes they have started.
     pub(super) unnamed: Vec<(&'a Process, Option<&'a Trace>)>,
 }
 
@@ -40,7 +40,7 @@ impl<'a> Doubts<'a> {
     }
 }
 
-/// Finds who lives in PID namespaces below this one: a window there names itself by its number there.
+/// Finds the processes in PID namespaces below this one: a window there names itself by its number there.
 fn elsewhere(world: &World<'_>) -> BTreeMap<u32, u32> {
     let living = world.snapshot.processes.by_pid.values().filter(|process| !has_exited(process));
     let numbers = living.map(|process| (process.inner_pids().unwrap_or_default(), process.id.pid));
@@ -51,13 +51,13 @@ fn elsewhere(world: &World<'_>) -> BTreeMap<u32, u32> {
 fn living_agents<'a>(world: &World<'a>) -> impl Iterator<Item = &'a Process> {
     world.possible_agents.iter().filter_map(|(agent, _)| match agent {
         PossibleAgent::Known(process, _) | PossibleAgent::Unproven(process) => Some(*process),
-        // That is in doubt as it is.
+        // That one is in doubt anyway.
         PossibleAgent::Hidden(_) => None,
     })
 }
 
-/// Finds who lives, is an agent or may be one, and does not put its own number into what it starts: that bears the
-/// variables of whatever window the agent was started in.
+/// Finds the living processes that are agents or may be, and do not put their own number into what they start: such
+/// children bear the variables of the window that the agent was started in.
 fn unnamed<'a>(world: &World<'a>) -> Vec<(&'a Process, Option<&'a Trace>)> {
     let host = &world.snapshot.host;
     let may_be_ours = |process: &Process| {

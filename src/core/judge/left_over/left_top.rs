@@ -1,26 +1,26 @@
-//! Who stands above what a window has left: nobody, or whoever takes over whom others leave.
+//! The process above what a window has left: none, or the reaper of orphans.
 //!
-//! A child subreaper (prctl(2)) does, and nothing tells from outside who is one. So not a parent PID of 1
-//! counts, but that no agent stands above, and whether its parent may have started it itself.
+//! Orphans go to a child subreaper (prctl(2)), which cannot be recognised from outside. So the test is not a parent
+//! PID of 1, but that no agent stands above, and whether the parent may have started the process itself.
 
 use crate::core::judge::world::World;
 use crate::core::model::Process;
 use crate::core::model::snapshot::process::{MAX_DEPTH, ancestry};
 
-/// Who stands above the topmost process that bears a window's traces.
+/// The process above the topmost process that bears a window's traces.
 pub(crate) enum Above<'a> {
-    /// Nobody but the machine's own keeper.
+    /// Only the machine's own init.
     Nobody,
-    /// A process that no window has started, and that cannot have started it.
+    /// A process that no window started, and that cannot have started it.
     Reaper,
-    /// One that no window has started, and that may have started it.
+    /// A process that no window started, and that may have started it.
     Parent(&'a Process),
-    /// One of which it is not known who started it.
+    /// A process whose own origin is not known.
     Unread(&'a Process),
 }
 
-/// Returns who stands above a process; `None` where it is an agent, or bears these traces too, or is the
-/// window itself: then it is no left-over of its own.
+/// Returns the process above this one; `None` if that is an agent, or bears these traces too, or is the window
+/// itself: then this one is not a left-over of its own.
 pub(crate) fn find_above<'a>(world: &World<'a>, process: &Process, window_pid: u32) -> Option<Above<'a>> {
     let table = &world.snapshot.processes;
     if table.is_orphan(process) {
@@ -44,8 +44,8 @@ pub(crate) fn find_above<'a>(world: &World<'a>, process: &Process, window_pid: u
     })
 }
 
-/// Returns whether a parent cannot have started a process: who is started is younger, and is in its
-/// parent's session or leads one of its own (credentials(7)).
+/// Returns whether a parent cannot have started a process: a child is younger, and is in its parent's session or
+/// leads one of its own (credentials(7)).
 fn is_handed_over(process: &Process, parent: &Process) -> bool {
     let is_elsewhere = process.session != parent.session && process.session != process.id.pid;
     is_elsewhere || process.id.start_ticks < parent.id.start_ticks

@@ -1,13 +1,13 @@
-//! Servers of an agent that go on without the screen that started them, and keep what they hold.
+//! Servers of an agent that outlive the screen that started them, and keep what they hold.
 
 use crate::core::judge::window::agent::Role;
 use crate::core::judge::world::World;
 use crate::core::model::snapshot::process::has_exited;
 use crate::core::model::{Binding, Process, Record};
 
-/// Returns the server that holds a session's lock, if whoever has started it is gone: Codex's `app-server` beside a pane,
-/// whose thread nobody can open any more (codex#38144). A managed daemon outlives its screens by design, and a
-/// screen that was told to use a server (`--remote`) may use this one.
+/// Returns the server that holds a session's lock, if the process that started it is gone: Codex's `app-server`
+/// beside a pane, whose thread can no longer be opened (codex#38144). A managed daemon outlives its screens by
+/// design, and a screen that is to use a server (`--remote`) may use this one.
 pub(crate) fn holding_server<'a>(record: &Record, world: &World<'a>) -> Option<&'a Process> {
     let holder = record.holder.as_ref().filter(|holder| holder.binding == Binding::Lock)?;
     let table = &world.snapshot.processes;

@@ -1,9 +1,8 @@
-//! Left-overs: processes that go on after the window that started them, and how sure that is.
+//! Left-overs: processes that outlive the window that started them, and how sure that is.
 //!
-//! A parent PID of 1 proves nothing, and a number in an environment is handed on to whatever comes
-//! later: a terminal multiplexer that an agent started gives it to every pane of a person's own. So what
-//! is offered needs proof that the window is dead, and that nothing alive could need the process; where
-//! a fact is missing it is less sure, never surer.
+//! A parent PID of 1 proves nothing, and a number in an environment is handed on to every later child: a terminal
+//! multiplexer that an agent started gives it to every pane of a person's own. So an offer needs proof that the
+//! window is dead, and that nothing alive could need the process; a missing fact makes it less sure, never surer.
 
 mod case;
 mod doubts;
@@ -82,8 +81,8 @@ fn left_over(
     })
 }
 
-/// Returns where a process comes from: what was seen counts before what its environment says, which it may
-/// have erased. Then its session is the last that its window ran.
+/// Returns where a process comes from: an observation counts before its environment, which it may have erased. Then
+/// its session is the last that its window ran.
 fn origin(world: &World<'_>, trace: &Trace) -> Option<Origin> {
     let Some(seen) = trace.seen_below.first() else { return trace.origin.clone() };
     let own = trace.origin.clone().unwrap_or_default();
@@ -106,13 +105,13 @@ fn member(world: &World<'_>, process: &Process) -> Member {
     }
 }
 
-/// Returns what a process runs, else what the kernel calls it.
+/// Returns the command that a process runs, else the kernel's name for it.
 fn command(trace: &Trace, process: &Process) -> Untrusted {
     let command = trace.argv.iter().map(|argument| argument.raw()).collect::<Vec<_>>().join(" ");
     if command.is_empty() { process.comm.clone() } else { command.as_str().into() }
 }
 
-/// Says what sort of process it is.
+/// Returns the kind of a process.
 fn sort(trace: &Trace, tree: &[Member]) -> LeftSort {
     if tree.iter().any(|member| !member.ports.is_empty()) {
         return LeftSort::Server;

@@ -1,4 +1,4 @@
-//! Names the window that each left-over came from, and tells when that ended.
+//! Names the window that each left-over came from, and when it ended.
 
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
@@ -10,7 +10,7 @@ use crate::core::model::{
     Binding, Certainty, JudgedRecord, LeftOver, RecordKind, Tombstone, Untrusted, VerdictState, WindowView,
 };
 
-/// Adds to each left-over what its window was called and when it ended, as far as that is known.
+/// Adds to each left-over the name of its window and when it ended, as far as that is known.
 pub(crate) fn add_owners(
     left_overs: &mut [LeftOver],
     windows: &[WindowView],
@@ -41,8 +41,8 @@ pub(crate) fn add_owners(
     }
 }
 
-/// Returns whether a record of somebody dead is that of the window: of its session, or of its PID while
-/// that was the window's. The session changes while a window lives.
+/// Returns whether a dead holder's record belongs to the window: by its session, or by its PID while that was the
+/// window's. The session changes while a window lives.
 pub(crate) fn is_its(record: &JudgedRecord, one: &LeftOver) -> bool {
     if record.verdict.state != VerdictState::Dead {
         return false;
@@ -67,7 +67,7 @@ fn rank(record: &JudgedRecord, one: &LeftOver) -> (bool, bool, bool, Reverse<Tim
     (is_other, !registry, record.kind != RecordKind::Session, Reverse(record.written_at))
 }
 
-/// Returns when it was proven dead, or else the last that its record tells of it.
+/// Returns when it was proven dead, or else the last sign of life in its record.
 fn ended_at(one: &LeftOver, told: Option<&JudgedRecord>, world: &World<'_>) -> Option<Timestamp> {
     let is_its = |stone: &&Tombstone| {
         Some(stone.id.pid) == one.window_pid

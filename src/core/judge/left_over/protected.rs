@@ -1,7 +1,7 @@
-//! Which left-overs are never ended from here, however sure it is whose they are.
+//! Left-overs that claimtop never ends, however sure their origin is.
 //!
-//! Some programs serve many people and windows by design, or keep what is nowhere else: whoever started
-//! them, ending them costs others. One such process keeps the whole tree from being ended.
+//! Some programs serve many people and windows by design, or keep what is nowhere else: ending them harms others,
+//! whichever process started them. One such process keeps the whole tree from being ended.
 
 use jiff::SignedDuration;
 
@@ -67,12 +67,12 @@ const KEPT: [(&[&str], &str); 6] = [
     ),
 ];
 
-/// Browsers, by the same; one that a program drives is that program's.
+/// Browsers, by the same names; one that a program drives belongs to that program.
 const BROWSERS: [&str; 8] =
     ["firefox", "firefox-esr", "chrome", "google-chrome", "chromium", "chromium-brows", "brave", "msedge"];
 const DRIVEN: [&str; 4] = ["--headless", "--enable-automation", "--remote-debugging", "-marionette"];
 
-/// Says why a process and what runs below it are never ended; nothing where they may be.
+/// Returns why a process and those below it are never ended; `None` if they may be.
 pub(crate) fn never_ended(
     world: &World<'_>,
     trace: &Trace,
@@ -107,7 +107,7 @@ pub(crate) fn never_ended(
     (!has_driver).then(|| said(browser, "is a browser, which serves others too"))
 }
 
-/// Says why a process is not ended now for what it is in the middle of; `None` of that: it was not read.
+/// Returns why a process is not ended now because of what it is in the middle of; `None` also if that was not read.
 pub(crate) fn hindered(hindrance: Option<&Hindrance>) -> Option<String> {
     match hindrance {
         Some(Hindrance::Nothing) => None,
@@ -124,7 +124,7 @@ pub(crate) fn hindered(hindrance: Option<&Hindrance>) -> Option<String> {
     }
 }
 
-/// Says why a person may be working with a process that has this open.
+/// Returns why a person may be working with a process that has this open.
 pub(crate) fn in_use(interaction: Option<Interaction>) -> Option<&'static str> {
     Some(match interaction {
         Some(Interaction::Nothing) => return None,
@@ -147,12 +147,12 @@ fn why_kept(process: &Process) -> Option<&'static str> {
     kept(comm)
 }
 
-/// Says why a program of this name is never ended with what runs above it.
+/// Returns why a program of this name is never ended with what runs above it.
 pub(crate) fn kept(comm: &str) -> Option<&'static str> {
     if comm == "git" || comm.starts_with("git-") {
         return Some("is at work in a repository");
     }
-    // An editor's name may have a version or a variant behind it: `emacs-29.4`, `vim.gtk3`, `code-insiders`.
+    // An editor's name may be followed by a version or a variant: `emacs-29.4`, `vim.gtk3`, `code-insiders`.
     let is_variant = |name: &&str| comm.strip_prefix(*name).is_some_and(|rest| rest.starts_with(['-', '.']));
     let is_kept =
         |names: &[&str], why| names.contains(&comm) || why == EDITOR && names.iter().any(is_variant);

@@ -1,4 +1,4 @@
-//! Folders with an agent's work in them that git's list of working trees does not have.
+//! Folders with an agent's work that git's list of working trees does not have.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use crate::core::model::{
     Certainty, Evidence, JudgedRecord, Key, KeyKind, LeftTree, Repo, StrayTree, Untrusted, VerdictState,
 };
 
-/// Returns all of them: they are shown, and nothing of them is ever offered to be removed.
+/// Returns all of them: they are shown, and never offered to be removed.
 pub(crate) fn stray_trees(world: &World<'_>, records: &[JudgedRecord]) -> Vec<LeftTree> {
     let repos = world.snapshot.repos.iter();
     let strays = repos.flat_map(|repo| repo.strays.iter().map(move |stray| (repo, stray)));

@@ -1,9 +1,9 @@
-//! Which sessions Claude Code's daemon goes on with in the background.
+//! Sessions that Claude Code's daemon continues in the background.
 //!
 //! A window that is moved to the background dies; the daemon starts a new session from its transcript,
 //! which adopts its shells: they bear the dead window's variables and are in use (measured with 2.1.330).
-//! Only the daemon's roster ties the two, so as long as somebody lives whom no roster names, any session
-//! may have been taken over.
+//! Only the daemon's roster ties the two, so as long as a process lives that no roster names, any session may have
+//! been taken over.
 
 use std::collections::BTreeSet;
 
@@ -19,12 +19,12 @@ use crate::core::model::{
 /// The agent that has such a daemon.
 pub(crate) const CLAUDE: &str = "claude-code";
 
-/// The sessions in the background, and who may run others.
+/// The sessions in the background, and the processes that may run others.
 pub(crate) struct TakenOver<'a> {
     sessions: Vec<&'a BackgroundSession>,
-    /// The PID of a daemon or of a background session that no roster names, or of what may be one.
+    /// The PID of a daemon or of a background session, or of a possible one, that no roster names.
     pub(crate) untold: Option<u32>,
-    /// The PID of a daemon, or of what may be one: it writes of a session a moment after it takes it over.
+    /// The PID of a daemon, or of a possible one: it records a session a moment after it takes it over.
     pub(crate) daemon: Option<u32>,
 }
 
@@ -64,13 +64,13 @@ impl<'a> TakenOver<'a> {
         Self { sessions, untold: untold.or(background.map(|id| id.pid)), daemon }
     }
 
-    /// Returns whether any session goes on in the background, or may do so.
+    /// Returns whether any session continues in the background, or may do so.
     pub(crate) fn is_any(&self, world: &World<'_>) -> bool {
         self.sessions.iter().any(|one| !is_dead(world, one))
     }
 
-    /// Returns a session in the background for which a window may have asked that may have lived by then:
-    /// whatever session it ran first, it moves with all its shells.
+    /// Returns a background session that a window may have asked for, if that may have lived then: it moves with all
+    /// its shells, whatever session it ran first.
     pub(crate) fn of_another(
         &self,
         world: &World<'_>,
@@ -81,7 +81,7 @@ impl<'a> TakenOver<'a> {
         self.sessions.iter().filter(may_be_its).find(|one| !is_dead(world, one)).copied()
     }
 
-    /// Returns the session that goes on with the work of this one, or is it.
+    /// Returns the session that continues the work of this one, or is it.
     pub(crate) fn successor_of(
         &self,
         world: &World<'_>,
@@ -100,7 +100,8 @@ fn locked_daemon(record: &Record) -> Option<ProcessId> {
     stated(record).filter(|_| is_lock)
 }
 
-/// Returns the daemon that has written a roster: the one with the number that the roster states, if it was there by then.
+/// Returns the daemon that has written a roster: the one with the number that the roster states, if it was there at
+/// that time.
 fn writer(world: &World<'_>, pid: u32, roster: &Record) -> Option<ProcessId> {
     let process = world.snapshot.processes.get(pid).filter(|process| !has_exited(process))?;
     let (agent, role) = world.signatures.classify(process)?;
@@ -108,7 +109,7 @@ fn writer(world: &World<'_>, pid: u32, roster: &Record) -> Option<ProcessId> {
     (agent.name == CLAUDE && role == Role::Daemon && was_there).then_some(process.id)
 }
 
-/// Returns the process that an entry of the registry names which runs in the background.
+/// Returns the process of a registry entry that runs in the background.
 fn background(record: &Record) -> Option<ProcessId> {
     stated(record).filter(|_| record.detail.claude_status().is_some_and(|status| status.is_background))
 }
@@ -118,14 +119,14 @@ fn stated(record: &Record) -> Option<ProcessId> {
     Some(ProcessId { pid: holder.pid.as_ref()?.valid()?, start_ticks: holder.start_ticks? })
 }
 
-/// Returns whether a process is a daemon, or one of those that belong to one, or may be.
+/// Returns whether a process is a daemon, belongs to one, or may do so.
 fn may_be_daemons(world: &World<'_>, process: &Process) -> bool {
     let is_told = process.details.as_ref().is_some_and(|details| !details.argv.is_empty());
     match world.signatures.classify(process) {
         Some((agent, role)) => {
             agent.name == CLAUDE && (matches!(role, Role::Daemon | Role::Spare) || !is_told)
         }
-        // What bears only another agent's name is none of Claude's.
+        // A process that bears only another agent's name is not one of Claude's.
         None => {
             let mut resembled = world.signatures.resembled(process).peekable();
             let is_others = resembled.peek().is_some() && !resembled.any(|agent| agent.name == CLAUDE);
@@ -134,11 +135,11 @@ fn may_be_daemons(world: &World<'_>, process: &Process) -> bool {
     }
 }
 
-/// Returns whether whoever runs a session is proven dead: its process and the one that keeps its terminal.
+/// Returns whether the runner of a session is proven dead: its process and the one that keeps its terminal.
 pub(crate) fn is_dead(world: &World<'_>, session: &BackgroundSession) -> bool {
     let table = &world.snapshot.processes;
     let is_dead = |id: &ProcessId| match table.get(id.pid) {
-        // Where its clock may count from elsewhere, another start proves nothing.
+        // If its clock may count from elsewhere, another start proves nothing.
         Some(process) => has_exited(process) || process.has_start(id.start_ticks) == Some(false),
         None => table.absence(id.pid) == Absence::Proven,
     };

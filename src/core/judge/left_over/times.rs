@@ -6,12 +6,12 @@ use super::case::Case;
 use crate::core::judge::left_over::taken_over::CLAUDE;
 use crate::core::model::{Record, Snapshot, Tombstone, Untrusted};
 
-/// How long a window must have been dead before what it left counts as left: 120 s, in which another
-/// may take it over.
+/// How long a window must have been dead before its processes count as left over: 120 s, in which another may take
+/// them over.
 const SETTLED: SignedDuration = SignedDuration::from_secs(120);
 
 impl Case<'_> {
-    /// Returns the PID of a window that runs a session, or that may: its own is not known.
+    /// Returns the PID of a window that runs a session, or may do so because its own is not known.
     pub(super) fn runs_on(&self, session: &Untrusted) -> Option<u32> {
         let world = self.world;
         let started = world.started_with(session.raw()).iter().map(|process| process.id.pid);
@@ -29,8 +29,8 @@ impl Case<'_> {
         self.signs().chain(work.map(|work| work.written_at)).max()
     }
 
-    /// Returns when its window's very process was known to live. Another may go on with its session, so
-    /// what is written there says nothing; nor does another machine's clock, or a file that is dated ahead.
+    /// Returns when exactly this process of its window was known to live. Another may continue its session, so writes
+    /// there prove nothing; nor does another machine's clock, or a file that is dated ahead.
     pub(super) fn signs(&self) -> impl Iterator<Item = Timestamp> {
         self.entries().map(|record| record.written_at).chain(self.seen_alive())
     }
@@ -48,13 +48,13 @@ impl Case<'_> {
     pub(super) fn seen_alive(&self) -> impl Iterator<Item = Timestamp> {
         let seen = self.world.seen(self.window_pid).iter();
         let seen = seen.filter(|seen| self.was_there_at(seen.id.start_ticks)).map(|seen| seen.last_seen_at);
-        // A clock that was set back since then says nothing.
+        // Proves nothing if the clock was set back since.
         let is_sound = |stone: &&Tombstone| stone.seen_alive_at.is_some_and(|at| at <= stone.proven_at);
         seen.chain(self.stones().filter(is_sound).filter_map(|stone| stone.seen_alive_at))
     }
 
-    /// Returns when its window was proven dead: whoever had that number by the time that it began. Where
-    /// one that began later is known to have had it, it was an earlier one that was dead.
+    /// Returns when its window was proven dead: the process that had that number when the left-over began. If a
+    /// process that began later is known to have had it, an earlier one was dead.
     pub(super) fn deaths(&self) -> impl Iterator<Item = Timestamp> {
         self.own_stones().map(|stone| stone.proven_at)
     }

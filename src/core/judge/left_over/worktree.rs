@@ -1,7 +1,7 @@
-//! Working trees that windows leave behind, from what files say.
+//! Working trees that windows leave behind, by the evidence of files.
 //!
-//! Whoever made one is named by its lock, or by the entry of a window that worked in it. That none of
-//! these lives does not mean that nobody needs it: whoever works in it, or may, holds it.
+//! The maker of a tree is named by its lock, or by the entry of a window that worked in it. That all of these are
+//! dead does not mean that the tree is unused: a process that works in it, or may, holds it.
 
 use std::path::Path;
 
@@ -20,7 +20,7 @@ use crate::core::model::{
 /// The agent that makes working trees of its own.
 const CLAUDE: &str = "claude-code";
 
-/// Returns every linked working tree that an agent has made, or whose folder has gone.
+/// Returns every linked working tree that an agent has made, or whose folder is gone.
 pub(crate) fn left_trees(
     world: &World<'_>,
     windows: &[WindowView],
@@ -42,7 +42,7 @@ fn is_alive(judged: &JudgedRecord) -> bool {
     judged.verdict.state == VerdictState::Alive
 }
 
-/// What ties a working tree to the entry of a window.
+/// A tie between a working tree and the entry of a window.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Tie {
     /// Its lock names the window's process.
@@ -66,7 +66,7 @@ impl Tie {
     }
 }
 
-/// One working tree and what is asked about it.
+/// One working tree and the context it is judged in.
 struct Case<'a> {
     world: &'a World<'a>,
     windows: &'a [WindowView],
@@ -112,7 +112,7 @@ impl<'a> Case<'a> {
         }
     }
 
-    /// Returns when a window was proven dead, else the last that its entry tells of it.
+    /// Returns when a window was proven dead, else the last sign of life in its entry.
     fn ended_at(&self, maker: &JudgedRecord) -> Timestamp {
         let stone = maker.session_id.as_ref().and_then(|session| self.world.tombstone_of(session));
         stone.map_or_else(|| maker.heartbeat_at.unwrap_or(maker.written_at), |stone| stone.proven_at)
@@ -146,7 +146,7 @@ impl<'a> Case<'a> {
         tied.max_by_key(|(judged, _)| (!is_dead(judged), judged.written_at))
     }
 
-    /// Returns what ties it to the entry of a window.
+    /// Returns how it is tied to the entry of a window.
     fn tie(&self, judged: &JudgedRecord) -> Option<Tie> {
         let path = &self.tree.path;
         if judged.cwd.as_deref().is_some_and(|cwd| cwd.starts_with(path)) {
@@ -161,7 +161,7 @@ impl<'a> Case<'a> {
         works.any(|work| work.doing.trees.iter().any(is_made)).then_some(Tie::Command)
     }
 
-    /// Returns what its window is or was called: as its entry says, else as its lock does.
+    /// Returns the name of its window: from its entry, else from its lock.
     fn name(&self, lock: Option<&JudgedRecord>, maker: Option<&JudgedRecord>) -> Option<Untrusted> {
         let reason = || {
             let reason = self.tree.locked.as_ref()?.raw().strip_prefix("claude session ")?;
@@ -216,7 +216,7 @@ impl<'a> Case<'a> {
         }
     }
 
-    /// Says who alive it belongs to, or who works in it.
+    /// Returns the living process that it belongs to, or that works in it.
     fn is_held(&self, lock: Option<&JudgedRecord>, maker: Option<&JudgedRecord>) -> Result<(), Doubt> {
         let held = |why: String| Err((Certainty::Held, why));
         let mut judged = [lock, maker].into_iter().flatten();
@@ -254,7 +254,7 @@ impl<'a> Case<'a> {
         })
     }
 
-    /// Says what keeps it from being told at all.
+    /// Returns why it cannot be judged at all.
     fn cannot_be_told(&self, lock: Option<&JudgedRecord>, maker: Option<&JudgedRecord>) -> Result<(), Doubt> {
         let unknown = |why: String| Err((Certainty::Unknown, why));
         if self.tree.locked.is_some() && lock.is_none_or(|lock| lock.verdict.state != VerdictState::Dead) {

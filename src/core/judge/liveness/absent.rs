@@ -1,4 +1,4 @@
-//! Verdicts on a PID that no process has, or that another process has by now.
+//! Verdicts on a PID that no process has, or that another process has now.
 
 use jiff::{SignedDuration, Timestamp};
 
@@ -37,9 +37,8 @@ pub(crate) fn absent(
     gone(record, holder, pid, Reason::NoProcess, world, trail)
 }
 
-/// Decides what it means that the process behind the stored PID is over: death for an agent's
-/// PID, nothing yet for a helper's, and nothing at all where another PID namespace could have
-/// written the number.
+/// Decides what the end of the process behind the stored PID means: death for an agent's PID, nothing yet for a
+/// helper's, and nothing at all if another PID namespace could have written the number.
 pub(crate) fn gone(
     record: &Record,
     holder: &Holder,
@@ -51,8 +50,7 @@ pub(crate) fn gone(
     if let Some(answer) = named_elsewhere(holder, pid, world, trail) {
         return Some(answer);
     }
-    // A dead process whose start the record states is the holder, whatever its number means
-    // elsewhere.
+    // A dead process whose start the record states is the holder, whatever its number means elsewhere.
     let is_certain = reason == Reason::Exited && holder.start_ticks.is_some();
     if !is_certain && let Some(answer) = in_other_namespace(holder, pid, world, trail) {
         return Some(answer);
@@ -79,16 +77,16 @@ pub(crate) fn gone(
     None
 }
 
-/// Returns whether a file is about a daemon itself, and says which start of it: then its end is the
-/// end of what the file tells.
+/// Returns whether a file is about a daemon itself, and states which start of it: then the daemon's end is the end of
+/// what the file describes.
 fn is_daemons_own(record: &Record, holder: &Holder) -> bool {
     holder.role == Role::Daemon && record.kind == RecordKind::Metadata && holder.start_ticks.is_some()
 }
 
 /// Returns whether an agent that has ended led the group with this number, according to its registry, its hook or a
-/// tombstone: it lived when `survivor` had already begun, and no process gets a number that a group has; or it had the
-/// number when the record was last written, and nobody in the group may be an agent. Then none of what is left of the
-/// group is the holder.
+/// tombstone: it lived when `survivor` had already begun, and no process gets a number that a group has; or it had
+/// the number when the record was last written, and no process in the group may be an agent. Then the rest of the
+/// group is not the holder.
 fn led_by_agent(record: &Record, pid: u32, survivor: &Process, world: &World<'_>) -> bool {
     let mut living = world.snapshot.processes.by_pid.values().filter(|process| !has_exited(process));
     let has_agent = living.any(|one| [one.group, one.session].contains(&pid) && world.may_be_agents(one));
@@ -120,8 +118,8 @@ fn was_there(record: &Record, start_ticks: u64, last_at: Timestamp, world: &Worl
         && last_at.duration_since(record.touched_at()) >= world.snapshot.host.clock_doubt
 }
 
-/// Returns whether a record is from before the machine booted, by the machine's own clock: nobody has written or moved it
-/// since, or it could have come from another machine; and it states nothing that has happened since.
+/// Returns whether a record is from before the machine booted, by the machine's own clock: it was neither written nor
+/// moved since, or it could have come from another machine; and it states nothing that has happened since.
 pub(crate) fn is_before_boot(record: &Record, world: &World<'_>, trail: &mut Trail) -> bool {
     is_untouched_since_boot(record, world) && was_written_before_boot(record, world, trail)
 }
@@ -135,8 +133,8 @@ pub(crate) fn was_written_before_boot(record: &Record, world: &World<'_>, trail:
     booted.is_some()
 }
 
-/// Returns whether nobody has written or moved a record since the machine booted: whoever lives now has never had to do
-/// with it, under whatever number.
+/// Returns whether a record was neither written nor moved since the machine booted: no process that lives now has
+/// ever had to do with it, under any number.
 pub(crate) fn is_untouched_since_boot(record: &Record, world: &World<'_>) -> bool {
     let booted = world.booted.as_ref().filter(|_| record.medium().is_this_machines());
     booted.is_some_and(|(at, _)| world.is_after(*at, record.touched_at()))
@@ -169,7 +167,7 @@ pub(crate) fn named_elsewhere(
     }
 }
 
-/// Decides whether the number may count in a PID namespace that cannot be seen into from here.
+/// Decides whether the number may count in a PID namespace that is not visible from here.
 fn in_other_namespace(holder: &Holder, pid: u32, world: &World<'_>, trail: &mut Trail) -> Option<Answer> {
     if let Some(who) = world.unplaced.iter().find(|agent| may_count_as(holder, agent)) {
         trail.add_other_namespace(
@@ -184,7 +182,7 @@ fn in_other_namespace(holder: &Holder, pid: u32, world: &World<'_>, trail: &mut 
         return unknown(Reason::PartialScan);
     }
     let namespace = world.snapshot.host.pid_namespace;
-    // Neither host name nor boot ID says which namespace: containers may share both.
+    // Neither host name nor boot ID identifies the namespace: containers may share both.
     if namespace == Some(INITIAL_PID_NAMESPACE)
         || names_this_namespace(holder, world)
         || seen(pid, holder, world)
@@ -199,24 +197,24 @@ fn in_other_namespace(holder: &Holder, pid: u32, world: &World<'_>, trail: &mut 
     unknown(Reason::OtherNamespace)
 }
 
-/// Returns whether a record says itself that its PID counts in claimtop's own namespace, which no start of a
-/// container or of WSL shares: one of an earlier start that had the same inode ended with all its processes.
+/// Returns whether a record itself states that its PID counts in claimtop's own namespace, which no start of a
+/// container or of WSL shares: an earlier start with the same inode ended with all its processes.
 fn names_this_namespace(holder: &Holder, world: &World<'_>) -> bool {
     holder.domain().is_some_and(|domain| home_of(domain, world) == Home::Here)
 }
 
-/// Returns whether an agent of which the namespace could not be read may be the holder.
+/// Returns whether an agent whose namespace could not be read may be the holder.
 fn may_count_as(holder: &Holder, agent: &PossibleAgent<'_>) -> bool {
     agent.process().is_none_or(|process| may_be(holder, process))
 }
 
-/// Returns whether nothing that a record says of its holder's start speaks against a process.
+/// Returns whether a process agrees with everything that a record states of its holder's start.
 fn may_be(holder: &Holder, process: &Process) -> bool {
     holder.start_ticks.and_then(|start| process.has_start(start)).unwrap_or(true)
 }
 
-/// Returns whether claimtop has seen this very process: a number alone may be another's, in
-/// another namespace.
+/// Returns whether claimtop has seen exactly this process: a number alone may belong to another one, in another
+/// namespace.
 pub(crate) fn seen(pid: u32, holder: &Holder, world: &World<'_>) -> bool {
     world.seen(pid).iter().any(|agent| holder.start_ticks == Some(agent.id.start_ticks))
 }
@@ -231,11 +229,10 @@ fn is_past_start(start_ticks: u64, at: Timestamp, world: &World<'_>) -> bool {
     times.is_some_and(|(start, at)| at.earliest.saturating_sub(start) >= TICKS)
 }
 
-/// Returns whether the PID is known to have been an agent's when the record was last written:
-/// claimtop saw it alive as one before and after, or so does the agent's own registry. An agent
-/// that ended before may have left its PID to the very helper that wrote the record, and what
-/// began before the agent was born may have been written by a helper that had its PID first, and
-/// was slow.
+/// Returns whether the PID is known to have been an agent's when the record was last written: claimtop saw it alive
+/// as one before and after, or so does the agent's own registry. An agent that ended before may have left its PID to
+/// the very helper that wrote the record, and a record begun before the agent was born may have been written by a
+/// slow helper that had its PID first.
 fn was_seen_as_agent(record: &Record, pid: u32, world: &World<'_>, trail: &mut Trail) -> bool {
     if !record.medium().is_this_machines() {
         return false;
@@ -254,7 +251,7 @@ fn was_seen_as_agent(record: &Record, pid: u32, world: &World<'_>, trail: &mut T
         );
         return true;
     }
-    // A note says in which namespace the number counts.
+    // A note states in which namespace the number counts.
     let noted = world.bindings.gone_with(pid).iter().find(|note| {
         world.snapshot.host.pid_namespace == Some(note.pid_namespace)
             && was_there(note.start_ticks, last_sign(note, world))

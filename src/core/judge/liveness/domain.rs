@@ -1,4 +1,4 @@
-//! Where a PID counts that a registry names: here, elsewhere on this machine, or on another one.
+//! Where a PID in a registry counts: here, elsewhere on this machine, or on another one.
 
 use crate::core::judge::world::World;
 use crate::core::model::{Domain, Platform};
@@ -10,15 +10,15 @@ pub(crate) enum Home {
     Here,
     /// On this machine, in another namespace.
     OtherNamespace,
-    /// On another machine, or nobody knows where.
+    /// On another machine, or in an unknown place.
     Elsewhere,
 }
 
-/// Returns where a PID counts of which a record says the domain.
+/// Returns where a PID counts whose domain a record states.
 pub(crate) fn home_of(domain: &Domain, world: &World<'_>) -> Home {
     let host = &world.snapshot.host;
     let (machine, namespace) = match (domain, host.platform) {
-        // A Mac does not say which one it is: what lies on a Mac's own disk is about that one.
+        // A Mac does not name itself: a record on a Mac's own disk is about that one.
         (Domain::Darwin, Platform::MacOs) => return Home::Here,
         (Domain::Linux { machine: Some(machine), namespace: Some(namespace) }, Platform::Linux) => {
             (machine, namespace)

@@ -1,11 +1,11 @@
-//! What an agent's own session lock says against its process as another session's owner.
+//! Evidence from an agent's own session lock that its process does not own another session.
 
 use crate::core::judge::world::World;
 use crate::core::model::{Others, Process, Record, SessionFile, Tie, Untrusted};
 
-/// Returns whether a process is certain to run another session than a record's, by the lock that it
-/// holds at this moment, and cannot have run that one before: it began after the record was last
-/// written, and nothing says that it was ever given that session.
+/// Returns whether a process is certain to run another session than a record's, by the lock that it holds at this
+/// moment, and cannot have run that one before: it began after the record was last written, and nothing shows that it
+/// was ever given that session.
 pub(crate) fn runs_another(
     record: &Record,
     session: &Untrusted,
@@ -18,9 +18,9 @@ pub(crate) fn runs_another(
     holds_another && world.is_younger(process, record) && !may_have_been_given(session, process, world)
 }
 
-/// Returns whether the kernel says that a process holds this lock, on this very machine, and all that
-/// its agent keeps says that it is tied to no other session. A PID in a lock's name or text proves no
-/// such thing: it may count on another machine or in another PID namespace.
+/// Returns whether the kernel reports that a process holds this lock, on this very machine, and all the agent's files
+/// tie it to no other session. A PID in a lock's name or text is no such proof: it may count on another machine or in
+/// another PID namespace.
 fn is_sole_lock(file: &SessionFile, process: &Process) -> bool {
     file.tie == Tie::Locked(process.id.pid) && file.others == Others::None && file.medium.is_this_machines()
 }

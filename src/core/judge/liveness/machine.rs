@@ -1,8 +1,8 @@
-//! Verdicts by what a record says of its machine, its boot and its PID namespace.
+//! Verdicts by a record's statements about its machine, its boot and its PID namespace.
 //!
-//! A boot ID that differs is no death by itself: containers have boot IDs of their own, and machines
-//! that were cloned share their names. It needs a record of this machine, as far as anything says,
-//! that was begun and last written before this boot.
+//! A different boot ID is not a death by itself: containers have boot IDs of their own, and machines that were cloned
+//! share their names. It takes a record of this machine, for all that is known, that was begun and last written
+//! before this boot.
 
 use crate::core::judge::liveness::absent::{
     is_before_boot, is_untouched_since_boot, named_elsewhere, seen, was_written_before_boot,
@@ -14,7 +14,7 @@ use crate::core::judge::world::World;
 use crate::core::model::snapshot::process::has_exited;
 use crate::core::model::{Domain, Holder, ProcessId, Reason, Record, VerdictState};
 
-/// Judges what a record says about machine, boot and PID namespace; `None` where its PID counts here.
+/// Judges a record by its machine, boot and PID namespace; `None` if its PID counts here.
 pub(crate) fn elsewhere(
     record: &Record,
     holder: &Holder,
@@ -55,15 +55,15 @@ fn by_boot(record: &Record, holder: &Holder, world: &World<'_>, trail: &mut Trai
     unknown(Reason::OtherHost)
 }
 
-/// Returns whether the recorded process may live here; nobody is meant where PID or start is missing.
+/// Returns whether the recorded process may live here; without PID or start there is none to look for.
 fn holder_may_live_here(holder: &Holder, world: &World<'_>) -> bool {
     let named = holder.pid.as_ref().and_then(|pid| pid.valid()).zip(holder.start_ticks);
     named.is_some_and(|(pid, start_ticks)| world.snapshot.processes.may_have(ProcessId { pid, start_ticks }))
 }
 
-/// Returns whether a record that names this machine was begun and last written before it booted. Where it was copied or moved
-/// since, its time is what somebody gave it: then every agent of the machine must be seen, and none that lives may have its
-/// PID, here or where it counts its own.
+/// Returns whether a record that names this machine was begun and last written before it booted. If it was copied or
+/// moved since, its time may have been set: then every agent of the machine must be seen, and no living one may have
+/// its PID, here or where it counts its own.
 fn is_of_earlier_boot(record: &Record, holder: &Holder, world: &World<'_>, trail: &mut Trail) -> bool {
     let pid = holder.pid.as_ref().and_then(|pid| pid.valid());
     let is_taken = |pid| world.possible_agents.iter().any(|(agent, _)| may_have(agent, pid, world));
@@ -93,7 +93,7 @@ fn by_domain(record: &Record, holder: &Holder, world: &World<'_>, trail: &mut Tr
         Home::OtherNamespace => {
             trail.add("pid domain", "the PID counts in another PID namespace of this machine: a container, or one before the last start", "record");
             let pid = holder.pid.as_ref().and_then(|pid| pid.valid());
-            // Whoever lives is not dead, however old the file says that it is.
+            // A living process is not dead, however old the file claims it to be.
             if let Some(answer) = pid.and_then(|pid| named_elsewhere(holder, pid, world, trail)) {
                 return Some(answer);
             }
@@ -118,7 +118,7 @@ fn by_domain(record: &Record, holder: &Holder, world: &World<'_>, trail: &mut Tr
     }
 }
 
-/// Takes back the death of a Mac's holder that claimtop has not seen live here itself. A Mac's record does not say
+/// Takes back the death of a Mac's holder that claimtop has not seen live here itself. A Mac's record does not state
 /// of which Mac it is, and a home that several of them synchronise lies on the own disk of each.
 pub(crate) fn of_this_mac(record: &Record, answer: Answer, world: &World<'_>, trail: &mut Trail) -> Answer {
     let holder = record.holder.as_ref().filter(|holder| holder.domain() == Some(&Domain::Darwin));

@@ -1,8 +1,8 @@
 //! Verdicts: whether a record's holder lives, with proof for every "dead".
 //!
-//! The one rule above all: an answer of Dead needs proof, and forgetting any fact may turn an
-//! answer into Unknown but never into Dead. Where only a helper's PID is known (a shell, a
-//! hook), its death proves nothing as long as some window could still be the owner.
+//! The one rule above all: an answer of Dead needs proof, and forgetting any fact may turn an answer into Unknown but
+//! never into Dead. If only a helper's PID is known (a shell, a hook), its death proves nothing as long as some
+//! window could still be the owner.
 
 pub(crate) mod absent;
 pub(crate) mod answer;
@@ -26,7 +26,7 @@ use crate::core::judge::liveness::steps::by_holder;
 use crate::core::judge::world::World;
 use crate::core::model::{Format, Record, Verdict};
 
-/// Judges one record: by its own PID where that is the agent's, else by whatever binds its
+/// Judges one record: by its own PID if that is the agent's, else by the evidence that binds its
 /// session to a process, else by whether any living window could own it.
 pub(crate) fn judge(record: &Record, world: &World<'_>) -> Verdict {
     let mut trail = Trail::default();
@@ -42,7 +42,7 @@ pub(crate) fn judge(record: &Record, world: &World<'_>) -> Verdict {
     machine::of_this_mac(record, answer, world, &mut trail).into_verdict(trail)
 }
 
-/// Returns whether it is certain that nobody who lives could own a record.
+/// Returns whether it is certain that no living process could own a record.
 pub(crate) fn is_unowned(record: &Record, world: &World<'_>) -> bool {
     unseen(false, world, &mut Trail::default()).is_none()
         && !world.possible_agents.iter().any(|(agent, _)| could_own(record, agent, world))

@@ -50,8 +50,8 @@ pub(crate) fn by_stated_pid(record: &Record, world: &World<'_>, trail: &mut Trai
     }
 }
 
-/// Judges a lock that the kernel said is held, and so is never dead: whoever took it may have left
-/// it to a child (flock(2)). Its file's age says nothing of its holder.
+/// Judges a lock that the kernel reported as held, which is never dead: the process that took it may have left it to
+/// a child (flock(2)). Its file's age proves nothing about its holder.
 fn held(record: &Record, world: &World<'_>, trail: &mut Trail) -> Option<Answer> {
     let source = "/proc/locks and /proc/<pid>/fdinfo";
     let Some(pid) = record.pid() else {
@@ -137,7 +137,7 @@ pub(crate) fn present(
         return alive(Reason::SameProcess);
     }
     if holder.role == Role::Agent && is_of_other_user(record, process, world) {
-        // It had the PID when the record was written: root can write that for whomever it starts.
+        // It had the PID when the record was written: root can write that for any process it starts.
         trail.add_from("user", "the process belongs to another user than the record", source);
         return unknown(Reason::ProcessPresent);
     }
@@ -148,7 +148,7 @@ pub(crate) fn present(
         && matches!(holder.role, Role::Agent | Role::Unknown)
         && let Some((agent, ProcessRole::Daemon | ProcessRole::Spare)) = world.signatures.classify(process)
     {
-        // Whoever looked for the agent above it has found what serves all of them (firstmate#3398).
+        // A writer that looked for the agent above itself has found the server of all of them (firstmate#3398).
         let value =
             format!("{} is {}'s daemon, or waits for a session: it holds nothing itself", pid, agent.name);
         trail.add_from("role", value, source);
@@ -157,9 +157,9 @@ pub(crate) fn present(
     alive(Reason::ProcessPresent)
 }
 
-/// Returns whether a process has the start that a record states; `None` where another time namespace may tell it by
-/// another number. Where that cannot be read, no thread of the kernel, no process of another user that is no agent, and
-/// none that a boot lies between is the holder by another number.
+/// Returns whether a process has the start that a record states; `None` if another time namespace may give it another
+/// number. If that cannot be read, the answer is no for a kernel thread, for a process with a boot between it and the
+/// record, and for another user's process that is not an agent.
 fn has_start(
     record: &Record,
     process: &Process,
@@ -189,8 +189,8 @@ fn has_start(
     None
 }
 
-/// Judges a PID that is one of the kernel's threads by now: whoever had it is gone where the thread
-/// began after the record did; a number that was the thread's all along counts elsewhere.
+/// Judges a PID that is now a kernel thread's: the holder is gone if the thread began after the record did; a number
+/// that was the thread's all along counts elsewhere.
 fn taken_by_kernel(
     record: &Record,
     holder: &Holder,
@@ -212,12 +212,12 @@ fn taken_by_kernel(
     named_elsewhere(holder, pid, world, trail).or_else(|| counts_elsewhere(trail))
 }
 
-/// Says a start that was told in local time.
+/// States a start that was recorded in local time.
 fn in_local_time(start: DateTime) -> String {
     format!("{start} in local time, to the second")
 }
 
-/// Does the same where a start in local time, of a zone that it does not say, decides nothing.
+/// Does the same if a start in local time, without its zone, decides nothing.
 fn born_beside(
     record: &Record,
     holder: &Holder,
@@ -232,7 +232,7 @@ fn born_beside(
     born(record, process, world, trail)
 }
 
-/// Returns what is known of the clock, in words, where it may have been set since the machine booted.
+/// Describes what is known of the clock if it may have been set since the machine booted.
 fn clock_words(world: &World<'_>) -> Option<String> {
     let clock = world.clock();
     let set_by = clock.set_by();
@@ -248,7 +248,7 @@ fn clock_words(world: &World<'_>) -> Option<String> {
     }
 }
 
-/// Returns how the start of the PID's process stands to the record's last write.
+/// Returns how the start of the PID's process relates to the record's last write.
 fn born(record: &Record, process: &Process, world: &World<'_>, trail: &mut Trail) -> Birth {
     let born = world.birth(process, record);
     let is_younger_than_write = || world.born(process, (record.written_at, record.medium())) == Birth::After;

@@ -8,16 +8,16 @@ use crate::core::judge::world::World;
 use crate::core::model::Record;
 use crate::core::model::text::is_uuid;
 
-/// Returns whether an agent of this name may run a record's session: a system that several agents use can say whose it is.
+/// Returns whether an agent of this name may run a record's session: a system that several agents use can name its
+/// agent.
 fn may_be_run_by(record: &Record, name: &str, world: &World<'_>) -> bool {
     let stated = record.detail.entire().and_then(|entire| entire.agent.as_ref());
     let own = stated.and_then(|title| world.signatures.name_by_title(title.raw()));
     record.format.runs_on(name) && own.is_none_or(|own| own == name)
 }
 
-/// Returns whether a process could be the record's owner: an agent of that system (or a process that could
-/// be one, for all that was read of it), old enough, not certain to run another session, and one
-/// that can have written it.
+/// Returns whether a process could be the record's owner: an agent of that system (or possibly one, for all that was
+/// read of it), old enough, not certain to run another session, and able to have written it.
 pub(crate) fn could_own(record: &Record, agent: &PossibleAgent<'_>, world: &World<'_>) -> bool {
     let process = match agent {
         PossibleAgent::Hidden(_) => return true,

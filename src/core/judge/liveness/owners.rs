@@ -37,7 +37,7 @@ pub(crate) fn by_possible_owners(record: &Record, world: &World<'_>, trail: &mut
     match trail.helper_gone.or_else(|| session_gone(record, world, trail)) {
         _ if trail.has_survivors => Answer(VerdictState::Unknown, open),
         Some(reason) => Answer(VerdictState::Dead, reason),
-        // Nobody can own it as far as can be seen, but no process was ever named: no proof.
+        // No visible process can own it, but no process was ever named: no proof.
         None => Answer(VerdictState::Unknown, open),
     }
 }
@@ -48,7 +48,7 @@ fn unknown_agent<'a>(record: &'a Record, world: &World<'_>) -> Option<&'a Untrus
     world.signatures.name_by_title(stated.raw()).is_none().then_some(stated)
 }
 
-/// Returns why an owner could be where it cannot be seen.
+/// Returns why an owner could be out of sight.
 pub(crate) fn unseen(has_pid: bool, world: &World<'_>, trail: &mut Trail) -> Option<Answer> {
     if let Some(why) = world.snapshot.processes.partial.as_ref() {
         trail.add("processes", format!("not all can be seen: {why}"), "/proc");
@@ -67,7 +67,7 @@ fn session_gone(record: &Record, world: &World<'_>, trail: &mut Trail) -> Option
     if let Some((note, reason)) = world.bindings.gone(session) {
         let gone = format!("the agent that ran it, PID {}, is gone: {}", note.pid, reason.name());
         trail.add_from("binding", gone, note.source());
-        // Where somebody has written the record since, that was not whom an earlier boot has ended.
+        // If the record was written since, its writer is not the one that an earlier boot has ended.
         let is_earlier = reason != Reason::OtherBoot || is_before_boot(record, world, &mut Trail::default());
         return Some(if is_earlier { reason } else { Reason::NoProcess });
     }

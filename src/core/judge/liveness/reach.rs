@@ -11,9 +11,9 @@ pub(crate) fn may_have_written(record: &Record, process: &Process, world: &World
     !is_of_other_user(record, process, world) && !world.is_of_other_home(record, process)
 }
 
-/// Returns whether a process is of another user than a record's file, and cannot have written into it either: others do
-/// where they may, or where owners are not those who wrote. A file that was given away since proves nothing, nor does the
-/// row of a server, which has no owner.
+/// Returns whether a process is of another user than a record's file, and cannot have written into it either: others
+/// can if they have permission, or if owners are not the writers. A file that was given away since proves nothing,
+/// nor does the row of a server, which has no owner.
 pub(crate) fn is_of_other_user(record: &Record, process: &Process, world: &World<'_>) -> bool {
     let is_file = match &record.location {
         Location::File(_) => true,

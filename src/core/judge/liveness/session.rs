@@ -11,7 +11,7 @@ use crate::core::model::snapshot::process::{ancestry, has_exited};
 use crate::core::model::text::is_uuid;
 use crate::core::model::{Binding, Holder, Process, Reason, Record, Tie, Untrusted, Verdict, VerdictState};
 
-/// Judges by whatever else binds the record's session to a living process.
+/// Judges by any other evidence that binds the record's session to a living process.
 pub(crate) fn by_session(record: &Record, world: &World<'_>, trail: &mut Trail) -> Option<Answer> {
     let session = record.session_id.as_ref()?;
     if let Some(pid) = world.pids_of_session(session).next() {
@@ -41,7 +41,8 @@ pub(crate) fn by_session(record: &Record, world: &World<'_>, trail: &mut Trail) 
     alive(Reason::ProcessPresent)
 }
 
-/// Returns the living process that holds an agent's lock of a session, as the kernel says: a window's, or a server's.
+/// Returns the living process that holds an agent's lock of a session, according to the kernel: a window's, or a
+/// server's.
 fn lock_holder<'a>(session: &Untrusted, record: &Record, world: &World<'a>) -> Option<&'a Process> {
     let files = world.snapshot.session_files.iter();
     let own = files.filter(|file| file.session == *session && file.medium.is_this_machines());
@@ -55,8 +56,8 @@ fn lock_holder<'a>(session: &Untrusted, record: &Record, world: &World<'a>) -> O
     by_file.chain(by_record).find_map(living)
 }
 
-/// Returns the process that another record of the session binds it to, if it lives and is not
-/// certain to run another session by now.
+/// Returns the process that another record of the session binds it to, if it lives and is not certain to run another
+/// session now.
 pub(crate) fn living<'a>(
     other: &Record,
     holder: &Holder,
@@ -83,7 +84,7 @@ fn named_in_arguments<'a>(session: &Untrusted, world: &World<'a>) -> Option<&'a 
     started.copied().find(|process| world.may_run(process.id.pid, session))
 }
 
-/// Judges by the context ID that a living window was given: whatever bears it is that window's.
+/// Judges by the context ID that a living window was given: a process that bears it is that window's.
 pub(crate) fn by_context(record: &Record, world: &World<'_>, trail: &mut Trail) -> Option<Answer> {
     let window = given_context(record, world)?;
     trail.add(
@@ -111,7 +112,7 @@ pub(crate) fn window_of_record(record: &Record, verdict: &Verdict, world: &World
     }
     let table = &world.snapshot.processes;
     let own = record.pid();
-    // Whoever has the session in its arguments cannot open it while such a one holds it.
+    // A process with the session in its arguments cannot open it while such a one holds it.
     if holding_server(record, world).is_some() {
         return None;
     }

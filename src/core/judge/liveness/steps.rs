@@ -1,4 +1,4 @@
-//! The steps that hold for whatever names a process or a session.
+//! The steps that apply to everything that names a process or a session.
 
 use crate::core::judge::liveness::answer::{Answer, Trail, alive};
 use crate::core::judge::liveness::own::own_verdict;
@@ -8,7 +8,7 @@ use crate::core::judge::liveness::system::leo;
 use crate::core::judge::world::World;
 use crate::core::model::{Binding, Format, Holder, Location, Reason, Record, RecordKind, VerdictState};
 
-/// Judges by the three steps that hold for whatever names a process or a session.
+/// Judges by the three steps that apply to everything that names a process or a session.
 pub(crate) fn by_holder(record: &Record, world: &World<'_>, trail: &mut Trail) -> Answer {
     if let Some(answer) = by_note(record, world, trail) {
         return answer;
@@ -18,8 +18,8 @@ pub(crate) fn by_holder(record: &Record, world: &World<'_>, trail: &mut Trail) -
         return spared(answer, record, world, trail);
     }
     let own = own_verdict(record, world, trail);
-    // Where the times of a PID prove nothing, what else binds the session may; and a session of LEO's
-    // can be resumed here, whatever machine its file names.
+    // If the times of a PID prove nothing, other evidence may bind the session; and a session of LEO's can be resumed
+    // here, whatever machine its file names.
     let is_leos = record.format == Format::Leo && record.kind == RecordKind::Session;
     let is_open =
         |Answer(_, why): &Answer| *why == Reason::OtherClock || (*why == Reason::OtherHost && is_leos);
@@ -36,7 +36,7 @@ pub(crate) fn by_holder(record: &Record, world: &World<'_>, trail: &mut Trail) -
     spared(answer, record, world, trail)
 }
 
-/// Judges by what the agent's own hook told, which beats all other evidence for life.
+/// Judges by the report of the agent's own hook, which beats all other evidence for life.
 pub(crate) fn by_note(record: &Record, world: &World<'_>, trail: &mut Trail) -> Option<Answer> {
     let session = record.session_id.as_ref().filter(|_| !names_its_process(record))?;
     let (note, process) =
@@ -49,15 +49,15 @@ pub(crate) fn by_note(record: &Record, world: &World<'_>, trail: &mut Trail) -> 
     alive(Reason::SameProcess)
 }
 
-/// Returns whether a record is about one process and not about who else may run its session: an
-/// agent's own registry keeps one for each.
+/// Returns whether a record is about one process and not about which other one may run its session: an agent's own
+/// registry keeps one for each.
 pub(crate) fn names_its_process(record: &Record) -> bool {
     let holder = record.holder.as_ref();
     let has_start = |holder: &Holder| holder.start_ticks.is_some() || holder.local_start().is_some();
     holder.is_some_and(|holder| has_start(holder) && holder.binding == Binding::Registry)
 }
 
-/// Takes a death back where a note says that the session may be run out of sight.
+/// Takes a death back if a note states that the session may be run out of sight.
 pub(crate) fn spared(answer: Answer, record: &Record, world: &World<'_>, trail: &mut Trail) -> Answer {
     let session = record.session_id.as_ref().filter(|_| !names_its_process(record));
     let why = session.and_then(|session| world.bindings.open(session));

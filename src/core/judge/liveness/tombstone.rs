@@ -5,8 +5,8 @@ use crate::core::judge::tombstone::may_be;
 use crate::core::judge::world::World;
 use crate::core::model::{Holder, Process, ProcessId, Reason, Role};
 
-/// Judges an agent that has a tombstone: dead as it was first proven, however little this look can
-/// see; unknown where a process lives that may be it after all.
+/// Judges an agent that has a tombstone: dead as it was first proven, however little this look can see; unknown if a
+/// process lives that may be it after all.
 pub(crate) fn by_tombstone(
     holder: &Holder,
     pid: u32,
@@ -16,7 +16,7 @@ pub(crate) fn by_tombstone(
     let start_ticks = holder.start_ticks.filter(|_| holder.role == Role::Agent)?;
     let stone = world.snapshot.tombstone(ProcessId { pid, start_ticks })?;
     let own = world.snapshot.processes.get(pid);
-    // Whoever is there and could not be read may be it, by this number or by that in a container.
+    // A process that is there and could not be read may be it, by this number or by that in a container.
     let may_be_it = |process: &Option<&Process>| process.is_none_or(|process| may_be(process, start_ticks));
     if world.unread.iter().any(may_be_it) {
         return None;

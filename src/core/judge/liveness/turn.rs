@@ -10,10 +10,10 @@ use crate::core::model::{Process, ProcessState, Record, Untrusted};
 /// far less; an agent that is stopped can take any time.
 const TURN: SignedDuration = SignedDuration::from_secs(8);
 
-/// Returns whether a process can have run a record's session, or may come to: nothing certain says that it runs another
-/// one, or its own hook has named this one before, to which it can turn back. An agent tells its hooks of every turn, so
-/// of Claude Code, which runs one session at a time, the newest note excludes as its registry does; where notes may be
-/// missing they exclude nobody.
+/// Returns whether a process can have run a record's session, or may come to: nothing certain shows that it runs
+/// another one, or its own hook has named this one before, to which it can turn back. An agent notifies its hooks of
+/// every turn, so for Claude Code, which runs one session at a time, the newest note excludes as its registry does;
+/// if notes may be missing they exclude no process.
 pub(super) fn could_run(
     process: &Process,
     (record, session): (&Record, &Untrusted),
@@ -47,7 +47,8 @@ fn rules_out(
     follows_turns && (has_settled || is_newer()) || world.is_younger(process, record)
 }
 
-/// Returns whether a process that had turned to a record's session when that was last touched would have told so by now.
+/// Returns whether a process that had turned to a record's session when that was last touched would have noted it
+/// already.
 fn has_settled(process: &Process, record: &Record, world: &World<'_>) -> bool {
     // Claimtop's own demo dates its files back.
     let touched_at = if is_played(process) { record.written_at } else { record.touched_at() };

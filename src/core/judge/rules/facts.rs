@@ -1,4 +1,4 @@
-//! What rules look at, and how they name things.
+//! The input of the rules, and how they name things.
 
 use std::cmp::Ordering;
 use std::collections::{HashMap, HashSet};
@@ -12,7 +12,7 @@ use crate::core::model::{
     Record, RecordKind, Untrusted, WindowView,
 };
 
-/// What rules look at.
+/// The input of the rules.
 pub(crate) struct Facts<'a> {
     /// The snapshot with its windows and certain sessions.
     pub(crate) world: &'a World<'a>,
@@ -79,7 +79,7 @@ impl<'a> Index<'a> {
         self.records.get(key).copied()
     }
 
-    /// Returns a claim of somebody who may live.
+    /// Returns a claim whose holder may live.
     pub(crate) fn claim(&self, key: &Key) -> Option<&'a ClaimView> {
         self.claims.get(key).copied()
     }

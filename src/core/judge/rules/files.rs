@@ -7,7 +7,7 @@ use crate::core::model::{
     SourceState, StatedPid,
 };
 
-/// Finds what reading itself showed.
+/// Finds problems that reading itself showed.
 pub(crate) fn findings<'a>(facts: &'a Facts<'a>, found: &mut Findings<'_>) {
     let snapshot = facts.world.snapshot;
     found.extend(snapshot.broken.iter().map(of_broken));
@@ -15,7 +15,7 @@ pub(crate) fn findings<'a>(facts: &'a Facts<'a>, found: &mut Findings<'_>) {
     found.extend(partial(facts));
 }
 
-/// Finds what reading one record showed; legacy forms are reported by their own family.
+/// Finds problems that reading one record showed; legacy forms are reported by their own family.
 pub(crate) fn of_record(judged: &JudgedRecord, found: &mut Findings<'_>) {
     let problems = judged.record.problems.iter().filter(|problem| problem.code != Code::LegacyRecord);
     found.extend(problems.map(|Problem { code, message }| {
@@ -25,7 +25,7 @@ pub(crate) fn of_record(judged: &JudgedRecord, found: &mut Findings<'_>) {
     found.extend(of_pid(judged));
 }
 
-/// Tells a PID that no process of a user has: 0, 1, negative, too large or no number.
+/// Reports a PID that no user process has: 0, 1, negative, too large or not a number.
 fn of_pid(judged: &JudgedRecord) -> Option<Finding> {
     let StatedPid::Bad(pid) = judged.record.holder.as_ref()?.pid.as_ref()? else { return None };
     let says = format!("states {pid} as a PID, which no agent can have");
@@ -43,8 +43,8 @@ fn of_broken(broken: &BrokenFile) -> Finding {
     Finding::new(broken.problem.code, [broken.key()], message, [evidence], remedy(broken.problem.code))
 }
 
-/// Returns what helps with a problem of a file: a corrupt or left-over one can be parked when
-/// a person asks for it; everything odd is left alone.
+/// Returns the remedy for a problem of a file: a corrupt or left-over one can be parked when a person asks for it;
+/// everything odd is left alone.
 fn remedy(code: Code) -> Remedy {
     let may_park = matches!(code, Code::CorruptRecord | Code::LeftoverTemp);
     if may_park { Remedy::Park } else { Remedy::None }

@@ -1,18 +1,18 @@
-//! What is found; what an earlier report has found just so is taken from there.
+//! Collects findings, reusing equal ones from the previous report.
 
 use std::sync::Arc;
 
 use crate::core::judge::rules::facts::equal;
 use crate::core::model::Finding;
 
-/// The findings of this look so far.
+/// The findings of this look.
 pub(crate) struct Findings<'a> {
     pub(crate) all: Vec<Arc<Finding>>,
     earlier: &'a [Arc<Finding>],
 }
 
 impl<'a> Findings<'a> {
-    /// Begins with nothing, beside what an earlier report has found.
+    /// Begins empty, beside the findings of an earlier report.
     pub(crate) fn beside(earlier: &'a [Arc<Finding>]) -> Self {
         Self { all: Vec::with_capacity(earlier.len()), earlier }
     }

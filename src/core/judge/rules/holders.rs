@@ -34,7 +34,7 @@ fn is_holding(judged: &JudgedRecord) -> bool {
     is_of_kind && !judged.record.has_ended
 }
 
-/// Tells every dead holder once: the records of one session of one system belong together.
+/// Reports every dead holder once: the records of one session of one system belong together.
 pub(crate) fn findings<'a>(facts: &'a Facts<'a>, found: &mut Findings<'_>) {
     let mut sessions: BTreeMap<(Code, Format, &Untrusted), Vec<&JudgedRecord>> = BTreeMap::new();
     for judged in facts.records.iter().filter(|judged| is_holding(judged)) {
@@ -95,8 +95,7 @@ fn tell_dead(code: Code, members: &[&JudgedRecord], facts: &Facts<'_>) -> Option
     Some(Finding::new(code, subjects, message, evidence, remedy))
 }
 
-/// Returns what helps against records whose holder is dead: nothing of ours where only their own
-/// system lets them go.
+/// Returns the remedy for records whose holder is dead: nothing of ours if only their own system releases them.
 fn remedy(members: &[&JudgedRecord]) -> Remedy {
     let is_ours = |judged: &&&JudgedRecord| judged.record.format.let_go(judged.record.kind) != LetGo::Never;
     let ours: Vec<&JudgedRecord> = members.iter().filter(is_ours).copied().collect();
@@ -105,12 +104,12 @@ fn remedy(members: &[&JudgedRecord]) -> Remedy {
     match (has_claims, is_file) {
         (true, _) => Remedy::Release,
         (false, true) => Remedy::Park,
-        // A row that holds nothing is its own system's to remove.
+        // A row that holds nothing is for its own system to remove.
         (false, false) => Remedy::None,
     }
 }
 
-/// Tells of a record that its holder is dead.
+/// Reports that a record's holder is dead.
 fn says_dead(record: &RecordView) -> String {
     why_dead(record) + &left_undone(record)
 }
@@ -148,7 +147,7 @@ pub(crate) fn why_dead(judged: &RecordView) -> String {
     }
 }
 
-/// Tells a helper's or former process's PID that is gone while the session lives.
+/// Reports a helper's or former process's PID that is gone while the session lives.
 fn wrong_pid(judged: &JudgedRecord, facts: &Facts<'_>) -> Option<Finding> {
     let pid = judged.record.pid()?;
     let lives_in = match judged.verdict.state {
@@ -159,7 +158,7 @@ fn wrong_pid(judged: &JudgedRecord, facts: &Facts<'_>) -> Option<Finding> {
     let process = facts.world.snapshot.processes.get(pid);
     let is_gone = process.is_none_or(has_exited)
         || process.is_some_and(|process| facts.world.is_younger(process, &judged.record));
-    // Of another machine's PID nobody knows.
+    // Nothing is known of another machine's PID.
     let host = judged.record.holder.as_ref().and_then(|holder| holder.host());
     if !is_gone || pid == lives_in || host.is_some_and(|host| !is_our_name(host, facts)) {
         return None;
@@ -169,7 +168,7 @@ fn wrong_pid(judged: &JudgedRecord, facts: &Facts<'_>) -> Option<Finding> {
     Some(Finding::of_record(Code::WrongPid, judged, says, judged.verdict.evidence.clone(), Remedy::None))
 }
 
-/// Tells a stopped holder: it keeps what it has.
+/// Reports a stopped holder: it keeps what it has.
 fn suspended(judged: &JudgedRecord, facts: &Facts<'_>) -> Option<Finding> {
     let pid = judged
         .window_pid
@@ -189,7 +188,7 @@ fn suspended(judged: &JudgedRecord, facts: &Facts<'_>) -> Option<Finding> {
     ))
 }
 
-/// Tells a living holder whose sign of life is past its system's limit.
+/// Reports a living holder whose sign of life is past its system's limit.
 fn quiet(judged: &JudgedRecord, facts: &Facts<'_>) -> Option<Finding> {
     let expiry = judged.record.expiry.as_ref().filter(|expiry| expiry.at <= facts.world.snapshot.taken_at)?;
     if judged.verdict.state != VerdictState::Alive {
@@ -199,7 +198,7 @@ fn quiet(judged: &JudgedRecord, facts: &Facts<'_>) -> Option<Finding> {
     Some(Finding::of_record(Code::QuietHolder, judged, says, judged.verdict.evidence.clone(), Remedy::None))
 }
 
-/// Tells a session whose lock a server holds that goes on without its screen.
+/// Reports a session whose lock is held by a server that outlives its screen.
 fn lone(judged: &JudgedRecord, facts: &Facts<'_>) -> Option<Finding> {
     let server = holding_server(&judged.record, facts.world)?;
     let pid = server.id.pid;
@@ -211,15 +210,15 @@ fn lone(judged: &JudgedRecord, facts: &Facts<'_>) -> Option<Finding> {
     Some(Finding::of_record(Code::LeftOverProcess, judged, says, judged.all_evidence(), Remedy::None))
 }
 
-/// From when on a lock that git holds for one command is reported though nobody knows whether it is held: 2 min.
+/// The age at which a lock that git holds for one command is reported though its holder is unknown: 2 min.
 const BLOCKS_FOR: SignedDuration = SignedDuration::from_mins(2);
 
-/// Tells a lock of git's that keeps everybody from writing, and what is known of who may hold it.
+/// Reports a lock of git's that blocks every writer, and what is known of its possible holder.
 fn blocking(judged: &JudgedRecord, facts: &Facts<'_>) -> Option<Finding> {
     let is_open = judged.verdict.state == VerdictState::Unknown;
     let age = facts.world.snapshot.taken_at.duration_since(judged.record.written_at);
     let is_of_command = matches!(judged.record.detail, RecordDetail::Git(GitLock::Command));
-    // Who had it open a moment ago is at work.
+    // A process that had it open a moment ago is at work.
     if !is_of_command || !is_open || age < BLOCKS_FOR || judged.record.pid().is_some() {
         return None;
     }
@@ -230,7 +229,7 @@ fn blocking(judged: &JudgedRecord, facts: &Facts<'_>) -> Option<Finding> {
     Some(Finding::of_record(Code::BlockingLock, judged, says, judged.verdict.evidence.clone(), remedy))
 }
 
-/// Tells a holder on another host or in another PID namespace.
+/// Reports a holder on another host or in another PID namespace.
 fn foreign(judged: &JudgedRecord, facts: &Facts<'_>) -> Option<Finding> {
     let what = match judged.verdict.reason {
         Reason::OtherHost => {

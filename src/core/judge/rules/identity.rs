@@ -1,4 +1,4 @@
-//! Findings about who is who: shared, inherited and split identities.
+//! Findings about identity: shared, inherited and split.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -163,8 +163,8 @@ fn inherited(judged: &JudgedRecord, facts: &Facts<'_>) -> Option<Finding> {
     ))
 }
 
-/// Returns when the session began that a record ties to its PID; `None` where resuming is the
-/// format's own way (a registry, an owner with start, a marker of a resumed session).
+/// Returns when the session began that a record ties to its PID; `None` if the format resumes by design (a registry,
+/// an owner with start, a marker of a resumed session).
 fn began_at(judged: &JudgedRecord, facts: &Facts<'_>) -> Option<jiff::Timestamp> {
     let (record, holder) = (&judged.record, judged.record.holder.as_ref()?);
     if record.format == Format::Maia && record.kind == RecordKind::Session {
@@ -180,11 +180,11 @@ fn began_at(judged: &JudgedRecord, facts: &Facts<'_>) -> Option<jiff::Timestamp>
     file.started_at
 }
 
-/// Agents of which a process runs one session at a time; one of others can have several.
+/// Agents whose processes run one session at a time; those of others can have several.
 const ONE_AT_A_TIME: [&str; 3] = ["claude-code", "gemini", "qwen"];
 
-/// Sessions of the entire CLI that have not ended and name one window, or one that this window does not run by its own
-/// registry: it went on to another session, and nobody ended the first. A lookup by process finds either.
+/// Sessions of the entire CLI that have not ended and name one window, or one that this window does not run by its
+/// own registry: it turned to another session without ending the first. A lookup by process finds either.
 fn two_sessions(facts: &Facts<'_>) -> Vec<Finding> {
     let mut by_window: BTreeMap<u32, Vec<&JudgedRecord>> = BTreeMap::new();
     for judged in facts.records.iter().filter(|judged| judged.record.format == Format::Entire) {

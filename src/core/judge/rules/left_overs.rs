@@ -7,7 +7,7 @@ use crate::core::model::{
 };
 use jiff::{SignedDuration, Timestamp};
 
-/// Tells of each that is its window's beyond reasonable doubt.
+/// Reports each one that belongs to its window beyond reasonable doubt.
 pub(crate) fn findings<'a>(facts: &'a Facts<'a>, found: &mut Findings<'_>) {
     let left = facts.left_overs.iter().filter(|one| one.is_left());
     left.for_each(|one| found.push(finding(one)));
@@ -24,13 +24,13 @@ pub(crate) fn findings<'a>(facts: &'a Facts<'a>, found: &mut Findings<'_>) {
         .for_each(|one| found.push(one));
 }
 
-/// For how long Claude Code keeps transcripts and the working trees that it made, unless `cleanupPeriodDays` says otherwise:
-/// 30 days (measured with 2.1.332; what nobody has pushed goes as well).
+/// For how long Claude Code keeps transcripts and the working trees that it made, unless `cleanupPeriodDays` sets
+/// another time: 30 days (measured with 2.1.332; unpushed work goes as well).
 const KEPT_FOR: SignedDuration = SignedDuration::from_hours(30 * 24);
 /// How long before that it is reported: a day.
 const SOON: SignedDuration = SignedDuration::from_hours(24);
 
-/// Tells a dead window's working tree that Claude Code's clean-up will delete, with what only that holds.
+/// Reports a dead window's working tree that Claude Code's clean-up will delete, with what only that holds.
 fn collected(tree: &LeftTree, now: Timestamp) -> Option<Finding> {
     let is_claudes = tree.agent.is_some() && tree.path.raw().contains("/.claude/worktrees/") && !tree.is_gone;
     let last = tree.window_ended_at.filter(|_| is_claudes && tree.certainty != Certainty::Held)?;
@@ -39,7 +39,8 @@ fn collected(tree: &LeftTree, now: Timestamp) -> Option<Finding> {
     Some(Finding::new(Code::DeletionAhead, [tree.key.clone()], message, tree.evidence.clone(), Remedy::None))
 }
 
-/// Tells the transcript of a dead session with uncommitted edits that will be deleted: only that says whose these are.
+/// Reports the transcript of a dead session with uncommitted edits that will be deleted: it alone shows whose these
+/// are.
 fn transcript_ends(work: &Work, facts: &Facts<'_>) -> Option<Finding> {
     let is_run =
         |window: &WindowView| window.session.as_ref().is_some_and(|session| session.id == work.session);
@@ -55,7 +56,7 @@ fn transcript_ends(work: &Work, facts: &Facts<'_>) -> Option<Finding> {
     Some(Finding::of_record(Code::DeletionAhead, entry, says, [entry.evidence()], Remedy::None))
 }
 
-/// Says when Claude Code's clean-up deletes what was last used at a moment, where that is near.
+/// Describes when Claude Code's clean-up deletes what was last used at a moment, if that is near.
 fn ends(last: Timestamp, now: Timestamp) -> Option<String> {
     let at = last.checked_add(KEPT_FOR).ok()?;
     let left = at.duration_since(now);
@@ -78,7 +79,7 @@ fn finding(one: &LeftOver) -> Finding {
     let window = one.window_pid.map(|pid| format!(" (PID {pid})")).unwrap_or_default();
     let doubt = if one.why.is_empty() { String::new() } else { format!("; {}", one.why) };
     let says = format!("PID {}{more}{keeps} runs on after {agent}{window} that started it{doubt}", one.pid);
-    // A command line that begins with a path is none.
+    // A command line that begins with a path is not one.
     let message = Sentence::from(format!("{}: {says}", one.command));
     let remedy = if one.refused.is_some() { Remedy::None } else { Remedy::Stop };
     Finding::new(code, [one.key.clone()], message, one.evidence.clone(), remedy)

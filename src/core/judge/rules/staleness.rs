@@ -11,14 +11,14 @@ use crate::core::model::{
 };
 use jiff::{SignedDuration, Timestamp};
 
-/// From how many records of helpers' PIDs on a system counts as flooded.
+/// The number of records of helpers' PIDs from which on a system counts as flooded.
 const FLOOD: usize = 20;
-/// How long before a live window's record is deleted that is reported.
+/// How long before its deletion a live window's record is reported.
 const LIVE_SOON: SignedDuration = SignedDuration::from_hours(1);
-/// How long before unsaved work is deleted that is reported.
+/// How long before its deletion unsaved work is reported.
 const UNSAVED_SOON: SignedDuration = SignedDuration::from_hours(24);
 
-/// Finds what time and number make a problem.
+/// Finds problems of time and number.
 pub(crate) fn findings<'a>(facts: &'a Facts<'a>, found: &mut Findings<'_>) {
     found.extend(expired(facts));
     found.extend(flood(facts));
@@ -52,8 +52,7 @@ fn stale(judged: &JudgedRecord, facts: &Facts<'_>) -> Option<Finding> {
     ))
 }
 
-/// Returns whether a record is of a system that claimtop only reads: what runs out there is in
-/// nobody's way from then on.
+/// Returns whether a record is of a system that claimtop only reads: once expired, such a record hinders no window.
 fn runs_out_alone(judged: &JudgedRecord) -> bool {
     judged.record.format.let_go(judged.record.kind) == LetGo::Never
 }
@@ -91,7 +90,7 @@ fn when(at: Timestamp, now: Timestamp) -> String {
     }
 }
 
-/// Returns whether the clean-up leaves this record alone because of its process's name.
+/// Returns whether the clean-up spares this record because of its process's name.
 fn is_spared(judged: &JudgedRecord, deletion: &Deletion, facts: &Facts<'_>) -> bool {
     match deletion.spares {
         Spares::Nobody => false,
@@ -126,8 +125,7 @@ fn expired<'a>(facts: &'a Facts<'a>) -> impl Iterator<Item = Finding> + 'a {
     })
 }
 
-/// Very many records of one system that nobody holds: a new one for every call, or one for each window that nobody has
-/// ever taken away.
+/// Very many records of one system without a holder: a new one for every call, or one for each window, never removed.
 fn flood(facts: &Facts<'_>) -> Vec<Finding> {
     let mut by_format: BTreeMap<(Format, bool), Vec<&JudgedRecord>> = BTreeMap::new();
     for judged in facts.records.iter().filter(|judged| judged.record.kind == RecordKind::Session) {
@@ -140,7 +138,7 @@ fn flood(facts: &Facts<'_>) -> Vec<Finding> {
     floods.map(|((format, is_helpers), records)| tell_flood(format, is_helpers, &records)).collect()
 }
 
-/// Returns whether a file is held by nobody who is known: its holder is dead, or it names none.
+/// Returns whether a file has no known holder: it is dead, or the file names none.
 fn is_nobodys(judged: &JudgedRecord) -> bool {
     let is_left = match judged.verdict.state {
         VerdictState::Dead => judged.lives_in.is_none(),
@@ -207,7 +205,7 @@ fn no_record<'a>(facts: &'a Facts<'a>) -> impl Iterator<Item = Finding> + 'a {
     })
 }
 
-/// Returns the configuration folder of a window of Claude Code that is another one than was read.
+/// Returns the configuration folder of a window of Claude Code if it is not the one that was read.
 fn unread_config(window: &WindowView, facts: &Facts<'_>) -> Option<Untrusted> {
     let snapshot = facts.world.snapshot;
     let details = snapshot.processes.get(window.pid)?.details.as_ref()?;
@@ -221,7 +219,7 @@ fn unread_config(window: &WindowView, facts: &Facts<'_>) -> Option<Untrusted> {
     (!snapshot.homes.iter().any(is_it)).then(|| Untrusted::from_path(&named.config))
 }
 
-/// Returns the home of a window that is another one than was read, as far as that is known.
+/// Returns the home of a window if it is not the one that was read, as far as that is known.
 fn unread_home(window: &WindowView, facts: &Facts<'_>) -> Option<Untrusted> {
     let snapshot = facts.world.snapshot;
     let details = snapshot.processes.get(window.pid)?.details.as_ref()?;
@@ -234,8 +232,8 @@ fn unread_home(window: &WindowView, facts: &Facts<'_>) -> Option<Untrusted> {
         .then(|| Untrusted::from_path(&named.home))
 }
 
-/// Returns the windows that a record may well be about: its own; and where that cannot be told, those
-/// whose PID it names, here or in the window's own PID namespace.
+/// Returns the windows that a record may well be about: its own; and if that cannot be determined, those whose PID it
+/// names, here or in the window's own PID namespace.
 fn named_windows(judged: &JudgedRecord, facts: &Facts<'_>) -> Vec<u32> {
     let world = facts.world;
     // On another machine the number is another process's.
@@ -249,7 +247,7 @@ fn named_windows(judged: &JudgedRecord, facts: &Facts<'_>) -> Vec<u32> {
     judged.window_pid.into_iter().chain(named).collect()
 }
 
-/// Leaves out that no system knows a window where another finding says which record it uses.
+/// Leaves out that no system knows a window if another finding names the record it uses.
 pub(crate) fn leave_out_users(found: &mut Vec<Arc<Finding>>) {
     let says_so = |finding: &&Arc<Finding>| {
         matches!(

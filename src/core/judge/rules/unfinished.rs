@@ -6,7 +6,7 @@ use crate::core::model::{
     Code, Evidence, Finding, Halfway, ProcessState, ProcessTable, Remedy, UnfinishedAction,
 };
 
-/// Finds the actions that did not end, unless somebody is at work on them.
+/// Finds the actions that did not end, unless a process is at work on them.
 pub(crate) fn findings<'a>(facts: &'a Facts<'a>, found: &mut Findings<'_>) {
     let snapshot = facts.world.snapshot;
     found.extend(snapshot.unfinished.iter().filter_map(|one| finding(one, &snapshot.processes)));

@@ -40,14 +40,14 @@ fn is_named_for_helper(judged: &JudgedRecord) -> bool {
 fn living_helper(judged: &JudgedRecord, facts: &Facts<'_>) -> Option<u32> {
     let pid = judged.record.pid().filter(|_| judged.verdict.state == VerdictState::Alive)?;
     let window = judged.window_pid.filter(|window| *window != pid)?;
-    // The number of one of its threads is no helper's.
+    // The number of one of its threads is not a helper's.
     facts.world.snapshot.processes.get(pid).filter(|process| process.id.pid != window).map(|_| window)
 }
 
-/// Returns the window whose helper the PID of a Maia record was that is gone: the only one that could own the
-/// record, was there when the session began, and works in the folder that the record names, if it names one.
-/// The shells that call Maia end at once. Only on Linux is the PID never an agent's that has ended since:
-/// there `ps` cuts the name that Maia looks for, and it always takes its parent's PID.
+/// Returns the window of which the PID of a Maia record was a helper that is gone: the only one that could own the
+/// record, was there when the session began, and works in the folder that the record names, if it names one. The
+/// shells that call Maia end at once. Only on Linux is the PID never an agent's that has ended since: there `ps` cuts
+/// the name that Maia looks for, and it always takes its parent's PID.
 fn gone_helper(judged: &JudgedRecord, facts: &Facts<'_>) -> Option<u32> {
     let (record, world) = (&judged.record, facts.world);
     let is_shells = record.format == Format::Maia && world.snapshot.host.platform == Platform::Linux;

@@ -14,10 +14,10 @@ const WORDS: [(&str, &[&str]); 7] = [
     ("amp", &["continue"]),
 ];
 
-/// What makes a new session of the one that is named.
+/// Options that make a new session from the one that is named.
 const FORKS: [&str; 3] = ["--fork-session", "--fork", "fork"];
 
-/// Returns the session in an agent's arguments, the last where there are several.
+/// Returns the session in an agent's arguments, the last if there are several.
 pub(crate) fn named(agent: &str, argv: &[Untrusted]) -> Option<Untrusted> {
     let (_, words) = WORDS.iter().find(|(name, _)| *name == agent)?;
     let own: Vec<&str> = own(argv).collect();
@@ -33,7 +33,8 @@ pub(crate) fn named(agent: &str, argv: &[Untrusted]) -> Option<Untrusted> {
     Some(found.into())
 }
 
-/// Returns an agent's own arguments: what follows `--` is a prompt, and so is all that is no option's value.
+/// Returns an agent's own arguments: what follows `--` is a prompt, and so is every argument that is not an option's
+/// value.
 fn own(argv: &[Untrusted]) -> impl Iterator<Item = &str> {
     argv.iter().skip(1).map(Untrusted::raw).take_while(|arg| *arg != "--")
 }
@@ -43,7 +44,7 @@ pub(super) fn forks(argv: &[Untrusted]) -> bool {
     own(argv).any(|arg| FORKS.contains(&arg))
 }
 
-/// Returns whether an agent was started to go on with a session, whichever it is.
+/// Returns whether an agent was started to continue a session, whichever it is.
 pub(super) fn resumes(argv: &[Untrusted]) -> bool {
     own(argv).any(|arg| ["--resume", "-r"].contains(&arg) || arg.starts_with("--resume="))
 }

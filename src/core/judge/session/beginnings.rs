@@ -27,7 +27,7 @@ impl<'a> Beginnings<'a, '_> {
         let mut owned: Vec<(&SessionFile, Vec<u32>)> =
             self.files.iter().map(|file| (*file, self.owners(file))).collect();
         if has_one_each(window.agent) {
-            // Who has begun one with its first line has begun no other.
+            // A window that began one with its first line has begun no other.
             let sole = |(file, owners): &(&SessionFile, Vec<u32>)| match owners.as_slice() {
                 [pid] if file.beginning.at.is_some() => Some(*pid),
                 _ => None,
@@ -83,7 +83,7 @@ impl<'a> Beginnings<'a, '_> {
         }
         let mut able = started_by(began_at);
         if able.is_empty() {
-            // One from before all of them: whoever goes on with it.
+            // A session from before all of them: any of them may continue it.
             return pids(&started_by(file.written_at));
         }
         if file.beginning.is_fork {

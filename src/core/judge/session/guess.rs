@@ -1,5 +1,5 @@
-//! Guesses by folder and time, where nothing says of a process which session it runs: the newest session where no other
-//! window of the agent works in the folder, and else the one that can be no other's by when it began.
+//! Guesses by folder and time, if nothing states which session a process runs: the newest session if no other window
+//! of the agent works in the folder, else the one that can only be this window's by when it began.
 
 use crate::core::judge::session::beginnings::{Beginnings, MOST};
 use crate::core::judge::session::known::known;
@@ -22,7 +22,7 @@ pub(super) fn guessed(window: &Window<'_>, world: &World<'_>) -> Option<SessionV
     Some(SessionView { id: found.session.clone(), strength: Strength::Guess, evidence })
 }
 
-/// Returns the sessions of which a window may run any, where other windows of its folder may as well.
+/// Returns the sessions that a window may run, if other windows of its folder may as well.
 pub(crate) fn may_run(window: &Window<'_>, world: &World<'_>) -> Vec<Untrusted> {
     if known(window, world).is_some() {
         return Vec::new();
@@ -34,8 +34,8 @@ pub(crate) fn may_run(window: &Window<'_>, world: &World<'_>) -> Vec<Untrusted> 
     Beginnings { windows: &windows, files, world }.any(window)
 }
 
-/// Returns the windows of a window's agent in its folder, and the sessions of that folder; nothing where they are too many
-/// to go through.
+/// Returns the windows of a window's agent in its folder, and the sessions of that folder; nothing if they are too
+/// many to go through.
 fn together<'a, 'w>(
     window: &Window<'_>,
     world: &'a World<'w>,

@@ -1,5 +1,5 @@
-//! What says of a very process which session it runs: notes of hooks, the agent's registry, locks and open files,
-//! arguments, and what runs below it.
+//! Evidence that names exactly the process that runs a session: notes of hooks, the agent's registry, locks and open
+//! files, arguments, and the processes below it.
 
 use crate::core::judge::session::arguments::named;
 use crate::core::judge::window::Window;
@@ -11,7 +11,7 @@ use crate::core::model::{Evidence, Process, SessionView, Strength, Tie, Untruste
 /// The agent whose own processes inherit its session.
 const CLAUDE: &str = "claude-code";
 
-/// Returns the session that something says of this very process.
+/// Returns the session that the evidence gives to exactly this process.
 pub(super) fn known(window: &Window<'_>, world: &World<'_>) -> Option<SessionView> {
     let pid = window.process.id.pid;
     noted(pid, world)
@@ -38,7 +38,7 @@ fn registered(pid: u32, world: &World<'_>) -> Option<SessionView> {
     Some(view(session, Strength::Exact, evidence.dated(record.written_at)))
 }
 
-/// Finds what its agent's own files say of this process.
+/// Finds the session that its agent's own files give to this process.
 fn tied(window: &Window<'_>, world: &World<'_>) -> Option<SessionView> {
     let pid = window.process.id.pid;
     let files = world.snapshot.session_files.iter().filter(|file| file.agent == window.agent);
@@ -74,7 +74,7 @@ fn by_argument(window: &Window<'_>) -> Option<SessionView> {
     ))
 }
 
-/// Finds a process that inherited Claude Code's session from this window, and from none nearer.
+/// Finds a process that inherited Claude Code's session from this window, without a nearer one in between.
 fn by_environment(window: &Window<'_>, world: &World<'_>) -> Option<SessionView> {
     let pid = Some(window.process.id.pid).filter(|_| window.agent == CLAUDE)?;
     let heirs = world.snapshot.processes.by_pid.values().filter(|process| process.id.pid != pid);

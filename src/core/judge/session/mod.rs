@@ -1,8 +1,8 @@
-//! Which session a window runs: by the strongest evidence there is, and how strong that is.
+//! Which session a window runs: by the strongest evidence available, with its strength.
 //!
-//! Only an exact session drives anything: it is one of [`World::sessions`](crate::core::judge::world::World::sessions)
-//! or the one that the agent's own lock names. By a strong one it is also reported whose edits collide, which
-//! nothing is done about; a guess is shown and used for nothing else.
+//! Only an exact session drives anything: it is one of
+//! [`World::sessions`](crate::core::judge::world::World::sessions) or the one that the agent's own lock names. A
+//! strong one is also used to report whose edits collide, without any action; a guess is only shown.
 
 pub(crate) mod arguments;
 mod beginnings;

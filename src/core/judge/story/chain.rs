@@ -4,7 +4,7 @@ use jiff::Timestamp;
 
 use crate::core::model::{Cause, Certitude, Event, Evidence, Story};
 
-/// The most events that a story has; the oldest and the newest say the most.
+/// The most events of a story; the oldest and the newest matter most.
 const MOST: usize = 16;
 
 /// Collects events.
@@ -14,7 +14,7 @@ pub(crate) struct Chain {
 }
 
 impl Chain {
-    /// Adds what was read.
+    /// Adds an event that was read.
     pub(crate) fn saw(
         &mut self,
         at: Option<Timestamp>,
@@ -38,8 +38,8 @@ impl Chain {
         self.events.push(Event { at, told, known, evidence });
     }
 
-    /// Puts the events in order and ends the story with what it comes to. An event without a
-    /// time stays behind the one it was reported after.
+    /// Sorts the events and ends the story with its conclusion. An event without a time stays behind the one it was
+    /// reported after.
     pub(crate) fn end(self, ending: Ending, conclusion: Event) -> Option<Story> {
         let mut last = None;
         let mut dated: Vec<(Option<Timestamp>, Event)> = Vec::with_capacity(self.events.len() + 1);
@@ -58,9 +58,9 @@ impl Chain {
     }
 }
 
-/// What a story comes to.
+/// The conclusion of a story.
 pub(crate) struct Ending {
-    /// What brought it about.
+    /// The cause.
     pub(crate) cause: Cause,
     /// What to do.
     pub(crate) advice: String,
@@ -75,7 +75,7 @@ impl Ending {
     }
 }
 
-/// Makes the last event: what follows from all the others.
+/// Makes the last event, which follows from all the others.
 pub(crate) fn so(told: impl Into<String>, evidence: impl Into<Vec<Evidence>>) -> Event {
     Event { at: None, told: told.into(), known: Certitude::Inferred, evidence: evidence.into() }
 }

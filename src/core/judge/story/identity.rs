@@ -1,4 +1,4 @@
-//! Stories of who is who: shared, inherited and unstable identities.
+//! Stories of shared, inherited and unstable identities.
 
 use jiff::Timestamp;
 
@@ -34,7 +34,7 @@ pub(crate) fn shared_session(scene: &Scene<'_>) -> Option<Story> {
 }
 
 impl Scene<'_> {
-    /// Tells how the last of several windows came to the session of the first.
+    /// Describes how the last of several windows came to the session of the first.
     fn how_shared(&self) -> Option<(Cause, String)> {
         let (first, last) = (self.windows.first()?, self.windows.last()?);
         let (earlier, later) = (window_name(first), window_name(last));
@@ -74,12 +74,12 @@ impl Scene<'_> {
     }
 }
 
-/// Returns whether a marker says that its window began a session of its own.
+/// Returns whether a marker states that its window began a session of its own.
 pub(crate) fn is_of_new_session(marker: &JudgedRecord) -> bool {
     marker.record.detail == RecordDetail::Leo(Leo::Marker { is_new_session: true })
 }
 
-/// Returns whether a record's terminal ID can be several windows'.
+/// Returns whether a record's terminal ID can belong to several windows.
 fn is_weak(judged: &JudgedRecord) -> bool {
     judged.record.problems.iter().any(|problem| problem.code == Code::WeakTerminalId)
 }
@@ -146,7 +146,7 @@ pub(crate) fn inherited(scene: &Scene<'_>) -> Option<Story> {
     }
 }
 
-/// The record is named by a PID that the kernel gave away again; or it got that name after the window was born, and kept
+/// The record is named by a PID that the kernel has reused; or it got that name after the window was born, and kept
 /// an older time: it was copied, or moved there.
 fn inherited_by_name(scene: &Scene<'_>, window: &WindowView, judged: &JudgedRecord) -> Option<Story> {
     let mut chain = Chain::default();

@@ -1,7 +1,7 @@
 //! Stories: how a collision came to be, as an ordered chain of dated events with their sources.
 //!
-//! A story never decides anything: verdicts and findings are made before it is told, from the
-//! same snapshot. What was read is told apart from what is concluded from it.
+//! A story never decides anything: verdicts and findings are made first, from the same snapshot. A story keeps what
+//! was read apart from what is concluded from it.
 
 pub(crate) mod chain;
 pub(crate) mod edits;
@@ -28,7 +28,7 @@ pub(crate) fn add_stories(findings: &mut [Arc<Finding>], facts: &Facts<'_>) {
     }
 }
 
-/// Tells the story of one finding; a finding about a single thing's own state has none.
+/// Returns the story of one finding; a finding about a single thing's own state has none.
 fn story(finding: &Finding, facts: &Facts<'_>) -> Option<Story> {
     let scene = || Scene::from_finding(finding, facts);
     match finding.code {

@@ -1,4 +1,4 @@
-//! Stories of what a record's owner became: split, recycled, resumed, unknown, up for the taking.
+//! Stories of a record's owner: split, recycled, resumed, unknown, open to adoption.
 
 use crate::core::judge::rules::facts::{file_name, listed, window_evidence, window_name};
 use crate::core::judge::story::chain::{Chain, Ending, so};
@@ -138,7 +138,7 @@ fn split_record(scene: &Scene<'_>, judged: &JudgedRecord) -> Option<Story> {
     chain.end(ending, so(told, [judged.evidence()]))
 }
 
-/// A PID that belongs to another process by now.
+/// A PID that belongs to another process now.
 pub(crate) fn recycled(scene: &Scene<'_>) -> Option<Story> {
     let judged = scene.records.first()?;
     let pid = judged.record.pid()?;
@@ -206,7 +206,7 @@ pub(crate) fn wrong_pid(scene: &Scene<'_>) -> Option<Story> {
     chain.end(ending, so(told, [window_evidence(window), judged.evidence()]))
 }
 
-/// A record that stands for a session nobody can name.
+/// A record that stands for a session that cannot be identified.
 pub(crate) fn unknown_session(scene: &Scene<'_>) -> Option<Story> {
     let judged = scene.records.first()?;
     let mut chain = Chain::default();

@@ -78,7 +78,7 @@ pub(crate) fn same_worktree(scene: &Scene<'_>) -> Option<Story> {
     Some(Story { yields: later(scene), ..story })
 }
 
-/// Two windows in one folder that is no working tree, or of which only they know whether it is one.
+/// Two windows in one folder that is not a working tree, or may be one only in their own view.
 pub(crate) fn same_folder(scene: &Scene<'_>) -> Option<Story> {
     let mut chain = Chain::default();
     let folder = scene.windows.first()?.cwd.clone()?;
@@ -109,7 +109,7 @@ fn later(scene: &Scene<'_>) -> Vec<Key> {
     scene.windows.iter().skip(1).map(|window| window.key.clone()).collect()
 }
 
-/// Says whose a commit becomes in a tree with several of entire's sessions.
+/// Describes whose a commit becomes in a tree with several of entire's sessions.
 fn commits(sessions: &[&JudgedRecord]) -> (Cause, String) {
     let mut checkpoints = sessions.iter().map(|one| one.record.detail.entire()?.last_checkpoint.as_ref());
     let first = checkpoints.next().flatten();

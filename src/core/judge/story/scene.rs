@@ -1,4 +1,4 @@
-//! What a story is told from: the windows, records and claims that a finding is about.
+//! The cast of a story: the windows, records and claims that a finding is about.
 
 use jiff::Timestamp;
 
@@ -24,7 +24,7 @@ pub(crate) struct Scene<'a> {
 }
 
 impl<'a> Scene<'a> {
-    /// Calls up what a finding is about, in the order in which it began.
+    /// Collects the subjects of a finding, in the order in which they began.
     pub(crate) fn from_finding(finding: &'a Finding, facts: &'a Facts<'a>) -> Self {
         let (of, index) =
             (|kind| finding.subjects.iter().filter(move |key| key.kind() == Some(kind)), &facts.index);
@@ -49,7 +49,7 @@ impl<'a> Scene<'a> {
         self.facts.window(pid)
     }
 
-    /// Names who holds a record: its window, else its session.
+    /// Names the holder of a record: its window, else its session.
     pub(crate) fn who(&self, judged: &JudgedRecord) -> String {
         self.window_of(judged).map_or_else(|| session_name(judged), window_name)
     }
@@ -73,25 +73,25 @@ impl<'a> Scene<'a> {
         self.windows.iter().for_each(|window| self.tell_start(chain, window));
     }
 
-    /// Tells how a record's session began, by what it says itself.
+    /// Describes how a record's session began, by its own statement.
     pub(crate) fn tell_begin(&self, chain: &mut Chain, judged: &JudgedRecord) {
         let Some(at) = judged.record.started_at else { return };
         let what = session_name(judged);
         chain.saw(Some(at), format!("{what} began, says {}", file_name(judged)), [judged.evidence()]);
     }
 
-    /// Tells the last write of a record.
+    /// Describes the last write of a record.
     pub(crate) fn tell_write(&self, chain: &mut Chain, judged: &JudgedRecord, says: &str) {
         let told = format!("{} was last written{says}", file_name(judged));
         chain.saw(Some(judged.record.written_at), told, [judged.evidence()]);
     }
 
-    /// Tells the end of a dead record's process: the last sign of it, and that it is gone.
+    /// Describes the end of a dead record's process: its last sign of life, and that it is gone.
     pub(crate) fn tell_end(&self, chain: &mut Chain, judged: &JudgedRecord) {
         let Some(pid) = judged.record.pid().filter(|_| judged.verdict.state == VerdictState::Dead) else {
             return;
         };
-        // Whoever has the number now was seen too, and is not the one who ended.
+        // The process that has the number now was seen too, and is not the one that ended.
         let now = self.process(pid).map(|process| process.id);
         let seen = self.facts.world.snapshot.seen_agents.iter();
         let seen = seen.filter(|seen| seen.id.pid == pid && Some(seen.id) != now);
@@ -106,7 +106,7 @@ impl<'a> Scene<'a> {
         }
         let known = [judged.record.heartbeat_at, judged.record.started_at, seen_at];
         let sign_at = known.into_iter().flatten().max().unwrap_or(judged.record.written_at);
-        // Whoever has the number now cannot have come before the other went.
+        // The process that has the number now cannot have come before the other went.
         let heir_at = self.process(pid).and_then(|heir| self.facts.world.started_at(heir));
         let sign_at = heir_at.map_or(sign_at, |heir_at| sign_at.max(judged.record.written_at).min(heir_at));
         let told = format!(

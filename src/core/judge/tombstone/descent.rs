@@ -1,4 +1,4 @@
-//! Which processes are kept as seen below a window, once that window is proven dead.
+//! Processes that are remembered as seen below a window, once that window is proven dead.
 
 use std::collections::BTreeMap;
 
@@ -9,8 +9,8 @@ use crate::core::model::{Absence, Descent, ProcessId, SeenBelow, Snapshot};
 /// Which processes were seen below which agents, the nearest first.
 pub type SeenBelowMap = BTreeMap<ProcessId, Vec<SeenBelow>>;
 
-/// Returns what is not kept yet of those who were seen below a window that this look proves dead, and who
-/// live on.
+/// Returns the surviving processes that were seen below a window that this look proves dead, except those already
+/// kept.
 pub fn to_keep(seen: &SeenBelowMap, kept: &[Descent], snapshot: &Snapshot) -> Vec<Descent> {
     let mut is_dead: BTreeMap<ProcessId, bool> = BTreeMap::new();
     let orphans = seen.iter().filter(|(id, below)| {
@@ -23,7 +23,7 @@ pub fn to_keep(seen: &SeenBelowMap, kept: &[Descent], snapshot: &Snapshot) -> Ve
     all.filter(|new| !kept.iter().any(|known| known.covers(new))).collect()
 }
 
-/// Returns those of the kept ones whose processes this look proves to have ended.
+/// Returns the kept ones whose processes this look proves to have ended.
 pub fn ended(kept: &[Descent], snapshot: &Snapshot) -> Vec<ProcessId> {
     let here = kept.iter().filter(|one| one.counts_on(&snapshot.host)).map(|one| one.id);
     here.filter(|id| match snapshot.processes.get(id.pid) {

@@ -3,8 +3,8 @@
 use crate::core::judge::tombstone::ledger::proof;
 use crate::core::model::{EndedWindow, ProcessId, Report, Snapshot};
 
-/// Returns the windows of a report whose processes this look, at the whole machine, proves to have
-/// ended. One that is merely not seen any more is none.
+/// Returns the windows of a report whose processes this look, at the whole machine, proves to have ended. A window
+/// that is merely no longer visible does not count.
 pub(crate) fn ended(before: &Report, snapshot: &Snapshot) -> Vec<EndedWindow> {
     let windows = before.windows.iter();
     let ended = windows.filter_map(|window| {

@@ -1,4 +1,4 @@
-//! Which processes look after look has proven dead.
+//! The processes that successive looks have proven dead.
 
 use std::collections::BTreeMap;
 
@@ -12,21 +12,21 @@ use crate::core::model::{
     VerdictState,
 };
 
-/// What one look has taught.
+/// What one look adds.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Lesson {
-    /// Who is proven dead.
+    /// The processes proven dead.
     pub learnt: Vec<Tombstone>,
-    /// Whose tombstone was wrong: such a process lives.
+    /// The processes whose tombstone was wrong: they live.
     pub refuted: Vec<ProcessId>,
-    /// Who was seen below whom of the dead, and lives on.
+    /// The survivors, with the dead windows they were seen below.
     pub descents: Vec<Descent>,
-    /// Who of those that are kept so has ended.
+    /// The kept survivors that have ended.
     pub ended: Vec<ProcessId>,
 }
 
 impl Lesson {
-    /// Adds what a later look has taught. It tells anew of every descent that is not kept yet.
+    /// Adds what a later look has learnt. It repeats every descent that is not kept yet.
     pub(crate) fn add(&mut self, later: Self) {
         let Self { learnt, refuted, descents, ended } = later;
         self.learnt.extend(learnt);
@@ -45,8 +45,8 @@ impl Lesson {
     }
 }
 
-/// Learns from looks; remembers who lived until their end is proven, for an agent takes its own entry
-/// away when it ends, and goes on for a moment without one.
+/// Learns from looks; remembers the living until their end is proven, as an agent removes its own entry when it ends,
+/// and runs for a moment without one.
 #[derive(Debug, Default)]
 pub struct TombstoneLedger {
     living: NamedProcesses,
@@ -56,7 +56,7 @@ pub struct TombstoneLedger {
 type NamedProcesses = BTreeMap<ProcessId, Option<Untrusted>>;
 
 impl TombstoneLedger {
-    /// Takes in a look and what it came to.
+    /// Takes in a look and its report.
     pub fn learn(&mut self, snapshot: &Snapshot, report: &Report) -> Lesson {
         let (mut dead, mut living) = named(snapshot, report);
         for (id, session) in std::mem::take(&mut self.living) {
@@ -81,7 +81,7 @@ impl TombstoneLedger {
     }
 }
 
-/// Returns whom records and notes name with PID and start: the dead, and the living.
+/// Returns the processes that records and notes name with PID and start: the dead, and the living.
 fn named(snapshot: &Snapshot, report: &Report) -> (NamedProcesses, NamedProcesses) {
     let (mut dead, mut living) = (NamedProcesses::new(), NamedProcesses::new());
     let by_record = report.records().filter_map(|record| Some((agent_of(record)?, record)));
@@ -124,7 +124,7 @@ fn lives_here(id: ProcessId, snapshot: &Snapshot) -> bool {
     snapshot.processes.get(id.pid).is_some_and(|process| process.id == id && !has_exited(process))
 }
 
-/// Returns whether a death was proven by what became of the process in this boot.
+/// Returns whether a death was proven by the fate of the process in this boot.
 fn is_of_a_process(reason: Reason) -> bool {
     matches!(reason, Reason::NoProcess | Reason::OtherProcess | Reason::Exited)
 }

@@ -53,8 +53,8 @@ pub struct Pattern {
     pub runtime: Vec<String>,
     /// The file name of the first argument.
     pub argv0: Vec<String>,
-    /// The end of what an interpreter runs: the first argument after the name that is no option,
-    /// nor the value of one.
+    /// The end of what an interpreter runs: the first argument after the name that is neither an option nor the value
+    /// of one.
     pub script: Vec<String>,
     /// An argument anywhere after the name.
     pub argv: Vec<String>,
@@ -62,14 +62,14 @@ pub struct Pattern {
     pub argv1: Vec<String>,
     /// The first argument after the script.
     pub command: Vec<String>,
-    /// What a process that fits is.
+    /// The role of a process that fits.
     pub role: Role,
     /// Whether it runs sessions itself, although it is not a window.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub runs_sessions: bool,
 }
 
-/// What an agent's process is to its window.
+/// The role of an agent's process in its window.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
@@ -82,7 +82,7 @@ pub enum Role {
     Helper,
     /// It serves several sessions.
     Daemon,
-    /// A session only if the agent's own registry says so.
+    /// A session only if the agent's own registry states so.
     Spare,
 }
 
@@ -139,19 +139,19 @@ impl Signatures {
         names.chain(self.agents.iter().map(|agent| &agent.name)).map(String::as_str).collect()
     }
 
-    /// Decides which agent a process is and what it is to its window.
+    /// Returns which agent a process is and its role in its window.
     pub fn classify(&self, process: &Process) -> Option<(&Signature, Role)> {
         self.matched(process).map(|(agent, pattern)| (agent, pattern.role))
     }
 
-    /// Returns the agent whose process it is, and the pattern that says what it is to its window.
+    /// Returns the agent whose process it is, and the pattern that gives its role in its window.
     pub(crate) fn matched(&self, process: &Process) -> Option<(&Signature, &Pattern)> {
         let details = process.details.as_ref().filter(|details| !details.is_stand_in)?;
         let details = &*without_loader(details);
         let runs = runs(&details.argv);
         self.agents.iter().find_map(|agent| {
             let fits = |pattern: &&Pattern, run| pattern.fits(process, details, run);
-            // Whatever could be the script is tried; its role is then known from what follows this one.
+            // Every candidate for the script is tried; its role then follows from the arguments after it.
             let (fit, run) = runs
                 .iter()
                 .find_map(|run| Some((agent.matches.iter().find(|pattern| fits(pattern, *run))?, *run)))?;
@@ -168,7 +168,7 @@ impl Signatures {
         self.resembled(process).next().is_some()
     }
 
-    /// Returns the agents whose names a process bears so.
+    /// Returns the agents whose names a process bears in this way.
     pub(crate) fn resembled<'a>(
         &'a self,
         process: &Process,
@@ -195,8 +195,8 @@ impl Signatures {
         self.agents.iter().filter(fits)
     }
 
-    /// Returns whether a process of which the executable could not be read is an interpreter by all
-    /// that it calls itself, and runs what bears no agent's name: many a service of root's.
+    /// Returns whether a process whose executable could not be read is an interpreter by all its names, and runs
+    /// something that bears no agent's name: many of root's services do.
     pub(crate) fn runs_another(&self, process: &Process) -> bool {
         let Some(details) = process.details.as_ref().filter(|details| details.exe.is_none()) else {
             return false;
@@ -216,21 +216,21 @@ impl Signatures {
 /// How many of a process's first arguments may name an agent's script, whatever program runs it.
 const MOST_ARGUMENTS: usize = 8;
 
-/// How long an agent's name is at least that no other word has in it by chance.
+/// How long an agent's name must be so that no other word contains it by chance.
 const LONG_NAME: usize = 5;
 
-/// Returns whether the name of a file or a thread has an agent's in it: a short one as a word of its own, for
-/// `examples` is no `amp`.
+/// Returns whether the name of a file or a thread contains an agent's: a short one only as a word of its own, as
+/// `examples` is not `amp`.
 fn bears(text: &str, name: &str) -> bool {
     let mut words = text.split(|c: char| !c.is_alphanumeric());
     if name.len() < LONG_NAME { words.any(|word| word == name) } else { text.contains(name) }
 }
 
-/// Returns the names in a script's path that say what it is: its file's, and those of the package that it is of.
+/// Returns the names in a script's path that identify it: its file's, and those of its package.
 fn names_in(script: &str) -> impl Iterator<Item = &str> {
     let mut names = script.rsplit('/');
     let file = names.next().unwrap_or(script);
-    // Of `claude-agent-sdk/cli.js` the folder says it.
+    // Of `claude-agent-sdk/cli.js` the folder identifies it.
     let is_general = ["cli", "index", "main"].contains(&file.split('.').next().unwrap_or_default());
     let folder = names.next().filter(|_| is_general);
     let package = script.rsplit_once("/node_modules/").map(|(_, package)| package);
@@ -260,8 +260,8 @@ impl Candidates {
         self.exe_parts.iter().any(|part| exe.contains(part.as_str()))
     }
 
-    /// Returns whether what a process was started with has an agent's program or script in it, which anything may run:
-    /// the dynamic loader, or an editor that is also a runtime.
+    /// Returns whether a process's command line contains an agent's program or script, which any program may run: the
+    /// dynamic loader, or an editor that is also a runtime.
     pub(crate) fn may_start(&self, argv: &[Untrusted]) -> bool {
         let is_one = |argument: &str| {
             let is_end = |end: &String| argument.ends_with(end.as_str());
@@ -304,7 +304,7 @@ fn any(values: &[String], fits: impl Fn(&str) -> bool) -> bool {
     values.is_empty() || values.iter().any(|value| fits(value))
 }
 
-/// Returns whether an agent puts its own PID into the environment of all that it starts.
+/// Returns whether an agent puts its own PID into the environment of its children.
 pub fn names_itself(agent: &str) -> bool {
     matches!(agent, "claude-code" | "opencode")
 }

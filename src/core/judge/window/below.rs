@@ -1,4 +1,4 @@
-//! The processes of a window: its own and those below it, from what a scan reads of everybody.
+//! The processes of a window: its own and those below it, from a scan of all processes.
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
@@ -7,7 +7,7 @@ use crate::core::judge::world::World;
 use crate::core::model::snapshot::process::{Children, has_exited};
 use crate::core::model::{Process, WindowProcess};
 
-/// The most processes below a window's own that are told.
+/// The most processes below a window's own that are reported.
 const MOST: usize = 5;
 
 /// Finds the processes of windows.
@@ -24,8 +24,8 @@ impl<'a> Below<'a> {
         Self { world, windows, children }
     }
 
-    /// Returns a window's own process and the newest of those below it, and how many more there are.
-    /// What runs below a window in it is that one's.
+    /// Returns a window's own process and the newest of those below it, and how many more there are. Processes below
+    /// a window inside it belong to that window.
     pub(crate) fn processes_of(&self, window: &'a Process) -> (Vec<WindowProcess>, usize) {
         let is_its = |child: &Process| !has_exited(child) && !self.windows.contains(&child.id.pid);
         let mut found = self.children.descendants(window.id.pid, is_its);

@@ -1,4 +1,4 @@
-//! The context ID of a process: explicit before implicit, and told how stable it is.
+//! The context ID of a process: explicit before implicit, with its stability.
 
 use serde::Serialize;
 
@@ -30,8 +30,8 @@ pub(crate) struct Resolution {
     pub(crate) chain: Vec<Link>,
 }
 
-/// Returns the nearest agent above a process, or itself, with its name. A daemon serves several
-/// windows, so whose child it is says nothing: the walk ends there.
+/// Returns the nearest agent above a process, or itself, with its name. A daemon serves several windows, so its
+/// children do not show their window: the walk ends there.
 pub(crate) fn agent_above<'a>(
     table: &'a ProcessTable,
     signatures: &'a Signatures,

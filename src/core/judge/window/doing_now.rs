@@ -1,20 +1,20 @@
-//! What a window's session does now, which is more than its file says.
+//! The current work of a window's session, which is more than its file states.
 
 use std::sync::Arc;
 
 use crate::core::judge::world::World;
 use crate::core::model::{ContextFill, Format, Process, Record, Turn, TurnState, Work};
 
-/// Returns what a session does that a process runs: with the size of its context where its agent has told only that to
-/// its status line, and without what was written before the process began, or before its own entry said that it waits
-/// for a prompt; and it works while its shell runs, of which its file says nothing yet.
+/// Returns the work of the session that a process runs: with the size of its context if its agent has reported that
+/// only to its status line, and without what was written before the process began, or before its own entry stated
+/// that it waits for a prompt; and it works while its shell runs, which its file does not state yet.
 pub(crate) fn doing_now(
     work: &Arc<Work>,
     (process, entry): (&Process, Option<&Record>),
     world: &World<'_>,
 ) -> Arc<Work> {
     let mut now = Arc::clone(work);
-    // A size that is less than what it holds is that of another model.
+    // A size smaller than its content is another model's.
     let noted = world.snapshot.bound.contexts.get(&work.session).copied();
     let size = |fill: ContextFill| fill.window.or(noted.filter(|size| *size >= fill.tokens));
     let sized = work.doing.context.map(|fill| ContextFill { window: size(fill), ..fill });
@@ -37,8 +37,8 @@ pub(crate) fn doing_now(
     now
 }
 
-/// Returns since when a turn goes on that its file takes to be over: Gemini CLI writes down what its answer says before
-/// the calls run that come with it, and the calls when they have ended. Its shell is a child of its own.
+/// Returns since when a turn runs that counts as over in its file: Gemini CLI writes its answer down before the calls
+/// that come with it run, and the calls when they have ended. Its shell is a child of its own.
 fn goes_on(work: &Work, process: &Process, world: &World<'_>) -> Option<Turn> {
     let answered_at = work.doing.turn.since?;
     if work.format != Format::Gemini || work.doing.turn.state != TurnState::Finished {
@@ -51,7 +51,7 @@ fn goes_on(work: &Work, process: &Process, world: &World<'_>) -> Option<Turn> {
     runs.then(|| Turn { state: TurnState::Working, since: asked_at.or(Some(answered_at)) })
 }
 
-/// Returns how a turn ended of which the session's own file says only how it began.
+/// Returns how a turn ended if the session's own file states only how it began.
 fn over(work: &Work, (process, entry): (&Process, Option<&Record>), world: &World<'_>) -> Option<Turn> {
     if work.doing.turn.state != TurnState::Working {
         return None;

@@ -1,4 +1,4 @@
-//! What an interpreter runs, by its arguments: many an agent is a script.
+//! What an interpreter runs, by its arguments: many agents are scripts.
 
 use crate::core::model::{Process, Untrusted};
 
@@ -14,7 +14,7 @@ const WITH_VALUE: [&str; 11] = [
 /// What comes before the script or package in `bun run`, `bun x` and `deno run`.
 const SUBCOMMANDS: [&str; 2] = ["run", "x"];
 
-/// The option before a module (python(1)): what follows is run, and is no value.
+/// The option before a module (python(1)): what follows is run, and is not a value.
 const MODULE: &str = "-m";
 
 /// Returns the file that is opened when the program of a process starts: the executable, or what an
@@ -28,7 +28,7 @@ pub(crate) fn program(process: &Process) -> Option<&str> {
     runs(&details.argv).into_iter().map(|run| run.script).find(|script| script.starts_with('/'))
 }
 
-/// What an interpreter may have been told to run, and the argument after it.
+/// A script that an interpreter may run, and the argument after it.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Invocation<'a> {
     pub(crate) script: &'a str,
@@ -46,9 +46,8 @@ impl Invocation<'_> {
     }
 }
 
-/// Returns everything that an interpreter may run, at least one, which may be empty. The first
-/// argument that is no option is the script; but after an option that is not known, it may be that
-/// option's value, and the script follows.
+/// Returns everything that an interpreter may run, at least one, which may be empty. The first argument that is not
+/// an option is the script; but after an unknown option, it may be that option's value, and the script follows.
 pub(crate) fn runs(argv: &[Untrusted]) -> Vec<Invocation<'_>> {
     let mut runs = Vec::new();
     let mut rest = argv.iter().skip(1).map(|arg| arg.raw()).peekable();
@@ -68,8 +67,8 @@ pub(crate) fn runs(argv: &[Untrusted]) -> Vec<Invocation<'_>> {
     if runs.is_empty() { vec![Invocation::default()] } else { runs }
 }
 
-/// Returns whether a program is an interpreter of some version, such as `node-22`, `nodejs` or
-/// `python3.15`; `bundle` is no `bun`.
+/// Returns whether a program is an interpreter of some version, such as `node-22`, `nodejs` or `python3.15`; `bundle`
+/// is not `bun`.
 pub(crate) fn is_version_of(program: &str, name: &str) -> bool {
     let rest = program.strip_prefix(name);
     rest.is_some_and(|rest| rest == "js" || !rest.starts_with(|c: char| c.is_ascii_alphabetic()))

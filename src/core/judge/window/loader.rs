@@ -40,7 +40,7 @@ fn program(argv: &[Untrusted]) -> Option<&[Untrusted]> {
     argv.get(at..)
 }
 
-/// Returns a path as it stands in the folder of a process, where that is known.
+/// Returns a path as it stands in the folder of a process, if that is known.
 pub(crate) fn from_folder<'a>(path: &'a str, cwd: Option<&Untrusted>) -> Cow<'a, str> {
     match cwd.filter(|_| !path.starts_with('/')) {
         Some(cwd) => Cow::Owned(format!("{}/{}", cwd.raw(), path.trim_start_matches("./"))),

@@ -1,9 +1,9 @@
-//! Starts that were told in local time, to the second, as `ps` of macOS does: which process each of them is.
+//! Finds the processes of starts in local time, to the second, as `ps` of macOS prints them.
 //!
-//! Both this time and the start that the system tells are the same moment, which the kernel keeps; so they agree
-//! to the second, whatever the clock has done since. But nobody says in which zone the words were written: a
-//! laptop travels. So a process whose start differs by what zones differ by may be the one that is meant, and is
-//! neither taken for it nor for another one.
+//! Both this time and the start that the system reports are the same moment, which the kernel keeps; so they agree to
+//! the second, whatever the clock has done since. But the zone of the text is not known: a laptop travels. So a
+//! process whose start differs by what zones differ by may be the one that is meant, and is taken neither for it nor
+//! for another one.
 
 use std::sync::Arc;
 
@@ -13,25 +13,25 @@ use jiff::tz::TimeZone;
 
 use crate::core::model::{Holder, Host, Platform, ProcessTable, SeenAgent, Snapshot};
 
-/// How far two tellings of one start may differ, in seconds.
+/// How far two statements of one start may differ, in seconds.
 const SLACK: i64 = 1;
 
 /// What all zones differ by a multiple of, and how much they differ at most, in seconds (tzdata, since 1972).
 const ZONES_STEP: i64 = 15 * 60;
 const ZONES_APART: i64 = 26 * 60 * 60;
 
-/// How a start in local time and that of a process stand to each other.
+/// How a start in local time relates to that of a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Match {
     Same,
-    /// They are the same if the words were written in another zone.
+    /// They are the same if the text was written in another zone.
     Perhaps,
     Other,
 }
 
-/// Gives every holder whose start is told in local time the exact start, where it is that of a process which is
-/// there or was seen before. Where it is nobody's, another process is told by it; where it cannot be known, the
-/// holder has no start.
+/// Gives every holder whose start is in local time the exact start, if it is that of a process which is there or was
+/// seen before. If no process has that start, the PID counts as another process's; if it cannot be known, the holder
+/// has no start.
 pub fn settle(snapshot: &mut Snapshot) {
     let Snapshot { host, processes, records, seen_agents, .. } = snapshot;
     if host.platform != Platform::MacOs {
@@ -70,7 +70,7 @@ fn start_of(holder: &Holder, (table, seen): (&ProcessTable, &[SeenAgent]), host:
 /// Compares local time with a start; `None` for a time outside every calendar.
 fn compare(told: DateTime, zone: &TimeZone, start: Timestamp) -> Option<Match> {
     let ambiguous = zone.to_ambiguous_zoned(told);
-    // Where the clock was set back an hour, one of two.
+    // One of two, if the clock was set back an hour.
     let moments = [ambiguous.clone().earlier().ok()?, ambiguous.later().ok()?];
     let apart = |moment: Timestamp| (start.as_second() - moment.as_second()).abs();
     let apart = moments.map(|moment| apart(moment.timestamp()));

@@ -32,7 +32,7 @@ pub struct Window<'a> {
 
 /// Finds every window: agents that are neither launchers, helpers, daemons nor part of another
 /// agent's tree. `registered` are the PIDs that the agent's own registry proves to be sessions;
-/// it alone tells a claimed spare from an idle one.
+/// it alone distinguishes a claimed spare from an idle one.
 pub fn windows<'a>(
     table: &'a ProcessTable,
     signatures: &'a Signatures,
@@ -59,8 +59,8 @@ pub fn windows<'a>(
         .collect()
 }
 
-/// Returns the processes of which their own entry says that they are no window, with the background session that each
-/// shows: those whose conversation has gone there, and spare ones, which show none.
+/// Returns the processes that are not windows by their own entry, with the background session that each shows: those
+/// whose conversation has gone there, and spare ones, which show none.
 pub(crate) fn aside<'a>(entries: &[(u32, &'a Record)]) -> BTreeMap<u32, Option<&'a Untrusted>> {
     let shown = |(pid, entry): &(u32, &'a Record)| {
         let status = entry.detail.claude_status()?;
@@ -84,9 +84,9 @@ fn has_same_child(table: &ProcessTable, signatures: &Signatures, process: &Proce
     })
 }
 
-/// Returns whether another agent's own process stands above on the same terminal (or this one
-/// has none): then a person sees one pane, and that one is the window. An agent that starts itself again, once or more,
-/// is no other.
+/// Returns whether another agent's own process stands above on the same terminal (or this one has none): then a
+/// person sees one pane, and that one is the window. An agent that starts itself again, once or more, is not another
+/// one.
 fn is_nested(table: &ProcessTable, signatures: &Signatures, process: &Process) -> bool {
     let leaf = signatures.classify(process).filter(|(agent, _)| agent.leaf).map(|(agent, _)| &agent.name);
     let mut is_chain = true;

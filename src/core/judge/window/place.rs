@@ -1,7 +1,7 @@
 //! Where a window is: in which multiplexer, editor or container, and from where a person came.
 //!
-//! These variables leak: an editor that was started from a pane hands them on to terminals of its
-//! own. So a multiplexer counts only where its server stands above the window.
+//! These variables leak: an editor that was started from a pane hands them on to terminals of its own. So a
+//! multiplexer counts only if its server stands above the window.
 
 use crate::core::model::snapshot::process::ancestry;
 use crate::core::model::{Details, Keeper, PlaceView, Process, ProcessTable, Untrusted};
@@ -45,8 +45,8 @@ fn seat_at(server: &Process, own: &Details) -> Option<PlaceView> {
     Some(PlaceView { keeper: Some(keeper), session: Some(session), pane, program, ..PlaceView::default() })
 }
 
-/// Returns the server's program if it is called as it should be and is of the same user: it will
-/// be run.
+/// Returns the server's program if its name is the expected one and its user is the same, because claimtop will run
+/// it.
 fn program(server: &Process, own: &Details) -> Option<Untrusted> {
     let details =
         server.details.as_ref().filter(|details| details.uid.is_some() && details.uid == own.uid)?;

@@ -1,4 +1,4 @@
-//! Which processes could be agents, for all that was read of them.
+//! Processes that could be agents, for all that was read of them.
 
 use crate::core::judge::window::agent::{Role as ProcessRole, Signatures};
 use crate::core::model::snapshot::process::has_exited;
@@ -22,13 +22,12 @@ impl PossibleAgent<'_> {
         self.inner_pids().is_none_or(|inner| inner.is_some_and(|inner| !inner.is_empty()))
     }
 
-    /// Returns its numbers in other PID namespaces as far as they are known; nothing where nothing
-    /// could be read.
+    /// Returns its numbers in other PID namespaces as far as they are known; nothing if nothing could be read.
     fn inner_pids(&self) -> Option<Option<&[u32]>> {
         self.process().map(Process::inner_pids)
     }
 
-    /// Returns what was read of it; nothing where nothing could be.
+    /// Returns what was read of it; nothing if nothing could be.
     pub(crate) fn process(&self) -> Option<&Process> {
         match self {
             Self::Known(process, _) | Self::Unproven(process) => Some(process),
@@ -90,7 +89,7 @@ pub(crate) fn unplaced<'a>(
     agents.chain(others).collect()
 }
 
-/// Returns whether enough was read of a process to say that it is no agent.
+/// Returns whether enough was read of a process to exclude that it is an agent.
 fn is_read(process: &Process) -> bool {
     process.details.as_ref().is_some_and(|details| details.exe.is_some() && !details.argv.is_empty())
 }

@@ -7,7 +7,7 @@ use crate::core::model::{PlaceView, Process, Record, Untrusted};
 /// The command that opens a background session's screen.
 const ATTACH: &str = "attach";
 
-/// Returns the place of a window. That of a background session is where somebody looks at it.
+/// Returns the place of a window. For a background session that is where a person looks at it.
 pub(crate) fn place_of_window(process: &Process, entry: Option<&Record>, world: &World<'_>) -> PlaceView {
     let table = &world.snapshot.processes;
     let own = place_of(process, table);

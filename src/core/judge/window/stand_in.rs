@@ -1,4 +1,4 @@
-//! Stand-ins: the processes of claimtop's own demo. Off their stage they are no agents, and own nothing.
+//! Stand-ins: the processes of claimtop's own demo. Off their stage they are not agents, and own nothing.
 
 use std::path::Path;
 
@@ -9,8 +9,8 @@ pub(crate) const STAND_IN_VARIABLE: &str = "CLAIMTOP_STAND_IN";
 /// How the name of every stage's folder begins.
 pub(crate) const STAGE_PREFIX: &str = "claimtop-demo-";
 
-/// Marks the processes that only play agents: they were told to, and their program is one of a stage.
-/// Those of the stage that is looked at are taken for what they play.
+/// Marks the processes that only play agents: a variable makes them do so, and their program is one of a stage. Those
+/// of the stage that is looked at count as what they play.
 pub fn mark(table: &mut ProcessTable, stage: Option<&Path>) {
     for details in table.by_pid.values_mut().filter_map(|process| process.details.as_mut()) {
         details.is_stand_in = plays(details, stage);

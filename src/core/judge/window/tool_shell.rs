@@ -1,4 +1,4 @@
-//! What a shell runs that an agent's tool has started: its arguments say far more than a person asks.
+//! Commands of shells that an agent's tool has started: their arguments hold far more than a person wants to see.
 
 use crate::core::model::Untrusted;
 

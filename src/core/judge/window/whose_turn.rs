@@ -20,13 +20,13 @@ const ENTERED: [&str; 2] = ["claude-code", "qwen"];
 /// How such an agent is called for one answer, without a person.
 const WITHOUT_A_PERSON: [&str; 4] = ["-p", "--print", "--prompt", "--output-format"];
 
-/// What is known of a window that bears on whose turn it is.
+/// The facts about a window that show whose turn it is.
 pub(crate) struct Signs<'a> {
     pub(crate) process: ProcessState,
     pub(crate) waiting: Option<&'a Waiting>,
     /// Its entry in its agent's registry.
     pub(crate) entry: Option<&'a Record>,
-    /// What its session does.
+    /// The work of its session.
     pub(crate) work: Option<&'a Work>,
     pub(crate) is_new: bool,
     /// Its own process and the newest of those below it.
@@ -35,7 +35,7 @@ pub(crate) struct Signs<'a> {
 }
 
 impl Signs<'_> {
-    /// Returns what goes on in the window and since when, as far as that is known.
+    /// Returns what happens in the window and since when, as far as that is known.
     pub(crate) fn doing(&self) -> Option<(WindowDoing, Option<Timestamp>)> {
         match self.process {
             ProcessState::Stopped => return Some((WindowDoing::Stopped, None)),
@@ -68,8 +68,8 @@ impl Signs<'_> {
         }
     }
 
-    /// Returns that it works, or that it has been silent for long: nothing was written, and no process runs that it has
-    /// started for what it does.
+    /// Returns that it works, or that it has been silent for long: nothing was written, and no process runs that it
+    /// started for its work.
     fn working(
         &self,
         since: Option<Timestamp>,
@@ -98,8 +98,8 @@ impl Signs<'_> {
     }
 }
 
-/// Returns whether a window has no entry in a registry into which its agent enters every window, while that registry was
-/// read: it has not come so far yet.
+/// Returns whether a window has no entry yet in a registry into which its agent enters every window, while that
+/// registry was read.
 pub(crate) fn is_new(window: &Window<'_>, world: &World<'_>) -> bool {
     let process = window.process;
     let Some(details) = process.details.as_ref().filter(|_| ENTERED.contains(&window.agent)) else {

@@ -1,13 +1,13 @@
-//! Cuts a text into what can be told apart by its shape.
+//! Cuts a text into parts that are recognised by their shape.
 
 /// A part of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Piece<'a> {
-    /// Nothing but letters.
+    /// Only letters.
     Word(&'a str),
-    /// Nothing but digits.
+    /// Only digits.
     Number(&'a str),
-    /// Several numbers that stand together as those of cards and telephones do.
+    /// Several numbers grouped like those of cards and telephones.
     Grouped(&'a str),
     /// Letters and digits.
     Mixed(&'a str),
@@ -16,11 +16,11 @@ pub(crate) enum Piece<'a> {
     Moment(&'a str),
     /// An address of a person or a machine: e-mail, IPv4 also with `-` or `_` in it, IPv6, MAC.
     Address(&'a str),
-    /// What stands between.
+    /// Anything in between.
     Between(&'a str),
 }
 
-/// From how many digits on several numbers are a card's or a telephone's.
+/// The number of digits from which on several numbers count as a card's or a telephone's.
 const GROUPED: usize = 9;
 
 /// Cuts a text; nothing is lost.
@@ -41,7 +41,7 @@ pub(crate) fn pieces(text: &str) -> impl Iterator<Item = Piece<'_>> {
     })
 }
 
-/// Returns the longest thing that a text begins with, which stands behind a character.
+/// Returns the longest part at the beginning of a text, given the character before it.
 fn known(rest: &str, before: Option<char>) -> Option<(Piece<'_>, usize)> {
     shaped(rest, before).or_else(|| {
         let end = upto_shape(rest, rest.find(|c: char| !c.is_alphanumeric()).unwrap_or(rest.len()));
@@ -58,7 +58,7 @@ fn known(rest: &str, before: Option<char>) -> Option<(Piece<'_>, usize)> {
     })
 }
 
-/// Returns what a text begins with, if that is known by its shape.
+/// Returns the part at the beginning of a text if its shape is known.
 fn shaped<'a>(rest: &'a str, before: Option<char>) -> Option<(Piece<'a>, usize)> {
     let found = |make: fn(&'a str) -> Piece<'a>, end: usize| Some((make(rest.get(..end)?), end));
     if let Some(end) = uuid(rest) {
@@ -105,7 +105,7 @@ fn mail(rest: &str) -> Option<usize> {
     let host = rest.get(user..)?.strip_prefix('@').filter(|_| user > 0)?;
     let length = run(host, |c| c.is_alphanumeric() || ".-".contains(c));
     let host = host.get(..length)?.trim_end_matches(['.', '-']);
-    // What follows the name of a package is its version.
+    // The text after a package's name is its version.
     let (_, domain) = host.rsplit_once('.')?;
     domain.chars().all(char::is_alphabetic).then_some(user + 1 + host.len())
 }
@@ -118,7 +118,7 @@ fn ends_word(text: &str) -> bool {
     !text.starts_with(char::is_alphanumeric)
 }
 
-/// Finds an IPv4 address, or what has more of its parts; host names have it with hyphens.
+/// Finds an IPv4 address, or one with more parts; host names contain it with hyphens.
 fn ip4(rest: &str) -> Option<usize> {
     let sign = rest.get(digits(rest)..)?.chars().next().filter(|sign| ".-_".contains(*sign))?;
     let run = run(rest, |c| c.is_ascii_digit() || c == sign);
@@ -140,7 +140,7 @@ fn ip6(rest: &str) -> Option<usize> {
     (is_one && rest.get(text.len()..).is_some_and(ends_word)).then_some(text.len())
 }
 
-/// The forms of times that stand behind a date, each with what may follow it.
+/// The forms of times after a date, each with its possible suffix.
 const TIMES: [(&str, &str); 6] = [
     ("T00:00", ":00"),
     (" 00:00", ":00"),
@@ -172,8 +172,8 @@ fn moment(rest: &str, before: Option<char>) -> Option<usize> {
     (end <= 40 && rest.get(end..).is_some_and(ends_word)).then_some(end)
 }
 
-/// Finds a date as it is written by many: `2026-11-20`, `20.11.2026`, `11/20/26`, and a month, `2026-11`. What stands
-/// between slashes is a path.
+/// Finds a date in common notations: `2026-11-20`, `20.11.2026`, `11/20/26`, and a month, `2026-11`. A text between
+/// slashes is a path.
 fn date(rest: &str, before: Option<char>) -> Option<usize> {
     let first = digits(rest);
     let sign = rest.get(first..)?.chars().next().filter(|sign| "-./_".contains(*sign))?;

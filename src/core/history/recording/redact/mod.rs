@@ -1,8 +1,8 @@
-//! Redaction: only what is on a list of harmless words and shapes stays; whatever else is text is
-//! replaced, the same by the same everywhere.
+//! Redaction: only text on a list of harmless words and shapes stays; all other text is replaced, the same by the
+//! same everywhere.
 //!
-//! What verdicts rest on is known by its field and kept: PIDs, ticks, inodes, times, our own words.
-//! Every field is named here, so that a new one is decided about before anything compiles.
+//! The input of verdicts is known by its field and kept: PIDs, ticks, inodes, times, our own words. Every field is
+//! named here, so that the compiler requires a decision about each new one.
 
 pub(crate) mod cut;
 pub(crate) mod names;
@@ -26,12 +26,12 @@ use crate::core::model::{
     SourceHealth, StrayTree, Tie, UnfinishedAction, UnreadWork, Untrusted, WorkItem, Worktree,
 };
 
-/// Replaces what could tell of a person or a machine, the same by the same.
+/// Replaces text that could identify a person or a machine, the same by the same.
 #[derive(Debug)]
 pub struct Redactor(Names);
 
 impl Redactor {
-    /// Makes one that leaves the words of these signatures alone.
+    /// Makes one that keeps the words of these signatures.
     pub fn new(signatures: &Signatures) -> Self {
         Self(Names::new(signatures))
     }
@@ -41,7 +41,7 @@ impl Redactor {
         self.0.take_new()
     }
 
-    /// Returns a look in which nothing is left that could tell of a person.
+    /// Returns a look without anything that could identify a person.
     pub fn look(&mut self, snapshot: &Snapshot) -> Snapshot {
         let mut look = snapshot.clone();
         let Snapshot {
@@ -92,7 +92,7 @@ impl Redactor {
         look
     }
 
-    /// Keeps when it was: the offset of the zone, and not the place.
+    /// Keeps the time: the offset of the zone, and not the place.
     fn host(&mut self, host: &mut Host, at: Timestamp) {
         let Host {
             name,
@@ -168,7 +168,7 @@ impl Redactor {
         self.untrusted(key);
         *status = self.0.fact(status.raw()).into();
         owner.iter_mut().chain(mirrors).chain(parent).for_each(|text| self.untrusted(text));
-        // A key is made of what the record is called.
+        // A key is made of the record's name.
         *record = record.take().and_then(|key| keys.get(&key).cloned());
         item
     }

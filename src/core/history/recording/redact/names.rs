@@ -1,4 +1,4 @@
-//! What stands for what: the same by the same, in a shape that means as much.
+//! Replacements for names: the same by the same, in a shape with equal meaning.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,26 +12,26 @@ const PID: usize = 7;
 /// The most digits of a number that stays in a sentence.
 const IN_SENTENCE: usize = 3;
 
-/// From how many characters on hexadecimal digits are a checksum and not a word.
+/// The number of characters from which on hexadecimal digits are a checksum and not a word.
 const CHECKSUM: usize = 6;
 
-/// What was told apart since somebody last asked.
+/// The replacements made since the last request.
 #[derive(Debug, Default)]
 pub struct Replacements {
-    /// What was replaced, and by what.
+    /// Each replaced text, with its replacement.
     pub replaced: Vec<(String, String)>,
-    /// What stays as it is.
+    /// The texts that were kept.
     pub kept: Vec<String>,
 }
 
 impl Replacements {
-    /// Returns whether there is nothing to tell.
+    /// Returns whether it is empty.
     pub(crate) fn is_empty(&self) -> bool {
         self.replaced.is_empty() && self.kept.is_empty()
     }
 }
 
-/// Replaces what is not known to be harmless.
+/// Replaces text that is not known to be harmless.
 #[derive(Debug)]
 pub(crate) struct Names {
     harmless: BTreeSet<String>,
@@ -43,7 +43,7 @@ pub(crate) struct Names {
 }
 
 impl Names {
-    /// Leaves the words of these signatures alone, by which agents are known.
+    /// Keeps the words of these signatures, by which agents are known.
     pub(crate) fn new(signatures: &Signatures) -> Self {
         let own = serde_json::to_string(signatures).unwrap_or_default();
         let words = |text: &str| -> Vec<String> {
@@ -54,13 +54,12 @@ impl Names {
         Self { harmless, names, numbers, kept, told: Replacements::default() }
     }
 
-    /// Returns what was told apart since the last call.
+    /// Returns what was replaced and kept since the last call.
     pub(crate) fn take_new(&mut self) -> Replacements {
         std::mem::take(&mut self.told)
     }
 
-    /// Returns a text in which only what is known to be harmless is left. In a sentence fewer numbers
-    /// are.
+    /// Returns a text with only its harmless parts. In a sentence fewer numbers are harmless.
     pub(crate) fn text(&mut self, text: &str) -> String {
         let most = if text.contains(char::is_whitespace) { IN_SENTENCE } else { PID };
         self.within(text, most)
@@ -129,8 +128,8 @@ impl Names {
         name
     }
 
-    /// Replaces a UUID by another one. Its beginning becomes what the same beginning becomes that
-    /// stands alone, for some systems shorten it to that.
+    /// Replaces a UUID by another one. Its beginning gets the same replacement as when it stands alone, because some
+    /// systems shorten UUIDs to it.
     fn uuid(&mut self, text: &str) -> String {
         let start = text.get(..8).unwrap_or_default();
         let start = self.names.get(start).cloned().unwrap_or_else(|| {
@@ -158,7 +157,7 @@ fn is_checksum(text: &str) -> bool {
     text.len() >= CHECKSUM && is_hex(text)
 }
 
-/// Fills a number's digits anew, the groups as they are.
+/// Replaces a number's digits, and keeps its groups.
 fn with_digits(text: &str, number: usize) -> String {
     let count = text.bytes().filter(u8::is_ascii_digit).count();
     let mut digits = format!("9{number:0>width$}", width = count.saturating_sub(1)).into_bytes().into_iter();
@@ -172,13 +171,13 @@ fn checksum(text: &str, number: usize) -> String {
     if text.contains(|c: char| c.is_ascii_uppercase()) { hex.to_uppercase() } else { hex }
 }
 
-/// Makes an ID of the same length, for some are known by that.
+/// Makes an ID of the same length, because some are recognised by their length.
 fn mixed(text: &str, number: usize) -> String {
     let first = if text.starts_with(char::is_uppercase) { 'W' } else { 'w' };
     format!("{first}{number:0>width$}", width = text.chars().count().saturating_sub(1))
 }
 
-/// Makes another date, in the same form where it is ISO's (ISO 8601), at midnight.
+/// Makes another date, in the same form if it is ISO's (ISO 8601), at midnight.
 fn moment(text: &str, number: usize) -> String {
     let (date, time) = text.split_at_checked(10).unwrap_or((text, ""));
     let (year, month, day) = (2_001 + number / 336, number / 28 % 12 + 1, number % 28 + 1);
@@ -193,7 +192,7 @@ fn moment(text: &str, number: usize) -> String {
     }
 }
 
-/// Names nobody's address (RFC 2606, RFC 5737, RFC 3849).
+/// Returns an unassigned address (RFC 2606, RFC 5737, RFC 3849).
 fn address(text: &str, number: usize) -> String {
     if text.contains('@') {
         format!("wd{number}@wd{number}.example")
@@ -205,8 +204,7 @@ fn address(text: &str, number: usize) -> String {
     }
 }
 
-/// Returns the letters of a replacement, so that words which differ only in case still do, and
-/// only in that.
+/// Returns the letters of a replacement, so that words which differ only in case still do, and only in that.
 fn in_case_of(word: &str) -> &'static str {
     let mut letters = word.chars();
     let first = letters.next().is_some_and(char::is_uppercase);

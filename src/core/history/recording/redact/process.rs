@@ -1,4 +1,4 @@
-//! Redacts processes, the traces that they bear, and what is kept of dead ones.
+//! Redacts processes, the traces that they bear, and the kept data of dead ones.
 
 use crate::core::history::recording::redact::Redactor;
 use crate::core::model::{Details, Hindrance, Origin, Process, ProcessTable, Tombstone, Trace};

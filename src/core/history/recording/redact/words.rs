@@ -1,4 +1,4 @@
-//! The words of systems' file names, states and our own badges, none of which tells of a person.
+//! The words of systems' file names, states and our own badges, which identify no person.
 
 /// Harmless words, in small letters.
 pub(crate) const WORDS: &str = "a absent acp active agent agents ago alive and app approval are at background bare bash bin \

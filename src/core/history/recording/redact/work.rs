@@ -1,4 +1,4 @@
-//! Redacts what sessions do, and what hooks have noted of them.
+//! Redacts the work of sessions, and the notes of hooks about them.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use crate::core::model::{
 const MCP: &str = "mcp__";
 
 impl Redactor {
-    /// Leaves models and the agents' own tools, which say nothing of a person.
+    /// Keeps models and the agents' own tools, which identify no person.
     pub(super) fn work(&mut self, work: &mut Work) {
         let Work { format: _, session, path, medium: _, written_at: _, doing, agents, skipped: _, warnings } =
             work;
@@ -70,7 +70,7 @@ impl Redactor {
     fn call(&mut self, call: &mut Call) {
         let Call { id, tool, target, since: _ } = call;
         self.untrusted(id);
-        // A server of somebody's own, and what it offers.
+        // A person's own server, and the tools it offers.
         if let Some(named) = tool.raw().strip_prefix(MCP) {
             *tool = format!("{MCP}{}", self.0.text(named)).into();
         }

@@ -1,9 +1,9 @@
 //! Verdicts on git's locks, which name no process: whether any git lives that may hold them.
 //!
-//! A lock is dead only if all processes can be seen, none of git's and its kin lives anywhere
-//! (an environment variable can lead one that works elsewhere to this repository), nobody has the
-//! file open, and nobody uses the repository who was there when the lock was last written: git
-//! closes a lock while an editor or a hook runs, and a program with a library of its own is no git.
+//! A lock is dead only if all processes can be seen, no process of git's and its kin lives anywhere (an environment
+//! variable can lead one that works elsewhere to this repository), no process has the file open, and no process that
+//! was there when the lock was last written uses the repository: git closes a lock while an editor or a hook runs,
+//! and a program with a library of its own is not git.
 
 use crate::core::judge::git::{is_harmless, lock_of, lockers, repo_of, tree_of, works_at};
 use crate::core::judge::liveness::absent::{is_before_boot, is_untouched_since_boot};
@@ -49,7 +49,7 @@ fn by_opener(record: &Record, world: &World<'_>, trail: &mut Trail) -> Option<An
     alive(Reason::ProcessPresent)
 }
 
-/// Finds a process that uses the repository and could have made the lock, though it is no git.
+/// Finds a process that uses the repository and could have made the lock, though it is not git.
 fn by_users(record: &Record, world: &World<'_>, trail: &mut Trail) -> Option<Answer> {
     if lock_of(record) != GitLock::Command || is_untouched_since_boot(record, world) {
         return None;
@@ -89,8 +89,7 @@ fn name(pid: u32, world: &World<'_>) -> String {
     process.map_or_else(|| format!("process {pid}"), |process| format!("{} {pid}", process.comm))
 }
 
-/// Finds a process of git's that lives: in the very tree it holds the lock, as far as anybody can
-/// tell; anywhere else it may.
+/// Finds a living process of git's: in the very tree it holds the lock, as far as can be seen; anywhere else it may.
 fn by_gits(record: &Record, world: &World<'_>, trail: &mut Trail) -> Option<Answer> {
     let is_here = |process: &&Process| works_at(process, record, &world.snapshot.repos);
     if let Some(process) = lockers(&world.snapshot.processes).find(is_here) {
@@ -122,8 +121,8 @@ fn dead(record: &Record, world: &World<'_>, trail: &mut Trail) -> Answer {
     Answer(VerdictState::Dead, trail.helper_gone.filter(|_| !is_before).unwrap_or(reason))
 }
 
-/// Judges the lock of a whole tree whose process, if it names one, is gone. Its session may have
-/// come back under another PID: so nobody who could be an agent may work in the tree.
+/// Judges the lock of a whole tree whose process, if it names one, is gone. Its session may have come back under
+/// another PID: so no process that could be an agent may work in the tree.
 fn worktree(record: &Record, own: Option<Answer>, world: &World<'_>, trail: &mut Trail) -> Answer {
     let lives = by_note(record, world, trail).or_else(|| by_session(record, world, trail));
     if let Some(answer) = lives {

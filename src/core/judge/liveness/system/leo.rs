@@ -22,7 +22,7 @@ pub(crate) fn judge(asked: &Record, world: &World<'_>, trail: &mut Trail) -> Ans
     let by_sign = by_sign(record, world, trail);
     match (by_processes.0, by_sign) {
         (VerdictState::Alive, _) => by_processes,
-        // Whoever can be seen is gone, and still something says that it lives: nobody knows.
+        // The visible candidates are gone, and still something shows life: the answer is unknown.
         (VerdictState::Dead, Some(_)) => Answer(VerdictState::Unknown, Reason::SignOfLife),
         // So is the process that the row names, while its heartbeat is fresh: both are reported.
         (VerdictState::Unknown, Some(_)) if trail.helper_gone.is_some() => {
@@ -34,7 +34,7 @@ pub(crate) fn judge(asked: &Record, world: &World<'_>, trail: &mut Trail) -> Ans
     }
 }
 
-/// Returns the session's own row, which says more of its life than an item or a lock does.
+/// Returns the session's own row, which has more evidence of its life than an item or a lock.
 fn row_of_session<'a>(record: &Record, world: &World<'a>) -> Option<&'a Record> {
     let session = record.session_id.as_ref().filter(|_| record.kind != RecordKind::Session)?;
     let is_row =
@@ -42,10 +42,10 @@ fn row_of_session<'a>(record: &Record, world: &World<'a>) -> Option<&'a Record> 
     world.records_of(session).iter().find(is_row).copied()
 }
 
-/// Judges by the row's own PID and by whoever could own the session.
+/// Judges by the row's own PID and by the processes that could own the session.
 fn by_processes(record: &Record, world: &World<'_>, trail: &mut Trail) -> Answer {
     let Some(holder) = record.holder.as_ref() else {
-        // Only the session's own row says on which machine a file's lock is held.
+        // Only the session's own row states on which machine a file's lock is held.
         if record.kind == RecordKind::Lock {
             trail.add("session", "it has no row: its machine is not known", "PostgreSQL");
             return Answer(VerdictState::Unknown, Reason::OtherHost);
@@ -69,7 +69,7 @@ fn is_known_here(record: &Record, world: &World<'_>) -> bool {
     others.iter().any(|other| matches!(other.location, Location::File(_)))
 }
 
-/// Judges by what the row holds as life: a tick, a heartbeat, an announced silence, a tool's end.
+/// Judges by the row's signs of life: a tick, a heartbeat, an announced silence, a tool's end.
 fn by_sign(record: &Record, world: &World<'_>, trail: &mut Trail) -> Option<Answer> {
     let now = world.snapshot.taken_at;
     let sign = record.signs.iter().find(|sign| sign.until > now)?;
@@ -77,8 +77,8 @@ fn by_sign(record: &Record, world: &World<'_>, trail: &mut Trail) -> Option<Answ
     Some(Answer(VerdictState::Alive, Reason::SignOfLife))
 }
 
-/// Lets a death stand only if the rows are certain to be the present ones, and silent for longer
-/// than LEO's own limits: the one that is asked about, and its session's.
+/// Lets a death stand only if the rows are certain to be the present ones, and silent for longer than LEO's own
+/// limits: the row in question, and its session's.
 fn proven([asked, session]: [&Record; 2], answer: Answer, world: &World<'_>, trail: &mut Trail) -> Answer {
     let Location::Row(row) = &asked.location else { return answer };
     if !world.database(row).is_some_and(|database| database.is_complete) {

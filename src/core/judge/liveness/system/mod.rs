@@ -1,4 +1,4 @@
-//! Verdicts on what names no process of its own, by the rules of its system.
+//! Verdicts on records that name no process of their own, by the rules of their system.
 
 pub(crate) mod git;
 pub(crate) mod leo;

@@ -1,8 +1,7 @@
-//! Verdicts on Obra's rows, which name no process: only who has the database open tells.
+//! Verdicts on Obra's rows, which name no process: the only evidence is which process has the database open.
 //!
-//! A row lives if a process bears its session, or if an orchestrator that is older than the row
-//! has the database open. It is dead only if nobody has, no process of Obra lives, and nobody
-//! else could run its session.
+//! A row lives if a process bears its session, or if an orchestrator that is older than the row has the database
+//! open. It is dead only if no process has it open, no process of Obra lives, and none could run its session.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -33,7 +32,7 @@ pub(crate) fn judge(record: &Record, world: &World<'_>, trail: &mut Trail) -> An
 }
 
 /// Judges by any process that was started with the session's ID: an orchestrator in an agent's
-/// window starts agents that are no windows.
+/// window starts agents that are not windows.
 fn by_argument(record: &Record, world: &World<'_>, trail: &mut Trail) -> Option<Answer> {
     let process = bearers(record.session_id.as_ref()?, world).next()?;
     trail.add("session", format!("PID {} was started with this session", process.id.pid), "arguments");
@@ -50,7 +49,7 @@ fn bearers<'a>(session: &'a Untrusted, world: &'a World<'_>) -> impl Iterator<It
     living.filter(|_| is_uuid(session.raw())).filter(names)
 }
 
-/// Judges by who has the database open.
+/// Judges by the processes that have the database open.
 fn by_database(record: &Record, world: &World<'_>, trail: &mut Trail) -> Option<Answer> {
     let Location::Row(row) = &record.location else { return unknown(Reason::Unreadable) };
     let Some((database, file)) =
@@ -126,7 +125,7 @@ fn by_open_session(record: &Record, world: &World<'_>, trail: &mut Trail) -> Opt
     Some(answer)
 }
 
-/// Judges a row of a database that nobody has open: dead unless somebody could run its session.
+/// Judges a row of a database that no process has open: dead unless some process could run its session.
 fn by_others(record: &Record, world: &World<'_>, trail: &mut Trail) -> Option<Answer> {
     if let Some(answer) = unseen(false, world, trail) {
         return Some(answer);
@@ -146,11 +145,11 @@ fn by_others(record: &Record, world: &World<'_>, trail: &mut Trail) -> Option<An
     dead(if is_before_boot(record, world, trail) { Reason::OtherBoot } else { Reason::NoProcess })
 }
 
-/// The runs of one database that stand as open, by the context of their rows. A run's own row names
-/// no process and its session is in nobody's arguments, so what ties it to an orchestrator is only
-/// that no other run is that one's: an orchestrator works on one run after the other.
+/// The runs of one database that stand as open, by the context of their rows. A run's own row names no process and
+/// its session is in no process's arguments, so only the absence of another run ties it to an orchestrator: an
+/// orchestrator works on one run after the other.
 struct Runs<'a> {
-    /// The runs of which no agent that lives bears a session.
+    /// The runs whose sessions no living agent bears.
     unborne: BTreeSet<&'a Untrusted>,
     /// The agents that live, with the runs whose sessions they bear.
     agents: Vec<(&'a Process, &'a Untrusted)>,
@@ -176,8 +175,8 @@ impl<'a> Runs<'a> {
         runs
     }
 
-    /// Returns the orchestrator that is certain to run a record's run: one that started an agent of
-    /// it, or where none is known to run another one, and there is one for each run.
+    /// Returns the orchestrator that is certain to run a record's run: one that started an agent of it, or else one
+    /// that is not known to run another, if there is one for each run.
     fn own(&self, record: &Record, orchestrators: &[u32]) -> Option<u32> {
         // A task belongs to no run.
         let Some(context) = record.context_id.as_ref() else { return orchestrators.first().copied() };

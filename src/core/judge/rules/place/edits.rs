@@ -39,8 +39,8 @@ fn uncommitted(window: &WindowView) -> impl Iterator<Item = &Edit> {
     edits.filter(|edit| edit.path.raw().starts_with('/'))
 }
 
-/// Returns each window's edit of every file that both have edited. Where a session was begun as a copy
-/// of another, both files tell one edit, of one moment.
+/// Returns each window's edit of every file that both have edited. If a session was begun as a copy of another, both
+/// files contain one edit, of one moment.
 pub(crate) fn shared<'a>(one: &'a WindowView, other: &'a WindowView) -> Vec<(&'a Edit, &'a Edit)> {
     let session = |window: &'a WindowView| certain_work(window).map(|work| (work.format, &work.session));
     if session(one) == session(other) {
@@ -85,7 +85,7 @@ fn finding(one: &WindowView, other: &WindowView, facts: &Facts<'_>) -> Option<Fi
     Some(Finding::new(Code::OverlappingFiles, subjects, message, evidence, Remedy::None))
 }
 
-/// Returns what a guard has told a window of another one, the earliest first.
+/// Returns the guard's messages to a window about another one, the earliest first.
 pub(crate) fn warnings<'a>(
     window: &'a WindowView,
     of: &'a WindowView,
@@ -95,7 +95,7 @@ pub(crate) fn warnings<'a>(
     all.filter(move |warning| Some(&warning.of) == other)
 }
 
-/// Says what a guard has told a window of another one.
+/// Describes the guard's messages to a window about another one.
 pub(crate) fn warning_words(window: &WindowView, of: &WindowView, warning: &Warning) -> String {
     let (window, of) = (window_name(window), window_name(of));
     let what = warning.path.as_ref().map_or_else(|| "files here".to_owned(), ToString::to_string);
@@ -113,7 +113,7 @@ pub(crate) fn warning_words(window: &WindowView, of: &WindowView, warning: &Warn
     }
 }
 
-/// States that a guard has told a window of another one.
+/// States that a guard has informed a window about another one.
 pub(crate) fn warning_evidence(window: &WindowView, of: &WindowView, warning: &Warning) -> Evidence {
     Evidence::new("guard", warning_words(window, of, warning), "the guard's own ledger")
         .dated(Some(warning.at))

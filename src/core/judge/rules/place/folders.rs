@@ -6,7 +6,7 @@ use crate::core::judge::rules::facts::{Facts, window_evidence, window_name};
 use crate::core::judge::rules::found::Findings;
 use crate::core::model::{Code, Evidence, Finding, Remedy, Untrusted, WindowView, Work};
 
-/// Tells each window whose folder is not there any more: its commands fail, and it is in no tree that others work in.
+/// Reports each window whose folder is no longer there: its commands fail, and it is in no tree that others work in.
 pub(crate) fn findings<'a>(facts: &'a Facts<'a>, found: &mut Findings<'_>) {
     let gone = facts.windows.iter().filter(|window| window.is_folder_gone);
     found.extend(gone.filter_map(|window| removed(window, facts)));
@@ -24,7 +24,7 @@ fn removed(window: &WindowView, facts: &Facts<'_>) -> Option<Finding> {
     Some(Finding::new(Code::FolderRemoved, [window.key.clone()], message, evidence, Remedy::None))
 }
 
-/// Says who has removed a folder, as far as a transcript or git shows that.
+/// Describes which process removed a folder, as far as a transcript or git shows that.
 fn remover(folder: &Path, facts: &Facts<'_>) -> Option<(String, Evidence)> {
     let works = facts.world.snapshot.work.iter();
     let has_removed = |path: &Untrusted| folder.starts_with(path.raw());

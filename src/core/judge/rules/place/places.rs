@@ -1,4 +1,4 @@
-//! Findings about one place in two hands: a branch in two trees, files that somebody reserved.
+//! Findings about one place in two hands: a branch in two trees, reserved files.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -114,8 +114,7 @@ fn collide(one: &Reservation<'_>, other: &Reservation<'_>) -> bool {
     (one.is_exclusive || other.is_exclusive) && one.owner() != other.owner() && one.glob.overlaps(&other.glob)
 }
 
-/// Two sessions that touch files which one agent reserved for itself: whoever that is, one of them
-/// is another.
+/// Two sessions that touch files which one agent reserved for itself: at least one of them is not that agent.
 fn touched_by_two(tree: &Path, one: &Reservation<'_>, touching: &[&JudgedRecord]) -> Option<Finding> {
     let is_meant = |file: &&Untrusted| Glob::literal(file.raw()).overlaps(&one.glob);
     let mut inside =

@@ -10,12 +10,12 @@ use crate::core::model::{
 
 /// A port that two windows want.
 pub(crate) struct PortConflict<'a> {
-    /// Whose command could not get it.
+    /// The window whose command could not get it.
     pub(crate) by: &'a WindowView,
     pub(crate) taken: &'a TakenPort,
-    /// Who has it.
+    /// The window that has it.
     pub(crate) holder: &'a WindowView,
-    /// The process of his that listens.
+    /// The process of that window that listens.
     pub(crate) listener: &'a Process,
 }
 
@@ -35,7 +35,7 @@ pub(crate) fn wanted<'a>(facts: &'a Facts<'a>) -> impl Iterator<Item = PortConfl
     })
 }
 
-/// Returns the window below which a process runs, or beside which it does.
+/// Returns the window that a process runs below or beside.
 fn holder<'a>(facts: &'a Facts<'a>, id: ProcessId) -> Option<(&'a WindowView, &'a Process)> {
     let table = &facts.world.snapshot.processes;
     let process = table.get(id.pid).filter(|process| process.id == id)?;
@@ -70,14 +70,14 @@ fn finding(wanted: &PortConflict<'_>) -> Finding {
     Finding::new(Code::ContestedPort, subjects, message, evidence, Remedy::None)
 }
 
-/// States who has the port.
+/// States which window has the port.
 pub(crate) fn listens(wanted: &PortConflict<'_>) -> Evidence {
     let pid = wanted.listener.id.pid;
     let value = format!("{} (PID {pid}) listens on port {}", wanted.listener.comm, wanted.taken.port);
     Evidence::new("listener", value, format!("/proc/{pid}/fd"))
 }
 
-/// States who could not get it.
+/// States which window could not get it.
 pub(crate) fn could_not(wanted: &PortConflict<'_>) -> Option<Evidence> {
     let source = certain_work(wanted.by)?.path.text().clone();
     let value = format!("a command of {} could not listen on {}", window_name(wanted.by), wanted.taken.port);

@@ -51,20 +51,20 @@ fn same_worktree(facts: &Facts<'_>) -> Vec<Finding> {
         .collect()
 }
 
-/// Returns whether a window is certain to have our names for files: a name in another mount namespace
-/// may be another file.
+/// Returns whether a window is certain to have our names for files: a name in another mount namespace may be another
+/// file.
 pub(crate) fn has_our_names(window: &WindowView, facts: &Facts<'_>) -> bool {
     details(window, facts).is_some_and(|details| {
         details.ns_pids.len() == 1 && !details.is_cwd_elsewhere && !details.is_cwd_gone
     })
 }
 
-/// Returns which folder a window works in that has no name here: it has mounts of its own.
+/// Returns the folder of a window that has mounts of its own and no name for it here.
 pub(crate) fn nameless_folder(window: &WindowView, facts: &Facts<'_>) -> Option<FolderId> {
     details(window, facts).filter(|details| !details.is_cwd_gone)?.cwd_id
 }
 
-/// Returns what the folder is called here that a window with mounts of its own works in.
+/// Returns the name here of the folder that a window with mounts of its own works in.
 fn called_here<'a>(window: &WindowView, facts: &Facts<'a>) -> Option<&'a Untrusted> {
     details(window, facts)?.cwd_here.as_ref()
 }
@@ -73,8 +73,8 @@ fn details<'a>(window: &WindowView, facts: &Facts<'a>) -> Option<&'a Details> {
     facts.world.snapshot.processes.get(window.pid)?.details.as_ref()
 }
 
-/// Two live windows in one folder that is no working tree: there is no index that they could share,
-/// and nothing that shows whose a change is. Of one in mounts of their own nobody here can tell what it is.
+/// Two live windows in one folder that is not a working tree: there is no index that they could share, and nothing
+/// that shows whose a change is. For a window in mounts of its own this cannot be seen from here.
 fn same_folder(facts: &Facts<'_>) -> Vec<Finding> {
     let mut folders: BTreeMap<(Option<FolderId>, &Untrusted), Vec<&WindowView>> = BTreeMap::new();
     for window in facts.windows.iter().filter(|window| window.repo.is_none()) {
@@ -124,7 +124,7 @@ pub(crate) fn is_current(judged: &JudgedRecord, facts: &Facts<'_>) -> bool {
 fn overlapping_files(facts: &Facts<'_>) -> Vec<Finding> {
     let mut trees: BTreeMap<&Path, Vec<&JudgedRecord>> = BTreeMap::new();
     let touches = |judged: &&JudgedRecord| {
-        // A reservation means no file by its name, and nobody's window.
+        // A reservation names no file literally, and belongs to no window.
         judged.record.format != Format::AgentMail
             && !judged.record.files.is_empty()
             && is_current(judged, facts)
@@ -144,9 +144,9 @@ fn overlapping_files(facts: &Facts<'_>) -> Vec<Finding> {
     found
 }
 
-/// Returns the working tree in which a record's files are: the one that its folder lies in, for they
-/// are named from its root. Where it names no folder and its holder lives, that is its window's tree:
-/// the agent's hooks write it from there. A remote's address or a branch says of no tree which it is.
+/// Returns the working tree in which a record's files are: the one that its folder lies in, as they are named from
+/// its root. If it names no folder and its holder lives, that is its window's tree: the agent's hooks write it from
+/// there. A remote's address or a branch does not identify a tree.
 pub(crate) fn tree_of<'a>(judged: &'a JudgedRecord, facts: &'a Facts<'_>) -> Option<&'a Path> {
     let root = |folder: &Path| Some(facts.world.worktree_of(folder)?.1.path.as_path());
     match judged.record.cwd.as_deref() {

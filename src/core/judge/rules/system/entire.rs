@@ -23,13 +23,14 @@ use crate::core::model::{
 const LEFT_AFTER: SignedDuration = SignedDuration::from_hours(1);
 /// How long the registry or a branch may be behind a state: hooks write one after the other.
 const BEHIND_FOR: SignedDuration = SignedDuration::from_mins(1);
-/// For how long git keeps what nothing names, unless it is told otherwise: two weeks (`gc.pruneExpire` of git-config(1)).
+/// For how long git keeps unreferenced objects, unless it is configured otherwise: two weeks (`gc.pruneExpire` of
+/// git-config(1)).
 const KEPT_FOR: SignedDuration = SignedDuration::from_hours(14 * 24);
 
-/// Finds what of entire's no session stands for any more.
+/// Finds what entire keeps for no session any more.
 pub(crate) fn findings<'a>(facts: &'a Facts<'a>, found: &mut Findings<'_>) {
     let snapshot = facts.world.snapshot;
-    // Only where all was read does something missing mean anything.
+    // Absence means something only if everything was read.
     let whole = snapshot.repos.iter().filter(|repo| snapshot.is_whole(repo));
     let repos: BTreeMap<&Path, &Repo> = whole.map(|repo| (repo.common_dir.as_path(), repo)).collect();
     let states: Vec<State<'_>> =
@@ -67,7 +68,7 @@ impl<'a> State<'a> {
     }
 }
 
-/// Says what a dead holder was in the middle of (modes E13 and E15), as the end of a sentence.
+/// Describes what a dead holder was in the middle of (modes E13 and E15), as the end of a sentence.
 pub(crate) fn left_undone(judged: &RecordView) -> String {
     let Some(entire) = judged.record.detail.entire() else { return String::new() };
     let tasks = match entire.open_tasks {
@@ -115,8 +116,9 @@ fn uncondensed(state: &State<'_>, now: Timestamp) -> Option<Finding> {
     Some(Finding::of_record(Code::StaleRecord, state.judged, says, state.judged.all_evidence(), Remedy::None))
 }
 
-/// A session whose checkpoints wait on a branch that is gone: all sessions of one base and tree share it, and entire deletes
-/// it with the commit of another one. The session's own next commit then names a checkpoint that is nowhere.
+/// A session whose checkpoints wait on a branch that is gone: all sessions of one base and tree share it, and entire
+/// deletes it with the commit of another one. The session's own next commit then names a checkpoint that does not
+/// exist.
 fn lost(state: &State<'_>, snapshot: &Snapshot) -> Option<Finding> {
     let (record, now) = (&state.judged.record, snapshot.taken_at);
     let entire = record.detail.entire().filter(|entire| !entire.is_condensing && record.has_unsaved_work)?;
@@ -147,8 +149,8 @@ fn runs_entire(snapshot: &Snapshot) -> bool {
     snapshot.processes.by_pid.values().any(|process| process.comm.raw() == "entire" && !has_exited(process))
 }
 
-/// Returns the command that makes a branch of the newest commit that nothing names any more and that bears a session's
-/// name as entire writes it into each (`Entire-Session`): git-fsck(1), git-rev-list(1). Where there is none it does nothing.
+/// Returns the command that makes a branch of the newest unreferenced commit that bears a session's name as entire
+/// writes it into each (`Entire-Session`): git-fsck(1), git-rev-list(1). Without such a commit it does nothing.
 fn bring_back(repo: &Repo, branch: &str, session: &Untrusted) -> Option<Box<str>> {
     let folder = repo.common_dir.to_str().filter(|folder| is_harmless(folder))?;
     let session = Some(session.raw()).filter(|session| is_valid_id(session))?;
@@ -161,13 +163,13 @@ fn bring_back(repo: &Repo, branch: &str, session: &Untrusted) -> Option<Box<str>
     Some(command.into())
 }
 
-/// Returns whether a record is an entry of the live registry that says it is not over.
+/// Returns whether a record is an entry of the live registry that is not over by its own statement.
 fn is_current_entry(judged: &JudgedRecord) -> bool {
     let record = &judged.record;
     record.format == Format::Entire && record.kind == RecordKind::Marker && !record.has_ended
 }
 
-/// Returns the common directory of the repository that an entry is of.
+/// Returns the common directory of an entry's repository.
 fn folder_of(entry: &JudgedRecord) -> Option<&Path> {
     entry.record.detail.entire()?.repository.as_ref().map(|folder| Path::new(folder.raw()))
 }
@@ -193,7 +195,7 @@ fn registered(entry: &JudgedRecord, repo: &Repo, own: &[&State<'_>], snapshot: &
 
 /// Branches of checkpoints that belong to no session (mode E11).
 fn unowned(repo: &Repo, own: &[&State<'_>], snapshot: &Snapshot) -> Option<Finding> {
-    // Older code left out the part that tells working trees apart.
+    // Older code left out the part that identifies the working tree.
     let is_owned =
         |branch: &str| own.iter().filter_map(|state| state.branch()).any(|own| own.starts_with(branch));
     let left: Vec<String> =

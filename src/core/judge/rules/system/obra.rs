@@ -30,13 +30,13 @@ pub(crate) fn findings<'a>(facts: &'a Facts<'a>, found: &mut Findings<'_>) {
 /// A database and a task in it.
 type Task<'a> = (&'a Untrusted, &'a Untrusted);
 
-/// Returns the database of a row and the task that it is, or is about.
+/// Returns the database of a row and its task.
 fn task_of(judged: &JudgedRecord) -> Option<Task<'_>> {
     let Location::Row(row) = &judged.record.location else { return None };
     Some((&row.database, judged.record.detail.obra()?.task.as_ref()?))
 }
 
-/// A task that was begun, of which no session is open, and whose queue died with its process.
+/// A task that was begun, without an open session, and whose queue died with its process.
 fn stranded(task: &JudgedRecord, held: &HashSet<Task<'_>>) -> Option<Finding> {
     if task.record.kind != RecordKind::Metadata || task.verdict.state != VerdictState::Dead {
         return None;
@@ -106,7 +106,7 @@ fn orchestrators(database: &Database) -> impl Iterator<Item = u32> + '_ {
 fn stuck(database: &Database, facts: &Facts<'_>) -> Option<Finding> {
     let file = database.file.as_ref()?;
     let pid = file.written_by.or_else(|| database.opened_by.as_ref()?.first().copied())?;
-    // An earlier process can have left the journal: this one has been at it since its own start.
+    // An earlier process can have left the journal: this one has used it since its own start.
     let process = facts.world.snapshot.processes.get(pid);
     let started_at = process.and_then(|process| facts.world.started_at(process));
     let since = file.journal_since?.max(started_at.unwrap_or(Timestamp::MIN));

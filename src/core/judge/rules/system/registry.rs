@@ -1,4 +1,4 @@
-//! Findings about Claude Code's registry itself: entries of living windows that somebody removed.
+//! Findings about Claude Code's registry itself: removed entries of living windows.
 //!
 //! A development container that shares `~/.claude` removes at its start every entry whose process it
 //! cannot see, and no window writes its entry again (claude-code#85283).
@@ -51,8 +51,8 @@ pub(crate) fn of_record(judged: &JudgedRecord, facts: &Facts<'_>, found: &mut Fi
     }
 }
 
-/// Tells the lock of a daemon that is gone: where another process has its number, each new daemon takes that one for the
-/// holder, and ends at once (claude-code#72898).
+/// Reports the lock of a daemon that is gone: if another process has its number, each new daemon takes that one for
+/// the holder, and ends at once (claude-code#72898).
 fn left_lock(judged: &JudgedRecord) -> Option<Finding> {
     let verdict = &judged.verdict;
     if verdict.state != VerdictState::Dead {
@@ -67,7 +67,7 @@ fn left_lock(judged: &JudgedRecord) -> Option<Finding> {
     Some(Finding::of_record(Code::StaleLock, judged, says, judged.all_evidence(), Remedy::Release))
 }
 
-/// Tells the background sessions of a list whose processes are gone (claude-code#78454).
+/// Reports the background sessions of a list whose processes are gone (claude-code#78454).
 fn ghosts(judged: &JudgedRecord, sessions: &[BackgroundSession], facts: &Facts<'_>) -> Option<Finding> {
     let gone: Vec<String> = (sessions.iter().filter(|session| is_dead(facts.world, session)))
         .map(|session| [&session.job, &session.id].into_iter().flatten().next())
@@ -85,13 +85,13 @@ fn ghosts(judged: &JudgedRecord, sessions: &[BackgroundSession], facts: &Facts<'
     Some(Finding::of_record(Code::StaleRecord, judged, says, [judged.evidence()], Remedy::None))
 }
 
-/// Returns whether the registry was read whole, so that what is missing is not there.
+/// Returns whether the registry was read whole, so that an entry not read is not there.
 fn is_read(facts: &Facts<'_>) -> bool {
     let sources = &facts.world.snapshot.sources;
     !sources.iter().any(|source| source.id == Format::ClaudeCode.name() && source.state != SourceState::Ok)
 }
 
-/// Returns what proves that a window had an entry, where it has none.
+/// Returns the proof that a window had an entry, if it has none.
 pub(crate) fn gone_entry(window: &WindowView, facts: &Facts<'_>) -> Option<Evidence> {
     let world = facts.world;
     let process = world.snapshot.processes.get(window.pid).filter(|_| window.agent.raw() == "claude-code")?;
@@ -133,7 +133,7 @@ fn is_same_program(one: &Process, other: &Process) -> bool {
     exe(one).is_some() && exe(one) == exe(other)
 }
 
-/// Returns all entries, whosever they are.
+/// Returns all entries, of any window.
 pub(crate) fn entries<'a>(facts: &Facts<'a>) -> impl Iterator<Item = &'a Record> {
     let records = facts.world.snapshot.records.iter().map(|record| &**record);
     records.filter(|record| is_entry(record))

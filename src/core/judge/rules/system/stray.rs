@@ -25,15 +25,15 @@ pub(crate) fn findings<'a>(facts: &'a Facts<'a>, found: &mut Findings<'_>) {
 /// before it starts the agent and ends it after, and rows were read before processes.
 const SETTLED_AFTER: SignedDuration = SignedDuration::from_secs(60);
 
-/// An agent that Obra started with a session of which its database has no row, or one that has ended.
+/// An agent that Obra started with a session whose row is missing from its database, or has ended.
 pub(crate) struct Stray<'a> {
     pub(crate) process: &'a Process,
     pub(crate) agent: &'a str,
     pub(crate) session: Untrusted,
-    /// The orchestrator above it, where that still lives.
+    /// The orchestrator above it, if that still lives.
     pub(crate) started_by: Option<&'a Process>,
     pub(crate) database: &'a Database,
-    /// Its row, where there is one.
+    /// Its row, if there is one.
     pub(crate) row: Option<&'a NamedSession>,
 }
 
@@ -96,10 +96,11 @@ fn ended<'a>(
     rows.iter().all(|(_, row)| is_over(row)).then(|| rows.first().copied())?
 }
 
-/// Returns the database of an orchestrator if all that it has open were read to the end: only then does it lack a row.
+/// Returns the database of an orchestrator if all that it has open were read to the end: only then is a row known to
+/// be missing.
 fn without_row<'a>(orchestrator: &Process, databases: &Databases<'a>) -> Option<&'a Database> {
     let own = databases.iter().filter(|(database, _)| has_open(database, orchestrator.id.pid));
-    // What an open transaction has written nobody else can read.
+    // The writes of an open transaction are visible to no other process.
     let is_read = |(database, file): &(&Database, &DatabaseFile)| {
         database.is_complete && file.named.is_whole && file.journal_since.is_none()
     };
@@ -156,7 +157,7 @@ fn finding(stray: &Stray<'_>, facts: &Facts<'_>) -> Finding {
 }
 
 impl Stray<'_> {
-    /// Returns what shows it: the arguments, who stands above, and the row or its absence.
+    /// Returns the evidence: the arguments, the process above, and the row or its absence.
     pub(crate) fn evidence(&self) -> Vec<Evidence> {
         let pid = self.process.id.pid;
         let arguments = Evidence::new(

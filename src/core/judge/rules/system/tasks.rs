@@ -6,7 +6,7 @@ use crate::core::judge::rules::found::Findings;
 use crate::core::model::text::is_uuid;
 use crate::core::model::{Code, Finding, JudgedRecord, LetGo, Remedy, ResourceKind, VerdictState};
 
-/// Finds tasks that whoever took them will not finish.
+/// Finds tasks that their takers will not finish.
 pub(crate) fn of_record(judged: &JudgedRecord, facts: &Facts<'_>, found: &mut Findings<'_>) {
     if is_task(judged) {
         found.extend(stranded(judged, facts));
@@ -33,8 +33,8 @@ fn stranded(judged: &JudgedRecord, facts: &Facts<'_>) -> Option<Finding> {
     Some(Finding::new(Code::StrandedItem, [judged.key.clone()], message, judged.all_evidence(), Remedy::None))
 }
 
-/// Says why nobody works on a task of a session, though no process of it is proven dead: its window
-/// has gone on with another session, or no window that lives can run it.
+/// Returns why a session's task is not worked on, though no process of it is proven dead: its window has turned to
+/// another session, or no window that lives can run it.
 fn orphaned(judged: &JudgedRecord, facts: &Facts<'_>) -> Option<String> {
     let session = judged.record.session_id.as_ref().filter(|session| is_uuid(session.raw()))?;
     let world = facts.world;

@@ -1,16 +1,16 @@
-//! What became of the process that a note names.
+//! The fate of the process that a note names.
 
 use crate::core::judge::clock::has_booted_since;
 use crate::core::model::snapshot::process::has_exited;
 use crate::core::model::{Absence, BoundSession, Process, ProcessTable, Reason, Snapshot, Tombstone};
 
-/// What became of the process that a note names.
+/// The fate of the process that a note names.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Holder<'a> {
     Lives(&'a Process),
     /// It is proven gone.
     Gone(Reason),
-    /// It cannot be told from here.
+    /// It cannot be determined from here.
     Unknown(Reason),
 }
 
@@ -33,7 +33,7 @@ impl BoundSession {
         snapshot.tombstone(self.process()).filter(|_| is_ours)
     }
 
-    /// Judges by an earlier proof of death, however little this look can see; where the process seems
+    /// Judges by an earlier proof of death, however little this look can see; if the process seems
     /// to live after all, nothing is certain.
     fn with_tombstone<'a>(&self, stone: &Tombstone, holder: Holder<'a>, snapshot: &Snapshot) -> Holder<'a> {
         match holder {
@@ -67,7 +67,7 @@ impl BoundSession {
         }
     }
 
-    /// Finds the process by what names it in every namespace of this boot.
+    /// Finds the process by the identifiers that hold in every namespace of this boot.
     fn by_pidfd<'a>(&self, table: &'a ProcessTable) -> Option<Holder<'a>> {
         let inode = self.pidfd_inode?;
         let process = table.by_pid.values().find(|process| process.pidfd_inode == Some(inode))?;
@@ -84,7 +84,7 @@ impl BoundSession {
             Some(process) if process.has_start(self.start_ticks).is_none() => {
                 Holder::Unknown(Reason::OtherNamespace)
             }
-            // The PID was another's before the noted one began, so it counts elsewhere.
+            // The PID belonged to another process before the noted one began, so it counts elsewhere.
             Some(process) if process.id.start_ticks < self.start_ticks => {
                 Holder::Unknown(Reason::OtherNamespace)
             }
@@ -97,7 +97,7 @@ impl BoundSession {
         }
     }
 
-    /// Returns whether this is the process: start and, where both are known, pidfd inode agree.
+    /// Returns whether this is the process: start and, if both are known, pidfd inode agree.
     fn is(&self, process: &Process) -> bool {
         let inodes = self.pidfd_inode.zip(process.pidfd_inode);
         process.id == self.process() && inodes.is_none_or(|(own, found)| own == found)

@@ -16,7 +16,7 @@ pub(crate) struct Bindings<'a> {
     by_pid: BTreeMap<u32, &'a BoundSession>,
     /// The waits that living processes have noted.
     waits: HashMap<&'a Untrusted, Vec<(&'a NotedWait, &'a Process)>>,
-    /// What notes of this boot say of processes that are gone, by their PIDs.
+    /// The notes of this boot about processes that are gone, by their PIDs.
     gone_pids: BTreeMap<u32, Vec<&'a BoundSession>>,
     /// The sessions that living processes have run, by their notes.
     has_run: HashMap<&'a Untrusted, Vec<u32>>,
@@ -24,8 +24,9 @@ pub(crate) struct Bindings<'a> {
 }
 
 impl<'a> Bindings<'a> {
-    /// Sorts the notes of a snapshot. Of several about one living process only the newest tells
-    /// what it runs: the others are of sessions that it has left. So is the newest, if the process's own entry in its
+    /// Sorts the notes of a snapshot. Of several about one living process only the newest shows what it runs: the
+    /// others are of sessions that it has left. So is the newest, if the process's own entry in its agent's registry
+    /// was written later and names another session.
     /// agent's registry was written later and names another session.
     pub(crate) fn new(snapshot: &'a Snapshot, entries: &[(u32, &Record)]) -> Self {
         let mut all = Self { partial: snapshot.bound.partial.is_some(), ..Self::default() };
@@ -65,7 +66,7 @@ impl<'a> Bindings<'a> {
         };
         for (note, process) in newest.into_values() {
             if is_left(note, process) {
-                // Both are exact, and the entry may lag behind: nobody is dead by that.
+                // Both are exact, and the entry may lag behind: this proves no death.
                 all.open.entry(&note.session_id).or_insert(Reason::NoPid);
                 continue;
             }
@@ -75,17 +76,17 @@ impl<'a> Bindings<'a> {
         all
     }
 
-    /// Returns every living process that runs a session, with the note that says so.
+    /// Returns every living process that runs a session, with the note that states it.
     pub(crate) fn running(&self, session: &Untrusted) -> &[(&'a BoundSession, &'a Process)] {
         self.running.get(session).map_or(&[], Vec::as_slice)
     }
 
-    /// Returns whether a living process has run a session, as a note says, whatever it runs now.
+    /// Returns whether a living process has run a session according to a note, whatever it runs now.
     pub(crate) fn has_run(&self, pid: u32, session: &Untrusted) -> bool {
         self.who_ran(session).contains(&pid)
     }
 
-    /// Returns the living processes that have run a session, as notes say, whatever they run now.
+    /// Returns the living processes that have run a session according to notes, whatever they run now.
     pub(crate) fn who_ran(&self, session: &Untrusted) -> &[u32] {
         self.has_run.get(session).map_or(&[], Vec::as_slice)
     }
@@ -105,7 +106,7 @@ impl<'a> Bindings<'a> {
         self.gone_pids.get(&pid).map_or(&[], Vec::as_slice)
     }
 
-    /// Returns why a session may well be run where nobody here can see it.
+    /// Returns why a session may well run out of sight of this look.
     pub(crate) fn open(&self, session: &Untrusted) -> Option<Reason> {
         let unread = self.partial.then_some(Reason::Unreadable);
         self.open.get(session).copied().or(unread)

@@ -7,14 +7,14 @@ use crate::core::model::{
     ClaimView, Database, Evidence, JudgedRecord, Key, Location, RecordKind, Untrusted, WorkItem,
 };
 
-/// States what an item says, as evidence.
+/// States the content of an item, as evidence.
 pub(crate) fn of_item(item: &WorkItem) -> Evidence {
     let owner = item.owner.as_ref().map_or_else(|| "nobody".to_owned(), Untrusted::shown);
     let value = format!("{}, {}, owned by {owner}", item.key, item.status);
     Evidence::new("item of work", value, item.table).dated(item.changed_at)
 }
 
-/// The rows of one database, each where it is asked for.
+/// The rows of one database, indexed for the rules.
 pub(crate) struct Book<'a> {
     pub(crate) facts: &'a Facts<'a>,
     pub(crate) work: &'a [WorkItem],

@@ -1,4 +1,4 @@
-//! Items whose two surfaces disagree, and items that nobody holds or nobody should.
+//! Items whose two surfaces disagree, and items without a holder or with a wrong one.
 
 use crate::core::judge::rules::system::leo::book::{Book, named, of_item};
 use crate::core::model::{
@@ -64,7 +64,7 @@ fn mirror(item: &WorkItem, session: &Untrusted, book: &Book<'_>) -> Option<Findi
         Some(reason) => format!(", released ({reason}) with its key,"),
         None => String::new(),
     };
-    // LEO's own guard gives the item to anybody once the mirror is released.
+    // LEO's own guard gives the item to any session once the mirror is released.
     let (advice, remedy) = if is_alive(mirrors) {
         ("its session is alive and has to claim the item again", Remedy::None)
     } else if mirrors.record.has_ended || mirrors.verdict.state == VerdictState::Dead {
@@ -114,7 +114,7 @@ fn is_alive(judged: &JudgedRecord) -> bool {
     judged.verdict.state == VerdictState::Alive && !judged.record.has_ended
 }
 
-/// An item whose owner is gone, or does not know of it.
+/// An item whose owner is gone, or does not name it.
 fn owner(item: &WorkItem, book: &Book<'_>) -> Option<Finding> {
     let session = item.owner.as_ref()?;
     let row = book.session(session);
@@ -174,7 +174,7 @@ fn is_stranded_fix(item: &WorkItem, owner: Option<&JudgedRecord>) -> bool {
         && owner.is_none_or(|owner| owner.record.has_ended)
 }
 
-/// An item that stands as begun, and that nobody holds.
+/// An item that stands as begun, and that has no holder.
 fn stranded(item: &WorkItem, book: &Book<'_>) -> Option<Finding> {
     let record = item.record.as_ref().filter(|_| item.owner.is_none() && item.mirrors.is_empty())?;
     let part = book.parts.get(&item.key);

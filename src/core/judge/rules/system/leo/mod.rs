@@ -11,7 +11,7 @@ use crate::core::judge::rules::found::Findings;
 use crate::core::judge::rules::system::leo::book::Book;
 use crate::core::model::Format;
 
-/// Finds what is wrong between items of work and sessions. What was read in part tells of nothing.
+/// Finds what is wrong between items of work and sessions. A partial reading reports nothing.
 pub(crate) fn findings<'a>(facts: &'a Facts<'a>, found: &mut Findings<'_>) {
     let databases = facts.world.snapshot.databases.iter();
     let read = databases.filter(|database| database.format == Format::Leo && database.is_complete);

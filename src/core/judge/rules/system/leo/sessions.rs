@@ -1,4 +1,4 @@
-//! Sessions that hold too much, or that live in a way that LEO's own signs do not tell.
+//! Sessions that hold too much, or that live in a way that LEO's own signs do not show.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use crate::core::model::{
 /// How long a session may tick without using a tool before it is reported: 60 min, LEO's own limit.
 const FROZEN_AFTER: SignedDuration = SignedDuration::from_mins(60);
 
-/// How close together heartbeats of one host stop where it is no death: 10 min, LEO's own rule.
+/// How close together the heartbeats of one host stop if that is not a death: 10 min, LEO's own rule.
 const FREEZE_WITHIN: SignedDuration = SignedDuration::from_mins(10);
 
 /// For how long such a stop is reported: 45 min, LEO's own rule.

@@ -1,4 +1,4 @@
-//! LEO's working trees that git does not know, and those that nobody works in any more.
+//! LEO's working trees that git does not know, and those in which no session works any more.
 
 use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};
@@ -42,7 +42,7 @@ fn is_sheet(judged: &JudgedRecord) -> bool {
         && matches!(judged.record.location, Location::File(_))
 }
 
-/// Returns what of a path begins with the folder of LEO's working trees.
+/// Returns the part of a path from the folder of LEO's working trees on.
 fn below_trees(path: &Path) -> Option<PathBuf> {
     let parts: Vec<Component<'_>> = path.components().collect();
     let at = parts.iter().rposition(|part| part.as_os_str() == TREES)?;
@@ -52,7 +52,7 @@ fn below_trees(path: &Path) -> Option<PathBuf> {
 /// Returns the repository that a working tree lies in, if git's list of its trees was read whole.
 fn repo_of<'a>(tree: &Path, facts: &Facts<'a>) -> Option<&'a Repo> {
     let snapshot = facts.world.snapshot;
-    // Without a branch there it may be no repository at all.
+    // Without a branch there it may not be a repository at all.
     let top = |repo: &'a Repo| repo.worktrees.first().filter(|main| main.branch.is_some());
     let repo = snapshot
         .repos
@@ -79,8 +79,7 @@ fn unlisted(tree: &Path, sheets: &[&JudgedRecord], facts: &Facts<'_>) -> Option<
     Some(finding(Code::OrphanCompanion, sheets, message))
 }
 
-/// A working tree whose item nobody holds, in which nobody works, and which LEO's reaper would
-/// take for left.
+/// A working tree whose item has no holder, in which no session works, and which LEO's reaper would take for left.
 fn left(tree: &Path, sheets: &[&JudgedRecord], books: &[Book<'_>], facts: &Facts<'_>) -> Option<Finding> {
     let now = facts.world.snapshot.taken_at;
     let newest = sheets.iter().max_by_key(|judged| judged.record.written_at)?;
@@ -122,7 +121,7 @@ fn has_session(tree: &Path, facts: &Facts<'_>) -> bool {
     })
 }
 
-/// Returns whether anybody holds an item: the item names an owner, or a session names it.
+/// Returns whether an item is held: it names an owner, or a session names it.
 fn is_held(key: &Untrusted, books: &[Book<'_>]) -> bool {
     books.iter().any(|book| {
         book.work.iter().any(|item| item.key == *key && (item.owner.is_some() || !item.mirrors.is_empty()))
