@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use crate::act::error::ActionError;
-use crate::act::stop::processes::{Agent, Held, Processes};
+use crate::act::stop::processes::{Agent, ProcessHandle, Processes};
 use crate::core::judge::window::agent::Signatures;
 use crate::core::model::{Hindrance, Interaction, Port, ProcessId, ProcessPrint};
 
@@ -55,7 +55,7 @@ impl Processes for Machine {
         None
     }
 
-    fn hold(&self, _pid: u32) -> Result<Option<Box<dyn Held>>, ActionError> {
+    fn hold(&self, _pid: u32) -> Result<Option<Box<dyn ProcessHandle>>, ActionError> {
         never()
     }
 

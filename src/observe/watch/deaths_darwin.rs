@@ -57,7 +57,7 @@ impl Deaths {
             match wait_for(queue, *id) {
                 Ok(is_there) => {
                     if !is_there {
-                        self.notice.tell(Hint::Process(*id));
+                        self.notice.send(Hint::Process(*id));
                     }
                     self.waiting.insert(*id, is_there);
                 }
@@ -124,7 +124,7 @@ fn tell_deaths(queue: &Kqueue, notice: &Notice) {
             }
             let pid = u32::try_from(event.ident()).unwrap_or_default();
             let start_ticks = u64::try_from(event.udata()).unwrap_or_default();
-            notice.tell(Hint::Process(ProcessId { pid, start_ticks }));
+            notice.send(Hint::Process(ProcessId { pid, start_ticks }));
         }
     }
 }

@@ -106,7 +106,7 @@ impl Folder {
     fn linked(&self, name: &OsStr) -> Option<Self> {
         let own = fstat(&self.fd).ok()?;
         let link = statat(&self.fd, name, AtFlags::SYMLINK_NOFOLLOW).ok()?;
-        let is_owners = |uid: u32, mode: u32| uid == own.st_uid && mode & 0o022 == 0;
+        let is_owners = |uid: u32, mode: rustix::fs::RawMode| uid == own.st_uid && mode & 0o022 == 0;
         if link.st_uid != own.st_uid || !is_owners(own.st_uid, own.st_mode) {
             return None;
         }

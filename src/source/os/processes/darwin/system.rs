@@ -8,7 +8,7 @@ use crate::core::model::{Details, Process, ProcessId, ProcessState, ProcessTable
 use crate::source::os::processes::darwin::facts::{Facts, TICKS};
 use crate::source::os::processes::darwin::look::{self, Reading};
 pub(crate) use crate::source::os::processes::unread::*;
-use crate::source::os::processes::wanted::{Depth, Wanted};
+use crate::source::os::processes::wanted::{Depth, DetailTargets};
 
 /// Returns how many ticks a second has.
 pub(crate) fn ticks_per_second() -> u64 {
@@ -55,7 +55,7 @@ impl Scanner {
     }
 
     /// Reads all processes anew, however deep a look was asked for.
-    pub(crate) fn scan(&mut self, wanted: Wanted<'_>, _depth: Depth) -> ProcessTable {
+    pub(crate) fn scan(&mut self, wanted: DetailTargets<'_>, _depth: Depth) -> ProcessTable {
         let (pids, partial) = look::all();
         let mut table = ProcessTable { partial, ..ProcessTable::default() };
         let (mut users, mut renamed) = (BTreeMap::new(), Vec::new());
@@ -91,7 +91,7 @@ fn agents(all: impl Iterator<Item = Process>) -> BTreeMap<ProcessId, ProcessStat
 
 /// Asks for each process that a record names and the list lacks: one that is there after all shows that the
 /// list is not whole.
-fn ask_twice(table: &mut ProcessTable, wanted: Wanted<'_>) {
+fn ask_twice(table: &mut ProcessTable, wanted: DetailTargets<'_>) {
     for pid in wanted.named {
         if !table.listed.contains(pid) && !look::is_gone(*pid) {
             table.listed.insert(*pid);
