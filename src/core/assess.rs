@@ -35,10 +35,10 @@ use crate::core::model::{
 };
 use crate::core::plan::about::{ReportView, releasable};
 
-/// What a person can set about judging.
+/// The settings for judging.
 #[derive(Clone, Debug, Default)]
 pub struct Policy {
-    /// How agents look.
+    /// The signatures of agents.
     pub signatures: Signatures,
 }
 
@@ -47,9 +47,8 @@ pub fn assess(snapshot: &Snapshot, policy: &Policy) -> Report {
     assess_after(None, snapshot, policy)
 }
 
-/// Judges a snapshot as [`assess`] does: all of it, from nothing but the snapshot. Records and
-/// findings that turn out equal to those of an earlier report are then taken from there, so that two
-/// reports which follow each other hold them once.
+/// Judges a snapshot like [`assess`]: all of it, from nothing but the snapshot. Records and findings equal to those of
+/// an earlier report are then shared with it, so that consecutive reports hold them once.
 pub fn assess_after(earlier: Option<&Report>, snapshot: &Snapshot, policy: &Policy) -> Report {
     let world = World::new(snapshot, &policy.signatures);
     let children = Children::new(&snapshot.processes);
@@ -123,18 +122,18 @@ pub fn assess_after(earlier: Option<&Report>, snapshot: &Snapshot, policy: &Poli
     report
 }
 
-/// Returns how each claim may be let go.
+/// Returns how each claim may be let go of.
 fn ways_of_letting_go(known: &ReportView<'_>, report: &Report, uid: u32) -> Vec<Releasable> {
     report.claims.iter().map(|claim| releasable(known, claim, claim.record.ownership.uid != uid)).collect()
 }
 
-/// Returns the places of the findings that offer what would be refused for everything they are about.
+/// Returns the indexes of findings whose remedy would be refused for all their subjects.
 fn useless_offers(known: &ReportView<'_>, report: &Report, ways: &[Releasable], uid: u32) -> Vec<usize> {
     let is_refused =
         |record: &RecordView, action| known.is_refused(record, action, record.ownership.uid != uid);
     let records = || report.records.iter();
     let claims = report.claims.iter().zip(ways).filter(|(_, way)| **way == Releasable::No);
-    // Few are refused a release, and few can be migrated.
+    // Few records are refused a release, and few can be migrated.
     let kept = records().filter(|record| is_refused(record, Action::Release)).map(|record| &record.key);
     let kept: HashSet<&Key> = kept.chain(claims.map(|(claim, _)| &claim.key)).collect();
     let moved = records().filter(|record| !is_refused(record, Action::Migrate)).map(|record| &record.key);
@@ -162,7 +161,7 @@ fn by_window<'a>(all: impl Iterator<Item = (Option<&'a Key>, &'a Key)>) -> HashM
     groups
 }
 
-/// Judges every record; one that is judged as it was before is the one of before.
+/// Judges every record; an unchanged result is shared with the earlier report.
 fn judge_records(
     world: &World<'_>,
     windows: &BTreeMap<u32, Key>,
@@ -192,8 +191,8 @@ fn judge_records(
     records
 }
 
-/// Gives companions the verdict of the record that they belong to: they have no life of their own.
-/// One that was written later is judged as if that record had been: whoever wrote it may live.
+/// Returns the verdicts of companions, taken from the record that they belong to: they have no life of their own. A
+/// companion that was written later is judged as if that record had been: its writer may live.
 fn lent_verdicts(records: &[JudgedRecord], world: &World<'_>) -> Vec<(usize, (Verdict, Option<u32>))> {
     if records.iter().all(|judged| judged.record.kind != RecordKind::Companion) {
         return Vec::new();
@@ -294,19 +293,19 @@ fn view_window(window: &Window<'_>, world: &World<'_>, below: &Below<'_>) -> Win
     })
 }
 
-/// Returns what a session does, from the file of the agent that runs it.
+/// Returns what a session does, from its agent's file.
 fn work_of<'a>(window: &Window<'_>, session: &Untrusted, world: &World<'a>) -> Option<&'a Arc<Work>> {
     let is_its = |work: &&Arc<Work>| work.session == *session && work.format.runs_on(window.agent);
     world.snapshot.work.iter().find(is_its)
 }
 
-/// Returns the file of a session that was found and not read.
+/// Returns the file of a session that was found but not read.
 fn unread(window: &Window<'_>, session: &Untrusted, world: &World<'_>) -> Option<UnreadWork> {
     let is_its = |file: &&UnreadWork| file.session == *session && file.format.runs_on(window.agent);
     world.snapshot.unread_work.iter().find(is_its).cloned()
 }
 
-/// Returns a window's context ID: what its environment names, else its own PID.
+/// Returns a window's context ID: from its environment, or else its own PID.
 fn context_of(pid: u32, given: Option<&Untrusted>) -> ContextId {
     match given.filter(|id| is_context_id(id.raw())) {
         Some(id) => ContextId { value: id.clone(), source: ContextSource::Env, stable: true },
@@ -314,12 +313,13 @@ fn context_of(pid: u32, given: Option<&Untrusted>) -> ContextId {
     }
 }
 
-/// Returns whether an executable is called as Maia looks for it in `ps -o comm=`, which on macOS shows the whole path.
+/// Returns whether an executable has the name that Maia looks for in `ps -o comm=`, which on macOS shows the whole
+/// path.
 fn has_maia_name(exe: Option<&Untrusted>) -> bool {
     exe.is_some_and(|exe| exe.raw().to_lowercase().contains("claude") && exe.raw().contains("native-binary"))
 }
 
-/// Returns what the agent says of itself, such as `waiting: permission prompt`.
+/// Returns the agent's own status, such as `waiting: permission prompt`.
 fn activity(record: &Record) -> Option<Untrusted> {
     let ClaudeStatus { status, waiting_for, .. } = record.detail.claude_status()?;
     let status = status.as_ref()?;
@@ -360,7 +360,7 @@ fn view_record(
     }
 }
 
-/// Returns which process the PID is, where the living process tells more than the format.
+/// Returns which process the PID is, if the living process shows more than the format.
 fn role_of(record: &Record, window: Option<u32>) -> Role {
     let stated = record.holder.as_ref().map_or(Role::Unknown, |holder| holder.role);
     match (stated, window) {

@@ -1,4 +1,4 @@
-//! What the world means: identities, records, claims, verdicts and findings, all pure.
+//! The pure core: identities, records, claims, verdicts and findings.
 
 pub mod assess;
 pub(crate) mod fleet;

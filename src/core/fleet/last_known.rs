@@ -1,4 +1,4 @@
-//! What was last known of other machines, for a status bar that must not wait for any of them.
+//! The last known state of other machines, for a status bar that must not wait for any of them.
 
 use std::collections::{HashMap, HashSet};
 
@@ -7,27 +7,27 @@ use serde::{Deserialize, Serialize};
 
 use crate::core::model::{Key, MachineState, MachineView, Report, Severity, WindowState};
 
-/// Every machine that was ever reached and is still of the configuration.
+/// Every machine that was ever reached and is still configured.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct LastKnown {
     pub(crate) machines: Vec<KnownMachine>,
 }
 
-/// What one machine reported last.
+/// The last report of one machine.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct KnownMachine {
     pub(crate) name: String,
     /// The URL, without a password, of the database it was met in; `None` if it is reached by a program.
     pub(crate) database: Option<String>,
-    /// How it stood with it when somebody looked last.
+    /// Its connection state at the last look.
     pub(crate) state: MachineState,
-    /// When it was heard last.
+    /// When something was last received from it.
     pub(crate) at: Timestamp,
     #[serde(flatten)]
     pub(crate) counts: Counts,
 }
 
-/// What is counted for a status bar.
+/// The counts for a status bar.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Counts {
     /// Windows whose process lives.
@@ -40,10 +40,10 @@ pub(crate) struct Counts {
     pub(crate) dead_claims: usize,
 }
 
-/// Which machines are of the configuration.
+/// The configured machines.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Sources {
-    /// The names of those that are reached by a program.
+    /// The names of the machines that are reached by a program.
     pub(crate) machines: Vec<String>,
     /// The URL, without a password, of the database of the fleet.
     pub(crate) database: Option<String>,
@@ -60,7 +60,7 @@ impl Sources {
         self.database.as_ref().filter(|_| !self.machines.contains(&view.name))
     }
 
-    /// Returns whether a machine stands for the database itself, which was not read.
+    /// Returns whether a machine represents the database itself, which was not read.
     fn is_database(&self, view: &MachineView) -> bool {
         self.database_of(view) == Some(&view.transport)
     }
@@ -74,8 +74,8 @@ impl Sources {
 }
 
 impl LastKnown {
-    /// Takes in what a look at these sources has found. A machine that was not asked, or could not be reached, stays as
-    /// it was known.
+    /// Applies the results of a look at these sources. A machine that was not queried, or could not be reached, keeps
+    /// its last known state.
     pub(crate) fn learn(&mut self, report: &Report, sources: &Sources) {
         self.machines.retain(|known| sources.has(known));
         let database = report.machines.iter().find(|view| sources.is_database(view));
@@ -95,7 +95,7 @@ impl LastKnown {
             let now = |at| KnownMachine { name, database, state: view.state, at, counts };
             let before = self.machines.iter_mut().find(|known| known.name == view.name);
             match (view.state, before) {
-                // Nothing is known of it yet, or not anew.
+                // Nothing new is known of it.
                 (MachineState::Connecting, _) | (MachineState::Unreached, None) => {}
                 (MachineState::Unreached, Some(known)) => known.state = MachineState::Unreached,
                 (MachineState::Live | MachineState::Late | MachineState::Silent, before) => {
@@ -110,19 +110,19 @@ impl LastKnown {
         }
     }
 
-    /// Returns the machines that are of these sources.
+    /// Returns the machines that belong to these sources.
     pub(crate) fn of_sources<'a>(&'a self, sources: &'a Sources) -> impl Iterator<Item = &'a KnownMachine> {
         self.machines.iter().filter(|known| sources.has(known))
     }
 
-    /// Returns whether two say the same, whenever it was heard.
+    /// Returns whether two are equal, except for when they were received.
     pub(crate) fn is_same_as(&self, other: &Self) -> bool {
         let timeless = |known: &KnownMachine| KnownMachine { at: Timestamp::UNIX_EPOCH, ..known.clone() };
         self.machines.iter().map(timeless).eq(other.machines.iter().map(timeless))
     }
 }
 
-/// Counts what is on each other machine. Nobody is known to live on one that is not heard.
+/// Returns the counts for each other machine. On a silent one no window is known to live.
 fn counts(report: &Report) -> HashMap<&str, Counts> {
     let mut all: HashMap<&str, Counts> = HashMap::new();
     let heard = report.machines.iter().filter(|view| view.state.is_heard()).map(|view| view.name.as_str());
@@ -205,19 +205,19 @@ mod tests {
         );
         let all = [("devbox", Live, 10, windows, 1), ("ci", Live, 11, windows, 1)];
         assert_eq!(state(&known), [&all[..], &[("gone", Live, 11, windows, 1)]].concat());
-        // A host that is not listed any more has left; one of which nothing is heard has no windows that live.
+        // A host that is no longer listed has left; a silent one has no windows known to live.
         let silent = view("ci", "postgres", Silent, Some(11));
         known.learn(&look(vec![silent, view("devbox", "ssh devbox", Unreached, None)]), &sources());
         assert_eq!(state(&known), [("devbox", Unreached, 10, windows, 1), ("ci", Silent, 11, 0, 1)]);
         // The database does not answer.
         known.learn(&look(vec![view("fleet", "postgres://db/work", Unreached, None)]), &sources());
         assert_eq!(state(&known)[1], ("ci", Unreached, 11, 0, 1));
-        // Only one machine was asked.
+        // Only one machine was queried.
         let named = Sources { is_whole: false, ..sources() };
         known.learn(&look(vec![view("devbox", "ssh devbox", Live, Some(20))]), &named);
         assert_eq!(state(&known)[0], ("devbox", Live, 20, windows, 1));
         assert_eq!(known.machines.len(), 2);
-        // It is no longer of the configuration.
+        // It is no longer configured.
         let other = Sources { machines: Vec::new(), ..sources() };
         assert_eq!(known.of_sources(&other).count(), 1);
         known.learn(&look(Vec::new()), &other);

@@ -1,8 +1,7 @@
-//! Other machines: what their own claimtop tells of them, line by line, and how that joins what is seen here.
+//! Other machines: the line-by-line reports of their own claimtops, and how they are merged with what is seen here.
 //!
-//! A machine judges its own processes, for it alone sees them; what travels are finished reports and never
-//! snapshots. Its claimtop is the *witness*: that it saw somebody die stays true for ever, and that it is silent
-//! says nothing.
+//! A machine judges its own processes, because only it can see them; it sends finished reports and never snapshots.
+//! Its claimtop is the *witness*: a death that it saw stays true for ever, and its silence proves nothing.
 
 pub(crate) mod database;
 pub(crate) mod last_known;

@@ -1,9 +1,9 @@
-//! What is signed of a question that travels through a database: all that decides what is done, and where.
+//! The signed part of a request that travels through a database: everything that decides what is done, and where.
 
-/// What `ssh-keygen -Y` calls the purpose of a signature, so that one made for something else is none.
+/// The purpose of a signature, for `ssh-keygen -Y`, so that one made for something else is not valid.
 pub(crate) const NAMESPACE: &str = "claimtop-order@claimtop";
 
-/// Returns what is signed: to which host and in which epoch, under which ID, and what is asked.
+/// Returns the text to sign: the host and the epoch it is for, its ID, and the request.
 pub(crate) fn message(host: &str, epoch: i64, id: &str, payload: &str) -> String {
     format!("claimtop order 1\n{host}\n{epoch}\n{id}\n{}\n", payload.trim())
 }

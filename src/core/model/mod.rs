@@ -1,4 +1,4 @@
-//! What is known, as data only: nothing here judges.
+//! The data model: nothing here judges.
 
 pub(crate) mod action;
 pub(crate) mod record;

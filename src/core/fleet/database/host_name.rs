@@ -1,4 +1,4 @@
-//! What the hosts of a fleet's database may be called.
+//! The possible names of the hosts of a fleet's database.
 
 #[cfg(feature = "postgres")]
 use std::sync::Arc;
@@ -11,14 +11,14 @@ use crate::core::fleet::transport::checked_name;
 #[cfg(feature = "postgres")]
 use crate::core::model::{MachineState, MachineView, Untrusted};
 
-/// How much of a host's ID follows its name where that alone is not enough, in characters: all of it at last.
+/// How much of a host's ID follows its name if that alone is ambiguous, in characters; finally all of it.
 #[cfg(feature = "postgres")]
 const MARKS: [usize; 4] = [8, 13, 18, 36];
 
-/// How much of its name stands before that, in characters.
+/// How much of its name precedes that, in characters.
 const BEFORE_MARK: usize = 20;
 
-/// Returns what the host of this name and ID may be called, the shortest first.
+/// Returns the possible names of the host with this name and ID, the shortest first.
 #[cfg(feature = "postgres")]
 pub(crate) fn possible_names(name: &str, id: &str) -> Vec<String> {
     let plain: String =
@@ -32,24 +32,24 @@ pub(crate) fn possible_names(name: &str, id: &str) -> Vec<String> {
     all
 }
 
-/// Returns whether a host that is called so could have the shorter name if no other had it too.
+/// Returns whether a host with the name `longer` could have the name `name` if no other host had that too.
 pub(crate) fn is_longer_name(longer: &str, name: &str) -> bool {
     longer.strip_prefix(&before_mark(name)).is_some_and(|mark| mark.starts_with('-'))
 }
 
-/// Says why there is no host of this name, and which of these there are where several have it.
+/// Returns why there is no host of this name, and which of these there are if several have it.
 pub(crate) fn no_host(name: &str, hosts: &[FarMachine]) -> String {
     let names: Vec<&str> = hosts.iter().map(|one| one.view.name.as_str()).collect();
     let longer: Vec<&str> = names.into_iter().filter(|longer| is_longer_name(longer, name)).collect();
     match (longer.as_slice(), hosts) {
-        // A database that cannot be read stands for all of its hosts.
+        // An unreadable database represents all of its hosts.
         ([], [all]) if all.hello.is_none() && !all.view.detail.is_empty() => all.view.detail.shown(),
         ([], _) => format!("it is no host of the fleet that your login sees; a host of ssh is ssh:{name}"),
         (longer, _) => format!("no host has this name alone; there are {}", longer.join(", ")),
     }
 }
 
-/// Keeps the hosts of these names. A name that none has stands for a host that cannot be reached, with the reason.
+/// Keeps the hosts of these names. A name without a host becomes a host that cannot be reached, with the reason.
 #[cfg(feature = "postgres")]
 pub(crate) fn only_named(hosts: &[FarMachine], names: &[String]) -> Vec<FarMachine> {
     let named = |name: &String| {

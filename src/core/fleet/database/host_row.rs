@@ -9,10 +9,10 @@ use serde::de::value::Error as NoSuchKind;
 
 use crate::core::fleet::wire::line::{Hello, Identity, PartId, PartKind, SCHEMA};
 
-/// By what a host of the database is reached.
+/// The name of the transport of a host of the database.
 pub(crate) const POSTGRES: &str = "postgres";
 
-/// One host, as `claimtop.hosts` has it; moments are the database's, in milliseconds.
+/// One host, as in `claimtop.hosts`; times are by the database's clock, in milliseconds.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 pub(crate) struct HostRow {
     pub(crate) host: String,
@@ -45,7 +45,7 @@ pub(crate) struct PartRow<'a> {
 }
 
 impl PartRow<'_> {
-    /// Returns its name; `None` where its kind is not known here.
+    /// Returns its name; `None` if its kind is not known here.
     pub(crate) fn id(&self) -> Option<PartId> {
         let kind: Result<PartKind, NoSuchKind> = PartKind::deserialize(self.kind.into_deserializer());
         Some(PartId { kind: kind.ok()?, id: self.id.into() })
@@ -59,13 +59,13 @@ pub(crate) struct ReadAt {
     pub(crate) steady: Duration,
     /// By the database's clock, in milliseconds.
     pub(crate) server: i64,
-    /// When the database has started, by its clock.
+    /// When the database started, by its clock.
     pub(crate) started: i64,
-    /// Whether this login may ask hosts for something.
+    /// Whether this login may send requests to hosts.
     pub(crate) may_ask: bool,
 }
 
-/// Makes the hello that a host would say.
+/// Creates the hello that a host would send.
 pub(crate) fn hello(row: &HostRow) -> Hello {
     Hello {
         schema: SCHEMA.to_owned(),

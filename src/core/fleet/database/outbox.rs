@@ -1,4 +1,5 @@
-//! What a witness has still to tell a database: each thing as it is now, however often it has changed since.
+//! What a witness still has to send to a database: the current state of each thing, however often it has changed
+//! since.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,19 +9,19 @@ use serde_json::value::RawValue;
 use crate::core::fleet::wire::line::PartKind;
 use crate::core::model::text::json;
 
-/// The kind of the row that says when the last look was that found something new, and who had ended by then.
+/// The kind of the row with the time of the last look that found something new, and the windows that had ended.
 pub(crate) const LOOK: &str = "look";
 
-/// The kind of the row that says in which order things are shown.
+/// The kind of the row with the display order of things.
 pub(crate) const ORDER: &str = "order";
 
-/// The most bytes of a thing, of its ID and of a tombstone, as the schema has them.
+/// The most bytes of a thing, of its ID and of a tombstone, as in the schema.
 const MOST: [usize; 3] = [4 << 20, 2_000, 64 << 10];
 
-/// What tells a thing from all others: its kind and its ID.
+/// The unique name of a thing: its kind and its ID.
 type Name = (String, String);
 
-/// What has been told, and what is to be.
+/// What was sent, and what remains to be sent.
 #[derive(Clone, Debug, Default)]
 pub struct Outbox {
     all: BTreeMap<Name, Box<RawValue>>,
@@ -31,19 +32,19 @@ pub struct Outbox {
     untold: usize,
 }
 
-/// What one beat brings, as its parameters are.
+/// The content of one beat, in the form of its parameters.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Batch {
     /// An array of kind, ID and payload.
     pub changes: Option<String>,
-    /// Whether that is all that there is.
+    /// Whether it is everything that exists.
     pub is_whole: bool,
     /// An array of tombstones.
     pub tombstones: Option<String>,
 }
 
 impl Outbox {
-    /// Takes note of a thing as it is now. What no database takes is counted.
+    /// Records the current state of a thing. A thing too large for any database is counted.
     pub fn put(&mut self, kind: &str, id: &str, payload: &RawValue) {
         let [most, most_of_id, _] = MOST;
         let Some(payload) = without_nul(payload.get()).filter(|text| text.get().len() <= most) else {
@@ -59,7 +60,7 @@ impl Outbox {
         self.all.insert(name, payload);
     }
 
-    /// Takes note that a thing is there no more.
+    /// Records that a thing no longer exists.
     pub fn remove(&mut self, kind: &str, id: &str) {
         let name = name(kind, id);
         if self.all.remove(&name).is_some() {
@@ -67,7 +68,7 @@ impl Outbox {
         }
     }
 
-    /// Takes note of a process that was proven dead. Nothing takes that back.
+    /// Records a process that was proven dead. This is never reverted.
     pub fn bury(&mut self, id: &str, tombstone: &RawValue) {
         let [_, _, most] = MOST;
         let Some(tombstone) = without_nul(tombstone.get()).filter(|text| text.get().len() <= most) else {
@@ -78,22 +79,22 @@ impl Outbox {
         self.buried.insert(id.to_owned(), tombstone);
     }
 
-    /// Returns whether there is a thing by this name now.
+    /// Returns whether a thing of this name exists now.
     pub(crate) fn has(&self, kind: &str, id: &str) -> bool {
         self.all.contains_key(&name(kind, id))
     }
 
-    /// Has everything told anew: the database does not have it.
+    /// Marks everything to be sent again, because the database does not have it.
     pub fn tell_all(&mut self) {
         self.is_whole = true;
     }
 
-    /// Returns whether there is nothing to tell.
+    /// Returns whether there is nothing to send.
     pub(crate) fn is_empty(&self) -> bool {
         self.changed.is_empty() && self.new_tombstones.is_empty() && !self.is_whole
     }
 
-    /// Returns whether somebody has died since, which does not wait.
+    /// Returns whether a process has died since, which is urgent.
     pub fn has_deaths(&self) -> bool {
         !self.new_tombstones.is_empty()
     }
@@ -103,10 +104,10 @@ impl Outbox {
         self.untold
     }
 
-    /// Returns what is to be told, which counts as told from now on.
+    /// Returns what is to be sent, which counts as sent from now on.
     ///
     /// # Errors
-    /// Returns the error of serde_json, which for our own types there is none.
+    /// Returns the error of serde_json, which does not occur for our own types.
     pub fn take(&mut self) -> serde_json::Result<Batch> {
         if self.is_whole {
             self.changed = self.all.keys().cloned().collect();
@@ -139,13 +140,13 @@ fn name(kind: &str, id: &str) -> Name {
     (kind.to_owned(), id.replace('\0', "\u{fffd}"))
 }
 
-/// Returns what a kind is called, as the stream does; nothing for tombstones, which have a table of their own.
+/// Returns the name of a kind, as in the stream; `None` for tombstones, which have a table of their own.
 pub(crate) fn kind_name(kind: PartKind) -> Option<String> {
     let name = serde_json::to_value(kind).ok().and_then(|name| name.as_str().map(str::to_owned));
     name.filter(|_| kind != PartKind::Tombstone)
 }
 
-/// Returns JSON in which the character that PostgreSQL has no room for is the one for what cannot be shown.
+/// Returns JSON with the replacement character for NUL, which PostgreSQL cannot store.
 fn without_nul(text: &str) -> Option<Box<RawValue>> {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;

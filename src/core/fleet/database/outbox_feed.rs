@@ -1,4 +1,4 @@
-//! Puts what a look has found into the outbox, as the stream would tell it, without what is nobody's business.
+//! Puts the results of a look into the outbox, in the form of the stream, without private data.
 
 use serde_json::value::RawValue;
 
@@ -9,21 +9,21 @@ use crate::core::fleet::wire::path_redaction::Discreet;
 use crate::core::model::text::json;
 use crate::core::model::{EndedWindow, Report, Tombstone};
 
-/// Tells look by look.
+/// Feeds the outbox look by look.
 #[derive(Default)]
 pub(crate) struct Teller {
     encoder: Encoder,
-    /// Who has ended in looks that no beat has told of yet.
+    /// The windows that ended in looks not yet published by a beat.
     ended: Vec<EndedWindow>,
-    /// How many of them the beat tells that is under way.
+    /// How many of them are in the current beat.
     telling: usize,
 }
 
 impl Teller {
-    /// Tells a look; returns whether it does not wait: somebody has died, or something new is wrong.
+    /// Adds a look to the outbox; returns whether it is urgent: a process has died, or there is a new problem.
     ///
     /// # Errors
-    /// Returns the error of serde_json, which for our own types there is none.
+    /// Returns the error of serde_json, which does not occur for our own types.
     pub(crate) fn look(
         &mut self,
         report: &Report,
@@ -61,12 +61,12 @@ impl Teller {
         Ok(is_urgent || outbox.has_deaths())
     }
 
-    /// Takes note that a beat now tells all of it.
+    /// Records that a beat now contains all of it.
     pub(crate) fn telling(&mut self) {
         self.telling = self.ended.len();
     }
 
-    /// Takes note that the beat was accepted. Who has ended since it began is still to be told.
+    /// Records that the beat was accepted. Windows that have ended since it began remain to be sent.
     pub(crate) fn accepted(&mut self) {
         self.ended.drain(..self.telling.min(self.ended.len()));
         self.telling = 0;

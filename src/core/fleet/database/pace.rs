@@ -1,20 +1,20 @@
-//! When a witness beats next.
+//! The time until a witness beats again.
 
 use std::time::Duration;
 
-/// What there is to tell.
+/// What there is to send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum News {
-    /// Nothing but that it is there.
+    /// Only that it is there.
     None,
-    /// Something is not as it was.
+    /// Something has changed.
     Change,
-    /// Somebody has died, or something new is wrong.
+    /// A process has died, or there is a new problem.
     Urgent,
 }
 
-/// Returns how long after its last beat a witness beats again. `jitter` is any number: a tenth either way comes of it,
-/// so that a thousand that were started together do not stay together.
+/// Returns how long after its last beat a witness beats again. `jitter` is any number, which varies the result by up
+/// to a tenth either way, so that a thousand witnesses started together do not stay in step.
 pub(crate) fn after_last(news: News, is_hot: bool, jitter: u64) -> Duration {
     match (news, is_hot) {
         (News::Urgent, _) | (News::Change, true) => Duration::from_secs(1),
@@ -23,7 +23,7 @@ pub(crate) fn after_last(news: News, is_hot: bool, jitter: u64) -> Duration {
     }
 }
 
-/// Returns how long to wait after so many failures in a row: 1 s, doubled up to 30 s, and up to a half more.
+/// Returns how long to wait after this many failures in a row: 1 s, doubled up to 30 s, and up to a half more.
 #[cfg(feature = "postgres")]
 pub(crate) fn after_failure(failures: u32, jitter: u64) -> Duration {
     let seconds = 1_u64 << failures.saturating_sub(1).min(5);

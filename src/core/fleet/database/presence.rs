@@ -2,40 +2,40 @@
 
 use std::time::Duration;
 
-/// From when on a host is late. It beats every 10 s.
+/// The age from which a host is late. It beats every 10 s.
 pub(crate) const LATE: Duration = Duration::from_secs(25);
 
-/// From when on it is not seen any more.
+/// The age from which it is no longer visible.
 pub(crate) const NOT_SEEN: Duration = Duration::from_secs(50);
 
-/// How long after the database has started, or was reached again, nobody is taken for worse than before: hosts have
-/// lost it as well, and find it again one by one.
+/// How long after the database has started, or was reached again, no host is considered worse than before: hosts have
+/// lost it too, and find it again one by one.
 pub(crate) const GRACE: Duration = Duration::from_secs(50);
 
-/// Whether it is there. Silence proves nothing more than that.
+/// Whether a host is there. Silence proves nothing more than that.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Presence {
     /// It beats.
     There,
-    /// It should have beaten by now.
+    /// Its beat is overdue.
     Late,
-    /// It has not beaten for so long that nothing of what it told is known to be so.
+    /// It has not beaten for so long that nothing it sent is known to be still true.
     NotSeen,
 }
 
-/// For how long hosts have had to find the database again.
+/// How long hosts have had to find the database again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Grace {
-    /// It has started so long ago, and lately.
+    /// It started recently, this long ago.
     Started(Duration),
-    /// It was reached again, and hosts may have lost it as well.
+    /// It was reached again, and hosts may have lost it too.
     ReachedAgain,
     /// Long enough.
     Over,
 }
 
-/// Decides whether a host is there, by the age of its beat and what was known before. Where nothing was, what has
-/// passed since the database has started does not count against it.
+/// Decides whether a host is there, by the age of its beat and its previous state. If that is unknown, the time since
+/// the database started does not count against it.
 pub(crate) fn presence(age: Duration, grace: Grace, before: Option<Presence>) -> Presence {
     let age = match (grace, before) {
         (Grace::Started(up), None) => age.saturating_sub(up),
@@ -72,7 +72,7 @@ mod tests {
             (400, again, Some(There), There),
             (400, started(2), Some(NotSeen), NotSeen),
             (3, again, Some(NotSeen), There),
-            // Nothing was ever known of it: it is not made up that it is there.
+            // Nothing was ever known of it, so it is not assumed to be there.
             (400, again, None, NotSeen),
             (400, started(40), None, NotSeen),
             // A viewer that looks for the first time, just after a restart.

@@ -1,7 +1,7 @@
-//! What a witness asks of the fleet's database next, and what it makes of the answer.
+//! Decides what a witness requests from the fleet's database next, and how it interprets the answer.
 //!
-//! It never takes a message that was late or lost for another witness: it sends the same beat until that is answered.
-//! So when it is answered that somebody else has beaten in its place, somebody has.
+//! It never mistakes a late or lost message for another witness: it sends the same beat until that is answered. So if
+//! the answer is that another witness has beaten in its place, one has.
 
 use std::time::Duration;
 
@@ -10,15 +10,15 @@ use serde_json::value::RawValue;
 
 use crate::core::fleet::database::outbox::{Batch, Outbox};
 
-/// How long a witness waits at most until it asks again whether it is followed.
+/// The longest time until a witness asks again whether its claim is accepted.
 const WAIT: Duration = Duration::from_secs(5);
 
-/// Under which ID a state folder publishes.
+/// The ID under which a state folder publishes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HostId {
     /// A random UUID.
     pub host: String,
-    /// What proves that it is this one's.
+    /// The proof that the ID belongs to this state folder.
     pub secret: String,
     /// The ID that it had before it turned out to be a clone.
     pub clone_of: Option<String>,
@@ -33,7 +33,7 @@ pub struct Call {
     pub parameters: Vec<Option<String>>,
 }
 
-/// What the database answers.
+/// The answer of the database.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum Outcome {
@@ -68,35 +68,35 @@ struct Answer {
 /// An order that waits in the database.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Waiting {
-    /// By which it is taken.
+    /// The number by which it is taken.
     pub number: i64,
-    /// Made by whoever asks.
+    /// Its ID, created by the requesting side.
     pub id: String,
-    /// What is asked for.
+    /// The kind of request.
     pub kind: String,
-    /// As the stream has it.
+    /// Its content, as in the stream.
     pub is: Box<RawValue>,
-    /// What signs it.
+    /// Its signature.
     pub signature: Option<String>,
-    /// The login that asks.
+    /// The login that sent it.
     pub asked_by: String,
 }
 
-/// What is to be done after an answer.
+/// What to do after an answer.
 #[derive(Debug)]
 pub enum Next {
-    /// Ask the next thing at once.
+    /// Make the next call at once.
     Again,
-    /// Ask again after this time at most.
+    /// Make the next call after this time at most.
     Wait(Duration),
     /// A beat was accepted.
     Accepted {
-        /// Whether somebody looks closely.
+        /// Whether a viewer watches it closely.
         is_hot: bool,
-        /// What waits to be taken.
+        /// The orders that wait to be taken.
         orders: Vec<Waiting>,
     },
-    /// Another machine has this host ID as well: publish under a new one.
+    /// Another machine has this host ID too: publish under a new one.
     NewId,
     /// Nothing can be published, for this reason.
     Refused(String),
@@ -115,23 +115,23 @@ enum Stage {
 pub struct Publisher {
     id: HostId,
     team: Option<String>,
-    /// What it says of its machine, as JSON.
+    /// The facts about its machine, as JSON.
     facts: String,
     stage: Stage,
     epoch: i64,
-    /// The epoch that the database was last said to be in.
+    /// The database's epoch according to its last answer.
     seen_epoch: i64,
     sequence: i64,
-    /// The highest number of an order that its journal has.
+    /// The highest number of an order in its journal.
     orders: i64,
-    /// The beat that is not answered yet, with its mark.
+    /// The unanswered beat, with its mark.
     beat: Option<(i64, Batch)>,
-    /// What is to be told.
+    /// What is to be sent.
     pub outbox: Outbox,
 }
 
 impl Publisher {
-    /// Begins to publish: by asking who the database says it is.
+    /// Creates a publisher, which first asks the database who it is.
     pub fn new(id: HostId, team: Option<String>, facts: String, orders: i64) -> Self {
         Self {
             id,
@@ -147,13 +147,13 @@ impl Publisher {
         }
     }
 
-    /// Goes on under another host ID.
+    /// Continues under another host ID.
     pub fn renamed(&mut self, id: HostId) {
         (self.id, self.stage) = (id, Stage::Enrol);
         (self.epoch, self.seen_epoch, self.sequence, self.orders) = (0, 0, 0, 0);
     }
 
-    /// Returns under which ID it publishes.
+    /// Returns the ID under which it publishes.
     pub fn id(&self) -> &HostId {
         &self.id
     }
@@ -163,17 +163,17 @@ impl Publisher {
         self.epoch
     }
 
-    /// Returns whether the database follows it, as far as it was told.
+    /// Returns whether the database accepts its beats, according to its last answer.
     pub fn is_followed(&self) -> bool {
         self.stage == Stage::Beat
     }
 
-    /// Returns the highest number of an order that it has taken.
+    /// Returns the highest number of an order it has taken.
     pub fn orders(&self) -> i64 {
         self.orders
     }
 
-    /// Returns whether a beat is not answered yet, and so will be sent again as it was.
+    /// Returns whether a beat is unanswered, and so will be sent again unchanged.
     pub fn is_telling(&self) -> bool {
         self.beat.is_some()
     }
@@ -183,11 +183,11 @@ impl Publisher {
         self.orders = self.orders.max(number);
     }
 
-    /// Returns what to ask now. A beat bears this mark, which must be random, unless one is not answered yet: that is
-    /// sent again as it was.
+    /// Returns the call to make now. A beat carries this mark, which must be random, unless one is unanswered: that
+    /// one is sent again unchanged.
     ///
     /// # Errors
-    /// Returns the error of serde_json, which for our own types there is none.
+    /// Returns the error of serde_json, which does not occur for our own types.
     pub fn next(&mut self, mark: i64) -> serde_json::Result<Call> {
         let text = |number: i64| Some(number.to_string());
         let of_host = [Some(self.id.host.clone()), Some(self.id.secret.clone())].into_iter();
@@ -229,10 +229,10 @@ impl Publisher {
         Ok(Call { function, parameters: of_host.chain(rest).collect() })
     }
 
-    /// Takes the answer to what was asked last.
+    /// Processes the answer to the last call.
     ///
     /// # Errors
-    /// It is none.
+    /// Fails if it is not an answer.
     pub fn answered(&mut self, answer: &str) -> serde_json::Result<Next> {
         let answer: Answer = serde_json::from_str(answer)?;
         Ok(match (self.stage, answer.outcome) {
@@ -287,7 +287,7 @@ mod tests {
         Publisher::new(id, None, "{}".to_owned(), 0)
     }
 
-    /// Answers a publisher, and returns which functions it then calls.
+    /// Gives a publisher these answers, and checks which functions it then calls.
     #[track_caller]
     fn check(answers: &[&str], expected: &[&str]) {
         let mut publisher = publisher();

@@ -1,4 +1,4 @@
-//! Machines with one machine ID: what each takes for its own in a folder that both use can be the other's.
+//! Machines with one machine ID: what each considers its own in a shared folder can belong to the other.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -11,7 +11,8 @@ use crate::core::model::{
     ClaimStatus, Evidence, Key, Reason, RecordView, Releasable, Report, Untrusted, VerdictState,
 };
 
-/// Takes back that anybody is dead whom this machine took for its own, where another one that was heard has its ID.
+/// Withdraws the deaths of holders that this machine considers its own, if another machine that was connected has its
+/// ID.
 pub(crate) fn doubt_own(own: Option<&Identity>, local: &mut Report, machines: &[FarMachine]) {
     let clone = own.and_then(|own| clone_of_own(own, &local.host, machines));
     if let Some(clone) = clone {
@@ -19,8 +20,8 @@ pub(crate) fn doubt_own(own: Option<&Identity>, local: &mut Report, machines: &[
     }
 }
 
-/// Takes back that anybody is dead whom a machine took for its own by an ID that another machine has as well. On a disk
-/// that is its own nobody else writes.
+/// Withdraws the deaths of holders that a machine considers its own by an ID that another machine has too. Only
+/// records on disks that are not its own are affected: no other machine writes to its own.
 pub(crate) fn doubt(report: &mut Report, other: &str) {
     let mut changed: HashMap<Key, Arc<RecordView>> = HashMap::new();
     for record in report.records.iter_mut().filter(|record| is_doubtful(record)) {

@@ -1,4 +1,5 @@
-//! Which machine a witness speaks for: clones, and two that speak for one, are told and not believed.
+//! Which machine a witness reports for: clones, and two witnesses of one machine, are reported as findings and not
+//! believed.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -7,7 +8,7 @@ use crate::core::fleet::wire::line::{Hello, Identity};
 use crate::core::judge::rules::facts::listed;
 use crate::core::model::{Code, Evidence, Finding, Key, Remedy, Report, ReportHost};
 
-/// One claimtop that is heard, or the one here.
+/// One connected claimtop, or the one here.
 struct Speaker<'a> {
     key: Option<&'a Key>,
     name: &'a str,
@@ -17,12 +18,12 @@ struct Speaker<'a> {
 }
 
 impl<'a> Speaker<'a> {
-    /// Returns a machine that is heard now.
+    /// Returns a machine that is connected now.
     fn there(told: &'a FarMachine) -> Option<Self> {
         Self::ever(told).filter(|_| told.view.state.is_heard())
     }
 
-    /// Returns a machine that was heard, and may be silent by now.
+    /// Returns a machine that was connected once, and may be silent now.
     fn ever(told: &'a FarMachine) -> Option<Self> {
         let hello = told.hello.as_ref()?;
         let Hello { identity, boot, pid_namespace, .. } = hello;
@@ -35,11 +36,11 @@ impl<'a> Speaker<'a> {
         Self { key: None, name: "this machine", identity: own, boot, pid_namespace: host.pid_namespace }
     }
 
-    /// Returns whether one was copied from the other: they share an ID that no two machines should, and run apart.
+    /// Returns whether one was copied from the other: they share an ID that should be unique, and run separately.
     fn is_clone_of(&self, other: &Self) -> bool {
         let is_same = |one: &Option<String>, two: &Option<String>| one.is_some() && one == two;
         let (one, two) = (&self.identity.machine, &other.identity.machine);
-        // Machines that share a home share the state folder in it as well.
+        // Machines that share a home also share the state folder in it.
         let is_one = match (one, two) {
             (Some(_), Some(_)) => is_same(one, two),
             _ => is_same(&self.identity.store, &other.identity.store),
@@ -54,8 +55,8 @@ impl<'a> Speaker<'a> {
     }
 }
 
-/// Finds machines that cannot be told apart: clones, and several claimtops that speak for one. However many there are,
-/// what they share is told once.
+/// Finds machines that cannot be distinguished: clones, and several claimtops that report for one machine. Whatever
+/// their number, what they share is reported once.
 pub(crate) fn doubts(local: &Report, own: Option<&Identity>, machines: &[FarMachine]) -> Vec<Finding> {
     let here = own.map(|own| Speaker::here(own, &local.host));
     let speakers: Vec<Speaker<'_>> =
@@ -68,7 +69,7 @@ pub(crate) fn doubts(local: &Report, own: Option<&Identity>, machines: &[FarMach
         for mark in copies.shared_by(speaker) {
             clones.entry(mark).or_default().push(speaker);
         }
-        // Whoever counts in the namespace here sees what is seen here.
+        // A claimtop in the namespace of this one sees the same processes.
         if let Some(place) = speaker.boot.zip(speaker.pid_namespace).filter(|_| speaker.key.is_some()) {
             namespaces.entry(place).or_default().push(speaker);
         }
@@ -94,7 +95,7 @@ fn of_one(names: &str, many: usize) -> String {
     format!("{names} speak for one machine: {told}; {believed} is believed about records here")
 }
 
-/// How many of those that cannot be told apart say so in the evidence.
+/// How many of the indistinguishable machines are listed in the evidence.
 const EVIDENCE: usize = 8;
 
 fn doubt(alike: &[&Speaker<'_>], says: fn(&str, usize) -> String) -> Finding {
@@ -117,7 +118,7 @@ fn refused(told: &FarMachine) -> Option<Finding> {
     Some(Finding::new(Code::ClonedMachine, [told.view.key.clone()], message, evidence, Remedy::None))
 }
 
-/// How many claimtops speak for each PID namespace of each boot.
+/// How many claimtops report for each PID namespace of each boot.
 pub(crate) struct Namespaces<'a> {
     counted: HashMap<(&'a str, u64), usize>,
     clones: Clones<'a>,
@@ -134,8 +135,8 @@ impl<'a> Namespaces<'a> {
         Self { counted, clones: Clones::from_machines(machines) }
     }
 
-    /// Returns whether a witness has said who it is, nobody else speaks for its namespace, and its machine ID is its
-    /// own.
+    /// Returns whether a witness has introduced itself, is the only one for its namespace, and has a unique machine
+    /// ID.
     pub(crate) fn speaks_alone(&self, told: &FarMachine) -> bool {
         told.hello.is_some()
             && place(told).is_none_or(|place| self.counted.get(&place) == Some(&1))
@@ -148,18 +149,18 @@ fn place(told: &FarMachine) -> Option<(&str, u64)> {
     hello.boot.as_deref().zip(hello.pid_namespace)
 }
 
-/// What should be one machine's own.
+/// What should be unique to one machine.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 enum Mark<'a> {
     /// Its machine ID.
     Machine(&'a str),
-    /// The ID of its state folder, where whoever has it counts.
+    /// The ID of its state folder, counting every machine that has it.
     Store(&'a str),
-    /// The same, where only those without a machine ID count: machines that share a home share that folder as well.
+    /// The same, counting only those without a machine ID: machines that share a home share that folder too.
     StoreAlone(&'a str),
 }
 
-/// The first two boots in which each mark was seen, with who runs there: any third one runs apart from one of them.
+/// The first two boots in which each mark was seen, with the machine: any third one runs separately from one of them.
 struct Copies<'a, T>(HashMap<Mark<'a>, Vec<(&'a str, T)>>);
 
 impl<T> Default for Copies<'_, T> {
@@ -182,7 +183,7 @@ impl<'a, T: Copy> Copies<'a, T> {
         }
     }
 
-    /// Returns the marks that a speaker shares with another one which runs apart from it, with that one.
+    /// Returns the marks that a speaker shares with another one that runs separately, together with that one.
     fn apart(&self, speaker: &Speaker<'a>) -> impl Iterator<Item = (Mark<'a>, T)> {
         let Identity { machine, store } = speaker.identity;
         let (machine, store) = (machine.as_deref(), store.as_deref());
@@ -204,11 +205,11 @@ impl<'a, T: Copy> Copies<'a, T> {
     }
 }
 
-/// Machines that have one ID.
+/// Machines that share an ID.
 pub(crate) struct Clones<'a>(Copies<'a, &'a FarMachine>);
 
 impl<'a> Clones<'a> {
-    /// Takes down all that have said who they are.
+    /// Collects all machines that have introduced themselves.
     pub(crate) fn from_machines(machines: &'a [FarMachine]) -> Self {
         let mut copies = Copies::default();
         for told in machines.iter().filter(|told| told.view.same_as.is_none()) {
@@ -217,7 +218,7 @@ impl<'a> Clones<'a> {
         Self(copies)
     }
 
-    /// Returns a machine that has the ID of this one and runs apart from it: what names a machine by its ID can mean
+    /// Returns a machine that has the ID of this one and runs separately: what names a machine by its ID can mean
     /// either.
     pub(crate) fn of_machine(&self, told: &'a FarMachine) -> Option<&'a FarMachine> {
         let (_, other) = self.0.apart(&Speaker::ever(told)?).next()?;
@@ -225,12 +226,12 @@ impl<'a> Clones<'a> {
     }
 }
 
-/// Returns a machine that has the ID of this one and runs apart from it.
+/// Returns a machine that has the ID of this one and runs separately.
 pub fn clone_of<'a>(told: &'a FarMachine, machines: &'a [FarMachine]) -> Option<&'a FarMachine> {
     Clones::from_machines(machines).of_machine(told)
 }
 
-/// Returns a machine that has the ID of the machine here and runs apart from it.
+/// Returns a machine that has the ID of the machine here and runs separately.
 pub(crate) fn clone_of_own<'a>(
     own: &Identity,
     host: &ReportHost,
@@ -248,7 +249,7 @@ mod tests {
     use crate::core::fleet::wire::line::SCHEMA;
     use crate::core::model::{MachineState, MachineView};
 
-    /// Makes a machine that is heard, of a machine ID, a state folder's and a boot.
+    /// Creates a connected machine from a machine ID, a state folder's ID and a boot.
     fn machine(number: usize, (machine, store, boot): (Option<&str>, &str, &str)) -> FarMachine {
         let name = format!("m{number}");
         let hello = Hello {
@@ -286,12 +287,12 @@ mod tests {
         let [clones, cloned] = image.as_slice() else { panic!("{image:?}") };
         let starts = "m0, m1, m2, m3, m4, m5 and 294 more have one machine ID and run apart: some are clones";
         assert!(clones.starts_with(starts) && cloned == "300 cloned", "{image:?}");
-        // A home that machines share has one state folder for all of them.
+        // A home shared by machines has one state folder for all of them.
         assert_eq!(
             problems(&of(|number| (Some(if number == 0 { "a" } else { "b" }), "home")))[1..],
             ["299 cloned"]
         );
-        // Of one without a machine ID nobody knows which it is.
+        // A machine without a machine ID cannot be identified.
         let one = problems(&of(|number| (["a", "b", "c"].get(number).copied(), "home"))[..4]);
         let starts = "m0, m1, m2 and m3 have one machine ID";
         assert!(one[0].starts_with(starts) && one[1] == "4 cloned", "{one:?}");

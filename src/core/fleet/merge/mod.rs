@@ -1,4 +1,4 @@
-//! What several machines tell, as one report.
+//! The reports of several machines, merged into one.
 
 pub(crate) mod across;
 pub(crate) mod clones;
@@ -27,13 +27,13 @@ use crate::core::model::{
 };
 use crate::core::plan::about::{ReportView, releasable};
 
-/// Joins what other machines tell with what is seen here. Nothing that is judged is judged anew but life: whoever
-/// lives on a machine that is silent is not known to.
+/// Merges the reports of other machines with the local one. Verdicts are not judged again, except that processes on a
+/// silent machine are not known to live.
 pub fn merged(local: &Report, machines: &[FarMachine]) -> Report {
     merged_beside(None, local, machines)
 }
 
-/// Joins them as [`merged`] does, and tells which of the machines is a clone of this one.
+/// Merges them like [`merged`], and takes into account which of the machines is a clone of this one.
 pub fn merged_beside(own: Option<&Identity>, local: &Report, machines: &[FarMachine]) -> Report {
     let mut all = local.clone();
     let live = machines.iter().filter(|told| told.view.state.is_heard());
@@ -61,7 +61,7 @@ pub fn merged_beside(own: Option<&Identity>, local: &Report, machines: &[FarMach
         }
         add(&mut all, &report);
     }
-    // Whose process is seen here has not ended, whoever says so.
+    // A window whose process is visible here has not ended, whatever another machine reports.
     let has_ended = |here: &Key| local.ended.iter().any(|ended| ended.window == *here);
     let living: BTreeSet<&Key> =
         seen_twice.iter().filter(|(here, _)| !has_ended(here)).map(|(_, there)| there).collect();
@@ -73,8 +73,7 @@ pub fn merged_beside(own: Option<&Identity>, local: &Report, machines: &[FarMach
     all
 }
 
-/// Lets other machines say what they know of the records here and of the sessions that these name; shows nothing else
-/// of theirs.
+/// Adds what other machines know of the records here and of the sessions that these name, and nothing else of theirs.
 pub fn apply_testimony(local: &mut Report, machines: &[FarMachine]) {
     testify(local, machines);
     hand_over(local, machines);
@@ -84,7 +83,7 @@ pub fn apply_testimony(local: &mut Report, machines: &[FarMachine]) {
     }
 }
 
-/// Returns how each claim may be let go of whose holder another machine knows something.
+/// Returns how each claim may be let go of if another machine knows something of its holder.
 fn ways_of_letting_go(report: &Report) -> Vec<Option<Releasable>> {
     let is_heard_of = |claim: &ClaimView| claim.record.witness().is_some() || claim.record.lives_on.is_some();
     if !report.claims.iter().any(is_heard_of) {
@@ -99,8 +98,8 @@ fn ways_of_letting_go(report: &Report) -> Vec<Option<Releasable>> {
     report.claims.iter().map(|claim| is_heard_of(claim).then(|| way(claim))).collect()
 }
 
-/// Returns the windows of this machine that another one which is live tells of as well, by their keys there: this
-/// machine sees the processes of its containers, and another user's claimtop sees the same machine.
+/// Returns the windows of this machine that another live one reports too, by their keys there: this machine sees the
+/// processes of its containers, and another user's claimtop sees the same machine.
 fn seen_twice<'a>(local: &Report, others: impl Iterator<Item = &'a Report>) -> BTreeMap<Key, Key> {
     let boot = &local.host.boot_id;
     let mut others = others.filter(|other| boot.is_some() && other.host.boot_id == *boot).peekable();
@@ -121,13 +120,14 @@ fn seen_twice<'a>(local: &Report, others: impl Iterator<Item = &'a Report>) -> B
         let counted = if is_ours { &by_pid } else { &by_inner_pid };
         for there in &other.windows {
             let here = counted.get(&(there.pid, there.start_ticks)).into_iter().flatten();
-            // Of what is known to this machine it speaks itself, whoever says that it counts here.
+            // For windows that are known to this machine its own report counts, whichever other claimtop is in its
+            // namespace.
             let may_be_theirs = |here: &WindowView| !is_ours || here.records.is_empty();
             pairs.extend(here.filter(|here| may_be_theirs(here)).map(|here| (*here, there)));
         }
     }
     // Two containers can use the same PID and start in the same tick. Then the folder decides; if that is the same
-    // as well, both are shown.
+    // too, both are shown.
     let in_one_folder =
         |(here, there): &(&WindowView, &WindowView)| here.cwd.is_some() && here.cwd == there.cwd;
     let of_one_folder: Vec<_> = pairs.iter().copied().filter(in_one_folder).collect();
@@ -149,7 +149,7 @@ fn only_pairs<'a>(
         .filter(move |(here, there)| [&here.key, &there.key].iter().all(|key| counts.get(*key) == Some(&1)))
 }
 
-/// Reports of what is heard now, by the boot of the kernel that each sees.
+/// The reports of connected machines, by the boot of the kernel that each sees.
 struct Kernels<'a>(HashMap<&'a str, Vec<&'a Report>>);
 
 impl<'a> Kernels<'a> {
@@ -164,16 +164,16 @@ impl<'a> Kernels<'a> {
         Self(by)
     }
 
-    /// Returns all that see the kernel of a report.
+    /// Returns all reports from the kernel of a report.
     fn seen_by(&self, report: &Report) -> Vec<&'a Report> {
         report.host.boot_id.as_deref().and_then(|boot| self.0.get(boot)).cloned().unwrap_or_default()
     }
 }
 
-/// Returns what a machine tells without those of its windows that their own container's claimtop tells of, whether that
-/// is another machine or this one: one of its `kin`, which see the same kernel.
+/// Returns a machine's report without the windows that their own container's claimtop reports, whether on another
+/// machine or this one: it is one of the `kin`, which see the same kernel.
 fn nearest<'a>(report: &'a Report, kin: &[&Report]) -> Cow<'a, Report> {
-    // Two that count in one namespace are told as two that speak for one machine.
+    // Two claimtops in one namespace are reported as two witnesses of one machine.
     let inside = kin.iter().copied().filter(|other| other.host.pid_namespace != report.host.pid_namespace);
     let seen_twice = seen_twice(report, inside);
     if seen_twice.is_empty() {
@@ -184,7 +184,7 @@ fn nearest<'a>(report: &'a Report, kin: &[&Report]) -> Cow<'a, Report> {
     Cow::Owned(report)
 }
 
-/// Leaves the telling of these windows to whom they are nearest; what is said of them here stays, under that name.
+/// Leaves these windows to the nearest claimtop; what refers to them here stays, with the key used there.
 fn show_once(all: &mut Report, seen_twice: &BTreeMap<Key, Key>) {
     let is_once = |key: &Key| !seen_twice.contains_key(key);
     let name = |key: &mut Key| {
@@ -195,7 +195,7 @@ fn show_once(all: &mut Report, seen_twice: &BTreeMap<Key, Key>) {
     all.windows.retain(|window| is_once(&window.key));
     all.ended.retain(|ended| is_once(&ended.window));
     all.shown_once.extend(seen_twice.iter().map(|(here, there)| (here.clone(), there.clone())));
-    // Whether any system knows it is better known there.
+    // Whether any system has a record of it is better known there.
     all.findings.retain(|finding| finding.is_problem() || finding.subjects.iter().all(is_once));
     all.needs.retain(|need| {
         is_once(&need.subject) || !matches!(need.kind, NeedKind::Waits { .. } | NeedKind::Failed { .. })
@@ -228,7 +228,7 @@ fn add(all: &mut Report, other: &Report) {
     all.shown_once.extend_from_slice(&other.shown_once);
 }
 
-/// Returns a finding of another machine without its command: nobody runs here what another machine says.
+/// Returns a finding of another machine without its command: nothing from another machine is run here.
 fn without_command(finding: &Arc<Finding>) -> Arc<Finding> {
     let mut finding = Arc::clone(finding);
     if finding.command.is_some() {
@@ -237,10 +237,9 @@ fn without_command(finding: &Arc<Finding>) -> Arc<Finding> {
     finding
 }
 
-/// Returns what a machine has told last, now that nothing is heard of it: the dead stay dead, and nobody is known
-/// to live.
+/// Returns the last report of a machine that is now disconnected: the dead stay dead, and no process is known to live.
 ///
-/// Of a container the processes are still seen from its host: these windows are shown as what is seen of them there.
+/// The processes of a container are still visible from its host: these windows are shown as seen there.
 fn unseen(report: &Report, view: &MachineView, kin: &[&Report]) -> Report {
     let seen = kin.iter().flat_map(|host| seen_twice(host, [report].into_iter()));
     let here: BTreeMap<Key, Key> = seen.map(|(here, there)| (there, here)).collect();
@@ -274,7 +273,7 @@ fn forget_life(record: &mut Arc<RecordView>, view: &MachineView) {
     Arc::make_mut(record).overrule(VerdictState::Unknown, Reason::NotSeen, seen);
 }
 
-/// Returns how it stands with a machine, among the sources.
+/// Returns the connection state of a machine as a source's health.
 fn health(view: &MachineView) -> SourceHealth {
     let state = match view.state {
         MachineState::Live | MachineState::Late if view.not_understood > 0 => SourceState::Partial,

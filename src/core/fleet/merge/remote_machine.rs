@@ -1,19 +1,19 @@
-//! All that is known of one machine.
+//! The last known state of a remote machine.
 
 use std::sync::Arc;
 
 use crate::core::fleet::wire::line::Hello;
 use crate::core::model::{MachineView, Report, Tombstone};
 
-/// What is known of one machine.
+/// The last known state of one remote machine.
 #[derive(Clone, Debug)]
 pub struct FarMachine {
-    /// How it stands with it.
+    /// Its connection state.
     pub view: MachineView,
-    /// Who it has said it is.
+    /// Its introduction.
     pub hello: Option<Hello>,
-    /// What it told last, whole.
+    /// Its last complete report.
     pub report: Option<Arc<Report>>,
-    /// Whom it has proven dead in the boot that it told of last.
+    /// The processes it has proven dead in the last boot it reported.
     pub tombstones: Arc<[Tombstone]>,
 }

@@ -1,4 +1,4 @@
-//! Records here of the dead whose session goes on elsewhere: what they claim is that window's.
+//! Records here of dead holders whose session continues elsewhere: their claims belong to that window.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -10,11 +10,11 @@ use crate::core::model::{
     Report, Untrusted, VerdictState, WindowView,
 };
 
-/// How many characters of a window's name a person may be asked to type.
+/// The most characters of a window's name that a person may have to type.
 const TYPED_AT_MOST: usize = 40;
 
-/// Leaves what the dead here claim to the windows of other machines that are certain to run their sessions. Where
-/// such a machine is silent by now, nobody is known to hold it.
+/// Gives the claims of dead holders here to the windows of other machines that certainly run their sessions. If such a
+/// machine is silent now, the holder is unknown.
 pub(crate) fn hand_over(all: &mut Report, machines: &[FarMachine]) {
     let resumed = resumed(all, machines);
     if resumed.is_empty() {
@@ -56,7 +56,7 @@ pub(crate) fn hand_over(all: &mut Report, machines: &[FarMachine]) {
 #[derive(Clone)]
 struct ResumingWindow {
     view: WindowView,
-    /// Whether it is seen at this moment.
+    /// Whether it is visible now.
     is_heard: bool,
 }
 
@@ -66,7 +66,7 @@ impl ResumingWindow {
         format!("{} {place}", window_name(&self.view))
     }
 
-    /// Returns it as that of another machine, where it is one.
+    /// Returns it as a session of another machine, if it is one.
     fn far_session(&self) -> Option<FarSession> {
         let machine = self.view.key.machine()?;
         let title = self.view.title();
@@ -77,12 +77,12 @@ impl ResumingWindow {
     }
 }
 
-/// Returns the dead here, each with the window that runs its session.
+/// Returns the records of dead holders here, each with the window that runs its session.
 fn resumed(all: &Report, machines: &[FarMachine]) -> HashMap<Key, ResumingWindow> {
     let is_dead =
         |record: &&Arc<RecordView>| record.verdict.state == VerdictState::Dead && record.lives_in.is_none();
     let mut dead = all.records.iter().filter(is_dead).peekable();
-    // Of thousands of windows nothing is listed for nobody.
+    // Without dead holders, thousands of windows need not be listed.
     if dead.peek().is_none() {
         return HashMap::new();
     }
@@ -95,7 +95,7 @@ fn resumed(all: &Report, machines: &[FarMachine]) -> HashMap<Key, ResumingWindow
     let here: HashMap<&Untrusted, &WindowView> = all.windows.iter().filter_map(by_session).collect();
     let runs_in = |record: &RecordView| {
         let session = record.session_id.as_ref()?;
-        // Whoever was judged here was judged by the windows here as well.
+        // A record judged here was also judged by the windows here.
         let is_witnessed = record.verdict.reason == Reason::Witnessed;
         let now = heard.get(session).or_else(|| here.get(session).filter(|_| is_witnessed));
         let now = now.map(|view| (view, true)).or_else(|| silent.get(session).map(|view| (view, false)));
@@ -108,7 +108,7 @@ fn by_session(window: &WindowView) -> Option<(&Untrusted, &WindowView)> {
     Some((window.session_id.as_ref()?, window))
 }
 
-/// Returns whether a finding says no more than that a holder is dead.
+/// Returns whether a finding states only that a holder is dead.
 pub(crate) fn is_of_dead(finding: &Finding) -> bool {
     matches!(finding.code, Code::DeadHolder | Code::RecycledPid | Code::RebootedHolder)
 }
@@ -126,7 +126,7 @@ fn finding(record: &RecordView, window: &ResumingWindow) -> Finding {
     Finding::of_record(Code::WrongPid, record, says, evidence, Remedy::None)
 }
 
-/// Takes the claims out of what a session left that goes on; returns whether nothing is left of it.
+/// Removes the claims from the remains of a session that continues; returns whether nothing remains.
 pub(crate) fn has_left_nothing(need: &mut Need, resumed: &HashSet<&Untrusted>) -> bool {
     let NeedKind::Died(left) = &mut need.kind else { return false };
     if !left.session.as_ref().is_some_and(|session| resumed.contains(session)) {

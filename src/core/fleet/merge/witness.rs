@@ -1,8 +1,9 @@
 //! What another machine's witness knows of records here: of files in a home that several machines share, and of rows
-//! in a database that all of them write.
+//! in a database that all of them write to.
 //!
-//! A witness only ever adds what cannot be known from here. Whoever it has seen alive lives for as long as it is
-//! heard; whom it has seen alive itself and then proven dead stays dead, whatever becomes of it.
+//! A witness only ever adds what cannot be known from here. A process it has seen alive lives for as long as the
+//! witness is connected; a process it has seen alive itself and then proven dead stays dead, whatever happens to the
+//! witness.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -17,7 +18,7 @@ use crate::core::model::{
     Untrusted, VerdictState, WindowView,
 };
 
-/// Judges by their own machines' witnesses the records here of whose holders nothing is known.
+/// Judges the records here whose holders are unknown, by the witnesses of their own machines.
 pub(crate) fn testify(all: &mut Report, machines: &[FarMachine]) {
     let host = all.host.clone();
     let namespaces = Namespaces::from_host(&host, machines);
@@ -69,7 +70,7 @@ impl<'a> Witness<'a> {
         Some(Self { told, hello: told.hello.as_ref()? })
     }
 
-    /// Returns what it knows of a record's holder, and what says so.
+    /// Returns what it knows of a record's holder, with the evidence.
     fn on(&self, record: &RecordView) -> Option<(VerdictState, Evidence)> {
         self.on_process(record).or_else(|| self.on_session(record))
     }
@@ -83,13 +84,13 @@ impl<'a> Witness<'a> {
             let is_session = session.is_some() && session == record.session_id.as_ref();
             id == (pid, start) && (tie == Tie::Namespace || is_session)
         };
-        // Until it has told a look of a new boot, its tombstones are still those of the one before.
+        // Until it has sent a look of a new boot, its tombstones are still those of the previous one.
         let is_of_boot = |stone: &Tombstone| {
             Some(stone.boot_id.raw()) == self.hello.boot.as_deref()
                 && Some(stone.pid_namespace) == self.hello.pid_namespace
         };
-        // A machine that has booted again unheard can have another process of this PID and start: both moments are by
-        // its own clock.
+        // A machine that has rebooted while disconnected can have another process with this PID and start: both times
+        // are by its own clock.
         let was_seen = |stone: &Tombstone| {
             let began = record.started_at.zip(stone.seen_alive_at);
             began.is_some_and(|(began, seen)| began <= seen)
@@ -108,8 +109,8 @@ impl<'a> Witness<'a> {
             .map(|_| self.alive(format!("sees PID {pid} with start tick {start}")))
     }
 
-    /// Returns the window that is certain to run the session of a record whose holder is elsewhere, where the record
-    /// does not say in which namespace that is. That there is none says nothing.
+    /// Returns the window that certainly runs the session of a record whose holder is elsewhere, if the record does
+    /// not state in which namespace. The absence of such a window proves nothing.
     fn on_session(&self, record: &RecordView) -> Option<(VerdictState, Evidence)> {
         let session = record.session_id.as_ref()?;
         let is_elsewhere = matches!(record.verdict.reason, Reason::OtherHost | Reason::OtherNamespace);
@@ -120,7 +121,7 @@ impl<'a> Witness<'a> {
         Some(self.alive(format!("sees session {session} run as PID {}", window.pid)))
     }
 
-    /// Returns its windows, as long as it is heard.
+    /// Returns its windows, as long as it is connected.
     fn windows(&self) -> impl Iterator<Item = &'a WindowView> {
         let is_live = self.told.view.state.is_heard();
         let report = self.told.report.as_deref().filter(|_| is_live);
@@ -135,8 +136,8 @@ impl<'a> Witness<'a> {
         Evidence::new("witness", value, self.told.view.name.as_str()).dated(at)
     }
 
-    /// Returns what ties a holder's numbers to its namespace, as a record says it itself. A host name alone may be
-    /// another machine's as well.
+    /// Returns what ties a holder's numbers to this witness's namespace, as stated by a record itself. A host name
+    /// alone may belong to another machine too.
     fn tie(&self, holder: &Holder) -> Option<Tie> {
         let boot = holder.boot_id().map(Untrusted::raw);
         let is_boot = boot.is_some() && boot == self.hello.boot.as_deref();

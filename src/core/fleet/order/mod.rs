@@ -1,7 +1,7 @@
-//! Orders from one machine to another: what the side that asks remembers, and what the side that executes does.
+//! Orders from one machine to another: what the requesting side remembers, and what the executing side does.
 //!
-//! Nothing here knows how lines travel: they may be late, twice, in another order, or not at all. Whatever
-//! happens, an order is executed at most once, and nobody is told that it was not done while it still could be.
+//! This module does not know how lines travel: they may be late, duplicated, reordered, or lost. Whatever happens, an
+//! order is executed at most once, and is never reported as not done while it still could be.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
@@ -15,10 +15,10 @@ use crate::core::model::text::hex;
 use crate::core::model::text::named::named;
 use crate::core::model::{Action, EndResult, ErrorKind, Obstacle, Plan, Request};
 
-/// How long after its plan was made an order is still executed, by the steady clock of whoever executes it.
+/// How long after its plan was made an order is still executed, by the steady clock of the executing side.
 pub const VALID_FOR: Duration = Duration::from_secs(60);
 
-/// How many requests may be asked about at once.
+/// The most requests in one question.
 pub const MOST_REQUESTS: usize = 100;
 
 /// The most bytes of a plan, with all that follows it.
@@ -27,43 +27,43 @@ const MOST_OF_PLAN: usize = 256 << 10;
 /// The most bytes of an order's number.
 const LONGEST_ID: usize = 128;
 
-/// How many plans wait for an order at most; the oldest are forgotten first.
+/// The most plans that wait for an order; the oldest are forgotten first.
 const MOST_PLANS: usize = 2 * MOST_REQUESTS;
 
-/// How many receipts are remembered, beside the journal.
+/// How many receipts to remember, beside the journal.
 const MOST_RECEIPTS: usize = 1_024;
 
 named! {
-    /// Which orders a machine takes, as its own configuration says.
+    /// The orders that a machine accepts, by its own configuration.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
     pub(crate) enum Accepts {
-        /// All that a person could confirm there.
+        /// All that a person could confirm on that machine.
         #[default]
         All = "all",
-        /// Only what needs no more than a plain yes: what is proven dead.
+        /// Only what needs just a plain yes: what is proven dead.
         DeadOnly = "dead-only",
-        /// None.
+        /// No orders.
         Never = "never",
     }
 }
 
-/// What is asked of a machine, as this one's configuration says.
+/// What is requested from a machine, by this machine's configuration.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Allow {
-    /// To tell what it sees.
+    /// To report what it sees.
     #[default]
     Observe,
-    /// To take orders as well.
+    /// To accept orders too.
     Operate,
 }
 
-/// Asks what would be done.
+/// Asks for plans.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ask {
-    /// Counted by whoever asks; the answer bears the same number.
+    /// A counter of the requesting side; the answer carries the same number.
     pub number: u64,
-    /// What is asked for.
+    /// The requests.
     pub requests: Vec<Request>,
 }
 
@@ -77,36 +77,36 @@ pub struct RawPlans<'a> {
     pub is: Vec<&'a RawValue>,
 }
 
-/// What would be done, and what confirms it; or why nothing is done.
+/// A plan and its confirmation, or why nothing is done.
 pub type Proposal = Result<ProposedPlan, Obstacle>;
 
-/// A plan as it was made on the machine that it is about.
+/// A plan as made on the machine that it is about.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ProposedPlan {
     /// The plan.
     pub plan: Plan,
-    /// What must be typed, where a plain yes is not enough.
+    /// What must be typed, if a plain yes is not enough.
     pub wanted: Option<String>,
-    /// Names this very plan for the state that was seen.
+    /// Identifies this exact plan for the state that was seen.
     pub digest: String,
 }
 
-/// Asks to carry out a plan.
+/// Requests the execution of a plan.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Order {
     /// Its number, which no other order ever has.
     pub id: String,
-    /// The ID of the state folder of the machine that is meant.
+    /// The ID of the state folder of the intended machine.
     pub to: Option<String>,
     /// The plan's digest.
     pub digest: String,
-    /// What was typed; nothing for a plain yes.
+    /// What was typed; `None` for a plain yes.
     pub typed: Option<String>,
-    /// Who asks.
+    /// The requesting side.
     pub from: Asker,
 }
 
-/// Who asks.
+/// The requesting side.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Asker {
     /// Its host name.
@@ -115,33 +115,33 @@ pub struct Asker {
     pub store: Option<String>,
 }
 
-/// Asks what has become of an order. One that was not begun by then never is.
+/// Asks for the outcome of an order. An order that has not begun by then never will.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Settle {
     /// The order's number.
     pub id: String,
-    /// What it was.
+    /// Its action.
     pub action: Action,
-    /// What it was about, for people.
+    /// Its subject, for people.
     pub title: String,
-    /// Who asks.
+    /// The requesting side.
     pub from: Asker,
 }
 
-/// What one machine asks of another.
+/// What one machine requests from another.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Work {
-    /// What would be done.
+    /// Plans.
     Plan(Ask),
-    /// To carry out a plan.
+    /// The execution of a plan.
     Do(Order),
-    /// What has become of an order.
+    /// The outcome of an order.
     Settle(Settle),
 }
 
 #[cfg(feature = "postgres")]
 impl Work {
-    /// Returns the same, but that nothing is begun: of an order only what has become of it.
+    /// Returns the same without beginning anything: for an order, only the question for its outcome.
     pub(crate) fn without_beginning(self) -> Self {
         match self {
             Self::Do(Order { id, from, .. }) => {
@@ -152,28 +152,28 @@ impl Work {
     }
 }
 
-/// What has become of an order.
+/// The outcome of an order.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OrderReceipt {
     /// The order's number.
     pub id: String,
-    /// What has become of it.
+    /// Its outcome.
     pub became: Became,
-    /// What followed it as a part of the same action.
+    /// The parts of the same action that followed it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub followed: Vec<Part>,
 }
 
-/// What followed an order as a part of the same action.
+/// A part of the same action that followed an order.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Part {
-    /// What it was about, for people.
+    /// Its subject, for people.
     pub title: String,
-    /// What has become of it.
+    /// Its outcome.
     pub became: Became,
 }
 
-/// What has become of something that was asked for.
+/// The outcome of a request.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Became {
@@ -181,7 +181,7 @@ pub enum Became {
     Ended {
         /// The number of its entry there.
         entry: u64,
-        /// How it has ended.
+        /// How it ended.
         ended: EndResult,
         /// What happened, for people.
         detail: String,
@@ -192,19 +192,19 @@ pub enum Became {
     Unknown(String),
 }
 
-/// How an order stands for whoever has asked.
+/// The status of an order for the requesting side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Standing {
     /// It was done, at least in part.
     Done,
     /// It was not done, and will not be.
     NotDone,
-    /// That is not known until it is seen.
+    /// Not known until it is seen.
     Unknown,
 }
 
 impl Became {
-    /// Returns how the order stands.
+    /// Returns the order's status.
     pub fn standing(&self) -> Standing {
         match self {
             Self::Ended { ended: EndResult::Done | EndResult::Partly | EndResult::Stuck, .. } => {
@@ -225,21 +225,21 @@ impl OrderReceipt {
         Self { id: id.to_owned(), became, followed: Vec::new() }
     }
 
-    /// Returns the receipt of an order of which it cannot be said what has become.
+    /// Returns the receipt of an order whose outcome is unknown.
     pub fn unknown(id: &str, why: &str) -> Self {
         Self { id: id.to_owned(), became: Became::Unknown(why.to_owned()), followed: Vec::new() }
     }
 
-    /// Reads one that another machine has sent.
+    /// Parses a receipt sent by another machine.
     ///
     /// # Errors
-    /// It is none.
+    /// Fails if it is not a receipt.
     pub fn read(text: &RawValue) -> serde_json::Result<Self> {
         serde_json::from_str(&harmless(text.get())?)
     }
 }
 
-/// Reads the plan that another machine has sent; all of it is text to show.
+/// Parses a plan sent by another machine; all of it is text for display.
 pub fn read_proposal(text: &RawValue) -> Proposal {
     let refused = |why: &str| Obstacle { kind: ErrorKind::Failed, text: why.to_owned() };
     if text.get().len() > MOST_OF_PLAN {
@@ -255,16 +255,16 @@ pub(crate) fn is_id(id: &str) -> bool {
         && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
 }
 
-/// Names a plan, and the state for which it was made.
+/// Returns the digest of a plan and the state for which it was made.
 ///
 /// # Errors
-/// The plan cannot be written as JSON. All such plans would have one name, so it gets none.
+/// Fails if the plan cannot be written as JSON: all such plans would have the same digest.
 pub fn digest_of<T: Serialize>(plan: &T, states: &[&str]) -> serde_json::Result<String> {
     let text = serde_json::to_string(plan)?;
     Ok(hex(&Sha256::digest(format!("{text} {}", states.join(" ")))))
 }
 
-/// What the side that executes remembers beside its journal, for as long as it runs.
+/// What the executing side remembers beside its journal, for as long as it runs.
 #[derive(Debug)]
 pub struct Taker<P> {
     plans: VecDeque<ShownPlan<P>>,
@@ -279,12 +279,12 @@ struct ShownPlan<P> {
     plan: P,
 }
 
-/// What is to be done about an order.
+/// What to do with an order.
 #[derive(Debug)]
 pub enum OrderStep<P> {
-    /// Verify this plan under the lock; if the journal still has no entry of this order there, carry it out.
+    /// Verify this plan under the lock; if the journal still does not have an entry for this order then, carry it out.
     Begin(P),
-    /// Nothing: this is what has become of it.
+    /// Nothing: this is its outcome.
     Answer(OrderReceipt),
 }
 
@@ -304,7 +304,7 @@ impl<P> Taker<P> {
         }
     }
 
-    /// Takes an order that the journal does not have. Each uses its plan up, whatever becomes of it.
+    /// Takes an order that is not in the journal. Each order uses up its plan, whatever its outcome.
     pub fn take(&mut self, order: &Order, own: Option<&str>, now: Duration) -> OrderStep<P> {
         if let Some(known) = self.receipts.iter().find(|known| known.id == order.id) {
             return OrderStep::Answer(known.clone());
@@ -327,7 +327,7 @@ impl<P> Taker<P> {
         OrderStep::Answer(receipt)
     }
 
-    /// Remembers what has become of an order.
+    /// Remembers the outcome of an order.
     pub fn answered(&mut self, receipt: OrderReceipt) {
         self.receipts.retain(|known| known.id != receipt.id);
         self.receipts.push_back(receipt);
@@ -337,10 +337,10 @@ impl<P> Taker<P> {
     }
 }
 
-/// What the side that asks remembers: the orders of which it does not know yet what has become.
+/// What the requesting side remembers: the orders whose outcome is not yet known.
 #[derive(Clone, Debug, Default)]
 pub struct OpenOrders {
-    /// By their numbers: the ID of the state folder of the machine that each was sent to.
+    /// The ID of the state folder of the machine that each order was sent to, by the order's number.
     open: BTreeMap<String, Option<String>>,
 }
 
@@ -350,13 +350,13 @@ impl OpenOrders {
         self.open.insert(id.to_owned(), store.map(str::to_owned));
     }
 
-    /// Returns the numbers of those that were sent to this machine, to be asked for.
+    /// Returns the numbers of the orders sent to this machine, whose outcome is to be asked for.
     pub fn numbers_sent_to<'a>(&'a self, store: Option<&'a str>) -> impl Iterator<Item = &'a str> {
         self.open.iter().filter(move |(_, to)| to.as_deref() == store).map(|(id, _)| id.as_str())
     }
 
-    /// Takes what a machine says of an order, and returns how it stands; nothing where that was never asked of this
-    /// machine, or is known already.
+    /// Processes a machine's receipt for an order, and returns the order's status; `None` if that order was never sent
+    /// to this machine, or its outcome is already known.
     pub fn take(&mut self, from: Option<&str>, receipt: &OrderReceipt) -> Option<Standing> {
         self.open.get(&receipt.id).filter(|to| to.as_deref() == from)?;
         let standing = receipt.became.standing();

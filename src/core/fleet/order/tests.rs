@@ -1,4 +1,4 @@
-//! What each side remembers of orders, whatever becomes of the lines between them.
+//! What each side remembers of orders, whatever happens to the lines between them.
 
 use serde_json::value::RawValue;
 
@@ -30,7 +30,7 @@ fn an_order_uses_its_plan_up_and_one_that_is_sent_again_gets_the_same_answer() {
     check_refused(wrong, "changed under you");
     assert!(matches!(taker.take(&order("o-2", "d"), Some("s"), seconds(6)), OrderStep::Begin(1)));
     check_refused(taker.take(&order("o-3", "d"), Some("s"), seconds(6)), "changed under you");
-    // The very same plan is made anew: who was refused before stays so.
+    // The same plan is made again: an order that was refused before stays refused.
     taker.made("d".to_owned(), 2, seconds(7));
     taker.made("e".to_owned(), 3, seconds(7));
     check_refused(taker.take(&order("o-1", "e"), Some("s"), seconds(8)), "changed under you");

@@ -4,8 +4,8 @@ use crate::core::fleet::transport::Transport;
 use crate::core::model::report::need::quoted;
 use crate::core::model::{Keeper, PlaceView};
 
-/// Returns the command that shows a pane of a tmux server there; `None` where its place is not known exactly, or its
-/// transport gives no terminal.
+/// Returns the command that shows a pane of a tmux server there; `None` if its place is not known exactly, or its
+/// transport does not provide a terminal.
 pub(crate) fn command(transport: &Transport, place: &PlaceView) -> Option<Vec<String>> {
     let tmux = tmux(place)?;
     let direct = |before: &[&str]| {
@@ -13,7 +13,7 @@ pub(crate) fn command(transport: &Transport, place: &PlaceView) -> Option<Vec<St
     };
     match transport {
         Transport::Ssh(host) => {
-            // A shell there reads one line of words.
+            // A shell there parses one line of words.
             let line: Vec<String> = tmux.iter().map(|word| quoted(word)).collect();
             Some(["ssh", "-t", "--", host].map(str::to_owned).into_iter().chain([line.join(" ")]).collect())
         }
@@ -24,12 +24,12 @@ pub(crate) fn command(transport: &Transport, place: &PlaceView) -> Option<Vec<St
             Some((namespace, pod)) => direct(&["kubectl", "exec", "-it", "-n", namespace, pod, "--"]),
             None => direct(&["kubectl", "exec", "-it", pod, "--"]),
         },
-        // What stands before `--` there reads the rest by a shell of its own; of any other program nothing is known.
+        // WSL passes the rest to a shell of its own; nothing is known of any other program.
         Transport::Wsl(_) | Transport::Command(_) => None,
     }
 }
 
-/// Selects a pane and attaches to it, by names that can be nothing else.
+/// Returns the words that select a pane and attach to it, with unambiguous names.
 fn tmux(place: &PlaceView) -> Option<Vec<String>> {
     let (pane, socket) = (place.pane.as_ref()?.raw(), place.socket.as_ref()?.raw());
     let digits = pane.strip_prefix('%')?;
@@ -44,12 +44,12 @@ fn tmux(place: &PlaceView) -> Option<Vec<String>> {
     is_known.then(|| words.map(str::to_owned).to_vec())
 }
 
-/// Writes a command for a shell.
+/// Formats a command for a shell.
 pub(crate) fn for_shell(command: &[String]) -> String {
     command.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ")
 }
 
-/// Writes a command as arguments of tmux, which takes a `;` at the end of one for the end of its own command.
+/// Formats a command as arguments of tmux, which treats a `;` at the end of one as the end of its own command.
 pub(crate) fn for_tmux(command: &[String]) -> Vec<String> {
     let escaped = |word: &String| match word.strip_suffix(';') {
         Some(start) => format!("{start}\\;"),

@@ -1,4 +1,4 @@
-//! The transports to another machine: each is a program that runs claimtop there and hands its lines on.
+//! The transports to another machine: each is a program that runs claimtop there and passes its lines on.
 
 pub(crate) mod attach;
 
@@ -9,11 +9,11 @@ use serde::Deserialize;
 
 use crate::core::fleet::order::Allow;
 
-/// The program's name there, where no other is given.
+/// The program's name there, if no other is given.
 const CLAIMTOP: &str = "claimtop";
 
-/// What is asked of ssh whatever its configuration says: it must never ask a person, hang for long, forward
-/// anything, or answer from a connection that another has left open.
+/// The options of ssh, whatever its configuration: it must never ask a person, hang for long, forward anything, or use
+/// a connection that another process has left open.
 const SSH: [&str; 11] = [
     "BatchMode=yes", "ConnectTimeout=5", "ServerAliveInterval=5", "ServerAliveCountMax=3",
     "ClearAllForwardings=yes", "ForwardAgent=no", "ForwardX11=no", "PermitLocalCommand=no",
@@ -23,21 +23,21 @@ const SSH: [&str; 11] = [
 /// A machine to watch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Machine {
-    /// What it is called here.
+    /// Its name here.
     pub(crate) name: String,
     /// How it is reached.
     pub(crate) transport: Transport,
-    /// Where claimtop is there, where its shell does not find it by itself.
+    /// The path of claimtop there, if its shell does not find it.
     pub(crate) path: Option<String>,
-    /// What is asked of it.
+    /// What is requested from it.
     pub(crate) allow: Allow,
 }
 
 impl Machine {
-    /// Returns the machine that is written so after `--on`.
+    /// Parses a machine as written after `--on`.
     ///
     /// # Errors
-    /// Says why it is none.
+    /// Returns why it is not a machine.
     pub(crate) fn parse(text: &str) -> Result<Self, String> {
         Ok(Self {
             name: checked_name(text)?,
@@ -48,10 +48,10 @@ impl Machine {
     }
 }
 
-/// Returns a name of a machine, if it can be one: it becomes a part of keys.
+/// Returns a name of a machine, if it is valid: it becomes a part of keys.
 ///
 /// # Errors
-/// Says why it cannot.
+/// Returns why it is not valid.
 pub(crate) fn checked_name(text: &str) -> Result<String, String> {
     let is_plain = |c: char| c.is_alphanumeric() || "._:/-+".contains(c);
     let is_name = !text.is_empty()
@@ -76,25 +76,25 @@ const LONGEST_NAME: usize = 64;
 pub(crate) enum Transport {
     /// By the user's own OpenSSH, to this host of its configuration.
     Ssh(String),
-    /// Into a running container of Docker's.
+    /// Into a running Docker container.
     Docker(String),
-    /// Into a running container of Podman's.
+    /// Into a running Podman container.
     Podman(String),
     /// Into the dev container of this folder.
     Devcontainer(String),
     /// Into a pod, such as `pod` or `namespace/pod`.
     Kubectl(String),
-    /// Into a distribution of WSL.
+    /// Into a WSL distribution.
     Wsl(String),
     /// By any program, with its arguments; claimtop's own follow.
     Command(Vec<String>),
 }
 
 impl Transport {
-    /// Reads one as it is written after `--on`: `devbox`, `docker:web`.
+    /// Parses one as written after `--on`: `devbox`, `docker:web`.
     ///
     /// # Errors
-    /// It names nothing, or what could be taken for an option.
+    /// Fails if it names nothing, or something that could be taken for an option.
     pub(crate) fn parse(text: &str) -> Result<Self, String> {
         let transport = match text.split_once(':') {
             Some(("ssh", host)) => Self::Ssh(host.to_owned()),
@@ -113,10 +113,10 @@ impl Transport {
         transport.checked()
     }
 
-    /// Refuses what its program would take for an option, or for nothing.
+    /// Refuses a name that its program would take for an option, or for nothing.
     ///
     /// # Errors
-    /// Says what is wrong.
+    /// Returns what is wrong.
     pub(crate) fn checked(self) -> Result<Self, String> {
         let target = match &self {
             Self::Ssh(to) | Self::Docker(to) | Self::Podman(to) | Self::Wsl(to) => to.as_str(),
@@ -125,7 +125,7 @@ impl Transport {
         };
         let is_wrong =
             |part: &str| part.is_empty() || part.starts_with('-') || part.chars().any(char::is_control);
-        // Of a pod both its namespace and its own name are words for themselves.
+        // Both the namespace and the name of a pod are words of their own.
         let parts: Vec<&str> = match &self {
             Self::Kubectl(pod) => pod.splitn(2, '/').collect(),
             Self::Ssh(_)

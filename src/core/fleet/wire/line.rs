@@ -1,7 +1,7 @@
-//! The lines that two claimtops speak: one JSON object each, with one member.
+//! The lines between two claimtops: one JSON object each, with one member.
 //!
-//! A later version may add members and fields; whoever does not know them passes them over, and counts what it
-//! could not use.
+//! A later version may add members and fields; a reader that does not know them skips them, and counts what it could
+//! not use.
 
 use jiff::Timestamp;
 use lean_string::LeanString;
@@ -13,72 +13,72 @@ use crate::core::fleet::order::{Ask, Order, RawPlans, Settle};
 use crate::core::model::EndedWindow;
 use crate::core::model::text::hex;
 
-/// The name of what is spoken; another number is another language.
+/// The name of the protocol; another number is an incompatible protocol.
 pub(crate) const SCHEMA: &str = "claimtop.stream.v1";
 
-/// What the witness of a machine says, and what is asked of it.
+/// What the witness of a machine sends, and what is requested from it.
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct Line<'a> {
-    /// Who speaks; always first.
+    /// The sender; always first.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hello: Option<Hello>,
-    /// A thing that is new, or not as it was.
+    /// A thing that is new or has changed.
     #[serde(borrow, skip_serializing_if = "Option::is_none")]
     pub part: Option<RawPart<'a>>,
-    /// A thing that is there no more.
+    /// A thing that no longer exists.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gone: Option<PartId>,
-    /// All that a look found has been told.
+    /// All results of a look have been sent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub look: Option<LookEnd>,
-    /// It is still there.
+    /// A sign of life.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub beat: Option<Beat>,
-    /// Asks what would be done.
+    /// Asks for plans.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ask: Option<Ask>,
-    /// Answers that.
+    /// Answers with plans.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub plans: Option<RawPlans<'a>>,
-    /// Asks to carry out a plan.
+    /// Requests the execution of a plan.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub order: Option<Order>,
-    /// Asks what has become of an order.
+    /// Asks for the outcome of an order.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub settle: Option<Settle>,
-    /// Says what has become of an order.
+    /// Reports the outcome of an order.
     #[serde(borrow, skip_serializing_if = "Option::is_none")]
     pub receipt: Option<&'a RawValue>,
 }
 
-/// Who speaks.
+/// The sender.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Hello {
-    /// The name of the form that its lines have.
+    /// The name of the protocol of its lines.
     pub schema: String,
     /// The version of its claimtop.
     pub version: String,
-    /// What tells it from other machines.
+    /// Its identity among machines.
     #[serde(flatten)]
     pub identity: Identity,
     /// Its host name.
     pub host: String,
-    /// The boot that it is in.
+    /// Its current boot.
     pub boot: Option<String>,
     /// The inode of the PID namespace that its PIDs count in.
     pub pid_namespace: Option<u64>,
     /// Its clock.
     pub now: Timestamp,
-    /// Whether it takes orders.
+    /// Whether it accepts orders.
     #[serde(default)]
     pub takes_orders: bool,
-    /// Why it takes none.
+    /// Why it does not accept orders.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub no_orders: Option<String>,
 }
 
-/// What tells a machine from others, whatever name it was reached by.
+/// The identity of a machine, whatever name it was reached by.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Identity {
     /// Its machine ID, hashed: machine-id(5) asks to keep it confidential.
@@ -87,20 +87,20 @@ pub struct Identity {
     pub store: Option<String>,
 }
 
-/// Hashes a machine ID for others to see.
+/// Returns the hash of a machine ID, for other machines.
 pub fn hashed(machine_id: &str) -> String {
     let digest = Sha256::digest(format!("{machine_id} claimtop"));
     hex(digest.iter().take(16))
 }
 
-/// What kind of thing a part is.
+/// The kind of thing a part is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum PartKind {
     Source,
     Window,
     Record,
-    /// One that is no session's: a claim of what a transcript says rests on it.
+    /// A claim without a session, on which a transcript's claim rests.
     BehindClaim,
     Claim,
     Finding,
@@ -130,19 +130,19 @@ pub(crate) struct RawPart<'a> {
 /// The end of a look.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct LookEnd {
-    /// When it was finished, by the clock there.
+    /// When it finished, by the clock there.
     pub at: Timestamp,
-    /// The IDs of windows, needs and left-overs in their order, where it is another one.
+    /// The IDs of windows, needs and left-overs in their order, if that has changed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub order: Option<Vec<PartId>>,
-    /// The windows whose process is proven to have ended since the look before, and by what.
+    /// The windows whose process is proven to have ended since the previous look, with the proof.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub ended: Vec<EndedWindow>,
 }
 
-/// A sign of life; also what the near side says.
+/// A sign of life; the near side sends it too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Beat {
-    /// Counted by whoever begins it; an answer bears the same number.
+    /// A counter of the side that begins it; an answer carries the same number.
     pub number: u64,
 }

@@ -1,4 +1,4 @@
-//! What travels between two claimtops: lines, the parts that they carry, and both ends of the stream.
+//! The data between two claimtops: lines, the parts in them, and both ends of the stream.
 
 pub(crate) mod decoder;
 pub(crate) mod encoder;

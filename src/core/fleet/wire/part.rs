@@ -1,4 +1,4 @@
-//! The things that a witness tells of, each by itself: one that cannot be understood costs no other.
+//! The things that a witness sends, each separately: one that cannot be parsed does not affect any other.
 
 use std::sync::Arc;
 
@@ -28,7 +28,7 @@ pub(crate) enum Part {
     Tombstone(Box<Tombstone>),
 }
 
-/// A claim, whose record is told for itself.
+/// A claim, whose record is sent separately.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 pub(crate) struct ClaimPart {
     pub(crate) key: Key,
@@ -52,10 +52,10 @@ impl ClaimPart {
 }
 
 impl Part {
-    /// Reads a thing and calls it as it is called from elsewhere.
+    /// Parses a thing, with the keys used from elsewhere.
     ///
     /// # Errors
-    /// It is none of this kind, or its key is not one.
+    /// Fails if it is not of this kind, or its key is not a valid one.
     pub(crate) fn read(kind: PartKind, text: &str, machine: &str) -> serde_json::Result<Self> {
         let text = &*harmless(text)?;
         let mut part = match kind {
@@ -117,7 +117,7 @@ pub(crate) fn keys_of_finding(finding: &mut Finding) -> Vec<&mut Key> {
     subjects.iter_mut().chain(yields).collect()
 }
 
-/// Returns every key in what needs a person.
+/// Returns every key in a need.
 pub(crate) fn keys_of_need(need: &mut Need) -> Vec<&mut Key> {
     let Need { key, subject, kind, .. } = need;
     let of_kind: Vec<&mut Key> = match kind {
@@ -134,7 +134,7 @@ pub(crate) fn keys_of_need(need: &mut Need) -> Vec<&mut Key> {
     [key, subject].into_iter().chain(of_kind).collect()
 }
 
-/// Returns whether a key is of the sort that claimtop derives, as it is called on its own machine.
+/// Returns whether a key has the form that claimtop derives, as used on its own machine.
 pub(crate) fn is_derived(key: &Key) -> bool {
     let digits = key.as_str().get(2..).unwrap_or_default();
     key.kind().is_some()

@@ -1,4 +1,4 @@
-//! What is left out of what others are told: where on this machine its repositories and its home lie.
+//! Redacts where this machine's repositories and its home are, before anything is sent to others.
 
 use std::borrow::Cow;
 
@@ -11,18 +11,18 @@ use crate::core::model::{Report, Untrusted};
 /// Shortens paths.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Discreet {
-    /// What begins a path, as JSON has it, and what stands for it; the longest first.
+    /// The beginnings of paths, as in JSON, and their replacements; the longest first.
     shortened: Vec<(String, String)>,
-    /// What hashes of paths are made with, so that nobody else can try names; `None` where paths are told whole.
+    /// The salt for hashes of paths, so that guessed names cannot be tested; `None` if paths are sent in full.
     salt: Option<String>,
 }
 
-/// How many bytes of a hash stand for a path.
+/// How many bytes of a hash replace a path.
 const HASH: usize = 8;
 
 impl Discreet {
-    /// Shortens the paths in a home, in other folders that are looked in, and those of a report: its repositories and
-    /// sources, and where its windows and what they have left work.
+    /// Shortens the paths in a home, in other folders that are read, and those of a report: its repositories and
+    /// sources, and the working folders of its windows and left-overs.
     pub(crate) fn new<'a>(
         home: &'a str,
         folders: impl Iterator<Item = &'a str>,
@@ -31,11 +31,11 @@ impl Discreet {
     ) -> Self {
         let repos = report.windows.iter().filter_map(|window| window.repo.as_ref());
         let roots = repos.flat_map(|repo| [&repo.root, &repo.worktree]).map(Untrusted::raw);
-        // Where no window works, the records in a repository tell where that lies.
+        // For repositories without a window, the paths of the records in them.
         let records = report.records().map(|record| record.location.text().raw());
         let of_records = records.filter_map(|path| Some(path.split_once("/.git/")?.0));
         let sources = report.sources.iter().filter_map(|source| source.id.get(source.id.find(":/")? + 1..));
-        // The URL of a server is none.
+        // The URL of a server is not a path.
         let sources = sources.filter(|path| !path.starts_with("//"));
         let named = roots.chain(of_records).chain(folders).chain(sources).chain(places(report));
         let named = named.filter_map(|root| Some((root, root.rsplit('/').next()?)));
@@ -51,7 +51,7 @@ impl Discreet {
         Self { shortened, salt: Some(salt) }
     }
 
-    /// Returns the ID of a part without the path in it: its hash stands for that.
+    /// Returns the ID of a part with a hash in place of the path in it.
     pub(crate) fn id<'a>(&self, id: &'a str) -> Cow<'a, str> {
         let Some(salt) = self.salt.as_ref().filter(|_| id.contains('/')) else { return Cow::Borrowed(id) };
         let (kind, _) = id.split_once(':').unwrap_or_default();
@@ -59,7 +59,7 @@ impl Discreet {
         Cow::Owned(format!("{kind}:{}", hex(digest.iter().take(HASH))))
     }
 
-    /// Shortens every path in an answer to an order, but in what a person has to type.
+    /// Shortens every path in an answer to an order, except in what a person has to type.
     pub(crate) fn answer(&self, line: &str) -> String {
         let short = self.text(line);
         let (Ok(whole), Ok(mut told)) = (serde_json::from_str(line), serde_json::from_str(&short)) else {
@@ -69,7 +69,7 @@ impl Discreet {
         told.to_string()
     }
 
-    /// Shortens every path in a text of JSON.
+    /// Shortens every path in a JSON text.
     pub(crate) fn text(&self, text: &str) -> String {
         let mut text = text.to_owned();
         for (path, name) in &self.shortened {
@@ -81,7 +81,7 @@ impl Discreet {
     }
 }
 
-/// Returns where windows and what they have left work: no folder that is one of the system's own.
+/// Returns the working folders of windows and left-overs, without the system's own folders.
 fn places(report: &Report) -> impl Iterator<Item = &str> {
     let windows = report.windows.iter().filter_map(|window| window.cwd.as_ref());
     let members = report.left_overs.iter().flat_map(|left| &left.tree).filter_map(|one| one.folder.as_ref());
@@ -91,7 +91,7 @@ fn places(report: &Report) -> impl Iterator<Item = &str> {
     all.filter(|path| path.matches('/').count() > 1)
 }
 
-/// Puts back what a person has to type to confirm a plan.
+/// Restores what a person has to type to confirm a plan.
 fn keep_wanted(whole: &Value, told: &mut Value) {
     match (whole, told) {
         (Value::Object(whole), Value::Object(told)) => {
@@ -110,7 +110,7 @@ fn keep_wanted(whole: &Value, told: &mut Value) {
     }
 }
 
-/// Replaces a path where it stands for itself, and is not the middle of a longer one or of a longer name.
+/// Replaces a path that stands alone, not inside a longer path or name.
 fn replaced(text: &str, path: &str, name: &str) -> String {
     let is_of_name = |c: char| c.is_alphanumeric() || "._-".contains(c);
     let mut out = String::with_capacity(text.len());

@@ -1,4 +1,4 @@
-//! What another machine says, made safe to show.
+//! Makes text from another machine safe to show.
 
 use std::borrow::Cow;
 
@@ -6,12 +6,12 @@ use serde_json::Value;
 
 use crate::core::model::text::{is_harmless, shown};
 
-/// Returns JSON in whose texts nothing could steer a terminal: what is one's own words here is another's there.
+/// Returns JSON whose texts cannot steer a terminal: our own words on one machine are untrusted on another.
 ///
 /// # Errors
-/// It is no JSON.
+/// Fails if it is not JSON.
 pub(crate) fn harmless(text: &str) -> serde_json::Result<Cow<'_, str>> {
-    // What is forbidden stands there itself, or escaped.
+    // Forbidden characters may be literal or escaped.
     if !text.contains('\\') && is_harmless(text) {
         return Ok(Cow::Borrowed(text));
     }

@@ -1,4 +1,4 @@
-//! What an action would do, as data: shown before anything is touched.
+//! Plans of actions, as data: shown before anything is touched.
 
 pub(crate) mod order;
 pub(crate) mod stop;
@@ -14,7 +14,7 @@ use crate::core::model::text::fixed;
 use crate::core::model::text::fixed::Word;
 use crate::core::model::{FilePath, Format, Key, Member, ProcessId, Signal, Untrusted};
 
-/// What a person asks for.
+/// The kind of action that a person requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Action {
@@ -24,53 +24,53 @@ pub enum Action {
     Migrate,
     /// Put a file aside.
     Park,
-    /// Take an earlier action back.
+    /// Revert an earlier action.
     Undo,
     /// End processes.
     Stop,
 }
 
-/// What is asked to be done.
+/// A request for an action.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Request {
     /// Something about a record or a claim.
     Act {
-        /// Which.
+        /// Its key.
         key: Key,
         /// What to do.
         action: Action,
     },
-    /// The same about several records, confirmed and undone as one.
+    /// The same for several records, confirmed and undone as one.
     Several {
-        /// Which.
+        /// Their keys.
         keys: Vec<Key>,
         /// What to do with each.
         action: Action,
     },
-    /// All that an ended window has left and that is proven dead.
+    /// Everything left by an ended window that is proven dead.
     Left {
-        /// One of the records that it has left.
+        /// One of the records it left.
         of: Key,
     },
     /// A left-over or a window, with all that runs below it.
     Stop {
-        /// Which.
+        /// Its key.
         key: Key,
-        /// What it is sent.
+        /// The signal to send.
         signal: Signal,
     },
-    /// An entry of the journal that is to be taken back.
+    /// A journal entry to be undone.
     Undo {
         /// Its number.
         entry: u64,
-        /// Where its files go.
+        /// Where its files are restored.
         to: RestoreTo,
     },
 }
 
 impl Request {
-    /// Returns the key of the thing that it is about; an entry of the journal has none.
+    /// Returns the key of its subject; a journal entry has none.
     pub fn key(&self) -> Option<&Key> {
         match self {
             Self::Act { key, .. } | Self::Stop { key, .. } | Self::Left { of: key } => Some(key),
@@ -79,7 +79,7 @@ impl Request {
         }
     }
 
-    /// Returns what is asked for.
+    /// Returns the requested action.
     pub fn action(&self) -> Action {
         match self {
             Self::Act { action, .. } | Self::Several { action, .. } => *action,
@@ -89,12 +89,12 @@ impl Request {
         }
     }
 
-    /// Returns the machine that it is about, where its key names another one.
+    /// Returns the machine that it is about, if its key names another one.
     pub fn machine(&self) -> Option<&str> {
         self.key()?.machine()
     }
 
-    /// Returns it as it is called on its own machine.
+    /// Returns the request with the key used on its own machine.
     pub(crate) fn there(&self) -> Self {
         let mut request = self.clone();
         match &mut request {
@@ -110,46 +110,45 @@ impl Request {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum RestoreTo {
-    /// Where it was.
+    /// At its original place.
     Origin,
-    /// Beside whatever lies there, under a name of its own.
+    /// Beside the file that is there now, under a name of its own.
     Beside,
 }
 
-/// A plan with what it takes to confirm it, as it is shown to a person.
+/// A plan with its required confirmation, as shown to a person.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Offer {
-    /// What was asked for.
+    /// The request.
     pub request: Request,
-    /// What would be done, and what must be typed where a plain yes is not enough; or why it is
-    /// not done.
+    /// The plan, and what must be typed if a plain yes is not enough; or why it is not done.
     pub plan: Result<(Plan, Option<String>), Obstacle>,
 }
 
-/// Why something is not done, as it is shown.
+/// Why something is not done, for display.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Obstacle {
-    /// What kind of reason it is.
+    /// The kind of reason.
     pub kind: ErrorKind,
     /// The reason in words.
     pub text: String,
 }
 
-/// What kind of reason keeps something from being done.
+/// The kind of reason why something is not done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ErrorKind {
     /// It is never done.
     Never,
-    /// What a person gave is not what was asked for.
+    /// A person's input is not what was requested.
     NotConfirmed,
-    /// The world is not as it was seen.
+    /// The state has changed since it was seen.
     Changed,
     /// A file was written just now.
     TooYoung,
     /// Another claimtop is at work.
     Busy,
-    /// Where something is to go, something else lies.
+    /// The destination is already occupied.
     Taken,
     /// The system or a database refused.
     Failed,
@@ -159,16 +158,15 @@ pub enum ErrorKind {
     Stuck,
 }
 
-/// What became of one request.
+/// The result of one request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ActionResult {
-    /// What it was about.
+    /// Its subject.
     pub(crate) title: String,
-    /// How it ended; `None` when it was not begun.
+    /// How it ended; `None` if it was not begun.
     pub(crate) ended: Option<EndResult>,
     pub(crate) detail: String,
-    /// The entry of the journal by which it is undone with all that followed it; a part that
-    /// only followed has none.
+    /// The journal entry by which it is undone together with all that followed it; a part that only followed has none.
     pub(crate) entry: Option<u64>,
 }
 
@@ -177,15 +175,15 @@ pub struct ActionResult {
 pub struct Plan {
     /// What would be acted on.
     pub subject: Key,
-    /// The record that it comes down to.
+    /// The record it resolves to.
     pub record: Key,
-    /// The full name of the subject, as a person must type it to let go of what lives: each of
-    /// several holders of one thing has another.
+    /// The full name of the subject, which a person must type to let go of what lives: several holders of one thing
+    /// have different names.
     pub name: String,
     /// The living window that has it: its name, folder and activity.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub held_by: Option<String>,
-    /// Who may use it although its holder is dead, as the end of a sentence.
+    /// Possible users although its holder is dead, as the end of a sentence.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub used_by: Option<String>,
     /// What would be done, in one sentence.
@@ -197,24 +195,24 @@ pub struct Plan {
     pub tree: Vec<Member>,
     /// The steps in order.
     pub steps: Vec<Step>,
-    /// What follows once it is done, each by its own rule and by itself: what is refused there
-    /// stops nothing else.
+    /// The plans that follow once it is done, each by its own rule and independently: a refused one does not stop the
+    /// others.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub follows: Vec<Self>,
     /// How it would be undone.
     pub inverse: String,
-    /// The command by which the session of a window that is ended goes on.
+    /// The command that resumes the session of a window that is ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resume: Option<String>,
     /// What would make it refuse.
     #[serde(deserialize_with = "fixed::read_words")]
     pub refuses_when: Vec<Word>,
-    /// What a person must give before it is done.
+    /// The confirmation that a person must give first.
     pub confirmation: Confirmation,
-    /// Why nothing is done, where that is so.
+    /// Why nothing is done, if so.
     #[serde(skip)]
     pub(crate) refusal: Option<Refusal>,
-    /// When the file that it is about was last written, as far as there is one.
+    /// When the file that it is about was last written, if there is one.
     #[serde(skip)]
     pub(crate) written_at: Option<Timestamp>,
 }
@@ -234,7 +232,7 @@ impl fmt::Display for Refusal {
 }
 
 impl Plan {
-    /// Plans nothing yet.
+    /// Creates a plan without steps.
     pub(crate) fn empty(key: &Key) -> Self {
         Self {
             subject: key.clone(),
@@ -256,7 +254,7 @@ impl Plan {
         }
     }
 
-    /// Plans nothing, and says why and what to do instead.
+    /// Creates a plan that does nothing, with the reason and what to do instead.
     pub(crate) fn refused(key: &Key, why: &str, instead: &str) -> Self {
         Self {
             what: format!("nothing would be done: {why}"),
@@ -267,8 +265,8 @@ impl Plan {
         }
     }
 
-    /// Returns whether a plan of a newer look is about the same, unchanged thing, and asks a person
-    /// about it in the same words.
+    /// Returns whether a plan of a newer look is about the same, unchanged thing, and asks a person the same question
+    /// in the same words.
     pub(crate) fn is_same_as(&self, newer: &Self) -> bool {
         let are_same = |own: &[Self], newer: &[Self]| {
             own.len() == newer.len() && own.iter().zip(newer).all(|(one, other)| one.is_same_as(other))
@@ -282,13 +280,13 @@ impl Plan {
             && are_same(&self.follows, &newer.follows)
     }
 
-    /// Returns the keys of the plan and of all that follows it.
+    /// Returns the keys of the plan and of all plans that follow it.
     pub(crate) fn keys_mut(&mut self) -> Vec<&mut Key> {
         let Self { subject, record, follows, .. } = self;
         [subject, record].into_iter().chain(follows.iter_mut().flat_map(Self::keys_mut)).collect()
     }
 
-    /// Returns the ports that the processes listen on which it ends.
+    /// Returns the ports on which the processes that it ends listen.
     pub(crate) fn ports(&self) -> BTreeSet<u16> {
         self.tree.iter().flat_map(|member| &member.ports).map(|port| port.number).collect()
     }
@@ -308,22 +306,21 @@ pub enum Step {
         /// The file.
         path: FilePath,
     },
-    /// Move the file to where nothing lies, and date it anew.
+    /// Move the file to an empty place, and set new times.
     Move {
         /// The file.
         path: FilePath,
-        /// Its new place; below the home where it begins with `~`.
+        /// Its new place; below the home if it begins with `~`.
         to: FilePath,
     },
-    /// Put a parked file back where nothing lies.
+    /// Put a parked file back if its place is empty.
     Restore {
         /// Its name among the parked ones.
         parked: Untrusted,
         /// Where it goes.
         to: FilePath,
     },
-    /// End a session of the entire CLI in its state file: the content is exchanged under the CLI's
-    /// own lock.
+    /// End a session of the entire CLI in its state file: the content is exchanged while holding the CLI's own lock.
     #[serde(rename = "exchange")]
     EndEntireSession {
         /// The state file.
@@ -333,7 +330,7 @@ pub enum Step {
     },
     /// Change a row of a database, together with the other rows of the plan or not at all.
     Row {
-        /// Whose database.
+        /// The format of the database.
         format: Format,
         /// The database.
         database: Untrusted,
@@ -346,14 +343,14 @@ pub enum Step {
     },
     /// Signal one process so that it ends.
     Stop {
-        /// Which.
+        /// The process.
         #[serde(flatten)]
         id: ProcessId,
         /// What it runs, without secrets.
         command: Untrusted,
-        /// What it is sent.
+        /// The signal to send.
         signal: Signal,
-        /// Whether it is what was chosen; what runs below it may come and go.
+        /// Whether it is the chosen process; the processes below it may come and go.
         #[serde(skip)]
         is_topmost: bool,
     },
@@ -365,7 +362,7 @@ pub enum Step {
 pub enum Confirmation {
     /// The holder is proven dead: `y`.
     Yes,
-    /// It cannot be told: a short code.
+    /// Not known: a short code.
     Code,
     /// The holder lives: the full name of the resource.
     FullName,
@@ -373,10 +370,10 @@ pub enum Confirmation {
     Refused,
 }
 
-/// How one file that was moved or parked goes back.
+/// How one moved or parked file is put back.
 pub(crate) const PUT_BACK: &str = "undo puts the file back, with its bytes, mode and times";
 
-/// What makes every plan about a record's file refuse.
+/// The conditions under which every plan about a record's file refuses.
 pub(crate) const ALWAYS: [&str; 4] = [
     "the file, its owner or its holder changed since it was seen",
     "the file is younger than 2 s or cannot be parsed",
@@ -393,14 +390,14 @@ pub(crate) const OF_BROKEN: [&str; 4] = [ALWAYS[0], "the file is younger than 2 
 pub enum EndResult {
     /// All of it was done.
     Done,
-    /// The world had changed; everything is where it was.
+    /// The state had changed; everything is where it was.
     Changed,
     /// A step failed; everything is where it was.
     Failed,
-    /// A step failed, and something could not be put back; the detail says what lies where.
+    /// A step failed, and something could not be put back; the detail states what is where.
     Stuck,
-    /// It cannot be told whether it was done; it is read back when the database can be read.
+    /// It is not known whether it was done; that is read when the database can be read.
     Unknown,
-    /// Some of it was done, and cannot be taken back; the detail says what was not.
+    /// Some of it was done and cannot be undone; the detail states what was not done.
     Partly,
 }

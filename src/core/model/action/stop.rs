@@ -1,4 +1,4 @@
-//! What it takes to end a process, and no other.
+//! How to end exactly one process.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,17 +6,17 @@ use crate::core::model::text::named::named;
 use crate::core::model::{ProcessId, Untrusted};
 
 named! {
-    /// What a process is sent so that it ends (signal(7)).
+    /// The signal sent to end a process (signal(7)).
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
     pub enum Signal {
-        /// It is asked to end, and may tidy up first.
+        /// The process is asked to end, and may clean up first.
         Term = "TERM",
         /// The kernel ends it.
         Kill = "KILL",
     }
 }
 
-/// What a process was: if anything of it differs, it is not the process that was meant.
+/// The identity of a process when it was selected: if anything differs, it is not the selected process.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProcessPrint {
     /// PID and start.
@@ -30,18 +30,18 @@ pub struct ProcessPrint {
     pub exe: Untrusted,
     /// Its arguments, without the secrets in them.
     pub command: Untrusted,
-    /// The SHA-256 of its executable, of its arguments as they are, and of where in memory the kernel has
-    /// put them, which is another place for every program that it becomes.
+    /// The SHA-256 of its executable, of its arguments as they are, and of their address in memory, which the kernel
+    /// chooses anew for every program that the process executes.
     #[serde(skip)]
     pub program: String,
-    /// Where it works.
+    /// Its working folder.
     pub folder: Option<Untrusted>,
-    /// The names of its environment's variables, and nothing of their values.
+    /// The names of its environment variables, without their values.
     pub environment: Vec<Untrusted>,
 }
 
 impl ProcessPrint {
-    /// Returns whether it is the very process, running the very program, whoever is its parent by now.
+    /// Returns whether it is the same process, running the same program, whatever its parent is now.
     pub(crate) fn is_still(&self, now: &Self) -> bool {
         (self.id, &self.program) == (now.id, &now.program)
     }

@@ -1,24 +1,24 @@
-//! Actions of claimtop's own that did not end, or ended halfway.
+//! Claimtop's own actions that did not end, or ended halfway.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::core::model::{Action, FilePath, Key, Untrusted};
 
-/// An action of claimtop's own, on this machine, that was cut off or ended halfway.
+/// One of claimtop's own actions, on this machine, that was cut off or ended halfway.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UnfinishedAction {
-    /// The number of the journal's entry that has to be undone for it.
+    /// The number of the journal entry that has to be undone for it.
     pub entry: u64,
-    /// What was asked for.
+    /// The requested action.
     pub action: Action,
-    /// What it was about.
+    /// Its subject.
     pub title: Untrusted,
     /// When it was begun.
     pub began_at: Timestamp,
     /// How it ended.
     pub end: Halfway,
-    /// The files that are parked, and in whose places nothing lies.
+    /// The parked files whose original places are empty.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub missing: Vec<FilePath>,
 }
@@ -27,14 +27,14 @@ pub struct UnfinishedAction {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Halfway {
-    /// The journal has no end of it, and no claimtop is at work.
+    /// The journal does not have its end, and no claimtop is at work.
     CutOff,
-    /// The journal has no end of it, and the process of this PID holds the lock: it may be doing it. 0 is one
-    /// that cannot be seen.
+    /// The journal does not have its end, and the process with this PID holds the lock, so it may be doing it. 0 means
+    /// that the process is not visible.
     AtWork(u32),
     /// It got stuck, and has left something parked.
     Stuck,
-    /// It was not done, and something of it is parked all the same.
+    /// It was not done, but something of it is still parked.
     LeftParked,
 }
 

@@ -1,4 +1,4 @@
-//! What a record says that its session holds.
+//! What a session holds according to its record.
 
 use std::sync::Arc;
 
@@ -37,21 +37,21 @@ named! {
 /// One thing that can be held.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Resource {
-    /// What kind of thing.
+    /// The kind of thing.
     pub kind: ResourceKind,
     /// Its name within its kind.
     pub id: Untrusted,
 }
 
-/// What one place says of a claim.
+/// What one place states about a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum SurfaceState {
-    /// It says the same.
+    /// It states the same.
     Agrees,
     /// It names another holder.
     Disagrees,
-    /// It should say it and does not.
+    /// It should state the claim but does not.
     Missing,
     /// It could not be read.
     Unread,
@@ -63,11 +63,11 @@ pub struct Surface {
     /// The place, such as `file` or `claude_sessions.sd_key`.
     #[serde(deserialize_with = "fixed::word")]
     pub name: Word,
-    /// What it says.
+    /// What it states.
     pub state: SurfaceState,
 }
 
-/// A claim as one record states it, before it is judged.
+/// A claim as stated by one record, before it is judged.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StatedClaim {
     /// What is held.
@@ -79,7 +79,7 @@ pub struct StatedClaim {
 }
 
 impl StatedClaim {
-    /// States a claim that is written in one place.
+    /// Creates a claim that is written in one place.
     pub(crate) fn new(
         kind: ResourceKind,
         id: impl Into<Untrusted>,

@@ -1,5 +1,5 @@
-//! What only the records of one system state, where a rule decides by it. What is only shown is a
-//! fact of the record, which no rule reads.
+//! What only the records of one system state and a rule depends on. What is only displayed is a fact of the record,
+//! which no rule reads.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -15,16 +15,16 @@ pub enum RecordDetail {
     None,
     /// A task, an issue or a reservation of files, of a system that claimtop only reads.
     Taken {
-        /// Who took it, by a name of that system.
+        /// Its taker, by a name of that system.
         owner: Option<Untrusted>,
-        /// Whether others may take it as well.
+        /// Whether others may take it too.
         is_shared: bool,
     },
     /// A record of Claude Code.
     ClaudeCode(ClaudeCode),
     /// A record of the entire CLI.
     Entire(Box<Entire>),
-    /// A lock of git.
+    /// A git lock.
     Git(GitLock),
     /// A record of LEO.
     Leo(Leo),
@@ -42,7 +42,7 @@ pub enum ClaudeCode {
     Session(Box<ClaudeStatus>),
     /// A task of a list.
     Task {
-        /// The name of whoever took it.
+        /// The name of its taker.
         owner: Option<Untrusted>,
     },
     /// A team.
@@ -58,7 +58,7 @@ pub enum ClaudeCode {
         daemon: Option<u32>,
         /// All of its sessions.
         sessions: Vec<BackgroundSession>,
-        /// Whether each could be understood.
+        /// Whether all of them could be parsed.
         is_whole: bool,
     },
     /// An editor that Claude Code talks to.
@@ -77,9 +77,9 @@ pub struct BackgroundSession {
     pub job: Option<Untrusted>,
     /// Its ID.
     pub id: Option<Untrusted>,
-    /// The session whose work it goes on with.
+    /// The session whose work it continues.
     pub from: Option<Untrusted>,
-    /// When its window asked for it.
+    /// When its window requested it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub since: Option<Timestamp>,
 }
@@ -91,31 +91,31 @@ pub struct ClaudeStatus {
     pub status: Option<Untrusted>,
     /// What it waits for.
     pub waiting_for: Option<Untrusted>,
-    /// When it last said so, which is no sign of life.
+    /// When it last wrote this, which is not a sign of life.
     pub updated_at: Option<Timestamp>,
     /// Whether the daemon runs it in the background.
     #[serde(default)]
     pub is_background: bool,
-    /// Whether its version writes the entry anew when it turns to another session; older ones keep the first one's ID.
+    /// Whether its version rewrites the entry when it switches to another session; older ones keep the first one's ID.
     #[serde(default)]
     pub follows_turns: bool,
-    /// The background session that it is, as its daemon calls it.
+    /// The name of the background session that it is, as its daemon has it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub job: Option<Untrusted>,
-    /// The background session that its conversation has become: since then its process only shows that one.
+    /// The background session that its conversation has become: since then its process only displays that one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parked_job: Option<Untrusted>,
-    /// Whether the daemon keeps it ready, and nobody has given it anything to do.
+    /// Whether the daemon keeps it ready and it has not been given any work.
     #[serde(default)]
     pub is_spare: bool,
 }
 
 impl ClaudeStatus {
-    /// The first version known to write its entry anew when `/clear` or `/resume` gives it another session; earlier ones
+    /// The first version known to rewrite its entry when `/clear` or `/resume` gives it another session; earlier ones
     /// left the first one's ID in it (claude-control#10).
     const FOLLOWS_TURNS_SINCE: [u64; 3] = [2, 1, 197];
 
-    /// Returns whether a version of Claude Code writes its entry anew when it turns to another session.
+    /// Returns whether a version of Claude Code rewrites its entry when it switches to another session.
     pub(crate) fn follows_turns(version: &str) -> bool {
         let numbers = version.split('.').map(str::parse).collect::<Result<Vec<u64>, _>>();
         numbers.is_ok_and(|numbers| numbers.as_slice() >= Self::FOLLOWS_TURNS_SINCE.as_slice())
@@ -130,22 +130,22 @@ pub struct Entire {
     pub agent: Option<Untrusted>,
     /// The branch of the session's checkpoints.
     pub shadow_branch: Option<Untrusted>,
-    /// How many checkpoints it has made since the last one that a commit took.
+    /// How many checkpoints it has made since the last one that was committed.
     #[serde(default)]
     pub checkpoints: u64,
     /// The last checkpoint.
     pub last_checkpoint: Option<Untrusted>,
-    /// The name by which git knows its linked working tree.
+    /// Git's name for its linked working tree.
     pub worktree_id: Option<Untrusted>,
-    /// The common directory of the repository that an entry is of.
+    /// The common directory of the repository that an entry belongs to.
     pub repository: Option<Untrusted>,
-    /// How many tasks of sub-agents have no end.
+    /// How many tasks of sub-agents have not ended.
     pub open_tasks: usize,
     /// Whether its checkpoints are being condensed.
     pub is_condensing: bool,
 }
 
-/// What a lock of git is for.
+/// The purpose of a git lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum GitLock {
@@ -153,7 +153,7 @@ pub enum GitLock {
     Command,
     /// A garbage collection.
     Gc,
-    /// A whole working tree, for as long as somebody says so.
+    /// A whole working tree, until it is unlocked.
     Worktree,
 }
 
@@ -165,17 +165,17 @@ pub enum Leo {
     Row(Box<LeoRow>),
     /// A session file.
     File {
-        /// What its terminal ID is, in words.
+        /// A description of its terminal ID.
         terminal: Option<Untrusted>,
     },
     /// An identity marker.
     Marker {
-        /// Whether its window began a session of its own.
+        /// Whether its window started a session of its own.
         is_new_session: bool,
     },
-    /// What lies in the folder of a working tree.
+    /// A file in the folder of a working tree.
     Sheet {
-        /// Whether it forbids to remove the tree.
+        /// Whether it forbids the removal of the tree.
         is_protected: bool,
     },
 }
@@ -196,17 +196,17 @@ pub struct LeoRow {
 /// What a row of Obra's database states.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ObraRow {
-    /// Its status, as it stands.
+    /// Its status as recorded.
     pub status: Option<Untrusted>,
-    /// The task or the epic that it is, or is about.
+    /// The task or the epic that it is or belongs to.
     pub task: Option<Untrusted>,
 }
 
 #[derive(Default)]
 pub(crate) struct Texts<'a> {
-    /// Those that are words of the system.
+    /// The texts that are the system's own words.
     pub(crate) words: Vec<&'a mut Untrusted>,
-    /// Those that name or quote something.
+    /// The texts that name or quote something.
     pub(crate) names: Vec<&'a mut Untrusted>,
 }
 
@@ -215,7 +215,7 @@ impl RecordDetail {
         *self == Self::None
     }
 
-    /// Returns who took a task, an issue or a reservation.
+    /// Returns the taker of a task, an issue or a reservation.
     pub(crate) fn owner(&self) -> Option<&Untrusted> {
         match self {
             Self::Taken { owner, .. } | Self::ClaudeCode(ClaudeCode::Task { owner }) => owner.as_ref(),
@@ -239,7 +239,7 @@ impl RecordDetail {
         if let Self::Leo(Leo::Row(row)) = self { Some(row) } else { None }
     }
 
-    /// Returns what the terminal ID of LEO's session file is, in words.
+    /// Returns the description of the terminal ID in LEO's session file.
     pub(crate) fn terminal(&self) -> Option<&Untrusted> {
         if let Self::Leo(Leo::File { terminal }) = self { terminal.as_ref() } else { None }
     }
@@ -254,8 +254,8 @@ impl RecordDetail {
         if let Self::Obra(row) = self { Some(row) } else { None }
     }
 
-    /// Returns every text, to be hidden or replaced. Each field is named here, so that a new one is
-    /// decided about before anything compiles.
+    /// Returns every text, for redaction or replacement. Each field is named here, so that a new one does not compile
+    /// until it is classified.
     pub(crate) fn texts_mut(&mut self) -> Texts<'_> {
         let (words, names) = match self {
             Self::None | Self::Git(_) | Self::RateLimit => (Vec::new(), Vec::new()),

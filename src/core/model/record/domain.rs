@@ -4,26 +4,25 @@ use serde::{Deserialize, Serialize};
 
 use crate::core::model::Untrusted;
 
-/// Where a PID counts, as Claude Code's registry says since 2.1.330 (`pidDomain`).
+/// Where a PID counts, as stated by Claude Code's registry since 2.1.330 (`pidDomain`).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Domain {
     /// On Linux.
     Linux {
-        /// The machine ID (machine-id(5)), if it was known. It is nobody's business, so it is compared
-        /// and never shown.
+        /// The machine ID (machine-id(5)), if it was known. It is private, so it is compared and never shown.
         machine: Option<Untrusted>,
         /// The inode of the PID namespace, if it was known.
         namespace: Option<u64>,
     },
-    /// On a Mac, which does not say on which one.
+    /// On a Mac, without stating which one.
     Darwin,
     /// On another system, or in a form that is not known.
     Other,
 }
 
 impl Domain {
-    /// Reads it: `linux:<machine-id>:pid:[<inode>]`, of which each part may be empty, or `darwin`.
+    /// Parses `linux:<machine-id>:pid:[<inode>]`, of which each part may be empty, or `darwin`.
     pub(crate) fn parse(text: &str) -> Self {
         if text == "darwin" {
             return Self::Darwin;

@@ -1,18 +1,18 @@
-//! The systems that write records, and what the judgement and the plans ask of each.
+//! The systems that write records, and their properties that judging and planning need.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::core::model::record::let_go::Refusal;
 use crate::core::model::{DescribedFormat, LetGo, RecordKind};
 
-/// What the judgement and the plans ask of a system.
+/// The properties of a system that judging and planning need.
 struct System {
     /// The name that the interface fixes.
     name: &'static str,
     agents: Agents,
-    /// By what rule its records are let go.
+    /// The rule by which its records are let go.
     let_go: LetGo,
-    /// Why none of its records is ever let go.
+    /// Why its records are never let go.
     refusal: Option<Refusal>,
 }
 
@@ -20,9 +20,9 @@ struct System {
 enum Agents {
     /// Any.
     Any,
-    /// Those with this in their names.
+    /// Those whose names contain this.
     Like(&'static str),
-    /// The one of this name.
+    /// The one with this name.
     Only(&'static str),
 }
 
@@ -32,28 +32,28 @@ impl System {
         Self { name, agents, let_go: LetGo::ByVerdict, refusal: None }
     }
 
-    /// Describes a system that alone lets its records go: why, and what to do instead.
+    /// Describes a system that must let its records go itself: why, and what to do instead.
     const fn never(name: &'static str, agents: Agents, why: &'static str, instead: &'static str) -> Self {
         Self { let_go: LetGo::Never, refusal: Some((why, instead)), ..Self::new(name, agents) }
     }
 }
 
-/// Makes a variant of each system, in the order in which they are shown.
+/// Creates a variant for each system, in display order.
 macro_rules! formats {
     ($($(#[$doc:meta])* $format:ident = $system:expr;)*) => {
         /// The system that wrote a record.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum Format {
             $($(#[$doc])* $format,)*
-            /// One that a person has described.
+            /// A format described by a person.
             Described(DescribedFormat),
         }
 
         impl Format {
-            /// Every format that claimtop knows by itself, in the order in which they are shown.
+            /// Every built-in format, in display order.
             pub const ALL: [Self; [$(stringify!($format)),*].len()] = [$(Self::$format),*];
 
-            /// Returns what is asked of the system, or what a person has described.
+            /// Returns the properties of the system, or a person's description.
             fn system(self) -> Result<&'static System, DescribedFormat> {
                 match self {
                     $(Self::$format => Ok(const { &$system }),)*
@@ -128,7 +128,7 @@ impl Format {
         })
     }
 
-    /// Returns by what rule claimtop lets its records of a kind go.
+    /// Returns the rule by which claimtop lets its records of a kind go.
     pub(crate) fn let_go(self, kind: RecordKind) -> LetGo {
         match self.system() {
             Ok(_) if self == Self::ClaudeCode && kind == RecordKind::Metadata => LetGo::Never,
@@ -137,7 +137,7 @@ impl Format {
         }
     }
 
-    /// Says why none of its records is ever let go, and what to do instead.
+    /// Returns why its records are never let go, and what to do instead.
     pub(crate) fn refusal(self) -> Option<Refusal> {
         self.system().ok()?.refusal
     }

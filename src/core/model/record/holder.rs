@@ -1,4 +1,4 @@
-//! What a record says about the process that owns it.
+//! What a record states about the process that owns it.
 
 use jiff::civil::DateTime;
 use serde::{Deserialize, Serialize};
@@ -22,7 +22,7 @@ pub enum Role {
 }
 
 impl Role {
-    /// Says what a PID is of, for people.
+    /// Returns the PID's role in words for people.
     pub(crate) fn whose(self) -> &'static str {
         match self {
             Self::Agent => "agent",
@@ -34,18 +34,18 @@ impl Role {
     }
 }
 
-/// A PID as a file states it.
+/// A PID as stated in a file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum StatedPid {
     /// A number that can be a process of a user: above 1 and at most 4,194,304, the kernel's
     /// `PID_MAX_LIMIT` (proc(5), `pid_max`).
     Valid(u32),
-    /// 0, 1, negative, too large or not a number: as it stood there.
+    /// 0, 1, negative, too large or not a number, as it was written.
     Bad(Untrusted),
 }
 
 impl StatedPid {
-    /// Judges a number from a file.
+    /// Checks a number from a file.
     pub(crate) fn from_number(number: i128) -> Self {
         match u32::try_from(number) {
             Ok(pid) if (2..=4_194_304).contains(&pid) => Self::Valid(pid),
@@ -65,12 +65,12 @@ impl StatedPid {
 /// How strongly a stored PID ties a session to a process; later is stronger.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Binding {
-    /// The kernel's lock on the file, which somebody holds at this moment: as a rule the process
-    /// that took it, but a child may have inherited it and its parent be gone.
+    /// A kernel lock on the file that is held at this moment: usually by the process that took it, but a child may
+    /// have inherited it and its parent be gone.
     Lock,
     /// A session file's PID, often a helper's.
     File,
-    /// The PID of a session's row in a database: the last that some writer took for it.
+    /// The PID of a session's row in a database: the one that a writer determined last.
     Row,
     /// A terminal ID that ends in a PID.
     TerminalSuffix,
@@ -84,7 +84,7 @@ pub enum Binding {
     Registry,
 }
 
-/// What a record says about the process that owns it.
+/// What a record states about the process that owns it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "HolderParts", into = "HolderParts")]
 pub struct Holder {
@@ -100,7 +100,7 @@ pub struct Holder {
     pub names: Option<Box<HolderNames>>,
 }
 
-/// What names a process beside its PID. Most records store none of it.
+/// What identifies a process beside its PID. Most records store nothing of it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct HolderNames {
     /// The boot ID, if stored.
@@ -113,19 +113,19 @@ pub struct HolderNames {
     pub name: Option<Untrusted>,
     /// Where the PID counts, if stored.
     pub domain: Option<Domain>,
-    /// The start in local time, to the second, if it is stored so (`ps -o lstart=` of macOS). It does not say
-    /// of which zone.
+    /// The start in local time, to the second, if it is stored so (`ps -o lstart=` of macOS). Its time zone is not
+    /// stored.
     pub local_start: Option<DateTime>,
 }
 
 impl HolderNames {
-    /// Returns them as a holder keeps them: not at all where nothing is stored.
+    /// Returns them as a holder stores them: `None` if all are empty.
     pub(crate) fn kept(self) -> Option<Box<Self>> {
         (self != Self::default()).then(|| self.into())
     }
 }
 
-/// How a holder is written: with its names beside the rest.
+/// The serialized form of a holder: with its names beside the rest.
 #[derive(Serialize, Deserialize)]
 struct HolderParts {
     pid: Option<StatedPid>,
@@ -170,13 +170,13 @@ impl From<Holder> for HolderParts {
     }
 }
 
-/// Reads the start of a process in ticks, as `/proc/<pid>/stat` tells it (proc(5)).
+/// Parses the start of a process in ticks, as in `/proc/<pid>/stat` (proc(5)).
 pub(crate) fn stated_start(text: &str) -> Option<u64> {
     text.parse().ok().filter(is_start)
 }
 
-/// Returns whether a process can have started at a tick. What emulates Linux may tell each program 0 for its own start,
-/// at which none started: it says nothing.
+/// Returns whether a process can have started at a tick. Linux emulators may report 0 to each program as its own
+/// start, at which no process started: it means nothing.
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "it filters options")]
 pub(crate) fn is_start(ticks: &u64) -> bool {
     *ticks != 0
@@ -188,7 +188,7 @@ impl Holder {
         Self { pid: Some(pid), role, binding, start_ticks: None, names: None }
     }
 
-    /// Returns the holder of a lock that the kernel says is held; 0 stands for whom it does not tell.
+    /// Returns the holder of a lock that is held according to the kernel; 0 means an unknown holder.
     pub(crate) fn of_lock(pid: u32, role: Role) -> Self {
         let pid = (pid != 0).then(|| StatedPid::from_number(pid.into()));
         Self { pid, role, binding: Binding::Lock, start_ticks: None, names: None }

@@ -1,4 +1,4 @@
-//! What a record is for, and whether its form is the present one.
+//! The purpose of a record, and whether its form is the present one.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,7 +12,7 @@ pub enum Generation {
     Legacy,
 }
 
-/// What a record is for.
+/// The purpose of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum RecordKind {
@@ -30,6 +30,6 @@ pub enum RecordKind {
     Companion,
     /// Names, colours and other facts about a session or a worktree.
     Metadata,
-    /// What an interrupted write left.
+    /// The remains of an interrupted write.
     Temporary,
 }

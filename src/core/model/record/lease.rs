@@ -1,4 +1,4 @@
-//! Until when a record counts, for its own system and for others that clean up.
+//! Until when a record counts for its own system, and for others that clean up.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -6,25 +6,25 @@ use serde::{Deserialize, Serialize};
 use crate::core::model::Word;
 use crate::core::model::text::fixed;
 
-/// Something that its own system takes for life until a moment, whatever the heartbeat says.
+/// Something that its own system accepts as a sign of life until a moment, whatever the heartbeat is.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sign {
-    /// What it is.
+    /// Its kind.
     pub what: SignOfLife,
     /// Until when it holds.
     pub until: Timestamp,
 }
 
-/// What a system takes for life, by its words in recordings.
+/// What a system accepts as a sign of life, by its words in recordings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum SignOfLife {
     /// The session wrote that it lives.
     #[serde(rename = "a heartbeat in the last 300 s")]
     Heartbeat,
-    /// The daemon that watches the session's process wrote so.
+    /// The daemon that watches the session's process wrote that it lives.
     #[serde(rename = "a tick in the last 90 s")]
     Tick,
-    /// The session said that it would be silent.
+    /// The session announced that it would be silent.
     #[serde(rename = "a silence that was announced")]
     Silence,
     /// A tool runs, and its end is expected.
@@ -58,17 +58,17 @@ pub struct Expiry {
 pub struct Deletion {
     /// From this moment on the next run removes it.
     pub at: Timestamp,
-    /// Which clean-up, and by what rule.
+    /// Which clean-up, and its rule.
     #[serde(deserialize_with = "fixed::word")]
     pub rule: Word,
     /// Whether that clean-up spares a live agent's record by looking at the process.
     pub spares: Spares,
 }
 
-/// Whom another system's clean-up leaves alone.
+/// The records that another system's clean-up leaves alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Spares {
-    /// Nobody: it looks at the age alone.
+    /// None: it checks only the age.
     Nobody,
     /// A PID whose process name contains `claude` or `native-binary`.
     AgentNames,

@@ -1,4 +1,4 @@
-//! By what rule a record may be let go.
+//! The rules by which records may be let go.
 
 use serde::{Deserialize, Serialize};
 

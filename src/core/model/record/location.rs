@@ -46,7 +46,7 @@ impl From<RowParts> for Row {
 }
 
 impl Row {
-    /// Names a row.
+    /// Creates the location of a row.
     pub(crate) fn new(database: Untrusted, table: &'static str, id: Untrusted) -> Self {
         let text = Untrusted::new(format!("{}:{table}:{}", database.raw(), id.raw()));
         Self { database, table, id, text }
@@ -75,7 +75,7 @@ impl Location {
         self.path() == Some(path)
     }
 
-    /// Returns what tells it from all other places: of a file its path's own bytes.
+    /// Returns what distinguishes it from all other places: for a file the bytes of its path.
     pub(crate) fn bytes(&self) -> &[u8] {
         match self {
             Self::File(path) => path.bytes(),

@@ -1,21 +1,21 @@
-//! What kind of file system a record lies on: what its times and its owner can prove.
+//! The kind of file system a record is on: what its times and its owner can prove.
 
 use serde::{Deserialize, Serialize};
 
-/// What kind of file system a file lies on.
+/// The kind of file system a file is on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Medium {
     /// Only this machine writes there: file times are by its clock, and owners are its users.
     #[default]
     Local,
-    /// The same, but the mount maps owners, or the file may have been given to another one: who owns
-    /// it need not be who wrote it.
+    /// The same, but the mount maps owners, or the file may have been given to another owner: the owner need not be
+    /// the writer.
     Mapped,
     /// On a network, shared between machines, or carried from one to another (FAT, NTFS): file times
     /// may be by another machine's clock, and owners are mapped or not kept at all.
     Shared,
-    /// It cannot be told.
+    /// It is not known.
     Unknown,
 }
 
@@ -36,7 +36,7 @@ impl Medium {
         }
     }
 
-    /// Returns whether it is what nearly all files have, which recordings do not repeat.
+    /// Returns whether it is local, as for nearly all files; recordings omit that.
     pub(crate) fn is_local(&self) -> bool {
         *self == Self::Local
     }

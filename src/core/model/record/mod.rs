@@ -1,4 +1,4 @@
-//! Session records: what some system wrote about a window, with its format's own meaning.
+//! Session records: what a system wrote about a window, in its format's own meaning.
 
 pub(crate) mod claim;
 pub(crate) mod detail;
@@ -31,7 +31,7 @@ use crate::core::model::{
 pub struct Record {
     /// The system that wrote it.
     pub format: Format,
-    /// What it is for.
+    /// Its purpose.
     pub kind: RecordKind,
     /// Whether its form is the present one.
     pub generation: Generation,
@@ -40,13 +40,13 @@ pub struct Record {
     pub variant: Word,
     /// The session ID, if it has one.
     pub session_id: Option<Untrusted>,
-    /// What the system ties the record to a window with.
+    /// The ID by which the system ties the record to a window.
     pub context_id: Option<Untrusted>,
     /// A short name for people.
     pub title: Untrusted,
     /// Where it was read.
     pub location: Location,
-    /// What it says about its process.
+    /// What it states about its process.
     pub holder: Option<Holder>,
     /// When the session began, if stored.
     pub started_at: Option<Timestamp>,
@@ -54,23 +54,23 @@ pub struct Record {
     pub heartbeat_at: Option<Timestamp>,
     /// When the file was last written.
     pub written_at: Timestamp,
-    /// When the file's inode last changed, where that is well after it was last written: a copy can keep the time of
-    /// the last write, and whoever made it then is younger than that (inode(7)).
+    /// When the file's inode last changed, if that is well after its last write: a copy can keep the time of the last
+    /// write, and the process that made it then is younger than that (inode(7)).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub changed_at: Option<Timestamp>,
-    /// When its file was made, where that is known and its inode changed later: one that was not made after its last
-    /// write is no copy.
+    /// When its file was made, if that is known and its inode changed later: a file that was not made after its last
+    /// write is not a copy.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub made_at: Option<Timestamp>,
-    /// What else keeps it alive, each for a time.
+    /// Other signs that keep it alive, each for a time.
     #[serde(default)]
     pub signs: Vec<Sign>,
-    /// The PID that holds a kernel lock on its file, which is never touched then; 0 where nobody can tell whose it is.
+    /// The PID that holds a kernel lock on its file, which is then never touched; 0 if the holder is unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub locked_by: Option<u32>,
-    /// When its own system calls it stale.
+    /// When its own system considers it stale.
     pub expiry: Option<Expiry>,
-    /// When some clean-up will delete it.
+    /// When a clean-up will delete it.
     pub deletion: Option<Deletion>,
     /// The claims that it states.
     pub claims: Vec<StatedClaim>,
@@ -78,26 +78,26 @@ pub struct Record {
     pub terminal_id: Option<Box<Untrusted>>,
     /// The working directory or worktree that it names.
     pub cwd: Option<FilePath>,
-    /// The files that it says it touches, relative to `cwd`'s repository.
+    /// The files that it claims to touch, relative to `cwd`'s repository.
     pub files: Vec<Untrusted>,
-    /// Whether the session says that it has ended.
+    /// Whether the session has recorded its end.
     pub has_ended: bool,
-    /// Whether it says something that only this record holds and a clean-up would lose.
+    /// Whether it contains something that only this record has and that a clean-up would lose.
     pub has_unsaved_work: bool,
     /// What is wrong with it.
     pub problems: Vec<Problem>,
-    /// What only its system's records state, where a rule decides by it.
+    /// What only its system's records state and a rule depends on.
     #[serde(default, skip_serializing_if = "RecordDetail::is_none")]
     pub detail: RecordDetail,
     /// Further facts for the evidence view, name and value, which no rule reads.
     #[serde(deserialize_with = "fixed::facts")]
     pub facts: NamedTexts,
-    /// Who owns the file, with which permission bits, and on what kind of file system it lies.
+    /// The owner and the permission bits of the file, and the kind of file system it is on.
     pub ownership: Ownership,
 }
 
 impl Record {
-    /// Makes one of the present form that says nothing but where it was read.
+    /// Creates a record of the present form that states only where it was read.
     pub fn blank(
         (format, kind): (Format, RecordKind),
         location: Location,
@@ -136,12 +136,12 @@ impl Record {
         }
     }
 
-    /// Names it for as long as its file or row has its name.
+    /// Returns its key, which is stable for as long as its file or row keeps its name.
     pub fn key(&self) -> Key {
         Key::of_bytes(KeyKind::Record, &[self.format.name().as_bytes(), self.location.bytes()])
     }
 
-    /// Returns the last moment at which somebody may have put it there: nobody younger did.
+    /// Returns the last moment at which a process may have written it: no process started later did.
     pub(crate) fn touched_at(&self) -> Timestamp {
         self.changed_at.map_or(self.written_at, |changed_at| changed_at.max(self.written_at))
     }
@@ -152,7 +152,7 @@ impl Record {
         [self.started_at, self.heartbeat_at, updated_at].into_iter().flatten()
     }
 
-    /// Returns on what kind of file system it lies.
+    /// Returns the kind of file system it is on.
     pub fn medium(&self) -> Medium {
         self.ownership.medium
     }
@@ -162,7 +162,7 @@ impl Record {
         self.facts = self.facts.iter().cloned().chain([(name, value.into())]).collect();
     }
 
-    /// Takes from another record what both say alike: thousands of neighbours do.
+    /// Shares equal content with another record: thousands of neighbours have some in common.
     pub(crate) fn share_with(&mut self, other: &Self) {
         if self.facts == other.facts {
             self.facts.clone_from(&other.facts);
@@ -181,7 +181,7 @@ impl Record {
         }
     }
 
-    /// Takes what looks like a secret out of what is shown: title, detail, facts and problems.
+    /// Removes what looks like a secret from the displayed texts: title, detail, facts and problems.
     pub(crate) fn hide_secrets(&mut self) {
         hide(&mut self.title);
         let Texts { words, names } = self.detail.texts_mut();
@@ -194,19 +194,19 @@ impl Record {
         }
     }
 
-    /// Returns what it is and where it stands, as evidence.
+    /// Returns what and where it is, as evidence.
     pub fn evidence(&self) -> Evidence {
         let what = format!("{} {}", self.format.name(), self.variant);
         Evidence::new(what, self.title.clone(), self.location.text().clone()).dated(self.written_at)
     }
 
-    /// Returns the PID that it states, if that can be one.
+    /// Returns its PID, if that can be one.
     pub fn pid(&self) -> Option<u32> {
         self.holder.as_ref()?.pid.as_ref()?.valid()
     }
 }
 
-/// Takes those values from the facts of another record that both say alike.
+/// Shares the values that are equal in the facts of another record.
 fn share_values(facts: &mut NamedTexts, known: &NamedTexts) {
     for (fact, known) in Arc::make_mut(facts).iter_mut().zip(known.iter()).filter(|(one, other)| one == other)
     {
@@ -214,7 +214,7 @@ fn share_values(facts: &mut NamedTexts, known: &NamedTexts) {
     }
 }
 
-/// One thing wrong with a file or record, found while it was read.
+/// One problem of a file or record, found while it was read.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Problem {
     /// The finding that it raises.

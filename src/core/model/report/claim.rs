@@ -1,4 +1,4 @@
-//! A judged claim, and how it stands.
+//! A judged claim and its status.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -13,20 +13,20 @@ use crate::core::model::{
 };
 
 named! {
-    /// How a claim stands.
+    /// The status of a claim.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
     pub enum ClaimStatus {
         /// Two live holders.
         Contested = "contested",
         /// The holder is gone.
         Dead = "dead",
-        /// Only a mirror still says so.
+        /// Only a mirror still names it.
         Ghost = "ghost",
-        /// Past its own lease, and no live owner was found.
+        /// Past its own lease, without a live owner.
         Expired = "expired",
-        /// It cannot be told.
+        /// It is not known.
         Unproven = "unproven",
-        /// The holder lives and is silent.
+        /// The holder lives but is silent.
         Quiet = "quiet",
         /// The holder lives.
         Held = "held",
@@ -48,7 +48,7 @@ pub enum Releasable {
 /// One judged claim.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ClaimView {
-    /// Stable for as long as the record and the resource are.
+    /// Stable for as long as the record and the resource exist.
     pub key: Key,
     /// What is held.
     pub resource: Resource,
@@ -59,19 +59,19 @@ pub struct ClaimView {
     pub window: Option<Key>,
     /// Since when it is held, if that is known.
     pub since: Option<Timestamp>,
-    /// How it stands.
+    /// Its status.
     pub status: ClaimStatus,
     /// The places where it is written.
     pub surfaces: Arc<[Surface]>,
     /// Whether it can be released.
     pub releasable: Releasable,
-    /// The files, the last edited first, where it is its window's transcript that states it.
+    /// The files, the last edited first, if its window's transcript states it.
     #[serde(skip_serializing_if = "is_empty")]
     pub files: Arc<[Untrusted]>,
 }
 
 impl ClaimView {
-    /// Views a claim of a record; whether it can be released is known once there is a report to plan on.
+    /// Creates the view of a record's claim; whether it can be released is known once there is a report to plan on.
     pub(crate) fn new(
         record: &Arc<RecordView>,
         stated: &StatedClaim,
@@ -92,7 +92,7 @@ impl ClaimView {
         }
     }
 
-    /// Returns whether a transcript alone states it, which nobody but its agent ever changes.
+    /// Returns whether only a transcript states it, which only its agent ever changes.
     pub(crate) fn is_of_transcript(&self) -> bool {
         !self.files.is_empty()
     }
@@ -102,8 +102,8 @@ impl ClaimView {
         self.status == ClaimStatus::Dead && !self.is_of_transcript()
     }
 
-    /// Returns what is held, in words and safe to show: a task by its subject, a file by its path from the
-    /// holder's folder on, and what has nothing but a UUID by its record.
+    /// Returns what is held, in words and safe to show: a task by its subject, a file by its path relative to the
+    /// holder's folder, and what has only a UUID by its record.
     pub fn thing(&self) -> String {
         let (id, record) = (self.resource.id.raw(), &self.record);
         let below = || Path::new(id).strip_prefix(record.cwd.as_ref()?.text().raw()).ok()?.to_str();
@@ -124,7 +124,7 @@ impl ClaimView {
         }
     }
 
-    /// Returns who holds it by what its record says, safe to show: its name, its folder or its PID.
+    /// Returns its holder according to its record, safe to show: a name, a folder or a PID.
     pub fn holder(&self) -> String {
         let record = &self.record;
         let folder =
@@ -141,7 +141,7 @@ impl ClaimView {
         }
     }
 
-    /// Returns whether any place that was read says that it is held.
+    /// Returns whether any surface that was read says that it is held.
     pub(crate) fn is_known(&self) -> bool {
         self.surfaces.iter().any(|surface| surface.state == SurfaceState::Agrees)
     }
@@ -151,7 +151,7 @@ fn is_empty(files: &Arc<[Untrusted]>) -> bool {
     files.is_empty()
 }
 
-/// Returns whether a name tells people nothing.
+/// Returns whether a name consists only of a UUID, which means nothing to people.
 pub(crate) fn is_uuid_only(name: &str) -> bool {
     name.is_empty() || name.get(..36).is_some_and(is_uuid)
 }

@@ -9,12 +9,11 @@ pub(crate) const CONTEXT_VARIABLE: &str = "CLAUDE_SESSION_ID";
 /// proves descent and not identity.
 pub(crate) const SESSION_VARIABLE: &str = "CLAUDE_CODE_SESSION_ID";
 
-/// What [`is_context_id`] asks for, in words.
+/// The rule of [`is_context_id`] in words.
 pub(crate) const CONTEXT_ID_RULE: &str = "one file name of at most 128 bytes, without a dot in front";
 
-/// Decides whether a session ID may be used: 1 to 128 of `A-Z a-z 0-9 _ -` (LEO's own rule,
-/// the strictest of those who read it), and none that a command would take for an option. It ends up
-/// in file names and in commands.
+/// Decides whether a session ID may be used: 1 to 128 of `A-Z a-z 0-9 _ -` (LEO's own rule, the strictest of its
+/// readers), and not mistakable for a command's option. It ends up in file names and in commands.
 pub(crate) fn is_valid_id(text: &str) -> bool {
     (1..=128).contains(&text.len())
         && !text.starts_with('-')

@@ -11,7 +11,7 @@ use crate::core::model::{Key, KeyKind, Reason, Strength, Untrusted, WindowView};
 pub(crate) struct Death {
     /// The window as it was when it was last seen alive.
     pub(crate) window: Arc<WindowView>,
-    /// When that was.
+    /// When it was last seen alive.
     pub(crate) seen_at: Timestamp,
     /// When it was found dead.
     pub(crate) found_at: Timestamp,
@@ -20,12 +20,12 @@ pub(crate) struct Death {
 }
 
 impl Death {
-    /// Returns the key of what it asks of a person.
+    /// Returns the key of the need that it causes.
     pub(crate) fn need(&self) -> Key {
         Key::derive(KeyKind::Need, &["death", self.window.key.as_str()])
     }
 
-    /// Returns whether a row is the window's, or what it asked or now asks of a person.
+    /// Returns whether a row is the window's or that of a need it had or has now.
     pub(crate) fn has_row(&self, row: &Key) -> bool {
         let waits = || Key::derive(KeyKind::Need, &["waits", self.window.key.as_str()]);
         self.window.key == *row || self.need() == *row || waits() == *row

@@ -13,12 +13,12 @@ use crate::core::model::{Role, Untrusted};
 #[serde(transparent)]
 pub struct Evidence(Arc<Fact>);
 
-/// What a piece of evidence states.
+/// The content of a piece of evidence.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Fact {
     /// What the fact is, such as `pid` or `process start`.
     pub fact: Untrusted,
-    /// What it says.
+    /// Its value.
     pub value: Untrusted,
     /// Where it was read: a path, `/proc/<pid>/stat`, or a rule.
     pub source: Untrusted,
@@ -27,7 +27,7 @@ pub struct Fact {
 }
 
 impl Evidence {
-    /// States a fact without a time.
+    /// Creates a fact without a time.
     pub(crate) fn new(
         fact: impl Into<Untrusted>,
         value: impl Into<Untrusted>,
@@ -36,18 +36,18 @@ impl Evidence {
         Self(Arc::new(Fact { fact: fact.into(), value: value.into(), source: source.into(), at: None }))
     }
 
-    /// States a PID that a record names, and which process that is.
+    /// Creates the fact of a recorded PID, and which process that is.
     pub(crate) fn pid(pid: u32, role: Role) -> Self {
         Self::new("pid", format!("{pid} ({})", role.whose()), "record")
     }
 
-    /// Adds the moment at which the fact was read or written, where that is known.
+    /// Adds the moment at which the fact was read or written, if known.
     pub(crate) fn dated(mut self, at: impl Into<Option<Timestamp>>) -> Self {
         Arc::make_mut(&mut self.0).at = at.into();
         self
     }
 
-    /// Takes from other evidence all that both state, else what the fact is where that is the same.
+    /// Shares equal content with other evidence, or else the equal name of the fact.
     pub(crate) fn share_with(&mut self, other: &Self) {
         if self == other {
             self.clone_from(other);

@@ -11,7 +11,7 @@ use crate::core::model::{
     VerdictState,
 };
 
-/// A record's holder, as it is shown.
+/// A record's holder, for display.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct HolderView<'a> {
     /// The PID, if it can be one.
@@ -31,23 +31,23 @@ pub struct HolderView<'a> {
 pub struct StaleView {
     /// Whether it is.
     pub is: bool,
-    /// The age in seconds of what the rule looks at; negative when it lies ahead.
+    /// The age in seconds of what the rule looks at; negative if it is in the future.
     pub age_seconds: i64,
     /// The rule in words.
     pub rule: &'static str,
 }
 
-/// One judged record: what was read, which it gives access to, and what judging adds. Reports that
-/// follow each other share those that stay the same, so nothing in it says when it was judged.
+/// One judged record: the record as it was read, which it gives access to, and what judging adds. Consecutive reports
+/// share the views that are unchanged, so none contains the time of judging.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RecordView {
     /// Stable for as long as the file or row has its name.
     pub key: Key,
     /// What was read.
     pub record: Arc<Record>,
-    /// Which process its PID is, where the living process tells more than the record.
+    /// Which process its PID is, if the living process shows more than the record.
     pub role: Role,
-    /// What it is and where it stands; everything that is found about it shares this.
+    /// What and where it is, as evidence; all findings about it share this.
     pub evidence: Evidence,
     /// Whether that process lives.
     pub verdict: Verdict,
@@ -57,29 +57,29 @@ pub struct RecordView {
     pub window: Option<Key>,
     /// That window's PID.
     pub window_pid: Option<u32>,
-    /// The PID that is certain to run its session by now, where its own holder is dead.
+    /// The PID that certainly runs its session now, if its own holder is dead.
     pub lives_in: Option<u32>,
-    /// Where another machine runs its session, where its own holder is dead, which few have. No machine tells this of
-    /// another one.
+    /// Where another machine runs its session, if its own holder is dead, which is rare. A machine does not report
+    /// this about another one.
     #[serde(skip)]
     pub lives_on: Option<Box<FarSession>>,
 }
 
-/// Where another machine runs the session of a holder that is dead.
+/// Where another machine runs the session of a dead holder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FarSession {
     /// The window there.
     pub window: Key,
-    /// What a person would have to type to take something from it: its name and its machine.
+    /// What a person has to type to take something from it: its name and its machine.
     pub label: String,
     /// The window in words, with its machine.
     pub who: String,
-    /// Whether its machine is heard; else this is what that told last.
+    /// Whether its machine is connected; otherwise this is its last report.
     pub is_heard: bool,
 }
 
 impl FarSession {
-    /// Says where the session is.
+    /// Returns where the session is, in words.
     pub fn place_text(&self) -> String {
         match self.is_heard {
             true => format!("the session runs in {}", self.who),
@@ -97,12 +97,12 @@ impl Deref for RecordView {
 }
 
 impl RecordView {
-    /// Returns where the record stands.
+    /// Returns the record's location.
     pub fn path(&self) -> &Untrusted {
         self.record.location.text()
     }
 
-    /// Takes from another what is evidence for both: thousands of neighbours have most alike.
+    /// Shares equal evidence with another record: thousands of neighbours have most of it in common.
     pub(crate) fn share_with(&mut self, other: &Self) {
         let verdicts = self.verdict.evidence.iter_mut().zip(&other.verdict.evidence);
         verdicts
@@ -110,34 +110,34 @@ impl RecordView {
             .for_each(|(one, known)| one.share_with(known));
     }
 
-    /// Judges it anew for a fact that counts before all that was known.
+    /// Replaces the verdict because of a fact that outweighs all earlier ones.
     pub(crate) fn overrule(&mut self, state: VerdictState, reason: Reason, fact: Evidence) {
         let known = self.verdict.evidence.iter().cloned();
         let evidence = [fact].into_iter().chain(known).collect();
         self.verdict = Verdict { state, reason, in_other_namespace: false, evidence };
     }
 
-    /// Returns what it is and where it stands, as evidence.
+    /// Returns what and where it is, as evidence.
     pub fn evidence(&self) -> Evidence {
         self.evidence.clone()
     }
 
-    /// Returns why its holder lives or not, and where the record stands.
+    /// Returns the evidence for its verdict, and the record's location.
     pub fn all_evidence(&self) -> Vec<Evidence> {
         self.verdict.evidence.iter().cloned().chain([self.evidence()]).collect()
     }
 
-    /// Returns where another machine runs its session at this moment.
+    /// Returns where another machine runs its session now.
     pub fn runs_elsewhere(&self) -> Option<&FarSession> {
         self.lives_on.as_deref().filter(|session| session.is_heard)
     }
 
-    /// Returns what another machine's witness knows of its holder, where the verdict rests on that.
+    /// Returns the statement of another machine's witness about its holder, if the verdict rests on it.
     pub fn witness(&self) -> Option<&Evidence> {
         self.verdict.evidence.first().filter(|_| self.verdict.reason == Reason::Witnessed)
     }
 
-    /// Returns whether it is stale by its own rule, and by which.
+    /// Returns whether it is stale by its own rule, with that rule.
     pub fn stale(&self, now: Timestamp) -> StaleView {
         let own = self.record.expiry.as_ref().map(|expiry| expiry.rule);
         let rule = own.unwrap_or("its system has no time limit for it");
@@ -145,7 +145,7 @@ impl RecordView {
         StaleView { is: self.is_stale, age_seconds: now.duration_since(last).as_secs(), rule }
     }
 
-    /// Returns what it says about its process.
+    /// Returns its holder for display.
     pub fn holder_view(&self) -> Option<HolderView<'_>> {
         self.record.holder.as_ref().map(|holder| HolderView {
             pid: self.record.pid(),
@@ -156,7 +156,7 @@ impl RecordView {
         })
     }
 
-    /// Returns it as the interface states it at a moment.
+    /// Returns its form in the interface at a moment.
     pub fn shape(&self, now: Timestamp) -> RecordShape<'_> {
         RecordShape {
             key: &self.key,
@@ -180,7 +180,7 @@ impl RecordView {
     }
 }
 
-/// A judged record as the interface states it at a moment.
+/// A judged record's form in the interface at a moment.
 #[derive(Serialize)]
 pub struct RecordShape<'a> {
     key: &'a Key,
@@ -203,7 +203,7 @@ pub struct RecordShape<'a> {
     facts: &'a [(&'static str, Untrusted)],
 }
 
-/// Writes where a record is, as the interface states it.
+/// Serializes the location of a record for the interface.
 pub(crate) fn location<S: Serializer>(location: &Location, serializer: S) -> Result<S::Ok, S::Error> {
     #[derive(Serialize)]
     #[serde(untagged)]

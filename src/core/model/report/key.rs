@@ -1,4 +1,4 @@
-//! Keys: short names that stay the same for as long as the thing itself does.
+//! Keys: short names that are stable for as long as the thing itself exists.
 
 use std::fmt;
 
@@ -69,14 +69,14 @@ impl KeyKind {
 pub struct Key(LeanStr);
 
 impl Key {
-    /// Derives a key from what names the thing: its kind and its identifying parts.
+    /// Derives a key from the kind and the identifying parts of a thing.
     pub(crate) fn derive(kind: KeyKind, parts: &[&str]) -> Self {
         let parts: Vec<&[u8]> = parts.iter().map(|part| part.as_bytes()).collect();
         Self::of_bytes(kind, &parts)
     }
 
-    /// Derives a key as [`Key::derive`] does from parts that may be no text, such as a path: bytes that are not UTF-8 and
-    /// the text by which they are shown are two things.
+    /// Derives a key like [`Key::derive`], from parts that may not be text, such as a path: bytes that are not UTF-8
+    /// differ from the text by which they are shown.
     pub(crate) fn of_bytes(kind: KeyKind, parts: &[&[u8]]) -> Self {
         let mut hash = Sha256::new();
         for part in parts {
@@ -92,13 +92,13 @@ impl Key {
         Self::typed(&format!("{}{number:08x}", KeyKind::Entry.prefix()))
     }
 
-    /// Returns the number of the journal's entry that it names, on whatever machine.
+    /// Returns the number of the journal entry that it names, on any machine.
     pub(crate) fn entry(&self) -> Option<u64> {
         let name = self.0.split_once('@').map_or(self.as_str(), |(name, _)| name);
         u64::from_str_radix(name.strip_prefix(KeyKind::Entry.prefix())?, 16).ok()
     }
 
-    /// Takes a key as a person typed it.
+    /// Creates a key from what a person typed.
     pub fn typed(text: &str) -> Self {
         Self(text.into())
     }
@@ -108,22 +108,22 @@ impl Key {
         &self.0
     }
 
-    /// Returns the same thing's key as it is called from elsewhere: `w-0f21ab3c@devbox`.
+    /// Returns the key by which other machines refer to the same thing: `w-0f21ab3c@devbox`.
     pub(crate) fn on_machine(&self, machine: &str) -> Self {
         Self(shared::text(&format!("{}@{machine}", self.0)))
     }
 
-    /// Returns the key of the thing as its own machine calls it.
+    /// Returns the key by which its own machine refers to the thing.
     pub(crate) fn there(&self) -> Self {
         Self::typed(self.0.split_once('@').map_or(self.as_str(), |(key, _)| key))
     }
 
-    /// Returns the machine that it is on, where that is not this one.
+    /// Returns the machine that it is on, if not this one.
     pub fn machine(&self) -> Option<&str> {
         Some(self.0.split_once('@')?.1)
     }
 
-    /// Returns what it names; `None` for one that claimtop has not derived.
+    /// Returns what it names; `None` if claimtop has not derived it.
     pub fn kind(&self) -> Option<KeyKind> {
         KeyKind::ALL.into_iter().find(|kind| self.0.starts_with(kind.prefix()))
     }

@@ -1,4 +1,4 @@
-//! What windows leave running: the traces that processes bear, and whose each process is by them.
+//! What windows leave running: the traces on processes, and whose each process is by them.
 
 use ::core::net::IpAddr;
 
@@ -8,24 +8,24 @@ use serde::{Deserialize, Serialize};
 use crate::core::model::text::named::named;
 use crate::core::model::{Evidence, Key, ProcessId, Untrusted};
 
-/// What a process itself says of where it comes from. It is read of those that somebody may have left; and
-/// where they name a window, of their parents and of what runs below them.
+/// What a process itself shows about its origin. Read for processes that may be left over; if they name a window, also
+/// for their parents and what runs below them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Trace {
-    /// Which process.
+    /// The process.
     #[serde(flatten)]
     pub id: ProcessId,
     /// Its process group (field 5 of `/proc/<pid>/stat`).
     pub group: u32,
     /// Its arguments, without the secrets in them.
     pub argv: Vec<Untrusted>,
-    /// Where it works.
+    /// Its working folder.
     pub cwd: Option<Untrusted>,
-    /// What its environment says; `None` where that could not be read.
+    /// The origin according to its environment; `None` if that could not be read.
     pub origin: Option<Origin>,
-    /// The sessions into whose tasks' output it writes (descriptors 1 and 2).
+    /// The sessions whose task output it writes to (descriptors 1 and 2).
     pub tasks: Vec<Untrusted>,
-    /// The sessions that have taken over the tasks of its own one; `None` where that could not be read.
+    /// The sessions that have taken over the tasks of its own session; `None` if that could not be read.
     #[serde(default = "nobody", skip_serializing_if = "is_nobody")]
     pub adopted_by: Option<Vec<Untrusted>>,
     /// The agents below which claimtop itself has seen it, the nearest first.
@@ -40,22 +40,22 @@ pub struct Trace {
     /// The TCP ports that it listens on.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub ports: Vec<Port>,
-    /// Who is at the other end of its standard input, where that is a socket or a pipe.
+    /// The state of the other end of its standard input, if that is a socket or a pipe.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub input: Option<InputEnd>,
     /// The name under which an agent's configuration starts this very command line as a server of the Model
     /// Context Protocol.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub server: Option<Untrusted>,
-    /// What it is in the middle of; `None` where that was not read.
+    /// What it is in the middle of; `None` if that was not read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hindrance: Option<Hindrance>,
-    /// Whether a person may be working with it; `None` where that could not be read, so that one may.
+    /// Whether a person may be working with it; `None` if that could not be read, in which case one may.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interaction: Option<Interaction>,
 }
 
-/// What recordings of older versions took for granted.
+/// The value that recordings of older versions assume.
 fn nobody() -> Option<Vec<Untrusted>> {
     Some(Vec::new())
 }
@@ -75,22 +75,22 @@ pub struct SeenBelow {
     pub agent: Untrusted,
 }
 
-/// What a process is in the middle of, so that it must not be ended now.
+/// What a process is in the middle of and must not be ended during.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Hindrance {
-    /// Nothing of the sort.
+    /// Nothing of this kind.
     Nothing,
-    /// The process with this PID traces it (`TracerPid` of `/proc/<pid>/status`); 0 where that counts in
-    /// another PID namespace.
+    /// The process with this PID traces it (`TracerPid` of `/proc/<pid>/status`); 0 if that counts in another PID
+    /// namespace.
     Traced(u32),
-    /// It waits in the kernel (state D of proc(5)): a signal would end it whenever that is over.
+    /// It waits in the kernel (state D of proc(5)): a signal would take effect only once that wait is over.
     Waiting,
     /// It has a lock of a git repository open.
     Locking(Untrusted),
 }
 
-/// What a process costs.
+/// The resources that a process uses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Load {
     /// As [`Trace::memory`].
@@ -104,17 +104,17 @@ pub struct Load {
 pub struct Port {
     /// Its number.
     pub number: u16,
-    /// The address that it listens at; `0.0.0.0` and `::` are all.
+    /// The address that it listens on; `0.0.0.0` and `::` are all addresses.
     pub address: IpAddr,
-    /// How many connections to it are open; `None` where that could not be read.
+    /// How many connections to it are open; `None` if that could not be read.
     pub clients: Option<u32>,
 }
 
 named! {
-    /// What a process has open by which a person may be working with it.
+    /// What a process has open through which a person may be working with it.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
     pub enum Interaction {
-        /// Nothing of the sort.
+        /// Nothing of this kind.
         Nothing = "nothing",
         /// The master side of a terminal (pts(4)), in which something else runs.
         Terminals = "terminals",
@@ -124,7 +124,7 @@ named! {
         Bus = "bus",
         /// A virtual machine.
         Machine = "machine",
-        /// A keyboard, a mouse or the like.
+        /// A keyboard, a mouse or a similar device.
         Devices = "devices",
     }
 }
@@ -133,14 +133,14 @@ named! {
     /// The other end of a process's standard input.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
     pub enum InputEnd {
-        /// Somebody has it open.
+        /// A process has it open.
         Open = "open",
-        /// Nobody has: whoever asked it is gone.
+        /// No process has it open: the client is gone.
         Closed = "closed",
     }
 }
 
-/// What an environment says of who started its process. Nothing else of it is kept.
+/// What an environment shows of the process's starter. Nothing else of it is kept.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Origin {
     /// The agent that set the variables, such as `claude-code`.
@@ -149,10 +149,10 @@ pub struct Origin {
     pub pid: Option<u32>,
     /// The agent's session.
     pub session: Option<Untrusted>,
-    /// What else may have handed the variables on.
+    /// Another program that may have passed the variables on.
     pub multiplexer: Option<Multiplexer>,
-    /// Whether systemd says that it started this very process as a unit's main one
-    /// (`SYSTEMD_EXEC_PID`, systemd.exec(5)).
+    /// Whether systemd states that it started this very process as a unit's main one (`SYSTEMD_EXEC_PID`,
+    /// systemd.exec(5)).
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_unit: bool,
 }
@@ -167,24 +167,24 @@ pub enum Multiplexer {
 }
 
 named! {
-    /// How sure it is whose a process is, and that nobody needs it any more.
+    /// How certain the owner of a process is, and that it is no longer needed.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
     pub enum Certainty {
-        /// Its window is proven dead, and two independent facts say that it came from that window.
+        /// Its window is proven dead, and two independent facts prove that it came from that window.
         Exact = "exact",
-        /// The same by one fact, or something is not known that an exact answer needs.
+        /// The same with one fact, or something is not known that an exact answer needs.
         Strong = "strong",
-        /// It may as well be a person's own.
+        /// It may just as well be a person's own.
         Guess = "guess",
-        /// It cannot be told.
+        /// It is not known.
         Unknown = "unknown",
-        /// Whoever it belongs to lives.
+        /// Its owner lives.
         Held = "held",
     }
 }
 
 named! {
-    /// What sort of process it is, as far as that shows.
+    /// The sort of process, as far as visible.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
     pub enum LeftSort {
         /// A server of the Model Context Protocol, which its window had asked for.
@@ -201,7 +201,7 @@ named! {
 /// One process of a left-over.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Member {
-    /// Which process.
+    /// The process.
     #[serde(flatten)]
     pub id: ProcessId,
     /// The PID of its parent.
@@ -210,7 +210,7 @@ pub struct Member {
     pub started_at: Option<Timestamp>,
     /// What it runs, without secrets.
     pub command: Untrusted,
-    /// Where it works.
+    /// Its working folder.
     pub folder: Option<Untrusted>,
     /// Its memory in bytes, shared pages counted in part.
     pub memory: Option<u64>,
@@ -220,7 +220,7 @@ pub struct Member {
     pub ports: Vec<Port>,
 }
 
-/// A process that a window has started and that goes on without it, with all that it has started.
+/// A process that a window has started and that outlives it, with all that it has started.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LeftOver {
     /// Stable for as long as the process lives.
@@ -233,36 +233,36 @@ pub struct LeftOver {
     pub started_at: Option<Timestamp>,
     /// The process and all that it has started in turn, parents before their children.
     pub tree: Vec<Member>,
-    /// What sort of process it is.
+    /// The sort of process.
     pub sort: LeftSort,
-    /// The name that its agent's configuration has for it.
+    /// Its name in its agent's configuration.
     pub name: Option<Untrusted>,
     /// What it runs, without secrets.
     pub command: Untrusted,
-    /// Where it works.
+    /// Its working folder.
     pub folder: Option<Untrusted>,
     /// Which agent started it, such as `claude-code`.
     pub agent: Option<Untrusted>,
     /// The PID of the window that started it.
     pub window_pid: Option<u32>,
-    /// What that window is or was called.
+    /// The current or last name of that window.
     pub window_name: Option<Untrusted>,
-    /// When it ended: when it was proven dead, or else the last that its record tells of it.
+    /// When it ended: when it was proven dead, or else the last time in its record.
     pub window_ended_at: Option<Timestamp>,
-    /// That window's session by then.
+    /// That window's session at that time.
     pub session: Option<Untrusted>,
-    /// How sure all this is.
+    /// How certain all this is.
     pub certainty: Certainty,
-    /// Why it is not surer, or who holds it; empty where it is exact.
+    /// Why it is not more certain, or who holds it; empty if it is exact.
     pub why: String,
-    /// Why it is never ended from here, whatever is known of it.
+    /// Why it is never ended from here, regardless of what is known of it.
     pub refused: Option<String>,
-    /// What it rests on.
+    /// Its evidence.
     pub evidence: Vec<Evidence>,
 }
 
 impl Trace {
-    /// Makes that of a process of which no more may be read than everybody may.
+    /// Creates the trace of a process of which only what any user may read can be read.
     pub(crate) fn unread(id: ProcessId, argv: Vec<Untrusted>) -> Self {
         Self {
             id,
@@ -288,15 +288,14 @@ impl Trace {
         self.window_pid().is_some()
     }
 
-    /// Returns the PID of the window that it comes from: what was seen counts before what an environment
-    /// says.
+    /// Returns the PID of the window that it comes from: what was seen takes precedence over the environment.
     pub(crate) fn window_pid(&self) -> Option<u32> {
         self.seen_below.first().map(|seen| seen.id.pid).or_else(|| self.origin.as_ref()?.pid)
     }
 }
 
 impl LeftOver {
-    /// Returns whether it is its dead window's beyond reasonable doubt.
+    /// Returns whether it belongs to its dead window beyond reasonable doubt.
     pub fn is_left(&self) -> bool {
         self.certainty <= Certainty::Strong
     }

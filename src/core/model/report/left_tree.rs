@@ -7,13 +7,13 @@ use crate::core::model::text::named::named;
 use crate::core::model::{Certainty, Evidence, Key, Untrusted};
 
 named! {
-    /// What a folder is to a repository.
+    /// The relation of a folder to a repository.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
     pub enum TreeSort {
         /// A linked working tree that git lists.
         #[default]
         Linked = "linked",
-        /// Its `.git` file names a folder of the repository that is not there: git lists it no more.
+        /// Its `.git` file names a folder of the repository that does not exist: git no longer lists it.
         Forgotten = "forgotten",
         /// It was moved by hand: git lists the place where it was.
         Moved = "moved",
@@ -23,7 +23,7 @@ named! {
 }
 
 impl TreeSort {
-    /// Says why git's list does not have it, and what to do.
+    /// Returns why git's list does not have it, and what to do.
     pub(crate) fn advice(self) -> Option<&'static str> {
         match self {
             Self::Linked => None,
@@ -34,10 +34,10 @@ impl TreeSort {
     }
 }
 
-/// A working tree that an agent has made, or whose folder has gone.
+/// A working tree that an agent has made, or whose folder is gone.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LeftTree {
-    /// Stable for as long as the repository knows it.
+    /// Stable for as long as the repository has it.
     pub key: Key,
     /// Its folder.
     pub path: Untrusted,
@@ -49,40 +49,40 @@ pub struct LeftTree {
     pub agent: Option<Untrusted>,
     /// The PID of the window that made it.
     pub window_pid: Option<u32>,
-    /// What that window is or was called.
+    /// The current or last name of that window.
     pub window_name: Option<Untrusted>,
-    /// The last that its record tells of it, where it has ended.
+    /// The last time in its record, if it has ended.
     pub window_ended_at: Option<Timestamp>,
     /// That window's session.
     pub session: Option<Untrusted>,
-    /// How sure it is whose it is, and that nobody works in it.
+    /// How certain its owner is, and that no process works in it.
     pub certainty: Certainty,
-    /// Why it is not surer, or who holds it; empty where it is exact.
+    /// Why it is not more certain, or who holds it; empty if it is exact.
     pub why: String,
-    /// What it is to the repository.
+    /// Its relation to the repository.
     #[serde(default)]
     pub sort: TreeSort,
-    /// Whether its folder has gone, for certain.
+    /// Whether its folder is certainly gone.
     pub is_gone: bool,
     /// Whether no commit was ever made in it; files may have been changed.
     pub has_no_commit: bool,
-    /// The branch of the main working tree, where its head is the same commit.
+    /// The branch of the main working tree, if the heads are the same commit.
     pub merged_into: Option<Untrusted>,
-    /// Whether git holds it locked.
+    /// Whether git has locked it.
     pub is_locked: bool,
-    /// The record of its lock, where whoever locked it is proven dead: a release lets it go.
+    /// The record of its lock, if the locking process is proven dead, so that a release can remove it.
     pub releasable_lock: Option<Key>,
-    /// What it rests on.
+    /// Its evidence.
     pub evidence: Vec<Evidence>,
 }
 
 impl LeftTree {
-    /// Returns whether it is a dead window's beyond reasonable doubt.
+    /// Returns whether it belongs to a dead window beyond reasonable doubt.
     pub fn is_left(&self) -> bool {
         self.certainty <= Certainty::Strong
     }
 
-    /// Says what is known of it without asking git.
+    /// Returns what is known of it without running git.
     pub(crate) fn known(&self) -> Vec<String> {
         let merged = self.merged_into.as_ref().map(|branch| format!("merged into {branch}"));
         let lock = match (&self.releasable_lock, self.is_locked) {
@@ -93,7 +93,7 @@ impl LeftTree {
         let gone = self.is_gone.then(|| "its folder has gone".to_owned());
         let no_commit = self.has_no_commit.then(|| "no commit was made in it".to_owned());
         let sort = self.sort.advice().map(str::to_owned);
-        // What never had a commit is at the tip that it began from anyway.
+        // A tree without a commit of its own is at its starting point anyway.
         [sort, gone, no_commit.or(merged), lock].into_iter().flatten().collect()
     }
 }

@@ -1,4 +1,4 @@
-//! Another machine, as far as it can be seen from here.
+//! Another machine, as seen from here.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -7,16 +7,16 @@ use crate::core::model::text::named::named;
 use crate::core::model::{Key, KeyKind, Untrusted};
 
 named! {
-    /// How it stands with another machine.
+    /// The connection state of another machine.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
     pub enum MachineState {
         /// It is being reached for the first time.
         Connecting = "connecting",
-        /// Its claimtop tells what it sees.
+        /// Its claimtop is reporting.
         Live = "live",
-        /// It should have given a sign of life by now; what it tells still counts.
+        /// A sign of life is overdue; its reports still count.
         Late = "late",
-        /// It was reached before, and nothing is heard of it now.
+        /// It was reached before, but nothing is received from it now.
         Silent = "silent",
         /// It cannot be reached, or it is not what it was.
         Unreached = "unreached",
@@ -24,7 +24,7 @@ named! {
 }
 
 impl MachineState {
-    /// Returns whether what it tells counts as being so now.
+    /// Returns whether its reports count as current.
     pub fn is_heard(self) -> bool {
         match self {
             Self::Live | Self::Late => true,
@@ -33,7 +33,7 @@ impl MachineState {
     }
 }
 
-/// A source of the configuration that was not asked, because a person has said so.
+/// A configured source that a person has excluded.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum NotAsked {
@@ -41,7 +41,7 @@ pub enum NotAsked {
     Machine(String),
     /// The database of the fleet, by its URL without a password.
     Fleet(String),
-    /// The hosts of that database that were not named.
+    /// The hosts of that database that the person did not name.
     OtherHosts(String),
 }
 
@@ -50,34 +50,34 @@ pub enum NotAsked {
 pub struct MachineView {
     /// Stable for as long as it has its name.
     pub key: Key,
-    /// What it is called here.
+    /// Its name here.
     pub name: String,
     /// How it is reached, such as `ssh devbox`.
     pub transport: String,
-    /// How it stands with it.
+    /// Its connection state.
     pub state: MachineState,
-    /// What went wrong, and what to do about it; empty where nothing did.
+    /// What went wrong, and what to do about it; empty if nothing did.
     pub detail: Untrusted,
     /// The version of its claimtop.
     pub version: Option<Untrusted>,
     /// Its host name.
     pub host: Option<Untrusted>,
-    /// How many windows it has, as it was last told.
+    /// How many windows it has, according to its last report.
     pub windows: usize,
-    /// When it was last heard.
+    /// When something was last received from it.
     pub seen_at: Option<Timestamp>,
-    /// How long it took to answer last, in milliseconds.
+    /// How long its last answer took, in milliseconds.
     pub latency_ms: Option<u64>,
-    /// How many things it tells of that this version does not know.
+    /// How many reported things this version does not know.
     #[serde(skip_serializing_if = "is_none")]
     pub not_understood: usize,
-    /// By how many seconds its clock is ahead of the one here, negative where it is behind; 0 where they agree.
+    /// By how many seconds its clock is ahead of the one here, negative if behind; 0 if they agree.
     #[serde(skip_serializing_if = "agrees")]
     pub clock_ahead_seconds: i64,
-    /// The other name by which it is shown, or a copy of it, which is why it is not shown by this one.
+    /// The other name under which it, or a copy of it, is shown instead of this one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub same_as: Option<String>,
-    /// Why nothing is done there from here; nothing where it takes orders.
+    /// Why nothing can be done there from here; `None` if it accepts orders.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub no_orders: Option<Untrusted>,
 }
@@ -93,7 +93,7 @@ fn is_none(number: &usize) -> bool {
 }
 
 impl MachineView {
-    /// Says why nothing can be done on it now from here; nothing where something can.
+    /// Returns why nothing can be done on it now from here; `None` if something can.
     pub fn why_no_orders(&self) -> Option<String> {
         match self.state {
             MachineState::Live | MachineState::Late => self.no_orders.as_ref().map(Untrusted::shown),
@@ -103,7 +103,7 @@ impl MachineView {
         }
     }
 
-    /// Makes one of which nothing is known yet.
+    /// Creates a machine of which nothing is known yet.
     pub fn new(name: &str, transport: String) -> Self {
         Self {
             key: Key::derive(KeyKind::Machine, &[name]),

@@ -1,4 +1,4 @@
-//! What a snapshot means: the types of `claimtop.snapshot.v1`, the contract with scripts.
+//! Judged snapshots: the types of `claimtop.snapshot.v1`, the contract with scripts.
 
 pub(crate) mod claim;
 pub(crate) mod context;
@@ -34,13 +34,13 @@ pub const SCHEMA: &str = "claimtop.snapshot.v1";
 pub struct Report {
     /// Always [`SCHEMA`].
     pub schema: &'static str,
-    /// When the look was finished.
+    /// When the look finished.
     pub taken_at: Timestamp,
-    /// When what other machines tell was joined with it, if it was.
+    /// When the reports of other machines were merged into it, if they were.
     pub joined_at: Option<Timestamp>,
     /// The machine.
     pub host: ReportHost,
-    /// How each source fared.
+    /// The health of each source.
     pub sources: Vec<SourceHealth>,
     /// Every running agent.
     pub windows: Vec<WindowView>,
@@ -48,7 +48,7 @@ pub struct Report {
     pub records: Vec<Arc<RecordView>>,
     /// Every claim.
     pub claims: Vec<ClaimView>,
-    /// Every finding, worst first. Reports that follow each other share those that stay the same.
+    /// Every finding, worst first. Consecutive reports share the unchanged ones.
     pub findings: Vec<Arc<Finding>>,
     /// What needs a person, the most harmful first.
     pub needs: Vec<Need>,
@@ -56,15 +56,15 @@ pub struct Report {
     pub broken: Vec<BrokenPath>,
     /// What windows have left running.
     pub left_overs: Vec<LeftOver>,
-    /// The working trees that agents have made, or whose folders have gone.
+    /// The working trees that agents have made, or whose folders are gone.
     pub left_trees: Vec<LeftTree>,
     /// The other machines that are watched.
     pub machines: Vec<MachineView>,
-    /// The sources of the configuration that were not asked.
+    /// The configured sources that a person has excluded.
     pub not_asked: Vec<NotAsked>,
-    /// The windows of the look before whose process is proven to have ended since.
+    /// The windows of the previous look whose process is proven to have ended since.
     pub ended: Vec<EndedWindow>,
-    /// The windows that two machines tell of and that are shown once: by the key that is not shown, and the one that is.
+    /// The windows that two machines report but that are shown once: the key that is not shown, and the one that is.
     pub shown_once: Vec<(Key, Key)>,
 }
 
@@ -80,14 +80,14 @@ pub struct EndedWindow {
 /// A file that could not be read as a record.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BrokenPath {
-    /// What its findings call it.
+    /// The key its findings use for it.
     pub key: Key,
     /// Where it is.
     pub path: FilePath,
 }
 
 impl Report {
-    /// Makes one of a machine of which nothing is known.
+    /// Creates the report of a machine of which nothing is known.
     pub(crate) fn empty(taken_at: Timestamp, host: ReportHost) -> Self {
         Self {
             schema: SCHEMA,
@@ -110,20 +110,20 @@ impl Report {
         }
     }
 
-    /// Returns the moment of the youngest that it tells.
+    /// Returns the moment of its newest content.
     pub(crate) fn told_at(&self) -> Timestamp {
         self.joined_at.map_or(self.taken_at, |joined_at| joined_at.max(self.taken_at))
     }
 
-    /// Returns the moment of what it tells of these things: what another machine tells came when it was joined.
+    /// Returns the moment of the content about these things: content of other machines dates from the merge.
     pub(crate) fn moment_of(&self, things: &[Key]) -> Timestamp {
         let is_far = things.iter().any(|key| key.machine().is_some());
         if is_far { self.told_at() } else { self.taken_at }
     }
 
-    /// Returns what tells the processes of a window, or of a left-over, from all others.
+    /// Returns what distinguishes the processes of a window, or of a left-over, from all others.
     pub(crate) fn household(&self, key: &Key) -> Option<Household> {
-        // The numbers of another machine are others here.
+        // PIDs of another machine mean other processes here.
         if key.machine().is_some() {
             return None;
         }
@@ -138,14 +138,14 @@ impl Report {
         Some(Household { key: key.clone(), id, started_at, others: others.collect() })
     }
 
-    /// Returns it without what any window, or any sub-agent, was asked.
+    /// Returns the report without the prompts of windows and the tasks of sub-agents.
     pub(crate) fn without_prompts(&self) -> Self {
         let mut report = self.clone();
         let works = report.windows.iter_mut().filter_map(|window| window.work.as_mut());
         for work in works {
             let work = Arc::make_mut(work);
             work.doing.prompt = None;
-            // An agent writes them out of the prompt.
+            // An agent writes these tasks from the prompt.
             work.agents.iter_mut().for_each(|agent| agent.task = None);
         }
         report
@@ -156,8 +156,8 @@ impl Report {
         self.records.iter().map(Arc::as_ref)
     }
 
-    /// Returns the findings that are problems. That no system knows a window is none: an agent without
-    /// any runs well. It is the last of all codes, so these findings stand last.
+    /// Returns the findings that are problems. A window without a record is not one: an agent without any system works
+    /// well. Its code is the last, so these findings come last.
     pub(crate) fn problems(&self) -> &[Arc<Finding>] {
         let end = self.findings.partition_point(|finding| finding.is_problem());
         self.findings.get(..end).unwrap_or_default()
@@ -212,7 +212,7 @@ impl Serialize for Report {
     }
 }
 
-/// The machine, as the interface states it.
+/// The machine, in the form of the interface.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReportHost {
     /// The host name.

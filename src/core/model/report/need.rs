@@ -13,14 +13,14 @@ use crate::core::model::{Call, Code, Halfway, Key, Sentence, Untrusted, Word};
 pub struct Waiting {
     /// What kind of answer it needs.
     pub wants: Wants,
-    /// The call that it asks about, where that can be told.
+    /// The call that it asks about, if known.
     pub call: Option<Call>,
     /// Since when.
     pub since: Option<Timestamp>,
 }
 
 impl Waiting {
-    /// Takes what looks like a secret out of what is shown.
+    /// Removes what looks like a secret from the displayed text.
     pub(crate) fn hide_secrets(&mut self) {
         self.call.iter_mut().for_each(Call::hide_secrets);
         if let Wants::Other(what) = &mut self.wants {
@@ -33,35 +33,35 @@ impl Waiting {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Wants {
-    /// Leave to do something.
+    /// Permission to do something.
     Permission,
     /// An answer to a question.
     Answer,
-    /// Something that its agent calls so.
+    /// Something else, in its agent's own words.
     Other(Untrusted),
 }
 
 /// One thing that needs a person.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Need {
-    /// Stable for as long as the thing itself is.
+    /// Stable for as long as the thing itself exists.
     pub key: Key,
-    /// What it is about: a window, a record or the key of a finding's first subject.
+    /// Its subject: a window, a record or the key of a finding's first subject.
     pub subject: Key,
     /// What it is.
     #[serde(flatten)]
     pub kind: NeedKind,
-    /// Since when, where that is known.
+    /// Since when, if known.
     pub since: Option<Timestamp>,
 }
 
 impl Need {
-    /// Returns whether it says that a window's turn is over.
+    /// Returns whether it means that a window's turn is over.
     pub(crate) fn is_done(&self) -> bool {
         matches!(self.kind, NeedKind::Done { .. })
     }
 
-    /// Returns what a dead window left, where it tells of one.
+    /// Returns what a dead window left, if it is about one.
     pub(crate) fn left(&self) -> Option<&Remains> {
         match &self.kind {
             NeedKind::Died(left) => Some(left),
@@ -83,39 +83,39 @@ pub enum NeedKind {
     Waits {
         /// For what.
         waiting: Waiting,
-        /// The windows of which it is one, where it cannot be said which.
+        /// The windows of which it is one, if it is not known which.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         among: Vec<Key>,
     },
-    /// An error ended a window's turn: a limit, a login that has run out, a service that refused.
+    /// An error ended a window's turn: a limit, an expired login, a service that refused.
     Failed {
-        /// What its agent wrote down of it.
+        /// What its agent recorded about it.
         error: Option<Untrusted>,
     },
-    /// A window's turn is over, and nobody has looked at it since; only an open screen knows that.
+    /// A window's turn is over and has not been looked at since; only an open screen knows that.
     Done {
-        /// What it was asked.
+        /// Its prompt.
         #[serde(skip)]
         asked: Option<Untrusted>,
     },
-    /// An action of claimtop's own was cut off or got stuck.
+    /// One of claimtop's own actions was cut off or got stuck.
     Unfinished {
-        /// What is known of it.
+        /// The known facts.
         message: Sentence,
         /// How it ended.
         end: Halfway,
     },
     /// Windows are in each other's way.
     Collision {
-        /// Which finding says so; the worst, where several do.
+        /// The finding's code; the worst, if there are several.
         code: Code,
-        /// What it says.
+        /// The finding's message.
         message: Sentence,
-        /// Everything that it is about.
+        /// All its subjects.
         subjects: Vec<Key>,
-        /// The living windows that it is between, whoever is to yield last.
+        /// The living windows involved; the one that should yield is last.
         windows: Vec<Key>,
-        /// What else is between the same windows, the worst first.
+        /// Other findings between the same windows, the worst first.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         also: Vec<Code>,
         /// The files that they both edit.
@@ -124,7 +124,7 @@ pub enum NeedKind {
     },
     /// A window died and left something.
     Died(Remains),
-    /// More windows died and left something than are reported one by one.
+    /// More windows died and left something than are reported individually.
     MoreDied {
         /// How many.
         windows: usize,
@@ -139,29 +139,29 @@ pub enum NeedKind {
 /// What a dead window left.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Remains {
-    /// What the window was called.
+    /// The name of the window.
     pub name: Untrusted,
     /// Its session.
     pub session: Option<Untrusted>,
-    /// Its agent's own name for what wrote the record.
+    /// The name of the format of the record.
     #[serde(deserialize_with = "fixed::word")]
     pub format: Word,
     /// The folder that it worked in.
     pub cwd: Option<Untrusted>,
     /// The dead claims, which can be released.
     pub claims: Vec<Key>,
-    /// How many more claims name it as their holder and are not proven dead.
+    /// How many more claims name it as their holder but are not proven dead.
     #[serde(default, skip_serializing_if = "is_none")]
     pub unproven: usize,
-    /// Whether its end was seen: else [`Need::since`] is when it was last heard of.
+    /// Whether its end was seen; otherwise [`Need::since`] is the last sign of it.
     #[serde(default)]
     pub is_end_seen: bool,
-    /// How many files it edited that git does not have.
+    /// How many of the files it edited are not in git.
     pub uncommitted: usize,
     /// What it left running beyond reasonable doubt.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub left_overs: Vec<Key>,
-    /// The working trees that it made, where nobody works.
+    /// The working trees that it made and in which no process works.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub left_trees: Vec<Key>,
 }
@@ -177,13 +177,13 @@ impl Remains {
         self.cwd.as_ref()?.raw().rsplit('/').find(|part| !part.is_empty())
     }
 
-    /// Returns the command that resumes its session, where its agent has one.
+    /// Returns the command that resumes its session, if its agent has one.
     pub fn resume(&self) -> Option<String> {
         resume(self.format, self.session.as_ref()?, self.cwd.as_ref())
     }
 }
 
-/// Returns the command that resumes a session of an agent, where that has one.
+/// Returns the command that resumes a session of an agent, if that agent has one.
 pub(crate) fn resume(agent: &str, session: &Untrusted, cwd: Option<&Untrusted>) -> Option<String> {
     let session = Some(session.raw()).filter(|id| is_valid_id(id))?;
     let resume = match agent {
@@ -200,7 +200,7 @@ pub(crate) fn resume(agent: &str, session: &Untrusted, cwd: Option<&Untrusted>) 
     Some(folder.unwrap_or_default() + &resume)
 }
 
-/// Quotes a word for a shell, where it must be.
+/// Quotes a word for a shell if necessary.
 pub(crate) fn quoted(word: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-".contains(c);
     if word.chars().all(is_plain) { word.to_owned() } else { format!("'{}'", word.replace('\'', r"'\''")) }

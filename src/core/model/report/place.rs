@@ -1,10 +1,10 @@
-//! Where a window is seen: its terminal, multiplexer or editor.
+//! Where a window is visible: its terminal, multiplexer or editor.
 
 use serde::{Deserialize, Serialize};
 
 use crate::core::model::Untrusted;
 
-/// The environment variables that say where a process is.
+/// The environment variables that identify where a process is.
 pub const VARIABLES: [&str; 8] = [
     "TMUX", "TMUX_PANE", "ZELLIJ_SESSION_NAME", "ZELLIJ_PANE_ID", "STY", "WINDOW", "TERM_PROGRAM",
     "SSH_CONNECTION",
@@ -20,7 +20,7 @@ pub enum Keeper {
     Zellij,
     /// GNU screen.
     Screen,
-    /// VS Code or an editor made of it.
+    /// VS Code or an editor based on it.
     Vscode,
 }
 
@@ -36,7 +36,7 @@ impl Keeper {
     }
 }
 
-/// Where a window is, as far as that can be told.
+/// Where a window is, as far as known.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlaceView {
     /// What keeps its terminal, beside the terminal itself.
@@ -47,14 +47,14 @@ pub struct PlaceView {
     pub pane: Option<Untrusted>,
     /// The socket of its tmux server.
     pub socket: Option<Untrusted>,
-    /// The server's own program, which understands it whatever is installed now; only where the
-    /// server is of the window's own user.
+    /// The server's own program, which understands it whatever is installed now; only if the server runs as the
+    /// window's own user.
     pub program: Option<Untrusted>,
     /// The address from which a person came by ssh.
     pub ssh_from: Option<Untrusted>,
-    /// Its PID inside its own PID namespace, where that is another one: a container.
+    /// Its PID inside its own PID namespace, if that is another one: a container.
     pub inner_pid: Option<u32>,
-    /// Whether its PID is known to count in its own PID namespace, and not in one around that.
+    /// Whether its PID is known to count in its own PID namespace, not in an outer one.
     #[serde(default, skip_serializing_if = "is_false")]
     pub has_own_pid: bool,
 }
@@ -65,7 +65,7 @@ fn is_false(is: &bool) -> bool {
 }
 
 impl PlaceView {
-    /// Tells where to look, such as `tmux pane %3 of session $0 (socket /tmp/tmux-0/default)`.
+    /// Returns where to look, such as `tmux pane %3 of session $0 (socket /tmp/tmux-0/default)`.
     pub fn to_text(&self) -> Option<String> {
         let mut words = Vec::new();
         if let Some(keeper) = self.keeper {

@@ -13,7 +13,7 @@ named! {
         Alive = "alive",
         /// The holder's process is proven gone.
         Dead = "dead",
-        /// It cannot be told.
+        /// It is not known.
         Unknown = "unknown",
     }
 }
@@ -26,7 +26,7 @@ named! {
         SameProcess = "same-process",
         /// No start is recorded and nothing contradicts.
         ProcessPresent = "process-present",
-        /// Its own system's database holds a sign of life that is not over.
+        /// Its own system's database has a sign of life that is still valid.
         SignOfLife = "sign-of-life",
         /// A complete look found no such PID.
         NoProcess = "no-process",
@@ -34,7 +34,7 @@ named! {
         OtherProcess = "other-process",
         /// The PID's process is younger than the record.
         BornLater = "born-later",
-        /// The format says the PID is an agent, and this one is none.
+        /// According to the format the PID is an agent, and this process is not one.
         NotAnAgent = "not-an-agent",
         /// The record is from before the last boot.
         OtherBoot = "other-boot",
@@ -44,9 +44,9 @@ named! {
         OtherHost = "other-host",
         /// The record is from another PID or time namespace.
         OtherNamespace = "other-namespace",
-        /// The record and the process bear times of two clocks, or one that lies ahead.
+        /// The times of the record and the process are by two clocks, or one is in the future.
         OtherClock = "other-clock",
-        /// The process may not be looked at.
+        /// The process may not be inspected.
         NoPermission = "no-permission",
         /// The look was not complete.
         PartialScan = "partial-scan",
@@ -65,7 +65,7 @@ named! {
     }
 }
 
-/// Whether a holder lives, why, and by what evidence.
+/// Whether a holder lives, why, and with what evidence.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Verdict {
     /// Alive, dead or unknown.

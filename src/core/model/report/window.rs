@@ -1,4 +1,4 @@
-//! A running agent, as it is shown.
+//! A running agent, for display.
 
 use std::collections::BTreeSet;
 use std::ops::{Deref, DerefMut};
@@ -26,16 +26,16 @@ pub enum WindowState {
 }
 
 named! {
-    /// What goes on in a window: whose turn it is.
+    /// The activity of a window: whose turn it is.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
     pub enum WindowDoing {
-        /// It asks a person something and goes on when that is answered.
+        /// It asks a person something and continues once that is answered.
         Asks = "asks",
-        /// Its turn is over, and nothing was asked of it since.
+        /// Its turn is over, and it has had no new prompt.
         YourTurn = "your-turn",
         /// It works, by its own file or registry.
         Working = "working",
-        /// It works by its own file, which has been silent for long; nothing says why.
+        /// It works by its own file, but that has been silent for long without a known reason.
         Quiet = "quiet",
         /// Its process is stopped (job control or a debugger).
         Stopped = "stopped",
@@ -43,7 +43,7 @@ named! {
 }
 
 impl WindowDoing {
-    /// Returns the word that people read, one everywhere.
+    /// Returns the word for people, the same everywhere.
     pub(crate) fn word(self) -> &'static str {
         match self {
             Self::Asks => "asks you",
@@ -96,7 +96,7 @@ pub struct RepoView {
 pub struct WindowProcess {
     /// Its PID.
     pub pid: u32,
-    /// Its parent's.
+    /// Its parent's PID.
     pub parent: u32,
     /// The kernel's name for it, of at most 15 bytes.
     pub name: Untrusted,
@@ -111,14 +111,14 @@ pub struct Household {
     pub key: Key,
     /// Its own process.
     pub id: ProcessId,
-    /// That one's start by the wall clock.
+    /// The start of that process by the wall clock.
     pub started_at: Option<Timestamp>,
-    /// The processes of all other windows: what runs below one of them is that one's.
+    /// The processes of all other windows: what runs below one of them belongs to it.
     pub others: BTreeSet<u32>,
 }
 
-/// One running agent. Copies share what they say until one of them is changed: a report of thousands of windows is
-/// made anew with every change.
+/// One running agent. Copies share their content until one of them is changed, because a report of thousands of
+/// windows is rebuilt with every change.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct WindowView(Arc<WindowFacts>);
@@ -149,7 +149,7 @@ impl DerefMut for WindowView {
     }
 }
 
-/// What is known of one running agent.
+/// The facts about one running agent.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct WindowFacts {
     /// Stable for as long as the process lives.
@@ -164,35 +164,35 @@ pub struct WindowFacts {
     pub agent: Untrusted,
     /// What the process is doing.
     pub state: WindowState,
-    /// What goes on in it, where that is known.
+    /// Its activity, if known.
     #[serde(default)]
     pub doing: Option<WindowDoing>,
-    /// Since when, where that is known.
+    /// Since when, if known.
     #[serde(default)]
     pub doing_since: Option<Timestamp>,
-    /// Whether it has no session yet as far as can be seen, so it may stand at its first question (trust, login).
+    /// Whether it apparently has no session yet, so it may still show its first question (trust, login).
     #[serde(default, skip_serializing_if = "is_false")]
     pub is_new: bool,
     /// Its context ID.
     pub context_id: ContextId,
-    /// Whether Maia finds the agent by its name and takes its PID for the context ID; else it takes the PID of
-    /// whatever calls it.
+    /// Whether Maia finds the agent by its name and uses its PID for the context ID; otherwise it uses the PID of its
+    /// caller.
     #[serde(default, skip_serializing_if = "is_false")]
     pub is_known_to_maia: bool,
-    /// Its session ID where that is exact.
+    /// Its session ID, if that is exact.
     pub session_id: Option<Untrusted>,
     /// Its session by the strongest evidence there is, which may be a guess.
     pub session: Option<SessionView>,
-    /// The sessions of which it may run any, where another window of its folder may as well.
+    /// The sessions of which it may run any, if another window of its folder may too.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub may_run: Vec<Untrusted>,
-    /// What the agent says it is doing (`busy`, `idle`, `waiting: permission prompt`).
+    /// The agent's own status (`busy`, `idle`, `waiting: permission prompt`).
     pub activity: Option<Untrusted>,
     /// What it waits for.
     pub waiting: Option<Box<Waiting>>,
-    /// What its session does, as its agent's own file says.
+    /// What its session does, according to its agent's own file.
     pub work: Option<Arc<Work>>,
-    /// That file, where it was found and not read.
+    /// That file, if it was found but not read.
     pub unread: Option<Box<UnreadWork>>,
     /// A name that a person or the agent gave it.
     pub name: Option<Untrusted>,
@@ -209,9 +209,9 @@ pub struct WindowFacts {
     pub is_folder_gone: bool,
     /// The repository that it works in.
     pub repo: Option<RepoView>,
-    /// Its own process, then the newest of those below it.
+    /// Its own process, then the newest ones below it.
     pub processes: Vec<WindowProcess>,
-    /// How many more run below it.
+    /// How many more processes run below it.
     pub more_processes: usize,
     /// CPU use in percent of one core.
     pub cpu_percent: Option<f32>,
@@ -229,7 +229,7 @@ fn is_false(flag: &bool) -> bool {
 }
 
 impl WindowFacts {
-    /// Returns whether a multiplexer can be asked to show its pane: from another machine only tmux can.
+    /// Returns whether a multiplexer can show its pane: from another machine only tmux can.
     pub(crate) fn has_pane(&self) -> bool {
         let is_kept = match self.place.keeper {
             Some(Keeper::Tmux) => true,
@@ -239,8 +239,8 @@ impl WindowFacts {
         is_kept && self.place.inner_pid.is_none()
     }
 
-    /// Returns what people tell it from others by, safe to show: the name that it was given, else
-    /// the last part of its folder and its agent. What differs comes first, for columns are narrow.
+    /// Returns its name for people, safe to show: the name that it was given, or else the last part of its folder and
+    /// its agent. The distinguishing part comes first, because columns are narrow.
     pub fn title(&self) -> String {
         if let Some(name) = self.name.as_ref().filter(|name| !name.is_empty()) {
             return name.shown();

@@ -1,16 +1,16 @@
-//! What the wall clock said in the course of one boot.
+//! The readings of the wall clock during one boot.
 //!
-//! A process's start is counted in ticks since the boot, which cannot be set. A file's time is what the wall clock
-//! said, and a person, NTP or a virtual machine that goes on after its host has slept sets that. So a file's time is a
-//! moment of the boot only as far as it is known what the clock said in between.
+//! A process's start is counted in ticks since the boot, which cannot be set. A file's time is a reading of the wall
+//! clock, which a person, NTP or a virtual machine that resumes after its host has slept can set. So a file's time
+//! identifies a moment of the boot only as far as the readings in between are known.
 
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
-/// How far apart two readings are at most that say the same: two clocks are read, one after the other.
+/// The largest difference between two equal readings: the two clocks are read one after the other.
 const SAME: SignedDuration = SignedDuration::from_secs(1);
 
-/// By how much a file's time may lie outside what was read: the clock of file times is coarse.
+/// How far a file's time may be outside the readings: the clock of file times is coarse.
 const COARSE: SignedDuration = SignedDuration::from_secs(2);
 
 /// One reading of both clocks.
@@ -18,12 +18,12 @@ const COARSE: SignedDuration = SignedDuration::from_secs(2);
 pub struct ClockReading {
     /// How long the machine had been up, time asleep included.
     pub up_for: SignedDuration,
-    /// When it had booted, by the wall clock of then.
+    /// When it had booted, by the wall clock at that time.
     pub boot_at: Timestamp,
 }
 
 impl ClockReading {
-    /// Takes in what both clocks said at a moment.
+    /// Creates a reading from both clocks at one moment.
     pub(crate) fn new(up_for: SignedDuration, now: Timestamp) -> Option<Self> {
         Some(Self { up_for, boot_at: now.checked_sub(up_for).ok()? })
     }
@@ -34,7 +34,7 @@ impl ClockReading {
     }
 }
 
-/// Between which moments of the boot something was written: before zero, in an earlier boot.
+/// The range of moments of the boot in which something was written; before zero means in an earlier boot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Moments {
     pub(crate) earliest: SignedDuration,
@@ -47,18 +47,18 @@ impl Moments {
     }
 }
 
-/// Every reading of one boot that is known, the oldest first. One at zero is the stamp of the boot itself.
+/// Every known reading of one boot, the oldest first. One at zero is the timestamp of the boot itself.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct ClockHistory(Vec<ClockReading>);
 
 impl ClockHistory {
-    /// Returns whether nothing was read.
+    /// Returns whether there are no readings.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Adds readings. Of those that say the same only the first and the last are kept.
+    /// Adds readings. Of equal ones only the first and the last are kept.
     pub fn add(&mut self, readings: impl IntoIterator<Item = ClockReading>) {
         self.0.extend(readings);
         self.0.sort_unstable();
@@ -80,18 +80,18 @@ impl ClockHistory {
         self.0.clone().into_iter()
     }
 
-    /// Returns by how much the clock was set, at least, between the first reading and the last.
+    /// Returns the least amount by which the clock was set between the first reading and the last.
     pub(crate) fn set_by(&self) -> SignedDuration {
         let boots = || self.0.iter().map(|reading| reading.boot_at);
         boots().max().zip(boots().min()).map_or(SignedDuration::ZERO, |(max, min)| max.duration_since(min))
     }
 
-    /// Returns whether it is known what the clock said when the machine booted.
+    /// Returns whether the clock's reading at boot is known.
     pub(crate) fn has_stamp(&self) -> bool {
         self.0.first().is_some_and(|first| first.up_for.is_zero())
     }
 
-    /// Returns when the clock may have said a time; nothing where it never did, for all that was read.
+    /// Returns the moments at which the clock may have shown a time; `None` if, by all readings, it never did.
     pub(crate) fn moments_of(&self, at: Timestamp) -> Option<Moments> {
         let first = self.0.first()?;
         let last = self.0.last()?;
@@ -105,8 +105,8 @@ impl ClockHistory {
         before.chain(between).chain(after).reduce(Moments::or)
     }
 
-    /// Returns the moments before the first reading: in an earlier boot, or, where the clock at the boot is unknown, at
-    /// any moment until then.
+    /// Returns the moments before the first reading: in an earlier boot or, if the clock at boot is unknown, at any
+    /// moment up to the reading.
     fn before(&self, first: ClockReading, at: Timestamp) -> Option<Moments> {
         if !self.has_stamp() {
             return Some(Moments { earliest: SignedDuration::MIN, latest: first.up_for });
@@ -124,7 +124,7 @@ impl FromIterator<ClockReading> for ClockHistory {
     }
 }
 
-/// Returns the moments between two readings at which the clock may have said a time.
+/// Returns the moments between two readings at which the clock may have shown a time.
 fn between(one: ClockReading, other: ClockReading, at: Timestamp) -> Option<Moments> {
     let since = |boot_at: Timestamp| at.duration_since(boot_at);
     let earliest = since(one.boot_at.max(other.boot_at)).max(one.up_for.saturating_sub(COARSE));
@@ -142,7 +142,7 @@ mod tests {
         Timestamp::from_second(1_000_000 + seconds).unwrap()
     }
 
-    /// A reading so many seconds after the boot, by a clock that is so many seconds ahead of the first.
+    /// Returns a reading `up_for` seconds after the boot, by a clock that is `ahead` seconds ahead of the first.
     fn reading(up_for: i64, ahead: i64) -> ClockReading {
         ClockReading { up_for: SignedDuration::from_secs(up_for), boot_at: at(ahead) }
     }

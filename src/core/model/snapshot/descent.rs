@@ -7,19 +7,19 @@ use serde::{Deserialize, Serialize};
 
 use crate::core::model::{Host, Numbering, ProcessId, SeenBelow, Untrusted};
 
-/// The most processes that are kept of one window: the youngest ones.
+/// The most processes to keep for one window: the youngest ones.
 pub const MAX_OF_WINDOW: usize = 256;
 
-/// The most that are kept in all: those of the windows that ended last.
+/// The most to keep in total: those of the windows that ended last.
 pub(crate) const MAX_DESCENTS: usize = 4_096;
 
-/// The most agents above one process. One with more is not kept at all, for whoever is left out may be alive.
+/// The most agents above one process. A process with more is not kept at all, because an agent left out may be alive.
 pub(crate) const MAX_ABOVE: usize = 16;
 
 /// One process that was seen below a window and was alive when that window was proven dead.
 ///
-/// Its PID and its start name it for the boot: it was seen after the tick of its start was over, so
-/// whoever gets its PID later starts later.
+/// Its PID and its start identify it for the boot: it was seen after the tick of its start was over, so any later
+/// process with its PID has a later start.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Descent {
     /// PID and start, by which descents are sorted.
@@ -40,7 +40,7 @@ pub struct Descent {
 }
 
 impl Descent {
-    /// Returns whether its numbers count where somebody looks.
+    /// Returns whether its numbers count on the observer's host.
     pub fn counts_on(&self, host: &Host) -> bool {
         self.numbering().is_of(host)
     }
@@ -54,7 +54,7 @@ impl Descent {
         }
     }
 
-    /// Returns whether it says all that another one says about the same process.
+    /// Returns whether it contains everything that another one states about the same process.
     pub(crate) fn covers(&self, other: &Self) -> bool {
         key(self) == key(other) && other.below.iter().all(|seen| self.has(seen))
     }
@@ -69,8 +69,8 @@ impl Descent {
     }
 }
 
-/// Adds descents to others, sorted: two about one process become one that names all agents above it. The oldest
-/// processes of a window with too many are left out, and the windows that ended first.
+/// Merges two sets of descents, sorted: two for one process become one that names all agents above it. The oldest
+/// processes of a window with too many are left out, and so are the windows that ended first.
 pub fn merged(mut all: Vec<Descent>, learnt: &[Descent]) -> Vec<Descent> {
     all.extend_from_slice(learnt);
     all.sort_by(|one, other| key(one).cmp(&key(other)).then(one.kept_at.cmp(&other.kept_at)));
@@ -95,7 +95,7 @@ pub fn merged(mut all: Vec<Descent>, learnt: &[Descent]) -> Vec<Descent> {
     all
 }
 
-/// What tells one process from all others.
+/// Returns the identity that distinguishes a process from all others.
 fn key(one: &Descent) -> (ProcessId, Numbering<'_>) {
     (one.id, one.numbering())
 }

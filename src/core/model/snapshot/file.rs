@@ -1,4 +1,4 @@
-//! One file as it was found: its facts and, where it was safe to read, its bytes.
+//! One file as it was found: its metadata and, if it was safe to read, its bytes.
 
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
@@ -10,23 +10,22 @@ use crate::core::model::{FilePath, Medium, Ownership};
 pub struct FileImage {
     /// Where it is.
     pub path: FilePath,
-    /// What `fstat` said; `None` when not even that was possible.
+    /// The result of `fstat`; `None` if even that failed.
     pub meta: Option<FileMeta>,
     /// The bytes, or why there are none.
     pub content: Content,
-    /// When this file was made, as far as its file system keeps that; asked only where its inode changed well after its
-    /// last write. Nobody can set it.
+    /// When this file was made, if its file system records that; read only if its inode changed well after its last
+    /// write. No process can set it.
     pub made_at: Option<Timestamp>,
-    /// The PID that holds a kernel lock on it (`/proc/locks`), if any; 0 where it is held by whom
-    /// nobody can tell.
+    /// The PID that holds a kernel lock on it (`/proc/locks`), if any; 0 if the holder is unknown.
     pub locked_by: Option<u32>,
-    /// What kind of file system it lies on.
+    /// The kind of file system it is on.
     pub medium: Medium,
 }
 
 impl FileImage {
-    /// Returns who owns it, and on what kind of file system it lies. Of one that was changed after its
-    /// last write the owner may be another one by now, as where a mount maps owners.
+    /// Returns its owner and the kind of file system it is on. If it was changed after its last write, the owner may
+    /// have changed too, for example because a mount maps owners.
     pub(crate) fn ownership(&self) -> Ownership {
         let known = self.meta.map_or_else(Ownership::default, |meta| meta.ownership);
         let may_be_given = self.meta.is_some_and(|meta| meta.may_have_been_given());
@@ -34,14 +33,14 @@ impl FileImage {
         Ownership { medium, ..known }
     }
 
-    /// Returns its name inside its folder, lossless where it is UTF-8.
+    /// Returns its name inside its folder, lossless if it is UTF-8.
     pub fn name(&self) -> &str {
         let path = self.path.text().raw();
         path.rsplit('/').next().unwrap_or(path)
     }
 }
 
-/// What `fstat` says of a file.
+/// The result of `fstat` for a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FileMeta {
     /// The device.
@@ -56,13 +55,12 @@ pub struct FileMeta {
     pub size: u64,
     /// The last change of the content.
     pub modified_at: Timestamp,
-    /// The last change of content or inode; unlike `modified_at` nobody can set it back.
+    /// The last change of content or inode; unlike `modified_at` it cannot be set back.
     pub changed_at: Timestamp,
 }
 
-/// How long after its last write a file may be renamed and get its mode by whoever wrote it: 100 ms.
-/// Where that takes longer, or the clock was set back since, the owner proves nothing, which only
-/// leaves more unknown.
+/// How long after its last write the writer may still rename a file and set its mode: 100 ms. If that takes longer, or
+/// the clock was set back since, the owner proves nothing, which only leaves more unknown.
 const FINISHED_WITHIN: SignedDuration = SignedDuration::from_millis(100);
 
 impl FileMeta {
@@ -72,13 +70,13 @@ impl FileMeta {
         self.changed_at.duration_since(self.modified_at).abs() > FINISHED_WITHIN
     }
 
-    /// Returns whether its inode was changed well after its last write: less than what clocks are allowed to be apart.
-    /// Whoever writes a file and renames it does both within that.
+    /// Returns whether its inode was changed well after its last write, by a time shorter than the tolerance for clock
+    /// differences. A process that writes a file and renames it does both within that time.
     pub(crate) fn is_changed_later(&self) -> bool {
         self.changed_at.duration_since(self.modified_at) >= SignedDuration::from_secs(1)
     }
 
-    /// Returns the last change of any of it.
+    /// Returns the time of its last change of any kind.
     pub(crate) fn touched_at(&self) -> Timestamp {
         self.modified_at.max(self.changed_at)
     }
@@ -87,11 +85,11 @@ impl FileMeta {
 /// The bytes of a file, or why there are none.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Content {
-    /// It was read whole.
+    /// It was read completely.
     Bytes(Vec<u8>),
     /// It was deliberately not read.
     Refused(Refusal),
-    /// Reading failed; the operating system's own words.
+    /// Reading failed; the operating system's error message.
     Failed(String),
 }
 
@@ -111,10 +109,10 @@ pub enum Refusal {
 /// The most bytes that a session file may have: 1 MiB.
 pub const MAX_BYTES: u64 = 1 << 20;
 
-/// How long a file must have been untouched before it is called corrupt and not torn: 1 s.
+/// How long a file must have been untouched before it counts as corrupt instead of torn: 1 s.
 pub(crate) const SETTLED_AFTER_MS: i64 = 1_000;
 
-/// What makes two paths the same folder: device and inode (stat(2)).
+/// The identity of a folder, whatever its path: device and inode (stat(2)).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct FolderId {
     /// The device.

@@ -1,16 +1,16 @@
-//! How much lies in a folder.
+//! The size of a folder's content.
 
 use jiff::Timestamp;
 use serde::Serialize;
 
-/// How much lies in a folder, as far as it was counted.
+/// The size of a folder's content, as far as it was counted.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct FolderSize {
     /// All plain files.
     pub files: SortSize,
-    /// Those of them that are sessions, which could not be resumed without them.
+    /// The session files among them, without which those sessions could not be resumed.
     pub sessions: SortSize,
-    /// Those of the sessions that nobody has written to for 30 days.
+    /// The session files that have not been written to for 30 days.
     pub old_sessions: SortSize,
     /// When the oldest file was last written.
     pub oldest: Option<Timestamp>,
@@ -18,11 +18,11 @@ pub struct FolderSize {
     pub is_more: bool,
 }
 
-/// How many files, and how much they take on the disk.
+/// How many files, and how much disk space they take.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct SortSize {
     /// How many.
     pub count: u64,
-    /// What they take, in bytes.
+    /// The space they take, in bytes.
     pub bytes: u64,
 }

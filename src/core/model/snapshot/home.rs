@@ -1,5 +1,5 @@
-//! Homes: which folder is which, whatever it is called. Names differ between containers, and two
-//! windows of one person can have homes and configurations of their own.
+//! Homes: which folder is which, under any name. Names differ between containers, and two windows of one person can
+//! have homes and configurations of their own.
 
 use std::path::{Path, PathBuf};
 
@@ -14,38 +14,38 @@ pub(crate) const CONFIG_VARIABLE: &str = "CLAUDE_CONFIG_DIR";
 /// The variable that names the folder of caches; without it that is `~/.cache`.
 pub(crate) const CACHE_VARIABLE: &str = "XDG_CACHE_HOME";
 
-/// What a folder of a home is to the systems.
+/// The role of a home folder for the systems.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum HomePart {
-    /// Some keep records in it.
+    /// Some systems keep records in it.
     #[default]
     Store,
     /// It is the home itself, in which anything may lie.
     Whole,
 }
 
-/// A folder of a home in which records were read.
+/// A home folder in which records were read.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HomeFolder {
     /// Where it is.
     #[serde(with = "path_text")]
     pub path: PathBuf,
-    /// Which folder that is.
+    /// Its identity.
     pub id: FolderId,
-    /// What it is to the systems.
+    /// Its role for the systems.
     #[serde(default)]
     pub part: HomePart,
 }
 
-/// Returns the deepest of these folders with records that a path lies in.
+/// Returns the deepest of these folders that contains a path.
 pub(crate) fn folder_of<'a>(folders: &'a [HomeFolder], path: &Path) -> Option<&'a HomeFolder> {
     let stores = folders.iter().filter(|folder| folder.part == HomePart::Store);
     let above = stores.filter(|folder| path.starts_with(&folder.path));
     above.max_by_key(|folder| folder.path.as_os_str().len())
 }
 
-/// What the environment of a process says about its home, by its own names for folders.
+/// The home of a process according to its environment, by its own names for folders.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct NamedHome {
     pub(crate) home: PathBuf,
@@ -55,7 +55,7 @@ pub(crate) struct NamedHome {
 }
 
 impl NamedHome {
-    /// Reads it; `None` where the home or the configuration is not known beyond doubt.
+    /// Reads it from a process's environment; `None` if the home or the configuration is not known beyond doubt.
     pub(crate) fn from_details(details: &Details) -> Option<Self> {
         let named = |name: &str| details.env.get(name);
         let absolute = |path: &Untrusted| Some(PathBuf::from(path.raw())).filter(|path| path.is_absolute());

@@ -13,7 +13,7 @@ pub enum Platform {
     /// Linux: starts are clock ticks since the boot.
     #[default]
     Linux,
-    /// macOS: starts are microseconds since 1970 by the clock of then, and there is one PID namespace, which
+    /// macOS: starts are microseconds since 1970 by the clock at that time, and there is one PID namespace, which
     /// counts as the initial one.
     MacOs,
     /// Another one: starts are seconds since the boot.
@@ -21,13 +21,13 @@ pub enum Platform {
 }
 
 impl Platform {
-    /// Returns whether it is what recordings do not repeat.
+    /// Returns whether it is Linux, which recordings omit.
     pub(crate) fn is_linux(&self) -> bool {
         *self == Self::Linux
     }
 }
 
-/// Where the numbers of processes count, sorted by boot.
+/// The boot and namespaces in which process numbers count, sorted by boot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Numbering<'a> {
     pub(crate) boot_id: &'a str,
@@ -37,7 +37,7 @@ pub(crate) struct Numbering<'a> {
 }
 
 impl Numbering<'_> {
-    /// Returns whether somebody who looks counts alike.
+    /// Returns whether an observer on `host` counts the same way.
     pub(crate) fn is_of(self, host: &Host) -> bool {
         host.boot_id.as_deref() == Some(self.boot_id)
             && host.pid_namespace == Some(self.pid_namespace)
@@ -46,7 +46,7 @@ impl Numbering<'_> {
     }
 }
 
-/// The machine and the looker.
+/// The machine and the observer.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Host {
     /// The host name.
@@ -61,21 +61,21 @@ pub struct Host {
     /// The machine ID (`/etc/machine-id`; machine-id(5)). Machines that were cloned share it.
     #[serde(default)]
     pub machine_id: Option<String>,
-    /// The inode of claimtop's own time namespace; the initial one's where the kernel has none.
+    /// The inode of claimtop's own time namespace; the initial one's if the kernel has none.
     #[serde(default = "initial_time_namespace")]
     pub time_namespace: Option<u64>,
-    /// When the machine booted, by the wall clock of now: it moves when the clock is set. In another
-    /// time namespace than the initial one it is when that began to count, and not the boot.
+    /// When the machine booted, by the current wall clock: it moves when the clock is set. In another time namespace
+    /// than the initial one it is when that namespace began to count, and not the boot.
     pub boot_at: Option<Timestamp>,
-    /// A moment at which this boot was certainly under way, by the clock of then. A virtual machine that was
+    /// A moment at which this boot was certainly under way, by the clock at that time. A virtual machine that was
     /// suspended does not count that time as up, and so seems to have booted later than it did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub up_by: Option<Timestamp>,
-    /// What the wall clock said in the course of this boot, as far as it is known.
+    /// The readings of the wall clock during this boot, as far as they are known.
     #[serde(default, skip_serializing_if = "ClockHistory::is_empty")]
     pub clock: ClockHistory,
-    /// By how much the wall clock was seen to be set, in all: a start by today's clock and a file
-    /// time by an earlier one are that far from being comparable.
+    /// The total by which the wall clock was seen to be set: a start by today's clock and a file time by an earlier
+    /// one can differ by that much.
     pub clock_doubt: SignedDuration,
     /// Clock ticks per second.
     pub ticks_per_second: u64,
@@ -92,15 +92,15 @@ pub const INITIAL_PID_NAMESPACE: u64 = 0xEFFF_FFFC;
 /// The inode of the initial time namespace (`PROC_TIME_INIT_INO` of the kernel).
 pub const INITIAL_TIME_NAMESPACE: u64 = 0xEFFF_FFFA;
 
-/// What recordings of claimtop 0.1 took for granted.
+/// The value that recordings of claimtop 0.1 assume.
 #[expect(clippy::unnecessary_wraps, reason = "serde asks for the field's type")]
 pub(crate) fn initial_time_namespace() -> Option<u64> {
     Some(INITIAL_TIME_NAMESPACE)
 }
 
 impl Host {
-    /// Converts a start in ticks to wall-clock time. Good for showing and for comparing with file
-    /// times; never an identity.
+    /// Converts a start in ticks to wall-clock time. Use it for display and for comparison with file times, never as
+    /// an identity.
     pub fn wall_clock(&self, start_ticks: u64) -> Option<Timestamp> {
         let passed = self.up_for(start_ticks)?;
         let zero = match self.platform {
@@ -116,8 +116,8 @@ impl Host {
         Some(SignedDuration::from_micros(i64::try_from(micros).ok()?))
     }
 
-    /// Returns the tick of a moment, as starts are counted since the boot; nothing where they are not, or the clock was
-    /// set while a look was under way.
+    /// Returns the tick of a moment, as starts are counted since the boot; `None` if they are not counted so, or the
+    /// clock was set during a look.
     pub(crate) fn tick_of(&self, moment: Timestamp) -> Option<u64> {
         let is_sure = self.platform != Platform::MacOs && self.clock_doubt.is_zero();
         let up_for = moment.duration_since(self.boot_at.filter(|_| is_sure)?);
@@ -125,13 +125,13 @@ impl Host {
         u64::try_from(ticks).ok()
     }
 
-    /// Returns whether the tick of a start was over by a moment, whatever two readings of the clock may differ by:
-    /// then whoever gets that PID later starts at a later tick.
+    /// Returns whether the tick of a start was over by a moment, with the possible difference between two clock
+    /// readings allowed for: any later process with that PID then starts at a later tick.
     pub(crate) fn is_past(&self, start_ticks: u64, moment: Timestamp) -> bool {
         self.wall_clock(start_ticks.saturating_add(2)).is_some_and(|over| over <= moment)
     }
 
-    /// Says in words when a process started, as exactly as the system counts it.
+    /// Returns in words when a process started, as exactly as the system counts it.
     pub(crate) fn start_words(&self, start_ticks: u64) -> String {
         match self.wall_clock(start_ticks).filter(|_| self.platform == Platform::MacOs) {
             Some(started) => started.to_string(),
@@ -139,7 +139,7 @@ impl Host {
         }
     }
 
-    /// Says where a process's start was read.
+    /// Returns the place where a process's start was read.
     pub(crate) fn process_source(&self, pid: u32) -> String {
         match self.platform {
             Platform::Linux => format!("/proc/{pid}/stat"),
@@ -148,8 +148,9 @@ impl Host {
         }
     }
 
-    /// Returns when the machine booted at the latest, by the clock of now or of then. In another time namespace nobody knows;
-    /// nor does a container that does not see the devices' folder of the machine: the clock of now may have been set since.
+    /// Returns the latest time at which the machine can have booted, by the current clock or by the one at that time.
+    /// Not known in another time namespace, nor in a container that does not see the machine's device folder: the
+    /// current clock may have been set since.
     pub(crate) fn booted_by(&self) -> Option<Timestamp> {
         let is_seen = self.pid_namespace == Some(INITIAL_PID_NAMESPACE) || self.up_by.is_some();
         let counts_here = self.time_namespace == Some(INITIAL_TIME_NAMESPACE);

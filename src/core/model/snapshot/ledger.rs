@@ -1,4 +1,4 @@
-//! What guarded windows write down: which files they have edited, and what they were told of others.
+//! What guarded windows record: which files they have edited, and which warnings about others they received.
 
 use std::ffi::OsStr;
 
@@ -9,37 +9,37 @@ use sha2::{Digest, Sha256};
 use crate::core::model::report::context::is_valid_id;
 use crate::core::model::{ProcessId, Untrusted};
 
-/// The name of the form of a ledger.
+/// The schema name of a ledger.
 const SCHEMA: &str = "claimtop.ledger.v1";
 
-/// How the name of a file ends in which an open claimtop tells what a window has written down elsewhere.
+/// The suffix of a file in which an open claimtop repeats what a window has recorded elsewhere.
 const SEEN: &str = ".seen.jsonl";
 
 /// One line of a ledger.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum LedgerLine {
-    /// Who writes it; the first line of each file.
+    /// Its writer; the first line of each file.
     Holder(Box<LedgerHolder>),
     /// It has edited a file.
     Edited(FileMoment),
-    /// It found a file as the last commit has it: whatever was edited before is committed or gone.
+    /// The file is as in the last commit: any earlier edit is committed or gone.
     Settled(FileMoment),
-    /// It found a file holding again what that held after an edit: what had ended since then has not.
+    /// The file again has the content it had after an edit, so what had ended since then has not.
     Returned(Reversion),
     /// It is about to edit a file that others have edited, or that was just committed.
     Met(Encounter),
-    /// It was told what others hold.
+    /// The window was informed of what others hold.
     Briefed(Brief),
-    /// It was told whom an edit of its has met.
+    /// The window was informed of whose edits its own edit met.
     Noted(Encounter),
     /// A call of its was held up.
     HeldUp(HeldUp),
-    /// It did the like again and went through.
+    /// It repeated such a call, which went through.
     Overrode(HeldUp),
     /// It wants a path, and what lies below it, for itself.
     Holds(FileMoment),
-    /// It wants it no longer.
+    /// It no longer wants it.
     Frees(FileMoment),
 }
 
@@ -49,10 +49,11 @@ pub(crate) struct FileMoment {
     /// Its path, absolute and without links.
     pub(crate) path: Untrusted,
     pub(crate) at: Timestamp,
-    /// The commit that was checked out before, where that was in the same second: times in git's log do not tell.
+    /// The commit that was checked out before, if that was in the same second, which times in git's log cannot
+    /// resolve.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) upon: Option<Untrusted>,
-    /// The first 16 digits of the name by which git knows what it held then.
+    /// The first 16 digits of git's object name for its content then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) held: Option<Untrusted>,
 }
@@ -68,35 +69,35 @@ impl FileMoment {
 pub(crate) struct Reversion {
     pub(crate) path: Untrusted,
     pub(crate) at: Timestamp,
-    /// When somebody wrote down the edit after which it held that.
+    /// When the edit that left this content was recorded.
     pub(crate) to: Timestamp,
 }
 
-/// An edit that met what others have not committed, or none.
+/// An edit that met uncommitted edits of others, or none.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Encounter {
     pub(crate) path: Untrusted,
     /// The sessions, and when each last edited it.
     pub(crate) others: Vec<(Untrusted, Timestamp)>,
     pub(crate) at: Timestamp,
-    /// The commit that was checked out before the edit, where that was in the same second.
+    /// The commit that was checked out before the edit, if that was in the same second.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) upon: Option<Untrusted>,
-    /// The agent's name for the call, where it has one.
+    /// The agent's name for the call, if it has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) call: Option<Untrusted>,
 }
 
-/// What a window was told at a prompt.
+/// What a window was informed of at a prompt.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Brief {
-    /// All that it was told.
+    /// All of the text.
     #[serde(flatten)]
     pub(crate) digest: Digest16,
-    /// When; earlier versions did not say.
+    /// When; earlier versions did not record it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) at: Option<Timestamp>,
-    /// The sessions that it was told of.
+    /// The sessions it names.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) others: Vec<Untrusted>,
 }
@@ -110,15 +111,15 @@ pub(crate) struct Digest16 {
 /// A call that was held up.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct HeldUp {
-    /// The sessions for whose sake, sorted.
+    /// The sessions it was held up for, sorted.
     pub(crate) others: Vec<Untrusted>,
     pub(crate) at: Timestamp,
-    /// The agent's name for the call, where it has one.
+    /// The agent's name for the call, if it has one.
     pub(crate) call: Option<Untrusted>,
     /// The sub-agent that made it, whose model alone has read the refusal.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) sub_agent: Option<Untrusted>,
-    /// What was in its way: a digest of each file and whose it is, sorted; where that is much, one of all.
+    /// What was in its way: a digest of each file and its owner, sorted; one digest of all if there are many.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) about: Vec<String>,
     /// What it would have done to that.
@@ -126,20 +127,20 @@ pub(crate) struct HeldUp {
     pub(crate) harm: Harm,
 }
 
-/// What becomes of files that a call takes, the least first.
+/// What happens to the files that a call takes, the least harm first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Harm {
     /// They stay where they are, or get into a commit, or git refuses.
     #[default]
     Kept,
-    /// They are put aside, and can be brought back.
+    /// They are stashed and can be brought back.
     Stashed,
     /// They are overwritten or removed.
     Lost,
 }
 
-/// Who writes a ledger.
+/// The writer of a ledger.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct LedgerHolder {
     schema: Untrusted,
@@ -148,11 +149,11 @@ pub(crate) struct LedgerHolder {
     pub(crate) agent: Untrusted,
     /// The top of the working tree, or the folder that lies in none.
     pub(crate) tree: Untrusted,
-    /// The folder in which it works; its last part is what people call the window by.
+    /// Its working folder, whose last part people use as the window's name.
     pub(crate) cwd: Untrusted,
     /// Its process; none for a session that a daemon runs for several windows.
     pub(crate) process: Option<ProcessId>,
-    /// The inode of the process's pidfd, where the kernel has it.
+    /// The inode of the process's pidfd, if the kernel provides it.
     pub(crate) pidfd_inode: Option<u64>,
     /// The processes above it, the nearest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -163,7 +164,7 @@ pub(crate) struct LedgerHolder {
 }
 
 impl LedgerHolder {
-    /// Names whoever writes a ledger of some tree; on which machine is for the caller to say.
+    /// Creates the writer of a tree's ledger; the caller knows on which machine it is.
     pub(crate) fn new(
         (session, agent): (Untrusted, Untrusted),
         (tree, cwd): (Untrusted, Untrusted),
@@ -181,7 +182,7 @@ impl LedgerHolder {
         format!("{}.jsonl", self.stem())
     }
 
-    /// Returns the name of the file in which an open claimtop tells of it.
+    /// Returns the name of the file in which an open claimtop repeats its entries.
     pub(crate) fn seen_name(&self) -> String {
         format!("{}{SEEN}", self.stem())
     }
@@ -196,7 +197,7 @@ impl LedgerHolder {
     }
 }
 
-/// Reads a line; `None` for one that is torn or of another form.
+/// Parses a line; `None` if it is torn or has another form.
 pub(crate) fn parse(line: impl AsRef<[u8]>) -> Option<LedgerLine> {
     let line: LedgerLine = serde_json::from_slice(line.as_ref()).ok()?;
     let is_unsound = matches!(&line, LedgerLine::Holder(holder) if !holder.is_sound());
@@ -213,17 +214,17 @@ pub(crate) fn process_of(name: &OsStr) -> Option<ProcessId> {
     Some(ProcessId { pid, start_ticks })
 }
 
-/// Returns whether it is an open claimtop that tells of a window in the file of this name.
+/// Returns whether a file of this name was written by an open claimtop on behalf of a window.
 pub(crate) fn is_seen(name: &OsStr) -> bool {
     name.as_encoded_bytes().ends_with(SEEN.as_bytes())
 }
 
-/// Returns the name of the folder in which the ledgers of a working tree lie.
+/// Returns the name of the folder that contains the ledgers of a working tree.
 pub(crate) fn folder_name(tree: &str) -> String {
     digest(&[tree]).of
 }
 
-/// Digests some texts.
+/// Returns the digest of some texts.
 pub(crate) fn digest(parts: &[&str]) -> Digest16 {
     let mut hash = Sha256::new();
     for part in parts {

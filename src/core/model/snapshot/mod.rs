@@ -33,54 +33,54 @@ use crate::core::model::{
 /// round, a process born in between would look dead.
 #[derive(Clone, Debug)]
 pub struct Snapshot {
-    /// When the look was finished.
+    /// When the look finished.
     pub taken_at: Timestamp,
-    /// The machine and who is looking.
+    /// The machine and the observer.
     pub host: Host,
     /// All processes.
     pub processes: ProcessTable,
     /// All session records.
     pub records: Vec<Arc<Record>>,
-    /// Files that have a session file's name but gave no record.
+    /// Files with the name of a session file that gave no record.
     pub broken: Vec<BrokenFile>,
     /// The repositories that were looked in.
     pub repos: Vec<Repo>,
     /// The databases that were read, or should have been.
     pub databases: Vec<Database>,
-    /// How each source fared.
+    /// The health of each source.
     pub sources: Vec<SourceHealth>,
-    /// Agents that claimtop itself has seen alive, also in earlier looks.
+    /// Agents that claimtop itself has seen alive, including in earlier looks.
     pub seen_agents: Vec<SeenAgent>,
-    /// What agents' own hooks told about who runs which session.
+    /// The notes of agents' hooks about which process runs which session.
     pub bound: Notes,
-    /// The folders of homes in which records were read.
+    /// The home folders in which records were read.
     pub homes: Vec<HomeFolder>,
     /// The agents' own session files that may belong to a window.
     pub session_files: Vec<SessionFile>,
-    /// What sessions do, as their agents' own files say.
+    /// What sessions do, according to their agents' files.
     pub work: Vec<Arc<Work>>,
-    /// The files of sessions that were found and not read.
+    /// The session files that were found but not read.
     pub unread_work: Vec<UnreadWork>,
-    /// Who was proven dead in this boot, also in earlier looks: sorted by PID and start.
+    /// The processes that were proven dead in this boot, including in earlier looks, sorted by PID and start.
     pub tombstones: Arc<[Tombstone]>,
-    /// The folders that windows work in and that lie in no repository, as far as may be looked.
+    /// The folders outside any repository in which windows work, as far as they may be read.
     pub plain_folders: Vec<Untrusted>,
-    /// What processes that no window stands above say of where they come from.
+    /// Hints of where processes come from that have no window above them.
     pub traces: Vec<Trace>,
-    /// The actions of claimtop's own that did not end, or ended halfway.
+    /// Claimtop's own actions that did not end, or ended halfway.
     pub unfinished: Vec<UnfinishedAction>,
 }
 
 impl Snapshot {
-    /// Returns whether all of a repository's working trees and branches were read: only then does
-    /// one that is missing mean anything.
+    /// Returns whether all of a repository's working trees and branches were read: only then is a missing one
+    /// significant.
     pub(crate) fn is_whole(&self, repo: &Repo) -> bool {
         let id = repo.source_id();
         !self.sources.iter().any(|source| source.id == id && source.state != SourceState::Ok)
     }
 
-    /// Forgets every process whose program is outside of `stage`, and with them whoever started the
-    /// stage: in a made-up world nobody of the machine counts.
+    /// Removes every process whose program is outside `stage`, including the process that started the stage: in a
+    /// made-up world the machine's own processes do not count.
     pub(crate) fn forget_outside(&mut self, stage: &Path) {
         let table = &mut self.processes;
         table.by_pid.retain(|_, process| {
@@ -93,7 +93,7 @@ impl Snapshot {
     }
 }
 
-/// A file with a session file's name that gave no record.
+/// A file with the name of a session file that gave no record.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct BrokenFile {
     /// The system whose name pattern it matches.
@@ -102,14 +102,14 @@ pub struct BrokenFile {
     pub path: FilePath,
     /// What is wrong with it.
     pub problem: Problem,
-    /// Who owns it.
+    /// Its owner.
     pub ownership: Ownership,
     /// When it was last written, if known.
     pub written_at: Option<Timestamp>,
 }
 
 impl BrokenFile {
-    /// Returns what its findings call it.
+    /// Returns the key its findings use for it.
     pub fn key(&self) -> Key {
         Key::of_bytes(KeyKind::Record, &[self.format.name().as_bytes(), self.path.bytes()])
     }
@@ -118,7 +118,7 @@ impl BrokenFile {
 /// Where git keeps branches.
 pub(crate) const BRANCHES: &str = "refs/heads/";
 
-/// How the names of the entire CLI's branches begin.
+/// The prefix of the names of the entire CLI's branches.
 pub(crate) const OF_ENTIRE: &str = "entire/";
 
 /// A git repository with its working trees.
@@ -127,56 +127,56 @@ pub struct Repo {
     /// The common directory (`.git` of the main working tree).
     #[serde(with = "path_text")]
     pub common_dir: PathBuf,
-    /// Whether it is one.
+    /// Whether it is a git repository.
     #[serde(default)]
     pub sort: RepoSort,
     /// The working trees, the main one first.
     pub worktrees: Vec<Worktree>,
-    /// The folders where agents put working trees of it that git's list does not have.
+    /// The folders where agents put working trees of it that are not in git's list.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub strays: Vec<StrayTree>,
     /// The refs of the entire CLI: full names below `refs/heads/entire/`.
     pub entire_refs: Vec<String>,
-    /// The other branches that records of this look claim, and whether each is there.
+    /// The other branches claimed by records of this look, and whether each exists.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub claimed_branches: BTreeMap<String, bool>,
-    /// Who uses it. It is only read while a lock of git's lies in it, for it costs a look at every
-    /// open file; `None` proves nothing.
+    /// The processes that use it. Read only while it contains a git lock, because it takes a look at every open file;
+    /// `None` proves nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub users: Option<Users>,
 }
 
-/// What was looked in as a repository.
+/// The kind of place that was read as a repository.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum RepoSort {
-    /// A repository of git's.
+    /// A git repository.
     #[default]
     Git,
-    /// A plain folder that a person named: it has no index, no head and no working tree.
+    /// A plain folder named by a person: it has no index, no head and no working tree.
     Folder,
 }
 
 /// The processes that use a repository.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Users {
-    /// Those with their working folder, their root or an open file in it.
+    /// The processes with their working folder, their root or an open file in it.
     pub pids: Vec<u32>,
-    /// Those that may use it, for they may not be looked at.
+    /// The processes that may use it because they may not be inspected.
     #[serde(default)]
     pub unread: Vec<u32>,
 }
 
 impl Repo {
-    /// Returns its branches of the entire CLI, such as `entire/3397a23-e3b0c4`.
+    /// Returns the entire CLI's branches in it, such as `entire/3397a23-e3b0c4`.
     pub(crate) fn entire_branches(&self) -> impl Iterator<Item = &str> {
         self.entire_refs.iter().filter_map(|name| name.strip_prefix(BRANCHES))
     }
 
-    /// Returns whether it has a branch that a record names; `None` where nobody looked. Of entire's branches older code
-    /// left out the part that tells working trees apart.
+    /// Returns whether it has a branch that a record names; `None` if that was not read. For entire's branches, older
+    /// code left out the part that distinguishes working trees.
     pub(crate) fn has_branch(&self, name: &str) -> Option<bool> {
         let name = name.strip_prefix(BRANCHES).unwrap_or(name);
-        // One that is checked out has no ref before its first commit.
+        // A checked-out branch has no ref before its first commit.
         let mut checked_out = self.worktrees.iter().filter_map(|tree| tree.branch.as_ref());
         if checked_out.any(|branch| branch.raw() == name) {
             return Some(true);
@@ -190,7 +190,7 @@ impl Repo {
         Some(self.entire_branches().any(is_it))
     }
 
-    /// Returns the name of its health badge: by its main working tree, where it has one.
+    /// Returns the name of its health badge: from its main working tree, if it has one.
     pub(crate) fn source_id(&self) -> String {
         let main = self.worktrees.first().filter(|main| main.id.is_empty());
         let top = main.map_or(&self.common_dir, |main| &main.path);
@@ -206,21 +206,21 @@ pub struct Worktree {
     pub path: PathBuf,
     /// Its name under `worktrees/` of the common directory; empty for the main one.
     pub id: String,
-    /// The branch that is checked out; `None` when the head is detached or unreadable.
+    /// The branch that is checked out; `None` if the head is detached or unreadable.
     pub branch: Option<Untrusted>,
     /// Whether the folder exists.
     pub exists: bool,
-    /// The text of `locked`, if git holds it locked.
+    /// The text of `locked`, if git has locked it.
     pub locked: Option<Untrusted>,
-    /// Whether its folder has gone for certain: it lay where nothing is mounted.
+    /// Whether its folder is certainly gone: nothing is mounted where it was.
     #[serde(default)]
     pub is_gone: bool,
-    /// What is known of it where an agent made it.
+    /// What is known of it if an agent made it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub made: Option<MadeTree>,
 }
 
-/// A folder in which an agent may have worked on a repository, and which git's list of its working trees does not have.
+/// A folder in which an agent may have worked on a repository but which is not in git's list of working trees.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StrayTree {
     /// The folder.
@@ -228,7 +228,7 @@ pub struct StrayTree {
     pub path: PathBuf,
     /// What it is.
     pub sort: TreeSort,
-    /// The branch of a clone that is checked out.
+    /// The checked-out branch, for a clone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub branch: Option<Untrusted>,
 }
@@ -236,28 +236,28 @@ pub struct StrayTree {
 /// What is known of a working tree that an agent made.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MadeTree {
-    /// Whether no commit was ever made in it: its head has only stood where it began.
+    /// Whether no commit was ever made in it: its head has never moved from where it began.
     pub has_no_commit: bool,
-    /// Whether its head is the commit that the main working tree has.
+    /// Whether its head is the same commit as the main working tree's.
     pub is_at_main: bool,
-    /// Who works in it or has a file of it open; `None` where nobody was asked.
+    /// The processes that work in it or have a file of it open; `None` if that was not read.
     pub users: Option<Users>,
 }
 
 /// A database as one look found it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Database {
-    /// Whose it is.
+    /// The format it belongs to.
     pub format: Format,
     /// Its path, or its URL without a password, as in [`crate::core::model::Row::database`].
     pub name: Untrusted,
-    /// Whether everything that matters was read: only then does a missing row mean anything.
+    /// Whether everything that matters was read: only then is a missing row significant.
     pub is_complete: bool,
-    /// The processes that have it open; `None` where that cannot be told.
+    /// The processes that have it open; `None` if that is unknown.
     pub opened_by: Option<Vec<u32>>,
     /// What is known of a database that is a file.
     pub file: Option<DatabaseFile>,
-    /// What can be worked on, where the database says who owns it.
+    /// The items of work, if the database records who owns them.
     #[serde(default)]
     pub work: Arc<[WorkItem]>,
 }
@@ -265,23 +265,23 @@ pub struct Database {
 /// What is known of a database that is a file, beside its rows.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DatabaseFile {
-    /// The processes of its own system that live, whatever they have open.
+    /// The live processes of its own system, whatever they have open.
     pub runners: Vec<u32>,
-    /// Since when a journal of an open or interrupted transaction lies beside it.
+    /// Since when the journal of an open or interrupted transaction has been beside it.
     pub journal_since: Option<Timestamp>,
-    /// The process that holds the lock for writing, where the kernel tells.
+    /// The process that holds the write lock, if the kernel reports it.
     pub written_by: Option<u32>,
-    /// Its sessions that processes were started with.
+    /// Those of its sessions that processes were started with.
     #[serde(default, skip_serializing_if = "NamedSessions::is_empty")]
     pub named: NamedSessions,
 }
 
-/// The sessions of a database that arguments of processes name.
+/// The sessions of a database that are named in arguments of processes.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NamedSessions {
-    /// Those that it has.
+    /// Those that are in the database.
     pub rows: Vec<NamedSession>,
-    /// Whether all of its sessions were looked through: only then does one that is missing mean anything.
+    /// Whether all of its sessions were searched: only then is a missing one significant.
     pub is_whole: bool,
 }
 
@@ -296,15 +296,15 @@ impl NamedSessions {
 pub struct NamedSession {
     /// Its ID.
     pub id: Untrusted,
-    /// How it stands, by the database's own word.
+    /// Its status, in the database's own word.
     pub status: Untrusted,
-    /// Whether it stands as open.
+    /// Whether it is recorded as open.
     pub is_open: bool,
     /// When it ended, or was last written.
     pub ended_at: Option<Timestamp>,
 }
 
-/// How a source fared.
+/// The health of a source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum SourceState {
@@ -323,26 +323,26 @@ pub enum SourceState {
 pub struct SourceHealth {
     /// A stable name, such as `processes`, `maia` or `repo:/home/dev/src`.
     pub id: String,
-    /// How it fared.
+    /// Its health.
     pub state: SourceState,
-    /// What was read or what went wrong.
+    /// What was read or went wrong.
     pub detail: Untrusted,
 }
 
-/// What a person asks about, as far as sources matter.
+/// What a person asks about, as far as it decides which sources matter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Topic {
     /// Running agents.
     Windows,
-    /// Session records, and what they claim.
+    /// Session records and their claims.
     Records,
     /// Everything.
     All,
 }
 
 impl SourceHealth {
-    /// Returns whether there may be more than this source has told: it was not read, not all of
-    /// it, a server that has not answered yet, or folders that a person has not named.
+    /// Returns whether this source may have more than was read: it was not read or only in part, its server has not
+    /// answered yet, or it has folders that a person has not named.
     pub fn is_unread(&self) -> bool {
         match self.state {
             SourceState::Ok => false,
@@ -356,7 +356,7 @@ impl SourceHealth {
         self.id.starts_with("leo:")
     }
 
-    /// Returns whether it tells of what is asked.
+    /// Returns whether it covers a topic.
     fn is_about(&self, topic: Topic) -> bool {
         match topic {
             Topic::Windows => self.name() == PROCESSES || self.is_machine(),
@@ -365,26 +365,26 @@ impl SourceHealth {
         }
     }
 
-    /// Returns whether it is another machine, of which everything comes by one way.
+    /// Returns whether it is another machine, from which everything comes by one connection.
     pub(crate) fn is_machine(&self) -> bool {
         self.id.starts_with(MACHINE)
     }
 
-    /// Returns what it is called on its own machine.
+    /// Returns its name on its own machine.
     fn name(&self) -> &str {
         self.id.split_once('@').map_or(&self.id, |(name, _)| name)
     }
 }
 
-/// What begins the name of another machine as a source.
+/// The prefix of the name of another machine as a source.
 pub(crate) const MACHINE: &str = "machine:";
 
-/// The source of the windows.
+/// The source of windows.
 const PROCESSES: &str = "processes";
-/// The folders that windows work in, where those are not to be read.
+/// The source for folders that windows work in and that may not be read.
 pub(crate) const FOLDERS: &str = "folders";
 
-/// Returns the sources that may have more to tell about what is asked.
+/// Returns the sources that may have more about a topic than was read.
 pub(crate) fn unread(sources: &[SourceHealth], topic: Topic) -> impl Iterator<Item = &SourceHealth> {
     sources.iter().filter(move |source| source.is_unread() && source.is_about(topic))
 }
@@ -397,11 +397,11 @@ pub(crate) fn is_read_here(sources: &[SourceHealth]) -> bool {
 /// An agent that claimtop has seen alive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SeenAgent {
-    /// Which process.
+    /// The process.
     pub id: ProcessId,
     /// When it was last seen alive.
     pub last_seen_at: Timestamp,
-    /// When it last had its entry in the agent's own registry, if ever.
+    /// When it last had an entry in the agent's own registry, if ever.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub registered_at: Option<Timestamp>,
 }

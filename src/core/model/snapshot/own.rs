@@ -1,4 +1,4 @@
-//! Formats that a person describes: where records are, how to read them, what they mean.
+//! Formats described by a person: where records are, how to read them, what they mean.
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -12,18 +12,17 @@ use jiff::tz::TimeZone;
 
 use crate::core::model::{LetGo, ResourceKind, Role};
 
-/// A format that a person has described. Two are the same where their names and what may be let go
-/// of them are.
+/// A format described by a person. Two are equal if their names and let-go rules are.
 #[derive(Clone, Copy)]
 pub struct DescribedFormat(&'static Definition);
 
-/// How many names of formats are kept that no description was read for.
+/// The most format names to keep for which no description was read.
 const MOST_NAMED: usize = 4_096;
 
-/// The formats of which recordings and journals tell hardly more than the name.
+/// The formats of which recordings and journals contain hardly more than the name.
 static NAMED: Mutex<BTreeMap<(String, LetGo), DescribedFormat>> = Mutex::new(BTreeMap::new());
 
-/// What a description says.
+/// The content of a description.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Definition {
     /// The name, as `format` of each record.
@@ -34,7 +33,7 @@ pub struct Definition {
     pub places: Vec<OwnPlace>,
     /// How each file is read.
     pub(crate) reading: Syntax,
-    /// Where each fact stands in a file.
+    /// Where each fact is in a file.
     pub(crate) fields: BTreeMap<Field, String>,
     /// Which process the PID is.
     pub(crate) role: Role,
@@ -51,7 +50,7 @@ pub struct Definition {
 /// Where files of a described format are.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OwnPlace {
-    /// What the folder is below.
+    /// The root of the folder.
     pub root: Root,
     /// The folder; a part may be `*`.
     pub folder: String,
@@ -59,7 +58,7 @@ pub struct OwnPlace {
     pub(crate) name: String,
 }
 
-/// What a folder is below.
+/// The root of a folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Root {
     /// The home.
@@ -109,13 +108,13 @@ pub enum Field {
 }
 
 impl DescribedFormat {
-    /// Keeps a description for as long as the program runs: there are as many as a person has files.
+    /// Keeps a description for as long as the program runs; there are as many as a person has files.
     pub fn new(definition: Definition) -> Self {
         Self(Box::leak(Box::new(definition)))
     }
 
-    /// Returns the format of a name of which a recording or a journal tells no more than by what rule
-    /// its records are let go.
+    /// Returns the format for a name from a recording or journal, which otherwise contains only how its records are
+    /// let go.
     pub(crate) fn named(name: &str, let_go: LetGo) -> Self {
         let mut named = NAMED.lock().unwrap_or_else(PoisonError::into_inner);
         let key = if named.len() < MOST_NAMED { (name.to_owned(), let_go) } else { Default::default() };
@@ -128,12 +127,12 @@ impl DescribedFormat {
         &self.0.name
     }
 
-    /// Returns what its description says.
+    /// Returns its description.
     pub fn definition(self) -> &'static Definition {
         self.0
     }
 
-    /// What tells it from others.
+    /// Returns what distinguishes it from others.
     fn identity(&self) -> (&'static str, LetGo) {
         (&self.0.name, self.0.let_go)
     }
@@ -148,7 +147,7 @@ impl Deref for DescribedFormat {
 }
 
 impl Definition {
-    /// Describes a format of which only the name is known.
+    /// Creates a format of which only the name is known.
     pub(crate) fn bare(name: &str) -> Self {
         Self {
             name: name.to_owned(),
@@ -198,13 +197,13 @@ impl Hash for DescribedFormat {
 }
 
 impl OwnPlace {
-    /// Returns whether a file's name fits.
+    /// Returns whether a file's name matches.
     pub fn fits(&self, name: &str) -> bool {
         fits(&self.name, name)
     }
 }
 
-/// Returns whether a name fits a pattern, of which each `*` stands for anything.
+/// Returns whether a name matches a pattern, in which each `*` stands for anything.
 pub(crate) fn fits(pattern: &str, name: &str) -> bool {
     let Some((first, rest)) = pattern.split_once('*') else { return pattern == name };
     let Some(mut left) = name.strip_prefix(first) else { return false };

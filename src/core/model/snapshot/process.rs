@@ -1,4 +1,4 @@
-//! The process table as facts: who is there, and how complete the look was.
+//! The process table: which processes exist, and how complete the scan was.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -6,11 +6,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::core::model::{FolderId, Untrusted};
 
-/// What names one process for as long as the machine is up: the PID and the start in raw
-/// clock ticks since boot (field 22 of `/proc/<pid>/stat`, after the last `)`; proc(5)).
+/// Identifies one process for as long as the machine is up: the PID and the start in raw clock ticks since boot (field
+/// 22 of `/proc/<pid>/stat`, after the last `)`; proc(5)).
 ///
-/// A PID alone is reused. Two processes can even share PID and tick (a tick is 10 ms), so
-/// where the kernel has pidfs (6.9 and later) [`Process::pidfd_inode`] tells them apart.
+/// A PID alone is reused. Two processes can even share PID and tick (a tick is 10 ms), so if the kernel has pidfs (6.9
+/// and later) [`Process::pidfd_inode`] distinguishes them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct ProcessId {
     /// The PID in claimtop's own PID namespace.
@@ -45,22 +45,22 @@ pub struct Process {
     pub comm: Untrusted,
     /// The controlling terminal (`pts/3`), if there is one.
     pub tty: Option<String>,
-    /// The process group (field 5 of stat), in PIDs; 0 where it is not known.
+    /// The process group (field 5 of stat), as a PID; 0 if it is not known.
     #[serde(default)]
     pub group: u32,
-    /// The session ID (field 6 of stat), in PIDs.
+    /// The session ID (field 6 of stat), as a PID.
     pub session: u32,
     /// The inode of its pidfd on pidfs: unique for one boot, even when PID and tick are not.
     pub pidfd_inode: Option<u64>,
-    /// Whether a pidfd says that the process has exited; `None` when none could be opened.
+    /// Whether a pidfd reports that the process has exited; `None` if none could be opened.
     pub has_exited: Option<bool>,
     /// Its numbers in the PID namespaces below claimtop's own.
     #[serde(default)]
     pub inner: InnerPids,
-    /// Whether its executable or its arguments are an agent's though its name is not.
+    /// Whether its executable or its arguments are an agent's although its name is not.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_renamed: bool,
-    /// What is only read for processes that matter.
+    /// Details, read only for processes that matter.
     pub details: Option<Details>,
 }
 
@@ -68,18 +68,18 @@ pub struct Process {
 /// (pid_namespaces(7)).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum InnerPids {
-    /// Nobody asked, as in recordings of older versions: the details say it, where there are some.
+    /// Not queried, as in recordings of older versions: the details have it, if there are any.
     #[default]
     Unasked,
     /// It could not be read.
     Unread,
-    /// From the outermost inwards; none for a process of claimtop's own namespace.
+    /// From the outermost inwards; empty for a process of claimtop's own namespace.
     Read(Box<[u32]>),
 }
 
 impl InnerPids {
-    /// Takes over the line `NSpid` of a process's status (proc(5)), of which the first number is
-    /// the one in claimtop's own namespace.
+    /// Converts the `NSpid` line of a process's status (proc(5)), whose first number is the one in claimtop's own
+    /// namespace.
     pub fn from_ns_pids(numbers: &[u32]) -> Self {
         match numbers.split_first() {
             Some((_, inner)) => Self::Read(inner.into()),
@@ -89,8 +89,8 @@ impl InnerPids {
 }
 
 impl Process {
-    /// Returns its numbers in the PID namespaces below claimtop's own, none where it lives in that
-    /// one; `None` where this is not known.
+    /// Returns its numbers in the PID namespaces below claimtop's own, empty if it is in that one; `None` if this is
+    /// not known.
     pub fn inner_pids(&self) -> Option<&[u32]> {
         match &self.inner {
             InnerPids::Read(inner) => Some(inner),
@@ -99,8 +99,8 @@ impl Process {
         }
     }
 
-    /// Returns whether its PID namespace is known; nobody asked for that of those who did not matter to
-    /// older versions.
+    /// Returns whether its PID namespace is known; older versions did not query it for processes that did not matter
+    /// to them.
     pub(crate) fn is_placed(&self) -> bool {
         match &self.inner {
             InnerPids::Read(_) => true,
@@ -109,9 +109,8 @@ impl Process {
         }
     }
 
-    /// Returns whether this process started at this tick, as it or its like would have recorded
-    /// it; `None` where the numbers differ and may count in different time namespaces, which only
-    /// a closer look tells.
+    /// Returns whether this process started at this tick, as it or its like would have recorded it; `None` if the
+    /// numbers differ but may count in different time namespaces, which only a closer look can decide.
     pub(crate) fn has_start(&self, ticks: u64) -> Option<bool> {
         let may_have = |details: &Details| details.has_other_clock || details.has_unread_clock;
         let has_other_clock = self.details.as_ref().is_none_or(may_have);
@@ -120,21 +119,21 @@ impl Process {
     }
 }
 
-/// As whom a process may write files (credentials(7), capabilities(7), user_namespaces(7)).
+/// The users as whom a process may write files (credentials(7), capabilities(7), user_namespaces(7)).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Credentials {
     /// The real, effective, saved and file-system user, as claimtop's own user namespace counts them.
     pub users: Vec<u32>,
-    /// Whether it has any capability, or may get one back: some write into files of every user.
+    /// Whether it has any capability, or may regain one: some permit writing to files of every user.
     pub has_capabilities: bool,
     /// Whether its user namespace may count users otherwise than the machine does.
     pub is_mapped: bool,
 }
 
 impl Credentials {
-    /// Returns whether it is certain that a process with these cannot have written into a file of this user. Root can
-    /// write a file and then become anybody, and what a user namespace has no number for appears as the overflow user,
-    /// whoever it is.
+    /// Returns whether a process with these credentials certainly cannot have written to a file of this user. Root can
+    /// write a file and then become any user, and every user without a number in a user namespace appears as the
+    /// overflow user.
     pub(crate) fn exclude(&self, owner: u32) -> bool {
         let is_anybody = |user: u32| user == 0 || user == OVERFLOW_USER;
         let may_be = |user: &u32| *user == owner || is_anybody(*user);
@@ -146,7 +145,7 @@ impl Credentials {
     }
 }
 
-/// The user that stands for all that a user namespace has no number for (`/proc/sys/kernel/overflowuid`), which no
+/// The user that stands for all users without a number in a user namespace (`/proc/sys/kernel/overflowuid`), which no
 /// system is known to change.
 const OVERFLOW_USER: u32 = 65_534;
 
@@ -155,7 +154,7 @@ const OVERFLOW_USER: u32 = 65_534;
 pub struct Details {
     /// The effective user.
     pub uid: Option<u32>,
-    /// As whom it may write.
+    /// The users as whom it may write.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub credentials: Option<Credentials>,
     /// The executable, with a trailing ` (deleted)` taken off (proc(5)).
@@ -164,41 +163,41 @@ pub struct Details {
     pub argv: Vec<Untrusted>,
     /// The working directory, with a trailing ` (deleted)` taken off (proc(5)).
     pub cwd: Option<Untrusted>,
-    /// Whether that folder was removed: what lies at its path now, and around it, is another one.
+    /// Whether that folder was removed, so that another one may be at and around its path now.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_cwd_gone: bool,
-    /// Whether that is another folder than the one of this name here, by device and inode: the process has mounts of its own, or
-    /// another root.
+    /// Whether that differs, by device and inode, from the folder of this name here: the process has mounts of its
+    /// own, or another root.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_cwd_elsewhere: bool,
-    /// What that very folder is called here, where the process has mounts of its own, or another root.
+    /// The path of that same folder here, if the process has mounts of its own, or another root.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cwd_here: Option<Untrusted>,
-    /// Device and inode of that folder where it has no name here: windows of one container can share it.
+    /// Device and inode of that folder if it has no name here: windows of one container can share it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cwd_id: Option<FolderId>,
     /// The PIDs from the outermost visible namespace inwards (`NSpid` of status); one
     /// element when the process lives in claimtop's own namespace.
     pub ns_pids: Vec<u32>,
-    /// Whether it lives in another time namespace than claimtop: there the kernel tells the starts
-    /// of all processes by other numbers (time_namespaces(7)).
+    /// Whether it is in another time namespace than claimtop, where the kernel reports the starts of all processes
+    /// with other numbers (time_namespaces(7)).
     #[serde(default)]
     pub has_other_clock: bool,
-    /// Whether it may live in another one, as that could not be read.
+    /// Whether it may be in another one, because that could not be read.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub has_unread_clock: bool,
-    /// The folders of homes that it may keep records in, as it reaches them itself, also those that
-    /// have other names for it; `None` where that is not known.
+    /// The home folders in which it may keep records, as the process itself reaches them, including those with other
+    /// names there; `None` if that is not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub homes: Option<BTreeSet<FolderId>>,
-    /// Whether another folder there is another one for sure: device and inode tell these from all
-    /// others, which they do not below overlayfs and its like, nor on a network.
+    /// Whether a different folder ID there certainly means a different folder: device and inode are not unique below
+    /// overlayfs and similar, nor on a network.
     #[serde(default = "certain", skip_serializing_if = "is_certain")]
     pub has_certain_homes: bool,
-    /// Whether it is a thread of the kernel, which never runs a program, and so never holds anything.
+    /// Whether it is a kernel thread, which never runs a program and so never holds anything.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_kernels: bool,
-    /// Whether it only plays an agent, in a demo of claimtop's own that is not looked at.
+    /// Whether it only plays an agent, in one of claimtop's own demos, which is not being looked at.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_stand_in: bool,
     /// The few environment variables that matter, by name.
@@ -210,8 +209,8 @@ pub struct Details {
 }
 
 impl Details {
-    /// Returns where it works, by the name that this folder has here; `None` where it certainly has none that is known, and
-    /// where the folder was removed.
+    /// Returns its working folder by the name that folder has here; `None` if it certainly has no known name, or was
+    /// removed.
     pub(crate) fn folder_here(&self) -> Option<&Untrusted> {
         if self.is_cwd_gone {
             return None;
@@ -220,7 +219,7 @@ impl Details {
     }
 }
 
-/// What recordings of older versions took for granted.
+/// The value that recordings of older versions assume.
 fn certain() -> bool {
     true
 }
@@ -233,50 +232,49 @@ fn is_certain(has_certain_homes: &bool) -> bool {
 /// One look at all processes.
 #[derive(Clone, Debug, Default)]
 pub struct ProcessTable {
-    /// Every PID that was listed, whether or not it could be read.
+    /// Every PID that was listed, readable or not.
     pub listed: BTreeSet<u32>,
     /// Why the list may lack processes; `None` when it is complete.
     pub partial: Option<String>,
-    /// What could be read, by PID.
+    /// The processes that could be read, by PID.
     pub by_pid: BTreeMap<u32, Process>,
-    /// The numbers of threads that records name, with their processes: below `/proc` they are there and
-    /// not listed (proc(5)). They count as listed.
+    /// The thread IDs that records name, with their processes: below `/proc` they exist but are not listed (proc(5)).
+    /// They count as listed.
     pub threads: BTreeMap<u32, u32>,
 }
 
 impl ProcessTable {
-    /// Returns what was read of `pid`, or of the process of which it is a thread.
+    /// Returns the process `pid`, or the process of which it is a thread.
     pub fn get(&self, pid: u32) -> Option<&Process> {
         self.by_pid.get(&pid).or_else(|| self.by_pid.get(self.threads.get(&pid)?))
     }
 
-    /// Returns whether nobody but the machine's own keeper stands above a process: whoever started it has
-    /// gone.
+    /// Returns whether a process has only the machine's init or service manager above it: its starter is gone.
     pub(crate) fn is_orphan(&self, process: &Process) -> bool {
         process.parent == 1 || self.get(process.parent).is_some_and(is_keeper)
     }
 
-    /// Returns whether a process is an orphan, or may have been handed over to another parent than its
-    /// own: it is in another session than that one.
+    /// Returns whether a process is an orphan, or may have been handed over to another parent: it is in another
+    /// session than its parent.
     pub(crate) fn may_be_left(&self, process: &Process) -> bool {
         let is_apart = |parent: &Process| is_keeper(parent) || parent.session != process.session;
         process.parent == 1 || self.get(process.parent).is_some_and(is_apart)
     }
 
-    /// Forgets a process that has exited since it was listed: it came and went, and counts for nothing.
+    /// Removes a process that has exited since it was listed: it no longer counts.
     pub(crate) fn forget(&mut self, pid: u32) {
         self.by_pid.remove(&pid);
         self.listed.remove(&pid);
     }
 
-    /// Returns whether every process was seen with all its numbers: only then is one that was not seen
-    /// with a number in no PID namespace below this one either.
+    /// Returns whether every process was seen with all its numbers: only then does a number that was not seen also not
+    /// exist in any PID namespace below this one.
     pub(crate) fn is_whole(&self) -> bool {
         let is_read = |pid: &u32| self.get(*pid).is_some_and(Process::is_placed);
         self.partial.is_none() && self.listed.iter().all(is_read)
     }
 
-    /// Decides what it means that nothing was read of a PID. Nothing else calls a process absent.
+    /// Decides what it means that `pid` could not be read. Nothing else calls a process absent.
     pub fn absence(&self, pid: u32) -> Absence<'_> {
         match &self.partial {
             _ if self.listed.contains(&pid) => Absence::Unreadable,
@@ -285,8 +283,8 @@ impl ProcessTable {
         }
     }
 
-    /// Returns whether a process lives here that has this PID, or has it in a namespace of its own, and
-    /// this start; or may do so, for all that could be read.
+    /// Returns whether a process here has this PID, in this namespace or in its own, and this start; or may have them
+    /// as far as could be read.
     pub(crate) fn may_have(&self, id: ProcessId) -> bool {
         let has_number = |process: &Process| {
             process.id.pid == id.pid || process.inner_pids().unwrap_or_default().contains(&id.pid)
@@ -298,22 +296,22 @@ impl ProcessTable {
     }
 }
 
-/// What it means that nothing was read of a PID.
+/// What it means that a PID could not be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Absence<'a> {
-    /// There is a process, which may not be read.
+    /// The process exists but may not be read.
     Unreadable,
     /// The scan was not complete, for this reason.
     Unproven(&'a str),
-    /// A complete scan proves that no process has it.
+    /// A complete scan proves that no process has this PID.
     Proven,
 }
 
-/// How many levels of parents are walked before the chain is given up.
+/// The most levels of parents to walk before giving up.
 pub(crate) const MAX_DEPTH: usize = 32;
 
-/// Walks from `pid` (included) to the root: at most [`MAX_DEPTH`] levels, and never round a
-/// cycle, which a scan that races with forks and exits can show.
+/// Walks from `pid` (included) to the root: at most [`MAX_DEPTH`] levels, and never round a cycle, which a scan that
+/// races with forks and exits can contain.
 pub(crate) fn ancestry(table: &ProcessTable, pid: u32) -> Vec<&Process> {
     let mut chain: Vec<&Process> = Vec::new();
     let mut next = pid;
@@ -339,8 +337,8 @@ impl<'a> Children<'a> {
         Self(children)
     }
 
-    /// Returns those below a process that are wanted, each once, also where a scan that raced with forks
-    /// and exits shows a circle. Below one that is not wanted nothing is looked for.
+    /// Returns the wanted descendants of a process, each once, even if a scan that raced with forks and exits contains
+    /// a cycle. Does not descend below an unwanted process.
     pub(crate) fn descendants(&self, pid: u32, is_wanted: impl Fn(&Process) -> bool) -> Vec<&'a Process> {
         let mut seen = BTreeSet::from([pid]);
         let mut found: Vec<&Process> = Vec::new();
@@ -361,7 +359,7 @@ fn is_keeper(process: &Process) -> bool {
     process.comm.raw() == "systemd"
 }
 
-/// Returns whether a process is over: its pidfd says so, or it is a zombie of one thread.
+/// Returns whether a process has exited: its pidfd reports so, or it is a zombie of one thread.
 pub fn has_exited(process: &Process) -> bool {
     process.has_exited.unwrap_or(process.state == ProcessState::Zombie)
 }

@@ -12,14 +12,14 @@ pub enum Value {
     Null,
     /// A whole number.
     Integer(i64),
-    /// A number with a fraction, in the shortest digits that give the same bits again.
+    /// A number with a fraction, in the fewest digits that restore the same bits.
     Real(String),
     /// Text.
     Text(String),
 }
 
 impl Value {
-    /// Returns the value as people read it.
+    /// Returns the value as text for people.
     pub(crate) fn to_text(&self) -> String {
         match self {
             Self::Null => "nothing".to_owned(),
@@ -33,22 +33,22 @@ impl Value {
 /// The columns of one row that an action relies on or changes.
 pub type Columns = BTreeMap<String, Value>;
 
-/// One row that changes. A column that is named on one side only is no part of the change there; a
-/// side that names none says that the row is not there.
+/// One row that changes. A column named on one side only is not part of the change there; a side without columns means
+/// that the row does not exist.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RowChange {
     /// The table.
     pub(crate) table: String,
     /// The primary key as text.
     pub(crate) id: String,
-    /// What the row must be for the change to be made.
+    /// The values that the row must have for the change to be made.
     pub before: Columns,
-    /// What it is afterwards.
+    /// The values afterwards.
     pub(crate) after: Columns,
 }
 
 impl RowChange {
-    /// Returns the change that takes this one back.
+    /// Returns the change that reverts this one.
     pub(crate) fn reversed(&self) -> Self {
         Self { before: self.after.clone(), after: self.before.clone(), ..self.clone() }
     }
@@ -80,7 +80,7 @@ pub(crate) fn agrees(row: &Columns, state: &Columns) -> bool {
     state.iter().all(|(name, value)| row.get(name) == Some(value))
 }
 
-/// Returns whether a row is in a state, or is missing where the state is that there is none.
+/// Returns whether a row is in a state, or is missing if the state is that there is none.
 pub(crate) fn is_in(row: Option<&Columns>, state: &Columns) -> bool {
     match row {
         Some(row) => !state.is_empty() && agrees(row, state),
@@ -88,7 +88,7 @@ pub(crate) fn is_in(row: Option<&Columns>, state: &Columns) -> bool {
     }
 }
 
-/// Returns in words what differs between two states of a row.
+/// Returns the differences between two states of a row as text.
 pub(crate) fn difference_text(before: &Columns, after: &Columns) -> String {
     if after.is_empty() {
         return format!("deleted, with {}", all(before));

@@ -12,14 +12,14 @@ use crate::core::model::{Evidence, FilePath, Medium, ProcessId, Untrusted, Word}
 pub enum Strength {
     /// Folder and time fit, and nothing else is known.
     Guess,
-    /// Something says so that can be out of date by now.
+    /// A source states it that can be out of date.
     Strong,
-    /// The agent itself says so, for this very process.
+    /// The agent itself states it, for this very process.
     Exact,
 }
 
 impl Strength {
-    /// Tells people how much may rest on it.
+    /// Returns how far it can be relied on, as words for people.
     pub(crate) fn label(self) -> &'static str {
         match self {
             Self::Exact => "exact",
@@ -34,9 +34,9 @@ impl Strength {
 pub struct SessionView {
     /// The agent's session ID.
     pub id: Untrusted,
-    /// How certain that is.
+    /// How certain it is.
     pub strength: Strength,
-    /// What says so.
+    /// The evidence for it.
     pub evidence: Evidence,
 }
 
@@ -48,13 +48,13 @@ pub struct SessionFile {
     pub agent: Word,
     /// The session.
     pub session: Untrusted,
-    /// What ties it to a window.
+    /// The tie to a window.
     pub tie: Tie,
     /// When it was last written.
     pub written_at: Timestamp,
-    /// Where it stands.
+    /// Its path.
     pub path: FilePath,
-    /// What kind of file system it lies on.
+    /// The kind of file system it is on.
     #[serde(default = "unknown")]
     pub medium: Medium,
     /// Whether its process is tied to other sessions as well.
@@ -65,7 +65,7 @@ pub struct SessionFile {
     pub beginning: Beginning,
 }
 
-/// How a session began, as far as that is known.
+/// How a session began, if known.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Beginning {
@@ -77,7 +77,7 @@ pub struct Beginning {
     pub cleared: Option<Untrusted>,
 }
 
-/// Older recordings do not say it.
+/// The value for older recordings, which do not have it.
 pub(crate) fn unknown() -> Medium {
     Medium::Unknown
 }
@@ -86,15 +86,15 @@ pub(crate) fn unknown() -> Medium {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Others {
-    /// To none: all that the agent keeps was read.
+    /// It is tied to no others: all that the agent keeps was read.
     None,
-    /// To some, or it cannot be told.
+    /// It is tied to others, or that is not known.
     #[default]
     Unknown,
 }
 
 impl SessionFile {
-    /// Returns a session file of which only names, times and what ties it are known.
+    /// Creates a session file of which only names, times and the tie are known.
     pub(crate) fn new(
         agent: Word,
         session: Untrusted,
@@ -106,7 +106,7 @@ impl SessionFile {
     }
 }
 
-/// What ties a session file to a window; PIDs are claimtop's own numbers.
+/// The tie of a session file to a window; PIDs are claimtop's own numbers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Tie {
     /// This process holds a kernel lock on it.

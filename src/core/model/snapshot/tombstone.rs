@@ -1,4 +1,4 @@
-//! A process that was proven dead, kept.
+//! Records of processes that were proven dead.
 
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
@@ -14,7 +14,7 @@ pub struct Tombstone {
     /// PID and start, by which tombstones are sorted.
     #[serde(flatten)]
     pub id: ProcessId,
-    /// The inode of its pidfd, where it is known.
+    /// The inode of its pidfd, if known.
     pub pidfd_inode: Option<u64>,
     /// The host name.
     pub host: Untrusted,
@@ -24,22 +24,22 @@ pub struct Tombstone {
     pub pid_namespace: u64,
     /// The inode of the time namespace that the start counts in.
     pub time_namespace: u64,
-    /// The session that it ran last, as a record or a note named it.
+    /// The last session it ran, as named by a record or a note.
     pub session_id: Option<Untrusted>,
-    /// When it was last seen to live, where a claimtop was open by then.
+    /// When it was last seen alive, if a claimtop was open then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seen_alive_at: Option<Timestamp>,
     /// When its death was first proven.
     pub proven_at: Timestamp,
-    /// The same in clock ticks since the boot, as starts are counted: whoever sets the clock does not move it.
+    /// The same in clock ticks since the boot, as starts are counted: setting the clock does not move it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub proven_tick: Option<u64>,
-    /// By what.
+    /// How it was proven.
     pub reason: Reason,
 }
 
 impl Tombstone {
-    /// Returns whether its numbers count where somebody looks.
+    /// Returns whether its numbers count on the observer's host.
     pub(crate) fn counts_on(&self, host: &Host) -> bool {
         self.numbering().is_of(host)
     }
@@ -53,10 +53,10 @@ impl Tombstone {
         }
     }
 
-    /// Returns how long ago its death was proven: by the clocks of then and now where that look did not count ticks.
+    /// Returns how long ago its death was proven; falls back to wall clocks if that look did not count ticks.
     pub(crate) fn dead_for(&self, host: &Host, now: Timestamp) -> SignedDuration {
         let since = |tick| host.wall_clock(tick).map(|proven| now.duration_since(proven));
-        // Nobody is dead before he has begun.
+        // A process cannot be dead before it starts.
         let tick = self.proven_tick.filter(|tick| *tick >= self.id.start_ticks);
         tick.and_then(since).unwrap_or_else(|| now.duration_since(self.proven_at))
     }
@@ -72,7 +72,7 @@ impl Tombstone {
     }
 }
 
-/// Adds tombstones to others, sorted: of two about one process the older stays, with what it lacked.
+/// Merges two sets of tombstones, sorted. Of two for one process the older stays, completed from the other.
 pub fn merged(mut all: Vec<Tombstone>, learnt: &[Tombstone]) -> Vec<Tombstone> {
     all.extend_from_slice(learnt);
     all.sort_by(|one, other| key(one).cmp(&key(other)).then(one.proven_at.cmp(&other.proven_at)));
@@ -92,7 +92,7 @@ pub fn merged(mut all: Vec<Tombstone>, learnt: &[Tombstone]) -> Vec<Tombstone> {
     all
 }
 
-/// What tells one process from all others.
+/// Returns the identity that distinguishes a process from all others.
 pub(crate) fn key(stone: &Tombstone) -> (ProcessId, Numbering<'_>) {
     (stone.id, stone.numbering())
 }

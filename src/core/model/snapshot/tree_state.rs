@@ -1,31 +1,31 @@
-//! What git says of a working tree when it is asked.
+//! The state of a working tree as git reports it.
 
 use serde::Serialize;
 
 use crate::core::model::Untrusted;
 
-/// What git says of a working tree. What could not be told is `None`, and counts as something to lose.
+/// The state of a working tree as git reports it. `None` means unknown and counts as something to lose.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct TreeState {
-    /// Why git was not asked, or what it has not answered.
+    /// Why git was not run, or what it did not answer.
     pub unasked: Option<String>,
     /// Whether a file that git knows may differ from its index, by times and sizes alone.
     pub is_changed: Option<bool>,
     /// Whether the index differs from the last commit.
     pub is_staged: Option<bool>,
-    /// The files and folders that git does not know.
+    /// The untracked files and folders.
     pub untracked: Option<Names>,
-    /// Those that it was told to ignore: it removes them with the tree, and says nothing.
+    /// The ignored files: git removes them with the tree, without a warning.
     pub ignored: Option<Names>,
-    /// The files that it was told not to look at, changed or not.
+    /// The files that git is configured not to check, changed or not.
     pub unwatched: Option<Names>,
-    /// How many commits the main working tree's head does not have.
+    /// How many commits are not in the main working tree's head.
     pub unmerged: Option<u64>,
-    /// How many commits no branch, remote branch or tag has: they go with a detached head.
+    /// How many commits are in no branch, remote branch or tag: they are lost with a detached head.
     pub unnamed: Option<u64>,
-    /// What it is in the middle of, such as `rebase`.
+    /// The operation in progress, such as `rebase`.
     pub amid: Option<&'static str>,
-    /// Whether it has submodules, of which nothing is asked.
+    /// Whether it has submodules, whose state is not queried.
     pub has_submodules: bool,
 }
 
@@ -41,7 +41,7 @@ pub struct Names {
 }
 
 impl TreeState {
-    /// Says what would be lost, or may be, if the tree were removed.
+    /// Returns descriptions of what would or might be lost if the tree were removed.
     pub(crate) fn lost(&self) -> Vec<String> {
         if let Some(why) = &self.unasked {
             return vec![format!("git was not asked: {why}")];

@@ -1,4 +1,4 @@
-//! Our own words, read back from a recording or from another machine: each is kept once and for good.
+//! Our own words, read back from a recording or from another machine: each is kept once and forever.
 
 use std::cell::Cell;
 use std::collections::BTreeSet;
@@ -9,20 +9,20 @@ use serde::{Deserialize, Deserializer};
 
 use crate::core::model::Untrusted;
 
-/// A word of our own; a name for the type, so that reading one is never taken for borrowing.
+/// A word of our own; an alias, so that serde never takes it for borrowed data.
 pub(crate) type Word = &'static str;
 
-/// Names and values for people. Records that state the same hold them once.
+/// Names and values for people. Records with equal ones hold them once.
 pub type NamedTexts = Arc<[(&'static str, Untrusted)]>;
 
-/// In how many bytes one machine may bring words that were not known here before, over all its life. All formats
-/// together have a few hundred, of 20 bytes each.
+/// How many bytes of words unknown here one machine may add in total. All formats together have a few hundred words,
+/// of 20 bytes each.
 pub(crate) const ALLOWANCE: usize = 64 << 10;
 
-/// In how many bytes a thread may read them from elsewhere, such as from recordings.
+/// How many bytes of them a thread may read from other sources, such as recordings.
 const OF_A_THREAD: usize = 1 << 20;
 
-/// How many bytes a word takes beside its own.
+/// The overhead of a word in bytes.
 const BESIDE: usize = 32;
 
 /// How long a word can be, in bytes.
@@ -31,12 +31,12 @@ const LONGEST: usize = 512;
 static WORDS: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
 
 thread_local! {
-    /// In how many bytes what is being read on this thread may still bring words.
+    /// How many more bytes of words may be added by what is being read on this thread.
     static LEFT: Cell<usize> = const { Cell::new(OF_A_THREAD) };
 }
 
-/// Reads something whose words may take no more than what is `left`, which becomes less by those that are new: what
-/// one machine brings is never at the expense of another.
+/// Runs `read` with at most `left` bytes for new words, and reduces `left` by those added: the words of one machine
+/// never use up the allowance of another.
 pub(crate) fn read_bounded<T>(left: &mut usize, read: impl FnOnce() -> T) -> T {
     let outer = LEFT.replace(*left);
     let done = read();
@@ -47,7 +47,7 @@ pub(crate) fn read_bounded<T>(left: &mut usize, read: impl FnOnce() -> T) -> T {
 /// Reads a word of our own.
 ///
 /// # Errors
-/// It is longer than any, or there are more than any claimtop has.
+/// Fails if it is longer than any of them, or there are more than any claimtop has.
 pub(crate) fn word<'de, D: Deserializer<'de>>(deserializer: D) -> Result<&'static str, D::Error> {
     let text = String::deserialize(deserializer)?;
     keep(&text).ok_or_else(|| D::Error::custom("these are not the words of claimtop"))

@@ -1,8 +1,8 @@
-//! What is wrong with a text that a person wrote, and in which line.
+//! Errors in a text that a person wrote, with their lines.
 
 use crate::core::model::text::shown;
 
-/// What is wrong with a file, and where.
+/// An error in a file, and where it is.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}{}: {message}", key.as_ref().map(|key| format!(", key `{key}`")).unwrap_or_default())]
 pub struct LineError {
@@ -13,7 +13,7 @@ pub struct LineError {
     pub(crate) message: String,
 }
 
-/// States what is wrong at an offset of a TOML text.
+/// Creates an error at an offset of a TOML text.
 pub(crate) fn error_at(text: &str, offset: usize, message: &str) -> LineError {
     let before = text.get(..offset).unwrap_or(text);
     let line = before.matches('\n').count();
@@ -21,7 +21,7 @@ pub(crate) fn error_at(text: &str, offset: usize, message: &str) -> LineError {
     LineError { line: line + 1, key, message: shown(message.trim()) }
 }
 
-/// Returns what stands before the `=` of a line.
+/// Returns the key before the `=` of a line.
 fn key_of(line: &str) -> Option<String> {
     let (key, _) = line.split_once('=')?;
     let key = key.trim();

@@ -1,4 +1,4 @@
-//! Text from outside: kept exactly, shown only escaped.
+//! Text from outside: stored exactly, shown only escaped.
 //!
 //! ratatui lets bidi and zero-width characters through tables, lists and titles, and plain
 //! `println!` filters nothing, so the filter sits at the type, not at the widget.
@@ -22,29 +22,28 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 /// The most combining marks that one base character may carry on the screen.
 const MAX_MARKS: usize = 3;
 
-/// A string that a file, a process or a database row handed to us.
+/// A string from a file, a process or a database row.
 ///
-/// [`Untrusted::raw`] is for comparing; everything that a person sees goes through
-/// [`fmt::Display`] or [`Untrusted::shown`], which make every control, bidi and zero-width
-/// character visible instead of passing it on.
+/// [`Untrusted::raw`] is for comparing; everything shown to a person goes through [`fmt::Display`] or
+/// [`Untrusted::shown`], which make every control, bidi and zero-width character visible instead of passing it on.
 ///
-/// Copies share one text, so a record, its view and its findings hold it once; a short one, as most
-/// are, is held without any memory of its own.
+/// Copies share one text, so a record, its view and its findings hold it once; short texts, which are most of them,
+/// need no allocation.
 #[derive(Clone)]
 pub struct Untrusted(LeanStr);
 
 impl Untrusted {
-    /// Takes a string as it came.
+    /// Creates it from a string as received.
     pub fn new(text: impl Into<String>) -> Self {
         Self(text.into().into())
     }
 
-    /// Takes one of our own words, which need no copy.
+    /// Creates it from one of our own words, without a copy.
     pub const fn fixed(text: &'static str) -> Self {
         Self(LeanStr::from_static_str(text))
     }
 
-    /// Takes raw bytes; each byte that is not UTF-8 is kept visible as `\xNN`.
+    /// Creates it from raw bytes; each byte that is not UTF-8 is kept visible as `\xNN`.
     pub fn from_bytes(bytes: &[u8]) -> Self {
         if let Ok(text) = std::str::from_utf8(bytes) {
             return Self::from(text);
@@ -59,12 +58,12 @@ impl Untrusted {
         Self::new(text)
     }
 
-    /// Takes a path; bytes that are not UTF-8 are kept visible as `\xNN`.
+    /// Creates it from a path; bytes that are not UTF-8 are kept visible as `\xNN`.
     pub fn from_path(path: &std::path::Path) -> Self {
         Self::from_bytes(path.as_os_str().as_encoded_bytes())
     }
 
-    /// Returns the text as it came, for comparing and never for showing.
+    /// Returns the text as received, for comparing and never for showing.
     pub fn raw(&self) -> &str {
         &self.0
     }
@@ -74,7 +73,7 @@ impl Untrusted {
         shown(self.raw())
     }
 
-    /// Returns whether there is no text at all.
+    /// Returns whether the text is empty.
     pub fn is_empty(&self) -> bool {
         self.raw().is_empty()
     }
@@ -137,7 +136,7 @@ impl From<String> for Untrusted {
 }
 
 impl Serialize for Untrusted {
-    /// Serialises the exact text; `core::model::json` writes what is forbidden as `\uNNNN`.
+    /// Serialises the exact text; `core::model::json` writes forbidden characters as `\uNNNN`.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(self.raw())
     }
@@ -149,7 +148,7 @@ impl<'de> Deserialize<'de> for Untrusted {
     }
 }
 
-/// Reads a text without a copy that is thrown away.
+/// Deserializes a text without a temporary copy.
 pub(crate) struct Reader;
 
 impl Visitor<'_> for Reader {
@@ -197,13 +196,13 @@ pub(crate) fn shown(text: &str) -> String {
     out
 }
 
-/// Returns whether there is nothing but printable ASCII, as in nearly all text.
+/// Returns whether a text is only printable ASCII, as nearly all text is.
 fn is_plain(text: &str) -> bool {
-    // Without an end before the last byte many are compared at once.
+    // Without an early exit many bytes are compared at once.
     text.bytes().fold(true, |is_plain, byte| is_plain & (0x20..0x7f).contains(&byte))
 }
 
-/// Returns whether nothing in a text could steer a terminal.
+/// Returns whether no character of a text could steer a terminal.
 pub(crate) fn is_harmless(text: &str) -> bool {
     is_plain(text) || !text.chars().any(is_forbidden)
 }
@@ -241,7 +240,7 @@ pub fn is_uuid(text: &str) -> bool {
     }) && parts.next().is_none()
 }
 
-/// Says in a sentence how long it was from one moment to another.
+/// Returns the time between two moments in words.
 pub(crate) fn shown_span(from: jiff::Timestamp, to: jiff::Timestamp) -> String {
     let seconds = to.duration_since(from).as_secs();
     match seconds {

@@ -1,6 +1,6 @@
 //! Enums whose variants have a name in the interface.
 
-/// Makes an enum of which each variant is written beside its name: serde and `name` both use that one.
+/// Defines an enum with each variant beside its name, which serde and `name` both use.
 macro_rules! named {
     ($(#[$meta:meta])* $vis:vis enum $name:ident { $( $(#[$about:meta])* $variant:ident = $text:literal, )* }) => {
         $(#[$meta])*

@@ -1,11 +1,11 @@
-//! Equal texts, held once: what one machine tells repeats its folders, sessions and keys many times.
+//! Equal texts, held once: another machine's report repeats its folders, sessions and keys many times.
 
 use std::cell::RefCell;
 use std::collections::HashSet;
 
 use lean_string::LeanStr;
 
-/// Texts that were read, as long as others may be equal to one of them.
+/// Texts that were read, for as long as others may be equal to one of them.
 pub(crate) type Texts = HashSet<LeanStr>;
 
 thread_local! {
@@ -13,7 +13,7 @@ thread_local! {
     static TEXTS: RefCell<Option<Texts>> = const { RefCell::new(None) };
 }
 
-/// Reads something whose texts take from `texts` what is equal there, and are added to it.
+/// Runs `read` with its texts shared with equal ones in `texts`, to which new ones are added.
 pub(crate) fn sharing<T>(texts: &mut Texts, read: impl FnOnce() -> T) -> T {
     let outer = TEXTS.replace(Some(std::mem::take(texts)));
     let done = read();
@@ -21,9 +21,9 @@ pub(crate) fn sharing<T>(texts: &mut Texts, read: impl FnOnce() -> T) -> T {
     done
 }
 
-/// Holds a text; inside [`sharing`] once for all that are equal.
+/// Creates a text; inside [`sharing`] equal texts are held once.
 pub(crate) fn text(text: &str) -> LeanStr {
-    // A short one has no memory of its own to share.
+    // A short text has no allocation to share.
     if text.len() <= size_of::<LeanStr>() {
         return text.into();
     }

@@ -1,4 +1,4 @@
-//! The hosts of a fleet's database, as far as a viewer has read of them.
+//! The hosts of a fleet's database, as read by a viewer.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -23,9 +23,9 @@ use crate::core::model::{MachineState, MachineView, Tombstone, Untrusted};
 #[derive(Default)]
 pub(crate) struct Roster {
     hosts: BTreeMap<String, Box<HostState>>,
-    /// What each host was ever called here: what is on the screen under a name must never be another's.
+    /// Every name a host has had here: a name shown on the screen must never be given to another host.
     names: BTreeMap<String, String>,
-    /// The names of machines that are reached otherwise.
+    /// The names of machines that are reached in other ways.
     taken: Vec<String>,
     read_at: Option<ReadAt>,
     /// When the database was reached again after it had been lost.
@@ -35,43 +35,43 @@ pub(crate) struct Roster {
 /// A machine's hashed ID, its boot and the PID namespace.
 type Place<'a> = (Option<&'a str>, Option<&'a str>, Option<u64>);
 
-/// What is known of one host.
+/// The known state of one host.
 struct HostState {
     row: HostRow,
-    /// What it is called here, for as long as this viewer runs.
+    /// Its name here, for as long as this viewer runs.
     name: String,
-    /// Up to which sequence all that it tells was read.
+    /// The sequence up to which all its rows were read.
     known: i64,
     decoder: Decoder,
     tombstones: Arc<[Tombstone]>,
     look: Option<String>,
     presence: Option<Presence>,
-    /// In how many bytes it may still bring words of its own, however often it is read anew.
+    /// How many bytes of its own words it may still add, however often it is read again.
     words_left: usize,
-    /// Why what it has told by then is not read.
+    /// Why its content up to this sequence is not read.
     unread: Option<(String, i64)>,
 }
 
 impl Roster {
-    /// Knows no host yet, and gives none a name of these.
+    /// Creates a roster without hosts that gives none of them one of these names.
     pub(crate) fn beside(taken: Vec<String>) -> Self {
         Self { taken, ..Self::default() }
     }
 
-    /// Returns the ID and the epoch of the host that is called so here.
+    /// Returns the ID and the epoch of the host with this name here.
     pub(crate) fn address(&self, name: &str) -> Option<(String, i64)> {
         let known = self.hosts.values().find(|known| known.name == name)?;
         Some((known.row.host.clone(), known.row.epoch))
     }
 
-    /// Reads what the host that is called so here has answered to what it was asked.
+    /// Reads the answer of the host with this name here.
     pub(crate) fn answer(&mut self, name: &str, line: &str) -> Option<Answer> {
         let known = self.hosts.values_mut().find(|known| known.name == name)?;
         known.decoder.receive(line.as_bytes()).ok()?;
         known.decoder.answer()
     }
 
-    /// Takes hosts in: all of them, or those that have beaten since they were last read.
+    /// Updates hosts: all of them, or those that have beaten since the last read.
     pub(crate) fn hosts(&mut self, rows: Vec<HostRow>, is_all: bool, at: ReadAt) {
         self.read_at = Some(at);
         if is_all {
@@ -93,25 +93,25 @@ impl Roster {
         }
     }
 
-    /// Takes note that the database is reached again.
+    /// Records that the database is reached again.
     pub(crate) fn reached_again(&mut self, steady: Duration) {
         if self.read_at.is_some() {
             self.reached_again = Some(steady);
         }
     }
 
-    /// Returns by which moment of the database's hosts were read last.
+    /// Returns the moment of the last read of hosts, by the database's clock.
     pub(crate) fn since(&self) -> Option<i64> {
         self.read_at.map(|at| at.server)
     }
 
-    /// Returns the hosts that tell something that was not read yet, and up to what each was.
+    /// Returns the hosts with unread content, and the sequence up to which each was read.
     pub(crate) fn wanted(&self) -> Vec<(String, i64)> {
         let wanted = self.hosts.values().filter(|known| known.has_news());
         wanted.map(|known| (known.row.host.clone(), known.known)).collect()
     }
 
-    /// Takes in what these hosts tell.
+    /// Applies the rows of these hosts.
     pub(crate) fn parts(&mut self, of: &[(String, i64)], rows: Vec<PartRow<'_>>) {
         let mut by_host: BTreeMap<&str, Vec<PartRow<'_>>> = BTreeMap::new();
         for row in rows {
@@ -120,21 +120,21 @@ impl Roster {
         for (host, _) in of {
             let Some(known) = self.hosts.get_mut(host) else { continue };
             let told = by_host.remove(host.as_str()).unwrap_or_default();
-            // Whatever one tells must not take the others away, even where it finds an error in who reads it.
+            // The rows of one host must not affect the others, even if they trigger a bug in the reader.
             if catch_unwind(AssertUnwindSafe(|| known.read(&told))).is_err() {
                 known.forget();
             }
         }
     }
 
-    /// Takes note that what a host tells cannot be read, until it tells something else.
+    /// Records that a host's content cannot be read until it changes.
     pub(crate) fn unreadable(&mut self, host: &str, why: &str) {
         if let Some(known) = self.hosts.get_mut(host) {
             known.unread = Some((why.to_owned(), known.row.changed));
         }
     }
 
-    /// Returns every host as a machine. `now` is this machine's wall clock at that moment of its steady clock.
+    /// Returns every host as a machine. `now` is this machine's wall clock at the moment `steady` of its steady clock.
     pub(crate) fn machines(&self, steady: Duration, now: Timestamp) -> Vec<FarMachine> {
         let Some(at) = self.read_at else { return Vec::new() };
         let is_blind = steady.saturating_sub(at.steady) >= LATE;
@@ -142,7 +142,7 @@ impl Roster {
         for known in self.hosts.values() {
             *claimed.entry(known.place()).or_default() += 1;
         }
-        // Which of several that say they are the same machine in the same boot sees its processes is not known.
+        // If several claim to be the same machine in the same boot, it is not known which one sees its processes.
         let is_disputed = |known: &HostState| claimed.get(&known.place()).is_some_and(|many| *many > 1);
         let machine = |known: &HostState| {
             let mut machine = known.machine(known.age(at, steady), is_blind, is_disputed(known), now);
@@ -165,8 +165,8 @@ impl Roster {
         }
     }
 
-    /// Gives names to the hosts that are new: the plain one to whom nobody else could be taken for, else one with as much
-    /// of its ID as tells it from all others. No order of the rows makes a difference.
+    /// Names the new hosts: the plain name if it is unambiguous, or else one with as much of the ID as distinguishes
+    /// it from all others. The order of the rows does not matter.
     fn name_new(&mut self, rows: &[HostRow]) {
         if rows.iter().all(|row| self.names.contains_key(&row.host)) {
             return;
@@ -207,18 +207,18 @@ impl HostState {
         }
     }
 
-    /// Begins to read a host anew.
+    /// Starts to read a host from the beginning.
     fn greeted(row: &HostRow, mut decoder: Decoder) -> Decoder {
         let line = Line { hello: Some(hello(row)), ..Line::default() };
         if let Ok(text) = json::to_line(&line) {
-            // A first hello of the language spoken here is never refused.
+            // A first hello in this version's protocol is never refused.
             let _ = decoder.receive(text.as_bytes());
         }
         decoder
     }
 
     fn take(&mut self, row: HostRow) {
-        // Another epoch tells all anew, and a database that was restored knows less than was read of it.
+        // Another epoch sends everything again, and a restored database has less than was read from it.
         if row.epoch != self.row.epoch || row.boot != self.row.boot || row.sequence < self.row.sequence {
             self.known = 0;
         }
@@ -229,12 +229,12 @@ impl HostState {
         self.row.changed > self.known && self.row.state == "ok" && !self.is_unread()
     }
 
-    /// Returns whether it is known already that what it tells cannot be read.
+    /// Returns whether its content is already known to be unreadable.
     fn is_unread(&self) -> bool {
         self.unread.as_ref().is_some_and(|(_, changed)| *changed == self.row.changed)
     }
 
-    /// Takes in what it tells; where that cannot be read, what it has told last stays, and nothing counts as read.
+    /// Applies its rows; if they cannot be read, its last state stays, and nothing counts as read.
     fn read(&mut self, rows: &[PartRow<'_>]) {
         let is_whole = self.known == 0 || rows.iter().any(|row| row.is_whole);
         let mut anew =
@@ -272,7 +272,7 @@ impl HostState {
         self.tombstones = self.decoder.tombstones().cloned().collect();
     }
 
-    /// Keeps nothing of what it told, which may be half changed, and does not read it again.
+    /// Discards its state, which may be half changed, and does not read it again.
     fn forget(&mut self) {
         let why = "it cannot be read because of a bug in claimtop here; please report what it logs with --log-level error".to_owned();
         let name = std::mem::take(&mut self.name);
@@ -284,13 +284,13 @@ impl HostState {
         };
     }
 
-    /// Returns how long ago it has beaten.
+    /// Returns the time since its last beat.
     fn age(&self, at: ReadAt, steady: Duration) -> Duration {
         let then = u64::try_from(at.server.saturating_sub(self.row.beat_at)).unwrap_or_default();
         Duration::from_millis(then) + steady.saturating_sub(at.steady)
     }
 
-    /// Says why nothing is asked of it, where that is so.
+    /// Returns why nothing can be requested from it, if so.
     fn no_orders(&self, may_ask: bool) -> Option<String> {
         if !may_ask {
             return Some(
@@ -303,7 +303,7 @@ impl HostState {
         }
     }
 
-    /// Returns where it says that its PIDs count.
+    /// Returns where its PIDs count, according to itself.
     fn place(&self) -> Place<'_> {
         (self.row.machine.as_deref(), self.row.boot.as_deref(), self.row.pid_namespace)
     }
@@ -354,7 +354,7 @@ impl HostState {
                 "it was restarted or cloned; which is known within a minute".to_owned(),
             );
         }
-        // It was not seen then, and has not beaten since, however lately the database has started.
+        // It was not visible then and has not beaten since, however recently the database has started.
         if let Some(by) = &self.row.lost_by {
             return (MachineState::Silent, format!("declared lost by {}, which proves nothing", shown(by)));
         }
@@ -363,7 +363,8 @@ impl HostState {
             Presence::Late => {
                 (MachineState::Late, format!("nothing was heard from it for over {} s", LATE.as_secs()))
             }
-            // For how long is told beside it: a sentence that counted minutes would have all of the fleet put together anew.
+            // The duration is shown beside it: a sentence that counted minutes would cause the whole fleet to be
+            // merged again.
             Presence::NotSeen => {
                 (MachineState::Silent, format!("nothing was heard from it for over {} s", NOT_SEEN.as_secs()))
             }
@@ -371,7 +372,7 @@ impl HostState {
     }
 }
 
-/// Returns the line that makes true what was read: as the witness told it, or its last one without news.
+/// Returns the line that commits the rows: as the witness sent it, or its last one without news.
 fn look_line(told: Option<&str>, has_look: bool, order: Option<&str>) -> String {
     #[derive(Deserialize)]
     struct At {

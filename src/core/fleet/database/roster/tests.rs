@@ -1,4 +1,4 @@
-//! What a viewer makes of the rows that it reads.
+//! How a viewer interprets the rows that it reads.
 
 use super::*;
 use crate::core::fleet::database::host_name::is_longer_name;
@@ -73,7 +73,7 @@ fn what_hosts_tell_is_read_once_and_silence_is_no_death() {
     new.hosts(vec![lost], true, ReadAt { started: 1_030_000, ..at(80, 1_070_000) });
     beat(&mut new, "h1", 3);
     assert_eq!(state(&new, 80).2, "declared lost by oscar, which proves nothing");
-    // Nothing was read of the database for long: that is not the host's silence.
+    // The database was not read for long, which is not the host's silence.
     roster.hosts(vec![HostRow { beat_at: 1_240_000, ..row("h1", 3) }], false, at(252, 1_242_000));
     assert_eq!(state(&roster, 253).1, MachineState::Live);
     assert_eq!(state(&roster, 300).2, "the fleet's database does not answer");
@@ -103,7 +103,7 @@ fn what_cannot_be_read_leaves_what_was_told_before_and_nothing_of_it_alive() {
         let why = "the end of its look is garbled".to_owned();
         assert_eq!(machines(&roster, 12), [("devbox".to_owned(), MachineState::Unreached, why)]);
         assert_eq!((sources(&roster), roster.wanted()), (1, vec![]));
-        // It tells something else, and until that is read nothing is known to be as it was told.
+        // It sends something else, and until that is read nothing it sent before is known to be still true.
         roster.hosts(vec![row("h1", changed + 10)], false, at(12, 1_002_000));
         assert_eq!(machines(&roster, 12)[0].1, MachineState::Unreached);
         assert_eq!(roster.wanted(), [("h1".to_owned(), 0)]);
@@ -128,7 +128,7 @@ fn a_host_that_fails_who_reads_it_takes_no_other_away() {
     let names = || before.iter().map(|(name, _)| name.clone());
     let expected = [MachineState::Unreached, MachineState::Live];
     assert_eq!(states(&roster).collect::<Vec<_>>(), names().zip(expected).collect::<Vec<_>>());
-    // It tells something else.
+    // It sends something else.
     roster.hosts(vec![HostRow { changed: 2, ..named("h1", "web") }], false, at(10, 1_000_000));
     assert_eq!(roster.wanted(), [("h1".to_owned(), 0)]);
     tell(&mut roster, 2);
@@ -171,7 +171,7 @@ fn named(host: &str, name: &str) -> HostRow {
     HostRow { name: name.to_owned(), ..row(host, 1) }
 }
 
-/// Returns what these hosts are called, which come at once, in any order.
+/// Checks the names of these hosts, which appear at once, in any order.
 #[track_caller]
 fn check_names(hosts: &[(&str, &str, &str)]) {
     for turn in 0..hosts.len() {
@@ -198,7 +198,7 @@ fn of_hosts_that_share_a_name_none_has_it_alone_whoever_comes_first() {
         (alike, "web", "web-1a2b3c4d-1111"),
         (B, "web", "web-99887766"),
     ]);
-    // One that is named as another one is called takes nothing from it.
+    // A host with the name that another one was given here takes nothing from it.
     check_names(&[
         (A, "web", "web-1a2b3c4d-0000"),
         (B, "web", "web-99887766"),
@@ -217,7 +217,7 @@ fn a_name_that_was_given_stays_and_is_never_anothers() {
     for _ in 0..2 {
         assert_eq!(called(&roster, "web").as_deref(), Some(A));
         assert_eq!(called(&roster, "web-99887766").as_deref(), Some(B));
-        // Whoever is seen again is called as before, in whatever company.
+        // A host that is seen again keeps its name, whatever other hosts there are.
         roster.hosts(vec![named(B, "web")], true, at(14, 1_004_000));
         assert_eq!(called(&roster, "web"), None);
         roster.hosts(vec![], true, at(16, 1_006_000));

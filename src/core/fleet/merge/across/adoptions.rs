@@ -25,10 +25,10 @@ pub(super) fn adopted(sites: &Sites<'_>, found: &mut Findings) {
     }
     let told = adoptions.iter().filter_map(|(claim, site)| {
         let windows = running.get(&claim.resource.id)?;
-        // Where it runs in both places, that is the finding.
+        // If it runs in both places, that is the finding.
         let is_elsewhere = windows.iter().all(|placed| !placed.site.is(*site));
         let holder = windows.first().filter(|_| is_elsewhere)?;
-        // A cache that both machines share says the same on both: it was adopted where it runs.
+        // A cache shared by both machines is the same on both: the session was adopted where it runs.
         let is_copy = |(other, at): &&(&ClaimView, Site<'_>)| {
             at.is(holder.site) && other.resource == claim.resource && other.since == claim.since
         };

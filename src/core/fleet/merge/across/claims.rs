@@ -1,4 +1,4 @@
-//! One item of work that living windows of two machines hold.
+//! Items of work held by living windows of two machines.
 
 use std::collections::BTreeMap;
 
@@ -26,11 +26,12 @@ impl<'a> LivingClaim<'a> {
     fn of(claim: &'a ClaimView, sites: &Sites<'a>) -> Option<Self> {
         let is_held = match claim.status {
             ClaimStatus::Held | ClaimStatus::Quiet | ClaimStatus::Contested => true,
-            // Where one place says so and another does not, its holder may still work on it.
+            // If only some of its surfaces state it, its holder may still work on it.
             ClaimStatus::Ghost => claim.record.verdict.state == VerdictState::Alive,
             ClaimStatus::Dead | ClaimStatus::Expired | ClaimStatus::Unproven => false,
         };
-        // Projects, locks and tasks of one name on two machines are two things; an item of work has a name of its own.
+        // Equal names of projects, locks and tasks on two machines mean different things; an item of work has a unique
+        // name.
         let is_same_everywhere = claim.resource.kind == ResourceKind::WorkItem;
         if !is_held || !is_same_everywhere || !claim.is_known() {
             return None;
@@ -42,12 +43,13 @@ impl<'a> LivingClaim<'a> {
         self.holder.site.here(self.claim.since.unwrap_or_else(|| began_at(&self.claim.record)))
     }
 
-    /// Returns whether nothing tells two claims on one machine apart for one on another.
+    /// Returns whether two claims on one machine are indistinguishable for claims on another.
     fn counts_as(&self, other: &LivingClaim<'_>) -> bool {
         self.claim.record.session_id == other.claim.record.session_id && self.holder.counts_as(&other.holder)
     }
 
-    /// Returns whether two claims are certain to be of two sessions; that one runs twice is a finding of its own.
+    /// Returns whether two claims certainly belong to two sessions; one session that runs twice is a finding of its
+    /// own.
     fn is_apart(&self, other: &LivingClaim<'_>) -> bool {
         let is_of_one = self.claim.record.session_id.is_some()
             && self.claim.record.session_id == other.claim.record.session_id;
@@ -55,7 +57,7 @@ impl<'a> LivingClaim<'a> {
     }
 }
 
-/// Finds items of work that windows of two machines hold.
+/// Finds items of work held by windows of two machines.
 pub(super) fn contested(sites: &Sites<'_>, found: &mut Findings) {
     let mut items: BTreeMap<Resource, Vec<LivingClaim<'_>>> = BTreeMap::new();
     for (claim, _) in sites.claims() {

@@ -1,7 +1,7 @@
-//! What only several machines together show: one session or one claim in living hands on two of them.
+//! What is visible only across machines: one session or one claim with living holders on two of them.
 //!
-//! Each machine's own claimtop has judged its windows. Here only what it is certain of is compared, and only while
-//! it is heard: a silent machine raises nothing, and ends nothing.
+//! Each machine's own claimtop has judged its windows. Only its certain results are compared here, and only while it
+//! is connected: a silent machine raises nothing, and ends nothing.
 
 mod adoptions;
 mod claims;
@@ -15,7 +15,7 @@ use self::sites::{Findings, Sites};
 use crate::core::fleet::merge::remote_machine::FarMachine;
 use crate::core::model::{ClaimStatus, Report};
 
-/// Adds the collisions between windows of several machines, and what they need a person for.
+/// Adds the collisions between windows of several machines, and their needs.
 pub(crate) fn collide(all: &mut Report, machines: &[FarMachine]) {
     let sites = Sites::from_report(all, machines);
     if sites.are_one() {

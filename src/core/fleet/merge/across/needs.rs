@@ -1,4 +1,4 @@
-//! What collisions between machines need a person for; those between the same windows at once.
+//! The needs of collisions between machines; those between the same windows become one.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -6,7 +6,7 @@ use super::sites::Sites;
 use crate::core::judge::needs::harm;
 use crate::core::model::{Code, Finding, Key, KeyKind, Need, NeedKind};
 
-/// Tells what needs a person.
+/// Returns the needs of these findings.
 pub(super) fn needs(findings: &[Finding], sites: &Sites<'_>) -> Vec<Need> {
     let mut between: BTreeMap<Vec<Key>, Vec<&Finding>> = BTreeMap::new();
     for finding in findings {
@@ -41,7 +41,7 @@ fn need(findings: &[&Finding], sites: &Sites<'_>) -> Option<Need> {
     Some(Need { key, subject: worst.subjects.first()?.clone(), kind, since: None })
 }
 
-/// Returns the windows that a finding is between, whoever is to yield last.
+/// Returns the windows involved in a finding; the one that should yield is last.
 fn windows_of(finding: &Finding, sites: &Sites<'_>) -> Vec<Key> {
     let of = |key: &Key| match key.kind() {
         Some(KeyKind::Window) => Some(key.clone()),

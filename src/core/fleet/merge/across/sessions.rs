@@ -8,11 +8,11 @@ use crate::core::judge::rules::facts::listed;
 use crate::core::judge::story::chain::{Chain, Ending, so};
 use crate::core::model::{Cause, Code, Evidence, Finding, Key, Remedy, ResourceKind, Story, Untrusted};
 
-/// Finds sessions that living windows of two machines run.
+/// Finds sessions that are run by living windows of two machines.
 pub(super) fn shared<'a>(sites: &Sites<'a>, found: &mut Findings) {
     let name =
         |placed: &PlacedWindow<'a>| Some((placed.window.agent.raw(), placed.window.session_id.as_ref()?));
-    // Of tens of thousands hardly any runs twice: only those are listed.
+    // Hardly any of tens of thousands run twice: only those are listed.
     let mut seen = HashSet::new();
     let names = sites.windows().filter_map(|placed| name(&placed));
     let repeated: BTreeSet<_> = names.filter(|name| !seen.insert(*name)).collect();
@@ -69,7 +69,7 @@ fn story<'a>(session: &Untrusted, windows: &[PlacedWindow<'a>], sites: &Sites<'a
         }
     }
     let processes: Vec<String> = windows.iter().map(PlacedWindow::process).collect();
-    // Without a start nobody can tell who came second.
+    // Without a start it is not known which came second.
     let is_dated = windows.iter().all(|placed| placed.started_at().is_some());
     let advice = if is_dated { format!("close {}", last.name()) } else { "close one of them".to_owned() };
     let ending = Ending::new(

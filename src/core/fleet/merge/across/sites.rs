@@ -1,4 +1,4 @@
-//! Where windows, records and claims are, and what that says of their clocks and names.
+//! Where windows, records and claims are, and how that affects their clocks and names.
 
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -10,29 +10,29 @@ use crate::core::judge::rules::facts::{file_name, window_name};
 use crate::core::judge::story::chain::Chain;
 use crate::core::model::{ClaimView, Evidence, Finding, JudgedRecord, Key, Report, WindowView};
 
-/// One machine that is heard, or this one.
+/// One connected machine, or this one.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Site<'a> {
-    /// What it is called; this machine has no name.
+    /// Its name; this machine has none.
     name: Option<&'a str>,
     boot: Option<&'a str>,
     pid_namespace: Option<u64>,
-    /// By how much its clock is ahead of the one here.
+    /// How far its clock is ahead of the one here.
     ahead: SignedDuration,
 }
 
-/// All machines that are heard, with what they have.
+/// All connected machines, with their content.
 pub(super) struct Sites<'a> {
     report: &'a Report,
     sites: HashMap<Option<&'a str>, Site<'a>>,
     by_key: HashMap<&'a Key, &'a WindowView>,
-    /// Made when somebody asks: mostly nothing collides.
+    /// Built on demand: mostly nothing collides.
     records: OnceCell<HashMap<&'a Key, &'a JudgedRecord>>,
     holders: OnceCell<HashMap<&'a Key, &'a Key>>,
 }
 
 impl<'a> Sites<'a> {
-    /// Knows this machine and every other that is heard now.
+    /// Collects this machine and every other that is connected now.
     pub(super) fn from_report(report: &'a Report, machines: &'a [FarMachine]) -> Self {
         let here = Site {
             name: None,
@@ -56,22 +56,22 @@ impl<'a> Sites<'a> {
         }
     }
 
-    /// Returns whether there is nothing to compare.
+    /// Returns whether there is only one machine, so that nothing can be compared.
     pub(super) fn are_one(&self) -> bool {
         self.sites.len() < 2
     }
 
-    /// Returns where a thing is; `None` where nothing is heard of that machine.
+    /// Returns the machine of a thing; `None` if that is not connected.
     pub(super) fn of_key(&self, key: &Key) -> Option<Site<'a>> {
         self.sites.get(&key.machine()).copied()
     }
 
-    /// Returns every window whose machine is heard.
+    /// Returns every window of a connected machine.
     pub(super) fn windows(&self) -> impl Iterator<Item = PlacedWindow<'a>> {
         self.report.windows.iter().filter_map(|window| self.placed(window))
     }
 
-    /// Returns a window, if its machine is heard.
+    /// Returns a window, if its machine is connected.
     pub(super) fn window(&self, key: &Key) -> Option<PlacedWindow<'a>> {
         self.by_key.get(key).and_then(|window| self.placed(window))
     }
@@ -80,7 +80,7 @@ impl<'a> Sites<'a> {
         Some(PlacedWindow { window, site: self.of_key(&window.key)? })
     }
 
-    /// Returns every claim whose machine is heard.
+    /// Returns every claim of a connected machine.
     pub(super) fn claims(&self) -> impl Iterator<Item = (&'a ClaimView, Site<'a>)> {
         self.report.claims.iter().filter_map(|claim| Some((claim, self.of_key(&claim.key)?)))
     }
@@ -99,7 +99,7 @@ impl<'a> Sites<'a> {
 }
 
 impl<'a> Site<'a> {
-    /// Says where something is, behind its name.
+    /// Returns the words for its place, to follow a name.
     pub(super) fn suffix(self) -> String {
         self.name.map_or_else(|| "here".to_owned(), |name| format!("on {name}"))
     }
@@ -108,12 +108,12 @@ impl<'a> Site<'a> {
         self.name == other.name
     }
 
-    /// Returns a moment of its clock by the clock here.
+    /// Converts a moment of its clock to the clock here.
     pub(super) fn here(self, at: Timestamp) -> Timestamp {
         at.checked_sub(self.ahead).unwrap_or(at)
     }
 
-    /// Returns what a record of it says, with its machine.
+    /// Returns the evidence of one of its records, with its machine.
     pub(super) fn evidence(self, judged: &JudgedRecord) -> Evidence {
         let told = &judged.evidence;
         let source = match self.name {
@@ -123,7 +123,7 @@ impl<'a> Site<'a> {
         Evidence::new(told.fact.clone(), told.value.clone(), source).dated(told.at.map(|at| self.here(at)))
     }
 
-    /// Names a record's file and its machine.
+    /// Returns the name of a record's file with its machine.
     pub(super) fn file(self, judged: &JudgedRecord) -> String {
         format!("{} {}", file_name(judged), self.suffix())
     }
@@ -137,7 +137,7 @@ pub(super) struct PlacedWindow<'a> {
 }
 
 impl<'a> PlacedWindow<'a> {
-    /// Names it for a sentence.
+    /// Returns its name for a sentence.
     pub(super) fn name(&self) -> String {
         format!("{} {}", window_name(self.window), self.site.suffix())
     }
@@ -146,7 +146,7 @@ impl<'a> PlacedWindow<'a> {
         format!("PID {} {}", self.window.pid, self.site.suffix())
     }
 
-    /// Returns when it was started, by the clock here.
+    /// Returns when it started, by the clock here.
     pub(super) fn started_at(&self) -> Option<Timestamp> {
         self.window.started_at.map(|at| self.site.here(at))
     }
@@ -163,8 +163,8 @@ impl<'a> PlacedWindow<'a> {
         chain.saw(self.started_at(), format!("{} started", self.name()), [self.evidence()]);
     }
 
-    /// Returns whether two windows are certain to be two processes: on machines of one kernel, such as a container and
-    /// its host, two that were started in the same tick can be one that both see.
+    /// Returns whether two windows are certainly two processes: on machines with one kernel, such as a container and
+    /// its host, two windows started in the same tick can be one process that both see.
     pub(super) fn is_apart(&self, other: &PlacedWindow<'_>) -> bool {
         let has_other_kernel =
             matches!((self.site.boot, other.site.boot), (Some(one), Some(two)) if one != two);
@@ -173,8 +173,8 @@ impl<'a> PlacedWindow<'a> {
         is_elsewhere && (has_other_kernel || has_other_start || self.has_other_number(other))
     }
 
-    /// Returns whether two windows of one kernel have two numbers in the innermost of their PID namespaces, where a
-    /// process has but one, or one number each in two of these namespaces.
+    /// Returns whether two windows of one kernel have different PIDs in the innermost of their PID namespaces, where a
+    /// process has only one, or have one PID each in two of these namespaces.
     fn has_other_number(&self, other: &PlacedWindow<'_>) -> bool {
         let (Some(one), Some(two)) = (self.innermost(), other.innermost()) else { return false };
         let are_namespaces_two = matches!((self.site.pid_namespace, other.site.pid_namespace), (Some(one), Some(two)) if one != two);
@@ -182,20 +182,20 @@ impl<'a> PlacedWindow<'a> {
         one != two || (are_both_own && are_namespaces_two)
     }
 
-    /// Returns whether nothing tells two windows of one machine apart for one of another.
+    /// Returns whether two windows of one machine are indistinguishable for windows of another.
     pub(super) fn counts_as(&self, other: &PlacedWindow<'_>) -> bool {
         self.window.start_ticks == other.window.start_ticks
             && self.innermost() == other.innermost()
             && self.window.place.has_own_pid == other.window.place.has_own_pid
     }
 
-    /// Returns its number in its own PID namespace, where that is known.
+    /// Returns its PID in its own PID namespace, if known.
     fn innermost(&self) -> Option<u32> {
         let place = &self.window.place;
         place.inner_pid.or_else(|| place.has_own_pid.then_some(self.window.pid))
     }
 
-    /// Returns the record that ties it to its session best.
+    /// Returns the record with the strongest tie to its session.
     pub(super) fn record(&self, sites: &Sites<'a>) -> Option<&'a JudgedRecord> {
         let records = self.window.records.iter().filter_map(|key| sites.record(key));
         let of_session = records.filter(|judged| judged.session_id == self.window.session_id);
@@ -203,15 +203,15 @@ impl<'a> PlacedWindow<'a> {
     }
 }
 
-/// How many of those that collide say so in the evidence; all of them are named as what it is about.
+/// How many of the colliding windows are in the evidence; all of them are subjects.
 pub(super) const EVIDENCE: usize = 32;
 
-/// With how many windows of each machine those of others are compared: whoever could be each of so many that differ is
-/// too little known to be told from any.
+/// How many different windows of each machine are compared with those of others: a window that could be any of so many
+/// is too little known to be distinguished.
 const COMPARED: usize = 16;
 
-/// Leaves of things that windows have some of each machine, of which no two are alike: tens of thousands can have one,
-/// and need not each be compared with each.
+/// Returns some things of each machine's windows, no two of them alike: there may be tens of thousands, which need not
+/// be compared pairwise.
 pub(super) fn some_of_each<'a, T: Copy>(
     all: &[T],
     placed: impl Fn(&T) -> PlacedWindow<'a>,
@@ -227,7 +227,7 @@ pub(super) fn some_of_each<'a, T: Copy>(
     sites.into_values().flatten().collect()
 }
 
-/// Leaves those of some windows that are certain to be two processes on two machines, the oldest first.
+/// Returns the windows that are certainly two processes on two machines, the oldest first.
 pub(super) fn apart<'a>(windows: &[PlacedWindow<'a>]) -> Vec<PlacedWindow<'a>> {
     let some = some_of_each(windows, |placed| *placed, PlacedWindow::counts_as);
     let is_apart = |one: &&PlacedWindow<'a>| some.iter().any(|other| one.is_apart(other));
@@ -238,10 +238,10 @@ pub(super) fn apart<'a>(windows: &[PlacedWindow<'a>]) -> Vec<PlacedWindow<'a>> {
     apart
 }
 
-/// The findings so far.
+/// The collected findings.
 #[derive(Default)]
 pub(crate) struct Findings {
     pub(crate) findings: Vec<Finding>,
-    /// The claims that a window of another machine holds too.
+    /// The claims that a window of another machine holds as well.
     pub(crate) contested: HashSet<Key>,
 }

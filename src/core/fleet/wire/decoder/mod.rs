@@ -1,4 +1,4 @@
-//! What a witness has said, as far as it was whole and could be understood.
+//! What a witness has sent, as far as it was complete and could be parsed.
 
 mod report;
 
@@ -15,107 +15,108 @@ use crate::core::model::text::shared::{Texts, sharing};
 use crate::core::model::text::shown;
 use crate::core::model::{EndedWindow, Report, Tombstone};
 
-/// The most bytes of a line. The largest thing is a record, whose file has at most a mebibyte.
+/// The most bytes of a line. The largest thing is a record, whose file has at most 1 MiB.
 pub(crate) const LONGEST_LINE: usize = 4 << 20;
 
 /// The most things that a machine may have.
 const MOST_PARTS: usize = 50_000;
 
-/// The most bytes that they may have been told in, with all that was said since the last look.
+/// The most bytes in which they may be sent, including everything since the last look.
 const MOST_BYTES: usize = 64 << 20;
 
-/// How much a shell may say before the hello, in bytes: a greeting, a message of the day.
+/// How much a shell may print before the hello, in bytes: a greeting, a message of the day.
 const MOST_NOISE: usize = 64 << 10;
 
-/// How many lines in all may be none of ours.
+/// How many lines in total may be unrelated.
 const MOST_GARBLED: usize = 64;
 
-/// How much of what was said instead of a hello is quoted.
+/// How much of the text in place of a hello is quoted.
 const QUOTED: usize = 120;
 
-/// What a line came to.
+/// The result of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Message {
-    /// It has said who it is.
+    /// The machine has introduced itself.
     Hello,
-    /// All of a look is there.
+    /// A look is complete.
     Look,
     /// A sign of life with this number.
     Beat(u64),
     /// An answer, which [`Decoder::answer`] gives.
     Answer,
-    /// Something of a look, or nothing of use.
+    /// A part of a look, or nothing useful.
     Other,
 }
 
-/// Why nothing more is heard of a machine.
+/// Why the stream of a machine is closed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum StreamError {
-    /// Something else than claimtop has answered.
+    /// Something other than claimtop has answered.
     #[error("it does not answer as claimtop: {0}")]
     Noise(String),
-    /// It speaks a language that this version does not know.
+    /// It uses a protocol that this version does not know.
     #[error("its claimtop {version} speaks {schema}, and this one {SCHEMA}: update the older one")]
     OtherLanguage {
         /// Its version.
         version: String,
-        /// What it speaks.
+        /// Its protocol.
         schema: String,
     },
-    /// It has said more than any machine has to say.
+    /// It has sent more than any machine can have.
     #[error("it says more than a machine can have: {0}")]
     TooMuch(&'static str),
-    /// What it says cannot be understood.
+    /// Its lines cannot be parsed.
     #[error("what it says is garbled: {0}")]
     Garbled(String),
 }
 
-/// A thing, and in how many bytes it was told.
+/// A thing, and its size in bytes as sent.
 type SizedPart = (Part, usize);
 
-/// What one machine has said since it was reached.
+/// What one machine has sent since it was reached.
 pub struct Decoder {
-    /// What it is called here.
+    /// Its name here.
     machine: String,
     hello: Option<Hello>,
     parts: BTreeMap<PartId, SizedPart>,
-    /// What the end of a look will make true; `None` for what is there no more.
+    /// The changes that the end of a look will commit; `None` for what no longer exists.
     staged: Vec<(PartId, Option<SizedPart>)>,
     order: Vec<PartId>,
-    /// In how many bytes its things were told.
+    /// The size of its things in bytes, as sent.
     bytes: usize,
-    /// In how many it has told something since the last look.
+    /// The bytes it has sent since the last look.
     staged_bytes: usize,
     garbled: usize,
     noise: usize,
-    /// In how many bytes it may still bring words of its own: each is kept for good.
+    /// How many bytes of its own words it may still add: each is kept forever.
     words_left: usize,
     not_understood: usize,
     report: Option<Arc<Report>>,
-    /// A look that was told whole and not put together yet: when it was finished, and who has ended since the last one.
+    /// A look that is complete but not yet built: when it finished, and the windows that have ended since the last
+    /// one.
     told: Option<(Timestamp, Vec<EndedWindow>)>,
     is_on_demand: bool,
     answer: Option<Answer>,
-    /// What was read of a look that is not finished yet.
+    /// The texts of a look that is not finished yet.
     texts: Texts,
 }
 
-/// What a machine has answered to what was asked of it.
+/// A machine's answer to a request.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Answer {
-    /// What would be done, to the question of this number.
+    /// Plans, for the question with this number.
     Plans(u64, Vec<Proposal>),
-    /// What has become of an order.
+    /// The outcome of an order.
     Receipt(OrderReceipt),
 }
 
 impl Decoder {
-    /// Hears nothing yet of the machine of this name.
+    /// Creates a decoder for the machine of this name.
     pub fn new(machine: &str) -> Self {
         Self::again(machine, fixed::ALLOWANCE)
     }
 
-    /// Hears a machine anew that has brought words of its own before.
+    /// Creates a decoder for a machine that has added words of its own before.
     pub(crate) fn again(machine: &str, words_left: usize) -> Self {
         Self {
             machine: machine.to_owned(),
@@ -137,43 +138,43 @@ impl Decoder {
         }
     }
 
-    /// Leaves it to [`Decoder::put_together`] to make a report of what was told: where looks come faster than anybody
-    /// shows them, each would cost as much as all of the machine.
+    /// Leaves the building of reports to [`Decoder::put_together`]: if looks come faster than they are shown, each
+    /// would cost as much as the whole machine.
     pub(crate) fn on_demand(self) -> Self {
         Self { is_on_demand: true, ..self }
     }
 
-    /// Returns the answer that was received last, once.
+    /// Returns the last received answer, once.
     pub fn answer(&mut self) -> Option<Answer> {
         self.answer.take()
     }
 
-    /// Returns who it has said it is.
+    /// Returns its introduction.
     pub fn hello(&self) -> Option<&Hello> {
         self.hello.as_ref()
     }
 
-    /// Returns the last look that was told whole.
+    /// Returns the last complete look.
     pub fn report(&self) -> Option<&Arc<Report>> {
         self.report.as_ref()
     }
 
-    /// Returns in how many bytes it may still bring words of its own.
+    /// Returns how many bytes of its own words it may still add.
     pub(crate) fn words_left(&self) -> usize {
         self.words_left
     }
 
-    /// Returns how many things it has told that this version does not know.
+    /// Returns how many things it has sent that this version does not know.
     pub fn not_understood(&self) -> usize {
         self.not_understood
     }
 
-    /// Returns whether it has begun to tell a look, and not told all of it.
+    /// Returns whether it has begun a look that is not complete.
     pub(crate) fn is_amid(&self) -> bool {
         !self.staged.is_empty()
     }
 
-    /// Returns whom it has proven dead in this boot.
+    /// Returns the processes it has proven dead in this boot.
     pub fn tombstones(&self) -> impl Iterator<Item = &Tombstone> {
         self.parts.values().filter_map(|(part, _)| match part {
             Part::Tombstone(stone) => Some(&**stone),
@@ -190,21 +191,21 @@ impl Decoder {
         })
     }
 
-    /// Hears one line.
+    /// Processes one line.
     ///
     /// # Errors
-    /// Nothing more of it is to be heard.
+    /// Fails if the stream must be closed.
     pub fn receive(&mut self, line: &[u8]) -> Result<Message, StreamError> {
         let text = String::from_utf8_lossy(line);
         let heard = self.read(|decoder| decoder.receive_text(&text));
         if self.staged.is_empty() || matches!(heard, Ok(Message::Answer)) {
-            // What is read one by one has hardly anything in common.
+            // Things that are read individually have hardly any texts in common.
             self.texts = Texts::default();
         }
         heard
     }
 
-    /// Reads something, together with what was read of this look already.
+    /// Runs `read` with the texts already read for this look.
     fn read<T>(&mut self, read: impl FnOnce(&mut Self) -> Result<T, StreamError>) -> Result<T, StreamError> {
         let (mut texts, mut words_left) = (std::mem::take(&mut self.texts), self.words_left);
         let heard = fixed::read_bounded(&mut words_left, || sharing(&mut texts, || read(self)));
@@ -248,7 +249,7 @@ impl Decoder {
         Ok(if self.answer.is_some() { Message::Answer } else { Message::Other })
     }
 
-    /// Reads plans, and calls what they are about as it is called from elsewhere.
+    /// Parses plans, with the keys of their subjects as used from elsewhere.
     fn proposed(&self, plans: &RawPlans<'_>) -> Answer {
         let mut proposals: Vec<Proposal> =
             plans.is.iter().take(MOST_REQUESTS).map(|text| read_proposal(text)).collect();
@@ -258,11 +259,11 @@ impl Decoder {
         Answer::Plans(plans.number, proposals)
     }
 
-    /// Passes over what is none of ours: what a shell says before, or what a later version may say.
+    /// Skips unrelated text: the output of a shell before the hello, or lines of a later version.
     fn ignore(&mut self, text: &str, bytes: usize) -> Result<Message, StreamError> {
         let quote = || shown(&text.chars().take(QUOTED).collect::<String>());
         if self.hello.is_none() {
-            // A line of nothing is read like any other.
+            // An empty line counts like any other.
             self.noise += bytes;
             return if self.noise > MOST_NOISE {
                 Err(StreamError::Noise(quote()))
@@ -273,7 +274,7 @@ impl Decoder {
         if text.is_empty() {
             return Ok(Message::Other);
         }
-        // A line of a kind that is not known yet is JSON all the same.
+        // A line of an unknown kind is still JSON.
         if serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok() {
             self.pass_over(bytes)?;
         } else {
@@ -294,11 +295,11 @@ impl Decoder {
         Ok(Message::Hello)
     }
 
-    /// Hears a thing of a look, or by `None` that it is there no more, from somewhere that has no lines; without a
-    /// kind it is of one that is not known here.
+    /// Processes a thing of a look, or with `None` that it no longer exists, from a source without lines; without an
+    /// ID its kind is not known here.
     ///
     /// # Errors
-    /// Nothing more of it is to be heard.
+    /// Fails if the stream must be closed.
     #[cfg(feature = "postgres")]
     pub(crate) fn receive_part(&mut self, id: Option<PartId>, is: Option<&str>) -> Result<(), StreamError> {
         let Some(id) = id else {
@@ -310,8 +311,8 @@ impl Decoder {
         })
     }
 
-    /// Reads a thing as far as it can be understood. What was known of one whose news is not understood is true no
-    /// more: a record that was dead may live again, so nothing is shown of it.
+    /// Parses a thing as far as possible. If a change of a thing is not understood, its earlier state is no longer
+    /// true: a record that was dead may live again, so nothing is shown of it.
     fn read_part(&mut self, id: PartId, text: &str) -> Result<(), StreamError> {
         let read = Part::read(id.kind, text, &self.machine).ok();
         if read.is_none() {
@@ -320,7 +321,7 @@ impl Decoder {
         self.stage(id, read.map(|read| (read, text.len())))
     }
 
-    /// Counts what is not understood, and as much of it as anything else until the next look.
+    /// Counts a thing that is not understood, with its size like any other until the next look.
     fn pass_over(&mut self, bytes: usize) -> Result<(), StreamError> {
         self.not_understood += 1;
         self.spend(bytes)
@@ -343,7 +344,7 @@ impl Decoder {
         Ok(())
     }
 
-    /// Takes in what was told first: a map that is made of all at once has no gaps, and one that grows is half empty.
+    /// Applies the first look: a map that is built at once has no gaps, and one that grows is half empty.
     fn begin(&mut self, staged: Vec<(PartId, Option<SizedPart>)>) {
         let last: BTreeMap<PartId, Option<SizedPart>> = staged.into_iter().collect();
         self.parts = last.into_iter().filter_map(|(id, told)| Some((id, told?))).collect();
@@ -364,7 +365,7 @@ impl Decoder {
         }
     }
 
-    /// Makes true what was told since the look before.
+    /// Commits what was sent since the previous look.
     fn commit(&mut self, looked: LookEnd) -> Result<(), StreamError> {
         let staged = std::mem::take(&mut self.staged);
         if self.parts.is_empty() {
@@ -391,7 +392,7 @@ impl Decoder {
         Ok(())
     }
 
-    /// Makes a report of what was told whole since the last one.
+    /// Builds a report from what was completed since the last one.
     pub(crate) fn put_together(&mut self) {
         if let Some((taken_at, ended)) = self.told.take() {
             self.report = Some(Arc::new(self.report_of(taken_at, ended)));

@@ -1,4 +1,4 @@
-//! One report of all things that a machine has told.
+//! One report of all things that a machine has sent.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ impl Decoder {
             pid_namespace: hello.and_then(|hello| hello.pid_namespace),
         };
         let mut report = Report { ended, ..Report::empty(taken_at, host) };
-        // Records are told for themselves, and their claims come after them.
+        // Records are sent separately, before their claims.
         let mut records: HashMap<&Key, &Arc<RecordView>> = HashMap::new();
         let ranks: HashMap<&PartId, usize> =
             self.order.iter().enumerate().map(|(rank, id)| (id, rank)).collect();
@@ -54,7 +54,7 @@ impl Decoder {
         report
     }
 
-    /// Calls a source as it is called from elsewhere.
+    /// Returns a source with the name used from elsewhere.
     fn source(&self, source: &SourceHealth) -> SourceHealth {
         SourceHealth { id: format!("{}@{}", source.id, self.machine), ..source.clone() }
     }

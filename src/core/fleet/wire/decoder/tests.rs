@@ -1,4 +1,4 @@
-//! What one machine says costs no other.
+//! What one machine sends does not affect any other.
 
 use super::*;
 
@@ -15,7 +15,7 @@ fn part(kind: &str, id: &str, is: &str) -> String {
     format!(r#"{{"part":{{"kind":"{kind}","id":"{id}","is":{is}}}}}"#)
 }
 
-/// Returns a claim that is written in places of these names.
+/// Returns a claim with surfaces of these names.
 fn claim(places: impl Iterator<Item = String>) -> String {
     let surfaces: Vec<String> =
         places.map(|name| format!(r#"{{"name":"{name}","state":"agrees"}}"#)).collect();
@@ -27,7 +27,7 @@ fn claim(places: impl Iterator<Item = String>) -> String {
     part("claim", "c-00000000", &is.replace('\n', ""))
 }
 
-/// Hears lines and the end of a look; returns how many of all so far are not understood.
+/// Processes lines and the end of a look; returns how many lines in total were not understood.
 #[track_caller]
 fn read_all(decoder: &mut Decoder, lines: &[String]) -> usize {
     for line in lines {
@@ -48,7 +48,7 @@ fn the_words_that_one_machine_brings_leave_room_for_those_of_another() {
         assert_eq!(read_all(&mut again, &[claim([format!("{name}-and-one-more")].into_iter())]), 1);
     }
     assert_eq!(read_all(&mut greeted(), &[words("honest", 500)]), 0);
-    // What is known already costs nothing.
+    // Words that are already known cost nothing.
     assert_eq!(read_all(&mut evil[0], &[words("honest", 500)]), 1);
 }
 

@@ -1,4 +1,4 @@
-//! What a witness says: a whole look first, and then only what differs.
+//! What a witness sends: a whole look first, and then only the differences.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -16,13 +16,13 @@ use crate::core::model::{
     WindowView,
 };
 
-/// By how many points of a percentage the CPU use of a window may move before that alone is worth a line.
+/// The change of a window's CPU use, in percentage points, that alone is worth a line.
 const CPU_STEP: f32 = 10.0;
 
-/// By which part of it the memory of a window may move before that alone is worth a line.
+/// The fraction of a window's memory by which it must change to be worth a line by itself.
 const MEMORY_STEP: u64 = 8;
 
-/// Remembers what it has said.
+/// Encodes looks and remembers what it has sent.
 #[derive(Default)]
 pub struct Encoder {
     said: HashMap<PartId, SentPart>,
@@ -31,10 +31,10 @@ pub struct Encoder {
     looks: u64,
 }
 
-/// What was said of one thing.
+/// What was sent about one thing.
 struct SentPart {
     text: Box<RawValue>,
-    /// What it costs, which alone makes no news.
+    /// Its resource use, which alone is not news.
     cost: Cost,
 }
 
@@ -57,15 +57,15 @@ impl Cost {
 }
 
 impl Encoder {
-    /// Says who speaks.
+    /// Returns the line that introduces the sender.
     ///
     /// # Errors
-    /// Returns the error of serde_json, which for our own types there is none.
+    /// Returns the error of serde_json, which does not occur for our own types.
     pub fn hello(hello: Hello) -> serde_json::Result<String> {
         line(&Line { hello: Some(hello), ..Line::default() })
     }
 
-    /// Says what is new since the look before, and what is there no more.
+    /// Returns the lines for what is new since the previous look, and what no longer exists.
     ///
     /// # Errors
     /// As [`Encoder::hello`].
@@ -112,7 +112,7 @@ impl Encoder {
         look.end(report)
     }
 
-    /// Says that it is still there.
+    /// Returns a sign of life.
     ///
     /// # Errors
     /// As [`Encoder::hello`].
@@ -120,7 +120,7 @@ impl Encoder {
         line(&Line { beat: Some(Beat { number }), ..Line::default() })
     }
 
-    /// Asks what would be done.
+    /// Returns a question for plans.
     ///
     /// # Errors
     /// As [`Encoder::hello`].
@@ -128,7 +128,7 @@ impl Encoder {
         line(&Line { ask: Some(ask), ..Line::default() })
     }
 
-    /// Says what would be done.
+    /// Returns the answer with plans.
     ///
     /// # Errors
     /// As [`Encoder::hello`].
@@ -139,7 +139,7 @@ impl Encoder {
         line(&Line { plans: Some(RawPlans { number, is }), ..Line::default() })
     }
 
-    /// Asks to carry out a plan.
+    /// Returns an order to carry out a plan.
     ///
     /// # Errors
     /// As [`Encoder::hello`].
@@ -147,7 +147,7 @@ impl Encoder {
         line(&Line { order: Some(order), ..Line::default() })
     }
 
-    /// Asks what has become of an order.
+    /// Returns a question for the outcome of an order.
     ///
     /// # Errors
     /// As [`Encoder::hello`].
@@ -155,7 +155,7 @@ impl Encoder {
         line(&Line { settle: Some(settle), ..Line::default() })
     }
 
-    /// Answers work that is not done, for this reason.
+    /// Returns the answer to work that is not done, with this reason.
     ///
     /// # Errors
     /// As [`Encoder::hello`].
@@ -170,7 +170,7 @@ impl Encoder {
         }
     }
 
-    /// Says what has become of an order.
+    /// Returns the outcome of an order.
     ///
     /// # Errors
     /// As [`Encoder::hello`].
@@ -180,19 +180,19 @@ impl Encoder {
     }
 }
 
-/// One look, as far as it was told.
+/// One look, as far as it was written.
 struct Look<'a> {
     encoder: &'a mut Encoder,
     lines: String,
     seen: HashSet<PartId>,
     order: Vec<PartId>,
-    /// Sources of which only counts have changed, as they are now.
+    /// The current state of sources of which only counts have changed.
     counts: Vec<(PartId, Box<RawValue>)>,
 }
 
 impl Look<'_> {
-    /// Says how a source fares. That it counts more or fewer things, such as processes, is no news by itself: it is
-    /// said along with whatever is.
+    /// Writes the health of a source. A change of only its counts, such as of processes, is not news by itself: it is
+    /// sent along with any other change.
     fn source(&mut self, source: &SourceHealth) -> serde_json::Result<()> {
         let id = PartId { kind: PartKind::Source, id: source.id.as_str().into() };
         let text = RawValue::from_string(json::to_line(source)?)?;
@@ -213,7 +213,7 @@ impl Look<'_> {
 
     fn write_part<T: Serialize>(&mut self, (kind, id): Name, part: &T) -> serde_json::Result<()> {
         let mut id = PartId { kind, id };
-        // Two findings may be about the same.
+        // Two findings may have the same subjects.
         while self.seen.contains(&id) {
             id.id.push('+');
         }
@@ -222,7 +222,7 @@ impl Look<'_> {
         self.say_text(id, text, Cost::default(), is_new)
     }
 
-    /// Says something that a look shares with the one before where it is the same.
+    /// Writes something that a look shares with the previous one if it is unchanged.
     fn record(&mut self, record: &Arc<RecordView>) -> serde_json::Result<()> {
         let known = self.encoder.records.get(&record.key);
         if known.is_some_and(|known| Arc::ptr_eq(known, record)) {
@@ -238,7 +238,7 @@ impl Look<'_> {
         let cost = Cost::of(window);
         self.order.push(id.clone());
         let said = self.encoder.said.get(&id);
-        // What it costs is told as it was, where that is near enough: so it makes no difference.
+        // The resource use is repeated as last sent if it is close enough, so that it makes no difference.
         let near = said.map(|said| said.cost).filter(|said| said.is_near(cost)).unwrap_or(cost);
         let cpu_percent = window.cpu_percent.map(|_| near.cpu);
         let memory_bytes = window.memory_bytes.map(|_| near.memory);
@@ -289,10 +289,10 @@ impl Look<'_> {
     }
 }
 
-/// The kind of a thing and what tells it from others of that kind.
+/// The kind of a thing and what distinguishes it from others of that kind.
 type Name = (PartKind, LeanString);
 
-/// Returns a record without this machine's ID, which is nobody's business: its hash stands for it.
+/// Returns a record with a hash in place of this machine's ID, which is private.
 fn discreet(record: &Arc<RecordView>) -> Cow<'_, RecordView> {
     let domain = record.holder.as_ref().and_then(Holder::domain);
     if !matches!(domain, Some(Domain::Linux { machine: Some(_), .. })) {
@@ -307,7 +307,7 @@ fn discreet(record: &Arc<RecordView>) -> Cow<'_, RecordView> {
     Cow::Owned(view)
 }
 
-/// Names a finding by what it is about, whatever its words are by now.
+/// Returns a finding's name from its subjects, whatever its current wording.
 fn name_of(finding: &Finding) -> LeanString {
     let subjects = finding.subjects.iter().map(Key::as_str);
     let parts: Vec<&str> = [finding.code.name()].into_iter().chain(subjects).collect();

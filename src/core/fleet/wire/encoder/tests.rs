@@ -1,4 +1,4 @@
-//! What is worth a line, and what is not.
+//! Which changes are worth a line, and which are not.
 
 use jiff::Timestamp;
 

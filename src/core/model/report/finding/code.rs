@@ -1,11 +1,11 @@
-//! Finding codes and how bad each is.
+//! Finding codes and their severity.
 
 use serde::{Deserialize, Serialize};
 
 use crate::core::model::text::named::named;
 
 named! {
-    /// How bad it is; later is worse.
+    /// The severity; later is worse.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
     pub enum Severity {
         /// Worth knowing.
@@ -34,7 +34,7 @@ macro_rules! codes {
                 match self { $(Self::$variant => $name,)* }
             }
 
-            /// Returns how bad it is.
+            /// Returns its severity.
             pub fn severity(self) -> Severity {
                 match self { $(Self::$variant => Severity::$severity,)* }
             }
@@ -57,7 +57,7 @@ codes! {
     UnstableContextId = "unstable-context-id", Collision;
     /// Two live windows in one working tree.
     SameWorktree = "same-worktree", Collision;
-    /// Two live windows in one folder that is no working tree.
+    /// Two live windows in one folder that is not a working tree.
     SameFolder = "same-folder", Collision;
     /// Two live records touch the same files in one working tree, or two windows have edited them.
     OverlappingFiles = "overlapping-files", Collision;
@@ -69,7 +69,7 @@ codes! {
     IdentitySplit = "identity-split", Collision;
     /// The holder's process is gone.
     DeadHolder = "dead-holder", Warning;
-    /// The PID belongs to another process by now.
+    /// The PID now belongs to another process.
     RecycledPid = "recycled-pid", Warning;
     /// The holder lived before the last boot.
     RebootedHolder = "rebooted-holder", Warning;
@@ -77,11 +77,11 @@ codes! {
     SuspendedHolder = "suspended-holder", Warning;
     /// A terminal ID that several windows can share.
     WeakTerminalId = "weak-terminal-id", Warning;
-    /// A mirror names a claim that the owner side does not.
+    /// A mirror names a claim that the owner's side does not.
     GhostMirror = "ghost-mirror", Warning;
-    /// The owner side names a session that is gone.
+    /// The owner's side names a session that is gone.
     GhostOwner = "ghost-owner", Warning;
-    /// An item in progress that nobody holds.
+    /// An item in progress without a holder.
     StrandedItem = "stranded-item", Warning;
     /// One session holds several items.
     MultipleClaims = "multiple-claims", Warning;
@@ -95,17 +95,17 @@ codes! {
     FolderRemoved = "folder-removed", Warning;
     /// A lock whose holder is gone.
     StaleLock = "stale-lock", Warning;
-    /// A lock of git's that blocks every write for minutes, and of which nobody can tell whether anybody holds it.
+    /// A git lock that has blocked every write for minutes, without any sign of whether a process holds it.
     BlockingLock = "blocking-lock", Warning;
     /// A record in an old place or form.
     LegacyRecord = "legacy-record", Warning;
     /// A legacy and a current record both exist.
     SplitGenerations = "split-generations", Warning;
-    /// No owner can be told; the next window would inherit it.
+    /// The owner is unknown; the next window would inherit the record.
     AmbiguousLegacy = "ambiguous-legacy", Warning;
     /// A record is past its own system's limit.
     StaleRecord = "stale-record", Warning;
-    /// The branch is gone on which a session's checkpoints wait for a commit.
+    /// The branch is gone on which a session's checkpoints wait to be committed.
     LostCheckpoint = "lost-checkpoint", Warning;
     /// Another system's clean-up will delete a live or unsaved record.
     DeletionAhead = "deletion-ahead", Warning;
@@ -131,15 +131,15 @@ codes! {
     StuckWriter = "stuck-writer", Warning;
     /// Live windows whose entries another program removed from their agent's registry.
     SweptRegistry = "swept-registry", Warning;
-    /// Two machines have one machine ID, or two claimtops speak for one machine.
+    /// Two machines have one machine ID, or two claimtops report for one machine.
     ClonedMachine = "cloned-machine", Warning;
-    /// A process goes on after the window that started it.
+    /// A process outlives the window that started it.
     LeftOverProcess = "left-over-process", Warning;
-    /// A process goes on after the window that started it, and keeps a port.
+    /// A process outlives the window that started it, and keeps a port.
     LeftOverPort = "left-over-port", Warning;
     /// A working tree that a dead window made stays behind.
     LeftOverWorktree = "left-over-worktree", Warning;
-    /// An action of claimtop's own was cut off or got stuck, and may have left a file parked.
+    /// One of claimtop's own actions was cut off or got stuck, and may have left a file parked.
     UnfinishedAction = "unfinished-action", Warning;
     /// A source could not be read at all.
     SourceFailed = "source-failed", Warning;
@@ -153,8 +153,8 @@ codes! {
     ForeignHolder = "foreign-holder", Info;
     /// A file is being written at this moment.
     TornRecord = "torn-record", Info;
-    /// What an interrupted write left.
+    /// The remains of an interrupted write.
     LeftoverTemp = "leftover-temp", Info;
-    /// A live window that no system knows.
+    /// A live window without a record in any system.
     NoRecord = "no-record", Info;
 }

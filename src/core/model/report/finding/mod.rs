@@ -1,4 +1,4 @@
-//! Findings: stable codes, their severity, and what can be done.
+//! Findings: stable codes, their severity, and remedies.
 
 pub(crate) mod code;
 pub(crate) mod story;
@@ -12,7 +12,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::core::model::{Code, Evidence, Key, KeyKind, RecordView, Severity, Story, Untrusted};
 
-/// What helps.
+/// The remedy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Remedy {
@@ -26,27 +26,27 @@ pub enum Remedy {
     Undo,
     /// End the process.
     Stop,
-    /// Nothing that claimtop does.
+    /// Nothing that claimtop can do.
     None,
 }
 
 /// One sentence for people.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Sentence {
-    /// What it is about, which is put before it.
+    /// Its subject, which precedes it.
     pub about: Option<Untrusted>,
-    /// What it says.
+    /// The statement.
     pub says: LeanStr,
 }
 
 impl Sentence {
-    /// Says something about a thing: `about: says`.
+    /// Creates a sentence about a subject: `about: says`.
     pub(crate) fn with_subject(about: &Untrusted, says: impl Into<LeanStr>) -> Self {
         Self { about: Some(about.clone()), says: says.into() }
     }
 
-    /// Returns it with no more of a path that it is about than the name at its end, for lists: a row
-    /// that is cut off would tell where the file is, and neither which one nor what is wrong.
+    /// Returns the sentence, for lists, with only the last name of a path as its subject: otherwise a row that is cut
+    /// off would show where the file is, but neither which one nor what is wrong.
     pub(crate) fn brief(&self) -> String {
         let about = self.about.as_ref().filter(|about| about.raw().starts_with('/'));
         match about.and_then(|path| Path::new(path.raw()).file_name()) {
@@ -92,27 +92,27 @@ impl<'de> Deserialize<'de> for Sentence {
 pub struct Finding {
     /// Its stable code.
     pub code: Code,
-    /// How bad it is.
+    /// Its severity.
     pub severity: Severity,
-    /// What it is about: keys of windows, records and claims.
+    /// Its subjects: keys of windows, records and claims.
     pub subjects: Box<[Key]>,
     /// What is wrong.
     pub message: Sentence,
-    /// Why claimtop says so.
+    /// The evidence for it.
     pub evidence: Box<[Evidence]>,
-    /// What helps.
+    /// The remedy.
     pub remedy: Remedy,
-    /// The line for a shell that helps where claimtop does nothing itself. It is about this machine's own files, so no
-    /// machine takes one from another.
+    /// The shell command that helps if claimtop does nothing itself. It is about this machine's own files, so no
+    /// machine accepts one from another.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub command: Option<Box<str>>,
-    /// How it came to be, where that can be told.
+    /// How it came to be, if known.
     #[serde(flatten)]
     pub story: Option<Box<Story>>,
 }
 
 impl Finding {
-    /// States a problem.
+    /// Creates a finding.
     pub(crate) fn new(
         code: Code,
         subjects: impl IntoIterator<Item = Key>,
@@ -133,7 +133,7 @@ impl Finding {
         }
     }
 
-    /// States a problem of what one record stands for.
+    /// Creates a finding about what one record represents.
     pub(crate) fn of_record(
         code: Code,
         record: &RecordView,
@@ -144,30 +144,29 @@ impl Finding {
         Self::new(code, [record.key.clone()], Sentence::with_subject(&record.title, says), evidence, remedy)
     }
 
-    /// Returns whether it is a problem at all: that no system knows a window is worth knowing where
-    /// somebody looks at the window, and nothing is wrong.
+    /// Returns whether it is a problem at all: a window without a record in any system is worth showing in that
+    /// window's own view, but nothing is wrong.
     pub(crate) fn is_problem(&self) -> bool {
         self.code != Code::NoRecord
     }
 
-    /// Returns whom its story tells to yield.
+    /// Returns what should yield according to its story.
     pub(crate) fn yields(&self) -> &[Key] {
         self.story.as_ref().map_or(&[], |story| &story.yields)
     }
 
-    /// Returns the window that its story advises to close, where it is not enough that it lets go of
-    /// something.
+    /// Returns the window that its story advises to close, if letting go of something is not enough.
     pub(crate) fn closes(&self) -> Option<&Key> {
         let yields = self.yields().iter().filter(|_| self.code == Code::SharedSessionId);
         yields.into_iter().find(|key| key.kind() == Some(KeyKind::Window))
     }
 
-    /// Returns what tells it from others, whatever its words are by now.
+    /// Returns what distinguishes it from others, whatever its current wording.
     pub(crate) fn identity(&self) -> (Reverse<Severity>, Code, &[Key]) {
         (Reverse(self.severity), self.code, &self.subjects)
     }
 
-    /// Compares by what comes first in a report: the worst, then by code, subjects and words.
+    /// Compares by order in a report: the worst first, then by code, subjects and words.
     pub(crate) fn order(&self, other: &Self) -> Ordering {
         self.identity().cmp(&other.identity()).then_with(|| self.message.cmp(&other.message))
     }

@@ -7,14 +7,14 @@ use crate::core::model::text::named::named;
 use crate::core::model::{Evidence, Key};
 
 named! {
-    /// What brought a collision about; the causes that the systems' formats are known for.
+    /// The cause of a collision, among those that the systems' formats are known for.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
     pub enum Cause {
-        /// A hook took its parent's PID for its window's, and every hook has another parent.
+        /// A hook used its parent's PID for its window's, and every hook has another parent.
         PpidFallback = "ppid-fallback",
         /// All windows of a project write one slot.
         ProjectSlot = "project-slot",
-        /// The terminal ID is no more than a port or a login, which several windows share.
+        /// The terminal ID is only a port or a login, which several windows share.
         PortOnlyTerminal = "port-only-terminal",
         /// A record outlived its window, and the next one matched it.
         DeadInheritance = "dead-inheritance",
@@ -28,7 +28,7 @@ named! {
         ResumedSession = "resumed-session",
         /// Two windows work in one tree.
         SharedWorktree = "shared-worktree",
-        /// Two windows work in one folder that is no working tree.
+        /// Two windows work in one folder that is not a working tree.
         SharedFolder = "shared-folder",
         /// One checkpoint was given to two sessions.
         SharedCheckpoint = "shared-checkpoint",
@@ -59,36 +59,36 @@ named! {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Certitude {
-    /// A file, a row, a process or an earlier look says so.
+    /// It was read from a file, a row, a process or an earlier look.
     Observed,
-    /// It follows from what was observed; the evidence is what it follows from.
+    /// It follows from its evidence, which was observed.
     Inferred,
 }
 
 /// One event of a story.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Event {
-    /// When it happened; nothing where only its place in the order is known.
+    /// When it happened; `None` if only its place in the order is known.
     pub at: Option<Timestamp>,
     /// What happened, in one plain sentence.
     pub told: String,
     /// Whether it was read or concluded.
     pub known: Certitude,
-    /// What says so.
+    /// Its evidence.
     pub evidence: Vec<Evidence>,
 }
 
 /// How a collision came to be.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Story {
-    /// What brought it about.
+    /// Its cause.
     pub cause: Cause,
     /// The events, oldest first.
     #[serde(rename = "story")]
     pub events: Vec<Event>,
     /// What to do, in one sentence.
     pub advice: String,
-    /// Whom the advice tells to yield: claims or records, or windows where there are none.
+    /// What should yield according to the advice: claims or records, or windows if there are none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub yields: Vec<Key>,
     /// The cheapest observation that would change the verdict.

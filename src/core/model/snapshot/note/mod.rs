@@ -1,4 +1,4 @@
-//! What an agent's own hook noted: this session was run by this process, and waits for a person.
+//! Notes of an agent's hook: this process ran this session, or the session waits for a person.
 
 #[cfg(test)]
 mod tests;
@@ -15,16 +15,16 @@ use crate::core::model::{
     Call, Evidence, Key, KeyKind, Medium, ProcessId, StatedPid, Target, Untrusted, Waiting,
 };
 
-/// The name of the note's form.
+/// The schema name of a note.
 pub const SCHEMA: &str = "claimtop.binding.v1";
 
-/// The name of the form of a note about a wait.
+/// The schema name of a note about a wait.
 pub(crate) const WAIT_SCHEMA: &str = "claimtop.wait.v1";
 
-/// The name of the form of a note about a context's size.
+/// The schema name of a note about a context's size.
 pub(crate) const CONTEXT_SCHEMA: &str = "claimtop.context.v1";
 
-/// The sizes of context windows that can be true, in tokens.
+/// The plausible sizes of context windows, in tokens.
 const SIZES: RangeInclusive<u64> = 1_000..=100_000_000;
 
 /// The most bytes of a note about a wait; what it quotes is cut before it is written.
@@ -49,7 +49,7 @@ pub struct BoundSession {
     pub pid: u32,
     /// Its start in clock ticks since boot.
     pub start_ticks: u64,
-    /// The inode of its pidfd, unique for one boot, where the kernel has it.
+    /// The inode of its pidfd, unique for one boot, if the kernel has it.
     pub pidfd_inode: Option<u64>,
     /// The window's context ID.
     pub context_id: Untrusted,
@@ -57,8 +57,8 @@ pub struct BoundSession {
     pub cwd: Option<Untrusted>,
     /// When it was written, by the wall clock.
     pub written_at: Timestamp,
-    /// The same in milliseconds since boot: a clock that nobody can set, so of two notes about
-    /// one process it tells which is the newer.
+    /// The same in milliseconds since boot: this clock cannot be set, so it decides which of two notes about one
+    /// process is newer.
     pub since_boot_ms: u64,
 }
 
@@ -71,12 +71,12 @@ pub struct NotedWait {
     pub by: BoundSession,
     /// What it waits for.
     pub waiting: Waiting,
-    /// The sub-agent of it that waits, where it is one.
+    /// Its sub-agent that waits, if one does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sub_agent: Option<Untrusted>,
 }
 
-/// One note: how much fits into this session's context.
+/// One note: the capacity of this session's context.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct ContextSize {
     /// Always [`CONTEXT_SCHEMA`].
@@ -89,32 +89,32 @@ pub(crate) struct ContextSize {
 /// All notes of one look.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Notes {
-    /// What could be read.
+    /// The notes that could be read.
     pub notes: Vec<Arc<BoundSession>>,
-    /// What waits for a person; of one that makes no sense nothing is known.
+    /// The waits for a person; notes that make no sense are left out.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub waits: Vec<Arc<NotedWait>>,
-    /// How much fits into each session's context, in tokens.
+    /// The capacity of each session's context, in tokens.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub contexts: BTreeMap<Untrusted, u64>,
-    /// The sessions of notes that are there and make no sense.
+    /// The sessions whose notes exist but make no sense.
     pub unreadable: Vec<Untrusted>,
     /// Why notes may be missing; `None` when all were read.
     pub partial: Option<String>,
-    /// What kind of file system they lie on.
+    /// The kind of file system they are on.
     #[serde(default, skip_serializing_if = "Medium::is_local")]
     pub medium: Medium,
 }
 
 impl Notes {
-    /// Returns whether every note that is there was read and makes sense.
+    /// Returns whether every existing note was read and makes sense.
     pub fn is_whole(&self) -> bool {
         self.partial.is_none() && self.unreadable.is_empty()
     }
 }
 
 impl BoundSession {
-    /// Reads a note; `None` for anything that is not one.
+    /// Parses a note; `None` if it is not one.
     pub(crate) fn parse(bytes: &[u8]) -> Option<Self> {
         // A JSON list would also be taken for a struct.
         let is_object = bytes.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'{');
@@ -145,21 +145,21 @@ impl BoundSession {
         Evidence::new("binding", value, self.source()).dated(self.written_at)
     }
 
-    /// Returns where the note stands, within claimtop's own folder.
+    /// Returns the note's path within claimtop's own folder.
     pub(crate) fn source(&self) -> Untrusted {
         format!("bindings/{}", self.file_name()).into()
     }
 }
 
 impl ContextSize {
-    /// Notes a size; `None` for one that cannot be true.
+    /// Creates a note of a size; `None` if the size is not plausible.
     pub(crate) fn new(session_id: Untrusted, tokens: i64) -> Option<Self> {
         let tokens = u64::try_from(tokens).ok()?;
         let note = Self { schema: Untrusted::fixed(CONTEXT_SCHEMA), session_id, tokens };
         note.is_sound().then_some(note)
     }
 
-    /// Reads a note; `None` for anything that is not one.
+    /// Parses a note; `None` if it is not one.
     pub(crate) fn parse(bytes: &[u8]) -> Option<Self> {
         serde_json::from_slice(bytes).ok().filter(Self::is_sound)
     }
@@ -176,11 +176,11 @@ impl ContextSize {
     }
 }
 
-/// How the names of notes about contexts end.
+/// The suffix of the names of notes about contexts.
 pub(crate) const CONTEXT_END: &str = ".context";
 
 impl NotedWait {
-    /// Notes a wait that began when the note was written.
+    /// Creates a note of a wait that began when `by` was written.
     pub(crate) fn new(by: BoundSession, waiting: Waiting, sub_agent: Option<Untrusted>) -> Self {
         let since = Some(by.written_at);
         Self {
@@ -190,7 +190,7 @@ impl NotedWait {
         }
     }
 
-    /// Reads a note, which an older version may have written; `None` for anything that is not one.
+    /// Parses a note, possibly of an older version; `None` if it is not one.
     pub(crate) fn parse(bytes: &[u8]) -> Option<Self> {
         let mut note: Self = (bytes.len() <= MAX_WAIT).then(|| serde_json::from_slice(bytes).ok())??;
         note.waiting.hide_secrets();
@@ -203,12 +203,12 @@ impl NotedWait {
     }
 }
 
-/// Returns how the names of all waits of a process for a session begin.
+/// Returns the prefix of the names of all waits of a process for a session.
 pub(crate) fn wait_file_start(by: &BoundSession) -> String {
     format!("{}.{}.", by.session_id.raw(), by.pid)
 }
 
-/// How the names of notes about waits end.
+/// The extension of the names of notes about waits.
 pub(crate) const WAIT_END: &str = "wait";
 
 /// Returns the name of the file of a process's wait for a session: one for each call, by what it works on, since the

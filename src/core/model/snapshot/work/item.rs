@@ -1,4 +1,4 @@
-//! Items of work in a database that says for each of them who owns it.
+//! Items of work in a database that records who owns each of them.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -6,16 +6,16 @@ use serde::{Deserialize, Serialize};
 use crate::core::model::text::fixed;
 use crate::core::model::{Key, Untrusted, Word};
 
-/// How far an item of work is.
+/// The progress of an item of work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Stage {
-    /// It waits for somebody.
+    /// It waits for an owner.
     Open,
-    /// Somebody is said to work on it.
+    /// It is marked as being worked on.
     InProgress,
-    /// Nobody should work on it any more.
+    /// No session should work on it any more.
     Finished,
-    /// There is no such item: only sessions name it.
+    /// The item does not exist: only sessions name it.
     Absent,
     /// Its table could not be read.
     Unread,
@@ -26,10 +26,10 @@ pub enum Stage {
 pub struct WorkItem {
     /// Its key, as claims name it.
     pub key: Untrusted,
-    /// The table that it stands in.
+    /// The table that contains it.
     #[serde(deserialize_with = "fixed::word")]
     pub table: Word,
-    /// Its status as it stands there.
+    /// Its status as recorded there.
     pub status: Untrusted,
     /// What the status means.
     pub stage: Stage,
@@ -41,8 +41,8 @@ pub struct WorkItem {
     pub parent: Option<Untrusted>,
     /// Whether a pull request or a commit came out of it.
     pub has_result: bool,
-    /// When the row was last written, if it tells.
+    /// When the row was last written, if it records that.
     pub changed_at: Option<Timestamp>,
-    /// The record that stands for the item, where no session's does.
+    /// The record that represents the item, if no session's record does.
     pub record: Option<Key>,
 }

@@ -1,4 +1,4 @@
-//! What a session does, as its agent's own file of the session says.
+//! What a session does, according to its agent's session file.
 
 pub(crate) mod item;
 
@@ -9,38 +9,38 @@ use crate::core::model::text::named::named;
 use crate::core::model::text::secret::hide;
 use crate::core::model::{FilePath, Format, Medium, ProcessId, Untrusted};
 
-/// The most files of one session that are kept, the newest.
+/// The most files to keep of one session, the newest.
 pub(crate) const MOST_FILES: usize = 256;
 
-/// What the agents' own files do not say of the files that a session has edited.
+/// The edits that are missing from the agents' own files.
 pub(crate) const UNSEEN: &str = "edits by shell commands (a formatter, sed -i, git checkout) are not written down, so they cannot be seen";
 
-/// The place where a claim is written that a session's own file states.
+/// The surface of a claim that is stated by a session's own file.
 pub(crate) const TRANSCRIPT: &str = "transcript";
 
-/// The most open calls of one session that are kept, the newest.
+/// The most open calls to keep of one session, the newest.
 pub(crate) const MOST_CALLS: usize = 16;
 
-/// What one session does. Prompts are its user's secrets, so no recording has them.
+/// What one session does. Prompts are the user's secrets, so no recording contains them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Work {
-    /// Whose file it is.
+    /// The format of its file.
     pub format: Format,
     /// The session.
     pub session: Untrusted,
-    /// The file or database that says so.
+    /// The file or database it was read from.
     pub path: FilePath,
-    /// What kind of file system it lies on.
+    /// The kind of file system it is on.
     pub medium: Medium,
     /// When it was last written.
     pub written_at: Timestamp,
-    /// What it says.
+    /// Its content.
     #[serde(flatten)]
     pub doing: Doing,
     /// Its sub-agents that have not finished.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub agents: Vec<SubAgent>,
-    /// What a guard has told it of others, the earliest first.
+    /// The guard's warnings to it about others, the earliest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<Warning>,
     /// How many lines could not be understood.
@@ -48,22 +48,22 @@ pub struct Work {
     pub skipped: u64,
 }
 
-/// What a guard has told a session: that another has edits which no commit holds.
+/// A guard's warning to a session: another session has uncommitted edits.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Warning {
     /// When.
     pub at: Timestamp,
     /// The other session.
     pub of: Untrusted,
-    /// The file, where it was about one.
+    /// The file, if it was about one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path: Option<Untrusted>,
-    /// At which moment, and what came of it.
+    /// At which moment it was given, and with what result.
     pub how: WarningSort,
 }
 
 named! {
-    /// How a session was told of another's edits.
+    /// How a session was warned of another's edits.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
     pub enum WarningSort {
         /// At a prompt, before its model did anything.
@@ -72,18 +72,18 @@ named! {
         Noted = "noted",
         /// A call of its was held up or refused.
         HeldUp = "held-up",
-        /// It made the like again, and that went through.
+        /// It repeated such a call, which went through.
         WentOn = "went-on",
     }
 }
 
-/// What a session file says of its session.
+/// What a session file contains about its session.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Doing {
-    /// Its title, where it is not the window's own name.
+    /// Its title, if that is not the window's own name.
     pub title: Option<Untrusted>,
-    /// What a person called it.
+    /// The name a person gave it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<Untrusted>,
     /// The last prompt.
@@ -91,22 +91,23 @@ pub struct Doing {
     pub prompt: Option<Box<Prompt>>,
     /// Where its turn stands.
     pub turn: Turn,
-    /// When the last line was written that bears on its turn, if that line says so.
+    /// The time of the last line that affects its turn, if that line states one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub heard_at: Option<Timestamp>,
     /// The tool calls without a result, oldest first.
     pub calls: Vec<Call>,
-    /// The tool calls about which a person is asked, oldest first, each since when; only where the file itself says so.
+    /// The tool calls that wait for a person's permission, oldest first, each with its time; only if the file itself
+    /// records them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub asks: Vec<Call>,
-    /// The error that ended the turn, in the words of the service or the agent; its first line, cut.
+    /// The error that ended the turn, as worded by the service or the agent; its first line, cut.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<Untrusted>,
-    /// The item of its own list of things to do that is in progress.
+    /// The item of its own to-do list that is in progress.
     pub todo: Option<Untrusted>,
     /// The files that it has edited, sorted by path.
     pub edits: Vec<Edit>,
-    /// Since when edits are known; `None` if since its beginning.
+    /// The time from which edits are known; `None` if from its beginning.
     pub edits_since: Option<Timestamp>,
     /// The ports that its commands could not get since the last prompt, the newest last.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -121,7 +122,7 @@ pub struct Doing {
     pub version: Option<Untrusted>,
     /// How its agent asks for permission, such as `plan`.
     pub mode: Option<Untrusted>,
-    /// The folder that its commands run in by now.
+    /// The folder in which its commands run now.
     pub cwd: Option<Untrusted>,
     /// The working trees that its own commands have made (`git worktree add`), absolute, the newest last.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -129,14 +130,14 @@ pub struct Doing {
     /// The folders that its own commands have removed (`git worktree remove`, `rm -r`), absolute, the newest last.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub removed: Vec<Untrusted>,
-    /// The session that its process began with, where `/clear` or `/resume` has led from that to this one.
+    /// The session that its process began with, if `/clear` or `/resume` has led from that one to this one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub first_session: Option<Untrusted>,
 }
 
 impl Doing {
-    /// Takes what looks like a secret out of what a file says in its own words. What people and models wrote was
-    /// hidden when it was cut; paths and IDs stay.
+    /// Removes what looks like a secret from the file's own words. What people and models wrote was redacted when it
+    /// was cut; paths and IDs stay.
     pub(crate) fn hide_secrets(&mut self) {
         let texts = [
             &mut self.title, &mut self.name, &mut self.todo, &mut self.model, &mut self.version,
@@ -146,14 +147,14 @@ impl Doing {
     }
 }
 
-/// A port that a command of a session's could not listen on.
+/// A port on which a session's command could not listen.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TakenPort {
     /// Its number.
     pub port: u16,
-    /// When that was said.
+    /// When the command reported that.
     pub at: Option<Timestamp>,
-    /// Who listens on it by now, where that is known.
+    /// The process that listens on it now, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<ProcessId>,
 }
@@ -170,17 +171,17 @@ pub struct Prompt {
 /// Where a turn stands, and since when.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Turn {
-    /// How it stands.
+    /// Its state.
     pub state: TurnState,
-    /// Since when, where that is known.
+    /// Since when, if known.
     pub since: Option<Timestamp>,
 }
 
-/// How a turn stands.
+/// The state of a turn.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum TurnState {
-    /// Nothing that was read says so.
+    /// Nothing that was read states it.
     #[default]
     Unknown,
     /// The agent works.
@@ -191,20 +192,20 @@ pub enum TurnState {
     Interrupted,
     /// It broke off: the model's service refused.
     Failed,
-    /// Its process ended amid it, and another one runs the session now.
+    /// Its process ended in the middle of it, and another one runs the session now.
     CutOff,
 }
 
 /// A tool call.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Call {
-    /// What its result names it by.
+    /// The ID by which its result refers to it.
     pub id: Untrusted,
     /// The tool.
     pub tool: Untrusted,
     /// What it works on.
     pub target: Option<Target>,
-    /// When it was asked for.
+    /// When it was requested.
     pub since: Option<Timestamp>,
 }
 
@@ -227,7 +228,7 @@ pub enum Target {
 }
 
 impl Call {
-    /// Takes what looks like a secret out of what is shown; a path stays.
+    /// Removes what looks like a secret from the displayed text; a path stays.
     pub(crate) fn hide_secrets(&mut self) {
         hide(&mut self.tool);
         if let Some(target) = self.target.as_mut().filter(|target| !matches!(target, Target::File(_))) {
@@ -245,7 +246,7 @@ impl Target {
         }
     }
 
-    /// Returns its text, to change it.
+    /// Returns its text, mutable.
     pub(crate) fn text_mut(&mut self) -> &mut Untrusted {
         match self {
             Self::File(text) | Self::Command(text) | Self::Search(text) => text,
@@ -257,9 +258,9 @@ impl Target {
 /// A file that a session has edited.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Edit {
-    /// Its path, absolute where the folder is known.
+    /// Its path, absolute if the folder is known.
     pub path: Untrusted,
-    /// When it was last edited, as far as that is known.
+    /// When it was last edited, if known.
     pub at: Option<Timestamp>,
     /// The sub-agent that edited it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -267,11 +268,11 @@ pub struct Edit {
     /// The other sub-agents of the session that have edited it, sorted.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub also: Vec<Untrusted>,
-    /// Whether git has what the file holds now.
+    /// Whether git has the file's current content.
     #[serde(default)]
     pub committed: CommitState,
-    /// The session that edited it, where that was another: an earlier one of the same window, or one that this one is a
-    /// copy of.
+    /// The session that edited it, if that was another one: an earlier one of the same window, or the one that this
+    /// one is a copy of.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<Untrusted>,
 }
@@ -283,29 +284,29 @@ impl Edit {
     }
 }
 
-/// Whether git has what a file holds now.
+/// Whether git has the file's current content.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum CommitState {
-    /// It has.
+    /// It has it.
     Yes,
-    /// It has not.
+    /// It does not have it.
     No,
-    /// That cannot be told.
+    /// Not known.
     #[default]
     Unknown,
 }
 
-/// A file of a session, or of one of its sub-agents, that was found and not read.
+/// A file of a session, or of one of its sub-agents, that was found but not read.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UnreadWork {
-    /// Whose file it is.
+    /// The format of its file.
     pub format: Format,
     /// The session.
     pub session: Untrusted,
     /// The file.
     pub path: FilePath,
-    /// Why.
+    /// The reason.
     pub why: WhyUnread,
 }
 
@@ -317,20 +318,20 @@ pub enum WhyUnread {
     Link,
     /// It is a FIFO, a socket, a device or a folder.
     NoPlainFile,
-    /// It has several names, so anybody may write it.
+    /// It has several names, so any user may write to it.
     SeveralNames,
-    /// It is another user's.
+    /// It belongs to another user.
     ForeignOwner,
-    /// The system permits no look into it.
+    /// The system does not permit reading it.
     NoPermission,
-    /// It is no sound database.
+    /// It is not an intact database.
     Damaged,
     /// The system failed.
     Failed,
 }
 
 impl WhyUnread {
-    /// Says it after the name of the file.
+    /// Returns the words to follow the file's name.
     pub(crate) fn label(self) -> &'static str {
         match self {
             Self::Link => "is a symbolic link, which is not followed",
@@ -349,26 +350,26 @@ impl WhyUnread {
 pub struct SubAgent {
     /// Its ID.
     pub id: Untrusted,
-    /// What it was asked to do.
+    /// The task it was given.
     #[serde(skip)]
     pub task: Option<Untrusted>,
     /// What it does now.
     pub call: Option<Call>,
-    /// Since when it runs.
+    /// When it started.
     pub since: Option<Timestamp>,
 }
 
 /// How full a session's context is, in tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ContextFill {
-    /// What it holds.
+    /// The tokens it contains.
     pub tokens: u64,
-    /// How much fits, where the agent writes that down.
+    /// Its capacity, if the agent records that.
     pub window: Option<u64>,
 }
 
 impl ContextFill {
-    /// Returns how full it is, in percent, where that can be told.
+    /// Returns how full it is, in percent, if its capacity is known.
     pub fn percent(self) -> Option<u64> {
         let window = self.window.filter(|window| *window > 0)?;
         self.tokens.saturating_mul(100).checked_div(window)

@@ -1,4 +1,4 @@
-//! Paths in recordings: as text, so that one which is not UTF-8 is kept as it is shown.
+//! Paths in recordings: as text, so that a path that is not UTF-8 is stored as it is shown.
 
 use std::path::{Path, PathBuf};
 

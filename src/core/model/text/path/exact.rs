@@ -1,5 +1,5 @@
-//! Paths in the journal: a path that is UTF-8 as text, any other as the list of its bytes. Earlier
-//! versions take a line with such a list for one that they cannot read.
+//! Paths in the journal: a UTF-8 path as text, any other as the list of its bytes. Earlier versions treat a line with
+//! such a list as one that they cannot read.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};

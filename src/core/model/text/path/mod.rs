@@ -1,4 +1,4 @@
-//! Paths that keep every byte, and the text that shows them.
+//! Paths that keep every byte, and their text for display.
 
 pub(crate) mod as_text;
 pub(crate) mod exact;
@@ -11,14 +11,14 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::core::model::Untrusted;
 
-/// Where a file is: one text for a file, its record, its view and its findings.
+/// The path of a file: one text shared by a file, its record, its view and its findings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FilePath(Form);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Form {
     Text(Untrusted),
-    /// As text and as it is, where that is not UTF-8, so that the text is not the path.
+    /// As text and as a path, if it is not UTF-8, so that the text differs from the path.
     Exact(Arc<(Untrusted, PathBuf)>),
 }
 

@@ -1,19 +1,19 @@
-//! Letters of tokens, and whether a text looks drawn by lot.
+//! The letters of tokens, and whether a text looks random.
 
-/// Which letters a token is made of.
+/// The letters a token consists of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Alphabet {
     Hex,
     /// Capitals and digits.
     Upper,
     Alnum,
-    /// What stands in a name: `_` and `-` too.
+    /// The letters of names: `_` and `-` too.
     Word,
     /// Names with dots between.
     Dot,
-    /// Both kinds of base64 (RFC 4648), also with its `=` and `+` as a URL has them.
+    /// Both kinds of base64 (RFC 4648), also with `=` and `+` as encoded in URLs.
     Base64,
-    /// What stands in the path of a URL.
+    /// The letters of URL paths.
     Path,
 }
 
@@ -31,7 +31,7 @@ impl Alphabet {
         })
     }
 
-    /// Returns how many bytes at the beginning of a text are of this alphabet.
+    /// Returns how many of a text's first bytes are in this alphabet.
     pub(super) fn run(self, text: &str) -> usize {
         match self {
             Self::Hex => run(text, |byte| byte.is_ascii_hexdigit()),
@@ -56,33 +56,33 @@ fn run(text: &str, fits: impl Fn(u8) -> bool) -> usize {
     text.bytes().position(|byte| !fits(byte)).unwrap_or(text.len())
 }
 
-/// Returns where what ends somewhere ends without the sentence that it stands in.
+/// Returns where a text ends without the punctuation of the sentence around it.
 fn closed(text: &str, end: usize) -> usize {
     text.get(..end).map_or(end, |run| run.trim_end_matches(CLOSING).len())
 }
 
-/// What closes a sentence or a bracket that a text stands in.
+/// The characters that close a sentence or a bracket around a text.
 const CLOSING: [char; 9] = ['.', ',', ';', ':', '!', '?', ')', ']', '}'];
 
-/// Returns whether a byte can stand in a name; no part of a longer character does.
+/// Returns whether a byte can be in a name; no part of a multi-byte character can.
 pub(super) fn is_of_name(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-'
 }
 
-/// Returns whether a text of at least so many bytes looks like a password and no word: letters stand beside digits
-/// or signs.
+/// Returns whether a text of at least `least` bytes looks like a password and not like a word: it mixes letters with
+/// digits or signs.
 pub(super) fn is_mixed(text: &str, least: usize) -> bool {
     let has = |is: fn(u8) -> bool| text.bytes().any(is);
     let is_odd = |byte: u8| byte.is_ascii_digit() || b"!#$%&+=?@^~".contains(&byte);
     text.len() >= least && has(|byte| byte.is_ascii_alphabetic()) && has(is_odd)
 }
 
-/// The least bits of a letter in what is drawn by lot. Of 16 random hexadecimal digits nearly all have more, of
-/// words nearly none together with digits.
+/// The least bits per letter of a random text. Nearly all texts of 16 random hexadecimal digits have more, and hardly
+/// any words with digits do.
 const LEAST_BITS: f64 = 3.0;
 
-/// Returns whether a text looks drawn by lot: letters and digits in one piece, at least so many, that say nearly as
-/// much as they can (Shannon's entropy). UUIDs and the sums by which git and others name things do not.
+/// Returns whether a text looks random: at least `least` letters and digits in one piece, with nearly the highest
+/// possible entropy (Shannon). UUIDs and the checksums by which git and others name things do not.
 pub(super) fn is_drawn(text: &str, least: usize) -> bool {
     let pieces = || text.split(|c: char| !c.is_ascii_alphanumeric());
     text.len() >= least
@@ -94,12 +94,12 @@ pub(super) fn is_drawn(text: &str, least: usize) -> bool {
         && bits(text) >= LEAST_BITS
 }
 
-/// Returns whether a text is a sum as git and others name things by it.
+/// Returns whether a text is a checksum by which git and others name things.
 fn is_sum(piece: &str) -> bool {
     matches!(piece.len(), 40 | 64) && piece.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
-/// Returns whether letters and digits stand together often, as in no version or name.
+/// Returns whether letters and digits alternate often, unlike in versions and names.
 fn is_tangled(piece: &str) -> bool {
     let turns = piece.as_bytes().windows(2).filter(|two| kind(two.first()) != kind(two.last()));
     turns.count() >= 3
@@ -118,7 +118,7 @@ fn is_uuid(text: &str) -> bool {
     text.len() == 36 && text.split('-').map(str::len).eq([8, 4, 4, 4, 12])
 }
 
-/// Returns how many bits each letter of a text says.
+/// Returns the entropy of a text in bits per letter.
 fn bits(text: &str) -> f64 {
     let mut counts = [0_u32; 256];
     for byte in text.bytes() {

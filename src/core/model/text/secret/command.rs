@@ -1,4 +1,4 @@
-//! Secrets among the arguments of commands: what options of which programs take, and what a command is fed.
+//! Secrets among the arguments of commands: the values of programs' options, and the input that a command is given.
 
 use crate::core::model::text::secret::names::{Says, says};
 use crate::core::model::text::secret::span::{QUOTES, Span, may_begin};
@@ -6,31 +6,31 @@ use crate::core::model::text::secret::table::{CommandOption, Reads, Rule, TABLE}
 use crate::core::model::text::secret::url::is_number;
 use crate::core::model::text::secret::value::is_nothing;
 
-/// The letters of curl's options that take no value, which may stand before one that does (curl(1)).
+/// The letters of curl's options without a value, which may precede one with a value (curl(1)).
 const FLAGS: &str = "0123456#fgGiIjJklLnNOpqRsSvZ";
 
-/// What prints its words, as a secret for the command that they are piped into.
+/// The commands that print their arguments, as a secret for the command that they are piped into.
 const PRINTERS: [&str; 2] = ["echo", "printf"];
 
-/// What comes before a text that a command is fed (bash(1), "Here Strings").
+/// The operator before a text that becomes a command's input (bash(1), "Here Strings").
 const HERE: &str = "<<<";
 
 /// A command, as far as its words have been read.
 #[derive(Default)]
 pub(super) struct Command {
     setting: Setting,
-    /// What comes after some more words.
+    /// The values that follow after some more words.
     awaited: Vec<OptionValue>,
-    /// Whether it reads a secret that it is fed.
+    /// Whether it reads a secret from its input.
     is_fed: bool,
 }
 
-/// By what the options of a command are understood.
+/// The rules for the options of a command.
 #[derive(Clone, Copy, Default)]
 struct Setting {
     /// The rules of the program that was named last.
     rules: &'static [usize],
-    /// The words that were there and that rules need, as bits.
+    /// The words seen that rules need, as bits.
     named: u64,
 }
 
@@ -43,7 +43,7 @@ struct OptionValue {
 }
 
 impl Command {
-    /// Takes the next word. Returns where in it the value of an option begins, and what that is.
+    /// Reads the next word. Returns where the value of an option begins in it, and the kind of value.
     pub(super) fn take(&mut self, word: &str) -> Option<(usize, Reads)> {
         if let Some(reads) = self.due(word) {
             if reads == Reads::Name && says(word) == Some(Says::Secret) {
@@ -74,7 +74,7 @@ impl Command {
         None
     }
 
-    /// Returns what a word is as the value of an option before it.
+    /// Returns the kind of value that a word is for an option before it.
     fn due(&mut self, word: &str) -> Option<Reads> {
         let is_option = word.starts_with('-') && word.len() > 1;
         let mut due = None;
@@ -102,7 +102,7 @@ impl Command {
     }
 }
 
-/// Returns where the value of an option begins in a word that is this option: `None` within if in the next.
+/// Returns where the value of an option begins in a word that is this option; the inner `None` means in the next word.
 fn value_in(option: &CommandOption, word: &str) -> Option<Option<usize>> {
     let Some(rest) = word.strip_prefix(option.name) else {
         return if option.is_clustered { clustered(option, word) } else { None };
@@ -119,7 +119,7 @@ fn value_in(option: &CommandOption, word: &str) -> Option<Option<usize>> {
     }
 }
 
-/// As [`value_in`], where letters stand before the option's own, as in `-su`.
+/// Like [`value_in`], for letters before the option's own, as in `-su`.
 fn clustered(option: &CommandOption, word: &str) -> Option<Option<usize>> {
     let letter = option.name.strip_prefix('-')?;
     let (flags, value) = word.strip_prefix('-')?.split_once(letter)?;
@@ -133,7 +133,7 @@ pub(super) fn secret_in(value: &str, reads: Reads) -> Option<Span> {
     let (start, end) = match reads {
         Reads::Nothing | Reads::Name | Reads::Fed => return None,
         Reads::Secret => (0, end),
-        // What is a URL has its own form.
+        // URLs have a form of their own.
         Reads::Behind(_) | Reads::BeforeHost if value.contains("://") => return None,
         Reads::Behind(sign) => {
             let at = value.find(sign).filter(|at| *at > 0 || sign == ':')?;
@@ -152,7 +152,7 @@ pub(super) fn secret_in(value: &str, reads: Reads) -> Option<Span> {
 /// Finds the secrets among the words of commands in a text.
 pub(super) fn in_text(text: &str, found: &mut Vec<Span>) {
     let mut line = Line { text, ..Line::default() };
-    // Where a word began, in which quotes it stands, and by what the words outside of these are understood.
+    // Where the current word began, its quotes, and the rules for words outside of them.
     let (mut start, mut quote, mut outer) = (None, None, Setting::default());
     let mut before = b' ';
     let bytes = text.as_bytes();
@@ -191,11 +191,11 @@ struct Line<'a> {
     command: Command,
     /// Whether a word of it was read.
     is_begun: bool,
-    /// The words that it prints, if it does nothing but that.
+    /// The words that it prints, if it does only that.
     printed: Option<Vec<Span>>,
-    /// Whether the next word is fed to it.
+    /// Whether the next word is its input.
     is_here: bool,
-    /// What it is fed, by itself or by the command before it.
+    /// Its input, from itself or from the command before it.
     fed: Vec<Span>,
 }
 
@@ -241,7 +241,7 @@ impl Line<'_> {
     }
 }
 
-/// Returns the word that begins somewhere, without its quotes.
+/// Returns the word that begins at a position, without its quotes.
 fn value_at(text: &str, from: usize) -> Span {
     let rest = text.get(from..).unwrap_or_default();
     let bare = rest.trim_start_matches(QUOTES);

@@ -1,6 +1,6 @@
-//! What most words of a text are passed over by, at the cost of a few shifts.
+//! A filter that skips most words of a text at the cost of a few shifts.
 
-/// A set of words that may say that it has one which it has not, and never the other way round (a Bloom filter).
+/// A set of words that may claim to contain a word it does not have, and never the other way round (a Bloom filter).
 #[derive(Debug)]
 pub(super) struct Filter(Vec<u64>);
 
@@ -24,7 +24,7 @@ impl Filter {
     }
 }
 
-/// Mixes the letters of a word, whatever their case.
+/// Hashes the letters of a word, whatever their case.
 fn mix(word: &[u8]) -> u16 {
     let mixed = word
         .iter()

@@ -6,7 +6,7 @@ use crate::core::model::text::secret::span::{QUOTES, beginning};
 /// How a name and its value are joined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Joint {
-    /// By `=`, or as a field of something that is written down for machines.
+    /// By `=`, or as a field of a machine-readable text.
     Is,
     /// By a colon, as in a header or a sentence.
     Colon,
@@ -20,25 +20,25 @@ pub(super) enum Joint {
     Element,
 }
 
-/// What stands behind a name.
+/// The text after a name.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Behind<'a> {
     pub(super) joint: Joint,
     /// The quotes that it begins with.
     pub(super) quote: &'a str,
-    /// All from its beginning on.
+    /// The text from its beginning to the end.
     pub(super) rest: &'a str,
-    /// Whether the name itself stands in the quotes that end the value, as in `env 'NAME=a b'`.
+    /// Whether the name itself is inside the quotes that end the value, as in `env 'NAME=a b'`.
     is_within: bool,
 }
 
-/// How many bytes of a value that no space ends are looked at, to say whether it is a secret.
+/// How many bytes of a value without a space to examine to decide whether it is a secret.
 const NEAR: usize = 512;
 
-/// Finds what stands behind a name: what follows it, with the byte before it.
+/// Finds the value after a name, in the text that follows it, given the byte before the name.
 pub(super) fn behind<'a>(before: Option<u8>, name: &str, after: &'a str) -> Option<Behind<'a>> {
     let (joint, separated) = joint(before, name, after)?;
-    // As the strings of Rust and Python begin.
+    // The prefixes of strings in Rust and Python.
     let string = separated.trim_start_matches(['b', 'f', 'r', 'u']);
     let is_string = separated.len() - string.len() < 3 && string.starts_with(['"', '\'']);
     let separated = if is_string { string } else { separated };
@@ -49,7 +49,7 @@ pub(super) fn behind<'a>(before: Option<u8>, name: &str, after: &'a str) -> Opti
 }
 
 impl<'a> Behind<'a> {
-    /// Returns the value, or as much of it as says whether it is a secret.
+    /// Returns the value, or as much of it as decides whether it is a secret.
     pub(super) fn near(&self) -> &'a str {
         if self.quote.is_empty() { self.word(beginning(self.rest, NEAR)) } else { self.whole() }
     }
@@ -65,12 +65,12 @@ impl<'a> Behind<'a> {
         }
     }
 
-    /// Returns the value with what follows it in its line, as a header has it.
+    /// Returns the value with the rest of its line, as in a header.
     pub(super) fn line(&self) -> &'a str {
         until(self.rest, |c| "\"'\n\\".contains(c))
     }
 
-    /// Returns the value that a text begins with, which stands in no quotes.
+    /// Returns the unquoted value at the beginning of a text.
     fn word(&self, text: &'a str) -> &'a str {
         let is_parameter = self.joint == Joint::Parameter;
         if self.is_within {
@@ -79,11 +79,11 @@ impl<'a> Behind<'a> {
         if self.joint == Joint::Element {
             return until(text, |c| "<\n".contains(c));
         }
-        // Up to a space, or what a shell ends a word at.
+        // Up to a space, or a character that ends a word in a shell.
         let word = until(text, |c| {
             c.is_whitespace() || "\"'`\\;&|<>".contains(c) || is_parameter && "#)]".contains(c)
         });
-        // Of several fields with commas between it is one.
+        // One of several fields separated by commas.
         let is_next = |(at, _): &(usize, &str)| word.get(at + 1..).is_some_and(is_field);
         let end = word.match_indices(',').find(is_next).map_or(word.len(), |(at, _)| at);
         word.get(..end).unwrap_or_default().trim_end_matches([',', ')', ']', '}'])
@@ -100,7 +100,7 @@ fn is_field(text: &str) -> bool {
     end.is_some_and(|end| end > 0 && matches!(text.as_bytes().get(end), Some(b'=' | b':')))
 }
 
-/// Returns how a name is joined with what follows, and that.
+/// Returns how a name is joined with the text after it, and that text.
 fn joint<'a>(before: Option<u8>, name: &str, after: &'a str) -> Option<(Joint, &'a str)> {
     if let Some(value) = after.strip_prefix('>') {
         return (before == Some(b'<')).then_some((Joint::Element, value));
@@ -126,7 +126,7 @@ fn joint<'a>(before: Option<u8>, name: &str, after: &'a str) -> Option<(Joint, &
         Joint::Colon if is_quoted && told.starts_with(['"', '\'', '\\']) => Joint::Is,
         Joint::Colon if is_quoted => Joint::Colon,
         Joint::Colon if is_spaced => return None,
-        // A variable of a shell without a value.
+        // A shell variable without a value.
         Joint::Is if !is_spaced && is_far && !name.contains(|c: char| c.is_ascii_lowercase()) => return None,
         Joint::Is if !is_quoted && (is_spaced || is_far) => Joint::Spaced,
         Joint::Is | Joint::Colon | Joint::Spaced => joint,
@@ -135,7 +135,7 @@ fn joint<'a>(before: Option<u8>, name: &str, after: &'a str) -> Option<(Joint, &
     Some((joint, told))
 }
 
-/// Finds the sign that joins a name with its value, which neither compares nor names a part of something.
+/// Finds the sign that joins a name with its value, and that is neither a comparison nor part of a path.
 fn signed(text: &str) -> Option<(Joint, &str)> {
     if ["==", "=~", "::", "://"].iter().any(|other| text.starts_with(other)) {
         return None;
@@ -150,7 +150,7 @@ fn in_list(text: &str) -> Option<(Joint, &str)> {
     value.starts_with(['"', '\'', '\\']).then_some((Joint::Is, value))
 }
 
-/// Returns whether an option has more than a few letters, as those have that say what they take.
+/// Returns whether an option has more than a few letters, like options that state what they take.
 fn is_long(option: &str) -> bool {
     option.starts_with("--") || option.len() > 5
 }

@@ -1,6 +1,6 @@
-//! The lists of words of the table, each known by its name there.
+//! The word lists of the table, each with its name there.
 
-/// Makes an enum of the lists, each beside its name.
+/// Defines an enum of the lists, each beside its name.
 macro_rules! lists {
     ($($(#[$about:meta])* $list:ident = $name:literal,)*) => {
         /// A list of words.
@@ -15,9 +15,9 @@ macro_rules! lists {
 }
 
 lists! {
-    /// Stands before a token, or before a user with a password.
+    /// Precedes a token, or a user with a password.
     Scheme = "scheme",
-    /// Says that a name is a secret's wherever it stands in it.
+    /// Marks a name as a secret's anywhere in it.
     Anywhere = "anywhere",
     /// The same, as the end of a word.
     Ending = "ending",
@@ -27,40 +27,40 @@ lists! {
     Alone = "alone",
     /// The same, before `key`.
     Key = "key",
-    /// Says before `key` that it is none.
+    /// Before `key`, means that it is not a secret.
     PlainKey = "plain-key",
-    /// Says before `token` that it is none.
+    /// Before `token`, means that it is not a secret.
     PlainToken = "plain-token",
-    /// Has keys that look drawn by lot.
+    /// Has keys that look random.
     Vendor = "vendor",
-    /// Says as the last word that a name is not the secret's itself.
+    /// As the last word, means that a name is not the secret's own.
     About = "about",
-    /// Says as the first word of an option that it takes no secret.
+    /// As the first word of an option, means that it does not take a secret.
     Switch = "switch",
     /// A parameter whose value proves something.
     Parameter = "parameter",
-    /// The same, where it is no word.
+    /// The same, if the value is not a word.
     Telling = "telling",
     /// Ends a name whose value is several words.
     Phrase = "phrase",
-    /// What people call a password.
+    /// A word people use for a password.
     Said = "said",
-    /// What else may be secret.
+    /// A word for something else that may be secret.
     MaybeSaid = "maybe-said",
-    /// What people call a number that is secret.
+    /// A word people use for a secret number.
     Digits = "digits",
-    /// Stands between the name of a secret and itself.
+    /// Comes between the name of a secret and the secret.
     Is = "is",
-    /// The same, if what follows looks drawn by lot.
+    /// The same, if the next word looks random.
     To = "to",
-    /// Is said of a password, and is none.
+    /// Describes a password and is not one.
     Plain = "plain",
-    /// Stands behind an option in a sentence, or behind a field as its type.
+    /// Follows an option in a sentence, or a field as its type.
     Filler = "filler",
 }
 
 impl List {
-    /// Returns whether its words say that a name is a secret's, or that something is one.
+    /// Returns whether its words mark a name as a secret's, or something as a secret.
     pub(super) fn is_telling(self) -> bool {
         match self {
             Self::Scheme | Self::Anywhere | Self::Ending | Self::Last | Self::Alone | Self::Vendor => true,
@@ -84,7 +84,7 @@ impl Default for Lists {
 }
 
 impl Lists {
-    /// Adds words to a list; `None` if there is none of this name.
+    /// Adds words to a list; `None` if there is no list of this name.
     pub(super) fn add(&mut self, name: &str, words: impl Iterator<Item = &'static str>) -> Option<()> {
         let (list, _) = List::ALL.iter().find(|(_, known)| *known == name)?;
         let list = self.0.get_mut(*list as usize)?;
@@ -108,5 +108,5 @@ impl Lists {
     }
 }
 
-/// How long words of lists are at most, in bytes.
+/// The longest word of the lists, in bytes.
 pub(super) const LONGEST: usize = 24;

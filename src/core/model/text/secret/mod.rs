@@ -36,10 +36,10 @@ impl fmt::Debug for Secret {
     }
 }
 
-/// Returns a text without what looks like a secret in it: tokens by their shape, passwords in URLs, among
-/// the arguments of commands and in sentences, and the values that follow a secret's name, all as
-/// `assets/secrets.txt` has them. It takes time in proportion to the text. What names a thing, such as a path
-/// or an ID, is never passed through here, for verdicts rest on it.
+/// Returns a text with what looks like a secret removed: tokens by their shape, passwords in URLs, among the arguments
+/// of commands and in sentences, and the values after a secret's name, all as defined in `assets/secrets.txt`. It
+/// takes time in proportion to the text. Identifiers, such as a path or an ID, are never passed through here, because
+/// verdicts rest on them.
 pub fn hidden(text: &str) -> Cow<'_, str> {
     without(text, shapes::spans(text)).map_or(Cow::Borrowed(text), Cow::Owned)
 }
@@ -49,20 +49,20 @@ pub(crate) fn has_secret(text: &str) -> bool {
     matches!(hidden(text), Cow::Owned(_))
 }
 
-/// Takes what looks like a secret out of a text.
+/// Removes what looks like a secret from a text.
 pub(crate) fn hide(text: &mut Untrusted) {
     if let Cow::Owned(hidden) = hidden(text.raw()) {
         *text = hidden.into();
     }
 }
 
-/// Takes what looks like a secret out of the arguments of a process: also the argument after an
-/// option that asks for one. The name of the program stays.
+/// Removes what looks like a secret from the arguments of a process, including the argument after an option that takes
+/// one. The name of the program stays.
 pub fn hide_in_arguments(arguments: &mut [Untrusted]) {
     let Some((program, arguments)) = arguments.split_first_mut() else { return };
     let mut command = Command::default();
     command.take(program.raw());
-    // A title that was written over the arguments.
+    // The process has overwritten its arguments with a title.
     if program.raw().contains(' ') {
         hide(program);
     }
@@ -78,7 +78,7 @@ pub fn hide_in_arguments(arguments: &mut [Untrusted]) {
     }
 }
 
-/// Finds the secret that an argument is, or has behind its name, whatever stands within it.
+/// Finds the secret that an argument is, or has after its name, whatever it contains.
 fn as_argument(command: &mut Command, before: &str, argument: &str) -> Option<Span> {
     if let Some((start, reads)) = command.take(argument) {
         let (from, to) = argument.get(start..).and_then(|value| secret_in(value, reads))?;
@@ -210,7 +210,7 @@ mod tests {
         check_arguments(&["c", "env", "DB_PASS=x y"], &["c", "env", "DB_PASS=***"]);
     }
 
-    /// What texts with secrets are made of.
+    /// The parts of texts with secrets.
     const PIECES: &str = "( ?(password|token|API_KEY|api key|my|pin|is|for|=|:|: | | = |,|\\?|hush|Hunter2|4711|a:b|\
         a7Kq2Zm9Xt4Rw6Lp1Bc8|\\*\\*\\*|://|@|/|h\\.x|sk-|abcdef123456|--password|Authorization|Bearer|\
         \\$|>|[a-z]{1,3})){0,14}";

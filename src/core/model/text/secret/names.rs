@@ -1,24 +1,24 @@
-//! Which names say that their value is a secret.
+//! Decides which names have a secret as their value.
 
 use crate::core::model::text::secret::list::List;
 use crate::core::model::text::secret::table::TABLE;
 
-/// How certain a name says that its value is a secret.
+/// How certainly a name has a secret as its value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Says {
-    /// It is one, whatever it looks like.
+    /// The value is one, whatever it looks like.
     Secret,
-    /// It is one if it is long enough.
+    /// The value is one if it is long enough.
     Proof,
-    /// It is one if it does not name a field or a status.
+    /// The value is one if it does not name a field or a status.
     Telling,
-    /// It is one if it does not look like a path or a word of a program.
+    /// The value is one if it does not look like a path or a word of a program.
     Likely,
-    /// It is one if it looks drawn by lot.
+    /// The value is one if it looks random.
     Perhaps,
 }
 
-/// Returns whether what a name stands for is a secret: `--api-key`, `GITHUB_TOKEN`, `clientSecret`.
+/// Returns how certainly a name has a secret as its value: `--api-key`, `GITHUB_TOKEN`, `clientSecret`.
 pub(super) fn says(name: &str) -> Option<Says> {
     if !TABLE.may_name(name) {
         return None;
@@ -49,7 +49,7 @@ pub(super) fn says(name: &str) -> Option<Says> {
     }
 }
 
-/// Returns whether what a parameter of a URL stands for is a secret, where its name says so only there.
+/// Returns how certainly a URL parameter has a secret as its value, for names that mean one only there.
 pub(super) fn says_of_parameter(name: &str) -> Option<Says> {
     let says = [(List::Parameter, Says::Proof), (List::Telling, Says::Telling)];
     says.into_iter().find_map(|(list, says)| TABLE.has(list, name).then_some(says))
@@ -60,13 +60,13 @@ pub(super) fn is_phrase(name: &str) -> bool {
     TABLE.lists.entries(List::Phrase).iter().any(|end| ends_with(name, end))
 }
 
-/// Returns whether an option says by its first word that it takes no secret: `--skip-password`.
+/// Returns whether the first word of an option means that it does not take a secret: `--skip-password`.
 pub(super) fn is_switch(option: &str) -> bool {
     let words = option.trim_start_matches('-').split(['-', '_']);
     words.take(1).any(|first| TABLE.has(List::Switch, first))
 }
 
-/// Returns whether the value is all that follows on the line, as in a header (RFC 9110, RFC 6265).
+/// Returns whether the value is the rest of the line, as in a header (RFC 9110, RFC 6265).
 pub(super) fn is_header(name: &str, value: &str) -> bool {
     let last = words(name).last().unwrap_or_default();
     let is_pair = || value.split(' ').next().is_some_and(|first| first.contains('='));
@@ -79,8 +79,7 @@ fn ends_with(word: &str, end: &str) -> bool {
     at.and_then(|at| word.get(at..)).is_some_and(|tail| tail.eq_ignore_ascii_case(end))
 }
 
-/// Splits a name at `-`, `_`, `.` and where small letters turn to capitals; a number after a word is none of its
-/// letters.
+/// Splits a name at `-`, `_`, `.` and from small letters to capitals; a number after a word is not part of it.
 fn words(name: &str) -> impl Iterator<Item = &str> {
     let mut rest = name;
     std::iter::from_fn(move || {

@@ -1,4 +1,4 @@
-//! Secrets that a sentence tells: `my password is ...`.
+//! Secrets in sentences: `my password is ...`.
 
 use crate::core::model::text::secret::alphabet::{is_drawn, is_mixed};
 use crate::core::model::text::secret::list::List;
@@ -7,16 +7,16 @@ use crate::core::model::text::secret::table::TABLE;
 use crate::core::model::text::secret::url::is_number;
 use crate::core::model::text::secret::value::is_nothing;
 
-/// How many words stand between the name of a secret and the word that says what it is, at most.
+/// The most words between the name of a secret and the word that introduces it.
 const BETWEEN: usize = 6;
 
-/// The longest word that is looked at, in bytes.
+/// The longest word to examine, in bytes.
 const LONGEST: usize = 128;
 
-/// What ends a part of a sentence.
+/// The characters that end a part of a sentence.
 const STOPS: [char; 5] = ['.', ',', ';', '?', ')'];
 
-/// Finds what is said to be a password, or a token or key with the word before it.
+/// Finds what a sentence calls a password, or a token or key with the word before it.
 pub(super) fn stated_secret(text: &str, at: usize, name: &str, before: &str) -> Option<Span> {
     let is_password = TABLE.has(List::Said, name);
     if !is_password && !TABLE.has(List::MaybeSaid, name) {
@@ -56,12 +56,12 @@ pub(super) fn stated_secret(text: &str, at: usize, name: &str, before: &str) -> 
     None
 }
 
-/// What a sentence calls a secret.
+/// The words by which a sentence names a secret.
 struct Subject {
     is_password: bool,
-    /// Whether a user stands before it, as in .netrc.
+    /// Whether it follows a user, as in .netrc.
     is_login: bool,
-    /// Whether the word before it says whose key or token it is.
+    /// Whether the word before it names the owner of the key or token.
     is_of_key: bool,
     /// Whether it is a number.
     is_number: bool,
@@ -69,7 +69,7 @@ struct Subject {
 }
 
 impl Subject {
-    /// Returns whether the word behind it is the secret, as in SQL and in .netrc.
+    /// Returns whether the word after it is the secret, as in SQL and in .netrc.
     fn is_right_before(&self, word: &Word<'_>) -> bool {
         if self.is_password {
             !word.quote.is_empty() || self.is_login || is_odd(word)
@@ -81,7 +81,7 @@ impl Subject {
         }
     }
 
-    /// Returns whether a word is the secret that a sentence tells, which says that right behind it or later on.
+    /// Returns whether a word is the secret that a sentence states, directly after the name or later.
     fn is_told(&self, word: &Word<'_>, is_said: bool) -> bool {
         if !word.quote.is_empty() {
             let is_literal = !is_reference(word.text) && is_mixed(word.text, 8);
@@ -118,7 +118,7 @@ fn is_hex(word: &str) -> bool {
     word.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
-/// Returns whether a word says what a password is like, and is none.
+/// Returns whether a word describes a password and is not one.
 fn is_plain(word: &str) -> bool {
     let is_lower = word.len() > 4 && word.bytes().all(|byte| byte.is_ascii_lowercase());
     let endings = ["ed", "ing", "able", "ible", "ful", "less", "ous", "ive", "ly"];
@@ -135,7 +135,7 @@ fn is_reference(word: &str) -> bool {
         || number.contains('.') && number.split('.').all(is_number)
 }
 
-/// The words of a text from somewhere on, on the same line.
+/// The words of a text from a position on, on the same line.
 #[derive(Clone)]
 struct Sentence<'a> {
     text: &'a str,
@@ -145,7 +145,7 @@ struct Sentence<'a> {
 /// A word of a sentence.
 struct Word<'a> {
     whole: &'a str,
-    /// Where it begins in all of the text, without its quotes.
+    /// Where it begins in the whole text, without its quotes.
     start: usize,
     /// The quotes that it begins with.
     quote: &'a str,
@@ -181,12 +181,12 @@ impl Word<'_> {
         self.text.starts_with(HIDDEN)
     }
 
-    /// Returns what stands in the place of a secret, so that nothing else is understood the second time.
+    /// Returns the placeholder of a hidden secret, so that a second pass finds nothing else.
     fn hidden(&self) -> Option<Span> {
         Some((self.start, self.start + HIDDEN.len()))
     }
 
-    /// Returns the word, or what stands in the same quotes.
+    /// Returns the word, or the text in the same quotes.
     fn secret(&self) -> Option<Span> {
         let start = self.start;
         let line = self.whole.get(start..).filter(|line| may_begin(line) && !line.starts_with(['-', '/']))?;

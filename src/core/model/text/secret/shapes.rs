@@ -1,4 +1,4 @@
-//! Where secrets stand in a text: one walk over its names, each of which is looked at once.
+//! Where secrets are in a text: one walk over its names, visiting each once.
 
 use crate::core::model::text::secret::alphabet::{Alphabet, is_of_name};
 use crate::core::model::text::secret::command;
@@ -18,11 +18,11 @@ pub(super) fn spans(text: &str) -> Vec<Span> {
     found
 }
 
-/// Finds secrets by their own shape and by the name before them, and whether a command may name others.
+/// Finds secrets by their own shape and by the name before them, and returns whether a command may contain others.
 pub(super) fn named(text: &str) -> (Vec<Span>, bool) {
     let mut found: Vec<Span> = Vec::new();
     let mut has_command = false;
-    // Where the walk is, which word stands right before, and up to where a sentence was understood.
+    // The position of the walk, the word directly before it, and the end of the part in which sentences were parsed.
     let (mut at, mut before, mut told_to) = (0, "", 0);
     let begins = |byte: &u8| *byte == b':' || is_of_name(*byte);
     while let Some(passed) = text.as_bytes().get(at..).and_then(|rest| rest.iter().position(begins)) {
@@ -49,19 +49,19 @@ pub(super) fn named(text: &str) -> (Vec<Span>, bool) {
     (found, has_command)
 }
 
-/// Returns whether a sentence may tell a secret from a word on.
+/// Returns whether a sentence that states a secret may begin at a word.
 fn may_tell(rest: &str, name: &str) -> bool {
     rest.as_bytes().get(name.len()) == Some(&b' ') && TABLE.may_name(name)
 }
 
-/// Finds what stands where a name begins.
+/// Finds a secret where a name begins.
 fn at_name(text: &str, (at, name): (usize, &str), before: &str) -> Option<Span> {
     let rest = text.get(at..)?;
     let found = token(rest, name).or_else(|| if name.starts_with('-') { pem(rest) } else { None });
     if found.is_some() {
         return found;
     }
-    // Most words of a text are followed by nothing that a value stands behind, or are no name of a secret.
+    // Most words of a text are not followed by anything that introduces a value, or are not names of secrets.
     let next = rest.as_bytes().get(name.len())?;
     if b":= \"'\\>]".contains(next) && TABLE.may_name(name) {
         let sign = text.get(..at).and_then(|text| text.bytes().next_back());
@@ -73,7 +73,7 @@ fn at_name(text: &str, (at, name): (usize, &str), before: &str) -> Option<Span> 
     if *next == b':' { user_at_host(rest, name) } else { None }
 }
 
-/// Returns a name with the word before it, where that says whose key it is: `API key: ...`.
+/// Returns a name with the word before it, if that word states whose key it is: `API key: ...`.
 fn whole<'a>(text: &'a str, (at, name): (usize, &'a str), before: &str) -> &'a str {
     let start =
         at.checked_sub(before.len() + 1).filter(|_| !before.is_empty() && name.eq_ignore_ascii_case("key"));

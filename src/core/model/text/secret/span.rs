@@ -3,24 +3,24 @@
 /// Begin and end of a part of a text, in bytes.
 pub(super) type Span = (usize, usize);
 
-/// What stands in place of a secret.
+/// The placeholder for a secret.
 pub(super) const HIDDEN: &str = "***";
 
-/// The quotes that a text can stand in, and what makes one of them part of another text.
+/// The possible quotes of a text, and the character that escapes one inside another text.
 pub(super) const QUOTES: [char; 4] = ['"', '\'', '`', '\\'];
 
-/// Returns whether a value may be one, and not the name of a variable, a place for one or a list.
+/// Returns whether a value may be a secret, and not the name of a variable, a placeholder or a list.
 pub(super) fn may_begin(value: &str) -> bool {
     !value.is_empty() && !value.starts_with(['$', '<', '{', '[', '('])
 }
 
-/// Returns the beginning of a text, which has so many bytes at most.
+/// Returns the beginning of a text, at most `most` bytes.
 pub(super) fn beginning(text: &str, most: usize) -> &str {
     let end = (0..=most.min(text.len())).rev().find(|at| text.is_char_boundary(*at));
     text.get(..end.unwrap_or_default()).unwrap_or_default()
 }
 
-/// Returns a text without these parts, which may stand in any order and overlap.
+/// Returns a text without these parts, which may be in any order and overlap.
 pub(super) fn without(text: &str, mut spans: Vec<Span>) -> Option<String> {
     spans.retain(|(start, end)| start < end && text.get(*start..*end).is_some_and(|part| part != HIDDEN));
     spans.sort_unstable();
@@ -28,7 +28,7 @@ pub(super) fn without(text: &str, mut spans: Vec<Span>) -> Option<String> {
     let mut out = String::with_capacity(text.len());
     let mut from = 0;
     for (start, end) in spans {
-        // What overlaps another one is hidden with it.
+        // A part that overlaps another one is hidden with it.
         if start >= from {
             out.push_str(text.get(from..start)?);
             out.push_str(HIDDEN);

@@ -1,4 +1,4 @@
-//! What secrets look like, as data: `assets/secrets.txt`.
+//! The shapes of secrets, as data: `assets/secrets.txt`.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -10,10 +10,10 @@ use crate::core::model::text::secret::list::{List, Lists};
 /// The rules, one on each line.
 const RULES: &str = include_str!("../../../../../assets/secrets.txt");
 
-/// The rules as they are looked up.
+/// The parsed rules.
 pub(super) static TABLE: LazyLock<Table> = LazyLock::new(|| Table::new(RULES).0);
 
-/// What stands for any program.
+/// The sign for any program.
 const ANY: &str = "*";
 
 /// All rules.
@@ -21,59 +21,59 @@ const ANY: &str = "*";
 pub(super) struct Table {
     /// How tokens begin, by their first byte.
     tokens: Vec<Vec<Token>>,
-    /// What follows a word and is a token with it.
+    /// The texts that follow a word and form a token with it.
     pub(super) joints: Vec<Token>,
-    /// How tokens end, and how long they are at least.
+    /// How tokens end, and their least length.
     pub(super) tails: Vec<(&'static str, usize)>,
     pub(super) lists: Lists,
     /// The rules of each program.
     programs: BTreeMap<&'static str, Vec<usize>>,
-    /// Those of any program.
+    /// The rules of any program.
     any: Vec<usize>,
     rules: Vec<Rule>,
     /// The words that rules need, each with a bit of its own.
     needed: Vec<&'static str>,
-    /// The first letters of words that say that a name is a secret's.
+    /// The first letters of words that mark a name as a secret's.
     names: Filter,
-    /// What may be a program, or an option of any.
+    /// The words that may be a program, or an option of any program.
     commands: Filter,
 }
 
-/// A token: how it begins, and what follows that.
+/// A token: its prefix, and the parts after it.
 #[derive(Debug)]
 pub(super) struct Token {
     pub(super) start: &'static str,
-    /// Letters, and what joins more of them.
+    /// Letters, and the joints before further ones.
     pub(super) parts: Vec<Part>,
 }
 
 /// A part of a token.
 #[derive(Debug)]
 pub(super) struct Part {
-    /// What stands before it.
+    /// The text before it.
     pub(super) joint: &'static str,
     pub(super) alphabet: Alphabet,
-    /// How many letters it has at least.
+    /// The least number of letters it has.
     pub(super) least: usize,
-    /// Whether it has just as many.
+    /// Whether it has exactly that many.
     pub(super) is_exact: bool,
 }
 
 /// The options of some programs.
 #[derive(Debug)]
 pub(super) struct Rule {
-    /// Any of these words must have been there, as bits; none is needed where there are none.
+    /// Any one of these words must have been seen, as bits; 0 if no word is needed.
     pub(super) needs: u64,
     pub(super) options: Vec<CommandOption>,
     pub(super) reads: Reads,
 }
 
-/// What the value of an option is.
+/// The kind of an option's value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Reads {
     /// A secret as a whole.
     Secret,
-    /// A secret behind the first of this sign.
+    /// A secret after the first of this sign.
     Behind(char),
     /// A secret between the first colon and the last `@`.
     BeforeHost,
@@ -83,7 +83,7 @@ pub(super) enum Reads {
     Nothing,
     /// The name of the word after it.
     Name,
-    /// None, but the command reads a secret that it is fed.
+    /// None, but the command reads a secret from its input.
     Fed,
 }
 
@@ -91,16 +91,16 @@ pub(super) enum Reads {
 #[derive(Debug)]
 pub(super) struct CommandOption {
     pub(super) name: &'static str,
-    /// Whether other letters may stand before its own.
+    /// Whether other letters may precede its own.
     pub(super) is_clustered: bool,
     pub(super) is_apart: bool,
     pub(super) is_attached: bool,
-    /// How many words stand between it and the secret.
+    /// How many words there are between it and the secret.
     pub(super) skips: usize,
 }
 
 impl Table {
-    /// Understands the rules, and returns the lines that are none.
+    /// Parses the rules, and returns the lines that are not rules.
     fn new(text: &'static str) -> (Self, Vec<&'static str>) {
         let mut table = Self { tokens: (0..128).map(|_| Vec::new()).collect(), ..Self::default() };
         let lines = text.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
@@ -171,7 +171,7 @@ impl Table {
         tokens.into_iter().flatten().filter(move |token| token.start.as_bytes().get(1).copied() == second)
     }
 
-    /// Returns whether a word may be the name of a secret, or say that something is one: only then it is looked up.
+    /// Returns whether a word may be the name of a secret, or introduce one: only then is it looked up.
     pub(super) fn may_name(&self, word: &str) -> bool {
         let bytes = word.as_bytes();
         let end = bytes.len().checked_sub(2).and_then(|at| bytes.get(at..)).unwrap_or_default();
@@ -179,14 +179,14 @@ impl Table {
             || !end.is_empty() && self.names.may_have(end)
     }
 
-    /// Returns whether a word is a program, or an option of any.
+    /// Returns whether a word may be a program, or an option of any program.
     pub(super) fn is_of_command(&self, word: &str) -> bool {
         let is_option = |option: &CommandOption| option.name == word;
         let mut of_any = self.of_any().flat_map(|rule| &rule.options);
         self.commands.may_have(word.as_bytes()) && (self.programs.contains_key(word) || of_any.any(is_option))
     }
 
-    /// Returns the rules of a program; `None` for what is none.
+    /// Returns the rules of a program; `None` if it is not one.
     pub(super) fn program(&self, name: &str) -> Option<&[usize]> {
         let is_one = self.commands.may_have(name.as_bytes());
         if is_one { self.programs.get(name).map(Vec::as_slice) } else { None }
@@ -215,7 +215,7 @@ impl Table {
 }
 
 impl Token {
-    /// Understands `START ALPHABET LEAST [JOINT ALPHABET LEAST]...`.
+    /// Parses `START ALPHABET LEAST [JOINT ALPHABET LEAST]...`.
     fn parse(line: &'static str) -> Option<Self> {
         let words: Vec<&str> = line.split(' ').collect();
         let (start, first) = words.split_first()?;
@@ -239,7 +239,7 @@ impl Part {
 }
 
 impl CommandOption {
-    /// Understands `-p`, `-u*`, `-p+`, `-a~` and `put/1`.
+    /// Parses `-p`, `-u*`, `-p+`, `-a~` and `put/1`.
     fn parse(text: &'static str) -> Self {
         let (text, skips) = match text.rsplit_once('/') {
             Some((text, skips)) if !text.is_empty() => (text, skips.parse().unwrap_or_default()),
@@ -301,7 +301,7 @@ mod tests {
                 format!("{}{}", token.start, token.parts.iter().map(part).collect::<String>())
             };
             assert_eq!(spans(&text(0)).len(), 1, "{}", text(0));
-            // Another one may begin alike.
+            // Another option may begin the same way.
             let is_sole =
                 TABLE.tokens(token.start).filter(|other| text(1).starts_with(other.start)).count() == 1;
             assert!(!is_sole || spans(&text(1)).is_empty(), "{}", text(1));

@@ -1,19 +1,19 @@
-//! Tokens that are known by their shape, wherever they stand.
+//! Tokens that are recognized by their shape anywhere.
 
 use crate::core::model::text::secret::alphabet::{Alphabet, is_of_name};
 use crate::core::model::text::secret::span::Span;
 use crate::core::model::text::secret::table::{Part, TABLE, Token};
 
-/// How few letters before it a token has that no dot or other joint follows: `SK` and 32 more.
+/// The fewest letters of a token that no dot or other joint follows: `SK` and 32 more.
 const SHORTEST: usize = 10;
 
-/// The least length of a word that a token ends with.
+/// The shortest word that a token ends with.
 const LONG: usize = 30;
 
-/// Between these a private key stands.
+/// The markers around a private key.
 const PEM: (&str, &str) = ("-----BEGIN", "-----END");
 
-/// Finds a token that begins with a name; how it begins is left.
+/// Finds a token that begins with a name; its prefix is not hidden.
 pub(super) fn token(rest: &str, name: &str) -> Option<Span> {
     let next = rest.as_bytes().get(name.len());
     let is_joined = matches!(next, Some(b'.' | b'~' | b'!' | b'/' | b':'));
@@ -27,12 +27,12 @@ pub(super) fn token(rest: &str, name: &str) -> Option<Span> {
         .or_else(|| unnamed(name))
 }
 
-/// Returns how much of a token is left: that of OpenAI's and of those like it says which service it is of.
+/// Returns how much of a token is not hidden: for OpenAI's and similar ones, the prefix that identifies the service.
 fn kept(token: &Token) -> usize {
     if token.start.starts_with("sk-") { 3 } else { token.start.len() }
 }
 
-/// Returns where a token ends that a text begins with.
+/// Returns where a token at the beginning of a text ends.
 fn end(token: &Token, rest: &str) -> Option<usize> {
     let body = rest.strip_prefix(token.start)?;
     let mut end = token.start.len();
@@ -46,7 +46,8 @@ fn end(token: &Token, rest: &str) -> Option<usize> {
     Some(end)
 }
 
-/// Returns how many letters of a part a text begins with, if they are enough. After the last one the word ends.
+/// Returns how many letters of a part are at the beginning of a text, if they are enough. After the last part the word
+/// must end.
 fn fits(part: &Part, text: &str, is_last: bool) -> Option<usize> {
     let run = part.alphabet.run(text);
     let has_end = || !is_last || !text.as_bytes().get(run).is_some_and(|byte| is_of_name(*byte));
@@ -54,12 +55,12 @@ fn fits(part: &Part, text: &str, is_last: bool) -> Option<usize> {
     is_one.then_some(run)
 }
 
-/// Returns where the name ends that a token ends within.
+/// Returns the end of the name within which a token ends.
 fn word_end(rest: &str, end: usize) -> usize {
     end + rest.get(end..).map_or(0, |more| Alphabet::Word.run(more))
 }
 
-/// Finds what is a token with what is joined to it, a bot's of Telegram or Discord, or a JWT.
+/// Finds a token that consists of a name and a joined part: of a Telegram or Discord bot, or a JWT.
 fn joined(rest: &str, name: &str) -> Option<Span> {
     let after = rest.get(name.len()..)?;
     let joint = TABLE.joints.iter().find_map(|joint| end(joint, after));
@@ -75,7 +76,7 @@ fn joined(rest: &str, name: &str) -> Option<Span> {
             let is_bots = (6..=12).contains(&name.len()) && name.bytes().all(|byte| byte.is_ascii_digit());
             (is_bots && run >= 30 && more.starts_with("AA")).then_some((0, end))
         }
-        // The number of a user in base64, a moment and a sum.
+        // A user's number in base64, a time and a checksum.
         (".", b'M' | b'N' | b'O') if name.len() >= 20 && run == 6 => {
             let last = more.get(run..)?.strip_prefix('.').map(|last| Alphabet::Word.run(last))?;
             (last >= 27).then_some((0, end + 1 + last))
@@ -103,7 +104,7 @@ fn unnamed(name: &str) -> Option<Span> {
     TABLE.tails.iter().find(is_tail).map(|_| (0, name.len()))
 }
 
-/// Finds a private key, whoever wrote it (RFC 7468, RFC 9580).
+/// Finds a private key of any writer (RFC 7468, RFC 9580).
 pub(super) fn pem(rest: &str) -> Option<Span> {
     let (begin, end) = PEM;
     let head = rest.strip_prefix(begin)?.split("-----").next()?;

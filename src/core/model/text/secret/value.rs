@@ -1,4 +1,4 @@
-//! Values that stand behind the name of a secret: `NAME=value`, `"name": "value"`, `--name value`.
+//! Values that follow the name of a secret: `NAME=value`, `"name": "value"`, `--name value`.
 
 use crate::core::model::text::secret::alphabet::{is_drawn, is_mixed};
 use crate::core::model::text::secret::joint::{Joint, behind};
@@ -9,7 +9,7 @@ use crate::core::model::text::secret::names::{
 use crate::core::model::text::secret::span::{HIDDEN, Span, may_begin};
 use crate::core::model::text::secret::table::TABLE;
 
-/// Returns whether an option takes an argument as its value, and that is a secret.
+/// Returns whether an option takes an argument as its value and that value is a secret.
 pub(super) fn is_option_value(option: &str, argument: &str) -> bool {
     match says(option).filter(|_| !is_switch(option)) {
         Some(Says::Secret) => !argument.starts_with("--"),
@@ -18,20 +18,20 @@ pub(super) fn is_option_value(option: &str, argument: &str) -> bool {
     }
 }
 
-/// Finds the value after the name of a secret, which may have more words than the one that the text begins with.
+/// Finds the value after the name of a secret. It may have more words than the first one of the text.
 pub(super) fn value(before: Option<u8>, rest: &str, (name, whole): (&str, &str)) -> Option<Span> {
     let behind = behind(before, name, rest.get(name.len()..)?)?;
     let is_option = behind.joint == Joint::Option;
     let of_parameter = || says_of_parameter(name).filter(|_| behind.joint == Joint::Parameter);
     let says = of_parameter().or_else(|| says(whole)).filter(|_| !is_option || !is_switch(name))?;
-    // Neither another option, nor what has its own form.
+    // Neither another option nor a value with a form of its own.
     let others = [if is_option { "-" } else { "--" }, "http://", "https://"];
     if !may_begin(behind.rest) || others.iter().any(|other| behind.rest.starts_with(other)) {
         return None;
     }
     let from = rest.len() - behind.rest.len();
     if behind.rest.starts_with(HIDDEN) {
-        // So that nothing else is understood the second time.
+        // The same span, so that a second pass finds nothing else.
         return Some((from, from + HIDDEN.len()));
     }
     let near = behind.near();
@@ -41,7 +41,7 @@ pub(super) fn value(before: Option<u8>, rest: &str, (name, whole): (&str, &str))
             Joint::Is => is_header(name, near),
             Joint::Spaced | Joint::Option | Joint::Parameter | Joint::Element => false,
         };
-    // As openssl and what is like it take them (openssl-passphrase-options(1)).
+    // In the form of openssl and similar programs (openssl-passphrase-options(1)).
     let scheme = if is_option && near.starts_with("pass:") { "pass:".len() } else { 0 };
     let value = near.get(scheme..)?;
     let is_secret = match says {
@@ -61,14 +61,14 @@ pub(super) fn value(before: Option<u8>, rest: &str, (name, whole): (&str, &str))
     Some((from + scheme, from + whole.len()))
 }
 
-/// Returns whether a value says that there is none, or has been hidden.
+/// Returns whether a value means that there is none, or has been hidden.
 pub(super) fn is_nothing(value: &str) -> bool {
     let value = value.trim_end_matches(|c: char| !c.is_alphanumeric());
     let is_word = |word: &str| value.eq_ignore_ascii_case(word);
     value.is_empty() || ["null", "none", "nil", "true", "false", "undefined"].into_iter().any(is_word)
 }
 
-/// Returns whether what stands behind a secret's name without quotes is one, and no word of a sentence or a program.
+/// Returns whether an unquoted value after a secret's name is a secret, and not a word of a sentence or a program.
 fn is_told(name: &str, value: &str, joint: Joint) -> bool {
     let is_filler = || TABLE.has(List::Filler, value);
     let is_own_name = || value.trim_end_matches(';').eq_ignore_ascii_case(name);
@@ -92,7 +92,7 @@ fn is_code(word: &str) -> bool {
     word.starts_with('*') || is_joined && called.split('.').flat_map(|part| part.split("::")).all(is_name)
 }
 
-/// Returns whether a word that a text begins with is a type in a program: `token: Vec<Token>`, `(token: RawToken)`.
+/// Returns whether the first word of a text is a type in a program: `token: Vec<Token>`, `(token: RawToken)`.
 fn is_type(text: &str, word: &str) -> bool {
     let after = text.get(word.len()..).unwrap_or_default();
     let is_closed = after.starts_with(['<', ')']) || after.starts_with(" = ");
@@ -101,7 +101,7 @@ fn is_type(text: &str, word: &str) -> bool {
         && word.bytes().all(|byte| byte.is_ascii_alphabetic())
 }
 
-/// Returns whether the value of a parameter proves something, and does not name a field or a status.
+/// Returns whether the value of a parameter proves something, instead of naming a field or a status.
 fn tells(value: &str) -> bool {
     let is_number = value.bytes().all(|byte| byte.is_ascii_digit());
     let is_word = value.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_' || byte == b'-');
@@ -111,7 +111,7 @@ fn tells(value: &str) -> bool {
     }
 }
 
-/// Returns whether what stands behind a word such as `pass` alone is a secret.
+/// Returns whether the value after a word such as `pass` alone is a secret.
 fn is_likely(name: &str, value: &str, joint: Joint) -> bool {
     let name = name.trim_start_matches('-');
     let is_number = value.bytes().all(|byte| byte.is_ascii_digit());
@@ -127,16 +127,16 @@ fn is_likely(name: &str, value: &str, joint: Joint) -> bool {
     }
 }
 
-/// Returns whether capitals stand within a longer text.
+/// Returns whether there are capitals within a longer text.
 fn is_base64(text: &str) -> bool {
     text.len() >= 10 && text.bytes().skip(1).filter(u8::is_ascii_uppercase).count() > 1
 }
 
-/// Finds what is said to be a token, or a user with a password, by the word before it.
+/// Finds what the word before it marks as a token, or as a user with a password.
 pub(super) fn scheme(rest: &str, name: &str) -> Option<Span> {
     let body = rest.get(name.len()..)?.strip_prefix(' ').filter(|_| TABLE.has(List::Scheme, name))?;
     let token = body.split(|c: char| c.is_whitespace() || "\"'`\\,;)".contains(c)).next()?;
-    // A word of a sentence begins with a capital at most.
+    // A word of a sentence has at most an initial capital.
     let is_basic = name.eq_ignore_ascii_case("basic");
     let is_odd = |c: char| c.is_ascii_digit() || c == '=' || c.is_ascii_uppercase() && !is_basic;
     let start = name.len() + 1;
