@@ -1,4 +1,4 @@
-//! What a person has called a session, where its agent keeps that beside the transcript.
+//! The name that a person has given a session, if its agent keeps it beside the transcript.
 
 use std::path::{Path, PathBuf};
 
@@ -19,13 +19,13 @@ pub(crate) struct NameFile {
 }
 
 impl NameFile {
-    /// Returns where the name of a session is, whose transcript is given.
+    /// Returns the file with the name of the session of this transcript.
     pub(crate) fn for_session(format: Format, transcript: &Path) -> Option<Self> {
         let path = (format == Format::Copilot).then(|| transcript.with_file_name(name::FILE))?;
         Some(Self { path, read: None, given: None })
     }
 
-    /// Reads it where it has changed. Returns whether there is another name. Another user's file gives none.
+    /// Reads it if it has changed. Returns whether the name changed. Another user's file gives none.
     pub(crate) fn look(&mut self, uid: u32) -> bool {
         let now = look_at(&self.path);
         if now == self.read {
