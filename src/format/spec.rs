@@ -1,4 +1,4 @@
-//! What claimtop is told of a format: where its files are, and how its rows are let go.
+//! The description of a format: where its files are, and how its rows are released.
 
 use jiff::Timestamp;
 
@@ -6,38 +6,37 @@ use crate::core::model::Columns;
 use crate::format::reading::place::Place;
 use crate::format::work::Adapter;
 
-/// A release as its rows are to tell of it.
+/// A release, as its rows are to describe it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Release<'a> {
     /// The moment.
     pub(crate) at: Timestamp,
-    /// Why, in words.
+    /// The reason, as text.
     pub(crate) why: &'a str,
 }
 
-/// One format. What the judgement asks of its system stands with [`Format`].
+/// One format. Properties of its system for the judgement are in [`Format`].
 ///
 /// [`Format`]: crate::core::model::Format
 #[derive(Debug)]
 pub(crate) struct Spec {
     /// Where its files are, and how each is read.
     pub(crate) places: &'static [Place],
-    /// Returns what a row of a table is after its release; `None` when it holds nothing that could
-    /// be let go.
+    /// Returns a row of a table after its release; `None` if it holds nothing that could be released.
     pub(crate) released: fn(table: &str, before: &Columns, release: Release<'_>) -> Option<Columns>,
     /// Whether its database is a file, which is copied before it is changed.
     pub(crate) is_backed_up: bool,
-    /// How its session files say what their sessions do, where they are files of lines.
+    /// How its session files are read for their sessions' work, if they are files of lines.
     pub(crate) sessions: Option<Adapter>,
 }
 
 impl Spec {
-    /// States a format that keeps files, and no rows that claimtop changes.
+    /// Describes a format that keeps files, and no rows that claimtop changes.
     pub(crate) const fn of_files(places: &'static [Place]) -> Self {
         Self { places, released: |_, _, _| None, is_backed_up: false, sessions: None }
     }
 
-    /// States that it keeps session files as well.
+    /// Adds that it keeps session files as well.
     pub(crate) const fn with_sessions(self, adapter: Adapter) -> Self {
         Self { sessions: Some(adapter), ..self }
     }
