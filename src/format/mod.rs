@@ -1,4 +1,4 @@
-//! Every format that claimtop reads: where its files are, and what their bytes mean.
+//! Every format that claimtop reads: the places of its files, and the meaning of their bytes.
 //!
 //! A format is a folder here with its `SPEC`, its line in [`spec()`], and its row in
 //! [`Format`], which the compiler asks for.
@@ -59,16 +59,16 @@ pub fn places() -> impl Iterator<Item = &'static Place> {
     Format::ALL.into_iter().filter_map(spec).flat_map(|spec| spec.places)
 }
 
-/// Returns what a format takes a file for, by its name and the end of its folder.
+/// Returns a format's kind of a file, by its name and the end of its folder.
 pub fn kind_at(format: Format, path: &Path) -> Option<FileKind> {
     if let Format::Described(own) = format {
         return Some(FileKind::Described(own));
     }
-    // As a folder is read: a name need not be UTF-8.
+    // The same as in reading a folder: a name need not be UTF-8.
     let (folder, name) = (path.parent()?, Untrusted::from_path(Path::new(path.file_name()?)));
     let mut here: Vec<&'static Place> =
         places().filter(|place| place.format == format && is_in(folder, place.dir)).collect();
-    // The longest folder is the one that is meant: every folder ends with none.
+    // The longest folder is the right one, as every folder ends with an empty one.
     here.sort_by_key(|place| {
         std::cmp::Reverse(place.dir.split('/').count() * usize::from(!place.dir.is_empty()))
     });
@@ -109,8 +109,7 @@ pub fn read(kind: FileKind, file: &FileImage, reading: &Reading<'_>) -> FileCont
     }
 }
 
-/// Returns what a row is after its release by the rule of its system; `None` when it holds
-/// nothing that could be let go.
+/// Returns a row after its release by the rule of its system; `None` if it holds nothing that could be released.
 pub(crate) fn released(
     format: Format,
     table: &str,
@@ -125,7 +124,7 @@ pub(crate) fn is_backed_up(format: Format) -> bool {
     spec(format).is_some_and(|spec| spec.is_backed_up)
 }
 
-/// Reads what a whole session file says; nothing where the format has no such files.
+/// Returns the work in a whole session file; nothing if the format has no such files.
 pub fn doing(format: Format, text: &str) -> Option<crate::core::model::Doing> {
     let adapter = spec(format)?.transcripts?.adapter;
     let mut draft = work::Draft::default();

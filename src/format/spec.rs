@@ -11,19 +11,18 @@ use crate::format::transcripts::Transcripts;
 pub(crate) struct Release<'a> {
     /// The moment.
     pub(crate) at: Timestamp,
-    /// Why, in words.
+    /// The reason, as text.
     pub(crate) why: &'a str,
 }
 
-/// One format. What the judgement asks of its system stands with [`Format`].
+/// One format. Properties of its system for the judgement are in [`Format`].
 ///
 /// [`Format`]: crate::core::model::Format
 #[derive(Debug)]
 pub(crate) struct Spec {
     /// Where its files are, and how each is read.
     pub(crate) places: &'static [Place],
-    /// Returns what a row of a table is after its release; `None` when it holds nothing that could
-    /// be let go.
+    /// Returns a row of a table after its release; `None` if it holds nothing that could be released.
     pub(crate) released: fn(table: &str, before: &Columns, release: Release<'_>) -> Option<Columns>,
     /// Whether its database is a file, which is copied before it is changed.
     pub(crate) is_backed_up: bool,
@@ -32,7 +31,7 @@ pub(crate) struct Spec {
 }
 
 impl Spec {
-    /// States a format that keeps files, and no rows that claimtop changes.
+    /// Describes a format that keeps files, and no rows that claimtop changes.
     pub(crate) const fn of_files(places: &'static [Place]) -> Self {
         Self { places, released: |_, _, _| None, is_backed_up: false, transcripts: None }
     }

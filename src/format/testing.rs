@@ -80,8 +80,7 @@ pub(in crate::format) fn broken(parsed: FileContents) -> BrokenFile {
     }
 }
 
-/// Returns one line with what matters: kind, generation, variant, context, session, holder and
-/// problems.
+/// Returns one line with the main facts: kind, generation, variant, context, session, holder and problems.
 pub(in crate::format) fn summary(parsed: &FileContents) -> String {
     match parsed {
         FileContents::Record(record) => {
@@ -108,7 +107,7 @@ pub(in crate::format) fn summary(parsed: &FileContents) -> String {
     }
 }
 
-/// Returns the bytes of a real file, or nothing where the fixtures are absent.
+/// Returns the bytes of a real file, or nothing if the fixtures are absent.
 #[expect(clippy::disallowed_methods, reason = "a test reads files that it knows to be plain")]
 pub(crate) fn fixture(path: &str) -> Option<Vec<u8>> {
     let root = std::env::var_os("CLAIMTOP_FIXTURES")

@@ -1,4 +1,4 @@
-//! The bounds of what is read.
+//! The bounds of reads.
 
 pub(crate) use crate::observe::collect::MAX_KEPT as KEPT_FILES;
 pub(crate) use crate::source::database::obra::MAX_ROWS as ROWS;

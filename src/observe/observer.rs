@@ -1,5 +1,5 @@
-//! The observer: takes one look after another, judges each after the report before it, and
-//! remembers who is proven dead.
+//! The observer: takes one look after another, judges each after the report before it, and remembers which processes
+//! are proven dead.
 
 use std::collections::BTreeSet;
 use std::error::Error;
@@ -20,10 +20,10 @@ use crate::observe::watch::notice::Hint;
 use crate::source::places::Places;
 use crate::source::provenance::descents::Descents;
 
-/// Given every snapshot and its report, to record them or to tell others of them.
+/// Receives every snapshot and its report, to record or to publish them.
 pub type Recorder = Box<dyn FnMut(&Snapshot, &Arc<Report>) + Send>;
 
-/// Writes what was learned about the dead to the disk. What fails is given again with the next look.
+/// Writes what was learned about the dead to the disk. A failed lesson is passed again with the next look.
 pub type TombstoneStore = Box<dyn FnMut(&Lesson, &Host) -> Result<(), Box<dyn Error>> + Send>;
 
 /// What to observe, and how.
@@ -31,31 +31,31 @@ pub type TombstoneStore = Box<dyn FnMut(&Lesson, &Host) -> Result<(), Box<dyn Er
 pub struct Options {
     /// Where to look.
     pub places: Places,
-    /// How looks are judged.
+    /// The policy by which looks are judged.
     pub policy: Policy,
     /// The formats that a person has described.
     pub formats: Vec<DescribedFormat>,
-    /// The folder below which alone programs count as agents; all do where there is none.
+    /// The only folder below which programs count as agents; all programs do if there is none.
     pub stage: Option<PathBuf>,
-    /// Where tombstones are kept; for as long as the observer lives where there is no store.
+    /// Where tombstones are kept; without a store, for as long as the observer lives.
     pub tombstones: Option<TombstoneStore>,
 }
 
-/// Observes the world again and again. The screen, the commands and the actions each have one.
+/// Observes the world repeatedly. The screen, the commands and the actions each have one.
 pub struct Observer {
     collector: Collector,
     policy: Policy,
     stage: Option<PathBuf>,
     recorders: Vec<Recorder>,
-    /// Follows what the last look found, for those who observe again and again.
+    /// Follows the results of the last look, for callers that observe repeatedly.
     watch: Option<Watch>,
     /// The processes whose death would change the last report.
     holders: Vec<ProcessId>,
     ledger: TombstoneLedger,
-    /// What was learned and is not on the disk yet.
+    /// Lessons that are not on the disk yet.
     unkept: Lesson,
     tombstones: Option<TombstoneStore>,
-    /// The last report, for the next one to share what is the same.
+    /// The last report, so that the next one shares equal parts.
     last: Option<Arc<Report>>,
 }
 
@@ -79,7 +79,7 @@ impl Observer {
         observer.only_below(stage)
     }
 
-    /// Lets only programs below this folder count as agents, where there is one.
+    /// Makes only programs below this folder count as agents, if one is given.
     pub fn only_below(mut self, stage: Option<PathBuf>) -> Self {
         if let Some(stage) = &stage {
             self.collector.on_stage(stage.clone());
@@ -88,45 +88,45 @@ impl Observer {
         self
     }
 
-    /// Takes the stand-ins of this stage for what they play, on a machine where nobody else is.
+    /// Treats the stand-ins of this stage as what they play, on a machine with no other processes.
     pub(crate) fn alone_with(mut self, stage: PathBuf) -> Self {
         self.collector.on_stage(stage);
         self
     }
 
-    /// Lets it know whatever another observer of this program sees of processes, before and after this.
+    /// Shares another observer's observations of processes, before and after this.
     pub(crate) fn knowing(mut self, descents: Descents) -> Self {
         self.collector.share(descents);
         self
     }
 
-    /// Returns what is seen of processes, for another observer.
+    /// Returns the observations of processes, for another observer.
     pub(crate) fn descents(&self) -> Descents {
         self.collector.descents()
     }
 
-    /// Returns the folder below which alone programs count.
+    /// Returns the only folder below which programs count.
     pub(crate) fn stage(&self) -> Option<PathBuf> {
         self.stage.clone()
     }
 
-    /// Returns where it looks.
+    /// Returns the places where it looks.
     pub(crate) fn places(&self) -> &Places {
         self.collector.places()
     }
 
-    /// Returns how looks are judged.
+    /// Returns the policy by which looks are judged.
     pub fn policy(&self) -> &Policy {
         &self.policy
     }
 
-    /// Hands every snapshot and its report to this recorder too from now on.
+    /// From now on, also passes every snapshot and its report to this recorder.
     pub fn recorded(mut self, recorder: Recorder) -> Self {
         self.recorders.push(recorder);
         self
     }
 
-    /// Watches from now on what each look finds; the receiver says when to look again.
+    /// From now on, watches the results of each look; the receiver gets a hint when to look again.
     pub fn watched(mut self) -> (Self, Receiver<Hint>) {
         let (watch, hints) = Watch::new();
         self.watch = Some(watch);
@@ -134,13 +134,13 @@ impl Observer {
         (self, hints)
     }
 
-    /// Returns what asks the receiver of [`Observer::watched`] for a look, from any thread.
+    /// Returns a function that requests a look from the receiver of [`Observer::watched`], from any thread.
     pub fn nudge(&self) -> Option<impl Fn() + Send + 'static> {
         self.watch.as_ref().map(Watch::nudge)
     }
 
-    /// Returns what is told whether a person looks at what windows have left. While one does, its figures are
-    /// kept young, at once where they are old.
+    /// Returns a function that sets whether a person looks at what windows have left. While one does, its figures are
+    /// kept fresh, and old ones are refreshed at once.
     pub(crate) fn attention(&self) -> impl Fn(bool) + Send + 'static {
         let (shown, nudge) = (self.collector.shown(), self.nudge());
         move |is_shown| {
@@ -152,7 +152,7 @@ impl Observer {
         }
     }
 
-    /// Returns why changes are missed, each reason once; none where nothing is watched.
+    /// Returns why changes are missed, each reason once; none if nothing is watched.
     pub fn losses(&self) -> Vec<String> {
         self.watch.as_ref().map(Watch::losses).unwrap_or_default()
     }
@@ -176,9 +176,9 @@ impl Observer {
         snapshot
     }
 
-    /// Takes a look, judges it, records it and learns from it who is dead.
+    /// Takes a look, judges it, records it and learns from it which processes are dead.
     pub fn observe(&mut self) -> Arc<Report> {
-        // What cannot have changed since the last look is read again only where nothing is watched.
+        // Things that cannot have changed since the last look are read again only if nothing is watched.
         let whole = match self.watch {
             Some(_) => self.collector.look_again(),
             None => self.collector.look(),
@@ -190,7 +190,7 @@ impl Observer {
         let report = Arc::new(Report { ended, ..report });
         self.last = Some(Arc::clone(&report));
         self.recorders.iter_mut().for_each(|recorder| recorder(&snapshot, &report));
-        // On a stage the rest of the machine is left out, so nobody's absence means anything.
+        // On a stage the rest of the machine is left out, so no absence means anything.
         if self.stage.is_none() {
             self.learn(&snapshot, &report);
         }
@@ -204,7 +204,7 @@ impl Observer {
         report
     }
 
-    /// Returns the watch's badge when it misses something.
+    /// Returns the watch's badge if it misses something.
     fn health(&self) -> Option<SourceHealth> {
         let losses = self.losses();
         let detail = Untrusted::new(losses.join("; "));
@@ -212,7 +212,7 @@ impl Observer {
         (!losses.is_empty()).then_some(badge)
     }
 
-    /// Remembers who was proven dead; where the disk fails, for as long as this program runs.
+    /// Remembers the processes proven dead; if the disk fails, for as long as this program runs.
     fn learn(&mut self, snapshot: &Snapshot, report: &Report) {
         let mut lesson = self.ledger.learn(snapshot, report);
         self.collector.add_descents(&mut lesson, snapshot);

@@ -1,5 +1,5 @@
-//! Reads the world: files, processes, repositories and databases. It writes nothing but
-//! `sqlite::copies` of databases, in claimtop's own folder.
+//! Reads the world: files, processes, repositories and databases. It writes nothing but copies of databases
+//! (`sqlite::copies`), in claimtop's own folder.
 
 pub mod database;
 pub(crate) mod git;

@@ -24,9 +24,9 @@ pub(crate) fn of_files(places: &Places) -> Vec<Box<dyn Source>> {
         Box::new(stores::mail::Reader::new(&copies)),
         Box::new(stores::beads::Reader::new(&copies)),
         Box::new(leo::Reader::default()),
-        // What files say of a window is asked only where nothing above names it.
+        // Files are only searched for a window that nothing above names.
         Box::new(sessions::Reader::new(&copies)),
-        // By all of them it is known which session a window runs.
+        // All of the above determine which session a window runs.
         Box::new(work::Reader::new(&copies)),
         Box::new(guarded::Reader::default()),
     ]

@@ -1,5 +1,5 @@
-//! How much lies in a folder, when a person wants it counted: no link is followed, no other file system
-//! entered, and nobody else's files are counted.
+//! The size of a folder, counted when a person wants it: no link is followed, no other file system is entered, and
+//! other users' files are not counted.
 
 use std::path::{Path, PathBuf};
 
@@ -10,13 +10,13 @@ use crate::core::model::{FolderSize, SortSize};
 use crate::source::os::open::folder::Folder;
 use crate::source::os::open::meta::meta_of;
 
-/// The most names that are looked at in one folder and what is below it.
+/// The most names that are read in a folder and below it.
 const MOST: usize = 200_000;
 /// How deep folders are followed.
 const DEPTH: usize = 64;
 
-/// Counts what lies in a folder; of the files that are sessions also how many were last written before
-/// a moment. `None` where there is no such folder.
+/// Counts the content of a folder, and how many of its session files were last written before a moment. `None` if
+/// there is no such folder.
 pub(crate) fn measure(
     folder: &Path,
     is_session: &dyn Fn(&Path) -> bool,
@@ -40,7 +40,7 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    /// Counts one folder, of which `below` is the path from the top on.
+    /// Counts one folder; `below` is its path from the top.
     fn folder(&mut self, folder: &Folder, below: &Path, depth: usize) {
         let Ok(listing) = folder.listing(|_| true) else {
             self.size.is_more = true;
@@ -75,7 +75,7 @@ impl Walk<'_> {
     }
 
     fn file(&mut self, stat: &Stat, path: &Path) {
-        // What a file takes on the disk, in blocks of 512 bytes (stat(2)).
+        // The space that a file takes on the disk, in blocks of 512 bytes (stat(2)).
         let bytes = u64::try_from(stat.st_blocks).unwrap_or_default() * 512;
         let written_at = meta_of(stat).modified_at;
         let add = |to: &mut SortSize| (to.count, to.bytes) = (to.count + 1, to.bytes + bytes);

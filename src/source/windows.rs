@@ -1,4 +1,4 @@
-//! What the processes say of the windows.
+//! Facts about windows from the process table.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;

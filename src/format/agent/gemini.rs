@@ -1,9 +1,9 @@
-//! Gemini CLI: it keeps no claims, and its sessions say what they do,
+//! Gemini CLI: it keeps no claims; the work of its sessions is in
 //! `tmp/<project>/chats/session-<minute>-<session>.jsonl`.
 //!
-//! A tool that runs, or that waits for permission, is in no file: an answer is written when it ends, and written again
-//! with its tools when these have ended. One without a text has called a tool; one with a text is taken for the last one
-//! of its turn until its tools come, as nothing tells them apart.
+//! A tool that runs, or that waits for permission, is not in any file: an answer is written when it ends, and written
+//! again with its tools when these have ended. An answer without a text has called a tool. An answer with a text
+//! counts as the last one of its turn until its tools come, as the two cannot be distinguished.
 //!
 //! Seen with 0.61.0.
 
@@ -32,9 +32,9 @@ const ADAPTER: Adapter = Adapter { line, is_settled };
 /// The tools that write files.
 const WRITES: [&str; 2] = ["write_file", "replace"];
 
-/// What begins the first message of a session, and of one that is told again.
+/// The beginning of the first message of a session, also of a replayed one.
 const CONTEXT: &str = "<session_context>";
-/// What the agent has its model say to the summary of what was before.
+/// The answer that the agent gives in its model's name to the summary of the past.
 const COMPRESSED: &str = "Got it. Thanks for the additional context!";
 
 fn is_settled(draft: &Draft) -> bool {
@@ -49,11 +49,11 @@ fn line(draft: &mut Draft, line: &Object<'_>) {
     }
 }
 
-/// The whole conversation as it stands now, such as that of a session which was resumed or compressed: it tells what
-/// was asked only where nothing else does, and not what goes on.
+/// The whole present conversation, such as that of a session which was resumed or compressed: it gives the prompt only
+/// if there is no other source, and not the present work.
 fn rewritten(draft: &mut Draft, set: &Object<'_>) {
     if set.has("sessionId") && draft.doing.turn.state == TurnState::Working {
-        // Another process goes on with the session.
+        // Another process continues the session.
         draft.turns(TurnState::CutOff, draft.doing.turn.since);
     }
     let Some(messages) = set.get("messages").and_then(Value::as_array) else { return };
@@ -61,7 +61,7 @@ fn rewritten(draft: &mut Draft, set: &Object<'_>) {
     let messages: Vec<&Object<'_>> = messages.iter().filter_map(Value::as_object).collect();
     let is_summary = |pair: &[&Object<'_>]| matches!(pair, [_, answer] if says(answer, COMPRESSED));
     if messages.windows(2).any(is_summary) && draft.doing.turn.state == TurnState::CutOff {
-        // So does a process that has compressed it amid a turn.
+        // The same applies to a process that has compressed it during a turn.
         draft.turns(TurnState::Unknown, None);
     }
     for (at, message) in messages.iter().enumerate() {
@@ -105,7 +105,7 @@ fn service_error(content: &str) -> Option<String> {
     answer.object("error")?.str("message").map(str::to_owned)
 }
 
-/// Returns what a message consists of.
+/// Returns the parts of a message.
 fn parts<'a, 'b>(message: &'b Object<'a>) -> impl Iterator<Item = &'b Object<'a>> {
     let content = message.get("displayContent").or_else(|| message.get("content"));
     content.and_then(Value::as_array).unwrap_or_default().iter().filter_map(Value::as_object)
@@ -115,14 +115,14 @@ fn says(message: &Object<'_>, text: &str) -> bool {
     message.str("content") == Some(text) || parts(message).any(|part| part.str("text") == Some(text))
 }
 
-/// Returns what a person has typed; what the agent itself adds is none.
+/// Returns the text that a person has typed, not what the agent itself adds.
 fn typed<'b>(message: &'b Object<'_>) -> Option<&'b str> {
     let is_own = |text: &&str| !text.starts_with(CONTEXT) && !text.starts_with("[System: ");
     parts(message).filter_map(|part| part.str("text")).find(is_own)
 }
 
-/// A prompt, the results of tools, or what the agent tells its model, which goes on then. After a refusal the whole past
-/// is told again, and begins with the session's context before its first prompt.
+/// A prompt, the results of tools, or a text from the agent to its model, which then continues. After a refusal the
+/// whole past is replayed, beginning with the session's context before its first prompt.
 fn user(draft: &mut Draft, message: &Object<'_>, at: Option<Timestamp>) {
     let begins =
         |text: &str| parts(message).any(|part| part.str("text").is_some_and(|it| it.starts_with(text)));
@@ -139,7 +139,7 @@ fn user(draft: &mut Draft, message: &Object<'_>, at: Option<Timestamp>) {
     }
 }
 
-/// Takes over what an answer says beside where the turn stands.
+/// Takes over the parts of an answer other than the state of its turn.
 fn read_message(draft: &mut Draft, message: &Object<'_>) {
     if let Some(model) = message.text("model") {
         draft.doing.model = Some(model);
@@ -156,8 +156,8 @@ fn tools<'a, 'b>(message: &'b Object<'a>) -> impl Iterator<Item = &'b Object<'a>
     tools.iter().filter_map(Value::as_object)
 }
 
-/// An answer: who says nothing has called a tool, and whose tools have ended goes on. One that comes in parts is of the
-/// past, told again.
+/// An answer: one without text has called a tool, and one whose tools have ended continues the turn. An answer that
+/// comes in parts is a replay of the past.
 fn answer(draft: &mut Draft, message: &Object<'_>, at: Option<Timestamp>) {
     read_message(draft, message);
     match message.str("content") {
@@ -169,7 +169,7 @@ fn answer(draft: &mut Draft, message: &Object<'_>, at: Option<Timestamp>) {
             }
         }
         None if !draft.tells_past => {
-            // What was read before it was the past as well.
+            // The lines before it were a replay as well.
             (draft.tells_past, draft.has_turn, draft.doing.prompt) = (true, false, None);
             draft.turns(TurnState::Unknown, None);
         }
@@ -177,7 +177,7 @@ fn answer(draft: &mut Draft, message: &Object<'_>, at: Option<Timestamp>) {
     }
 }
 
-/// The turn that nobody has interrupted goes on, since its prompt.
+/// Continues the turn, since its prompt, if it was not interrupted.
 fn goes_on(draft: &mut Draft, at: Option<Timestamp>) {
     if matches!(draft.doing.turn.state, TurnState::Unknown | TurnState::Finished) {
         let since = draft.doing.prompt.as_ref().and_then(|prompt| prompt.at);
@@ -263,7 +263,7 @@ mod tests {
         assert_eq!((prompt(&doing), doing.turn.state), (Some("Fix it"), TurnState::Unknown));
     }
 
-    /// A history that is told again.
+    /// A replayed history.
     fn set(messages: &[&str]) -> String {
         format!(r#"{{"$set":{{"messages":[{}]}}}}"#, messages.join(","))
     }
@@ -308,7 +308,7 @@ mod tests {
         let lines = [PROMPT, SILENT, CANCEL, AGAIN, past, RESULT, then, past, &again];
         let refused = doing(&lines);
         assert_eq!((prompt(&refused), refused.turn.state), (Some("Fix it"), TurnState::Interrupted));
-        // Whoever reads the end alone reads on towards the beginning.
+        // A reader of the end alone continues towards the beginning.
         assert!((3..lines.len()).all(|from| !is_settled(&whole(ADAPTER, &lines[from..].join("\n")))));
         assert_eq!(prompt(&doing(&[&lines[..], &[SYSTEM, PROMPT]].concat())), Some("Fix it"));
         assert_eq!(prompt(&doing(&[&lines[..], &[then]].concat())), Some("Then"));

@@ -1,5 +1,5 @@
-//! opencode: it keeps no claims, and the rows of its database say what its sessions do. A call's row
-//! changes in place, from running to its result.
+//! opencode: it keeps no claims; the work of its sessions is in the rows of its database. A call's row changes in
+//! place, from running to its result.
 //!
 //! Seen with 1.18.33.
 
@@ -17,16 +17,16 @@ use crate::format::work::{Draft, first_line, target};
 /// How claimtop reads it.
 pub(crate) const SPEC: Spec = Spec::of_files(&[]);
 
-/// The tools that write files. A part of type `patch` is no edit of its session's: it names what any process has changed
-/// meanwhile.
+/// The tools that write files. A part of type `patch` is not an edit of its session: it names files that any process
+/// has changed meanwhile.
 pub(crate) const WRITES: [&str; 5] = ["edit", "write", "multiedit", "patch", "apply_patch"];
 
-/// What a call's error says where a person has refused it, after which the agent asks the model no more.
+/// The errors of a call that a person has refused, after which the agent does not query the model again.
 const REFUSED: [&str; 2] =
     ["The user rejected permission to use this specific tool call.", "The user dismissed this question"];
 
-/// The rows of one session, in any order. A row that is left out is a fact that is not known: of a long
-/// session, the newest are enough, with all rows of the newest prompt and every call that has edited a file.
+/// The rows of one session, in any order. A missing row means an unknown fact: for a long session, the newest rows are
+/// enough, with all rows of the newest prompt and every call that has edited a file.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Rows<'a> {
     /// Its row in `session`: `title`, `version`, `directory`, `time_created`, `time_compacting`.
@@ -39,7 +39,7 @@ pub struct Rows<'a> {
     pub todos: &'a [Cells],
 }
 
-/// Returns what a session does, and how many of its rows could not be understood.
+/// Returns the work of a session, and how many of its rows could not be understood.
 pub fn doing(rows: Rows<'_>) -> (Doing, u64) {
     let mut draft = Draft::default();
     let [messages, parts] = [rows.messages, rows.parts].map(|rows| parsed(rows, &mut draft.skipped));
@@ -97,7 +97,7 @@ fn message<'a>(
         Some("user") => {
             let is_typed = |part: &&ParsedRow<'_>| !part.data.is_true("synthetic");
             match parts.filter(is_typed).find_map(|part| part.data.str("text")) {
-                // It waits until the answer has ended that is being given.
+                // It waits until the present answer has ended.
                 Some(text) if is_unanswered && draft.doing.turn.state == TurnState::Working => {
                     draft.adds(text, message.at);
                 }
@@ -118,7 +118,7 @@ fn message<'a>(
 fn answer(draft: &mut Draft, message: &ParsedRow<'_>) {
     let data = &message.data;
     draft.works(message.at);
-    // A compaction's answer is no part of the conversation: it was given all that there was before.
+    // A compaction's answer is not part of the conversation: its input was everything before.
     if data.is_true("summary") {
         draft.doing.context = None;
         return;
@@ -134,7 +134,7 @@ fn answer(draft: &mut Draft, message: &ParsedRow<'_>) {
     let cache = |name| tokens.object("cache").and_then(|cache| cache.int(name));
     let parts = [tokens.int("input"), cache("read"), cache("write")];
     let used = parts.into_iter().flatten().fold(0, i64::saturating_add);
-    // An answer that has not ended says nothing of it.
+    // An unfinished answer does not have it.
     if let Some(used) = u64::try_from(used).ok().filter(|used| *used > 0) {
         draft.fills(used);
     }
@@ -155,7 +155,7 @@ fn is_refused(part: &ParsedRow<'_>) -> bool {
     error.is_some_and(|error| REFUSED.contains(&error))
 }
 
-/// An answer that has ended: the last one of a turn calls no tool, or one that a person has refused.
+/// An answer that has ended: the last one of a turn calls no tool, or calls one that a person has refused.
 fn end(draft: &mut Draft, data: &Object<'_>, is_refused: bool) {
     let Some(ended) = data.object("time").and_then(|time| time.int("completed")) else { return };
     let state = match data.object("error").map(|error| error.str("name")) {
@@ -174,8 +174,8 @@ fn end(draft: &mut Draft, data: &Object<'_>, is_refused: bool) {
     draft.turns(state, time::epoch_ms(ended));
 }
 
-/// A call that has edited files: of one that applies a patch, only its result names them. What was asked for before the
-/// session was made is copied from the one that it is a fork of, whose edit it is.
+/// A call that has edited files: for one that applies a patch, only its result names them. Calls older than the
+/// session are copied from the session that it forks, and are that session's edits.
 fn edit(draft: &mut Draft, part: &ParsedRow<'_>, (folder, made_at): (Option<&str>, Option<Timestamp>)) {
     let is_edit = part.data.str("tool").is_some_and(|tool| WRITES.contains(&tool));
     let state = part.data.object("state").filter(|_| is_edit);
@@ -405,7 +405,7 @@ mod tests {
         assert_eq!(edits(&over), ["b", "c"].map(|it| format!("/home/dev/src/epsilon/{it}.txt")));
         assert_eq!((over.title, over.version), (Some("Answer, done.".into()), Some("1.18.33".into())));
         assert_eq!((over.model, over.context.map(|it| it.tokens)), (Some("m1".into()), Some(21_000)));
-        // Whatever rows there are, an answer that has not come leaves the turn working.
+        // Whichever rows there are, a missing answer leaves the turn working.
         for most in 1..messages.len() {
             let (doing, _) = super::doing(Rows { messages: &messages[..most], ..all });
             assert_eq!((prompt(&doing), doing.turn.state), (Some("First job. DO: p1"), TurnState::Working));

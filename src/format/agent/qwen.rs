@@ -1,5 +1,4 @@
-//! Qwen Code: it keeps no claims, and its sessions say what they do,
-//! `projects/<folder>/chats/<session>.jsonl`.
+//! Qwen Code: it keeps no claims; the work of its sessions is in `projects/<folder>/chats/<session>.jsonl`.
 //!
 //! An answer is written whole, before its tools run; a snapshot names every file that was edited.
 //!
@@ -38,8 +37,8 @@ const ADAPTER: Adapter = Adapter { line, is_settled };
 /// The tools that write files.
 const WRITES: [&str; 2] = ["write_file", "edit"];
 
-/// What `~/.qwen/sessions/<pid>.json` says of a process. The token of the process's socket stands there as well: it is a
-/// secret, and no field takes it.
+/// The facts of a process in `~/.qwen/sessions/<pid>.json`. The file also has the token of the process's socket: it is
+/// a secret, and no field takes it.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct RegistryEntry {
@@ -50,7 +49,7 @@ struct RegistryEntry {
     session_id: String,
 }
 
-/// What `<session>.runtime.json` says of the process that has begun a session, or gone on with it.
+/// The facts in `<session>.runtime.json` about the process that has begun or continued a session.
 #[derive(Deserialize)]
 struct RuntimeEntry {
     pid: u32,
@@ -58,8 +57,8 @@ struct RuntimeEntry {
     hostname: String,
 }
 
-/// Returns the process that a registry's file is of, and the session that it runs; `None` for one of another boot or PID
-/// namespace, whose numbers say nothing here.
+/// Returns the process of a registry's file, and the session that it runs; `None` for another boot or PID namespace,
+/// whose numbers have no meaning here.
 pub(crate) fn registered(text: &[u8], host: &Host) -> Option<(ProcessId, Untrusted)> {
     let RegistryEntry { pid, proc_start, pid_ns, session_id } = serde_json::from_slice(text).ok()?;
     let (boot, ticks) = proc_start.rsplit_once(':')?;
@@ -69,13 +68,13 @@ pub(crate) fn registered(text: &[u8], host: &Host) -> Option<(ProcessId, Untrust
     is_valid_id(&session_id).then(|| (process, session_id.into()))
 }
 
-/// Returns the PID of the process on this machine that has begun a session, or gone on with it, and the session.
+/// Returns the PID of the process on this machine that has begun or continued a session, and the session.
 pub(crate) fn begun(text: &[u8], host: &Host) -> Option<(u32, Untrusted)> {
     let RuntimeEntry { pid, session_id, hostname } = serde_json::from_slice(text).ok()?;
     (hostname == host.name && is_valid_id(&session_id)).then(|| (pid, session_id.into()))
 }
 
-/// Reads the note of a sub-agent; `None` for what is none.
+/// Reads the note of a sub-agent; `None` if it is not one.
 pub(crate) fn sub_agent(bytes: &[u8]) -> Option<SubAgentNote> {
     let note = json::parse(bytes).ok()?;
     let task = note.str("description").map(first_line);
@@ -91,11 +90,11 @@ fn line(draft: &mut Draft, line: &Object<'_>) {
     let at = draft.comes_from(line);
     match line.str("type") {
         Some("user") => {
-            // Earlier versions do not say who has written it.
+            // Earlier versions do not name the author.
             let is_typed = line.str("provenance").is_none_or(|from| from == "real_user");
             match parts(line).find_map(|part| part.str("text")) {
                 Some(text) if is_typed && !text.starts_with("<task-notification>") => draft.asks(text, at),
-                // A sub-agent has finished, or the agent tells its model something else.
+                // A sub-agent has finished, or the agent sends its model something else.
                 Some(_) => draft.works(at),
                 None => {}
             }
@@ -135,7 +134,7 @@ fn answer(draft: &mut Draft, line: &Object<'_>, at: Option<Timestamp>) {
     }
 }
 
-/// A result: that of the last call ends the turn where a person has cancelled it.
+/// A result: that of the last call ends the turn if a person has cancelled it.
 fn result(draft: &mut Draft, line: &Object<'_>, at: Option<Timestamp>) {
     let Some(result) = line.object("toolCallResult") else { return };
     draft.returns(result.str("callId").unwrap_or_default());

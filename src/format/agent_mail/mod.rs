@@ -1,8 +1,8 @@
 //! mcp_agent_mail's file reservations: the rows of its database, and the archive that it keeps of
 //! them, `~/.mcp_agent_mail_git_mailbox_repo/projects/<slug>/file_reservations/*.json`.
 //!
-//! A reservation is advisory and ends by itself. It names an agent by a name of its own
-//! (GreenCastle) and no process, so nobody can tell whether its holder lives.
+//! A reservation is advisory and ends by itself. It names an agent by a name of its own (GreenCastle) and no process,
+//! so it is unknown whether its holder lives.
 
 mod reservation;
 mod rows;
@@ -33,7 +33,7 @@ fn in_reservations(name: &str) -> Option<()> {
     name.ends_with(".json").then_some(())
 }
 
-/// Reads one reservation of the archive; one that was released or has long run out holds nothing.
+/// Reads one reservation of the archive; one that was released or expired long ago holds nothing.
 fn read(_: (), file: &FileImage, reading: &Reading<'_>) -> FileContents {
     let object = match json::object(Format::AgentMail, file, reading) {
         Ok(object) => object,
@@ -50,7 +50,7 @@ fn read(_: (), file: &FileImage, reading: &Reading<'_>) -> FileContents {
     FileContents::Record(record.into())
 }
 
-/// Returns whether a file is the older name of a reservation that has a file by its number too.
+/// Returns whether a file is the older name of a reservation that also has a file named by its number.
 fn is_copy(object: &Object<'_>, name: &str) -> bool {
     object.has("id") && !name.starts_with("id-")
 }
@@ -70,7 +70,7 @@ fn archived(object: &Object<'_>, ends_at: Option<Timestamp>) -> Reservation {
     }
 }
 
-/// Reads a time, which is in UTC where it names no zone.
+/// Reads a time, which is in UTC if it names no zone.
 fn instant(object: &Object<'_>, name: &str) -> Option<Timestamp> {
     time::any(object.str(name)?, &jiff::tz::TimeZone::UTC)
 }

@@ -7,33 +7,33 @@ use jiff::{SignedDuration, Timestamp};
 use crate::core::model::{Code, Expiry, Problem, Record, RecordDetail, ResourceKind, StatedClaim, Untrusted};
 use crate::format::reading::draft;
 
-/// For how long a reservation is shown after it has run out; nobody removes them.
+/// For how long a reservation is shown after it has expired; they are never removed.
 const SHOWN_FOR: SignedDuration = SignedDuration::from_hours(24);
 
-/// What one place says of a reservation.
+/// The fields of a reservation in one place.
 pub(super) struct Reservation {
     /// The files, as a glob below the project.
     pub(super) pattern: Untrusted,
-    /// The name of whoever reserved them.
+    /// The name of the agent that reserved them.
     pub(super) agent: Option<Untrusted>,
     /// The working tree.
     pub(super) tree: Option<String>,
     /// The project: an absolute path, or a name.
     pub(super) project: Option<String>,
-    /// Whether nobody else is to touch them.
+    /// Whether no other agent may touch them.
     pub(super) is_exclusive: bool,
-    /// Why, in its words.
+    /// Its reason.
     pub(super) reason: Option<String>,
     pub(super) branch: Option<Untrusted>,
     /// Since when.
     pub(super) created_at: Option<Timestamp>,
     /// Until when.
     pub(super) ends_at: Option<Timestamp>,
-    /// Where this is written.
+    /// The place where this is written.
     pub(super) surface: &'static str,
 }
 
-/// Returns whether a reservation has run out so long ago that it is not shown.
+/// Returns whether a reservation has expired so long ago that it is not shown.
 pub(super) fn is_over(ends_at: Option<Timestamp>, now: Timestamp) -> bool {
     ends_at.is_some_and(|at| now.duration_since(at) > SHOWN_FOR)
 }

@@ -14,8 +14,7 @@ use crate::format::reading::Reading;
 use crate::format::reading::cells::Cells;
 use crate::format::reading::{draft, time};
 
-/// From here on a number of a time counts microseconds, as newer servers write it: the year 5138
-/// in milliseconds.
+/// A time of at least this number counts microseconds, as newer servers write it: the year 5138 in milliseconds.
 const MICROSECONDS: i64 = 100_000_000_000_000;
 
 /// One row that was read.
@@ -29,8 +28,7 @@ pub fn rows(source: &Source, rows: &[Cells], reading: &Reading<'_>) -> Vec<Arc<R
         .collect()
 }
 
-/// Returns whether a record of the archive is a copy of one of these rows, whatever has become of
-/// that: then the row tells what is.
+/// Returns whether a record of the archive is a copy of one of these rows, whatever their state: then the row counts.
 pub fn is_copied(record: &Record, rows: &[Cells]) -> bool {
     let Some((slug, number)) = record.location.path().and_then(archived_as) else { return false };
     let pattern = record.files.first().map(Untrusted::raw);

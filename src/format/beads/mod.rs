@@ -1,8 +1,8 @@
 //! beads (`bd`): issues in progress with an assignee, and the lock of its daemon.
 //!
-//! `.beads/issues.jsonl` has one issue in a line. Where there is a database beside it, an SQLite file
-//! or Dolt's folder, that is the truth and the lines are only exported from it. A claim is a status
-//! and a free name: it names neither process nor session.
+//! `.beads/issues.jsonl` has one issue in a line. If there is a database beside it, an SQLite file or Dolt's folder,
+//! that is the truth and the lines are only exported from it. A claim is a status and a free name: it names neither
+//! process nor session.
 
 mod rows;
 
@@ -58,7 +58,7 @@ fn read(kind: Kind, file: &FileImage, reading: &Reading<'_>) -> FileContents {
     }
 }
 
-/// Reads all issues; a line that cannot be read costs only itself.
+/// Reads all issues; a line that cannot be read is skipped.
 fn issues(file: &FileImage, reading: &Reading<'_>) -> Result<Record, BrokenFile> {
     let mut record = draft::record(Format::Beads, RecordKind::Metadata, file, reading);
     record.variant = "issues";
@@ -91,7 +91,7 @@ fn folder_name(record: &Record) -> String {
     name.map_or_else(String::new, |name| Untrusted::from_path(std::path::Path::new(name)).raw().to_owned())
 }
 
-/// An issue that somebody has taken.
+/// An issue that is taken.
 struct IssueInProgress {
     id: Untrusted,
     assignee: Untrusted,
@@ -99,7 +99,7 @@ struct IssueInProgress {
 }
 
 impl IssueInProgress {
-    /// Returns an issue that is in progress, or on a hook as gastown puts it, and has an assignee.
+    /// Returns an issue that has an assignee and is in progress, or on a hook in gastown's terms.
     fn of(issue: &Object<'_>) -> Option<Self> {
         Some(Self {
             id: issue.text("id").filter(|_| issue.str("status").is_some_and(is_taken))?,
@@ -119,17 +119,17 @@ fn listed(held: &[IssueInProgress]) -> Option<Untrusted> {
     (!names.is_empty()).then(|| names.join(", ").into())
 }
 
-/// Reads the daemon's lock: the kernel's lock counts, and a file without one is in nobody's way.
+/// Reads the daemon's lock: the kernel's lock counts, and a file without one blocks no process.
 fn daemon(file: &FileImage, reading: &Reading<'_>) -> FileContents {
     let Some(pid) = file.locked_by else { return FileContents::Ignored };
     let mut record = of_daemon(RecordKind::Lock, Holder::of_lock(pid, Role::Daemon), file, reading);
     record.variant = "daemon lock, held";
-    // The kernel names the holder at this moment; the file's age says nothing of it.
+    // The kernel names the present holder; the file's age does not matter.
     record.written_at = reading.now;
     json::parsed(Ok(record))
 }
 
-/// Reads the daemon's number: nobody removes it when the daemon is killed.
+/// Reads the daemon's PID: its file remains when the daemon is killed.
 fn daemon_pid(file: &FileImage, reading: &Reading<'_>) -> Result<Record, BrokenFile> {
     let text = String::from_utf8_lossy(json::bytes(Format::Beads, file, reading)?);
     let Ok(pid) = text.trim().parse() else {

@@ -1,4 +1,4 @@
-//! The rows of an SQLite database of beads: `issues` that somebody has taken.
+//! The rows of an SQLite database of beads: taken `issues`.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use crate::format::reading::draft;
 /// The table of issues.
 pub const TABLE: &str = "issues";
 
-/// Reads the issues of a working tree that somebody has taken: total, for any values.
+/// Reads the taken issues of a working tree: total, for any values.
 pub fn rows(source: &Source, tree: &Path, rows: &[Cells], reading: &Reading<'_>) -> Vec<Arc<Record>> {
     rows.iter().filter_map(|row| issue(row, source, tree, reading)).map(draft::finished).collect()
 }
@@ -40,9 +40,9 @@ fn issue(row: &Cells, source: &Source, tree: &Path, reading: &Reading<'_>) -> Op
     Some(record)
 }
 
-/// Returns an export without the claims that its database tells itself: all of them, where the
-/// database was written later, and else those on issues that it has. `None` when the record is no
-/// export of a database in this folder.
+/// Returns an export without the claims that its database itself has: without all of them if the database was written
+/// later, else without those on issues that it has. `None` if the record is not an export of a database in this
+/// folder.
 pub(crate) fn without_copies(
     export: &Record,
     folder: &Path,
@@ -64,7 +64,7 @@ pub(crate) fn claim(id: Untrusted, since: Option<Timestamp>, surface: &'static s
     StatedClaim::new(ResourceKind::Task, id, surface, since)
 }
 
-/// Returns whether an issue of this status is somebody's.
+/// Returns whether an issue of this status is taken.
 pub(crate) fn is_taken(status: &str) -> bool {
     matches!(status, "in_progress" | "hooked")
 }

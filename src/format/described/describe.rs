@@ -1,4 +1,4 @@
-//! From the TOML of a person to a description that holds together, or one clear error.
+//! From a person's TOML to a consistent description, or one clear error.
 
 use std::collections::BTreeMap;
 
@@ -49,7 +49,7 @@ enum Park {
     WhenDead,
 }
 
-/// Where each fact stands: a JSON pointer, a key or a line number.
+/// The place of each fact: a JSON pointer, a key or a line number.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 struct Fields {
@@ -66,13 +66,13 @@ struct Fields {
     claim: Option<Spanned<String>>,
 }
 
-/// Finds a zone by its name, such as `Europe/Berlin`, in what this system knows.
+/// Finds a zone by its name, such as `Europe/Berlin`, in this system's list.
 pub type Zones<'a> = &'a dyn Fn(&str) -> Option<TimeZone>;
 
 /// Reads a description.
 ///
 /// # Errors
-/// The first line that is no TOML, names an unknown key, or does not fit the others.
+/// The first line that is not TOML, names an unknown key, or does not fit the others.
 pub fn parse(text: &str, zones: Zones<'_>) -> Result<Definition, LineError> {
     let keys: Keys = toml::from_str(text)
         .map_err(|error| error_at(text, error.span().map_or(0, |span| span.start), error.message()))?;
@@ -106,7 +106,7 @@ pub fn parse(text: &str, zones: Zones<'_>) -> Result<Definition, LineError> {
     })
 }
 
-/// An error's place and words.
+/// An error's place and text.
 type Wrong<T> = (std::ops::Range<usize>, T);
 
 fn check_name(name: &Spanned<String>) -> Result<(), &'static str> {
@@ -122,7 +122,7 @@ fn check_name(name: &Spanned<String>) -> Result<(), &'static str> {
     }
 }
 
-/// Checks what one key asks of another.
+/// Checks the requirements of one key on another.
 fn check_together(keys: &Keys) -> Result<(), Wrong<&'static str>> {
     let fields = &keys.fields;
     if let (Some(pid), None) = (&fields.pid, &keys.role) {
@@ -167,8 +167,8 @@ fn place(pattern: &str) -> Result<OwnPlace, &'static str> {
     Ok(OwnPlace { root, folder: parts.join("/"), name: name.to_owned() })
 }
 
-/// Reads a zone: `local`, `UTC`, an offset, or a name. What a name means changes with the machine
-/// that reads it, as its own `local` does.
+/// Reads a zone: `local`, `UTC`, an offset, or a name. The meaning of a name depends on the machine that reads it, as
+/// that of `local` does.
 fn zone(text: &Spanned<String>, zones: Zones<'_>) -> Result<Option<TimeZone>, &'static str> {
     match text.get_ref().as_str() {
         "local" => Ok(None),

@@ -1,4 +1,4 @@
-//! One file of a described format, read as its description says.
+//! One file of a described format, read by its description.
 
 use jiff::Timestamp;
 
@@ -13,7 +13,7 @@ use crate::format::reading::json::{Object, Value};
 use crate::format::reading::{FileContents, Reading};
 use crate::format::reading::{draft, time};
 
-/// By how many seconds a time may lie ahead: clocks differ.
+/// How many seconds ahead of now a time may lie: clocks differ.
 const AHEAD: i64 = 60;
 
 /// The most characters of one fact that are kept.
@@ -36,7 +36,7 @@ enum Content<'a> {
 }
 
 impl Facts<'_> {
-    /// Returns a fact where the description names its place and the file has it.
+    /// Returns a fact if the description names its place and the file has it.
     fn text(&self, field: Field) -> Option<String> {
         let at = self.definition.fields.get(&field)?;
         let text = match &self.content {
@@ -55,13 +55,13 @@ impl Facts<'_> {
         self.text(field).map(|text| crate::format::reading::excerpt::excerpt(&text, MOST))
     }
 
-    /// Returns a fact as it is; one that is too long is none, for a part of it means another thing.
+    /// Returns a fact unchanged; nothing if it is too long, as a part of it has another meaning.
     fn exact(&self, field: Field) -> Option<Untrusted> {
         self.text(field).filter(|text| text.len() <= MOST).map(Untrusted::from)
     }
 }
 
-/// Returns what a pointer leads to (RFC 6901), if it is no list and no object.
+/// Returns the value at a pointer (RFC 6901), if it is not a list or an object.
 fn at_pointer(object: &Object<'_>, pointer: &str) -> Option<String> {
     let mut parts = pointer.split('/').skip(1).map(|part| part.replace("~1", "/").replace("~0", "~"));
     let mut value = object.get(&parts.next()?)?;
@@ -151,9 +151,9 @@ fn instant(facts: &Facts<'_>, field: Field, reading: &Reading<'_>, record: &mut 
     at
 }
 
-/// Reads a time of a clock on a wall. One that was there twice, or was skipped, when the clocks were
-/// set, is taken as late as it can be: what might be fresh is not called stale. But nothing was
-/// written ahead of now, so where the later reading would be, the earlier one is meant.
+/// Reads a local time. A time that occurred twice, or was skipped, when the clocks were set is read as late as
+/// possible, so that a fresh record is not called stale. But nothing was written ahead of now, so if the later reading
+/// would be, the earlier one is meant.
 fn local(
     text: &str,
     name: &'static str,

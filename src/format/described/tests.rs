@@ -1,4 +1,4 @@
-//! Descriptions and what they read: the examples that ship, every mistake, any bytes.
+//! Descriptions and their results: the examples that ship, every mistake, any bytes.
 
 use jiff::tz::TimeZone;
 
@@ -19,7 +19,7 @@ const WHOLE: &str = "name = 'watch'\ntitle = 'Watch'\nfiles = ['~/.watch/*/*.loc
     session = 'session'\ncontext = 'context'\ntitle = 'what'\nstarted_at = 'since'\n\
     heartbeat_at = 'seen'\ncwd = 'folder'\nclaim = 'item'\n";
 
-/// Knows one zone, without asking the system.
+/// Has one zone, without querying the system.
 fn zones(name: &str) -> Option<TimeZone> {
     (name == "Europe/Berlin").then(|| TimeZone::posix("CET-1CEST,M3.5.0,M10.5.0/3").unwrap())
 }
@@ -103,8 +103,7 @@ fn what_is_no_time_and_no_pid_is_told() {
     );
 }
 
-/// Checks how a sign of life in Berlin is read at a moment, and whether a note says that it could be
-/// meant otherwise.
+/// Checks how a sign of life in Berlin is read at a moment, and whether a note says that it is ambiguous.
 #[track_caller]
 fn check_local(text: &str, now: &str, expected: &str, is_noted: bool) {
     let description = "name = 'p'\nfiles = ['~/p']\nread = 'lines'\nzone = 'Europe/Berlin'\nttl = '30 min'\n[fields]\nheartbeat_at = '1'\n";
@@ -129,7 +128,7 @@ fn a_time_that_was_there_twice_is_taken_as_late_as_it_can_be() {
     check_local("2026-10-25T02:30:00+01:00", "2026-10-25T02:00:00Z", "2026-10-25T01:30:00Z", false);
 }
 
-/// Checks what is said of a whole description with one part replaced.
+/// Checks the error for a whole description with one part replaced.
 #[track_caller]
 fn check_error(part: &str, by: &str, expected: &str) {
     assert!(WHOLE.contains(part), "{part}");

@@ -1,5 +1,4 @@
-//! How a session state ends, and which lock is held meanwhile: no other change than the one that is
-//! meant.
+//! Ends a session state, with only the intended change, and names the lock that is held meanwhile.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -7,11 +6,11 @@ use std::path::{Path, PathBuf};
 use jiff::Timestamp;
 use serde_json::value::RawValue;
 
-/// The fields of a state, each as it stands in the text.
+/// The fields of a state, each as it appears in the text.
 type Fields<'a> = BTreeMap<String, &'a RawValue>;
 
-/// Returns a session state that has ended: the phase and the end change, every other byte stays.
-/// `None` when it is not of the form that the CLI writes.
+/// Returns a session state that has ended: the phase and the end change, every other byte stays. `None` if it does not
+/// have the form that the CLI writes.
 pub(crate) fn ended(bytes: &[u8], now: Timestamp) -> Option<Vec<u8>> {
     let text = std::str::from_utf8(bytes).ok()?;
     let fields: Fields<'_> = serde_json::from_str(text).ok()?;
@@ -39,7 +38,7 @@ pub(crate) fn ended(bytes: &[u8], now: Timestamp) -> Option<Vec<u8>> {
     Some(text.into_bytes())
 }
 
-/// Returns where in `text` a value stands, which was read from it without a copy.
+/// Returns the range in `text` of a value that was read from it without a copy.
 fn span(text: &str, raw: &RawValue) -> Option<std::ops::Range<usize>> {
     let start = (raw.get().as_ptr() as usize).checked_sub(text.as_ptr() as usize)?;
     let span = start..start + raw.get().len();

@@ -1,4 +1,4 @@
-//! The live registry: which sessions are active in any repository, and who adopts one.
+//! The live registry: sessions that are active in any repository, and those that adopt one.
 
 use super::names;
 use crate::core::model::report::context::is_valid_id;

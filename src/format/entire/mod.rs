@@ -1,8 +1,7 @@
 //! The entire CLI's session state, its locks and its live registry.
 //!
-//! The state lies in the git common directory and so is shared by all working trees. It has no
-//! version number: what it is, is known by its keys. A lock file that exists is not a lock that
-//! is held; only the kernel knows (`/proc/locks`).
+//! The state lies in the git common directory and so is shared by all working trees. It has no version number; its
+//! keys identify it. A lock file that exists is not a lock that is held; only the kernel knows (`/proc/locks`).
 
 pub(crate) mod end;
 mod live;
@@ -44,7 +43,7 @@ fn temporary(file: &FileImage, reading: &Reading<'_>) -> Result<Record, BrokenFi
     Ok(record)
 }
 
-/// The model's name, for the next turn; it has no life of its own.
+/// Reads the model's name for the next turn; it has no life of its own.
 fn model(file: &FileImage, reading: &Reading<'_>) -> Result<Record, BrokenFile> {
     let bytes = crate::format::reading::json::bytes(Format::Entire, file, reading)?;
     let mut record = draft::record(Format::Entire, RecordKind::Companion, file, reading);

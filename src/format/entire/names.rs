@@ -1,10 +1,10 @@
-//! What the names of entire's files say.
+//! The meaning of the names of entire's files.
 
 use sha2::{Digest, Sha256};
 
 use crate::core::model::text::hex;
 
-/// Tells what a file beside the states is; unknown names are left alone.
+/// Returns the kind of a file beside the states; unknown names are ignored.
 pub(super) fn in_sessions(name: &str) -> Option<Kind> {
     match name {
         _ if name.ends_with(".tmp") && name.contains(".json") => Some(Kind::Temp),
@@ -14,17 +14,17 @@ pub(super) fn in_sessions(name: &str) -> Option<Kind> {
     }
 }
 
-/// Tells what a file beside the locks is.
+/// Returns the kind of a file beside the locks.
 pub(super) fn in_locks(name: &str) -> Option<Kind> {
     name.ends_with(".lock").then_some(Kind::Lock)
 }
 
-/// Tells what a file of the live registry is; its locks say nothing by being there.
+/// Returns the kind of a file of the live registry; the existence of its locks means nothing.
 pub(super) fn in_live_sessions(name: &str) -> Option<Kind> {
     (name.ends_with(".json") && name.len() > 5).then_some(Kind::Live)
 }
 
-/// Returns the agent's own ID of a session: legacy IDs have `YYYY-MM-DD-` before it.
+/// Returns the agent's own ID of a session: legacy IDs have the prefix `YYYY-MM-DD-`.
 pub(super) fn agent_id(id: &str) -> &str {
     if has_date(id) { id.get(11..).unwrap_or(id) } else { id }
 }

@@ -23,7 +23,7 @@ const DEPRECATED: [&str; 4] = [
     "should_reset_shadow_branch",
 ];
 
-/// Where a session stands.
+/// The phase of a session.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Phase {
     Active,
@@ -81,7 +81,7 @@ fn phase(object: &Object<'_>) -> Phase {
     }
 }
 
-/// Returns whether a state only remembers: it was imported, or another repository adopted it.
+/// Returns whether a state is only a memory: it was imported, or another repository adopted it.
 fn is_out_of_use(object: &Object<'_>) -> bool {
     object.str("kind") == Some("imported")
         || object.text("adopted_into_worktree_path").is_some()
@@ -109,9 +109,9 @@ fn title(object: &Object<'_>) -> Untrusted {
     prompt.or_else(|| object.text("agent_type")).unwrap_or_else(|| "(no prompt)".into())
 }
 
-/// Reads the owner: the nearest ancestor of the hook that is neither shell, git nor entire. That is the agent, or whatever
-/// the agent runs its hooks by: a script of Python or node, `timeout`, `make`. `agent_pid`, proposed and never merged
-/// upstream, is the hook's own parent: below `sh -c` a shell that is gone at once, as dash forks.
+/// Reads the owner: the nearest ancestor of the hook that is neither shell, git nor entire. That is the agent, or a
+/// program by which the agent runs its hooks: a script of Python or node, `timeout`, `make`. `agent_pid`, proposed and
+/// never merged upstream, is the hook's own parent: below `sh -c` a shell that is gone at once, as dash forks.
 fn holder(object: &Object<'_>) -> Option<Holder> {
     let Some(owner) = object.object("owner") else {
         return Some(Holder::new(object.pid("agent_pid", false)?, Role::Unknown, Binding::File));
@@ -123,7 +123,7 @@ fn holder(object: &Object<'_>) -> Option<Holder> {
     Some(holder)
 }
 
-/// Returns how many checkpoints it has made since the last one that a commit took.
+/// Returns how many checkpoints it has made since the last one in a commit.
 fn checkpoints(object: &Object<'_>) -> u64 {
     object.int("checkpoint_count").and_then(|count| count.try_into().ok()).unwrap_or(0)
 }
@@ -147,7 +147,7 @@ fn limits(object: &Object<'_>, phase: Phase, record: &Record) -> (Option<Expiry>
     (expiry, deletion)
 }
 
-/// A session that has not ended holds its working tree, and its shadow branch once it has
+/// Returns the claims: a session that has not ended holds its working tree, and its shadow branch once it has
 /// checkpoints; the branch is shared by all sessions of one base and tree.
 fn claims(object: &Object<'_>, record: &Record) -> Vec<StatedClaim> {
     if record.has_ended {

@@ -1,4 +1,4 @@
-//! Every sort of file that entire writes, and everything that can be wrong with one.
+//! Every kind of file that entire writes, and every possible error in one.
 
 use super::*;
 use crate::format::testing;

@@ -1,8 +1,8 @@
 //! Git's own locks: `index.lock` and its like, `gc.pid`, and the locks of working trees.
 //!
-//! A lock file names no process at all: git makes it, holds it and renames it, and whoever was
-//! killed leaves it behind. Who lives is known from processes (`core::liveness`). A working tree's
-//! `locked` holds a free reason (git-worktree(1), `lock`), in which agents name themselves.
+//! A lock file does not name a process: git makes it, holds it and renames it, and a git that is killed leaves it
+//! behind. Processes show which git lives (`core::liveness`). A working tree's `locked` holds a free reason
+//! (git-worktree(1), `lock`), in which agents name themselves.
 
 mod reason;
 #[cfg(test)]
@@ -29,7 +29,7 @@ pub(crate) enum Kind {
     Worktree,
 }
 
-/// The locks that block whoever works in a tree, and what each is of.
+/// The locks that block processes in a tree, and what each is of.
 const LOCKS: [(&str, &str); 5] = [
     ("index.lock", "index"),
     ("HEAD.lock", "head"),
@@ -123,7 +123,7 @@ fn worktree(file: &FileImage, reading: &Reading<'_>) -> Result<Record, BrokenFil
 fn lock(what: &str, file: &FileImage, reading: &Reading<'_>) -> Record {
     let mut record = draft::record(Format::Git, RecordKind::Lock, file, reading);
     record.title = title(what, file).into();
-    // Content and names alike: a lock can be made elsewhere and linked into its place.
+    // Applies to content and names: a lock can be made elsewhere and linked into its place.
     record.written_at = file.meta.map_or(reading.now, |meta| meta.touched_at());
     record.started_at = Some(record.written_at);
     let (id, since) = (record.title.clone(), record.started_at);
@@ -132,7 +132,7 @@ fn lock(what: &str, file: &FileImage, reading: &Reading<'_>) -> Record {
     record
 }
 
-/// Names a lock by what it is of: `index of /src/shop`, `index of tree fix of /src/shop`.
+/// Names a lock by the thing that it locks: `index of /src/shop`, `index of tree fix of /src/shop`.
 fn title(what: &str, file: &FileImage) -> String {
     let folder = file.path.parent().map(Untrusted::from_path).unwrap_or_default();
     let (common, tree) = match folder.raw().rsplit_once("/worktrees/") {

@@ -1,4 +1,4 @@
-//! Why a working tree is locked, where an agent wrote the reason.
+//! The reason for the lock of a working tree, if an agent wrote it.
 
 use crate::core::model::report::context::is_valid_id;
 use crate::core::model::text::is_uuid;
@@ -13,9 +13,8 @@ pub(super) struct LockReason {
     pub(super) session: Option<Untrusted>,
 }
 
-/// Reads a reason as Claude Code writes it: `claude agent <id> (pid N start TICKS)` for a
-/// sub-agent, `claude session <name> (pid N)` for a session; others write `pid=N` or `pid N`. What
-/// a person writes names nobody.
+/// Reads a reason as Claude Code writes it: for a sub-agent `claude agent <id> (pid N start TICKS)`, for a session
+/// `claude session <name> (pid N)`; others write `pid=N` or `pid N`. A reason written by a person names no process.
 pub(super) fn parse(reason: &str, here: Platform) -> LockReason {
     let words: Vec<&str> =
         reason.split(|c: char| c.is_whitespace() || "()=:,;".contains(c)).filter(|w| !w.is_empty()).collect();
@@ -26,10 +25,11 @@ pub(super) fn parse(reason: &str, here: Platform) -> LockReason {
     let session = words.iter().find(|word| is_uuid(word) && is_valid_id(word));
     let holder = after("pid").and_then(|pid| pid.parse::<u64>().ok()).map(|pid| {
         let is_claudes = words.first() == Some(&"claude");
-        // Who else writes a PID may well be a script that was gone a moment later.
+        // Another writer of a PID may be a script that exited a moment later.
         let role = if is_claudes { Role::Agent } else { Role::Unknown };
         let holder = Holder::new(StatedPid::from_number(pid.into()), role, Binding::Owner);
-        // On a Mac it is the words of `ps`: where another system wrote the lock, its PID is another's here.
+        // On a Mac the start is the words of `ps`: if another system wrote the lock, its PID is another process's
+        // here.
         let start = reason.rsplit_once(" start ").map(|(_, start)| start.trim_end_matches(')'));
         match start.filter(|_| is_claudes) {
             Some(start) => with_start(holder, start, here),

@@ -1,4 +1,4 @@
-//! Every lock of git's that is read, and what its name says.
+//! Every lock of git's that is read, and the meaning of its name.
 
 use super::*;
 use crate::format::testing;

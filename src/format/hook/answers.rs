@@ -1,40 +1,40 @@
-//! Whether two calls stand in one answer of a model, by what its agent writes down: then it had not read what was said
-//! of the first when it made the second.
+//! Whether two calls are in one answer of a model, by the agent's transcript: then the model had not read the guard's
+//! response to the first when it made the second.
 
 use jiff::Timestamp;
 
 use crate::format::hook::guard::Asker;
 use crate::format::reading::json::{Object, Value, parse};
 
-/// What Copilot CLI writes down when all calls of an answer have come to their end.
+/// The event that Copilot CLI writes when all calls of an answer have ended.
 const TURN_END: &str = "assistant.turn_end";
 
-/// What Qwen Code calls the result of a call, and what stands in a refusal.
+/// Qwen Code's type for the result of a call, and the text of a refusal.
 const RESULT: &str = "\"tool_result\"";
 const OWN: &str = "claimtop";
 
-/// A call that was held up, and one that comes later.
+/// A call that was held up, and a later one.
 pub(crate) struct Calls<'a> {
-    /// The agent's names for both, where it has any.
+    /// The agent's names for both, if it has any.
     pub(crate) first: Option<&'a str>,
     pub(crate) second: Option<&'a str>,
     /// When the first was held up.
     pub(crate) held_up_at: Timestamp,
 }
 
-/// Returns whether two calls stand in one answer of the model, by the end of a transcript; `None` where it does not
-/// tell.
+/// Returns whether two calls are in one answer of the model, by the end of a transcript; `None` if it does not show
+/// that.
 pub(crate) fn is_same_answer(asker: Asker, transcript: &str, calls: &Calls<'_>) -> Option<bool> {
     match asker {
         Asker::Claude => by_message(transcript, calls),
         Asker::Codex => by_result(transcript, calls),
-        // The results of all calls of one answer are written down at once, before the next is asked for.
+        // The results of all calls of one answer are written at once, before the next one is requested.
         Asker::Gemini => {
             has_since(transcript, calls, "\"functionResponse\"", |line| line.str("type") == Some("user"))
                 .then_some(false)
         }
         Asker::Qwen => by_refusal(transcript, calls),
-        // What a sub-agent does stands there as well, with its name.
+        // A sub-agent's calls are there as well, with its name.
         Asker::Copilot => {
             let is_end = |line: &Object<'_>| line.str("type") == Some(TURN_END) && !line.has("agentId");
             has_since(transcript, calls, &quoted(TURN_END), is_end).then_some(false)
@@ -43,8 +43,8 @@ pub(crate) fn is_same_answer(asker: Asker, transcript: &str, calls: &Calls<'_>) 
     }
 }
 
-/// Claude Code names the answer that each call stands in, and writes down together all calls of one that has come to
-/// its end; up to 160 ms after it has asked for the hooks of the first.
+/// By the answer's ID, which Claude Code writes with each call. It writes all calls of an ended answer together, up to
+/// 160 ms after it has run the hooks of the first.
 fn by_message(transcript: &str, calls: &Calls<'_>) -> Option<bool> {
     let answer_with = |call: &str| {
         lines_with(transcript, call).iter().find_map(|line| {
@@ -58,7 +58,7 @@ fn by_message(transcript: &str, calls: &Calls<'_>) -> Option<bool> {
     }
     let results = lines_with(transcript, calls.first?);
     let has_result = results.iter().any(|line| line.str("type") == Some("user"));
-    // What was read of the transcript may begin within the answer.
+    // The part of the transcript that was read may begin within the answer.
     let answer = quoted(&answer);
     let mut before = transcript.lines().take_while(|line| !line.contains(&answer));
     let has_begin = before.any(|line| parse(line.as_bytes()).is_ok());
@@ -72,8 +72,8 @@ fn lines_with<'a>(transcript: &'a str, call: &str) -> Vec<Object<'a>> {
     lines.filter_map(|line| parse(line.as_bytes()).ok()).collect()
 }
 
-/// Qwen Code writes down an answer, then the result of each of its calls: when all of the one with the refused call are
-/// there, another call is of a later answer.
+/// Qwen Code writes an answer, then the result of each of its calls: when all results of the answer with the refused
+/// call are there, another call is of a later answer.
 fn by_refusal(transcript: &str, calls: &Calls<'_>) -> Option<bool> {
     let is_refusal = |line: &&str| {
         line.contains(RESULT) && line.contains(OWN) && is_since(line, calls, |_| true) == Some(true)
@@ -90,7 +90,7 @@ fn by_refusal(transcript: &str, calls: &Calls<'_>) -> Option<bool> {
     asked.iter().all(has_result).then_some(false)
 }
 
-/// Returns the names of the calls that the parts of a message are about.
+/// Returns the names of the calls in the parts of a message.
 fn ids_of(line: &Object<'_>, part: &str) -> Vec<String> {
     let message = line.object("message");
     let parts = message.and_then(|message| message.get("parts")?.as_array()).unwrap_or_default();
@@ -98,7 +98,7 @@ fn ids_of(line: &Object<'_>, part: &str) -> Vec<String> {
     parts.iter().filter_map(id_of).collect()
 }
 
-/// Codex writes down the results of an answer's calls behind the last of them.
+/// Codex writes the results of an answer's calls after the last of them.
 fn by_result(transcript: &str, calls: &Calls<'_>) -> Option<bool> {
     let place = |call: &str, end: &str| {
         let is = |line: &str| {
@@ -114,7 +114,7 @@ fn by_result(transcript: &str, calls: &Calls<'_>) -> Option<bool> {
     Some(place(calls.second?, "_call")? < result)
 }
 
-/// Returns whether since the first call was held up a line was written that has this and is so.
+/// Returns whether a line that contains `wanted` and satisfies `is_so` was written since the first call was held up.
 fn has_since(transcript: &str, calls: &Calls<'_>, wanted: &str, is_so: impl Fn(&Object<'_>) -> bool) -> bool {
     let mut lines = transcript.lines().rev().filter(|line| line.contains(wanted));
     lines.any(|line| is_since(line, calls, &is_so) == Some(true))

@@ -1,10 +1,10 @@
-//! What an agent's hook is told of a tool's call, and in which form it is answered.
+//! The input of an agent's hook about a tool's call, and the form of the answer.
 //!
-//! Measured with Claude Code 2.1.330, Codex 0.169.0, Gemini CLI 0.61.0 and Qwen Code 0.15.10: a text that is given
-//! before a call reaches the model after it or never; one at a prompt or after a call reaches all four; before
-//! a call only a refusal acts in all. Codex runs the tool when its answer has a key that it does not know.
-//! Copilot CLI 1.0.102 and opencode 1.18.33, the latter asked by our own plugin, take a text at a prompt and after a
-//! call as well. Copilot calls its tools in hooks as Claude Code does, and says of a patch nothing but its text.
+//! Measured with Claude Code 2.1.330, Codex 0.169.0, Gemini CLI 0.61.0 and Qwen Code 0.15.10: a text returned before a
+//! call reaches the model after it or never; one at a prompt or after a call reaches all four; before a call only a
+//! refusal works in all. Codex runs the tool when its answer has a key that it does not know. Copilot CLI 1.0.102 and
+//! opencode 1.18.33, the latter through our own plugin, take a text at a prompt and after a call as well. Copilot
+//! names its tools in hooks as Claude Code does, and gives only the text of a patch.
 
 use serde_json::{Value, json};
 
@@ -43,57 +43,57 @@ impl Asker {
     }
 
     pub(crate) fn named(name: &str) -> Option<Self> {
-        // `hook print` calls it so.
+        // The name in `hook print`.
         let name = if name == "claude-code" { "claude" } else { name };
         Self::ALL.into_iter().find(|one| one.name() == name)
     }
 }
 
-/// What is asked.
+/// A question to the guard.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Question {
     pub(crate) session: Untrusted,
     /// The folder in which the session works, absolute.
     pub(crate) cwd: String,
-    /// The agent's name for the call, where it has one.
+    /// The agent's name for the call, if it has one.
     pub(crate) call: Option<Untrusted>,
-    /// The sub-agent that makes it, whose model reads what it is answered; nothing where it is the session's own.
+    /// The sub-agent that makes the call, whose model reads the answer; `None` for the session's own.
     pub(crate) sub_agent: Option<Untrusted>,
     pub(crate) transcript: Option<String>,
-    /// The calls whose refusal the model has read by now, where its agent tells.
+    /// The calls whose refusal the model has already read, if its agent reports them.
     pub(crate) read: Vec<Untrusted>,
     pub(crate) moment: Moment,
 }
 
 impl Question {
-    /// Returns what a person asks in a folder, in a session or none.
+    /// Returns a person's question in a folder, with or without a session.
     pub(crate) fn of_person(session: Untrusted, cwd: String) -> Self {
         let (call, sub_agent, transcript, read) = (None, None, None, Vec::new());
         Self { session, cwd, call, sub_agent, transcript, read, moment: Moment::Prompt }
     }
 }
 
-/// When it is asked.
+/// The moment of the question.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Moment {
-    /// A person has asked for something.
+    /// A person has sent a prompt.
     Prompt,
     /// A tool is about to be called.
     Before(Touch),
-    /// It was.
+    /// A tool was called.
     After(Touch),
 }
 
-/// What a tool's call touches.
+/// The files that a tool's call touches.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Touch {
     /// These files, as the agent names them.
     Files(Vec<String>),
-    /// Whatever this shell line does.
+    /// The files that this shell line touches.
     Line(String),
 }
 
-/// Reads a hook's input; `None` for what a guard has nothing to say to.
+/// Reads a hook's input; `None` if the guard has no answer to it.
 pub(crate) fn question(asker: Asker, hook: &Object<'_>) -> Option<Question> {
     let session = hook.text("session_id").filter(|id| is_valid_id(id.raw()))?;
     let input = hook.object("tool_input");
@@ -114,8 +114,8 @@ pub(crate) fn question(asker: Asker, hook: &Object<'_>) -> Option<Question> {
     Some(Question { session, cwd, call, sub_agent, transcript, read, moment })
 }
 
-/// How an agent's shell calls the folder that a line is to run in, where that is not the session's: opencode, Gemini
-/// CLI of older and newer versions and Qwen Code, by their own documentation of the tool.
+/// The argument names of an agent's shell for a folder other than the session's: opencode, Gemini CLI of older and
+/// newer versions and Qwen Code, by their own documentation of the tool.
 fn other_folder(asker: Asker) -> &'static [&'static str] {
     match asker {
         Asker::Opencode => &["workdir"],
@@ -124,8 +124,8 @@ fn other_folder(asker: Asker) -> &'static [&'static str] {
     }
 }
 
-/// Returns where the calls are written down of whoever makes this one: Claude Code names its session's transcript, and
-/// a sub-agent has one of its own.
+/// Returns the transcript with the calls of the agent that makes this one: Claude Code names its session's transcript,
+/// and a sub-agent has one of its own.
 fn own_part(asker: Asker, hook: &Object<'_>, whole: &str) -> String {
     let sub_agent = hook.str("agent_id").filter(|id| asker == Asker::Claude && is_valid_id(id));
     match (sub_agent, whole.strip_suffix(".jsonl")) {
@@ -160,15 +160,15 @@ fn touch(asker: Asker, hook: &Object<'_>, cwd: &str) -> Option<Touch> {
     }
 }
 
-/// What the name of an MCP server's tool says where it changes the file that it is given.
+/// Words in the name of an MCP server's tool that mean that it changes the file in its arguments.
 const WRITES: [&str; 10] =
     ["write", "edit", "create", "replace", "insert", "append", "patch", "delete", "move", "rename"];
 
-/// How such a tool calls the file.
+/// The argument names of such a tool for the file.
 const PATHS: [&str; 5] = ["path", "file_path", "filePath", "relative_path", "source"];
 
-/// Returns the file that an MCP server's tool changes, by its name and by that of its argument: what it does nobody
-/// knows but the server.
+/// Returns the file that an MCP server's tool changes, by the names of the tool and its argument: only the server
+/// knows what the tool does.
 fn of_server(tool: &str, input: &Object<'_>) -> Option<Touch> {
     let words = tool.rsplit("__").next().unwrap_or(tool).to_ascii_lowercase();
     let writes = words.split(['_', '-', '.']).any(|word| WRITES.contains(&word));
@@ -180,7 +180,7 @@ fn patch(text: &str) -> Touch {
     Touch::Files(files_of(text).map(str::to_owned).collect())
 }
 
-/// Reads a patch that is applied by a shell line, in the folder where the line has gone to by then.
+/// Reads a patch that a shell line applies, in the folder to which the line has changed before.
 fn patched(line: &str, cwd: &str) -> Option<Touch> {
     if !line.contains("apply_patch") || !line.contains("*** Begin Patch") {
         return None;
@@ -191,10 +191,10 @@ fn patched(line: &str, cwd: &str) -> Option<Touch> {
     Some(Touch::Files(files_of(line).filter_map(|file| joined(folder, file)).collect()))
 }
 
-/// Gives the model a text to read; at a moment at which none reaches it, nothing.
+/// Gives the model a text to read; returns nothing at a moment when no text reaches it.
 pub(crate) fn note(asker: Asker, moment: &Moment, text: &str) -> Option<String> {
     let event = match (asker, moment) {
-        // No agent has its model read it before the call.
+        // No agent shows a text to its model before the call.
         (_, Moment::Before(_)) => return None,
         (Asker::Gemini, Moment::Prompt) => "BeforeAgent",
         (Asker::Gemini, Moment::After(_)) => "AfterTool",
@@ -222,7 +222,8 @@ pub(crate) fn refusal(asker: Asker, reason: &str) -> String {
     }
 }
 
-/// Has the person asked whether a shell line may run, as only Claude Code can; the dialog shows the reason.
+/// Makes Claude Code, the only agent that can, ask the person whether a shell line may run; the dialog shows the
+/// reason.
 pub(crate) fn question_to_person(reason: &str) -> String {
     answer(&json!({
         "hookEventName": "PreToolUse",

@@ -1,9 +1,8 @@
-//! What an agent's hook is told on its standard input, as far as it says that the session waits for a
-//! person, or no longer does.
+//! The standard input of an agent's hook, as far as it shows that the session waits for a person, or no longer does.
 //!
 //! Seen with Claude Code 2.1.330, Codex 0.169.0, Gemini CLI 0.61.0 and Qwen Code 0.15.10; Copilot CLI by
-//! <https://docs.github.com/en/copilot/reference/hooks-reference>, whose own `PermissionRequest` comes
-//! before it is known whether anybody is asked.
+//! <https://docs.github.com/en/copilot/reference/hooks-reference>, whose own `PermissionRequest` comes before it is
+//! known whether a person is asked.
 
 pub(crate) mod answers;
 pub(crate) mod guard;
@@ -14,33 +13,33 @@ use crate::format::agent::codex::of_patch;
 use crate::format::reading::json::Object;
 use crate::format::work::{first_line, question, target};
 
-/// What a hook says of its session.
+/// The meaning of a hook's input for its session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum HookReport {
-    /// It waits for a person, from now on; or the sub-agent of it that is named.
+    /// The session, or the named sub-agent of it, waits for a person from now on.
     Waits(Waiting, Option<Untrusted>),
-    /// What it waited for is over.
+    /// The wait is over.
     Over(Over),
-    /// A process begins to run it, which no wait outlasts.
+    /// A process begins to run it, which ends every wait.
     Starts,
-    /// It is run, which every other event says.
+    /// It is being run, which every other event shows.
     Runs,
-    /// Something that neither begins a wait nor ends one.
+    /// Neither begins nor ends a wait.
     Nothing,
 }
 
-/// Which waits of a session are over.
+/// The waits of a session that are over.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Over {
-    /// The one for this call, which the session made or the sub-agent that is named.
+    /// The one for this call, made by the session or by the named sub-agent.
     Call(Call, Option<Untrusted>),
-    /// All of the session's own, or of the sub-agent that is named.
+    /// All of the session's own, or of the named sub-agent.
     Turn(Option<Untrusted>),
-    /// All, whoever asked.
+    /// All, whichever agent asked.
     All,
 }
 
-/// Reads what a hook is told.
+/// Reads a hook's input.
 pub(crate) fn report(hook: &Object<'_>) -> HookReport {
     let agent = hook.text("agent_id").filter(|agent| !agent.is_empty());
     match hook.str("hook_event_name") {
@@ -60,7 +59,7 @@ pub(crate) fn report(hook: &Object<'_>) -> HookReport {
     }
 }
 
-/// Reads the call that a person is asked about.
+/// Reads the call that needs a person's permission.
 fn permission(hook: &Object<'_>) -> Waiting {
     let tool = hook.str("tool_name").unwrap_or_default();
     let Some(input) = hook.object("tool_input") else { return asks(tool, None) };
@@ -82,7 +81,7 @@ fn notification(hook: &Object<'_>, agent: Option<Untrusted>) -> HookReport {
     }
 }
 
-/// Reads what Gemini CLI asks to be confirmed.
+/// Reads the confirmation that Gemini CLI asks for.
 fn confirmation(hook: &Object<'_>) -> Waiting {
     let Some(details) = hook.object("details") else { return asks("", None) };
     let page = || Some(Target::Url(first_line(details.strings("urls").next()?)));

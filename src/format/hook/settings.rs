@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-/// What a command line ends with that succeeds whatever becomes of its program.
+/// The end of a command line that succeeds whatever its program returns.
 pub(crate) const IN_ANY_CASE: &str = " || true";
 
 /// One hook that is set.
@@ -16,10 +16,10 @@ pub(crate) struct InstalledHook {
     pub(crate) command: String,
 }
 
-/// Returns the hooks that some settings name.
+/// Returns the hooks in some settings.
 ///
 /// # Errors
-/// They are no JSON object.
+/// They are not a JSON object.
 pub(crate) fn installed(text: &[u8]) -> Result<Vec<InstalledHook>, serde_json::Error> {
     let settings: serde_json::Map<String, Value> = serde_json::from_slice(text)?;
     let events = settings.get("hooks").and_then(Value::as_object).into_iter().flatten();
@@ -42,7 +42,7 @@ pub(crate) fn installed(text: &[u8]) -> Result<Vec<InstalledHook>, serde_json::E
 }
 
 impl InstalledHook {
-    /// Returns whether it runs this command of claimtop, wherever the program lies.
+    /// Returns whether it runs this command of claimtop, wherever the program is installed.
     pub(crate) fn runs(&self, command: &str) -> bool {
         let line = self.command.strip_suffix(IN_ANY_CASE).unwrap_or(&self.command);
         let mut words = line.split_whitespace();
@@ -60,7 +60,7 @@ impl InstalledHook {
         self.command.split_whitespace().next().unwrap_or_default()
     }
 
-    /// Returns under which name Codex's configuration says that it is trusted, where its settings lie there.
+    /// Returns the name under which Codex's configuration trusts it, if its settings have this path.
     pub(crate) fn trust_key(&self, settings: &str) -> String {
         let mut event = String::new();
         for c in self.event.chars() {
@@ -74,8 +74,7 @@ impl InstalledHook {
     }
 }
 
-/// Returns whether Codex's configuration says that somebody has trusted a hook; whether that was with the
-/// command line that it has now is Codex's to say.
+/// Returns whether Codex's configuration trusts a hook; only Codex knows whether with its present command line.
 pub(crate) fn is_trusted(config: &str, key: &str) -> bool {
     let Ok(config) = config.parse::<toml::Table>() else { return false };
     let state = config.get("hooks").and_then(|hooks| hooks.get("state")).and_then(|state| state.get(key));

@@ -1,4 +1,4 @@
-//! Facts that are shown as they stand.
+//! Facts that are shown unchanged.
 
 use crate::core::model::{NamedTexts, Untrusted};
 use crate::format::reading::json::Object;
@@ -7,7 +7,7 @@ use crate::format::reading::value::Value;
 /// How many characters of a value are taken over.
 const EXCERPT: usize = 80;
 
-/// Returns the given fields that hold something, each under its name for people.
+/// Returns the given fields that are not empty, each under its name for people.
 pub(super) fn from_fields(object: &Object<'_>, fields: &[(&'static str, &'static str)]) -> NamedTexts {
     fields.iter().filter_map(|(shown, field)| Some((*shown, value(object, field)?))).collect()
 }
@@ -17,7 +17,7 @@ pub(super) fn first_text(object: &Object<'_>, fields: &[&str]) -> Option<Untrust
     fields.iter().find_map(|field| object.text(field))
 }
 
-/// Returns what a field holds: text as it is, anything else as JSON, nothing for null.
+/// Returns the value of a field: text unchanged, anything else as JSON, nothing for null.
 pub(super) fn stated(object: &Object<'_>, field: &str) -> Option<String> {
     match object.get(field)? {
         Value::Null => None,
@@ -28,7 +28,7 @@ pub(super) fn stated(object: &Object<'_>, field: &str) -> Option<String> {
     }
 }
 
-/// Returns what a field holds, as far as it is shown.
+/// Returns the shown part of a field's value.
 pub(super) fn value(object: &Object<'_>, field: &str) -> Option<Untrusted> {
     stated(object, field)
         .filter(|text| !text.is_empty())

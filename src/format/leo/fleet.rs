@@ -5,7 +5,7 @@ use crate::core::model::{BrokenFile, Code, FileImage, Format, Generation, Proble
 use crate::format::reading::Reading;
 use crate::format::reading::{draft, json};
 
-/// Reads `fleet-identity-<session>.json`, the best name that there is for a window.
+/// Reads `fleet-identity-<session>.json`, the best name for a window.
 ///
 /// # Errors
 /// The broken file: not readable, torn or corrupt.

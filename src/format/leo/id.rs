@@ -1,10 +1,10 @@
-//! Session IDs as LEO's readers judge them.
+//! Session IDs by the rules of LEO's readers.
 
 use super::facts;
 use crate::core::model::{Code, Problem, Untrusted};
 use crate::format::reading::json::Object;
 
-/// What an unset session ID once became in the database: LEO's code now refuses it everywhere.
+/// The value that an unset session ID once became in the database: LEO's code now refuses it everywhere.
 const NIL: &str = "00000000-0000-0000-0000-000000000000";
 
 /// How long a session ID may be.
@@ -14,7 +14,7 @@ const LONGEST: usize = 128;
 /// one, and not the nil UUID.
 ///
 /// # Errors
-/// What is wrong with it.
+/// The problem with it.
 pub(super) fn judged(text: &str) -> Result<Untrusted, Problem> {
     let may_be = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-');
     if text == NIL {
@@ -51,7 +51,7 @@ pub(super) fn optional(object: &Object<'_>, name: &str, problems: &mut Vec<Probl
     judged.map_err(|problem| problems.push(problem)).ok()
 }
 
-/// Compares what a file's name and its content say; a difference is a split identity.
+/// Compares a file's name with its content; a difference is a split identity.
 pub(super) fn split<T: PartialEq>(
     named: Option<T>,
     stated: Option<T>,

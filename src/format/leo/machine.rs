@@ -1,8 +1,7 @@
-//! LEO's machine ID, which tells machines of one name apart: a Windows around a Linux, containers.
+//! LEO's machine ID, which distinguishes machines of one name: a Windows around a Linux, containers.
 //!
-//! It is made of the host name, the platform and the architecture alone, so that clones and
-//! containers of one name have the same. Another one is another machine, or another node on this
-//! one; the same one proves nothing.
+//! It is made only of the host name, the platform and the architecture, so that clones and containers of one name have
+//! the same. Another ID means another machine, or another node on this one; an equal ID proves nothing.
 
 use sha2::{Digest, Sha256};
 
@@ -28,8 +27,8 @@ pub(super) fn is_ours(machine: &str, reading: &Reading<'_>) -> bool {
     machine == id(&reading.host.name, PLATFORM, ARCH)
 }
 
-/// Returns the host that is named, with the machine ID where that is not ours: it is another machine
-/// then, although its name is ours. Some writers take the host name itself for the ID.
+/// Returns the named host, with the machine ID if that is not ours: then it is another machine, although its name is
+/// ours. Some writers use the host name itself as the ID.
 pub(super) fn host(name: Option<&str>, machine: Option<&str>, reading: &Reading<'_>) -> Option<Untrusted> {
     let is_here = |name: &str| name.eq_ignore_ascii_case(&reading.host.name);
     let name = name.filter(|name| !name.is_empty());

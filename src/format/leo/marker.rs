@@ -40,8 +40,7 @@ pub(super) fn by_session(file: &FileImage, reading: &Reading<'_>) -> Result<Reco
     Ok(record)
 }
 
-/// Reads `fallback-<port>-<PID>.json`, of which the session ID is what a session file calls
-/// its terminal ID.
+/// Reads `fallback-<port>-<PID>.json`, whose session ID is the terminal ID of a session file.
 ///
 /// # Errors
 /// The broken file: not readable, torn or corrupt.
@@ -59,10 +58,10 @@ pub(super) fn fallback(file: &FileImage, reading: &Reading<'_>) -> Result<Record
     Ok(record)
 }
 
-/// Reads what an interrupted atomic write left.
+/// Reads the file that an interrupted atomic write left.
 ///
 /// # Errors
-/// The broken file when it is not a plain, readable one.
+/// The broken file if it is not a plain, readable one.
 pub(super) fn temporary(file: &FileImage, reading: &Reading<'_>) -> Result<Record, BrokenFile> {
     let mut record = draft::temporary(Format::Leo, file, reading)?;
     record.variant = "identity being written";
@@ -70,7 +69,7 @@ pub(super) fn temporary(file: &FileImage, reading: &Reading<'_>) -> Result<Recor
     Ok(record)
 }
 
-/// Drafts what all markers have.
+/// Drafts the common part of all markers.
 fn marker(object: &Object<'_>, file: &FileImage, reading: &Reading<'_>) -> Record {
     let mut record = draft::record(Format::Leo, RecordKind::Marker, file, reading);
     record.session_id = id::required(object, "session_id", &mut record.problems);
@@ -85,8 +84,8 @@ fn marker(object: &Object<'_>, file: &FileImage, reading: &Reading<'_>) -> Recor
     record
 }
 
-/// Returns Claude Code's process. Windows finds it by a walk that gives text; elsewhere it is
-/// the hook's parent as a number, which may be a `/bin/sh -c` that is gone at once.
+/// Returns Claude Code's process. On Windows it is found by a walk that gives text; elsewhere it is the hook's parent
+/// as a number, which may be a `/bin/sh -c` that exits at once.
 fn holder(object: &Object<'_>, named: Option<StatedPid>) -> Option<Holder> {
     let role = if object.str("cc_pid").is_some() { Role::Agent } else { Role::Unknown };
     let pid = object.pid("cc_pid", true).or(named)?;

@@ -1,8 +1,7 @@
-//! LEO's files: session files, identity markers, ticks, locks and what lies in its worktrees.
+//! LEO's files: session files, identity markers, ticks, locks and the files in its worktrees.
 //!
-//! LEO keeps its truth in a database; these files are what each machine remembers of it. So a
-//! file that names no work is no proof that nothing is claimed, and most of the PIDs are those
-//! of helpers that were gone a moment later.
+//! LEO keeps its truth in a database; these files are each machine's memory of it. So a file that names no work does
+//! not prove that nothing is claimed, and most of the PIDs are those of helpers that exited a moment later.
 
 pub(crate) mod database;
 mod facts;

@@ -10,7 +10,7 @@ use crate::format::reading::time;
 /// How far ahead of now a time may lie before it is called wrong: 60 s of clock skew.
 const AHEAD_AT_MOST: SignedDuration = SignedDuration::from_secs(60);
 
-/// Reads a time that has passed. One that cannot be used is left out and told.
+/// Reads a time that has passed. An unusable time is left out and reported.
 pub(super) fn past(
     object: &Object<'_>,
     name: &str,

@@ -1,4 +1,4 @@
-//! What the names of LEO's files say: which file, which PID, which session.
+//! The meaning of the names of LEO's files: which file, which PID, which session.
 
 use crate::core::model::StatedPid;
 
@@ -12,8 +12,8 @@ pub(super) fn in_sessions(name: &str) -> Option<Kind> {
     stem(name).map(|_| Kind::Session)
 }
 
-/// Recognises a file of a checkout's `session-identity`. Like LEO's own scan it takes every
-/// other JSON file there for a session's marker.
+/// Recognises a file of a checkout's `session-identity`. Like LEO's own scan it treats every other JSON file there as
+/// a session's marker.
 pub(super) fn in_identity(name: &str) -> Option<Kind> {
     match name {
         "current" => return Some(Kind::Current),
@@ -31,7 +31,7 @@ pub(super) fn in_identity(name: &str) -> Option<Kind> {
     })
 }
 
-/// Recognises a file of a checkout's `.claude/pids`. Its log of failed starts is no record.
+/// Recognises a file of a checkout's `.claude/pids`. Its log of failed starts is not a record.
 pub(super) fn in_pids(name: &str) -> Option<Kind> {
     session_of(name, TICK).map(|_| Kind::Tick)
 }
@@ -134,13 +134,13 @@ pub(super) enum Kind {
     Tick,
     /// `.worktrees/<key>.lock`: held while a worktree is made.
     WorktreeLock,
-    /// What lies in a worktree itself.
+    /// A file in a worktree itself.
     Worktree(Sheet),
     /// `.claude/active-coordinator.json`: the session that coordinates the others.
     Coordinator,
     /// `.claude/fleet-identity-<session>.json`: a session's name and colour.
     FleetIdentity,
-    /// `.claude/fleet-identity.json`: the same for whoever has no session ID.
+    /// `.claude/fleet-identity.json`: the same for sessions without an ID.
     SharedFleetIdentity,
 }
 
@@ -149,9 +149,9 @@ pub(super) enum Kind {
 pub(super) enum Sheet {
     /// `.worktree.json`: how it was made.
     Origin,
-    /// `.ehg-session.json`: for which work.
+    /// `.ehg-session.json`: the work that it is for.
     Work,
-    /// `.session.json`: what older code wrote instead.
+    /// `.session.json`: the file that older code wrote instead.
     Legacy,
     /// `.reap-eligible.json`: it may be removed.
     Eligible,

@@ -32,7 +32,7 @@ pub(super) fn current(file: &FileImage, reading: &Reading<'_>) -> Result<Record,
 /// Reads `active-coordinator.json`.
 ///
 /// # Errors
-/// The broken file: not readable, torn, or no object, which LEO takes for no coordinator.
+/// The broken file: not readable, torn, or not an object, which LEO treats as no coordinator.
 pub(super) fn coordinator(file: &FileImage, reading: &Reading<'_>) -> Result<Record, BrokenFile> {
     let object = json::object(Format::Leo, file, reading).map_err(explain)?;
     let mut record = draft::record(Format::Leo, RecordKind::Pointer, file, reading);

@@ -56,7 +56,7 @@ fn date(record: &mut Record, object: &Object<'_>, reading: &Reading<'_>) {
         .map(|at| Expiry { at: time::add_seconds(at, STALE_AFTER), rule: "heartbeat older than 900 s" });
 }
 
-/// Tells the generation by the name of the field for the work item.
+/// Sets the generation by the name of the field for the work item.
 fn generate(record: &mut Record, object: &Object<'_>) {
     record.variant = "session file";
     if object.has("sd_id") && !object.has("sd_key") {
@@ -82,8 +82,8 @@ fn is_conversation(record: &Record) -> bool {
     is_uuid(record.session_id.as_ref()) || is_uuid(record.terminal_id.as_deref())
 }
 
-/// Returns the stated process: the writer's parent, which is a shell, or for a conversation
-/// whatever called last. The PID in the terminal ID is better and stays a fact.
+/// Returns the stated process: the writer's parent, which is a shell, or for a conversation the last caller. The PID
+/// in the terminal ID is better and stays a fact.
 fn holder(record: &Record, object: &Object<'_>, reading: &Reading<'_>) -> Holder {
     let role = if is_conversation(record) { Role::Hook } else { Role::Shell };
     let (name, machine_id) = (object.text("hostname"), object.text("machine_id"));

@@ -1,9 +1,9 @@
-//! Terminal IDs: what LEO ties a session to a window with, and how far each sort can be trusted.
+//! Terminal IDs: how LEO ties a session to a window, and how far each sort can be trusted.
 
 use super::id::is_uuid;
 use super::names::is_number;
 
-/// What a terminal ID is made of.
+/// The parts of a terminal ID.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Terminal<'a> {
     /// A UUID: the conversation's own.
@@ -22,9 +22,9 @@ pub(super) enum Terminal<'a> {
     Writer,
     /// `tty-<hash>`: a terminal's.
     Tty,
-    /// `pid-<PID>`: a shell's, what Unix gets in practice.
+    /// `pid-<PID>`: a shell's, the usual case on Unix.
     Shell,
-    /// None of these.
+    /// Any other form.
     Other,
 }
 
@@ -46,7 +46,7 @@ impl<'a> Terminal<'a> {
         }
     }
 
-    /// Returns the PID of the window itself, where the ID ends in it.
+    /// Returns the PID of the window itself, if the ID ends in it.
     pub(super) fn pid(self) -> Option<&'a str> {
         match self {
             Self::Agent(pid) | Self::Desktop(pid) => Some(pid),
@@ -61,8 +61,8 @@ impl<'a> Terminal<'a> {
         }
     }
 
-    /// Says of a terminal ID that several windows can share what these share, and what gives each its own: newer code of LEO
-    /// matches no session by a port, and takes the conversation's ID where that is set.
+    /// Returns why several windows can share a terminal ID, and how to give each its own: newer code of LEO matches no
+    /// session by a port, and uses the conversation's ID if that is set.
     pub(super) fn weak(id: &'a str) -> Option<String> {
         let why = Self::read(id).weakness()?;
         let id = crate::format::reading::excerpt::excerpt(id, 40);
@@ -72,7 +72,7 @@ impl<'a> Terminal<'a> {
         ))
     }
 
-    /// Says what several windows share that have such an ID, if they can.
+    /// Returns what the windows with such an ID share, if several can have it.
     fn weakness(self) -> Option<&'static str> {
         match self {
             Self::Port => Some("only a port, which every conversation of an editor window shares"),
@@ -88,7 +88,7 @@ impl<'a> Terminal<'a> {
         }
     }
 
-    /// Says what the ID is, for people.
+    /// Returns a description of the ID for people.
     pub(super) fn label(self) -> &'static str {
         match self {
             Self::Conversation => "the conversation's own UUID",

@@ -40,7 +40,7 @@ pub(super) fn read(file: &FileImage, reading: &Reading<'_>) -> Result<Record, Br
     Ok(record)
 }
 
-/// Returns the watched process: Claude Code where its marker named it, else the parent of the script that started the
+/// Returns the watched process: Claude Code if its marker named it, else the parent of the script that started the
 /// daemon, which can be a shell; or the daemon itself, which keeps it running for good.
 fn holder(object: &Object<'_>) -> Option<Holder> {
     let pid = object.pid("cc_parent_pid", true)?;

@@ -1,16 +1,16 @@
-//! The claim that a session file hints at; the database alone knows.
+//! The claim that a session file hints at; only the database knows it.
 
 use jiff::Timestamp;
 
 use crate::core::model::{Resource, ResourceKind, StatedClaim, Surface, SurfaceState, Untrusted};
 
-/// The mirror: a session's own row names what it works on.
+/// The mirror: a session's own row names the item that it works on.
 pub(super) const MIRROR: &str = "claude_sessions.sd_key";
 const DIRECTIVE_OWNER: &str = "strategic_directives_v2.claiming_session_id";
 const QUICK_FIX_OWNER: &str = "quick_fixes.claiming_session_id";
 
-/// States the claim of a session file. Those who claim write the database and not this file,
-/// so a file without a key leaves the claim unknown: it never means "none".
+/// Returns the claim of a session file. A session that claims writes the database and not this file, so a file without
+/// a key leaves the claim unknown: it never means "none".
 pub(super) fn claim(key: Option<&Untrusted>, since: Option<Timestamp>) -> StatedClaim {
     let (id, file, owners) = match key {
         Some(key) => (key.clone(), SurfaceState::Agrees, owner(key.raw())),
@@ -30,12 +30,12 @@ fn owner(key: &str) -> &'static [&'static str] {
     if key.starts_with("QF-") { &[QUICK_FIX_OWNER] } else { &[DIRECTIVE_OWNER] }
 }
 
-/// Returns the place where an item of work names its owner.
+/// Returns the place in which an item of work names its owner.
 pub(super) fn owner_surface(key: &str) -> &'static str {
     if key.starts_with("QF-") { QUICK_FIX_OWNER } else { DIRECTIVE_OWNER }
 }
 
-/// States one place of a claim.
+/// Returns one surface of a claim.
 pub(super) fn surface(name: &'static str, state: SurfaceState) -> Surface {
     Surface { name, state }
 }

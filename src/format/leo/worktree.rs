@@ -1,4 +1,4 @@
-//! What lies in the folder of a worktree: how it was made, for whom, and whether it may go.
+//! The files in the folder of a worktree: how it was made, for which session, and whether it may be removed.
 
 use jiff::Timestamp;
 
@@ -31,7 +31,7 @@ pub(super) fn read(sheet: Sheet, file: &FileImage, reading: &Reading<'_>) -> Res
     Ok(record)
 }
 
-/// Drafts what the name and the place of a sheet tell.
+/// Drafts the facts in the name and the place of a sheet.
 fn blank(sheet: Sheet, file: &FileImage, reading: &Reading<'_>) -> Record {
     let mut record = draft::record(Format::Leo, RecordKind::Metadata, file, reading);
     record.variant = variant(sheet);
@@ -46,7 +46,7 @@ fn blank(sheet: Sheet, file: &FileImage, reading: &Reading<'_>) -> Record {
     record
 }
 
-/// Takes over what a sheet states.
+/// Takes over the fields of a sheet.
 fn fill(record: &mut Record, sheet: Sheet, object: &Object<'_>, now: Timestamp) {
     if let Some(key) = facts::first_text(object, &["workKey", "sdKey", "sd_key"]) {
         record.title = key;
@@ -72,8 +72,7 @@ const FACTS: [(&str, &str); 9] = [
     ("expires at (advisory)", "expires_at"),
 ];
 
-/// Says what is wrong with a protection that cannot be parsed: LEO's reaper asks only whether
-/// the file is there.
+/// Returns the problem of a protection that cannot be parsed: LEO's reaper only checks whether the file exists.
 fn still_protects(sheet: Sheet, file: &FileImage, broken: BrokenFile) -> Result<Problem, BrokenFile> {
     match (sheet, &file.content) {
         (Sheet::Protected, Content::Bytes(_)) => {

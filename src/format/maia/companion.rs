@@ -1,4 +1,4 @@
-//! What belongs to a session and has no life of its own: learning sessions and checkpoints.
+//! Records that belong to a session and have no life of their own: learning sessions and checkpoints.
 
 use super::{moment, names};
 use crate::core::model::{BrokenFile, Code, FileImage, Format, Problem, Record, RecordKind, Untrusted};
@@ -43,7 +43,7 @@ pub(super) fn learning(file: &FileImage, reading: &Reading<'_>) -> Result<Record
     Ok(record)
 }
 
-/// Reads a checkpoint. Its files are those of that moment, so they are no claim of today.
+/// Reads a checkpoint. Its files are those of that moment, so they are not a present claim.
 ///
 /// # Errors
 /// The broken file: not readable, torn or corrupt.

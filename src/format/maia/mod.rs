@@ -1,8 +1,8 @@
 //! Maia's active-agent session files, in all four generations of paths, and their companions.
 //!
-//! Maia keeps one JSON file for each window and ties it to the window by the context ID in its
-//! name: the agent's PID on macOS, a short-lived shell's elsewhere, or any text that
-//! `CLAUDE_SESSION_ID` held. Which of the two PIDs it is cannot be told from the file.
+//! Maia keeps one JSON file for each window and ties it to the window by the context ID in its name: the agent's PID
+//! on macOS, a short-lived shell's elsewhere, or any text that `CLAUDE_SESSION_ID` held. The file does not show which
+//! of the two PIDs it is.
 
 mod companion;
 mod moment;

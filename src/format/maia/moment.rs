@@ -1,4 +1,4 @@
-//! A time in one of Maia's files: what it states, whether it can be used, what is wrong with it.
+//! A time in one of Maia's files: its value, whether it can be used, and its problem.
 
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
@@ -11,19 +11,19 @@ use crate::format::reading::value::Value;
 /// How far ahead of now a time may lie before it is called wrong: 24 h, a wrong zone's worth.
 const AHEAD_AT_MOST: SignedDuration = SignedDuration::from_hours(24);
 
-/// A time as one field states it.
+/// A time in one field.
 #[derive(Debug, Default)]
 pub(super) struct Moment {
-    /// What is stated, with which Maia itself counts.
+    /// The stated time, with which Maia itself calculates.
     pub(super) stated: Option<Timestamp>,
     /// The same, unless it lies in the future.
     pub(super) at: Option<Timestamp>,
-    /// What is wrong with it.
+    /// The problem with it.
     pub(super) problem: Option<Problem>,
 }
 
-/// Reads the time in the field `name`; one without a zone is meant in `zone`. A field that is
-/// absent or null is no time and no problem.
+/// Reads the time in the field `name`; one without a zone is meant in `zone`. A field that is absent or null gives
+/// neither a time nor a problem.
 pub(super) fn read(object: &Object<'_>, name: &str, zone: &TimeZone, now: Timestamp) -> Moment {
     let text = match object.get(name) {
         None | Some(Value::Null) => return Moment::default(),

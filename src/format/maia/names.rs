@@ -1,4 +1,4 @@
-//! What the names of Maia's files say: which file, which generation, which context ID.
+//! The meaning of the names of Maia's files: which file, which generation, which context ID.
 
 use crate::core::model::Generation;
 
@@ -23,8 +23,8 @@ pub(super) fn in_checkpoints(name: &str) -> Option<Kind> {
     (name.starts_with(CHECKPOINT) && name.ends_with(".json")).then_some(Kind::Checkpoint)
 }
 
-/// Recognises a file of the temporary folder. The names of G3 include those of G2: what tells
-/// them apart is that G2 has nothing but digits after `context_`.
+/// Recognises a file of the temporary folder. The names of G3 include those of G2; the difference is that G2 has only
+/// digits after `context_`.
 pub(super) fn in_tmp(name: &str) -> Option<Kind> {
     let stem = stem(name)?;
     let form = if stem == GLOBAL {
@@ -72,7 +72,7 @@ pub(super) fn generation(form: Form) -> Generation {
     }
 }
 
-/// Returns whether a context ID is a PID in Maia's eyes.
+/// Returns whether Maia reads a context ID as a PID.
 pub(super) fn is_number(context: &str) -> bool {
     !context.is_empty() && context.bytes().all(|b| b.is_ascii_digit())
 }
@@ -88,7 +88,7 @@ pub(super) fn is_uuid(context: &str) -> bool {
 pub(super) enum Kind {
     /// A window's session.
     Session(Form),
-    /// What a write of a session goes through: the same name, ending in `.tmp`.
+    /// The temporary file for writing a session: the same name, ending in `.tmp`.
     Temp(Form),
     /// `learning_session_{CTX}.json`, beside the current form.
     Learning,
@@ -96,7 +96,7 @@ pub(super) enum Kind {
     Checkpoint,
 }
 
-/// How a session file is named: Maia's generations of paths.
+/// The form of a session file's name: Maia's generations of paths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Form {
     /// `~/.maia/sessions/swarm_session_{CTX}.json` (G4 and G5).

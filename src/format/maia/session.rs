@@ -1,4 +1,4 @@
-//! A window's session: the agent role that it holds, since when, and what Maia will do with it.
+//! A window's session: its agent role, since when, and how Maia will treat it.
 
 use jiff::tz::TimeZone;
 
@@ -18,7 +18,7 @@ use crate::format::reading::{draft, time};
 
 /// The mode that Maia gives its session files.
 const MODE: u16 = 0o600;
-/// Maia's interval between heartbeats where the file states none.
+/// Maia's interval between heartbeats if the file states none.
 const INTERVAL_SECONDS: i64 = 300;
 /// How long Maia keeps a file without a heartbeat, by its last write.
 const KEPT_SECONDS: i64 = 4 * 3_600;
@@ -96,7 +96,7 @@ fn working_directory(object: &Object<'_>) -> Option<FilePath> {
     repository.str("working_directory").filter(|path| !path.is_empty()).map(FilePath::from)
 }
 
-/// Returns whether a clean-up would lose what Maia captures into its memory on closing.
+/// Returns whether a clean-up would lose data that Maia saves to its memory on closing.
 fn has_unsaved_work(object: &Object<'_>) -> bool {
     object.strings("files_touched").next().is_some()
         || object.text("learning_session_id").is_some()
@@ -144,13 +144,13 @@ fn legacy(form: Form, record: &Record) -> Option<Problem> {
         Form::Global => "file, one for the whole machine; the next window without its own takes it over",
     };
     let generation = record.variant.split(' ').next().unwrap_or_default();
-    // A window may have got another context since: which name it gets, the plan says.
+    // A window may have got another context since: the plan decides which name it gets.
     let current = "~/.maia/sessions/swarm_session_{CTX}.json";
     let message = format!("{generation} {what}; the current form is {current}");
     Some(Problem::new(Code::LegacyRecord, message))
 }
 
-/// Returns what is wrong with the names in and of a session.
+/// Returns the problems with the names in and of a session.
 fn nameless(form: Form, context: Option<&str>, object: &Object<'_>) -> Vec<Problem> {
     let mut problems = Vec::new();
     match context {
@@ -168,8 +168,8 @@ fn nameless(form: Form, context: Option<&str>, object: &Object<'_>) -> Vec<Probl
     problems.into_iter().map(|message| Problem::new(Code::UnknownSession, message)).collect()
 }
 
-/// Tells a context ID that is neither a PID nor a session's: it is what `CLAUDE_SESSION_ID` held, and whoever inherits that
-/// writes the same file.
+/// Returns the problem of a context ID that is neither a PID nor a session's: it is a value of `CLAUDE_SESSION_ID`,
+/// and every process that inherits that writes the same file.
 fn shared_by_name(context: &str) -> Option<Problem> {
     let is_somebodys = names::is_number(context) || names::is_uuid(context);
     (is_context_id(context) && !is_somebodys).then(|| {

@@ -1,17 +1,17 @@
-//! What Obra's logs say of sessions: which of them its code took for abandoned.
+//! Obra's logs: the sessions that its code considered abandoned.
 
-/// Where its logs are below a home or a working directory: Python's own, which it writes where it
-/// is started, its author's, and the one of its commands.
+/// The places of its logs below a home or a working directory: Python's own, which it writes where it is started, its
+/// author's, and that of its commands.
 pub(crate) const LOGS: [&str; 3] =
     ["logs/obra.log", "obra-runtime/logs/orchestrator.log", "obra-runtime/logs/production.jsonl"];
 
-/// What the code says when it abandons a session; 8 characters of the session's ID follow.
+/// The message when the code abandons a session; 8 characters of the session's ID follow.
 const SAYS: &str = "SESSION ABANDONED: session_id=";
 
 /// The fewest characters of an ID that name a session.
 const FEWEST: usize = 8;
 
-/// Returns how the IDs of those sessions begin that a log calls abandoned.
+/// Returns the ID prefixes of the sessions that a log calls abandoned.
 pub(crate) fn abandoned(text: &str) -> Vec<String> {
     let said = text.lines().filter_map(|line| line.split_once(SAYS));
     let ids = said.map(|(_, rest)| {

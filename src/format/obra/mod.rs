@@ -1,8 +1,7 @@
 //! Obra's SQLite database: rows of tables in, records out.
 //!
-//! There is no schema version, so columns are taken as they are found. The table
-//! `session_record` has neither a PID nor a heartbeat; who lives is known from processes
-//! (`core::liveness`).
+//! There is no schema version, so the existing columns are used. The table `session_record` has neither a PID nor a
+//! heartbeat; processes show which of them live (`core::liveness`).
 
 mod log;
 mod named;

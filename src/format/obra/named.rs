@@ -1,4 +1,4 @@
-//! The sessions of a database that processes were started with.
+//! The sessions of a database that are named in the arguments of processes.
 
 use std::collections::BTreeSet;
 

@@ -1,7 +1,7 @@
-//! Pairs: a standalone task's run has two active rows, which are one thing.
+//! Pairs: a standalone task's run has two active rows, which belong together.
 //!
-//! The run's own row names neither task nor milestone, and its UUID is in no process's arguments;
-//! each iteration has a row of its own with the task.
+//! The run's own row names neither task nor milestone, and no process has its UUID in its arguments; each iteration
+//! has a row of its own with the task.
 
 use std::collections::BTreeMap;
 
@@ -13,12 +13,12 @@ use crate::format::reading::cells::Cells;
 /// The active iteration of each active run, by the IDs of their rows.
 pub(super) type Pairs = BTreeMap<i64, i64>;
 
-/// How long after its run a first iteration begins at most: 60 s. Both are written by one call.
+/// The longest time between a run and its first iteration: 60 s. One call writes both.
 const FIRST_WITHIN: SignedDuration = SignedDuration::from_secs(60);
 
-/// Finds for each active run its newest active iteration: one that began with it, or where no other
-/// run of that project began before, any later one. A run that was killed stays active, and a later
-/// iteration of another one is not its own.
+/// Finds for each active run its newest active iteration: one that began with it, or any later one if no other run of
+/// that project began before that. A run that was killed stays active, and a later iteration of another run is not its
+/// own.
 pub(super) fn pairs(sessions: &[Cells]) -> Pairs {
     let active = |row: &&Cells| is_active(row);
     let iterations = sessions.iter().filter(active).filter(|row| row.number("task_id").is_some());

@@ -1,14 +1,14 @@
-//! Where Obra keeps its database, and how its processes look.
+//! The places of Obra's database, and the signs of its processes.
 
-/// Where the database is below a home or a working directory: Obra's own defaults, its author's
-/// set-up and its migration script.
+/// The places of the database below a home or a working directory: Obra's own defaults, its author's set-up and its
+/// migration script.
 pub(crate) const COMMON: [&str; 4] =
     ["orchestrator.db", "data/orchestrator.db", "obra-runtime/data/orchestrator.db", "runtime/obra.db"];
 
-/// Where its configuration is below such a folder.
+/// The places of its configuration below such a folder.
 pub(crate) const SETTINGS: [&str; 2] = ["config/config.yaml", "config/default_config.yaml"];
 
-/// What a configuration says.
+/// The settings of a configuration.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Configuration {
     /// The path of the database, which may be relative to the folder that Obra is started in.

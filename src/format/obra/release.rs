@@ -1,4 +1,4 @@
-//! What a safe release changes in a row, as pure data.
+//! The changes of a safe release in a row, as pure data.
 
 use super::tables::{SESSION, TASK};
 use crate::core::model::{Columns, Value};
@@ -19,9 +19,8 @@ pub(crate) fn columns(table: &str) -> &'static [&'static str] {
     }
 }
 
-/// Returns what a row is after its release; `None` when it holds nothing that could be let go.
-/// A session is abandoned, as Obra's own code would have it; a task waits again, which is the
-/// only state that a new scheduler looks for.
+/// Returns a row after its release; `None` if it holds nothing that could be released. A session is abandoned, as
+/// Obra's own code would do; a task waits again, which is the only state that a new scheduler looks for.
 pub(super) fn released(table: &str, before: &Columns, release: Release<'_>) -> Option<Columns> {
     let text = |text: String| Value::Text(text);
     let status = match before.get("status")? {

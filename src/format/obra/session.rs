@@ -20,7 +20,7 @@ const ITERATION_FOR: SignedDuration = SignedDuration::from_secs(7_217);
 /// How far ahead of the clock a start may lie: 60 s.
 const AHEAD: SignedDuration = SignedDuration::from_secs(60);
 
-/// How long a task's end may stand before its session's does: 60 s.
+/// How long a task may have ended before its session does: 60 s.
 const CLOSING_FOR: SignedDuration = SignedDuration::from_secs(60);
 
 pub(super) fn record(
@@ -79,7 +79,7 @@ fn variant(row: &Cells) -> &'static str {
     }
 }
 
-/// States that the processes are elsewhere: Obra's ssh agent starts them on another host.
+/// Returns the holder of a remote session: Obra's ssh agent starts its processes on another host.
 fn remote() -> Holder {
     let host = Some(Untrusted::fixed("(reached by ssh)"));
     let names = HolderNames { host, ..Default::default() }.kept();
@@ -107,7 +107,7 @@ fn expiry(row: &Cells) -> Option<Expiry> {
     Some(Expiry { at, rule: "an iteration longer than its agent's 7,200 s and all retries" })
 }
 
-/// Returns what a row holds: a task or an epic, and where it is the run's own row, the project.
+/// Returns the claims of a row: a task or an epic, and for a run's own row, the project.
 fn claims(row: &Cells, has_run: bool, tables: &Tables) -> Vec<StatedClaim> {
     let project = tables.project(row.number("project_id"));
     let folder = project.and_then(|project| project.text("working_directory"));
@@ -127,8 +127,8 @@ fn claims(row: &Cells, has_run: bool, tables: &Tables) -> Vec<StatedClaim> {
     own.into_iter().chain(of_project).collect()
 }
 
-/// Compares the two places of a task's claim. Only the scheduler ever sets RUNNING, so a task
-/// that waits says nothing against it.
+/// Compares the two places of a task's claim. Only the scheduler ever sets RUNNING, so a waiting task does not
+/// contradict it.
 fn surfaces(task: i64, tables: &Tables) -> Vec<Surface> {
     let mut surfaces = vec![Surface { name: "session_record.status", state: SurfaceState::Agrees }];
     let state = match tables.task(task).and_then(|task| task.text("status")) {
@@ -166,7 +166,7 @@ fn bad_start(row: &Cells, now: Timestamp) -> Option<Problem> {
     Some(Problem::new(Code::BadTimestamp, why))
 }
 
-/// A finished task whose session was never closed.
+/// Returns the problem of a finished task whose session was never closed.
 fn finished(row: &Cells, tables: &Tables, now: Timestamp) -> Option<Problem> {
     let id = row.number("task_id").or_else(|| row.number("milestone_id"))?;
     let task = tables.task(id)?;
@@ -177,7 +177,7 @@ fn finished(row: &Cells, tables: &Tables, now: Timestamp) -> Option<Problem> {
     (now.duration_since(ended_at) > CLOSING_FOR).then(|| Problem::new(Code::FinishedItemClaimed, message))
 }
 
-/// An iteration that a newer one of the same task has followed: it was never closed.
+/// Returns the problem of an iteration that was never closed: a newer one of the same task has followed it.
 fn repeated(row: &Cells, tables: &Tables) -> Option<Problem> {
     let (id, task) = (row.number("id")?, row.number("task_id")?);
     let newer = tables.sessions.iter().filter(|other| is_active(other)).find(|other| {
@@ -189,8 +189,8 @@ fn repeated(row: &Cells, tables: &Tables) -> Option<Problem> {
     Some(Problem::new(Code::StaleRecord, message))
 }
 
-/// A session that the log calls abandoned: the code sets that outside of a transaction, and it is
-/// lost when the process ends before another one commits.
+/// Returns the problem of a session that the log calls abandoned: the code sets that outside of a transaction, and it
+/// is lost if the process ends before another one commits.
 fn unsaid(row: &Cells, tables: &Tables) -> Option<Problem> {
     let session = row.text("session_id")?;
     let message = "its log says that it was abandoned, which never reached the database";
@@ -202,7 +202,7 @@ fn unsaid(row: &Cells, tables: &Tables) -> Option<Problem> {
     said.map(|_| Problem::new(Code::StaleRecord, message))
 }
 
-/// A session that was handed over, but not whole.
+/// Returns the problem of a session that was handed over incompletely.
 fn refreshed(row: &Cells, tables: &Tables) -> Option<Problem> {
     let id = row.number("id")?;
     let is_next = |other: &&Cells| {

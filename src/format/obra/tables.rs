@@ -1,4 +1,4 @@
-//! The tables that matter.
+//! Tables of Obra's database.
 
 use crate::format::reading::cells::Cells;
 
@@ -6,14 +6,13 @@ pub(crate) const SESSION: &str = "session_record";
 
 pub(crate) const TASK: &str = "task";
 
-/// The rows that were read: active sessions and those that are wrong, unfinished tasks and those
-/// that sessions name, all projects, and interactions of sessions that are nowhere; and what is
-/// known of them from elsewhere.
+/// The rows that were read: active sessions and those with problems, unfinished tasks and those that sessions name,
+/// all projects, and interactions of sessions without a row; and facts about them from elsewhere.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tables {
     /// Of `session_record`.
     pub sessions: Vec<Cells>,
-    /// Of `session_record` too: the newest of all, whatever became of them.
+    /// Of `session_record` too: the newest of all, whatever their state.
     pub newest: Vec<Cells>,
     /// Whether there are more sessions than those.
     pub has_older: bool,
@@ -23,7 +22,7 @@ pub struct Tables {
     pub projects: Vec<Cells>,
     /// Of `interaction`.
     pub interactions: Vec<Cells>,
-    /// The session IDs that a log calls abandoned, or how they begin.
+    /// The session IDs, or their prefixes, that a log calls abandoned.
     pub abandoned: Vec<String>,
     /// Whether the agents run on another host, by ssh, as the configuration says.
     pub is_remote: bool,
@@ -40,7 +39,7 @@ impl Tables {
     }
 }
 
-/// Returns whether a session stands as active.
+/// Returns whether a session is marked active.
 pub(super) fn is_active(row: &Cells) -> bool {
     row.text("status") == Some("active")
 }

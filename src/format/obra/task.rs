@@ -1,4 +1,4 @@
-//! Rows of `task` that were begun and not finished, and interactions of sessions that are nowhere.
+//! Rows of `task` that were begun and not finished, and interactions of sessions without a row.
 
 use super::tables::{TASK, Tables};
 use crate::core::model::{Code, ObraRow, Problem, Record, RecordDetail, RecordKind, Untrusted};
@@ -8,8 +8,7 @@ use crate::format::reading::Reading;
 use crate::format::reading::cells::Cells;
 use crate::format::reading::draft::known;
 
-/// Reads a task that is RUNNING, READY or RETRYING: the queue of those is only in the memory of
-/// the process that began them.
+/// Reads a task that is RUNNING, READY or RETRYING: their queue is only in the memory of the process that began them.
 pub(super) fn record(row: &Cells, tables: &Tables, source: &Source, reading: &Reading<'_>) -> Option<Record> {
     let status = row.text("status").filter(|status| matches!(*status, "RUNNING" | "READY" | "RETRYING"))?;
     if row.number("is_deleted") == Some(1) {

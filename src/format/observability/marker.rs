@@ -54,8 +54,8 @@ fn created(object: &Object<'_>, reading: &Reading<'_>) -> Result<Option<Timestam
     Err(Problem::new(Code::BadTimestamp, message))
 }
 
-/// Returns the moment in `ttl`, which is one and no duration. That system counts a marker
-/// without it as long expired, and its clean-up stops at one whose `ttl` is no number.
+/// Returns the moment in `ttl`, which is a moment, not a duration. That system treats a marker without it as long
+/// expired, and its clean-up stops at one whose `ttl` is not a number.
 fn ttl(object: &Object<'_>) -> Result<Timestamp, Problem> {
     let problem = |message: String| Problem::new(Code::BadTimestamp, message);
     let Some(value) = object.get("ttl") else {

@@ -1,7 +1,7 @@
 //! The multi-agent observability system's files in the temporary folder.
 //!
-//! Each project, named by the folder of its repository, has one slot with the ID of the session
-//! that started last. No file of this system holds a PID, so none has a holder.
+//! Each project, named after its repository's folder, has one slot with the ID of the session that started last. No
+//! file of this system holds a PID, so none has a holder.
 
 mod marker;
 mod names;

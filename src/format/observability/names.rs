@@ -1,13 +1,13 @@
-//! What the names of the observability system's files say.
+//! The meaning of the names of the observability system's files.
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Kind {
     /// `claude_session_{project}`: a project's one session slot.
     Slot,
-    /// `claude_session_{type}_last.txt`: when a session of that type started last. A project of
-    /// such a name has its slot here, so the content decides.
+    /// `claude_session_{type}_last.txt`: when a session of that type started last. A project with such a name has its
+    /// slot here, so the content decides.
     RateLimit,
-    /// `claude_correlation_{project}_{tool}`: what ties a tool's end to its start.
+    /// `claude_correlation_{project}_{tool}`: ties a tool's end to its start.
     Correlation,
     /// A slot or a correlation being written.
     Temp,
@@ -21,8 +21,8 @@ pub(crate) const CORRELATION: &str = "claude_correlation_";
 
 pub(crate) const RATE_LIMIT_END: &str = "_last.txt";
 
-/// Recognises a file of the temporary folder. A project's name is a folder's, so it may hold
-/// anything but a slash; an editor's backup of a slot is known by its last character.
+/// Recognises a file of the temporary folder. A project's name is a folder's, so it may contain anything but a slash;
+/// an editor's backup of a slot is recognized by its last character.
 pub(crate) fn in_tmp(name: &str) -> Option<Kind> {
     if name.ends_with('~') {
         return None;

@@ -11,7 +11,7 @@ use crate::format::observability::names::{CORRELATION, RATE_LIMIT_END, SLOT};
 use crate::format::reading::Reading;
 use crate::format::reading::{draft, json};
 
-/// The mode that slots and correlations have.
+/// The mode of slots and correlations.
 const MODE: u16 = 0o600;
 
 /// Slots, by `get_stored_session_id` and `cleanup_stale_sessions`.
@@ -30,7 +30,7 @@ const CORRELATIONS: Habits = Habits {
     when_zoned: "that system fails to compare it, pairs nothing with it, and never removes the file",
 };
 
-/// Reads a slot: whose session started last in the project.
+/// Reads a slot: the session that started last in the project.
 ///
 /// # Errors
 /// The broken file: not readable, empty, or not UTF-8.
@@ -62,8 +62,8 @@ fn claim(project: &str, record: &Record) -> StatedClaim {
     StatedClaim::new(ResourceKind::Project, project, "file", record.started_at)
 }
 
-/// Returns the session ID of line 1. `unknown` is stored where the hook was given none; it is
-/// nobody's ID, so two projects that store it share no session.
+/// Returns the session ID of line 1. `unknown` is stored if the hook got none; it is not an ID, so two projects that
+/// store it share no session.
 fn session(line: &str) -> Result<Untrusted, Problem> {
     if line == "unknown" {
         let message =
@@ -107,8 +107,8 @@ pub(super) fn rate_limit(file: &FileImage, reading: &Reading<'_>) -> Result<Reco
     Ok(record)
 }
 
-/// Reads a correlation: the ID with which a running tool's end will be paired. It has no call
-/// ID, so two calls of one tool in one project overwrite each other's.
+/// Reads a correlation: the ID that will pair a running tool's end with its start. It has no call ID, so two calls of
+/// one tool in one project overwrite each other's.
 ///
 /// # Errors
 /// The broken file: not readable, empty, or not UTF-8.

@@ -1,4 +1,4 @@
-//! Files of two lines, an ID and a naive local time, and what that system makes of the time.
+//! Files of two lines, an ID and a naive local time, and that system's use of the time.
 
 use jiff::{SignedDuration, Timestamp};
 
@@ -18,7 +18,7 @@ pub(super) struct Lines {
     pub(super) stamp: Stamp,
 }
 
-/// What line 2 says.
+/// The content of line 2.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Stamp {
     /// A time that can be used.
@@ -27,15 +27,15 @@ pub(super) enum Stamp {
     Future(Timestamp, Untrusted),
     /// A time with a zone, which that system cannot compare.
     Zoned(Timestamp, Untrusted),
-    /// No time.
+    /// Not a time.
     Bad(Untrusted),
     /// There is no line 2.
     Missing,
 }
 
-/// How that system treats one sort of file.
+/// How that system treats one kind of file.
 pub(super) struct Habits {
-    /// How long it takes the ID as fresh, in seconds.
+    /// How long it considers the ID fresh, in seconds.
     pub(super) fresh_seconds: i64,
     /// The same as a rule.
     pub(super) rule: &'static str,
@@ -79,7 +79,7 @@ fn stamp(line: &str, reading: &Reading<'_>) -> Stamp {
 }
 
 impl Stamp {
-    /// Returns the moment that is meant, if it can have been one.
+    /// Returns the intended moment, if it can have been one.
     pub(super) fn moment(&self) -> Option<Timestamp> {
         match self {
             Self::Usable(at) | Self::Zoned(at, _) => Some(*at),
@@ -87,7 +87,7 @@ impl Stamp {
         }
     }
 
-    /// Returns when that system stops taking the ID as fresh; never where it cannot compare.
+    /// Returns when that system stops considering the ID fresh; never if it cannot compare.
     pub(super) fn expiry(&self, habits: &Habits) -> Option<Expiry> {
         match self {
             Self::Usable(at) | Self::Future(at, _) => {
@@ -97,7 +97,7 @@ impl Stamp {
         }
     }
 
-    /// Returns what is wrong with the time and what that system does about it.
+    /// Returns the problem with the time, and that system's reaction to it.
     pub(super) fn problem(&self, habits: &Habits) -> Option<Problem> {
         let message = match self {
             Self::Usable(_) => return None,

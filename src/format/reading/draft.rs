@@ -1,4 +1,4 @@
-//! Drafts: a record as far as its file alone tells it, before a format fills it in.
+//! Drafts: a record with only the facts of its file, before a format fills it in.
 
 use std::sync::Arc;
 
@@ -23,22 +23,22 @@ use crate::format::reading::json;
 /// How long a temporary file may be a write in flight: 60 s.
 pub(crate) const IN_FLIGHT_FOR: SignedDuration = SignedDuration::from_secs(60);
 
-/// Starts a record of the current generation that has nothing but its file.
+/// Starts a record of the current generation with only its file.
 pub(crate) fn record(format: Format, kind: RecordKind, file: &FileImage, reading: &Reading<'_>) -> Record {
-    // An unknown age counts as none: an old one could make a younger process look reborn.
+    // An unknown age counts as zero: an old one could make a younger process look reborn.
     let written_at = file.meta.map_or(reading.now, |meta| meta.modified_at);
     let changed_at = file.meta.filter(FileMeta::is_changed_later).map(|meta| meta.changed_at);
     let location = Location::File(file.path.clone());
     Record {
         changed_at,
         made_at: file.made_at,
-        // Of git's locks it is whoever has the file open.
+        // For git's locks it is the process that has the file open.
         locked_by: file.locked_by.filter(|_| format != Format::Git),
         ..Record::blank((format, kind), location, file.ownership(), written_at)
     }
 }
 
-/// Starts a record of the current generation that has nothing but its row.
+/// Starts a record of the current generation with only its row.
 pub(crate) fn row(
     format: Format,
     kind: RecordKind,
@@ -54,7 +54,7 @@ pub(crate) fn row(
 pub struct Source {
     /// Its path, as rows name it.
     pub database: Untrusted,
-    /// Who owns the file.
+    /// The owner of the file.
     pub ownership: Ownership,
 }
 
@@ -76,7 +76,7 @@ impl Source {
 /// [`IN_FLIGHT_FOR`].
 ///
 /// # Errors
-/// The broken file when it is not a plain, readable one.
+/// The broken file if it is not a plain, readable one.
 pub(crate) fn temporary(
     format: Format,
     file: &FileImage,
@@ -111,7 +111,7 @@ pub(crate) fn session_lock(
     lock
 }
 
-/// Shares a record that is filled in, without the secrets that people leave in prompts and titles.
+/// Shares a completed record, without the secrets that people leave in prompts and titles.
 pub(crate) fn finished(record: impl Into<Arc<Record>>) -> Arc<Record> {
     let mut shared = record.into();
     let record = Arc::make_mut(&mut shared);

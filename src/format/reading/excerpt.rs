@@ -3,10 +3,10 @@
 use crate::core::model::Untrusted;
 use crate::core::model::text::secret::hidden;
 
-/// How many characters behind the cut are looked at: a secret that was cut in two is not known any more.
+/// How many characters after the cut are examined: a secret that was cut in two would not be recognized.
 const BEHIND: usize = 4_096;
 
-/// Returns the first `most` characters of a text from outside, without what looks like a secret.
+/// Returns the first `most` characters of a text from outside, without text that looks like a secret.
 pub(crate) fn excerpt(text: &str, most: usize) -> Untrusted {
     let shown = hidden(beginning(text, most.saturating_add(BEHIND)).unwrap_or(text));
     match beginning(&shown, most) {
@@ -15,7 +15,7 @@ pub(crate) fn excerpt(text: &str, most: usize) -> Untrusted {
     }
 }
 
-/// Returns the first `most` characters of a text that has more.
+/// Returns the first `most` characters of a longer text.
 fn beginning(text: &str, most: usize) -> Option<&str> {
     let (end, _) = text.char_indices().nth(most)?;
     text.get(..end)

@@ -1,4 +1,4 @@
-//! Lenient JSON: one object, read once, with every oddity told and none fatal.
+//! Lenient JSON: one object, read once; every oddity is reported and none is fatal.
 
 use jiff::Timestamp;
 
@@ -11,10 +11,10 @@ use crate::format::reading::excerpt::excerpt;
 use crate::format::reading::strict;
 use crate::format::reading::{FileContents, Reading};
 
-/// How many characters of a value that is no PID are kept: it can be all of the file.
+/// How many characters of a value that is not a PID are kept: it can be all of the file.
 const PID_SHOWN: usize = 40;
 
-/// Returns the bytes of a readable file, or what is wrong with it as a broken file.
+/// Returns the bytes of a readable file, or its problem as a broken file.
 ///
 /// # Errors
 /// The broken file that describes why there are no bytes.
@@ -84,11 +84,10 @@ pub(crate) fn is_settled(file: &FileImage, now: Timestamp) -> bool {
     })
 }
 
-/// Parses bytes as one JSON object. A byte order mark is passed over; anything else that is
-/// not one object is an error in words.
+/// Parses bytes as one JSON object. A byte order mark is skipped; anything else that is not one object is an error.
 ///
 /// # Errors
-/// What is wrong, in words.
+/// The problem, as text.
 pub(crate) fn parse(bytes: &[u8]) -> Result<Object<'_>, String> {
     let bytes = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes);
     if bytes.iter().all(u8::is_ascii_whitespace) {
@@ -107,7 +106,7 @@ pub(crate) fn parse(bytes: &[u8]) -> Result<Object<'_>, String> {
     }
 }
 
-/// Reads fields leniently: what has another type than the asked one is not there.
+/// Reads fields leniently: a value of another type than requested counts as absent.
 impl<'a> Object<'a> {
     /// Returns whether the key is there, also with null.
     pub(crate) fn has(&self, name: &str) -> bool {
@@ -143,8 +142,8 @@ impl<'a> Object<'a> {
         list.iter().filter_map(Value::as_str)
     }
 
-    /// Returns a PID as it is stated: a JSON number, or a string of digits where
-    /// `digits_allowed`. Anything else that is there is a bad PID.
+    /// Returns a PID as it is stated: a JSON number, or a string of digits if `digits_allowed`. Any other value is a
+    /// bad PID.
     pub(crate) fn pid(&self, name: &str, digits_allowed: bool) -> Option<StatedPid> {
         match self.get(name)? {
             Value::Null => None,
@@ -167,7 +166,7 @@ impl<'a> Object<'a> {
     }
 }
 
-/// Turns a failed reading into what [`crate::format::read`] returns.
+/// Converts a failed reading into the result of [`crate::format::read`].
 pub(crate) fn parsed(result: Result<crate::core::model::Record, BrokenFile>) -> FileContents {
     match result {
         Ok(record) => FileContents::Record(record.into()),

@@ -1,4 +1,4 @@
-//! What a file is read with, and what it gives.
+//! The input and the result of reading a file.
 
 pub(crate) mod cells;
 pub(crate) mod draft;
@@ -15,14 +15,14 @@ use jiff::Timestamp;
 
 use crate::core::model::{BrokenFile, Host, Record};
 
-/// What one file gave.
+/// The result of reading one file.
 #[derive(Clone, Debug, PartialEq)]
 pub enum FileContents {
     /// A record, with its problems inside.
     Record(Arc<Record>),
-    /// Nothing usable: what is wrong.
+    /// Nothing usable, with the problem.
     Broken(BrokenFile),
-    /// A file of the system that means nothing to claimtop.
+    /// A file of the system that has no meaning to claimtop.
     Ignored,
 }
 

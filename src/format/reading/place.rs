@@ -43,7 +43,7 @@ impl PartialEq for Place {
 
 impl Eq for Place {}
 
-/// States a place: its system, its folder, what a file is by its name, and how that is read.
+/// States a place: its system, its folder, the kind of a file by its name, and how that is read.
 macro_rules! place {
     ($format:ident, $base:ident, $dir:literal, $kind:path => $read:path) => {
         $crate::format::reading::place::Place {
@@ -60,7 +60,7 @@ macro_rules! place {
 }
 pub(crate) use place;
 
-/// By what a file is read.
+/// The way in which a file is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileKind {
     /// One of a known format, by its place.

@@ -1,4 +1,4 @@
-//! JSON values in which no key may stand twice: with two, nobody can tell which was meant.
+//! JSON values in which no key may occur twice: then it is unknown which one was meant.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -101,7 +101,7 @@ impl<'de> Visitor<'de> for Strict {
     }
 }
 
-/// Returns a name that stands twice among many.
+/// Returns a name that occurs twice among many.
 fn repeated<'a>(fields: &'a [(Cow<'_, str>, Value<'_>)]) -> Option<&'a str> {
     if fields.len() <= FEW {
         return None;

@@ -16,7 +16,7 @@ pub(crate) fn naive(text: &str, zone: &TimeZone) -> Option<Timestamp> {
     if has_zone(text) { None } else { local(text, zone) }
 }
 
-/// Reads a time with or without a zone; `zone` is meant where there is none.
+/// Reads a time with or without a zone; without one, `zone` is meant.
 pub(crate) fn any(text: &str, zone: &TimeZone) -> Option<Timestamp> {
     if has_zone(text) { rfc3339(text) } else { local(text, zone) }
 }
@@ -26,8 +26,8 @@ fn local(text: &str, zone: &TimeZone) -> Option<Timestamp> {
     zone.to_timestamp(civil).ok()
 }
 
-/// Reads an ISO time that carries no zone in every way that it can be meant: once, or twice where
-/// the clocks of the zone were set then. The earlier one comes first.
+/// Reads an ISO time without a zone in every possible way: one, or two if the clocks of the zone were set then. The
+/// earlier one comes first.
 pub(crate) fn readings(text: &str, zone: &TimeZone) -> Option<[Timestamp; 2]> {
     let civil: DateTime = Some(text.trim()).filter(|text| !has_zone(text))?.parse().ok()?;
     let both = zone.to_ambiguous_timestamp(civil);

@@ -1,4 +1,4 @@
-//! The sub-agents of which a session's own file tells.
+//! The sub-agents in a session's own file.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,7 +9,7 @@ use crate::core::model::{Call, SubAgent, Untrusted};
 /// The most sub-agents of a session that are kept.
 const MOST: usize = 32;
 
-/// The sub-agents of a session, as its own file tells of them.
+/// The sub-agents of a session, by its own file.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Helpers {
     /// Those that run.
@@ -26,7 +26,7 @@ impl Helpers {
         }
     }
 
-    /// What one does is in a file of its own.
+    /// Its work is in a file of its own.
     pub(crate) fn has_file(&mut self, id: Untrusted) {
         if self.filed.len() < MOST {
             self.filed.insert(id);

@@ -1,7 +1,7 @@
-//! What is known of a session while its file is read line by line, oldest first.
+//! The known facts of a session while its file is read line by line, oldest first.
 //!
-//! A file may be read from somewhere in its middle: an adapter then says when what it has read is
-//! enough, so that what the earlier lines say could change nothing.
+//! A file may be read from somewhere in its middle: an adapter then reports when enough was read that earlier lines
+//! could change nothing.
 
 pub(crate) mod helpers;
 mod port;
@@ -30,7 +30,7 @@ use crate::format::work::salvage::salvage;
 /// How many characters of a prompt, a command or a task are kept.
 const SHOWN: usize = 400;
 
-/// More tokens than this fit into no context.
+/// More tokens than this do not fit into any context.
 const MOST_TOKENS: u64 = 1_000_000_000;
 
 /// The most ports of one session that are kept, the newest.
@@ -47,14 +47,14 @@ const MOST_PATH: usize = 4096;
 pub(crate) struct Adapter {
     /// Takes one line over.
     pub(crate) line: fn(&mut Draft, &Object<'_>),
-    /// Returns whether earlier lines could change nothing, but for edits unless [`Draft::has_all_edits`].
+    /// Returns whether earlier lines could change nothing, except edits unless [`Draft::has_all_edits`].
     pub(crate) is_settled: fn(&Draft) -> bool,
 }
 
-/// What is noted of a sub-agent beside its transcript.
+/// A sub-agent's facts beside its transcript.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct SubAgentNote {
-    /// What it was asked to do.
+    /// Its task.
     pub(crate) task: Option<Untrusted>,
     pub(crate) is_finished: bool,
 }
@@ -64,36 +64,36 @@ pub(crate) struct SubAgentNote {
 struct EditNote {
     /// When it was last edited.
     at: Option<Timestamp>,
-    /// Whether the result of a call said so, after which no list of files can take that back.
+    /// Whether the result of a call reported it, after which no list of files can take that back.
     is_result: bool,
-    /// The session of the process that edited it, where that is another.
+    /// The session of the process that edited it, if that is another.
     from: Option<Untrusted>,
     /// The sub-agent that edited it.
     by: Option<Untrusted>,
 }
 
-/// What the lines so far have said.
+/// The facts of the lines read.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Draft {
-    /// What is known, but for the edits.
+    /// The known facts, without the edits.
     pub(crate) doing: Doing,
-    /// Its sub-agents, where its own file tells of them.
+    /// Its sub-agents, if its own file has them.
     pub(crate) helpers: Helpers,
     /// The edited files.
     edits: BTreeMap<Untrusted, EditNote>,
     /// The folders that open calls are to make and to remove, by the calls' IDs.
     folders: BTreeMap<String, (Vec<String>, Vec<String>)>,
-    /// When the first line was written that says so.
+    /// When the first line with a time was written.
     pub(crate) first_at: Option<Timestamp>,
-    /// Whether lines tell again what was before, which begins no turn.
+    /// Whether lines replay the past, which begins no turn.
     pub(crate) tells_past: bool,
     /// Whether the beginning of the turn was read.
     pub(crate) has_turn: bool,
     /// Whether a line was read that names every file which was edited before it.
     pub(crate) has_all_edits: bool,
-    /// Whether a line was lost since then, and when the first one after the last such was written.
+    /// Whether a line was lost since then, and when the first line after the last lost one was written.
     pub(crate) lost: Option<Option<Timestamp>>,
-    /// Whether the line that is read bears on the turn.
+    /// Whether the present line bears on the turn.
     bears_on_turn: bool,
     /// The answer whose calls are open.
     pub(crate) answer: Option<Untrusted>,
@@ -102,7 +102,7 @@ pub(crate) struct Draft {
 }
 
 impl Draft {
-    /// Takes one line over; one that is no JSON object is counted, and what whole records it has are read.
+    /// Takes over one line; one that is not a JSON object is counted, and the whole records in it are read.
     pub(crate) fn line(&mut self, adapter: Adapter, line: &[u8]) {
         match json::parse(line) {
             Ok(object) => self.record(adapter, &object),
@@ -142,7 +142,7 @@ impl Draft {
         }
     }
 
-    /// Returns what is known.
+    /// Returns the known facts.
     pub(crate) fn doing(&self) -> Doing {
         let edit = |(path, edited): (&Untrusted, &EditNote)| Edit {
             path: path.clone(),
@@ -183,7 +183,7 @@ impl Draft {
         self.doing.prompt = Some(Box::new(Prompt { text: first_line(text), at }));
     }
 
-    /// The turn stands otherwise from here on, and no call is open.
+    /// The state of the turn changes here, and no call is open.
     pub(crate) fn turns(&mut self, state: TurnState, since: Option<Timestamp>) {
         self.bears_on_turn = true;
         self.doing.turn = Turn { state, since };
@@ -202,7 +202,7 @@ impl Draft {
         self.doing.error = Some(first_line(error)).filter(|error| !error.is_empty());
     }
 
-    /// The agent goes on: it works, since the prompt where that is known.
+    /// The agent continues: it works, since the prompt if that is known.
     pub(crate) fn works(&mut self, at: Option<Timestamp>) {
         self.bears_on_turn = true;
         if self.doing.turn.state != TurnState::Working {
@@ -220,7 +220,7 @@ impl Draft {
         self.doing.calls.drain(..spare);
     }
 
-    /// A person is asked whether a call may run, or what it is to do.
+    /// A person is asked whether a call may run, or what it should do.
     pub(crate) fn is_asked(&mut self, call: Call) {
         self.doing.asks.retain(|asked| asked.id != call.id);
         self.doing.asks.push(call);
@@ -228,18 +228,18 @@ impl Draft {
         self.doing.asks.drain(..spare);
     }
 
-    /// A person has answered what was asked about a call, or nobody needs to any more.
+    /// A person has answered the question about a call, or it needs no answer any more.
     pub(crate) fn is_answered(&mut self, id: &str) {
         self.doing.asks.retain(|asked| asked.id.raw() != id);
     }
 
-    /// Returns the folder that its commands run in by now.
+    /// Returns the folder that its commands run in now.
     pub(crate) fn folder(&self) -> Option<&str> {
         self.doing.cwd.as_ref().map(Untrusted::raw)
     }
 
-    /// A call has printed something. What a command, or one of its own tasks, says of a port counts; what a file
-    /// or a page says does not.
+    /// A call has printed something. Only the output of a command, or of one of its own tasks, counts for a port; a
+    /// file's or a page's content does not.
     pub(crate) fn prints(&mut self, id: &str, text: &str, at: Option<Timestamp>) {
         let is_command =
             |call: &&Call| call.id.raw() == id && matches!(call.target, None | Some(Target::Command(_)));
@@ -252,7 +252,7 @@ impl Draft {
         self.doing.taken_ports.drain(..spare);
     }
 
-    /// A call is a shell line, in the folder that its session's commands run in by now.
+    /// A call is a shell line, in the folder that its session's commands run in now.
     pub(crate) fn runs(&mut self, id: &str, line: &str) {
         let Some(folder) = self.folder() else { return };
         let place = Place { folder, home: None, top_of: &|_| None };
@@ -262,13 +262,14 @@ impl Draft {
         }
     }
 
-    /// A call has failed, so it has made nothing for certain.
+    /// A call has failed, so it has certainly made nothing.
     pub(crate) fn call_fails(&mut self, id: &str) {
         self.folders.remove(id);
         self.returns(id);
     }
 
-    /// An answer is given. Its model was told what came of the calls of the one before, whether that could be read or not.
+    /// An answer is given. Its model got the results of the previous answer's calls, whether or not these could be
+    /// read.
     pub(crate) fn answers(&mut self, answer: Untrusted) {
         self.bears_on_turn = true;
         if self.answer.as_ref().is_some_and(|before| *before != answer) {
@@ -289,7 +290,7 @@ impl Draft {
         self.is_answered(id);
     }
 
-    /// A file was edited. A path that is not absolute stands in the folder that the line names.
+    /// A file was edited. A path that is not absolute is relative to the folder that the line names.
     pub(crate) fn edits(&mut self, path: &str, folder: Option<&str>, at: Option<Timestamp>) {
         let Some(edited) = self.edited(path, folder) else { return };
         (edited.at, edited.by) = (at.or(edited.at), None);
@@ -303,8 +304,8 @@ impl Draft {
         self.keep_newest();
     }
 
-    /// The result of a call says that it has edited a file, in a process that began with the session `from` where that is
-    /// another: `/clear` led to this one, or it is a copy.
+    /// The result of a call reports that it has edited a file, in a process that began with the session `from` if that
+    /// is another: `/clear` led to this one, or it is a copy.
     pub(crate) fn has_edited(
         &mut self,
         path: &str,
@@ -335,27 +336,27 @@ impl Draft {
         }
     }
 
-    /// A line follows that names every file which was edited so far; what a call's own result named stays.
+    /// A line follows that names every file edited until then; files that a call's own result named stay.
     pub(crate) fn forgets_edits(&mut self) {
         self.edits.retain(|_, edited| edited.is_result);
         self.has_all_edits = true;
         self.lost = None;
     }
 
-    /// The context holds so many tokens.
+    /// Sets the number of tokens in the context.
     pub(crate) fn fills(&mut self, tokens: u64) {
         let window = self.doing.context.and_then(|context| context.window);
         self.doing.context = (1..MOST_TOKENS).contains(&tokens).then_some(ContextFill { tokens, window });
     }
 }
 
-/// Returns the first line of a text that has anything on it, cut, and without what looks like a secret.
+/// Returns the first line of a text that is not empty, cut, and without text that looks like a secret.
 pub(crate) fn first_line(text: &str) -> Untrusted {
     let line = text.lines().map(str::trim).find(|line| !line.is_empty());
     excerpt(line.unwrap_or_default(), SHOWN)
 }
 
-/// Returns a path as it stands in a folder, where that is known; `None` if it can be none.
+/// Returns a path made absolute by a folder, if that is known; `None` if it cannot be a path.
 pub(crate) fn absolute(path: &str, folder: Option<&str>) -> Option<Untrusted> {
     let path = path.strip_prefix("file://").unwrap_or(path);
     let path = match folder.filter(|_| !path.is_empty() && !path.starts_with('/')) {
@@ -372,8 +373,8 @@ pub(crate) fn question(input: &Object<'_>) -> Option<Target> {
     first().or_else(form).map(|text| Target::Question(first_line(text)))
 }
 
-/// Returns what a tool works on, by the names that the agents' tools give their inputs. A file stands in
-/// the folder of the session's commands, where that is known.
+/// Returns the target of a tool, by the names that the agents' tools give their inputs. A file is relative to the
+/// folder of the session's commands, if that is known.
 pub(crate) fn target(input: &Object<'_>, folder: Option<&str>) -> Option<Target> {
     let text = |names: &[&str]| names.iter().find_map(|name| input.text(name));
     let path = || text(&["file_path", "filePath", "notebook_path", "absolute_path"]);

@@ -1,16 +1,16 @@
-//! What a command prints when somebody else listens on the port that it wants.
+//! The output of a command when another process listens on the port that it wants.
 
-/// How programs say so, in lower case: libuv and Node.js, Go, Python, nginx; Docker; Vite, Next.js, Flask.
+/// The messages of programs, in lower case: libuv and Node.js, Go, Python, nginx; Docker; Vite, Next.js, Flask.
 const SAYINGS: [&str; 4] = ["eaddrinuse", "address already in use", "port is already allocated", "is in use"];
-/// What stands before a port's number, the surest first: `:::3000`, `port 3000`, `('127.0.0.1', 8000)`.
+/// The text before a port's number, the surest first: `:::3000`, `port 3000`, `('127.0.0.1', 8000)`.
 const BEFORE: [&str; 3] = ["port ", ":", ", "];
 /// Below this a port is the system's own, and a number is likely to mean something else.
 const LOWEST: u16 = 80;
 
-/// The most bytes from either end of an output that are looked through: errors stand at one of them.
+/// The most bytes from either end of an output that are searched: errors are at one of them.
 const ENDS: usize = 16 << 10;
 
-/// Returns the port that a command could not get, where its output names one.
+/// Returns the port that a command could not get, if its output names one.
 pub(super) fn taken_port(text: &str) -> Option<u16> {
     let bytes = text.as_bytes();
     let (first, rest) = bytes.split_at(bytes.len().min(ENDS));
@@ -24,10 +24,10 @@ fn of_line(line: &str) -> Option<u16> {
     BEFORE.iter().find_map(|before| line.split(before).skip(1).find_map(number))
 }
 
-/// Reads the number that a text begins with.
+/// Reads the number at the beginning of a text.
 fn number(text: &str) -> Option<u16> {
     let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
-    // An address or a time goes on.
+    // An address or a time continues.
     let goes_on = text.get(end..)?.starts_with(['.', ':'])
         && text.get(end + 1..)?.starts_with(|c: char| c.is_ascii_digit());
     text.get(..end)?.parse().ok().filter(|port| *port >= LOWEST && !goes_on)

@@ -1,5 +1,5 @@
-//! What can still be read of a damaged line: a crash leaves runs of NULs, and a record that is cut off has the next one
-//! on its line.
+//! The readable rest of a damaged line: a crash leaves runs of NULs, and a record that is cut off has the next one on
+//! its line.
 
 use serde::Deserializer as _;
 use serde::de::IgnoredAny;
@@ -10,14 +10,14 @@ use crate::format::reading::json::Object;
 
 /// How many bytes are parsed in search of the records of one line, each as often as it is parsed.
 const EFFORT: usize = 32 << 20;
-/// What stands before an object that is part of another one.
+/// The bytes before an object that is part of another one.
 const INSIDE: [u8; 3] = *b":,[";
-/// And what stands behind one.
+/// The bytes after such an object.
 const AFTER: [u8; 3] = *b"},]";
-/// Keys of which every record of the agents that write such lines has one, and nothing inside them.
+/// Keys of which every record of the agents that write such lines has one, unlike any object inside them.
 const OWN: [&str; 3] = ["sessionId", "payload", "parentId"];
 
-/// What was found in a damaged line.
+/// The contents of a damaged line.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Salvage<'a> {
     /// Its whole records, in their order.
@@ -48,7 +48,7 @@ pub(super) fn salvage(line: &[u8]) -> Salvage<'_> {
     found
 }
 
-/// Returns the record with which a text begins, and what stands behind it.
+/// Returns the record at the beginning of a text, and the rest.
 fn first_record<'a>(text: &'a [u8], effort: &mut usize) -> Option<(&'a [u8], &'a [u8])> {
     let length = length(text, effort)?.filter(|_| text.starts_with(b"{"))?;
     let (record, behind) = text.split_at_checked(length)?;
@@ -56,7 +56,7 @@ fn first_record<'a>(text: &'a [u8], effort: &mut usize) -> Option<(&'a [u8], &'a
     (!is_inside).then_some((record, behind))
 }
 
-/// Returns how long the object is with which a text begins, if it does; `None` where that has cost too much.
+/// Returns the length of the object at the beginning of a text, if there is one; `None` if that has cost too much.
 #[expect(clippy::option_option, reason = "no object, and no answer")]
 fn length(text: &[u8], effort: &mut usize) -> Option<Option<usize>> {
     let mut reader = Deserializer::from_slice(text);
@@ -66,7 +66,7 @@ fn length(text: &[u8], effort: &mut usize) -> Option<Option<usize>> {
     Some(is_object.then_some(length))
 }
 
-/// Returns where the record begins with which a text ends.
+/// Returns where the record at the end of a text begins.
 fn last_record(text: &[u8], effort: &mut usize) -> Option<usize> {
     let mut end = text.len();
     loop {
@@ -79,7 +79,7 @@ fn last_record(text: &[u8], effort: &mut usize) -> Option<usize> {
     }
 }
 
-/// Returns whether a text is one object and none that is part of another; `None` where that has cost too much.
+/// Returns whether a text is one object that is not part of another; `None` if that has cost too much.
 fn is_record(text: &[u8], before: &[u8], effort: &mut usize) -> Option<bool> {
     if length(text, effort)? != Some(text.len()) {
         return Some(false);

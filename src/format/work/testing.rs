@@ -1,4 +1,4 @@
-//! Checks that every adapter's tests share.
+//! Checks shared by the tests of all adapters.
 
 use crate::core::model::snapshot::work::{Call, Doing, Edit};
 use crate::format::testing::fixture;
@@ -11,8 +11,8 @@ pub(crate) fn whole(adapter: Adapter, text: &str) -> Draft {
     draft
 }
 
-/// Checks that whatever tail is enough says what the whole text says, wherever the text ends.
-/// Returns how many states that were.
+/// Checks that any tail that is enough gives the same facts as the whole text, wherever the text ends. Returns how
+/// many such states there were.
 #[track_caller]
 pub(crate) fn check_tails(adapter: Adapter, text: &str) -> usize {
     let lines: Vec<&str> = text.lines().collect();
@@ -22,7 +22,7 @@ pub(crate) fn check_tails(adapter: Adapter, text: &str) -> usize {
         let shortest = settled.enumerate().find(|(_, draft)| (adapter.is_settled)(draft));
         if let Some((lines, draft)) = shortest {
             let mut tail = draft.doing();
-            // A list names files and not when they were edited; results, which stand before it, do.
+            // A list names files and not when they were edited; results, which come before it, do.
             let is_known = |edit: &Edit| all.edits.iter().any(|other| other.path == edit.path);
             assert!(tail.edits.iter().all(is_known));
             if !draft.has_all_edits {
@@ -35,7 +35,7 @@ pub(crate) fn check_tails(adapter: Adapter, text: &str) -> usize {
     lines.len()
 }
 
-/// Checks that a line which breaks off, wherever that is, is counted and says nothing.
+/// Checks that a line that breaks off at any place is counted and has no effect.
 #[track_caller]
 pub(crate) fn check_torn(adapter: Adapter, lines: &[&str]) {
     for (line, end) in lines.iter().flat_map(|line| (1..line.len()).map(move |end| (line, end))) {
@@ -45,8 +45,8 @@ pub(crate) fn check_torn(adapter: Adapter, lines: &[&str]) {
     }
 }
 
-/// Checks the tails of real files, where they exist, and that each file is enough as a whole. Returns
-/// what each says at its end.
+/// Checks the tails of real files, if they exist, and that each file is enough as a whole. Returns the facts at the
+/// end of each.
 #[track_caller]
 pub(crate) fn check_fixtures<const N: usize>(adapter: Adapter, names: [&str; N]) -> Option<[Doing; N]> {
     let mut found = names.map(|_| Doing::default());
@@ -62,7 +62,7 @@ pub(crate) fn check_fixtures<const N: usize>(adapter: Adapter, names: [&str; N])
     Some(found)
 }
 
-/// Returns the open calls: each tool, and what it works on.
+/// Returns the open calls: each tool, and its target.
 pub(crate) fn calls(doing: &Doing) -> Vec<(&str, &str)> {
     fn pair(call: &Call) -> (&str, &str) {
         (call.tool.raw(), call.target.as_ref().map_or("", |target| target.text().raw()))

@@ -1,4 +1,4 @@
-//! The repositories that one look has found, each once, and not too many.
+//! The repositories that one look has found, each once, and a limited number.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::io::ErrorKind;
@@ -14,18 +14,17 @@ use crate::source::repos::find::{MAX_REPOS, find_below};
 use crate::source::repos::locate;
 use crate::source::repos::locate::RepoLocation;
 
-/// How long the repositories below a root are taken for all of them: 10 s. Looking through a
-/// large folder costs more than all the rest.
+/// How long the list of repositories below a root is reused: 10 s. Looking through a large folder costs more than all
+/// the rest.
 const ROOTS_FOR: SignedDuration = SignedDuration::from_secs(10);
 
 /// The repositories of one look.
 #[derive(Default)]
 pub(crate) struct Discoveries {
     all: BTreeMap<PathBuf, State>,
-    /// The folders that were already looked from.
+    /// The folders whose repository was already looked for.
     tried: HashSet<PathBuf>,
-    /// Those of them that do not exist: what is named below one does not exist either, and was
-    /// looked from as well.
+    /// Those of them that do not exist: a path below one does not exist either, and was looked up as well.
     gone: HashSet<PathBuf>,
     /// The folders that lie in no repository, as far as may be looked.
     plain: HashSet<PathBuf>,
@@ -53,8 +52,8 @@ impl Discoveries {
         }
         self.tried.insert(folder.to_path_buf());
         match folder.parent() {
-            // What is gone lay in the repository that its parent lies in. Finding that out costs
-            // far less, and thousands of records can name folders that went together.
+            // A folder that has gone lay in its parent's repository. Finding that out costs far less, and thousands of
+            // records can name folders that went together.
             Some(parent) if self.is_gone(folder) => self.add_one(parent, fence),
             Some(_) | None => match locate(folder, fence) {
                 Some(located) => self.insert(located),
@@ -95,13 +94,13 @@ impl Discoveries {
         true
     }
 
-    /// Returns which of these folders are certain to lie in no repository that may be looked in.
+    /// Returns which of these folders certainly lie in no repository that may be read.
     pub(crate) fn plain(&self, folders: &BTreeSet<PathBuf>) -> Vec<Untrusted> {
         let plain = folders.iter().filter(|folder| self.plain.contains(*folder));
         plain.map(|folder| Untrusted::from_path(folder)).collect()
     }
 
-    /// Hands out each repository once.
+    /// Returns each repository once.
     pub(crate) fn unread(&mut self) -> Vec<RepoLocation> {
         let states = self.all.values_mut();
         states
@@ -119,7 +118,7 @@ impl Discoveries {
     }
 }
 
-/// What was found below the roots that a person named.
+/// The repositories found below the roots that a person named.
 #[derive(Default)]
 pub(crate) struct Roots {
     searched_at: Option<Timestamp>,
@@ -146,8 +145,7 @@ impl Roots {
     }
 }
 
-/// Returns whether a path says by its letters what lies above it; what a `..` leads to, links
-/// decide.
+/// Returns whether a path's text shows the folders above it; links decide where a `..` leads.
 fn is_plain(folder: &Path) -> bool {
     folder.is_absolute() && folder.components().all(|part| part != Component::ParentDir)
 }

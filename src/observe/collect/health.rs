@@ -1,4 +1,4 @@
-//! The health of each source, in words.
+//! The health of each source, as text.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -11,7 +11,7 @@ use crate::source::places::homes::MAX_FOLLOWED;
 /// How many failures of one source are listed in full.
 const TOLD: usize = 3;
 
-/// How the files of each format fared.
+/// The results of reading the files of each format.
 #[derive(Default)]
 pub(crate) struct Tallies {
     by_format: BTreeMap<Format, Tally>,
@@ -40,14 +40,14 @@ impl Tallies {
         self.of(format).broken += 1;
     }
 
-    /// Notes a folder that could not be read; one that is not there is no failure.
+    /// Notes a folder that could not be read; a missing folder is not a failure.
     pub(crate) fn failure(&mut self, format: Format, error: &OpenError) {
         if !error.is_absence() {
             self.note(format, error.to_string());
         }
     }
 
-    /// Notes something else that went wrong.
+    /// Notes another failure.
     pub(crate) fn note(&mut self, format: Format, failure: String) {
         let failures = &mut self.of(format).failures;
         if !failures.contains(&failure) {
@@ -59,8 +59,7 @@ impl Tallies {
         self.by_format.entry(format).or_default()
     }
 
-    /// Returns the badge of every format; none for one that has no files, but a database among
-    /// the `others`.
+    /// Returns the badge of every format, except for one that has no files, but a database among the `others`.
     pub(crate) fn health(&self, others: &[SourceHealth]) -> Vec<SourceHealth> {
         let none = Tally::default();
         let badge = |format: Format| self.by_format.get(&format).unwrap_or(&none).health(format);
@@ -68,7 +67,7 @@ impl Tallies {
             other.id.strip_prefix(id).is_some_and(|rest| rest.starts_with(':'))
         };
         let is_shown = |badge: &SourceHealth| {
-            // LEO's files and its database say different things, so that both are shown.
+            // LEO's files and its database contain different facts, so both are shown.
             badge.state != SourceState::Absent
                 || badge.id == Format::Leo.name()
                 || !others.iter().any(|other| is_database(&badge.id, other))
@@ -112,8 +111,8 @@ pub(crate) fn processes(table: &ProcessTable) -> SourceHealth {
     SourceHealth { id: "processes".to_owned(), state, detail: detail.into() }
 }
 
-/// Returns the badge of one repository, of whose working trees so many lie outside the folders that
-/// a person has named: those are not read, which is no failure.
+/// Returns the badge of one repository; `outside` is the number of its working trees that lie outside the folders that
+/// a person has named. Those are not read, which is not a failure.
 pub(crate) fn repo(repo: &Repo, outside: usize, problems: &[String]) -> SourceHealth {
     let id = repo.source_id();
     if problems.is_empty() {
@@ -139,7 +138,7 @@ pub(crate) fn root(root: &Path, error: Option<&OpenError>) -> SourceHealth {
     SourceHealth { id, state, detail: detail.into() }
 }
 
-/// Returns the badge of so many folders of windows that lie outside those that a person has named.
+/// Returns the badge of a number of windows' folders that lie outside those that a person has named.
 pub(crate) fn outside(folders: usize) -> Option<SourceHealth> {
     let lie =
         if folders == 1 { "1 folder of windows lies" } else { &format!("{folders} folders of windows lie") };

@@ -1,4 +1,4 @@
-//! What is looked for in one folder: the files of all formats that keep some there.
+//! The files that are looked for in one folder, of all formats that keep some there.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -27,13 +27,13 @@ impl Here {
         self.formats = self.places.iter().map(|place| place.format).chain(own).collect();
     }
 
-    /// Returns the names of what a person described, which no format of ours knows.
+    /// Returns the names of formats that a person described, which none of our formats knows.
     pub(crate) fn own_names(&self) -> impl Iterator<Item = &str> {
         self.own.iter().map(|(_, place)| place.name.as_str())
     }
 
-    /// Returns what the first format that knows a name takes its file for; what a person described
-    /// comes last.
+    /// Returns the format and kind of a file by the first format that knows its name; formats that a person described
+    /// come last.
     pub(crate) fn recognise(&self, name: &OsStr) -> Option<(Format, FileKind)> {
         let name: Cow<'_, str> = match name.to_str() {
             Some(name) => Cow::Borrowed(name),
@@ -48,7 +48,8 @@ impl Here {
     }
 }
 
-/// What is looked for below each base by folder, so that each is listed once; the same for every look.
+/// The files that are looked for below each base by folder, so that each folder is listed once; the same for every
+/// look.
 pub(crate) struct Layout(HashMap<Base, BTreeMap<&'static str, Here>>);
 
 impl Layout {
@@ -71,8 +72,7 @@ impl Layout {
         self.0.entry(base).or_default().entry(dir).or_default()
     }
 
-    /// Returns the folders below which records are looked for in a home; of a pattern the part
-    /// before it.
+    /// Returns the folders below which records are looked for in a home; for a pattern, the part before it.
     pub(crate) fn homes(&self) -> Vec<(Base, String)> {
         let bases = [Base::Home, Base::ClaudeConfig, Base::Cache].into_iter();
         bases
@@ -80,7 +80,7 @@ impl Layout {
             .collect()
     }
 
-    /// Returns what is looked for below a base, by folder.
+    /// Returns the files that are looked for below a base, by folder.
     pub(crate) fn folders_of(&self, base: Base) -> impl Iterator<Item = (&'static str, &Here)> {
         self.0.get(&base).into_iter().flatten().map(|(dir, here)| (*dir, here))
     }

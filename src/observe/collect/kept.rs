@@ -1,4 +1,4 @@
-//! What earlier looks read, so that a file that has not changed is not parsed again.
+//! Files that earlier looks read, so that an unchanged file is not parsed again.
 
 use std::collections::HashMap;
 use std::ffi::OsStr;
@@ -15,7 +15,7 @@ use crate::source::os::open::meta::is_sure;
 /// How many files are kept, with their records some 12 MiB; more are simply read again.
 pub(crate) const MAX_KEPT: usize = 16_384;
 
-/// What was read of the files of every folder.
+/// The cached files of every folder.
 #[derive(Default)]
 pub(crate) struct FileCache {
     folders: HashMap<FolderId, Files>,
@@ -27,12 +27,12 @@ pub(crate) struct FileCache {
 #[derive(Default)]
 struct Files {
     list: Vec<KeptFile>,
-    /// Which one is likely to be asked for next.
+    /// The index of the file that is likely to be looked up next.
     next: usize,
 }
 
 impl Files {
-    /// Returns where a file is, or belongs.
+    /// Returns the index of a file, or where it belongs.
     fn place(&self, name: &OsStr) -> Result<usize, usize> {
         if self.list.get(self.next).is_some_and(|likely| likely.name() == name) {
             return Ok(self.next);
@@ -44,28 +44,28 @@ impl Files {
     }
 }
 
-/// What was read of one file.
+/// The cached result of one file.
 #[derive(Clone)]
 pub(crate) struct KeptFile {
-    /// What it was taken for.
+    /// The kind of file that it was read as.
     pub(crate) kind: FileKind,
-    /// Who held a lock on it.
+    /// The process that held a lock on it.
     locked_by: Option<u32>,
-    /// What `fstat` said, where a file of which it says the same must have the same content.
+    /// The result of `fstat`, if a file with an equal result must have the same content.
     meta: Option<FileMeta>,
     gave: Gave,
 }
 
-/// What a file gave. A record knows its file's name, so it is not kept once more.
+/// The result of reading a file. A record knows its file's name, so it is not stored twice.
 #[derive(Clone)]
 enum Gave {
     Record(Arc<Record>),
-    /// The file of this name means nothing.
+    /// The file of this name has no record.
     Nothing(Box<OsStr>),
 }
 
 impl KeptFile {
-    /// Keeps what was read at `read_at` of a file with these facts.
+    /// Keeps the result of a file with these facts, read at `read_at`.
     pub(crate) fn new(
         (kind, name): (FileKind, &OsStr),
         (meta, locked_by): (&FileMeta, Option<u32>),
@@ -82,7 +82,7 @@ impl KeptFile {
         self.meta.as_ref() == Some(meta) && self.locked_by == locked_by
     }
 
-    /// Returns what it gave; `None` for a file that means nothing.
+    /// Returns its record; `None` for a file without one.
     pub(crate) fn record(&self) -> Option<&Arc<Record>> {
         match &self.gave {
             Gave::Record(record) => Some(record),
@@ -99,7 +99,7 @@ impl KeptFile {
 }
 
 impl FileCache {
-    /// Returns what was kept of one file.
+    /// Returns the cached result of one file.
     pub(crate) fn file(&mut self, folder: FolderId, name: &OsStr) -> Option<&KeptFile> {
         let files = self.folders.get_mut(&folder)?;
         let at = files.place(name).ok()?;
@@ -107,7 +107,7 @@ impl FileCache {
         files.list.get(at)
     }
 
-    /// Returns whether something is kept of one file.
+    /// Returns whether one file is cached.
     pub(crate) fn has(&self, folder: FolderId, name: &OsStr) -> bool {
         self.folders.get(&folder).is_some_and(|files| files.place(name).is_ok())
     }
@@ -122,7 +122,7 @@ impl FileCache {
         self.files < MAX_KEPT
     }
 
-    /// Keeps what was read of one file of which nothing is kept yet.
+    /// Caches the result of a file that is not cached yet.
     pub(crate) fn keep(&mut self, folder: FolderId, file: KeptFile) {
         self.files += 1;
         let files = self.folders.entry(folder).or_default();
@@ -131,7 +131,7 @@ impl FileCache {
     }
 }
 
-/// Returns a file's name of its path, at less cost than by all its parts.
+/// Returns the file name of a path, at less cost than by iterating over its parts.
 fn last_part(path: &Path) -> &OsStr {
     let bytes = path.as_os_str().as_bytes();
     let start = bytes.iter().rposition(|byte| *byte == b'/').map_or(0, |at| at + 1);

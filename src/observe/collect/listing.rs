@@ -13,15 +13,15 @@ use crate::source::os::open::folder::Folder;
 /// The most folders that one `*` stands for.
 const MAX_FOLDERS: usize = 10_000;
 
-/// A folder that fits, or why there is none.
+/// A folder that fits, or why it could not be opened.
 pub(crate) type Fitting = Result<Rc<Folder>, OpenError>;
 
 /// Whether links below a base are followed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Links {
-    /// Those that the owner of a home has made there, to folders of their own.
+    /// Links that the owner of a home has made there, to folders of their own.
     Own,
-    /// None: what a repository brings along is its author's.
+    /// No links: those in a repository come from its author.
     None,
 }
 
@@ -35,7 +35,7 @@ impl Links {
     }
 }
 
-/// Opens the folder of a base. A person may well have made it a link, so that one is followed.
+/// Opens the folder of a base. A person may have made it a link, so a link is followed here.
 pub(crate) fn base(at: &Path) -> Fitting {
     let opened = match Folder::open(at) {
         Err(OpenError::NoFolder { sort: "symlink", .. }) => Folder::open(&resolve(at)),
@@ -74,12 +74,12 @@ fn children(folder: &Folder, links: Links) -> Result<Vec<Fitting>, OpenError> {
     });
     entries.truncate(MAX_FOLDERS);
     let opened = entries.iter().map(|entry| links.enter(folder, &entry.name));
-    // A plain file among the folders is none of them, and no failure.
+    // A plain file among the folders is skipped, and is not a failure.
     Ok(opened.filter(|opened| !matches!(opened, Err(OpenError::NoFolder { .. }))).collect())
 }
 
-/// Returns the folders whose change can change what fits: the one named, or the parents of
-/// each `*`, told as `parent/*`.
+/// Returns the folders whose change can change the fitting folders: the named one, or the parents of each `*`, written
+/// as `parent/*`.
 pub(crate) fn watched(base: &Path, dir: &str) -> Vec<PathBuf> {
     match dir.split_once('*') {
         None => vec![base.join(dir)],
@@ -112,10 +112,10 @@ mod tests {
         };
         assert_eq!(opened("sessions", Links::Own), [Some(path("dotfiles/sessions"))]);
         assert_eq!(opened("tasks/*", Links::Own), [Some(path("dotfiles/tasks/one"))]);
-        // Anybody can change what that leads to.
+        // Any user can change what that leads to.
         assert_eq!(opened("open", Links::Own), [None]);
         assert_eq!((opened("sessions", Links::None), opened("tasks/*", Links::None)), (vec![None], vec![]));
-        // Anybody can change where it leads.
+        // Any user can change where it leads.
         std::fs::set_permissions(path(".claude"), PermissionsExt::from_mode(0o777)).unwrap();
         assert_eq!(opened("sessions", Links::Own), [None]);
     }

@@ -48,10 +48,10 @@ use crate::source::provenance::descents::Descents;
 use crate::source::provenance::shown::Visibility;
 use crate::source::{registry, windows};
 
-/// How often all processes are read, whatever seems to happen: 2 min.
+/// How often all processes are read, whatever the hints: 2 min.
 const WHOLE_EVERY: SignedDuration = SignedDuration::from_mins(2);
 
-/// Looks again and again.
+/// Looks repeatedly.
 pub struct Collector {
     scope: Scope,
     scanner: Scanner,
@@ -60,27 +60,27 @@ pub struct Collector {
     media: Media,
     seen: SeenAgents,
     clock: ClockWatch,
-    /// When all processes were read; `None` when they are to be.
+    /// When all processes were last read; `None` if they are due.
     whole_at: Option<Timestamp>,
     sources: Vec<Box<dyn Source>>,
     tombstones: tombstones::Reader,
     descents: descents::Reader,
     openers: Openers,
     layout: Arc<Layout>,
-    /// Where the windows of the last look worked.
+    /// The folders in which the windows of the last look worked.
     working: BTreeSet<PathBuf>,
     /// The programs that they run.
     programs: BTreeSet<PathBuf>,
     on_path: OnPath,
     hints: Hints,
-    /// What is taken for the machine instead of reading it.
+    /// The machine that is used instead of reading this one.
     moment: Option<Moment>,
 }
 
-/// One look, as far as it has come.
+/// The partial results of one look.
 struct Round<'a> {
     reading: Reading<'a>,
-    /// How the folders were found that a person named.
+    /// The results of finding the folders that a person named.
     roots: Vec<SourceHealth>,
     found: Discoveries,
     pass: Pass<'a>,
@@ -89,7 +89,7 @@ struct Round<'a> {
 }
 
 impl Collector {
-    /// Prepares to look; of the world only the links in the places' names are read.
+    /// Prepares to look; reads only the links in the places' names.
     pub fn new(places: Places, signatures: Signatures) -> Self {
         let layout = Layout::new(&[]);
         let mut scanner = Scanner::new(&signatures);
@@ -123,8 +123,7 @@ impl Collector {
         }
     }
 
-    /// Takes one look at the files as they lie there, and at a machine that is laid down: nothing of this one
-    /// counts.
+    /// Takes one look at the present files, with a given machine: nothing of this machine counts.
     pub fn look_at(&mut self, moment: Moment) -> Snapshot {
         if self.moment.replace(moment).is_none() {
             self.sources = registry::of_files(&self.scope.places);
@@ -137,7 +136,7 @@ impl Collector {
         self.moment.as_ref().map_or_else(clock::now, |moment| moment.now)
     }
 
-    /// Reads everything about the machine.
+    /// Reads all facts about the machine.
     fn host(&mut self, now: Timestamp) -> Host {
         if let Some(moment) = &self.moment {
             return moment.host.clone();
@@ -147,27 +146,27 @@ impl Collector {
         host
     }
 
-    /// Takes the stand-ins below this folder for the agents that they play.
+    /// Treats the stand-ins below this folder as the agents that they play.
     pub(crate) fn on_stage(&mut self, stage: PathBuf) {
         self.scanner.with_stage(stage);
     }
 
-    /// Shares what was seen of processes with whoever else looks at this machine.
+    /// Shares observations of processes with other observers of this machine.
     pub(crate) fn share(&mut self, descents: Descents) {
         self.scope.descents = descents;
     }
 
-    /// Returns what was seen of processes.
+    /// Returns the observations of processes.
     pub(crate) fn descents(&self) -> Descents {
         self.scope.descents.clone()
     }
 
-    /// Returns what keeps the figures of left-overs young.
+    /// Returns the switch that keeps the figures of left-overs fresh.
     pub(crate) fn shown(&self) -> Visibility {
         self.scope.shown.clone()
     }
 
-    /// Lets it read the formats that a person has described as well.
+    /// Also reads the formats that a person has described.
     pub fn with_own(mut self, own: &[DescribedFormat]) -> Self {
         self.layout = Arc::new(Layout::new(own));
         self.scanner.with_homes(self.layout.homes());
@@ -184,23 +183,23 @@ impl Collector {
         self.look_again()
     }
 
-    /// Returns whether a possible agent has come, stopped or gone on since the last look: far
-    /// cheaper than a look.
+    /// Returns whether a possible agent has started, stopped or continued since the last look: far cheaper than a
+    /// look.
     pub(crate) fn has_news(&mut self) -> bool {
         self.scanner.has_news() || self.sources.iter().any(|source| source.has_news())
     }
 
-    /// Returns whether a process that was there before has become a possible agent since.
+    /// Returns whether a process that existed before has become a possible agent since.
     pub(crate) fn has_new_agent(&mut self) -> bool {
         self.scanner.has_new_agent()
     }
 
-    /// Lets later looks know what this one has taught about the dead.
+    /// Passes on to later looks what this one has learnt about the dead.
     pub(crate) fn learn(&mut self, lesson: &Lesson) {
         self.tombstones.learn(lesson);
     }
 
-    /// Adds to what a look has taught who was seen below whom of the dead, and lives on.
+    /// Adds to the lesson of a look the processes that were seen below dead agents and live on.
     pub(crate) fn add_descents(&self, lesson: &mut Lesson, snapshot: &Snapshot) {
         let kept = self.descents.last();
         lesson.descents = self.scope.descents.read(|seen| descent::to_keep(seen, kept, snapshot));
@@ -209,21 +208,20 @@ impl Collector {
         }
     }
 
-    /// Notes that all that was taught so far is in the file, which alone counts from then on.
+    /// Notes that the lessons are in the file, which alone counts from then on.
     pub(crate) fn has_kept(&mut self, lesson: &Lesson) {
         self.tombstones.has_kept();
         self.descents.learn(&lesson.descents);
     }
 
-    /// Lets later looks take what was last read of a server, which is followed from now on,
-    /// instead of waiting for its answer.
+    /// Makes later looks use the last read of a server, which is followed from now on, instead of waiting for its
+    /// answer.
     pub fn follow_servers(&mut self) {
         self.sources.iter_mut().for_each(|source| source.keep_up());
     }
 
-    /// Takes one look as [`Collector::look`] does, but reads old processes to whom nothing seems
-    /// to happen only every two minutes. Where a file has changed it reads all of them, so that
-    /// whoever wrote it is known.
+    /// Takes one look as [`Collector::look`] does, but reads old processes without signs of change only every two
+    /// minutes. If a file has changed it reads all processes, so that the process that wrote it is known.
     pub(crate) fn look_again(&mut self) -> Snapshot {
         let now = self.now();
         self.scope.fence.forget_links();
@@ -236,7 +234,7 @@ impl Collector {
         self.finish(round)
     }
 
-    /// Begins a look with what does not lie in the places of a format.
+    /// Begins a look with everything outside the places of a format.
     fn begin<'a>(&mut self, reading: Reading<'a>, layout: &'a Layout) -> Round<'a> {
         let Scope { places, fence, .. } = &self.scope;
         let mut found = Discoveries::default();
@@ -262,13 +260,12 @@ impl Collector {
         }
     }
 
-    /// Reads the processes; and where they show a repository or a database that was not known,
-    /// what lies there and the processes once more.
+    /// Reads the processes. If they show a new repository or database, reads its records, and the processes once more.
     fn read_processes(&mut self, round: &mut Round<'_>) {
         round.processes = self.scan(round);
         self.working = windows::working(&round.processes, &self.scope.signatures);
         self.programs = windows::programs(&round.processes, &self.scope.signatures);
-        // Where what is read now shows no new record, whoever was read a moment ago need not be again.
+        // If the reads below show no new record, processes read a moment ago need not be read again.
         round.pass.has_news = self.follow_homes(round);
         let mut has_more = round.pass.has_news;
         for source in &mut self.sources {
@@ -285,8 +282,7 @@ impl Collector {
         }
     }
 
-    /// Reads what lies in the homes that windows have for themselves and that were not read yet;
-    /// returns whether there are any.
+    /// Reads the homes that windows have for themselves and that were not read yet; returns whether there are any.
     fn follow_homes(&mut self, round: &mut Round<'_>) -> bool {
         let Scope { places, homes, fence, signatures, .. } = &mut self.scope;
         let windows = windows::details(&round.processes, signatures);
@@ -297,7 +293,7 @@ impl Collector {
         !new.is_empty()
     }
 
-    /// Puts together what was read, and reads what only the whole tells where to find.
+    /// Combines the results, and reads what only the whole shows where to find.
     fn finish(&mut self, mut round: Round<'_>) -> Snapshot {
         let listed_at = self.now();
         self.measure(&mut round.processes, listed_at);
@@ -344,7 +340,7 @@ impl Collector {
         local_start::settle(&mut snapshot);
         snapshot.seen_agents =
             self.seen.update((&snapshot.processes, &snapshot.records), &self.scope.signatures, listed_at);
-        // Once more, with those who were seen before.
+        // Once more, with processes that were seen before.
         local_start::settle(&mut snapshot);
         let container = if self.moment.is_none() { host::container_stamp() } else { None };
         known_clock::settle(&mut snapshot, container);
@@ -359,9 +355,9 @@ impl Collector {
         sources.extend(self.scope.homes.has_more().then(health::more_homes));
         let outside = self.working.iter().filter(|folder| !self.scope.fence.reaches(folder));
         sources.extend(health::outside(outside.count()));
-        // A system's message can quote what it was asked.
+        // A system's message can quote its query.
         sources.iter_mut().for_each(|source| hide(&mut source.detail));
-        // Sources find out who has exited since all were listed: nobody is dated dead before that.
+        // Sources find out which processes have exited since all were listed: no death is dated before that.
         snapshot.taken_at = self.now();
         if self.moment.is_none() {
             snapshot.host.clock_doubt = self.clock.doubt_at(snapshot.taken_at);
@@ -369,13 +365,13 @@ impl Collector {
         snapshot
     }
 
-    /// Returns where it looks.
+    /// Returns the places where it looks.
     pub(crate) fn places(&self) -> &Places {
         &self.scope.places
     }
 
-    /// Returns the folders whose change means another look, as of the last one: also those that
-    /// do not exist yet. A last part `*` stands for every folder there.
+    /// Returns the folders whose change means another look, by the last look: also those that do not exist yet. A last
+    /// part `*` stands for every folder there.
     pub fn folders(&self) -> Vec<PathBuf> {
         self.hints.folders.iter().cloned().collect()
     }
@@ -386,8 +382,7 @@ impl Collector {
         &self.hints.names
     }
 
-    /// Returns the programs of agents, as far as they are known: whoever starts one opens it. Some
-    /// of them may not be there.
+    /// Returns the known programs of agents: a process that starts one opens it. Some of them may not exist.
     pub(crate) fn programs(&mut self) -> Vec<PathBuf> {
         let commands = self.scope.signatures.commands();
         let called = self.on_path.find(&self.scope.places.programs, &commands, clock::now());
@@ -406,7 +401,7 @@ impl Collector {
         }
     }
 
-    /// Reads the processes: closely those that matter and those that records or notes name.
+    /// Reads the processes; closely those that matter and those that records or notes name.
     fn scan(&mut self, round: &Round<'_>) -> ProcessTable {
         if let Some(moment) = &self.moment {
             return moment.processes.clone();
@@ -439,7 +434,7 @@ mod tests {
 
     use super::*;
 
-    /// A source that finds out, while it is read, that somebody has exited since all were listed.
+    /// A source that finds out, while it is read, that a process has exited since all were listed.
     struct Finder(Arc<Mutex<Option<Timestamp>>>);
 
     impl Source for Finder {

@@ -1,5 +1,5 @@
-//! A machine at one moment that is laid down and not read, so that files which agents have written can be looked at as
-//! they were, anywhere.
+//! A given machine at one moment, which is not read, so that files that agents have written can be judged as they
+//! were, anywhere.
 
 use std::sync::Arc;
 
@@ -7,18 +7,19 @@ use jiff::Timestamp;
 
 use crate::core::model::{Host, ProcessTable, Record};
 
-/// What a look takes for the machine instead of reading it.
+/// The machine that a look uses instead of reading this one.
 #[derive(Clone, Debug)]
 pub struct Moment {
     /// The present moment.
     pub now: Timestamp,
-    /// The machine.
+    /// The machine's facts.
     pub host: Host,
-    /// Its processes. As more is asked of the system about a PID, they should have none that is likely taken.
+    /// Its processes. As the system is queried further about a PID, they should have PIDs that are unlikely to be
+    /// taken.
     pub processes: ProcessTable,
 }
 
-/// Forgets when a record's file was made and put where it is: its write alone has a time that can be laid down.
+/// Forgets when a record's file was made and put in its place: only its write has a time that can be given.
 pub(crate) fn forget_placing(record: &mut Arc<Record>) {
     let record = Arc::make_mut(record);
     (record.changed_at, record.made_at) = (None, None);

@@ -27,32 +27,31 @@ use crate::source::os::open::listing::Entry;
 use crate::source::os::open::medium::Media;
 use crate::source::os::opener::Openers;
 
-/// What one pass has read so far.
+/// The results of one pass.
 pub(crate) struct Pass<'a> {
     reading: Reading<'a>,
     layout: &'a Layout,
-    /// What the look before kept, and what this one keeps.
+    /// The cache of the previous look, and that of this one.
     before: FileCache,
     kept: FileCache,
     media: Media,
-    /// Read when the first file asks for it.
+    /// Read on first use.
     locks: Option<Locks>,
     openers: Openers,
-    /// The files that were seen and not kept: each is read once, however many places and links
-    /// lead to it.
+    /// The files that were seen and not cached: each is read once, however many places and links lead to it.
     passed: HashSet<(FolderId, OsString)>,
     hints: Hints,
     homes: Vec<HomeFolder>,
     pub(crate) records: Vec<Arc<Record>>,
-    /// How many records have named their working folder.
+    /// How many records have returned their working folder.
     asked: usize,
     broken: Vec<BrokenFile>,
     pub(crate) tallies: Tallies,
-    /// Whether a record was read that the look before did not have so.
+    /// Whether a record is new or differs from the previous look.
     pub(crate) has_news: bool,
 }
 
-/// What one look leaves for the next.
+/// State that one look leaves for the next.
 pub(crate) type PassState = (FileCache, Media, Openers);
 
 impl<'a> Pass<'a> {
@@ -76,13 +75,13 @@ impl<'a> Pass<'a> {
         }
     }
 
-    /// Ends the pass: hands out what was read, and what means another look.
+    /// Ends the pass: returns the results, and adds the hints.
     pub(crate) fn finish(self, hints: &mut Hints) -> (Vec<Arc<Record>>, Vec<BrokenFile>, PassState) {
         *hints = self.hints;
         (self.records, self.broken, (self.kept, self.media, self.openers))
     }
 
-    /// Returns the folders that the records name which were read since the last call.
+    /// Returns the folders named by records that were read since the last call.
     pub(crate) fn new_cwds(&mut self) -> impl Iterator<Item = &Path> {
         let asked = std::mem::replace(&mut self.asked, self.records.len());
         self.records.iter().skip(asked).filter_map(|record| record.cwd.as_deref())
@@ -93,7 +92,7 @@ impl<'a> Pass<'a> {
         if !fence.reaches(at) {
             return self.refuse(base, at);
         }
-        // Opened once for all that lies below it.
+        // Opened once for everything below it.
         let opened = listing::base(at);
         if base == Base::Home {
             self.homes.extend(opened.iter().filter_map(|folder| home_folder(folder, HomePart::Whole)));
@@ -109,7 +108,7 @@ impl<'a> Pass<'a> {
         }
     }
 
-    /// Notes which folder of a home it is that records are read below.
+    /// Notes which folder of a home records are read below.
     fn note_homes(&mut self, base: Base, opened: &listing::Fitting, dir: &str) {
         if !matches!(base, Base::Home | Base::ClaudeConfig | Base::Cache) {
             return;
@@ -119,7 +118,7 @@ impl<'a> Pass<'a> {
         self.homes.extend(stores);
     }
 
-    /// Hands out which folders of homes were read below.
+    /// Returns the folders of homes that were read below.
     pub(crate) fn homes(&mut self) -> Vec<HomeFolder> {
         std::mem::take(&mut self.homes)
     }
@@ -197,7 +196,7 @@ impl<'a> Pass<'a> {
         self.accept((id, entry.name), format, read);
     }
 
-    /// Returns whether a file is certain to have the content that was read before.
+    /// Returns whether a file certainly has the content that was read before.
     fn is_unchanged(
         &mut self,
         (format, before): (Format, &KeptFile),
@@ -221,7 +220,7 @@ impl<'a> Pass<'a> {
         }
     }
 
-    /// Notes a broken file. One that is being written keeps what it gave before.
+    /// Notes a broken file. A file that is being written keeps its earlier result.
     fn reject(&mut self, id: FolderId, name: OsString, broken: BrokenFile, before: Option<KeptFile>) {
         let format = broken.format;
         let is_torn = broken.problem.code == Code::TornRecord;
@@ -233,8 +232,8 @@ impl<'a> Pass<'a> {
         }
     }
 
-    /// Returns who holds a kernel lock on a file, or has git's lock open, which knows no other
-    /// holder; only lock files are asked for.
+    /// Returns the process that holds a kernel lock on a file, or has git's lock open, which has no other holder; only
+    /// for lock files.
     fn locked_by(&mut self, format: Format, name: &OsStr, meta: &FileMeta) -> Option<u32> {
         if format == Format::Git && name.to_str().is_some_and(git::is_of_command) {
             return self.openers.find_cached(name, meta, self.reading.now);
@@ -244,7 +243,7 @@ impl<'a> Pass<'a> {
     }
 }
 
-/// Returns whether links below a base are followed: in a home its owner has made them.
+/// Returns which links below a base are followed: in a home its owner has made them.
 fn links(base: Base) -> Links {
     match base {
         Base::Home | Base::ClaudeConfig | Base::Cache => Links::Own,
@@ -252,7 +251,7 @@ fn links(base: Base) -> Links {
     }
 }
 
-/// Returns which folder of a home it is, where that lasts.
+/// Returns which folder of a home it is, if that ID lasts.
 fn home_folder(folder: &Folder, part: HomePart) -> Option<HomeFolder> {
     let id = folder.id().ok().filter(|_| folder.has_lasting_id())?;
     Some(HomeFolder { path: folder.path().to_owned(), id, part })

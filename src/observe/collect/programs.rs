@@ -5,11 +5,11 @@ use std::path::PathBuf;
 
 use jiff::{SignedDuration, Timestamp};
 
-/// How long what was found is taken for all there is: 1 min. Some hundred names are looked up, and
-/// programs are rarely installed.
+/// How long the list of found programs is reused: 1 min. Some hundred names are looked up, and programs are rarely
+/// installed.
 const FOUND_FOR: SignedDuration = SignedDuration::from_mins(1);
 
-/// What was found on the path of programs.
+/// The programs found on the path.
 #[derive(Default)]
 pub(crate) struct OnPath {
     looked_at: Option<Timestamp>,

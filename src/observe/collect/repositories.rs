@@ -18,7 +18,7 @@ use crate::source::repos::{InsideReader, Reader, UsersReader};
 /// The repositories of one look by common directory, as they were read.
 pub(crate) type RepositoryReadings = BTreeMap<PathBuf, (Repo, SourceHealth)>;
 
-/// Reads repositories again and again.
+/// Reads repositories repeatedly.
 #[derive(Default)]
 pub(crate) struct Repositories {
     reader: Reader,
@@ -28,8 +28,7 @@ pub(crate) struct Repositories {
 }
 
 impl Repositories {
-    /// Reads the repositories that were found and not read yet; and once more those that their
-    /// records name.
+    /// Reads the repositories that were found and not read yet, and once more those that their records name.
     pub(crate) fn read(
         &mut self,
         found: &mut Discoveries,
@@ -76,7 +75,7 @@ impl Repositories {
 /// The most branches that are looked up in one repository.
 const MAX_BRANCHES: usize = 64;
 
-/// Returns the branches that records in a repository's working trees claim, but entire's, which are read anyway.
+/// Returns the branches that records in a repository's working trees claim, except entire's, which are read anyway.
 fn claimed_branches(records: &[Arc<Record>], repo: &Repo) -> BTreeSet<String> {
     let is_here = |record: &&Arc<Record>| {
         let folder = record.cwd.as_deref();

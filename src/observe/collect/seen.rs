@@ -13,14 +13,14 @@ use crate::core::model::{
 /// How many agents are remembered; the longest unseen are forgotten first.
 const MAX_SEEN: usize = 4_096;
 
-/// Who was seen, and when last.
+/// The agents that were seen, and when last.
 #[derive(Default)]
 pub(crate) struct SeenAgents {
     agents: HashMap<ProcessId, SeenAgent>,
 }
 
 impl SeenAgents {
-    /// Notes who is alive now, and returns everybody who is remembered.
+    /// Notes the agents that are alive now, and returns all that are remembered.
     pub(crate) fn update(
         &mut self,
         (table, records): (&ProcessTable, &[Arc<Record>]),

@@ -1,4 +1,4 @@
-//! What is asked of one machine over one connection, and who waits for which answer.
+//! The questions to one machine over one connection, and the callers that wait for the answers.
 
 use std::sync::mpsc::Sender;
 
@@ -10,7 +10,7 @@ use crate::core::fleet::order::Ask;
 use crate::core::fleet::wire::decoder::Answer;
 use crate::core::fleet::wire::encoder::Encoder;
 
-/// What is asked over one connection.
+/// The questions over one connection.
 #[derive(Default)]
 pub(super) struct Inbox {
     posted: Option<UnboundedReceiver<PostedQuestion>>,
@@ -18,7 +18,7 @@ pub(super) struct Inbox {
     waiting: Vec<(AwaitedAnswer, Sender<Answer>)>,
 }
 
-/// Which answer is waited for.
+/// The answer that is waited for.
 #[derive(Debug, PartialEq, Eq)]
 enum AwaitedAnswer {
     Plans(u64),
@@ -26,7 +26,7 @@ enum AwaitedAnswer {
 }
 
 impl Inbox {
-    /// Lets others ask.
+    /// Lets callers send questions.
     pub(super) fn open(&mut self, shared: &SharedState, machine: &str) {
         let (door, posted) = unbounded_channel();
         self.posted = Some(posted);
@@ -45,7 +45,7 @@ impl Inbox {
         }
     }
 
-    /// Returns the line of a question, and remembers who waits for its answer.
+    /// Returns the line of a question, and remembers the caller that waits for its answer.
     pub(super) fn line(&mut self, posted: PostedQuestion) -> Option<String> {
         let PostedQuestion { machine: _, question, reply } = posted;
         let (awaited, line) = match question {
@@ -61,12 +61,12 @@ impl Inbox {
         line.ok()
     }
 
-    /// Returns whether somebody waits for an answer.
+    /// Returns whether a caller waits for an answer.
     pub(super) fn is_waited_for(&self) -> bool {
         !self.waiting.is_empty()
     }
 
-    /// Hands an answer to whoever waits for it; one that nobody has asked for goes nowhere.
+    /// Passes an answer to the caller that waits for it; drops an answer without a question.
     pub(super) fn answered(&mut self, answer: Answer) {
         let awaited = match &answer {
             Answer::Plans(number, _) => AwaitedAnswer::Plans(*number),
@@ -74,7 +74,7 @@ impl Inbox {
         };
         if let Some(at) = self.waiting.iter().position(|(known, _)| *known == awaited) {
             let (_, reply) = self.waiting.swap_remove(at);
-            // Whoever has given up waiting asks anew.
+            // A caller that has given up sends a new question.
             let _ = reply.send(answer);
         }
     }

@@ -1,5 +1,5 @@
-//! The programs that machines are reached by and that sign: each in a session of its own, so that nothing it starts
-//! can ask a person at this terminal. None outlives this one.
+//! The programs that reach machines and that sign: each in a session of its own, so that nothing it starts can prompt
+//! at this terminal. None of them outlives this program.
 
 use std::ffi::OsString;
 use std::io;
@@ -21,26 +21,26 @@ pub(crate) fn start(words: &[OsString]) -> io::Result<Child> {
     let mut command = Command::from(own()?);
     command.arg(APART).args(words);
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    // A jump's inner ssh is not told to be quiet by its options.
+    // The options to be quiet do not reach a jump's inner ssh.
     command.env("SSH_ASKPASS_REQUIRE", "never").env("GIT_TERMINAL_PROMPT", "0").kill_on_drop(true);
     command.spawn()
 }
 
-/// What is under way over there.
+/// The work in progress over there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum UnderWay {
-    /// It has not said who it is.
+    /// It has not greeted yet.
     Nothing,
-    /// It reports what it sees.
+    /// It reports its looks.
     Looking,
-    /// It was ordered something, and brings to an end what it has begun.
+    /// It has an order, and finishes it.
     Order,
 }
 
-/// How long a program may take to end once it was asked to.
+/// How long a program may take to end after a request to end.
 const ASKED_TO: Duration = Duration::from_secs(1);
 
-/// Waits until a program has ended whose input has: one that does not is asked to, and is killed in the end.
+/// Waits until a program whose input has ended exits: requests it to end after a while, and finally kills it.
 pub(super) async fn end(mut program: Child, under_way: UnderWay) {
     let patience = match under_way {
         UnderWay::Nothing => Duration::ZERO,
@@ -60,7 +60,7 @@ pub(super) async fn end(mut program: Child, under_way: UnderWay) {
     }
 }
 
-/// Sends a signal to a program that was started here and is not waited for yet, so its PID is still its own.
+/// Sends a signal to a program that was started here and not yet waited for, so its PID is still its own.
 #[cfg(target_os = "linux")]
 #[expect(clippy::disallowed_methods, reason = "it is a program that this one has started, held by a pidfd")]
 fn send(program: &Child, signal: Signal) -> rustix::io::Result<()> {
@@ -71,13 +71,13 @@ fn send(program: &Child, signal: Signal) -> rustix::io::Result<()> {
     pidfd_send_signal(pidfd_open(pid, PidfdFlags::empty())?, signal)
 }
 
-/// Leaves the ending of a program to its being dropped, which kills it.
+/// Leaves the end of a program to its drop, which kills it.
 #[cfg(not(target_os = "linux"))]
 fn send(_program: &Child, _signal: Signal) -> rustix::io::Result<()> {
     Ok(())
 }
 
-/// Returns this very program, also where its file was replaced since.
+/// Returns this very program, even if its file was replaced since.
 #[expect(clippy::disallowed_methods, reason = "another machine is reached by a program of the user's")]
 fn own() -> io::Result<std::process::Command> {
     Ok(std::process::Command::new(std::env::current_exe()?))

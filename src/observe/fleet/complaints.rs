@@ -1,4 +1,4 @@
-//! What a machine's program complains of, and why it has ended.
+//! The errors that a machine's program prints, and why it has ended.
 
 use std::time::Duration;
 
@@ -9,13 +9,13 @@ use tokio::time::timeout;
 use crate::core::fleet::transport::Machine;
 use crate::core::model::text::shown;
 
-/// How much of what it complains of is kept, in bytes.
+/// How much of its error output is kept, in bytes.
 const ERRORS_KEPT: usize = 4 << 10;
 
 /// How long it may take to end when it has closed its output.
 pub(super) const ENDING: Duration = Duration::from_secs(1);
 
-/// What a machine's program complains of.
+/// The error output of a machine's program.
 pub(super) struct ErrorOutput {
     errors: Option<ChildStderr>,
     pub(super) text: Vec<u8>,
@@ -26,7 +26,7 @@ impl ErrorOutput {
         Self { errors: Some(errors), text: Vec::new() }
     }
 
-    /// Waits for more of it, and returns how much that is; for ever after the end.
+    /// Waits for more of it, and returns how many bytes came; waits for ever after the end.
     pub(super) async fn more(&mut self) -> usize {
         let Some(errors) = &mut self.errors else { return std::future::pending().await };
         let mut bytes = [0; 1_024];
@@ -44,7 +44,7 @@ impl ErrorOutput {
         }
     }
 
-    /// Reads what is still to come.
+    /// Reads the rest.
     pub(super) async fn read_remaining(&mut self) {
         let all = async {
             while self.errors.is_some() {
@@ -55,7 +55,7 @@ impl ErrorOutput {
     }
 }
 
-/// Says why a program has ended, and what to do about it.
+/// Returns why a program has ended, and what to do about it.
 pub(super) fn closed(errors: &[u8], code: Option<i32>, machine: &Machine) -> String {
     let text = String::from_utf8_lossy(errors);
     let last = text.lines().map(str::trim).rfind(|line| !line.is_empty()).unwrap_or_default();

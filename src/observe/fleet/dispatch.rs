@@ -1,4 +1,4 @@
-//! Asks other machines to do something, and waits for their answers.
+//! Sends questions to other machines, and waits for their answers.
 
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
@@ -11,14 +11,14 @@ use crate::core::fleet::order::{OrderReceipt, Proposal};
 use crate::core::fleet::wire::decoder::Answer;
 use crate::core::model::{ErrorKind, Obstacle, Request};
 
-/// How long a machine may take to answer. One that is lost is noticed earlier.
+/// How long a machine may take to answer. A lost connection is noticed earlier.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// How long a machine may take that is asked through a database: for a minute what is asked is valid, and then it is
+/// How long a machine that is reached through a database may take: an order is valid for a minute, and then it is
 /// carried out.
 const PATIENCE_OF_DATABASE: Duration = Duration::from_secs(90);
 
-/// Asks machines.
+/// Sends questions to machines.
 #[derive(Clone)]
 pub(crate) struct Dispatcher {
     pub(super) shared: SharedState,
@@ -34,12 +34,12 @@ pub(crate) enum NoAnswer {
 }
 
 impl Dispatcher {
-    /// Returns what is known of a machine.
+    /// Returns the known state of a machine.
     pub(crate) fn machine(&self, name: &str) -> Option<FarMachine> {
         self.shared.seen().iter().find(|seen| seen.view.name == name).cloned()
     }
 
-    /// Returns the plans for some requests, which name the things as their own machine does.
+    /// Returns the plans for some requests, which name things as their own machine does.
     pub(crate) fn plan(&self, machine: &str, requests: Vec<Request>) -> Vec<Proposal> {
         let number = requests.len();
         let refused = |text: String| vec![Err(Obstacle { kind: ErrorKind::Failed, text }); number];
@@ -56,7 +56,7 @@ impl Dispatcher {
     /// Asks for a receipt.
     ///
     /// # Errors
-    /// None has come.
+    /// No receipt has come.
     pub(crate) fn receipt(&self, machine: &str, question: Question) -> Result<OrderReceipt, NoAnswer> {
         match self.ask(machine, question)? {
             Answer::Receipt(receipt) => Ok(receipt),
@@ -71,7 +71,7 @@ impl Dispatcher {
         if let Some(why) = seen.view.why_no_orders() {
             return Err(NoAnswer::NotSent(format!("{machine}: {why}")));
         }
-        // It may take for dead who lives on the other one.
+        // It may consider a session dead that lives on its clone.
         if let Some(clone) = clone_of(&seen, &self.shared.seen()) {
             let other = &clone.view.name;
             let why =
@@ -101,7 +101,7 @@ impl Dispatcher {
         self.machine(name).is_some() || self.shared.doors().database.is_some()
     }
 
-    /// Says which machine somebody looks at closely.
+    /// Sets the machine that a person looks at closely.
     pub(crate) fn look_closely(&self, machine: Option<&str>) {
         *self.shared.closely() = machine.map(str::to_owned);
     }

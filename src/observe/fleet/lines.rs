@@ -5,13 +5,13 @@ use tokio::time::Instant;
 
 use crate::core::fleet::wire::decoder::{LONGEST_LINE, StreamError};
 
-/// How much may come at once, in bytes: all of the largest machine.
+/// How many bytes may come at once: all of the largest machine.
 const AT_ONCE: f64 = (96 << 20) as f64;
 
-/// How much may come each second after that.
+/// How many bytes may come each second after that.
 const EACH_SECOND: f64 = (2 << 20) as f64;
 
-/// How much a line costs beside its bytes: as much as an empty one takes to be read.
+/// The cost of a line beside its bytes: that of reading an empty one.
 const EACH_LINE: usize = 64;
 
 /// Reads lines.
@@ -19,7 +19,7 @@ pub(super) struct Lines<R> {
     input: BufReader<R>,
     line: Vec<u8>,
     is_whole: bool,
-    /// How much may still come, and by when that was so.
+    /// How much may still come, and as of when.
     left: f64,
     at: Instant,
 }
@@ -30,16 +30,16 @@ impl<R: AsyncRead + Unpin> Lines<R> {
         Self { input, line: Vec::new(), is_whole: false, left: AT_ONCE, at: Instant::now() }
     }
 
-    /// Waits for the next line; nothing at the end. Nothing is lost when it is given up half way.
+    /// Waits for the next line; nothing at the end. Cancelling it loses nothing.
     ///
     /// # Errors
-    /// Its line or all of them together are longer than any machine has to say.
+    /// The line or all lines together are longer than any machine needs.
     pub(super) async fn next(&mut self) -> Result<Option<&[u8]>, StreamError> {
         if std::mem::take(&mut self.is_whole) {
             self.line.clear();
         }
         loop {
-            // Whoever cannot be read has ended.
+            // An input that cannot be read has ended.
             let Ok(bytes) = self.input.fill_buf().await else { return Ok(None) };
             if bytes.is_empty() {
                 return Ok(None);
@@ -59,10 +59,10 @@ impl<R: AsyncRead + Unpin> Lines<R> {
         }
     }
 
-    /// Counts what has come.
+    /// Counts the bytes that have come.
     ///
     /// # Errors
-    /// It is more than any machine has to say.
+    /// There are more than any machine needs.
     pub(super) fn spend(&mut self, bytes: usize) -> Result<(), StreamError> {
         let now = Instant::now();
         let passed = now.duration_since(self.at).as_secs_f64();

@@ -1,4 +1,4 @@
-//! One machine's life: reached, heard, lost, and reached again.
+//! The life cycle of one machine's link: connect, receive, lose, and reconnect.
 
 use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
@@ -27,33 +27,33 @@ use crate::core::model::text::shown;
 use crate::core::model::{MachineState, Untrusted};
 use crate::source::os::clock;
 
-/// How often it is asked for a sign of life.
+/// How often it is sent a heartbeat request.
 const BEAT: Duration = Duration::from_secs(5);
 
-/// How long it may say nothing before it counts as silent.
+/// How long it may send nothing before it counts as silent.
 const SILENT: Duration = Duration::from_secs(15);
 
-/// How long it may take to say who it is: ssh itself gives up after 5 s where nobody answers.
+/// How long it may take to greet: ssh itself gives up after 5 s if the host does not answer.
 const GREETING: Duration = Duration::from_secs(15);
 
-/// How long it may take to tell all of a look that it has begun, and of the first one once it has been reached, whatever
-/// else it says until then.
+/// How long it may take to send a whole look after its beginning, and the first one after the connection, whatever
+/// else it sends until then.
 const LOOK: Duration = Duration::from_secs(30);
 
-/// How long to wait before it is tried again, at first and at most.
+/// How long to wait before reconnecting, at first and at most.
 const AGAIN: [Duration; 2] = [Duration::from_secs(1), Duration::from_secs(30)];
 
-/// By how much its clock may differ before that is worth a word.
+/// How far its clock may differ without a remark.
 const CLOCK_DOUBT: SignedDuration = SignedDuration::from_secs(2);
 
-/// How much longer than its looks took to take in and to put together nothing more of it is read, so that whoever looks
-/// without end takes a tenth of the thread that all machines share.
+/// How many times the duration of taking in and merging its looks to read nothing more of it, so that a machine that
+/// sends looks without end takes a tenth of the thread that all machines share.
 const REST: u32 = 9;
 
 /// How long they must have taken to be worth a rest.
 const WORTH_A_REST: Duration = Duration::from_millis(1);
 
-/// How long nothing of it is read at most.
+/// The longest time in which nothing more of it is read.
 const LONGEST_REST: Duration = Duration::from_secs(1);
 
 /// One machine's link.
@@ -63,16 +63,16 @@ pub(super) struct Link {
     pub(super) shared: SharedState,
     pub(super) pin: Pin,
     pub(super) connecting: Arc<Semaphore>,
-    /// When the thread of all machines has begun: by that they beat together.
+    /// When the thread of all machines began: all heartbeats are aligned to it.
     pub(super) began: Instant,
-    /// In how many bytes it may still bring words of its own, over all its connections.
+    /// How many bytes of texts of its own it may still send, over all its connections.
     pub(super) words_left: AtomicUsize,
 }
 
 /// Why a link has ended.
 struct LinkError {
     why: String,
-    /// Whether it has told all of a look.
+    /// Whether it has sent a whole look.
     was_live: bool,
 }
 
@@ -83,7 +83,7 @@ impl LinkError {
 }
 
 impl Link {
-    /// Reaches the machine again and again.
+    /// Connects to the machine again and again.
     pub(super) async fn keep(self) {
         let [first, longest] = AGAIN;
         let mut rest = first;
@@ -105,7 +105,7 @@ impl Link {
         }
     }
 
-    /// Reaches it once, and hears it until it is lost; nothing where it is let go of.
+    /// Connects once, and receives until the connection is lost; nothing if the machine is released.
     async fn once(&self) -> Option<LinkError> {
         let permit = tokio::select! {
             permit = self.connecting.acquire() => permit.ok()?,
@@ -199,36 +199,36 @@ struct Connection<'a> {
     lines: Lines<tokio::process::ChildStdout>,
     errors: ErrorOutput,
     heard_at: Instant,
-    /// The number of the last beat, and when it was sent.
+    /// The number of the last heartbeat, and when it was sent.
     beat: (u64, Instant),
-    /// When what it tells is put together next, if there is anything new.
+    /// When its reports are merged next, if there is anything new.
     publish_at: Instant,
     is_behind: bool,
     /// How long its looks have taken since the last rest.
     looked_for: Duration,
     /// Until when nothing more of it is read.
     rested_at: Instant,
-    /// By when it must have told all of a look, if it has to tell any.
+    /// The time by which it must have sent a whole look, if one is due.
     look_by: Option<Instant>,
-    /// Held until it has said who it is.
+    /// Held until it has greeted.
     permit: Option<tokio::sync::SemaphorePermit<'a>>,
-    /// What is odd about the machine.
+    /// A remark on something odd about the machine.
     remark: String,
-    /// What is asked of it.
+    /// The questions to it.
     asked: Inbox,
 }
 
 impl Connection<'_> {
     async fn listen(&mut self) -> LinkEnd {
         let greeting_by = self.heard_at + GREETING;
-        // When it is asked for a sign of life next, once it has said who it is.
+        // When the next heartbeat is sent, once it has greeted.
         let mut beat_at = greeting_by;
         loop {
             let is_resting = self.rested_at > Instant::now();
             let is_greeted = self.decoder.hello().is_some();
             tokio::select! {
                 biased;
-                // However much it says, none of these waits until it pauses.
+                // However much it sends, none of these waits until it pauses.
                 () = sleep_until(greeting_by), if !is_greeted => return LinkEnd::Silent(GREETING),
                 () = sleep_until(self.look_by.unwrap_or(greeting_by)), if self.look_by.is_some() => {
                     return LinkEnd::Another(self.overdue());
@@ -275,13 +275,13 @@ impl Connection<'_> {
                     Ok(None) => return LinkEnd::Closed,
                     Err(why) => return LinkEnd::StreamError(why),
                 },
-                // It comes last: what waits to be read was said in time, however late we are.
+                // This comes last: what waits to be read was sent in time, however late we are.
                 () = sleep_until(self.heard_at + SILENT), if is_greeted => return LinkEnd::Silent(SILENT),
             }
         }
     }
 
-    /// Says what is missing, where a look is.
+    /// Returns the text for a missing look.
     fn overdue(&self) -> String {
         let seconds = LOOK.as_secs();
         match self.decoder.report() {
@@ -290,25 +290,25 @@ impl Connection<'_> {
         }
     }
 
-    /// Asks for a sign of life; returns whether anybody could hear it.
+    /// Sends a heartbeat request; returns whether the machine could receive it.
     async fn ask(&mut self) -> bool {
         let number = self.beat.0 + 1;
         self.beat = (number, Instant::now());
         let Ok(line) = Encoder::beat(number) else { return true };
-        // Whoever does not read must not keep us from hearing that nothing comes.
+        // A machine that does not read must not keep us from noticing that it sends nothing.
         match timeout(BEAT, self.input.write_all(line.as_bytes())).await {
             Ok(written) => written.is_ok(),
             Err(_) => true,
         }
     }
 
-    /// Sends what is asked of it; returns whether all of it could be.
+    /// Sends a question; returns whether all of it could be sent.
     async fn send(&mut self, posted: PostedQuestion) -> bool {
         let Some(line) = self.asked.line(posted) else { return true };
         timeout(BEAT, self.input.write_all(line.as_bytes())).await.is_ok_and(|written| written.is_ok())
     }
 
-    /// Takes in what a line came to.
+    /// Takes in a parsed line.
     ///
     /// # Errors
     /// It is not the machine that it was.
@@ -368,7 +368,7 @@ impl Connection<'_> {
         Ok(())
     }
 
-    /// Shows what it has told.
+    /// Publishes its reports.
     fn publish(&mut self, now: Timestamp) {
         (self.publish_at, self.is_behind) = (Instant::now() + self.link.shared.apart(), false);
         self.decoder.put_together();
@@ -387,7 +387,7 @@ impl Connection<'_> {
         });
     }
 
-    /// Reads nothing more of it for a while, where its looks have taken so long by now that this is worth it.
+    /// Reads nothing more of it for a while, if its looks have taken long enough to be worth it.
     fn rest(&mut self, took: Duration) {
         self.looked_for += took;
         if self.looked_for >= WORTH_A_REST {
@@ -396,7 +396,7 @@ impl Connection<'_> {
         }
     }
 
-    /// Returns the other name by which a machine is shown.
+    /// Returns the other name under which a machine is shown.
     fn twin(&self, hello: &Hello) -> Option<String> {
         self.others(|name, known| {
             let (one, two) = (&known.identity.store, &hello.identity.store);
@@ -405,7 +405,7 @@ impl Connection<'_> {
         })
     }
 
-    /// Returns what is said of the first other machine that is heard and of which there is something to say.
+    /// Returns the remark on the first other connected machine that has one.
     fn others(&self, say: impl Fn(&str, &Hello) -> Option<String>) -> Option<String> {
         let all = self.link.shared.seen();
         let others = all.iter().enumerate().filter(|(at, _)| *at != self.link.at).map(|(_, other)| other);
@@ -413,7 +413,7 @@ impl Connection<'_> {
         live.filter_map(|other| say(&other.view.name, other.hello.as_ref()?)).next()
     }
 
-    /// Says what is odd about a machine.
+    /// Returns a remark on something odd about a machine.
     fn remark_on(&self, hello: &Hello, now: Timestamp) -> String {
         let clone = self.others(|name, known| {
             let (one, two) = (&known.identity.machine, &hello.identity.machine);
@@ -430,7 +430,7 @@ impl Connection<'_> {
         remarks.join("; ")
     }
 
-    /// Notes that it was heard, which alone changes nothing that is shown.
+    /// Notes a sign of life, which alone changes nothing that is shown.
     fn heard(&self, now: Timestamp, latency: Option<u64>) {
         if let Some(seen) = self.link.shared.seen().get_mut(self.link.at) {
             seen.view.seen_at = Some(now);
@@ -439,7 +439,7 @@ impl Connection<'_> {
     }
 }
 
-/// Says why nothing is asked of a machine, where that is so.
+/// Returns why a machine gets no orders, if it does not.
 fn no_orders(hello: &Hello, allow: Allow) -> Option<String> {
     match allow {
         Allow::Observe => {
@@ -453,13 +453,13 @@ fn no_orders(hello: &Hello, allow: Allow) -> Option<String> {
     }
 }
 
-/// Returns when a machine is asked for a sign of life next: all are at once, so that one wake-up does for them.
+/// Returns when the next heartbeat is due: at one time for all machines, so that one wake-up is enough.
 fn next_beat(began: Instant, now: Instant) -> Instant {
     let beats = now.saturating_duration_since(began).as_secs() / BEAT.as_secs();
     began + Duration::from_secs((beats + 1) * BEAT.as_secs())
 }
 
-/// Returns a factor between 0.5 and 1.5, so that machines which were lost together are not all tried at once.
+/// Returns a factor between 0.5 and 1.5, so that machines that were lost together do not all reconnect at once.
 fn jitter() -> f64 {
     let random = RandomState::new().hash_one(0_u8) >> 32;
     0.5 + u32::try_from(random).map_or(0.5, f64::from) / f64::from(u32::MAX)

@@ -1,7 +1,9 @@
-//! Other machines, each reached by a program that runs claimtop there: what they tell, for as long as they do.
+//! Other machines, each reached by a program that runs claimtop there: their reports, for as long as they are
+//! connected.
 //!
-//! One thread keeps all of them. Each has a life of its own: one that refuses, floods or falls silent delays
-//! no other, and nobody here waits for any.
+//! One thread keeps all of them. Each machine has a task of its own: one that refuses, floods or falls silent delays
+//! no other, and no caller here waits for any.
+//!
 
 mod asked;
 pub(crate) mod child;
@@ -40,40 +42,40 @@ use crate::core::model::{MachineState, MachineView, NotAsked, Report};
 use crate::observe::ReportSource;
 use crate::source::os::clock;
 
-/// How many machines are being reached at once.
+/// How many machines are connected to at once.
 const AT_ONCE: usize = 16;
 
-/// The hosts of a database that are read, and what is asked of them.
+/// The hosts of a database that are read, and how questions to them are signed.
 #[derive(Clone, Debug, Default)]
 #[cfg_attr(not(feature = "postgres"), expect(dead_code, reason = "no database is read"))]
 pub(crate) struct Hosts {
-    /// The only ones that are shown; all of them where none is named.
+    /// The only hosts that are shown; all if none is named.
     pub(crate) only: Vec<String>,
-    /// The names of machines that are reached otherwise: no host is called so.
+    /// The names of machines that are reached in another way: no host gets one.
     pub(crate) taken: Vec<String>,
-    /// The SSH key that what is asked of them is signed with.
+    /// The SSH key that signs questions to them.
     pub(crate) key: Option<PathBuf>,
 }
 
-/// Keeps what is known of the machines of a report.
+/// Keeps the known state of the machines of a report.
 pub(crate) type Keep = Box<dyn Fn(&Report) + Send + Sync>;
 
 /// All machines that are watched.
 pub(crate) struct Fleet {
-    /// What tells this machine from others.
+    /// The identity that distinguishes this machine from others.
     own: Option<Identity>,
     machines: Vec<Machine>,
     seen: SharedState,
     changes: Receiver<()>,
-    /// Keeps what is known for those who must not wait.
+    /// Keeps the known state for readers that must not wait.
     keep: Option<Keep>,
     ending: Ending,
 }
 
-/// How long it may take at most until every machine's program has ended.
+/// The longest wait until every machine's program has ended.
 const ENDED_BY: Duration = Duration::from_secs(15);
 
-/// Lets all machines go when it is dropped, and waits until the programs have ended by which they are reached.
+/// Releases all machines when it is dropped, and waits until the programs that reach them have ended.
 pub(crate) struct Ending {
     over: watch::Sender<bool>,
     ended: Option<Receiver<()>>,
@@ -83,17 +85,17 @@ impl Drop for Ending {
     fn drop(&mut self) {
         self.over.send_replace(true);
         if let Some(ended) = self.ended.take() {
-            // The thread says so by ending.
+            // The thread signals this by ending.
             let _ = ended.recv_timeout(ENDED_BY);
         }
     }
 }
 
 impl Fleet {
-    /// Starts to reach these machines. They are let go when this is dropped.
+    /// Connects to these machines. They are released when this is dropped.
     ///
     /// # Errors
-    /// The system has no more threads for us, or no clock to wait by.
+    /// The system cannot start another thread, or has no clock to wait by.
     pub(crate) fn start(machines: Vec<Machine>, pin: Pin) -> io::Result<Self> {
         let view = |machine: &Machine| FarMachine {
             view: MachineView::new(&machine.name, machine.transport.to_string()),
@@ -128,18 +130,19 @@ impl Fleet {
         Ok(Self { own: None, machines: watched, seen, changes, keep: None, ending })
     }
 
-    /// Knows this machine where another one answers as it.
+    /// Recognizes this machine if another one answers as it.
     pub(crate) fn beside(mut self, own: Identity) -> Self {
         self.own = Some(own);
         self
     }
 
-    /// Has what is known kept whenever it is joined.
+    /// Keeps the known state whenever it is merged.
     pub(crate) fn kept_by(self, keep: Option<Keep>) -> Self {
         Self { keep, ..self }
     }
 
-    /// Returns what lets the machines go when it is dropped, for who hands this to a thread that ends with the process.
+    /// Returns a guard that releases the machines when it is dropped, for a caller that hands this to a thread that
+    /// ends with the process.
     pub(crate) fn ending(&mut self) -> Ending {
         let over = self.ending.over.clone();
         Ending { over, ended: self.ending.ended.take() }
@@ -150,33 +153,33 @@ impl Fleet {
         &self.machines
     }
 
-    /// Returns what is known of every machine by now.
+    /// Returns the known state of every machine.
     pub(crate) fn seen(&self) -> Vec<FarMachine> {
         self.seen.seen().clone()
     }
 
-    /// Returns where others put machines that they keep, and how many this one keeps itself.
+    /// Returns where others add machines that they keep, and how many this one keeps itself.
     pub(crate) fn shared(&self) -> (SharedState, usize) {
         (self.seen.clone(), self.seen().len())
     }
 
-    /// Waits until something is other than it was; returns whether anything can be.
+    /// Waits until something has changed; returns whether anything can change.
     pub(crate) fn wait(&self) -> bool {
         self.changes.recv().is_ok()
     }
 
-    /// Notes how far apart what is known is shown.
+    /// Sets the interval at which the known state is shown.
     pub(crate) fn shown_each(&self, apart: Duration) {
         let milliseconds = u64::try_from(apart.as_millis()).unwrap_or(u64::MAX);
         self.seen.apart.store(milliseconds, Ordering::Relaxed);
     }
 
-    /// Returns what wakes whoever waits.
+    /// Returns the sender that wakes waiting callers.
     pub(crate) fn nudge(&self) -> SyncSender<()> {
         self.seen.changed.clone()
     }
 
-    /// Returns what lets every machine say what it knows of the records here at the moment when it is called.
+    /// Returns a function that adds every machine's knowledge of the records here at the moment when it is called.
     pub(crate) fn testimony(&self) -> Box<dyn Fn(&mut Report) + Send> {
         let (own, shared) = (self.own.clone(), self.seen.clone());
         Box::new(move |report| {
@@ -186,12 +189,12 @@ impl Fleet {
         })
     }
 
-    /// Returns what asks machines to do something.
+    /// Returns a dispatcher of questions to machines.
     pub(crate) fn dispatcher(&self) -> Dispatcher {
         Dispatcher { shared: self.seen.clone() }
     }
 
-    /// Waits until each machine has told all of a look, or could not be reached.
+    /// Waits until each machine has sent a whole look, or could not be reached.
     pub(crate) fn wait_for_all(&self) {
         let is_told = |seen: &FarMachine| seen.report.is_some() || seen.view.state == MachineState::Unreached;
         while !self.seen().iter().all(is_told) && self.wait() {}
@@ -199,7 +202,7 @@ impl Fleet {
 }
 
 impl Fleet {
-    /// Joins what is known of every machine with what is seen here.
+    /// Merges the known state of every machine with this machine's report.
     pub(crate) fn merged_with(&self, local: &Report) -> Report {
         let joined_at = Some(clock::now());
         let report = Report { joined_at, ..merged_beside(self.own.as_ref(), local, &self.seen()) };
@@ -208,7 +211,7 @@ impl Fleet {
     }
 }
 
-/// The other machines that a look asks, and the sources of the configuration that it does not.
+/// The other machines that a look queries, and the sources of the configuration that it does not.
 #[derive(Default)]
 pub(crate) struct Others {
     pub(crate) fleet: Option<Fleet>,
@@ -216,7 +219,7 @@ pub(crate) struct Others {
 }
 
 impl Others {
-    /// Joins what they tell with what is seen here, once each has told all of a look or could not be reached in time.
+    /// Merges their reports with this machine's, once each has sent a whole look or could not be reached in time.
     pub(crate) fn join(&self, local: Arc<Report>) -> Arc<Report> {
         let mut report = match &self.fleet {
             Some(fleet) => {
@@ -232,7 +235,7 @@ impl Others {
     }
 }
 
-/// Reports of this machine and of all others, for who asks once.
+/// Reports of this machine and of all others, for callers that look once.
 pub(crate) struct Everywhere<S> {
     pub(crate) local: S,
     pub(crate) others: Others,

@@ -1,4 +1,4 @@
-//! What is asked of another machine, and where its answer goes.
+//! A question to another machine, and where its answer goes.
 
 use std::sync::mpsc::Sender;
 
@@ -6,20 +6,20 @@ use crate::core::fleet::order::{Order, Settle};
 use crate::core::fleet::wire::decoder::Answer;
 use crate::core::model::Request;
 
-/// What is asked of a machine.
+/// A question to a machine.
 #[derive(Clone, Debug)]
 pub(crate) enum Question {
-    /// What would be done.
+    /// The plans for these requests.
     Plan(Vec<Request>),
-    /// To carry out a plan.
+    /// Carries out a plan.
     Do(Order),
-    /// What has become of an order.
+    /// The outcome of an order.
     Settle(Settle),
 }
 
-/// A question, and where its answer goes. Where that is dropped, the connection is lost.
+/// A question, and where its answer goes. If that is dropped, the connection is lost.
 pub(crate) struct PostedQuestion {
-    /// What the machine is called here.
+    /// The machine's name here.
     #[cfg_attr(not(feature = "postgres"), expect(dead_code, reason = "only a database is asked by names"))]
     pub(crate) machine: String,
     pub(crate) question: Question,

@@ -1,4 +1,4 @@
-//! What is known of the machines, between the thread that keeps them and those who ask.
+//! The known state of the machines, shared between the thread that keeps them and its readers.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -13,30 +13,29 @@ use super::question::PostedQuestion;
 use crate::core::fleet::merge::remote_machine::FarMachine;
 use crate::core::fleet::wire::line::Identity;
 
-/// Says whether a machine of this name is the one that it was, and remembers one that is new; the reason where it
-/// is another.
+/// Checks whether a machine of this name is the same as before, and remembers a new one; the reason if it is another.
 pub(crate) type Pin = Arc<dyn Fn(&str, &Identity) -> Result<(), String> + Send + Sync>;
 
-/// Where what is asked goes.
+/// Where questions go.
 #[derive(Default)]
 pub(crate) struct Doors {
     /// To each machine, by its name, for as long as it is connected.
     pub(super) machines: BTreeMap<String, UnboundedSender<PostedQuestion>>,
-    /// To all others, which meet in a database.
+    /// To all other machines, which meet in a database.
     pub(crate) database: Option<UnboundedSender<PostedQuestion>>,
 }
 
-/// What the thread of the machines writes and others read.
+/// State that the thread of the machines writes and others read.
 #[derive(Clone)]
 pub(crate) struct SharedState {
     pub(super) seen: Arc<Mutex<Vec<FarMachine>>>,
     pub(super) changed: SyncSender<()>,
     pub(super) doors: Arc<Mutex<Doors>>,
-    /// The machine that somebody looks at closely.
+    /// The machine that a person looks at closely.
     pub(super) closely: Arc<Mutex<Option<String>>>,
-    /// How far apart what is known is shown, in milliseconds.
+    /// The interval at which the known state is shown, in milliseconds.
     pub(super) apart: Arc<AtomicU64>,
-    /// Whether all machines are let go of.
+    /// Whether all machines are released.
     pub(super) over: watch::Receiver<bool>,
 }
 
@@ -49,17 +48,17 @@ impl SharedState {
         self.doors.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns the name of the machine that somebody looks at closely.
+    /// Returns the name of the machine that a person looks at closely.
     pub(crate) fn closely(&self) -> MutexGuard<'_, Option<String>> {
         self.closely.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns how far apart what is known is shown: more often nothing need be put together.
+    /// Returns the interval at which the known state is shown: it need not be merged more often.
     pub(super) fn apart(&self) -> Duration {
         Duration::from_millis(self.apart.load(Ordering::Relaxed))
     }
 
-    /// Puts these in the place of all machines after the first so many, and says so where that makes a difference.
+    /// Replaces all machines after the first so many, and notifies if that makes a difference.
     pub(crate) fn replace_after(&self, first: usize, machines: Vec<FarMachine>) {
         let mut seen = self.seen();
         let is_same = |one: &FarMachine, other: &FarMachine| {
@@ -82,16 +81,16 @@ impl SharedState {
         }
     }
 
-    /// Waits until all machines are let go of.
+    /// Waits until all machines are released.
     pub(super) async fn wait_until_closed(&self) {
         let mut over = self.over.clone();
         if over.wait_for(|is_over| *is_over).await.is_err() {
-            // Whoever could have said so has gone with the process.
+            // The sender has gone with the process.
             std::future::pending().await
         }
     }
 
-    /// Says that something is other than it was. Who has been told so already needs no encoder.
+    /// Notifies of a change. A reader that was notified already needs no second notice.
     pub(super) fn changed(&self) {
         let _ = self.changed.try_send(());
     }

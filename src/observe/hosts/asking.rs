@@ -1,7 +1,8 @@
-//! What was asked of hosts through the database and is not answered yet.
+//! Questions to hosts through the database that are not answered yet.
 //!
-//! Each question is a row there, under an ID of its own, so that it is one however often it is sent. Nobody is told
-//! that something was not done unless the database took it back before its host had taken it.
+//! Each question is a row there, under an ID of its own, so that it counts once however often it is sent. An order is
+//! only reported as not done if the database took it back before its host had taken it.
+//!
 
 use std::hash::{BuildHasher, RandomState};
 use std::path::Path;
@@ -20,7 +21,7 @@ use crate::core::model::{ErrorKind, Obstacle};
 use crate::observe::fleet::{PostedQuestion, Question};
 use crate::source::database::postgres::session::Session;
 
-/// How long a question is followed that the database does not answer.
+/// How long a question is followed while the database does not answer.
 const FOLLOWED: Duration = Duration::from_secs(85);
 
 const ASK: &str = "claimtop.ask($1::uuid,$2::bigint,$3,$4,$5::json,$6)";
@@ -36,12 +37,12 @@ pub(super) struct OpenQuestion {
     reply: Sender<Answer>,
     machine: String,
     row: Row,
-    /// Its number, and when the server has started that has given it.
+    /// Its number, and when the server that gave the number had started.
     placed: Option<(i64, i64)>,
     until: Duration,
 }
 
-/// What is written into the database.
+/// The row that is written into the database.
 struct Row {
     host: String,
     epoch: i64,
@@ -51,15 +52,15 @@ struct Row {
     signature: Option<String>,
 }
 
-/// How it stands with a question.
+/// The next step of a question.
 enum Step {
     Answered(Answer),
     Waits,
-    /// What has become of it cannot be said here.
+    /// Its outcome cannot be determined here.
     Lost,
 }
 
-/// What `ask` and `withdraw` answer.
+/// The answer of `ask` and `withdraw`.
 #[derive(Deserialize)]
 struct Outcome<'a> {
     outcome: &'a str,
@@ -69,7 +70,7 @@ struct Outcome<'a> {
     started: i64,
 }
 
-/// Prepares a question for the database; answers at once what cannot be asked.
+/// Prepares a question for the database; answers a question at once that cannot be sent.
 pub(super) async fn asked(
     posted: PostedQuestion,
     roster: &Roster,
@@ -80,7 +81,7 @@ pub(super) async fn asked(
     match row(&machine, &question, roster, key).await {
         Ok(row) => Some(OpenQuestion { question, reply, machine, row, placed: None, until: now + FOLLOWED }),
         Err(why) => {
-            // Whoever has given up waiting asks anew.
+            // A caller that has given up sends a new question.
             let _ = reply.send(refused(&question, &why));
             None
         }
@@ -110,7 +111,7 @@ async fn row(machine: &str, question: &Question, roster: &Roster, key: Option<&P
 }
 
 impl OpenQuestion {
-    /// Goes on with a question; returns whether it is still open.
+    /// Continues a question; returns whether it is still open.
     ///
     /// # Errors
     /// The database does not answer.
@@ -131,7 +132,7 @@ impl OpenQuestion {
             }
             Ok(Step::Lost) => Ok(false),
             Ok(Step::Waits) => Ok(now < self.until),
-            // It may be there all the same: it is sent again, as it was.
+            // It may be there nevertheless: it is sent again unchanged.
             Err(why) if now < self.until => Err(why),
             Err(_) => Ok(false),
         }
@@ -196,7 +197,7 @@ impl OpenQuestion {
         }
     }
 
-    /// Reads what its host has answered.
+    /// Reads its host's answer.
     fn ended(&self, roster: &mut Roster, line: &str) -> Step {
         let answer = roster.answer(&self.machine, line);
         match (&self.question, answer) {
@@ -229,7 +230,7 @@ fn refused(question: &Question, why: &str) -> Answer {
     match question {
         Question::Plan(requests) => Answer::Plans(1, requests.iter().map(|_| Err(obstacle())).collect()),
         Question::Do(order) => Answer::Receipt(OrderReceipt::refused(&order.id, ErrorKind::Failed, why)),
-        // Of the order itself nothing is known by that.
+        // This reveals nothing about the order itself.
         Question::Settle(settle) => Answer::Receipt(OrderReceipt::unknown(&settle.id, why)),
     }
 }

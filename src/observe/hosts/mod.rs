@@ -1,4 +1,4 @@
-//! The hosts of a fleet's database, read every 2 s: which have beaten, and then what they tell that is new.
+//! The hosts of a fleet's database, read every 2 s: first which have beaten, and then their new reports.
 
 mod asking;
 pub(crate) mod signature;
@@ -27,22 +27,22 @@ use crate::source::os::clock;
 /// How often hosts are read.
 const EVERY: Duration = Duration::from_secs(2);
 
-/// How often, while somebody looks at one closely.
+/// How often, while a person looks at one closely.
 const CLOSELY: Duration = Duration::from_secs(1);
 
-/// How often it is looked for answers, while any is waited for.
+/// How often to check for answers, while any is waited for.
 const ANSWERS: Duration = Duration::from_millis(500);
 
-/// How often a host is told again that somebody looks at it closely; it forgets that after 30 s.
+/// How often a host is notified again that a person looks at it closely; it forgets that after 30 s.
 const TOLD_AGAIN: Duration = Duration::from_secs(8);
 
 /// How often all of them are read, and not only those that have beaten: in polls.
 const ALL_EVERY: u32 = 15;
 
-/// Of how many hosts it is read at once what they tell: an answer of the server has a bound.
+/// How many hosts' reports are read at once: an answer of the server has a bound.
 const AT_ONCE: usize = 20;
 
-/// What the database itself is called among the machines, as long as it was not read.
+/// The name of the database itself among the machines, while it has not been read.
 const DATABASE: &str = "fleet";
 
 const HOSTS: &str =
@@ -55,16 +55,16 @@ const PARTS: &str = "SELECT host::text, is_whole, kind, id, sequence, payload
 
 const LOOK_CLOSELY: &str = "SELECT claimtop.look_closely($1::uuid)";
 
-/// Whether this login may look.
+/// Whether this login has permission to look.
 const MAY_LOOK: &str = "SELECT has_function_privilege('claimtop.hosts(bigint)', 'execute')";
 
-/// What a login is told that may not.
+/// The message for a login without that permission.
 const MAY_NOT: &str = "your login of the fleet's database may not look: grant it claimtop_view";
 
-/// Starts to read the hosts of a database, and puts them after the first so many machines.
+/// Starts to read the hosts of a database, and puts them after the first `first` machines.
 ///
 /// # Errors
-/// The system has no more threads for us.
+/// The system cannot start another thread.
 pub(crate) fn watch(
     target: Target,
     Hosts { only, taken, key }: Hosts,
@@ -111,7 +111,7 @@ pub(crate) fn watch(
     Ok(())
 }
 
-/// Makes the machine that stands for a database which was not read yet.
+/// Creates the machine that stands for a database that has not been read yet.
 fn unreached(target: &Target, state: MachineState, why: &str) -> FarMachine {
     let detail = Untrusted::new(shown(why));
     let view = MachineView { state, detail, ..MachineView::new(DATABASE, target.name.shown()) };
@@ -119,11 +119,11 @@ fn unreached(target: &Target, state: MachineState, why: &str) -> FarMachine {
 }
 
 fn steady() -> Duration {
-    // What it counts from is nobody's business.
+    // Its starting point does not matter.
     clock::since_boot().and_then(|since| Duration::try_from(since).ok()).unwrap_or_default()
 }
 
-/// Hosts, up to which sequence each was known, and what they tell since.
+/// Hosts, each with the last known sequence, and their reports since.
 type HostNews = (Vec<(String, i64)>, Vec<Row>);
 
 struct Viewer {
@@ -133,12 +133,12 @@ struct Viewer {
     polls: u32,
     /// How often it had connected by the last poll.
     connections: u32,
-    /// What is asked of hosts.
+    /// The questions to hosts.
     posted: UnboundedReceiver<PostedQuestion>,
     open: Vec<OpenQuestion>,
-    /// What it is signed with.
+    /// The key that signs them.
     key: Option<PathBuf>,
-    /// Which host was told that somebody looks at it closely, and when.
+    /// The host that was notified that a person looks at it closely, and when.
     told: Option<(String, Instant)>,
 }
 
@@ -158,12 +158,12 @@ impl Viewer {
         let wanted = self.roster.wanted();
         let mut ready = None;
         for some in wanted.chunks(AT_ONCE) {
-            // What some tell is taken in while the server puts together what others do.
+            // Some reports are taken in while the server prepares those of other hosts.
             let taken_in = taken_in(&mut self.roster, ready.take());
             let (rows, ()) = tokio::join!(parts(&mut self.session, some), taken_in);
             match rows {
                 Ok(rows) => ready = Some((some.to_vec(), rows)),
-                // One that tells too much must not hide the others.
+                // A host that sends too much must not hide the others.
                 Err(_) => self.one_by_one(some).await?,
             }
         }
@@ -171,7 +171,7 @@ impl Viewer {
         Ok(())
     }
 
-    /// Says why hosts cannot be read: a login that may only publish is not told so by the server.
+    /// Returns why hosts cannot be read: the server does not explain it to a login that may only publish.
     async fn why_unread(&mut self, why: String) -> String {
         if self.session.connections() == 0 {
             return why;
@@ -181,7 +181,7 @@ impl Viewer {
         if may_look == Some(false) { MAY_NOT.to_owned() } else { why }
     }
 
-    /// Tells a host that somebody looks at it closely.
+    /// Notifies a host that a person looks at it closely.
     async fn look_closely(&mut self, name: Option<&str>) {
         let Some((host, _)) = name.and_then(|name| self.roster.address(name)) else { return };
         let is_known = |(told, at): &(String, Instant)| *told == host && at.elapsed() < TOLD_AGAIN;
@@ -194,7 +194,7 @@ impl Viewer {
         self.told = Some((host, Instant::now()));
     }
 
-    /// Asks what is to be asked, and looks for answers, until hosts are to be read again.
+    /// Sends questions, and checks for answers, until hosts are to be read again.
     async fn answer_until(&mut self, due: Instant) {
         loop {
             let is_any = !self.open.is_empty();
@@ -233,7 +233,7 @@ impl Viewer {
                     taken_in(&mut self.roster, Some((one.to_vec(), rows))).await;
                 }
                 Err(why) => {
-                    // Nothing is known of a host because the wire was cut.
+                    // A broken connection shows nothing about a host.
                     self.session.query("SELECT 1", &[]).await?;
                     one.iter().for_each(|(host, _)| self.roster.unreadable(host, &why));
                 }
@@ -250,7 +250,7 @@ async fn parts(session: &mut Session, of: &[(String, i64)]) -> Result<Vec<Row>, 
     session.query(PARTS, &[hosts, known]).await
 }
 
-/// Takes in what hosts tell, after what is asked meanwhile was sent.
+/// Takes in hosts' reports, after sending the questions that arrived meanwhile.
 async fn taken_in(roster: &mut Roster, ready: Option<HostNews>) {
     let Some((of, rows)) = ready else { return };
     tokio::task::yield_now().await;

@@ -1,4 +1,4 @@
-//! Signatures of what is asked through a database, made and verified by `ssh-keygen -Y` with a person's own SSH key.
+//! Signatures of questions through a database, made and verified by `ssh-keygen -Y` with a person's own SSH key.
 
 use std::ffi::{OsStr, OsString};
 use std::io::Write;
@@ -16,20 +16,20 @@ use crate::observe::fleet::child;
 /// How long it may take, a touch of a security key included: 20 s.
 const WITHIN: Duration = Duration::from_secs(20);
 
-/// Signs a message with the key of this file, or of the agent where it is the public one.
+/// Signs a message with the key of this file, or of the agent if it is the public key.
 ///
 /// # Errors
-/// Why it is not signed, in words.
+/// The reason why it is not signed, as text.
 pub(crate) async fn sign(key: &Path, message: &str) -> Result<String, String> {
     let words =
         ["-Y".as_ref(), "sign".as_ref(), "-n".as_ref(), NAMESPACE.as_ref(), "-f".as_ref(), key.as_os_str()];
     run(&words, message).await
 }
 
-/// Verifies that somebody of this file of allowed signers has signed a message, and returns who.
+/// Verifies that a signer in this file of allowed signers has signed a message, and returns the signer.
 ///
 /// # Errors
-/// Nobody has, or it cannot be verified; why, in words.
+/// No allowed signer has, or it cannot be verified; the reason, as text.
 pub(crate) async fn verify(allowed: &Path, message: &str, signature: &str) -> Result<String, String> {
     let file = kept(signature).map_err(|error| format!("its signature cannot be kept: {error}"))?;
     let (allowed, file) = (allowed.as_os_str(), file.path().as_os_str());
@@ -60,14 +60,14 @@ fn kept(signature: &str) -> std::io::Result<NamedTempFile> {
     Ok(file)
 }
 
-/// Runs `ssh-keygen` without a terminal, and returns what it prints.
+/// Runs `ssh-keygen` without a terminal, and returns its output.
 async fn run(words: &[&OsStr], input: &str) -> Result<String, String> {
     let words: Vec<OsString> =
         [OsStr::new("ssh-keygen")].iter().chain(words).map(|word| (*word).to_owned()).collect();
     let done = async {
         let mut child = child::start(&words)?;
         if let Some(mut stdin) = child.stdin.take() {
-            // One that has refused already does not read.
+            // A program that has already refused does not read.
             let _ = stdin.write_all(input.as_bytes()).await;
         }
         child.wait_with_output().await

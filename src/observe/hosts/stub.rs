@@ -1,4 +1,4 @@
-//! The hosts of a fleet's database in a build that has no PostgreSQL: none, and why.
+//! The hosts of a fleet's database in a build without PostgreSQL: none, with the reason.
 
 use std::io;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use crate::core::model::{MachineState, MachineView, Untrusted};
 use crate::observe::fleet::{Hosts, SharedState};
 use crate::source::database::postgres::{Target, UNREAD};
 
-/// Says that the database is not read.
+/// Reports that the database is not read.
 ///
 /// # Errors
 /// None.

@@ -17,7 +17,7 @@ use crate::source::os::processes::pidfd_of;
 
 /// The most processes that are waited for; a program may usually have 1,024 descriptors.
 pub(crate) const MAX_PROCESSES: usize = 256;
-/// What marks the event that ends the thread; no process started so late.
+/// Marks the event that ends the thread; no process started so late.
 const STOP: u64 = u64::MAX;
 /// How many bits of an event are the PID, which is at most 4,194,304 (`PID_MAX_LIMIT`, proc(5)); the
 /// others are the start: enough for 600 years of clock ticks.
@@ -26,7 +26,7 @@ const PID_BITS: u32 = 23;
 /// The processes that are waited for.
 pub(crate) struct Deaths {
     notice: Notice,
-    /// `None` when the system has none for us.
+    /// `None` if the system cannot provide one.
     waiter: Option<Waiter>,
     /// `None` for one whose exit was reported.
     waiting: HashMap<ProcessId, Option<OwnedFd>>,
@@ -47,7 +47,7 @@ impl Deaths {
 
     /// Waits for these processes and no others.
     pub(crate) fn follow(&mut self, processes: &[ProcessId]) {
-        // A closed descriptor is waited for no more (epoll(7)).
+        // epoll no longer waits for a closed descriptor (epoll(7)).
         self.waiting.retain(|id, _| processes.contains(id));
         let Some(waiter) = &self.waiter else { return };
         for id in processes {
@@ -86,7 +86,7 @@ impl Waiter {
         Ok(Self { epoll, stop })
     }
 
-    /// Begins to wait for one process; `None` when it has exited.
+    /// Begins to wait for one process; `None` if it has exited.
     fn wait_for(&self, id: ProcessId) -> io::Result<Option<OwnedFd>> {
         let pidfd = pidfd_of(id)?;
         if let Some(pidfd) = &pidfd {
@@ -104,7 +104,7 @@ impl Drop for Waiter {
     }
 }
 
-/// Puts what names a process into an event.
+/// Packs a process ID into an event.
 fn packed(id: ProcessId) -> u64 {
     id.start_ticks << PID_BITS | u64::from(id.pid)
 }

@@ -17,7 +17,7 @@ pub(crate) const MAX_PROCESSES: usize = 256;
 /// The processes that are waited for.
 pub(crate) struct Deaths {
     notice: Notice,
-    /// `None` when the system has none for us.
+    /// `None` if the system cannot provide one.
     queue: Option<Arc<Kqueue>>,
     /// Whether each is still waited for: not after its exit was reported.
     waiting: HashMap<ProcessId, bool>,
@@ -42,7 +42,7 @@ impl Deaths {
         self.waiting.retain(|id, _| {
             let stays = processes.contains(id);
             if !stays {
-                // It fails for one that has exited, which is waited for no more.
+                // It fails for one that has exited, which is no longer waited for.
                 let _ = change(queue, event(*id, EvFlags::EV_DELETE));
             }
             stays
@@ -70,7 +70,7 @@ impl Deaths {
 impl Drop for Deaths {
     fn drop(&mut self) {
         if let Some(queue) = &self.queue {
-            // It cannot fail: its reader has asked for it.
+            // It cannot fail: its reader has registered the event.
             let _ = change(queue, stop(EvFlags::empty(), FilterFlag::NOTE_TRIGGER));
         }
     }
@@ -84,7 +84,7 @@ fn start(notice: Notice) -> Result<Arc<Kqueue>, std::io::Error> {
     Ok(queue)
 }
 
-/// Begins to wait for one process; returns whether it is there.
+/// Begins to wait for one process; returns whether it exists.
 fn wait_for(queue: &Kqueue, id: ProcessId) -> Result<bool, Errno> {
     match change(queue, event(id, EvFlags::EV_ADD | EvFlags::EV_ONESHOT)) {
         // The queue came first: if the process is the right one now, it was then.

@@ -10,7 +10,7 @@ pub(crate) const MAX_PROCESSES: usize = 0;
 pub(crate) struct Deaths;
 
 impl Deaths {
-    /// Says so once.
+    /// Reports once that exits are not watched.
     pub(crate) fn new(notice: Notice) -> Self {
         notice.lost("this system tells of no exits; deaths are seen at the next scan".to_owned());
         Self

@@ -13,21 +13,21 @@ use crate::source::places::names::Names;
 /// Names in a git common directory that change with branches and working trees.
 const GIT: [&str; 3] = ["HEAD", "packed-refs", "worktrees"];
 
-/// What matters in one folder.
+/// The changes that matter in one folder.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Interest {
-    /// Whether the files of the formats do.
+    /// Whether the files of the formats matter.
     pub(crate) files: bool,
-    /// Whether every folder in it does.
+    /// Whether every folder in it matters.
     pub(crate) subfolders: bool,
-    /// What else does.
+    /// Other names that matter.
     pub(crate) names: BTreeSet<OsString>,
-    /// What else does, by pattern.
+    /// Other patterns that matter.
     pub(crate) patterns: BTreeSet<String>,
 }
 
 impl Interest {
-    /// Adds what matters to another.
+    /// Adds another interest.
     pub(crate) fn merge(&mut self, other: Self) {
         self.files |= other.files;
         self.subfolders |= other.subfolders;
@@ -35,7 +35,7 @@ impl Interest {
         self.patterns.extend(other.patterns);
     }
 
-    /// Returns whether only the folder's own fate matters, and nothing in it.
+    /// Returns whether only the folder's own fate matters, not its content.
     pub(crate) fn is_of_fate(&self) -> bool {
         *self == Self::default()
     }
@@ -53,9 +53,8 @@ impl Interest {
     }
 }
 
-/// What matters, by folder. A folder that does not exist is waited for in the nearest one above
-/// it that does. Of all folders above, their own fate matters: a folder is not reported when one above
-/// it moves away (inotify(7)).
+/// Returns what matters, by folder. A folder that does not exist is waited for in the nearest one above it that does.
+/// Of all folders above, their own fate matters: a folder is not reported when one above it moves away (inotify(7)).
 pub(crate) fn wanted(folders: &[PathBuf], names: &Names) -> BTreeMap<PathBuf, Interest> {
     let mut all: BTreeMap<PathBuf, Interest> = BTreeMap::new();
     for folder in folders {
@@ -92,13 +91,13 @@ fn standing(folder: &Path, own: Interest) -> Option<(PathBuf, Interest)> {
 /// One change in a watched folder.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Change<'a> {
-    /// The folder itself has gone, moved or changed its rights.
+    /// The folder itself has gone, moved or changed its permissions.
     Folder(&'a Path),
     /// Something in it has changed.
     Entry {
         folder: &'a Path,
         name: &'a OsStr,
-        /// Whether a file was written, and nothing came or went.
+        /// Whether a file was written, and nothing was added or removed.
         is_write: bool,
     },
 }
@@ -115,7 +114,7 @@ pub(crate) fn matters(change: &Change<'_>, interests: &BTreeMap<PathBuf, Interes
 
 fn is_known(name: &str) -> bool {
     let is_of_format = || format::places().any(|place| (place.recognise)(name));
-    // Every git command makes and removes locks; one that stays is found by the next look.
+    // Every git command makes and removes locks; the next look finds one that stays.
     GIT.contains(&name) || (!git::is_of_command(name) && is_of_format())
 }
 

@@ -9,7 +9,7 @@ const NAMES: [&str; 2] = ["fs.inotify.max_user_watches", "fs.inotify.max_user_in
 /// The most bytes of a number's file.
 const MAX_BYTES: usize = 1_024;
 
-/// Reads the limits, each for all programs of one user; none where the system is another one.
+/// Reads the limits, each for all programs of one user; none on another system.
 pub(crate) fn limits() -> Vec<Limit> {
     let bound = |what: &'static str| {
         let path = Path::new("/proc/sys").join(what.replace('.', "/"));

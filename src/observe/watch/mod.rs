@@ -1,4 +1,4 @@
-//! Hints that something has changed: they only say "look again", and truth is a re-read.
+//! Hints that something has changed: they only mean "look again", and truth is a re-read.
 
 #[cfg(target_os = "linux")]
 pub(crate) mod deaths;
@@ -37,8 +37,7 @@ pub struct Watch {
 }
 
 impl Watch {
-    /// Prepares to watch; follows nothing yet. What the system refuses comes as a
-    /// [`Hint::Lost`].
+    /// Prepares to watch; follows nothing yet. A refusal of the system comes as a [`Hint::Lost`].
     pub fn new() -> (Self, Receiver<Hint>) {
         let (sender, receiver) = sync_channel(WAITING);
         let notice = Notice::new(sender);
@@ -47,13 +46,13 @@ impl Watch {
         (Self { notice, files, deaths }, receiver)
     }
 
-    /// Returns what asks for a look, from any thread, as a change of files does.
+    /// Returns a function that requests a look, from any thread, as a change of files does.
     pub(crate) fn nudge(&self) -> impl Fn() + Send + 'static {
         let notice = self.notice.clone();
         move || notice.send(Hint::Files)
     }
 
-    /// Returns what is followed.
+    /// Returns how much is followed.
     pub fn watched(&self) -> WatchCounts {
         WatchCounts {
             folders: self.files.count(),
@@ -67,20 +66,18 @@ impl Watch {
         self.notice.losses()
     }
 
-    /// Takes these names for hints as well, from the next [`Watch::follow`] on, in the folders that
-    /// are followed.
+    /// Also takes these names as hints, from the next [`Watch::follow`] on, in the folders that are followed.
     pub fn expect(&mut self, names: &Names) {
         self.files.expect(names);
     }
 
-    /// Takes the opening of these programs for a hint as well, from the next [`Watch::follow`] on.
+    /// Also takes the opening of these programs as a hint, from the next [`Watch::follow`] on.
     pub fn expect_programs(&mut self, programs: Vec<PathBuf>) {
         self.files.expect_programs(programs);
     }
 
-    /// Follows these folders and processes, and no others any more. To be called after each
-    /// look, from any thread: folders that were replaced, or that appeared where none was, are
-    /// taken up anew, and then one more look is asked for.
+    /// Follows these folders and processes only. Call it after each look, from any thread: watches are added for
+    /// folders that were replaced or that appeared, and then one more look is requested.
     pub fn follow(&mut self, folders: &[PathBuf], processes: &[ProcessId]) {
         if self.files.follow(folders) {
             self.notice.send(Hint::Files);

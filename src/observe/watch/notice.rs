@@ -24,8 +24,8 @@ impl Notice {
         Self { sender, losses: Arc::default() }
     }
 
-    /// Sends a hint. While as many hints as the channel holds wait for a look, one more is
-    /// needless; only losses are kept until there is room, since they are shown.
+    /// Sends a hint. While the channel is full of hints, one more is needless; only losses are kept until there is
+    /// room, since they are shown.
     pub(crate) fn send(&self, hint: Hint) {
         let mut losses = self.losses.lock().unwrap_or_else(PoisonError::into_inner);
         losses.untold.retain(|why| self.sender.try_send(Hint::Lost(why.clone())).is_err());
@@ -33,13 +33,13 @@ impl Notice {
         let _ = self.sender.try_send(hint);
     }
 
-    /// Returns what was said to be missed.
+    /// Returns the reported losses.
     pub(crate) fn losses(&self) -> Vec<String> {
         let losses = self.losses.lock().unwrap_or_else(PoisonError::into_inner);
         losses.told.iter().cloned().collect()
     }
 
-    /// Says that changes are missed; the same words are said once.
+    /// Reports that changes are missed; each reason only once.
     pub(crate) fn lost(&self, why: String) {
         let mut losses = self.losses.lock().unwrap_or_else(PoisonError::into_inner);
         if losses.told.insert(why.clone()) {
@@ -50,18 +50,18 @@ impl Notice {
     }
 }
 
-/// Why to look again.
+/// The reason to look again.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Hint {
     /// Some file or folder that matters has changed.
     Files,
     /// This process has exited.
     Process(ProcessId),
-    /// A program of an agent's was opened: some process may become an agent now, without a fork.
+    /// A program of an agent's was opened: a process may become an agent now, without a fork.
     Program,
-    /// A look was asked for.
+    /// A look was requested.
     Asked,
-    /// Changes were or will be missed; why, in words. Looking now and then helps.
+    /// Changes were or will be missed; the reason, as text. Looking now and then helps.
     Lost(String),
 }
 

@@ -1,5 +1,5 @@
-//! Asks git about working trees, when a person wants it: never while looking, and never by a command
-//! that runs a program which the repository names (`git status` does).
+//! Queries git about working trees when a person wants it: never while looking, and never by a command that runs a
+//! program which the repository names (`git status` does).
 
 mod run;
 #[cfg(test)]
@@ -18,10 +18,10 @@ use crate::source::os::fence::Fence;
 use crate::source::repos::head::Commit;
 use crate::source::repos::locate::{git_dir, repository_at};
 
-/// The most names of one sort that are shown.
+/// The most names of one kind that are shown.
 const MOST_NAMES: usize = 5;
 
-/// What lies in a tree's own folder while git is in the middle of something.
+/// Files in a tree's own folder while a git operation is in progress.
 const AMID: [(&str, &str); 7] = [
     ("rebase-merge", "rebase"),
     ("rebase-apply", "rebase"),
@@ -32,7 +32,7 @@ const AMID: [(&str, &str); 7] = [
     ("sequencer", "sequence of commits"),
 ];
 
-/// Whom to ask: where programs are, and whose settings count.
+/// How to run git: the folders of programs, and whose settings count.
 pub(crate) struct Asker {
     /// The folders of programs.
     pub(crate) programs: Vec<PathBuf>,
@@ -41,7 +41,7 @@ pub(crate) struct Asker {
 }
 
 impl Asker {
-    /// Asks what a linked working tree has that its removal would lose.
+    /// Determines what the removal of a linked working tree would lose.
     pub(crate) fn ask(&self, tree: &Path, fence: &Fence) -> TreeState {
         let unasked = |why: &str| TreeState { unasked: Some(why.to_owned()), ..TreeState::default() };
         let Some(own) = git_dir(tree) else {
@@ -56,7 +56,7 @@ impl Asker {
         if own == located.common_dir {
             return unasked("it is no linked working tree");
         }
-        // Git itself refuses where somebody else can have written its settings.
+        // Git itself refuses if another user can have written its settings.
         let uid = rustix::process::geteuid().as_raw();
         let is_ours = |path: &Path| stat(path).is_ok_and(|stat| stat.st_uid == uid);
         if ![tree, &own, &located.common_dir].into_iter().all(is_ours) {
@@ -80,7 +80,7 @@ impl Asker {
 /// Returns the names of all filters that the settings have.
 fn filters(git: &Git) -> Option<Vec<OsString>> {
     let answer = git.ask(&["config", "-z", "--name-only", "--get-regexp", r"^filter\."])?;
-    // 1 is: there are none.
+    // Exit code 1 means that there are none.
     if answer.is_cut || !matches!(answer.code, 0 | 1) {
         return None;
     }
@@ -98,7 +98,7 @@ fn filters(git: &Git) -> Option<Vec<OsString>> {
 fn state(git: &Git, common: &Path) -> TreeState {
     let has = |name: &str| git.own.join(name).symlink_metadata().is_ok();
     let main = Commit::checked_out(common, common);
-    // What no branch has goes with a detached head; else the branch stays.
+    // With a detached head, commits that no branch has are lost; otherwise the branch stays.
     let is_on_branch = git.ask(&["symbolic-ref", "-q", "HEAD"]).map(|answer| answer.code == 0);
     let unnamed = match is_on_branch {
         Some(true) => Some(0),
@@ -122,7 +122,7 @@ fn state(git: &Git, common: &Path) -> TreeState {
     }
 }
 
-/// Asks whether something differs: 0 is no, 1 is yes.
+/// Returns whether something differs: exit code 0 is no, 1 is yes.
 fn differs(git: &Git, arguments: &[&str]) -> Option<bool> {
     match git.ask(arguments)?.code {
         0 => Some(false),
@@ -136,15 +136,15 @@ fn count(git: &Git, commits: &[&str]) -> Option<u64> {
     std::str::from_utf8(answer.out.trim_ascii()).ok()?.parse().ok()
 }
 
-/// Asks for names, each ended by a zero byte.
+/// Queries names, each ended by a zero byte.
 fn others(git: &Git, arguments: &[&str]) -> Option<Names> {
     let answer = git.ask(arguments).filter(|answer| answer.code == 0)?;
     let names = answer.out.split(|byte| *byte == 0).filter(|name| !name.is_empty());
     Some(shown_names(names, answer.is_cut))
 }
 
-/// Asks for the files that git was told to take for unchanged (a small letter before the name), or to
-/// leave out and that are there all the same (`S`).
+/// Queries the files that git was configured to take for unchanged (a small letter before the name), or to leave out
+/// although they exist (`S`).
 fn unwatched(git: &Git) -> Option<Names> {
     let answer = git.ask(&["ls-files", "-v", "-z"]).filter(|answer| answer.code == 0 && !answer.is_cut)?;
     let is_there =

@@ -1,4 +1,4 @@
-//! Runs git so that nothing of a repository is run by it, within a deadline.
+//! Runs git within a deadline, in a way that runs no program of the repository.
 
 use std::ffi::{OsStr, OsString};
 use std::io::Read;
@@ -10,12 +10,12 @@ use crate::source::os::clock;
 
 /// How long git may take for one answer.
 const DEADLINE: Duration = Duration::from_secs(2);
-/// How often it is asked whether it has ended.
+/// How often to check whether it has ended.
 const STEP: Duration = Duration::from_millis(1);
 /// The most bytes of one answer; more is not read.
 const MOST: usize = 4 << 20;
 
-/// Git, and the working tree that it is asked about.
+/// Git, and the working tree that it is run for.
 pub(super) struct Git {
     /// The program.
     pub(super) program: PathBuf,
@@ -25,26 +25,26 @@ pub(super) struct Git {
     pub(super) tree: PathBuf,
     /// The tree's own folder below `worktrees`.
     pub(super) own: PathBuf,
-    /// The filters that the repository's settings name: each is switched off.
+    /// The filters in the repository's settings: each is switched off.
     pub(super) filters: Vec<OsString>,
 }
 
-/// What git answered.
+/// The result of a run of git.
 pub(super) struct Answer {
     /// Its exit code.
     pub(super) code: i32,
-    /// What it wrote.
+    /// Its output.
     pub(super) out: Vec<u8>,
     /// Whether there is more of it.
     pub(super) is_cut: bool,
 }
 
 impl Git {
-    /// Asks; `None` where it did not answer in time or at all.
+    /// Runs git; `None` if it does not answer in time or at all.
     pub(super) fn ask(&self, arguments: &[&str]) -> Option<Answer> {
         #[expect(clippy::disallowed_methods, reason = "a person asked what git says")]
         let mut command = Command::new(&self.program);
-        // Whatever else the environment says can lead to another repository, or to programs.
+        // Other environment variables can lead to another repository, or to programs.
         command.env_clear().env("HOME", &self.home).env("PATH", folder_of(&self.program));
         command.envs([("LC_ALL", "C"), ("GIT_NO_LAZY_FETCH", "1"), ("GIT_OPTIONAL_LOCKS", "0")]);
         command.envs([("GIT_TERMINAL_PROMPT", "0"), ("GIT_PAGER", "cat")]);
@@ -63,8 +63,8 @@ impl Git {
         answer
     }
 
-    /// Switches the filters off: what may have changed in the very moment the index was written is read
-    /// once more, through them.
+    /// Switches the filters off: git reads a file that may have changed at the very moment the index was written once
+    /// more, through them.
     fn switch_off(&self, command: &mut Command) {
         let settings = self.filters.iter().flat_map(|filter| {
             [("clean", ""), ("process", ""), ("smudge", ""), ("required", "false")].map(|(key, value)| {
@@ -89,14 +89,14 @@ fn folder_of(program: &Path) -> &OsStr {
     program.parent().map_or(OsStr::new("/usr/bin"), Path::as_os_str)
 }
 
-/// Reads what a program writes until it has ended; `None` at the deadline.
+/// Reads a program's output until it has ended; `None` at the deadline.
 fn answer(child: &mut Child) -> Option<Answer> {
     let began_at = clock::steady();
     let mut pipe = child.stdout.take()?;
     rustix::fs::fcntl_setfl(&pipe, rustix::fs::OFlags::NONBLOCK).ok()?;
     let mut out = Vec::new();
     while began_at.elapsed() < DEADLINE {
-        // Whether it has ended is asked first: what it wrote last is read then.
+        // Check for the end first, so that its last output is read afterwards.
         let ended = child.try_wait().ok()?;
         take(&mut pipe, &mut out);
         if out.len() > MOST {
@@ -113,7 +113,7 @@ fn answer(child: &mut Child) -> Option<Answer> {
     None
 }
 
-/// Takes what is there by now.
+/// Takes the bytes that have arrived.
 fn take(pipe: &mut impl Read, out: &mut Vec<u8>) {
     let mut part = [0; 64 << 10];
     while out.len() <= MOST {

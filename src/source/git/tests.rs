@@ -13,7 +13,7 @@ struct Stage {
 }
 
 impl Stage {
-    /// `None` where there is no git.
+    /// Returns `None` if git is not installed.
     fn new(add: &[&str]) -> Option<Self> {
         let stage = Self { folder: tempfile::tempdir().unwrap() };
         std::fs::create_dir_all(stage.at("home")).unwrap();

@@ -9,10 +9,10 @@ use rustix::fs::{FileType, stat};
 
 use crate::source::os::open::meta::wide;
 
-/// By how many seconds [`now`] differs from the machine's clock.
+/// How many seconds [`now`] differs from the machine's clock.
 static SET_BY: AtomicI64 = AtomicI64::new(0);
 
-/// By how many seconds [`lasting`] is ahead of the machine's clock.
+/// How many seconds [`lasting`] is ahead of the machine's clock.
 static PASSED: AtomicU64 = AtomicU64::new(0);
 
 /// Returns the present moment.
@@ -22,8 +22,8 @@ pub fn now() -> Timestamp {
     now.checked_add(SignedDuration::from_secs(SET_BY.load(Ordering::Relaxed))).unwrap_or(now)
 }
 
-/// Returns this person's time zone: that of `TZ`, else the machine's. An unknown one where `TZ` is the path of something
-/// that is no small plain file: to read it could take forever.
+/// Returns this person's time zone: that of `TZ`, else the machine's. It is unknown if `TZ` is the path of something
+/// other than a small plain file: reading that could take forever.
 #[expect(clippy::disallowed_methods, reason = "what TZ names is looked at before it is opened")]
 pub(crate) fn zone() -> TimeZone {
     let named = std::env::var_os("TZ");
@@ -51,30 +51,30 @@ pub fn set_by(seconds: i64) {
     SET_BY.store(seconds, Ordering::Relaxed);
 }
 
-/// Returns the present moment of a clock that nobody can set; good for waiting.
+/// Returns the present moment of a clock that cannot be set; good for waiting.
 #[expect(clippy::disallowed_methods, reason = "this is the one place")]
 pub(crate) fn steady() -> std::time::Instant {
     std::time::Instant::now()
 }
 
-/// Returns the moment of a clock that nobody can set and that goes on while the machine is suspended.
+/// Returns the moment of a clock that cannot be set and that keeps running while the machine is suspended.
 pub(crate) fn lasting() -> std::time::Duration {
     let up = since_boot().and_then(|up| std::time::Duration::try_from(up).ok()).unwrap_or_default();
     up + std::time::Duration::from_secs(PASSED.load(Ordering::Relaxed))
 }
 
-/// Lets so many seconds pass by the clock that lasts, for this program alone: a test need not wait for them.
+/// Moves the lasting clock forward by some seconds, for this program alone, so that a test need not wait.
 pub fn let_pass(seconds: u64) {
     PASSED.store(seconds, Ordering::Relaxed);
 }
 
-/// Returns the CPU time that this thread has spent so far.
+/// Returns the CPU time that this thread has used.
 pub(crate) fn spent() -> std::time::Duration {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
     time.try_into().unwrap_or_default()
 }
 
-/// Returns the processor time that all threads of this process have taken.
+/// Returns the CPU time that all threads of this process have used.
 pub(crate) fn spent_by_all() -> std::time::Duration {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
     time.try_into().unwrap_or_default()

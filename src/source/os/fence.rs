@@ -1,13 +1,13 @@
-//! The fence: what may be read when a person has named the only folders.
+//! The fence: what may be read if a person has named the only folders.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::path::{Component, Path, PathBuf};
 
-/// Which folders may be read; and where links lead, which one look reads once.
+/// Which folders may be read, and the resolved links of one look.
 #[derive(Debug, Default)]
 pub(crate) struct Fence {
-    /// These, resolved, and what lies below them; `None` for any.
+    /// These resolved folders and everything below them; `None` for any.
     around: Option<Vec<PathBuf>>,
     /// Where each path of this look leads; `None` for one that leads nowhere.
     known: RefCell<HashMap<PathBuf, Option<PathBuf>>>,
@@ -20,12 +20,12 @@ impl Fence {
         Self { around: Some(resolved.collect()), ..Self::default() }
     }
 
-    /// Forgets where links lead: each look asks anew.
+    /// Forgets resolved links: each look resolves them anew.
     pub(crate) fn forget_links(&mut self) {
         self.known.take();
     }
 
-    /// Returns whether a path, wherever its links lead, may be read.
+    /// Returns whether a path, with its links resolved, may be read.
     pub(crate) fn reaches(&self, path: &Path) -> bool {
         self.around.is_none() || self.allows(&self.resolve(path))
     }
@@ -41,7 +41,7 @@ impl Fence {
         resolve_by(path, |above| self.existing(above))
     }
 
-    /// Returns whether a path leads nowhere else, where that is not known part by part already.
+    /// Returns whether a path has no links, if its parts are not known already.
     fn is_own_place(&self, path: &Path) -> bool {
         let is_begun = path.parent().is_none_or(|above| self.known.borrow().contains_key(above));
         let is_plain = path.is_absolute() && !path.components().any(|part| part == Component::ParentDir);
@@ -70,8 +70,8 @@ impl Fence {
     }
 }
 
-/// Returns whether something is there and no part of its path is a link: one question instead of
-/// one for each part. "No" can also mean that the system does not answer it.
+/// Returns whether something exists at a path without links: one system call instead of one for each part. `false` can
+/// also mean that the system cannot answer.
 #[cfg(target_os = "linux")]
 fn is_free_of_links(path: &Path) -> bool {
     use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, openat2};
@@ -93,8 +93,8 @@ fn at(path: PathBuf) -> Option<PathBuf> {
     }
 }
 
-/// Resolves every link in a path. What does not exist (any more) keeps its last parts as they
-/// are named, below the nearest folder that exists; `..` there is taken by its letters.
+/// Resolves every link in a path. If the path does not exist (any more), its last parts keep their names, below the
+/// nearest folder that exists; `..` there is taken literally.
 pub(crate) fn resolve(path: &Path) -> PathBuf {
     resolve_by(path, |above| above.canonicalize().ok())
 }

@@ -1,4 +1,4 @@
-//! The machine and who is looking.
+//! The machine, and the user who looks.
 
 use std::path::Path;
 use std::sync::OnceLock;
@@ -14,27 +14,27 @@ use crate::core::model::{ClockHistory, ClockReading, Host, Platform};
 use crate::source::os::open::medium::file_system_of;
 use crate::source::os::{clock, processes};
 
-/// How far the moment of the boot may seem to move without the clock having been set: 1 s.
+/// How far the calculated boot time may move without the clock having been set: 1 s.
 const JITTER: SignedDuration = SignedDuration::from_secs(1);
 
-/// How far two readings of it are apart at most that say the same: two clocks are read, one after the other. Starts
-/// are only known to a tick of 10 ms.
+/// How far two equal readings of the boot time can differ: two clocks are read, one after the other. Starts are only
+/// known to a tick of 10 ms.
 const READING: SignedDuration = SignedDuration::from_millis(1);
 
 /// Watches whether the wall clock is set: by a person, by NTP, or by a machine that slept.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ClockWatch {
-    /// The earliest and the latest moment at which the machine seemed to have booted.
+    /// The earliest and the latest calculated boot time.
     seen: Option<(Timestamp, Timestamp)>,
-    /// The moment of the boot as the look before had it.
+    /// The boot time of the previous look.
     last: Option<Timestamp>,
-    /// What was read so far.
+    /// The readings of this run.
     history: ClockHistory,
 }
 
 impl ClockWatch {
-    /// Takes in how one look saw it, and tells that look how much was seen by now. Where it says the same as the
-    /// one before, so do all starts that are reckoned from it.
+    /// Records one look's reading of the clock, and adds to that look how far the clock was seen to move. A reading
+    /// equal to the previous one keeps its boot time, so that calculated start times stay the same.
     pub(crate) fn note(&mut self, host: &mut Host) {
         let Some(read) = host.boot_at else { return };
         let is_same = |last: &Timestamp| read.duration_since(*last).abs() < READING;
@@ -45,8 +45,8 @@ impl ClockWatch {
         host.clock.add(self.history.readings());
     }
 
-    /// Returns how much was seen by the end of a look, which a moment later is dated by: the clock may have been set
-    /// since it began.
+    /// Returns how far the clock was seen to move by the end of a look, whose time is used for a later moment: the
+    /// clock may have been set since the look began.
     pub(crate) fn doubt_at(&mut self, now: Timestamp) -> SignedDuration {
         booted_at(now).map(|read| self.moved_to(read)).unwrap_or_default()
     }
@@ -60,12 +60,12 @@ impl ClockWatch {
     }
 }
 
-/// Returns when the machine booted, by the clock of now.
+/// Returns when the machine booted, by the present clock.
 fn booted_at(now: Timestamp) -> Option<Timestamp> {
     clock::since_boot().and_then(|up| now.checked_sub(up).ok())
 }
 
-/// Reads everything about the machine; `now` and the uptime give the moment of the boot.
+/// Reads all facts about the machine; `now` and the uptime give the boot time.
 pub fn host(now: Timestamp) -> Host {
     Host {
         name: name(),
@@ -95,8 +95,8 @@ pub(crate) fn platform() -> Platform {
     }
 }
 
-/// Returns when the devices' folder was made, which the kernel does at the boot (devtmpfs); that of a container is younger,
-/// and on a disk it would be older.
+/// Returns when the devices' folder was made, which the kernel does at the boot (devtmpfs). A container's folder is
+/// younger, and one on a disk would be older.
 fn up_by() -> Option<Timestamp> {
     static KNOWN: OnceLock<Timestamp> = OnceLock::new();
     once(&KNOWN, || {
@@ -106,38 +106,38 @@ fn up_by() -> Option<Timestamp> {
     })
 }
 
-/// Returns what the clock said at the boot: when the kernel made the machine's device nodes (devtmpfs), which a
-/// container may be lent.
+/// Returns the wall clock at the boot: when the kernel made the machine's device nodes (devtmpfs), which a container
+/// may share.
 fn boot_stamp() -> Option<ClockReading> {
     static KNOWN: OnceLock<Timestamp> = OnceLock::new();
     let made_at = once(&KNOWN, || (file_system_of(Path::new(NODE))? == "devtmpfs").then(node_made_at)?);
     made_at.map(|boot_at| ClockReading { up_for: SignedDuration::ZERO, boot_at })
 }
 
-/// Returns when the runtime of the container that we are in made its device nodes, which it does just after its first
-/// process has started; nothing outside a container.
+/// Returns when the runtime of our container made its device nodes, just after its first process started; `None`
+/// outside a container.
 pub(crate) fn container_stamp() -> Option<Timestamp> {
     static KNOWN: OnceLock<Timestamp> = OnceLock::new();
     let is_inside = pid_namespace()? != INITIAL_PID_NAMESPACE && boot_stamp().is_none();
     is_inside.then(|| once(&KNOWN, node_made_at))?
 }
 
-/// A device node whose times nobody changes by using it.
+/// A device node whose times do not change when it is used.
 const NODE: &str = "/dev/zero";
 
-/// Returns when that node was made, which kernels before 6.0 or so do not tell: its last write is no other moment.
+/// Returns when that node was made. Kernels before 6.0 or so do not report that; its last write is the same moment.
 fn node_made_at() -> Option<Timestamp> {
     let meta = Path::new(NODE).metadata().ok()?;
     Timestamp::try_from(meta.created().or_else(|_| meta.modified()).ok()?).ok()
 }
 
-/// Returns whether a folder is ours: in another user's home nothing of ours is left.
+/// Returns whether a folder is ours: we leave nothing in another user's home.
 pub(crate) fn owns(folder: &Path) -> bool {
     stat(folder).is_ok_and(|stat| stat.st_uid == geteuid().as_raw())
 }
 
-/// Finds a zone by its name in the system's own list; none is shipped with the program, and what the
-/// system does not know, nobody does.
+/// Finds a zone by its name in the system's own list. None is shipped with the program, so a zone that the system
+/// lacks is unknown.
 pub(crate) fn zone(name: &str) -> Option<TimeZone> {
     TimeZone::get(name).ok()
 }
@@ -147,7 +147,7 @@ pub(crate) fn name() -> String {
 }
 
 /// Returns whether this is a distribution under WSL: Microsoft's kernel, and the folder that its init keeps. A
-/// container there has the kernel alone.
+/// container there has only the kernel.
 pub(crate) fn is_wsl() -> bool {
     let release = rustix::system::uname().release().to_string_lossy().to_ascii_lowercase();
     release.contains("microsoft") && stat(Path::new("/run/WSL")).is_ok()
@@ -173,8 +173,8 @@ fn read_boot_id() -> Option<String> {
     sysctl::Ctl::new("kern.bootsessionuuid").ok()?.value_string().ok()
 }
 
-/// Returns the inode of our own PID namespace, which no process ever leaves (pid_namespaces(7)); that of the
-/// machine's first one where the system has no others.
+/// Returns the inode of our own PID namespace, which no process ever leaves (pid_namespaces(7)); that of the machine's
+/// first one if the system has no others.
 pub(crate) fn pid_namespace() -> Option<u64> {
     static KNOWN: OnceLock<u64> = OnceLock::new();
     if cfg!(target_os = "macos") {
@@ -183,8 +183,8 @@ pub(crate) fn pid_namespace() -> Option<u64> {
     once(&KNOWN, || Some(crate::source::os::open::meta::meta_of(&stat("/proc/self/ns/pid").ok()?).ino))
 }
 
-/// Returns the inode of our own time namespace; the initial one's where the kernel has none, which is
-/// before 5.6 (time_namespaces(7)).
+/// Returns the inode of our own time namespace; the initial one's if the kernel has none, as before 5.6
+/// (time_namespaces(7)).
 pub(crate) fn time_namespace() -> Option<u64> {
     static KNOWN: OnceLock<u64> = OnceLock::new();
     if cfg!(target_os = "macos") {
@@ -207,7 +207,7 @@ fn machine_id() -> Option<String> {
     })
 }
 
-/// Returns what is known, and reads it until it could be read.
+/// Returns a value read once; reads until that succeeds.
 fn once<T: Clone>(known: &OnceLock<T>, read: impl FnOnce() -> Option<T>) -> Option<T> {
     known.get().cloned().or_else(|| {
         let read = read()?;

@@ -1,4 +1,4 @@
-//! Who holds kernel locks on files, from `/proc/locks` (proc(5)).
+//! Which processes hold kernel locks on files, from `/proc/locks` (proc(5)).
 
 use std::cell::OnceCell;
 use std::collections::{HashMap, HashSet};
@@ -19,40 +19,39 @@ const LOCKS: usize = 4 << 20;
 /// Every held lock: device and inode, and the PID.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Locks {
-    /// Every file that is locked by anybody, also by whom the list does not tell.
+    /// Every locked file, also those whose holder the list does not show.
     locked: HashSet<(u64, u64)>,
     holders: HashMap<(u64, u64), u32>,
-    /// Who holds SQLite's lock for writing.
+    /// The processes that hold SQLite's lock for writing.
     writers: HashMap<(u64, u64), u32>,
-    /// The inodes of the files that processes hold locks on, read where the list is short.
+    /// The inodes of the files that processes hold locks on, read if the list is short.
     by_descriptor: OnceCell<HashSet<u64>>,
 }
 
-/// The byte that whoever is about to write an SQLite database locks (`RESERVED_BYTE`,
-/// sqlite.org/src/file/src/os.h).
+/// The byte that a process locks before it writes an SQLite database (`RESERVED_BYTE`, sqlite.org/src/file/src/os.h).
 const RESERVED: u64 = 0x4000_0001;
 
 impl Locks {
-    /// Reads all locks; none where the system has no such list.
+    /// Reads all locks; none if the system has no such list.
     pub fn read() -> Self {
         let text = small(Path::new("/proc/locks"), LOCKS).unwrap_or_default();
         parse(&String::from_utf8_lossy(&text))
     }
 
-    /// Returns the PID that took a lock on a file, as the list has it. A holder without a PID of its
-    /// own, as of a lock that belongs to an open file, or in another PID namespace, is not known.
+    /// Returns the PID that took a lock on a file, as the list has it. A holder without a PID, as of a lock that
+    /// belongs to an open file, or in another PID namespace, is not known.
     pub fn holder(&self, meta: &FileMeta) -> Option<u32> {
         self.holders.get(&(meta.dev, meta.ino)).copied()
     }
 
-    /// Returns whether a file is locked, and by whom is not known.
+    /// Returns whether a file is locked by an unknown holder.
     pub(crate) fn hides_holder(&self, meta: &FileMeta) -> bool {
         let id = (meta.dev, meta.ino);
         self.locked.contains(&id) && !self.holders.contains_key(&id)
     }
 
-    /// Returns the PID that holds a lock on a file at this moment; 0 where somebody does whom
-    /// nobody can tell. Whoever took it may have died and left it to a child (flock(2)).
+    /// Returns the PID that holds a lock on a file at this moment; 0 if the holder cannot be identified. The process
+    /// that took the lock may have died and left it to a child (flock(2)).
     pub(crate) fn held_by(&self, name: &OsStr, meta: &FileMeta) -> Option<u32> {
         let taken_by = self.holder(meta);
         if taken_by.is_some_and(|pid| opener::is_locker(pid, name, meta)) {
@@ -65,9 +64,9 @@ impl Locks {
         }
     }
 
-    /// Returns what the list says of a file. It names the device of a whole file system, and what a
-    /// file of btrfs says is another one; and in a PID namespace of its own it lacks a lock whose
-    /// taker is gone (`locks_show` of the kernel).
+    /// Returns what the list shows about a file. The list has the device of a whole file system, while a btrfs file
+    /// reports another one; and in a PID namespace other than the first it lacks a lock whose taker has exited
+    /// (`locks_show` of the kernel).
     fn listing(&self, meta: &FileMeta) -> Listing {
         let is_short = || host::pid_namespace() != Some(INITIAL_PID_NAMESPACE);
         let has_descriptor = || self.by_descriptor.get_or_init(opener::locked).contains(&meta.ino);
@@ -86,10 +85,10 @@ impl Locks {
     }
 }
 
-/// What the list of all locks says of a file.
+/// What the list of all locks shows about a file.
 enum Listing {
     This,
-    /// It may be: only its process tells.
+    /// It may be listed: only its process can show it.
     Perhaps,
     No,
 }
@@ -116,8 +115,8 @@ fn parse(text: &str) -> Locks {
     Locks { locked, holders, writers, by_descriptor: OnceCell::new() }
 }
 
-/// Reads one line, such as `1: FLOCK  ADVISORY  WRITE 708 08:01:1234 0 EOF`; a line with `->`
-/// only waits. The PID is left out where it is not known.
+/// Reads one line, such as `1: FLOCK  ADVISORY  WRITE 708 08:01:1234 0 EOF`; a line with `->` only waits. The PID is
+/// left out if it is not known.
 fn held(line: &str) -> Option<((u64, u64), Option<u32>)> {
     let mut fields = line.split_ascii_whitespace().skip(1);
     if fields.next()? == "->" {
@@ -155,7 +154,7 @@ mod tests {
         let name = file.path().file_name().unwrap();
         let meta = meta_of(&rustix::fs::stat(file.path()).unwrap());
         assert_eq!(Locks::read().held_by(name, &meta), None);
-        // As the machine's first PID namespace lists it; a later one leaves out whose taker is gone.
+        // The list in the machine's first PID namespace; a later one leaves out locks whose taker has exited.
         let listed = |taker: u32| {
             let (major, minor) = (rustix::fs::major(meta.dev), rustix::fs::minor(meta.dev));
             parse(&format!("1: FLOCK  ADVISORY  WRITE {taker} {major:02x}:{minor:02x}:{} 0 EOF", meta.ino))

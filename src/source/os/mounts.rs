@@ -1,4 +1,4 @@
-//! What a folder is called in another mount namespace (mount_namespaces(7), proc(5) `mountinfo`).
+//! The name of a folder in another mount namespace (mount_namespaces(7), proc(5) `mountinfo`).
 
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
@@ -22,8 +22,7 @@ pub(crate) struct Place {
     path: PathBuf,
 }
 
-/// Reads where the folders of file systems are mounted for a process; `None` where that may not be
-/// read.
+/// Reads where the folders of file systems are mounted for a process; `None` if that may not be read.
 fn mounts(of: &str) -> Option<Vec<Mount>> {
     let text = small(Path::new(&format!("/proc/{of}/mountinfo")), MOUNTS).ok()?;
     Some(text.split(|byte| *byte == b'\n').filter_map(mount).collect())
@@ -49,7 +48,7 @@ fn path(text: &[u8]) -> PathBuf {
     OsString::from_vec(bytes).into()
 }
 
-/// Finds a folder, of which the path has no links, by its file system.
+/// Finds a folder by its file system; its path has no links.
 pub(crate) fn place(folder: &Path) -> Option<Place> {
     place_in(&mounts("self")?, folder)
 }
@@ -62,14 +61,13 @@ fn place_in(mounts: &[Mount], folder: &Path) -> Option<Place> {
     Some(Place { device: mount.device.clone(), path: mount.root.join(below) })
 }
 
-/// Returns all names that places, or parts of them, have for a process; `None` where that may not
-/// be read.
+/// Returns all names that places, or parts of them, have for a process; `None` if that may not be read.
 pub(crate) fn names(of: &str, places: &[Place]) -> Option<Vec<PathBuf>> {
     let mounts = mounts(of)?;
     Some(places.iter().flat_map(|place| mounts.iter().filter_map(|mount| name(mount, place))).collect())
 }
 
-/// Returns what a folder of a process's own mounts may be called here, where all of it is mounted.
+/// Returns the possible names here of a folder of a process's own mounts, if all of it is mounted.
 #[cfg(target_os = "linux")]
 pub(crate) fn called_here(of: &str, folder: &Path) -> Vec<PathBuf> {
     let place = mounts(of).and_then(|mounts| place_in(&mounts, folder));
@@ -82,7 +80,7 @@ fn name(mount: &Mount, place: &Place) -> Option<PathBuf> {
     whole(mount, place).or_else(|| is_part().then(|| mount.point.clone()))
 }
 
-/// Returns what a place is called where all of it lies in a mount.
+/// Returns the name of a place if all of it lies in a mount.
 fn whole(mount: &Mount, place: &Place) -> Option<PathBuf> {
     let is_its = mount.device == place.device;
     place.path.strip_prefix(&mount.root).ok().filter(|_| is_its).map(|below| mount.point.join(below))

@@ -1,4 +1,4 @@
-//! Which process has a file open, as far as it may be looked at (proc(5), `/proc/<pid>/fd`).
+//! Which process has a file open, as far as it may be inspected (proc(5), `/proc/<pid>/fd`).
 //!
 //! A thread can have descriptors of its own (unshare(2), `CLONE_FILES`), and those of a leader that
 //! has exited are gone while its threads keep theirs; so threads are looked at as well.
@@ -18,41 +18,41 @@ use crate::source::os::open::meta::{is_sure, meta_of};
 use crate::source::os::open::plain::small;
 use crate::source::os::processes::own::own_pid;
 
-/// How much of what the kernel says of a descriptor is read, in bytes.
+/// How many bytes of the kernel's description of a descriptor are read.
 const INFO: usize = 4 << 10;
 
 /// For how long "no process has it open" is trusted: 2 min.
 const GOOD_FOR: SignedDuration = SignedDuration::from_mins(2);
 
-/// A process that may have a file open, for what it has open cannot be seen.
+/// A process that may have a file open, as its open files cannot be seen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum HiddenOpener {
-    /// The process of this PID: another user's, or one that does not let its own look.
+    /// The process of this PID: another user's, or one that its own user may not inspect.
     Process(u32),
-    /// One that is not listed: outside of a container, or where `/proc` hides it.
+    /// A process that is not listed: outside of a container, or hidden by `/proc`.
     Unlisted,
 }
 
 pub(crate) struct File {
-    /// Its name without the folder, which may be called otherwise in a container.
+    /// Its name without the folder, which may have another name in a container.
     pub(crate) name: Vec<u8>,
     /// Device and inode.
     pub(crate) id: (u64, u64),
 }
 
-/// What a descriptor must be beside open: asked of a folder of `/proc` and a number.
+/// A further condition on an open descriptor: takes a folder of `/proc` and a number.
 type DescriptorTest = fn(&str, &CStr) -> bool;
 
-/// Asks who has files open, and keeps that nobody has: whoever has made a file and holds it, has it
-/// open from its last change on.
+/// Finds the processes that have files open, and caches that no process has: a process that made a file and holds it
+/// has had it open since its last change.
 #[derive(Default)]
 pub(crate) struct Openers {
-    /// When a file was last changed, and when nobody had it open, by device and inode.
+    /// When a file was last changed, and when no process had it open, by device and inode.
     unopened: HashMap<(u64, u64), (Timestamp, Timestamp)>,
 }
 
 impl Openers {
-    /// Asks anew, but for files of which it was known a moment ago that nobody has them open.
+    /// Searches anew, except for files that no process had open a moment ago.
     pub(crate) fn find_cached(&mut self, name: &OsStr, meta: &FileMeta, now: Timestamp) -> Option<u32> {
         let (id, changed_at) = ((meta.dev, meta.ino), meta.touched_at());
         let is_known = |(changed, asked): &(Timestamp, Timestamp)| {
@@ -110,7 +110,7 @@ fn process(pid: u32) -> String {
     format!("/proc/{pid}")
 }
 
-/// Asks all leaders first, for a thread with descriptors of its own is rare.
+/// Searches all leaders first, as a thread with descriptors of its own is rare.
 fn first(name: &OsStr, meta: &FileMeta, is_wanted: DescriptorTest) -> Option<u32> {
     let file = file(name, meta);
     let mut pids = numbers("/proc").unwrap_or_default();
@@ -142,9 +142,9 @@ fn has_open(of: &str, file: &File, is_wanted: DescriptorTest) -> bool {
     listing.any(|entry| entry.is_ok_and(|entry| is_it(entry.file_name())))
 }
 
-/// Returns whether a descriptor is a file, by device and inode: it may have been made under another
-/// name. Only one with that inode is asked itself, for a file of a broken network mount would not
-/// answer; before Linux 5.14 the kernel does not tell it, and only one of that name is.
+/// Returns whether a descriptor is a file, by device and inode: it may have been made under another name. Only a
+/// descriptor with that inode is itself examined, as a file of a broken network mount would not answer; before Linux
+/// 5.14 the kernel does not report the inode, and only one with that name is examined.
 fn is_file(fds: &OwnedFd, (of, number): (&str, &CStr), file: &File) -> bool {
     let Ok(link) = readlinkat(fds, number, Vec::new()) else { return false };
     let link = link.as_bytes();
@@ -164,7 +164,7 @@ fn has_lock(of: &str, number: &CStr) -> bool {
     field(&info(of, number), "lock:").is_some()
 }
 
-/// Reads what the kernel says of a descriptor (proc(5), `/proc/<pid>/fdinfo`).
+/// Reads the kernel's description of a descriptor (proc(5), `/proc/<pid>/fdinfo`).
 fn info(of: &str, number: &CStr) -> String {
     let number = number.to_string_lossy();
     let info = small(Path::new(&format!("{of}/fdinfo/{number}")), INFO).unwrap_or_default();
@@ -178,7 +178,7 @@ fn field<'a>(info: &'a str, name: &str) -> Option<&'a str> {
 /// Opens the folder of a process's descriptors.
 ///
 /// # Errors
-/// The process has gone, or may not be looked at.
+/// The process has exited, or may not be inspected.
 pub(crate) fn descriptors(pid: u32) -> Result<OwnedFd, Errno> {
     folder(&format!("/proc/{pid}/fd"))
 }
@@ -187,8 +187,8 @@ pub(crate) fn folder(path: &str) -> Result<OwnedFd, Errno> {
     openat(CWD, path, OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())
 }
 
-/// Returns which of the files a descriptor is. Only one of that name is asked itself: a file of a
-/// broken network mount would not answer.
+/// Returns which of the files a descriptor is. Only a descriptor with that name is itself examined: a file of a broken
+/// network mount would not answer.
 pub(crate) fn which(folder: &OwnedFd, number: &CStr, files: &[File]) -> Option<usize> {
     let link = readlinkat(folder, number, Vec::new()).ok()?;
     let name = link.as_bytes().rsplit(|byte| *byte == b'/').next()?;
@@ -208,8 +208,8 @@ mod tests {
     use super::*;
     use crate::source::os::processes::started::spawn;
 
-    /// Asks until it is so: for the moment between its fork and its exec, what another test starts has this program's
-    /// files open, too.
+    /// Repeats the query until it matches: between its fork and its exec, a process that another test starts has this
+    /// program's files open, too.
     fn is_at_last(expected: Option<u32>, asked: impl Fn() -> Option<u32>) -> bool {
         (0..500).any(|_| asked() == expected)
     }
@@ -220,8 +220,8 @@ mod tests {
         (file, meta)
     }
 
-    /// Python that runs a script with a file as its standard input, once it has said that it is ready; none where it
-    /// says by its exit code, 77, that the kernel refuses it.
+    /// Starts Python with a script and a file as its standard input, and waits for it to report that it is ready; none
+    /// if its exit code, 77, says that the kernel refuses it.
     fn python(script: &str, input: std::fs::File) -> Option<Child> {
         if !Path::new("/usr/bin/python3").exists() {
             eprintln!("skipped: no python3");

@@ -12,7 +12,7 @@ pub fn make_pipe(path: &Path) -> std::io::Result<()> {
     Ok(mknodat(CWD, path, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0)?)
 }
 
-/// The same where mknodat(2) makes none.
+/// The same for systems whose mknodat(2) makes none.
 ///
 /// # Errors
 /// It cannot be made, or something has its name.

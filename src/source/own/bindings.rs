@@ -1,5 +1,5 @@
-//! Reads the notes that `claimtop bind` left: who runs which session, which of them waits, and what
-//! else an agent told.
+//! Reads the notes that `claimtop bind` left: which process runs which session, which of them waits, and other facts
+//! that an agent reported.
 
 use std::collections::{BTreeSet, HashMap};
 use std::ffi::{OsStr, OsString};
@@ -39,7 +39,7 @@ struct NoteCache {
     note: Note,
 }
 
-/// What stands in a file.
+/// The content of a file.
 #[derive(Clone)]
 enum Note {
     Runs(Arc<BoundSession>),
@@ -88,7 +88,7 @@ impl Source for Reader {
 }
 
 impl Reader {
-    /// Reads every note in a folder, and says how that went.
+    /// Reads every note in a folder, and returns its health.
     fn read(&mut self, folder: &Path, fence: &Fence) -> (Notes, SourceHealth) {
         let before = std::mem::take(&mut self.kept);
         if !fence.reaches(folder) {
@@ -150,7 +150,7 @@ fn read_one(folder: &Folder, entry: &Entry, kept: Option<NoteCache>) -> Option<N
     Some(NoteCache { meta: file.meta.unwrap_or(meta), note })
 }
 
-/// Returns the session in the name of a note of who runs it, `{session}.{pid}.json`.
+/// Returns the session in the name of a note of a running process, `{session}.{pid}.json`.
 fn session_of(name: &OsStr) -> Option<Untrusted> {
     named(name, ".json").map(Untrusted::from)
 }

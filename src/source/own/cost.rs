@@ -1,4 +1,4 @@
-//! What our own process costs.
+//! The costs of our own process.
 
 #[cfg(any(test, target_os = "linux"))]
 use std::time::Duration;
@@ -12,7 +12,7 @@ pub(crate) fn most_open() -> Option<u64> {
     getrlimit(Resource::Nofile).current
 }
 
-/// Returns what the kernel counts of this process; `None` where it has no `/proc`.
+/// Returns the kernel's figures of this process; `None` if it has no `/proc`.
 #[cfg(target_os = "linux")]
 pub(crate) fn cost() -> Option<Cost> {
     use crate::source::os::clock;
@@ -46,7 +46,7 @@ pub(crate) fn cost() -> Option<Cost> {
     })
 }
 
-/// Returns what the system counts of this process.
+/// Returns the system's figures of this process.
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn cost() -> Option<Cost> {
     None

@@ -1,4 +1,4 @@
-//! Reads who was seen below windows that have ended since, as claimtop keeps it in its state folder.
+//! Reads which processes were seen below windows that have ended since, from claimtop's state folder.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -11,13 +11,13 @@ use crate::source::os::fence::Fence;
 use crate::source::own::lines;
 use crate::source::own::lines::OwnLines;
 
-/// Returns where they are kept, beside the tombstones: a file of its own, which versions of claimtop that know only of
-/// tombstones leave as it is.
+/// Returns their path, beside the tombstones: a file of its own, so that versions of claimtop that only know
+/// tombstones leave it alone.
 pub(crate) fn beside(tombstones: &Path) -> PathBuf {
     tombstones.with_file_name("descents.jsonl")
 }
 
-/// Reads the file when it has changed, and remembers what it was told is in it.
+/// Reads the file when it has changed, and remembers its content and what was added since.
 #[derive(Default)]
 pub(crate) struct Reader {
     file: OwnLines,
@@ -25,7 +25,7 @@ pub(crate) struct Reader {
 }
 
 impl Reader {
-    /// Returns all that count in this boot.
+    /// Returns all descents that count in this boot.
     pub(crate) fn read(&mut self, path: Option<&Path>, fence: &Fence, host: &Host) -> Arc<[Descent]> {
         let path = path.filter(|path| fence.reaches(path));
         if let Some(read) = path.and_then(|path| self.file.changed(path, host)) {
@@ -39,7 +39,7 @@ impl Reader {
         &self.read
     }
 
-    /// Takes in what is kept from now on.
+    /// Takes over the descents that are kept from now on.
     pub(crate) fn learn(&mut self, learnt: &[Descent]) {
         if !learnt.is_empty() {
             self.read = merged(self.read.to_vec(), learnt).into();
@@ -47,10 +47,10 @@ impl Reader {
     }
 }
 
-/// Reads what a file keeps of this boot.
+/// Reads a file's descents of this boot.
 ///
 /// # Errors
-/// It is no plain file, or the system refuses.
+/// It is not a plain file, or the system refuses.
 pub(crate) fn kept(path: &Path, host: &Host) -> Result<Vec<Descent>, Errno> {
     Ok(of_boot(lines::kept(path, host)?, host))
 }

@@ -1,5 +1,4 @@
-//! What guarded windows wrote down of themselves: edits that no session file tells, and of what a guard has
-//! told them.
+//! Lines that guarded windows wrote about themselves: edits that no session file reports, and warnings of the guard.
 
 use std::collections::{BTreeSet, HashMap};
 use std::ffi::OsStr;
@@ -20,15 +19,15 @@ use crate::source::repos::objects::Short;
 use crate::source::work::committed::CommitCache;
 use crate::source::work::committed::marker::Marker;
 
-/// The most working trees whose ledgers are read, and the most of them of one working tree.
+/// The most working trees whose ledgers are read, and the most ledgers of one working tree.
 const MOST_TREES: usize = 64;
 const MOST_LEDGERS: usize = 256;
-/// The most warnings of one session that are told, the newest.
+/// The most warnings of one session that are reported, the newest.
 const MOST_WARNINGS: usize = 32;
 
-/// The most files that are asked whether they hold again what they held.
+/// The most files that are checked for whether they hold again what they held.
 const MOST_EDITS: usize = 512;
-/// How much later than its hook a session file may tell of an edit: 2 s.
+/// How much later than its hook a session file may report an edit: 2 s.
 const JUST_AFTER: SignedDuration = SignedDuration::from_secs(2);
 
 /// Reads the ledgers of the sessions that are known.
@@ -39,14 +38,14 @@ pub(crate) struct Reader {
     kept: CommitCache,
 }
 
-/// What is asked in one look.
+/// The query of one look.
 struct LookQuery {
     marker: Marker,
-    /// What files hold that may hold again what they held before they were settled.
+    /// The present content of files that may hold again what they held before they were settled.
     holds: HashMap<Untrusted, Short>,
 }
 
-/// What a session wrote down.
+/// The lines that a session wrote.
 #[derive(Clone, Default)]
 struct SessionLines {
     edits: Edits,
@@ -66,7 +65,7 @@ impl Source for Reader {
         for top in tops(snapshot).take(MOST_TREES) {
             let Some(path) = top.to_str().map(|top| trees.join(folder_name(top))) else { continue };
             let Ok(folder) = Folder::open(&path) else { continue };
-            // What claimtop tells of a window it has from where it finds it now.
+            // claimtop's own ledger of a window repeats facts that this look reads itself.
             let is_own = |name: &OsStr| is_ledger(name) && !is_seen(name);
             let is_asked = |name: &OsStr| is_own(name) && session_in(name, &sessions).is_some();
             for entry in folder.entries(is_asked).into_iter().flatten().take(MOST_LEDGERS) {
@@ -175,8 +174,8 @@ impl SessionLines {
         self.edits.is_empty() && self.warnings.is_empty()
     }
 
-    /// Returns, each marked as a guard would, the edits that the session file does not tell, and those of which what is
-    /// written down here tells something else.
+    /// Returns, each marked as a guard would, the edits that the session file does not report, and those whose commit
+    /// state differs by what is written here.
     fn marked(
         &self,
         work: &Work,
@@ -189,7 +188,7 @@ impl SessionLines {
         for (path, written) in &self.edits {
             let Some(last) = written.iter().map(|edit| edit.at).max() else { continue };
             let told = told.get(path).copied();
-            // What the session file tells later no hook has seen.
+            // No hook has seen what the session file reports later.
             let is_later = |edit: &Edit| edit.at.is_some_and(|at| at.duration_since(last) > JUST_AFTER);
             if told.is_some_and(|edit| edit.committed == CommitState::Yes || is_later(edit)) {
                 continue;
@@ -205,7 +204,7 @@ impl SessionLines {
         asked.marker.mark(found.iter_mut().map(|(edit, open)| (edit, known(open))));
         let marked = found.into_iter().filter_map(|(edit, open)| {
             let committed = match (edit.committed, open) {
-                // It has ended, whoever has written the file since.
+                // It has ended, whichever process has written the file since.
                 (CommitState::No, None) => CommitState::Unknown,
                 (committed, _) => committed,
             };

@@ -1,4 +1,4 @@
-//! Reads files of lines that claimtop keeps in its state folder: nothing of one that others could write.
+//! Reads files of lines that claimtop keeps in its state folder; ignores a file that others could write.
 
 use std::fs::File;
 use std::io::Read as _;
@@ -11,7 +11,7 @@ use serde::de::DeserializeOwned;
 use crate::core::model::{FileMeta, Host};
 use crate::source::os::open::plain::open_plain;
 
-/// The most bytes that are read: what is kept is less than half of it.
+/// The most bytes that are read: the kept lines are less than half of it.
 const MAX_SIZE: u64 = 4 << 20;
 
 /// The bits of others who may write.
@@ -34,11 +34,10 @@ impl OwnLines {
     }
 }
 
-/// Reads what a file keeps, as much of it as we would have written; nothing of one that is not ours
-/// alone, and nothing where there is none.
+/// Reads the lines of a file, as many as we would have written; nothing if others can write it, or if there is none.
 ///
 /// # Errors
-/// It is no plain file, or the system refuses.
+/// It is not a plain file, or the system refuses.
 pub(crate) fn kept<T: DeserializeOwned>(path: &Path, host: &Host) -> Result<Vec<T>, Errno> {
     match open_plain(path) {
         Ok((fd, meta)) => Ok(trusted(fd, &meta, host).unwrap_or_default()),
@@ -47,8 +46,8 @@ pub(crate) fn kept<T: DeserializeOwned>(path: &Path, host: &Host) -> Result<Vec<
     }
 }
 
-/// Reads an open file; `None` where others can write it, for that proves nothing to us. A line that makes no
-/// sense is forgotten.
+/// Reads an open file; `None` if others can write it, as it then proves nothing. A line that makes no sense is
+/// dropped.
 fn trusted<T: DeserializeOwned>(fd: OwnedFd, meta: &FileMeta, host: &Host) -> Option<Vec<T>> {
     if meta.ownership.uid != host.uid || meta.ownership.mode & OTHERS_WRITE != 0 {
         return None;

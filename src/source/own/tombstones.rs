@@ -1,4 +1,4 @@
-//! Reads the tombstones that claimtop keeps in its state folder: who was proven dead in this boot.
+//! Reads the tombstones that claimtop keeps in its state folder: the processes proven dead in this boot.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -13,19 +13,19 @@ use crate::source::os::fence::Fence;
 use crate::source::own::lines;
 use crate::source::own::lines::OwnLines;
 
-/// Reads the file when it has changed, and remembers what no disk would take.
+/// Reads the file when it has changed, and remembers tombstones that could not be written.
 #[derive(Default)]
 pub(crate) struct Reader {
     file: OwnLines,
     read: Arc<[Tombstone]>,
-    /// What was learnt here.
+    /// The tombstones learnt in this run.
     own: Vec<Tombstone>,
-    /// Whose tombstones were wrong.
+    /// The processes whose tombstones were wrong.
     refuted: BTreeSet<ProcessId>,
 }
 
 impl Reader {
-    /// Returns all that count in this boot.
+    /// Returns all tombstones that count in this boot.
     pub(crate) fn read(&mut self, path: Option<&Path>, fence: &Fence, host: &Host) -> Arc<[Tombstone]> {
         let path = path.filter(|path| fence.reaches(path));
         if let Some(read) = path.and_then(|path| self.file.changed(path, host)) {
@@ -35,7 +35,7 @@ impl Reader {
         self.read.clone()
     }
 
-    /// Takes in what a look has taught, whether or not it can be written.
+    /// Takes over what a look has learnt, whether or not it can be written.
     pub(crate) fn learn(&mut self, lesson: &Lesson) {
         self.own = merged(std::mem::take(&mut self.own), &lesson.learnt);
         self.refuted.extend(&lesson.refuted);
@@ -43,17 +43,17 @@ impl Reader {
         self.read = all.filter(|stone| !self.refuted.contains(&stone.id)).collect();
     }
 
-    /// Notes that all that was learnt here is in the file.
+    /// Notes that everything learnt here is in the file.
     pub(crate) fn has_kept(&mut self) {
         self.own.clear();
         self.refuted.clear();
     }
 }
 
-/// Reads what a file keeps of this boot.
+/// Reads a file's tombstones of this boot.
 ///
 /// # Errors
-/// It is no plain file, or the system refuses.
+/// It is not a plain file, or the system refuses.
 pub(crate) fn kept(path: &Path, host: &Host) -> Result<Vec<Tombstone>, Errno> {
     Ok(of_boot(lines::kept(path, host)?, host))
 }

@@ -24,13 +24,13 @@ use crate::source::os::open::plain::open_plain;
 use crate::source::own::lines::OTHERS_WRITE;
 use crate::source::places::{JOURNAL, PARKED};
 
-/// The name of the health badge where the journal cannot be read.
+/// The name of the health badge for an unreadable journal.
 const ID: &str = "journal";
 
-/// The name of the lock in the state folder, which whoever acts holds.
+/// The name of the lock in the state folder, which a process holds while it acts.
 const LOCK: &str = "lock";
 
-/// The most bytes of a journal that are read, as when something is done.
+/// The most bytes of a journal that are read, the same as for an action.
 const MAX_SIZE: u64 = 128 << 20;
 
 /// Keeps the entries that may be unfinished, for as long as the journal stays as it was read.
@@ -50,7 +50,7 @@ impl Source for Reader {
         self.read(&state, reading.host.uid);
         let at_work = self.entries.iter().any(Entry::is_open).then(|| locker_of(&state)).flatten();
         if at_work.is_none() {
-            // Who has let the lock go meanwhile has ended what was open.
+            // A process that has released the lock meanwhile has finished its open action.
             self.read(&state, reading.host.uid);
         }
         let park = Park { state: &state, fence: &scope.fence };
@@ -91,7 +91,7 @@ impl Reader {
     }
 }
 
-/// Reads a journal; nothing of one that is another user's.
+/// Reads a journal; nothing if it is another user's.
 ///
 /// # Errors
 /// Others can write it (`EPERM`), it is far larger than it can be (`EFBIG`), or the system refuses.
@@ -108,7 +108,7 @@ fn text(file: File, meta: &FileMeta, uid: u32) -> Result<Vec<u8>, Errno> {
     if read as u64 > MAX_SIZE { Err(Errno::FBIG) } else { Ok(bytes) }
 }
 
-/// Returns the entries that may be unfinished; of two by one number only the newer.
+/// Returns the entries that may be unfinished; of two with one number only the newer.
 fn candidates(history: History) -> Vec<Entry> {
     let may_be = |entry: &&Entry| {
         let is_stuck = entry.is_stuck() && entry.can_be_undone();
@@ -118,21 +118,21 @@ fn candidates(history: History) -> Vec<Entry> {
     history.entries.iter().filter(may_be).cloned().collect()
 }
 
-/// Returns the PID that holds the lock of the state folder; 0 for one that cannot be seen.
+/// Returns the PID that holds the lock of the state folder; 0 if it cannot be seen.
 fn locker_of(state: &Path) -> Option<u32> {
     let folder = Folder::open(state).ok()?;
     let (_, meta) = folder.look_at(OsStr::new(LOCK))?;
     Locks::read().held_by(OsStr::new(LOCK), &meta)
 }
 
-/// Where things are parked.
+/// The folder of parked files.
 struct Park<'a> {
     state: &'a Path,
     fence: &'a Fence,
 }
 
 impl Park<'_> {
-    /// Returns whether something is parked under a name, or its folder is away.
+    /// Returns whether something is parked under a name, or its folder cannot be reached.
     fn may_have(&self, parked: &ParkLocation) -> bool {
         let is_away = |folder: &PathBuf| !self.lies(folder);
         self.has(parked) || parked.folder.as_ref().is_some_and(is_away)
@@ -150,7 +150,7 @@ impl Park<'_> {
         self.fence.reaches(path) && statat(CWD, path, AtFlags::SYMLINK_NOFOLLOW).is_ok()
     }
 
-    /// Returns the place of a file that is parked, where nothing lies.
+    /// Returns the place of a parked file, if nothing is there.
     fn missing(&self, movement: &Movement) -> Option<FilePath> {
         let (Movement::Take { from: path, parked, .. } | Movement::Exchange { path, parked, .. }) = movement
         else {

@@ -1,4 +1,4 @@
-//! Which folders of homes are read: a person's own, and those that windows have for themselves.
+//! The folders of homes that are read: a person's own, and those that windows have for themselves.
 
 use std::path::{Path, PathBuf};
 
@@ -18,7 +18,7 @@ pub(crate) struct HomeBase {
     /// Which of a home's folders it is.
     pub(crate) base: Base,
     pub(crate) path: PathBuf,
-    /// Which folder that is; not asked where no others are read beside it.
+    /// The identity of that folder; not read if no others are read beside it.
     pub(crate) id: Option<FolderId>,
 }
 
@@ -53,8 +53,8 @@ impl Homes {
         self.has_more
     }
 
-    /// Follows this user's windows into their own folders, and keeps those of windows that have gone
-    /// as long as the folders are the same; returns the folders that are new.
+    /// Follows this user's windows into their own folders, and keeps those of windows that have ended as long as the
+    /// folders are the same; returns the new folders.
     pub(crate) fn follow<'a>(
         &mut self,
         places: &Places,
@@ -74,7 +74,7 @@ impl Homes {
         self.followed.iter().filter(|one| !before.contains(one)).cloned().collect()
     }
 
-    /// Adds what a window names, if that is here the very folder which it is to the window.
+    /// Adds the folders that a window names, if each is here the very folder that it is for the window.
     fn add_of(&mut self, agent: &str, details: &Details, uid: u32) {
         let Some((named, reached)) = NamedHome::from_details(details).zip(details.homes.as_ref()) else {
             return;
@@ -94,7 +94,7 @@ impl Homes {
         self.folders_of(base).any(|one| one.path == path)
     }
 
-    /// Adds a folder, unless it is read already, by whatever name, or there is no room.
+    /// Adds a folder, unless it is read already under any name, or there is no room.
     fn add(&mut self, one: HomeBase) {
         let is_known = self.folders_of(one.base).any(|other| other.id == one.id || other.path == one.path);
         if is_known {
@@ -113,7 +113,7 @@ fn own(base: Base, path: &Path, has_others: bool) -> HomeBase {
     HomeBase { base, path: path.to_owned(), id }
 }
 
-/// Returns which folder a path leads to, if it is this user's and nobody else can turn it elsewhere.
+/// Returns the folder that a path leads to, if it is this user's and no other user can redirect the path.
 fn identity(path: &Path, uid: u32) -> Option<FolderId> {
     let meta = look_at(path).filter(|meta| meta.ownership.uid == uid && is_steady(path, uid))?;
     Some(FolderId { dev: meta.dev, ino: meta.ino })
@@ -145,7 +145,7 @@ mod tests {
             path
         }
 
-        /// Returns what is known of a window that has this home, and reaches these folders.
+        /// Returns the details of a window that has this home, and reaches these folders.
         fn window(&self, home: &Path, reached: &[&Path]) -> Details {
             let id = |path: &&Path| identity(path, self.uid).unwrap();
             let env = [("HOME".to_owned(), home.to_str().unwrap().into())].into();

@@ -1,4 +1,4 @@
-//! The places of one person: what each base of a format is on this machine.
+//! The places of one person: the folder of each base of a format on this machine.
 
 pub(crate) mod homes;
 pub(crate) mod names;
@@ -31,11 +31,11 @@ pub struct Places {
     pub cache: PathBuf,
     /// Repositories, or folders to find repositories in.
     pub roots: Vec<PathBuf>,
-    /// The repository that claimtop runs in, which counts as if a person had named it.
+    /// The repository that claimtop runs in, which counts as named by the person.
     pub here: Option<PathBuf>,
-    /// Where claimtop's own notes about who runs which session lie.
+    /// The folder of claimtop's own notes about which process runs which session.
     pub bindings: PathBuf,
-    /// Where claimtop puts copies of databases that it can only read so.
+    /// The folder of copies of databases that can only be read that way.
     pub copies: PathBuf,
     /// Databases of Obra that a person named.
     pub obra_databases: Vec<PathBuf>,
@@ -43,11 +43,11 @@ pub struct Places {
     pub leo_database: Option<Target>,
     /// Where programs are found by their names.
     pub programs: Vec<PathBuf>,
-    /// Whether only these folders are read, and not the repositories that windows and records
-    /// elsewhere work in: so with `--home` and `--tmp`.
+    /// Whether only these folders are read, and not the repositories of windows and records elsewhere: so with
+    /// `--home` and `--tmp`.
     pub confined: bool,
-    /// Whether homes, configuration folders of Claude Code and caches that windows have for themselves
-    /// are read as well: not where a person has named the home.
+    /// Whether homes, configuration folders of Claude Code and caches that windows have for themselves are read as
+    /// well: not if a person has named the home.
     pub follows_homes: bool,
 }
 
@@ -79,7 +79,7 @@ impl Places {
         Some(self.state()?.join("tombstones.jsonl"))
     }
 
-    /// Returns the file of who was seen below windows that have ended, which lies there too.
+    /// Returns the file of descents below windows that have ended, which lies there too.
     pub(crate) fn descents(&self) -> Option<PathBuf> {
         self.tombstones().map(|path| descents::beside(&path))
     }
@@ -91,7 +91,7 @@ impl Places {
 
     /// Returns what may be read.
     pub(crate) fn fence(&self) -> Fence {
-        // What claimtop notes down itself can lie elsewhere (`--state`).
+        // claimtop's own notes can lie elsewhere (`--state`).
         let in_state = |name: &str| self.state().map(|state| state.join(name));
         let in_state = [self.tombstones(), self.descents(), in_state(JOURNAL), in_state(PARKED)];
         let own = [&self.bindings, &self.copies].into_iter().chain(in_state.iter().flatten());

@@ -3,6 +3,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
-/// Names in single folders that no format of ours knows, `*` standing for anything: of formats that
-/// a person has described, and of databases.
+/// Names in single folders that none of our formats know, `*` standing for anything: of formats that a person has
+/// described, and of databases.
 pub(crate) type Names = BTreeMap<PathBuf, BTreeSet<String>>;

@@ -1,4 +1,4 @@
-//! Whether anybody else can change where a path leads.
+//! Whether another user can change where a path leads.
 
 use std::collections::VecDeque;
 use std::ffi::OsString;
@@ -12,9 +12,8 @@ const MAX_LINKS: usize = 40;
 /// Only its owners rename what lies in a folder (inode(7)).
 const STICKY: u32 = 0o1000;
 
-/// Returns whether nobody but this user and root can change where a path leads: every folder and
-/// every link on the way is theirs, and others may write into none of these folders, unless what
-/// lies there stays whose it is.
+/// Returns whether only this user and root can change where a path leads: every folder and every link on the way is
+/// theirs, and no other user may write into these folders, unless files there stay their owner's.
 pub(crate) fn is_steady(path: &Path, uid: u32) -> bool {
     let mut way = Way { at: PathBuf::from("/"), left: parts(path), links: 0 };
     while let Some(part) = way.left.pop_front() {

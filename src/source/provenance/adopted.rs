@@ -1,5 +1,5 @@
-//! Which sessions have taken over the tasks of others: a window that is moved to the background dies, and
-//! the one that goes on for it has links to its tasks' output (as measured with Claude Code 2.1.330).
+//! Which sessions have taken over the tasks of others: a window that is moved to the background dies, and the one that
+//! continues its work has links to its tasks' output (as measured with Claude Code 2.1.330).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
@@ -14,21 +14,21 @@ use crate::source::interface::Scope;
 use crate::source::os::open::error::OpenError;
 use crate::source::os::open::folder::Folder;
 
-/// How long what was read counts: what is offered has been without its window for longer.
+/// How long the last reading counts: what is offered has been without its window for longer.
 const LASTS: SignedDuration = SignedDuration::from_secs(30);
 /// The most names that are read in one folder, and folders in all.
 const MOST: usize = 4_096;
 
-/// What was read last.
+/// The last reading.
 #[derive(Default)]
 pub(super) struct AdoptionCache {
     read_at: Option<Timestamp>,
-    /// By each session whose tasks were taken over, who has; `None` where not all could be read.
+    /// The sessions that have taken over tasks, by the session whose tasks they were; `None` if not all could be read.
     known: Option<BTreeMap<Untrusted, BTreeSet<Untrusted>>>,
 }
 
 impl AdoptionCache {
-    /// Reads the links again where what is known is old.
+    /// Reads the links again if the last reading is old.
     pub(super) fn refresh(&mut self, scope: &Scope, uid: u32, now: Timestamp) {
         if self.read_at.is_some_and(|at| now.duration_since(at).abs() < LASTS) {
             return;
@@ -37,7 +37,7 @@ impl AdoptionCache {
         *self = Self { read_at: Some(now), known: read(&folder) };
     }
 
-    /// Returns who has taken over the tasks of a session; of any, where it is not known which.
+    /// Returns the sessions that have taken over the tasks of a session; of any, if the session is not known.
     pub(super) fn heirs_of(&self, session: Option<&Untrusted>) -> Option<Vec<Untrusted>> {
         let known = self.known.as_ref()?;
         let those = known.iter().filter(|(from, _)| session.is_none_or(|session| *from == session));
@@ -45,7 +45,7 @@ impl AdoptionCache {
     }
 }
 
-/// Reads `<project>/<session>/tasks/<task>.output` below a folder; `None` where not all could be read.
+/// Reads `<project>/<session>/tasks/<task>.output` below a folder; `None` if not all could be read.
 fn read(folder: &Path) -> Option<BTreeMap<Untrusted, BTreeSet<Untrusted>>> {
     let mut found: BTreeMap<Untrusted, BTreeSet<Untrusted>> = BTreeMap::new();
     let Some(root) = there(Folder::open(folder))? else { return Some(found) };
@@ -69,7 +69,7 @@ fn read(folder: &Path) -> Option<BTreeMap<Untrusted, BTreeSet<Untrusted>>> {
     Some(found)
 }
 
-/// Returns what was opened, and nothing where it is not there; `None` where it may not be read.
+/// Returns the opened folder, and nothing if it does not exist; `None` if it may not be read.
 #[expect(clippy::option_option, reason = "the outer one ends the reading")]
 fn there(opened: Result<Folder, OpenError>) -> Option<Option<Folder>> {
     match opened {
@@ -79,7 +79,7 @@ fn there(opened: Result<Folder, OpenError>) -> Option<Option<Folder>> {
     }
 }
 
-/// Returns the names of one sort in a folder; `None` where there are too many, or it may not be read.
+/// Returns the names of one sort in a folder; `None` if there are too many, or it may not be read.
 fn names(folder: &Folder, sort: FileType) -> Option<Vec<OsString>> {
     let entries = folder.entries(|_| true).ok().filter(|all| all.len() <= MOST)?;
     let is_it = |found: FileType| found == sort || found == FileType::Unknown;
@@ -111,7 +111,7 @@ mod tests {
         }
         std::fs::File::create_new(tasks(FROM).join("a.output")).unwrap();
         symlink(tasks(FROM).join("a.output"), tasks(BY).join("a.output")).unwrap();
-        // None of these says so: its own, one that leads elsewhere, a project that is a link.
+        // These do not count: its own, one that leads elsewhere, a project that is a link.
         symlink(tasks(BY).join("b.output"), tasks(BY).join("c.output")).unwrap();
         symlink("/etc/passwd", tasks(BY).join("d.output")).unwrap();
         symlink("/", home.path().join("everything")).unwrap();

@@ -1,5 +1,5 @@
-//! Which agents each process was seen below, here or by a claimtop before: whoever erases its environment
-//! still came from there.
+//! The agents below which each process was seen, by this claimtop or an earlier one: a process that erases its
+//! environment still came from there.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -11,13 +11,13 @@ use crate::core::judge::window::agent::{Role, Signatures};
 use crate::core::model::snapshot::process::{Children, ancestry, has_exited};
 use crate::core::model::{Descent, Host, Process, ProcessId, ProcessTable, SeenBelow};
 
-/// What was seen; clones share it.
+/// The observations; clones share them.
 #[derive(Clone, Debug, Default)]
 pub struct Descents(Arc<Mutex<SeenBelowMap>>);
 
 impl Descents {
-    /// Takes over what is kept of processes that live here: of nobody with another start, and of no other
-    /// boot or PID namespace.
+    /// Takes over kept descents of processes that live here: not of a process with another start, nor of another boot
+    /// or PID namespace.
     pub fn recall(&self, kept: &[Descent], host: &Host, table: &ProcessTable) {
         let mut seen = self.lock();
         for one in kept.iter().filter(|one| one.counts_on(host)) {
@@ -30,9 +30,9 @@ impl Descents {
         }
     }
 
-    /// Notes who runs below living agents now, and forgets who has exited. Returns who was seen below one
-    /// and is so no more. Whoever started in the very tick in which the look began is noted in the next one: until
-    /// then another process may still get the same PID and start.
+    /// Notes the processes that run below living agents now, and forgets exited ones. Returns those that were seen
+    /// below an agent and no longer are. A process that started in the very tick in which the look began is noted in
+    /// the next look: until then another process may still get the same PID and start.
     pub fn note(
         &self,
         table: &ProcessTable,
@@ -69,7 +69,7 @@ impl Descents {
         self.lock().get(&id).cloned().unwrap_or_default()
     }
 
-    /// Reads all that was seen.
+    /// Reads all observations.
     pub fn read<T>(&self, read: impl FnOnce(&SeenBelowMap) -> T) -> T {
         read(&self.lock())
     }
@@ -79,7 +79,7 @@ impl Descents {
     }
 }
 
-/// Returns a process as an agent that lives.
+/// Returns a process as an agent if it is a living one.
 fn agent(process: &Process, signatures: &Signatures) -> Option<SeenBelow> {
     let (signature, role) = signatures.classify(process)?;
     let is_one = role == Role::Agent && !has_exited(process);
@@ -127,7 +127,7 @@ mod tests {
         Timestamp::from_millisecond(1_000 * BOOT + 10 * tick).unwrap()
     }
 
-    /// Who looks again and again.
+    /// An observer that looks repeatedly.
     struct Looker(Descents, Signatures);
 
     impl Looker {

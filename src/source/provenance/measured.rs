@@ -1,4 +1,4 @@
-//! What changes about a process while it runs the same program.
+//! Facts of a process that change while it runs the same program.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,30 +8,30 @@ use crate::core::model::{InputEnd, Interaction, Port, ProcessId, Trace};
 use crate::source::os::processes::measure::Measure;
 use crate::source::os::processes::{count_clients, inputs, interactions, measures};
 
-/// How long a measurement counts. What acts, and whoever opens the evidence, measures anew.
+/// How long a measurement counts. Actions, and the page of evidence, measure anew.
 const LASTS: SignedDuration = SignedDuration::from_secs(30);
-/// How long it counts who is at the other end of an input and how many are connected to a port: of the ones whoever is
-/// gone does not come back, and of the others all are counted again before a port is taken away.
+/// How long the other end of an input and the number of connections to a port count: the end of an input that has gone
+/// does not come back, and connections are counted again before a port is taken away.
 const ENDS_LAST: SignedDuration = SignedDuration::from_secs(90);
-/// How many old measurements a look repeats, the oldest first: at least so many, and at most this part of
-/// all. To add up the pages of a process alone takes as long as to read ten others in a look.
+/// How many old measurements a look repeats, the oldest first: at least this many, and at most this part of all.
+/// Adding up the pages of a process alone takes as long as reading ten others in a look.
 const FEWEST: usize = 2;
 const PART: usize = 10;
 
-/// What was measured last.
+/// The last measurements.
 #[derive(Default)]
 pub(super) struct MeasureCache {
     known: BTreeMap<ProcessId, (Timestamp, Measure)>,
-    /// Of those that nobody stands above.
+    /// The inputs of processes that no window stands above.
     inputs: BTreeMap<ProcessId, InputEnd>,
-    /// Whether a person may be working with each; `None` where that could not be read.
+    /// Whether a person may be working with each; `None` if that could not be read.
     interactions: BTreeMap<ProcessId, Option<Interaction>>,
     ends_read_at: Option<Timestamp>,
 }
 
 impl MeasureCache {
-    /// Measures the new ones among these processes, and a few whose figures are old; all of those where a
-    /// person looks at them.
+    /// Measures the new ones among these processes, and a few whose figures are old; all of those if a person looks at
+    /// them.
     pub(super) fn refresh(
         &mut self,
         (those, tops): (&BTreeSet<ProcessId>, &[ProcessId]),
@@ -48,7 +48,7 @@ impl MeasureCache {
             self.ends_read_at = Some(now);
         }
         self.interactions.retain(|id, _| those.contains(id));
-        // What has been opened meanwhile is looked for as often as at the inputs, and before anything is ended.
+        // Files opened meanwhile are looked for as often as the inputs, and before anything is ended.
         let is_asked = |id: &&ProcessId| asks || is_shown || !self.interactions.contains_key(id);
         let asked: Vec<ProcessId> = those.iter().filter(is_asked).copied().collect();
         let mut found = interactions(&asked);
@@ -76,7 +76,7 @@ impl MeasureCache {
         }
     }
 
-    /// Returns whose turn it is to be measured again, at most so many.
+    /// Returns the processes that are due to be measured again, at most so many.
     fn old(&self, now: Timestamp, most: usize) -> Vec<ProcessId> {
         let old = self.known.iter().filter(|(_, (at, _))| is_over(*at, LASTS, now));
         let mut old: Vec<(Timestamp, ProcessId)> = old.map(|(id, (at, _))| (*at, *id)).collect();
@@ -85,7 +85,7 @@ impl MeasureCache {
         old.into_iter().map(|(_, id)| id).collect()
     }
 
-    /// Adds what was measured.
+    /// Adds the measurements.
     pub(super) fn fill(&self, trace: &mut Trace) {
         trace.input = self.inputs.get(&trace.id).copied();
         trace.interaction = self.interactions.get(&trace.id).copied().flatten();
@@ -105,7 +105,7 @@ fn keep_clients(measure: &mut Measure, before: &Measure) {
     }
 }
 
-/// Returns whether a time has passed since; also when the clock was set back.
+/// Returns whether this much time has passed, also if the clock was set back.
 fn is_over(at: Timestamp, time: SignedDuration, now: Timestamp) -> bool {
     now.duration_since(at).abs() >= time
 }
@@ -182,7 +182,7 @@ mod tests {
 
     #[test]
     fn a_look_repeats_few_measurements_and_the_oldest_first() {
-        // Nobody has these numbers, so nothing is found; whose turn it is does not depend on that.
+        // No process has these numbers, so nothing is found; which ones are due does not depend on that.
         let those: BTreeSet<ProcessId> =
             (0..40).map(|at| ProcessId { pid: u32::MAX - at, start_ticks: u64::from(at) }).collect();
         let mut measured = MeasureCache::default();

@@ -1,4 +1,4 @@
-//! Which windows the processes come from that no window stands above.
+//! The windows from which the processes without a window above them come.
 
 mod adopted;
 pub(crate) mod descents;
@@ -29,9 +29,9 @@ use crate::source::provenance::servers::Servers;
 #[derive(Default)]
 pub(crate) struct Reader {
     known: BTreeMap<ProcessId, TraceName>,
-    /// Those of them that name a window, and what runs below these.
+    /// The processes that name a window, and those below them.
     members: BTreeSet<ProcessId>,
-    /// Those that have exited since they were listed.
+    /// The processes that have exited since they were listed.
     gone: Vec<ProcessId>,
     measured: MeasureCache,
     servers: Servers,
@@ -39,11 +39,11 @@ pub(crate) struct Reader {
     looks: u32,
 }
 
-/// In how many looks each is asked once whether it has become another program under the same name. Nothing hangs on it
-/// but what is shown: whoever ends one reads it again before.
+/// In how many looks each process is checked once for having become another program under the same name. Only the
+/// display depends on it: an action that ends a process reads it again before.
 const TURNS: u32 = 4;
 
-/// What a process was called when its traces were read.
+/// The name of a process when its traces were read.
 struct TraceName {
     comm: Untrusted,
     trace: Option<Trace>,
@@ -89,21 +89,21 @@ struct Whose<'a> {
     descents: &'a Descents,
     uid: u32,
     homes: &'a [&'a Path],
-    /// Who has begun later may still become another program, under the same name.
+    /// A process that began later may still become another program under the same name.
     settled_tick: u64,
     /// The machine, and when the look began.
     look: (&'a Host, Timestamp),
 }
 
 impl Whose<'_> {
-    /// Returns whether a process was seen below an agent and is another user's by now: so much is told of it.
+    /// Returns whether a process was seen below an agent and is another user's now, so that it is reported.
     fn has_seen(&self, id: ProcessId) -> bool {
         is_others(id.pid, self.uid) && !self.descents.seen_below(id).is_empty()
     }
 }
 
 impl Reader {
-    /// Reads what is new, and returns those that name a window and that nobody stands above.
+    /// Reads new processes, and returns those that name a window and have no window above them.
     fn refresh(&mut self, table: &ProcessTable, whose: &Whose<'_>) -> Vec<ProcessId> {
         let mut before = std::mem::take(&mut self.known);
         self.looks = self.looks.wrapping_add(1);
@@ -130,7 +130,7 @@ impl Reader {
         tops
     }
 
-    /// Takes over what is known of some processes, and reads the others; and notes below whom each was seen.
+    /// Takes over the known facts of some processes, reads the others, and notes below which agents each was seen.
     fn read(&mut self, those: &[&Process], before: &mut BTreeMap<ProcessId, TraceName>, whose: &Whose<'_>) {
         let mut new = Vec::new();
         for process in those {
@@ -161,9 +161,9 @@ impl Reader {
         }
     }
 
-    /// Forgets those who have exited since they were listed, and nobody of whom the kernel says that it lives. A
-    /// window that others name stays as it was: whoever goes on with its work may have been started only after all
-    /// were listed.
+    /// Forgets processes that have exited since they were listed, except those that the kernel still reports as
+    /// living. A window that others name is kept: the process that continues its work may have been started only after
+    /// all were listed.
     fn forget_gone(&mut self, table: &mut ProcessTable) {
         let windows: BTreeSet<u32> = self.traces().filter_map(|trace| trace.origin.as_ref()?.pid).collect();
         let has_gone = |id: &ProcessId| !windows.contains(&id.pid) && lives(*id) != Some(true);
@@ -175,7 +175,8 @@ impl Reader {
     }
 }
 
-/// Returns those that somebody may have left or was seen above, and what an agent has below it is that one's.
+/// Returns the processes that a window may have left or was seen above, except those below an agent, which are that
+/// agent's.
 pub fn left<'a>(
     table: &'a ProcessTable,
     signatures: &Signatures,
@@ -190,7 +191,7 @@ pub fn left<'a>(
     may_be.filter(|process| !is_agents(process)).collect()
 }
 
-/// Returns the agents whose variables do not tell whom they have started: what they bear themselves does.
+/// Returns the agents whose variables do not name the window in processes that they start: their own traces show it.
 pub fn unnamed<'a>(table: &'a ProcessTable, signatures: &Signatures) -> Vec<&'a Process> {
     let is_one = |process: &&Process| {
         let agent = signatures.classify(process).filter(|(_, role)| *role == Role::Agent);
@@ -199,8 +200,8 @@ pub fn unnamed<'a>(table: &'a ProcessTable, signatures: &Signatures) -> Vec<&'a 
     table.by_pid.values().filter(is_one).collect()
 }
 
-/// Returns all processes below these. Most have begun after their parents and have a higher PID: one walk through all
-/// finds nearly all.
+/// Returns all processes below these. Most have begun after their parents and have a higher PID, so one walk through
+/// all finds nearly all.
 fn below<'a>(table: &'a ProcessTable, those: &[ProcessId]) -> Vec<&'a Process> {
     let mut family: HashSet<u32> = those.iter().map(|id| id.pid).collect();
     let mut found = Vec::new();
@@ -336,7 +337,7 @@ mod tests {
             started.0.stdin.as_mut().unwrap().write_all(b"\n").unwrap();
             while arguments(started.0.id()).len() != 1 {}
         }
-        // Also where no look has noticed it.
+        // Even if no look has noticed it.
         let looks: Vec<_> = (0..TURNS).map(|_| refreshed(&mut reader, &seen)).collect();
         let after = looks.last().unwrap().clone();
         let cat = vec![Untrusted::from("/bin/cat")];

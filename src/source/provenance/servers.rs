@@ -37,7 +37,7 @@ struct Server {
     argv: Vec<Untrusted>,
 }
 
-/// What matters of all these files.
+/// The relevant part of all these files.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct Settings {
@@ -86,13 +86,13 @@ impl Servers {
         }
     }
 
-    /// Returns the name of the server with these arguments, where no two have them.
+    /// Returns the name of the server with these arguments, if it is the only one with them.
     pub(super) fn name_of(&self, argv: &[Untrusted]) -> Option<&Untrusted> {
         name_of(self.known.values().flat_map(|(_, servers)| servers), argv)
     }
 }
 
-/// Returns what these files, by path, call the server with these arguments; made-up worlds have some.
+/// Returns the name that these files, by path, give to the server with these arguments; made-up worlds have some.
 pub fn named_in<'a>(
     files: impl Iterator<Item = (&'a Path, &'a str)>,
     argv: &[Untrusted],
@@ -125,8 +125,8 @@ fn files<'a>(traces: impl Iterator<Item = &'a Trace>, scope: &Scope) -> Vec<Path
     files
 }
 
-/// Returns whether a process runs a server: it has just its arguments, or what a script is run by stands
-/// before them (execve(2)).
+/// Returns whether a process runs a server: it has exactly its arguments, or these after a script's interpreter
+/// (execve(2)).
 fn runs(server: &Server, argv: &[Untrusted]) -> bool {
     let before = argv.len().checked_sub(server.argv.len()).filter(|before| *before <= 1);
     let own = before.and_then(|before| argv.get(before..)).and_then(<[Untrusted]>::split_first);
@@ -136,7 +136,7 @@ fn runs(server: &Server, argv: &[Untrusted]) -> bool {
     })
 }
 
-/// Understands a file; one that is no such file names nothing.
+/// Parses a file; a file of another kind names nothing.
 fn understood(path: &Path, bytes: &[u8]) -> Vec<Server> {
     let settings = if path.extension().is_some_and(|end| end == "toml") {
         std::str::from_utf8(bytes).ok().and_then(|text| toml::from_str(text).ok())

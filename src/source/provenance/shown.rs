@@ -1,4 +1,4 @@
-//! Whether a person looks at what windows have left: then its figures are kept young.
+//! Whether a person looks at what windows have left: then its figures are refreshed often.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 pub(crate) struct Visibility(Arc<AtomicBool>);
 
 impl Visibility {
-    /// Takes note of whether it is; returns whether it has just come up.
+    /// Sets whether it is; returns whether it has just come up.
     pub(crate) fn set(&self, is_shown: bool) -> bool {
         !self.0.swap(is_shown, Ordering::Relaxed) && is_shown
     }

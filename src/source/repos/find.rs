@@ -13,9 +13,8 @@ use crate::source::os::open::listing::Entry;
 /// The most folders that are looked into below one root.
 const MAX_FOLDERS: usize = 4_096;
 
-/// Finds the repository that a folder is the top of; else those of its children and
-/// grandchildren; else the one that it lies in; else the folder itself, as a working tree. One
-/// more than [`MAX_REPOS`] at most.
+/// Finds the repository whose top is this folder; else those of its children and grandchildren; else the one that it
+/// lies in; else the folder itself, as a working tree. At most one more than [`MAX_REPOS`].
 ///
 /// # Errors
 /// The folder cannot be listed.
@@ -39,7 +38,7 @@ pub(crate) fn find_below(root: &Path, fence: &Fence) -> Result<Vec<RepoLocation>
         }
     }
     if found.is_empty() {
-        // A folder that a person named is looked in as a working tree, repository or not.
+        // A folder that a person named is read as a working tree, repository or not.
         let itself = || RepoLocation { common_dir: root.join(".git"), main: Some(root.clone()) };
         found.push(locate(&root, fence).unwrap_or_else(itself));
     }

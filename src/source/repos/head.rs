@@ -1,4 +1,4 @@
-//! What the commit that is checked out has of a file.
+//! What the checked out commit has of a file.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -16,10 +16,10 @@ const MOST: usize = 4 << 10;
 /// The most paths that are remembered of one commit.
 const MOST_HELD: usize = 4_096;
 
-/// How long a commit that could not be read is not tried again.
+/// How long to wait before retrying a commit that could not be read.
 const AGAIN: SignedDuration = SignedDuration::from_secs(10);
 
-/// What a commit has at a path.
+/// A commit's content at a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CommitContent {
     /// A plain file of this content.
@@ -30,14 +30,14 @@ pub(crate) enum CommitContent {
     Unread,
 }
 
-/// What was read of one commit.
+/// The cached content of one commit.
 #[derive(Clone, Debug)]
 pub(crate) struct Commit {
     name: Name,
     objects: PathBuf,
     /// The trees of folders that were read in this look; nothing for one that is not there.
     trees: HashMap<PathBuf, Option<Vec<u8>>>,
-    /// What was found so far.
+    /// The content that was found.
     held: HashMap<PathBuf, CommitContent>,
     /// Since when it cannot be read.
     unread_since: Option<Timestamp>,
@@ -49,7 +49,7 @@ impl Commit {
         let head = small(&own.join("HEAD"), MOST).ok()?;
         let Some(branch) = head.strip_prefix(b"ref: ") else { return parse_name(head.trim_ascii()) };
         let branch = str::from_utf8(branch).ok()?.trim_end();
-        // Others than branches can be the working tree's own.
+        // Refs other than branches can be the working tree's own.
         let is_plain = branch.starts_with("refs/heads/") && !branch.contains("/.");
         if !is_plain {
             return None;
@@ -83,12 +83,12 @@ impl Commit {
         self.name
     }
 
-    /// Returns what it has at a path below the working tree.
+    /// Returns its content at a path below the working tree.
     pub(crate) fn held(&mut self, path: &Path, now: Timestamp) -> CommitContent {
         if let Some(held) = self.held.get(path) {
             return *held;
         }
-        // Git may just have moved its objects into a pack.
+        // Git may have just moved its objects into a pack.
         self.unread_since = self.unread_since.filter(|since| now.duration_since(*since) < AGAIN);
         let held = if self.unread_since.is_some() { CommitContent::Unread } else { self.find(path) };
         match held {
@@ -100,7 +100,7 @@ impl Commit {
         held
     }
 
-    /// Ends a look: what was found stays.
+    /// Ends a look, and keeps the results.
     pub(crate) fn end_look(&mut self) {
         self.trees.clear();
         if self.held.len() > MOST_HELD {
@@ -155,7 +155,7 @@ pub(crate) fn parents(common: &Path, commit: &Name) -> Option<Vec<Name>> {
     parents.map(parse_name).collect()
 }
 
-/// Finds what a tree has under a name: its mode, and the object.
+/// Finds the entry of a name in a tree: its mode, and the object.
 fn entry<'a>(mut tree: &'a [u8], wanted: &[u8]) -> Option<(&'a [u8], Name)> {
     while !tree.is_empty() {
         let end = tree.iter().position(|byte| *byte == 0)?;

@@ -23,8 +23,8 @@ pub(crate) struct IgnoreRules {
 }
 
 impl IgnoreRules {
-    /// Prepares for a working tree; reads what holds in all of it: the person's own patterns at their usual place,
-    /// and those of the repository that are nobody else's.
+    /// Prepares for a working tree; reads the patterns that apply to all of it: the person's own at their usual place,
+    /// and the repository's private ones.
     pub(crate) fn new(top: &Path, common_dir: &Path, home: &Path) -> Self {
         let mut search = Search::default();
         add(&mut search, &home.join(".config/git/ignore"), None);
@@ -38,7 +38,7 @@ impl IgnoreRules {
         let Ok(inside) = path.strip_prefix(&self.top).map(Path::to_path_buf) else { return false };
         let mut parts: Vec<&Path> = inside.ancestors().filter(|part| !part.as_os_str().is_empty()).collect();
         parts.reverse();
-        // What lies in an excluded folder is excluded, whatever patterns say of it.
+        // A file in an excluded folder is excluded, whatever patterns say of it.
         parts.iter().any(|part| self.is_excluded(part, *part != inside))
     }
 
@@ -59,15 +59,15 @@ impl IgnoreRules {
 /// Adds the patterns of a file, if it can be read.
 fn add(search: &mut Search, file: &Path, top: Option<&Path>) {
     if let Ok(bytes) = small(file, MOST_PATTERNS) {
-        // What has a name that git could not have holds nothing.
+        // A name that git could not have holds nothing.
         let _ = search.add_patterns_buffer(&bytes, file, top, Ignore::default());
     }
 }
 
-/// Prepares to tell which files of a working tree these patterns exclude.
+/// Prepares to determine which files of a working tree these patterns exclude.
 pub(crate) fn excluded_by(patterns: &[String], top: &Path) -> impl Fn(&str) -> bool {
     let mut search = Search::default();
-    // What has a name that git could not have holds nothing.
+    // A name that git could not have holds nothing.
     let _ = search.add_patterns_buffer(patterns.join("\n").as_bytes(), "", None, Ignore::default());
     move |path| {
         let Ok(inside) = Path::new(path).strip_prefix(top) else { return false };
@@ -81,7 +81,7 @@ fn excludes(search: &Search, inside: &Path, is_folder: bool) -> bool {
     found.is_some_and(|found| !found.pattern.is_negative())
 }
 
-/// Returns whether a path is one of those that a pattern of git's names (gitglossary(7), "pathspec").
+/// Returns whether a git pattern names a path (gitglossary(7), "pathspec").
 pub(crate) fn is_matched(pattern: &str, path: &str) -> bool {
     if let Some(pattern) = shells_pattern(pattern) {
         return Path::new(path)
@@ -91,7 +91,7 @@ pub(crate) fn is_matched(pattern: &str, path: &str) -> bool {
     is_pattern(pattern) && wildmatch(pattern.into(), path.into(), Mode::empty())
 }
 
-/// Returns whether a shell puts a path in the place of a pattern (glob(7)): none that is hidden, unless it says so.
+/// Returns whether a shell expands a pattern to a path (glob(7)): not to a hidden one, unless the pattern says so.
 fn is_found(pattern: &str, path: &str) -> bool {
     let is_hidden = |(pattern, name): (&str, &str)| name.starts_with('.') && !pattern.starts_with('.');
     wildmatch(pattern.into(), path.into(), Mode::NO_MATCH_SLASH_LITERAL)
@@ -103,7 +103,7 @@ fn is_found(pattern: &str, path: &str) -> bool {
 mod tests {
     use super::*;
 
-    /// Asks git itself of each of these.
+    /// Checks each of these with git itself.
     #[test]
     fn it_is_what_git_says() {
         let world = tempfile::tempdir().unwrap();

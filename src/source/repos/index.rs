@@ -1,4 +1,4 @@
-//! What git's index has of a file: what the next commit would have (gitformat-index(5)).
+//! What git's index has of a file, which the next commit would have (gitformat-index(5)).
 
 use std::collections::HashMap;
 use std::io::ErrorKind;
@@ -23,13 +23,13 @@ const MOST_WHOLE: usize = 4 * MOST;
 const MOST_CONFIG: usize = 256 << 10;
 /// The most paths that are remembered.
 const MOST_HELD: usize = 4_096;
-/// What an entry has before its path: times, numbers and sizes, the object's name, and flags.
+/// The length of an entry before its path: times, numbers and sizes, the object's name, and flags.
 const ENTRY: usize = 62;
 
 /// What an index has at a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum IndexContent {
-    /// That cannot be told.
+    /// That cannot be determined.
     Unread,
     Nothing,
     /// Several versions of a file.
@@ -42,11 +42,11 @@ pub(crate) struct Index {
     /// The folder in which it lies, and the repository's own.
     own: PathBuf,
     common: PathBuf,
-    /// What it was when it was read, and when that was.
+    /// Its facts when it was read, and when that was.
     read: Option<(FileMeta, Timestamp)>,
     /// Its entries, in this look only.
     entries: Option<Entries>,
-    /// What was found so far.
+    /// The content that was found.
     held: HashMap<PathBuf, IndexContent>,
 }
 
@@ -57,7 +57,7 @@ impl Index {
         Self { own, common, read: None, entries: None, held: HashMap::new() }
     }
 
-    /// Returns what it has at a path below the working tree.
+    /// Returns its content at a path below the working tree.
     pub(crate) fn held(&mut self, path: &Path, now: Timestamp) -> IndexContent {
         if !self.renew(now) {
             return IndexContent::Unread;
@@ -70,7 +70,7 @@ impl Index {
         held
     }
 
-    /// Returns whether it has anything below a folder; `None` if that cannot be told.
+    /// Returns whether it has anything below a folder; `None` if that cannot be determined.
     pub(crate) fn has_below(&mut self, folder: &Path, now: Timestamp) -> Option<bool> {
         if self.renew(now) { Some(self.entries()?.has_below(folder)) } else { None }
     }
@@ -80,7 +80,7 @@ impl Index {
         let path = self.own.join("index");
         let Some(meta) = look_at(&path) else {
             let is_absent = path.symlink_metadata().is_err_and(|error| error.kind() == ErrorKind::NotFound);
-            // One that is not there is an empty one to git.
+            // To git a missing index is an empty one.
             (self.read, self.held) = (None, HashMap::new());
             self.entries = is_absent.then(Entries::default);
             return is_absent;
@@ -101,7 +101,7 @@ impl Index {
         self.entries.as_ref()
     }
 
-    /// Ends a look: what was found stays.
+    /// Ends a look, and keeps the results.
     pub(crate) fn end_look(&mut self) {
         self.entries = None;
         if self.held.len() > MOST_HELD {
@@ -133,7 +133,7 @@ struct Entries {
     bytes: Vec<u8>,
     /// Where each entry begins; they are in the order of their paths.
     places: Vec<usize>,
-    /// What of it lies in another file.
+    /// Its part that lies in another file.
     link: Option<Link>,
 }
 
@@ -147,7 +147,7 @@ struct Link {
 }
 
 impl Entries {
-    /// Finds the entries; `None` where it has what is not known here.
+    /// Finds the entries; `None` if there is something unknown.
     fn parse(bytes: Vec<u8>) -> Option<Self> {
         let version = number(bytes.strip_prefix(b"DIRC")?.get(..4)?);
         let count = usize::try_from(number(bytes.get(8..12)?)).ok()?;
@@ -163,7 +163,7 @@ impl Entries {
             // At least one byte behind a path is 0, and entries are multiples of eight long.
             at += (head_of(entry)? + path_of(entry)?.len() + 8) & !7;
         }
-        // What follows are extensions, each with its size, and the checksum.
+        // Extensions follow, each with its size, and then the checksum.
         let (mut rest, mut link) = (bytes.get(at..)?, None);
         while rest.len() > 20 {
             let (name, more) = rest.split_at_checked(4)?;
@@ -283,11 +283,12 @@ fn bitmap(bytes: &[u8]) -> Option<(Vec<bool>, &[u8])> {
         }
     }
     found.truncate(bits);
-    // Where its last run begins is for who appends to it.
+    // The start of its last run matters only to a program that appends to it.
     Some((found, rest.get(4..)?))
 }
 
-/// Writes the entries of version 4 as version 3 has them: there each path tells only how it differs from the one before.
+/// Writes the entries of version 4 as version 3 has them: in version 4 each path only has its difference from the one
+/// before.
 fn with_whole_paths(bytes: &[u8], count: usize) -> Option<Vec<u8>> {
     let (head, mut rest) = bytes.split_at_checked(12)?;
     let (mut whole, mut path) = (head.to_vec(), Vec::new());
@@ -322,7 +323,7 @@ fn varint(bytes: &[u8]) -> Option<(usize, &[u8])> {
     Some((value, rest))
 }
 
-/// Returns how long an entry's part before its path is: longer with more flags.
+/// Returns the length of an entry before its path: longer with more flags.
 fn head_of(entry: &[u8]) -> Option<usize> {
     Some(if entry.get(60)? & 0x40 == 0 { ENTRY } else { ENTRY + 2 })
 }

@@ -1,7 +1,8 @@
-//! Who works in a working tree that an agent made, or has a file of it open.
+//! Which processes work in a working tree that an agent made, or have a file of it open.
 //!
-//! That costs a look at every open file of the machine: so nobody is asked while a window is known to
-//! work in the tree, and an answer is kept for a while.
+//! That costs a look at every open file of the machine. So processes are not searched while a window is known to work
+//! in the tree, and an answer is kept for a while.
+//!
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -17,19 +18,19 @@ use crate::source::os::mounts;
 /// How long an answer is good: 2 min.
 const GOOD_FOR: SignedDuration = SignedDuration::from_mins(2);
 
-/// Asks who works in trees, and keeps the answers.
+/// Finds the processes that work in trees, and keeps the answers.
 #[derive(Default)]
 pub(crate) struct Reader {
     known: HashMap<PathBuf, (Users, Timestamp)>,
 }
 
 impl Reader {
-    /// Lets the next look ask again.
+    /// Makes the next look search again.
     pub(crate) fn renew(&mut self) {
         self.known.clear();
     }
 
-    /// Adds who works in those trees of a repository that an agent made.
+    /// Adds the processes that work in those trees of a repository that an agent made.
     pub(crate) fn fill(&mut self, repo: &mut Repo, table: &ProcessTable, now: Timestamp) {
         self.known.retain(|_, (_, at)| now.duration_since(*at).abs() < GOOD_FOR);
         for tree in &mut repo.worktrees {
@@ -41,7 +42,7 @@ impl Reader {
     }
 
     fn users(&mut self, tree: &Worktree, table: &ProcessTable, now: Timestamp) -> Option<Users> {
-        // Nobody works in a folder that is not there.
+        // No process works in a folder that does not exist.
         if tree.is_gone {
             return Some(Users::default());
         }
@@ -56,7 +57,7 @@ impl Reader {
     }
 }
 
-/// Returns whether somebody who matters anyway works in a tree.
+/// Returns whether a process read in detail works in a tree.
 fn is_worked_in(tree: &Worktree, table: &ProcessTable) -> bool {
     let mut living = table.by_pid.values().filter(|process| !has_exited(process));
     living.any(|process| {

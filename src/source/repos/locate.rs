@@ -22,7 +22,7 @@ pub(crate) struct RepoLocation {
     pub(crate) main: Option<PathBuf>,
 }
 
-/// Finds the repository that a folder lies in; the folder may be gone by now.
+/// Finds the repository that a folder lies in; the folder may be gone.
 pub(crate) fn locate(folder: &Path, fence: &Fence) -> Option<RepoLocation> {
     if !folder.is_absolute() {
         return None;
@@ -41,7 +41,7 @@ pub(crate) fn repository_at(at: &Path, fence: &Fence) -> Option<RepoLocation> {
     if !fence.allows(&common_dir) || !is_repository(&common_dir) {
         return None;
     }
-    // What holds a `.git` that is no linked one is the main working tree.
+    // A folder with a `.git` that is not a linked one is the main working tree.
     let main =
         if common_dir == git_dir && at != git_dir { Some(at.to_path_buf()) } else { main_of(&common_dir) };
     Some(RepoLocation { common_dir, main })
@@ -69,9 +69,8 @@ pub(crate) fn pointer(file: &Path) -> Option<PathBuf> {
     (!path.is_empty()).then(|| PathBuf::from(std::ffi::OsStr::from_bytes(path)))
 }
 
-/// Returns whether a directory is a repository: as git tells, or because entire keeps its
-/// sessions in it, or because it is named `.git` and has a head; a damaged one still tells who
-/// works where.
+/// Returns whether a directory is a repository: by git's rules, or because entire keeps its sessions in it, or because
+/// it is named `.git` and has a head; even a damaged one shows which windows work where.
 fn is_repository(dir: &Path) -> bool {
     let has_head = dir.join("HEAD").symlink_metadata().is_ok();
     let is_whole = has_head && dir.join("objects").is_dir() && dir.join("refs").is_dir();

@@ -1,4 +1,4 @@
-//! What files say of a working tree that an agent made.
+//! What files show about a working tree that an agent made.
 
 use std::path::Path;
 
@@ -20,8 +20,7 @@ const MOST_BASE: usize = 4 << 10;
 /// The most bytes of a log in which every move of the head is looked at.
 const MOST_LOG: usize = 256 << 10;
 
-/// Reads what is known of a linked tree from its folder below `worktrees`; `None` where nothing says
-/// that an agent made it.
+/// Reads the facts of a linked tree from its folder below `worktrees`; `None` if nothing shows that an agent made it.
 pub(super) fn made(own: &Path, common: &Path, path: &Path, locked: Option<&Untrusted>) -> Option<MadeTree> {
     let base = small(&own.join(BASE), MOST_BASE).ok();
     let is_locked_by_agent = locked.is_some_and(|reason| reason.raw().starts_with(REASON));
@@ -37,8 +36,8 @@ pub(super) fn made(own: &Path, common: &Path, path: &Path, locked: Option<&Untru
     Some(MadeTree { has_no_commit, is_at_main: head.is_some() && head == main, users: None })
 }
 
-/// Returns whether a folder lies where only agents put one: among a session's own things, which bear its ID, or among the
-/// trees of Claude Code or Codex.
+/// Returns whether a folder lies where only agents put one: among a session's own things, which bear its ID, or among
+/// the trees of Claude Code or Codex, by its path.
 fn is_agents_place(path: &Path) -> bool {
     let parts: Vec<&str> = path.iter().filter_map(|part| part.to_str()).collect();
     let names_session = parts.iter().any(|part| is_uuid(part));
@@ -54,9 +53,9 @@ fn stayed(log: &[u8], base: &Name) -> bool {
     is_whole && lines.all(|line| new(line).is_some_and(|name| name == *base))
 }
 
-/// Returns whether a folder has gone for certain. What lay on a file system that is not mounted now
-/// looks alike: so the folder above it must be one of the repository's owner, on the repository's own
-/// device, with something in it, as a place to mount on has nothing.
+/// Returns whether a folder has certainly gone. A folder on a file system that is not mounted now looks the same: so
+/// the folder above must be one of the repository's owner, on the repository's own device, and not empty, as a mount
+/// point would be.
 pub(super) fn is_gone(path: &Path, common: &Path) -> bool {
     if path.symlink_metadata().is_ok() {
         return false;
@@ -95,7 +94,7 @@ mod tests {
         check(&[(NONE, A), (A, A)], true);
         check(&[(NONE, A), (A, B), (B, A)], false);
         check(&[(NONE, A), (A, B)], false);
-        // What was expired from it may have been a commit.
+        // An entry that expired from it may have been a commit.
         check(&[(A, A)], false);
         check(&[], false);
     }

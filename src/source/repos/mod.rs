@@ -34,12 +34,12 @@ pub(crate) struct Reader {
 /// One repository as it was read.
 pub(crate) struct RepoReading {
     pub(crate) repo: Repo,
-    /// What could not be read of it, in words.
+    /// What could not be read of it, as text.
     pub(crate) problems: Vec<String>,
 }
 
 impl Reader {
-    /// Reads one repository; outside the fence only what it says itself.
+    /// Reads one repository; outside the fence only its own files.
     pub(crate) fn read(&mut self, located: &RepoLocation, fence: &Fence) -> RepoReading {
         let common = located.common_dir.as_path();
         let mut problems = Vec::new();

@@ -1,5 +1,5 @@
-//! Objects of a git repository, loose or packed, by their names (gitformat-pack(5)). What was read is
-//! only believed if it has the name that was asked for.
+//! Objects of a git repository, loose or packed, by their names (gitformat-pack(5)). Content is only believed if it
+//! has the requested name.
 
 use std::ffi::OsStr;
 use std::os::fd::OwnedFd;
@@ -17,7 +17,7 @@ use crate::source::os::open::plain::{open_plain, read_at, small};
 const MOST: usize = 4 << 20;
 /// The most packs that are searched; git itself joins them from 50 on.
 const MOST_PACKS: usize = 100;
-/// The longest chain of deltas that is followed; git makes none longer than 50 unless told to.
+/// The longest chain of deltas that is followed; git makes none longer than 50 by default.
 const MOST_DELTAS: usize = 100;
 /// Where the names of an index begin: behind its signature, version and fan-out.
 const NAMES: u64 = 8 + 256 * 4;
@@ -60,7 +60,7 @@ pub(crate) fn name_of(kind: Kind, content: &[u8]) -> Name {
     Sha1::new().chain_update(head).chain_update(content).finalize().into()
 }
 
-/// Returns the beginning of a name, which tells contents apart that nobody made to be alike.
+/// Returns the beginning of a name, which distinguishes contents that were not crafted to be alike.
 pub(crate) fn short(name: &Name) -> Short {
     name.first_chunk().copied().map_or(0, u64::from_be_bytes)
 }
@@ -82,7 +82,7 @@ pub(crate) fn read(objects: &Path, kind: Kind, name: &Name) -> Option<Vec<u8>> {
     (name_of(kind, &content) == *name).then_some(content)
 }
 
-/// Returns since when an object has been there for certain: since a file that has it was last changed.
+/// Returns since when an object has certainly been there: the last change of a file that has it.
 pub(crate) fn there_since(objects: &Path, name: &Name) -> Option<Timestamp> {
     let has = |index: &PathBuf| Pack::open(index).is_some_and(|pack| pack.place(name).is_some());
     let packs = packs(&objects.join("pack")).into_iter().flatten().filter(has);

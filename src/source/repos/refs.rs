@@ -1,4 +1,4 @@
-//! The refs of the entire CLI and those that records claim: loose ones as files, the others in `packed-refs`
+//! Refs of the entire CLI and those that records claim: loose ones as files, the others in `packed-refs`
 //! (gitrepository-layout(5)).
 
 use std::io::ErrorKind;
@@ -14,7 +14,7 @@ use crate::source::os::open::meta::meta_of;
 use crate::source::os::open::plain::small;
 
 const BELOW: &str = "refs/heads/entire/";
-/// Where a repository keeps its refs that has them in tables (git-config(1), `extensions.refStorage`).
+/// The folder of refs in a repository that has them in tables (git-config(1), `extensions.refStorage`).
 const TABLES: &str = "reftable";
 /// The most refs that are read of one repository.
 const MAX_REFS: usize = 4_096;
@@ -73,10 +73,10 @@ pub(crate) fn loose(common: &Path, problems: &mut Vec<String>) -> Vec<String> {
     names
 }
 
-/// Returns whether a branch is there; `None` where that could not be read, or no branch can have the name.
+/// Returns whether a branch exists; `None` if that could not be read, or no branch can have the name.
 pub(crate) fn has_branch(common: &Path, name: &str) -> Option<bool> {
     let is_name = |part: &str| !part.is_empty() && !part.starts_with('.') && !part.ends_with(".lock");
-    // `HEAD` and `refs/remotes/origin/main` are no branches, and may be meant all the same.
+    // `HEAD` and `refs/remotes/origin/main` are not branches, but may be meant.
     if !name.split('/').all(is_name)
         || name == "HEAD"
         || name.starts_with("refs/")

@@ -45,7 +45,7 @@ pub(super) fn read(
     all
 }
 
-/// Returns what a folder is to a repository; `None` where it is nothing to it, or one of its listed trees under another
+/// Returns how a folder relates to a repository; `None` if it is unrelated, or one of its listed trees under another
 /// name.
 fn sort_of(path: &Path, common: &Path) -> Option<TreeSort> {
     let dot_git = path.join(".git");
@@ -53,7 +53,7 @@ fn sort_of(path: &Path, common: &Path) -> Option<TreeSort> {
     if meta.is_dir() {
         return dot_git.join("HEAD").symlink_metadata().is_ok().then_some(TreeSort::Clone);
     }
-    // The file must be plain, and no link.
+    // The file must be plain, and not a link.
     small(&dot_git, POINTER).ok().filter(|_| meta.is_file())?;
     let own = git_dir(path)?;
     if own.parent() != Some(&common.join("worktrees")) {

@@ -1,9 +1,9 @@
-//! Who uses a repository in which a lock of git's lies: works in it, has its root in it, or has a
+//! Which processes use a repository in which a lock of git's lies: they work in it, have their root in it, or have a
 //! file of it open.
 //!
-//! That costs a look at every open file of the machine, so it is only asked while such a lock lies
-//! there and no git lives, and what it gave is kept for as long as the lock is the same: whoever
-//! comes later has not made it.
+//! That costs a look at every open file of the machine, so it is only done while such a lock exists and no git process
+//! lives. The answer is kept for as long as the lock is the same: a process that comes later has not made it.
+//!
 
 use std::collections::{BTreeSet, HashMap};
 use std::ffi::{CString, OsStr};
@@ -30,11 +30,11 @@ const GOOD_FOR: SignedDuration = SignedDuration::from_mins(2);
 /// The most bytes of `status` that are read; it has about 1.5 KiB.
 const STATUS: usize = 16 << 10;
 
-/// Programs that nobody may look into, and that never work on files of a repository: the keepers of
-/// keys, and of a session's end.
+/// Programs that may not be inspected, and that never work on files of a repository: keepers of keys, and of a
+/// session's end.
 const KEEPERS: [&str; 2] = ["ssh-agent", "(sd-pam)"];
 
-/// Asks who uses repositories, and keeps the answers.
+/// Finds the processes that use repositories, and keeps the answers.
 #[derive(Default)]
 pub(crate) struct Reader {
     known: HashMap<PathBuf, UsersAnswer>,
@@ -44,7 +44,7 @@ pub(crate) struct Reader {
 struct UsersAnswer {
     locks: Locks,
     users: Users,
-    /// When it was asked; `None` when it is to be asked again.
+    /// When it was determined; `None` if it is due again.
     at: Option<Timestamp>,
 }
 
@@ -52,13 +52,13 @@ struct UsersAnswer {
 type Locks = Vec<(PathBuf, Timestamp, Ownership)>;
 
 impl Reader {
-    /// Lets the next look ask again.
+    /// Makes the next look search again.
     pub(crate) fn renew(&mut self) {
         self.known.values_mut().for_each(|known| known.at = None);
     }
 
-    /// Adds who uses a repository, if a lock lies in it or did a moment ago: it may have just been
-    /// taken aside, and is judged once more.
+    /// Adds the processes that use a repository, if a lock lies in it or did a moment ago: a lock that was just set
+    /// aside is judged once more.
     pub(crate) fn fill(
         &mut self,
         repo: &mut Repo,
@@ -77,7 +77,7 @@ impl Reader {
             _ if lockers(table).next().is_some() => return,
             Some(known) if known.locks == locks && is_good(&known) => known,
             earlier => {
-                // One that has just been taken aside still says whose it was.
+                // A lock that has just been set aside still shows its owner.
                 let taken = earlier.filter(|_| locks.is_empty()).map(|earlier| earlier.locks);
                 let Some(users) = users(repo, taken.as_ref().unwrap_or(&locks), table) else { return };
                 UsersAnswer { locks, users, at: Some(now) }
@@ -98,10 +98,10 @@ fn locks(repo: &Repo, records: &[Arc<Record>]) -> Locks {
     records.filter_map(lock).collect()
 }
 
-/// What is asked of every process.
+/// The query for every process.
 struct UsersQuery {
     places: Vec<Place>,
-    /// The users who can have made the locks; `None` where the file system does not say.
+    /// The users who can have made the locks; `None` if the file system does not show it.
     owners: Option<BTreeSet<u32>>,
     /// The names of the places in each mount namespace.
     names: HashMap<CString, Option<Vec<PathBuf>>>,
@@ -115,8 +115,7 @@ enum Use {
     Unread,
 }
 
-/// Asks every process of a table: whoever has come since was born after the locks, and whoever has
-/// gone since holds nothing.
+/// Checks every process of a table: processes started since were born after the locks, and exited ones hold nothing.
 fn users(repo: &Repo, locks: &Locks, table: &ProcessTable) -> Option<Users> {
     let trees = repo.worktrees.iter().map(|tree| tree.path.as_path());
     let place = |folder: &Path| mounts::place(&folder.canonicalize().ok()?);
@@ -127,8 +126,8 @@ fn users(repo: &Repo, locks: &Locks, table: &ProcessTable) -> Option<Users> {
     Some(of_places(places, owners, table))
 }
 
-/// Asks every process of a table for places; those that may not be looked at count only where they may
-/// be one of the owners.
+/// Checks every process of a table for places; processes that may not be inspected count only if they may be one of
+/// the owners'.
 pub(super) fn of_places(places: Vec<Place>, owners: Option<BTreeSet<u32>>, table: &ProcessTable) -> Users {
     let mut asked = UsersQuery { places, owners, names: HashMap::new() };
     let mut users = Users::default();
@@ -180,8 +179,8 @@ impl UsersQuery {
         names.or_insert_with(|| mounts::names(of, places)).as_deref()
     }
 
-    /// Returns whether a process that may not be looked into can have made a file of the locks'
-    /// owners; root, which can give files away, counts only as their owner.
+    /// Returns whether a process that may not be inspected can have made a file of the locks' owners; root, which can
+    /// give files away, counts only as their owner.
     fn may_own(&self, pid: u32) -> bool {
         let Some(owners) = &self.owners else { return true };
         let status = small(Path::new(&format!("/proc/{pid}/status")), STATUS).unwrap_or_default();
@@ -191,7 +190,7 @@ impl UsersQuery {
     }
 }
 
-/// A thread of the kernel has no folders, and whoever has just gone none any more.
+/// A kernel thread has no folders, and neither has a process that has just exited.
 fn unread(error: Errno) -> Use {
     match error {
         Errno::NOENT | Errno::SRCH => Use::Elsewhere,
@@ -264,7 +263,7 @@ mod tests {
             self.folder.path().join(below)
         }
 
-        /// Asks until the answer is as expected: a process needs a moment to get where it goes.
+        /// Repeats until the answer is as expected: a process needs a moment to get where it goes.
         #[track_caller]
         fn check(&mut self, command: &mut Command, expected: bool) {
             self.child = Some(spawn(command.stdin(Stdio::null())));

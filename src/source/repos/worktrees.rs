@@ -87,7 +87,7 @@ pub(crate) fn branch(head: &Path) -> Option<Untrusted> {
     (name != b".invalid").then(|| Untrusted::from_bytes(name))
 }
 
-/// Reads why a working tree is locked; a lock that cannot be read is one.
+/// Reads why a working tree is locked; a lock that cannot be read still counts.
 fn locked(file: &Path) -> Option<Untrusted> {
     match small(file, REASON) {
         Ok(reason) => {

@@ -45,7 +45,7 @@ fn days(oldest: Timestamp, now: Timestamp) -> Vec<Date> {
     back.take_while(|date| *date >= first).take(DAYS).collect()
 }
 
-/// A held lock proves that its thread is being written, and by whom.
+/// Adds held locks: each proves that its thread is being written, and by which process.
 fn locks(look: &mut Look<'_>, at: &Path) {
     for (path, meta) in look.files(at, |name| name.strip_suffix(".lock").is_some_and(is_id)) {
         let Some(holder) = look.lock_holder(&meta) else { continue };
@@ -78,7 +78,7 @@ fn add(look: &mut Look<'_>, session: Untrusted, tie: Tie, path: PathBuf, written
     look.found.push(SessionFile::new("codex", session, tie, (path.into(), written_at)));
 }
 
-/// Returns when a thread was made, which its ID says (RFC 9562, version 7: milliseconds since the epoch).
+/// Returns when a thread was made, which its ID contains (RFC 9562, version 7: milliseconds since the epoch).
 pub(crate) fn made_at(thread: &str) -> Option<Timestamp> {
     let digits: String = thread.chars().filter(|c| *c != '-').take(12).collect();
     let version = thread.split('-').nth(2)?;

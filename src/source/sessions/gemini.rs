@@ -1,5 +1,5 @@
-//! Gemini CLI: `~/.gemini/tmp/<project>/chats/session-<minute>-<start of the session>.jsonl`; `projects.json` says which
-//! project a folder is, and `logs.json` beside the chats what was typed in which session.
+//! Gemini CLI: `~/.gemini/tmp/<project>/chats/session-<minute>-<start of the session>.jsonl`. `projects.json` has the
+//! project of each folder, and `logs.json` beside the chats the prompts of each session.
 //!
 //! Seen with 0.61.0.
 
@@ -21,20 +21,20 @@ use crate::source::sessions::look::{Look, SessionTarget, folders};
 const NEWEST: usize = 8;
 /// The most bytes of the list of projects.
 const PROJECTS: usize = 1 << 20;
-/// The most bytes of what was typed in a project.
+/// The most bytes of the prompts typed in a project.
 const LOG: usize = 4 << 20;
 /// What begins a new session in a window.
 const CLEAR: &str = "/clear";
 /// How long after `/clear` the next session has begun, at most.
 const CLEARS: SignedDuration = SignedDuration::from_secs(2);
 
-/// What was typed in projects, by the files that say so, as they were last read.
+/// Prompts typed in projects, by their files, as they were last read.
 #[derive(Default)]
 pub(crate) struct Logs {
     read: HashMap<PathBuf, (FileMeta, Arc<[TypedPrompt]>)>,
 }
 
-/// Something that was typed.
+/// A typed prompt.
 #[derive(Deserialize)]
 struct TypedPrompt {
     #[serde(rename = "sessionId")]
@@ -51,7 +51,7 @@ impl Logs {
             return Arc::clone(log);
         }
         let text = small(&path, LOG).unwrap_or_default();
-        // It is written anew whole, so that it may be empty for a moment.
+        // It is rewritten whole, so it may be empty for a moment.
         let mut log: Vec<TypedPrompt> = serde_json::from_slice(&text).unwrap_or_default();
         // Prompts are their user's secrets.
         log.iter_mut().filter(|typed| typed.text != CLEAR).for_each(|typed| typed.text = String::new());
@@ -79,7 +79,8 @@ pub(crate) fn read(look: &mut Look<'_>, home: &Path, wanted: &[&SessionTarget], 
         for (path, meta) in chats.into_iter().take(NEWEST) {
             let Some(start) = start_of(&path) else { continue };
             let head = look.heads.fields(&path, meta.ino);
-            // A second window deletes the chat of one in which nothing was typed yet, which goes on without a first line.
+            // A second window deletes the chat of a window in which nothing was typed yet; that chat continues without
+            // a first line.
             let typed = || log.iter().map(|typed| &typed.session).find(|id| id.starts_with(&start)).cloned();
             let session = head.session.filter(|id| id.starts_with(&start)).or_else(typed);
             let Some(session) = session.filter(|id| is_valid_id(id)) else { continue };
@@ -93,7 +94,7 @@ pub(crate) fn read(look: &mut Look<'_>, home: &Path, wanted: &[&SessionTarget], 
     }
 }
 
-/// Returns how a session begins whose chat this is, by its name.
+/// Returns the beginning of the ID of the session of this chat, by its name.
 fn start_of(chat: &Path) -> Option<String> {
     let start = chat.file_stem()?.to_str()?.rsplit('-').next()?;
     (start.len() == 8).then(|| start.to_owned())
@@ -108,7 +109,7 @@ fn cleared(log: &[TypedPrompt], session: &str, began_at: Timestamp) -> Option<Un
     let mut cleared =
         log.iter().filter(is_then).map(|typed| typed.session.as_str()).filter(|id| *id != session);
     let before = cleared.next().filter(|id| is_valid_id(id))?;
-    // Two windows that were cleared at once cannot be told apart.
+    // Two windows that were cleared at once cannot be distinguished.
     cleared.all(|other| other == before).then(|| before.into())
 }
 

@@ -1,4 +1,4 @@
-//! How files begin: an agent's transcript says in its first line whose it is, and only grows.
+//! The beginnings of files: the first line of an agent's transcript names its session, and the file only grows.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -22,7 +22,7 @@ struct Head {
     is_used: bool,
 }
 
-/// What the first line says.
+/// The fields of the first line.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Fields {
     pub(crate) session: Option<String>,
@@ -30,14 +30,14 @@ pub(crate) struct Fields {
     pub(crate) cwd: Option<String>,
     /// When it began.
     pub(crate) start: Option<String>,
-    /// Whether it is that of a sub-agent.
+    /// Whether it is a sub-agent's.
     pub(crate) is_sub_agents: bool,
     /// Whether it began as a copy of another one.
     pub(crate) is_fork: bool,
 }
 
 impl Heads {
-    /// Returns what the first line of a file says; nothing where it cannot be read.
+    /// Returns the fields of the first line of a file; nothing if it cannot be read.
     pub(crate) fn fields(&mut self, path: &Path, inode: u64) -> Fields {
         match self.known.get_mut(path).filter(|head| head.inode == inode && head.fields != Fields::default())
         {
@@ -53,7 +53,7 @@ impl Heads {
         }
     }
 
-    /// Forgets what the last look did not ask for.
+    /// Forgets files that the last look did not ask for.
     pub(crate) fn keep_used(&mut self) {
         self.known.retain(|_, head| std::mem::take(&mut head.is_used));
     }

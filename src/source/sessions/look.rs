@@ -1,4 +1,4 @@
-//! What is wanted of the agents' own session files, and how it is looked for.
+//! The windows whose session files are wanted, and how those are looked for.
 
 use std::cell::{Cell, OnceCell};
 use std::collections::BTreeSet;
@@ -22,12 +22,12 @@ pub(crate) const MAX_NAMES: usize = 5_000;
 pub(crate) struct SessionTarget {
     pub(crate) agent: String,
     pub(crate) id: ProcessId,
-    /// Whose it is.
+    /// Its user.
     pub(crate) uid: Option<u32>,
-    /// Where it works.
+    /// The folder in which it works.
     pub(crate) cwd: Option<Untrusted>,
     pub(crate) started_at: Option<Timestamp>,
-    /// The folders of homes that it reaches, where that is known.
+    /// The folders of homes that it reaches, if known.
     pub(crate) homes: Option<BTreeSet<FolderId>>,
 }
 
@@ -41,7 +41,7 @@ impl SessionTarget {
 
 pub(crate) struct Look<'a> {
     pub(crate) fence: &'a Fence,
-    /// The kernel's locks, read when one is asked for first.
+    /// The kernel's locks, read on first use.
     pub(crate) locks: OnceCell<Locks>,
     pub(crate) heads: &'a mut Heads,
     pub(crate) found: Vec<SessionFile>,
@@ -58,7 +58,7 @@ pub(crate) fn folders(wanted: &[&SessionTarget]) -> Vec<Untrusted> {
 }
 
 impl Look<'_> {
-    /// Returns who holds a kernel lock on a file.
+    /// Returns the process that holds a kernel lock on a file.
     pub(crate) fn lock_holder(&self, meta: &FileMeta) -> Option<u32> {
         let locks = self.locks.get_or_init(Locks::read);
         if locks.hides_holder(meta) {
@@ -67,15 +67,15 @@ impl Look<'_> {
         locks.holder(meta)
     }
 
-    /// Lists the plain files of a folder whose names fit, the newest first; none where there is
-    /// no folder or it may not be read.
+    /// Lists the plain files of a folder whose names fit, the newest first; none if there is no folder or it may not
+    /// be read.
     pub(crate) fn files(&self, at: &Path, fits: impl Fn(&str) -> bool) -> Vec<(PathBuf, FileMeta)> {
         let mut files = self.entries(at, FileType::RegularFile, fits);
         files.sort_by_key(|(_, meta)| std::cmp::Reverse(meta.modified_at));
         files
     }
 
-    /// Returns the names of a folder that fit; nothing where there is no folder.
+    /// Returns the names of a folder that fit; nothing if there is no folder.
     pub(crate) fn names(&self, at: &Path, fits: impl Fn(&str) -> bool) -> Option<(Folder, Vec<Entry>)> {
         let opened = self.fence.reaches(at).then(|| Folder::open(at));
         if let Some(Err(error)) = &opened

@@ -1,5 +1,5 @@
-//! Finds the session files that agents keep of their own windows: names, folders, locks and times,
-//! never what was said.
+//! Finds the session files that agents keep of their own windows: names, folders, locks and times, never their
+//! content.
 
 pub(crate) mod codex;
 pub(crate) mod copilot;
@@ -27,14 +27,14 @@ use crate::source::places::homes::HomeBase;
 use crate::source::sessions::look::{Look, SessionTarget};
 use crate::source::windows::sessions_of;
 
-/// Looks again and again, and remembers how the files that it read begin.
+/// Looks repeatedly, and remembers the beginnings of the files that it read.
 #[derive(Default)]
 pub(crate) struct Reader {
     copies: Copies,
     heads: Heads,
     /// The databases of opencode, by home.
     opencode: BTreeMap<PathBuf, opencode::Store>,
-    /// What was typed in Gemini CLI.
+    /// The prompts typed in Gemini CLI.
     gemini: gemini::Logs,
     /// Whether a window of Qwen Code runs, whose registry is followed.
     has_qwen: bool,
@@ -60,12 +60,12 @@ impl Source for Reader {
 }
 
 impl Reader {
-    /// Prepares to read; copies go where it is said.
+    /// Creates a reader that keeps its database copies with `copies`.
     pub(crate) fn new(copies: &Copies) -> Self {
         Self { copies: copies.clone(), ..Self::default() }
     }
 
-    /// Finds what may belong to these windows, in the homes that they may use.
+    /// Finds sessions that may belong to these windows, in the homes that they may use.
     fn read(
         &mut self,
         scope: &Scope,
@@ -110,8 +110,7 @@ fn of<'a>(agent: &str, folder: &HomeBase, wanted: &'a [SessionTarget]) -> Vec<&'
     wanted.iter().filter(|one| one.agent == agent && one.may_use(folder)).collect()
 }
 
-/// Returns the windows whose own session files are looked for: none that a note or an agent's own
-/// registry names.
+/// Returns the windows whose own session files are looked for: those that no note and no agent's own registry names.
 fn wanted(snapshot: &Snapshot, signatures: &Signatures) -> Vec<SessionTarget> {
     let is_registry = |holder: &Holder| holder.binding == Binding::Registry;
     let registries = snapshot.records.iter().filter(|record| record.holder.as_ref().is_some_and(is_registry));

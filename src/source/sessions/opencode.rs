@@ -38,8 +38,7 @@ struct RowCache {
 }
 
 impl Store {
-    /// Finds the sessions of the folders in which these windows work; none where the database
-    /// cannot be read.
+    /// Finds the sessions of the folders in which these windows work; none if the database cannot be read.
     pub(crate) fn read(
         &mut self,
         look: &mut Look<'_>,
@@ -71,7 +70,7 @@ fn sessions(path: &Path, folders: &[Untrusted], copies: &Copies) -> Result<Vec<S
     if !["id", "directory", "time_updated"].iter().all(|name| columns.contains(*name)) {
         return Ok(Vec::new());
     }
-    // A sub-agent's session is its parent's window's, and an archived one is no window's.
+    // A sub-agent's session belongs to its parent's window, and an archived one to no window.
     let optional = ["parent_id", "time_archived"].into_iter().filter(|name| columns.contains(*name));
     let messages = tables::columns(&database, "message")?;
     let has_times = columns.contains("time_created") && messages.contains("time_created");

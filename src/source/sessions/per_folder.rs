@@ -27,7 +27,7 @@ pub(crate) fn qwen(look: &mut Look<'_>, home: &Path, wanted: &[&SessionTarget]) 
 fn named_by_session(look: &mut Look<'_>, agent: &'static str, at: &Path, cwd: &Untrusted) {
     let is_session = |name: &str| name.strip_suffix(".jsonl").is_some_and(is_valid_id);
     for (path, meta) in look.files(at, is_session).into_iter().take(NEWEST) {
-        // Two folders may have one name for their project: `/a/b-c` and `/a-b/c`.
+        // Two folders may have one project name: `/a/b-c` and `/a-b/c`.
         if look.heads.fields(&path, meta.ino).cwd.is_some_and(|own| own != cwd.raw()) {
             continue;
         }

@@ -1,5 +1,5 @@
-//! Qwen Code: `~/.qwen/sessions/<pid>.json` says which session a process runs by now, also after `/clear`; and
-//! `~/.qwen/projects/<folder>/chats/<session>.runtime.json` which process has begun a session, or gone on with it.
+//! Qwen Code: `~/.qwen/sessions/<pid>.json` says which session a process runs now, also after `/clear`; and
+//! `~/.qwen/projects/<folder>/chats/<session>.runtime.json` says which process has begun or continued a session.
 //!
 //! Seen with 0.24.4.
 
@@ -16,10 +16,10 @@ use crate::source::sessions::per_folder::slug;
 pub(crate) const REGISTRY: &str = ".qwen/sessions";
 /// The largest file that is read, in bytes; some 400 were seen.
 const MOST: usize = 16 << 10;
-/// How many sessions of a folder are asked who has begun them, the newest first.
+/// How many sessions of a folder are checked for the process that began them, the newest first.
 const NEWEST: usize = 8;
 
-/// Finds what these windows run, and what they have run before.
+/// Finds the sessions that these windows run, and have run before.
 pub(crate) fn read(look: &mut Look<'_>, home: &Path, wanted: &[&SessionTarget], host: &Host) {
     for window in wanted {
         let path = home.join(REGISTRY).join(format!("{}.json", window.id.pid));

@@ -1,5 +1,4 @@
-//! Which locks tell all that their holder runs: a process that holds one session's lock and is tied
-//! to no other session.
+//! Locks that show everything their holder runs: the process holds one session's lock and is tied to no other session.
 
 use std::path::Path;
 
@@ -9,7 +8,7 @@ use crate::source::os::open::medium::medium_at;
 use crate::source::os::opener;
 use crate::source::sessions::look::Look;
 
-/// Reads what an agent keeps in one home, and notes these locks where all of it could be read.
+/// Reads an agent's files in one home, and marks these locks if all of it could be read.
 pub(crate) fn noted(look: &mut Look<'_>, read: impl FnOnce(&mut Look<'_>)) {
     let before = look.found.len();
     look.is_cut.set(false);
@@ -32,7 +31,7 @@ fn note(found: &mut [SessionFile], holds: impl Fn(u32, &Path) -> bool) {
     }
 }
 
-/// Returns whether a process itself holds the lock on a file: who took it may have left it to a child
+/// Returns whether a process itself holds the lock on a file: the process that took it may have left it to a child
 /// (flock(2)).
 fn holds(pid: u32, path: &Path) -> bool {
     let meta = look_at(path).zip(path.file_name());

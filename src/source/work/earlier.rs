@@ -1,4 +1,4 @@
-//! Sessions that one window ran after the other, and copies of sessions: whose each edit is.
+//! Assigns edits to one of several sessions: those that one window ran after the other, and copies of sessions.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -7,9 +7,9 @@ use crate::core::model::snapshot::work::MOST_FILES;
 use crate::core::model::{CommitState, Edit, Untrusted, Work};
 use crate::source::work::wanted::Session;
 
-/// Gives each edit to one session. What a fork has copied is its origin's; what a window edited before `/clear`, or
-/// before it went to the background, and no commit holds is its present session's. `earlier` names the sessions that one
-/// goes on with; `run` are those of windows, which keep their own.
+/// Gives each edit to one session. Edits that a fork has copied are its origin's. Uncommitted edits that a window made
+/// before `/clear`, or before it went to the background, are its present session's. `earlier` names the sessions that
+/// a session continues; `run` are those of windows, which keep their own.
 pub(super) fn settle(
     all: &mut [Arc<Work>],
     earlier: &BTreeMap<Session, BTreeSet<Untrusted>>,
@@ -24,7 +24,7 @@ pub(super) fn settle(
     }
 }
 
-/// Returns the edits of a session where they are others than its file says.
+/// Returns the edits of a session if they differ from those in its file.
 fn edits(
     work: &Work,
     all: &[Arc<Work>],

@@ -1,4 +1,4 @@
-//! Where the agents keep the file of a session.
+//! Where agents keep the file of a session.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -18,8 +18,8 @@ use crate::source::work::wanted::Session;
 /// The most folders that are searched for a session whose folder is not known.
 const MOST: usize = 2_000;
 
-/// Returns the file of a session that works in a folder: where it should be, and else `everywhere`;
-/// where there is none, what has its name and is no plain file.
+/// Returns the file of a session that works in a folder: at its usual place, else `everywhere`; if there is none,
+/// something else with its name that is not a plain file.
 pub(crate) fn file_of(
     session: &Session,
     cwd: Option<&Untrusted>,
@@ -30,8 +30,8 @@ pub(crate) fn file_of(
     of(is_plain).or_else(|| of(is_odd))
 }
 
-/// Returns the file of a session that has moved to another folder, which its agent copied there whole and goes on with
-/// (EnterWorktree, seen with 2.1.332), if that is newer than the one of before.
+/// Returns the file of a session that has moved to another folder, to which its agent copied the whole file and where
+/// it continues it (EnterWorktree, seen with 2.1.332), if that is newer than the previous one.
 pub(crate) fn moved_file(
     session: &Session,
     folder: Option<&Untrusted>,
@@ -45,7 +45,7 @@ pub(crate) fn moved_file(
     is_newer.then_some(moved)
 }
 
-/// Whether what stands at a path will do.
+/// Whether a path is suitable.
 type Fits = fn(&Path) -> bool;
 
 fn named(
@@ -74,7 +74,7 @@ fn named(
     found.filter(|path| scope.fence.reaches(path))
 }
 
-/// Finds a file in the folder that is named after where a session works, or else in any.
+/// Finds a file in the folder that is named after a session's working folder, or else in any.
 fn below(
     projects: &Path,
     cwd: Option<&Untrusted>,

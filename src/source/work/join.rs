@@ -1,4 +1,4 @@
-//! What the sub-agents of a session add to what it does.
+//! Adds the work of sub-agents to their session's.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -6,17 +6,17 @@ use std::collections::BTreeMap;
 use crate::core::model::snapshot::work::MOST_FILES;
 use crate::core::model::{Doing, Edit, SubAgent, Untrusted, Work};
 
-/// What one sub-agent has done.
+/// The work of one sub-agent.
 pub(crate) struct HelperWork {
     pub(crate) id: Untrusted,
-    /// What it does, unless it has finished.
+    /// Its present work, unless it has finished.
     pub(crate) running: Option<SubAgent>,
     pub(crate) doing: Doing,
     /// How many of its lines or rows could not be understood.
     pub(crate) skipped: u64,
 }
 
-/// Adds what they do to what their session does.
+/// Adds their work to their session's.
 pub(crate) fn join(work: &mut Work, agents: impl IntoIterator<Item = HelperWork>) {
     let mut edits: BTreeMap<Untrusted, Edit> = BTreeMap::new();
     join_edits(&mut edits, std::mem::take(&mut work.doing.edits));
@@ -33,7 +33,7 @@ pub(crate) fn join(work: &mut Work, agents: impl IntoIterator<Item = HelperWork>
     work.doing.edits = edits;
 }
 
-/// Keeps who edited a file last, and which other sub-agents have.
+/// Keeps the sub-agent that edited a file last, and the other ones that have.
 fn join_edits(all: &mut BTreeMap<Untrusted, Edit>, more: impl IntoIterator<Item = Edit>) {
     for mut last in more {
         if let Some(mut before) = all.remove(&last.path) {

@@ -1,4 +1,4 @@
-//! The lines of a file, read one after the other from some place in it.
+//! The lines of a file, read one after the other from an offset.
 
 use std::os::fd::OwnedFd;
 
@@ -7,39 +7,39 @@ use crate::source::os::open::plain::read_at;
 
 /// The longest line that is read, in bytes. Lines of 541 kB were seen.
 pub(crate) const MOST: u64 = 2 << 20;
-/// How many bytes before the place that was read up to tell whether the file was rewritten.
+/// How many bytes before the read offset show whether the file was rewritten.
 const MARK: usize = 64;
 
-/// What was read, from the beginning of the file unless it is said otherwise.
+/// The content that was read, from the beginning of the file unless stated otherwise.
 #[derive(Default)]
 pub(crate) struct Lines {
     /// Up to where the file was read, in bytes.
     pub(crate) read_to: u64,
-    /// What its lines say.
+    /// The content of its lines.
     pub(crate) draft: Draft,
     /// The last bytes that were read.
     mark: Vec<u8>,
     /// Whether that is in the middle of a line which is passed over.
     pub(crate) is_inside: bool,
-    /// How much of what was read was the middle of such lines, in bytes.
+    /// How much of it was the middle of such lines, in bytes.
     pub(crate) passed_over: u64,
     /// Whether any whole line was read.
     pub(crate) has_lines: bool,
 }
 
 impl Lines {
-    /// Begins with the first line after a place.
+    /// Begins with the first line after an offset.
     pub(crate) fn from_offset(place: u64) -> Self {
         Self { read_to: place, is_inside: place > 0, ..Self::default() }
     }
 
-    /// Returns whether the bytes before the place that was read up to are still the same.
+    /// Returns whether the bytes before the read offset are unchanged.
     pub(crate) fn is_as_read(&self, fd: &OwnedFd) -> bool {
         let length = self.mark.len();
         bytes(fd, self.read_to.saturating_sub(length as u64), length as u64).as_ref() == Some(&self.mark)
     }
 
-    /// Reads on up to the end of the last whole line.
+    /// Continues reading up to the end of the last whole line.
     pub(crate) fn go_on(&mut self, fd: &OwnedFd, size: u64, adapter: Adapter) -> Option<()> {
         while self.piece(fd, size, MOST, adapter)? {}
         Some(())
@@ -64,7 +64,7 @@ impl Lines {
                 self.passed_over += text.len() as u64;
                 self.pass(&text);
             }
-            // What a crash has left unwritten: a record may follow on the same line.
+            // A crash has left this unwritten: a record may follow on the same line.
             None if text.first() == Some(&0) && text.len() as u64 == MOST => {
                 let run = text.iter().position(|byte| *byte != 0).unwrap_or(text.len());
                 self.pass(text.get(..run).unwrap_or_default());
@@ -99,7 +99,7 @@ impl Lines {
     }
 }
 
-/// Reads some bytes of a file, fewer where it has become shorter.
+/// Reads some bytes of a file, fewer if it has become shorter.
 fn bytes(fd: &OwnedFd, from: u64, length: u64) -> Option<Vec<u8>> {
     read_at(fd, from, usize::try_from(length).ok()?, 0).ok()
 }

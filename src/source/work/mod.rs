@@ -1,4 +1,4 @@
-//! What sessions do, from their agents' own files: those of windows, and of windows that have gone.
+//! The work of sessions, from their agents' own files: sessions of windows, and of windows that have ended.
 
 mod agents;
 pub(crate) mod committed;
@@ -38,7 +38,7 @@ use crate::source::work::ports::Listeners;
 use crate::source::work::tail::Tail;
 use crate::source::work::wanted::{MOST, Session, WorkTarget, wanted};
 
-/// How long a file that was found nowhere is then only looked for where it should be.
+/// How long a file that was not found anywhere is only looked for at its usual place.
 const SOUGHT: SignedDuration = SignedDuration::from_secs(30);
 
 /// Follows the files of sessions.
@@ -49,9 +49,9 @@ pub(crate) struct Reader {
     /// The files that were found and not read.
     refused: HashMap<Session, RefusedFile>,
     opencode: opencode::Store,
-    /// Who listens on the ports that sessions could not get.
+    /// The processes that listen on the ports that sessions could not get.
     listeners: Listeners,
-    /// What was read to tell which edits git has.
+    /// The cache for determining which edits git has.
     kept: committed::CommitCache,
     /// How many lines and rows of all sessions could not be understood.
     skipped: u64,
@@ -66,14 +66,14 @@ struct FollowedSession {
     medium: Medium,
     adapter: Adapter,
     tail: Tail,
-    /// Whether it is the file of the session whose work this one goes on with.
+    /// Whether it is the file of the session whose work this one continues.
     is_origins: bool,
     agents: Option<Agents>,
     /// What a person has called it, where that lies in a file of its own.
     named: Option<GivenName>,
     /// When its window started, where that is known.
     started_at: Option<Timestamp>,
-    /// What it says, until there is more.
+    /// Its work, until more is read.
     work: Option<Arc<Work>>,
 }
 
@@ -88,7 +88,7 @@ impl Source for Reader {
             wanted.iter().filter(|one| one.is_run).map(|one| one.session.clone()).collect();
         let mut earlier: BTreeMap<Session, BTreeSet<Untrusted>> = BTreeMap::new();
         let mut helpers: BTreeMap<Session, Vec<Untrusted>> = BTreeMap::new();
-        // One that somebody has resumed is a window's own.
+        // A sub-session that was resumed is a window's own.
         let is_helper = |format, id: &Untrusted| {
             is_valid_id(id.raw()) && !run.contains(&Session { format, id: id.clone() })
         };
@@ -125,7 +125,7 @@ impl Source for Reader {
                 Err(Some(odd)) => drop(self.refused.insert(one.session, odd)),
                 Err(None) => {
                     self.sought.insert(one.session.clone(), is_sought.unwrap_or(reading.now));
-                    // `/clear` has led here, and nothing was asked since.
+                    // `/clear` has led here, and there was no prompt since.
                     if let Some(begun) = one.begun.as_ref().filter(|_| !one.earlier.is_empty()) {
                         fresh.push(Arc::new(nothing_yet(&one.session, begun)));
                         wanted.extend(one.earlier.iter().map(|before| one.earlier_session(before)));
@@ -134,7 +134,7 @@ impl Source for Reader {
                 }
             }
         }
-        // A window that has gone leaves what it did.
+        // A window that has ended leaves its work.
         let mut gone: Vec<_> = before.into_iter().collect();
         gone.sort_by_key(|(_, followed)| Reverse(followed.tail.written_at()));
         gone.truncate(MOST.saturating_sub(self.followed.len()));
@@ -168,8 +168,8 @@ impl Source for Reader {
             let lines = if self.skipped == 1 { "line" } else { "lines" };
             told.push(format!("session files hold {} {lines} that could not be understood", self.skipped));
         }
-        // No verdict rests on lines: what else the files say is told all the same. What another user's
-        // window writes is expected to be that user's.
+        // No verdict rests on lines: the rest of the files is reported nevertheless. A file that another user's window
+        // writes is expected to be that user's.
         let is_odd = |file: &UnreadWork| file.why != WhyUnread::ForeignOwner;
         let state = if refused.iter().any(is_odd) { SourceState::Partial } else { SourceState::Ok };
         let health = |told: String| SourceHealth { id: "work".to_owned(), state, detail: told.into() };
@@ -196,7 +196,7 @@ impl Source for Reader {
 }
 
 impl Reader {
-    /// Prepares to read; copies go where it is said.
+    /// Creates a reader that keeps its database copies with `copies`.
     pub(crate) fn new(copies: &Copies) -> Self {
         Self {
             followed: HashMap::new(),
@@ -209,7 +209,7 @@ impl Reader {
         }
     }
 
-    /// Returns the files that were found and not read, what is wrong with oneself's first.
+    /// Returns the files that were found and not read, one's own problems first.
     fn unread(&self) -> Vec<UnreadWork> {
         let unread = |(session, (path, why)): (&Session, &RefusedFile)| UnreadWork {
             format: session.format,
@@ -228,7 +228,7 @@ impl Reader {
         all
     }
 
-    /// Reads one more piece of the file that needs the least to be read from its beginning.
+    /// Reads one more piece of the file with the least left to read from its beginning.
     fn catch_up(&mut self) {
         let behind = self.followed.values_mut().filter_map(|one| Some((one.behind()?, one)));
         if let Some((_, followed)) = behind.min_by_key(|(left, one)| (*left, one.path.clone())) {
@@ -237,7 +237,8 @@ impl Reader {
     }
 }
 
-/// Adds to each session what its sub-agents have done whose files are sessions of their own, which are nobody else's.
+/// Adds to each session the work of its sub-agents whose files are sessions of their own and belong to no other
+/// session.
 fn join_helpers(all: &mut Vec<Arc<Work>>, helpers: &BTreeMap<Session, Vec<Untrusted>>) {
     for (session, ids) in helpers.iter().filter(|(_, ids)| !ids.is_empty()) {
         let is_its = |work: &mut Arc<Work>| work.format == session.format && ids.contains(&work.session);
@@ -256,7 +257,7 @@ fn join_helpers(all: &mut Vec<Arc<Work>>, helpers: &BTreeMap<Session, Vec<Untrus
     }
 }
 
-/// Returns what is known of a session that its agent has begun, and of which it has written nothing down.
+/// Returns the known facts of a session that its agent has begun but not yet written anything about.
 fn nothing_yet(session: &Session, (path, begun_at): &(FilePath, Timestamp)) -> Work {
     Work {
         format: session.format,
@@ -278,7 +279,7 @@ impl FollowedSession {
     /// Reads the file of a session for the first time; `odd` is one that was found and could not be read.
     ///
     /// # Errors
-    /// What was found and not read; `None` where nothing was found.
+    /// The file that was found and not read; `None` if nothing was found.
     fn find(
         one: &WorkTarget,
         transcripts: &Transcripts,
@@ -309,14 +310,14 @@ impl FollowedSession {
         Ok(Self { path, medium, adapter, tail, is_origins, agents, named, started_at: None, work: None })
     }
 
-    /// Returns whether its session goes on in another file.
+    /// Returns whether its session continues in another file.
     fn is_left(&self, one: &WorkTarget, scope: &Scope) -> bool {
         let own = || find::file_of(&one.session, one.cwd.as_ref(), scope, false);
         self.is_origins && own().is_some()
             || find::moved_file(&one.session, one.moved_to.as_ref(), scope, Some(&self.path)).is_some()
     }
 
-    /// Reads what is new.
+    /// Reads new content.
     fn look(self, uid: u32) -> Option<Self> {
         let before = self.tail.meta();
         let tail = Tail::read(&self.path, self.adapter, uid, Some(self.tail)).ok()?;
@@ -324,7 +325,7 @@ impl FollowedSession {
         Some(Self { tail, work, ..self })
     }
 
-    /// Reads what is new of its sub-agents.
+    /// Reads new content of its sub-agents.
     fn look_further(&mut self, wanted: &WorkTarget, uid: u32, (fence, now): (&Fence, Timestamp)) {
         let agents = self.agents.as_mut();
         let has_news = agents.is_some_and(|agents| agents.look(self.adapter, uid, (fence, now)));
@@ -334,7 +335,7 @@ impl FollowedSession {
         }
     }
 
-    /// Returns how much is still to be read of the transcript that needs the least, in bytes.
+    /// Returns how much is left to read of the transcript that needs the least, in bytes.
     fn behind(&mut self) -> Option<u64> {
         self.tails().filter_map(|(_, tail)| tail.behind()).min()
     }
@@ -355,7 +356,7 @@ impl FollowedSession {
         own.chain(self.agents.iter_mut().flat_map(Agents::tails))
     }
 
-    /// Returns what it says, made anew only where more was read.
+    /// Returns its work, made anew only if more was read.
     fn work(&mut self, session: &Session) -> &mut Arc<Work> {
         let work = self.work.take().unwrap_or_else(|| Arc::new(self.read_work(session)));
         self.work.insert(work)
@@ -380,7 +381,7 @@ impl FollowedSession {
         if let Some(named) = &self.named {
             work.doing.name.clone_from(&named.given);
         }
-        // Claude Code says itself that it is busy as long as they work.
+        // Claude Code reports itself that it is busy as long as they work.
         if session.format == Format::Qwen && work.doing.turn.state == TurnState::Finished {
             let since = work.agents.iter().filter_map(|agent| agent.since).min();
             if !work.agents.is_empty() {

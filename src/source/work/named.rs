@@ -1,4 +1,4 @@
-//! What a person has called a session, where its agent keeps that beside the transcript.
+//! The name that a person has given a session, if its agent keeps it beside the transcript.
 
 use std::path::{Path, PathBuf};
 
@@ -26,7 +26,7 @@ impl GivenName {
         Some(Self { path: transcript.with_file_name(file.file), file, read: None, given: None })
     }
 
-    /// Reads it where it has changed. Returns whether there is another name. Another user's file gives none.
+    /// Reads it if it has changed. Returns whether the name changed. Another user's file gives none.
     pub(crate) fn look(&mut self, uid: u32) -> bool {
         let now = look_at(&self.path);
         if now == self.read {

@@ -1,4 +1,4 @@
-//! Who listens on the ports that sessions could not get.
+//! The processes that listen on the ports that sessions could not get.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -8,8 +8,8 @@ use jiff::{SignedDuration, Timestamp};
 use crate::core::model::{ProcessId, ProcessTable, Work};
 use crate::source::os::processes::{listeners, owners};
 
-/// What was found out before: to look through the open files of two thousand processes takes 30 ms, so it is
-/// done once for each socket.
+/// Earlier results: looking through the open files of two thousand processes takes 30 ms, so it is done once for each
+/// socket.
 #[derive(Default)]
 pub(super) struct Listeners {
     /// The process that has a socket open.
@@ -18,11 +18,11 @@ pub(super) struct Listeners {
     unknown: BTreeMap<u64, Timestamp>,
 }
 
-/// How long it is not looked for again whose a socket is.
+/// How long the owner of a socket is not looked for again.
 const SOUGHT: SignedDuration = SignedDuration::from_secs(30);
 
 impl Listeners {
-    /// Says of each port that could not be had who listens on it now.
+    /// Adds to each port that a session could not get the process that listens on it now.
     pub(super) fn mark(&mut self, works: &mut [&mut Arc<Work>], table: &ProcessTable, now: Timestamp) {
         let taken = works.iter().flat_map(|work| &work.doing.taken_ports);
         let wanted: BTreeSet<u16> = taken.map(|taken| taken.port).collect();
@@ -42,11 +42,11 @@ impl Listeners {
         }
     }
 
-    /// Finds out whose these sockets are, where that is not known or he has gone.
+    /// Finds the owners of these sockets that are not known or have exited.
     fn find(&mut self, sockets: &BTreeSet<u64>, table: &ProcessTable, now: Timestamp) {
         let lives = |id: &ProcessId| table.get(id.pid).is_some_and(|process| process.id == *id);
         self.owners.retain(|socket, owner| sockets.contains(socket) && lives(owner));
-        // Also when the clock was set back.
+        // Also if the clock was set back.
         let was_sought = |at: &Timestamp| now.duration_since(*at).abs() < SOUGHT;
         self.unknown.retain(|socket, at| sockets.contains(socket) && was_sought(at));
         let is_new = |socket: &u64| !self.owners.contains_key(socket) && !self.unknown.contains_key(socket);

@@ -1,4 +1,4 @@
-//! The sessions whose files are asked for.
+//! The sessions whose files are read.
 
 use jiff::Timestamp;
 
@@ -14,7 +14,7 @@ use crate::core::model::{
 /// The most sessions that are followed: those of windows first, then the newest of the others.
 pub(crate) const MOST: usize = 64;
 
-/// How many sessions are followed that a window has run before its present one.
+/// How many earlier sessions of a window are followed.
 const MOST_CLEARED: usize = 8;
 
 /// A session of an agent.
@@ -24,34 +24,34 @@ pub(crate) struct Session {
     pub(crate) id: Untrusted,
 }
 
-/// A session whose file is asked for.
+/// A session whose file is read.
 pub(crate) struct WorkTarget {
     pub(crate) session: Session,
     /// Whether a window runs it.
     pub(crate) is_run: bool,
     pub(crate) cwd: Option<Untrusted>,
-    /// Where its agent's registry says that it works by now.
+    /// The folder in which it works now, by its agent's registry.
     pub(crate) moved_to: Option<Untrusted>,
-    /// The session whose work it goes on with: until it has a file of its own, that one's says what it does.
+    /// The session whose work it continues: until it has a file of its own, that session's file shows its work.
     pub(crate) from: Option<Untrusted>,
     /// The sessions that its window has run before it.
     pub(crate) earlier: Vec<Untrusted>,
-    /// Which file says since when its window runs it, where one does.
+    /// The file that shows since when its window runs it, if there is one.
     pub(crate) begun: Option<(FilePath, Timestamp)>,
-    /// Where it is, where that is known.
+    /// Its file, if known.
     pub(crate) path: Option<FilePath>,
-    /// When its window started, where that is known.
+    /// When its window started, if known.
     pub(crate) started_at: Option<Timestamp>,
 }
 
 impl WorkTarget {
-    /// Asks for a session of which no more is known.
+    /// Targets a session of which no more is known.
     fn of(session: Session, cwd: Option<Untrusted>) -> Self {
         let (moved_to, from, earlier, begun, path, started_at) = (None, None, Vec::new(), None, None, None);
         Self { session, is_run: false, cwd, moved_to, from, earlier, begun, path, started_at }
     }
 
-    /// Returns what is asked for of the session that its window ran before.
+    /// Returns the target of the session that its window ran before.
     pub(crate) fn earlier_session(&self, session: &Untrusted) -> Self {
         let session = Session { format: self.session.format, id: session.clone() };
         let cwd = self.cwd.clone();
@@ -59,8 +59,8 @@ impl WorkTarget {
     }
 }
 
-/// Returns the sessions of windows, those of Claude Code's registry whose processes have gone, and those that are known to
-/// wait.
+/// Returns the sessions of windows, those of Claude Code's registry whose processes have exited, and those that are
+/// known to wait.
 pub(crate) fn wanted(snapshot: &Snapshot, signatures: &Signatures) -> Vec<WorkTarget> {
     let world = World::new(snapshot, signatures);
     let background = background_sessions(snapshot);
@@ -80,7 +80,7 @@ pub(crate) fn wanted(snapshot: &Snapshot, signatures: &Signatures) -> Vec<WorkTa
             let is_named = file.tie == Tie::Named(window.process.id.pid);
             is_named && file.agent == window.agent && !world.is_born_after(window.process, file.written_at)
         };
-        // Copilot's files name whoever has used a session last, which may be long ago.
+        // Copilot's files name the last process that used a session, which may be long ago.
         let noted = snapshot.session_files.iter().filter(|_| format == Format::Qwen).filter(noted);
         let (own, others): (Vec<_>, Vec<_>) = noted.partition(|file| file.session == id);
         let others = others.into_iter().map(|file| file.session.clone());
@@ -103,7 +103,7 @@ pub(crate) fn wanted(snapshot: &Snapshot, signatures: &Signatures) -> Vec<WorkTa
         let cwd = record.cwd.as_ref().map(|cwd| cwd.text().clone());
         Some(WorkTarget::of(session, cwd))
     });
-    // A daemon of several windows has noted it: the session's own file says when that is over.
+    // A daemon of several windows has noted it: the session's own file shows when that is over.
     let of_waits = world.bindings.all_waits().filter_map(|(session, waits)| {
         let by = &waits.first()?.0.by;
         Some(WorkTarget::of(
@@ -130,11 +130,11 @@ fn cleared<'a>(
         let is_it = |file: &&SessionFile| file.agent == agent && file.session == **session;
         snapshot.session_files.iter().find(is_it)?.beginning.cleared.as_ref()
     };
-    // However the files may name each other, it ends.
+    // This ends even if files name each other in a circle.
     std::iter::successors(before(&session), before).take(MOST_CLEARED).cloned()
 }
 
-/// Returns the sessions that the daemons' rosters have, each of which may go on with the work of another one.
+/// Returns the sessions in the daemons' rosters, each of which may continue the work of another one.
 fn background_sessions(snapshot: &Snapshot) -> Vec<&BackgroundSession> {
     let rosters = snapshot.records.iter().filter_map(|record| {
         let RecordDetail::ClaudeCode(ClaudeCode::Roster { sessions, .. }) = &record.detail else {

@@ -1,8 +1,8 @@
 //! Claude Code's daemon and the editors that it talks to: `daemon.lock`, `daemon/roster.json` and
 //! `ide/<port>.lock`.
 //!
-//! None is a window. The daemon serves background sessions, which its roster lists; an editor's file
-//! says where it listens, and holds nothing. All have fields that authenticate, which are never shown.
+//! These are not windows. The daemon serves background sessions, which its roster lists; an editor's file has its
+//! port, and holds nothing. All have fields that authenticate, which are never shown.
 
 use crate::core::model::report::context::is_valid_id;
 use crate::core::model::{
@@ -45,8 +45,8 @@ pub(super) fn lock(file: &FileImage, reading: &Reading<'_>) -> Result<Record, Br
     Ok(record)
 }
 
-/// Reads which sessions the daemon runs in the background: each is a new one, which goes on with the
-/// work of the session whose transcript it was started from (as of 2.1.330).
+/// Reads the sessions that the daemon runs in the background: each is a new one, which continues the work of the
+/// session whose transcript it was started from (as of 2.1.330).
 ///
 /// # Errors
 /// The broken file: not readable, torn or corrupt.
@@ -68,7 +68,7 @@ pub(super) fn roster(file: &FileImage, reading: &Reading<'_>) -> Result<Record, 
     Ok(record)
 }
 
-/// Reads one background session; nothing where it does not say who runs it and where it comes from.
+/// Reads one background session; nothing if its process or its origin is missing.
 fn background(job: &str, worker: &Object<'_>) -> Option<BackgroundSession> {
     let process = |pid: &str, start: &str| {
         let pid = worker.pid(pid, false)?.valid()?;
@@ -77,7 +77,7 @@ fn background(job: &str, worker: &Object<'_>) -> Option<BackgroundSession> {
     let id = |text: &str| Some(Untrusted::from(text)).filter(|id| is_valid_id(id.raw()));
     let dispatch = worker.object("dispatch")?;
     let launch = dispatch.object("launch")?;
-    // A session that was begun in the background has none. Others have a transcript's path, or an ID.
+    // A session that was begun in the background has no origin. Others have a transcript's path, or an ID.
     let from = match launch.str("mode")? {
         "prompt" => None,
         _ => Some(id(launch.str("sessionId")?.rsplit('/').next()?.trim_end_matches(".jsonl"))?),
@@ -92,7 +92,7 @@ fn background(job: &str, worker: &Object<'_>) -> Option<BackgroundSession> {
     })
 }
 
-/// Reads where an editor listens; the PID is the editor's, and may be one of Windows.
+/// Reads an editor's port; the PID is the editor's, and may be one of Windows.
 ///
 /// # Errors
 /// The broken file: not readable, torn or corrupt.

@@ -1,9 +1,9 @@
 //! Claude Code's own registry, one file for each running session, its scheduler's and its daemon's
 //! lock, task lists, teams, and editors.
 //!
-//! A record whose `procStart` equals its process's start is certain. File age says nothing: the
-//! file is not rewritten during a long turn. There is none before the trust question is
-//! answered, and none from old versions; a SIGKILL leaves it behind.
+//! A record whose `procStart` equals its process's start is certain. File age has no meaning: the file is not
+//! rewritten during a long turn. It does not exist before the trust question is answered, nor for old versions; a
+//! SIGKILL leaves it behind.
 
 mod daemon;
 pub(crate) mod stated;
@@ -135,7 +135,7 @@ fn session(file: &FileImage, reading: &Reading<'_>) -> Result<Record, BrokenFile
     let status = ClaudeStatus {
         status: object.text("status"),
         waiting_for: object.text("waitingFor"),
-        // Since 2.1.330 it says since when; before, when it last said anything.
+        // Since 2.1.330 this is the start of the state; before, the last change of the entry.
         updated_at: object.int("statusUpdatedAt").or(object.int("updatedAt")).and_then(time::epoch_ms),
         is_background: object.str("kind") == Some("bg"),
         follows_turns: object.str("version").is_some_and(ClaudeStatus::follows_turns),
@@ -148,8 +148,7 @@ fn session(file: &FileImage, reading: &Reading<'_>) -> Result<Record, BrokenFile
     Ok(record)
 }
 
-/// Returns what an entry of the registry calls a process with this start and says that it does; nothing of another
-/// one's.
+/// Returns the name and status from a registry entry if it describes the process with this start time.
 pub(crate) fn called(entry: &[u8], start_ticks: u64) -> Option<(Option<Untrusted>, Option<&'static str>)> {
     let object = json::parse(entry).ok()?;
     let is_its = object.str("procStart")?.parse() == Ok(start_ticks);
@@ -159,7 +158,7 @@ pub(crate) fn called(entry: &[u8], start_ticks: u64) -> Option<(Option<Untrusted
     is_its.then(|| (name(), doing))
 }
 
-/// Returns the session ID if it can be one; it ends up in paths.
+/// Returns the session ID if it is valid, as it ends up in paths.
 fn session_id(object: &Object<'_>) -> Option<Untrusted> {
     object.text("sessionId").filter(|id| is_valid_id(id.raw()))
 }
@@ -218,7 +217,7 @@ fn problems(file: &FileImage, object: &Object<'_>, record: &Record, reading: &Re
     problems
 }
 
-/// The scheduler's lock stays after a SIGKILL; PID and start tell whether its owner lives.
+/// The scheduler's lock remains after a SIGKILL; PID and start show whether its owner lives.
 fn scheduled_tasks(file: &FileImage, reading: &Reading<'_>) -> Result<Record, BrokenFile> {
     let object = json::object(Format::ClaudeCode, file, reading)?;
     let mut record = draft::record(Format::ClaudeCode, RecordKind::Lock, file, reading);

@@ -1,4 +1,4 @@
-//! What several files of Claude Code state alike.
+//! Fields that several files of Claude Code have in common.
 
 use jiff::civil::DateTime;
 
@@ -25,7 +25,7 @@ pub(crate) fn holder(
     Some(holder)
 }
 
-/// Gives a holder the start that a text states, and where that counts by its form.
+/// Adds to a holder the start in a text, and its domain by its form.
 pub(crate) fn with_start(holder: Holder, text: &str, here: Platform) -> Holder {
     let start = Start::of(Some(text));
     let domain = start.domain(here);
@@ -35,14 +35,14 @@ pub(crate) fn with_start(holder: Holder, text: &str, here: Platform) -> Holder {
 }
 
 fn started(holder: &mut Holder, start: Start, domain: Option<Domain>) {
-    // A number counts ticks of Linux alone.
+    // Only Linux counts starts in ticks.
     let is_darwins = domain == Some(Domain::Darwin);
     holder.start_ticks = start.ticks.filter(|_| !is_darwins);
     let local_start = start.local.filter(|_| is_darwins);
     holder.names = HolderNames { domain, local_start, ..Default::default() }.kept();
 }
 
-/// Reads where a PID counts; what is not told in words is of a form that is not known.
+/// Reads the domain of a PID; an unknown form means an unknown domain.
 fn domain(stated: &Value<'_>) -> Option<Domain> {
     match stated {
         Value::Null => None,
@@ -66,8 +66,8 @@ impl Start {
         Self { ticks: stated_start(text), local: local(text).filter(|_| is_words), is_words }
     }
 
-    /// Returns where a PID counts whose record does not say it: words are a Mac's, and a number that lies on a
-    /// Mac is that of a container or of another machine.
+    /// Returns the domain of a PID whose record does not name it: words are a Mac's, and a number on a Mac is that of
+    /// a container or of another machine.
     fn domain(&self, here: Platform) -> Option<Domain> {
         let is_foreign = self.ticks.is_some() && here == Platform::MacOs;
         let foreign = is_foreign.then_some(Domain::Linux { machine: None, namespace: None });
@@ -75,7 +75,7 @@ impl Start {
     }
 }
 
-/// Reads the words of `ps`, in English: `Fri Nov 20 12:10:11 2026`, or with the day before the month.
+/// Parses the words of `ps`, in English: `Fri Nov 20 12:10:11 2026`, or with the day before the month.
 fn local(words: &str) -> Option<DateTime> {
     let forms = ["%a %b %d %H:%M:%S %Y", "%a %d %b %H:%M:%S %Y"];
     forms.iter().find_map(|form| DateTime::strptime(form, words).ok())

@@ -1,6 +1,5 @@
-//! Claude Code's task lists: `tasks/<list>/<n>.json`. The list is a session's ID, a team's name or
-//! what `CLAUDE_CODE_TASK_LIST_ID` says; a task names neither process nor time, and its owner is a
-//! free name.
+//! Claude Code's task lists: `tasks/<list>/<n>.json`. The list is a session's ID, a team's name or the value of
+//! `CLAUDE_CODE_TASK_LIST_ID`; a task names neither process nor time, and its owner is a free name.
 
 use crate::core::model::report::context::is_valid_id;
 use crate::core::model::text::is_uuid;
@@ -13,7 +12,7 @@ use crate::format::reading::json;
 use crate::format::reading::json::Object;
 use crate::format::reading::{FileContents, Reading};
 
-/// Reads a task: one that is done, or that nobody has taken, holds nothing.
+/// Reads a task: one that is done, or not taken, holds nothing.
 pub(super) fn read(file: &FileImage, reading: &Reading<'_>) -> FileContents {
     let object = match json::object(Format::ClaudeCode, file, reading) {
         Ok(object) => object,
@@ -39,7 +38,7 @@ pub(super) fn read(file: &FileImage, reading: &Reading<'_>) -> FileContents {
     json::parsed(Ok(record))
 }
 
-/// Reads the lock of a list, which always lies there: nothing while nobody holds it.
+/// Reads the lock of a list, whose file always exists: nothing while no process holds it.
 pub(super) fn lock(file: &FileImage, reading: &Reading<'_>) -> FileContents {
     let Some(pid) = file.locked_by else { return FileContents::Ignored };
     let mut record = draft::record(Format::ClaudeCode, RecordKind::Lock, file, reading);
@@ -47,7 +46,7 @@ pub(super) fn lock(file: &FileImage, reading: &Reading<'_>) -> FileContents {
     (record.context_id, record.session_id) = list(file);
     let id = record.context_id.clone().unwrap_or_default();
     record.title = id.clone();
-    // The kernel names the holder at this moment; the file's age says nothing of it.
+    // The kernel names the present holder; the file's age does not matter.
     record.written_at = reading.now;
     record.holder = Some(Holder::of_lock(pid, Role::Hook));
     let id = format!("task list {}", id.raw());
@@ -68,7 +67,7 @@ fn title(object: &Object<'_>, number: &str) -> Untrusted {
     format!("task {number}: {}", subject.unwrap_or_else(|| "(no subject)".into()).raw()).into()
 }
 
-/// Returns the list that a file is in, and the session where the list bears its ID.
+/// Returns the list that a file is in, and the session if the list's name is its ID.
 fn list(file: &FileImage) -> (Option<Untrusted>, Option<Untrusted>) {
     let list = file.path.parent().and_then(|folder| folder.file_name());
     let list = list.map(|name| Untrusted::from_path(std::path::Path::new(name)));

@@ -1,4 +1,4 @@
-//! Claude Code's teams: `teams/<name>/config.json`, which tells whose the tasks of a team are.
+//! Claude Code's teams: `teams/<name>/config.json`, which names the owner of a team's tasks.
 
 use crate::core::model::report::context::is_valid_id;
 use crate::core::model::{
@@ -45,8 +45,7 @@ fn members<'a>(object: &'a Object<'a>) -> impl Iterator<Item = &'a Object<'a>> {
     list.iter().filter_map(Value::as_object)
 }
 
-/// Returns whether a member may run in a process of its own: whatever is not known to be the
-/// leader's.
+/// Returns whether a member may run in a process of its own: any member that is not known to run in the leader's.
 fn has_own_pane(member: &Object<'_>) -> bool {
     !matches!(member.str("tmuxPaneId"), Some("leader" | "in-process"))
         && member.str("backendType") != Some("in-process")

@@ -75,7 +75,7 @@ fn the_schedulers_lock_has_pid_and_start() {
 #[test]
 fn only_numbers_name_a_session() {
     assert_eq!(pid_of("12187.json"), Some("12187"));
-    // Beside an entry lies a key, which is a secret and nobody's to open.
+    // Beside an entry lies a key, which is a secret and must not be opened.
     let key = "12187.9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08.key";
     for name in [".json", "a.json", "12187.json.tmp", "12187", "-1.json", key] {
         assert_eq!(pid_of(name), None, "{name}");

@@ -1,5 +1,5 @@
-//! Claude Code's transcript, `projects/<folder>/<session>.jsonl`: one append for each response and
-//! each result. A call is written before it runs, and nothing says that it waits for permission.
+//! Claude Code's transcript, `projects/<folder>/<session>.jsonl`: one append for each response and each result. A call
+//! is written before it runs, and a wait for permission is not recorded.
 //!
 //! Seen with 2.1.330.
 
@@ -16,25 +16,25 @@ use crate::format::work::{Adapter, Draft, SubAgentNote, first_line, target};
 /// How a transcript is read, also that of a sub-agent.
 pub(crate) const ADAPTER: Adapter = Adapter { line, is_settled };
 
-/// What people do with `!` and `/` stands in lines of the user's, and is no prompt.
+/// Input with `!` and `/` appears in lines of the user's, and is not a prompt.
 const NO_PROMPT: [&str; 4] = ["<command-", "<local-command-", "<bash-", "<task-notification>"];
 
-/// How a message of another session begins, which the agent works on and no person has given.
+/// How a message of another session begins, which the agent works on although no person has given it.
 const OF_PEERS: [&str; 3] =
     ["<teammate-message", "<cross-session-message", "Another Claude session sent a message:"];
 
 /// The tools that edit a file.
 const EDITS: [&str; 4] = ["Edit", "MultiEdit", "NotebookEdit", "Write"];
 
-/// Reads the note of a sub-agent; `None` for what is none.
+/// Reads the note of a sub-agent; `None` if it is not one.
 pub(crate) fn sub_agent(bytes: &[u8]) -> Option<SubAgentNote> {
     let note = json::parse(bytes).ok()?;
     let task = note.str("description").map(first_line);
     Some(SubAgentNote { task, is_finished: note.is_true("finished") })
 }
 
-/// Returns the agents of which a workflow's journal has an end: a line `started` begins one, and any later line that names
-/// it is its `result`, or says why there is none.
+/// Returns the agents that have ended by a workflow's journal: a line `started` begins one, and any later line that
+/// names it is its `result`, or the reason why there is none.
 ///
 /// Seen with 2.1.332.
 pub(crate) fn finished_agents(journal: &[u8]) -> BTreeSet<Untrusted> {
@@ -54,7 +54,7 @@ fn line(draft: &mut Draft, line: &Object<'_>) {
     if line.has("session_id") {
         draft.doing.first_session = first_session(line);
     }
-    // A sub-agent of early versions, which had no file of its own: only its edits are the window's.
+    // A sub-agent of early versions, without a file of its own: only its edits are the window's.
     if line.is_true("isSidechain") && !line.has("agentId") {
         return edited(draft, line, at);
     }
@@ -64,7 +64,7 @@ fn line(draft: &mut Draft, line: &Object<'_>) {
         Some("system") => system(draft, line, at),
         Some("attachment") => attachment(draft, line, at),
         Some("permission-mode") => draft.doing.mode = line.text("permissionMode"),
-        // `agent-name` is also what the model has made up.
+        // `agent-name` is also a name that the model has made up.
         Some("custom-title") => draft.doing.name = line.text("customTitle").filter(|name| !name.is_empty()),
         Some("file-history-snapshot") => snapshot(draft, line),
         Some("file-history-delta") => {
@@ -106,7 +106,7 @@ fn is_of_peer(text: &str) -> bool {
     OF_PEERS.iter().any(|start| text.trim_start().starts_with(start))
 }
 
-/// A text in a list: that of an interruption, of another session, or a prompt with pictures.
+/// A text in a list: from an interruption, from another session, or a prompt with pictures.
 fn text(draft: &mut Draft, text: &str, at: Option<Timestamp>) {
     if text.starts_with("[Request interrupted by user") {
         draft.turns(TurnState::Interrupted, at);
@@ -131,7 +131,7 @@ fn result(draft: &mut Draft, line: &Object<'_>, part: &Object<'_>, at: Option<Ti
         return;
     }
     if line.object("toolUseResult").is_none() {
-        // An agent of a workflow does not write down what came of a call.
+        // An agent of a workflow does not record the results of calls.
         let has_result = line.has("toolUseResult");
         if let Some(Target::File(path)) = call.filter(|_| !has_result) {
             draft.has_edited(path.raw(), line.str("cwd"), at, first_session(line));
@@ -141,7 +141,7 @@ fn result(draft: &mut Draft, line: &Object<'_>, part: &Object<'_>, at: Option<Ti
     edited(draft, line, at);
 }
 
-/// A call has edited a file, as its result says.
+/// A call has edited a file, as its result reports.
 fn edited(draft: &mut Draft, line: &Object<'_>, at: Option<Timestamp>) {
     let Some(result) = line.object("toolUseResult") else { return };
     let is_edit = result.has("structuredPatch") || result.has("edit_mode");
@@ -150,8 +150,8 @@ fn edited(draft: &mut Draft, line: &Object<'_>, at: Option<Timestamp>) {
     }
 }
 
-/// Returns the session that the process which wrote a line began with, where that is another than the file's: `/clear`
-/// and `/resume` change the one and not the other, and a fork keeps what its lines said (seen with 2.1.332).
+/// Returns the first session of the process that wrote a line, if it is not the file's: `/clear` and `/resume` change
+/// the one and not the other, and a fork keeps the values of its lines (seen with 2.1.332).
 fn first_session(line: &Object<'_>) -> Option<Untrusted> {
     line.text("session_id").filter(|first| line.str("sessionId") != Some(first.raw()))
 }
@@ -171,7 +171,7 @@ fn assistant(draft: &mut Draft, line: &Object<'_>, at: Option<Timestamp>) {
         let error = parts.iter().find_map(|part| part.as_object()?.str("text"));
         return draft.fails(error.unwrap_or_default(), at);
     }
-    // What the agent itself fills in where a session is resumed is no work of its model.
+    // Text that the agent itself fills in when a session is resumed is not work of its model.
     if message.str("model") == Some("<synthetic>") {
         return;
     }
@@ -202,7 +202,7 @@ fn call(draft: &mut Draft, part: &Object<'_>, at: Option<Timestamp>) {
     }
 }
 
-/// Takes over what the last answer was given from, the cached part as well.
+/// Takes over the input tokens of the last answer, including the cached part.
 fn fill(draft: &mut Draft, message: &Object<'_>) {
     let Some(usage) = message.object("usage") else { return };
     let parts = ["input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens"];
@@ -244,7 +244,7 @@ fn snapshot(draft: &mut Draft, line: &Object<'_>) {
     }
 }
 
-/// Returns a tracked file's path and the folder that it stands in. Its key starts at the session's folder
+/// Returns a tracked file's path and the folder that it is relative to. Its key starts at the session's folder
 /// (`src/cart.rs`), while `realParentDir` is the file's own (`/repo/src`): seen with 2.1.330 and 2.1.332.
 fn tracked<'a>(key: &'a str, backup: Option<&'a Object<'_>>) -> (&'a str, Option<&'a str>) {
     let parent = backup.and_then(|backup| backup.str("realParentDir")).filter(|_| !key.starts_with('/'));
@@ -369,7 +369,7 @@ mod tests {
         let own = doing(&[PROMPT, EDIT]);
         assert_eq!(found.edits.len(), 1);
         assert_eq!(Doing { edits: Vec::new(), ..found }, own);
-        // In a file of its own they are what it does.
+        // In a file of its own these lines are its own work.
         let agents = asked.replace("isSidechain", "agentId\":\"a1\",\"isSidechain");
         assert!(doing(&[&agents]).prompt.is_some());
     }

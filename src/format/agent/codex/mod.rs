@@ -1,7 +1,7 @@
-//! Codex: the locks of its threads, its daemon, and what its sessions do.
+//! Codex: the locks of its threads, its daemon, and the work of its sessions.
 //!
-//! It locks the file of a thread in the kernel for as long as it writes the thread; the holder can
-//! be its daemon, so the lock says that the thread lives and not in which window.
+//! It locks the file of a thread in the kernel for as long as it writes the thread; the holder can be its daemon, so
+//! the lock shows that the thread lives, but not in which window.
 
 mod target;
 mod work;
@@ -59,14 +59,14 @@ fn thread_of(name: &str) -> Option<&str> {
     name.strip_suffix(".lock").filter(|id| is_uuid(id) && is_valid_id(id))
 }
 
-/// Reads the lock of a thread: a file that nobody holds means nothing.
+/// Reads the lock of a thread: a file that no process holds means nothing.
 fn thread(file: &FileImage, reading: &Reading<'_>) -> FileContents {
     let (Some(pid), Some(id)) = (file.locked_by, thread_of(file.name())) else {
         return FileContents::Ignored;
     };
     let mut record = draft::session_lock(Format::Codex, id.into(), "flock", file, reading);
     record.variant = "thread lock, held";
-    // The kernel names the holder at this moment; the file's age says nothing of it.
+    // The kernel names the present holder; the file's age does not matter.
     record.written_at = reading.now;
     record.holder = Some(Holder::of_lock(pid, Role::Daemon));
     parsed(Ok(record))

@@ -1,10 +1,10 @@
-//! What a call of Codex works on: only where it stands plainly in a patch, in a command, or in the
-//! first tool that a script calls.
+//! The target of a call of Codex: only if it appears plainly in a patch, in a command, or in the first tool that a
+//! script calls.
 
 use crate::core::model::snapshot::work::Target;
 use crate::format::work::{absolute, first_line};
 
-/// How the lines of a patch begin that name a file.
+/// The beginnings of patch lines that name a file.
 const FILES: [&str; 4] = ["*** Update File: ", "*** Add File: ", "*** Delete File: ", "*** Move to: "];
 
 /// Returns the files that a patch changes, as it names them.
@@ -26,8 +26,7 @@ pub(super) fn of_command(command: &str) -> Target {
     file.unwrap_or_else(|| Target::Command(first_line(command)))
 }
 
-/// Returns what the first tool of a script works on: `tools.apply_patch("..")` or
-/// `tools.exec_command({cmd:".."})`.
+/// Returns the target of the first tool of a script: `tools.apply_patch("..")` or `tools.exec_command({cmd:".."})`.
 pub(super) fn of_script(script: &str, folder: Option<&str>) -> Option<Target> {
     let (tool, input) = script.split_once("tools.")?.1.split_once('(')?;
     match tool {
@@ -57,7 +56,7 @@ fn literal(script: &str) -> Option<String> {
     chars.as_str().trim_start().starts_with([',', '}', ')']).then_some(text)
 }
 
-/// Returns what a character stands for after a backslash; `None` for a number.
+/// Returns the character that an escaped one stands for; `None` for a number.
 fn unescaped(escape: char) -> Option<char> {
     match escape {
         'n' => Some('\n'),

@@ -1,8 +1,8 @@
-//! Codex's rollout, `sessions/<year>/<month>/<day>/rollout-<start>-<thread>.jsonl`: one append for
-//! each line. A call is written before it runs, and nothing says that it waits for approval. A
-//! command that goes on in the background has its result.
+//! Codex's rollout, `sessions/<year>/<month>/<day>/rollout-<start>-<thread>.jsonl`: one append for each line. A call
+//! is written before it runs, and a wait for approval is not recorded. A command that continues in the background has
+//! its result.
 //!
-//! Seen with 0.169.0. Its version stands in the first line alone, which a tail does not have.
+//! Seen with 0.169.0. Only the first line has its version, which a tail lacks.
 
 use jiff::Timestamp;
 
@@ -46,7 +46,7 @@ fn event(draft: &mut Draft, event: &Object<'_>, at: Option<Timestamp>) {
     }
 }
 
-/// The end of a turn; one that an error ended says which (seen with 0.171.0).
+/// The end of a turn; one ended by an error has that error (seen with 0.171.0).
 fn complete(draft: &mut Draft, event: &Object<'_>, at: Option<Timestamp>) {
     turn(draft, TurnState::Finished, at);
     if let Some(error) = event.object("error") {
@@ -69,7 +69,7 @@ fn turn_context(draft: &mut Draft, context: &Object<'_>) {
     }
 }
 
-/// Takes over what the last answer left in the context, or a compaction.
+/// Takes over the size of the context after the last answer, or a compaction.
 fn fill(draft: &mut Draft, event: &Object<'_>) {
     let Some(info) = event.object("info") else { return };
     let number = |number: i64| u64::try_from(number).ok();
@@ -102,7 +102,7 @@ fn completed(draft: &mut Draft, event: &Object<'_>, at: Option<Timestamp>) {
     }
 }
 
-/// A sub-agent begins or ends; what it does is in a rollout of its own (seen with 0.171.0).
+/// A sub-agent begins or ends; its work is in a rollout of its own (seen with 0.171.0).
 fn sub_agent(draft: &mut Draft, item: &Object<'_>, at: Option<Timestamp>) {
     let Some(thread) = item.text("agent_thread_id") else { return };
     draft.helpers.has_file(thread.clone());
@@ -134,7 +134,7 @@ fn item(draft: &mut Draft, item: &Object<'_>, at: Option<Timestamp>) {
     }
 }
 
-/// Returns what a call with a text works on.
+/// Returns the target of a call with a text.
 fn given(draft: &Draft, tool: &str, input: &str) -> Option<Target> {
     match tool {
         "apply_patch" => of_patch(input, draft.folder()),
@@ -143,7 +143,7 @@ fn given(draft: &Draft, tool: &str, input: &str) -> Option<Target> {
     }
 }
 
-/// Returns what a call with arguments works on.
+/// Returns the target of a call with arguments.
 fn arguments(arguments: &str) -> Option<Target> {
     let arguments = json::parse(arguments.as_bytes()).ok()?;
     match arguments.str("cmd") {

@@ -1,5 +1,4 @@
-//! Copilot CLI: the locks of its sessions, and what they do. It writes its PID into a file of the
-//! session's folder.
+//! Copilot CLI: the locks of its sessions, and their work. It writes its PID into a file of the session's folder.
 
 pub(crate) mod name;
 mod work;

@@ -1,5 +1,5 @@
-//! What a person has called a session of Copilot CLI's: `session-state/<session>/workspace.yaml` has `name`, and
-//! `user_named: true` where a person gave it (`/rename`, seen with 1.0.102; else it is the first prompt).
+//! The name that a person has given a session of Copilot CLI: `session-state/<session>/workspace.yaml` has `name`, and
+//! `user_named: true` if a person gave it (`/rename`, seen with 1.0.102; else it is the first prompt).
 
 use crate::core::model::Untrusted;
 

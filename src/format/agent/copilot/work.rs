@@ -23,7 +23,7 @@ fn is_settled(draft: &Draft) -> bool {
     draft.has_turn
 }
 
-/// Takes one event over; those with an agent are a sub-agent's, but a person is asked by the window.
+/// Takes over one event. Events with an agent are a sub-agent's, but the window asks the person.
 fn line(draft: &mut Draft, line: &Object<'_>) {
     let at = line.str("timestamp").and_then(time::rfc3339);
     let Some(data) = line.object("data") else { return };
@@ -60,7 +60,7 @@ fn line(draft: &mut Draft, line: &Object<'_>) {
     }
 }
 
-/// What a sub-agent does, whose events stand among the window's.
+/// Takes over a sub-agent's event, which is among the window's.
 ///
 /// Seen with 1.0.102.
 fn helper(
@@ -93,7 +93,7 @@ fn helper(
     }
 }
 
-/// A person is asked for leave, which the call waits for.
+/// A person is asked for permission, which the call waits for.
 ///
 /// Seen with 1.0.102.
 fn requested(draft: &mut Draft, data: &Object<'_>, since: Option<Timestamp>) {

@@ -1,4 +1,4 @@
-//! Who holds what, as items of work and locks tell.
+//! Owners of items of work and of file locks.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use crate::core::model::WorkItem;
 use crate::format::leo::database::tables::SessionKeys;
 use crate::format::reading::cells::Cells;
 
-/// The items of work by the sessions that they name, and by key; and who keeps files.
+/// The items of work by key and by the sessions that they name, and the sessions that keep files.
 pub(crate) struct Holdings<'a> {
     pub(crate) owned: BTreeMap<&'a str, Vec<&'a WorkItem>>,
     pub(crate) by_key: BTreeMap<&'a str, &'a WorkItem>,

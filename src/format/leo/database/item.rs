@@ -13,10 +13,10 @@ use crate::format::reading::Reading;
 use crate::format::reading::cells::Cells;
 use crate::format::reading::draft::known;
 
-/// What the record of an item is called; rules know it by this.
+/// The name of an item's record; rules recognize it by this.
 pub(super) const VARIANT: &str = "item of work";
 
-/// Returns every item that was read, and those that only sessions name.
+/// Returns every item that was read, and those that are only named by sessions.
 pub(super) fn all(source: &Source, tables: &Tables) -> Vec<WorkItem> {
     let mirrors = mirrors(tables);
     let items = tables.directives.iter().map(|row| (DIRECTIVES, "sd_key", row));
@@ -49,7 +49,7 @@ pub(super) fn all(source: &Source, tables: &Tables) -> Vec<WorkItem> {
     all
 }
 
-/// Returns the keys of directives by their IDs, which parts name their wholes by.
+/// Returns the keys of directives by their IDs, by which parts name their wholes.
 fn keys_by_id(tables: &Tables) -> BTreeMap<&str, &str> {
     tables.directives.iter().filter_map(|row| Some((row.text("id")?, row.text("sd_key")?))).collect()
 }
@@ -92,7 +92,7 @@ fn one(
     })
 }
 
-/// Returns what a status means: what is finished, LEO refuses to claim.
+/// Returns the stage of a status: LEO refuses to claim finished items.
 fn stage(status: &str) -> Stage {
     match status {
         "completed" | "cancelled" | "deferred" | "archived" | "escalated" => Stage::Finished,
@@ -101,8 +101,8 @@ fn stage(status: &str) -> Stage {
     }
 }
 
-/// Returns whether a record of its own must stand for an item: it names an owner that has no row,
-/// or it stands as begun and nobody is named.
+/// Returns whether an item needs a record of its own: it names an owner without a row, or it is begun and names no
+/// owner.
 fn is_lonely(item: &WorkItem, sessions: &BTreeSet<&str>) -> bool {
     match item.owner.as_ref() {
         Some(owner) => !sessions.contains(owner.raw()),
@@ -110,7 +110,7 @@ fn is_lonely(item: &WorkItem, sessions: &BTreeSet<&str>) -> bool {
     }
 }
 
-/// Returns the items that a record of their own stands for.
+/// Returns the items that need a record of their own.
 pub(super) fn lonely(work: &[WorkItem]) -> impl Iterator<Item = &WorkItem> {
     work.iter().filter(|item| item.record.is_some())
 }
@@ -120,7 +120,7 @@ fn key_of(item: &WorkItem, source: &Source) -> Key {
     Key::derive(KeyKind::Record, &["leo", &text])
 }
 
-/// Reads the record of an item that no session's record stands for.
+/// Reads the record of an item that has no session's record.
 pub(super) fn record(item: &WorkItem, source: &Source, reading: &Reading<'_>) -> Record {
     let mut record = source.draft(RecordKind::Metadata, item.table, item.key.raw(), reading);
     record.variant = VARIANT;
@@ -141,7 +141,7 @@ pub(super) fn record(item: &WorkItem, source: &Source, reading: &Reading<'_>) ->
     record
 }
 
-/// States the claim of a session on an item, with what its row and the item's say.
+/// Returns the claim of a session on an item, with its row's surface and the item's.
 pub(super) fn claim(item: &WorkItem, [mirror, owner]: [SurfaceState; 2]) -> StatedClaim {
     StatedClaim {
         resource: Resource { kind: ResourceKind::WorkItem, id: item.key.clone() },
@@ -150,7 +150,7 @@ pub(super) fn claim(item: &WorkItem, [mirror, owner]: [SurfaceState; 2]) -> Stat
     }
 }
 
-/// Returns what both surfaces say of a session and an item.
+/// Returns both surfaces of a session and an item.
 pub(super) fn surfaces(item: &WorkItem, session: &Cells, tables: &Tables) -> [SurfaceState; 2] {
     let id = session.text("session_id").unwrap_or_default();
     let mirror = match mirrored(session) {

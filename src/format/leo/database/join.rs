@@ -1,4 +1,4 @@
-//! The files of a session beside its row: the row knows the claim, so the file need not guess.
+//! Session files beside their rows: the row has the claim, so the file need not guess.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -10,8 +10,8 @@ use crate::core::model::{
 use crate::format::leo::database::source::is_session;
 use crate::format::leo::work::{MIRROR, surface};
 
-/// Lets the rows of a database that was read whole speak for the session files beside them: a
-/// file's "unknown" becomes what the row says, and what a file names and its row does not is reported.
+/// Applies the rows of a completely read database to the session files beside them: a file's "unknown" becomes the
+/// row's value, and a name in a file that its row lacks is reported.
 pub fn join(records: &mut [Arc<Record>]) {
     let rows: HashMap<Untrusted, Vec<Untrusted>> =
         records.iter().filter(|record| is_session(record)).filter_map(named).collect();
@@ -20,7 +20,7 @@ pub fn join(records: &mut [Arc<Record>]) {
         let claims = record.claims.iter().filter_map(|claim| left(claim, named)).collect();
         let mut joined = Record::clone(record);
         joined.claims = claims;
-        // The row has the newer heartbeat, and is reported when it is old.
+        // The row has the newer heartbeat, and is reported if it is old.
         joined.expiry = None;
         *record = Arc::new(joined);
     }
@@ -37,7 +37,7 @@ fn is_file(record: &Record) -> bool {
         && matches!(record.location, Location::File(_))
 }
 
-/// Returns what is left of a file's claim beside its session's row.
+/// Returns the remainder of a file's claim beside its session's row.
 fn left(claim: &StatedClaim, named: &[Untrusted]) -> Option<StatedClaim> {
     let is_hint = claim.surfaces.iter().any(|surface| surface.state == SurfaceState::Agrees);
     if !is_hint || named.contains(&claim.resource.id) {
@@ -50,7 +50,7 @@ fn left(claim: &StatedClaim, named: &[Untrusted]) -> Option<StatedClaim> {
     Some(StatedClaim { surfaces: claim.surfaces.iter().map(read).collect(), ..claim.clone() })
 }
 
-/// Tells of each session of this machine whose row names a working tree that `is_gone`.
+/// Adds a problem to each session of this machine whose row names a working tree that `is_gone`.
 pub fn tell_gone_trees(records: &mut [Arc<Record>], mut is_gone: impl FnMut(&Path) -> bool) {
     for record in records.iter_mut().filter(|record| is_session(record) && !record.has_ended) {
         if let Some(problem) = record.cwd.as_deref().filter(|tree| is_gone(tree)).map(gone) {

@@ -1,7 +1,7 @@
 //! LEO's PostgreSQL database: rows of tables in, records and items of work out.
 //!
-//! A claim is written on two surfaces: the item names its owner, and the session's own row mirrors
-//! what it works on. Either can be wrong; both are shown.
+//! A claim is written on two surfaces: the item names its owner, and the session's own row mirrors the item that it
+//! works on. Either can be wrong; both are shown.
 
 #![cfg_attr(
     not(feature = "postgres"),
@@ -35,13 +35,12 @@ pub use crate::format::leo::database::source::Source;
 use crate::format::reading::Reading;
 use crate::format::reading::draft;
 
-/// What the rows of one database are.
+/// The records of one database.
 #[derive(Clone, Debug, Default)]
 pub struct Rows {
-    /// One record for each session that matters, each lock, and each item that no session's
-    /// record stands for.
+    /// One record for each session that matters, each lock, and each item without a session's record.
     pub records: Vec<Arc<Record>>,
-    /// What is claimed, or should be.
+    /// The items that are claimed, or should be.
     pub work: Arc<[WorkItem]>,
 }
 

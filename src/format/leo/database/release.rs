@@ -1,4 +1,4 @@
-//! What a release changes in LEO's rows, as pure data.
+//! The changes of a release in LEO's rows, as pure data.
 
 use jiff::Timestamp;
 
@@ -6,7 +6,7 @@ use super::tables::{DIRECTIVES, FILE_LOCKS, QUICK_FIXES, SESSIONS};
 use crate::core::model::{Columns, Value};
 use crate::format::reading::cells::Cells;
 
-/// How every reason that claimtop gives begins.
+/// The prefix of every reason that claimtop gives.
 pub(crate) const OURS: &str = "claimtop";
 
 /// The columns of a row that a release relies on or changes; not every deployment has all.
@@ -27,14 +27,14 @@ pub(crate) fn relevant(table: &str) -> &'static [&'static str] {
 /// When a row was last written.
 pub(crate) const UPDATED_AT: &str = "updated_at";
 
-/// What a session's row says of its life, and when it was last written: by that a process which
-/// is younger is told from the one that wrote it.
+/// The signs of life in a session's row, and when it was last written, which shows whether a process is younger than
+/// its writer.
 pub(crate) const SIGNS: &[&str] = &[
     "heartbeat_at", "process_alive_at", "last_tool_at", "expected_silence_until",
     "current_tool_expected_end_at", "is_alive", UPDATED_AT,
 ];
 
-/// Returns what a row is after its release; `None` when it holds nothing that could be let go.
+/// Returns a row after its release; `None` if it holds nothing that could be released.
 pub(crate) fn released(table: &str, before: &Columns, why: &str) -> Option<Columns> {
     let mut after = before.clone();
     let mut set = |name: &str, value: Value| {
@@ -48,7 +48,7 @@ pub(crate) fn released(table: &str, before: &Columns, why: &str) -> Option<Colum
             for name in ["sd_key", "sd_id", "track", "claimed_at", "worktree_path", "worktree_branch"] {
                 set(name, Value::Null);
             }
-            // A row that is released or stale keeps saying so: its own function would revive it.
+            // A row that is released or stale keeps its status: the table's own function would revive it.
             if text(before, "status") == Some("active") {
                 set("status", Value::Text("idle".to_owned()));
             }
@@ -79,7 +79,7 @@ pub(crate) fn mirror(columns: &Columns) -> Option<&str> {
     text(columns, "sd_key").or_else(|| text(columns, "sd_id"))
 }
 
-/// Returns whether a quick fix waits again: it was begun, and nothing came out of it.
+/// Returns whether a quick fix waits again: it was begun, without a result.
 fn is_reopened(before: &Columns) -> bool {
     text(before, "status") == Some("in_progress")
         && text(before, "pr_url").is_none()
@@ -94,8 +94,8 @@ pub(crate) fn text<'a>(columns: &'a Columns, name: &str) -> Option<&'a str> {
     }
 }
 
-/// Returns whether claimtop has released a session and nothing spoke for its life since. An older
-/// claimtop has left the heartbeat that LEO's own function writes, in the transaction's one moment.
+/// Returns whether claimtop has released a session, without a sign of life since. An older claimtop left the heartbeat
+/// that LEO's own function writes, in the transaction's one moment.
 pub(super) fn is_ours(row: &Cells) -> bool {
     let is_by_us = row.text("released_reason").is_some_and(|reason| reason.starts_with(OURS));
     let is_older = |at: Timestamp| {

@@ -32,7 +32,7 @@ const SILENCE_AT_MOST: SignedDuration = SignedDuration::from_mins(30);
 /// How far ahead of the server's own clock a heartbeat may lie: 60 s.
 const AHEAD_AT_MOST: SignedDuration = SignedDuration::from_secs(60);
 
-/// Reads one row; `None` for one that holds nothing, is not of this machine and has been silent.
+/// Reads one row; `None` if it holds nothing, is of another machine and has been silent.
 pub(super) fn record(
     row: &Cells,
     tables: &Tables,
@@ -69,8 +69,8 @@ pub(super) fn record(
     Some(record)
 }
 
-/// Returns whether a row that holds nothing is shown all the same: this machine's, one that beats,
-/// and one that claimtop itself has released.
+/// Returns whether a row that holds nothing is shown nevertheless: this machine's, one with heartbeats, and one that
+/// claimtop itself has released.
 fn is_shown(record: &Record, row: &Cells, reading: &Reading<'_>) -> bool {
     let is_open = !record.has_ended && (is_here(record, reading) || is_lively(record, reading));
     is_open || is_ours(row)
@@ -85,7 +85,7 @@ fn is_lively(record: &Record, reading: &Reading<'_>) -> bool {
     record.expiry.as_ref().is_some_and(|expiry| expiry.at > reading.now)
 }
 
-/// States what the session's own row names, and what names the session.
+/// Returns the claims that the session's own row names, and those of items that name the session.
 fn claims(
     row: &Cells,
     session: &str,
@@ -104,8 +104,8 @@ fn claims(
     own.into_iter().chain(others).map(state).collect()
 }
 
-/// Returns the process that the row names: the one at the end of the terminal ID before the one
-/// that some writer last took for it. Neither is certain to be the agent.
+/// Returns the process that the row names: preferably the one at the end of the terminal ID, else the one that some
+/// writer last took for it. Neither is certain to be the agent.
 fn holder(row: &Cells, reading: &Reading<'_>) -> Holder {
     let number =
         |text: &str| text.parse().map_or_else(|_| StatedPid::Bad(text.into()), StatedPid::from_number);
@@ -120,8 +120,8 @@ fn holder(row: &Cells, reading: &Reading<'_>) -> Holder {
     Holder { pid, role: Role::Unknown, binding, start_ticks: None, names }
 }
 
-/// Returns the host that a row names, which is this one where the machine ID is: Windows and a Linux
-/// in it have one name, and neither sees the other's processes.
+/// Returns the host that a row names, which is this one if the machine ID is: Windows and a Linux in it have one name,
+/// and neither sees the other's processes.
 fn host(name: Option<&str>, machine: Option<&str>, reading: &Reading<'_>) -> Option<Untrusted> {
     match machine {
         Some(id) if machine::is_ours(id, reading) => Some(reading.host.name.as_str().into()),
@@ -134,7 +134,7 @@ fn date(record: &mut Record, row: &Cells, source: &Source, reading: &Reading<'_>
     record.started_at = source.time(row, "created_at");
     let written = source.newest(row, &["updated_at", "heartbeat_at", "claimed_at", "created_at"]);
     record.written_at = written.unwrap_or(reading.now);
-    // The heartbeat that our own release wrote is nobody's.
+    // The heartbeat that our own release wrote is not a sign of life.
     if is_ours(row) {
         return;
     }
@@ -155,7 +155,7 @@ fn date(record: &mut Record, row: &Cells, source: &Source, reading: &Reading<'_>
     }
 }
 
-/// Returns what LEO itself takes for life.
+/// Returns the signs that LEO itself takes for life.
 fn signs(record: &Record, row: &Cells, source: &Source, now: Timestamp) -> Vec<Sign> {
     let lively = LIVELY.iter().filter_map(|(column, what, seconds)| {
         let at = match *column {
@@ -181,7 +181,7 @@ fn weakness(record: &Record) -> Option<Problem> {
 /// After how long a session that cannot be found is reported: 15 min, LEO's own limit.
 const HEADLESS_AFTER: SignedDuration = SignedDuration::from_mins(15);
 
-/// Tells an active session that holds work, and of which nobody could say which window it is.
+/// Returns the problem of an active session that holds work and cannot be matched to a window.
 fn headless(record: &Record, row: &Cells, source: &Source, now: Timestamp) -> Option<Problem> {
     let is_nowhere = ["terminal_id", "tty", "worktree_path"].iter().all(|column| row.text(column).is_none());
     let claimed_at = source.time(row, "claimed_at").filter(|_| is_nowhere && !record.has_ended)?;
@@ -190,7 +190,7 @@ fn headless(record: &Record, row: &Cells, source: &Source, now: Timestamp) -> Op
     (now.duration_since(claimed_at) > HEADLESS_AFTER).then(|| Problem::new(Code::WeakTerminalId, message))
 }
 
-/// Tells a coordinator that no process and no tool ever stood for, and that all the others obey.
+/// Returns the problem of a coordinator that never had a process or used a tool, although all the others obey it.
 fn ghost(record: &Record, row: &Cells, source: &Source, now: Timestamp) -> Option<Problem> {
     let metadata = json::parse(row.text("metadata")?.as_bytes()).ok()?;
     let is_coordinator = metadata.get("is_coordinator").is_some_and(|value| value.to_string() == "true");
@@ -201,7 +201,7 @@ fn ghost(record: &Record, row: &Cells, source: &Source, now: Timestamp) -> Optio
     is_old.then(|| Problem::new(Code::UnknownSession, message))
 }
 
-/// What is shown of a row as it stands: the name for people, and the column.
+/// The columns that are shown unchanged: the name for people, and the column.
 const SHOWN: [(&str, &str); 13] = [
     ("status", "status"),
     ("released reason", "released_reason"),
@@ -235,7 +235,7 @@ fn detail(row: &Cells, metadata: Option<&Object<'_>>) -> LeoRow {
     }
 }
 
-/// Returns what a column holds, as far as it is shown.
+/// Returns the shown part of a column's value.
 fn shown(row: &Cells, column: &str) -> Option<Untrusted> {
     let is_set = |text: &&str| !text.is_empty() && *text != "f" && *text != "false";
     Some(crate::format::reading::excerpt::excerpt(row.text(column).filter(is_set)?, 80))
@@ -252,7 +252,7 @@ fn facts(row: &Cells, session: &str, metadata: Option<&Object<'_>>, tables: &Tab
     own.chain(ours).chain(meta.iter().cloned()).chain(event).chain(messages).collect()
 }
 
-/// Tells the last event of a session in one line.
+/// Returns the last event of a session as one line.
 fn event_line(event: &Cells) -> Untrusted {
     let parts = ["created_at", "event_type", "reason"].iter().filter_map(|column| event.text(column));
     crate::format::reading::excerpt::excerpt(&parts.collect::<Vec<_>>().join(" "), 100)

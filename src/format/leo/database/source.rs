@@ -1,4 +1,4 @@
-//! A database beside its rows.
+//! Facts about a database beside its rows.
 
 use jiff::{SignedDuration, Timestamp};
 
@@ -8,13 +8,12 @@ use crate::format::reading::Reading;
 use crate::format::reading::cells::Cells;
 use crate::format::reading::draft;
 
-/// What is known of a database beside its rows.
+/// Facts about a database beside its rows.
 #[derive(Clone, Debug)]
 pub struct Source {
     /// Its URL without a password, as rows name it.
     pub database: Untrusted,
-    /// By how much this machine's clock is ahead of the server's. What the server wrote is aged
-    /// by its own clock.
+    /// How far this machine's clock is ahead of the server's. Times that the server wrote are aged by its own clock.
     pub ahead: SignedDuration,
     /// The user who looks: a database's rows have no owner on this machine.
     pub uid: u32,

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::super::id;
 use crate::format::reading::cells::Cells;
 
-/// The table of sessions, whose `sd_key` mirrors what a session works on.
+/// The table of sessions, whose `sd_key` mirrors the item that a session works on.
 pub const SESSIONS: &str = "claude_sessions";
 
 /// The table of strategic directives, which name their owner.
@@ -18,7 +18,7 @@ pub const QUICK_FIXES: &str = "quick_fixes";
 /// The table of files that sessions keep for themselves.
 pub const FILE_LOCKS: &str = "file_claim_locks";
 
-/// The table of what happened to sessions.
+/// The table of events in sessions' lives.
 pub const EVENTS: &str = "session_lifecycle_events";
 
 /// The table of messages between sessions.
@@ -34,7 +34,7 @@ pub(crate) fn key_column(table: &str) -> &'static str {
     }
 }
 
-/// The columns of a table that are read where they are there.
+/// The columns of a table that are read if they exist.
 pub(crate) fn columns(table: &str) -> &'static [&'static str] {
     match table {
         SESSIONS => &[
@@ -58,8 +58,7 @@ pub(crate) fn columns(table: &str) -> &'static [&'static str] {
     }
 }
 
-/// The rows that were read. Sessions that were released and hold nothing are left out, and so is
-/// work that is finished and claimed by nobody.
+/// The rows that were read. Released sessions that hold nothing are left out, and so is finished work without a claim.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tables {
     /// Of [`SESSIONS`].
@@ -75,7 +74,7 @@ pub struct Tables {
     pub events: Vec<Cells>,
     /// How many [`MESSAGES`] wait for each session: `target_session`, `number`.
     pub messages: Vec<Cells>,
-    /// What the owner side lacks altogether, because its table could not be read.
+    /// The tables of owners that could not be read.
     pub unread: Vec<&'static str>,
 }
 
@@ -97,7 +96,7 @@ impl<'a> SessionKeys<'a> {
         Self(sessions.iter().filter_map(|row| Some((row.text("id")?, row.text("session_id")?))).collect())
     }
 
-    /// Returns the session that holds a lock. Where no row has that key, as in deployments without it, the lock names the
+    /// Returns the session that holds a lock. If no row has that key, as in deployments without it, the lock names the
     /// session itself.
     pub(super) fn holder(&self, lock: &'a Cells) -> Option<&'a str> {
         let holder = lock.text("holder_session_id")?;

@@ -18,7 +18,7 @@ const CLAUDE: &str = ".claude";
 const WORKTREES: &str = ".worktrees";
 const WORKTREE: &str = ".worktrees/*";
 
-/// Tells what a file is by its folder and name.
+/// Returns the kind of a file by its folder and name.
 fn recognise(dir: &str, name: &str) -> Option<FileKind> {
     let place = SPEC.places.iter().find(|place| place.dir == dir).unwrap_or_else(|| panic!("no place {dir}"));
     (place.recognise)(name).then_some(FileKind::Known(place))
@@ -43,7 +43,7 @@ fn check(dir: &str, name: &str, json: &str, expected: &str) {
     assert_eq!(testing::summary(&parse(dir, name, json.as_bytes(), 120)), expected);
 }
 
-/// Returns what is wrong with a record, one problem a line.
+/// Returns the problems of a record, one a line.
 fn problems(record: &Record) -> String {
     let told: Vec<&str> = record.problems.iter().map(|problem| problem.message.as_str()).collect();
     told.join("\n")

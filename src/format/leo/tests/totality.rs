@@ -6,7 +6,7 @@ use crate::core::model::Code;
 
 const FIRST: &str = "487c6af6-a8cc-45f2-9dfb-6c45eed8934e";
 
-/// Reads a real file and tells it in one line; nothing where the fixtures are absent.
+/// Reads a real file and summarizes it in one line; nothing if the fixtures are absent.
 fn real(dir: &str, path: &str) -> Option<String> {
     let bytes = testing::fixture(&format!("leo/{path}"))?;
     let name = path.rsplit('/').next().unwrap_or_default();

@@ -21,8 +21,8 @@ use crate::observe::watch::notice::Notice;
 use crate::source::os::open::error::errno_text;
 pub(crate) use crate::source::os::open::medium::remote;
 
-/// How long events are let gather before they are read: one write raises several, and the kernel
-/// merges equal ones that wait (inotify(7)).
+/// How long events gather before they are read: one write raises several, and the kernel merges equal ones that wait
+/// (inotify(7)).
 const GATHER: Duration = Duration::from_millis(20);
 /// Room for some hundred events.
 const BUFFER: usize = 16 << 10;
@@ -46,7 +46,7 @@ pub(crate) struct Watcher {
 }
 
 impl Watcher {
-    /// Prepares to watch; the failure is in words.
+    /// Prepares to watch; the failure is text.
     pub(crate) fn new(interests: Interests, notice: Notice) -> Result<Self, String> {
         let fd =
             inotify::init(CreateFlags::CLOEXEC | CreateFlags::NONBLOCK).map_err(|errno| match errno {
@@ -96,7 +96,7 @@ impl Watcher {
         std::mem::take(&mut held(&self.paths).ended)
     }
 
-    /// Lets a folder go.
+    /// Stops watching a folder.
     pub(crate) fn unwatch(&mut self, folder: &Path) {
         let mut paths = held(&self.paths);
         let found = paths.by_number.iter().find(|(_, path)| *path == folder).map(|(watch, _)| *watch);
@@ -118,7 +118,7 @@ fn held(paths: &Paths) -> MutexGuard<'_, Watches> {
     paths.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Runs on the watching thread until told to stop.
+/// Runs on the watching thread until the stop event.
 fn follow(fd: &OwnedFd, stop: &OwnedFd, paths: &Paths, interests: &Interests, notice: &Notice) {
     loop {
         let mut waiting = [PollFd::new(fd, PollFlags::IN), PollFd::new(stop, PollFlags::IN)];
@@ -141,7 +141,7 @@ fn follow(fd: &OwnedFd, stop: &OwnedFd, paths: &Paths, interests: &Interests, no
     }
 }
 
-/// Reads all events that wait, and returns what those of them mean that matter.
+/// Reads all waiting events, and returns the hints of those that matter.
 fn read(fd: &OwnedFd, paths: &Paths, interests: &Interests) -> Result<Vec<Hint>, Errno> {
     let mut buffer = [const { MaybeUninit::uninit() }; BUFFER];
     let mut reader = Reader::new(fd, &mut buffer);
@@ -157,10 +157,10 @@ fn read(fd: &OwnedFd, paths: &Paths, interests: &Interests) -> Result<Vec<Hint>,
             Err(Errno::INTR) => continue,
             Err(errno) => return Err(errno),
         };
-        // When events were dropped, or a folder was unmounted, anything may have changed; and
-        // every look reads everything, so nothing is lost.
+        // If events were dropped, or a folder was unmounted, anything may have changed; every look reads everything,
+        // so nothing is lost.
         is_any |= event.events().intersects(ReadFlags::QUEUE_OVERFLOW | ReadFlags::UNMOUNT);
-        // Only programs are watched for that: of folders our own looks would raise it.
+        // Only programs are watched for that: in folders our own looks would raise it.
         if event.events().contains(ReadFlags::OPEN) {
             is_opened = true;
             continue;

@@ -33,7 +33,7 @@ pub(crate) const MAX_FOLDERS: usize = 1_024;
 
 /// The watched folders.
 pub(crate) struct Files {
-    /// `None` when the system has no more watchers for us.
+    /// `None` if the system cannot provide a watcher.
     watcher: Option<system::Watcher>,
     watched: BTreeMap<PathBuf, HeldFolder>,
     interests: Interests,
@@ -66,22 +66,22 @@ impl Files {
         self.watched.values().filter(|(_, scope)| *scope != Scope::Openings).count()
     }
 
-    /// Returns how many folders should be watched for what is in them, and are not.
+    /// Returns how many folders should be watched for their content, and are not.
     pub(crate) fn refused(&self) -> usize {
         self.refused
     }
 
-    /// Takes these names for hints as well.
+    /// Also takes changes of these names as hints.
     pub(crate) fn expect(&mut self, names: &Names) {
         self.names.clone_from(names);
     }
 
-    /// Takes the opening of these files for a hint as well.
+    /// Also takes the opening of these files as a hint.
     pub(crate) fn expect_programs(&mut self, programs: Vec<PathBuf>) {
         self.programs = programs;
     }
 
-    /// Watches these folders and no others; returns whether one was taken up anew.
+    /// Watches these folders and no others; returns whether a watch was added.
     pub(crate) fn follow(&mut self, folders: &[PathBuf]) -> bool {
         let (interests, mut held) = distinct(wanted(folders, &self.names));
         let needed = of_contents(held.iter().map(|(_, held)| held));
@@ -101,9 +101,9 @@ impl Files {
         is_any_new
     }
 
-    /// Leaves out what there is no room for.
+    /// Leaves out folders for which there is no room.
     fn bound(&self, held: &mut Vec<(PathBuf, HeldFolder)>) {
-        // The folders themselves first, should there not be room enough for those above.
+        // The folders themselves come first, in case there is not enough room for those above.
         held.sort_by_key(|(_, (_, scope))| *scope == Scope::Fate);
         if held.get(MAX_FOLDERS).is_some_and(|(_, (_, scope))| *scope == Scope::Contents) {
             self.notice.lost(format!("more than {MAX_FOLDERS} folders to watch; the others are not watched"));
@@ -111,8 +111,8 @@ impl Files {
         held.truncate(MAX_FOLDERS);
     }
 
-    /// Lets go of folders that are not wanted any more, that are others by now, or whose watch the
-    /// system has ended: one that is removed and made anew may well have the same inode.
+    /// Stops watching folders that are not wanted any more, that were replaced, or whose watch the system has ended: a
+    /// folder that is removed and made anew may have the same inode.
     fn forget(&mut self, wanted: &[(PathBuf, HeldFolder)]) {
         let Some(watcher) = &mut self.watcher else { return };
         let wanted: BTreeMap<&PathBuf, &HeldFolder> =
@@ -139,8 +139,8 @@ impl Files {
                 self.watched.insert(path, held);
                 true
             }
-            // Of those above few may be ours to read; where one of them moves, the next look tells.
-            // And of a program that cannot be watched the next whole look tells.
+            // Few of the folders above may be ours to read; the next look shows if one of them moves. The next whole
+            // look shows a change of a program that cannot be watched.
             Err(WatchRefusal::Refused(_)) if held.1 != Scope::Contents => false,
             Err(WatchRefusal::Gone) => false,
             Err(WatchRefusal::Refused(why)) => {
@@ -151,7 +151,7 @@ impl Files {
     }
 }
 
-/// Returns the programs that are there, each once whatever links lead to it.
+/// Returns the programs that exist, each once whatever links lead to it.
 fn programs(paths: &[PathBuf]) -> Vec<(PathBuf, HeldFolder)> {
     let files: BTreeMap<FolderId, &PathBuf> =
         paths.iter().filter_map(|path| Some((id(path)?, path))).collect();
@@ -177,7 +177,7 @@ fn distinct(
     (interests, held)
 }
 
-/// Counts those that are watched for what is in them.
+/// Counts the folders that are watched for their content.
 fn of_contents<'a>(held: impl Iterator<Item = &'a HeldFolder>) -> usize {
     held.filter(|(_, scope)| *scope == Scope::Contents).count()
 }

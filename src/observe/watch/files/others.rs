@@ -12,7 +12,7 @@ use crate::observe::watch::interest::{Change, Interest, matters};
 use crate::observe::watch::notice::Hint;
 use crate::observe::watch::notice::Notice;
 
-/// Returns no kind of file system that others may change: that is not asked here.
+/// Returns `None`: it is not determined here whether others may change a file system.
 pub(crate) fn remote(_: &Path) -> Option<&'static str> {
     None
 }
@@ -21,15 +21,15 @@ pub(crate) fn remote(_: &Path) -> Option<&'static str> {
 pub(crate) struct Watcher(RecommendedWatcher);
 
 impl Watcher {
-    /// Prepares to watch; the failure is in words.
+    /// Prepares to watch; the failure is text.
     pub(crate) fn new(interests: Interests, notice: Notice) -> Result<Self, String> {
         let told = Arc::clone(&interests);
         let watcher = notify::recommended_watcher(move |event| forward(event, &lock(&told), &notice));
         watcher.map(Self).map_err(|error| words(&error))
     }
 
-    /// Watches one folder. Of one above others nothing is watched: notify would tell all that
-    /// happens in it as well.
+    /// Watches one folder. A folder above others is not watched: notify would report everything that happens in it as
+    /// well.
     pub(crate) fn watch(&mut self, folder: &Path, scope: Scope) -> Result<(), WatchRefusal> {
         if scope == Scope::Fate {
             return Ok(());
@@ -49,7 +49,7 @@ impl Watcher {
         HashSet::new()
     }
 
-    /// Lets a folder go.
+    /// Stops watching a folder.
     pub(crate) fn unwatch(&mut self, folder: &Path) {
         // It fails when the folder has gone, and the watch with it.
         let _ = self.0.unwatch(folder);

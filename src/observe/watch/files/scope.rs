@@ -1,4 +1,4 @@
-//! Which folders and files are watched, and for what.
+//! The watched folders and files, and what is watched of each.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -7,30 +7,29 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use crate::core::model::FolderId;
 use crate::observe::watch::interest::Interest;
 
-/// What matters where, shared with the watching thread.
+/// The interest in each folder, shared with the watching thread.
 pub(crate) type Interests = Arc<Mutex<BTreeMap<PathBuf, Interest>>>;
 
 /// Why a folder is not watched.
 pub(crate) enum WatchRefusal {
-    /// It has gone, and the next look will find out.
+    /// It has gone, as the next look will find out.
     Gone,
-    /// The system refuses; its words.
+    /// The system refuses; its error text.
     Refused(String),
 }
 
-/// What of a folder is watched.
+/// What is watched of a folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Scope {
-    /// What is in it, and its own fate.
+    /// Its content, and its own fate.
     Contents,
     /// Whether it moves away or is removed.
     Fate,
-    /// It is a file, and whether somebody opens it.
+    /// Whether a process opens it; it is a file.
     Openings,
 }
 
-/// A folder that is watched: what its path was when it was taken up, since one that replaces it
-/// is another.
+/// A watched folder: its ID when the watch was added, since a folder that replaces it is another one.
 pub(crate) type HeldFolder = (FolderId, Scope);
 
 pub(crate) fn lock(interests: &Interests) -> MutexGuard<'_, BTreeMap<PathBuf, Interest>> {

@@ -1,4 +1,4 @@
-//! What a later read can begin from: how many rows matter, and which.
+//! The starting point of a later read: which rows matter, and how many.
 
 use std::collections::BTreeMap;
 
@@ -9,10 +9,10 @@ use super::schema::{Schema, rows};
 use crate::format::leo::database::{DIRECTIVES, FILE_LOCKS, QUICK_FIXES, SESSIONS, key_column};
 use crate::format::reading::cells::Cells;
 
-/// The tables of which rows are kept.
+/// The tables whose rows are kept.
 pub(crate) const KEPT: [&str; 4] = [SESSIONS, DIRECTIVES, QUICK_FIXES, FILE_LOCKS];
 
-/// What a later read begins from.
+/// The starting point of a later read.
 #[derive(Clone, Debug)]
 pub(crate) struct Basis {
     /// Every transaction with a lower number had ended.
@@ -28,8 +28,8 @@ pub(crate) struct Sum {
 }
 
 impl Basis {
-    /// Asks the server within the transaction of a read; `None` where a table is none of its own,
-    /// or its marks may not be read.
+    /// Queries the server within the transaction of a read; `None` if a table is not its own, or its marks may not be
+    /// read.
     ///
     /// # Errors
     /// A query failed.

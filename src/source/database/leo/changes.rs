@@ -1,13 +1,12 @@
 //! Reads only the rows that were written since the last read, and proves that nothing else differs.
 //!
-//! `updated_at` does not tell them: nothing obliges a writer of LEO's to set it, and it is the
-//! beginning of a transaction that may commit much later. The server's own marks do: each version
-//! of a row has the number of the transaction that wrote it (`xmin`), and a read knows below which
-//! number every transaction had ended. What was written since has that number or a later one.
-//! What is gone, or matters by what another row says, has none; so the rows that matter are
-//! counted and their keys summed up on the server, and if those differ from what came out here,
-//! everything is read again. A mark of two thousand million transactions ago counts as new again,
-//! which only costs a read.
+//! `updated_at` does not show which rows these are: LEO's writers need not set it, and it is the start of a
+//! transaction that may commit much later. The server's own marks show it: each version of a row has the number of the
+//! transaction that wrote it (`xmin`), and a read knows below which number every transaction had ended. A row written
+//! since has that number or a later one. A row that was deleted, or that matters because of another row, has none; so
+//! the rows that matter are counted and their keys summed up on the server, and if those differ from what came out
+//! here, everything is read again. A mark of two thousand million transactions ago counts as new again, which only
+//! costs a read.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -24,8 +23,7 @@ use crate::source::os::clock;
 /// The most changed rows of one table; with more, everything is read again.
 const MOST: usize = 5_000;
 
-/// Reads what was written since an earlier read of this connection; `None` when everything must be
-/// read again.
+/// Reads the rows written since an earlier read of this connection; `None` if everything must be read again.
 ///
 /// # Errors
 /// The connection is lost. A query that the server refuses only means to read everything.
@@ -78,7 +76,7 @@ async fn try_read(
     reader.finish(tables, Some(now), began).await.map(Some)
 }
 
-/// Puts changed rows in the places of their old versions; `None` when there are too many.
+/// Replaces old versions of rows by changed ones; `None` if there are too many rows.
 fn merged(
     table: &'static str,
     old: &[Arc<Cells>],

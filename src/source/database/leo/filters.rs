@@ -1,4 +1,4 @@
-//! Which rows matter: those that hold something, those that are held, and those that say so.
+//! Conditions for the rows that matter: those that hold something, those that are held, and those that mention it.
 
 use super::schema::Schema;
 use crate::format::leo::database::{DIRECTIVES, FILE_LOCKS, QUICK_FIXES, SESSIONS};
@@ -19,8 +19,8 @@ pub(crate) fn filter(table: &str, schema: &Schema) -> String {
     }
 }
 
-/// Returns the condition under which an item or a file's lock names a session as its owner. A lock refers to the key of the
-/// session's row where that has one.
+/// Returns the condition under which an item or a file's lock names a session as its owner. A lock refers to the key
+/// of the session's row if that has one.
 fn owns(schema: &Schema) -> String {
     let named = |table: &&str| schema.has(table, "claiming_session_id");
     let parts = [DIRECTIVES, QUICK_FIXES].into_iter().filter(named).map(|table| {

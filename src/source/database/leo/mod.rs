@@ -28,14 +28,13 @@ use crate::source::database::leo::link::request::LinkState;
 use crate::source::interface::{self as facts, Scope, Source as _};
 use crate::source::os::fence::Fence;
 
-/// How long a look waits for a read where it needs a fresh one: 10 s.
+/// How long a look that needs a fresh read waits for it: 10 s.
 const FRESH_WITHIN: Duration = Duration::from_secs(10);
 
 /// For how long a read speaks for the present after the server has last confirmed it: 60 s.
 const GOOD_FOR: SignedDuration = SignedDuration::from_secs(60);
 
-/// For how long records are taken over that were made of the same rows: 5 s. Some of what they
-/// say depends on the time.
+/// For how long records made of the same rows are reused: 5 s. Some of their content depends on the time.
 const MADE_FOR: SignedDuration = SignedDuration::from_secs(5);
 
 /// How looks get their rows.
@@ -44,7 +43,7 @@ enum Mode {
     /// Each look reads, and waits for it.
     #[default]
     Fresh,
-    /// Each look takes what was read last; the thread follows by itself.
+    /// Each look takes the last read; the thread follows changes by itself.
     Following,
 }
 
@@ -53,10 +52,10 @@ enum Mode {
 pub(crate) struct Reader {
     link: Option<Result<Link, String>>,
     mode: Mode,
-    /// The version that the last look has taken.
+    /// The version that the last look used.
     taken: u64,
     made: Option<VersionRecords>,
-    /// The database of this look, where a person named one.
+    /// The database of this look, if a person named one.
     seen: Option<DatabaseView>,
 }
 
@@ -116,7 +115,7 @@ impl facts::Source for Reader {
 }
 
 impl Reader {
-    /// Takes what the database says; `None` when none was named.
+    /// Takes the latest state of the database; `None` if no database was named.
     fn read(
         &mut self,
         target: Option<&Target>,
@@ -188,7 +187,7 @@ fn made(
     VersionRecords { version, at: reading.now, records: rows.records, work: rows.work }
 }
 
-/// Returns whether a folder that may be looked for is certain to be absent.
+/// Returns whether a folder that may be looked for is certainly absent.
 fn is_gone(tree: &Path, fence: &Fence) -> bool {
     tree.is_absolute()
         && fence.reaches(tree)
@@ -196,7 +195,7 @@ fn is_gone(tree: &Path, fence: &Fence) -> bool {
 }
 
 impl DatabaseView {
-    /// Returns the badge: connected or not, since when, how late, and what is special.
+    /// Returns the badge: whether it is connected, since when, how late it is, and anything special.
     fn health(&self, now: Timestamp) -> SourceHealth {
         let (state, detail) = match (&self.known.trouble, &self.known.last) {
             (Some(why), None) => (SourceState::Failed, why.clone()),

@@ -1,4 +1,4 @@
-//! Reads LEO's tables at one moment, page by page and bounded, and asks cheaply for news.
+//! Reads LEO's tables at one moment, in bounded pages, and checks cheaply for changes.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -27,28 +27,28 @@ const PAGE: usize = 2_000;
 /// How long the server may take for one statement: 8 s.
 pub(crate) const STATEMENT_WITHIN: Duration = Duration::from_secs(8);
 
-/// What was read at one moment.
+/// The result of one read.
 #[derive(Clone, Debug)]
 pub(crate) struct DatabaseReading {
     pub(crate) tables: Tables,
-    /// What a later read can begin from.
+    /// The starting point of a later read.
     pub(crate) basis: Option<Basis>,
-    /// By how much this machine's clock is ahead of the server's.
+    /// How far this machine's clock is ahead of the server's.
     pub(crate) ahead: SignedDuration,
     /// When it was read, by this machine's clock.
     pub(crate) read_at: Timestamp,
     /// How long it took.
     pub(crate) took: Duration,
-    /// Why it is less than everything.
+    /// Why the read is incomplete.
     pub(crate) lacks: Option<String>,
     /// Whether the server lets this role only read.
     pub(crate) is_read_only: bool,
-    /// Whether this deployment tells clashing sessions to take over the other's ID.
+    /// Whether this deployment directs clashing sessions to take over the other session's ID.
     pub(crate) hands_out_others: bool,
 }
 
-/// Begins a transaction that sees one moment and cannot write. All settings are the
-/// transaction's own, so that a pooler which gives the connection to others harms nobody.
+/// Begins a transaction that sees one moment and cannot write. All settings apply to the transaction alone, so that a
+/// pooler may give the connection to other clients.
 ///
 /// # Errors
 /// The server refuses.
@@ -86,7 +86,7 @@ fn lacks(schema: &Schema, cut: &[&str]) -> Option<String> {
 pub(crate) struct Reader<'a> {
     client: &'a Client,
     schema: &'a Schema,
-    /// The tables of which rows were left out.
+    /// The tables whose rows were cut off.
     cut: Vec<&'static str>,
 }
 
@@ -110,7 +110,7 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// Ends the transaction, with what the server says of itself.
+    /// Ends the transaction, and adds what the server reports about itself.
     ///
     /// # Errors
     /// A query failed.
@@ -139,7 +139,7 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// Returns the columns of a table that are read, and how they are asked for.
+    /// Returns the columns of a table that are read, and their SQL list.
     fn list(&self, table: &'static str) -> (Vec<&'static str>, String) {
         let names = self.schema.existing_columns(table, columns(table));
         let list: Vec<String> = names.iter().map(|name| format!("left({name}::text, 4000)")).collect();

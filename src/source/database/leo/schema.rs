@@ -1,4 +1,4 @@
-//! What a deployment of LEO has: its tables, columns and functions differ from one to the next.
+//! The tables, columns and functions of a deployment of LEO, which differ from one to the next.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,23 +6,23 @@ use tokio_postgres::{Client, Error, SimpleQueryMessage};
 
 use crate::format::leo::database::{DIRECTIVES, EVENTS, FILE_LOCKS, MESSAGES, QUICK_FIXES, SESSIONS};
 
-/// The tables that are asked for.
+/// The tables that are looked for.
 pub(crate) const TABLES: [&str; 6] = [SESSIONS, DIRECTIVES, QUICK_FIXES, FILE_LOCKS, EVENTS, MESSAGES];
 
-/// What a database has of LEO's.
+/// LEO's tables and functions in a database.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Schema {
     tables: BTreeMap<String, BTreeSet<String>>,
     /// Each function, with the most arguments that one of its name takes.
     functions: BTreeMap<String, u32>,
-    /// Whether a session that clashes is told to take over the other's ID.
+    /// Whether a session that clashes is directed to take over the other session's ID.
     pub(crate) hands_out_others: bool,
-    /// The channels on which triggers tell of changes.
+    /// The channels on which triggers notify of changes.
     pub(crate) channels: Vec<String>,
 }
 
 impl Schema {
-    /// Asks for tables, columns and functions that this role can see.
+    /// Queries the tables, columns and functions that this role can see.
     ///
     /// # Errors
     /// A query failed.
@@ -65,12 +65,12 @@ impl Schema {
         columns.map(String::as_str).filter(|column| *column != "xmin").collect()
     }
 
-    /// Returns those of some columns that there are.
+    /// Returns those of the given columns that exist.
     pub(crate) fn existing_columns<'a>(&self, table: &str, columns: &[&'a str]) -> Vec<&'a str> {
         columns.iter().copied().filter(|column| self.has(table, column)).collect()
     }
 
-    /// Returns with how many arguments a function can be called at most; `None` without one.
+    /// Returns the most arguments that a function takes; `None` if it does not exist.
     pub(crate) fn arguments(&self, function: &str) -> Option<u32> {
         self.functions.get(function).copied()
     }

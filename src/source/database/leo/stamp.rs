@@ -1,13 +1,12 @@
-//! Asks cheaply whether anything was written since the last read.
+//! Checks cheaply whether anything was written since the last read.
 
 use tokio_postgres::{Client, Error};
 
 use super::schema::{Schema, rows};
 use crate::format::leo::database::{DIRECTIVES, FILE_LOCKS, QUICK_FIXES, SESSIONS, key_column};
 
-/// Returns what changes when anything that matters does: one row for each table. The newest
-/// `updated_at` would not do: nothing obliges a writer to set it, and who began earlier may commit
-/// later.
+/// Returns one row for each table, which changes when anything that matters does. The newest `updated_at` would not
+/// do: writers need not set it, and a transaction that began earlier may commit later.
 ///
 /// # Errors
 /// A query failed.
@@ -22,8 +21,7 @@ pub(crate) async fn stamp(client: &Client, schema: &Schema) -> Result<Vec<Vec<Op
     rows(client, &parts.join(" UNION ALL ")).await
 }
 
-/// The columns of which every change matters, beside the newest of each time, where a table has no
-/// marks of its rows' versions.
+/// The columns of which every change matters, beside the newest of each time, if a table has no marks of row versions.
 fn hashed(table: &str) -> &'static [&'static str] {
     match table {
         SESSIONS => &["session_id", "sd_key", "sd_id", "status", "pid", "released_reason", "worktree_path"],
@@ -41,7 +39,7 @@ const TIMES: [&str; 5] = [
 ];
 
 fn stamp_of(table: &'static str, schema: &Schema) -> Option<String> {
-    // The server's own mark of each row's version tells of every write.
+    // The server's own mark of each row's version changes with every write.
     if schema.has(table, "xmin") && schema.has(table, key_column(table)) {
         let version = format!("concat_ws('|', {}, xmin::text)", key_column(table));
         return Some(format!("SELECT '{table}', count(*), NULL, sum(hashtext({version})) FROM {table}"));

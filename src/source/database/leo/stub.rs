@@ -1,4 +1,4 @@
-//! LEO's database in a build without PostgreSQL: that it was named and is unread is said at every look.
+//! LEO's database in a build without PostgreSQL: each look reports that it was named and is unread.
 
 use jiff::Timestamp;
 

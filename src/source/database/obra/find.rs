@@ -1,4 +1,4 @@
-//! Finds databases: the named ones, Obra's usual places, and where its configurations say.
+//! Finds databases: the named ones, Obra's usual places, and the places in its configurations.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -18,16 +18,16 @@ const MAX_DATABASES: usize = 64;
 pub(crate) struct Candidate {
     /// Its path, every link resolved.
     pub(crate) path: PathBuf,
-    /// Whether a person named it, and misses it when it is not there.
+    /// Whether a person named it, so that its absence is reported.
     pub(crate) is_named: bool,
     /// Whether a configuration says that its agents run on another host.
     pub(crate) is_remote: bool,
 }
 
 pub(crate) struct Search<'a> {
-    /// What a person named.
+    /// The paths that a person named.
     pub(crate) named: &'a [PathBuf],
-    /// What may be read beside that.
+    /// Which other paths may be read.
     pub(crate) fence: &'a Fence,
 }
 
@@ -60,7 +60,7 @@ impl Search<'_> {
     fn configured(&self, folder: &Path) -> Configuration {
         let read = |below: &&str| {
             let path = folder.join(below);
-            // Most folders have none, and asking costs less than opening.
+            // Most folders have none, and a `stat` costs less than opening.
             path.symlink_metadata().ok().filter(|meta| meta.is_file())?;
             self.fence.reaches(&path).then(|| small(&path, CONFIGURATION).ok()).flatten()
         };

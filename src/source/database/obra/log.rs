@@ -23,7 +23,7 @@ pub(crate) struct Logs {
 }
 
 impl Logs {
-    /// Returns how the IDs of all sessions begin that a log below these folders calls abandoned.
+    /// Returns the ID prefixes of all sessions that a log below these folders calls abandoned.
     pub(crate) fn abandoned<'a>(
         &mut self,
         folders: impl Iterator<Item = &'a Path>,
@@ -45,7 +45,7 @@ impl Logs {
     }
 }
 
-/// Reads the end of a log, unless it is as it was.
+/// Reads the end of a log, unless it is unchanged.
 fn read(path: &Path, known: Option<(FileMeta, Vec<String>)>) -> Option<(FileMeta, Vec<String>)> {
     let (fd, meta) = open_plain(path).ok()?;
     if let Some(known) = known.filter(|(before, _)| *before == meta) {

@@ -1,4 +1,4 @@
-//! Obra's databases: found, read when they have changed, and asked who has them open.
+//! Obra's databases: finds them, reads them when they change, and determines which processes have them open.
 
 pub(crate) mod find;
 pub(crate) mod log;
@@ -35,7 +35,7 @@ use crate::source::os::opener::File;
 pub(crate) struct Reader {
     copies: Copies,
     kept: BTreeMap<PathBuf, DatabaseCache>,
-    /// Where agents and Obra worked at the last look.
+    /// The folders in which agents and Obra worked at the last look.
     folders: BTreeSet<PathBuf>,
     openers: Openers,
     logs: Logs,
@@ -43,12 +43,12 @@ pub(crate) struct Reader {
     seen: Vec<DatabaseView>,
 }
 
-/// What was read of one database.
+/// The cached content of one database.
 struct DatabaseCache {
     files: Files,
     read_at: Timestamp,
     tables: Tables,
-    /// Why the last reading gave less than everything.
+    /// Why the last read was incomplete.
     lacks: Option<String>,
 }
 
@@ -67,7 +67,7 @@ impl Source for Reader {
         self.seen = self.read(scope, reading);
     }
 
-    /// Notes where agents and Obra's own processes work.
+    /// Notes the folders in which agents and Obra's own processes work.
     fn follow(&mut self, working: &BTreeSet<PathBuf>, processes: &ProcessTable) -> bool {
         let details = processes.by_pid.values().filter_map(|process| process.details.as_ref());
         let runners = details.filter(|details| obra::is_runner(details.argv.iter().map(Untrusted::raw)));
@@ -99,13 +99,13 @@ impl Source for Reader {
 }
 
 impl Reader {
-    /// Prepares to read; copies go where it is said.
+    /// Creates a reader that keeps its database copies with `copies`.
     pub(crate) fn new(copies: &Copies) -> Self {
         Self { copies: copies.clone(), ..Self::default() }
     }
 
-    /// Reads every database that is found: those that are named, and those in the usual places
-    /// below the homes, the roots, and wherever agents or Obra work.
+    /// Reads every database that is found: the named ones, and those in the usual places below the homes, the roots,
+    /// and the folders in which agents or Obra work.
     fn read(&mut self, scope: &Scope, reading: &Reading<'_>) -> Vec<DatabaseView> {
         let Scope { places, homes, fence, .. } = scope;
         let homes = homes.folders_of(Base::Home).map(|home| &home.path);
@@ -168,8 +168,8 @@ impl Reader {
         Some(seen)
     }
 
-    /// Asks who uses these databases; after the processes were listed, for who came before a
-    /// row was read is then seen.
+    /// Determines which processes use these databases. Runs after the processes were listed, so that a process that
+    /// came before a row was read is seen.
     fn databases(&mut self, processes: &ProcessTable) -> Vec<Database> {
         let seen = &self.seen;
         if seen.is_empty() {

@@ -1,4 +1,4 @@
-//! Who has a database open, and which processes are Obra's, as far as they may be looked at.
+//! Which processes have a database open, and which are Obra's, as far as they may be inspected.
 
 use std::path::{Path, PathBuf};
 
@@ -20,28 +20,28 @@ pub(crate) struct Openers {
     own: Option<PathBuf>,
 }
 
-/// Who uses databases.
+/// The processes that use databases.
 pub(crate) struct DatabaseUsers {
-    /// Who has each file open; `None` where a process that could be Obra's may not be looked at.
+    /// The processes that have each file open; `None` if a process that could be Obra's may not be inspected.
     pub(crate) by_file: Vec<Option<Vec<u32>>>,
-    /// The processes of Obra that live.
+    /// The living processes of Obra.
     pub(crate) runners: Vec<u32>,
 }
 
-/// What one process has open.
+/// The files that one process has open.
 enum Open {
-    /// These of the files, by number.
+    /// These of the given files, by index.
     Files(Vec<usize>),
-    /// It may not be looked at.
+    /// It may not be inspected.
     Hidden,
     /// It has exited.
     Gone,
 }
 
 impl Openers {
-    /// Looks at every process but ourselves and other runs of this program, which only read.
+    /// Inspects every process but this one and other runs of this program, which only read.
     pub(crate) fn look(&mut self, files: &[File], processes: &ProcessTable) -> DatabaseUsers {
-        // Elsewhere nobody tells who has what open, and silence must not pass for an answer.
+        // Other systems do not report which files a process has open, and silence must not pass for an answer.
         if !cfg!(target_os = "linux") {
             return DatabaseUsers { by_file: vec![None; files.len()], runners: Vec::new() };
         }
@@ -75,7 +75,7 @@ fn exe(pid: &str) -> Option<PathBuf> {
     target.into_string().ok().map(PathBuf::from)
 }
 
-/// Reads the arguments, which everybody may.
+/// Reads the arguments, which every user may read.
 fn argv(pid: u32) -> Vec<Untrusted> {
     let text = small(Path::new(&format!("/proc/{pid}/cmdline")), ARGUMENTS).unwrap_or_default();
     text.split(|byte| *byte == 0).take(8).map(Untrusted::from_bytes).collect()

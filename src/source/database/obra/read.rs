@@ -19,20 +19,20 @@ use crate::source::os::locks::Locks;
 /// The most rows of one table that are read.
 pub(crate) const MAX_ROWS: usize = 2_000;
 
-/// The files of a database, as one look found them, and who writes it.
+/// The files of a database as one look found them, and its writer.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Files {
-    /// `None` where there is no database.
+    /// `None` if there is no database.
     files: Option<crate::source::database::sqlite::files::Files>,
     journal_since: Option<Timestamp>,
     written_by: Option<u32>,
 }
 
 impl Files {
-    /// Looks at a database without opening it; `None` when there is no plain file.
+    /// Inspects a database without opening it; `None` if there is not a plain file.
     pub(crate) fn stat(path: &Path) -> Option<Self> {
         let files = crate::source::database::sqlite::files::Files::stat(path)?;
-        // An empty journal, or one with its head overwritten, is none; SQLite leaves the former
+        // An empty journal, or one whose head is overwritten, does not count as a journal; SQLite leaves an empty one
         // in its mode `truncate`.
         let journal = files.journal.filter(|journal| journal.size > 0);
         let written_by = journal.and_then(|_| Locks::read().writer(&files.database));
@@ -54,7 +54,7 @@ impl Files {
         self.database().map(|meta| (meta.dev, meta.ino)).unwrap_or_default()
     }
 
-    /// Returns since when there is a journal: every transaction has a new one.
+    /// Returns since when the journal exists: every transaction has a new one.
     pub(crate) fn journal_since(&self) -> Option<Timestamp> {
         self.journal_since
     }
@@ -63,19 +63,19 @@ impl Files {
         self.written_by
     }
 
-    /// Returns the last change of any of them.
+    /// Returns the last change of any of these files.
     pub(crate) fn touched_at(&self) -> Option<Timestamp> {
         self.files.map(|files| files.touched_at())
     }
 }
 
-/// Returns the second in which a file was made, where the file system keeps that (statx(2), `btime`).
+/// Returns the second in which a file was made, if the file system records it (statx(2), `btime`).
 fn born_at(path: &Path) -> Option<Timestamp> {
     let born = Timestamp::try_from(path.symlink_metadata().ok()?.created().ok()?).ok()?;
     Timestamp::from_second(born.as_second()).ok()
 }
 
-/// Reads all that matters at one moment, and says what it lacks; `None` when it is not Obra's.
+/// Reads all that matters at one moment, and what is missing; `None` if the database is not Obra's.
 ///
 /// # Errors
 /// It is locked, damaged or cannot be read.
@@ -103,7 +103,7 @@ pub(crate) fn tables(path: &Path, copies: &Copies) -> Result<Option<(Tables, Opt
     Ok(Some((tables, lacks)))
 }
 
-/// The tables and columns that there are: the database has no version.
+/// The existing tables and columns: the database has no version.
 struct Schema(BTreeMap<String, BTreeSet<String>>);
 
 impl Schema {
@@ -123,7 +123,7 @@ impl Schema {
 struct Reader<'a> {
     transaction: &'a Transaction<'a>,
     schema: &'a Schema,
-    /// The tables of which rows were left out.
+    /// The tables whose rows were cut off.
     cut: Vec<&'static str>,
 }
 
@@ -140,7 +140,7 @@ const TASKS: &[&str] = &[
 ];
 
 impl Reader<'_> {
-    /// Reads the active sessions, and the handed over ones that lack something.
+    /// Reads the active sessions, and the handed over sessions that lack something.
     fn sessions(&mut self) -> Result<Vec<Cells>, ReadError> {
         let mut more = Vec::new();
         if self.schema.has(SESSION, "summary") {
@@ -171,7 +171,7 @@ impl Reader<'_> {
         Ok(rows)
     }
 
-    /// Reads which sessions there are, the newest first, and whether there are more.
+    /// Reads the newest existing sessions, and whether there are more.
     fn newest(&mut self) -> Result<(Vec<Cells>, bool), ReadError> {
         let there = NEWEST.iter().filter(|column| self.schema.has(SESSION, column));
         let cells = there.map(|column| (*column, *column)).collect();
@@ -212,7 +212,7 @@ impl Reader<'_> {
         self.select(table, columns, &[], filter)
     }
 
-    /// Reads the columns that there are, and expressions.
+    /// Selects the existing columns, and expressions.
     fn select(
         &mut self,
         table: &'static str,

@@ -1,4 +1,4 @@
-//! Bounds what a server may send: messages are counted before anybody reads them.
+//! Bounds what a server may send: messages are counted before they are parsed.
 //!
 //! tokio-postgres makes room for as much as a message announces, keeps each parameter that a server
 //! names, and collects rows for as long as they come. So a server could fill the memory.
@@ -15,7 +15,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 /// The most bytes of one message: 16 MiB.
 const MAX_MESSAGE: u64 = 16 << 20;
 
-/// The most bytes of one answer to what was asked: 64 MiB.
+/// The most bytes of the answer to one request: 64 MiB.
 const MAX_BYTES: u64 = 64 << 20;
 
 /// The most messages of one answer: each row is one, and takes more memory than its bytes.
@@ -33,7 +33,7 @@ const PARAMETER: u8 = b'S';
 /// Tag and length, which counts itself.
 const HEADER: usize = 5;
 
-/// What a server may still send. Copies are one.
+/// How much a server may still send. Clones share it.
 #[derive(Clone, Debug)]
 pub(crate) struct Allowance(Arc<[AtomicU64; 2]>);
 
@@ -42,7 +42,7 @@ impl Allowance {
         Self(Arc::new([AtomicU64::new(MAX_BYTES), AtomicU64::new(MAX_MESSAGES)]))
     }
 
-    /// Begins anew: what was asked before is answered.
+    /// Resets the allowance, as the previous request is answered.
     pub(crate) fn renew(&self) {
         let [bytes, messages] = &*self.0;
         bytes.store(MAX_BYTES, Ordering::Relaxed);
@@ -67,7 +67,7 @@ fn take(left: &AtomicU64, wanted: u64) -> Option<()> {
     }
 }
 
-/// Why no more is read of a server.
+/// Why no more is read from a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 enum TooMuch {
     /// It announces a message that is too long.
@@ -76,7 +76,7 @@ enum TooMuch {
     /// A message is shorter than its own header.
     #[error("the server announces a message of {0} bytes, which is none")]
     None(u64),
-    /// All it has sent is too long.
+    /// It has sent too many bytes.
     #[error("the server sent more than {} MiB for one read", MAX_BYTES >> 20)]
     Bytes,
     /// It has sent too many messages.
@@ -87,15 +87,15 @@ enum TooMuch {
     Parameters,
 }
 
-/// Follows the messages of a server byte by byte, as they come in pieces.
+/// Follows the messages of a server byte by byte, as they arrive in pieces.
 #[derive(Debug)]
 struct Frames {
     allowance: Allowance,
-    /// What has come of the next header.
+    /// The bytes of the next header that have arrived.
     header: Vec<u8>,
-    /// How many bytes of this message are to come.
+    /// How many bytes of this message are still to come.
     left: u64,
-    /// What has come of a parameter, if this message names one.
+    /// The bytes of a parameter that have arrived, if this message names one.
     parameter: Option<Vec<u8>>,
     names: BTreeSet<Vec<u8>>,
 }
@@ -105,7 +105,7 @@ impl Frames {
         Self { allowance, header: Vec::new(), left: 0, parameter: None, names: BTreeSet::new() }
     }
 
-    /// Takes note of what has come.
+    /// Counts the bytes that have arrived.
     fn see(&mut self, mut bytes: &[u8]) -> Result<(), TooMuch> {
         while !bytes.is_empty() {
             let wanted = if self.left > 0 { self.left } else { (HEADER - self.header.len()) as u64 };
@@ -151,7 +151,7 @@ impl Frames {
     }
 }
 
-/// A wire on which a server can send only so much.
+/// A wire on which a server can send only a limited amount.
 pub(crate) struct BoundedWire {
     wire: Box<dyn Wire>,
     frames: Frames,

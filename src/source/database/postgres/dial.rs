@@ -1,4 +1,4 @@
-//! Dials a server: the host, its socket, and TLS as it was asked for.
+//! Dials a server: the host, its socket, and TLS as requested.
 
 use std::path::PathBuf;
 
@@ -14,8 +14,8 @@ use super::tls::Connector;
 use crate::source::database::postgres::bounded::Wire;
 use crate::source::database::postgres::words::error_text;
 
-/// Asks whether the server can do TLS (PostgreSQL's protocol, `SSLRequest`): its length, and a
-/// version that there will never be.
+/// Asks whether the server can do TLS (PostgreSQL's protocol, `SSLRequest`): the length, and a version that will never
+/// exist.
 const TLS_REQUEST: [u8; 8] = [0, 0, 0, 8, 0x04, 0xd2, 0x16, 0x2f];
 
 impl<T: AsyncRead + AsyncWrite + Send + Unpin> Wire for T {}
@@ -28,7 +28,7 @@ pub(crate) enum Place {
     Socket(PathBuf),
 }
 
-/// Returns where a configuration says that servers listen, in its order.
+/// Returns the places where servers listen by a configuration, in its order.
 pub(crate) fn places(config: &Config) -> Vec<Place> {
     let (hosts, addresses, ports) = (config.get_hosts(), config.get_hostaddrs(), config.get_ports());
     let place = |at: usize| {
@@ -47,10 +47,10 @@ pub(crate) fn places(config: &Config) -> Vec<Place> {
 }
 
 impl Place {
-    /// Connects, and protects the wire where that is wanted and possible.
+    /// Connects, and protects the wire if that is wanted and possible.
     ///
     /// # Errors
-    /// Why not, in words.
+    /// The reason, as text.
     pub(crate) async fn dial(&self, tls: Tls, connector: &Connector) -> Result<Box<dyn Wire>, String> {
         let failed = |error: std::io::Error| format!("error connecting to server: {error}");
         match (self, tls) {
@@ -88,7 +88,7 @@ async fn protected(
     }
 }
 
-/// Checks that a server takes writes, or only reads, where the URL asks for that.
+/// Checks that a server takes writes, or only reads, if the URL asks for that.
 ///
 /// # Errors
 /// It is of the other kind, or does not answer.

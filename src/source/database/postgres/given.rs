@@ -1,4 +1,4 @@
-//! What a person gives to reach a server, and why it cannot be used.
+//! A person's settings for reaching a server, and why they cannot be used.
 
 use std::path::PathBuf;
 
@@ -20,7 +20,7 @@ pub struct ConnectionDefaults {
 /// Why a URL cannot be used; it never repeats the URL, which may hold a password.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TargetError {
-    /// It is no URL of PostgreSQL's.
+    /// It is not a PostgreSQL URL.
     #[error("it must begin with postgres:// or postgresql://")]
     NoUrl,
     /// It names no host.
@@ -31,7 +31,7 @@ pub enum TargetError {
     Invalid(String),
 }
 
-/// Checks that a URL is one of PostgreSQL's.
+/// Checks that a URL is a PostgreSQL URL.
 ///
 /// # Errors
 /// It is not.

@@ -1,7 +1,7 @@
-//! Connects to PostgreSQL servers: one attempt, bounded in time, with TLS as it was asked for.
+//! Connects to PostgreSQL servers: one attempt, bounded in time, with TLS as requested.
 //!
-//! What may stand in between is a pooler that gives each transaction to another connection. So no
-//! statement has a name, settings are those of one transaction, and nothing is kept on the server.
+//! A pooler in between may give each transaction to another connection. So no statement has a name, settings are those
+//! of one transaction, and nothing is kept on the server.
 
 pub(crate) mod bounded;
 pub(crate) mod dial;
@@ -29,29 +29,29 @@ use crate::source::database::postgres::words::error_text;
 /// How long one attempt to connect may take: 5 s.
 pub(crate) const CONNECT_WITHIN: Duration = Duration::from_secs(5);
 
-/// A connection with its own end of the wire, which somebody must drive.
+/// A connection with its own end of the wire, which the caller must drive.
 pub(crate) struct OpenConnection {
     pub(crate) client: Client,
     /// The wire's end.
     pub(crate) connection: Connection<BoundedWire, NoTlsStream>,
-    /// How much the server may still send; whoever asks anew renews it.
+    /// How much the server may still send; a caller that sends a new request renews it.
     pub(crate) allowance: Allowance,
 }
 
-/// Runs what a command asks of a server, on this thread, until it is done.
+/// Runs a command's requests to a server on this thread until they are done.
 ///
 /// # Errors
-/// As the work itself; or the system gives no means to wait for a connection.
+/// The work fails, or the system gives no means to wait for a connection.
 pub(crate) fn run<T>(work: impl Future<Output = Result<T, String>>) -> Result<T, String> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| format!("failed to start a connection: {error}"))?;
     runtime.block_on(work)
 }
 
-/// Connects to the first of the target's hosts that takes it.
+/// Connects to the first of the target's hosts that accepts the connection.
 ///
 /// # Errors
-/// Why not, in words without any secret.
+/// The reason, as text without any secret.
 pub(crate) async fn connect(target: &Target) -> Result<OpenConnection, String> {
     let mut config = target.config.clone();
     if config.get_password().is_none()
@@ -59,7 +59,7 @@ pub(crate) async fn connect(target: &Target) -> Result<OpenConnection, String> {
     {
         config.password(password.0);
     }
-    // TLS is made before the wire is handed over, so that what passes can be bounded.
+    // TLS is set up before the wire is handed over, so that the traffic can be bounded.
     config.ssl_mode(SslMode::Disable).application_name("claimtop");
     let connector = Connector::new(target.tls, target.root_cert.as_deref())?;
     match tokio::time::timeout(CONNECT_WITHIN, first(&config, target.tls, &connector)).await {

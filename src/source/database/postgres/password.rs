@@ -13,7 +13,7 @@ use crate::source::os::open::plain::small;
 /// The most bytes of a password file that are read: 64 KiB.
 const MAX_BYTES: usize = 64 << 10;
 
-/// Finds the password of a target; a file that others may read is passed over, as libpq does.
+/// Finds the password of a target; a file that other users may read is skipped, as libpq does.
 pub(crate) fn find(target: &Target) -> Option<Secret> {
     let path = target.given.password_file.as_deref()?;
     if !is_private(path) {

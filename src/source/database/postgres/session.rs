@@ -1,4 +1,4 @@
-//! One connection that is kept, and made anew when it has failed.
+//! One connection that is kept, and opened anew after a failure.
 
 use std::time::Duration;
 
@@ -12,10 +12,10 @@ use super::{Allowance, OpenConnection, Target, connect};
 /// How long one statement may take, answer included: 20 s.
 const WITHIN: Duration = Duration::from_secs(20);
 
-/// Why a connection is not used any more that gave the answer to another question.
+/// Why a connection that answered another question is not used any more.
 const OTHER: &str = "it answered another question than it was asked";
 
-/// The columns that are added to an answer: to which question it is, and whether there is a row.
+/// The columns that are added to an answer: the question that it belongs to, and whether there is a row.
 const QUESTION: &str = "claimtop_question";
 const IS_ROW: &str = "claimtop_is_row";
 
@@ -40,7 +40,7 @@ impl Drop for Open {
 }
 
 impl Session {
-    /// Connects to nothing yet.
+    /// Creates a session without a connection.
     pub(crate) fn new(target: Target) -> Self {
         Self { target, open: None, connections: 0, asked: 0 }
     }
@@ -55,12 +55,12 @@ impl Session {
         self.connections
     }
 
-    /// Runs one statement with parameters that are all text. The answer says which question it is to, so that none is
-    /// taken for another's where something between here and the server repeats or withholds a message.
+    /// Runs one statement with parameters that are all text. The answer names its question, so that an answer to
+    /// another question is not accepted if something between here and the server repeats or withholds a message.
     ///
     /// # Errors
-    /// The server cannot be reached, refuses, does not answer or answers something else, in words; then it may have
-    /// done it all the same.
+    /// The server cannot be reached, refuses, does not answer or answers something else, as text. It may have run the
+    /// statement nevertheless.
     pub(crate) async fn query(
         &mut self,
         sql: &str,
@@ -82,7 +82,7 @@ impl Session {
         Ok(rows)
     }
 
-    /// Asks for one text, by an expression; as [`Self::query`] does and with fewer bytes. `None` is no text.
+    /// Queries one text by an expression, as [`Self::query`] does, with fewer bytes. `None` if there is no text.
     ///
     /// # Errors
     /// As for [`Self::query`].
@@ -104,8 +104,8 @@ impl Session {
         Ok(answer.map(str::to_owned))
     }
 
-    /// Runs a statement that is given the number of the parameter which says what question it is; returns that question
-    /// and the rows, with the connection, which is closed if it is not kept.
+    /// Runs a statement with the number of the parameter that holds its question. Returns the question and the rows,
+    /// with the connection, which is closed if it is not kept.
     async fn ask(
         &mut self,
         sql: impl FnOnce(usize) -> String,
@@ -136,7 +136,7 @@ impl Session {
     async fn connect(&self) -> Result<Open, String> {
         let OpenConnection { client, connection, allowance } = connect(&self.target).await?;
         let driver = tokio::spawn(async move {
-            // The interrupted statement says what ended it.
+            // The interrupted statement reports what ended the connection.
             let _ = connection.await;
         });
         Ok(Open { client, allowance, driver })

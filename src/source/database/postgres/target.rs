@@ -15,11 +15,11 @@ pub enum Tls {
     Disable,
     /// If the server can; its certificate is not checked.
     Prefer,
-    /// Always; the certificate is only looked at where a root was given, as libpq does.
+    /// Always; the certificate is only checked if a root was given, as libpq does.
     Require,
     /// Always, and the certificate must come from a known root.
     VerifyCa,
-    /// Always, and the certificate must also be that host's.
+    /// Always, and the certificate must also name that host.
     VerifyFull,
 }
 
@@ -64,7 +64,7 @@ impl Target {
     }
 }
 
-/// Returns whether a parameter is one that this module takes itself.
+/// Returns whether this module handles a parameter itself.
 fn is_ours(part: &str) -> bool {
     part.starts_with("sslmode=") || part.starts_with("sslrootcert=")
 }
@@ -86,7 +86,7 @@ fn named(mode: &str) -> Result<Tls, TargetError> {
     }
 }
 
-/// Returns what is done without `sslmode`.
+/// Returns the default protection without `sslmode`.
 fn usual(config: &Config) -> Tls {
     let is_near = |host: &Host| match host {
         Host::Tcp(name) => matches!(name.as_str(), "localhost" | "127.0.0.1" | "::1"),

@@ -78,7 +78,7 @@ fn roots(file: Option<&Path>) -> Result<RootCertStore, String> {
     if store.is_empty() { Err(failed("there is none in it".to_owned())) } else { Ok(store) }
 }
 
-/// What of a certificate must be right.
+/// Which parts of a certificate must be right.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum CertificateChecks {
     Nothing,
@@ -86,7 +86,7 @@ enum CertificateChecks {
     RootAndName,
 }
 
-/// Looks at certificates as far as it was asked for.
+/// Checks certificates as far as requested.
 #[derive(Debug)]
 struct Verifier {
     inner: Option<Arc<WebPkiServerVerifier>>,

@@ -1,4 +1,4 @@
-//! What went wrong, in words.
+//! Error texts.
 
 use std::error::Error as _;
 
@@ -6,7 +6,7 @@ use tokio_postgres::Error;
 
 use crate::core::model::text::shown;
 
-/// Returns what went wrong, in the server's words where it has some.
+/// Returns an error as text, in the server's words if it has some.
 pub(crate) fn error_text(error: &Error) -> String {
     if let Some(error) = error.as_db_error() {
         return shown(&format!("{} ({})", error.message(), error.code().code()));

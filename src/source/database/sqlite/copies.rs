@@ -1,5 +1,5 @@
-//! Copies of databases that can only be read so: in claimtop's own state folder, made anew only
-//! when the database has changed.
+//! Copies of databases that can only be read that way, in claimtop's own state folder; made anew only when the
+//! database has changed.
 
 use std::collections::BTreeMap;
 use std::fs::{DirBuilder, File, Permissions};
@@ -17,20 +17,20 @@ use crate::source::database::sqlite::files::Files;
 /// The name of the folder of copies in the state folder.
 pub(crate) const COPIES: &str = "copies";
 
-/// What each copy's folder is called, before some characters by chance.
+/// The prefix of each copy's folder, before some random characters.
 const PREFIX: &str = "database-";
 
 /// Each database's files as they were, and their copy.
 type CopyCache = BTreeMap<PathBuf, (Files, Arc<Copy>)>;
 
-/// Where copies lie, and those of this process. Its own copies are one.
+/// The folder of copies, and the copies of this process. Clones share them.
 #[derive(Clone, Debug, Default)]
 pub struct Copies {
     folder: PathBuf,
     kept: Arc<Mutex<CopyCache>>,
 }
 
-/// A folder with the copy of one database; it goes with this value.
+/// A folder with the copy of one database; it is removed with this value.
 #[derive(Debug)]
 pub(crate) struct Copy {
     folder: TempDir,
@@ -39,18 +39,18 @@ pub(crate) struct Copy {
 }
 
 impl Copies {
-    /// Puts copies into this folder, which need not be there.
+    /// Puts copies into this folder, which need not exist.
     pub(crate) fn in_folder(folder: &Path) -> Self {
         Self { folder: folder.to_path_buf(), kept: Arc::default() }
     }
 
-    /// Returns the copy of a database whose files are still as they were.
+    /// Returns the copy of a database whose files are unchanged.
     pub(crate) fn kept(&self, path: &Path, files: &Files) -> Option<Arc<Copy>> {
         let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         kept.get(path).filter(|(of, _)| of == files).map(|(_, copy)| Arc::clone(copy))
     }
 
-    /// Keeps a copy in place of an earlier one, for as long as the files stay as they are.
+    /// Keeps a copy in place of an earlier one, for as long as the files stay unchanged.
     pub(crate) fn keep(&self, path: &Path, files: Files, copy: &Arc<Copy>) {
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         kept.insert(path.to_path_buf(), (files, Arc::clone(copy)));
@@ -74,7 +74,7 @@ impl Copies {
         if owner != geteuid().as_raw() || mode & 0o077 != 0 {
             return Err(named(&self.folder, &io::Error::other("it is not claimtop's alone")));
         }
-        // Whoever holds this one makes or removes copies, so that none is removed before it is used.
+        // The holder of this lock makes or removes copies, so that no copy is removed before it is used.
         flock(&all, FlockOperation::LockExclusive)?;
         sweep(&self.folder);
         let folder = tempfile::Builder::new()
@@ -94,14 +94,13 @@ impl Copy {
     }
 }
 
-/// Opens a folder itself, never what a link points to.
+/// Opens a folder itself, never the target of a link.
 fn folder(path: &Path) -> io::Result<File> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     Ok(open(path, flags, Mode::empty()).map_err(|error| named(path, &error.into()))?.into())
 }
 
-/// Checks that what is made here is made in a folder of ours: root leaves nothing of its own in the
-/// home of another user.
+/// Checks that a folder is ours: root leaves nothing of its own in the home of another user.
 fn is_ours(folder: &Path) -> io::Result<()> {
     let there = folder.ancestors().find_map(|above| Some((above, above.metadata().ok()?)));
     match there {
@@ -115,7 +114,7 @@ fn named(path: &Path, error: &io::Error) -> io::Error {
     io::Error::other(format!("{}: {error}", crate::core::model::Untrusted::from_path(path)))
 }
 
-/// Removes unused copies: their claimtop was ended before it could.
+/// Removes unused copies, which a claimtop left that was ended before it could remove them.
 fn sweep(folder: &Path) {
     let left = std::fs::read_dir(folder).into_iter().flatten().flatten();
     let ours = left.filter(|entry| entry.file_name().to_str().is_some_and(|name| name.starts_with(PREFIX)));
@@ -126,7 +125,7 @@ fn sweep(folder: &Path) {
 fn remove_unused(path: &Path) {
     let Ok(used) = crate::source::database::sqlite::copies::folder(path) else { return };
     if flock(&used, FlockOperation::NonBlockingLockExclusive).is_ok() {
-        // What cannot be removed now is tried again with the next copy.
+        // A folder that cannot be removed now is tried again with the next copy.
         let _ = std::fs::remove_dir_all(path);
     }
 }

@@ -1,4 +1,4 @@
-//! The files of a database, and whether they stay as they are.
+//! The files of a database, and whether they stay unchanged.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -14,15 +14,15 @@ use crate::source::os::open::meta::meta_of;
 pub(crate) struct Files {
     /// The database itself.
     pub(crate) database: FileMeta,
-    /// What an open or interrupted transaction has beside it.
+    /// The journal of an open or interrupted transaction.
     pub(crate) journal: Option<FileMeta>,
     pub(crate) wal: Option<FileMeta>,
     pub(crate) has_shared_memory: bool,
 }
 
 impl Files {
-    /// Looks at a database without opening it: whoever closes a file loses the locks that the
-    /// same process holds on it (fcntl(2)). `None` when there is no plain file.
+    /// Inspects a database without opening it: a process that closes a file loses all its locks on it (fcntl(2)).
+    /// `None` if there is not a plain file.
     pub(crate) fn stat(path: &Path) -> Option<Self> {
         Some(Self {
             database: plain(path)?,
@@ -32,7 +32,7 @@ impl Files {
         })
     }
 
-    /// Returns the last change of any of them.
+    /// Returns the last change of any of these files.
     pub(crate) fn touched_at(&self) -> Timestamp {
         let all = [Some(self.database), self.journal, self.wal].into_iter().flatten();
         all.map(|meta| meta.touched_at()).max().unwrap_or(Timestamp::MAX)

@@ -30,15 +30,15 @@ const STEPS: u32 = 200_000;
 /// The most bytes of an interrupted database and its journal that are copied: 64 MiB.
 const MAX_COPY: usize = 64 << 20;
 
-/// How old a change must be for the next one to have another time: 50 ms. The clock of a file
-/// system may stand still for several milliseconds.
+/// How old a change must be for the next one to get a different time: 50 ms. The clock of a file system may stand
+/// still for several milliseconds.
 const SETTLED: Duration = Duration::from_millis(50);
 
-/// Shared by all who have a database open through SQLite, and held alone by whoever reads its bytes
-/// without: closing a file loses all locks that the same process holds on it (fcntl(2)).
+/// Shared by all threads that have a database open through SQLite, and held alone by a thread that reads its bytes
+/// without SQLite: closing a file loses all locks that the same process holds on it (fcntl(2)).
 static RAW: RwLock<()> = RwLock::new(());
 
-/// Waits until nobody of this process reads the bytes of a database, and keeps it so.
+/// Waits until no thread of this process reads the bytes of a database, and keeps it so.
 pub(crate) fn alone() -> RwLockReadGuard<'static, ()> {
     RAW.read().unwrap_or_else(PoisonError::into_inner)
 }
@@ -46,13 +46,13 @@ pub(crate) fn alone() -> RwLockReadGuard<'static, ()> {
 /// Why a database could not be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum ReadError {
-    /// A writer is at it.
+    /// A writer holds its lock.
     #[error("it is locked by a writer")]
     Locked,
-    /// A writer was interrupted, and only who may write can take that back.
+    /// A writer was interrupted, and only a process with write access can roll that back.
     #[error("an interrupted write left a journal; the next program that writes it will roll it back")]
     Interrupted,
-    /// The bytes are no sound database.
+    /// The bytes are not a sound database.
     #[error("it is damaged or no database: {0}")]
     Corrupt(String),
     /// Anything else.
@@ -76,9 +76,9 @@ impl From<Error> for ReadError {
 /// A database that is open for reading.
 pub(crate) struct Database {
     connection: Connection,
-    /// Where the copy lies that is read instead; it goes with this value.
+    /// The location of the copy that is read instead; it is removed with this value.
     _copy: Option<Arc<Copy>>,
-    /// No thread reads its bytes meanwhile. Dropped last.
+    /// Keeps other threads from reading its bytes meanwhile. Dropped last.
     _alone: RwLockReadGuard<'static, ()>,
 }
 
@@ -96,16 +96,15 @@ impl DerefMut for Database {
     }
 }
 
-/// Opens a database for reading. It is never changed and no file is made beside it: neither a
-/// journal is rolled back nor shared memory created. What its schema defines is not trusted.
+/// Opens a database for reading. It is never changed and no file is made beside it: no journal is rolled back and no
+/// shared memory is created. Its schema is not trusted.
 ///
-/// Where an interrupted write left a journal, a copy of both files is rolled back and read; so is
-/// a copy of a database that keeps a write-ahead log and that nobody has open, for SQLite makes
-/// files beside such a one even to read it. A copy is read for as long as the files stay as they
-/// are.
+/// If an interrupted write left a journal, a copy of both files is rolled back and read. A database that keeps a
+/// write-ahead log and that no process has open is also read from a copy, as SQLite would make files beside it even to
+/// read it. A copy is read for as long as the files stay as they are.
 ///
 /// # Errors
-/// There is none, or SQLite refuses.
+/// There is no database, or SQLite refuses.
 pub(crate) fn open(path: &Path, copies: &Copies) -> Result<Database, ReadError> {
     if is_closed(path) {
         return open_copy(path, copies);
@@ -124,15 +123,15 @@ pub(crate) fn open(path: &Path, copies: &Copies) -> Result<Database, ReadError> 
     }
 }
 
-/// Returns whether a database keeps a write-ahead log and nobody has it open: the last who closes
-/// it removes what lies beside it (sqlite.org/wal.html).
+/// Returns whether a database keeps a write-ahead log and no process has it open: the last process that closes it
+/// removes the files beside it (sqlite.org/wal.html).
 fn is_closed(path: &Path) -> bool {
     let is_alone = |files: Files| files.wal.is_none_or(|wal| wal.size == 0) && !files.has_shared_memory;
     Files::stat(path).is_some_and(is_alone) && has_log(path)
 }
 
-/// Returns whether the head of a database says that it keeps a write-ahead log: version 2 for both
-/// who write and who read (sqlite.org/fileformat.html, offset 18).
+/// Returns whether the head of a database says that it keeps a write-ahead log: version 2 for writing and for reading
+/// (sqlite.org/fileformat.html, offset 18).
 fn has_log(path: &Path) -> bool {
     let Ok(_exclusive) = RAW.try_write() else { return false };
     let mut head = [0; 20];
@@ -162,8 +161,7 @@ fn open_copy(path: &Path, copies: &Copies) -> Result<Database, ReadError> {
     Ok(Database { connection, _copy: Some(copy), _alone: alone() })
 }
 
-/// Copies a database, and the journal that an interrupted write left beside it, which the copy is
-/// rolled back by.
+/// Copies a database with the journal that an interrupted write left beside it, from which the copy is rolled back.
 fn copy_whole(path: &Path, before: &Files, copies: &Copies) -> Result<Arc<Copy>, ReadError> {
     let Ok(_exclusive) = RAW.try_write() else { return Err(ReadError::Locked) };
     let size = before.database.size.saturating_add(before.journal.map_or(0, |journal| journal.size));
@@ -195,7 +193,7 @@ fn copy_new(from: &Path, to: &Path) -> std::io::Result<()> {
     File::options().write(true).create_new(true).mode(0o600).open(to)?.write_all(&bytes)
 }
 
-/// Makes a connection sceptical of what the file says, and bounds how long it computes.
+/// Makes a connection distrust the file's content, and bounds its computing time.
 ///
 /// # Errors
 /// SQLite refuses.
@@ -215,7 +213,7 @@ pub(crate) fn guard(connection: &Connection) -> Result<(), Error> {
     )
 }
 
-/// Returns a path as the start of a `file:` URI, every byte that means something escaped.
+/// Returns a path as the start of a `file:` URI, with every special byte escaped.
 pub(crate) fn uri(path: &Path) -> String {
     let mut uri = "file:".to_owned();
     for byte in path.as_os_str().as_bytes() {

@@ -1,5 +1,5 @@
-//! The tables of other programs' SQLite databases: probed column by column, for none of them has
-//! a schema that stays, and read in bounded numbers.
+//! Tables of other programs' SQLite databases. They are probed column by column, as their schemas change, and read in
+//! bounded numbers.
 
 use std::collections::BTreeSet;
 
@@ -9,10 +9,10 @@ use rusqlite::{Connection, ToSql};
 use crate::format::reading::cells::Cells;
 use crate::source::database::sqlite::ReadError;
 
-/// The most characters of one cell that are read, where nothing else is said.
+/// The most characters of one cell that are read by default.
 const MAX_CELL: usize = 512;
 
-/// Returns the columns that a table has; none where there is no such table.
+/// Returns the columns of a table; empty if there is no such table.
 ///
 /// # Errors
 /// It is locked, damaged or cannot be read.
@@ -24,11 +24,11 @@ pub(crate) fn columns(connection: &Connection, table: &str) -> Result<BTreeSet<S
     Ok(names.collect::<Result<_, _>>()?)
 }
 
-/// What is asked of a database.
+/// A query of a database.
 pub(crate) struct Query<'a> {
-    /// Each cell's name and the expression that gives it.
+    /// Each cell's name and its expression.
     pub(crate) cells: Vec<(&'static str, &'a str)>,
-    /// What follows `FROM`, without a limit.
+    /// The text after `FROM`, without a limit.
     pub(crate) from: &'a str,
     pub(crate) values: &'a [&'a dyn ToSql],
     /// The most rows that are read.
@@ -52,7 +52,7 @@ pub(crate) fn rows(connection: &Connection, query: &Query<'_>) -> Result<Rows, R
     long_rows(connection, query, MAX_CELL)
 }
 
-/// Reads rows with cells of so many characters.
+/// Reads rows with cells of up to this many characters.
 ///
 /// # Errors
 /// As [`rows`].

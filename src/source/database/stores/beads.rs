@@ -21,7 +21,7 @@ use crate::source::os::open::folder::Folder;
 /// How many databases of one working tree are read.
 const MAX_DATABASES: usize = 4;
 
-/// The most issues that are read: those that somebody has taken, and the newest others.
+/// The most issues that are read: the taken ones, and the newest others.
 const MOST: usize = 5_000;
 
 /// Looks at the databases of working trees again and again.
@@ -32,12 +32,12 @@ pub(crate) struct Reader {
 }
 
 impl Reader {
-    /// Prepares to read; copies go where it is said.
+    /// Creates a reader that keeps its database copies with `copies`.
     pub(crate) fn new(copies: &Copies) -> Self {
         Self { keeper: Keeper::new(copies), stores: Vec::new(), health: Vec::new() }
     }
 
-    /// Reads the databases of one working tree, and returns where they are.
+    /// Reads the databases of one working tree, and returns their paths.
     fn read_tree(&mut self, tree: &Path, fence: &Fence, reading: &Reading<'_>) -> Vec<PathBuf> {
         let at = tree.join(".beads");
         let Some(folder) = fence.reaches(&at).then(|| Folder::open(&at).ok()).flatten() else {
@@ -59,7 +59,7 @@ impl Reader {
         paths
     }
 
-    /// Returns what is left of an export of one of the databases, if the record is one.
+    /// Returns the remainder of a record that exports one of the databases; `None` if it does not.
     fn left_of(&self, record: &Record) -> Option<Record> {
         self.stores.iter().find_map(|Store { path, kept, .. }| {
             let is_newer = kept.lacks.is_none() && kept.files.touched_at() >= record.written_at;
@@ -69,8 +69,7 @@ impl Reader {
 }
 
 impl Source for Reader {
-    /// Reads the databases of all working trees, adds their rows, and takes out what files only copy
-    /// from them.
+    /// Reads the databases of all working trees, adds their rows, and removes records of files that only copy them.
     fn add_to(&mut self, snapshot: &mut Snapshot, scope: &Scope, reading: &Reading<'_>) {
         (self.stores, self.health) = (Vec::new(), Vec::new());
         let trees = snapshot.repos.iter().flat_map(|repo| &repo.worktrees).filter(|tree| tree.exists);
@@ -94,7 +93,7 @@ impl Source for Reader {
     }
 }
 
-/// Returns the badge of a database that cannot be read: what is held in it is unknown, and not nothing.
+/// Returns the badge of a database that cannot be read: its holds are unknown, not absent.
 fn unsupported(dolt: &Path) -> SourceHealth {
     let detail = "issues are kept in Dolt, which is detected but not supported; issues.jsonl may lag behind: ask bd itself";
     SourceHealth {
@@ -120,7 +119,7 @@ fn issues(database: &Database) -> Result<Option<Rows>, ReadError> {
     let newest = if own.contains("updated_at") { "updated_at" } else { "id" };
     let from = format!("{TABLE} ORDER BY status IN ('in_progress', 'hooked') DESC, {newest} DESC");
     let mut rows = tables::rows(database, &Query { cells, from: &from, values: &[], most: MOST })?;
-    // What nobody works on is not missed.
+    // Missing issues only matter if an agent works on them.
     rows.is_cut &=
         rows.rows.last().is_some_and(|row| matches!(row.text("status"), Some("in_progress" | "hooked")));
     Ok(Some(rows))

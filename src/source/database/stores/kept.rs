@@ -1,4 +1,4 @@
-//! What earlier looks read of databases, so that one that has not changed is not opened again.
+//! Rows that earlier looks read of databases, so that an unchanged database is not opened again.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -18,20 +18,20 @@ use crate::source::interface::Hints;
 use crate::source::os::open::medium::medium_at;
 use crate::source::os::open::meta::is_sure;
 
-/// Keeps what was read, by path.
+/// Keeps read databases, by path.
 pub(crate) struct Keeper {
     copies: Copies,
     kept: BTreeMap<PathBuf, Arc<StoreCache>>,
 }
 
-/// What was read of one database.
+/// The cached content of one database.
 pub(crate) struct StoreCache {
     pub(crate) files: Files,
     read_at: Timestamp,
     pub(crate) rows: Vec<Cells>,
     /// Whether it is a database of this system.
     is_own: bool,
-    /// Why this is less than everything.
+    /// Why the content is incomplete.
     pub(crate) lacks: Option<String>,
 }
 
@@ -42,7 +42,7 @@ impl StoreCache {
     }
 }
 
-/// A database of one look: what was read of it, and the records of its rows.
+/// A database of one look: its content, and the records of its rows.
 pub(crate) struct Store {
     pub(crate) path: PathBuf,
     pub(crate) kept: Arc<StoreCache>,
@@ -74,7 +74,7 @@ impl Store {
         SourceHealth { id, state, detail: detail.into() }
     }
 
-    /// Adds the names in its folder that tell of a change.
+    /// Adds the file names in its folder whose change means another look.
     pub(crate) fn hints(&self, hints: &mut Hints) {
         let Some(folder) = self.path.parent() else { return };
         let names = ["", "-wal"].map(|end| Untrusted::from_path(&beside(&self.path, end)));
@@ -85,13 +85,13 @@ impl Store {
 }
 
 impl Keeper {
-    /// Prepares to read; copies go where it is said.
+    /// Creates a reader that keeps its database copies with `copies`.
     pub(crate) fn new(copies: &Copies) -> Self {
         Self { copies: copies.clone(), kept: BTreeMap::new() }
     }
 
-    /// Reads a database by `query`, which gives nothing for one of another system; `None` where
-    /// there is none of this system. What cannot be read now keeps its last rows, and says so.
+    /// Reads a database by `query`, which returns nothing for a database of another system; `None` if it is not of
+    /// this system. A database that cannot be read now keeps its last rows, and reports that.
     pub(crate) fn read(
         &mut self,
         path: &Path,

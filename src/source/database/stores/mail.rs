@@ -13,10 +13,10 @@ use crate::source::database::sqlite::{Database, ReadError, tables};
 use crate::source::database::stores::kept::{Keeper, Store};
 use crate::source::interface::{Hints, Scope, Source};
 
-/// The most reservations that are read: those that are held, and the newest others.
+/// The most reservations that are read: the held ones, and the newest others.
 const MOST: usize = 2_000;
 
-/// A table that says more of a reservation.
+/// A table with more columns about a reservation.
 struct JoinTable {
     table: &'static str,
     /// Its column that is equal to `own_key` of the reservation.
@@ -49,7 +49,7 @@ pub(crate) struct Reader {
 }
 
 impl Reader {
-    /// Prepares to read; copies go where it is said.
+    /// Creates a reader that keeps its database copies with `copies`.
     pub(crate) fn new(copies: &Copies) -> Self {
         Self { keeper: Keeper::new(copies), stores: Vec::new() }
     }
@@ -73,7 +73,7 @@ impl Source for Reader {
         self.stores = paths.into_iter().filter_map(read).collect();
     }
 
-    /// The reservations of all projects name repositories that may not be known yet.
+    /// Returns the folders of all reservations: those of other projects may name repositories that are not known yet.
     fn folders(&self) -> Vec<PathBuf> {
         let records = self.stores.iter().flat_map(|store| &store.records);
         records.filter_map(|record| Some(record.cwd.as_deref()?.to_path_buf())).collect()
@@ -84,7 +84,7 @@ impl Source for Reader {
         self.stores.iter().any(|store| !store.records.is_empty())
     }
 
-    /// Adds the rows, and takes out the files of the archive that only copy them.
+    /// Adds the rows, and removes records of archive files that only copy them.
     fn add_to(&mut self, snapshot: &mut Snapshot, _scope: &Scope, _reading: &Reading<'_>) {
         let is_copied =
             |record: &Record| self.stores.iter().any(|store| agent_mail::is_copied(record, &store.kept.rows));
@@ -125,7 +125,7 @@ fn reservations(database: &Database) -> Result<Option<Rows>, ReadError> {
     let from = format!("{from} ORDER BY {is_held}r.id DESC");
     let cells = cells.iter().map(|(name, cell)| (*name, cell.as_str())).collect();
     let mut rows = tables::rows(database, &Query { cells, from: &from, values: &[], most: MOST })?;
-    // What was released long ago is not missed.
+    // Missing reservations only matter if they were not released.
     rows.is_cut &= rows.rows.last().is_some_and(|row| row.text("released_ts").is_none());
     Ok(Some(rows))
 }

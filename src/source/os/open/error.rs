@@ -12,13 +12,13 @@ pub enum OpenError {
     /// There is no such folder.
     #[error("no folder {}", Untrusted::from_path(.path))]
     Absent {
-        /// Where it would be.
+        /// The path where it would be.
         path: PathBuf,
     },
-    /// Something else stands there, and it is not followed.
+    /// Something else is there, and is not followed.
     #[error("failed to open {}: it is a {sort}, not a folder", Untrusted::from_path(.path))]
     NoFolder {
-        /// Where it stands.
+        /// Its path.
         path: PathBuf,
         /// What it is, such as `symlink`.
         sort: &'static str,
@@ -26,7 +26,7 @@ pub enum OpenError {
     /// The system refuses.
     #[error("failed to read folder {}: {}", Untrusted::from_path(.path), errno_text(*.source))]
     Failed {
-        /// Where it is.
+        /// Its path.
         path: PathBuf,
         /// The system's answer.
         source: Errno,
@@ -34,7 +34,7 @@ pub enum OpenError {
 }
 
 impl OpenError {
-    /// Returns whether there is simply nothing.
+    /// Returns whether nothing is there.
     pub fn is_absence(&self) -> bool {
         match self {
             Self::Absent { .. } => true,

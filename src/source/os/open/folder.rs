@@ -1,4 +1,4 @@
-//! A folder that is held open, and what lies in it.
+//! A folder that is held open, and its entries.
 
 use std::ffi::{CStr, OsStr};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -14,16 +14,16 @@ use crate::source::os::open::listing::{Entry, Listing};
 use crate::source::os::open::meta::{meta_of, sort_name};
 use crate::source::os::open::{medium, meta};
 
-/// How a folder is opened: itself, never what a link of its name points to.
+/// Flags to open a folder itself, never the target of a link.
 pub(crate) const FOLDER: OFlags = OFlags::DIRECTORY.union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 
-/// How a folder above is opened: only to go on from there, which needs no leave to list it.
+/// Flags to open a parent folder only to proceed from there, which needs no permission to list it.
 #[cfg(target_os = "linux")]
 const PASSED: OFlags = FOLDER.union(OFlags::PATH);
 #[cfg(not(target_os = "linux"))]
 const PASSED: OFlags = FOLDER;
 
-/// Returns the error of a link, where there is one: which one the system gives depends on the system.
+/// Returns the error for a link, if there is one: which error it is depends on the system.
 fn link_at(folder: &OwnedFd, name: &OsStr, errno: Errno) -> Errno {
     let is_link = || {
         let stat = statat(folder, name, AtFlags::SYMLINK_NOFOLLOW);
@@ -45,16 +45,16 @@ impl Folder {
     /// Opens a folder that is named by its path. Links above the last part are followed.
     ///
     /// # Errors
-    /// There is none, it is something else, or the system refuses.
+    /// There is no such folder, it is something else, or the system refuses.
     pub fn open(path: &Path) -> Result<Self, OpenError> {
         Self::open_at(CWD, path, path.to_path_buf())
     }
 
-    /// Opens a folder of whose path no part is a link.
+    /// Opens a folder whose path contains no link.
     ///
     /// # Errors
-    /// `ELOOP` where a part of the path is a link, `EINVAL` where it is not an absolute path without `..`, there is
-    /// none, or the system refuses.
+    /// `ELOOP` if a part of the path is a link, `EINVAL` if it is not an absolute path without `..`; there is no such
+    /// folder, or the system refuses.
     pub(crate) fn open_without_links(path: &Path) -> Result<Self, Errno> {
         let mut fd = openat(CWD, "/", PASSED, Mode::empty())?;
         let mut parts = path.components().peekable();
@@ -68,7 +68,7 @@ impl Folder {
             };
             let entered = openat(&fd, name, PASSED, Mode::empty());
             fd = entered.map_err(|errno| match link_at(&fd, name, errno) {
-                // A part above the last one is no folder: so the last one cannot exist.
+                // A part above the last one is not a folder, so the last one cannot exist.
                 Errno::NOTDIR if parts.peek().is_some() => Errno::NOENT,
                 errno => errno,
             })?;
@@ -90,9 +90,9 @@ impl Folder {
         Self::open_at(self.fd.as_fd(), Path::new(name), path)
     }
 
-    /// Opens a folder inside this one of a home, also through a link that its owner has made there, as Stow and account
-    /// profiles do: nobody else can change this folder, and the link leads to one of the same owner's. What is opened
-    /// is called by its own path.
+    /// Opens a folder inside this one of a home, also through a link that its owner has made there, as Stow and
+    /// account profiles do. No other user can change this folder, and the link leads to a folder of the same owner.
+    /// The opened folder gets its own path.
     ///
     /// # Errors
     /// As [`Folder::enter`]; any other link is refused.
@@ -120,18 +120,18 @@ impl Folder {
         match openat(at, name, FOLDER, Mode::empty()) {
             Ok(fd) => Ok(Self { fd, path }),
             Err(Errno::NOENT) => Err(OpenError::Absent { path }),
-            // A link gives either of the two; which one depends on the system.
+            // A link gives either error, depending on the system.
             Err(source @ (Errno::NOTDIR | Errno::LOOP)) => Err(no_folder(at, name, path, source)),
             Err(source) => Err(OpenError::Failed { path, source }),
         }
     }
 
-    /// Returns where it is.
+    /// Returns its path.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Returns what tells it from every other folder.
+    /// Returns the ID that distinguishes it from every other folder.
     ///
     /// # Errors
     /// `fstat` failed.
@@ -140,13 +140,13 @@ impl Folder {
         Ok(FolderId { dev: meta::wide(stat.st_dev), ino: meta::wide(stat.st_ino) })
     }
 
-    /// Returns whether [`Folder::id`] lasts: overlayfs may tell the same folder by another number later
+    /// Returns whether [`Folder::id`] lasts: overlayfs may report another number for the same folder later
     /// (Documentation/filesystems/overlayfs.rst, "Inode properties").
     pub(crate) fn has_lasting_id(&self) -> bool {
         fstatfs(&self.fd).is_ok_and(|told| !medium::is_stacked(&told))
     }
 
-    /// Lists every name that `matters`, sorted.
+    /// Lists every name that `matters` accepts, sorted.
     ///
     /// # Errors
     /// The listing failed.
@@ -154,7 +154,7 @@ impl Folder {
         self.listing(matters).map(|listing| listing.iter().collect())
     }
 
-    /// Lists as [`Folder::entries`] does where there can be thousands.
+    /// Lists as [`Folder::entries`] does, for folders with thousands of entries.
     ///
     /// # Errors
     /// The listing failed.
@@ -171,7 +171,7 @@ impl Folder {
         Ok(listing)
     }
 
-    /// Returns what is known of a name without opening it; links are not followed.
+    /// Returns the facts of a name without opening it; links are not followed.
     pub(crate) fn look_at(&self, name: &OsStr) -> Option<(FileType, FileMeta)> {
         let stat = statat(&self.fd, name, AtFlags::SYMLINK_NOFOLLOW).ok()?;
         Some((FileType::from_raw_mode(stat.st_mode), meta_of(&stat)))
@@ -188,7 +188,7 @@ impl AsFd for Folder {
     }
 }
 
-/// Returns what is known of whatever a path leads to, without opening it.
+/// Returns the facts of the target of a path, without opening it.
 pub(crate) fn look_at(path: &Path) -> Option<FileMeta> {
     stat(path).ok().map(|stat| meta_of(&stat))
 }
@@ -220,11 +220,11 @@ pub(crate) fn list(folder: &OwnedFd, mut take: impl FnMut(&CStr, FileType)) -> R
     Ok(())
 }
 
-/// Tells what stands where a folder should be.
+/// Returns the error for something that is in the place of a folder.
 pub(crate) fn no_folder(at: BorrowedFd<'_>, name: &Path, path: PathBuf, source: Errno) -> OpenError {
     match statat(at, name, AtFlags::SYMLINK_NOFOLLOW).map(|stat| FileType::from_raw_mode(stat.st_mode)) {
         Err(Errno::NOENT) => OpenError::Absent { path },
-        // A part above the last one is no folder: so the last one cannot exist.
+        // A part above the last one is not a folder, so the last one cannot exist.
         Err(Errno::NOTDIR) => OpenError::Absent { path },
         Err(_) | Ok(FileType::Directory) => OpenError::Failed { path, source },
         Ok(sort) => OpenError::NoFolder { path, sort: sort_name(sort) },

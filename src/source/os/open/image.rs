@@ -1,4 +1,4 @@
-//! Reads one file of a folder whole, or says why not.
+//! Reads one file of a folder whole, or reports why it cannot.
 
 use std::ffi::OsStr;
 use std::os::fd::OwnedFd;
@@ -15,17 +15,16 @@ use crate::source::os::open::listing::Entry;
 use crate::source::os::open::meta::{made_at, meta_of, sort_name};
 use crate::source::os::open::plain::{FILE, read_at};
 
-/// What one attempt to read a file gave.
+/// The result of one attempt to read a file.
 type ReadAttempt = (Option<FileMeta>, Content);
 
-/// Reads one file safely; `None` when it is gone. What it lies on is not asked.
+/// Reads one file safely; `None` if it is gone. Its file system is not determined.
 ///
-/// What the listing calls no plain file is not even opened: opening a FIFO would wake its
-/// writer, and opening a device can do anything. What it wrongly calls a plain file is opened
-/// in a way that cannot block, and then refused.
+/// A file that the listing does not call plain is not even opened: opening a FIFO would wake its writer, and opening a
+/// device can do anything. A file that it wrongly calls plain is opened in a way that cannot block, and then refused.
 pub fn image(folder: &Folder, entry: &Entry) -> Option<FileImage> {
     let (meta, content) = if is_openable(entry.sort) {
-        // A file that was replaced at the very moment is there again under the same name.
+        // A file that was just replaced is there again under the same name.
         attempt(folder, &entry.name).or_else(|| attempt(folder, &entry.name))?
     } else {
         unopened(folder, &entry.name, None)?
@@ -77,13 +76,13 @@ fn unopened(folder: &Folder, name: &OsStr, error: Option<Errno>) -> Option<ReadA
     let content = match (refusal(sort, &meta), error) {
         (Some(refusal), _) => Content::Refused(refusal),
         (None, Some(error)) => Content::Failed(errno_text(error)),
-        // It was no plain file when it was listed, and is one now: the next look reads it.
+        // It was not a plain file when it was listed, and is one now: the next look reads it.
         (None, None) => return attempt(folder, name),
     };
     Some((Some(meta), content))
 }
 
-/// Decides whether a file is not to be read. Root's are: who could forge them could do anything.
+/// Decides whether a file is refused. Root's files are read: a user who could forge them could do anything.
 fn refusal(sort: FileType, meta: &FileMeta) -> Option<Refusal> {
     let owner = meta.ownership.uid;
     if sort != FileType::RegularFile {
@@ -99,12 +98,12 @@ fn refusal(sort: FileType, meta: &FileMeta) -> Option<Refusal> {
     }
 }
 
-/// Reads an open file; once more when it changed meanwhile, and then takes what there is.
+/// Reads an open file; once more if it changed meanwhile, and then takes the content as it is.
 fn read_whole(fd: &OwnedFd, mut meta: FileMeta) -> ReadAttempt {
     let mut tries_left = 1;
     loop {
         let size = usize::try_from(meta.size).unwrap_or(usize::MAX);
-        // One byte more tells that it has grown.
+        // One more byte shows that it has grown.
         let bytes = match read_at(fd, 0, size, 1) {
             Ok(bytes) => bytes,
             Err(error) => return (Some(meta), Content::Failed(errno_text(error))),

@@ -7,7 +7,7 @@ use std::os::unix::ffi::OsStrExt;
 
 use rustix::fs::FileType;
 
-/// Names in a folder, without a memory for each.
+/// Names in a folder, without an allocation for each.
 #[derive(Default)]
 pub(crate) struct Listing {
     names: Vec<u8>,
@@ -32,7 +32,7 @@ impl Listing {
         self.entries.len()
     }
 
-    /// Returns each, made when it is asked for.
+    /// Returns the entries, each built on demand.
     pub(crate) fn iter(&self) -> impl Iterator<Item = Entry> {
         self.entries.iter().map(|(at, sort)| {
             let name = OsStr::from_bytes(self.names.get(at.clone()).unwrap_or_default());
@@ -46,6 +46,6 @@ impl Listing {
 pub struct Entry {
     /// The name, without any `/`.
     pub name: OsString,
-    /// What it is, as far as the listing tells.
+    /// Its type, as far as the listing shows it.
     pub sort: FileType,
 }

@@ -9,14 +9,14 @@ use rustix::fs::{fstatfs, statfs};
 
 use crate::core::model::{FileMeta, FolderId, Medium};
 
-/// The file systems of which this has been asked, by mount and device: neither changes what it is.
+/// The file systems already examined, by mount and device: their kind does not change.
 #[derive(Default)]
 pub(crate) struct Media {
     known: HashMap<(Option<u64>, u64), Medium>,
 }
 
 impl Media {
-    /// Returns what an open folder lies on.
+    /// Returns the kind of file system of an open folder.
     pub(crate) fn medium(&mut self, folder: impl AsFd + Copy, id: FolderId) -> Medium {
         let mount = mount_of(folder, OsStr::new(""));
         *self.known.entry((mount, id.dev)).or_insert_with(|| {
@@ -25,9 +25,8 @@ impl Media {
         })
     }
 
-    /// Returns what a file lies on whose folder lies on `around`. A file can be a mount of its own,
-    /// which nothing more is known about; that it has another device alone means nothing, as
-    /// overlayfs gives its files those of its layers.
+    /// Returns the kind of file system of a file whose folder lies on `around`. A file can be a mount of its own,
+    /// whose kind is unknown. Another device alone means nothing, as overlayfs gives its files those of its layers.
     pub(crate) fn of_file(
         &self,
         (folder, id): (impl AsFd + Copy, FolderId),
@@ -43,10 +42,10 @@ impl Media {
     }
 }
 
-/// Returns what the file at a path lies on.
+/// Returns the kind of file system of the file at a path.
 pub(crate) fn medium_at(path: &Path) -> Medium {
     let Ok(told) = statfs(path) else { return Medium::Unknown };
-    // Whether its mount maps owners is not asked.
+    // Whether its mount maps owners is not determined.
     match sort_of(&told) {
         Medium::Local => Medium::Mapped,
         other @ (Medium::Mapped | Medium::Shared | Medium::Unknown) => other,
@@ -64,7 +63,7 @@ use crate::source::os::open::medium::others::{mount_of, sort_of, with_owners};
 
 #[cfg(target_os = "linux")]
 mod linux {
-    //! Linux tells a file system by a number, and an ID-mapped mount among its options.
+    //! Linux identifies a file system by a number, and an ID-mapped mount among its options.
 
     use std::ffi::OsStr;
     use std::os::fd::AsFd;
@@ -75,8 +74,8 @@ mod linux {
     use crate::core::model::Medium;
     use crate::source::os::open::plain::small;
 
-    /// File systems that other machines, or programs beside the kernel, may change without it:
-    /// inotify(7) tells of no such change. Magic number (linux/magic.h; `f_type` of statfs(2)) and name.
+    /// File systems that other machines, or programs beside the kernel, may change without it: inotify(7) does not
+    /// report such a change. Magic number (linux/magic.h; `f_type` of statfs(2)) and name.
     const REMOTE: [(u64, &str); 19] = [
         (0x6969, "NFS"),
         (0x517b, "SMB"),
@@ -112,15 +111,15 @@ mod linux {
         0x9fa0, 0x6265_6572, 0x6462_6720,
     ];
 
-    /// File systems that show what lies on others under devices and inodes of their own: overlayfs, aufs
-    /// and eCryptfs.
+    /// File systems that show files of other file systems under their own devices and inodes: overlayfs, aufs and
+    /// eCryptfs.
     const STACKED: [u64; 3] = [0x794c_7630, 0x6175_6673, 0xf15f];
 
     /// The most bytes of mountinfo that are read.
     const MOUNTS: usize = 4 << 20;
 
-    /// Returns what such a file system is called where others may change what lies in a folder;
-    /// `None` where they cannot, or that cannot be told.
+    /// Returns the name of a folder's file system if other machines or programs may change the folder; `None` if they
+    /// cannot, or if that is unknown.
     pub(crate) fn remote(folder: &Path) -> Option<&'static str> {
         name(number(statfs(folder).ok()?.f_type))
     }
@@ -129,13 +128,13 @@ mod linux {
         sort(number(told.f_type))
     }
 
-    /// Returns whether a file system shows what lies on others.
+    /// Returns whether a file system shows files of other file systems.
     pub(crate) fn is_stacked(told: &StatFs) -> bool {
         STACKED.contains(&number(told.f_type))
     }
 
-    /// Returns whether device and inode tell an open folder from all others, whoever asks: what stacked
-    /// file systems, networks and programs show may be one folder under several.
+    /// Returns whether device and inode distinguish an open folder from all others in every namespace: stacked file
+    /// systems, networks and programs may show one folder under several.
     pub(crate) fn has_certain_id(folder: impl AsFd) -> bool {
         fstatfs(folder).is_ok_and(|told| sort_of(&told) == Medium::Local && !is_stacked(&told))
     }
@@ -160,21 +159,21 @@ mod linux {
         REMOTE.iter().find(|(known, _)| *known == magic).map(|(_, name)| *name)
     }
 
-    /// Returns the ID of the mount that a name, or with none the folder itself, is reached through
-    /// (statx(2)). Kernels before 5.8 do not tell, and know no ID-mapped mounts (5.12).
+    /// Returns the ID of the mount through which a name, or without one the folder itself, is reached (statx(2)).
+    /// Kernels before 5.8 do not report it, and have no ID-mapped mounts (5.12).
     pub(crate) fn mount_of(folder: impl AsFd, name: &OsStr) -> Option<u64> {
         let flags = AtFlags::SYMLINK_NOFOLLOW | AtFlags::EMPTY_PATH;
         let told = statx(folder, name, flags, StatxFlags::MNT_ID).ok()?;
         StatxFlags::from_bits_retain(told.stx_mask).contains(StatxFlags::MNT_ID).then_some(told.stx_mnt_id)
     }
 
-    /// Returns the line of a mount (proc_pid_mountinfo(5)), by its ID: the lines do not stand in the order in which mounts
-    /// lie over one another.
+    /// Returns the line of a mount (proc_pid_mountinfo(5)), by its ID: the lines are not in the order in which mounts
+    /// cover one another.
     pub(crate) fn line_of(mounts: &str, mount: u64) -> Option<&str> {
         mounts.lines().find(|line| line.split(' ').next().and_then(|id| id.parse().ok()) == Some(mount))
     }
 
-    /// Returns the sort of file system that a path is on, as the kernel calls it.
+    /// Returns the type of file system that a path is on, as the kernel calls it.
     pub(crate) fn file_system_of(path: &Path) -> Option<String> {
         let mount = mount_of(CWD, path.as_os_str())?;
         let mounts = small(Path::new("/proc/self/mountinfo"), MOUNTS).ok()?;
@@ -274,12 +273,12 @@ mod others {
         Medium::Unknown
     }
 
-    /// Nothing tells.
+    /// Returns `None`: this system does not report it.
     pub(crate) fn file_system_of(_: &std::path::Path) -> Option<String> {
         None
     }
 
-    /// None is known.
+    /// Returns `false`: no stacked file system is known here.
     pub(crate) fn is_stacked(_: &StatFs) -> bool {
         false
     }

@@ -1,4 +1,4 @@
-//! What `stat` says, in the types of the core.
+//! The results of `stat`, in the types of the core.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -12,22 +12,21 @@ use rustix::fs::{FileType, Stat};
 
 use crate::core::model::{FileMeta, Ownership};
 
-/// How much older than its reading a file's last change must be for its times to tell a later
-/// change: 1 s. The clock of a file system may stand still for several milliseconds.
+/// How much older than its reading a file's last change must be for its times to show a later change: 1 s. The clock
+/// of a file system may stand still for several milliseconds.
 const SURE_AFTER: SignedDuration = SignedDuration::from_secs(1);
 
-/// Returns whether a file that was last changed then, and was read then, must have other times when
-/// it is changed again.
+/// Returns whether a file with these times of change and reading must get other times when it changes again.
 pub(crate) fn is_sure(read_at: Timestamp, touched_at: Timestamp) -> bool {
     read_at.duration_since(touched_at) >= SURE_AFTER
 }
 
-/// Returns whether an open file has no name any more: what is written into it is lost when it is closed.
+/// Returns whether an open file has no name any more: data written into it is lost when it is closed.
 pub(crate) fn is_deleted(file: &File) -> bool {
     file.metadata().is_ok_and(|meta| meta.nlink() == 0)
 }
 
-/// Translates what `stat` says, which does not tell on what kind of file system.
+/// Converts a `stat` result, which does not include the kind of file system.
 pub(crate) fn meta_of(stat: &Stat) -> FileMeta {
     let mode = u16::try_from(wide(stat.st_mode) & 0o7777).unwrap_or_default();
     FileMeta {
@@ -41,7 +40,7 @@ pub(crate) fn meta_of(stat: &Stat) -> FileMeta {
     }
 }
 
-/// Returns when a file was made that has this name, where the file system keeps that (statx(2)).
+/// Returns when the file with this name was made, if the file system records it (statx(2)).
 #[cfg(target_os = "linux")]
 pub(crate) fn made_at(folder: impl AsFd, name: &OsStr, meta: &FileMeta) -> Option<Timestamp> {
     let wanted = StatxFlags::BTIME | StatxFlags::INO;
@@ -50,13 +49,13 @@ pub(crate) fn made_at(folder: impl AsFd, name: &OsStr, meta: &FileMeta) -> Optio
     is_it.then(|| moment(found.stx_btime.tv_sec, found.stx_btime.tv_nsec))
 }
 
-/// Nothing is asked here.
+/// Returns `None`: not determined on this system.
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn made_at(_: impl AsFd, _: &OsStr, _: &FileMeta) -> Option<Timestamp> {
     None
 }
 
-/// Returns the word for what a name stands for.
+/// Returns the word for a file type.
 pub(crate) fn sort_name(sort: FileType) -> &'static str {
     match sort {
         FileType::RegularFile => "file",
@@ -74,8 +73,8 @@ pub(crate) fn wide<T: TryInto<u64>>(number: T) -> u64 {
     number.try_into().unwrap_or_default()
 }
 
-/// Returns the moment of a file time; anybody can set a time outside every calendar, and such
-/// a one becomes the nearest that there is.
+/// Returns the moment of a file time. Any user can set a time outside every calendar; such a time becomes the nearest
+/// valid one.
 fn moment<S: TryInto<i64>, N: TryInto<i32>>(seconds: S, nanos: N) -> Timestamp {
     let seconds = seconds.try_into().unwrap_or(i64::MAX);
     let nanos = nanos.try_into().unwrap_or_default();

@@ -1,5 +1,4 @@
-//! Opens folders and files that anybody may have tampered with, without blocking and without
-//! following a link.
+//! Opens folders and files that any process may have tampered with, without blocking and without following a link.
 
 pub(crate) mod error;
 pub(crate) mod folder;

@@ -22,7 +22,7 @@ pub(crate) const FILE: OFlags = OFlags::RDONLY
 /// of the kernel's, below `/proc`.
 ///
 /// # Errors
-/// The system refuses, or it is no plain file (`EINVAL`).
+/// The system refuses, or it is not a plain file (`EINVAL`).
 pub(crate) fn open_plain(path: &Path) -> Result<(OwnedFd, FileMeta), Errno> {
     let fd = openat(CWD, path, FILE, Mode::empty())?;
     let stat = fstat(&fd)?;
@@ -32,8 +32,7 @@ pub(crate) fn open_plain(path: &Path) -> Result<(OwnedFd, FileMeta), Errno> {
     }
 }
 
-/// Reads a plain file from some place on: `length` bytes, fewer where it ends before, and up to
-/// `more` where they come at once.
+/// Reads a plain file from an offset: `length` bytes, fewer if it ends before, and up to `more` if they come at once.
 ///
 /// # Errors
 /// The system refuses.
@@ -43,7 +42,7 @@ pub(crate) fn read_at(fd: impl AsFd, from: u64, length: usize, more: usize) -> R
     Ok(bytes)
 }
 
-/// Reads the same into a buffer, in place of what it holds.
+/// Reads the same into a buffer, replacing its content.
 ///
 /// # Errors
 /// The system refuses.
@@ -71,10 +70,10 @@ pub(crate) fn read_into(
 /// one of the kernel's, below `/proc`. `cap` is in bytes and at least 1 KiB.
 ///
 /// # Errors
-/// The system refuses, it is no plain file (`EINVAL`) or it is larger than `cap` (`EFBIG`).
+/// The system refuses, it is not a plain file (`EINVAL`) or it is larger than `cap` (`EFBIG`).
 pub(crate) fn small(path: &Path, cap: usize) -> Result<Vec<u8>, Errno> {
     let (fd, meta) = open_plain(path)?;
-    // The files of the kernel say size 0 and have content all the same.
+    // The kernel's files report size 0 and have content nevertheless.
     let mut bytes =
         Vec::with_capacity(usize::try_from(meta.size).unwrap_or(cap).clamp(4_095, cap.max(4_095)) + 1);
     loop {

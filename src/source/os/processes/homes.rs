@@ -1,4 +1,4 @@
-//! Which folders possible agents work and keep records in, as each of them reaches these folders.
+//! The folders that possible agents work and keep records in, as each of them reaches these folders.
 
 use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
@@ -34,7 +34,7 @@ impl Homes {
             let is_nameless = details.is_cwd_elsewhere && details.cwd_here.is_none();
             details.cwd_id = if is_nameless { system::working_folder(id) } else { None };
             let homes = named.zip(view).and_then(|(named, view)| {
-                // Most windows of one person see the same.
+                // Most windows of one person have the same view.
                 let resolve = || self.resolve(&view, &named);
                 known.entry((view.id(), named.clone())).or_insert_with(resolve).clone()
             });
@@ -58,7 +58,7 @@ impl Homes {
 }
 
 fn may_be_agent(process: &Process, candidates: &Candidates) -> bool {
-    // Whoever was not looked at more closely is none.
+    // A process without details does not count as an agent.
     let Some(details) = process.details.as_ref().filter(|_| process.state != ProcessState::Zombie) else {
         return false;
     };

@@ -1,4 +1,4 @@
-//! Reads the process table: every process cheaply, and those that matter in detail.
+//! Reads the process table: every process cheaply, and processes that matter in detail.
 
 #[cfg(any(test, target_os = "macos"))]
 pub(crate) mod darwin;
@@ -46,7 +46,7 @@ use crate::source::os::processes::wanted::{Depth, DetailTargets};
 #[cfg(target_os = "linux")]
 pub(crate) use self::linux::pidfd_of;
 
-/// Scans again and again, and keeps what the next scan can reuse.
+/// Scans repeatedly, and keeps what the next scan can reuse.
 pub struct Scanner {
     candidates: Candidates,
     table: system::Scanner,
@@ -57,7 +57,7 @@ pub struct Scanner {
 }
 
 impl Scanner {
-    /// Prepares to scan for agents that look as `signatures` say; reads nothing yet.
+    /// Creates a scanner for agents with these `signatures`; reads nothing yet.
     pub fn new(signatures: &Signatures) -> Self {
         Self {
             candidates: signatures.candidates(),
@@ -68,12 +68,12 @@ impl Scanner {
         }
     }
 
-    /// Lets it tell which of these folders of homes each possible agent reaches.
+    /// Makes scans determine which of these folders of homes each possible agent reaches.
     pub fn with_homes(&mut self, places: Vec<(Base, String)>) {
         self.homes.places = places;
     }
 
-    /// Takes the stand-ins below this folder for the agents that they play.
+    /// Treats the stand-ins below this folder as the agents that they play.
     pub(crate) fn with_stage(&mut self, stage: PathBuf) {
         self.stage = Some(stage);
     }
@@ -85,10 +85,9 @@ impl Scanner {
         self.completed(table)
     }
 
-    /// Lists all processes as they are now, and reads those that are new, young or matter; the
-    /// others are as the last look read them. Who is there and who is not is as certain as after
-    /// [`Scanner::scan`]; but an old process that has become an agent since, without a fork, is
-    /// only found by that.
+    /// Lists all present processes, and reads those that are new, young or matter; the others are as the last look
+    /// read them. Which processes exist is as certain as after [`Scanner::scan`], but an old process that has become
+    /// an agent since, without a fork, is only found by a full scan.
     pub fn rescan(&mut self, named: &BTreeSet<u32>) -> ProcessTable {
         let table = self.table.scan(DetailTargets { candidates: &self.candidates, named }, Depth::Changes);
         self.completed(table)
@@ -100,13 +99,12 @@ impl Scanner {
         table
     }
 
-    /// Returns whether a possible agent has come, stopped or gone on since the last look.
+    /// Returns whether a possible agent has started, stopped or continued since the last look.
     pub fn has_news(&mut self) -> bool {
         self.table.has_news(&self.candidates, Depth::Changes)
     }
 
-    /// Returns the same, of everybody: an old process may have become an agent without a fork
-    /// (execve(2)).
+    /// Returns the same, of all processes: an old process may have become an agent without a fork (execve(2)).
     pub fn has_new_agent(&mut self) -> bool {
         self.table.has_news(&self.candidates, Depth::Whole)
     }
@@ -118,62 +116,60 @@ impl Scanner {
     }
 }
 
-/// Reads one process and its ancestors, at most 32 levels, and nobody else: so the table proves
-/// nobody's absence. The details are the executable, of possible agents also the arguments, and
-/// of the first one the environment, unless it is ourselves.
+/// Reads one process and its ancestors, at most 32 levels, and no other process: so the table proves no absence. The
+/// details are the executable, of possible agents also the arguments, and of the first one the environment, unless it
+/// is ourselves.
 pub fn chain(pid: u32, candidates: &Candidates) -> ProcessTable {
     system::chain(pid, candidates)
 }
 
-/// Returns the inode of a process's pidfd, unique for one boot and the same in every PID
-/// namespace; `None` where the kernel has none, or when the process is gone.
+/// Returns the inode of a process's pidfd, unique for one boot and the same in every PID namespace; `None` if the
+/// kernel has none, or the process has exited.
 pub(crate) fn pidfd_inode(id: ProcessId) -> Option<u64> {
     system::pidfd_inode(id)
 }
 
-/// Returns whether exactly this process lives; `None` where nobody here can tell.
+/// Returns whether exactly this process lives; `None` if this system cannot determine it.
 pub(crate) fn lives(id: ProcessId) -> Option<bool> {
     system::lives(id)
 }
 
-/// Returns whether the process lives that has this PID and whose pidfd has this inode; `None` where nobody here can tell.
+/// Returns whether the process with this PID and this pidfd inode lives; `None` if this system cannot determine it.
 pub(crate) fn lives_by_inode(pid: u32, inode: u64) -> Option<bool> {
     system::lives_by_inode(pid, inode)
 }
 
-/// Returns the paths of the files that a process has open; none where it may not be looked at.
+/// Returns the paths of the files that a process has open; none if it may not be inspected.
 pub(crate) fn open_files(pid: u32) -> Vec<PathBuf> {
     system::open_files(pid)
 }
 
-/// Returns a process of which it cannot be seen which files it has open.
+/// Returns a process whose open files cannot be seen.
 pub(crate) fn hidden_opener() -> Option<HiddenOpener> {
     system::hidden_opener()
 }
 
-/// Returns the traces that these processes bear, as far as they are this user's and their home is one of
-/// these.
+/// Returns the traces of these processes, if they are this user's and their home is one of these.
 pub(crate) fn traces(those: &[ProcessId], uid: u32, homes: &[&Path]) -> Vec<(ProcessId, TraceReading)> {
     system::traces(those, uid, homes)
 }
 
-/// Returns the tick before which whoever has settled on a program by now has begun.
+/// Returns the tick before which processes that have settled on a program have begun.
 pub(crate) fn settled_tick() -> u64 {
     system::settled_tick()
 }
 
-/// Measures these processes, but does not count the clients of their ports; none is there that has gone.
+/// Measures these processes, without the clients of their ports; those that have exited are left out.
 pub(crate) fn measures(those: &[ProcessId]) -> BTreeMap<ProcessId, Measure> {
     system::measures(those)
 }
 
-/// Returns the arguments of a process as they are now, without the secrets in them; none where they may
-/// not be read.
+/// Returns the present arguments of a process, without the secrets in them; none if they may not be read.
 pub(crate) fn arguments(pid: u32) -> Vec<Untrusted> {
     system::arguments(pid)
 }
 
-/// Returns whether a process is another user's, or may not be looked at by its own.
+/// Returns whether a process is another user's, or may not be inspected by its own user.
 pub(crate) fn is_others(pid: u32, uid: u32) -> bool {
     system::is_others(pid, uid)
 }
@@ -183,7 +179,8 @@ pub(crate) fn measured(of: &Household) -> Vec<Member> {
     system::measured(of)
 }
 
-/// Returns whether a person may be working with each of these processes; none is there of whom that cannot be told.
+/// Returns whether a person may be working with each of these processes; processes for which that cannot be determined
+/// are left out.
 pub(crate) fn interactions(those: &[ProcessId]) -> BTreeMap<ProcessId, Interaction> {
     system::interactions(those)
 }
@@ -193,7 +190,7 @@ pub(crate) fn ports(those: &[ProcessId]) -> BTreeMap<ProcessId, Vec<Port>> {
     system::ports(those)
 }
 
-/// Counts who is connected to each of these ports, as far as that may be read.
+/// Counts the connections to each of these ports, as far as that may be read.
 pub(crate) fn count_clients(ports: Vec<&mut Port>) {
     system::count_clients(ports);
 }
@@ -208,8 +205,7 @@ pub(crate) fn owners(those: &[ProcessId], sockets: &BTreeSet<u64>) -> BTreeMap<u
     system::owners(those, sockets)
 }
 
-/// Returns who is at the other end of the standard input of these processes of this user's, where that can
-/// be told.
+/// Returns the other end of the standard input of these processes of this user, if it can be determined.
 pub(crate) fn inputs(those: &[ProcessId], uid: u32) -> BTreeMap<ProcessId, InputEnd> {
     system::inputs(those, uid)
 }

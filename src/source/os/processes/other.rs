@@ -11,34 +11,34 @@ use crate::core::model::{Details, InnerPids, Process, ProcessId, ProcessState, P
 pub(crate) use crate::source::os::processes::unread::*;
 use crate::source::os::processes::wanted::{Depth, DetailTargets};
 
-/// sysinfo tells starts in whole seconds.
+/// Returns 1: sysinfo reports starts in whole seconds.
 pub(crate) fn ticks_per_second() -> u64 {
     1
 }
 
-/// Nobody here can tell.
+/// Returns `None`: sysinfo cannot determine it.
 pub(crate) fn lives(_id: ProcessId) -> Option<bool> {
     None
 }
 
-/// No traces need them.
+/// Returns no arguments: only traces need them.
 pub(crate) fn arguments(_pid: u32) -> Vec<Untrusted> {
     Vec::new()
 }
 
-/// Nor whose they are.
+/// Not determined on this system.
 pub(crate) fn is_others(_pid: u32, _uid: u32) -> bool {
     false
 }
 
-/// What one scan leaves for the next.
+/// State that one scan leaves for the next.
 #[derive(Default)]
 pub(crate) struct Scanner {
     system: Option<System>,
 }
 
 impl Scanner {
-    /// Returns whether a possible agent has come: it may always have.
+    /// Returns `true`: a possible agent may always have started.
     pub(crate) fn has_news(&mut self, _candidates: &Candidates, _depth: Depth) -> bool {
         true
     }

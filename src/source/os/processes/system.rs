@@ -1,4 +1,4 @@
-//! How this operating system tells of its processes.
+//! The process functions of this operating system.
 
 #[cfg(target_os = "macos")]
 pub(crate) use crate::source::os::processes::darwin::system::*;

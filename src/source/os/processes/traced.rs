@@ -1,8 +1,8 @@
-//! How it went to read what a process bears of the window that started it.
+//! The outcome of reading the traces in a process of the window that started it.
 
 use crate::core::model::Trace;
 
-/// What was read of one process.
+/// The reading of one process.
 #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "only Linux tells"))]
 pub(crate) enum TraceReading {
     Read(Box<Trace>),

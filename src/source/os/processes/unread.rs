@@ -1,4 +1,4 @@
-//! What is read of processes on Linux alone: elsewhere none of it is known, and so none of it proves anything.
+//! Facts of processes that only Linux provides: on other systems they are unknown, and prove nothing.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -8,74 +8,74 @@ use crate::source::os::opener::HiddenOpener;
 use crate::source::os::processes::measure::Measure;
 use crate::source::os::processes::traced::TraceReading;
 
-/// Which files a process has open is not read.
+/// Returns none: open files are not read on this system.
 pub(crate) fn open_files(_pid: u32) -> Vec<PathBuf> {
     Vec::new()
 }
 
-/// So any process may have any file open.
+/// Returns an unlisted process: any process may have any file open.
 #[expect(clippy::unnecessary_wraps, reason = "on Linux it can be seen")]
 pub(crate) fn hidden_opener() -> Option<HiddenOpener> {
     Some(HiddenOpener::Unlisted)
 }
 
-/// Nor what they bear of the window that started them.
+/// Returns none: traces of windows are not read on this system.
 pub(crate) fn traces(_those: &[ProcessId], _uid: u32, _homes: &[&Path]) -> Vec<(ProcessId, TraceReading)> {
     Vec::new()
 }
 
-/// So nobody counts as settled.
+/// Returns 0: no process counts as settled.
 pub(crate) fn settled_tick() -> u64 {
     0
 }
 
-/// Nobody has a pidfd there.
+/// Returns `None`: the system has no pidfds.
 pub(crate) fn lives_by_inode(_pid: u32, _inode: u64) -> Option<bool> {
     None
 }
 
-/// What those of a window cost is not read.
+/// Returns none: the costs of a window's processes are not read on this system.
 pub(crate) fn measured(_of: &Household) -> Vec<Member> {
     Vec::new()
 }
 
-/// Nor those of any other process.
+/// Returns none: processes are not measured on this system.
 pub(crate) fn measures(_those: &[ProcessId]) -> BTreeMap<ProcessId, Measure> {
     BTreeMap::new()
 }
 
-/// Nor whether a person may be working with one.
+/// Returns none: interactions with a person are not read on this system.
 pub(crate) fn interactions(_those: &[ProcessId]) -> BTreeMap<ProcessId, Interaction> {
     BTreeMap::new()
 }
 
-/// Nor whom they wait for.
+/// Returns none: listening ports are not read on this system.
 pub(crate) fn ports(_those: &[ProcessId]) -> BTreeMap<ProcessId, Vec<Port>> {
     BTreeMap::new()
 }
 
-/// Nor who is connected there.
+/// Counts nothing: connections are not read on this system.
 pub(crate) fn count_clients(_ports: Vec<&mut Port>) {}
 
-/// Nor who waits there.
+/// Returns none: listening sockets are not read on this system.
 pub(crate) fn listeners(_wanted: &BTreeSet<u16>) -> BTreeMap<u16, Vec<u64>> {
     BTreeMap::new()
 }
 
-/// Nor whose that is.
+/// Returns none: the owners of sockets are not read on this system.
 pub(crate) fn owners(_those: &[ProcessId], _sockets: &BTreeSet<u64>) -> BTreeMap<u64, ProcessId> {
     BTreeMap::new()
 }
 
-/// Nor who has asked them.
+/// Returns none: the other ends of inputs are not read on this system.
 pub(crate) fn inputs(_those: &[ProcessId], _uid: u32) -> BTreeMap<ProcessId, InputEnd> {
     BTreeMap::new()
 }
 
-/// What a process takes for the file system, which cannot be told.
+/// The file system as a process sees it, which is unknown on this system.
 pub(crate) struct View;
 
-/// Nothing tells which folder a path means to another process.
+/// Returns `None`: the system does not show which folder a path denotes for another process.
 pub(crate) fn view_of(_id: ProcessId) -> Option<View> {
     None
 }
@@ -84,7 +84,7 @@ pub(crate) fn own_view() -> Option<View> {
     None
 }
 
-/// Nor in which one it works, but by its name.
+/// Returns `None`: the system shows a working folder only by its name.
 pub(crate) fn working_folder(_id: ProcessId) -> Option<FolderId> {
     None
 }

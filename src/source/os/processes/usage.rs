@@ -10,13 +10,13 @@ use crate::core::model::ProcessTable;
 /// How far apart two measurements must be to give a percentage: sysinfo's own limit, 200 ms.
 const APART_FOR: SignedDuration = SignedDuration::from_millis(200);
 
-/// What was measured last.
+/// The last measurement.
 #[derive(Default)]
 pub(crate) struct Usage {
     /// `None` before the first measurement, and when sysinfo does not know the system.
     system: Option<System>,
     measured_at: Option<Timestamp>,
-    /// Who was there at the measurement before: only they have a percentage.
+    /// The processes of the measurement before: only they have a percentage.
     known: BTreeSet<Pid>,
 }
 
@@ -42,7 +42,7 @@ impl Usage {
         }
     }
 
-    /// Also when the clock was set back.
+    /// Returns whether a measurement is due, also if the clock was set back.
     fn is_due(&self, now: Timestamp) -> bool {
         self.measured_at.is_none_or(|at| now.duration_since(at).abs() >= APART_FOR)
     }
@@ -53,8 +53,7 @@ impl Usage {
         }
         let Some(system) = &mut self.system else { return };
         self.known = system.processes().keys().copied().collect();
-        // Those who are not asked for any more are asked for once more, and so are forgotten
-        // when they have gone.
+        // Processes that are no longer requested are measured once more, so that those that have exited are forgotten.
         let mut asked: Vec<Pid> = pids.iter().map(|pid| Pid::from_u32(*pid)).collect();
         asked.extend(self.known.iter().filter(|pid| !pids.contains(&pid.as_u32())));
         let kind = ProcessRefreshKind::nothing().with_cpu().with_memory().without_tasks();

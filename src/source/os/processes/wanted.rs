@@ -1,4 +1,4 @@
-//! Whose details are read, and how much of the table anew.
+//! Which processes are read in detail, and how much of the table is read anew.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,7 @@ use crate::core::judge::window::agent::Candidates;
 use crate::core::model::snapshot::process::ancestry;
 use crate::core::model::{Process, ProcessTable};
 
-/// Whose details are read; those of their ancestors are read as well.
+/// The processes that are read in detail, with their ancestors.
 #[derive(Clone, Copy)]
 pub(crate) struct DetailTargets<'a> {
     /// The thread names of possible agents.
@@ -31,8 +31,8 @@ impl DetailTargets<'_> {
         self.candidates.may_be(comm) || git::is_named_so(comm)
     }
 
-    /// Returns possible agents, those under another name too, whoever records name by whichever of
-    /// their numbers, and all their ancestors.
+    /// Returns possible agents, also under another name, processes that records name by any of their numbers, and all
+    /// their ancestors.
     pub(crate) fn those_who_matter(
         &self,
         table: &ProcessTable,

@@ -8,18 +8,18 @@ use crate::source::repos::ignored::IgnoreRules;
 use crate::source::work::committed::marker::Marker;
 use crate::source::work::committed::standing::Standing;
 
-/// What is asked about.
+/// The files that are asked about.
 pub(crate) enum About<'a> {
     /// These files, by their whole paths.
     Files(&'a [String]),
-    /// Whatever this says of, of these files.
+    /// The files that the predicate accepts, of the kinds that a call of git takes.
     Matching(&'a dyn Fn(&str) -> bool, Takes),
-    /// The same, and which of these files are named each by itself.
+    /// The same, with a predicate for files that are named individually.
     Naming(&'a dyn Fn(&str) -> bool, &'a dyn Fn(&str) -> bool, Takes),
 }
 
 impl About<'_> {
-    /// Returns whether an edit is of the files that are asked about: what git ignores only where it is to go.
+    /// Returns whether an edit is of the files that are asked about: ignored files only if they are to be removed.
     pub(super) fn takes(
         &self,
         edit: &Edit,
@@ -31,7 +31,7 @@ impl About<'_> {
             Self::Files(_) => Takes::WORK,
             Self::Matching(_, takes) | Self::Naming(_, _, takes) => *takes,
         };
-        // How git stands to it costs more to find out.
+        // Determining git's state of it costs more.
         if edit.committed != CommitState::No || takes == Takes::ALL || takes == Takes::WORK && !is_ignored() {
             return true;
         }

@@ -20,11 +20,10 @@ use crate::source::repos::objects::{Short, parse_name};
 /// The most bytes of one ledger that are read: more than one is ever given.
 pub(super) const MOST: usize = 1 << 20;
 
-/// The most paths that one session can want for itself.
+/// The most paths that one session can reserve.
 pub(crate) const MOST_HOLDS: usize = 64;
 
-/// How lines begin that tell of an edit, of its end and of its return, and of what somebody wants for himself or no
-/// longer.
+/// The beginnings of lines about an edit, its end and its return, and about what a session reserves or frees.
 const EDITED: &[u8] = br#"{"edited"#;
 const SETTLED: &[u8] = br#"{"settled"#;
 const RETURNED: &[u8] = br#"{"returned"#;
@@ -36,18 +35,18 @@ pub(crate) fn is_ledger(name: &OsStr) -> bool {
     name.to_str().is_some_and(|name| name.ends_with(".jsonl") || name.ends_with(".jsonl.1"))
 }
 
-/// What a session was told in a working tree.
+/// What was written for a session in a working tree.
 #[derive(Default)]
 pub(crate) struct OwnLines {
     pub(crate) briefed: Option<Digest16>,
     pub(crate) held_up: Vec<HeldUp>,
-    /// Whom an edit has met that has not come to its end yet, by file; of the files that are asked about.
+    /// The encounters of edits that have not ended yet, by file; of the files that are asked about.
     pub(crate) met: HashMap<String, Encounter>,
-    /// Whether only other processes than the one that asks have run it here.
+    /// Whether only processes other than the asking one have run it here.
     pub(crate) by_others_only: bool,
-    /// When it has itself edited these files last.
+    /// When it last edited these files itself.
     pub(crate) edited: HashMap<String, Timestamp>,
-    /// What its process wants for itself by its own word.
+    /// The files that its process has reserved by its own word.
     pub(crate) holds: Vec<FileMoment>,
 }
 
@@ -117,7 +116,7 @@ impl AskedLines {
         found
     }
 
-    /// Adds what a session was told, from its own ledger.
+    /// Adds what was written for a session, from its own ledger.
     pub(super) fn told_by(&self, text: &[u8], told: &mut OwnLines) {
         let is_asked = |line: &&[u8]| match self {
             Self::Naming(files) if line.starts_with(EDITED) => {
@@ -133,7 +132,7 @@ impl AskedLines {
                 LedgerLine::Met(met) => drop(told.met.insert(met.path.raw().to_owned(), met)),
                 LedgerLine::Edited(FileMoment { path, at, .. }) => {
                     told.met.remove(path.raw());
-                    // The last that was written down, whatever the clock was set to since.
+                    // The last line written, whatever the clock was set to since.
                     told.edited.insert(path.raw().to_owned(), at);
                 }
                 LedgerLine::Holder(_)
@@ -148,12 +147,12 @@ impl AskedLines {
     }
 }
 
-/// Returns whether a line tells of an edit, of its end or of its return.
+/// Returns whether a line is about an edit, its end or its return.
 pub(super) fn is_about_edits(line: &[u8]) -> bool {
     [EDITED, SETTLED, RETURNED].iter().any(|begin| line.starts_with(begin))
 }
 
-/// Returns the lines in which something stands, each as often as it stands there.
+/// Returns the lines that contain a path, each as often as it occurs.
 fn lines_with<'a>(text: &'a [u8], wanted: &PathTarget) -> impl Iterator<Item = &'a [u8]> {
     let mut rest = text;
     std::iter::from_fn(move || {
@@ -166,7 +165,7 @@ fn lines_with<'a>(text: &'a [u8], wanted: &PathTarget) -> impl Iterator<Item = &
     })
 }
 
-/// Reads the end of a plain file that is one's own user's.
+/// Reads the end of a plain file of one's own user.
 pub(crate) fn end_of(path: &Path, most: usize) -> Option<String> {
     let mut text = Vec::new();
     read_end(path, most, &mut text)?;
@@ -176,7 +175,7 @@ pub(crate) fn end_of(path: &Path, most: usize) -> Option<String> {
     )
 }
 
-/// Reads the same into a buffer, in place of what it holds.
+/// Reads the same into a buffer, replacing its content.
 pub(super) fn read_end(path: &Path, most: usize, into: &mut Vec<u8>) -> Option<()> {
     let (fd, meta) = open_plain(path).ok().filter(|(_, meta)| meta.ownership.uid == geteuid().as_raw())?;
     let from = meta.size.saturating_sub(u64::try_from(most).ok()?);
@@ -189,7 +188,7 @@ pub(super) fn holder_of(text: &[u8]) -> Option<LedgerHolder> {
     text.lines().take(4).find_map(holder)
 }
 
-/// Adds what a session wants for itself to what it wanted before, the first wanted first.
+/// Adds what a session reserves to its earlier reservations, the oldest first.
 pub(crate) fn holds_of(text: &[u8], mut holds: Vec<FileMoment>) -> Vec<FileMoment> {
     // Without the brace with which every line begins.
     let has = |begin: &[u8]| begin.get(1..).is_some_and(|word| text.find(word).is_some());

@@ -1,4 +1,4 @@
-//! Reads what guarded windows wrote down, as much of it as one question needs.
+//! Reads as much of the lines of guarded windows as one question needs.
 
 mod about;
 mod lines;
@@ -18,7 +18,7 @@ pub(crate) use crate::source::own::ledger::story::{Edits, Open, Stories};
 pub(crate) use crate::source::own::ledger::tree::{Tree, resolved, written};
 pub(crate) use crate::source::own::ledger::who::{Here, Own, Processes};
 
-/// What a guarded window has written down, the newest part of it.
+/// The newest part of what a guarded window has written.
 #[derive(Default)]
 pub(crate) struct Parts {
     pub(crate) edits: Edits,

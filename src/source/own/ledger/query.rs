@@ -27,32 +27,32 @@ use crate::source::work::committed::marker::Marker;
 const MOST_LEDGERS: usize = 512;
 /// The most edits of one session that are compared with what git has, the last first.
 const MOST_EDITS: usize = 512;
-/// How many of them are compared at once, and how many of one session have to be in the way for a text: the
-/// others are not asked about.
+/// How many of them are compared at once, and how many of one session must be in the way for a text: the others are
+/// not examined.
 const AT_ONCE: usize = 16;
 const ENOUGH: usize = 4;
 
-/// For how long it is believed that somebody holds what an open claimtop has seen held: 30 s.
+/// For how long a hold that an open claimtop has seen is believed: 30 s.
 const SEEN_FOR: SignedDuration = SignedDuration::from_secs(30);
 
-/// What the ledgers of a working tree say.
+/// The answer of the ledgers of a working tree.
 #[derive(Default)]
 pub(crate) struct LedgerView {
     pub(crate) others: Vec<Other>,
-    /// What oneself was told.
+    /// What was written for the asking session itself.
     pub(crate) told: OwnLines,
-    /// What those above and below it have edited of what is asked about, and what itself has.
+    /// What the sessions above and below it have edited of the files asked about, and what it has edited itself.
     pub(crate) by_kin: Vec<String>,
     pub(crate) by_oneself: Vec<String>,
-    /// When files were edited whose edits had ended, where they hold again what they held then.
+    /// When files were edited whose edits had ended, if they hold again what they held then.
     pub(crate) returned: HashMap<Untrusted, Timestamp>,
-    /// Why there is nothing of all that, where that does not mean that nobody has written anything down.
+    /// Why the ledgers could not be read, if that does not mean that no session has written anything.
     unread: Option<OpenError>,
     stories: Stories,
 }
 
 impl LedgerView {
-    /// Returns it where it can be relied on: that it finds nothing means then that nobody has written anything down.
+    /// Returns it if it is reliable: then an empty answer means that no session has written anything.
     ///
     /// # Errors
     /// The ledgers cannot be read.
@@ -65,7 +65,7 @@ impl LedgerView {
         self.stories.is_open(path, at, now)
     }
 
-    /// Returns when files were edited that hold again what they held then, and that somebody else has not committed.
+    /// Returns when files were edited that hold again what they held then, and that another session has not committed.
     fn returned_to(
         &self,
         holds_again: &HashMap<Untrusted, Short>,
@@ -87,13 +87,13 @@ struct Ledger {
     holder: LedgerHolder,
     edits: Edits,
     holds: Vec<FileMoment>,
-    /// All of it, where it is the asking session's.
+    /// Its whole text, if it is the asking session's.
     own_text: Option<Vec<u8>>,
-    /// Whether an open claimtop tells it.
+    /// Whether an open claimtop wrote it.
     is_seen: bool,
 }
 
-/// Reads of the ledgers of a working tree what is asked about; which edits git has is marked.
+/// Reads the lines asked about from the ledgers of a working tree; edits that git has are marked.
 pub(crate) fn read(
     ledgers: &Path,
     tree: &Tree,
@@ -122,7 +122,7 @@ pub(crate) fn read(
     found
 }
 
-/// What is asked of the ledgers of a working tree.
+/// The query of the ledgers of a working tree.
 struct Query<'a> {
     tree: &'a Tree,
     own: &'a Own<'a>,
@@ -134,7 +134,7 @@ struct Query<'a> {
     is_local: bool,
 }
 
-/// What one session has written down: who ran it last, what was edited and what is held.
+/// The lines of one session: the process that ran it last, its edits and its holds.
 type Session = (LedgerHolder, Edits, Vec<FileMoment>);
 
 impl Query<'_> {
@@ -147,7 +147,7 @@ impl Query<'_> {
         stories: &mut Stories,
     ) -> Vec<Ledger> {
         entries.truncate(MOST_LEDGERS);
-        // What was put aside is older than what took its place.
+        // Parts that were set aside are older than their successors.
         entries.sort_by_key(|entry| !entry.name.as_encoded_bytes().ends_with(b".1"));
         let (mut ledgers, mut text): (Vec<Ledger>, Vec<u8>) = (Vec::new(), Vec::new());
         let mut aside = HashMap::new();
@@ -158,7 +158,7 @@ impl Query<'_> {
             let Some(holder) = holder_of(&text).filter(|holder| holder.tree.raw() == top) else { continue };
             let edits = lines.edits_of(&text, stories);
             let is_seen = is_seen(&entry.name);
-            // What was put aside is gone on with.
+            // A ledger continues the part that was set aside.
             let older = aside.get(&entry.name).and_then(|at: &usize| ledgers.get_mut(*at));
             let before = older.map(|older| std::mem::take(&mut older.holds)).unwrap_or_default();
             if let Some(newer) = entry.name.to_str().and_then(|name| name.strip_suffix(".1")) {
@@ -166,7 +166,7 @@ impl Query<'_> {
             }
             let mut holds = holds_of(&text, before);
             if is_seen {
-                // What it wants for itself by others' records it may have let go of since somebody looked.
+                // It may have let go of what it holds by others' records since an open claimtop saw it.
                 holds.retain(|held| is_fresh(held, self.now));
             }
             let own_text = (holder.session == *self.own.session).then(|| text.clone());
@@ -175,7 +175,8 @@ impl Query<'_> {
         ledgers
     }
 
-    /// Takes out what tells of oneself and of those above and below; returns what others have written down.
+    /// Takes out the ledgers of the asking session and of those above and below it; returns what other sessions have
+    /// written.
     fn by_session(&self, ledgers: Vec<Ledger>, lines: &AskedLines, found: &mut LedgerView) -> Vec<Session> {
         let tells = ledgers.iter().filter(|ledger| !ledger.edits.is_empty() || !ledger.holds.is_empty());
         let telling: HashSet<Untrusted> = tells.map(|ledger| ledger.holder.session.clone()).collect();
@@ -201,7 +202,7 @@ impl Query<'_> {
                 self.add(&mut others, (holder, edits, holds));
             }
         }
-        // What this very process was told counts before what an earlier one was that ran the session.
+        // What was written for this very process counts before what was written for an earlier process of the session.
         own_texts.sort_by_key(|(is_this_process, _)| *is_this_process);
         found.told.by_others_only = own_texts.last().is_some_and(|(is_this_process, _)| !is_this_process);
         own_texts.iter().for_each(|(_, text)| lines.told_by(text, &mut found.told));
@@ -216,7 +217,7 @@ impl Query<'_> {
         edits.iter().filter(is_open).map(|(path, _)| path.raw().to_owned()).take(MOST_EDITS).collect()
     }
 
-    /// Adds what a session has written down to what an earlier process of it has.
+    /// Adds what a session has written to what an earlier process of it has.
     fn add(&self, others: &mut Vec<Session>, (holder, edits, holds): Session) {
         let known = others.iter_mut().find(|(other, _, _)| other.session == holder.session);
         let Some((known, before, held)) = known else { return others.push((holder, edits, holds)) };
@@ -229,7 +230,7 @@ impl Query<'_> {
         edits.into_iter().for_each(|(path, mut edits)| before.entry(path).or_default().append(&mut edits));
     }
 
-    /// Says of others whether they live, and of their edits which git has.
+    /// Determines whether the other sessions live, and which of their edits git has.
     fn judge(&self, others: Vec<Session>, found: &mut LedgerView) {
         let (mut marker, mut ignored) = (None, None);
         let edited = others.iter().flat_map(|(_, edits, _)| edits.keys());
@@ -240,7 +241,7 @@ impl Query<'_> {
         };
         for (holder, edits, holds) in others {
             let mut edits = self.open_edits(edits, &found.stories, &holds_again);
-            // Where nothing is open, which is nearly always, git's files are not read.
+            // If nothing is open, which is nearly always so, git's files are not read.
             let asked = self.mark(&mut edits, &mut marker, &mut ignored);
             let is_cut = asked < edits.len();
             let edits: Vec<Edit> = edits.into_iter().take(asked).map(|(edit, _)| edit).collect();
@@ -252,7 +253,7 @@ impl Query<'_> {
         found.returned = found.returned_to(&holds_again, self.now);
     }
 
-    /// Returns the newest edits of what is asked about that had not ended, each with what is written down of it.
+    /// Returns the newest edits asked about that had not ended, each with its recorded facts.
     fn open_edits(
         &self,
         edits: Edits,
@@ -272,7 +273,7 @@ impl Query<'_> {
         edits
     }
 
-    /// Marks which of these edits git has, until enough of them are in the way; returns how many were asked about.
+    /// Marks which of these edits git has, until enough of them are in the way; returns how many were examined.
     fn mark(
         &self,
         edits: &mut [(Edit, EditFacts)],

@@ -1,7 +1,8 @@
-//! Which edits of a file are open, by what all sessions wrote down of it.
+//! Which edits of a file are open, by the lines of all sessions.
 //!
-//! An edit ends when somebody finds the file as the last commit has it. It is open again where the file holds what
-//! it held before that: a stash was brought back, or a commit was taken back.
+//! An edit ends when a session finds the file as the last commit has it. It is open again if the file holds what it
+//! held before that: a stash was brought back, or a commit was taken back.
+//!
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -12,16 +13,16 @@ use crate::core::model::Untrusted;
 use crate::source::repos::objects::{Name, Short};
 use crate::source::work::committed::EditFacts;
 
-/// How often a file is followed from one return to an earlier one.
+/// How many returns of a file are followed back.
 const DEEPEST: usize = 4;
 
 /// One edit of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct EditEvent {
     pub(crate) at: Timestamp,
-    /// The commit that was certainly checked out before, where that is written down.
+    /// The commit that was certainly checked out before, if that is written down.
     pub(super) upon: Option<Name>,
-    /// What the file held then, where that is written down.
+    /// What the file held then, if that is written down.
     pub(super) held: Option<Short>,
 }
 
@@ -32,11 +33,11 @@ pub(crate) type Edits = HashMap<Untrusted, Vec<EditEvent>>;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Open {
     pub(crate) edit: EditEvent,
-    /// When somebody has found it open again.
+    /// When a session has found it open again.
     pub(super) again_at: Option<Timestamp>,
 }
 
-/// What is written down of one file.
+/// The recorded events of one file.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Story {
     /// When it was seen as the last commit has it, or gone.
@@ -47,7 +48,7 @@ pub(crate) struct Story {
     pub(super) returned: Vec<(Timestamp, Timestamp)>,
 }
 
-/// What is written down of files.
+/// The recorded events of files.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Stories(pub(super) HashMap<Untrusted, Story>);
 
@@ -66,7 +67,7 @@ impl From<EditEvent> for Open {
 }
 
 impl Open {
-    /// Returns what git's files are to be compared with.
+    /// Returns the facts to compare with git's files.
     pub(crate) fn known(&self) -> EditFacts {
         let Self { edit: EditEvent { upon, held, .. }, again_at } = *self;
         match again_at {
@@ -106,8 +107,8 @@ impl Stories {
         settled.is_none_or(|settled| at > settled)
     }
 
-    /// Returns of some files those that may hold again what they held before they were settled, and when that was;
-    /// at most so many, those that were settled last.
+    /// Returns those of the files that may hold again what they held before they were settled, and when that was; at
+    /// most the given number, those settled last.
     pub(crate) fn may_return<'a>(
         &self,
         files: impl Iterator<Item = &'a Untrusted>,
@@ -130,15 +131,15 @@ impl Stories {
     ) -> Option<Open> {
         match self.0.get(path) {
             Some(story) => last_open(edits, &story.spans(now, holds.get(path).copied())),
-            // What stands in the future was written before the clock was set back, and hides nothing since.
+            // A line in the future was written before the clock was set back, and hides nothing since.
             None => edits.iter().copied().max_by_key(|edit| (edit.at <= now, edit.at)).map(Open::from),
         }
     }
 }
 
 impl Story {
-    /// Returns when the file was settled last, up to a moment; what stands in the future was written before the clock
-    /// was set back.
+    /// Returns when the file was last settled, up to a moment; a line in the future was written before the clock was
+    /// set back.
     fn settled_by(&self, moment: Timestamp) -> Option<Timestamp> {
         self.settled.iter().copied().filter(|settled| *settled <= moment).max()
     }
@@ -149,8 +150,8 @@ impl Story {
         self.held.iter().any(|(at, _)| *at < settled).then_some(settled)
     }
 
-    /// Returns the times whose edits are open; of those before the file was settled, where it holds now what it
-    /// held then.
+    /// Returns the times whose edits are open; those before the file was settled only if it holds now what it held
+    /// then.
     fn spans(&self, now: Timestamp, holds: Option<Short>) -> Vec<Span> {
         let mut spans = Vec::new();
         self.add_spans((now, None), DEEPEST, &mut spans);
@@ -189,7 +190,7 @@ impl Span {
     }
 }
 
-/// Returns the last of a session's edits that is in some span.
+/// Returns the last of a session's edits that is in any of the spans.
 fn last_open(edits: &[EditEvent], spans: &[Span]) -> Option<Open> {
     let open = |edit: &EditEvent| {
         let span = spans.iter().find(|span| span.has(edit.at))?;

@@ -1,4 +1,4 @@
-//! The working tree that ledgers are of, and what git says of it.
+//! The working tree of ledgers, and its state in git.
 
 use std::path::{Path, PathBuf};
 
@@ -18,7 +18,7 @@ use crate::source::repos::worktrees;
 use crate::source::work::committed::marker::Marker;
 use crate::source::work::committed::{just_moved_to, name_held};
 
-/// A working tree, or a folder that lies in none.
+/// A working tree, or a folder outside of any.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Tree {
     /// Its top, without links.
@@ -44,17 +44,17 @@ impl Tree {
         })
     }
 
-    /// Returns whether git works in it.
+    /// Returns whether it is in a git repository.
     pub(crate) fn is_repository(&self) -> bool {
         self.located.is_some()
     }
 
-    /// Returns its top as text; `None` where that is none.
+    /// Returns its top as text; `None` if it is not valid text.
     pub(crate) fn text(&self) -> Option<&str> {
         self.top.to_str()
     }
 
-    /// Prepares to tell which files git ignores; outside of repositories there are none.
+    /// Prepares to determine which files git ignores; outside of repositories there are none.
     pub(super) fn ignored(&self, home: &Path) -> Option<IgnoreRules> {
         self.located.as_ref().map(|located| IgnoreRules::new(&self.top, &located.common_dir, home))
     }
@@ -81,7 +81,7 @@ impl Tree {
         find().unwrap_or_default()
     }
 
-    /// Returns whether any of these is in git's folder, or nothing is asked for.
+    /// Returns whether any of these is in git's folder, or no names are given.
     pub(crate) fn is_under_way(&self, names: &[&str]) -> bool {
         let is_there = |own: PathBuf| names.iter().any(|name| own.join(name).symlink_metadata().is_ok());
         names.is_empty() || self.git_dir().is_some_and(is_there)
@@ -92,7 +92,7 @@ impl Tree {
         worktrees::branch(&self.git_dir()?.join("HEAD"))
     }
 
-    /// Returns the folder in which git keeps what is this working tree's own.
+    /// Returns the folder in which git keeps this working tree's own files.
     fn git_dir(&self) -> Option<PathBuf> {
         let located = self.located.as_ref()?;
         let is_main = located.main.as_ref() == Some(&self.top);
@@ -108,9 +108,9 @@ impl Tree {
         just_moved_to(&self.git_dir()?, now, geteuid().as_raw())
     }
 
-    /// Says of a file that was edited at a moment what it holds now, by the beginning of the name that git would
-    /// give that, and to which commit without that the head has moved within that second. Outside of repositories
-    /// nothing is told.
+    /// Describes a file that was edited at a moment: what it holds now, by the beginning of the name that git would
+    /// give that, and the commit without the edit to which the head has moved within that second. Outside of
+    /// repositories these are left out.
     pub(crate) fn edited(&self, path: &str, at: Timestamp) -> FileMoment {
         let located = self.located.as_ref();
         let held = located.and_then(|_| name_held(Path::new(path)));
@@ -132,7 +132,7 @@ impl Tree {
         }
     }
 
-    /// Prepares to tell which edits git has.
+    /// Prepares to determine which edits git has.
     pub(super) fn marker(&self, now: Timestamp, home: &Path) -> Marker {
         let repo = self.located.as_ref().map(|located| Repo {
             common_dir: located.common_dir.clone(),
@@ -144,15 +144,15 @@ impl Tree {
     }
 }
 
-/// Returns the path, without links, of the file that is written where a tool opens this one: where it is a link, of
-/// what that leads to.
+/// Returns the path, without links, of the file that is written when a tool opens this one: the target if it is a
+/// link.
 pub(crate) fn written(path: &str) -> Option<String> {
     let is_link = Path::new(path).symlink_metadata().is_ok_and(|meta| meta.is_symlink());
     let target = is_link.then(|| Path::new(path).canonicalize().ok()).flatten();
     target.map_or_else(|| resolved(path), |target| Some(target.to_str()?.to_owned()))
 }
 
-/// Returns a file's path without links on the way to it, as text; `None` where that is none.
+/// Returns a file's path with the links on the way to it resolved, as text; `None` if it is not valid text.
 pub(crate) fn resolved(path: &str) -> Option<String> {
     let path = Path::new(path);
     let folder = resolve(path.parent()?);

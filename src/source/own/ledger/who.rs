@@ -1,4 +1,4 @@
-//! Who asks, who has written a ledger, and whether that process lives.
+//! The asking session, the process that wrote a ledger, and whether it lives.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use crate::core::model::snapshot::process::MAX_DEPTH;
 use crate::core::model::{ProcessId, Untrusted};
 use crate::source::os::processes;
 
-/// Who asks, so that nobody is warned of himself.
+/// The asking session, so that it is not warned of itself.
 pub(crate) struct Own<'a> {
     pub(crate) session: &'a Untrusted,
     pub(crate) process: Option<ProcessId>,
@@ -17,17 +17,17 @@ pub(crate) struct Own<'a> {
     pub(crate) above: &'a [ProcessId],
 }
 
-/// Who tells of processes.
+/// The source of facts about processes.
 pub(crate) enum Processes {
     /// The system; these may be agents.
     System(Candidates),
-    /// A recording: those that run, each with the one above it.
+    /// A recording: the running processes, each with its parent.
     Recorded(BTreeMap<ProcessId, Option<ProcessId>>),
 }
 
 impl Processes {
-    /// Returns whether the very process lives; `None` where that cannot be told. Where the inode of its pidfd is known
-    /// that decides, for in another time namespace it is told another start.
+    /// Returns whether the very process lives; `None` if that cannot be determined. A known inode of its pidfd
+    /// decides, as it has another start time in another time namespace.
     fn lives(&self, id: ProcessId, pidfd_inode: Option<u64>) -> Option<bool> {
         match self {
             Self::System(_) => {
@@ -38,7 +38,7 @@ impl Processes {
         }
     }
 
-    /// Returns the inode of a process's pidfd, where there is one.
+    /// Returns the inode of a process's pidfd, if there is one.
     pub(crate) fn pidfd_inode(&self, id: ProcessId) -> Option<u64> {
         match self {
             Self::System(_) => processes::pidfd_inode(id),
@@ -69,11 +69,11 @@ pub(crate) struct Here {
     pub(crate) processes: Processes,
 }
 
-/// Returns whether a ledger is of the very process that asks, or of one that is above it or was below it.
+/// Returns whether a ledger belongs to the asking process itself, or to one that is above it or was below it.
 pub(super) fn is_kin(holder: &LedgerHolder, own: &Own<'_>, processes: &Processes) -> bool {
     let Some(process) = holder.process else { return false };
     let is_below = |above: ProcessId| processes.is_below(process, above);
-    // Of one that has ended only its own word tells whose it was.
+    // For a process that has ended, only its own ledger shows what it was below.
     let was_below = |above: ProcessId| holder.above.contains(&above) || is_below(above);
     own.process == Some(process) || own.above.contains(&process) || own.process.is_some_and(was_below)
 }
@@ -83,7 +83,7 @@ pub(super) fn life(holder: &LedgerHolder, here: &Here, is_local: bool) -> Life {
     let Some(process) = holder.process.filter(|_| holder.host == here.host) else { return Life::Unknown };
     match (&holder.boot_id, &here.boot_id) {
         (Some(then), Some(now)) if then == now => {}
-        // Another boot of this very machine, as nobody else reaches the folder.
+        // Another boot of this very machine, as no other machine reaches the folder.
         (Some(_), Some(_)) if is_local => return Life::Dead,
         (_, _) => return Life::Unknown,
     }

@@ -1,6 +1,6 @@
-//! The sub-agents of Claude Code's and Qwen Code's sessions: each has a transcript of its own, and a note that says
-//! what it was asked to do and whether it has finished. Those of a workflow lie in a folder of its own, where its
-//! journal says who has finished.
+//! The sub-agents of Claude Code's and Qwen Code's sessions: each has a transcript of its own, and a note with its
+//! task and whether it has finished. Those of a workflow lie in a folder of its own, where its journal shows which
+//! have finished.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -31,7 +31,7 @@ const MOST_NOTE: usize = 64 << 10;
 const MOST_FLOWS: usize = 8;
 /// The largest journal of a workflow that is read, in bytes; it has the results of all its agents.
 const MOST_JOURNAL: usize = 8 << 20;
-/// How a workflow's journal is called.
+/// The name of a workflow's journal.
 const JOURNAL: &str = "journal.jsonl";
 
 /// Reads a note.
@@ -40,7 +40,7 @@ type ReadNote = fn(&[u8]) -> Option<SubAgentNote>;
 /// The sub-agents of one session.
 pub(crate) struct Agents {
     folder: PathBuf,
-    /// How their notes are read.
+    /// The reader of their notes.
     note: ReadNote,
     /// Their folders when they were last listed, and when that was.
     listed: Option<(Vec<Option<FileMeta>>, Timestamp)>,
@@ -50,7 +50,7 @@ pub(crate) struct Agents {
     agents: BTreeMap<Untrusted, Agent>,
 }
 
-/// What a workflow's journal says.
+/// The content of a workflow's journal.
 #[derive(Default)]
 struct Flow {
     /// The journal when it was last read.
@@ -71,7 +71,7 @@ struct Agent {
 }
 
 impl Agents {
-    /// Prepares to follow those of the session with this transcript, where its agent writes down what they do:
+    /// Prepares to follow those of the session with this transcript, if its agent writes down what they do:
     /// `<session>/subagents` beside it, or `subagents/<session>` beside its folder.
     pub(crate) fn for_session(transcripts: &Transcripts, transcript: &Path) -> Option<Self> {
         let SubAgents { folder, note } = transcripts.sub_agents?;
@@ -79,7 +79,7 @@ impl Agents {
         Some(Self { folder, note, listed: None, flows: BTreeMap::new(), agents: BTreeMap::new() })
     }
 
-    /// Reads what is new, and returns whether there was anything.
+    /// Reads new content, and returns whether there was any.
     pub(crate) fn look(&mut self, adapter: Adapter, uid: u32, (fence, now): (&Fence, Timestamp)) -> bool {
         if look_at(&self.folder).is_none() || !fence.reaches(&self.folder) {
             let before = std::mem::take(&mut self.agents);
@@ -113,7 +113,7 @@ impl Agents {
         self.folder.join("workflows")
     }
 
-    /// Returns what is known of the folders by now.
+    /// Returns the present facts of the folders.
     fn metas(&self) -> Vec<Option<FileMeta>> {
         let more = self.flows.keys().map(|folder| look_at(folder));
         [look_at(&self.folder), look_at(&self.workflows())].into_iter().chain(more).collect()
@@ -130,7 +130,7 @@ impl Agents {
         self.flows = newest(seen, MOST_FLOWS).map(known).collect();
     }
 
-    /// Finds the newest; those that were known stay where that fails.
+    /// Finds the newest; the known ones stay if that fails.
     fn list(&mut self) -> Option<()> {
         let transcripts = |folder: &Path| entries(folder, |name| id_of(name).is_some());
         let mut seen = transcripts(&self.folder)?;
@@ -149,8 +149,8 @@ impl Agents {
         Some(())
     }
 
-    /// Adds what they do to what their session does. One that was last heard of before its window
-    /// started, at `since`, runs no more.
+    /// Adds their work to their session's. A sub-agent that last wrote before its window started, at `since`, no
+    /// longer runs.
     pub(crate) fn join(&self, work: &mut Work, since: Option<Timestamp>) {
         join(work, self.followed().map(|(id, agent, tail)| agent.helped(id, tail, since)));
     }
@@ -169,7 +169,7 @@ impl Agents {
         self.agents.values().filter_map(|agent| Some((agent.path.as_path(), agent.unread?)))
     }
 
-    /// Adds what means another look when it changes.
+    /// Adds the files and folders whose change means another look.
     pub(crate) fn hints(&self, hints: &mut Hints) {
         let mut hint = |folder: PathBuf, names: &[&str]| {
             hints.folders.insert(folder.clone());
@@ -186,7 +186,7 @@ impl Agents {
     }
 }
 
-/// Returns what a folder has under names that fit, and when each was last written.
+/// Returns the paths in a folder whose names fit, and when each was last written.
 fn entries(folder: &Path, fits: fn(&str) -> bool) -> Option<Vec<(Timestamp, PathBuf)>> {
     let folder = Folder::open(folder).ok()?;
     let names = folder.entries(|name| name.to_str().is_some_and(fits)).ok()?;
@@ -218,11 +218,11 @@ impl Flow {
 }
 
 impl Agent {
-    /// Reads what is new, and returns whether there was anything.
+    /// Reads new content, and returns whether there was any.
     fn look(&mut self, (adapter, read_note): (Adapter, ReadNote), uid: u32) -> bool {
         let seen = |agent: &Self| (agent.noted, agent.tail.as_ref().map(Tail::meta), agent.unread);
         let before = seen(self);
-        // The note first: what it calls finished has written all that it will.
+        // The note first: a sub-agent that it calls finished writes nothing more.
         let path = self.path.with_extension("meta.json");
         let noted = look_at(&path).filter(|meta| meta.ownership.uid == uid);
         if noted != self.noted {

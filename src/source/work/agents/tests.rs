@@ -30,7 +30,7 @@ impl Session {
         write(self.folder.path().join("session/subagents").join(name), text).unwrap();
     }
 
-    /// Looks, and returns what they add to a session that has edited these files.
+    /// Looks, and returns what they add to a session with these edits.
     fn look(&mut self, edits: &[(&str, &str)], since: Option<Timestamp>) -> Work {
         let adapter = spec(Format::ClaudeCode).unwrap().transcripts.unwrap().adapter;
         // The folder was listed in the second of its last change: so it is listed again.

@@ -1,4 +1,4 @@
-//! What git's attributes and configuration say of a file: whether it may keep it in another form.
+//! Whether git may keep a file in another form, by its attributes and configuration.
 
 use std::path::Path;
 
@@ -8,10 +8,10 @@ use crate::source::os::open::plain::small;
 
 /// The largest file of attributes that is read, in bytes.
 const MOST_ATTRIBUTES: usize = 64 << 10;
-/// The attributes by which git has something else than what the file holds.
+/// The attributes by which git's content differs from the file's.
 const FILTERS: [&str; 4] = ["filter", "ident", "working-tree-encoding", "[attr]"];
 
-/// Returns a file's text, which is empty where there is no file; `None` where it cannot be read.
+/// Returns a file's text, which is empty if there is no file; `None` if it cannot be read.
 pub(super) fn text_of(file: &Path) -> Option<String> {
     match small(file, MOST_ATTRIBUTES) {
         Ok(text) => Some(String::from_utf8_lossy(&text).into_owned()),

@@ -1,4 +1,4 @@
-//! Whether a working tree has had a head, and the folder in which git keeps what is its own.
+//! Whether a working tree has had a head, and the folder of its own files in git's.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use crate::core::model::{Repo, Worktree};
 use crate::source::os::open::folder::Folder;
 use crate::source::work::committed::reflog::Log;
 
-/// By these a folder shows that some version control keeps what it holds.
+/// Names that show that a version control system manages a folder.
 const CONTROLLED: [&str; 7] = [".git", ".hg", ".svn", ".jj", ".bzr", ".fslckout", "_FOSSIL_"];
 
 /// Where the head of a working tree has been.
@@ -33,8 +33,8 @@ pub(super) fn head_of(repo: &Repo, tree: &Worktree, uid: u32) -> Option<Head> {
     }
 }
 
-/// Returns whether a repository is certain to have no commit yet: no branch, loose or packed. That
-/// there is no reflog says nothing, for git can be told to keep none.
+/// Returns whether a repository certainly has no commit yet: no branch, loose or packed. A missing reflog proves
+/// nothing, as git can be configured to keep none.
 fn is_unborn(repo: &Repo, tree: &Worktree) -> bool {
     let branches = || Folder::open(&repo.common_dir.join("refs/heads"))?.entries(|_| true);
     tree.id.is_empty()
@@ -43,12 +43,12 @@ fn is_unborn(repo: &Repo, tree: &Worktree) -> bool {
         && branches().is_ok_and(|branches| branches.is_empty())
 }
 
-/// Returns whether no version control is at work in a folder or above it, as far as a name can tell.
+/// Returns whether no version control is at work in a folder or above it, as far as names show.
 pub(super) fn is_uncontrolled(folder: &Path) -> bool {
     folder.ancestors().all(|above| CONTROLLED.iter().all(|name| is_absent(&above.join(name))))
 }
 
-/// Returns the folder in which git keeps what is a working tree's own.
+/// Returns the folder in which git keeps a working tree's own files.
 pub(super) fn own_dir((repo, tree): (&Repo, &Worktree)) -> PathBuf {
     match tree.id.as_str() {
         "" => repo.common_dir.clone(),
@@ -56,7 +56,7 @@ pub(super) fn own_dir((repo, tree): (&Repo, &Worktree)) -> PathBuf {
     }
 }
 
-/// Returns whether there is certainly nothing.
+/// Returns whether a path certainly does not exist.
 pub(super) fn is_absent(path: &Path) -> bool {
     path.symlink_metadata().is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound)
 }

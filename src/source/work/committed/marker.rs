@@ -1,4 +1,4 @@
-//! What others ask of the edits of one look.
+//! Queries about the edits of one look.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -27,10 +27,10 @@ pub(crate) fn mark(work: &mut [&mut Arc<Work>], snapshot: &Snapshot, kept: &mut 
     kept.rest();
 }
 
-/// Tells at one moment which edits git has.
+/// Determines at one moment which edits git has.
 pub(crate) struct Marker {
     repos: Vec<Repo>,
-    /// The folders that lie in none.
+    /// The folders outside of any working tree.
     plain: Vec<Untrusted>,
     now: Timestamp,
     uid: u32,
@@ -39,7 +39,7 @@ pub(crate) struct Marker {
 }
 
 impl Marker {
-    /// Prepares to ask these repositories and folders; the home is where a person sets what holds for all.
+    /// Prepares to examine these repositories and folders; the home has a person's settings for all repositories.
     pub(crate) fn new(
         (repos, plain): (Vec<Repo>, Vec<Untrusted>),
         (now, uid): (Timestamp, u32),
@@ -49,24 +49,24 @@ impl Marker {
         Self { repos, plain, now, uid, doubt: SignedDuration::ZERO, kept }
     }
 
-    /// Takes over what was read in an earlier look, and by how much the clock was seen to be set.
+    /// Takes over the cache of an earlier look, and how far the clock was seen to be set.
     pub(crate) fn remembering(self, kept: CommitCache, doubt: SignedDuration) -> Self {
         let kept = CommitCache { home: self.kept.home.clone(), ..kept };
         Self { kept, doubt, ..self }
     }
 
-    /// Ends a look, and returns what was read.
+    /// Ends a look, and returns the cache.
     pub(crate) fn into_kept(mut self) -> CommitCache {
         self.kept.rest();
         self.kept
     }
 
-    /// Tells how git's index stands to a file; how its content and the commit's do only where that is asked for.
+    /// Determines a file's state in git's index; compares its content and the commit's only on request.
     pub(crate) fn standing(&mut self, path: &Path, with_contents: bool) -> Standing {
         self.heads().standing(path, with_contents).unwrap_or(Standing::Unread)
     }
 
-    /// Marks some edits, each with what is written down of it.
+    /// Marks some edits, each with its recorded facts.
     pub(crate) fn mark<'a>(&mut self, edits: impl IntoIterator<Item = (&'a mut Edit, EditFacts)>) {
         let mut heads = self.heads();
         for (edit, known) in edits {
@@ -74,8 +74,8 @@ impl Marker {
         }
     }
 
-    /// Returns what files hold that were as the last commit has them at a moment each; those are left out that nobody has
-    /// written since, unless the head may have been put back.
+    /// Returns the content of files that were as the last commit has them, each at a moment; files not written since
+    /// are left out, unless the head may have been put back.
     pub(crate) fn held_since(&mut self, files: &[(&Untrusted, Timestamp)]) -> HashMap<Untrusted, Short> {
         let mut heads = self.heads();
         let held = |(path, at): &(&Untrusted, Timestamp)| {

@@ -1,6 +1,7 @@
 //! Which edits git has, by its own files: the commit that is checked out, and when that was.
 //!
-//! What a file holds has a name by which the commit knows it, whatever the index says.
+//! The content of a file has a name by which the commit knows it, whatever the index says.
+//!
 
 mod attributes;
 mod head;
@@ -29,7 +30,7 @@ pub(crate) use crate::source::work::committed::reflog::just_moved_to;
 
 /// The largest file that is compared with what git has, in bytes.
 const MOST_FILE: u64 = 4 << 20;
-/// The largest file whose content is named for itself, in bytes.
+/// The largest file whose content is named on its own, in bytes.
 const MOST_NAMED: u64 = 1 << 20;
 /// How much of files is read in one look to compare them, in bytes; the others wait for the next.
 const MOST_READ: u64 = 16 << 20;
@@ -45,21 +46,21 @@ pub(crate) struct CommitCache {
     pub(super) home: Option<PathBuf>,
     /// The commits that working trees have checked out.
     commits: HashMap<PathBuf, Commit>,
-    /// Others that they had checked out, and what was stashed there.
+    /// Other commits that they had checked out, and what was stashed there.
     past: HashMap<Name, Commit>,
     indexes: HashMap<PathBuf, Index>,
     files: HashMap<PathBuf, (FileMeta, Timestamp, Names)>,
 }
 
-/// The names that git would give what a file holds.
+/// The names that git would give a file's content.
 #[derive(Clone, Copy)]
 struct Names {
     own: Name,
-    /// That without the carriage returns of its lines, where it has any.
+    /// The name without carriage returns at line ends, if there are any.
     plain: Option<Name>,
 }
 
-/// How what a file holds compares with the commit that is checked out.
+/// How a file's content compares with the checked out commit.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Content {
     Same,
@@ -69,7 +70,7 @@ enum Content {
     Unread,
 }
 
-/// What is written down of an edit, beside its moment.
+/// The recorded facts of an edit, beside its moment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct EditFacts {
     /// The commit that was certainly checked out before it.
@@ -80,7 +81,7 @@ pub(crate) struct EditFacts {
     pub(crate) open_at: Option<Timestamp>,
 }
 
-/// Names what a plain file holds as git would, if that is at most 1 MiB.
+/// Names the content of a plain file as git would, if that is at most 1 MiB.
 pub(crate) fn name_held(path: &Path) -> Option<Short> {
     let (fd, meta) = open_plain(path).ok().filter(|(_, meta)| meta.size <= MOST_NAMED)?;
     let text = read_at(&fd, 0, usize::try_from(meta.size).ok()?, 1).ok()?;
@@ -88,7 +89,7 @@ pub(crate) fn name_held(path: &Path) -> Option<Short> {
 }
 
 impl CommitCache {
-    /// Ends a look: what was found stays.
+    /// Ends a look, and keeps the results.
     fn rest(&mut self) {
         self.commits.values_mut().chain(self.past.values_mut()).for_each(Commit::end_look);
         self.indexes.values_mut().for_each(Index::end_look);
@@ -103,22 +104,22 @@ impl CommitCache {
 
 /// The heads of one look.
 struct Heads<'a> {
-    /// The working trees, and the folders that lie in none.
+    /// The working trees, and the folders outside of any.
     folders: HashMap<&'a Path, Tree<'a>>,
-    /// The heads that were read; nothing for one that tells nothing.
+    /// The heads that were read; nothing for one that is inconclusive.
     known: HashMap<&'a Path, Option<Head>>,
     /// The commits that were asked for in this look.
     asked: HashSet<&'a Path>,
     /// Since when commits have been there.
     there: HashMap<Name, Option<Timestamp>>,
-    /// The logs of what was stashed.
+    /// The logs of stashes.
     stashes: HashMap<&'a Path, Result<Option<Log>, Errno>>,
-    /// The attributes and configurations that were read in this look; nothing for one that cannot be.
+    /// The attributes and configurations that were read in this look; nothing for an unreadable one.
     texts: HashMap<PathBuf, Option<String>>,
-    /// Whether nothing between each folder and that of `folders` leads elsewhere.
+    /// Whether each folder is reached from that of `folders` without a link or a repository in between.
     inner: HashMap<PathBuf, bool>,
     now: Timestamp,
-    /// By how much the clock was seen to be set.
+    /// How far the clock was seen to be set.
     doubt: SignedDuration,
     uid: u32,
     kept: &'a mut CommitCache,
@@ -126,7 +127,7 @@ struct Heads<'a> {
     left: u64,
 }
 
-/// Where a file lies.
+/// The place of a file.
 struct Place<'a, 'b> {
     /// The top of its working tree.
     folder: &'a Path,
@@ -135,7 +136,7 @@ struct Place<'a, 'b> {
     tree: (&'a Repo, &'a Worktree),
 }
 
-/// A working tree; nothing for a folder that lies in none.
+/// A working tree; nothing for a folder outside of any.
 type Tree<'a> = Option<(&'a Repo, &'a Worktree)>;
 
 impl<'a> Heads<'a> {
@@ -167,8 +168,8 @@ impl<'a> Heads<'a> {
         above.find_map(|above| self.folders.get_key_value(above)).map(|(folder, tree)| (*folder, *tree))
     }
 
-    /// Finds the working tree or folder that a file lies in, and where its head has been; no head where that
-    /// cannot be told.
+    /// Finds the working tree or folder that a file lies in, and where its head has been; no head if that cannot be
+    /// determined.
     fn head(&mut self, path: &Path) -> Option<(&'a Path, Tree<'a>, Option<Head>)> {
         let (folder, tree) = self.tree_of(path)?;
         let known = self.known.get(folder).cloned();
@@ -180,7 +181,7 @@ impl<'a> Heads<'a> {
         Some((folder, tree, head))
     }
 
-    /// Returns what a file holds, if somebody has written it or the head may have been put back since a moment.
+    /// Returns a file's content, if a process has written it or the head may have been put back since a moment.
     fn held_since(&mut self, path: &Path, at: Timestamp) -> Option<Short> {
         let (_, _, head) = self.head(path)?;
         let meta = file_at(path)?;
@@ -193,12 +194,12 @@ impl<'a> Heads<'a> {
             .map(|names| short(&names.own))
     }
 
-    /// Returns whether git has what an edited file holds; `None` where that cannot be told.
+    /// Returns whether git has the content of an edited file; `None` if that cannot be determined.
     fn judge(&mut self, edit: &Edit, known: EditFacts) -> Option<CommitState> {
         let path = Path::new(edit.path.raw());
         let (folder, tree, head) = self.head(path)?;
         let at = edit.at.map(|at| known.open_at.map_or(at, |open_at| at.max(open_at)));
-        // What has gone holds nothing, and another repository's file is not this head's.
+        // A file that has gone holds nothing, and another repository's file is not this head's.
         let meta = file_at(path).filter(|_| at.is_none_or(|at| at <= self.now))?;
         let (head, inside) = (head?, path.strip_prefix(folder).ok()?);
         if !self.is_inner(path.parent()?, folder) {
@@ -210,7 +211,7 @@ impl<'a> Heads<'a> {
         };
         let moved_by = log.written_at.checked_add(self.doubt).ok().filter(|_| log.written_at <= self.now)?;
         let is_later = at.is_some_and(|edited| edited.as_second() > moved_by.as_second());
-        // Nobody has changed the file since, whatever time it was given.
+        // The file has not changed since, whatever time it was given.
         let is_untouched = at.is_some_and(|at| meta.touched_at() <= at);
         let place = Place { folder, inside, tree: tree? };
         match self.compare(path, &meta, &place) {
@@ -227,7 +228,7 @@ impl<'a> Heads<'a> {
         }
     }
 
-    /// Returns what the commit that is checked out has at a place.
+    /// Returns the checked out commit's content at a place.
     fn held(&mut self, place: &Place<'_, '_>) -> CommitContent {
         let commit = self.kept.commits.get_mut(place.folder);
         commit.map_or(CommitContent::Unread, |commit| commit.held(place.inside, self.now))
@@ -273,8 +274,8 @@ impl<'a> Heads<'a> {
         }
     }
 
-    /// Returns whether git may keep a file in another form than it has in its working tree, by what is
-    /// set in the repository and for all of them.
+    /// Returns whether git may keep a file in another form than in its working tree, by the settings of the repository
+    /// and those for all repositories.
     fn may_be_filtered(&mut self, path: &Path, top: &Path, common: &Path) -> bool {
         let home = self.kept.home.clone();
         let below = |name: &str| home.as_ref().map(|home| home.join(name));
@@ -287,7 +288,7 @@ impl<'a> Heads<'a> {
             || self.any_line(configured.into_iter().chain(own), names_more)
     }
 
-    /// Returns whether a line of any of these files is so, or one of them cannot be read.
+    /// Returns whether a line of any of these files matches, or one of them cannot be read.
     fn any_line(&mut self, mut files: impl Iterator<Item = PathBuf>, is_so: impl Fn(&str) -> bool) -> bool {
         files.any(|file| {
             let text = self.texts.entry(file).or_insert_with_key(|file| text_of(file));
@@ -295,7 +296,7 @@ impl<'a> Heads<'a> {
         })
     }
 
-    /// Names what a file holds; nothing where too much would have to be read.
+    /// Names a file's content; nothing if too much would have to be read.
     fn names(&mut self, path: &Path, meta: &FileMeta) -> Option<Names> {
         if let Some((known, read_at, names)) = self.kept.files.get(path)
             && known == meta
@@ -333,7 +334,7 @@ impl<'a> Heads<'a> {
     }
 }
 
-/// Returns what is known of a plain file.
+/// Returns the facts of a plain file.
 fn file_at(path: &Path) -> Option<FileMeta> {
     let stat = lstat(path).ok()?;
     (FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile).then(|| meta_of(&stat))

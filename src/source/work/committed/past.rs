@@ -1,4 +1,4 @@
-//! What a working tree had checked out since a file was edited.
+//! The commits that a working tree had checked out since a file was edited.
 
 use std::path::Path;
 
@@ -12,10 +12,9 @@ use crate::source::work::committed::reflog::{By, Log};
 use crate::source::work::committed::{EditFacts, Heads, Place};
 
 impl<'a> Heads<'a> {
-    /// Returns whether every commit that was checked out since an edit has of the file what the one
-    /// has that is checked out now; or others had what the file holds, and were reset. Then none has
-    /// the edit. An edit may be certain to be later than some commit was checked out. `None` where that
-    /// cannot be told.
+    /// Returns whether no commit has the edit: every commit that was checked out since has the same of the file as the
+    /// present one, or some had the file's present content and were reset. An edit may be known to be later than the
+    /// checkout of some commit. `None` if that cannot be determined.
     pub(super) fn was_left(
         &mut self,
         (path, meta): (&Path, &FileMeta),
@@ -41,12 +40,12 @@ impl<'a> Heads<'a> {
         if !is_without || !is_back {
             return Some(false);
         }
-        // A stash would have taken it away, and whatever brings it back touches it.
+        // A stash would have taken it away, and bringing it back would touch the file.
         let is_kept = meta.touched_at() <= at || self.is_in_no_stash((before, own), at, place)?;
         Some(is_kept && (upon == Some(begin) || self.is_older(begin, at, place)))
     }
 
-    /// Returns whether an edit left the file as the commit had it that was checked out then.
+    /// Returns whether an edit left the file as in the commit that was checked out then.
     pub(super) fn was_nothing(
         &mut self,
         (at, known, is_later): (Timestamp, EditFacts, bool),
@@ -62,14 +61,14 @@ impl<'a> Heads<'a> {
         matches!(had, Some(CommitContent::File(name)) if short(&name) == held)
     }
 
-    /// Returns whether a commit was there before a moment, whatever date it bears.
+    /// Returns whether a commit existed before a moment, whatever its date.
     fn is_older(&mut self, commit: Name, at: Timestamp, place: &Place<'_, '_>) -> bool {
         let since = || there_since(&place.tree.0.common_dir.join("objects"), &commit);
         let is_none = commit == Name::default();
         is_none || self.there.entry(commit).or_insert_with(since).is_some_and(|since| since <= at)
     }
 
-    /// Returns whether every stash since an edit has of the file what it was before, or holds now.
+    /// Returns whether every stash since an edit has the file's earlier or its present content.
     fn is_in_no_stash(
         &mut self,
         (before, own): (CommitContent, CommitContent),
@@ -85,7 +84,7 @@ impl<'a> Heads<'a> {
         };
         for stash in stashes {
             let has = match self.held_by(stash, place)? {
-                // Files that git does not know are stashed elsewhere, if at all.
+                // Files unknown to git are stashed elsewhere, if at all.
                 CommitContent::Nothing => self.held_beside(stash, place)?,
                 has @ (CommitContent::File(_) | CommitContent::Unread) => has,
             };
@@ -96,7 +95,7 @@ impl<'a> Heads<'a> {
         Some(true)
     }
 
-    /// Returns what a stash has at a place of what git does not know: its third parent, where it has one.
+    /// Returns the content that a stash has at a place for files unknown to git: in its third parent, if it has one.
     fn held_beside(&mut self, stash: Name, place: &Place<'_, '_>) -> Option<CommitContent> {
         let parents = parents(&place.tree.0.common_dir, &stash)?;
         let [_, _, beside @ ..] = parents.as_slice() else { return None };

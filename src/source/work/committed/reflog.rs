@@ -16,7 +16,7 @@ const END: usize = 4 << 10;
 /// The end of a log that was read.
 #[derive(Clone, Debug)]
 pub(super) struct Log {
-    /// When it was last written, or is said to be.
+    /// When it was last written, or claims to be.
     pub(super) written_at: Timestamp,
     moves: Vec<Move>,
     /// Whether these are all moves that there ever were.
@@ -29,7 +29,7 @@ pub(super) struct Move {
     pub(super) old: Name,
     pub(super) new: Name,
     pub(super) by: By,
-    /// The committer's date, which anybody can set.
+    /// The committer's date, which any user can set.
     at: Timestamp,
 }
 
@@ -42,8 +42,8 @@ pub(super) enum By {
 }
 
 impl Log {
-    /// Reads the end of a log of this user's on this machine. No log is `NOENT`, and `None` one that
-    /// tells nothing.
+    /// Reads the end of a log of this user's on this machine. A missing log is `NOENT`, and an inconclusive one
+    /// `None`.
     pub(super) fn read(path: &Path, uid: u32) -> Result<Option<Self>, Errno> {
         let (fd, meta) = open_plain(path)?;
         if meta.links != 1 || meta.ownership.uid != uid || !medium_at(path).is_this_machines() {
@@ -66,9 +66,8 @@ impl Log {
         Some(Self { written_at, is_whole: is_whole && moves.len() == lines.len(), moves })
     }
 
-    /// Returns where the head was at a moment, and the moves since then, with those that may be of
-    /// before, but for those up to a commit that was certainly checked out before; `None` where the log
-    /// does not tell.
+    /// Returns where the head was at a moment, and the moves since then, with those that may have come before, except
+    /// those up to a commit that was certainly checked out before; `None` if the log is inconclusive.
     pub(super) fn since(
         &self,
         (at, upon): (Timestamp, Option<Name>),
@@ -85,14 +84,14 @@ impl Log {
         (is_known && is_chain && !since.iter().any(is_before)).then_some((place, since))
     }
 
-    /// Returns whether the head may have been put back to an earlier commit since a moment, or onto others, as far as
-    /// the log's end tells.
+    /// Returns whether the head may have been put back to an earlier commit, or onto others, since a moment, as far as
+    /// the log's end shows.
     pub(super) fn may_be_back_since(&self, at: Timestamp, doubt: SignedDuration) -> bool {
         let is_back = |one: &Move| one.by != By::Commit && one.old != one.new;
         self.moves.iter().rev().take_while(|one| !one.is_before(at, doubt)).any(is_back)
     }
 
-    /// Returns the commits that the log got since a moment, or may have got.
+    /// Returns the commits that entered the log since a moment, or may have.
     pub(super) fn news(&self, at: Timestamp, doubt: SignedDuration) -> Option<Vec<Name>> {
         let since = self.moves.iter().rev().take_while(|one| !one.is_before(at, doubt));
         let since: Vec<Name> = since.map(|one| one.new).collect();
@@ -100,8 +99,8 @@ impl Log {
     }
 }
 
-/// Returns the commit to which a working tree's head has moved within the second of a moment, by its own
-/// folder of git's: times in seconds do not tell what was edited after that.
+/// Returns the commit to which a working tree's head has moved within the second of a moment, by its own folder of
+/// git's: times in seconds do not show what was edited after that.
 pub(crate) fn just_moved_to(git_dir: &Path, now: Timestamp, uid: u32) -> Option<Name> {
     let path = git_dir.join("logs/HEAD");
     look_at(&path).filter(|meta| meta.modified_at.as_second() >= now.as_second())?;

@@ -1,4 +1,4 @@
-//! How git's index and the commit that is checked out stand to a file.
+//! A file's state in git's index and in the checked out commit.
 
 use std::path::Path;
 
@@ -6,10 +6,10 @@ use crate::source::repos::head::CommitContent;
 use crate::source::repos::index::IndexContent;
 use crate::source::work::committed::{Heads, Place, file_at};
 
-/// How git's index stands to a file.
+/// A file's state in git's index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Standing {
-    /// That cannot be told.
+    /// That cannot be determined.
     Unread,
     /// The index does not have it.
     New {
@@ -19,7 +19,7 @@ pub(crate) enum Standing {
     Known(Differs),
 }
 
-/// How a file that the index has, the index and the commit that is checked out differ; `None` for what cannot be told.
+/// How a file in the index, the index and the checked out commit differ; `None` if that cannot be determined.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Differs {
     /// Whether the commit has it.
@@ -31,7 +31,7 @@ pub(crate) struct Differs {
 }
 
 impl Heads<'_> {
-    /// Tells how git stands to a file; `None` where that cannot be told.
+    /// Determines a file's state in git; `None` if that cannot be determined.
     pub(super) fn standing(&mut self, path: &Path, with_contents: bool) -> Option<Standing> {
         let (folder, tree) = self.tree_of(path)?;
         let place = Place { folder, inside: path.strip_prefix(folder).ok()?, tree: tree? };

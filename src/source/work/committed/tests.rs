@@ -1,4 +1,4 @@
-//! What is reported of edits is what git says.
+//! The reported state of edits equals git's own.
 
 use super::*;
 
@@ -378,7 +378,7 @@ proptest::proptest! {
     }
 }
 
-/// What two windows have edited, one after the other, and what is done then.
+/// Runs the edits of two windows, one after the other, and then some commands.
 #[track_caller]
 fn check_left(steps: &[&[&str]], expected: CommitState) {
     let mut real = Real::new();
@@ -539,7 +539,7 @@ fn what_is_only_staged_is_in_no_commit() {
 
 #[test]
 fn paths_that_an_index_tells_by_their_difference_are_found() {
-    // What follows it is told by cutting off more than one byte can say.
+    // Its successor cuts off more bytes than one byte can count.
     let long = concat!(
         "src/a-folder-whose-name-is-so-long-that-it-takes-more-than-one-byte-to-say/",
         "how-much-of-it-is-to-be-cut-off-before-the-path-that-comes-next-in-the-order-of-all-paths/c.rs"

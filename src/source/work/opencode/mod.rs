@@ -1,4 +1,4 @@
-//! What opencode's sessions do, from the rows of its one database.
+//! The work of opencode's sessions, from the rows of its one database.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -30,25 +30,25 @@ use crate::source::work::wanted::{MOST, WorkTarget};
 const MESSAGES: usize = 64;
 /// The most parts of one message that are read.
 const PARTS: usize = 64;
-/// Of how many of a session's parts, the newest, those are read that have edited files.
+/// Of how many of a session's parts, the newest, those that have edited files are read.
 const EDITS: usize = 2_048;
 /// The most items of a list of things to do.
 const TODOS: usize = 256;
 /// The most sub-sessions of a session that are read, the newest.
 const AGENTS: usize = 16;
-/// The longest document that is read, in characters, without what is left out of it.
+/// The longest document that is read, in characters, without the parts that are left out.
 const LONGEST: usize = 256 << 10;
-/// The longest document, in bytes, out of which the paths of edited files are taken: it holds what was written, more than
-/// once.
+/// The longest document, in bytes, from which the paths of edited files are taken: it contains the written text, more
+/// than once.
 const LONGEST_EDIT: usize = 16 << 20;
 
-/// A document without what is long and says nothing of what the session does.
+/// A document without long parts that do not describe the session's work.
 const DOCUMENT: &str = "CASE WHEN json_valid(data) THEN json_replace(json_remove(data, '$.summary.diffs', \
                         '$.summary.body', '$.system', '$.state.output', '$.state.metadata', \
                         '$.state.input.content', '$.state.input.oldString', '$.state.input.newString', \
                         '$.state.input.patchText', '$.state.input.edits'), \
                         '$.text', substr(data ->> '$.text', 1, 2000)) ELSE data END";
-/// What the document of a call says of the files that it has edited.
+/// The part of a call's document about the files that it has edited.
 const EDITED: &str = "json_object('type', 'tool', 'tool', data ->> '$.tool', 'state', json_object( \
                       'status', data ->> '$.state.status', 'time', json_extract(data, '$.state.time'), \
                       'input', json_object('filePath', data ->> '$.state.input.filePath'), \
@@ -62,7 +62,7 @@ const PART: [Cell; 4] =
     [("id", "id"), ("message_id", "message_id"), ("time_created", "time_created"), ("data", DOCUMENT)];
 const EDIT: [Cell; 4] =
     [("id", "id"), ("message_id", "message_id"), ("time_created", "time_created"), ("data", EDITED)];
-/// When the message was written that a part is of: what is older than its session is copied from another one.
+/// When the message of a part was written: a message older than its session is copied from another one.
 const ASKED: Cell = ("asked_at", "(SELECT time_created FROM message WHERE message.id = part.message_id)");
 const TODO: [Cell; 3] = [("content", "content"), ("status", "status"), ("position", "position")];
 const NEWEST: &str = "ORDER BY time_created DESC, id DESC";
@@ -71,7 +71,7 @@ const BELOW: &str = "session WHERE id <> ?1 AND id IN (WITH RECURSIVE below(id) 
                      SELECT id FROM session WHERE parent_id = ?1 UNION \
                      SELECT session.id FROM session JOIN below ON session.parent_id = below.id) \
                      SELECT id FROM below) ORDER BY time_updated DESC, id DESC";
-/// What is read of a session's row, where there is such a column.
+/// The columns that are read of a session's row, if they exist.
 const SESSION: [&str; 6] =
     ["title", "version", "directory", "time_created", "time_compacting", "time_updated"];
 
@@ -90,17 +90,17 @@ struct RowCache {
     read: Option<(Files, Timestamp)>,
     sessions: Sessions,
     work: BTreeMap<Untrusted, Arc<Work>>,
-    /// The sessions that it could not be asked for when it was asked last, and why.
+    /// The sessions that could not be read last time, and why.
     unread: Option<(Vec<Untrusted>, WhyUnread)>,
 }
 
 impl Store {
-    /// Prepares to read; copies go where it is said.
+    /// Creates a reader that keeps its database copies with `copies`.
     pub(crate) fn new(copies: &Copies) -> Self {
         Self { copies: copies.clone(), kept: BTreeMap::new() }
     }
 
-    /// Reads what these sessions do, where the databases have changed.
+    /// Reads the work of these sessions, if the databases have changed.
     pub(crate) fn look(&mut self, wanted: &[WorkTarget], scope: &Scope, now: Timestamp) {
         let own = wanted.iter().filter(|one| one.session.format == Format::OpenCode);
         let sessions: Sessions = own.map(|one| (one.session.id.clone(), one.started_at)).collect();
@@ -118,7 +118,7 @@ impl Store {
         }
     }
 
-    /// Returns what was read.
+    /// Returns the work that was read.
     pub(crate) fn works(&mut self) -> impl Iterator<Item = &mut Arc<Work>> {
         self.kept.values_mut().flat_map(|kept| kept.work.values_mut())
     }
@@ -139,7 +139,7 @@ impl Store {
         self.kept.iter().filter_map(of).flatten()
     }
 
-    /// Adds what means another look when it changes.
+    /// Adds the files and folders whose change means another look.
     pub(crate) fn hints(&self, hints: &mut Hints) {
         for path in self.kept.keys() {
             let paths = [path.clone(), beside(path, "-wal")];
@@ -153,7 +153,8 @@ impl Store {
 }
 
 impl RowCache {
-    /// What cannot be read now keeps what it said last, and so does a session whose window has gone.
+    /// Reads a database. Sessions of one that cannot be read now keep their last content, as do sessions whose window
+    /// has ended.
     fn look(&mut self, path: &Path, files: Files, sessions: &Sessions, now: Timestamp, copies: &Copies) {
         let is_known = |(known, at): &(Files, Timestamp)| *known == files && is_sure(*at, files.touched_at());
         if self.sessions == *sessions && self.read.as_ref().is_some_and(is_known) {
@@ -181,7 +182,7 @@ impl RowCache {
     }
 }
 
-/// Says what keeps a database from being read; nothing where a writer does, who is soon done.
+/// Returns what keeps a database from being read; nothing if a writer does, which will soon be done.
 fn why_unread(path: &Path, error: &ReadError) -> Option<WhyUnread> {
     match error {
         ReadError::Locked | ReadError::Interrupted => None,
@@ -200,7 +201,7 @@ struct Session<'a> {
     id: &'a Untrusted,
 }
 
-/// Reads one session; `None` where the database has none of this name, or is of another making.
+/// Reads one session; `None` if the database has none of this ID, or has another schema.
 fn work(
     database: &Database,
     (id, since): (&Untrusted, Option<Timestamp>),
@@ -225,7 +226,7 @@ fn work(
     Ok(Some(work))
 }
 
-/// What the rows of one session say.
+/// The rows of one session.
 struct SessionRows {
     doing: Doing,
     skipped: u64,
@@ -249,8 +250,8 @@ impl Session<'_> {
         }))
     }
 
-    /// Reads its sub-sessions, each of which a sub-agent runs, and theirs; and when the newest of those
-    /// was written that were not read.
+    /// Reads its sub-sessions, each run by a sub-agent, and theirs; and when the newest of those that were not read
+    /// was written.
     fn agents(&self, since: Option<Timestamp>) -> Result<(Vec<HelperWork>, Option<Timestamp>), ReadError> {
         let has = columns(self.database, "session")?;
         if !["parent_id", "time_updated"].iter().all(|column| has.contains(*column)) {
@@ -264,8 +265,8 @@ impl Session<'_> {
         Ok((agents.filter_map(Result::transpose).collect::<Result<_, _>>()?, more))
     }
 
-    /// Returns what the sub-agent has done that runs it. One that was last heard of before the window
-    /// started runs no more.
+    /// Returns the work of the sub-agent that runs it. A sub-agent that last wrote before the window started no longer
+    /// runs.
     fn helped(&self, since: Option<Timestamp>) -> Result<Option<HelperWork>, ReadError> {
         let Some(SessionRows { doing, skipped, written_at }) = self.session_rows()? else { return Ok(None) };
         let is_heard = since.is_none_or(|since| written_at.is_some_and(|at| at >= since));
@@ -293,7 +294,7 @@ impl Session<'_> {
     fn messages(&self) -> Result<(Vec<Cells>, Option<String>), ReadError> {
         let newest = |which: &str| format!("message WHERE session_id = ?1 {which} {NEWEST}");
         let mut messages = self.ask(&MESSAGE, &newest(""), MESSAGES)?;
-        // Nobody has typed what asks for a compaction, or what goes on after one.
+        // A request for a compaction, or the continuation after one, was not typed.
         let is_prompt = "AND json_valid(data) AND data ->> '$.role' = 'user' AND EXISTS (SELECT 1 FROM part \
                          WHERE part.message_id = message.id AND json_valid(part.data) \
                          AND part.data ->> '$.type' = 'text' AND part.data ->> '$.synthetic' IS NOT 1)";
@@ -305,7 +306,7 @@ impl Session<'_> {
         Ok((messages, id))
     }
 
-    /// Returns the prompt, the calls of the newest answer that run or failed, and those that have edited files.
+    /// Returns the prompt, the running or failed calls of the newest answer, and the calls that have edited files.
     fn parts(&self, messages: &[Cells], prompt: Option<&str>) -> Result<Vec<Cells>, ReadError> {
         let edits = format!(
             "part WHERE id IN (SELECT id FROM part WHERE session_id = ?1 {NEWEST} LIMIT {EDITS}) \
@@ -331,7 +332,7 @@ impl Session<'_> {
         Ok(parts)
     }
 
-    /// Returns when those calls were written, the newest first, that are too long to be read.
+    /// Returns when the calls that are too long to be read were written, the newest first.
     fn passed_over(&self) -> Result<Vec<Option<Timestamp>>, ReadError> {
         let from = format!(
             "part WHERE id IN (SELECT id FROM part WHERE session_id = ?1 {NEWEST} LIMIT {EDITS}) \
@@ -349,7 +350,7 @@ impl Session<'_> {
         self.ask(&TODO, "todo WHERE session_id = ?1 ORDER BY position", TODOS)
     }
 
-    /// Returns when the last of those parts was written that were not read.
+    /// Returns when the last of the parts that were not read was written.
     fn edits_since(&self) -> Result<Option<Timestamp>, ReadError> {
         let from =
             format!("(SELECT time_created FROM part WHERE session_id = ?1 {NEWEST} LIMIT 1 OFFSET {EDITS})");

@@ -259,7 +259,7 @@ fn a_database_that_cannot_be_read_keeps_what_it_said_and_says_why() {
     assert_eq!(opencode.kept.unread, None);
     let path = opencode.folder.path().join("opencode.db");
     let sessions: Sessions = [(ID.into(), None)].into();
-    // With the last who has it open its log goes.
+    // Its log is removed when the last connection closes.
     opencode.store = Connection::open_in_memory().unwrap();
     std::fs::write(&path, "no database at all, and long enough to be taken for one").unwrap();
     let files = Files::stat(&path).unwrap();

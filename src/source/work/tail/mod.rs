@@ -1,5 +1,5 @@
-//! A file of lines that only grows: its end first, then what is appended, and what stands before the
-//! end a piece at a time where edits are reported there alone.
+//! A file of lines that only grows: reads its end first, then what is appended, and what stands before the end piece
+//! by piece if edits are only reported there.
 
 use std::os::fd::OwnedFd;
 use std::path::Path;
@@ -15,29 +15,29 @@ use crate::source::work::lines::{Lines, MOST};
 
 /// How much of a file's end is read first, in bytes; four times as much whenever that is not enough.
 const FIRST: u64 = 64 << 10;
-/// How much of it is read at most where much of that is passed over, in bytes.
+/// The most bytes of its end that are read if much of that is passed over.
 const FARTHEST: u64 = 32 << 20;
 /// How much may have been appended since the last look for all of it to be read, in bytes.
 const APPENDED: u64 = 8 << 20;
 /// How much of what stands before the end is read at once, in bytes.
 const PIECE: u64 = 1 << 20;
 
-/// What was read of one file.
+/// The content that was read of one file.
 pub(crate) struct Tail {
     meta: FileMeta,
     /// Whether the beginning of the file was read.
     is_whole: bool,
     end: Lines,
-    /// The file from its beginning, until that is as far.
+    /// The file read from its beginning, until that has caught up.
     slow: Option<Lines>,
 }
 
 impl Tail {
-    /// Reads what is new since `before`, or the end of the file. A link, another user's file and one
-    /// with several names are not read.
+    /// Reads what is new since `before`, or the end of the file. Links, other users' files and files with several
+    /// names are not read.
     ///
     /// # Errors
-    /// Why it was not read; `None` where there is none.
+    /// Why it was not read; `None` if there is no file.
     pub(crate) fn read(
         path: &Path,
         adapter: Adapter,
@@ -62,7 +62,7 @@ impl Tail {
         read.ok_or(Some(WhyUnread::Failed))
     }
 
-    /// Returns whether it is the file that it was, with more at its end.
+    /// Returns whether it is the same file, with more at its end.
     fn has_grown(&self, fd: &OwnedFd, meta: &FileMeta) -> bool {
         let is_same = (meta.dev, meta.ino) == (self.meta.dev, self.meta.ino);
         let appended = meta.size.saturating_sub(self.meta.size);
@@ -76,7 +76,7 @@ impl Tail {
             let from = meta.size.saturating_sub(span);
             let mut end = Lines::from_offset(from);
             end.go_on(fd, meta.size, adapter)?;
-            // What is passed over hides nothing that stands before it.
+            // What is passed over hides nothing before it.
             let has_read = span >= MOST && span.saturating_sub(end.passed_over) >= MOST / 2;
             let is_enough = has_read || span >= FARTHEST;
             if from == 0 || is_enough || (adapter.is_settled)(&end.draft) {
@@ -112,7 +112,7 @@ impl Tail {
         }
     }
 
-    /// Returns what is known.
+    /// Returns the known facts.
     pub(crate) fn draft(&self) -> &Draft {
         &self.end.draft
     }
@@ -127,7 +127,7 @@ impl Tail {
         self.meta.modified_at
     }
 
-    /// Returns when its first line was written, where that was read.
+    /// Returns when its first line was written, if that was read.
     pub(crate) fn began_at(&self) -> Option<Timestamp> {
         self.end.draft.first_at.filter(|_| self.is_whole)
     }
@@ -142,7 +142,7 @@ impl Tail {
     }
 }
 
-/// Returns why the system opened no plain file; nothing where there is none.
+/// Returns why the system did not open a plain file; nothing if there is no file.
 pub(crate) fn refusal(error: Errno) -> Option<WhyUnread> {
     match error {
         Errno::NOENT | Errno::NOTDIR => None,

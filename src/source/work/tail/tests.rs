@@ -117,7 +117,7 @@ fn a_file_that_has_not_changed_is_not_opened() {
     let mut file = Transcript::new(claude(), edit("a").as_bytes());
     file.look();
     let before = file.tail.take().unwrap();
-    // What it says by now would show.
+    // Its present content would show.
     let same = Tail::read(&file.path, claude(), file.uid, Some(Tail { end: Lines::default(), ..before }));
     assert_eq!(same.unwrap().draft().doing(), Doing::default());
 }

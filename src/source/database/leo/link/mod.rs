@@ -25,7 +25,7 @@ impl Link {
     /// Starts the thread, which connects at the first request; it ends when this is dropped.
     ///
     /// # Errors
-    /// The system has no more threads for us.
+    /// The system cannot start another thread.
     pub(crate) fn start(target: Target) -> std::io::Result<Self> {
         let (requests, received) = unbounded_channel();
         let known = Arc::new(Mutex::new(LinkState::default()));
@@ -34,18 +34,18 @@ impl Link {
         Ok(Self { requests, known })
     }
 
-    /// Returns what is known, at once.
+    /// Returns the current state without waiting.
     pub(crate) fn known(&self) -> LinkState {
         self.known.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Looks for changes from now on.
     pub(crate) fn follow(&self) {
-        // Without the thread nothing is known, which is what it says.
+        // Without the thread the state stays unknown, and is reported as such.
         let _ = self.requests.send(Request::Follow);
     }
 
-    /// Reads now, or until it has taken too long.
+    /// Reads now; waits at most `within`.
     pub(crate) fn read(&self, within: Duration) -> LinkState {
         let (answer, answered) = channel();
         let sent = self.requests.send(Request::Read(answer));

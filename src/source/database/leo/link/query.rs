@@ -1,4 +1,4 @@
-//! Waits for what the server says, and no longer than is reasonable.
+//! Waits for the server, for a limited time.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use crate::source::database::postgres::words::error_text;
 /// How long one whole read may take: 20 s.
 const READ_WITHIN: Duration = Duration::from_secs(20);
 
-/// Returns the messages that come without being asked for, which also drives the connection.
+/// Returns the messages that the server sends unasked; polling it also drives the connection.
 pub(crate) fn messages(
     connection: &mut tokio_postgres::Connection<
         impl tokio::io::AsyncRead + tokio::io::AsyncWrite + Unpin,
@@ -20,7 +20,7 @@ pub(crate) fn messages(
     futures_util::stream::poll_fn(move |cx| connection.poll_message(cx))
 }
 
-/// Waits for a query, but not for ever.
+/// Runs a query with a deadline.
 pub(crate) async fn with_deadline<T>(query: impl Future<Output = Result<T, Error>>) -> Result<T, String> {
     match tokio::time::timeout(READ_WITHIN, query).await {
         Ok(done) => done.map_err(|error| error_text(&error)),

@@ -1,4 +1,4 @@
-//! What the connection's thread is asked, and what it knows.
+//! Requests to the connection's thread, and its state.
 
 use std::sync::Arc;
 use std::sync::mpsc::Sender as Answer;
@@ -7,24 +7,24 @@ use jiff::Timestamp;
 
 use crate::source::database::leo::read::DatabaseReading;
 
-/// What is known at any moment.
+/// The state of the connection at one moment.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct LinkState {
-    /// What was read last.
+    /// The last read.
     pub(crate) last: Option<Arc<DatabaseReading>>,
     /// Counts the reads and the changes of the connection.
     pub(crate) version: u64,
-    /// Since when the connection stands; `None` while there is none.
+    /// Since when the connection stands; `None` while there is no connection.
     pub(crate) since: Option<Timestamp>,
-    /// Why there is none.
+    /// Why there is no connection.
     pub(crate) trouble: Option<String>,
-    /// When the server last said that the last read is still so.
+    /// When the server last confirmed that the last read is still current.
     pub(crate) confirmed_at: Option<Timestamp>,
 }
 
-/// What the thread is asked.
+/// A request to the thread.
 pub(crate) enum Request {
-    /// Read now, and say when it is done.
+    /// Read now, and report when it is done.
     Read(Answer<()>),
     /// Look for changes from now on.
     Follow,

@@ -24,10 +24,10 @@ use crate::source::os::clock;
 /// How long to wait before another attempt to connect: at first, and at most.
 const RETRIES: [Duration; 2] = [Duration::from_secs(1), Duration::from_secs(30)];
 
-/// How often to ask for news: while there is some, and at most how seldom while there is none.
+/// How often to ask for news: while there is some, and the longest interval while there is none.
 const POLLS: [Duration; 2] = [Duration::from_secs(2), Duration::from_secs(10)];
 
-/// How much longer than a read took to rest after it, so that reading costs little.
+/// How many times the duration of a read to rest after it, so that reading costs little.
 const REST: u32 = 20;
 
 /// How often everything is read, whatever the changes say: 5 min.
@@ -45,20 +45,20 @@ pub(crate) struct Worker {
     target: Target,
     known: Arc<Mutex<LinkState>>,
     requests: UnboundedReceiver<Request>,
-    /// Who waits for the next read.
+    /// The requests that wait for the next read.
     waiting: Vec<Answer<()>>,
     follows: Follows,
-    /// What was read last on this connection, and when it was last read whole.
+    /// The last read on this connection, and when it was last read whole.
     basis: Option<(Arc<DatabaseReading>, Instant)>,
 }
 
-/// Why the thread goes on from where it waits.
+/// Why the thread stops waiting.
 enum Wake {
-    /// Somebody wants a read.
+    /// A read was requested.
     Requested,
-    /// It is time to ask for news, or a channel tells of some.
+    /// It is time to ask for news, or a channel has notified of some.
     Due,
-    /// Nobody listens any more.
+    /// The requesting end was dropped.
     Gone,
     /// The connection has ended.
     Lost(String),
@@ -73,7 +73,7 @@ impl Worker {
         Self { target, known, requests, waiting: Vec::new(), follows: Follows::No, basis: None }
     }
 
-    /// Works until nobody listens any more.
+    /// Works until the requesting end is dropped.
     pub(crate) fn run(mut self) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         match runtime {
@@ -106,7 +106,7 @@ impl Worker {
         }
     }
 
-    /// Waits before the next attempt; a request ends the waiting. Returns whether anybody listens.
+    /// Waits before the next attempt; a request ends the wait. Returns whether the requesting end still exists.
     async fn rest(&mut self, pause: Duration) -> bool {
         let heard = tokio::time::timeout(pause, self.requests.recv()).await;
         match heard {
@@ -120,7 +120,7 @@ impl Worker {
         }
     }
 
-    /// Waits for a request; returns whether anybody listens.
+    /// Waits for a request; returns whether the requesting end still exists.
     async fn receive(&mut self) -> bool {
         let request = self.requests.recv().await;
         request.map(|request| self.note(request)).is_some()
@@ -149,7 +149,7 @@ impl Worker {
 
     fn answer(&mut self) {
         for waiting in self.waiting.drain(..) {
-            // Whoever has given up needs no answer.
+            // A caller that gave up needs no answer.
             let _ = waiting.send(());
         }
     }
@@ -179,7 +179,7 @@ impl Worker {
             biased;
             why = &mut driver => Wake::Lost(why),
             woken = self.talk(&client, &allowance, &news) => match woken {
-                // Its own words say more than those of the query that failed by it.
+                // The connection's own error says more than that of the query that it made fail.
                 Wake::Lost(why) => match tokio::time::timeout(Duration::from_millis(100), driver).await {
                     Ok(said) => Wake::Lost(said),
                     Err(_) => Wake::Lost(why),
@@ -203,10 +203,10 @@ impl Worker {
         news: &Notify,
     ) -> Result<Wake, String> {
         let schema = with_deadline(Schema::probe(client)).await?;
-        // Another connection may be one to another server.
+        // Another connection may be to another server.
         self.basis = None;
         for channel in &schema.channels {
-            // A pooler may not pass it on; then there are polls.
+            // A pooler may not pass it on; polling covers that.
             let _ = with_deadline(client.batch_execute(&format!("LISTEN {channel}"))).await;
         }
         let mut stamp = None;
@@ -265,8 +265,8 @@ impl Worker {
         Ok(())
     }
 
-    /// Returns whether it may be enough to read what was written since: nobody waits for everything,
-    /// and the last whole read is not long ago.
+    /// Returns whether reading only new rows may be enough: no caller waits for a whole read, and the last whole read
+    /// is recent.
     fn may_be_part(&self, whole_at: Instant) -> bool {
         self.waiting.is_empty() && clock::steady().duration_since(whole_at) < WHOLE_EVERY
     }

@@ -1,8 +1,8 @@
-//! What macOS tells of one process, in the terms of the core.
+//! The facts that macOS reports of one process, in the types of the core.
 
 use crate::core::model::{InnerPids, Process, ProcessId, ProcessState, Untrusted};
 
-/// How many ticks a second has: starts are told in microseconds.
+/// How many ticks a second has: starts are reported in microseconds.
 pub(crate) const TICKS: u64 = 1_000_000;
 
 /// `SSTOP` and `SZOMB` (sys/proc.h).
@@ -70,8 +70,8 @@ fn until_zero(bytes: &[u8]) -> &[u8] {
     bytes.split(|byte| *byte == 0).next().unwrap_or_default()
 }
 
-/// Returns the name below `/dev`, or `major:minor` of what is no pseudo terminal. A device has 8 bits of major
-/// and 24 of minor (sys/types.h).
+/// Returns the name below `/dev`, or `major:minor` of a device that is not a pseudo terminal. A device has 8 bits of
+/// major and 24 of minor (sys/types.h).
 fn terminal(device: u32) -> Option<String> {
     let (major, minor) = (device >> 24, device & 0xFF_FFFF);
     match (device, major) {

@@ -1,4 +1,4 @@
-//! Asks macOS for one process, and for the list of all.
+//! Queries macOS for one process, and for the list of all.
 
 use libproc::bsd_info::BSDInfo;
 use libproc::proc_pid::{pidinfo, pidpath};
@@ -12,13 +12,13 @@ use crate::core::model::{Details, Untrusted};
 use crate::source::os::processes::darwin::facts::Facts;
 use crate::source::os::processes::environment::variables;
 
-/// Tells the system to count zombies as well (`proc_pidinfo` of XNU).
+/// Makes the system count zombies as well (`proc_pidinfo` of XNU).
 const ZOMBIES_TOO: u64 = 1;
 
-/// How the reading of a process went.
+/// The outcome of reading a process.
 pub(crate) enum Reading<T> {
     Read(T),
-    /// It is there, and may not be read.
+    /// It exists, and may not be read.
     Unreadable,
     /// No process has this PID.
     Gone,
@@ -57,7 +57,8 @@ pub(crate) fn all() -> (Vec<u32>, Option<String>) {
         Ok(pids) => pids,
         Err(error) => return (Vec::new(), Some(format!("the system lists no processes: {error}"))),
     };
-    // The kernel says how much room it needs, with some to spare, and leaves out without a word what finds none.
+    // The kernel reports how much room it needs, with some to spare, and silently leaves out processes that do not
+    // fit.
     let has_room = pids.len() < pids.capacity();
     let is_sound = pids.contains(&std::process::id()) && pids.contains(&1);
     pids.retain(|pid| *pid != 0);
@@ -72,7 +73,7 @@ pub(crate) fn executable(pid: u32) -> Option<Untrusted> {
     Some(path)
 }
 
-/// Reads the details of some processes. A process of another user, or one that is protected, tells little.
+/// Reads the details of some processes. Another user's process, or a protected one, reveals little.
 pub(crate) fn details(those: &[(u32, u32)]) -> Vec<(u32, Details)> {
     let kind = ProcessRefreshKind::nothing()
         .with_cmd(UpdateKind::Always)
@@ -80,7 +81,7 @@ pub(crate) fn details(those: &[(u32, u32)]) -> Vec<(u32, Details)> {
         .with_environ(UpdateKind::Always)
         .without_tasks();
     let pids: Vec<sysinfo::Pid> = those.iter().map(|(pid, _)| sysinfo::Pid::from_u32(*pid)).collect();
-    // A new one each time: an old one keeps what it read of a process that had the PID before.
+    // A new one each time: an old one keeps the facts of the process that had the PID before.
     let mut system = System::new().ok();
     if let Some(system) = &mut system {
         system.refresh_processes_specifics(ProcessesToUpdate::Some(&pids), true, kind);
@@ -106,7 +107,7 @@ fn with(own: Details, told: &sysinfo::Process) -> Details {
     }
 }
 
-/// Returns the leader of a process's session; 0 where that is not told.
+/// Returns the leader of a process's session; 0 if that is not reported.
 fn session(pid: u32) -> u32 {
     let leader = number(pid).and_then(|pid| getsid(Some(pid)).ok());
     leader.and_then(|leader| u32::try_from(leader.as_raw_nonzero().get()).ok()).unwrap_or_default()

@@ -1,4 +1,4 @@
-//! The seam to macOS: everything that `linux` hands out, as far as it is known here.
+//! The seam to macOS: everything that `linux` provides, as far as it is known here.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ pub(crate) fn ticks_per_second() -> u64 {
     TICKS
 }
 
-/// Returns whether exactly this process lives; `None` where it may not be read.
+/// Returns whether exactly this process lives; `None` if it may not be read.
 pub(crate) fn lives(id: ProcessId) -> Option<bool> {
     match look::facts(id.pid) {
         Reading::Read((facts, _)) => Some(facts.id() == id && facts.process().state != ProcessState::Zombie),
@@ -34,7 +34,7 @@ pub(crate) fn is_others(pid: u32, uid: u32) -> bool {
     matches!(look::facts(pid), Reading::Read((_, theirs)) if theirs != uid)
 }
 
-/// What one scan leaves for the next.
+/// State that one scan leaves for the next.
 #[derive(Default)]
 pub(crate) struct Scanner {
     /// The possible agents that were seen last, and their states.
@@ -42,7 +42,7 @@ pub(crate) struct Scanner {
 }
 
 impl Scanner {
-    /// Returns whether a possible agent has come, stopped or gone on since the last look.
+    /// Returns whether a possible agent has started, stopped or continued since the last look.
     pub(crate) fn has_news(&mut self, candidates: &Candidates, _depth: Depth) -> bool {
         let read = look::all().0.into_iter().filter_map(|pid| match look::facts(pid) {
             Reading::Read((facts, _)) => Some(facts.process()),
@@ -100,7 +100,7 @@ fn ask_twice(table: &mut ProcessTable, wanted: DetailTargets<'_>) {
     }
 }
 
-/// Adds details to the process that they were read of; another one may have its PID by now.
+/// Adds details to the process that they were read of; another process may have its PID now.
 fn take_over(table: &mut ProcessTable, pid: u32, details: Details) {
     let Some(process) = table.by_pid.get_mut(&pid) else { return };
     match look::facts(pid) {

@@ -19,7 +19,7 @@ pub(crate) fn chain(pid: u32, candidates: &Candidates) -> ProcessTable {
             table.listed.remove(&next);
             break;
         };
-        // Our own environment we know already.
+        // Our own environment is known already.
         if next == pid && pid != crate::source::os::processes::own::own_pid() {
             let details = process.details.get_or_insert_default();
             details.env = environment(CWD, &format!("/proc/{pid}/environ"));

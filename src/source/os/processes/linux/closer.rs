@@ -9,26 +9,26 @@ use crate::source::os::processes::linux::proc::stat::Layout;
 use crate::source::os::processes::linux::proc::{Proc, Reading, is_gone, number, slurp, understood};
 use crate::source::os::processes::linux::{details, pidfd};
 
-/// What a closer look has found, for the next one.
+/// The result of a closer look, kept for the next one.
 pub(crate) struct DetailCache {
     pub(crate) process: Process,
-    /// The inode of `/proc/<pid>`: it tells processes apart that share PID and tick. The kernel
-    /// does not promise it, so a new one only costs reading once more.
+    /// The inode of `/proc/<pid>`, which distinguishes processes that share PID and tick. The kernel does not promise
+    /// it, so a new one only costs another read.
     folder: u64,
     layout: Option<Layout>,
 }
 
-/// How the closer look went.
+/// The outcome of a closer look.
 pub(crate) enum Closer {
     /// It was read.
     Read(Box<DetailCache>),
-    /// Not more can be read than its `stat` before.
+    /// No more can be read than its `stat` before.
     Unreadable,
     /// It has exited and been reaped.
     Gone,
 }
 
-/// Looks closer at one process. When its PID changes hands at that moment, once more.
+/// Looks closer at one process; once more if its PID passes to another process meanwhile.
 pub(crate) fn look(proc: &mut Proc, pid: u32, kept: Option<Box<DetailCache>>) -> Closer {
     match attempt(proc, pid, kept) {
         Closer::Read(kept) if is_torn(&kept.process) => attempt(proc, pid, None),
@@ -36,10 +36,9 @@ pub(crate) fn look(proc: &mut Proc, pid: u32, kept: Option<Box<DetailCache>>) ->
     }
 }
 
-/// Brings up to date what was kept of a process with this folder, and returns whether that is all
-/// there is to know: it lives and runs the same program. Its arguments are not read again; where
-/// the kernel puts every program at the same place, a program of the same name that it has become
-/// is not noticed.
+/// Updates the cached details of a process with this folder, and returns whether that is enough: it lives and runs the
+/// same program. Its arguments are not read again; if the kernel puts every program at the same place, a change to
+/// another program of the same name is not noticed.
 pub(crate) fn is_as_before(proc: &mut Proc, folder: u64, kept: &mut DetailCache) -> bool {
     let pid = kept.process.id.pid;
     let folder_now = details::in_folder(details::Details::default(), proc.as_fd(), &format!("{pid}/cwd"));
@@ -70,14 +69,13 @@ pub(crate) fn is_as_before(proc: &mut Proc, folder: u64, kept: &mut DetailCache)
     true
 }
 
-/// Returns whether pidfd and `stat` contradict each other: it exited in between, or they are of
-/// two processes.
+/// Returns whether pidfd and `stat` contradict each other: it exited in between, or they belong to two processes.
 fn is_torn(process: &Process) -> bool {
     process.has_exited == Some(true) && process.state != ProcessState::Zombie
 }
 
-/// Opens the pidfd, reads, and then asks the pidfd: if its process has not exited, all that was
-/// read in between belongs to it.
+/// Opens the pidfd, reads, and then checks the pidfd: if its process has not exited, everything read in between
+/// belongs to it.
 fn attempt(proc: &mut Proc, pid: u32, kept: Option<Box<DetailCache>>) -> Closer {
     let pidfd = if proc.is_own() { pidfd::open(pid).ok() } else { None };
     // Something else may be mounted where its folder was.
@@ -115,7 +113,7 @@ fn attempt(proc: &mut Proc, pid: u32, kept: Option<Box<DetailCache>>) -> Closer 
     Closer::Read(Box::new(DetailCache { process, folder: inode, layout: line.layout }))
 }
 
-/// Opens the folder of a thread that still runs: what a process runs is told there, when its first thread has ended.
+/// Opens the folder of a thread that still runs: it shows the program of a process whose first thread has ended.
 fn thread_of(folder: &OwnedFd, pid: u32) -> Option<OwnedFd> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let tasks = openat(folder, "task", flags, Mode::empty()).ok()?;
@@ -148,7 +146,7 @@ mod tests {
         fn start() -> Self {
             let mut command = Command::new("/bin/sh");
             let mut shell = Self(spawn(command.stdin(Stdio::piped()).stdout(Stdio::piped())));
-            // Once it answers it is a copy of this process no more.
+            // Once it answers it is no longer a copy of this process.
             shell.report("echo");
             shell.0.stdout.as_mut().unwrap().read_exact(&mut [0]).unwrap();
             shell

@@ -15,8 +15,7 @@ use crate::source::os::processes::linux::proc::Proc;
 /// The most bytes of mounts that are read.
 const MOUNTS: usize = 8 << 20;
 
-/// Returns why the list may lack processes; `None` when it cannot. What cannot be found out is a
-/// reason too.
+/// Returns why the list may lack processes; `None` if it cannot. Anything that cannot be determined is a reason too.
 pub(crate) fn doubt(proc: &Proc) -> Option<String> {
     if !proc.is_own() {
         return Some("/proc shows another pid namespace".to_owned());
@@ -29,7 +28,7 @@ pub(crate) fn doubt(proc: &Proc) -> Option<String> {
         Err(error) => return Some(format!("failed to read /proc/self/mountinfo: {}", errno_text(error))),
     };
     let mounts = String::from_utf8_lossy(&mounts);
-    // Without its ID, which kernels before 5.8 do not tell, any of those at this place may be the topmost.
+    // Kernels before 5.8 do not report its ID; then any of the mounts at this place may be the topmost.
     let mount = mount_of(CWD, OsStr::new("/proc"));
     match hidden(&mounts, mount) {
         Some("") => Some("how /proc is mounted could not be found out".to_owned()),
@@ -37,7 +36,7 @@ pub(crate) fn doubt(proc: &Proc) -> Option<String> {
     }
 }
 
-/// Returns the `hidepid` option of the mount on `/proc` (proc(5)) if it hides anything; an empty one where that mount is
+/// Returns the `hidepid` option of the mount on `/proc` (proc(5)) if it hides anything; an empty one if that mount is
 /// not listed.
 fn hidden(mounts: &str, mount: Option<u64>) -> Option<&str> {
     let at_proc = |line: &&str| line.split(' ').nth(4) == Some("/proc");
@@ -70,7 +69,7 @@ fn sees_everything() -> bool {
     })
 }
 
-/// Returns whether a process may look into all others, by the line `CapEff` of its status.
+/// Returns whether a process may inspect all others, by the line `CapEff` of its status.
 fn may_trace(status: &str) -> bool {
     const SYS_PTRACE: u32 = 19;
     let effective = status.lines().find_map(|line| line.strip_prefix("CapEff:"));

@@ -19,9 +19,9 @@ const ARGUMENTS: usize = 128 << 10;
 /// The most bytes of environment that are read.
 const ENVIRONMENT: usize = 2 << 20;
 
-/// Reads all details but CPU and memory use: of a process's folder who it is, and of that of one of its threads what
-/// it runs; both are the same while its first thread runs. The environment is taken from `kept` where the process still
-/// runs the same program with the same arguments.
+/// Reads all details but CPU and memory use: the identity of a process from its folder, and its program from the
+/// folder of one of its threads; both are the same while its first thread runs. The environment is taken from `kept`
+/// if the process still runs the same program with the same arguments.
 pub(crate) fn read(folder: &OwnedFd, thread: &OwnedFd, kept: Option<Details>) -> Details {
     let (folder, thread) = (folder.as_fd(), thread.as_fd());
     let (exe, argv) = (exe(thread, "exe"), argv(thread, "cmdline"));
@@ -43,8 +43,8 @@ pub(crate) fn read(folder: &OwnedFd, thread: &OwnedFd, kept: Option<Details>) ->
     in_folder(details, thread, "cwd")
 }
 
-/// Adds the working directory, and whether it was removed. A name can end as the kernel marks a removed one: then
-/// that very name is there.
+/// Adds the working directory, and whether it was removed. A folder's own name can end like the kernel's mark of a
+/// removed one: then that very name exists.
 pub(crate) fn in_folder(details: Details, at: BorrowedFd<'_>, path: &str) -> Details {
     let target = readlinkat(at, path, Vec::new()).ok();
     let left = target.as_ref().and_then(|target| target.as_bytes().strip_suffix(b" (deleted)"));
@@ -55,8 +55,8 @@ pub(crate) fn in_folder(details: Details, at: BorrowedFd<'_>, path: &str) -> Det
     Details { cwd, is_cwd_gone: gone.is_some(), ..details }
 }
 
-/// Returns what is left of a zombie's details (proc(5)): whose it was, and where its numbers count.
-/// Neither changes any more, so nothing is read.
+/// Returns the remaining details of a zombie (proc(5)): its user, and its PID namespace. Neither changes any more, so
+/// nothing is read.
 pub(crate) fn left_of(known: Details) -> Details {
     let Details { uid, credentials, ns_pids, has_other_clock, has_unread_clock, .. } = known;
     Details { uid, credentials, ns_pids, has_other_clock, has_unread_clock, ..Details::default() }
@@ -68,7 +68,7 @@ pub(crate) fn cwd(at: BorrowedFd<'_>, path: &str) -> Option<Untrusted> {
     Some(Untrusted::from_bytes(target.as_bytes()))
 }
 
-/// Where a process counts its time, beside this one.
+/// The time namespace of a process, compared with this one's.
 #[derive(Clone, Copy, PartialEq)]
 enum Clock {
     Same,
@@ -77,7 +77,7 @@ enum Clock {
     Unread,
 }
 
-/// Returns in which time namespace a process is, beside this one. A kernel without them has one for all.
+/// Compares the time namespace of a process with this one's. A kernel without time namespaces has one for all.
 fn clock(folder: BorrowedFd<'_>) -> Clock {
     static OWN: OnceLock<Option<CString>> = OnceLock::new();
     let own = OWN.get_or_init(|| readlinkat(CWD, "/proc/self/ns/time", Vec::new()).ok());
@@ -142,7 +142,7 @@ pub(crate) fn ns_pids(at: BorrowedFd<'_>, path: &str) -> Reading<Vec<u32>> {
     }
 }
 
-/// Reads the PID of the process that a number stands for, its own or one of its threads'.
+/// Reads the PID of the process that a number denotes: a process or one of its threads.
 pub(crate) fn process_of(at: BorrowedFd<'_>, path: &str) -> Reading<Option<u32>> {
     let mut text = Vec::new();
     match slurp(at, path, &mut text, status::MOST) {
@@ -158,7 +158,7 @@ fn status_of(at: BorrowedFd<'_>) -> Option<Vec<u8>> {
     slurp(at, "status", &mut text, status::MOST).ok().map(|()| text)
 }
 
-/// Reads as whom a process may write: it can become another user at any time.
+/// Reads the user as whom a process may write: it can become another user at any time.
 fn credentials(at: BorrowedFd<'_>, status: &[u8]) -> Credentials {
     let mut map = Vec::new();
     let is_whole = slurp(at, "uid_map", &mut map, status::MOST).is_ok() && status::is_whole_map(&map);

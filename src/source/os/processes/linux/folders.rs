@@ -15,36 +15,36 @@ use crate::source::os::open::medium::has_certain_id;
 use crate::source::os::open::meta::meta_of;
 use crate::source::os::processes::linux::proc::Proc;
 
-/// How a folder is opened that is only to be named.
+/// Flags to open a folder only to identify it.
 const NAMED: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
 
-/// What a process takes for the file system: its root, in its own mounts.
+/// The file system as a process sees it: its root, in its own mounts.
 pub(crate) struct View {
     root: OwnedFd,
     id: ViewId,
 }
 
-/// What is the same for processes that see the same: root, and mount namespace (`/proc/<pid>/ns/mnt`).
+/// The identity of a view, equal for processes that see the same: root, and mount namespace (`/proc/<pid>/ns/mnt`).
 pub(crate) type ViewId = (FolderId, CString);
 
-/// Opens what a process takes for `/` (proc(5), `root`). All is asked through its folder, which
-/// stays that process's own.
+/// Opens the root of a process (proc(5), `root`). Everything is read through its folder, which stays that process's
+/// own.
 pub(crate) fn view_of(id: ProcessId) -> Option<View> {
     view(&Proc::open().ok()?.folder_of(id)?)
 }
 
-/// Returns which folder a process works in; `None` where it may not be looked at.
+/// Returns the folder that a process works in; `None` if it may not be inspected.
 pub(crate) fn working_folder(id: ProcessId) -> Option<FolderId> {
     let process = Proc::open().ok()?.folder_of(id)?;
     id_of(&openat(&process, "cwd", NAMED, Mode::empty()).ok()?).ok()
 }
 
-/// Opens what this process takes for `/`.
+/// Opens the root of this process.
 pub(crate) fn own_view() -> Option<View> {
     view(&openat(CWD, "/proc/self", NAMED, Mode::empty()).ok()?)
 }
 
-/// Opens what the process of this folder of `/proc` takes for `/`.
+/// Opens the root of the process of this folder of `/proc`.
 fn view(process: &OwnedFd) -> Option<View> {
     let root = openat(process, "root", NAMED, Mode::empty()).ok()?;
     let mounts = readlinkat(process, "ns/mnt", Vec::new()).ok()?;
@@ -53,14 +53,13 @@ fn view(process: &OwnedFd) -> Option<View> {
 }
 
 impl View {
-    /// Returns what distinguishes it from other views.
+    /// Returns its identity.
     pub(crate) fn id(&self) -> ViewId {
         self.id.clone()
     }
 
-    /// Returns which folders these paths mean here, without those that are not there, and whether
-    /// device and inode tell all of them from others; `None` if one that must be is not, or anything
-    /// cannot be told.
+    /// Returns the folders that these paths denote here, without missing ones, and whether device and inode
+    /// distinguish all of them from others; `None` if one that must exist does not, or anything cannot be determined.
     pub(crate) fn folders(
         &self,
         must_be: &[&PathBuf],
@@ -79,22 +78,22 @@ impl View {
         Some((all.into_iter().map(|(id, _)| id).collect(), are_certain))
     }
 
-    /// Returns whether a path is another folder here than in another view, as far as device and inode tell: folders of two
-    /// overlays differ in them, whatever lies below both.
+    /// Returns whether a path denotes another folder here than in another view, as far as device and inode show:
+    /// folders of two overlays differ in them, whatever lies below both.
     pub(crate) fn is_elsewhere(&self, other: &Self, path: &Path) -> bool {
         if self.id == other.id {
             return false;
         }
         match (self.folder(path), other.folder(path)) {
             (Ok((here, _)), Ok((there, _))) => here != there,
-            // What is not there cannot be meant.
+            // A folder that does not exist there cannot be meant.
             (Ok(_), Err(Errno::NOENT | Errno::NOTDIR)) => true,
             (Ok(_) | Err(_), Ok(_) | Err(_)) => false,
         }
     }
 
-    /// Returns what the working directory of a process with another view is called in this one: a folder that is for
-    /// certain the very same.
+    /// Returns the name in this view of the working directory of a process with another view, if it is certainly the
+    /// same folder.
     pub(crate) fn called_here(&self, other: &Self, pid: u32, cwd: &Path) -> Option<PathBuf> {
         if self.id == other.id {
             return None;
@@ -105,11 +104,11 @@ impl View {
         if !has_certain_id(&folder) {
             return None;
         }
-        // Most have the same name there: then no table of mounts is read.
+        // Most have the same name there; then no table of mounts is read.
         if self.folder(cwd) == Ok(its) {
             return Some(cwd.to_path_buf());
         }
-        // Its mounts are told as its own root has them (proc(5), `mountinfo`), the links as its mounts do.
+        // Its mounts are listed relative to its own root (proc(5), `mountinfo`), the links relative to its mounts.
         let root = readlinkat(&process, "root", Vec::new()).ok()?;
         let root = Path::new(OsStr::from_bytes(root.as_bytes()));
         let inside = Path::new("/").join(cwd.strip_prefix(root).ok()?);
@@ -117,8 +116,8 @@ impl View {
         mounts::called_here(&pid.to_string(), &inside).into_iter().find(is_same)
     }
 
-    /// Follows a path as one who has this root does: links that begin with `/` lead into it as well
-    /// (openat2(2), `RESOLVE_IN_ROOT`).
+    /// Resolves a path as a process with this root does: links that begin with `/` lead into it as well (openat2(2),
+    /// `RESOLVE_IN_ROOT`).
     fn folder(&self, path: &Path) -> Result<(FolderId, bool), Errno> {
         let folder = openat2(&self.root, path, NAMED, Mode::empty(), ResolveFlags::IN_ROOT)?;
         Ok((id_of(&folder)?, has_certain_id(&folder)))

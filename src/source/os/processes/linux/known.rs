@@ -1,5 +1,4 @@
-//! What the last reading said of every process, so that a look need not read those again to whom
-//! nothing happens.
+//! The last reading of every process, so that a look need not read unchanged processes again.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -13,7 +12,7 @@ use crate::source::os::processes::wanted::Depth;
 /// launchers and shells that become them.
 const SETTLED_AFTER: u64 = 10;
 
-/// What was read of every process.
+/// The last reading of every process.
 #[derive(Default)]
 pub(crate) struct ProcessCache {
     by_pid: HashMap<u32, KnownProcess>,
@@ -21,16 +20,16 @@ pub(crate) struct ProcessCache {
     settled_tick: u64,
 }
 
-/// Returns the tick before which whoever is settled by now has begun.
+/// Returns the tick before which settled processes have begun.
 pub(crate) fn settled_tick() -> u64 {
     let up_for = clock::since_boot().map_or(0, |up_for| up_for.as_secs().unsigned_abs());
     up_for.saturating_sub(SETTLED_AFTER) * crate::source::os::processes::linux::proc::stat::ticks_per_second()
 }
 
-/// What was read of one process.
+/// The last reading of one process.
 pub(crate) struct KnownProcess {
-    /// The inode of `/proc/<pid>`, which tells processes apart that share a PID; a new one for
-    /// the same process only costs reading it again.
+    /// The inode of `/proc/<pid>`, which distinguishes processes that share a PID; a new one for the same process only
+    /// costs another read.
     inode: u64,
     /// Whether it was old enough when it was read.
     pub(crate) is_settled: bool,
@@ -51,8 +50,7 @@ impl KnownProcess {
         is_placed && self.is_settled && (self.is_kernels || depth == Depth::Changes)
     }
 
-    /// Returns its numbers in other PID namespaces, which never change, where this is the process
-    /// and they were read.
+    /// Returns its numbers in other PID namespaces, which never change, if this is the process and they were read.
     pub(crate) fn inner_pids(&self, id: ProcessId) -> Option<InnerPids> {
         let is_read = matches!(self.process.inner, InnerPids::Read(_));
         (is_read && self.process.id == id).then(|| self.process.inner.clone())
@@ -60,7 +58,7 @@ impl KnownProcess {
 }
 
 impl ProcessCache {
-    /// Takes the time: from now on whoever is old enough now is settled when read again.
+    /// Updates the clock: from now on a process that is old enough now is settled when it is read again.
     pub(crate) fn tell_time(&mut self) {
         self.settled_tick = settled_tick();
     }
@@ -69,7 +67,7 @@ impl ProcessCache {
         self.by_pid.get(&pid).filter(|known| known.inode == inode)
     }
 
-    /// Returns what was just read of a process as it is kept.
+    /// Returns the cache entry of a process that was just read.
     pub(crate) fn entry(
         &self,
         inode: u64,
@@ -88,7 +86,7 @@ impl ProcessCache {
         self.by_pid.insert(known.process.id.pid, known);
     }
 
-    /// Forgets everybody but these; returns them as they were read.
+    /// Forgets all processes but these; returns these as they were read.
     pub(crate) fn only(&mut self, pids: &BTreeSet<u32>) -> BTreeMap<u32, Process> {
         if self.by_pid.len() > pids.len() {
             self.by_pid.retain(|pid, _| pids.contains(pid));
@@ -97,17 +95,17 @@ impl ProcessCache {
         pids.iter().filter_map(|pid| Some((*pid, self.by_pid.get(pid)?.process.clone()))).collect()
     }
 
-    /// Returns who runs an agent's program under another name.
+    /// Returns the processes that run an agent's program under another name.
     pub(crate) fn renamed(&self) -> impl Iterator<Item = u32> {
         self.by_pid.iter().filter(|(_, known)| known.is_renamed).map(|(pid, _)| *pid)
     }
 
-    /// Returns whether a process is known that has just begun.
+    /// Returns whether a process is known to be just started.
     pub(crate) fn is_young(&self, pid: u32) -> bool {
         self.by_pid.get(&pid).is_some_and(|known| !known.is_settled)
     }
 
-    /// Returns the inode of a process's folder where it is one that has not just begun.
+    /// Returns the inode of a process's folder if it was not just started.
     pub(crate) fn settled_folder(&self, pid: u32) -> Option<u64> {
         self.by_pid.get(&pid).filter(|known| known.is_settled).map(|known| known.inode)
     }

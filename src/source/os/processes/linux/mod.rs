@@ -57,8 +57,8 @@ pub(crate) fn open_files(pid: u32) -> Vec<PathBuf> {
     targets.filter(is_path).map(|target| OsStr::from_bytes(target.as_bytes()).into()).collect()
 }
 
-/// Returns a process of which it cannot be seen what it has open: one whose descriptors may not be read, or one that
-/// may not even be listed. Threads of the kernel have nothing open, nor has one that has exited.
+/// Returns a process whose open files cannot be seen: its descriptors may not be read, or it may not even be listed.
+/// Kernel threads and exited processes have nothing open.
 pub(crate) fn hidden_opener() -> Option<HiddenOpener> {
     let Ok(mut proc) = Proc::open() else { return Some(HiddenOpener::Unlisted) };
     let (listed, short) = proc.list();
@@ -96,8 +96,7 @@ pub(crate) fn arguments(pid: u32) -> Vec<Untrusted> {
     details::argv(CWD, &format!("/proc/{pid}/cmdline"))
 }
 
-/// Returns whether a process is another user's, or may not be looked at by its own (PR_SET_DUMPABLE of
-/// prctl(2)).
+/// Returns whether a process is another user's, or may not be inspected by its own user (PR_SET_DUMPABLE of prctl(2)).
 pub(crate) fn is_others(pid: u32, uid: u32) -> bool {
     rustix::fs::stat(format!("/proc/{pid}")).is_ok_and(|stat| stat.st_uid != uid)
 }
@@ -107,7 +106,7 @@ pub(crate) fn measured(of: &Household) -> Vec<Member> {
     cost::household::measured(of)
 }
 
-/// Returns what these processes cost.
+/// Returns the costs of these processes.
 pub(crate) fn loads(those: &[ProcessId]) -> Vec<(ProcessId, Option<Load>)> {
     if those.is_empty() {
         return Vec::new();
@@ -116,7 +115,7 @@ pub(crate) fn loads(those: &[ProcessId]) -> Vec<(ProcessId, Option<Load>)> {
     those.iter().map(|id| (*id, cost::load::read(&mut proc, *id))).collect()
 }
 
-/// Measures these processes, but does not count the clients of their ports.
+/// Measures these processes, without the clients of their ports.
 pub(crate) fn measures(those: &[ProcessId]) -> BTreeMap<ProcessId, Measure> {
     if those.is_empty() {
         return BTreeMap::new();
@@ -140,7 +139,7 @@ pub(crate) fn ports(those: &[ProcessId]) -> BTreeMap<ProcessId, Vec<Port>> {
     Proc::open().map(|mut proc| sockets::tcp::ports(&mut proc, those)).unwrap_or_default()
 }
 
-/// Counts who is connected to each of these ports.
+/// Counts the connections to each of these ports.
 pub(crate) fn count_clients(ports: Vec<&mut Port>) {
     sockets::tcp::count_clients(ports);
 }
@@ -155,7 +154,7 @@ pub(crate) fn owners(those: &[ProcessId], inodes: &BTreeSet<u64>) -> BTreeMap<u6
     Proc::open().map(|mut proc| sockets::tcp::owners(&mut proc, those, inodes)).unwrap_or_default()
 }
 
-/// Returns who is at the other end of the standard input of these processes, where that can be told.
+/// Returns the other end of the standard input of these processes, if it can be determined.
 pub(crate) fn inputs(those: &[ProcessId], uid: u32) -> BTreeMap<ProcessId, InputEnd> {
     if those.is_empty() {
         return BTreeMap::new();
@@ -163,10 +162,10 @@ pub(crate) fn inputs(those: &[ProcessId], uid: u32) -> BTreeMap<ProcessId, Input
     Proc::open().map(|mut proc| handles::input::inputs(&mut proc, those, uid)).unwrap_or_default()
 }
 
-/// What one scan leaves for the next.
+/// State that one scan leaves for the next.
 #[derive(Default)]
 pub(crate) struct Scanner {
-    /// What closer looks have found.
+    /// The results of closer looks.
     kept: HashMap<u32, Box<DetailCache>>,
     known: ProcessCache,
 }
@@ -216,9 +215,9 @@ impl Scanner {
         table
     }
 
-    /// Returns whether a possible agent has come, stopped or gone on since the last look. It costs
-    /// one listing of `/proc`, and one `stat` of each possible agent and of whoever is young, or of
-    /// everybody but the kernel's own.
+    /// Returns whether a possible agent has started, stopped or continued since the last look. It costs one listing of
+    /// `/proc`, and one `stat` of each possible agent and of each young process, or of all processes but the kernel's
+    /// own.
     pub(crate) fn has_news(&mut self, candidates: &Candidates, depth: Depth) -> bool {
         let Ok(mut proc) = Proc::open() else { return false };
         let (listing, _) = proc.list();
@@ -244,7 +243,7 @@ impl Scanner {
         is_any
     }
 
-    /// Replaces the entries of those who matter by a closer look at each.
+    /// Replaces the entries of processes that matter by a closer look at each.
     fn look_closer(&mut self, proc: &mut Proc, table: &mut ProcessTable, those: BTreeSet<u32>, depth: Depth) {
         let mut kept = HashMap::new();
         for pid in those {
@@ -259,8 +258,8 @@ impl Scanner {
         self.kept = kept;
     }
 
-    /// Looks once more at whoever could not be read, and at those who matter and have just begun: who
-    /// is gone by now came and went, and counts for nothing.
+    /// Looks once more at processes that could not be read, and at processes that matter and have just begun: one that
+    /// has exited by then does not count.
     fn look_twice(&mut self, proc: &mut Proc, table: &mut ProcessTable) {
         let unread = table.listed.iter().filter(|pid| !table.by_pid.contains_key(pid));
         let unplaced = table.by_pid.values().filter(|process| process.inner_pids().is_none());
@@ -272,15 +271,15 @@ impl Scanner {
         }
     }
 
-    /// Returns whether what was found of a process still is so but for what is brought up to date
-    /// here; never of one that has just begun, which may become another program any moment.
+    /// Returns whether the last result of a process still holds, except for what is updated here; never for one that
+    /// has just begun, which may become another program at any moment.
     fn is_as_before(&self, proc: &mut Proc, pid: u32, before: Option<&mut DetailCache>) -> bool {
         let folder = self.known.settled_folder(pid);
         folder.zip(before).is_some_and(|(folder, before)| closer::is_as_before(proc, folder, before))
     }
 }
 
-/// Puts into the table, and into what is kept, how a closer look at a process went.
+/// Puts the outcome of a closer look at a process into the table and the cache.
 fn take_over(table: &mut ProcessTable, kept: &mut HashMap<u32, Box<DetailCache>>, pid: u32, closer: Closer) {
     match closer {
         Closer::Read(mut read) => {
@@ -296,7 +295,7 @@ fn take_over(table: &mut ProcessTable, kept: &mut HashMap<u32, Box<DetailCache>>
     }
 }
 
-/// Returns whether an executable is the system's own, of those that run no other program in their own process: neither a
+/// Returns whether an executable is one of the system's that run no other program in their own process: neither a
 /// dynamic loader, which lies in a folder of libraries, nor an emulator of another machine.
 fn is_of_the_system(exe: &str) -> bool {
     let name = ["/usr/bin/", "/usr/sbin/", "/bin/", "/sbin/", "/usr/lib/systemd/", "/usr/libexec/"]
@@ -305,8 +304,8 @@ fn is_of_the_system(exe: &str) -> bool {
     name.is_some_and(|name| !["ld", "qemu", "electron"].iter().any(|runner| name.starts_with(runner)))
 }
 
-/// Returns whether a process runs an agent's program under a name that is not the agent's: through a link, the dynamic
-/// loader or another runtime, say. It is asked once for each name, for to ask is as dear as to read.
+/// Returns whether a process runs an agent's program under a name that is not the agent's, such as through a link, the
+/// dynamic loader or another runtime. It is determined once for each name, as that costs as much as reading.
 fn is_renamed(proc: &Proc, line: &Line, earlier: Option<&KnownProcess>, candidates: &Candidates) -> bool {
     let process = &line.process;
     if line.is_kernels || candidates.may_be(process.comm.raw()) {

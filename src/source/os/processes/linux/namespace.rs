@@ -1,4 +1,4 @@
-//! Which number a process has in which PID namespace. It never changes while the process lives.
+//! The numbers of a process in each PID namespace. They never change while the process lives.
 
 use std::ffi::CString;
 use std::os::fd::AsFd;
@@ -12,12 +12,11 @@ use crate::source::os::processes::linux::known::KnownProcess;
 use crate::source::os::processes::linux::proc::stat::Line;
 use crate::source::os::processes::linux::proc::{Proc, Reading};
 
-/// Returns the numbers of a process whose `stat` was just read: from an earlier look at it, else
-/// from its namespace where that may be seen and is ours, else from its status, which everybody may
-/// read (proc(5)).
+/// Returns the numbers of a process whose `stat` was just read: from an earlier look at it, else from its namespace if
+/// that may be seen and is ours, else from its status, which every user may read (proc(5)).
 pub(crate) fn inner_pids(proc: &mut Proc, line: &Line, earlier: Option<&KnownProcess>) -> Reading<InnerPids> {
     let id = line.process.id;
-    // A thread of the kernel is in the first namespace, and below that none is to be seen.
+    // A kernel thread is in the first namespace, and none below it can be seen.
     if line.is_kernels {
         return Reading::Read(InnerPids::Read([].into()));
     }
@@ -34,8 +33,7 @@ pub(crate) fn inner_pids(proc: &mut Proc, line: &Line, earlier: Option<&KnownPro
     }
 }
 
-/// Returns whether a process is proven to live in our own namespace; to ask that costs a third of
-/// reading a status.
+/// Returns whether a process is proven to live in our own namespace; this costs a third of reading a status.
 fn is_ours(proc: &Proc, pid: u32) -> bool {
     static OWN: OnceLock<Option<CString>> = OnceLock::new();
     let own = OWN.get_or_init(|| readlinkat(CWD, "/proc/self/ns/pid", Vec::new()).ok());

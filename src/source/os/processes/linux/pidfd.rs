@@ -1,4 +1,4 @@
-//! pidfds: descriptors that stay with one process, whatever becomes of its PID.
+//! pidfds: descriptors that stay with one process, even after its PID is reused.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -20,17 +20,17 @@ const PIDFS_MAGIC: u64 = 0x5049_4446;
 /// Opens a pidfd; it works for other users' processes too.
 ///
 /// # Errors
-/// The process is gone (`ESRCH`), or the system has no descriptor for us, which proves nothing.
+/// The process is gone (`ESRCH`), or the system is out of descriptors, which proves nothing.
 pub(crate) fn open(pid: u32) -> Result<OwnedFd, Errno> {
     let pid = i32::try_from(pid).ok().and_then(Pid::from_raw).ok_or(Errno::INVAL)?;
     pidfd_open(pid, PidfdFlags::empty())
 }
 
-/// Opens a pidfd of exactly this process, which becomes readable when the process has exited
-/// (pidfd_open(2)); `None` when it has, even if another one has its PID by now.
+/// Opens a pidfd of exactly this process, which becomes readable when the process has exited (pidfd_open(2)); `None`
+/// if it has, even if another process has its PID now.
 ///
 /// # Errors
-/// The system has no descriptor for us.
+/// The system is out of descriptors.
 pub(crate) fn open_verified(id: ProcessId) -> io::Result<Option<OwnedFd>> {
     let pidfd = match open(id.pid) {
         Ok(pidfd) => pidfd,
@@ -44,7 +44,7 @@ pub(crate) fn open_verified(id: ProcessId) -> io::Result<Option<OwnedFd>> {
     Ok(found.is_none_or(|line| line.process.id == id).then_some(pidfd))
 }
 
-/// Returns whether exactly this process lives; `None` where the system has no descriptor for us.
+/// Returns whether exactly this process lives; `None` if the system is out of descriptors.
 pub(crate) fn lives(id: ProcessId) -> Option<bool> {
     match open_verified(id) {
         Ok(None) => Some(false),
@@ -53,8 +53,8 @@ pub(crate) fn lives(id: ProcessId) -> Option<bool> {
     }
 }
 
-/// Returns whether the process lives that has this PID and whose pidfd has this inode, whatever start it is told to have:
-/// in another time namespace that is another number. `None` where that cannot be told.
+/// Returns whether the process with this PID and this pidfd inode lives, whatever start time it has: in another time
+/// namespace that is another number. `None` if that cannot be determined.
 pub(crate) fn lives_by_inode(pid: u32, known: u64) -> Option<bool> {
     let pidfd = match open(pid) {
         Ok(pidfd) => pidfd,
@@ -67,7 +67,7 @@ pub(crate) fn lives_by_inode(pid: u32, known: u64) -> Option<bool> {
     has_exited(&pidfd).map(|has_exited| !has_exited)
 }
 
-/// Returns the pidfd inode of exactly this process, where the kernel has it.
+/// Returns the pidfd inode of exactly this process, if the kernel has it.
 pub(crate) fn inode_of(id: ProcessId) -> Option<u64> {
     inode(&open_verified(id).ok()??)
 }
@@ -79,7 +79,7 @@ pub(crate) fn has_exited(pidfd: &OwnedFd) -> Option<bool> {
     Some(count > 0)
 }
 
-/// Returns the inode, unique for one boot, where the kernel has pidfs.
+/// Returns the inode, unique for one boot, if the kernel has pidfs.
 pub(crate) fn inode(pidfd: &OwnedFd) -> Option<u64> {
     static HAS_PIDFS: OnceLock<bool> = OnceLock::new();
     let has_pidfs = *HAS_PIDFS.get_or_init(|| {

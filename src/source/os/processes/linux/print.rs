@@ -18,8 +18,8 @@ const ARGUMENTS: usize = 4 << 20;
 const ENVIRONMENT: usize = 256 << 10;
 const NAMES: usize = 512;
 
-/// Reads the print of one process; `None` where it has exited, or is not this user's, or is not wholly
-/// readable, or counts in another PID namespace.
+/// Reads the print of one process; `None` if it has exited, is not this user's, cannot be read completely, or is in
+/// another PID namespace.
 pub(crate) fn read(proc: &mut Proc, pid: u32) -> Option<ProcessPrint> {
     let folder = proc.folder(pid).ok()?;
     let at = folder.as_fd();
@@ -54,7 +54,7 @@ pub(crate) fn read(proc: &mut Proc, pid: u32) -> Option<ProcessPrint> {
 /// Returns every process with its parent.
 ///
 /// # Errors
-/// Not all can be listed.
+/// Not all processes can be listed.
 pub(crate) fn parents(proc: &mut Proc) -> Result<Vec<(ProcessId, u32)>, String> {
     let (listing, failure) = proc.list();
     failure.map_or(Ok(()), Err)?;
@@ -76,7 +76,7 @@ fn names(at: BorrowedFd<'_>) -> Vec<Untrusted> {
     }
 }
 
-/// Returns what looks like a name, and so cannot be a value that was written over one.
+/// Returns the entries that look like names, and so cannot be values that were written over them.
 fn names_in(text: &[u8]) -> Vec<Untrusted> {
     let is_name = |name: &&[u8]| {
         let is_letter = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';

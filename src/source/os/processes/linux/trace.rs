@@ -1,4 +1,4 @@
-//! The traces that a process bears of the window that started it.
+//! The traces in a process of the window that started it.
 //!
 //! As measured with Claude Code 2.1.330 and opencode 1.18.33. An environment also holds tokens and keys:
 //! of all its values only the few that name a process or a session leave this file.
@@ -15,7 +15,7 @@ use crate::core::model::{Multiplexer, Origin, ProcessId, ProcessState, Trace, Un
 use crate::source::os::processes::linux::details;
 use crate::source::os::processes::linux::proc::{Proc, Reading, is_gone, slurp, understood};
 
-/// The most bytes of an environment that are read; one that is longer may hide what comes after.
+/// The most bytes of an environment that are read; a longer one may hide later variables.
 const ENVIRONMENT: usize = 2 << 20;
 /// The longest value that is kept.
 const LONGEST: usize = 256;
@@ -33,7 +33,7 @@ const UNIT: &str = "SYSTEMD_EXEC_PID";
 const NAMES: [&str; 9] =
     [CLAUDE_PID, CLAUDE_SOCKET, CLAUDE_SESSION, OPENCODE_PID, TMUX, SCREEN, ZELLIJ, HOME, UNIT];
 
-/// How often is looked again at what is becoming another program just then.
+/// How often to read again a process that is just becoming another program.
 const TRIES: usize = 64;
 
 /// Reads the traces of one process of this user whose home is one of these.
@@ -54,7 +54,7 @@ pub(crate) fn read(proc: &mut Proc, id: ProcessId, uid: u32, homes: &[&Path]) ->
     let variables = environment.as_deref().map(variables);
     let origin = variables.map(|all| (origin(&all, id.pid), value(&all, HOME)));
     if let Some((origin, home)) = &origin {
-        // Whoever has erased its environment names no home either.
+        // A process that has erased its environment has no home either.
         let is_erased = home.is_none() && origin.pid.is_none();
         let is_ours = |home| homes.iter().any(|one| one.as_os_str().as_bytes() == home);
         if !is_erased && !home.is_some_and(is_ours) {
@@ -71,8 +71,8 @@ pub(crate) fn read(proc: &mut Proc, id: ProcessId, uid: u32, homes: &[&Path]) ->
     })
 }
 
-/// Reads a process's group and its environment, where that may be read. While it becomes another program
-/// there is a moment in which it has none, and the kernel cannot say where it will be.
+/// Reads a process's group and its environment, if that may be read. While a process becomes another program there is
+/// a moment in which it has none, and the kernel cannot report where it will be.
 fn settled(folder: &OwnedFd, id: ProcessId) -> Reading<(u32, Option<Vec<u8>>)> {
     for _ in 0..TRIES {
         let mut text = Vec::new();
@@ -85,8 +85,8 @@ fn settled(folder: &OwnedFd, id: ProcessId) -> Reading<(u32, Option<Vec<u8>>)> {
         match slurp(folder.as_fd(), "environ", &mut text, ENVIRONMENT) {
             Ok(()) if text.is_empty() && line.layout.is_none() => std::thread::yield_now(),
             Ok(()) if text.len() < ENVIRONMENT => return Reading::Read((line.process.group, Some(text))),
-            // One whose first thread has ended has no memory under its own number (ESRCH on Linux 6.18), and lives on
-            // in the others.
+            // A process whose first thread has ended has no memory under its own number (ESRCH on Linux 6.18), and
+            // lives on in its other threads.
             Err(error) if is_gone(error) && line.process.state != ProcessState::LeaderExited => {
                 return Reading::Gone;
             }
@@ -96,8 +96,8 @@ fn settled(folder: &OwnedFd, id: ProcessId) -> Reading<(u32, Option<Vec<u8>>)> {
     Reading::Unreadable
 }
 
-/// Returns the values of each variable that is read: getenv(3) takes the first, others the last, so of
-/// two that differ neither counts.
+/// Returns the values of each variable that is read: getenv(3) takes the first, other readers the last, so two
+/// different values do not count.
 fn variables(text: &[u8]) -> BTreeMap<&'static str, Vec<&[u8]>> {
     let mut all: BTreeMap<&'static str, Vec<&[u8]>> = BTreeMap::new();
     for entry in text.split(|byte| *byte == 0) {
@@ -127,19 +127,19 @@ fn origin(all: &BTreeMap<&'static str, Vec<&[u8]>>, own_pid: u32) -> Origin {
     ];
     let mut windows = told.iter().filter_map(|(agent, told)| Some((*agent, told.pid()?)));
     let first = windows.next();
-    // Where two say what differs, it came through two windows: neither counts.
+    // If two variables differ, the process came through two windows, and neither counts.
     let is_clear = !told.iter().any(|(_, told)| *told == EnvValue::Nonsense)
         && windows.all(|window| Some(window) == first);
     let (agent, pid) = first.filter(|_| is_clear).unzip();
     let is_uuid =
         |text: &&[u8]| text.len() == 36 && text.iter().all(|byte| byte.is_ascii_hexdigit() || *byte == b'-');
     let session = value(all, CLAUDE_SESSION).filter(is_uuid).map(Untrusted::from_bytes);
-    // Who has it from a parent has the parent's number.
+    // A process that inherited it has its parent's number there.
     let is_unit = value(all, UNIT).and_then(number) == Some(own_pid);
     Origin { agent: agent.map(Untrusted::from), pid, session, multiplexer: multiplexer(all), is_unit }
 }
 
-/// What one variable says of a window.
+/// What one variable says about a window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum EnvValue {
     Nothing,
@@ -173,7 +173,7 @@ fn plain(text: &[u8]) -> EnvValue {
     number(text).map_or(EnvValue::Nonsense, EnvValue::Pid)
 }
 
-/// Returns the PID in `/tmp/cc-socks/<pid>.sock`; a socket elsewhere says nothing.
+/// Returns the PID in `/tmp/cc-socks/<pid>.sock`; a socket elsewhere has no meaning.
 fn of_socket(path: &[u8]) -> EnvValue {
     let path = Path::new(OsStr::from_bytes(path));
     let is_socket = path.extension().is_some_and(|end| end == "sock")
@@ -191,7 +191,7 @@ fn multiplexer(all: &BTreeMap<&'static str, Vec<&[u8]>>) -> Option<Multiplexer> 
     named(TMUX).then(|| server.map_or(Multiplexer::Unnamed, Multiplexer::Server))
 }
 
-/// Returns the sessions into whose tasks' output it writes, `<project>/<session>/tasks/<task>.output`.
+/// Returns the sessions to whose task output it writes, `<project>/<session>/tasks/<task>.output`.
 fn tasks(folder: &OwnedFd) -> Vec<Untrusted> {
     let session = |descriptor: &str| {
         let target = readlinkat(folder, descriptor, Vec::new()).ok()?;
@@ -252,7 +252,7 @@ mod tests {
             Some(17),
             None,
         );
-        // What one says does not count where another is no number, or there twice.
+        // One variable does not count if another is not a number, or is there twice.
         for pid in [
             "CLAUDE_PID=1", "CLAUDE_PID=x", "CLAUDE_PID=-17", "CLAUDE_PID=17\nCLAUDE_PID=18",
             "OPENCODE_PID=0",

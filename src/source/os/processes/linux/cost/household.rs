@@ -1,4 +1,4 @@
-//! The processes of one window, as they are now and with what they cost.
+//! The present processes of one window, with their costs.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::os::fd::AsFd;
@@ -14,11 +14,10 @@ use crate::source::os::processes::linux::sockets::tcp::count_clients;
 use crate::source::os::processes::linux::{details, print};
 use crate::source::os::processes::measure::Measure;
 
-/// The most processes that are measured: to add up the pages of a large one takes 2 ms.
+/// The most processes that are measured: adding up the pages of a large one takes 2 ms.
 const MOST: usize = 200;
 
-/// Measures a window's own process and those below it, parents before their children; nothing where it has
-/// ended.
+/// Measures a window's own process and those below it, parents before their children; returns nothing if it has ended.
 pub(crate) fn measured(of: &Household) -> Vec<Member> {
     let Ok(mut proc) = Proc::open() else { return Vec::new() };
     let those = tree(&print::parents(&mut proc).unwrap_or_default(), of);
@@ -27,7 +26,7 @@ pub(crate) fn measured(of: &Household) -> Vec<Member> {
     count_clients(measures.values_mut().filter_map(|one| one.ports.as_mut()).flatten().collect());
     let members = those.into_iter().filter_map(|(id, parent)| {
         let folder = proc.folder_of(id)?;
-        // What an agent was started with may be what a person asked of it.
+        // An agent's arguments may contain a person's prompt.
         let argv = if id == of.id { Vec::new() } else { details::argv(folder.as_fd(), "cmdline") };
         let Measure { load, ports, hindrance: _ } = measures.remove(&id)?;
         Some(Member {
@@ -60,7 +59,7 @@ fn command(argv: &[Untrusted]) -> Option<Untrusted> {
     (!command.is_empty()).then(|| command.as_str().into())
 }
 
-/// Returns when a process began: as long after its window as the kernel's ticks say.
+/// Returns when a process began: its window's start plus the kernel's ticks in between.
 fn started_at(of: &Household, id: ProcessId) -> Option<Timestamp> {
     let ticks = i64::try_from(id.start_ticks.checked_sub(of.id.start_ticks)?).ok()?;
     let per_second = i64::try_from(ticks_per_second()).ok()?;
@@ -68,7 +67,7 @@ fn started_at(of: &Household, id: ProcessId) -> Option<Timestamp> {
     of.started_at?.checked_add(after).ok()
 }
 
-/// Returns those below a window with their parents, and not what is below another window there.
+/// Returns the processes below a window with their parents, without those below another window.
 fn tree(all: &[(ProcessId, u32)], of: &Household) -> Vec<(ProcessId, u32)> {
     let mut children: BTreeMap<u32, Vec<(ProcessId, u32)>> = BTreeMap::new();
     for (id, parent) in all {

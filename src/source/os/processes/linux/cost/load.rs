@@ -1,4 +1,4 @@
-//! What a process costs: its memory and the CPU time that it has used.
+//! The cost of a process: its memory and its CPU time.
 
 use std::os::fd::{AsFd, BorrowedFd};
 
@@ -10,13 +10,13 @@ use crate::source::os::processes::linux::proc::{Proc, slurp};
 /// The most bytes of `smaps_rollup` that are read; it has about 1 KiB.
 const ROLLUP: usize = 8 << 10;
 
-/// Reads what one process costs; nothing where it has gone or is another by now.
+/// Reads what one process costs; nothing if it has exited or its PID belongs to another process.
 pub(crate) fn read(proc: &mut Proc, id: ProcessId) -> Option<Load> {
     let (folder, stat) = proc.visit(id)?;
     Some(read_load(folder.as_fd(), &stat))
 }
 
-/// Reads what a process costs of which this is its `stat`.
+/// Reads the cost of the process with this `stat`.
 pub(crate) fn read_load(folder: BorrowedFd<'_>, stat: &[u8]) -> Load {
     let cpu_time = stat::cpu_ticks(stat).map(|ticks| ticks.saturating_mul(1000) / ticks_per_second());
     let mut text = Vec::new();
@@ -25,7 +25,7 @@ pub(crate) fn read_load(folder: BorrowedFd<'_>, stat: &[u8]) -> Load {
     Load { memory, cpu_time }
 }
 
-/// Returns the bytes that `Pss:` tells in kB (proc_pid_smaps(5)).
+/// Returns the bytes of the `Pss:` line, which is in kB (proc_pid_smaps(5)).
 fn proportional(text: &[u8]) -> Option<u64> {
     let line = text.split(|byte| *byte == b'\n').find_map(|line| line.strip_prefix(b"Pss:"))?;
     let kilobytes = std::str::from_utf8(line).ok()?.trim().strip_suffix("kB")?;

@@ -11,7 +11,7 @@ use crate::source::os::processes::linux::proc::Proc;
 use crate::source::os::processes::linux::sockets::tcp;
 use crate::source::os::processes::measure::Measure;
 
-/// Measures these processes, but does not count the clients of their ports; none is there that has gone.
+/// Measures these processes, without the clients of their ports; those that have exited are left out.
 pub(crate) fn measures(proc: &mut Proc, those: &[ProcessId]) -> BTreeMap<ProcessId, Measure> {
     let mut sockets = BTreeMap::new();
     let mut all = BTreeMap::new();
@@ -27,7 +27,7 @@ pub(crate) fn measures(proc: &mut Proc, those: &[ProcessId]) -> BTreeMap<Process
     all
 }
 
-/// Measures all but the ports, and returns the sockets that it has open.
+/// Measures a process without its ports, and returns its open sockets.
 fn measured(proc: &mut Proc, id: ProcessId) -> Option<(Measure, Option<Vec<u64>>)> {
     let (folder, stat) = proc.visit(id)?;
     let at = folder.as_fd();

@@ -1,4 +1,4 @@
-//! What a process is in the middle of.
+//! What may hinder the end of a process: a tracer, a wait in the kernel, or a lock of git's that it holds.
 
 use std::os::fd::{AsFd, BorrowedFd};
 use std::time::Duration;
@@ -8,17 +8,17 @@ use crate::source::os::processes::linux::handles::links::{LinkQuery, opened};
 use crate::source::os::processes::linux::proc::status;
 use crate::source::os::processes::linux::proc::{Proc, slurp};
 
-/// How often, and how long apart, it is asked whether a process still waits in the kernel.
+/// How often, and at what interval, to check whether a process still waits in the kernel.
 const TRIES: usize = 20;
 const MOMENT: Duration = Duration::from_millis(2);
 
-/// Reads it; nothing where the process has gone, or is another by now, or may not be read.
+/// Reads it; nothing if the process has exited, its PID belongs to another process, or it may not be read.
 pub(crate) fn read(proc: &mut Proc, id: ProcessId) -> Option<Hindrance> {
     let folder = proc.folder_of(id)?;
     from_links(folder.as_fd(), opened(folder.as_fd()).ok().as_ref())
 }
 
-/// Reads the same of a process whose links were read, where they may be.
+/// Reads the same of a process whose links were read, if they may be.
 pub(crate) fn from_links(folder: BorrowedFd<'_>, opened: Option<&LinkQuery>) -> Option<Hindrance> {
     let mut text = Vec::new();
     slurp(folder, "status", &mut text, status::MOST).ok()?;
@@ -32,8 +32,8 @@ pub(crate) fn from_links(folder: BorrowedFd<'_>, opened: Option<&LinkQuery>) -> 
     Some(opened?.lock.clone().map_or(Hindrance::Nothing, Hindrance::Locking))
 }
 
-/// Reads it, and once more in a moment where it waits in the kernel: whoever starts a program waits so until
-/// that runs (vfork(2)).
+/// Reads it, and once more in a moment if the process waits in the kernel: a process that starts a program waits so
+/// until the program runs (vfork(2)).
 pub(crate) fn read_settled(proc: &mut Proc, id: ProcessId) -> Option<Hindrance> {
     for _ in 0..TRIES {
         match read(proc, id) {
@@ -60,7 +60,7 @@ mod tests {
     struct EndedWith(Child);
 
     impl EndedWith {
-        /// Starts a program, and waits until it says something.
+        /// Starts a program, and waits for its first output.
         fn new(program: &str, arguments: &[&str]) -> Self {
             let mut command = Command::new(program);
             let mut child = spawn(command.args(arguments).stdout(Stdio::piped()).process_group(0));

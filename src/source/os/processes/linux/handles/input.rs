@@ -1,4 +1,4 @@
-//! Who is at the other end of a process's standard input.
+//! The other end of a process's standard input.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::os::fd::{AsFd, BorrowedFd};
@@ -19,7 +19,7 @@ const PEER: u16 = 2;
 /// The length of `struct unix_diag_msg`.
 const MESSAGE: usize = 16;
 
-/// Returns who is there, of those processes of which it can be told.
+/// Returns the other end of each process's input, for processes for which it can be determined.
 pub(crate) fn inputs(proc: &mut Proc, those: &[ProcessId], uid: u32) -> BTreeMap<ProcessId, InputEnd> {
     let own = those.iter().filter_map(|id| Some((*id, nameless(proc.folder_of(*id)?.as_fd(), "fd/0")?)));
     let own: BTreeMap<ProcessId, Nameless> = own.collect();
@@ -40,11 +40,10 @@ pub(crate) fn inputs(proc: &mut Proc, those: &[ProcessId], uid: u32) -> BTreeMap
     own.iter().filter_map(|(id, input)| Some((*id, end(input)?))).collect()
 }
 
-/// Returns which of these pipes anybody of this user can write into; `None` where somebody could not be
-/// looked at.
+/// Returns which of these pipes a process of this user can write into; `None` if a process could not be inspected.
 fn all_written(proc: &mut Proc, pipes: &BTreeSet<u64>, uid: u32) -> Option<BTreeSet<u64>> {
     let (mut all, mut seen) = (BTreeSet::new(), BTreeSet::new());
-    // Whoever was forked meanwhile may have what its parent has closed since.
+    // A process forked meanwhile may have a pipe that its parent has closed since.
     for _ in 0..2 {
         let (listing, failure) = proc.list();
         if failure.or_else(|| completeness::doubt(proc)).is_some() {
@@ -59,7 +58,7 @@ fn all_written(proc: &mut Proc, pipes: &BTreeSet<u64>, uid: u32) -> Option<BTree
     Some(all)
 }
 
-/// Returns the same of one process, none of one that has gone.
+/// Returns the same of one process; none if it has exited.
 fn written_by(proc: &mut Proc, pid: u32, pipes: &BTreeSet<u64>, uid: u32) -> Option<Vec<u64>> {
     let folder = match proc.folder(pid) {
         Ok(folder) => folder,
@@ -71,15 +70,15 @@ fn written_by(proc: &mut Proc, pid: u32, pipes: &BTreeSet<u64>, uid: u32) -> Opt
     }
 }
 
-/// Returns whether a process is another user's. Whose its folder is does not say so: that of a process that
-/// may not be looked into is root's.
+/// Returns whether a process is another user's. The owner of its folder does not show that: the folder of a process
+/// that may not be inspected is root's.
 fn is_anothers(folder: BorrowedFd<'_>, uid: u32) -> bool {
     let mut text = Vec::new();
     let outcome: Result<(), Errno> = slurp(folder, "status", &mut text, status::MOST);
     outcome.is_ok() && status::user(&text).is_some_and(|user| user != uid)
 }
 
-/// Returns the inodes of the peers of all unix sockets that have one; 0 is one that was closed.
+/// Returns the inodes of the peers of all unix sockets that have one; 0 for a closed peer.
 fn peers() -> Option<HashMap<u64, u32>> {
     let mut request = vec![u8::try_from(AddressFamily::UNIX.as_raw()).ok()?, 0, 0, 0];
     for number in [u32::MAX, 0, SHOW_PEER, 0, 0] {
@@ -88,7 +87,7 @@ fn peers() -> Option<HashMap<u64, u32>> {
     Some(dump(&request).ok()?.iter().filter_map(|answer| peer(answer)).collect())
 }
 
-/// Understands a `struct unix_diag_msg` with its attributes (netlink(7)).
+/// Parses a `struct unix_diag_msg` with its attributes (netlink(7)).
 fn peer(answer: &[u8]) -> Option<(u64, u32)> {
     let inode = u32_at(answer, 4)?;
     let mut rest = answer.get(MESSAGE..)?;
@@ -128,13 +127,13 @@ mod tests {
         let open = input(&child);
         drop(other_end);
         let mut closed = input(&child);
-        // What another test forks has our end until it runs a program of its own.
+        // A process that another test forks has our end until it runs a program of its own.
         while closed == Some(InputEnd::Open) {
             closed = input(&child);
         }
         child.kill().unwrap();
         child.wait().unwrap();
-        // Where the kernel may not be asked, or not all may be looked at, nobody knows.
+        // Unknown if the kernel may not be queried, or if not all processes may be inspected.
         let is_known = open.is_some() && closed.is_some();
         assert!(!is_known || (open, closed) == (Some(InputEnd::Open), Some(InputEnd::Closed)), "{open:?}");
     }

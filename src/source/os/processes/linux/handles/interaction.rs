@@ -1,8 +1,9 @@
-//! Whether a person may be working with a process: what it has open of a desktop, of terminals, of a machine.
+//! Whether a person may be working with a process, by its connections to a desktop, to terminals and to virtual
+//! machines.
 //!
-//! No list of names says so: editors, terminals and viewers are called anything. What they all have is a way to show
-//! something and to be typed at: a connection to a display server or a session's bus, or the master side of a terminal
-//! in which something else runs.
+//! No list of names can decide this: editors, terminals and viewers can have any name. What they share is a way to
+//! show something and to receive input: a connection to a display server or a session's bus, or the master side of a
+//! terminal in which something else runs.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::os::fd::{AsFd, OwnedFd};
@@ -15,9 +16,9 @@ use crate::source::os::processes::linux::proc::{Proc, slurp};
 use crate::source::os::processes::linux::sockets::diag::{dump, u16_at, u32_at};
 use crate::source::os::processes::linux::sockets::tcp;
 
-/// What the kernel is asked of unix sockets (`linux/unix_diag.h`): `UDIAG_SHOW_NAME` and `UDIAG_SHOW_PEER`.
+/// Flags of the query for unix sockets (`linux/unix_diag.h`): `UDIAG_SHOW_NAME` and `UDIAG_SHOW_PEER`.
 const SHOW: u32 = 1 | 4;
-/// The attributes with which it answers: `UNIX_DIAG_NAME` and `UNIX_DIAG_PEER`.
+/// The attributes of the answer: `UNIX_DIAG_NAME` and `UNIX_DIAG_PEER`.
 const NAME: u16 = 0;
 const PEER: u16 = 2;
 /// The length of `struct unix_diag_msg`.
@@ -29,15 +30,15 @@ const ENVIRONMENT: usize = 2 << 20;
 /// The port of the first display of an X server that is reached over a network (X(7)).
 const FIRST_DISPLAY: u16 = 6_000;
 
-/// What decides about one process, as far as its own folder says.
+/// The deciding facts of one process, from its own folder.
 struct ProcessFacts {
-    /// What it has open by a path.
+    /// An interaction by an open path.
     open: Option<Interaction>,
     sockets: Vec<u64>,
     named: DisplayNames,
 }
 
-/// Where an environment says that a display and a session's bus are, by names of their own.
+/// The display and the session's bus of an environment, with their own names.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct DisplayNames {
     /// The port of a display that is reached over a network.
@@ -46,11 +47,12 @@ struct DisplayNames {
     sockets: Vec<(Vec<u8>, Interaction)>,
 }
 
-/// Returns whether a person may be working with each of these processes; none is there of whom that cannot be told.
+/// Returns whether a person may be working with each of these processes; processes for which that cannot be determined
+/// are left out.
 pub(crate) fn interactions(proc: &mut Proc, those: &[ProcessId]) -> BTreeMap<ProcessId, Interaction> {
     let held: BTreeMap<ProcessId, ProcessFacts> =
         those.iter().filter_map(|id| Some((*id, held(&proc.folder_of(*id)?)?))).collect();
-    // What is opened later is found by the next look: what a process had open was read before.
+    // The next look finds what is opened later: the open files of a process were read before.
     let has_sockets = held.values().any(|one| !one.sockets.is_empty());
     let unix = if has_sockets { Peers::read() } else { Some(Peers::default()) };
     let displays: BTreeSet<u16> = held.values().filter_map(|one| one.named.port).collect();
@@ -80,7 +82,7 @@ pub(crate) fn interactions(proc: &mut Proc, those: &[ProcessId]) -> BTreeMap<Pro
     held.iter().filter_map(|(id, one)| Some((*id, decide(one)?))).collect()
 }
 
-/// Reads what a process holds; `None` where that may not be read, or its network is another one.
+/// Reads what a process has open; `None` if that may not be read, or its network is another one.
 fn held(folder: &OwnedFd) -> Option<ProcessFacts> {
     let opened = links::opened(folder.as_fd()).ok()?;
     let sockets = tcp::here(folder.as_fd(), opened.sockets)?;
@@ -91,8 +93,9 @@ fn held(folder: &OwnedFd) -> Option<ProcessFacts> {
     Some(ProcessFacts { open: opened.interaction, sockets, named: named(&text) })
 }
 
-/// Reads what an environment names: `DISPLAY`, `WAYLAND_DISPLAY` (a path, or a name in `XDG_RUNTIME_DIR`) and
-/// `DBUS_SESSION_BUS_ADDRESS` (dbus-daemon(1)), of which other sockets than these may be called anything.
+/// Reads the displays and the bus of an environment: `DISPLAY`, `WAYLAND_DISPLAY` (a path, or a name in
+/// `XDG_RUNTIME_DIR`) and `DBUS_SESSION_BUS_ADDRESS` (dbus-daemon(1)), as other sockets than the usual ones may have
+/// any name.
 fn named(environment: &[u8]) -> DisplayNames {
     let value = |name: &str| {
         let mut entries = environment.split(|byte| *byte == 0);
@@ -119,10 +122,10 @@ fn port(display: &str) -> Option<u16> {
         .then(|| FIRST_DISPLAY.checked_add(number))?
 }
 
-/// What is at the other end of a unix socket cannot be seen, as in another network.
+/// The other end of a unix socket cannot be seen, as in another network.
 struct UnseenPeer;
 
-/// The unix sockets of this network: the names of those that have one, and the peers of those that have one.
+/// The unix sockets of this network: their names and their peers, if they have any.
 #[derive(Default)]
 struct Peers {
     names: HashMap<u64, Vec<u8>>,
@@ -131,7 +134,7 @@ struct Peers {
 }
 
 impl Peers {
-    /// Asks the kernel for all; `None` where it does not answer.
+    /// Queries the kernel for all; `None` if it does not answer.
     fn read() -> Option<Self> {
         let mut request = vec![u8::try_from(AddressFamily::UNIX.as_raw()).ok()?, 0, 0, 0];
         for number in [u32::MAX, 0, SHOW, 0, 0] {
@@ -144,7 +147,7 @@ impl Peers {
         Some(all)
     }
 
-    /// Understands a `struct unix_diag_msg` with its attributes (netlink(7)).
+    /// Parses a `struct unix_diag_msg` with its attributes (netlink(7)).
     fn add(&mut self, answer: &[u8]) -> Option<()> {
         let inode = u64::from(u32_at(answer, 4)?);
         self.known.insert(inode);
@@ -161,7 +164,7 @@ impl Peers {
         Some(())
     }
 
-    /// Returns what a socket is, or leads to: its peer has the name of what was connected to.
+    /// Returns what a socket is, or leads to: its peer has the name that was connected to.
     fn of(&self, socket: u64, own: &[(Vec<u8>, Interaction)]) -> Result<Interaction, UnseenPeer> {
         let sort = |socket: u64| {
             let name = self.names.get(&socket)?;
@@ -185,7 +188,7 @@ fn name_of(value: &[u8]) -> &[u8] {
     value.get(..end).unwrap_or(value)
 }
 
-/// Says by its usual name whether a unix socket is one of a display server or of a session's bus.
+/// Returns by its usual name whether a unix socket belongs to a display server or a session's bus.
 fn sort_of(name: &[u8]) -> Option<Interaction> {
     let mut parts = name.rsplit(|byte| *byte == b'/');
     let (last, folder) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
@@ -281,7 +284,7 @@ mod tests {
         spawn(Command::new("/bin/sleep").arg("600").stdin(input))
     }
 
-    /// Returns what is read of a process that has this as its standard input, and ends it.
+    /// Returns the interaction that is read of a process with this standard input, and ends the process.
     fn of(input: impl Into<Stdio>) -> Option<Interaction> {
         let mut child = sleep(input);
         let mut proc = Proc::open().unwrap();

@@ -8,14 +8,14 @@ use rustix::io::Errno;
 
 use crate::core::model::{Interaction, Untrusted};
 
-/// What has no path, by its inode.
+/// An open file without a path, by its inode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Nameless {
     Socket(u64),
     Pipe(u64),
 }
 
-/// Reads the target of one link, where that has no path.
+/// Reads the target of one link, if it has no path.
 pub(crate) fn nameless(at: BorrowedFd<'_>, path: &str) -> Option<Nameless> {
     understood(readlinkat(at, path, Vec::new()).ok()?.as_bytes())
 }
@@ -31,14 +31,14 @@ fn understood(target: &[u8]) -> Option<Nameless> {
     }
 }
 
-/// What is asked of all that a process has open.
+/// The facts that are read from all open files of a process.
 #[derive(Default)]
 pub(crate) struct LinkQuery {
     /// The inodes of its sockets, in order.
     pub(crate) sockets: Vec<u64>,
     /// The lock of a git repository.
     pub(crate) lock: Option<Untrusted>,
-    /// What shows that a person may be working with it.
+    /// A sign that a person may be working with it.
     pub(crate) interaction: Option<Interaction>,
 }
 
@@ -61,11 +61,12 @@ pub(crate) fn opened(folder: BorrowedFd<'_>) -> Result<LinkQuery, Errno> {
     Ok(opened)
 }
 
-/// What runs a virtual machine has one of these open: KVM's (`Documentation/virt/kvm/api.rst`), VirtualBox's, VMware's.
+/// A program that runs a virtual machine has one of these open: KVM's (`Documentation/virt/kvm/api.rst`),
+/// VirtualBox's, VMware's.
 const MACHINES: [&[u8]; 4] = [b"anon_inode:kvm-vm", b"/dev/vboxdrv", b"/dev/vboxdrvu", b"/dev/vmmon"];
 
-/// Returns what an open device shows: the master side of a terminal (pts(4), also where it is mounted elsewhere), a
-/// virtual machine, a keyboard or a mouse.
+/// Returns the interaction that an open device shows: the master side of a terminal (pts(4), also if it is mounted
+/// elsewhere), a virtual machine, a keyboard or a mouse.
 fn interaction(target: &[u8]) -> Option<Interaction> {
     if target.ends_with(b"/ptmx") {
         Some(Interaction::Terminals)
@@ -82,7 +83,7 @@ fn interaction(target: &[u8]) -> Option<Interaction> {
 pub(crate) fn written(folder: BorrowedFd<'_>, pipes: &BTreeSet<u64>) -> Result<Vec<u64>, Errno> {
     let (mut inodes, at) = (Vec::new(), descriptors(folder)?);
     each(&at, |name| {
-        // The link's own mode tells how it is open.
+        // The link's own mode shows how it is open.
         let is_for_writing =
             || statat(&at, name, AtFlags::SYMLINK_NOFOLLOW).is_ok_and(|link| link.st_mode & 0o200 != 0);
         if let Some(Nameless::Pipe(inode)) = nameless(at.as_fd(), name)

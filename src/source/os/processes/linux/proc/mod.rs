@@ -33,7 +33,7 @@ pub(crate) struct Proc {
 
 pub(crate) enum Reading<T> {
     Read(T),
-    /// It is there, but not for us.
+    /// It exists, but may not be read.
     Unreadable,
     Gone,
 }
@@ -42,7 +42,7 @@ impl Proc {
     /// Opens `/proc`.
     ///
     /// # Errors
-    /// The failure in words.
+    /// The failure, as text.
     pub(crate) fn open() -> Result<Self, String> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let fd = openat(CWD, "/proc", flags, Mode::empty())
@@ -51,9 +51,8 @@ impl Proc {
         Ok(Self { fd, is_own: OnceCell::new(), path, text })
     }
 
-    /// Returns whether it shows our own PID namespace: only there a number means to the kernel whom it
-    /// shows, as for a pidfd. In one above we have several numbers, of which the first can equal our own
-    /// by chance.
+    /// Returns whether it shows our own PID namespace: only then its numbers mean the same to system calls such as
+    /// `pidfd_open`. In a namespace above we have several numbers, of which the first can equal our own by chance.
     pub(crate) fn is_own(&self) -> bool {
         *self.is_own.get_or_init(|| {
             let shown = readlinkat(&self.fd, "self", Vec::new());
@@ -65,8 +64,8 @@ impl Proc {
         })
     }
 
-    /// Lists every PID with the inode of its folder, and says what went wrong if the list may be
-    /// short. From its start the list is complete for every process that lives all the while.
+    /// Lists every PID with the inode of its folder, and returns what went wrong if the list may be incomplete. The
+    /// list is complete for every process that lives throughout the listing.
     pub(crate) fn list(&self) -> (Vec<(u32, u64)>, Option<String>) {
         let mut buffer = Vec::with_capacity(LISTING);
         let mut entries = RawDir::new(&self.fd, buffer.spare_capacity_mut());
@@ -99,12 +98,12 @@ impl Proc {
     fn is_there_all_the_same(&self, pid: u32) -> bool {
         let pid = i32::try_from(pid).ok().and_then(Pid::from_raw).filter(|_| self.is_own());
         let opened = pid.map(|pid| pidfd_open(pid, PidfdFlags::empty()));
-        // Where there is no descriptor for us nothing is known.
+        // Without a free descriptor nothing is known.
         matches!(opened, Some(Ok(_) | Err(Errno::MFILE | Errno::NFILE | Errno::NOMEM)))
     }
 
-    /// Opens the folder of one process: whatever is read through it is of that very process,
-    /// also after its PID has been given to another.
+    /// Opens the folder of one process: everything read through it belongs to that very process, even after its PID is
+    /// reused.
     pub(crate) fn folder(&mut self, pid: u32) -> Result<OwnedFd, Errno> {
         self.path.clear();
         let _ = write!(self.path, "{pid}");
@@ -112,12 +111,12 @@ impl Proc {
         openat(&self.fd, self.path.as_str(), flags, Mode::empty())
     }
 
-    /// Opens the folder of this very process; nothing where it has gone.
+    /// Opens the folder of this very process; nothing if it has exited.
     pub(crate) fn folder_of(&mut self, id: ProcessId) -> Option<OwnedFd> {
         self.visit(id).map(|(folder, _)| folder)
     }
 
-    /// Opens the folder of this very process, and returns what its `stat` says as well.
+    /// Opens the folder of this very process, and returns its `stat` as well.
     pub(crate) fn visit(&mut self, id: ProcessId) -> Option<(OwnedFd, Vec<u8>)> {
         let folder = self.folder(id.pid).ok()?;
         let mut text = Vec::new();
@@ -144,8 +143,8 @@ pub(crate) fn understood(pid: u32, outcome: Result<&[u8], Errno>) -> Reading<Lin
     }
 }
 
-/// Returns whether an error says that the process has exited: no folder any more, or an open
-/// file whose process was reaped.
+/// Returns whether an error means that the process has exited: its folder is gone, or an open file's process was
+/// reaped.
 pub(crate) fn is_gone(error: Errno) -> bool {
     matches!(error, Errno::NOENT | Errno::SRCH)
 }

@@ -20,15 +20,15 @@ mod field {
     pub(crate) const COUNT: usize = ENVIRONMENT + 1;
 }
 
-/// What marks a thread of the kernel, which never runs a program (`PF_KTHREAD` of `linux/sched.h`).
+/// The flag of a kernel thread, which never runs a program (`PF_KTHREAD` of `linux/sched.h`).
 const KERNELS: u64 = 0x0020_0000;
 
 #[derive(Debug)]
 pub(crate) struct Line {
     pub(crate) process: Process,
-    /// Whether it is a thread of the kernel, which never becomes a program.
+    /// Whether it is a kernel thread, which never becomes a program.
     pub(crate) is_kernels: bool,
-    /// `None` where it may not be known, which is so of other users' processes.
+    /// `None` if it may not be known, as for other users' processes.
     pub(crate) layout: Option<Layout>,
 }
 
@@ -79,8 +79,7 @@ pub(crate) fn cpu_ticks(text: &[u8]) -> Option<u64> {
     fields.next()?.ok()?.checked_add(fields.next()?.ok()?)
 }
 
-/// Translates the state letter; new kernels may have letters that are not known here, and all
-/// of those are of processes that exist.
+/// Converts the state letter. New kernels may have unknown letters; those all belong to existing processes.
 fn state(letter: &str, threads: i64) -> ProcessState {
     match letter {
         "T" | "t" => ProcessState::Stopped,
@@ -139,7 +138,7 @@ mod tests {
     fn a_thread_of_the_kernel_is_told_by_its_flags() {
         let line =
             |flags: &str| format!("77 (a) b) S 1 77 77 0 -1 {flags} 1 2 3 4 5 6 7 8 20 0 1 0 9 1000 42 3");
-        // As Linux 6.18 tells of a shell and of `kworker/0:0`.
+        // As Linux 6.18 reports a shell and `kworker/0:0`.
         let is_kernels = |flags: &str| parse(77, line(flags).as_bytes()).unwrap().is_kernels;
         assert!(!is_kernels("4194304"));
         assert!(is_kernels("69238880"));

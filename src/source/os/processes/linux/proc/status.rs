@@ -23,7 +23,7 @@ pub(crate) fn has_capabilities(text: &[u8]) -> bool {
     ["CapPrm:", "CapEff:"].into_iter().any(|name| set(name).is_none_or(|set| set != 0))
 }
 
-/// Returns whether a user namespace counts all users as its parent does (user_namespaces(7)): `0 0 4294967295`.
+/// Returns whether a user namespace maps all users as its parent does (user_namespaces(7)): `0 0 4294967295`.
 pub(crate) fn is_whole_map(text: &[u8]) -> bool {
     let numbers = std::str::from_utf8(text).unwrap_or_default().split_ascii_whitespace();
     numbers.eq(["0", "0", "4294967295"])
@@ -34,12 +34,12 @@ pub(crate) fn ns_pids(text: &[u8]) -> Vec<u32> {
     numbers(text, b"NSpid:")
 }
 
-/// Returns the PID of the process whose thread it is.
+/// Returns the PID of the process that it is a thread of.
 pub(crate) fn process(text: &[u8]) -> Option<u32> {
     numbers(text, b"Tgid:").first().copied()
 }
 
-/// Returns the PID of the process that traces it, 0 where nobody does who has one here.
+/// Returns the PID of the process that traces it; 0 if no process with a PID here does.
 pub(crate) fn tracer(text: &[u8]) -> Option<u32> {
     numbers(text, b"TracerPid:").first().copied()
 }

@@ -1,7 +1,7 @@
 //! Names of controlling terminals, from the device number in `stat` (proc(5), `tty_nr`).
 
-/// Returns the name below `/dev`, or `major:minor` where the kernel's list of devices
-/// (`Documentation/admin-guide/devices.txt`) has no terminal that people sit at.
+/// Returns the name below `/dev`, or `major:minor` if the kernel's list of devices
+/// (`Documentation/admin-guide/devices.txt`) has no interactive terminal of that number.
 pub(crate) fn name(tty_nr: i64) -> Option<String> {
     // The number is an `int`: minor in bits 31 to 20 and 7 to 0, major in bits 19 to 8.
     let device = u32::try_from(tty_nr & 0xFFFF_FFFF).ok().filter(|device| *device != 0)?;

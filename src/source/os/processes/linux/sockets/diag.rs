@@ -1,5 +1,5 @@
-//! Asks the kernel for sockets (sock_diag(7)): dearer to read from `/proc/net`, and the peers of unix
-//! sockets are not told there.
+//! Queries the kernel for sockets (sock_diag(7)): reading `/proc/net` costs more, and does not show the peers of unix
+//! sockets.
 
 use std::time::Duration;
 
@@ -33,7 +33,7 @@ pub(crate) fn dump(request: &[u8]) -> Result<Vec<Vec<u8>>, Errno> {
     message.extend(length.to_ne_bytes());
     message.extend(BY_FAMILY.to_ne_bytes());
     message.extend((REQUEST | DUMP).to_ne_bytes());
-    // The number of the request, and the kernel as whom it is for.
+    // The number of the request, and the kernel as its recipient.
     message.extend([0; 8]);
     message.extend(request);
     retry_on_intr(|| send(&socket, &message, SendFlags::empty()))?;

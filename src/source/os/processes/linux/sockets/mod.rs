@@ -1,4 +1,4 @@
-//! Which sockets there are, and whose.
+//! Open sockets and their processes.
 
 pub(crate) mod diag;
 pub(crate) mod tcp;

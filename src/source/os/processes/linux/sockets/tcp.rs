@@ -1,4 +1,4 @@
-//! Which TCP ports are listened on, and how many connections each has.
+//! Listening TCP ports, and how many connections each has.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
@@ -14,8 +14,8 @@ use crate::source::os::processes::linux::handles::links;
 use crate::source::os::processes::linux::proc::Proc;
 use crate::source::os::processes::linux::sockets::diag::{dump, u32_at};
 
-/// States of a connection (`net/tcp_states.h`). To list those that are established the kernel walks a
-/// table of up to half a million places; those who listen have a small one of their own.
+/// States of a connection (`net/tcp_states.h`). To list those that are established the kernel walks a table of up to
+/// half a million places; listening sockets have a small one of their own.
 const ESTABLISHED: u8 = 1;
 const LISTEN: u8 = 10;
 /// `IPPROTO_TCP`.
@@ -25,19 +25,19 @@ const REQUEST: usize = 56;
 /// The most bytes of `/proc/net/tcp` that are read: some hundred thousand sockets.
 const MOST: u64 = 64 << 20;
 
-/// One end of a connection, or what waits for one.
+/// One end of a connection, or a listening socket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Socket {
     state: u8,
     address: IpAddr,
     port: u16,
-    /// The port of the other end; 0 where there is none.
+    /// The port of the other end; 0 if there is none.
     remote: u16,
     inode: u64,
 }
 
-/// Returns the ports that each of these processes listens on, and who is connected to them; none is there of whom that
-/// cannot be told, such as one in another network.
+/// Returns the ports that each of these processes listens on, with their connections; processes for which that cannot
+/// be determined, such as those in another network, are left out.
 pub(crate) fn ports(proc: &mut Proc, those: &[ProcessId]) -> BTreeMap<ProcessId, Vec<Port>> {
     let open = those.iter().filter_map(|id| {
         let folder = proc.folder_of(*id)?;
@@ -48,7 +48,7 @@ pub(crate) fn ports(proc: &mut Proc, those: &[ProcessId]) -> BTreeMap<ProcessId,
     all
 }
 
-/// Returns the sockets of a process where they are of this network (network_namespaces(7)).
+/// Returns the sockets of a process if they are of this network (network_namespaces(7)).
 pub(crate) fn here(folder: BorrowedFd<'_>, sockets: Vec<u64>) -> Option<Vec<u64>> {
     let network = |at, path| readlinkat(at, path, Vec::new()).ok();
     let is_here =
@@ -56,9 +56,8 @@ pub(crate) fn here(folder: BorrowedFd<'_>, sockets: Vec<u64>) -> Option<Vec<u64>
     (sockets.is_empty() || is_here()).then_some(sockets)
 }
 
-/// Returns the ports that each process listens on by the sockets that it has open, which are of this network. Nobody
-/// is counted who is connected to them: to have the kernel go through all connections takes as long as to measure a
-/// process.
+/// Returns the ports that each process listens on, by its open sockets, which are of this network. Connections are not
+/// counted: having the kernel walk all of them takes as long as measuring a process.
 pub(crate) fn of_sockets(open: BTreeMap<ProcessId, Vec<u64>>) -> BTreeMap<ProcessId, Vec<Port>> {
     if open.values().all(Vec::is_empty) {
         return open.into_keys().map(|id| (id, Vec::new())).collect();
@@ -73,9 +72,9 @@ pub(crate) fn of_sockets(open: BTreeMap<ProcessId, Vec<u64>>) -> BTreeMap<Proces
         .collect()
 }
 
-/// Counts who is connected to each of these ports.
+/// Counts the connections to each of these ports.
 pub(crate) fn count_clients(ports: Vec<&mut Port>) {
-    // Whoever is connected is so in the family of what listens.
+    // A connection is in the address family of its listening socket.
     let is_asked =
         |family| ports.iter().any(|port| port.address.is_ipv6() == (family == AddressFamily::INET6));
     let (connected, is_whole) = sockets(ESTABLISHED, is_asked);
@@ -85,7 +84,7 @@ pub(crate) fn count_clients(ports: Vec<&mut Port>) {
     }
 }
 
-/// Returns every port that somebody listens on; `None` where not all could be read.
+/// Returns every port that a process listens on; `None` if not all could be read.
 pub(crate) fn listening() -> Option<BTreeSet<u16>> {
     let (listening, is_whole) = sockets(LISTEN, |_| true);
     is_whole.then(|| listening.iter().map(|one| one.port).collect())
@@ -100,15 +99,15 @@ pub(crate) fn listeners(wanted: &BTreeSet<u16>) -> BTreeMap<u16, Vec<u64>> {
     found
 }
 
-/// Returns the sockets that are connected to one of these ports, by their inodes; `None` where not all could be read.
+/// Returns the sockets that are connected to one of these ports, by their inodes; `None` if not all could be read.
 pub(crate) fn connected_to(ports: &BTreeSet<u16>) -> Option<BTreeSet<u64>> {
     let (connected, is_whole) = sockets(ESTABLISHED, |_| true);
     let those = connected.iter().filter(|one| ports.contains(&one.remote));
     is_whole.then(|| those.map(|one| one.inode).collect())
 }
 
-/// Returns which of these processes has each of these sockets open; of several the one that was there first,
-/// which has handed it on.
+/// Returns which of these processes has each of these sockets open; if several have it, the one that started first,
+/// which has passed it on.
 pub(crate) fn owners(
     proc: &mut Proc,
     those: &[ProcessId],
@@ -128,7 +127,7 @@ pub(crate) fn owners(
     owners
 }
 
-/// Reads all sockets of some families in a state, and says whether these are all.
+/// Reads all sockets of some families in a state, and returns whether these are all.
 fn sockets(state: u8, is_asked: impl Fn(AddressFamily) -> bool) -> (Vec<Socket>, bool) {
     let families = [(AddressFamily::INET, "/proc/net/tcp"), (AddressFamily::INET6, "/proc/net/tcp6")];
     let those = families.into_iter().filter(|(family, _)| is_asked(*family));
@@ -139,7 +138,7 @@ fn sockets(state: u8, is_asked: impl Fn(AddressFamily) -> bool) -> (Vec<Socket>,
     (all.filter(|socket| socket.state == state).collect(), is_whole)
 }
 
-/// Returns the ports among those who listen whose sockets have these inodes, which are in order.
+/// Returns the ports of the listening sockets with these inodes, which are sorted.
 fn among(listening: &[Socket], inodes: &[u64]) -> Vec<Port> {
     let own = listening.iter().filter(|one| inodes.binary_search(&one.inode).is_ok());
     let mut ports: Vec<Port> =
@@ -149,7 +148,7 @@ fn among(listening: &[Socket], inodes: &[u64]) -> Vec<Port> {
     ports
 }
 
-/// Asks the kernel for the sockets of a family in a state; `None` where it refuses.
+/// Queries the kernel for the sockets of a family in a state; `None` if it refuses.
 fn asked(family: AddressFamily, state: u8) -> Option<Vec<Socket>> {
     let mut request = vec![u8::try_from(family.as_raw()).ok()?, TCP, 0, 0];
     request.extend((1_u32 << state).to_ne_bytes());
@@ -158,7 +157,7 @@ fn asked(family: AddressFamily, state: u8) -> Option<Vec<Socket>> {
     answers.iter().map(|answer| answered(answer)).collect()
 }
 
-/// Understands a `struct inet_diag_msg`.
+/// Parses a `struct inet_diag_msg`.
 fn answered(answer: &[u8]) -> Option<Socket> {
     let address = if u16::from(*answer.first()?) == AddressFamily::INET6.as_raw() {
         IpAddr::from(answer.get(8..)?.first_chunk::<16>().map(|octets| Ipv6Addr::from(*octets))?)
@@ -170,7 +169,7 @@ fn answered(answer: &[u8]) -> Option<Socket> {
     Some(Socket { state: *answer.get(1)?, address, port, remote, inode: u32_at(answer, 68)?.into() })
 }
 
-/// Reads the same from `/proc/net`, for where the kernel may not be asked.
+/// Reads the same from `/proc/net`, for when the kernel may not be queried.
 fn listed(path: &str) -> Option<Vec<Socket>> {
     let file = openat(CWD, path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty()).ok()?;
     let mut text = String::new();
@@ -178,7 +177,7 @@ fn listed(path: &str) -> Option<Vec<Socket>> {
     (u64::try_from(length).ok()? < MOST).then(|| text.lines().skip(1).filter_map(line).collect())
 }
 
-/// Understands a line of `/proc/net/tcp` or `tcp6` (proc_pid_net(5)).
+/// Parses a line of `/proc/net/tcp` or `tcp6` (proc_pid_net(5)).
 fn line(line: &str) -> Option<Socket> {
     let mut fields = line.split_ascii_whitespace().skip(1);
     let (address, port) = fields.next()?.split_once(':')?;
@@ -189,7 +188,7 @@ fn line(line: &str) -> Option<Socket> {
     Some(Socket { state, address: ip(address)?, port: number(port)?, remote: number(remote)?, inode })
 }
 
-/// Reads an address in words of 32 bits, each as a number of this machine.
+/// Reads an address of 32-bit words, each in this machine's byte order.
 fn ip(text: &str) -> Option<IpAddr> {
     let words = (0..text.len()).step_by(8).map(|at| u32::from_str_radix(text.get(at..at + 8)?, 16).ok());
     let octets: Vec<u8> =
@@ -231,7 +230,7 @@ mod tests {
         assert_eq!(read(), expected(2), "also one that was not accepted yet, and each once");
     }
 
-    /// Starts a program, and returns the ports of it once it listens, or whose cannot be told.
+    /// Starts a program, and returns its ports once it listens, or once its owner cannot be determined.
     #[expect(clippy::disallowed_methods, reason = "the test starts its own processes")]
     fn of_started(program: &str, arguments: &[&str]) -> Option<Vec<Port>> {
         let mut child = spawn(Command::new(program).args(arguments).stdin(Stdio::null()));
