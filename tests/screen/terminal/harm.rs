@@ -1,4 +1,4 @@
-//! What must do no harm: floods of text and files, and folders that go away.
+//! Harmless floods of text and files, and folders that go away.
 
 use crate::pty::Screen;
 use crate::terminal::world::World;
