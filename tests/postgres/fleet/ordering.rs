@@ -141,7 +141,7 @@ fn where_signatures_are_wanted_only_an_allowed_signer_is_obeyed() {
         assert!(code != Some(0) && said.contains(why), "{lines}: {said}");
         assert!(stage.host.record().exists());
     }
-    // A code made for something else, or made up, does not count.
+    // A signature made for something else, or with an unknown key, does not count.
     assert_eq!(stage.host.journal().len(), 0);
     stage.operator.configure(&format!("sign_with = '{}'", right.display()));
     let (code, said) = stage.asks(&["release", &stage.left, "--yes"]);

@@ -81,7 +81,7 @@ fn branches_that_records_claim_are_looked_up_and_no_others() {
     let packed = "0000000000000000000000000000000000000001 refs/heads/packed\n^00\n";
     world.write("home/src/app/.git/packed-refs", packed);
     let claimed = ["main", "feature", "feature/x", "packed", "pack", "gone", "../HEAD", "refs/heads/packed"];
-    // These are allowed names, and are not branches.
+    // These could be meant, but are not branches.
     let others = ["HEAD", "refs/remotes/origin/main"];
     for (at, name) in claimed.iter().chain(&others).enumerate() {
         let text = format!(r#"{{"cwd":"{}","branch":"{name}"}}"#, top.display());

@@ -129,7 +129,7 @@ pub(crate) fn write_something(world: &mut World) {
     }
 }
 
-/// Writes a record, as an agent of another machine does, that names the machine. Without that name its PID is judged
+/// Writes a record that names its machine, as an agent of another one does. Without that name its PID is judged
 /// as one of this machine.
 fn write_from_afar(world: &mut World, life: Life) {
     world.tally.count("written on another machine");
