@@ -6,29 +6,29 @@ use rustix::io::Errno;
 
 use crate::core::model::{ErrorKind, Untrusted};
 
-/// Why an action was not done. Whatever it is, every file is where it was, unless it is
-/// [`ActionError::Stuck`].
+/// Why an action was not carried out. Every file is where it was, unless this is [`ActionError::Stuck`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ActionError {
-    /// It is never done.
+    /// It is never allowed.
     #[error("{0}")]
     Never(String),
-    /// What a person gave is not what this state asks for.
+    /// The person's answer is not the one that this state requires.
     #[error("not confirmed: {0}")]
     NotConfirmed(String),
-    /// The world is not as it was seen.
+    /// The world differs from what was seen.
     #[error("changed under you: {0}")]
     Changed(String),
-    /// A folder is away, as where its disk is: what was cut off is put right once it is back.
+    /// A folder is missing, for example because its disk is not mounted; what was cut off is put right once it is
+    /// back.
     #[error("{0}")]
     Away(String),
-    /// A file was written just now, and may still be under way.
+    /// A file was written just now, so the write may still be under way.
     #[error("{0}")]
     TooYoung(String),
     /// Another claimtop is at work.
     #[error("{0}")]
     Busy(String),
-    /// Where something is to go, something else lies.
+    /// Another file lies at the destination.
     #[error("the place is taken: {0}")]
     Taken(String),
     /// The system refused.
@@ -36,13 +36,13 @@ pub enum ActionError {
     Failed {
         /// What was tried, with the path.
         what: String,
-        /// What the system said.
+        /// The system's error.
         errno: Errno,
     },
-    /// A database refused, in its own words.
+    /// A database refused, with its message.
     #[error("{0}")]
     Refused(String),
-    /// A database may or may not have done it: that is read back.
+    /// A database may or may not have applied the change; it is read back.
     #[error("{0}")]
     Unsure(String),
     /// The system refused, and then something could not be put back.
@@ -65,7 +65,7 @@ impl ActionError {
         }
     }
 
-    /// Returns a way to say what failed at a path.
+    /// Returns a closure that builds the error for a failed operation on a path.
     pub(crate) fn failed_at<'a>(verb: &'a str, path: &'a Path) -> impl FnOnce(Errno) -> Self + 'a {
         move |errno| Self::Failed { what: format!("{verb} {}", Untrusted::from_path(path)), errno }
     }

@@ -26,18 +26,18 @@ use crate::core::model::{Format, Report, Request};
 use crate::observe::Observer;
 use crate::source::provenance::descents::Descents;
 
-/// Shows what actions would do, and does them.
+/// Previews actions and carries them out.
 pub struct Executor {
     state: State,
     observer: Observer,
-    /// What other machines testify, where some are watched.
+    /// The testimony of other machines, if any are watched.
     testimony: Option<Testimony>,
     rules: Rules,
-    /// Called when something was done.
+    /// Called after something was done.
     when_done: Option<Box<dyn Fn() + Send>>,
 }
 
-/// The state folder, to act with or to look at.
+/// The state folder, for acting or for looking only.
 enum State {
     Acting(StateFolder<System>),
     Looking(ReadOnlyState),
@@ -80,11 +80,11 @@ impl Executor {
         Ok(executor)
     }
 
-    /// Opens the state folder as it is, if there is one, to look only: nothing is made in it, and
-    /// nothing can be done.
+    /// Opens the state folder for reading only, if there is one: nothing is made in it, and no action can be carried
+    /// out.
     ///
     /// # Errors
-    /// It is there and cannot be read.
+    /// It exists and cannot be read.
     pub fn looking(state: &Path, observer: Observer, rules: Rules) -> Result<Self, ActionError> {
         let mut state = ReadOnlyState::open(state)?;
         state.act_in(observer.places());
@@ -94,7 +94,7 @@ impl Executor {
         Ok(executor)
     }
 
-    /// Waits no longer than this while another claimtop is at work, and tells at once that it is.
+    /// Limits the wait for another claimtop that is at work, and reports such a wait at once.
     pub fn waiting(mut self, limit: Duration, on_wait: Option<OnWait>) -> Self {
         if let State::Acting(state) = &mut self.state {
             (state.patience, state.on_wait) = (Patience::For(limit), on_wait);
@@ -102,39 +102,39 @@ impl Executor {
         self
     }
 
-    /// Calls this when something was done: of processes that end nobody else tells at once.
+    /// Sets a callback for completed actions: no other source reports at once that processes have ended.
     pub(crate) fn telling(mut self, when_done: Option<Box<dyn Fn() + Send>>) -> Self {
         self.when_done = when_done;
         self
     }
 
-    /// Lets other machines testify, each time anew, about the records here.
+    /// Lets other machines testify about the records here, anew each time.
     pub fn hearing(mut self, testimony: Testimony) -> Self {
         self.testimony = Some(testimony);
         self
     }
 
-    /// Lets only programs below this folder count, where there is one.
+    /// Restricts it to programs below this folder, if one is given.
     pub(crate) fn only_below(mut self, stage: Option<PathBuf>) -> Self {
         self.knows_agents(stage.clone());
         self.observer = self.observer.only_below(stage);
         self
     }
 
-    /// Takes the stand-ins below this folder for the agents that they play, beside everybody else.
+    /// Treats the stand-ins below this folder as the agents that they play, in addition to all other processes.
     pub(crate) fn alone_with(mut self, stage: PathBuf) -> Self {
         self.knows_agents(Some(stage.clone()));
         self.observer = self.observer.alone_with(stage);
         self
     }
 
-    /// Lets it know what an observer of this program sees of processes.
+    /// Gives it the descents that an observer of this program knows.
     pub(crate) fn knowing(mut self, descents: Descents) -> Self {
         self.observer = self.observer.knowing(descents);
         self
     }
 
-    /// Takes for agents whoever the observer takes for one.
+    /// Recognizes the same agents as the observer.
     fn knows_agents(&mut self, stage: Option<PathBuf>) {
         let machine = Machine::new(Some(self.observer.policy().signatures.clone()), stage);
         match &mut self.state {
@@ -158,10 +158,10 @@ impl Executor {
         look::report(&mut Hearing { observer: &mut self.observer, testimony: self.testimony.as_ref() })
     }
 
-    /// Looks at the files of each request; what was read before one is good for all.
+    /// Previews each request; what was read before the first one serves all of them.
     ///
     /// # Errors
-    /// The lock cannot be had. What is wrong with one request is reported in its place.
+    /// The lock cannot be had. An error of a single request is returned in its place.
     pub fn see(
         &mut self,
         report: &Report,
@@ -178,11 +178,11 @@ impl Executor {
         })
     }
 
-    /// Puts right what an earlier claimtop has left half done, and returns those entries as they ended.
+    /// Puts right what an earlier claimtop left half done, and returns the outcomes of those entries.
     ///
     /// # Errors
-    /// Another claimtop is at work, or the journal cannot be read or written. The entry of this number, or the newest where none
-    /// is given, cannot be put right now.
+    /// Another claimtop is at work, or the journal cannot be read or written. The entry of this number (the newest if
+    /// `None`) cannot be put right now.
     pub(crate) fn recover(&mut self, number: Option<u64>) -> Result<Vec<Entry>, ActionError> {
         let now = self.observer.now();
         let state = self.state.renewed()?;
@@ -197,8 +197,8 @@ impl Executor {
         Ok(ended.filter(|entry| !entry.is_open()).cloned().collect())
     }
 
-    /// Returns the entries of earlier actions that were cut off and have been put right here since the last call,
-    /// as they ended.
+    /// Returns the entries of earlier actions that were cut off and have been put right here since the last call, with
+    /// their outcomes.
     pub(crate) fn put_right(&self) -> Vec<Entry> {
         match &self.state {
             State::Acting(state) => state.put_right.take(),
@@ -206,10 +206,10 @@ impl Executor {
         }
     }
 
-    /// Does what was seen, if the answer is what it asks for, and then what follows.
+    /// Carries out a previewed action if the answer confirms it, and then its follow-ups.
     ///
     /// # Errors
-    /// It is not confirmed, or something is not as it was seen; nothing was touched.
+    /// The answer does not confirm it, or something is not as it was seen; nothing was touched.
     pub fn carry_out(&mut self, preview: Preview, answer: &Answer) -> Result<CompletedAction, ActionError> {
         let mut hearing = Hearing { observer: &mut self.observer, testimony: self.testimony.as_ref() };
         let done = follow_up::carry_out(self.state.renewed()?, preview, answer, &mut hearing);
@@ -226,7 +226,7 @@ impl Executor {
         self.state.renewed()?.locked(now)?.place(placed, now)
     }
 
-    /// Journals what another machine says has become of an order.
+    /// Journals another machine's receipt for an order.
     ///
     /// # Errors
     /// The journal cannot be written.
@@ -235,7 +235,7 @@ impl Executor {
         self.state.renewed()?.locked(now)?.note_receipt(receipt, now)
     }
 
-    /// Returns what has become of an order that another machine has sent; one that was not begun never will be.
+    /// Returns the receipt of an order that another machine has sent; one that has not begun never will.
     ///
     /// # Errors
     /// Another claimtop is at work, or the journal cannot be written.
@@ -255,8 +255,8 @@ impl Executor {
         }
     }
 
-    /// Returns why entries cannot be undone now, by their numbers; the others can. Only who looks is told: nothing is put
-    /// right for it.
+    /// Returns why entries cannot be undone now, by their numbers; the others can. This only looks: nothing is put
+    /// right.
     pub(crate) fn undo_obstacles(&self, numbers: &[u64]) -> BTreeMap<u64, ActionError> {
         let (now, home) = (self.observer.now(), &self.rules.home);
         match &self.state {
@@ -265,12 +265,12 @@ impl Executor {
         }
     }
 
-    /// Returns the moment.
+    /// Returns the current time.
     pub fn now(&self) -> Timestamp {
         self.observer.now()
     }
 
-    /// Returns what is parked for longer than this.
+    /// Returns what has been parked for longer than this.
     ///
     /// # Errors
     /// The journal or the parked folder cannot be read.
@@ -279,7 +279,7 @@ impl Executor {
         prune::outdated(&lock, self.observer.now(), kept_for)
     }
 
-    /// Removes for good what is parked for longer than this, and was shown before.
+    /// Removes for good what has been parked for longer than this and was shown before.
     ///
     /// # Errors
     /// Something cannot be removed; what was removed until then is journalled.

@@ -1,4 +1,4 @@
-//! Who looks at the world again before and while something is done.
+//! Looks at the world again before and during an action.
 
 use jiff::Timestamp;
 
@@ -11,15 +11,15 @@ use crate::source::os::clock;
 pub trait Look {
     /// Takes a fresh look: records first, processes second.
     fn look(&mut self) -> Snapshot;
-    /// Takes a look right after another one, which need not read again what cannot have changed.
+    /// Takes a look right after another one; it need not reread what cannot have changed.
     fn look_again(&mut self) -> Snapshot {
         self.look()
     }
-    /// Returns how looks are judged.
+    /// Returns the policy by which looks are judged.
     fn policy(&self) -> &Policy;
-    /// Returns the moment.
+    /// Returns the current time.
     fn now(&self) -> Timestamp;
-    /// Adds what other machines know to what was judged here.
+    /// Adds what other machines know to a report.
     fn testify(&self, _report: &mut Report) {}
     /// Judges a look.
     fn judge(&self, snapshot: &Snapshot) -> Report {
@@ -47,10 +47,10 @@ impl Look for Observer {
     }
 }
 
-/// Adds to a report what other machines know at this moment.
+/// Adds to a report what other machines know at the time of the call.
 pub type Testimony = Box<dyn Fn(&mut Report) + Send>;
 
-/// An observer beside what other machines testify.
+/// An observer with the testimony of other machines.
 pub(crate) struct Hearing<'a> {
     pub(crate) observer: &'a mut Observer,
     pub(crate) testimony: Option<&'a Testimony>,

@@ -1,17 +1,16 @@
 //! The only module that changes anything in the world.
 //!
-//! Every action goes through four states, each a type, so that none can be left out:
+//! Every action goes through four states, each a type, so that none can be skipped:
 //!
 //! [`preflight::preview::Preview`] (a plan with the prints of its files) ->
-//! [`preflight::confirmed::Confirmed`] (a person gave what that very state asks for) ->
+//! [`preflight::confirmed::Confirmed`] (a person gave the answer that this very state requires) ->
 //! [`execute::Verified`] (looked at again under the lock, and bound to it) ->
 //! [`execute::Receipt`].
 //!
-//! Two movements carry every file: *take* moves a file out of the world into the parked folder
-//! and looks at it there, *put* moves a parked file to where nothing lies. Neither overwrites,
-//! and every movement is journalled before it begins. A third one changes rows of a database:
-//! all of them in one transaction and only if they are as they were seen ([`rows`]). A fourth one ends
-//! processes ([`stop`]), and is the only one that nothing reverses.
+//! Two movements carry every file: *take* moves a file out of the world into the parked folder and looks at it there,
+//! *put* moves a parked file to a free place. Neither overwrites, and every movement is journalled before it begins. A
+//! third one changes rows of a database: all of them in one transaction and only if they are as they were seen
+//! ([`rows`]). A fourth one ends processes ([`stop`]), and is the only one that cannot be reversed.
 
 pub(crate) mod error;
 pub(crate) mod execute;

@@ -1,4 +1,4 @@
-//! The one deletion in the whole program: parked things past their retention, asked for by name.
+//! The one deletion in the whole program: parked files past their retention, requested by name.
 
 use std::fmt;
 
@@ -25,12 +25,12 @@ pub struct ParkedFile {
     pub(crate) size: u64,
     /// When it was parked.
     pub(crate) since: Timestamp,
-    /// Why it is not removed, if it is not; then nothing of its entry is.
+    /// Why it is not removed, if it is not; then nothing of its entry is removed.
     pub kept: Option<KeepReason>,
 }
 
 impl ParkedFile {
-    /// Returns its parked name, with the folder where that is not the state folder's own.
+    /// Returns its parked name, with the folder if that is not the state folder's own.
     pub fn name(&self) -> Untrusted {
         self.at.text()
     }
@@ -41,11 +41,11 @@ impl ParkedFile {
 pub enum KeepReason {
     /// The process of this PID has it open.
     Open(u32),
-    /// A process may have it open, of which that cannot be seen.
+    /// A process whose open files are not visible may have it open.
     MayBeOpen(HiddenOpener),
     /// It was written to after it was parked.
     Changed,
-    /// It was never let go: what was done to it got stuck.
+    /// It was never released: its action got stuck.
     Stuck,
 }
 
@@ -70,7 +70,7 @@ impl fmt::Display for KeepReason {
     }
 }
 
-/// Returns what is parked for longer than `kept_for`.
+/// Returns what has been parked for longer than `kept_for`.
 pub(crate) fn outdated<D: Disk>(
     lock: &Lock<'_, D>,
     now: Timestamp,
@@ -97,28 +97,28 @@ pub(crate) fn outdated<D: Disk>(
     Ok(found)
 }
 
-/// How far two readings of a clock may be apart: 2 s.
+/// The largest difference between two readings of a clock: 2 s.
 const SLACK: SignedDuration = SignedDuration::from_secs(2);
 
-/// Returns whether an entry is from before this boot. No process has outlived that, and since then only we could open
-/// what is parked.
+/// Returns whether an entry is from before this boot. No process has survived that, and since then only this user
+/// could open parked files.
 fn is_older(entry: &Entry, boot: &Boot) -> bool {
     let is_of_boot = entry.intent.boot_id.is_some() && entry.intent.boot_id == boot.id;
     !is_of_boot && boot.at.is_some_and(|at| at.duration_since(entry.at) > SLACK)
 }
 
-/// What an entry has parked.
+/// The parked files of an entry.
 #[derive(Clone, Copy)]
 struct FoundParked<'a> {
     parked: &'a movement::ParkLocation,
-    /// Whether an entry that is not over may still bring it back.
+    /// Whether an unfinished entry may still bring it back.
     is_wanted: bool,
     print: Option<&'a Print>,
-    /// Who may have it open, which cannot be seen.
+    /// A process that may have it open without that being visible.
     hidden: Option<HiddenOpener>,
 }
 
-/// Looks at one parked file; `None` when there is none, or none that is ours to touch.
+/// Looks at one parked file; `None` if there is none, or none that claimtop may touch.
 fn looked_at<D: Disk>(
     files: &Files<'_, D>,
     entry: &Entry,
@@ -147,14 +147,13 @@ fn looked_at<D: Disk>(
     Ok(Some(ParkedFile { entry: entry.number, at: parked.clone(), size: meta.size, since: entry.at, kept }))
 }
 
-/// Returns what of it can be removed: nothing of an entry of which something is kept.
+/// Returns the files that can be removed: none of an entry of which one is kept.
 pub fn removable(outdated: &[ParkedFile]) -> impl Iterator<Item = &ParkedFile> {
     let is_kept = |entry| outdated.iter().any(|other| other.entry == entry && other.kept.is_some());
     outdated.iter().filter(move |parked| !is_kept(parked.entry))
 }
 
-/// Removes what was shown, if it is still outdated and can be removed. Each entry is journalled
-/// first.
+/// Removes the files that were shown, if they are still outdated and can be removed. Each entry is journalled first.
 pub(crate) fn prune<D: Disk>(
     lock: &mut Lock<'_, D>,
     shown: &[ParkedFile],

@@ -4,27 +4,27 @@ use std::path::PathBuf;
 
 use jiff::SignedDuration;
 
-/// What every action keeps to.
+/// The rules that every action follows.
 #[derive(Clone, Debug)]
 pub struct Rules {
-    /// The home, for places that a plan names by `~`.
+    /// The home, for paths that begin with `~` in a plan.
     pub home: PathBuf,
-    /// Whose files may be touched: the user's own.
+    /// The user whose files may be touched.
     pub uid: u32,
-    /// How long a file must have been left alone.
+    /// How long a file must be unchanged.
     pub settled_for: SignedDuration,
 }
 
 impl Rules {
-    /// How long a file must have been left alone, outside of tests: 2 s.
+    /// How long a file must be unchanged, outside of tests: 2 s.
     pub const SETTLED_FOR: SignedDuration = SignedDuration::from_secs(2);
 }
 
-/// What a person gave.
+/// A person's answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Answer {
     /// `y`, or `--yes`.
     Yes,
-    /// What was typed.
+    /// Typed text.
     Typed(String),
 }

@@ -1,4 +1,4 @@
-//! Takes an entry of the journal back, by the same road.
+//! Takes a journal entry back, through the same steps.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -22,7 +22,7 @@ use crate::core::model::snapshot::row::is_in;
 use crate::core::model::text::shown_span;
 use crate::core::model::{Confirmation, FileImage, Format, Key, Plan, RestoreTo, RowChange, Step};
 
-/// How many versions of a file are restored beside it at most.
+/// The most versions of a file that are restored beside it.
 const MOST_BESIDE: u32 = 100;
 
 /// Plans to take an entry back.
@@ -62,7 +62,7 @@ pub(crate) fn plan<D: Disk>(
     let mut movements = entry.intent.movements.iter().rev();
     while let Some(movement) = movements.next() {
         match movement {
-            // An undo that was cut off has brought it back.
+            // An interrupted undo has brought it back.
             Movement::Take { parked, from, .. } if is_back(&files, entry, parked, from)? => {
                 late.push(format!("{} is not parked any more", shown(from)));
             }
@@ -72,7 +72,7 @@ pub(crate) fn plan<D: Disk>(
                 prepared.push(restore(&files, (parked, print, Some(entry.at)), to, &mut late)?);
             }
             Movement::Put { to, print, .. } => {
-                // What was put was taken by the movement before it.
+                // A file that was put was taken by the movement before it.
                 let Some(Movement::Take { from, .. }) = movements.next() else {
                     return Err(ActionError::Never(format!("entry {number} is not of a known form")));
                 };
@@ -83,13 +83,13 @@ pub(crate) fn plan<D: Disk>(
             }
             Movement::Exchange { path, parked, print, new_sha256 } => {
                 let to = match (content_of(&files, path, new_sha256), restore_to) {
-                    // Its session has ended by now, and been removed.
+                    // Its session has ended meanwhile, and been removed.
                     _ if is_free(&files, path)? => path.clone(),
                     (Ok((there, park)), _) => {
                         prepared.push(PreparedStep::Park { path: path.clone(), print: there, place: park });
                         path.clone()
                     }
-                    // What somebody has written since stays, and what was there before goes beside it.
+                    // A file that another program has written since stays, and the old one goes beside it.
                     (Err(ActionError::Never(_)), RestoreTo::Beside) => free(&files, path, restore_to)?,
                     (Err(ActionError::Never(why)), RestoreTo::Origin) => {
                         let beside = "what was there before can be restored beside it (--beside)";
@@ -115,7 +115,7 @@ pub(crate) fn plan<D: Disk>(
     Ok((plan, prepared))
 }
 
-/// Returns why entries cannot be undone now, each in its own place; those that are not among these can.
+/// Returns why entries cannot be undone in their own places now, by number; entries missing here can.
 pub(crate) fn obstacles<D: Disk>(
     lock: &Lock<'_, D>,
     home: &Path,
@@ -141,7 +141,7 @@ pub(crate) fn obstacles<D: Disk>(
     found
 }
 
-/// Returns whether anything that an entry took is parked.
+/// Returns whether any file that an entry took is parked.
 fn has_parked<D: Disk>(files: &Files<'_, D>, entry: &Entry) -> Result<bool, ActionError> {
     let taken = |movement: &Movement| match movement {
         Movement::Take { from: path, parked, .. } | Movement::Exchange { path, parked, .. } => {
@@ -152,7 +152,7 @@ fn has_parked<D: Disk>(files: &Files<'_, D>, entry: &Entry) -> Result<bool, Acti
     entry.intent.movements.iter().try_fold(false, |found, movement| Ok(found || taken(movement)?))
 }
 
-/// Returns whether one of several files that an entry has taken is in its place again, and not parked any more.
+/// Returns whether one of several files that an entry has taken is back in its place and no longer parked.
 fn is_back<D: Disk>(
     files: &Files<'_, D>,
     entry: &Entry,
@@ -165,7 +165,7 @@ fn is_back<D: Disk>(
     Ok(!is_free(files, from)?)
 }
 
-/// Plans to bring back what an entry that got stuck has left parked.
+/// Plans to bring back what a stuck entry has left parked.
 fn left<D: Disk>(
     lock: &Lock<'_, D>,
     entry: &Entry,
@@ -182,7 +182,7 @@ fn left<D: Disk>(
         };
         if files.is_parked(parked, path)? {
             let to = free(&files, path, restore_to).map_err(|error| by_hand(&files, parked, path, error))?;
-            // What was taken may have been another one than was meant, which is why it got stuck.
+            // The taken file may have been another one than intended, which is why it got stuck.
             prepared.push(restore(&files, (parked, print, None), to, &mut late)?);
         }
     }
@@ -206,8 +206,8 @@ fn why_not(entry: &Entry) -> String {
     }
 }
 
-/// Plans to bring back what is parked, as it is now: a process that had it open may still have
-/// written to it, which `late` reports.
+/// Plans to bring back a parked file as it is now: a process that had it open may still have written to it, which
+/// `late` reports.
 fn restore<D: Disk>(
     files: &Files<'_, D>,
     (parked, print, parked_at): (&ParkLocation, &Print, Option<Timestamp>),
@@ -247,12 +247,12 @@ fn by_hand<D: Disk>(
     ActionError::Never(format!("{why}; by hand: mv -n {} {}", quoted(&from), quoted(to)))
 }
 
-/// Quotes a path for a shell, where it must be.
+/// Quotes a path for a shell, if needed.
 fn quoted(path: &Path) -> String {
     need::quoted(shown(path).raw())
 }
 
-/// Plans to give a row the values back that it had, if it still has those that it was given.
+/// Plans to give a row its previous values, if it still has those that it was given.
 fn row_back<D: Disk>(
     files: &Files<'_, D>,
     format: Format,
@@ -283,12 +283,12 @@ fn is_free<D: Disk>(files: &Files<'_, D>, path: &Path) -> Result<bool, ActionErr
     Ok(there(files, path)?.is_none())
 }
 
-/// Returns where to put something back: its own place when nothing lies there, else a free one beside it.
+/// Returns where to put something back: its own place if nothing lies there, otherwise a free one beside it.
 fn free<D: Disk>(files: &Files<'_, D>, path: &Path, to: RestoreTo) -> Result<PathBuf, ActionError> {
     match (there(files, path)?.and_then(|image| image.meta), to) {
         (None, _) => Ok(path.to_path_buf()),
         (Some(_), RestoreTo::Beside) => {
-            // What begins as a session state does is removed with it by the entire CLI.
+            // The entire CLI removes a file whose name begins like a session state together with it.
             let begins = if entire_lock::is_state(path) { "." } else { "" };
             for number in 1..=MOST_BESIDE {
                 let ends = if number == 1 { String::new() } else { format!("-{number}") };

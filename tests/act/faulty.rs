@@ -1,4 +1,4 @@
-//! The real disk, with one call that goes wrong.
+//! The real disk, with one faulty call.
 
 use std::cell::Cell;
 use std::ffi::OsStr;
@@ -10,7 +10,7 @@ use claimtop::testing::act::{Disk, Durability, FolderAccess, LockHolder, Patienc
 use jiff::Timestamp;
 use rustix::io::Errno;
 
-/// What goes wrong at the chosen call.
+/// The fault at the chosen call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fault {
     /// The system refuses, and nothing was done.
@@ -21,17 +21,17 @@ pub(crate) enum Fault {
     Kill,
 }
 
-/// A disk whose n-th call goes wrong; calls are counted from 1.
+/// A disk whose n-th call fails; calls are counted from 1.
 pub(crate) struct FaultyDisk {
     at: usize,
-    /// What goes wrong; `None` when only something else happens.
+    /// The fault; `None` if only `meanwhile` is called.
     pub(crate) fault: Option<Fault>,
     calls: Cell<usize>,
-    /// The parked folder, where it is to look like one of another file system.
+    /// The parked folder, if it is to look like one of another file system.
     far: Option<PathBuf>,
-    /// How many bytes were appended last that no sync has brought to the disk: a power cut loses them.
+    /// How many bytes were last appended without a sync: a power cut loses them.
     pub(crate) unsynced: Rc<Cell<u64>>,
-    /// What others do right before the chosen call.
+    /// The action of others right before the chosen call.
     pub(crate) meanwhile: Box<dyn Fn()>,
 }
 
@@ -47,7 +47,7 @@ impl FaultyDisk {
         }
     }
 
-    /// Returns how many calls there were.
+    /// Returns the number of calls.
     pub(crate) fn calls(&self) -> usize {
         self.calls.get()
     }
@@ -56,7 +56,7 @@ impl FaultyDisk {
         self.far.as_deref() == Some(folder.path())
     }
 
-    /// Counts a call; the chosen one goes wrong.
+    /// Counts a call; the chosen one fails.
     fn call(&self) -> Result<(), Errno> {
         self.calls.set(self.calls.get() + 1);
         if self.calls.get() != self.at {
@@ -74,7 +74,7 @@ impl FaultyDisk {
         }
     }
 
-    /// Returns the half of the bytes that is still written when the chosen call goes wrong so.
+    /// Returns the half of the bytes that is still written if the chosen call fails that way.
     fn half<'b>(&self, bytes: &'b [u8]) -> Option<&'b [u8]> {
         let is_now = self.calls.get() + 1 == self.at && matches!(self.fault, Some(Fault::Half(_)));
         is_now.then(|| bytes.get(..bytes.len() / 2).unwrap_or_default())

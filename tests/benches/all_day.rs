@@ -1,8 +1,7 @@
-//! What it costs to leave the screen open, and how soon it shows what happens; against htop, btop,
-//! bottom, abtop and cctop where they are installed. All in one run, each on a terminal of 200x50
-//! of its own.
+//! The cost of leaving the screen open, and how soon it shows changes; against htop, btop, bottom, abtop and cctop if
+//! they are installed. All in one run, each on a terminal of 200x50 of its own.
 //!
-//! `CLAIMTOP_MONITORS=1` has cargo install the last three below `target/monitors` first.
+//! With `CLAIMTOP_MONITORS=1` cargo first installs the last three below `target/monitors`.
 
 use std::io::Write;
 use std::os::fd::AsFd;
@@ -21,20 +20,19 @@ const START: Duration = Duration::from_secs(2);
 const SETTLE: Duration = Duration::from_secs(15);
 const REST: Duration = Duration::from_secs(20);
 const ROUNDS: usize = 60;
-/// How long nothing happens before a delay is measured, so that the machine is as idle for each.
+/// How long to rest before a delay is measured, so that the machine is equally idle each time.
 const QUIET: Duration = Duration::from_millis(500);
 
-/// Runs a program where the home is empty: cctop writes hooks into the settings of agents that it
-/// finds there.
+/// Runs a program with an empty home: cctop writes hooks into the settings of agents that it finds there.
 const IN_EMPTY_HOME: &str =
     r#"exec 3<"$(command -v "$0")" && mount -t tmpfs none "$HOME" && exec /proc/self/fd/3"#;
 
-/// What else is measured at rest.
+/// Another monitor that is measured at rest.
 struct Monitor {
     name: &'static str,
-    /// The crate that has it.
+    /// The crate that contains it.
     package: Option<&'static str>,
-    /// What is typed when it has started.
+    /// The keys after its start.
     typed: &'static str,
 }
 
@@ -60,7 +58,7 @@ impl Monitor {
     }
 }
 
-/// Runs the benchmark, or the part of it that is named.
+/// Runs the benchmark, or the named part of it.
 pub(crate) fn bench(only: Option<&str>) {
     if std::env::var_os("CLAIMTOP_MONITORS").is_some_and(|value| value == "1") {
         MONITORS.iter().filter_map(|monitor| monitor.package).for_each(install);
@@ -119,12 +117,12 @@ fn at_rest(processes: usize) {
     }
 }
 
-/// Where cargo installs what is measured beside claimtop.
+/// The folder into which cargo installs the other monitors.
 fn monitors() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("target/monitors")
 }
 
-/// Has cargo install the programs of a package; where that fails, the others are measured.
+/// Installs the programs of a package with cargo; if that fails, the others are measured.
 fn install(package: &str) {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(cargo);
@@ -134,7 +132,7 @@ fn install(package: &str) {
     }
 }
 
-/// Returns where a program is: among those installed for this, or wherever the shell finds it.
+/// Returns the path of a program: among those installed for this, or from the shell's path.
 fn program(name: &str) -> Option<PathBuf> {
     let own = monitors().join("bin").join(name);
     if own.exists() {
@@ -156,7 +154,7 @@ fn delays() {
         let pid = agent.id().to_string();
         world.register(agent.id(), "idle");
         screen.until(|picture| picture.contains(&pid) && picture.contains("idle"));
-        // The look after a look waits a little; a person's windows are not written all the time.
+        // A look right after another one is delayed a little; a person's windows are not written all the time.
         std::thread::sleep(QUIET);
         let since = Instant::now();
         world.register(agent.id(), "busy");

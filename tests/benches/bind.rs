@@ -1,6 +1,6 @@
-//! `claimtop bind` as a hook runs it: a shell below an agent starts it with the hook's JSON, 200
-//! times, and each run is timed from the start of the program to its end; then as the hook that notes
-//! that the session waits for a person, and, each time after it, as the one that takes this back.
+//! `claimtop bind` as a hook runs it: a shell below an agent starts it with the hook's JSON, 200 times, and each run
+//! is timed from the start of the program to its end; then as the hook that notes that the session waits for a person,
+//! and, each time after it, as the one that takes this back.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -17,7 +17,7 @@ pub(crate) fn bench(_: Option<&str>) {
     }
 }
 
-/// Starts itself again below a shell that stands where an agent's program would.
+/// Starts itself again below a shell in place of an agent's program.
 fn below_an_agent() {
     let world = tempfile::tempdir().expect("a folder");
     let bin = world.path().join("node_modules/@anthropic-ai/claude-code/bin");

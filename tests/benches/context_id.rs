@@ -1,8 +1,8 @@
 //! `claimtop context-id` ten levels deep, against a static program that does nothing and
 //! against the old way (Python with one `ps` for each level). Wall time, medians, in one run.
 //!
-//! The program measured is a static one: for the musl target where it is installed, else for
-//! the machine's own target with the C library linked in.
+//! The measured program is static: for the musl target if that is installed, otherwise for the machine's own target
+//! with the C library linked in.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};

@@ -1,5 +1,5 @@
-//! 10,000 session files, warm: one whole look (read, parsed, judged) against the bare floor of
-//! opening and reading each file safely; and the memory that the result holds.
+//! 10,000 session files, warm: one whole look (read, parsed, judged) against the bare floor of opening and reading
+//! each file safely; and the memory of the result.
 
 use std::path::Path;
 
@@ -23,7 +23,7 @@ pub(crate) fn bench(_: Option<&str>) {
     let signatures = Signatures::built_in().expect("signatures");
     let places = Places::new(world.path().join("home"), world.path().join("tmp"), Vec::new());
     let policy = Policy { signatures: signatures.clone() };
-    // An empty world is looked at first: the program itself, as far as a look needs it, is in memory by then.
+    // An empty world is looked at first, so that the code that a look needs is already in memory.
     let empty = Places::new(world.path().join("none"), world.path().join("tmp"), Vec::new());
     drop(assess(&Collector::new(empty, signatures.clone()).look(), &policy));
     let before_kib = resident_kib();
@@ -62,13 +62,13 @@ fn write(folder: &Path, n: u32) {
     std::fs::write(folder.join(format!("swarm_session_{}.json", 100_000 + n)), text).expect("a file");
 }
 
-/// Reads each file safely and does nothing else: the calls that no safe read can do without.
+/// Reads each file safely and does nothing else: the calls that every safe read needs.
 ///
 /// - One open folder and its listing: each file is then reached by a bare name.
 /// - `openat`, which follows no link, never waits for a FIFO and takes no terminal.
 /// - `fstat`: only a plain file of bounded size, with one link and of a trusted owner, is read.
 /// - One `pread` of the size and one byte more, which shows the end without asking again.
-/// - `fstat` again: nobody wrote to it meanwhile.
+/// - `fstat` again: no process wrote to it meanwhile.
 /// - `close`.
 fn read_all(folder: &Path) {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;

@@ -1,7 +1,7 @@
 //! A fleet of 1,000 hosts with 50 windows each, whose simulated witnesses call the real functions of a real server:
-//! what beats cost it, what goes over the wire, what a viewer reads, and how that grows from 10 hosts on.
+//! the cost of beats, the traffic on the wire, the reads of a viewer, and how all that grows from 10 hosts on.
 //!
-//! One part alone is measured with its name: `beats`, `read`, `screen` or `news`.
+//! A single part is measured by its name: `beats`, `read`, `screen` or `news`.
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -20,10 +20,10 @@ use tokio_postgres::{Client, NoTls};
 use crate::cluster::Database;
 use crate::stage::{Screen, World, ms, settle, spread, table_rows};
 
-/// How many hosts there are in the end.
+/// The final number of hosts.
 const HOSTS: usize = 1_000;
 
-/// How many windows a host has.
+/// The number of windows of a host.
 const WINDOWS: usize = 50;
 
 /// How often a host beats.
@@ -38,7 +38,7 @@ const MEASURED: Duration = Duration::from_secs(30);
 /// How many connections carry the beats, as a pooler would.
 const CONNECTIONS: usize = 8;
 
-/// Runs the benchmark, or the part of it that is named.
+/// Runs the benchmark, or the named part of it.
 pub(crate) fn bench(only: Option<&str>) {
     let is_wanted = |name: &str| only.is_none_or(|only| only == name);
     let database = Database::new();
@@ -67,7 +67,7 @@ pub(crate) fn bench(only: Option<&str>) {
     }
 }
 
-/// Prints what beats cost with ever more hosts.
+/// Prints the cost of beats with ever more hosts.
 fn growth(database: &Database, window: &RawValue) -> Vec<Publisher> {
     println!(
         "{:>6} {:>7} {:>14} {:>13} {:>6} {:>12} {:>22} {:>22}",
@@ -84,7 +84,7 @@ fn growth(database: &Database, window: &RawValue) -> Vec<Publisher> {
     for many in [10, 100, HOSTS] {
         let new = many - hosts.len();
         enrol(database, &mut hosts, many, window);
-        // Left to autovacuum it would be counted with the beats: new rows are marked as seen by all, once.
+        // Left to autovacuum this would be counted with the beats: new rows are marked as seen by all, once.
         let before = wal(database);
         database.sql("VACUUM (ANALYZE) claimtop.part");
         let each = (wal(database) - before) / (new * WINDOWS) as f64;
@@ -100,7 +100,7 @@ fn growth(database: &Database, window: &RawValue) -> Vec<Publisher> {
     hosts
 }
 
-/// Returns a window as the demo has one.
+/// Returns a window like the demo's.
 fn window() -> Box<RawValue> {
     let output = Command::new(env!("CARGO_BIN_EXE_claimtop"))
         .args(["demo", "--once", "--json"])
@@ -169,7 +169,7 @@ fn mark() -> i64 {
     i64::try_from(MARK.fetch_add(1, Ordering::Relaxed)).expect("a mark")
 }
 
-/// Adds hosts up to so many, each with its windows.
+/// Adds hosts up to this many, each with its windows.
 fn enrol(database: &Database, hosts: &mut Vec<Publisher>, many: usize, window: &RawValue) {
     let connection = Connection::open(&database.url());
     for number in hosts.len()..many {
@@ -190,7 +190,7 @@ fn enrol(database: &Database, hosts: &mut Vec<Publisher>, many: usize, window: &
     }
 }
 
-/// Has all hosts beat for a while, and prints what that costs.
+/// Lets all hosts beat for a while, and prints the cost.
 fn measured(database: &Database, hosts: Vec<Publisher>, pages: f64) -> Vec<Publisher> {
     let many = hosts.len();
     let (cpu, written, hot) = (server_cpu(database), wal(database), updates(database));
@@ -213,7 +213,7 @@ fn measured(database: &Database, hosts: Vec<Publisher>, pages: f64) -> Vec<Publi
     hosts
 }
 
-/// Has all hosts beat every 10 s for as long as something takes; returns how often they did.
+/// Lets all hosts beat every 10 s for the duration of a call; returns the number of beats.
 fn beating(database: &Database, hosts: &mut [Publisher], during: impl FnOnce()) -> u64 {
     let (beats, is_over) = (AtomicU64::new(0), AtomicBool::new(false));
     let share = hosts.len().div_ceil(CONNECTIONS);
@@ -241,7 +241,7 @@ fn beating(database: &Database, hosts: &mut [Publisher], during: impl FnOnce()) 
     beats.into_inner()
 }
 
-/// Prints what the screen takes that shows all of it, while all hosts beat, and then while none does.
+/// Prints the cost of the screen that shows all of it, while all hosts beat, and then while none does.
 fn screen(database: &Database, hosts: &mut [Publisher]) {
     let world = World::new();
     let mut command = world.claimtop();
@@ -266,7 +266,7 @@ fn screen(database: &Database, hosts: &mut [Publisher]) {
         let mut screen = Screen::open(command);
         let shown = screen.until(is_all);
         println!("the screen shows {all} windows after {:.2} s", (shown - began).as_secs_f64());
-        // Threads that are not needed any more end by then.
+        // Threads that are no longer needed end by then.
         screen.outputs(Duration::from_secs(20));
         at_rest(&screen, "all hosts beat");
         opened = Some(screen);
@@ -276,10 +276,10 @@ fn screen(database: &Database, hosts: &mut [Publisher]) {
     at_rest(&screen, "no host has beaten for a minute");
 }
 
-/// Begins a program where it sees no process but its own, so that all that it knows of others was told by a witness.
+/// Starts a program so that it sees only its own processes, and all that it knows of others comes from a witness.
 const APART: [&str; 5] = ["unshare", "--pid", "--fork", "--kill-child", "--mount-proc"];
 
-/// Prints how soon the screen shows what a real witness sees, among all the simulated ones.
+/// Prints how soon the screen shows a real witness' changes, among all the simulated ones.
 fn news(database: &Database, hosts: &mut [Publisher]) {
     let far = World::new();
     let mut witness = far.claimtop();
@@ -316,7 +316,7 @@ fn news(database: &Database, hosts: &mut [Publisher]) {
             times
         };
         spread("a change there -> cells (wanted: 4500)", &mut change(&mut screen, "a"));
-        // With the keys in the details of a window somebody looks closely at its host.
+        // With the keys in the details of a window, the viewer looks closely at its host.
         keys.write_all(b"l").expect("a key");
         settle(&mut screen, Duration::from_secs(12));
         spread("looked at closely (wanted: 2500)", &mut change(&mut screen, "b"));
@@ -335,12 +335,12 @@ fn news(database: &Database, hosts: &mut [Publisher]) {
     drop(witness);
 }
 
-/// Returns how long to wait after this round: each meets witness and viewer at another moment of theirs.
+/// Returns how long to wait after this round: each meets witness and viewer at a different moment.
 fn apart(round: usize) -> Duration {
     Duration::from_millis(2_500 + (round as u64 * 370) % 2_000)
 }
 
-/// Returns what the statements of a viewer give and take: its first read, and a poll at rest.
+/// Returns the results and cost of a viewer's statements: its first read, and a poll at rest.
 fn reads(database: &Database) -> (String, String) {
     let timed = |sql: &str| {
         let began = Instant::now();
@@ -358,7 +358,7 @@ fn reads(database: &Database) -> (String, String) {
     (first, rest)
 }
 
-/// Prints what changes of windows cost beside the beat that brings them.
+/// Prints the cost of changes of windows beside the beat that brings them.
 fn changes(database: &Database, hosts: &mut [Publisher], window: &RawValue) {
     let connection = Connection::open(&database.url());
     for (round, what) in [(2, "the first after a checkpoint"), (3, "and again")] {
@@ -373,7 +373,7 @@ fn changes(database: &Database, hosts: &mut [Publisher], window: &RawValue) {
     }
 }
 
-/// Prints how many bytes a host at rest sends and gets.
+/// Prints how many bytes a host at rest sends and receives.
 fn wire(database: &Database, hosts: &mut [Publisher]) {
     let wire = Wire::start(database.cluster.port);
     let connection = Connection::open(&database.url_of("leo", wire.port));
@@ -392,7 +392,7 @@ fn wire(database: &Database, hosts: &mut [Publisher]) {
     );
 }
 
-/// Prints what the program itself needs to read all of it once.
+/// Prints the program's own cost of reading all of it once.
 fn viewer(database: &Database) {
     let folder = tempfile::tempdir().expect("a folder");
     let mut command = Command::new(crate::stage::program());
@@ -439,7 +439,7 @@ fn viewer(database: &Database) {
     );
 }
 
-/// Returns the CPU seconds of the server and all its processes so far.
+/// Returns the CPU seconds that the server and all its processes have used.
 fn server_cpu(database: &Database) -> f64 {
     let pid = std::fs::read_to_string(database.cluster.folder.join("data/postmaster.pid")).expect("a PID");
     let postmaster = pid.lines().next().unwrap_or_default().to_owned();

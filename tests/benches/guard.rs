@@ -1,6 +1,6 @@
-//! `claimtop guard` as a hook runs it: below a shell below an agent, 200 times for each kind of call, timed from
-//! the start of the program to its end, beside six other windows whose ledgers hold 5,000 edits of one working
-//! tree; and what else a hook could run in the same minute.
+//! `claimtop guard` as a hook runs it: below a shell below an agent, 200 times for each kind of call, timed from the
+//! start of the program to its end, beside six other windows whose ledgers hold 5,000 edits of one working tree; and
+//! other programs as a hook, within the same minute.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ const WINDOWS: usize = 6;
 const EDITS: usize = 5_000;
 const FILES: usize = 800;
 const WORLD: &str = "CLAIMTOP_BENCH_WORLD";
-/// Names the program to measure, such as the one that is packaged; without it, it is the one just built.
+/// Names the program to measure, such as the packaged one; by default the one just built.
 const PROGRAM: &str = "CLAIMTOP_BENCH_PROGRAM";
 const OTHERS: &str = "CLAIMTOP_BENCH_OTHERS";
 
@@ -26,14 +26,14 @@ pub(crate) fn bench(_: Option<&str>) {
     }
 }
 
-/// Starts itself again below a shell that stands where an agent's program would.
+/// Starts itself again below a shell in place of an agent's program.
 fn below_an_agent() {
     let world = tempfile::tempdir().expect("a folder");
     let bin = world.path().join("node_modules/@anthropic-ai/claude-code/bin");
     std::fs::create_dir_all(&bin).expect("a folder");
     let agent = bin.join("claude");
     std::fs::copy("/bin/sh", &agent).expect("a shell");
-    // Not below the agent: what runs below a window is no other window.
+    // Not below the agent: a process below a window is not another window.
     let others =
         Others((0..WINDOWS).map(|_| Command::new("sleep").arg("1000").spawn().expect("a window")).collect());
     let pids: Vec<String> = others.0.iter().map(|child| child.id().to_string()).collect();
@@ -44,7 +44,7 @@ fn below_an_agent() {
     assert!(status.is_ok_and(|status| status.success()));
 }
 
-/// Other windows, as far as a guard asks: processes that live.
+/// Other windows, as far as a guard requires: live processes.
 struct Others(Vec<Child>);
 
 impl Drop for Others {
@@ -110,7 +110,7 @@ fn measure(world: &Path) {
     }
 }
 
-/// Writes the ledgers of the other windows, after the one that the guard wrote of this one.
+/// Writes the ledgers of the other windows, like the one that the guard wrote of this one.
 fn write_ledgers(world: &Path, repo: &Path) {
     let trees = world.join(".local/state/claimtop/guard/trees");
     let tree = std::fs::read_dir(trees).expect("the ledgers").next().expect("a tree").expect("a tree").path();

@@ -1,5 +1,5 @@
-//! What judging costs in processor time, stories included: everything anew, and one change of a
-//! judged world; and how both grow. Processor time, so that a busy machine measures the same.
+//! The processor time of judging, stories included: a whole world anew, and one change of a judged world; and how both
+//! grow. Processor time, so that a busy machine measures the same.
 
 use std::sync::Arc;
 
@@ -72,8 +72,8 @@ fn now() -> Timestamp {
     "2026-11-20T22:00:00Z".parse().expect("a moment")
 }
 
-/// Makes a world of so many windows, each with ten records of two claims; one window in ten
-/// shares its tree with another one, and every other record's holder is gone.
+/// Makes a world of this many windows, each with ten records of two claims; one window in ten shares its tree with
+/// another one, and every other record's holder is gone.
 fn world(windows: usize) -> Snapshot {
     let mut table = ProcessTable::default();
     let (mut records, mut repos) = (Vec::new(), Vec::new());
@@ -160,7 +160,7 @@ fn repo(number: usize) -> Repo {
     Repo { common_dir: format!("{path}/.git").into(), worktrees: vec![worktree], ..Repo::default() }
 }
 
-/// Each window's ten records: four of its own in four formats, and six that others left.
+/// Makes a record of a window's ten: four of its own in four formats, and six that others left.
 fn record(number: usize, kind: usize, process: &Process) -> Record {
     let (format, binding) = match kind {
         0 => (Format::ClaudeCode, Binding::Registry),

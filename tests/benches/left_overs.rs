@@ -1,6 +1,6 @@
-//! What it costs each look to tell what dead windows have left running: 2,000 processes, of which a
-//! hundred were left by whoever started them, twenty of these by a window that is dead; against looks for
-//! a person whose home none of them has.
+//! The cost per look of finding processes that dead windows have left running: 2,000 processes, of which a hundred
+//! were left by their starters, twenty of these by a dead window; against looks for a person whose home none of them
+//! has.
 
 use std::io::Read;
 use std::net::TcpListener;
@@ -23,7 +23,7 @@ const ORPHANS: usize = 100;
 const LEFT: usize = 20;
 const ROUNDS: usize = 41;
 const MEASURINGS: usize = 3;
-/// How long what was measured of processes counts, and a little more.
+/// How long the measurements of processes stay valid, and a little more.
 const MEASURED_FOR: Duration = Duration::from_millis(30_200);
 
 /// Runs the benchmark.
@@ -33,7 +33,7 @@ pub(crate) fn bench(_: Option<&str>) {
     let mut agent = theirs.agent();
     let sleepers: Vec<Child> = (0..PROCESSES - ORPHANS).map(|_| sleeper()).collect();
     let orphans = Orphans::new(&theirs, agent.id());
-    // Who is ten seconds old is settled: from then on only changes are read.
+    // A process that is ten seconds old is settled: from then on only changes are read.
     std::thread::sleep(Duration::from_secs(11));
     [&theirs, &other].iter().for_each(|world| world.register(agent.id(), "busy"));
     agent.kill().unwrap();
@@ -108,8 +108,8 @@ fn ended(mut child: Child) {
 struct Orphans(Vec<i32>);
 
 impl Orphans {
-    /// Starts them: some with the variables of a window, whose standard input nobody writes to any more
-    /// and who listen on a port, and others.
+    /// Starts them: some with the variables of a window, which listen on a port and whose standard input has no writer
+    /// any more, and others.
     fn new(world: &World, window: u32) -> Self {
         let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
         let left = shell(world, LEFT, |command| {
@@ -122,7 +122,7 @@ impl Orphans {
     }
 }
 
-/// Has a shell start so many processes and end; returns their PIDs.
+/// Lets a shell start this many processes and end; returns their PIDs.
 fn shell(world: &World, count: usize, more: impl FnOnce(&mut Command)) -> Vec<i32> {
     let line = format!("for one in $(seq {count}); do sleep 600 <&0 >/dev/null & echo $!; done");
     let mut command = Command::new("sh");

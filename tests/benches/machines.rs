@@ -1,8 +1,8 @@
-//! What other machines cost: how soon a death there, a refusal and a silence are shown; fifty machines at rest
-//! and in a storm; memory; a key meanwhile.
+//! The cost of other machines: how soon a death there, a refusal and a silence are shown; fifty machines at rest and
+//! in a storm; memory; a key meanwhile.
 //!
-//! Fifty whole claimtops would measure themselves. What one of them said of twenty windows, line by line, is
-//! said again by stand-ins, each as another machine; they answer beats as it does.
+//! Fifty whole claimtops would measure themselves. Instead, stand-ins repeat one claimtop's report of twenty windows,
+//! line by line, each as another machine; they answer beats as it does.
 
 use std::fmt::Write as _;
 use std::io::{BufRead, BufReader, Write, stdin, stdout};
@@ -25,14 +25,14 @@ const KEYS: usize = 60;
 const QUIET: Duration = Duration::from_millis(500);
 const SETTLE: Duration = Duration::from_secs(15);
 const MEASURED: Duration = Duration::from_secs(20);
-/// Between two changes of a machine in a storm.
+/// The time between two changes of a machine in a storm.
 const CHANGE: Duration = Duration::from_millis(100);
-/// What every session of the windows that are written down begins with.
+/// The start of every session ID of the recorded windows.
 const SESSION: &str = "95fe798d";
-/// Between what is said of one look and the next, in the file of a stand-in.
+/// The separator between two looks in the file of a stand-in.
 const NEXT: &str = "next";
 
-/// Runs the benchmark, or the part of it that is named.
+/// Runs the benchmark, or the named part of it.
 pub(crate) fn bench(only: Option<&str>) {
     let arguments: Vec<String> = std::env::args().collect();
     if let [_, _, what, said, storms, ..] = arguments.as_slice()
@@ -56,7 +56,7 @@ pub(crate) fn bench(only: Option<&str>) {
     }
 }
 
-/// Says what is written in a file, and then, each in its turn, what differs; answers beats.
+/// Sends the contents of a file, and then, in turn, the differences; answers beats.
 fn stand_in(said: &Path, storms: bool) {
     let text = std::fs::read_to_string(said).unwrap();
     let looks: Vec<&str> = text.split(&format!("{NEXT}\n")).collect();
@@ -76,21 +76,21 @@ fn stand_in(said: &Path, storms: bool) {
         });
     }
     for line in stdin().lock().lines() {
-        // An answer is what was asked.
+        // An answer repeats the question.
         if !say(&format!("{}\n", line.unwrap())) {
             return;
         }
     }
 }
 
-/// What a claimtop said of its windows.
+/// A claimtop's report of its windows.
 struct Said {
-    /// All of it, and then what differed, change by change; the last leaves all as it was at first.
+    /// The whole report, and then the differences, change by change; the last restores the first state.
     looks: Vec<String>,
 }
 
 impl Said {
-    /// Has a claimtop tell of twenty windows at rest, counts what it says meanwhile, and of which changes.
+    /// Lets a claimtop report twenty windows at rest, and counts its lines meanwhile, and their changes.
     fn by_a_claimtop() -> Self {
         let world = World::new();
         let agent = |number: usize| {
@@ -129,7 +129,7 @@ impl Said {
         Self { looks }
     }
 
-    /// Writes it down as another machine would have said it: its windows have sessions of their own.
+    /// Writes it as another machine's report: its windows have sessions of their own.
     fn of(&self, number: usize) -> String {
         let mut text = String::new();
         for (at, look) in self.looks.iter().enumerate() {
@@ -150,7 +150,7 @@ impl Said {
     }
 }
 
-/// A claimtop that tells of its machine, and is asked for a sign of life as from elsewhere.
+/// A claimtop that reports its machine, and is asked for a sign of life as from elsewhere.
 struct Far {
     child: Child,
     lines: std::sync::mpsc::Receiver<String>,
@@ -178,7 +178,7 @@ impl Far {
         Self { child, lines }
     }
 
-    /// Returns what it says until the end of a look by which it is so; without beats.
+    /// Returns its output until the end of a look for which `is_so` holds; without beats.
     fn until(&mut self, is_so: impl Fn(&str) -> bool) -> String {
         let mut all = String::new();
         loop {
@@ -209,7 +209,7 @@ impl Drop for Far {
     }
 }
 
-/// Writes a configuration of these machines, each a name and the words of its command.
+/// Writes a configuration of these machines, each with a name and the words of its command.
 fn configure(world: &World, machines: &[(String, Vec<String>)]) {
     let mut config = String::new();
     for (name, words) in machines {
@@ -220,7 +220,7 @@ fn configure(world: &World, machines: &[(String, Vec<String>)]) {
     std::fs::write(folder.join("config.toml"), config).unwrap();
 }
 
-/// Prepares so many stand-ins.
+/// Prepares this many stand-ins.
 fn stand_ins(world: &World, said: &Said, count: usize, how: &str) {
     let own = std::env::current_exe().unwrap().to_str().unwrap().to_owned();
     let machines = (0..count).map(|number| {
@@ -289,7 +289,7 @@ fn is_live(row: &str) -> bool {
     row.contains("far-0") && (row.contains("working") || row.contains("your turn"))
 }
 
-/// Returns which process here is the one that has a number over there.
+/// Returns the process here that has a given number over there.
 fn far_process(program: &Path, inner: u32) -> Pid {
     let found = std::fs::read_dir("/proc").unwrap().find_map(|entry| {
         let path = entry.ok()?.path();
@@ -352,7 +352,7 @@ impl Drop for Programs {
     }
 }
 
-/// Opens the screen and waits until it has so many machines.
+/// Opens the screen and waits until it has this many machines.
 fn with_machines(world: &World, count: usize) -> Screen {
     let mut screen = Screen::open(world.claimtop());
     if count > 0 {
@@ -386,7 +386,7 @@ fn measured(screen: &Screen) -> (f64, f64) {
 }
 
 fn at_rest(said: &Said) {
-    // Beside what a machine of twenty windows runs at least, for htop as for the screen.
+    // Beside at least the processes of a machine with twenty windows, for htop as for the screen.
     let _programs = Programs::start(PROGRAMS);
     let mut htop = CommandBuilder::new("htop");
     htop.env("TERM", "xterm-256color");

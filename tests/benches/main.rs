@@ -1,6 +1,6 @@
-//! What claimtop costs: `cargo bench --bench figures -- NAME [PART]` runs one benchmark, or a part of it.
+//! The cost of claimtop: `cargo bench --bench figures -- NAME [PART]` runs one benchmark, or a part of it.
 //!
-//! Some start this program again, below a shell or as another machine, and name themselves then.
+//! Some start this program again, below a shell or as another machine, and then pass their own name.
 
 #![expect(
     clippy::cast_possible_truncation,
@@ -37,7 +37,7 @@ mod release;
 mod scan;
 mod stage;
 
-/// Runs a benchmark, or the part of it that is named.
+/// Runs a benchmark, or the named part of it.
 type Bench = fn(Option<&str>);
 
 const BENCHES: &[(&str, Bench)] = &[

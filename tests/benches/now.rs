@@ -1,5 +1,5 @@
-//! What it costs to tell what each window does: from the start to the first frame with content, from
-//! a line in a transcript to the cells, six windows that stream, huge transcripts, memory.
+//! The cost of showing each window's work: from the start to the first frame with content, from a line in a transcript
+//! to the cells, six windows that stream, huge transcripts, memory.
 
 use std::fs::{File, OpenOptions};
 use std::io::{Seek, SeekFrom, Write};
@@ -14,16 +14,16 @@ use crate::stage::{Screen, World, median, ms, spread};
 
 const STARTS: usize = 15;
 const APPENDS: usize = 100;
-/// How long nothing happens before a line, so that each comes after a rest.
+/// How long to rest before a line.
 const QUIET: Duration = Duration::from_millis(500);
 const STREAMED: Duration = Duration::from_secs(20);
-/// How long it takes until a process counts as one that has not just begun.
+/// The age from which a process no longer counts as just begun.
 const SETTLED: Duration = Duration::from_secs(12);
-/// Between two lines of a window that streams.
+/// The time between two lines of a window that streams.
 const LINE: Duration = Duration::from_millis(50);
 const HUGE: u64 = 600 << 20;
 
-/// Runs the benchmark, or the part of it that is named.
+/// Runs the benchmark, or the named part of it.
 pub(crate) fn bench(only: Option<&str>) {
     let is_wanted = |name: &str| only.is_none_or(|only| name.contains(only));
     if is_wanted("frame") {
@@ -54,7 +54,7 @@ impl Windows {
     fn new(count: usize) -> Self {
         let world = World::new();
         let agents: Vec<Child> = (0..count).map(|_| world.agent()).collect();
-        // The stand-in is known by its program, which it has after its exec.
+        // The stand-in is recognized by its program, which it has after its exec.
         std::thread::sleep(Duration::from_millis(100));
         agents.iter().for_each(|agent| world.register(agent.id(), "busy"));
         Self { world, agents }
@@ -118,7 +118,7 @@ fn append(path: &Path, line: &str) {
     OpenOptions::new().append(true).open(path).unwrap().write_all(line.as_bytes()).unwrap();
 }
 
-/// From the start to the first frame that shows what is there, on a terminal of 200x50.
+/// From the start to the first frame with content, on a terminal of 200x50.
 fn first_frames(processes: usize, records: usize) {
     let windows = Windows::new(6);
     windows.write(0);
@@ -130,7 +130,7 @@ fn first_frames(processes: usize, records: usize) {
     }
     let sleep = || Command::new("sleep").arg("600").stdin(Stdio::null()).spawn().unwrap();
     let mut sleepers: Vec<Child> = (0..processes).map(|_| sleep()).collect();
-    // On a user's machine nearly all of them have been there for a while.
+    // On a user's machine nearly all of them have been running for a while.
     std::thread::sleep(SETTLED);
     println!(
         "start to the first frame with content, {processes} processes, {records} records, median of {STARTS}:"
@@ -205,7 +205,7 @@ fn stream() {
     println!("six windows: at rest {rest:.2} % of a core; each with 20 lines a second {streamed:.2} %");
 }
 
-/// The first look at six transcripts of 600 MB. What lies before their ends is a hole.
+/// The first look at six transcripts of 600 MB. Everything before their ends is a hole.
 fn huge() {
     let windows = Windows::new(6);
     let look = || {

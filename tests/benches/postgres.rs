@@ -49,7 +49,7 @@ pub(crate) fn bench(_: Option<&str>) {
     again.print("a whole read again");
 
     collector.follow_servers();
-    // The first poll of all reads everything, and the polls come more seldom from then on.
+    // The first poll of all reads everything, and later polls are less frequent.
     std::thread::sleep(Duration::from_secs(25));
     let (_, looked) = measured(&wire, || assess(&collector.look(), &policy));
     looked.print("a look while it follows, nothing read");
@@ -88,7 +88,7 @@ fn collector(target: Target) -> Collector {
     Collector::new(places, Signatures::built_in().expect("signatures"))
 }
 
-/// What something cost.
+/// The cost of an operation.
 struct Cost {
     wall_ms: f64,
     cpu_ms: f64,

@@ -1,5 +1,5 @@
-//! The full process scan against sysinfo's default and `ps`, over 2,000 processes, in CPU time; and
-//! against the bare floor of listing them and reading what the kernel says of each in one line.
+//! The full process scan against sysinfo's default and `ps`, over 2,000 processes, in CPU time; and against the bare
+//! floor of listing them and reading the kernel's one line about each.
 
 use std::collections::BTreeSet;
 use std::process::{Child, Command, Stdio};
@@ -15,12 +15,12 @@ const ROUNDS: u32 = 20;
 /// Runs the benchmark.
 pub(crate) fn bench(_: Option<&str>) {
     let mut children: Vec<Child> = (0..PROCESSES).map(|_| sleeper()).collect();
-    // All of them are to sleep by then; for claimtop they are still young, so that each is read.
+    // All of them should be asleep by then; for claimtop they are still young, so that each is read.
     std::thread::sleep(std::time::Duration::from_secs(2));
     let floor = cpu_ms(read_all);
     let mut scanner = Scanner::new(&Signatures::built_in().expect("signatures"));
     let ours = cpu_ms(|| drop(scanner.scan(&BTreeSet::new())));
-    // Who is ten seconds old is settled: from then on only changes are read.
+    // A process that is ten seconds old is settled: from then on only changes are read.
     std::thread::sleep(std::time::Duration::from_secs(11));
     scanner.scan(&BTreeSet::new());
     let again = cpu_ms(|| drop(scanner.rescan(&BTreeSet::new())));
@@ -48,8 +48,8 @@ fn sleeper() -> Child {
     Command::new("sleep").arg("600").stdin(Stdio::null()).spawn().expect("sleep")
 }
 
-/// Lists all processes and reads the line `stat` of each, which alone tells when it began: the calls
-/// that no scan can do without.
+/// Lists all processes and reads the line `stat` of each, which alone contains the start time: the calls that every
+/// scan needs.
 fn read_all() {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let proc = rustix::fs::open("/proc", flags, Mode::empty()).expect("/proc");

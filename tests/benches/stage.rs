@@ -1,4 +1,4 @@
-//! What benchmarks of the screen share: a world of its own, and a program on a terminal of 200x50.
+//! The common parts of the screen's benchmarks: a world of its own, and a program on a terminal of 200x50.
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use portable_pty::{CommandBuilder, MasterPty, PtySize, native_pty_system};
 
-/// Returns the program to measure: the one that is named, such as a packaged one, or the one that was just built.
+/// Returns the program to measure: the named one, such as a packaged one, or the one that was just built.
 pub(crate) fn program() -> PathBuf {
     std::env::var_os("CLAIMTOP_BENCH_PROGRAM")
         .map_or_else(|| env!("CARGO_BIN_EXE_claimtop").into(), PathBuf::from)
@@ -60,7 +60,7 @@ impl World {
     }
 }
 
-/// A program on a terminal that somebody reads.
+/// A program on a terminal whose output is read.
 pub(crate) struct Screen {
     pub(crate) child: Box<dyn portable_pty::Child + Send + Sync>,
     pub(crate) output: Receiver<(Instant, Vec<u8>)>,
@@ -107,7 +107,7 @@ impl Screen {
         matches!(self.child.try_wait(), Ok(Some(_)))
     }
 
-    /// Counts the outputs of a while.
+    /// Counts the outputs during this time.
     pub(crate) fn outputs(&self, during: Duration) -> usize {
         let end = Instant::now() + during;
         let mut count = 0;
@@ -156,7 +156,7 @@ pub(crate) fn table_rows(picture: &str) -> impl Iterator<Item = &str> {
     picture.lines().map(|line| line.split(['│', '┃']).next().unwrap_or_default())
 }
 
-/// Lets the screen go on for a while, and looks at all that it shows meanwhile.
+/// Lets the screen run for a while, and reads its output meanwhile.
 pub(crate) fn settle(screen: &mut Screen, during: Duration) {
     let end = Instant::now() + during;
     while let Ok((_, bytes)) = screen.output.recv_timeout(end.saturating_duration_since(Instant::now())) {

@@ -1,5 +1,5 @@
-//! The commands that act, over records whose holders are dead for certain: their PIDs were those
-//! of processes that the test started and reaped.
+//! The commands that act, over records whose holders are certainly dead: their PIDs belonged to processes that the
+//! test started and reaped.
 
 use std::ffi::OsStr;
 use std::io::{BufRead as _, BufReader};
@@ -13,14 +13,14 @@ use serde_json::Value;
 use crate::ended::{SESSION, ended_window};
 use crate::world::{Answer, World};
 
-/// Writes the registry entry of a process that has come and gone, and returns its file's path.
+/// Writes the registry entry of an ended process, and returns the file's path.
 pub(crate) fn dead_window(world: &World) -> String {
     let (_, path) = ended_window(world, "alpha", SESSION);
     path.canonicalize().unwrap().to_str().unwrap().to_owned()
 }
 
 impl World {
-    /// Runs the program again for as long as a file is too young to be touched.
+    /// Runs the program again while a file is too young to be touched.
     pub(crate) fn settled(&self, arguments: &[&str]) -> Answer {
         loop {
             let answer = self.run(arguments);
@@ -42,7 +42,7 @@ fn what_was_written_just_now_is_shown_and_waited_for() {
     let path = dead_window(&world);
     let text = std::fs::read(&path).unwrap();
     for (option, json_too) in [("--dry-run", false), ("--dry-run", true), ("--yes", false)] {
-        // A machine that is busy enough gives the file the time that it needs.
+        // On a busy machine the file gets the time that it needs.
         let answer = loop {
             std::fs::write(&path, &text).unwrap();
             let shape: &[&str] = if json_too { &["--json"] } else { &[] };
@@ -107,7 +107,7 @@ fn a_release_is_shown_confirmed_journalled_and_undone() {
     assert!(words.windows(2).any(is_age), "{journal:?}");
 }
 
-/// Lets a record go, and forgets how that ended: so it looks where claimtop was killed on the way.
+/// Releases a record, and forgets the outcome: this is the state after claimtop was killed on the way.
 fn cut_off(world: &World) -> (String, Vec<u8>) {
     let path = dead_window(world);
     let before = std::fs::read(&path).unwrap();
@@ -145,7 +145,7 @@ fn what_was_cut_off_is_told_and_put_right_by_undo() {
     assert!(act.contains("release: ") && act.contains(" (failed: it was cut off; everything"), "{act}");
 }
 
-/// What no place has is told by every command that looks or acts, with the way to it.
+/// A file in neither place is reported by every command that looks or acts, with the way to put it right.
 #[test]
 fn no_command_says_that_nothing_is_to_do_while_a_file_is_in_neither_place() {
     let world = World::new();
@@ -191,7 +191,7 @@ fn no_command_says_that_nothing_is_to_do_while_a_file_is_in_neither_place() {
     assert!(!nothing.out.contains("entry"), "{nothing:?}");
 }
 
-/// Whoever holds the lock may be doing it at this very moment, unless it is stopped.
+/// The process that holds the lock may be doing it at this very moment, unless it is stopped.
 #[test]
 fn what_is_being_done_is_not_called_unfinished() {
     let world = World::new();
@@ -226,7 +226,7 @@ fn what_is_being_done_is_not_called_unfinished() {
     assert!(told.out.contains(&format!("`kill -CONT {}` lets it go on", holder.id())), "{told:?}");
 }
 
-/// An entry without an outcome may be one that another claimtop is at work on.
+/// An entry without an outcome may be one on which another claimtop is at work.
 #[test]
 fn what_another_has_ended_is_not_said_to_be_put_right() {
     let world = World::new();
@@ -296,7 +296,7 @@ fn what_got_stuck_is_named_kept_and_brought_back() {
     assert!(again.out.contains("entry 2 has undone it"), "{again:?}");
 }
 
-/// Moves a folder elsewhere, and leaves a link to what stands for it.
+/// Moves a folder elsewhere, and leaves a link in its place.
 fn link_instead(world: &World, below: &str) {
     let (at, elsewhere) = (world.path(below), world.path("elsewhere"));
     std::fs::rename(&at, world.path("moved")).unwrap();
@@ -350,7 +350,8 @@ fn what_was_cut_off_is_not_put_back_through_a_link_either() {
     assert_eq!(std::fs::read(&path).unwrap(), before);
 }
 
-/// The folder that a person names may be a link, and may become one; below it only what was one stays one.
+/// The folder that a person names may be a link, and may become one; below it only links that existed before stay
+/// allowed.
 #[test]
 fn links_that_lead_to_the_folder_that_is_named_are_followed() {
     let world = World::new();
@@ -365,7 +366,7 @@ fn links_that_lead_to_the_folder_that_is_named_are_followed() {
     let undone = world.run(&["undo", "--yes"]);
     assert_eq!(undone.code, 0, "{undone:?}");
     assert_eq!(std::fs::read(&path).unwrap(), before);
-    // With two links on the way it is named by where it is.
+    // With two links on the way it is named by its real path.
     let there = std::fs::canonicalize(&path).unwrap();
     let again = world.settled(&["release", there.to_str().unwrap(), "--yes"]);
     assert_eq!(again.code, 0, "{again:?}");
@@ -394,7 +395,7 @@ fn nothing_is_put_back_into_a_home_that_is_not_named() {
     assert_eq!(refused.code, 3, "{refused:?}");
     assert!(refused.out.contains("was done in the home "), "{refused:?}");
     assert!(!std::fs::exists(&path).unwrap());
-    // Nor is what was cut off there.
+    // Nor is an action put right that was interrupted there.
     let journal = std::fs::read_to_string(state.join("journal.jsonl")).unwrap();
     let intent = journal.lines().next().unwrap().to_owned() + "\n";
     std::fs::write(state.join("journal.jsonl"), &intent).unwrap();
@@ -405,7 +406,7 @@ fn nothing_is_put_back_into_a_home_that_is_not_named() {
     assert!(std::fs::exists(&path).unwrap());
 }
 
-/// What lies at a path that is no UTF-8 is let go, parked and brought back as any other file.
+/// A file whose path is not UTF-8 is released, parked and brought back as any other.
 #[test]
 fn files_whose_names_are_not_utf8_are_released_parked_and_restored() {
     let world = World::new();
@@ -429,7 +430,7 @@ fn files_whose_names_are_not_utf8_are_released_parked_and_restored() {
     };
     let settled = |subject: &OsStr, arguments: &[&str]| loop {
         let (code, out) = run(subject, arguments);
-        // A file can come of age between the plan and the deed, which then is done.
+        // A file can become old enough between the plan and the deed, which is then done.
         if !out.contains("s ago: wait") || out.contains("\ndone ") {
             break (code, out);
         }
@@ -471,7 +472,7 @@ fn looking_makes_nothing_and_needs_no_state_folder() {
     assert_eq!(world.run(&["undo", "--dry-run"]).code, 3);
     assert!(!std::fs::exists(world.path("home/.local")).unwrap());
 
-    // Nobody can make a folder below a file.
+    // No folder can be made below a file.
     world.write("home/.local/state", "in the way");
     let journal = world.run(&["journal"]);
     assert_eq!((journal.code, journal.out.as_str()), (0, "Nothing has been done yet.\n"), "{journal:?}");
@@ -485,7 +486,7 @@ fn a_dry_run_reads_the_journal_and_adds_nothing_to_it() {
     let world = World::new();
     let path = dead_window(&world);
     world.settled(&["release", &path, "--yes"]);
-    // What breaks off in it is put right by whoever acts next.
+    // An interrupted action in it is put right by the next command that acts.
     let journal = world.path("home/.local/state/claimtop/journal.jsonl");
     let kept = [std::fs::read(&journal).unwrap(), b"{\"entry".to_vec()].concat();
     std::fs::write(&journal, &kept).unwrap();
@@ -550,7 +551,7 @@ fn a_live_holder_is_not_released_by_a_plain_yes() {
         world.write("home/.maia/sessions/swarm_session_notes.json", r#"{"current_agent":"sre_agent"}"#);
     let path = path.canonicalize().unwrap().to_str().unwrap().to_owned();
     let refused = world.settled(&["release", &path, "--yes"]);
-    // Whether it is unknown or dead depends on who else runs here; it is never done by chance.
+    // Whether it is unknown or dead depends on the other processes here; it is never done by chance.
     let done = json(&world.run(&["journal", "--json"]));
     if refused.code == 3 {
         assert!(refused.out.contains("not confirmed"), "{refused:?}");

@@ -1,4 +1,4 @@
-//! Windows that have come and gone.
+//! Windows that have ended.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -6,10 +6,10 @@ use std::process::Command;
 use crate::program;
 use crate::world::World;
 
-/// The session of a window where it does not matter which.
+/// The session of a window if any will do.
 pub(crate) const SESSION: &str = "95fe798d-3725-4649-974a-0dec79220193";
 
-/// Writes the registry entry of a process that has come and gone; returns its PID and the file.
+/// Writes the registry entry of an ended process; returns its PID and the file.
 pub(crate) fn ended_window(world: &World, name: &str, session: &str) -> (u32, PathBuf) {
     let (pid, ticks) = ended_process();
     let registry = format!(
@@ -18,7 +18,7 @@ pub(crate) fn ended_window(world: &World, name: &str, session: &str) -> (u32, Pa
     (pid, world.write(&format!("home/.claude/sessions/{pid}.json"), &registry))
 }
 
-/// Returns the PID of a process that has come and gone, and its start in ticks.
+/// Returns the PID of an ended process, and its start in ticks.
 pub(crate) fn ended_process() -> (u32, String) {
     let mut child = program::spawn(Command::new("/bin/sleep").arg("600"));
     let pid = child.id();

@@ -1,4 +1,4 @@
-//! `explain`, and how things are named for it and for the commands that act.
+//! `explain`, and the names that it and the commands that act accept.
 
 use std::path::PathBuf;
 
@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::world::{Answer, World};
 
-/// Writes the registry entry of a window that is not there, and returns its path.
+/// Writes the registry entry of a missing window, and returns its path.
 fn dead_window(world: &World) -> PathBuf {
     let text = r#"{"pid":4194304,"sessionId":"95fe798d-3725-4649-974a-0dec79220193","procStart":"77"}"#;
     world.write("home/.claude/sessions/4194304.json", text)
@@ -48,7 +48,7 @@ fn an_empty_key_means_nothing_not_the_only_thing() {
 #[test]
 fn a_file_in_the_working_folder_is_found_by_its_name() {
     let world = World::new();
-    // The working folder has no links in it, as the system tells it.
+    // The working folder contains no links, as the system reports it.
     let folder = dead_window(&world).canonicalize().unwrap().parent().unwrap().to_owned();
     let home = folder.ancestors().nth(2).unwrap().to_str().unwrap();
     let arguments = ["explain", "4194304.json", "--home", home, "--tmp", home];

@@ -1,4 +1,4 @@
-//! Formats of a person's own: checked on real files, shown beside the others, parked when dead.
+//! A person's own formats: checked on real files, shown beside the others, parked when dead.
 
 use std::process::Command;
 
@@ -88,7 +88,7 @@ fn two_files_cannot_describe_one_format() {
     assert!(answer.err.contains("another file describes pid-file"), "{answer:?}");
 }
 
-/// Tries a description with a zone on a file that was last written to at a local time.
+/// Tries a description with a zone on a file that was last written at a local time.
 #[track_caller]
 fn check_zone(zone: &str, code: i32, expected: &str) {
     let world = World::new();

@@ -1,4 +1,4 @@
-//! A disk that is really full: what is said not to be done is not done.
+//! A disk that is really full: an action reported as not done is not done.
 
 use std::fs::File;
 use std::io::Write;
@@ -9,10 +9,10 @@ use crate::apart::is_apart;
 use crate::ended::{SESSION, ended_window};
 use crate::world::World;
 
-/// What the kernel gives to files of a tmpfs at a time (tmpfs(5)).
+/// The unit in which the kernel allocates files of a tmpfs (tmpfs(5)).
 const PAGE: usize = 4_096;
 
-/// Fills a disk but for this many pages, and returns the file that fills it.
+/// Fills a disk except for this many pages, and returns the file that fills it.
 fn fill(disk: &Path, pages: usize) -> PathBuf {
     let path = disk.join("full");
     let mut file = File::create(&path).unwrap();
@@ -22,8 +22,8 @@ fn fill(disk: &Path, pages: usize) -> PathBuf {
     path
 }
 
-/// Some amount of room is enough for what is meant, and not for what became of it, unless the one has
-/// kept room for the other.
+/// Some amount of room is enough for the intent, but not for its outcome, unless the intent has reserved room for the
+/// outcome.
 #[test]
 fn what_is_refused_for_want_of_room_is_as_it_was() {
     let name = "full::what_is_refused_for_want_of_room_is_as_it_was";
@@ -39,7 +39,7 @@ fn what_is_refused_for_want_of_room_is_as_it_was() {
     for (pages, file) in windows {
         let file = file.canonicalize().unwrap();
         let path = file.to_str().unwrap();
-        // Each begins with a journal that is empty, and after a look that has taught nothing new.
+        // Each begins with an empty journal, and after a look that has taught nothing new.
         world.settled(&["release", path, "--dry-run"]);
         let _ = std::fs::remove_file(world.path("home/.local/state/claimtop/journal.jsonl"));
         let full = fill(&home, pages);

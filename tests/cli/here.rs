@@ -1,4 +1,4 @@
-//! Which repository is looked at because claimtop runs in it.
+//! The repository that is looked at because claimtop runs in it.
 
 use std::path::Path;
 use std::process::Command;

@@ -1,5 +1,5 @@
-//! What bad input gets, under every format's file name: never a crash, a block, a lie or a raw
-//! byte on the terminal; always a finding that names the file and says what is wrong.
+//! Bad input under every format's file name: it never causes a crash, a block, a wrong report or a raw byte on the
+//! terminal, and always a finding that names the file and the fault.
 
 use std::os::unix::fs::symlink;
 use std::os::unix::net::UnixListener;
@@ -60,12 +60,12 @@ impl World {
         self.folder.path().canonicalize().unwrap().join(below)
     }
 
-    /// Puts something under each format's file name.
+    /// Puts a file under each format's name.
     fn each(&self, mut put: impl FnMut(&Path, &str)) {
         FILES.iter().for_each(|(below, text)| put(&self.path(below), text));
     }
 
-    /// Runs the program; whoever blocks is ended and fails the test.
+    /// Runs the program; a run that blocks is ended and fails the test.
     fn run(&self, arguments: &[&str]) -> Output {
         let mut child = Command::new(env!("CARGO_BIN_EXE_claimtop"))
             .args(arguments)
@@ -122,7 +122,7 @@ impl World {
     }
 }
 
-/// Returns whether a finding names a path, and with which codes.
+/// Returns the codes of the findings that name a path.
 fn codes_about(report: &Value, path: &Path) -> Vec<String> {
     let path = path.to_str().unwrap();
     let findings = report["findings"].as_array().unwrap().iter();
@@ -134,7 +134,7 @@ fn codes_about(report: &Value, path: &Path) -> Vec<String> {
     about.map(|finding| finding["code"].as_str().unwrap().to_owned()).collect()
 }
 
-/// What is under each name must be told, with one of these codes.
+/// Checks that the file under each name is reported with one of these codes.
 #[track_caller]
 fn check(what: &str, codes: &[&str], put: impl FnMut(&Path, &str)) {
     let world = World::new();
@@ -227,7 +227,7 @@ fn text_that_steers_terminals_is_shown_and_never_written() {
     let nasty = "\\u001b[31m\\u0007\\u009b2J\\u202e\\u2066\\u200b\\ufeff\\u00ad\\u2028";
     let marks = "\u{301}".repeat(5_000);
     world.each(|path, text| {
-        // Every string that is no number, time or UUID becomes hostile.
+        // Every string that is not a number, time or UUID becomes hostile.
         let text =
             text.replace("\"a\"", &format!("\"{nasty}{marks}\"")).replace("\"x\"", &format!("\"{nasty}\""));
         let text = text.replace("\"idle\"", &format!("\"{nasty}\"")).replace("193569\n", "193569\u{1b}[2J\n");

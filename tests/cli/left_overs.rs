@@ -1,4 +1,4 @@
-//! What windows have left running: real processes that bear the variables of a window.
+//! Processes that windows have left running: real ones with the variables of a window.
 
 use std::os::unix::process::CommandExt as _;
 use std::process::Command;
@@ -24,7 +24,7 @@ impl Left {
         left
     }
 
-    /// Returns whether it is nobody's child: a reaper of another sort would have taken it over.
+    /// Returns whether it has no parent: a reaper of another sort would have adopted it.
     fn is_orphan(&self) -> bool {
         let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.0)).unwrap();
         stat.rsplit(')').next().unwrap().split_whitespace().nth(1) == Some("1")
@@ -52,7 +52,7 @@ fn a_process_without_its_window_is_listed_and_one_whose_window_lives_is_held() {
     let of = |left: &Left| report["left_overs"].as_array().unwrap().iter().find(|one| one["pid"] == left.0);
     let (dead, held) = (of(&dead).unwrap(), of(&held).unwrap());
     assert_eq!((&dead["command"], &dead["agent"]), (&"sleep 600".into(), &"claude-code".into()));
-    // Where an agent that is not known runs beside it, it cannot be told.
+    // If an unknown agent runs beside it, the certainty is unknown.
     assert!(matches!(dead["certainty"].as_str(), Some("strong" | "unknown")), "{dead}");
     assert_eq!(held["certainty"], "held", "{held}");
     let member = &held["tree"][0];

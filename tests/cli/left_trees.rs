@@ -58,7 +58,7 @@ fn a_tree_that_a_dead_window_locked_is_told_with_what_it_would_lose() {
     assert!(page.contains("Branch          worktree-fix") && page.contains("its lock was left"), "{page}");
     if tree["certainty"] == "exact" {
         let mut unlocked = run(&["release", key, "--yes"]);
-        // What has just been written may be somebody's at work.
+        // A file written just now may be in use.
         while unlocked.code == 3 && unlocked.out.contains("s ago: wait") {
             std::thread::sleep(Duration::from_millis(100));
             unlocked = run(&["release", key, "--yes"]);
@@ -98,7 +98,7 @@ fn folders_that_grow_are_counted_only_when_asked() {
         (&2.into(), &1.into())
     );
     assert_eq!(of("/projects")["old_sessions"]["count"], 0);
-    // What lies outside the agent's own folder counts as well.
+    // Files outside the agent's own folder count as well.
     assert_eq!((&of(&of_user)["files"]["count"], &of("/backups")["files"]["count"]), (&1.into(), &1.into()));
     let text = world.run(&["leftovers", "--sizes"]).out;
     assert!(text.contains("could not be resumed") && text.contains("None of these is parked"), "{text}");

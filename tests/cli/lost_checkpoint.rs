@@ -13,7 +13,7 @@ use crate::world::World;
 const OWN: &str = "95fe798d-3725-4649-974a-0dec79220193";
 const OTHER: &str = "db4e04a8-9640-4079-8e03-5ac2d1294846";
 
-/// A repository in which two sessions made checkpoints, with a name that a shell would take apart.
+/// A repository in which two sessions made checkpoints, with a name that a shell would split.
 struct Stage {
     world: World,
     folder: PathBuf,
@@ -76,7 +76,7 @@ impl Stage {
         String::from_utf8(output.stdout).unwrap()
     }
 
-    /// Returns the command that helps against the lost checkpoint, as `doctor` prints it.
+    /// Returns the repair command for the lost checkpoint, as `doctor` prints it.
     fn command(&self) -> Option<String> {
         let told = self.claimtop(&["doctor"]);
         let at = told.find("lost-checkpoint")?;
@@ -102,7 +102,7 @@ fn what_another_sessions_commit_deleted_comes_back_by_the_command_that_is_printe
     let base = stage.git(&["rev-parse", "HEAD"]);
     let branch = format!("entire/{}-e3b0c4", &base[..7]);
     let reference = format!("refs/heads/{branch}");
-    // What an earlier commit took: nothing names it either.
+    // A checkpoint that an earlier commit took: no branch names it either.
     stage.checkpoint(OWN, None);
     let first = stage.checkpoint(OWN, None);
     let last = stage.checkpoint(OWN, Some(&first));
@@ -122,7 +122,7 @@ fn what_another_sessions_commit_deleted_comes_back_by_the_command_that_is_printe
     stage.state(OTHER, &stage.git(&["rev-parse", "HEAD"]), 0);
     assert_eq!(stage.claims(), [(branch.clone(), "ghost".to_owned())]);
     let command = stage.command().expect("it is told");
-    // Git has packed what nothing names by then, and amended commits lie about as well.
+    // By then git has packed the unreferenced commits, and amended ones lie about as well.
     stage.git(&["commit", "-q", "--amend", "--allow-empty", "-m", "amended"]);
     stage.git(&["gc", "-q"]);
     let output = stage.run(Command::new("sh").args(["-c", &command]));

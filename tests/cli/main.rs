@@ -1,6 +1,7 @@
-//! The built program as shells, hooks and scripts see it, over ordinary and hostile files; and which processes are agents'.
+//! The built program as shells, hooks and scripts see it, over ordinary and hostile files; and which processes are
+//! agents'.
 //!
-//! No agent runs here but those of the tests of the program itself: they say how many windows there are.
+//! No agents run here but those of the program's own tests: they determine the number of windows.
 
 #![expect(
     clippy::unwrap_used,

@@ -1,12 +1,11 @@
-//! Names that are on the screen, for every command; and all that an ended window has left.
+//! Names on the screen, for every command; and everything that an ended window has left.
 
 use serde_json::Value;
 
 use crate::ended::{SESSION, ended_window};
 use crate::world::{Answer, World};
 
-/// Writes what a process that has come and gone has left: its registry entry and a record of Maia;
-/// returns its PID.
+/// Writes the files that an ended process has left: its registry entry and a record of Maia; returns its PID.
 fn left_by_a_window(world: &World, name: &str, session: &str) -> u32 {
     let (pid, _) = ended_window(world, name, session);
     let began = jiff::Zoned::now().strftime("%Y-%m-%dT%H:%M:%S").to_string();

@@ -9,7 +9,7 @@ use crate::act::dead_window;
 use crate::program;
 use crate::world::World;
 
-/// Who owns the home.
+/// The owner of the home.
 const OTHER: u32 = 61_234;
 
 /// Returns every name below a folder with its owner and, of files, its content.
@@ -33,8 +33,7 @@ fn give_away(folder: &Path) {
     }
 }
 
-/// A home of another user, whose journal says that something was taken from elsewhere, and was cut
-/// off.
+/// A home of another user, whose journal contains an interrupted take from elsewhere.
 fn other_home() -> Option<(World, String)> {
     if !rustix::process::geteuid().is_root() {
         eprintln!("skipped: only root can give a home to another user");
@@ -87,16 +86,16 @@ fn root_changes_nothing_in_it_and_follows_no_link_there() {
     assert_eq!(std::fs::read_dir(world.path("roots")).unwrap().count(), 0);
 }
 
-/// Becomes another user's program. Where the tests run in a PID namespace of their own, only root can
-/// let it find the name that the test itself finds.
+/// Becomes another user's program. If the tests run in a PID namespace of their own, only root can let it find the
+/// name that the test itself finds.
 const AS_OTHER: &str = "own=$1 id=$2; shift 2
 [ \"$(readlink $own/pid)\" = \"$(readlink /proc/self/ns/pid)\" ] || mount --rbind $own /proc/$$/ns
 exec setpriv --reuid $id --regid $id --clear-groups \"$0\" \"$@\"";
 
-/// A home of another user, who can run the program there, with a record of a window that has ended.
+/// A home of another user, who can run the program there, with a record of an ended window.
 pub(crate) fn home_of_another() -> Option<(World, String)> {
     let (world, path) = other_home()?;
-    // What was planted for root would be put right by its own user; here it is not there.
+    // A file planted for root would be put right by its own user; here it does not exist.
     std::fs::remove_dir_all(world.path("home/.local")).unwrap();
     for open in [world.path(""), world.path("home")] {
         std::fs::set_permissions(open, PermissionsExt::from_mode(0o755)).unwrap();

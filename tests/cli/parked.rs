@@ -1,4 +1,4 @@
-//! What is parked: whatever others do to it, it comes back or stays, and nothing else is taken for it.
+//! Parked files: whatever others do to one, it comes back or stays, and no other file is mistaken for it.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -14,7 +14,7 @@ use crate::world::{Answer, World};
 /// Where the state folder parks files.
 const PARKED: &str = "home/.local/state/claimtop/parked";
 
-/// Returns the only file that is parked.
+/// Returns the only parked file.
 fn only_parked(world: &World) -> PathBuf {
     let mut all = std::fs::read_dir(world.path(PARKED)).unwrap();
     let only = all.next().unwrap().unwrap().path();
@@ -22,7 +22,7 @@ fn only_parked(world: &World) -> PathBuf {
     only
 }
 
-/// Lets a record go; returns its place and where it is parked.
+/// Releases a record; returns its place and where it is parked.
 fn released(world: &World) -> (String, PathBuf) {
     let path = dead_window(world);
     let done = world.settled(&["release", &path, "--yes"]);
@@ -30,7 +30,7 @@ fn released(world: &World) -> (String, PathBuf) {
     (path, only_parked(world))
 }
 
-/// Returns what `journal` says of undoing the newest entry.
+/// Returns the undo column of `journal` for the newest entry.
 fn undo_column(world: &World) -> String {
     let journal = world.run(&["journal"]).out;
     let (heads, row) = (journal.lines().next().unwrap(), journal.lines().nth(1).unwrap());
@@ -122,7 +122,7 @@ fn what_another_user_may_have_open_is_not_removed() {
     );
     assert!(parked.exists());
     drop(held);
-    // What was parked before the boot nobody can have open any more.
+    // A file parked before the boot cannot be open any more.
     let journal = world.path("home/.local/state/claimtop/journal.jsonl");
     let lines = std::fs::read_to_string(&journal).unwrap();
     let mut earlier: Vec<serde_json::Value> =
@@ -140,7 +140,7 @@ fn what_another_user_may_have_open_is_not_removed() {
     assert!(!parked.exists(), "{out}");
 }
 
-/// Parks a file that is no record, by what names it, with the code that its plan shows; returns the plan.
+/// Parks a file that is not a record, by its name, with the code that its plan shows; returns the plan.
 fn park(world: &World, named: &str) -> serde_json::Value {
     let shown = world.settled(&["park", named, "--dry-run", "--json"]);
     assert_eq!(shown.code, 0, "{shown:?}");
@@ -163,7 +163,7 @@ fn a_name_that_leaves_no_room_for_more_is_parked_under_its_beginning_and_the_pla
         let undone = plan["inverse"].as_str().unwrap();
         assert_eq!(undone.contains(&format!("which has {bytes} bytes")), is_cut, "{undone}");
         assert!(!std::fs::exists(path).unwrap());
-        // What comes beside another one has to have a shorter name as well.
+        // A file restored beside another one needs a shorter name as well.
         std::fs::write(path, "in the way").unwrap();
         assert_eq!(undo_column(&world), "--beside");
         let undone = world.run(&["undo", "--beside", "--yes"]);
@@ -186,7 +186,7 @@ fn bytes_that_are_no_text_and_the_text_that_shows_them_are_two_things() {
     let raw = OsStr::from_bytes(b"swarm_session_\xFE.json");
     let raw = shown.with_file_name(raw);
     std::fs::write(&raw, "{").unwrap();
-    // Until it has been left alone for a second a file counts as one that is being written.
+    // A file counts as being written until it has been unchanged for a second.
     let corrupt = || -> Vec<String> {
         let report: serde_json::Value = serde_json::from_str(&world.run(&["ls", "--json"]).out).unwrap();
         let findings = report["findings"].as_array().unwrap().iter();

@@ -1,4 +1,4 @@
-//! What is said where a source could not be read.
+//! Reports about sources that could not be read.
 
 use crate::missing::skip_for_want_of;
 use crate::world::World;
@@ -16,7 +16,7 @@ fn without_postgresql() -> Option<World> {
     program
 }
 
-/// A server that is not there: nobody listens on this port.
+/// A missing server: no program listens on this port.
 const NO_SERVER: [&str; 2] = ["--postgres", "postgres://me@127.0.0.1:1/db"];
 
 #[track_caller]

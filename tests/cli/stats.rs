@@ -1,4 +1,4 @@
-//! How often the dead held claims, and for how long.
+//! How often dead holders kept claims, and for how long.
 
 use serde_json::Value;
 
@@ -46,7 +46,7 @@ fn a_dead_holder_is_counted_once_until_its_claim_is_released() {
     let text = world.run(&["stats", "--days", "1"]).out;
     assert!(text.contains("win-cc-N-N") && text.contains("1 released"), "{text}");
 
-    // It holds again once that was undone: which is another time.
+    // It holds again once that was undone, which counts as another time.
     assert_eq!(world.run(&["undo", "--yes"]).code, 0);
     world.run(&["ls"]);
     let kept = stats(&world);

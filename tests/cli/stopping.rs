@@ -1,4 +1,4 @@
-//! `stop`: real processes that a window has left, or seems to.
+//! `stop`: real processes that a window has left, or seems to have left.
 
 use std::os::unix::process::CommandExt as _;
 use std::process::Command;
@@ -16,7 +16,7 @@ impl Left {
         Self::with(world, window, "</dev/null")
     }
 
-    /// Starts one that has something else open.
+    /// Starts one that has another file open.
     fn with(world: &World, window: &str, opened: &str) -> Self {
         let line = format!("CLAUDE_PID={window} sleep 621 {opened} >/dev/null 2>&1 & echo $!");
         let mut shell = Command::new("/bin/sh");
@@ -121,7 +121,7 @@ fn a_left_over_is_ended_by_its_full_name_and_never_by_yes() {
     }
     let name = format!("sleep {pid}");
     let mut done = world.run(&["stop", &pid, "--confirm", &name, "--json"]);
-    // Another test's agents make all less sure while they begin and end.
+    // Another test's agents make every certainty lower while they begin and end.
     while done.code == 3 && told().is_some() {
         done = world.run(&["stop", &pid, "--confirm", &name, "--json"]);
     }

@@ -143,7 +143,7 @@ fn a_hook_that_is_written_wrong_stops_no_agent() {
         [&["guard"][..], &["guard", "--for"], &["guard", "--for", "nobody"], &["guard", "--fro", "claude"]]
     {
         let answer = world.run(arguments);
-        // Claude Code takes 2 for a refusal.
+        // Claude Code treats 2 as a refusal.
         assert!(
             answer.code == 0 && answer.out.is_empty() && !answer.err.is_empty(),
             "{arguments:?}: {answer:?}"
@@ -151,7 +151,7 @@ fn a_hook_that_is_written_wrong_stops_no_agent() {
     }
 }
 
-/// A program that opened it would wait for its other end, which nobody has.
+/// A program that opened it would wait for its other end, which no process has.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_time_zone_that_is_a_fifo_is_unknown_and_waited_for_by_no_command() {
@@ -168,7 +168,7 @@ fn a_time_zone_that_is_a_fifo_is_unknown_and_waited_for_by_no_command() {
     }
 }
 
-/// A world whose names have letters beyond ASCII, with something for each command to tell.
+/// A world whose names have letters beyond ASCII, with output for each command.
 fn foreign_names() -> World {
     let world = World::new();
     let entry = r#"{"pid":4194000,"sessionId":"95fe798d-3725-4649-974a-0dec79220193","cwd":"/tmp/größe","startedAt":1,"procStart":"7","version":"2.1.330","kind":"interactive","name":"früh → spät","status":"idle"}"#;

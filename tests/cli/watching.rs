@@ -1,19 +1,19 @@
-//! What `config` tells of watching: a fall-back to polling is seen before a screen is opened.
+//! The watch status in `config`: a fall-back to polling is visible before a screen is opened.
 
 use std::fs;
 
 use crate::apart::is_apart;
 use crate::world::World;
 
-/// Returns what a line says of this.
+/// Returns the value of a line about this.
 #[track_caller]
 fn said<'a>(out: &'a str, name: &str) -> &'a str {
     let of = |line: &'a str| line.strip_prefix(name)?.strip_prefix("  ");
     out.lines().find_map(of).unwrap_or_else(|| panic!("no {name}: {out}")).trim()
 }
 
-/// Checks what is told of the folders where a limit of inotify(7) is as low as this, in a user
-/// namespace of the test's own (`/proc/sys/user`, user_namespaces(7)).
+/// Checks the report on folders under a limit of inotify(7) as low as this, in a user namespace of the test's own
+/// (`/proc/sys/user`, user_namespaces(7)).
 #[track_caller]
 fn check(test: &str, limit: Option<(&str, usize, u32)>, refused: &str, changes: &str) {
     if !is_apart(test, &["--user", "--map-root-user"]) {
@@ -26,7 +26,7 @@ fn check(test: &str, limit: Option<(&str, usize, u32)>, refused: &str, changes: 
     }
     let answer = world.run(&["config"]);
     assert_eq!(answer.code, 0, "{}", answer.err);
-    // How many there are above the world is the machine's.
+    // Their number above the world depends on the machine.
     assert_eq!(said(&answer.out, "folders").trim_start_matches(char::is_numeric), refused, "{}", answer.out);
     assert_eq!(said(&answer.out, "changes"), changes);
     let told = answer.out.matches("limit of watche").count();

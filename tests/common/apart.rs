@@ -1,13 +1,12 @@
-//! Runs a test in namespaces of its own: there it may mount, and set limits that are nobody else's.
+//! Runs a test in namespaces of its own: there it may mount, and set limits that apply to no other process.
 
 use std::process::{Command, Stdio};
 
 /// Set in the environment of the program that runs one test apart.
 const VARIABLE: &str = "CLAIMTOP_TEST_APART";
 
-/// Runs the test of this name once more in new namespaces, which `flags` of `unshare` (unshare(1))
-/// name, and returns `false`; in there it returns `true`. Where the system allows no such
-/// namespaces, it says that the test is skipped.
+/// Runs the test of this name once more in new namespaces, which `flags` of `unshare` (unshare(1)) name, and returns
+/// `false`; in there it returns `true`. If the system allows no such namespaces, it reports the test as skipped.
 #[track_caller]
 pub(crate) fn is_apart(test: &str, flags: &[&str]) -> bool {
     if std::env::var(VARIABLE).is_ok_and(|apart| apart == test) {

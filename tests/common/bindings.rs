@@ -1,4 +1,4 @@
-//! What agents say of themselves in a world: the notes of hooks, and session files.
+//! The statements of agents about themselves in a world: the notes of hooks, and session files.
 
 use std::path::PathBuf;
 use std::sync::Arc;

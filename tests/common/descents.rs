@@ -1,4 +1,4 @@
-//! Who was seen below windows that have ended, as a claimtop has kept it.
+//! The processes that were seen below ended windows, as a claimtop has kept them.
 
 use claimtop::core::model::{Descent, Host, ProcessId, ProcessTable, SeenBelow, Trace};
 use claimtop::testing::core::merged_descents;
@@ -7,7 +7,7 @@ use claimtop::testing::source::Descents;
 use super::WorldFile;
 use super::spec::{DescentSpec, claude_code};
 
-/// Tells each trace below whom its process was seen, by what is kept.
+/// Adds to each trace the windows below which its process was seen, by the kept descents.
 pub(super) fn recall(world: &WorldFile, host: &Host, table: &ProcessTable, traces: &mut [Trace]) {
     let kept = merged_descents(world.descent.iter().flat_map(|spec| kept(world, spec)).collect(), &[]);
     let descents = Descents::default();
@@ -17,7 +17,7 @@ pub(super) fn recall(world: &WorldFile, host: &Host, table: &ProcessTable, trace
     }
 }
 
-/// Returns what is kept of one process, and of younger ones of its window that have ended since.
+/// Returns the kept descent of one process, and those of younger ones of its window that have ended since.
 fn kept(world: &WorldFile, spec: &DescentSpec) -> Vec<Descent> {
     let process = world.process.iter().find(|process| process.pid == spec.pid);
     let started = spec.started.as_deref().or(process.map(|process| process.started.as_str()));

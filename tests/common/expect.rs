@@ -1,4 +1,4 @@
-//! What must come out of a world, and what else came out.
+//! The expected results of a world, and the differences from them.
 
 use claimtop::core::model::{ClaimView, RecordView, Report};
 use claimtop::testing::present::sentences;
@@ -7,16 +7,16 @@ use serde::Deserialize;
 use super::plans::{self, ExpectPlan};
 use super::stories::{self, ExpectFinding};
 
-/// What must come out of a world.
+/// The expected results of a world.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Expect {
-    /// Every finding code that must come out, sorted; a code twice when it must come twice.
+    /// Every expected finding code, sorted; a code twice if it is expected twice.
     pub(crate) findings: Vec<String>,
-    /// Parts of messages that must be there.
+    /// Required parts of messages.
     #[serde(default)]
     pub(crate) messages: Vec<String>,
-    /// What needs a person, in words, where that matters.
+    /// The needs in words, if they matter.
     #[serde(default)]
     pub(crate) needs: Option<Vec<String>>,
     /// Records, by the end of their path.
@@ -25,70 +25,70 @@ pub(crate) struct Expect {
     /// Claims, as `kind id`.
     #[serde(default)]
     pub(crate) claim: Vec<ExpectClaim>,
-    /// All claims, as `kind id`, where that matters.
+    /// All claims, as `kind id`, if they matter.
     #[serde(default)]
     pub(crate) claims: Option<Vec<String>>,
     /// Windows, by PID.
     #[serde(default)]
     pub(crate) window: Vec<ExpectWindow>,
-    /// The PIDs of all windows, where that matters.
+    /// The PIDs of all windows, if they matter.
     #[serde(default)]
     pub(crate) windows: Option<Vec<u32>>,
-    /// What windows have left running, by PID.
+    /// The processes that windows have left running, by PID.
     #[serde(default)]
     pub(crate) left_over: Vec<ExpectLeftOver>,
     /// The working trees that agents have made, by path.
     #[serde(default)]
     pub(crate) left_tree: Vec<ExpectLeftTree>,
-    /// How findings came to be.
+    /// The stories of findings.
     #[serde(default)]
     pub(crate) finding: Vec<ExpectFinding>,
-    /// Plans that could be asked for.
+    /// Available plans.
     #[serde(default)]
     pub(crate) plan: Vec<ExpectPlan>,
 }
 
-/// What must be true of one working tree.
+/// The expectations for one working tree.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ExpectLeftTree {
     path: String,
-    /// How sure it is, or `none` where it is not told at all.
+    /// Its certainty, or `none` if it is not reported at all.
     certainty: String,
-    /// A part of what it lacks.
+    /// A part of what its certainty lacks.
     #[serde(default)]
     why: String,
-    /// What its window is or was called.
+    /// The present or past name of its window.
     #[serde(default)]
     window: Option<String>,
     #[serde(default)]
     pid: Option<u32>,
-    /// Whether what holds it locked can be released.
+    /// Whether its lock can be released.
     #[serde(default)]
     unlocks: Option<bool>,
 }
 
-/// What must be true of one left-over.
+/// The expectations for one left-over.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ExpectLeftOver {
     pid: u32,
-    /// How sure it is, or `none` where it is none.
+    /// Its certainty, or `none` if it is not a left-over.
     certainty: String,
-    /// A part of what it lacks.
+    /// A part of what its certainty lacks.
     #[serde(default)]
     why: String,
     #[serde(default)]
     below: Vec<u32>,
-    /// What its window is or was called.
+    /// The present or past name of its window.
     window: Option<String>,
-    /// What its agent's configuration calls it.
+    /// Its name in its agent's configuration.
     name: Option<String>,
-    /// A part of why it is never ended; empty where it may be.
+    /// A part of why it is never ended; empty if it may be ended.
     refused: Option<String>,
 }
 
-/// What must be true of one record.
+/// The expectations for one record.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ExpectRecord {
@@ -108,7 +108,7 @@ pub(crate) struct ExpectRecord {
     stale: Option<bool>,
 }
 
-/// What must be true of one claim.
+/// The expectations for one claim.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ExpectClaim {
@@ -123,7 +123,7 @@ pub(crate) struct ExpectClaim {
     surfaces: Option<Vec<String>>,
 }
 
-/// What must be true of one window.
+/// The expectations for one window.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ExpectWindow {
@@ -135,7 +135,7 @@ pub(crate) struct ExpectWindow {
     context: Option<String>,
     #[serde(default)]
     state: Option<String>,
-    /// Whose turn it is: `working`, `your-turn`, `asks`, `stopped`, `quiet`; empty where that is not known.
+    /// Whose turn it is: `working`, `your-turn`, `asks`, `stopped`, `quiet`; empty if that is not known.
     #[serde(default)]
     doing: Option<String>,
     #[serde(default)]
@@ -151,15 +151,15 @@ pub(crate) struct ExpectWindow {
     /// How full its context is: `170000 of 200000`, or tokens only.
     #[serde(default)]
     fill: Option<String>,
-    /// Where its turn stands.
+    /// The state of its turn.
     #[serde(default)]
     turn: Option<String>,
-    /// Its processes, such as `bash 4712`; the last says how many more there are, where there are more.
+    /// Its processes, such as `bash 4712`; the last entry gives the number of further ones, if any.
     #[serde(default)]
     processes: Option<Vec<String>>,
 }
 
-/// Compares a report with what its world expects and returns every difference.
+/// Compares a report with its world's expectations and returns every difference.
 pub(crate) fn differences(expect: &Expect, report: &Report) -> Vec<String> {
     let mut out = Vec::new();
     let mut found: Vec<&str> = report.findings.iter().map(|finding| finding.code.name()).collect();
@@ -206,7 +206,7 @@ pub(super) fn same<T: PartialEq + std::fmt::Debug>(
     }
 }
 
-/// Returns how a value reads in JSON, without quotes.
+/// Returns the JSON form of a value, without quotes.
 pub(crate) fn json_name<T: serde::Serialize>(value: &T) -> String {
     serde_json::to_value(value).expect("a value").as_str().unwrap_or_default().to_owned()
 }

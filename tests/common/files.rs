@@ -33,7 +33,7 @@ impl WorldFile {
         }
     }
 
-    /// Returns what the files of the world call a server with these arguments.
+    /// Returns the name of a server with these arguments in the files of the world.
     pub(super) fn server(&self, argv: &[Untrusted]) -> Option<Untrusted> {
         let files = self.file.iter().map(|spec| (absolute(&spec.path), self.filled(&spec.text)));
         let files: Vec<_> = files.filter(|(path, _)| may_name_servers(path)).collect();
@@ -75,11 +75,11 @@ impl WorldFile {
         }
     }
 
-    /// Replaces `{{5 min ago}}` by the instant, `{{naive 5 min ago}}` by the same without a zone (in UTC), `{{ms 5
-    /// min ago}}` by milliseconds since 1970, `{{s 5 min ago}}` by seconds and `{{tick 5 min ago}}` by ticks since
-    /// boot; `{{local 5 min ago}}` is the time in the host's zone, without it, and `{{lstart 5 min ago}}` the same in
-    /// the words of `ps -o lstart=`. `{{pid 7}}`, `{{start 7}}`, `{{path /x}}` and `{{host}}` stand for themselves
-    /// here, and for what is real in the demo.
+    /// Replaces `{{5 min ago}}` by the instant, `{{naive 5 min ago}}` by the same without a zone (in UTC), `{{ms 5 min
+    /// ago}}` by milliseconds since 1970, `{{s 5 min ago}}` by seconds and `{{tick 5 min ago}}` by ticks since boot;
+    /// `{{local 5 min ago}}` is the time in the host's zone, without it, and `{{lstart 5 min ago}}` the same in the
+    /// words of `ps -o lstart=`. `{{pid 7}}`, `{{start 7}}`, `{{path /x}}` and `{{host}}` stand for themselves here,
+    /// and for real values in the demo.
     pub(super) fn filled(&self, text: &str) -> String {
         let mut out = String::new();
         let mut rest = text;

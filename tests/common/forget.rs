@@ -1,4 +1,4 @@
-//! Worlds of which something is not known.
+//! Worlds with missing facts.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -8,13 +8,13 @@ use claimtop::core::model::{
     RecordDetail, Report, Snapshot, VerdictState,
 };
 
-/// How sure it is at most of each process that was left, and whether it may be ended.
+/// The highest certainty of each left-over process, and whether it may be ended.
 pub(crate) type LeftOvers = BTreeMap<ProcessId, (Certainty, bool)>;
 
 /// The verdict on each record.
 pub(crate) type Verdicts = BTreeMap<Key, VerdictState>;
 
-/// How sure it is at most of each working tree that was left.
+/// The highest certainty of each left-over working tree.
 pub(crate) type LeftTrees = BTreeMap<Key, Certainty>;
 
 /// Returns every record's verdict by key.
@@ -22,8 +22,8 @@ pub(crate) fn verdicts(report: &Report) -> Verdicts {
     report.records().map(|record| (record.key.clone(), record.verdict.state)).collect()
 }
 
-/// Returns of every left-over's topmost process and of those below it how sure it is at most, and whether
-/// it may be ended.
+/// Returns the highest certainty of every left-over's topmost process and of those below it, and whether each may be
+/// ended.
 pub(crate) fn left_overs(report: &Report) -> LeftOvers {
     let mut all = LeftOvers::new();
     for (one, member) in report.left_overs.iter().flat_map(|one| one.tree.iter().map(move |id| (one, id))) {
@@ -33,13 +33,13 @@ pub(crate) fn left_overs(report: &Report) -> LeftOvers {
     all
 }
 
-/// Returns how sure it is of every working tree that was left, by key.
+/// Returns the certainty of every left-over working tree, by key.
 pub(crate) fn left_trees(report: &Report) -> LeftTrees {
     report.left_trees.iter().map(|one| (one.key.clone(), one.certainty)).collect()
 }
 
-/// Forgets some facts of a snapshot, chosen by `seed`: processes, their parts, records, agents
-/// seen earlier, facts of the host. What is not forgotten stays true.
+/// Forgets some facts of a snapshot, chosen by `seed`: processes, their parts, records, agents seen earlier, facts of
+/// the host. The remaining facts stay true.
 pub(crate) fn forget(full: &Snapshot, seed: u64) -> Snapshot {
     let mut dice = Dice(seed | 1);
     let mut snapshot = full.clone();
@@ -95,7 +95,7 @@ pub(crate) fn forget(full: &Snapshot, seed: u64) -> Snapshot {
         trace.tasks.retain(|_| dice.roll(chance) != 0);
         trace.adopted_by = trace.adopted_by.take().filter(|_| dice.roll(chance) != 0);
         if dice.roll(chance) == 0 {
-            // An outer window that lives needs it, and nothing but having seen it there tells of that.
+            // A live outer window needs it, and only the observed descent shows that.
             trace
                 .seen_below
                 .retain(|seen| full.processes.get(seen.id.pid).is_some_and(|one| one.id == seen.id));

@@ -1,4 +1,4 @@
-//! The folders of homes in a world: each is told from the others by its path.
+//! The folders of homes in a world, identified by their paths.
 
 use std::collections::BTreeSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -10,7 +10,7 @@ use claimtop::testing::format::{self, Base};
 
 use super::files::HOME;
 
-/// Returns the folders of homes in which records are looked for.
+/// Returns the folders of homes in which records are searched.
 pub(super) fn of_records() -> Vec<HomeFolder> {
     let home = Path::new(HOME);
     let stores = below(home, &home.join(".claude")).map(|path| (path, HomePart::Store));

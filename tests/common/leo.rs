@@ -13,17 +13,17 @@ use serde::Deserialize;
 use super::WorldFile;
 use super::rows::{RowSpec, cells};
 
-/// How a world's rows of LEO were read; whole and just now unless it says otherwise.
+/// The read state of a world's LEO rows; whole and current unless specified otherwise.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(super) struct PostgresSpec {
-    /// The read was cut off, or the connection is lost.
+    /// The read was interrupted, or the connection is lost.
     incomplete: bool,
-    /// By how much this machine's clock is ahead of the server's.
+    /// How far this machine's clock is ahead of the server's.
     ahead: Option<String>,
     /// The tables that could not be read.
     unread: Vec<String>,
-    /// The working trees that rows name and that are not there.
+    /// The working trees that rows name and that do not exist.
     gone: Vec<PathBuf>,
 }
 

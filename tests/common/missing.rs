@@ -1,6 +1,6 @@
-//! What a test does where a program that it calls is missing.
+//! Handles tests whose external program is missing.
 
-/// Says that a test is skipped for want of a program. Where `CI` is set nothing may be.
+/// Reports that a test is skipped for lack of a program. If `CI` is set, no test may be skipped.
 #[track_caller]
 pub(crate) fn skip_for_want_of(program: &str) {
     assert!(std::env::var_os("CI").is_none(), "there is no {program}; tests/run installs it");

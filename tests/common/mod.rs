@@ -51,11 +51,11 @@ use self::spec::{
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct WorldFile {
-    /// What the world is about.
+    /// The world's subject.
     pub(crate) title: String,
     #[serde(default)]
     host: HostSpec,
-    /// Descriptions of formats of a person's own, in TOML.
+    /// Descriptions of a person's own formats, in TOML.
     #[serde(default)]
     format: Vec<String>,
     #[serde(default)]
@@ -74,7 +74,7 @@ pub(crate) struct WorldFile {
     seen_agent: Vec<SeenSpec>,
     #[serde(default)]
     binding: Vec<BindingSpec>,
-    /// How much fits into the contexts of sessions.
+    /// The context sizes of sessions.
     #[serde(default)]
     context_size: std::collections::BTreeMap<String, u64>,
     #[serde(default)]
@@ -91,7 +91,7 @@ pub(crate) struct WorldFile {
     source: Vec<SourceSpec>,
     #[serde(default)]
     unfinished: Vec<UnfinishedSpec>,
-    /// What must come out.
+    /// The expected results.
     pub(crate) expect: Expect,
 }
 
@@ -120,7 +120,7 @@ impl Case {
         self.snapshot.get_or_init(|| self.world.snapshot())
     }
 
-    /// Returns what is judged of the world.
+    /// Returns the report of the world.
     pub(crate) fn report(&self) -> &Report {
         self.report.get_or_init(|| assess(self.snapshot(), policy()))
     }
@@ -158,7 +158,7 @@ pub(crate) fn load(path: &Path) -> WorldFile {
     Case::read(path.to_owned()).world
 }
 
-/// Reads a world from its text, which came from somewhere.
+/// Reads a world from a text, with its origin for messages.
 pub(crate) fn parse(text: &str, from: &str) -> WorldFile {
     toml::from_str(text).unwrap_or_else(|error| panic!("{from}: {error}"))
 }
@@ -263,7 +263,7 @@ impl WorldFile {
         SeenBelow { id, agent: spec::claude_code().as_str().into() }
     }
 
-    /// Returns what the wall clock said in the course of the boot.
+    /// Returns the wall clock's readings in the course of the boot.
     fn clock(&self) -> ClockHistory {
         let set_by: SignedDuration = self.host.clock_set_by.parse().expect("a span");
         let stamp = match self.host.boot_stamp.as_deref() {

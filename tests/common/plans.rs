@@ -1,4 +1,4 @@
-//! What a world expects of the plans that could be asked for in it.
+//! A world's expectations for its available plans.
 
 use claimtop::core::model::{Key, Location, Report};
 use claimtop::testing::core::{Action, Plan, Step, plan_for};
@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use super::expect::{json_name, same};
 
-/// What must be true of one plan.
+/// The expectations for one plan.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ExpectPlan {
@@ -17,24 +17,24 @@ pub(crate) struct ExpectPlan {
     /// Each step in one line.
     #[serde(default)]
     steps: Vec<String>,
-    /// Each step of what follows, in one line.
+    /// Each step of the follow-ups, in one line.
     #[serde(default)]
     then: Vec<String>,
-    /// A part of what would be done.
+    /// A part of the plan's effect.
     #[serde(default)]
     what: String,
-    /// Parts of why.
+    /// Parts of its reason.
     #[serde(default)]
     why: Vec<String>,
-    /// What no part of why may say.
+    /// A text that no part of the reason may contain.
     #[serde(default)]
     why_not: Vec<String>,
-    /// What a person would have to type for what lives.
+    /// The text that a person would have to type for a live holder.
     #[serde(default)]
     name: Option<String>,
 }
 
-/// Compares one plan with what is expected.
+/// Compares one plan with its expectations.
 pub(crate) fn check_plan(wanted: &ExpectPlan, report: &Report, out: &mut Vec<String>) {
     let Some(key) = key_of(&wanted.about, report) else {
         return out.push(format!("nothing to plan about at {}", wanted.about));
@@ -59,7 +59,7 @@ pub(crate) fn check_plan(wanted: &ExpectPlan, report: &Report, out: &mut Vec<Str
     out.extend(incomplete(&plan).map(|what| format!("{about}: {what}")));
 }
 
-/// Returns what every plan must say and this one does not.
+/// Returns the text that every plan must have and this one lacks.
 fn incomplete(plan: &Plan) -> Option<String> {
     let is_refused = plan.steps.is_empty();
     let says_all = !plan.what.is_empty() && !plan.why.is_empty() && !plan.inverse.is_empty();

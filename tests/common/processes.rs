@@ -92,7 +92,7 @@ impl WorldFile {
     }
 }
 
-/// Returns arguments as they are read of a process.
+/// Returns arguments as they are read from a process.
 fn arguments(argv: &[String]) -> Vec<Untrusted> {
     let mut arguments: Vec<Untrusted> = argv.iter().map(|text| text.as_str().into()).collect();
     claimtop::testing::core::hide_in_arguments(&mut arguments);

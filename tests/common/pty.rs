@@ -8,10 +8,10 @@ use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system}
 
 /// How long to wait before looking again.
 const MOMENT: Duration = Duration::from_millis(50);
-/// How many moments a screen may take: far more than it can need.
+/// The most moments that a screen may take: far more than it can need.
 const PATIENCE: usize = 1_200;
 
-/// A program in a terminal. Whoever drops it hangs the terminal up and ends the program.
+/// A program in a terminal. Dropping it hangs the terminal up and ends the program.
 pub(crate) struct Screen {
     pub(crate) child: Box<dyn Child + Send + Sync>,
     pub(crate) parser: vt100::Parser,
@@ -22,7 +22,7 @@ pub(crate) struct Screen {
     pub(crate) master: Option<Box<dyn MasterPty + Send>>,
 }
 
-/// Prepares claimtop with an environment that says nothing but `TERM` and the time zone.
+/// Prepares claimtop with an environment that contains only `TERM` and the time zone.
 pub(crate) fn claimtop(arguments: &[String]) -> CommandBuilder {
     let mut command = CommandBuilder::new(env!("CARGO_BIN_EXE_claimtop"));
     command.args(arguments);
@@ -59,7 +59,7 @@ impl Screen {
         self.wait_until(&format!("{text:?} on the screen"), |screen| screen.shows(text));
     }
 
-    /// Waits until the screen is as `is_there` wants it; `what` names that.
+    /// Waits until `is_there` accepts the screen; `what` names the expectation.
     #[track_caller]
     pub(crate) fn wait_until(&mut self, what: &str, is_there: impl Fn(&Self) -> bool) {
         for _ in 0..PATIENCE {
@@ -71,7 +71,7 @@ impl Screen {
         panic!("there never was {what}:\n{}", self.picture());
     }
 
-    /// Takes over what the program has written; waits a moment for the first of it.
+    /// Takes over the program's output; waits a moment for the first of it.
     pub(crate) fn take_output(&mut self) {
         let first = self.output.recv_timeout(MOMENT);
         if first == Err(RecvTimeoutError::Disconnected) {
@@ -86,7 +86,7 @@ impl Screen {
         self.written.extend(bytes);
     }
 
-    /// Takes over what is written until nobody has the terminal open any more.
+    /// Takes over the output until no process has the terminal open any more.
     fn take_rest(&mut self) {
         for _ in 0..PATIENCE {
             match self.output.recv_timeout(MOMENT) {
@@ -117,7 +117,7 @@ impl Screen {
     /// Quits, and returns the exit code.
     #[track_caller]
     pub(crate) fn end(mut self) -> u32 {
-        // From whatever is open.
+        // From any open view.
         self.press("\u{3}");
         self.wait_for_exit()
     }
@@ -147,7 +147,7 @@ impl Drop for Screen {
     }
 }
 
-/// Reads in another thread, so that waiting for output can come to an end.
+/// Reads in another thread, so that waiting for output can end.
 fn read_aside(mut reader: Box<dyn Read + Send>) -> Receiver<Vec<u8>> {
     let (sender, output) = channel();
     std::thread::spawn(move || {

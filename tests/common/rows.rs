@@ -11,7 +11,7 @@ use serde::Deserialize;
 
 use super::{WorldFile, absolute};
 
-/// Where a world's rows are unless it says otherwise.
+/// The place of a world's rows unless specified otherwise.
 fn usual() -> String {
     "~/obra-runtime/data/orchestrator.db".to_owned()
 }
@@ -21,15 +21,14 @@ fn usual() -> String {
 pub(super) struct RowSpec {
     #[serde(default = "usual")]
     pub(super) database: String,
-    /// `session_record`, `task`, `project_state` or `interaction`; LEO's, beads' and mcp_agent_mail's
-    /// bear other names.
+    /// `session_record`, `task`, `project_state` or `interaction`; LEO's, beads' and mcp_agent_mail's have other
+    /// names.
     pub(super) table: String,
     #[serde(flatten)]
     cells: BTreeMap<String, toml::Value>,
 }
 
-/// What is known of a database beside its rows; one that is not named is complete, and nobody
-/// has it open.
+/// Further facts about a database; one that is not named is complete, and no process has it open.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct DatabaseSpec {
@@ -37,7 +36,7 @@ pub(super) struct DatabaseSpec {
     path: String,
     #[serde(default)]
     opened_by: Vec<u32>,
-    /// Whether it can be told who has it open.
+    /// Whether the processes that have it open can be determined.
     #[serde(default)]
     hidden: bool,
     #[serde(default)]
@@ -50,7 +49,7 @@ pub(super) struct DatabaseSpec {
     written_by: Option<u32>,
     #[serde(default)]
     remote: bool,
-    /// It has more sessions than were looked through.
+    /// It has more sessions than were searched.
     #[serde(default)]
     has_older: bool,
     #[serde(default)]

@@ -1,4 +1,4 @@
-//! How the parts of a world are written.
+//! The file form of the parts of a world.
 
 use std::collections::BTreeMap;
 
@@ -18,19 +18,20 @@ pub(super) struct HostSpec {
     pub(super) platform: Platform,
     pub(super) boot_id: String,
     pub(super) booted: String,
-    /// When this boot was certainly under way, by the clock of then.
+    /// When this boot was certainly under way, by the clock at that time.
     pub(super) up_by: Option<String>,
-    /// When this boot began by the clock of then, or `unknown`; by default the clock was set only by `clock_set_by`.
+    /// When this boot began by the clock at that time, or `unknown`; by default the clock was set only by
+    /// `clock_set_by`.
     pub(super) boot_stamp: Option<String>,
-    /// Moments since which the clock was read as it is now, and others with by how much it was ahead of that.
+    /// Moments since which the clock was read as it is now, and others with how far it was ahead of that.
     pub(super) clock_read: Vec<(String, String)>,
     pub(super) zone: String,
     pub(super) uid: u32,
     pub(super) pid_namespace: u64,
     pub(super) partial_scan: Option<String>,
-    /// The folders of windows that lie in no repository.
+    /// The folders of windows outside of all repositories.
     pub(super) plain_folders: Vec<String>,
-    /// By how much the clock was seen to be set.
+    /// How far the clock was seen to be set.
     pub(super) clock_set_by: String,
     pub(super) machine_id: Option<String>,
     pub(super) time_namespace: u64,
@@ -65,7 +66,7 @@ pub(super) struct ProcessSpec {
     pub(super) pid: u32,
     #[serde(default = "one")]
     pub(super) parent: u32,
-    /// Its session, which it leads where none is given.
+    /// Its session; it is the leader if none is given.
     #[serde(default)]
     pub(super) session: Option<u32>,
     /// Its process group.
@@ -73,7 +74,7 @@ pub(super) struct ProcessSpec {
     /// Whether the scan found an agent's executable or arguments behind another name.
     #[serde(default)]
     pub(super) renamed: bool,
-    /// Its real, effective, saved and file-system user, where they differ.
+    /// Its real, effective, saved and file-system user, if they differ.
     #[serde(default)]
     pub(super) users: Vec<u32>,
     /// Whether it has any capability.
@@ -99,15 +100,15 @@ pub(super) struct ProcessSpec {
     pub(super) tty: Option<String>,
     #[serde(default)]
     pub(super) uid: Option<u32>,
-    /// Its numbers, innermost last; its PID alone where nothing is said, and unread where none is.
+    /// Its numbers, innermost last; by default only its PID, and unread if empty.
     #[serde(default)]
     pub(super) ns_pids: Option<Vec<u32>>,
     #[serde(default)]
     pub(super) env: BTreeMap<String, String>,
-    /// Its home; not known where nothing is said.
+    /// Its home; unknown by default.
     #[serde(default)]
     pub(super) home: Option<String>,
-    /// Claude Code's configuration folder; `.claude` in its home where nothing is said.
+    /// Claude Code's configuration folder; by default `.claude` in its home.
     #[serde(default)]
     pub(super) config: Option<String>,
     /// Folders of the machine that it has below its home under other names.
@@ -129,22 +130,22 @@ pub(super) struct ProcessSpec {
     /// Whether that folder was removed.
     #[serde(default)]
     pub(super) folder_gone: bool,
-    /// What its working directory is called here, where it has mounts of its own.
+    /// The path of its working directory here, if it has mounts of its own.
     pub(super) cwd_here: Option<String>,
-    /// The inode of the folder that it works in, where that has no name here.
+    /// The inode of its working folder, if that has no name here.
     pub(super) cwd_inode: Option<u64>,
     /// It is a thread of the kernel.
     #[serde(default)]
     pub(super) kernels: bool,
-    /// Its home lies on overlayfs or its like, where device and inode tell nothing.
+    /// Its home lies on overlayfs or its like, where device and inode identify nothing.
     #[serde(default)]
     pub(super) stacked: bool,
     #[serde(default)]
     pub(super) pidfd_inode: Option<u64>,
-    /// Only what a scan reads of everybody is known.
+    /// Only the facts that a scan reads of every process are known.
     #[serde(default)]
     pub(super) unread: bool,
-    /// The files that it has open, which only count for the repository that they lie in.
+    /// The files that it has open, which only count for their repository.
     #[serde(default)]
     pub(super) opens: Vec<String>,
     /// Its working folder and open files may not be looked at.
@@ -153,13 +154,13 @@ pub(super) struct ProcessSpec {
     /// The numbers of its threads that records name.
     #[serde(default)]
     pub(super) threads: Vec<u32>,
-    /// Listed, but nothing can be read of it.
+    /// Listed, but not readable.
     #[serde(default)]
     pub(super) hidden: bool,
 }
 
 impl ProcessSpec {
-    /// Returns what its environment says of its home.
+    /// Returns the homes in its environment.
     pub(super) fn homes(&self) -> BTreeMap<String, String> {
         let named = [("HOME", &self.home), ("CLAUDE_CONFIG_DIR", &self.config)];
         named.into_iter().filter_map(|(name, path)| Some((name.to_owned(), path.clone()?))).collect()
@@ -183,10 +184,10 @@ pub(super) struct FileSpec {
     pub(super) text: String,
     #[serde(default = "a_minute_ago")]
     pub(super) written: String,
-    /// When its mode, owner or name was last changed; when it was written where nothing is said.
+    /// When its mode, owner or name was last changed; by default when it was written.
     #[serde(default)]
     pub(super) changed: Option<String>,
-    /// When the file was made, where its file system keeps that.
+    /// When the file was made, if its file system records that.
     pub(super) made: Option<String>,
     #[serde(default = "private")]
     pub(super) mode: String,
@@ -222,24 +223,24 @@ pub(super) struct RepoSpec {
     /// Those of them whose folder has gone.
     #[serde(default)]
     pub(super) gone: Vec<String>,
-    /// Those of them that are not there, and perhaps only not mounted.
+    /// Those of them that are missing, and perhaps only not mounted.
     #[serde(default)]
     pub(super) absent: Vec<String>,
-    /// What is known of those of them that an agent made, beside those that it has locked.
+    /// The known facts about those of them that an agent made, beside those that it has locked.
     #[serde(default)]
     pub(super) made: BTreeMap<String, MadeSpec>,
-    /// The folders that its list of working trees does not have: path -> what it is.
+    /// The folders that its list of working trees does not have: path -> kind.
     #[serde(default)]
     pub(super) strays: BTreeMap<String, TreeSort>,
     #[serde(default)]
     pub(super) entire_refs: Vec<String>,
-    /// The other branches that were looked up because records claim them, and whether each is there.
+    /// The other branches that were looked up because records claim them, and whether each exists.
     #[serde(default)]
     pub(super) claimed_branches: BTreeMap<String, bool>,
-    /// It is no repository, but a folder that a person named.
+    /// It is not a repository, but a folder that a person named.
     #[serde(default)]
     pub(super) plain: bool,
-    /// Nobody was asked who uses it.
+    /// Its users were not looked up.
     #[serde(default)]
     pub(super) users_unread: bool,
 }
@@ -252,7 +253,7 @@ pub(super) struct MadeSpec {
     pub(super) no_commit: bool,
     #[serde(default)]
     pub(super) at_main: bool,
-    /// Nobody was asked who works in it.
+    /// The processes that work in it were not looked up.
     #[serde(default)]
     pub(super) users_unread: bool,
 }
@@ -262,7 +263,7 @@ pub(super) struct MadeSpec {
 pub(super) struct SeenSpec {
     pub(super) pid: u32,
     pub(super) started: String,
-    /// When it was last seen; now where nothing is said.
+    /// When it was last seen; by default now.
     #[serde(default)]
     pub(super) until: Option<String>,
     /// When it last had its entry in the agent's own registry.
@@ -274,7 +275,7 @@ pub(super) struct SeenSpec {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct BindingSpec {
-    /// What the hook was told on its standard input, where that says that the session waits.
+    /// The hook's standard input, if that shows that the session waits.
     #[serde(default)]
     pub(super) hook: Option<String>,
     pub(super) session: String,
@@ -296,12 +297,12 @@ pub(super) struct BindingSpec {
     /// What kind of file system all notes lie on.
     #[serde(default)]
     pub(super) medium: Medium,
-    /// It is there and makes no sense.
+    /// It exists and makes no sense.
     #[serde(default)]
     pub(super) broken: bool,
 }
 
-/// Somebody who was proven dead in an earlier look.
+/// A process that was proven dead in an earlier look.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct TombstoneSpec {
@@ -310,7 +311,7 @@ pub(super) struct TombstoneSpec {
     pub(super) started: String,
     #[serde(default = "a_minute_ago")]
     pub(super) proven: String,
-    /// The same by the ticks since the boot, which no clock moves.
+    /// The same in ticks since the boot, which no clock change affects.
     #[serde(default)]
     pub(super) proven_tick: Option<String>,
     #[serde(default)]
@@ -325,19 +326,19 @@ pub(super) struct TombstoneSpec {
     pub(super) time_namespace: Option<u64>,
 }
 
-/// A process that was seen below a window which has ended since, as it is kept.
+/// The kept descent of a process that was seen below a window which has ended since.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct DescentSpec {
     pub(super) pid: u32,
-    /// When it started; as the process of the world that has its PID did, where that is not said.
+    /// When it started; by default as the process of the world that has its PID.
     #[serde(default)]
     pub(super) started: Option<String>,
     /// The windows, the nearest first.
     pub(super) below: Vec<u32>,
     #[serde(default = "a_minute_ago")]
     pub(super) kept: String,
-    /// How many younger ones are kept of the same window, which have ended.
+    /// How many younger descents, of ended processes, are kept of the same window.
     #[serde(default)]
     pub(super) younger: u32,
     #[serde(default)]
@@ -348,12 +349,12 @@ pub(super) struct DescentSpec {
     pub(super) time_namespace: Option<u64>,
 }
 
-/// What a process says of where it comes from.
+/// The traces of a process' origin.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct TraceSpec {
     pub(super) pid: u32,
-    /// Its process group, which it leads where none is given.
+    /// Its process group; it is the leader if none is given.
     #[serde(default)]
     pub(super) group: Option<u32>,
     #[serde(default = "claude_code")]
@@ -369,7 +370,7 @@ pub(super) struct TraceSpec {
     /// Systemd started it as a unit's main process.
     #[serde(default)]
     pub(super) unit: bool,
-    /// The sessions into whose tasks' output it writes.
+    /// The sessions to whose task output it writes.
     #[serde(default)]
     pub(super) tasks: Vec<String>,
     /// The sessions that have taken over its own one's tasks, and whether that was read.
@@ -391,13 +392,13 @@ pub(super) struct TraceSpec {
     /// The other end of its standard input.
     #[serde(default)]
     pub(super) input: Option<InputEnd>,
-    /// What an agent's configuration calls its command line.
+    /// The name of its command line in an agent's configuration.
     #[serde(default)]
     pub(super) server: Option<String>,
     /// Its environment could not be read.
     #[serde(default)]
     pub(super) unread: bool,
-    /// Who traces it.
+    /// Its tracer.
     #[serde(default)]
     pub(super) traced: Option<u32>,
     /// It waits in the kernel.
@@ -406,10 +407,10 @@ pub(super) struct TraceSpec {
     /// The lock of a repository that it has open.
     #[serde(default)]
     pub(super) lock: Option<String>,
-    /// What it is in the middle of could not be read.
+    /// Its current activity could not be read.
     #[serde(default)]
     pub(super) busy: bool,
-    /// What it has open by which a person may be working with it, and whether that was read.
+    /// The open files by which a person may be working with it, and whether they were read.
     #[serde(default)]
     interaction: Option<Interaction>,
     #[serde(default)]
@@ -438,7 +439,7 @@ pub(super) fn claude_code() -> String {
     "claude-code".to_owned()
 }
 
-/// What a session does: the lines of its agent's own file.
+/// The work of a session: the lines of its agent's own file.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct WorkSpec {
@@ -453,10 +454,10 @@ pub(super) struct WorkSpec {
     /// Those that it has.
     #[serde(default)]
     pub(super) committed: Vec<String>,
-    /// What a guard has told it.
+    /// The guard's reports to it.
     #[serde(default)]
     pub(super) warned: Vec<WarningSpec>,
-    /// Who listens on the ports that it could not get, by their numbers.
+    /// The processes that listen on the ports that it could not get, by their numbers.
     #[serde(default)]
     pub(super) listeners: BTreeMap<String, u32>,
     /// The sub-agents that have edited a file, the last one first.
@@ -464,7 +465,7 @@ pub(super) struct WorkSpec {
     pub(super) sub_agents: BTreeMap<String, Vec<String>>,
 }
 
-/// What a guard has told a session of another.
+/// A guard's report to a session about another.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct WarningSpec {
@@ -486,7 +487,7 @@ pub(super) struct SessionFileSpec {
     pub(super) names: Option<u32>,
     #[serde(default)]
     pub(super) opened_by: Option<u32>,
-    /// The process that its agent's registry states, and when that one started, where it is another by now.
+    /// The process in its agent's registry, and that one's start, if the process is another now.
     #[serde(default)]
     pub(super) stated_by: Option<u32>,
     #[serde(default)]
@@ -509,7 +510,7 @@ pub(super) struct SessionFileSpec {
     pub(super) others: Others,
 }
 
-/// An action of claimtop's own that did not end.
+/// An action of claimtop's own that was not completed.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct UnfinishedSpec {

@@ -85,12 +85,12 @@ impl Stage {
 
     /// Looks with a temporary folder elsewhere.
     pub(crate) fn eyes_at(&self, roots: &[&str], tmp: &Path) -> Observer {
-        // Agents of other test runs could rightly be holders too, and whose namespace cannot be read
-        // while they begin or end.
+        // Agents of other test runs could rightly be holders too, as could any whose namespace cannot be read while
+        // they begin or end.
         Observer::new(Options { stage: Some(self.root.clone()), ..self.options(roots, tmp) })
     }
 
-    /// Returns how to look at every process there is.
+    /// Returns options to look at all processes.
     pub(crate) fn options(&self, roots: &[&str], tmp: &Path) -> Options {
         let signatures = Signatures::built_in().unwrap();
         let roots = roots.iter().map(|root| self.path(root)).collect();
@@ -114,7 +114,7 @@ pub(crate) fn start_ticks(pid: u32) -> u64 {
     stat.rsplit(')').next().unwrap().split_whitespace().nth(19).unwrap().parse().unwrap()
 }
 
-/// A process that looks like Claude Code; it ends with whoever holds it.
+/// A process that looks like Claude Code; it ends with its holder.
 pub(crate) struct Agent(Child);
 
 impl Agent {
@@ -145,7 +145,7 @@ pub(crate) fn record<'a>(report: &'a Report, name: &str) -> &'a RecordView {
     report.records().find(is_it).unwrap_or_else(|| panic!("no record {name}"))
 }
 
-/// Walks the whole road with the answer that the plan asks for.
+/// Carries out an action from plan to receipt with the answer that the plan requires.
 pub(crate) fn act<D: Disk>(
     state: &StateFolder<D>,
     observer: &mut Observer,

@@ -15,8 +15,8 @@ pub(super) fn is_of_one(row: &RowSpec) -> bool {
     [RESERVATIONS, beads::TABLE].contains(&row.table.as_str())
 }
 
-/// Adds the records of all rows, and takes out the archive's copies; a row of beads lies in the
-/// working tree that its database's path names.
+/// Adds the records of all rows, and removes the archive's copies; a row of beads lies in the working tree that its
+/// database's path names.
 pub(super) fn read(world: &WorldFile, snapshot: &mut Snapshot) {
     let ownership = Ownership::new(snapshot.host.uid, 0o644);
     let of = |table: &'static str| world.row.iter().filter(move |row| row.table == table);

@@ -1,35 +1,35 @@
-//! What a world expects of its findings' stories.
+//! A world's expectations for its findings' stories.
 
 use claimtop::core::model::{Certitude, Event, Finding, Report};
 use serde::Deserialize;
 
 use super::expect::json_name;
 
-/// What must be true of one finding: the first of its code that fits.
+/// The expectations for one finding: the first of its code that fits.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ExpectFinding {
-    /// The code that it is about.
+    /// The code of the finding.
     pub(crate) code: String,
-    /// What brought it about; empty where no story may be told.
+    /// Its cause; empty if it must have no story.
     #[serde(default)]
     pub(crate) cause: Option<String>,
-    /// Parts of the events' sentences, in their order. One that begins with `so:` must be
-    /// concluded, all others observed.
+    /// Parts of the events' sentences, in their order. One that begins with `so:` must be concluded, all others
+    /// observed.
     #[serde(default)]
     story: Vec<String>,
-    /// A part of what to do.
+    /// A part of the remedy.
     #[serde(default)]
     advice: String,
     /// A part of what would change the verdict.
     #[serde(default)]
     would_change: String,
-    /// The line for a shell that helps.
+    /// The remedy's shell line.
     #[serde(default)]
     command: Option<String>,
 }
 
-/// Compares one finding's story with what is expected.
+/// Compares one finding's story with its expectations.
 pub(crate) fn check_finding(wanted: &ExpectFinding, report: &Report, out: &mut Vec<String>) {
     let of_code = || report.findings.iter().filter(|finding| finding.code.name() == wanted.code);
     if !of_code().any(|finding| difference(wanted, finding).is_none()) {

@@ -11,7 +11,7 @@ pub(crate) struct World {
     program: PathBuf,
 }
 
-/// What the program answered.
+/// The program's output and exit code.
 #[derive(Debug)]
 pub(crate) struct Answer {
     /// The exit code.
@@ -50,7 +50,7 @@ impl World {
         path
     }
 
-    /// Prepares the program with an environment that says nothing.
+    /// Prepares the program with an empty environment.
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(&self.program);
         command.env_clear().env("HOME", self.path("home")).stdin(Stdio::null());

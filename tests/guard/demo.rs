@@ -1,5 +1,4 @@
-//! The demo: what its world means on paper, that the real one means the same, and that nothing
-//! of it stays.
+//! The demo: the meaning of its world on paper, that the real one means the same, and that nothing of it remains.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -75,7 +74,7 @@ fn check(zone: &str) {
     found.sort_unstable();
     let mut expected = story().expect.findings;
     expected.sort_unstable();
-    // Beside processes that may not be looked at (tests/alone), who works in a tree is a guess.
+    // Beside processes that may not be inspected (tests/alone), the process that works in a tree is a guess.
     if std::env::var_os("CLAIMTOP_TEST_WORLD").is_none() {
         let tree = Code::LeftOverWorktree.name();
         found.retain(|code| *code != tree);
@@ -145,7 +144,7 @@ fn everybody(tmp: &Path) -> Vec<(u64, u64)> {
     players(tmp).into_iter().chain(machines).collect()
 }
 
-/// Waits for every process of the demo: one lets its lock go a moment before it is gone.
+/// Waits for every process of the demo: one releases its lock a moment before it is gone.
 fn wait_until_all_have_ended(tmp: &Path) {
     wait_for(|| everybody(tmp).is_empty().then_some(()));
 }
@@ -187,7 +186,7 @@ fn what_a_window_left_over_there_is_let_go_from_here() {
     let mut command = pty::claimtop(&["demo", "--machines", "3"].map(str::to_owned));
     command.env("TMPDIR", tmp.path());
     let mut screen = Screen::start(command, 150, 40);
-    // Whether its machine has seen it end is another matter.
+    // Whether its machine has seen it end does not matter here.
     let is_dead = |screen: &Screen| screen.shows("shop-search is dead") || screen.shows("shop-search died");
     screen.wait_until("the dead one", is_dead);
     screen.press("/shop-search\r");
@@ -233,7 +232,7 @@ fn whoever_kills_the_demo_ends_its_machines() {
     command.args(["demo", "--machines", "2"]);
     command.env("TMPDIR", tmp.path());
     let mut demo = pair.slave.spawn_command(command).unwrap();
-    // Two windows here and three there, and who tells of them.
+    // Two windows here and three there, and their witnesses.
     let all = wait_for(|| Some(everybody(tmp.path())).filter(|all| all.len() >= 7));
     demo.kill().unwrap();
     demo.wait().unwrap();
@@ -247,7 +246,7 @@ fn who_waits_and_for_what_is_told_without_a_key() {
         let mut screen = screen(tmp.path(), columns, rows);
         screen.wait_for("site-css asks you (4 min): may it run");
         screen.wait_for("1 asks you");
-        // Beside the needs there is room for windows and what they do.
+        // Beside the needs there is room for windows and their work.
         screen.wait_for("shop-cart");
         screen.wait_for("working");
         assert_eq!(screen.end(), 0);
@@ -258,7 +257,7 @@ fn who_waits_and_for_what_is_told_without_a_key() {
 fn why_two_windows_collide_and_which_yields_takes_two_keys() {
     let tmp = tempfile::tempdir().unwrap();
     let mut screen = screen(tmp.path(), 80, 24);
-    // Who yields is told at once.
+    // The window that yields is reported at once.
     screen.wait_for(": close checkout");
     screen.press("j");
     screen.wait_for("or start it anew");
@@ -273,7 +272,7 @@ fn a_stuck_claim_is_let_go_with_three_keys() {
     let mut screen = screen(tmp.path(), 120, 40);
     let is_last = |line: &str| line.contains("shop-search is dead") || line.contains("shop-search died");
     screen.wait_until("the dead one", |screen| screen.picture().lines().any(is_last));
-    // What the dead have left stands last, and the way up from the first goes there.
+    // The left-overs of the dead are last, and moving up from the first goes there.
     screen.press("N");
     let is_selected = |line: &str| line.starts_with('▌') && is_last(line);
     screen.wait_until("the dead selected", |screen| screen.picture().lines().any(is_selected));
@@ -296,12 +295,12 @@ fn whoever_kills_the_demo_ends_its_processes() {
     command.arg("demo");
     command.env("TMPDIR", tmp.path());
     let mut demo = pair.slave.spawn_command(command).unwrap();
-    // Nine windows, two shells, and what goes on without its window.
+    // Nine windows, two shells, and the processes that outlive their windows.
     let players = wait_for(|| Some(players(tmp.path())).filter(|players| players.len() >= 15));
     demo.kill().unwrap();
     demo.wait().unwrap();
     wait_for(|| players.iter().all(|(pid, ticks)| !runs(*pid, *ticks)).then_some(()));
-    // The next one removes what it has left, and nothing of one that lives, nor what it does not know.
+    // The next one removes its left-overs, and nothing of a live one, nor anything that it does not know.
     assert!(!is_empty(tmp.path()));
     let foreign = tmp.path().join("claimtop-demo-foreign");
     std::fs::create_dir(&foreign).unwrap();
@@ -340,7 +339,7 @@ fn is_cooked(master: &dyn portable_pty::MasterPty) -> bool {
     u64::from(master.get_termios().unwrap().local_flags.bits()) & wanted == wanted
 }
 
-/// Asks again and again; a minute is far more than it can need.
+/// Asks repeatedly; a minute is far more than it can need.
 #[track_caller]
 fn wait_for<T>(mut ask: impl FnMut() -> Option<T>) -> T {
     for _ in 0..6_000 {

@@ -1,4 +1,4 @@
-//! A machine that means harm: it says that it is another one, buries who lives, asks for orders and floods.
+//! A hostile machine: it poses as another one, buries live processes, asks for orders and floods.
 
 use std::io::BufRead;
 use std::path::PathBuf;
@@ -54,7 +54,7 @@ impl Window {
     }
 }
 
-/// Watches a machine that says these lines, beside others.
+/// Watches a machine that sends these lines, beside others.
 fn watch(world: &World, machines: &[&str], lines: &[Value], how: &str) -> PathBuf {
     let lines: Vec<String> = lines.iter().map(Value::to_string).collect();
     let says = world.write("says", &format!("{}\n{LOOK}\n", lines.join("\n")));
@@ -91,7 +91,7 @@ fn witnessed(mut witness: Command) -> Vec<Value> {
     told
 }
 
-/// Says that a process of whoever said this hello is dead.
+/// Declares a process of the sender of this hello dead.
 fn tombstone(hello: &Value, (pid, start): (u32, u64), session: &str) -> Value {
     let later = "2100-01-01T00:00:00Z";
     value!({"part": {"kind": "tombstone", "id": format!("{pid} {start}"), "is": {"pid": pid, "start_ticks": start,
@@ -110,7 +110,7 @@ fn who_says_that_it_is_this_machine_buries_and_hides_nobody_here() {
         &value!({"machine": me["machine"], "boot": me["boot"], "pid_namespace": me["pid_namespace"]}),
     )];
     lines.push(tombstone(me, (window.0.id(), window.start()), &window.session()));
-    // It shows my windows as its own, and says that they are dead.
+    // It shows windows of this machine as its own, and declares them dead.
     let parts =
         mine.iter().filter(|line| line["part"]["kind"] == "window" || line["part"]["kind"] == "record");
     lines.extend(parts.cloned().map(|mut part| {
@@ -185,7 +185,7 @@ fn who_orders_is_not_obeyed_and_who_is_only_looked_at_is_ordered_nothing() {
     screen.press("P");
     let heard = |what: &str| std::fs::read_to_string(&hears).is_ok_and(|text| text.contains(what));
     screen.wait_until("it is asked", |_| heard(r#"{"ask""#));
-    // Its answer is to another question; a yes confirms nothing.
+    // It answers another question; a yes confirms nothing.
     screen.press("y\ry\u{1b}");
     screen.wait_until("two beats more", |_| {
         std::fs::read_to_string(&hears).is_ok_and(|text| text.matches(r#"{"beat""#).count() > 2)
@@ -238,7 +238,7 @@ fn who_looks_without_end_delays_neither_another_machine_nor_this_one() {
 #[test]
 fn who_comes_again_and_again_brings_no_more_words_than_at_once() {
     let world = World::new();
-    // Each has a word that no claimtop has, and all of them more than one machine may bring.
+    // Each has a text of its own, and all of them exceed what one machine may send.
     let _window = Window::new(&world, "mine");
     let told = witnessed(world.command(&["stream", "--observe"]));
     let record = told.iter().find(|line| line["part"]["kind"] == "record").unwrap().clone();

@@ -1,5 +1,5 @@
-//! Machines made of namespaces, each with a machine ID and a boot of its own: they boot again, are cloned, and have a
-//! clock that is wrong.
+//! Machines made of namespaces, each with its own machine ID and boot: they boot again, are cloned, and have a wrong
+//! clock.
 
 use std::process::Command;
 
@@ -30,7 +30,7 @@ pub(super) fn screen_with(world: &World, path: &str) -> Screen {
     screen
 }
 
-/// Ends whatever the screen reaches machines by.
+/// Ends the programs by which the screen reaches machines.
 fn power_off(screen: &Screen) {
     let parent = screen.child.process_id().unwrap().to_string();
     let below = Command::new("pgrep").args(["-P", &parent]).output().unwrap().stdout;
@@ -56,7 +56,7 @@ fn a_machine_that_boots_again_is_the_same_one_and_nobody_is_said_to_have_died() 
     let begin = std::fs::read_to_string(world.path("begin.sh")).unwrap();
     world.write("begin.sh", "exit 1\n");
     power_off(&screen);
-    // What this machine sees of its processes is another matter.
+    // Whether this machine has seen its processes does not matter here.
     let has_died = |screen: &Screen| {
         let picture = screen.picture();
         let mut rows = picture.lines().filter_map(|line| line.split('│').next());
@@ -98,7 +98,7 @@ fn of_two_machines_with_one_id_both_are_shown_and_neither_is_asked_for_anything(
         assert_eq!(keys.iter().filter(|key| key.ends_with(machine)).count(), 2, "{keys:?}");
     }
     let mut screen = screen(&world);
-    // Only who has heard both knows that they are clones.
+    // Only an observer that has received both knows that they are clones.
     screen.press("5");
     screen.wait_for("cloned-machine");
     screen.press("2/two-pay\r");
@@ -108,7 +108,7 @@ fn of_two_machines_with_one_id_both_are_shown_and_neither_is_asked_for_anything(
     screen.end();
 }
 
-/// Makes the clock of whoever loads it an hour fast.
+/// Sets the clock of the process that loads it an hour ahead.
 const FAST: &str = r#"
 #define _GNU_SOURCE
 #include <dlfcn.h>

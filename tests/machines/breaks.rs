@@ -1,5 +1,4 @@
-//! The connection breaks at each message of an order, whatever is ordered: it is known what was done, and nothing is
-//! done twice.
+//! The connection breaks at each message of any order: it is known what was done, and nothing is done twice.
 
 use std::path::PathBuf;
 
@@ -12,16 +11,16 @@ use super::stage::{Made, Stage};
 const MESSAGES: [&str; 4] = ["up ask", "down plans", "up order", "down receipt"];
 const AGAIN: [&str; 4] = ["up settle before", "up settle after", "down receipt before", "down receipt after"];
 
-/// What is ordered, and whether it is done.
+/// An order, and whether it is done.
 struct Operation<'a> {
     stage: &'a Stage,
-    /// The command, without what confirms it.
+    /// The command, without its confirmation.
     command: &'a [&'a str],
     is_done: &'a dyn Fn() -> bool,
 }
 
 impl Operation<'_> {
-    /// Waits until what is there is old enough to be touched; returns how the command is confirmed.
+    /// Waits until the files there are old enough to be touched; returns how the command is confirmed.
     fn consent(&self) -> Vec<String> {
         loop {
             let shown = self.stage.run(&[self.command, &["--dry-run", "--json"]].concat());
@@ -37,8 +36,8 @@ impl Operation<'_> {
         }
     }
 
-    /// Breaks the connection at these lines, and checks that what is said of the order is what is so. Returns whether
-    /// it was done.
+    /// Breaks the connection at these lines, and checks that the report on the order is true. Returns whether it was
+    /// done.
     #[track_caller]
     fn check(&self, cuts: &[&str]) -> bool {
         let Self { stage, command, is_done } = self;
@@ -69,7 +68,7 @@ impl Operation<'_> {
         ended
     }
 
-    /// Breaks the connection everywhere; `back` makes it undone again.
+    /// Breaks the connection at every line; `back` undoes the operation again.
     #[track_caller]
     fn check_everywhere(&self, back: &dyn Fn()) {
         let check = |cuts: &[&str]| {
@@ -89,7 +88,7 @@ impl Operation<'_> {
         }
     }
 
-    /// Carries it out over a connection that holds.
+    /// Carries it out over an intact connection.
     #[track_caller]
     fn carry_out(&self) {
         self.stage.cut(&[]);
@@ -127,7 +126,7 @@ fn known(stage: &Stage, name: &str) -> Option<String> {
     keys.into_iter().find(|key| key.ends_with("@far")).map(str::to_owned)
 }
 
-/// Writes a record over there in the form that its system has given up, of the window that lives there.
+/// Writes a record over there in a form that its system no longer uses, of the window that lives there.
 fn legacy(stage: &Stage) -> (String, PathBuf, PathBuf) {
     let pid = std::fs::read_to_string(stage.world.path("begun")).unwrap().trim().to_owned();
     let name = format!("maia_active_swarm_session_{pid}.json");

@@ -1,4 +1,5 @@
-//! What reaches a machine ends with claimtop, whatever it ignores; and a sheet does not wait for a machine that hangs.
+//! Programs that reach a machine end with claimtop, whatever they ignore; and a sheet does not wait for a machine that
+//! hangs.
 
 use std::path::{Path, PathBuf};
 
@@ -12,7 +13,8 @@ use super::world::World;
 const HELLO: &str = r#"{"hello":{"schema":"claimtop.stream.v1","version":"0.1.0","machine":"m","store":"s","host":"h","boot":null,"pid_namespace":null,"now":"2026-11-24T00:00:00Z"}}"#;
 const LOOK: &str = r#"{"look":{"at":"2026-11-24T00:00:00Z"}}"#;
 
-/// Configures a machine whose program ends neither with its input nor when it is asked to; returns where its PID is.
+/// Configures a machine whose program ends neither with its input nor when it is asked to; returns the path of its
+/// PID.
 fn stubborn(world: &World, says: &str) -> PathBuf {
     let pid = world.path("pid");
     let script =
@@ -21,7 +23,7 @@ fn stubborn(world: &World, says: &str) -> PathBuf {
     pid
 }
 
-/// Waits for the PID that is noted, and takes it.
+/// Waits for the noted PID, and takes it.
 fn noted(path: &Path) -> String {
     loop {
         let text = std::fs::read_to_string(path).unwrap_or_default();

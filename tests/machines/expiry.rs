@@ -1,5 +1,5 @@
-//! An order is carried out for 60 s after its plan was made, by the clock of whoever carries it out, and not after
-//! that.
+//! An order is carried out for 60 s after its plan was made, by the clock of the machine that carries it out, and not
+//! after that.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -13,14 +13,14 @@ use super::stage::{Made, Stage};
 const VARIABLE: &str = "CLAIMTOP_TEST_TIME";
 const PROGRAM: &str = "expiry::the_program_whose_time_passes";
 
-/// Does nothing but in the process that the test below starts.
+/// Does nothing except in the process that the test below starts.
 #[test]
 fn the_program_whose_time_passes() {
     let Ok(arguments) = std::env::var(VARIABLE) else { return };
     let mut arguments: Vec<OsString> = arguments.lines().map(OsString::from).collect();
     let pipe = PathBuf::from(arguments.remove(0));
     std::thread::spawn(move || {
-        // Waits until somebody writes, and ends with what the last one wrote.
+        // Waits until a test writes, and ends with the last text.
         while let Ok(text) = std::fs::read_to_string(&pipe) {
             clock::let_pass(text.trim().parse().unwrap());
             std::fs::write(pipe.with_extension("passed"), "").unwrap();

@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::program;
 use super::world::{Answer, World};
 
-/// What begins a machine: its name, and what claimtop is to do there. Two windows, and what a dead one left.
+/// Begins a machine: its name, and claimtop's arguments there. Two windows, and the left-overs of a dead one.
 const BEGIN: &str = r#"
 name=$1; base=$2; shift 2
 hostname $name
@@ -31,7 +31,7 @@ exec "$@"
 pub(crate) const NAMESPACES: [&str; 7] =
     ["--pid", "--fork", "--kill-child", "--mount", "--mount-proc", "--uts", "--net"];
 
-/// Returns whether this system lets us make machines; says so where it does not.
+/// Returns whether this system lets us make machines; prints a note if it does not.
 pub(crate) fn are_possible() -> bool {
     let tried = Command::new("unshare").args(NAMESPACES).arg("true").stderr(Stdio::null()).status();
     let is = tried.is_ok_and(|status| status.success());
@@ -41,7 +41,7 @@ pub(crate) fn are_possible() -> bool {
     is
 }
 
-/// Writes the configuration of these machines and of these programs that stand for one.
+/// Writes the configuration of these machines and of these programs that stand in for one.
 pub(crate) fn configure(world: &World, machines: &[&str], programs: &[(&str, &[&str])]) {
     let agent = world.path("share/claude/versions/2.1.330");
     if !agent.exists() {
@@ -73,7 +73,7 @@ pub(crate) fn over_all(world: &World, arguments: &[&str]) -> Answer {
     world.run_with(&arguments, &[("PATH", "/usr/bin:/bin")])
 }
 
-/// Returns what a command says as JSON.
+/// Returns the JSON output of a command.
 #[track_caller]
 pub(crate) fn json(answer: &Answer) -> Value {
     serde_json::from_str(&answer.out).unwrap_or_else(|error| panic!("{error}: {answer:?}"))

@@ -1,4 +1,4 @@
-//! Far sides that say what no machine says.
+//! Remote sides that send what no real machine sends.
 
 use super::apart::screen;
 use super::far::{configure, json, over_all};
@@ -7,7 +7,7 @@ use super::world::World;
 const HELLO: &str = r#"{"hello":{"schema":"claimtop.stream.v1","version":"0.1.0","machine":"m","store":"s","host":"h","boot":null,"pid_namespace":null,"now":"2026-11-24T00:00:00Z"}}"#;
 const LOOK: &str = r#"{"look":{"at":"2026-11-24T00:00:00Z"}}"#;
 
-/// Returns how it stands with one machine that a shell plays, and why.
+/// Returns the state of one machine that a shell plays, and the reason.
 #[track_caller]
 fn played(script: &str) -> (String, String) {
     let world = World::new();

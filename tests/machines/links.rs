@@ -1,5 +1,5 @@
-//! A machine behind a real OpenSSH server whose link is bad, or which stands still: nothing of it is lost, and nobody
-//! of it is said to be dead.
+//! A machine behind a real OpenSSH server whose link is bad, or which stands still: nothing of it is lost, and none of
+//! its windows is reported dead.
 
 use rustix::process::Signal;
 
@@ -22,7 +22,7 @@ impl Watched {
         }
         server.start();
         server.link();
-        // No other test's.
+        // Unique among the tests.
         let name = format!("pay-{}", server.port);
         let window = server.window(&name);
         let mut screen = server.screen();
@@ -73,7 +73,7 @@ fn a_link_in_which_all_vanishes_is_a_silence() {
     watched.fall_silent(&|server| server.set_link("stop"), &|server| server.set_link("pass"));
 }
 
-/// Returns the milliseconds that the screen shows for the way there and back.
+/// Returns the round-trip time in milliseconds that the screen shows.
 fn latency(screen: &Screen) -> Option<u64> {
     let picture = screen.picture();
     let row = picture.lines().find(|line| line.contains("● live"))?;

@@ -1,5 +1,5 @@
-//! The machines of the configuration are looked at by every command that looks, unless a person says `--here`; a status
-//! bar and the hooks of agents start nothing.
+//! Every command that looks includes the machines of the configuration, unless `--here` is given; status bars and
+//! agents' hooks start nothing.
 
 use super::far::{are_possible, configure, json, over_all};
 use super::stage::{Made, Stage};
@@ -114,7 +114,7 @@ fn a_key_is_explained_and_released_by_its_machine_alone() {
     let key = stage.key();
     let explained = stage.run(&["explain", &key]);
     assert!(explained.code == 0 && explained.out.contains(&key), "{explained:?}");
-    // What is called so elsewhere is named by keys that work as they stand.
+    // Things elsewhere with this name are offered by keys that work as they stand.
     let refused = stage.run(&["release", &stage.name, "--dry-run"]);
     assert!(refused.code == 2 && refused.err.contains("on other machines"), "{refused:?}");
     let named = refused.err.split_whitespace().find(|word| word.ends_with("@far")).map(str::to_owned);

@@ -1,5 +1,5 @@
-//! Other machines, made of namespaces and of programs that behave badly: what they tell is shown as theirs, and
-//! none harms another or what is seen here.
+//! Other machines, made of namespaces and of programs that behave badly: their reports are shown as theirs, and none
+//! harms another or what is seen here.
 //!
 //! Every process that is ended here was started here.
 

@@ -1,4 +1,4 @@
-//! Acting on another machine from here: its own plan, confirmed here, done and journalled there, once at most.
+//! Acting on another machine from here: its own plan, confirmed here, done and journalled there, at most once.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Command, Stdio};
@@ -70,7 +70,7 @@ fn who_has_ended_over_there_by_its_own_machine_is_let_go_here() {
     let living = stage.settled(&["release", &key, "--on", "far", "--yes"]);
     assert!(living.code == 3 && stage.lies(), "{living:?}");
     stage.end();
-    // Every machine of the configuration is asked, also where none is named.
+    // Every machine of the configuration is queried, even if none is named.
     stage.world.write("begin.sh", "exit 1\n");
     let alone = stage.run(&["release", &key, "--yes"]);
     assert!(alone.code == 4 && stage.lies(), "nobody here can know: {alone:?}");
@@ -105,7 +105,7 @@ fn what_a_dead_window_left_here_is_kept_while_its_session_lives_over_there() {
     assert!(refused.code == 3 && left.exists(), "{refused:?}");
     let wanted = format!("{}@far/old", stage.name);
     assert!(refused.out.contains(&wanted), "{refused:?}");
-    // Nobody has asked who is silent.
+    // The silent machine was not queried.
     stage.world.write("begin.sh", "exit 1\n");
     let unheard = stage.run(&["release", &key, "--on", "far", "--yes"]);
     assert!(unheard.code == 4 && left.exists(), "{unheard:?}");
@@ -140,7 +140,7 @@ fn who_is_only_watched_is_asked_for_nothing_and_who_only_observes_does_nothing()
     let key = stage.key();
     let refused = stage.run(&["release", &key, "--yes"]);
     assert!(refused.code == 3 && refused.err.contains("only watched from here"), "{refused:?}");
-    // Whatever it is started with there, it is what its owner lets it be.
+    // However it is started there, its owner's settings limit it.
     stage.world.write("begin.sh", "export HOME=$1/far; exec $2 stream --observe\n");
     stage.configure("operate");
     let refused = stage.run(&["release", &key, "--yes"]);
@@ -185,7 +185,7 @@ fn an_order_that_is_forced_upon_who_observes_is_refused() {
     assert!(stage.journal_there().is_empty());
 }
 
-/// Returns the key of the window over there, and what must be typed to end it.
+/// Returns the key of the window over there, and the text that must be typed to end it.
 fn living(stage: &Stage) -> (String, String) {
     let report = json(&stage.run(&["ls", "--json", "--on", "far"]));
     let windows = report["windows"].as_array().unwrap();
@@ -235,7 +235,7 @@ fn of_two_who_ask_at_once_one_is_heard() {
     assert_eq!(stage.times_done(), 1);
 }
 
-/// Plays a machine that takes orders: `said` is what it answers to the first line of each kind.
+/// Plays a machine that takes orders: `said` is its answer to the first line of each kind.
 const HOSTILE: &str = r##"
 import json, sys
 def say(thing): print(json.dumps(thing), flush=True)

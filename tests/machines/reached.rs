@@ -1,4 +1,4 @@
-//! What a machine tells is shown as it is there, and under its name.
+//! A machine's report is shown as it is there, and under its name.
 
 use serde_json::Value;
 
@@ -27,7 +27,7 @@ fn the_windows_of_two_machines_are_shown_as_theirs_and_nothing_of_one_is_the_oth
     let report = json(&answer);
     assert_eq!(texts(&report["machines"], "state"), ["live", "live"]);
     let windows = report["windows"].as_array().unwrap();
-    // This machine sees the processes of both as well, which are no other windows.
+    // This machine also sees the processes of both, which do not count as windows of its own.
     let is_seen_here = |window: &Value| {
         !window["key"].as_str().unwrap().contains('@') && window["cwd"].as_str().unwrap().starts_with(base)
     };
@@ -77,7 +77,7 @@ fn another_machine_behind_a_name_is_not_believed_until_it_is_accepted() {
     let world = World::new();
     configure(&world, &["devbox"], &[]);
     assert_eq!(over_all(&world, &["ls"]).code, 0);
-    // Its state folder is another one, as that of a machine which was set up anew.
+    // Its state folder is another one, like that of a machine which was set up anew.
     std::fs::remove_dir_all(world.path("devbox/.local")).unwrap();
     let refused = over_all(&world, &["ls", "windows"]);
     assert_eq!(refused.code, 4);

@@ -1,4 +1,4 @@
-//! A real OpenSSH server on loopback, with its own port, keys and configuration, and a link before it.
+//! A real OpenSSH server on loopback, with its own port, keys and configuration, and a link in front of it.
 
 use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt;
@@ -18,10 +18,10 @@ use super::world::{Answer, World};
 /// The link.
 const LINK: &str = include_str!("link.py");
 
-/// What a shell there starts as claimtop: its home is apart from that of who runs the tests.
+/// The claimtop that a shell there starts: its home is separate from that of the user who runs the tests.
 const THERE: &str = "#!/bin/sh\nexport HOME='BASE/there'\nexec 'CLAIMTOP' \"$@\" --tmp 'BASE/there-tmp'\n";
 
-/// The same on a machine that has booted by itself: whoever lives there is not known to live here.
+/// The same on a machine that has booted by itself: its processes are not known to live here.
 const APART: &str = "#!/bin/sh\nexport HOME='BASE/there'\nexec unshare --mount sh -c '\nmount --bind \"$0/boot\" /proc/sys/kernel/random/boot_id\nmount --bind \"$0/machine-id\" /etc/machine-id\nexec \"$@\" --tmp \"$0/there-tmp\"' 'BASE' 'CLAIMTOP' \"$@\"\n";
 
 /// A server, and a client that knows it as `devbox`.
@@ -52,7 +52,7 @@ fn sshd() -> Option<PathBuf> {
     ["/usr/sbin/sshd", "/usr/bin/sshd"].map(PathBuf::from).into_iter().find(|path| path.exists())
 }
 
-/// Returns whether who runs the tests is root of a user namespace alone.
+/// Returns whether the tests run as root of a user namespace only.
 fn is_mapped() -> bool {
     let map = std::fs::read_to_string("/proc/self/uid_map").unwrap();
     let words: Vec<&str> = map.split_whitespace().collect();
@@ -60,7 +60,7 @@ fn is_mapped() -> bool {
 }
 
 impl Server {
-    /// Prepares a server that lets one key in.
+    /// Prepares a server that accepts one key.
     pub(super) fn new() -> Option<Self> {
         if sshd().is_none() {
             skip_for_want_of("sshd");
@@ -96,7 +96,7 @@ impl Server {
         Some(server)
     }
 
-    /// Makes another machine of it, where that is granted.
+    /// Makes another machine of it, if that is permitted.
     pub(super) fn set_apart(&self) -> bool {
         self.world.write("boot", "11111111-0000-4000-8000-000000000001\n");
         self.world.write("machine-id", "0123456789abcdef0123456789abcdef\n");
@@ -104,7 +104,7 @@ impl Server {
         are_possible()
     }
 
-    /// Lets the client go to this port.
+    /// Points the client at this port.
     fn client(&self, port: u16) {
         let base = self.world.path("").to_str().unwrap().trim_end_matches('/').to_owned();
         let user = Command::new("id").arg("-un").output().unwrap().stdout;
@@ -119,7 +119,7 @@ impl Server {
         );
     }
 
-    /// Puts a link in between, which is as bad as [`Server::set_link`] says.
+    /// Puts a link in between, as bad as [`Server::set_link`] specifies.
     pub(super) fn link(&mut self) {
         self.set_link("pass");
         let place = self.world.path("link-port");
@@ -132,7 +132,7 @@ impl Server {
         self.client(std::fs::read_to_string(place).unwrap().trim().parse().unwrap());
     }
 
-    /// Says how bad the link is.
+    /// Sets how bad the link is.
     pub(super) fn set_link(&self, how: &str) {
         self.world.write("link-state.new", how);
         std::fs::rename(self.world.path("link-state.new"), self.world.path("link-state")).unwrap();
@@ -172,7 +172,7 @@ impl Server {
         window
     }
 
-    /// Writes a program, in which these words stand for what they say.
+    /// Writes a program, with these words replaced by their values.
     pub(super) fn program(&self, name: &str, text: &str) {
         let base = self.world.path("").to_str().unwrap().trim_end_matches('/').to_owned();
         let text = text.replace("BASE", &base).replace("CLAIMTOP", env!("CARGO_BIN_EXE_claimtop"));
@@ -180,7 +180,7 @@ impl Server {
         std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).unwrap();
     }
 
-    /// Watches the server from here, and lets it be asked for more or less.
+    /// Watches the server from here, and sets what it accepts.
     pub(super) fn configure(&self, path: &str) {
         self.allow(path, "observe");
     }
@@ -197,7 +197,7 @@ impl Server {
     }
 
     pub(super) fn start(&mut self) {
-        // Root's server asks for this folder.
+        // Root's server requires this folder.
         let _ = std::fs::create_dir_all("/run/sshd");
         let mut server = Command::new(sshd().unwrap());
         server.args(["-D", "-e", "-f"]).arg(self.world.path("ssh/sshd_config"));
@@ -210,7 +210,7 @@ impl Server {
         }
     }
 
-    /// Ends the server and whoever it serves.
+    /// Ends the server and the processes of its connections.
     pub(super) fn stop(&mut self) {
         let Some(mut running) = self.running.take() else { return };
         let mut served = Vec::new();
@@ -248,7 +248,7 @@ impl Server {
         self.world.run_with(arguments, &[("PATH", &self.path())])
     }
 
-    /// Returns how it stands with the machine, and why.
+    /// Returns the state of the machine, and the reason.
     pub(super) fn standing(&self) -> (String, String) {
         let answer = self.run(&["machines", "--json"]);
         let machine: &Value = &json(&answer)["machines"][0];

@@ -1,4 +1,4 @@
-//! A machine of which nothing is heard any more.
+//! A machine that is no longer heard.
 
 use std::process::Stdio;
 
@@ -8,10 +8,10 @@ use super::apart::screen;
 use super::far::{are_possible, configure};
 use super::world::World;
 
-/// Tells once what another machine has told, and nothing more; whoever comes again finds nobody.
+/// Sends another machine's report once, and nothing more; a second connection is refused.
 const ONCE: &str = r#"[ -e $1.pid ] && exit 1; echo $$ > $1.pid; cat $1; exec sleep 600"#;
 
-/// Writes down what a real machine tells until it has told all of a look: its processes are not of this machine.
+/// Writes down the report of a real machine until a whole look is in it: its processes are not of this machine.
 fn told(world: &World) -> String {
     configure(world, &["devbox"], &[]);
     let config = std::fs::read_to_string(world.path("home/.config/claimtop/config.toml")).unwrap();

@@ -1,4 +1,4 @@
-//! What a real OpenSSH server on loopback says and does, and how each is told.
+//! The messages and exits of a real OpenSSH server on loopback, and how each is reported.
 
 use serde_json::Value;
 
@@ -12,7 +12,7 @@ fn a_machine_is_reached_by_the_users_own_ssh_and_each_trouble_says_what_to_do() 
     server.check("unreached", "Connection refused");
     server.start();
     server.check("live", "");
-    // Least rights: whatever is asked for, this is what is run.
+    // Least rights: whatever command is requested, this one is run.
     let me = std::fs::read_to_string(server.world.path("ssh/me.pub")).unwrap();
     let there = server.world.path("it's there/claimtop");
     server.program("only", &format!("#!/bin/sh\nexec \"{}\" stream --observe\n", there.display()));
@@ -42,7 +42,7 @@ fn a_machine_whose_server_ends_is_silent_until_it_is_back() {
     screen.end();
 }
 
-/// Lets the server run this and nothing else, whatever it is asked for.
+/// Restricts the server to this command, whatever is requested.
 fn force(server: &Server, flag: &str) {
     let me = std::fs::read_to_string(server.world.path("ssh/me.pub")).unwrap();
     let there = server.world.path("it's there/claimtop");
@@ -51,7 +51,7 @@ fn force(server: &Server, flag: &str) {
     server.world.write("ssh/authorized", &format!("command={:?},restrict {me}", only.to_str().unwrap()));
 }
 
-/// Runs a command for as long as a file over there is too young to be touched.
+/// Repeats a command while a file over there is too young to be touched.
 fn settled(server: &Server, arguments: &[&str]) -> Answer {
     loop {
         let answer = server.run(arguments);

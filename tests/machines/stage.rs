@@ -1,4 +1,4 @@
-//! A machine that takes orders: a window runs on it that can be ended, and what lies between can break at any line.
+//! A machine that takes orders: a window runs on it that can be ended, and the relay in between can break at any line.
 
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -11,10 +11,10 @@ use super::far::{NAMESPACES, json};
 use super::program;
 use super::world::{Answer, World};
 
-/// How many there were.
+/// The number of stages.
 static STAGES: AtomicU32 = AtomicU32::new(0);
 
-/// Begins a window there that has registered itself, and ends it when it is told to.
+/// Begins a window there that has registered itself, and ends it on request.
 const WINDOW: &str = r#"
 base=$1; export HOME=$base/far
 mkdir -p $HOME/.claude $HOME/shop
@@ -30,10 +30,10 @@ while [ ! -e $base/end ]; do sleep 0.05; done
 kill $pid; wait $pid; echo > $base/ended; exec sleep 3600
 "#;
 
-/// What a shell there does before claimtop is started.
+/// The commands of a shell there before claimtop is started.
 pub(super) const BEGIN: &str = "base=$1; shift; export HOME=$base/far; exec \"$@\" --tmp $base/far-tmp\n";
 
-/// What lies between: it hands lines on, until one that it is told of comes.
+/// The relay in between: it passes lines on, until a given one comes.
 const RELAY: &str = include_str!("relay.py");
 
 /// A machine that takes orders, and this one.
@@ -41,17 +41,17 @@ pub(super) struct Stage {
     pub(super) world: World,
     pub(super) made: Made,
     pub(super) machine: Child,
-    /// Which session its window runs: no other test's.
+    /// The session of its window, unique among the tests.
     pub(super) session: String,
-    /// What its window is called: as no other test's.
+    /// The name of its window, unique among the tests.
     pub(super) name: String,
-    /// What reaches it, through the relay.
+    /// The command that reaches it, through the relay.
     pub(super) words: Vec<String>,
 }
 
 impl Drop for Stage {
     fn drop(&mut self) {
-        // The first window of all lives on otherwise, and so does a machine of namespaces.
+        // Otherwise the first window would survive, and so would a machine of namespaces.
         self.world.write("end", "");
         let ended = self.world.path("ended");
         let is_over = |machine: &mut Child| ended.exists() || !matches!(machine.try_wait(), Ok(None));
@@ -63,14 +63,14 @@ impl Drop for Stage {
     }
 }
 
-/// What the other machine is made of.
+/// How the other machine is made.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Made {
     /// A home of its own.
     Home,
     /// Namespaces of its own as well.
     Namespaces,
-    /// Namespaces, and a folder of Claude Code's that is this machine's as well.
+    /// Namespaces, and a folder of Claude Code's that both machines share.
     Shared,
 }
 
@@ -124,7 +124,7 @@ impl Stage {
         self.world.write("home/.config/claimtop/config.toml", &config);
     }
 
-    /// Ends the window over there. In namespaces its own claimtop must look on: nobody else can prove that.
+    /// Ends the window over there. In namespaces its own claimtop must look on: no other one can prove that.
     pub(super) fn end(&self) {
         if self.made == Made::Home {
             self.world.write("end", "");
@@ -138,7 +138,7 @@ impl Stage {
         until(r#"{"look""#);
         self.world.write("end", "");
         wait_for(&self.world.path("ended"));
-        // Whatever is written there is looked at at once: a death may take more than one look.
+        // Any write there triggers a look: a death may take more than one.
         let is_told = AtomicBool::new(false);
         std::thread::scope(|scope| {
             scope.spawn(|| {
@@ -165,7 +165,7 @@ impl Stage {
         self.world.run_with(arguments, &[("PATH", "/usr/bin:/bin")])
     }
 
-    /// Runs it again for as long as a file over there is too young to be touched.
+    /// Repeats it while a file over there is too young to be touched.
     pub(super) fn settled(&self, arguments: &[&str]) -> Answer {
         loop {
             let answer = self.run(arguments);
@@ -176,7 +176,7 @@ impl Stage {
         }
     }
 
-    /// Waits until what is there is old enough to be touched.
+    /// Waits until the files there are old enough to be touched.
     pub(super) fn rest(&self, key: &str) {
         while self.run(&["release", key, "--dry-run"]).out.contains("s ago: wait") {
             std::thread::sleep(std::time::Duration::from_millis(50));
@@ -194,11 +194,11 @@ impl Stage {
         Answer { code, out: text(&output.stdout), err: text(&output.stderr) }
     }
 
-    /// Returns the key of what the window over there has left.
+    /// Returns the key of the record that the window over there has left.
     pub(super) fn key(&self) -> String {
         let report = json(&self.run(&["ls", "--json", "--on", "far"]));
         let records = report["records"].as_array().unwrap();
-        // Its claimtop sees the windows of other tests, and reads what these have written.
+        // Its claimtop sees the windows of other tests, and reads their files.
         let is_its = |record: &&Value| record["session_id"] == *self.session;
         let keys = records.iter().filter(is_its).map(|record| record["key"].as_str().unwrap());
         keys.into_iter().find(|key| key.ends_with("@far")).unwrap_or_else(|| panic!("{report}")).to_owned()
@@ -210,7 +210,7 @@ impl Stage {
         self.world.path(home).join(".claude/sessions")
     }
 
-    /// Returns whether the file of that still lies where it lay.
+    /// Returns whether that record's file is still in its place.
     pub(super) fn lies(&self) -> bool {
         std::fs::read_dir(self.registry()).unwrap().count() == 1
     }
@@ -219,7 +219,7 @@ impl Stage {
         json(&self.run(&["journal", "--json"]))["entries"].as_array().unwrap().clone()
     }
 
-    /// Returns how often something was done there.
+    /// Returns how often an action was done there.
     pub(super) fn times_done(&self) -> usize {
         self.journal_there().iter().filter(|entry| entry["outcome"]["ended"] == "done").count()
     }

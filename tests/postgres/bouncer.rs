@@ -7,10 +7,10 @@ use std::time::Duration;
 
 use crate::cluster::{Cluster, as_user, owned, path};
 
-/// A PgBouncer of the test's own, with two connections for everybody.
+/// A PgBouncer of the test's own, with two connections for all clients.
 pub(crate) struct Pooler {
     pub(crate) port: u16,
-    /// Ends it when its standard input is closed, also by our own end.
+    /// Ends it when its standard input is closed, also when this process ends.
     keeper: Child,
     _folder: tempfile::TempDir,
 }

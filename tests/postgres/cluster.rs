@@ -1,5 +1,5 @@
-//! A PostgreSQL server of the test's own: in a temporary folder, on a loopback port, gone at the
-//! end of the process whatever happens.
+//! A PostgreSQL server of the test's own: in a temporary folder, on a loopback port, gone at the end of the process
+//! whatever happens.
 
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
@@ -16,7 +16,7 @@ pub(crate) struct Cluster {
     pub(crate) folder: PathBuf,
     /// Its port on 127.0.0.1.
     pub(crate) port: u16,
-    /// Ends the server when its standard input is closed, also by our own end.
+    /// Ends the server when its standard input is closed, also when this process ends.
     keeper: Child,
 }
 
@@ -91,7 +91,7 @@ impl Cluster {
         command
     }
 
-    /// Runs SQL and returns what comes out, unaligned.
+    /// Runs SQL and returns its unaligned output.
     pub(crate) fn psql(&self, database: &str, sql: &str) -> String {
         let mut command = Command::new("psql");
         command.args(["-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-h", "127.0.0.1", "-U", "leo"]);
@@ -115,7 +115,7 @@ impl Cluster {
         self.wait();
     }
 
-    /// Ends a server that was started again, which no keeper ends.
+    /// Ends a server that was started again and so has no keeper.
     pub(crate) fn end(&self) {
         self.stop();
         sh(&format!("rm -rf {}", self.folder.display()));
@@ -169,7 +169,7 @@ fn settings(folder: &Path, port: u16) -> String {
     )
 }
 
-/// Makes a root, a certificate of it for `localhost`, and a root that has nothing to do with it.
+/// Makes a root, a certificate of it for `localhost`, and an unrelated root.
 fn certificates(folder: &Path) {
     let in_folder = |script: &str| sh(&format!("cd {} && {script}", folder.display()));
     let root = |name: &str| {

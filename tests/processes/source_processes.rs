@@ -16,7 +16,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use crate::missing;
 use crate::program;
 
-/// What tells of a home, which the tests' own environment may name.
+/// The variables that name a home, which the tests' own environment may contain.
 const HOMES: [&str; 3] = ["HOME", "CLAUDE_CONFIG_DIR", "XDG_CACHE_HOME"];
 
 /// A child that ends with its test.
@@ -53,7 +53,7 @@ fn scanner() -> Scanner {
     Scanner::new(&Signatures::built_in().unwrap())
 }
 
-/// Looks until what is waited for shows; a process needs a moment to start, stop or exit.
+/// Looks until the expected state shows; a process needs a moment to start, stop or exit.
 #[track_caller]
 fn when(scanner: &mut Scanner, named: &[u32], mut is_so: impl FnMut(&ProcessTable) -> bool) -> ProcessTable {
     let named: BTreeSet<u32> = named.iter().copied().collect();
@@ -98,8 +98,8 @@ fn a_process_that_a_record_names_is_read_in_detail() {
     assert!(get(&table, std::process::id()).details.is_some(), "its ancestors are read as well");
 }
 
-/// Starts `sleep` under an agent's name below the words of `within`, with this home, and returns which
-/// folders of homes it reaches.
+/// Starts `sleep` under an agent's name below the words of `within`, with this home, and returns which folders of
+/// homes it reaches.
 #[track_caller]
 fn homes_of(folder: &Path, within: &[&str], home: Option<&Path>) -> Option<BTreeSet<FolderId>> {
     let program = folder.join("node");
@@ -147,7 +147,7 @@ fn a_home_is_told_by_its_folders_and_not_by_its_name() {
     }
 }
 
-/// As a container that has one folder of the host's in a home of its own.
+/// Like a container that has one folder of the host's in a home of its own.
 #[test]
 fn a_home_is_told_in_the_mounts_of_its_process() {
     let setup = "mount --bind \"$HOME/../one/.maia\" \"$HOME/.maia\" && exec \"$0\" \"$@\"";
@@ -331,7 +331,7 @@ fn cpu_and_memory_are_measured_between_two_looks() {
         scanner.usage(&mut table, &pids, at);
         get(&table, child.pid()).details.clone().unwrap()
     };
-    // sysinfo takes a process that has used no time yet for one that it never measured.
+    // sysinfo treats a process that has used no time yet as one that it never measured.
     std::thread::sleep(Duration::from_millis(300));
     let first = measure(&mut scanner);
     assert_eq!(first.cpu_percent, None);

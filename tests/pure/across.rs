@@ -1,4 +1,4 @@
-//! What only several machines together show: each judges its own world, tells of it in the stream's lines, and the
+//! Findings across machines: each machine judges its own world and reports it in the stream's lines, and the
 //! collisions between them are found here.
 
 use claimtop::core::assess::assess;
@@ -18,7 +18,7 @@ use crate::common::policy;
 const SESSION: &str = "95fe798d-3725-4649-974a-0dec79220193";
 const OTHER: &str = "db4e04a8-9640-4079-8e03-5ac2d1294846";
 
-/// What tells one machine of a test from another.
+/// The properties that distinguish one machine of a test from another.
 #[derive(Clone, Copy)]
 struct Machine {
     boot: &'static str,
@@ -54,7 +54,7 @@ text = '''{{"pid":{pid},"sessionId":"{session}","cwd":"/w/pay","startedAt":0,"pr
     )
 }
 
-/// A machine as its claimtop tells of it, whose clock is ahead by so many seconds.
+/// A machine as its claimtop reports it, whose clock is ahead by this many seconds.
 fn told(name: &str, snapshot: &Snapshot, state: MachineState, ahead: i64) -> FarMachine {
     let mut decoder = Decoder::new(name);
     let Host { boot_id, pid_namespace, .. } = snapshot.host.clone();
@@ -88,7 +88,7 @@ fn here(things: &str) -> Report {
     assess(&snapshot(LAPTOP, things), policy())
 }
 
-/// Returns the collisions between machines: those that no machine has told by itself.
+/// Returns the collisions between machines: those that no machine has reported by itself.
 fn between(all: &Report, code: Code) -> Vec<&Finding> {
     let is_between = |finding: &&Finding| {
         let machines: std::collections::BTreeSet<_> =
@@ -98,13 +98,13 @@ fn between(all: &Report, code: Code) -> Vec<&Finding> {
     all.findings().filter(is_between).collect()
 }
 
-/// Returns on which machines the windows of a collision are.
+/// Returns the machines of a collision's windows.
 fn between_windows(need: &Need) -> Option<Vec<Option<&str>>> {
     let NeedKind::Collision { windows, .. } = &need.kind else { return None };
     Some(windows.iter().map(|key| key.machine()).collect())
 }
 
-/// Returns the events of a finding's story, each as a line, with what is only concluded marked.
+/// Returns the events of a finding's story, each as a line, with conclusions marked.
 fn story(finding: &Finding) -> Vec<String> {
     let events = &finding.story.as_ref().unwrap().events;
     let line =
@@ -163,7 +163,7 @@ fn one_session_that_runs_on_two_machines_is_a_collision_whose_story_names_them()
         .flat_map(|event| &event.evidence)
         .filter(|fact| fact.source.raw().ends_with(" on devbox"));
     assert!(far.count() > 1);
-    // It needs a person, and whoever came second is to yield.
+    // It needs a person, and the window that came second is to yield.
     let windows: Vec<_> = all.needs.iter().filter_map(between_windows).collect();
     assert_eq!(windows, [vec![None, Some("devbox")]]);
     let status = all.claims.iter().map(|claim| claim.status).collect::<Vec<_>>();
@@ -281,11 +281,11 @@ fn what_only_comes_close_to_an_adoption_elsewhere_raises_nothing() {
     none(&ours, &adoption(SESSION, "61 min ago"));
     // A cache that both machines share: it was adopted where it runs.
     none(&(ours.clone() + &adoption(SESSION, "10 min ago")), &adoption(SESSION, "10 min ago"));
-    // It runs there as well, which is told as that.
+    // It runs there as well, which is reported as that.
     none(&ours, &(window(77, "1 hour ago", SESSION) + &adoption(SESSION, "10 min ago")));
 }
 
-/// A machine that has said who it is.
+/// A machine that has sent its identity.
 fn known_as(name: &str, machine: Machine, id: &str, store: &str) -> FarMachine {
     let mut told = live(name, machine, "");
     let identity = Identity { machine: Some(id.to_owned()), store: Some(store.to_owned()) };
@@ -293,7 +293,7 @@ fn known_as(name: &str, machine: Machine, id: &str, store: &str) -> FarMachine {
     told
 }
 
-/// Returns what is said of machines that cannot be told apart.
+/// Returns the doubts about machines that cannot be distinguished.
 fn doubts(machines: &[FarMachine]) -> Vec<String> {
     let all = merged(&here(""), machines);
     let doubts = all.findings().filter(|finding| finding.code == Code::ClonedMachine);
@@ -365,7 +365,7 @@ fn machines_that_share_less_than_an_id_are_no_clones() {
     none(known_as("a", DEVBOX, "m", "s"), known_as("b", POD, "m", "t"));
     // A home that two machines share has one state folder.
     none(known_as("a", DEVBOX, "m", "s"), known_as("b", THIRD, "n", "s"));
-    // Nothing is heard of the one that it may have been before.
+    // Nothing is heard from the one that it may have been before.
     let mut before = known_as("a", DEVBOX, "m", "s");
     before.view.state = MachineState::Silent;
     none(before, known_as("b", THIRD, "m", "s"));
@@ -386,7 +386,7 @@ text = '''{{"session_id":"{session}","base_commit":"3397a23560d2f07f1d894e0049da
     )
 }
 
-/// Returns how the holder of the record here with this end of its path is judged, and why.
+/// Returns the verdict and reason for the record here with this end of its path.
 fn verdict(all: &Report, path: &str) -> (VerdictState, Reason) {
     let here = |record: &&RecordView| record.key.machine().is_none() && record.path().raw().ends_with(path);
     let record = all.records().find(here).unwrap();
@@ -433,12 +433,13 @@ fn what_the_dead_hold_here_is_held_while_their_session_runs_elsewhere() {
     assert_eq!(claims(&[other]), (ClaimStatus::Dead, None));
 }
 
-/// Returns what a release of the record here with this end of its path asks for, and what must be typed for it.
+/// Returns the confirmation that a release of the record here with this end of its path requires, and the text that
+/// must be typed.
 fn asked(ours: &Report, machines: &[FarMachine], path: &str) -> (Confirmation, String) {
     let mut heard = ours.clone();
     apply_testimony(&mut heard, machines);
     let record = heard.records().find(|record| record.path().raw().ends_with(path)).unwrap();
-    // What is planned is what all machines together show.
+    // The plan is made from the merged report of all machines.
     let all = merged(ours, machines);
     let shown = all.records().find(|other| other.key == record.key).unwrap();
     assert_eq!((&shown.verdict, &shown.lives_on), (&record.verdict, &record.lives_on));
@@ -470,7 +471,7 @@ fn what_the_dead_left_here_takes_the_full_name_while_their_session_runs_elsewher
     for state in [MachineState::Silent, MachineState::Unreached, MachineState::Connecting] {
         assert_eq!(asked(&[told(state)]), (Confirmation::Code, name.clone()), "{state:?}");
     }
-    // One that is heard says more than one that is not.
+    // A connected machine counts more than one that is silent.
     let other = live("gpu", DEVBOX, &window(78, "1 hour ago", SESSION));
     assert_eq!(asked(&[told(MachineState::Silent), other]).0, Confirmation::FullName);
     let another = live("devbox", DEVBOX, &window(77, "1 hour ago", OTHER));
@@ -542,7 +543,7 @@ fn a_holder_elsewhere_is_let_go_by_a_plain_yes_only_once_its_own_machine_has_see
     let twin = FarMachine { tombstones: [].into(), ..told("twin", &ended, MachineState::Live, 0) };
     apply_testimony(&mut heard, &[buried(&stone, MachineState::Live), twin]);
     assert_eq!(verdict(&heard, &path).0, VerdictState::Unknown);
-    // Its session goes on here by now.
+    // Its session continues here now.
     let resumed = shared_state(DEVBOX.boot, 77, SESSION) + &window(5, "1 min ago", SESSION);
     let mut heard = here(&resumed);
     apply_testimony(&mut heard, &[buried(&stone, MachineState::Live)]);
@@ -565,12 +566,12 @@ fn what_only_comes_close_to_one_session_on_two_machines_raises_nothing() {
     };
     // Another session.
     none(&[live("devbox", DEVBOX, &window(77, "1 hour ago", OTHER))]);
-    // Nothing is heard of that machine.
+    // Nothing is heard from that machine.
     let silent = snapshot(DEVBOX, &window(77, "1 hour ago", SESSION));
     for state in [MachineState::Silent, MachineState::Unreached, MachineState::Connecting] {
         none(&[told("devbox", &silent, state, 0)]);
     }
-    // A container's own sight of a process that is seen from here too, and one of which that cannot be told.
+    // A container's own view of a process that is visible from here too, and one where that is unknown.
     for numbers in ["[5, 9]", "[]"] {
         let all = merged(
             &here(&numbered(5, numbers)),
@@ -634,7 +635,7 @@ fn a_window_that_is_shown_once_is_known_by_the_key_that_is_not_shown() {
 
 #[test]
 fn whose_process_is_seen_here_has_not_ended_whoever_says_so() {
-    // Without an entry of its own, and so shown as another user's claimtop tells of it.
+    // Without an entry of its own, and so as another user's claimtop reports it.
     let bare = |text: String| text.split("[[file]]").next().unwrap().to_owned();
     for (ours, machine, theirs) in
         [("[5]", LAPTOP, bare(numbered(5, "[5]"))), ("[77, 9]", CONTAINER, window(9, "3 hours ago", SESSION))]
@@ -662,7 +663,7 @@ fn two_windows_of_a_host_are_two_where_one_container_tells_of_either() {
     assert_eq!(all.windows.len(), 3);
 }
 
-/// Two containers can give one number away in the same tick.
+/// Two containers can use the same number in the same tick.
 #[test]
 fn windows_of_two_containers_with_one_number_and_start_are_told_apart_by_their_folders() {
     let named = |text: String, folder: &str| text.replace("/w/pay", folder);

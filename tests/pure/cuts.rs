@@ -1,5 +1,5 @@
-//! Real session files, cut after a line: what claimtop says of a window that has written so much is what
-//! a person reads there, by the table in `tests/pure/cuts.toml`.
+//! Real session files, cut after a line: claimtop's view of a window that has written this much equals a person's, by
+//! the table in `tests/pure/cuts.toml`.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -22,7 +22,7 @@ struct Table {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Session {
-    /// None where only its registry's entry or its hook is known.
+    /// `None` if only its registry's entry or its hook is known.
     path: Option<String>,
     agent: String,
     folder: String,
@@ -39,7 +39,7 @@ struct Cut {
     says: Says,
 }
 
-/// What a window is said to do.
+/// The reported work of a window.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(default)]
 struct Says {
@@ -51,7 +51,7 @@ struct Says {
     waits: String,
 }
 
-/// Returns the text of a real file, where it exists.
+/// Returns the text of a real file, if it exists.
 fn fixture(path: &str) -> Option<String> {
     let root = std::env::var_os("CLAIMTOP_FIXTURES")
         .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/fixtures"), PathBuf::from);
@@ -59,12 +59,12 @@ fn fixture(path: &str) -> Option<String> {
     is_there.then(|| std::fs::read_to_string(root.join("work").join(path)).unwrap())
 }
 
-/// The moment at which a registry's process started by its own word, in ticks and for people.
+/// The moment at which a registry's process started by its own record, in ticks and for people.
 const BOOTED: &str = "2026-11-22T10:00:04.623Z";
 const STARTED: &str = "tick 521704";
 const SESSION: &str = "95fe798d-3725-4649-974a-0dec79220193";
 
-/// Makes the world of one window that runs a session; `told` is its registry's entry or its hook's.
+/// Makes the world of one window that runs a session; the last argument is its registry's entry or its hook's.
 fn world(session: &Session, told: Option<&str>) -> (String, String) {
     let agent = session.agent.as_str();
     let runs_as = match agent {
@@ -98,7 +98,7 @@ fn world(session: &Session, told: Option<&str>) -> (String, String) {
     (text, id)
 }
 
-/// Returns what a window is said to do that has written a session file so far.
+/// Returns the reported work of a window that has written this much of a session file.
 fn says(session: &Session, written: Doing, told: Option<&str>) -> Says {
     let (world, id) = world(session, told);
     let mut snapshot = common::parse(&world, "a cut").snapshot();
@@ -137,7 +137,7 @@ fn wait(waiting: &Waiting, folder: &str) -> String {
     waiting.call.as_ref().map_or(wants.clone(), |call| format!("{wants}: {}", called(call, folder)))
 }
 
-/// Tells a call by its tool, what its target is, and that: of a file its path, of what else its first word.
+/// Describes a call by its tool, the kind of its target, and the target: the path of a file, otherwise the first word.
 fn called(call: &Call, folder: &str) -> String {
     let first = |text: &Untrusted| text.raw().split(' ').next().unwrap_or_default().to_owned();
     let (kind, target) = match &call.target {
@@ -152,8 +152,7 @@ fn called(call: &Call, folder: &str) -> String {
     format!("{} {kind} {target}", call.tool.raw())
 }
 
-/// Returns a path from a folder on; one that does not lie there stays whole, and one that is not absolute
-/// begins with a dot.
+/// Returns a path relative to a folder; one outside of it stays whole, and one that is not absolute begins with a dot.
 fn below(path: &Untrusted, folder: &str) -> String {
     match path.raw().strip_prefix(&format!("{folder}/")) {
         Some(below) => below.to_owned(),
@@ -174,7 +173,7 @@ fn written(session: &Session, cut: &Cut) -> Option<Doing> {
     doing(format, &lines.join("\n"))
 }
 
-/// Reads a session's rows without what was written after a moment.
+/// Reads a session's rows without those written after a moment.
 fn rows_at(tables: &Value, at: i64) -> Doing {
     let is_there = |row: &&Value| row["time_created"].as_i64().unwrap() <= at;
     let rows = |table: &str, rewind: fn(&mut Value, i64)| -> Vec<Cells> {

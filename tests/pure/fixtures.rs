@@ -1,9 +1,8 @@
-//! Real files, written by the systems' own code, placed under a home, a tmp and a root of
-//! their own: every record comes out with the right format, generation, session, role and
-//! verdict.
+//! Real files, written by the systems' own code, placed under a home, a temporary folder and a root of their own:
+//! every record gets the right format, generation, session, role and verdict.
 //!
-//! The processes are those of the same capture, so the registry's windows are alive and all
-//! other PIDs are gone. The table of what is expected is `tests/pure/fixtures.txt`.
+//! The processes are those of the same capture, so the registry's windows are alive and all other PIDs are gone. The
+//! expected results are in `tests/pure/fixtures.txt`.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -43,7 +42,7 @@ const PLACED: [(&str, &str); 19] = [
     ("entire/cache-entire", "home/.cache/entire"),
 ];
 
-/// When the capture was made, and when its machine had booted.
+/// The time of the capture, and of its machine's boot.
 const TAKEN: &str = "2026-11-20T21:48:00Z";
 const BOOT_MS: i64 = 1_795_203_628_000;
 
@@ -70,7 +69,7 @@ fn place(from: &Path, to: &Path) {
 
 fn look(world: &Path) -> Snapshot {
     let places = Places::new(world.join("home"), world.join("tmp"), vec![world.join("root")]);
-    // What was copied just now counts as being written until it has lain for a second.
+    // A file copied just now counts as being written until it is a second old.
     std::thread::sleep(Duration::from_millis(1_200));
     let mut snapshot = Collector::new(places, Signatures::built_in().unwrap()).look();
     snapshot.taken_at = TAKEN.parse().unwrap();

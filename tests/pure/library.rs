@@ -1,4 +1,4 @@
-//! The library of incidents as a whole: nothing missed, nothing too many, every story stated.
+//! The library of incidents as a whole: nothing missed, no false findings, every story stated.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -8,7 +8,7 @@ use claimtop::testing::present::sentences;
 
 use crate::common::{self, Case};
 
-/// How often a code was right, too many and missed.
+/// How often a code was right, false and missed.
 #[derive(Clone, Copy, Debug, Default)]
 struct Score {
     right: usize,
@@ -17,12 +17,12 @@ struct Score {
 }
 
 impl Score {
-    /// Returns the part of what was found that is right, in percent.
+    /// Returns the percentage of the findings that are right.
     fn precision(self) -> f64 {
         percent(self.right, self.right + self.surplus)
     }
 
-    /// Returns the part of what is there that was found, in percent.
+    /// Returns the percentage of the incidents that were found.
     fn recall(self) -> f64 {
         percent(self.right, self.right + self.missed)
     }
@@ -100,7 +100,7 @@ const CAUSES: [&str; 16] = [
     "global-legacy",
 ];
 
-/// Tells of what sort the sentences are by which Now says a need.
+/// Returns the kinds of sentences in which Now describes a need.
 fn shapes(need: &Need, report: &Report) -> Vec<String> {
     match &need.kind {
         NeedKind::Waits { waiting, .. } => {

@@ -1,5 +1,5 @@
-//! What needs no process of its own: worlds in TOML and real files, read and judged in memory, and the
-//! pages, pictures and recordings that are made of them.
+//! Tests that need no process of their own: worlds in TOML and real files, read and judged in memory, and the pages,
+//! pictures and recordings made of them.
 
 #![expect(
     clippy::unwrap_used,

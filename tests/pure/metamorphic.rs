@@ -1,5 +1,5 @@
-//! What must not matter does not: what was judged before, other PIDs, other times, another order,
-//! strangers, and a second world beside the first.
+//! Irrelevant changes have no effect: earlier judgements, other PIDs, other times, another order, strangers, and a
+//! second world beside the first.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, LazyLock};
@@ -16,7 +16,7 @@ fn judged(look: &Snapshot) -> Report {
     assess(look, common::policy())
 }
 
-/// Returns all that a report comes to, without names, numbers and order.
+/// Returns the results of a report, without names, numbers and order.
 fn meaning(report: &Report) -> Vec<String> {
     let records = report.records().map(|record| {
         let verdict = &record.verdict;
@@ -96,7 +96,7 @@ fn an_earlier_report_changes_nothing() {
 fn other_times_change_nothing() {
     let mut shifted = 0;
     for case in common::cases() {
-        // A world that names an hour or a zone is about just that.
+        // A world that names an hour or a zone depends on just that.
         let body = case.text.split("[expect]").next().unwrap();
         if body.contains("zone") || body.contains("202") || body.contains("1970") {
             continue;
@@ -131,9 +131,9 @@ fn another_order_changes_nothing() {
     }
 }
 
-/// A window whose session is certain, in a repository of its own, with records of its own. It is
-/// younger than every write of other worlds: an older one could be the unknown owner of a record
-/// that states a helper's PID, and such a record is then rightly no longer dead.
+/// A window whose session is certain, in a repository of its own, with records of its own. It is younger than every
+/// write of other worlds: an older one could be the unknown owner of a record that states a helper's PID, and such a
+/// record is then rightly no longer dead.
 const STRANGER: &str = r#"
 title = "a stranger"
 [[repo]]
@@ -161,14 +161,14 @@ text = '''{"current_agent":"stranger_agent","session_start":"{{naive STARTED}}"}
 findings = []
 "#;
 
-/// Returns the stranger's world, its window so old and of this user.
+/// Returns the stranger's world, with its window of this age and user.
 fn stranger(started: &str, user: &str) -> Snapshot {
     snapshot(&STRANGER.replace("STARTED", started).replace("USER", user))
 }
 
-/// Returns whether what a world comes to rests on no other process being there: a record that states a
-/// helper's PID is dead only if no living agent could be its owner. Root's could be the owner of all, and one
-/// that nothing ties to a session could run any.
+/// Returns whether a world's result depends on the absence of other processes: a record that states a helper's PID is
+/// dead only if no living agent could be its owner. Root's could be the owner of all, and one that is not tied to a
+/// session could run any.
 fn rests_on_absence(own: &Snapshot, meant: &[String]) -> bool {
     static OLD: LazyLock<[(Snapshot, Vec<String>); 2]> = LazyLock::new(|| {
         let known = stranger("47 hours ago", "0");
@@ -208,7 +208,7 @@ fn merged(mut one: Snapshot, other: Snapshot) -> Snapshot {
     one
 }
 
-/// Returns what two worlds mean together, if neither matters to the other.
+/// Returns the combined meaning of two worlds if they do not affect each other.
 fn both(one: &[String], other: &[String]) -> Vec<String> {
     let mut all = [one, other].concat();
     all.sort_unstable();
@@ -225,12 +225,12 @@ fn strangers_change_nothing() {
     let mut checked = 0;
     for case in common::cases().iter().filter(is_usual) {
         let own = case.snapshot();
-        // Anybody may be in a locked tree of which nobody knows where it is.
+        // Any agent may be in a locked tree whose place is unknown.
         let is_lost = |record: &Arc<Record>| {
             record.detail == RecordDetail::Git(GitLock::Worktree) && tree_of(record, &own.repos).is_none()
         };
-        // A younger window may go on with a session of which its agent's registry knows nothing, so
-        // that nobody is proven dead by having none.
+        // A younger window may continue a session that its agent's registry does not know, so a missing entry does not
+        // prove a process dead.
         let is_of_another = |record: &RecordView| {
             let session = record.record.session_id.as_ref();
             record.verdict.state == VerdictState::Dead
@@ -246,8 +246,8 @@ fn strangers_change_nothing() {
         let stranger = stranger("3 seconds ago", "1000");
         let expected = both(&meaning(case.report()), &meaning(&judged(&stranger)));
         let found = meaning(&judged(&merged(own.clone(), stranger)));
-        // A stranger that has its entry shows that another window's was swept away, which says more
-        // than that it has no record.
+        // A stranger that has its entry shows that another window's was swept away, which is stronger evidence than a
+        // missing record.
         let (come, gone) = (without(&found, &expected), without(&expected, &found));
         let is_as_before = come.iter().all(|line| line.starts_with("swept-registry "))
             && gone.iter().all(|line| line.starts_with("no-record "))
@@ -296,7 +296,7 @@ fn elsewhere(case: &Case) -> String {
     text
 }
 
-/// One of two worlds: what it means, and what decides whether another can stand beside it.
+/// One of two worlds: its meaning, and the facts that decide whether another can stand beside it.
 struct Side {
     look: Snapshot,
     meaning: Vec<String>,
@@ -310,9 +310,9 @@ struct Side {
     rests_on_absence: bool,
     /// A git that runs may hold any lock.
     runs_git: bool,
-    /// While entire runs, a branch that is missing may be about to be written.
+    /// While entire runs, a missing branch may be about to be written.
     runs_entire: bool,
-    /// An agent that puts no number of its own into what it starts may have started what bears a window's.
+    /// An agent that passes no number of its own to its children may have started a process with a window's number.
     hands_on: bool,
 }
 
@@ -381,30 +381,30 @@ fn places(look: &Snapshot) -> BTreeSet<String> {
 }
 
 fn is_certain(look: &Snapshot, report: &Report) -> bool {
-    // A process that cannot be read, or that counts PIDs in a container, could be anybody.
+    // A process that cannot be read, or that counts PIDs in a container, could be any process.
     let mut details = look.processes.by_pid.values().map(|process| process.details.as_ref());
     let is_open = look.processes.listed.len() == look.processes.by_pid.len()
         && details.all(|details| details.is_some_and(|details| details.ns_pids.len() == 1));
-    // A sub-agent is a process of its own that could own a record, and no window.
+    // A sub-agent is a process of its own that could own a record, and is not a window.
     let signatures = &common::policy().signatures;
     let agents = look.processes.by_pid.values();
     let agents = agents
         .filter(|process| signatures.classify(process).is_some() || signatures.resembles(process))
         .count();
     is_open
-        // A hook's note says what a window runs, and not what it does not run.
+        // A hook's note shows what a window runs, and not what it does not run.
         && look.bound.is_whole()
         && look.bound.notes.is_empty()
         && agents == report.windows.len()
         && report.windows.iter().all(|window| window.session_id.is_some())
-        // Some findings are about a machine as a whole: what they count is not the union.
+        // Some findings are about a machine as a whole: their counts are not the union.
         && report.findings.iter().all(|finding| {
             !["ambiguous-legacy", "partial-scan", "record-flood"].contains(&finding.code.name())
         })
 }
 
-/// Returns whether two worlds have nothing in common: no process, no file, no tree, no session;
-/// and whether no window of one could be the unknown owner of a record of the other.
+/// Returns whether two worlds have nothing in common: no process, no file, no tree, no session; and whether no window
+/// of one could be the unknown owner of a record of the other.
 fn are_independent(one: &Side, other: &Side) -> bool {
     let both_ways = |holds: fn(&Side, &Side) -> bool| holds(one, other) && holds(other, one);
     both_ways(|one, _| one.is_certain)

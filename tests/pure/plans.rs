@@ -1,7 +1,7 @@
-//! What claimtop would do about each sort of record, over all worlds, as one table to read.
+//! The plans of claimtop for each sort of record, over all worlds, as one readable table.
 //!
-//! `CLAIMTOP_WRITE_EXPECTED=1 cargo test --test pure plans` writes `tests/pure/plans.txt` again. Look at what
-//! changed: each line is something that a key does.
+//! `CLAIMTOP_WRITE_EXPECTED=1 cargo test --test pure plans` writes `tests/pure/plans.txt` again. Look at the changes:
+//! each line is the effect of a key.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -18,14 +18,14 @@ use crate::common;
 
 const ACTIONS: [Action; 3] = [Action::Release, Action::Park, Action::Migrate];
 
-/// What each action comes to, for each sort of record; and the terms of all plans.
+/// The effect of each action on each sort of record; and the terms of all plans.
 #[derive(Default)]
 struct Table {
     sorts: BTreeMap<String, BTreeMap<String, BTreeSet<String>>>,
     terms: BTreeSet<String>,
 }
 
-/// Names the sort of a record, as far as it matters to what is done about it.
+/// Names the sort of a record, as far as it matters to its plans.
 fn sort_of(record: &RecordView) -> String {
     let place = match &record.location {
         Location::File(_) => "file",
@@ -38,7 +38,7 @@ fn sort_of(record: &RecordView) -> String {
     format!("{} {kind} ({place}, {generation}), {state}{ended}", record.format.name())
 }
 
-/// Tells a plan without the names of one world.
+/// Describes a plan without the names of one world.
 fn told(plan: &Plan, record: &RecordView) -> String {
     let title = record.title.shown();
     let what = if title.is_empty() { plan.what.clone() } else { plan.what.replace(&title, "<title>") };
@@ -93,7 +93,7 @@ fn step(step: &Step) -> &'static str {
     }
 }
 
-/// Returns the plans about files that are no records, each of which can be parked and nothing else.
+/// Returns the plans about files that are not records, each of which can only be parked.
 fn broken(report: &Report) -> impl Iterator<Item = Plan> {
     let is_no_record = |key: &&Key| !report.records().any(|record| record.key == **key);
     let codes = [Code::CorruptRecord, Code::TornRecord];
@@ -174,7 +174,7 @@ fn the_table_of_plans_is_as_it_was_read() {
     );
 }
 
-/// What the list of claims promises is what the sheet then asks for.
+/// The promise of the list of claims is what the sheet then requires.
 #[test]
 fn a_claim_says_how_its_plan_is_confirmed() {
     let mut wrong = BTreeMap::<String, usize>::new();
@@ -204,7 +204,7 @@ fn a_claim_says_how_its_plan_is_confirmed() {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
-/// What a finding offers can be done.
+/// Every offer of a finding can be carried out.
 #[test]
 fn no_remedy_is_refused() {
     let mut wrong = BTreeMap::<String, usize>::new();
@@ -237,7 +237,7 @@ fn takes_yes(report: &Report, key: &Key) -> bool {
     actions.iter().any(|action| plan_for(report, key, *action).confirmation == Confirmation::Yes)
 }
 
-/// What a finding advises against is not done by a plain yes.
+/// An action that a finding advises against never takes a plain yes.
 #[test]
 fn nothing_is_let_go_by_a_plain_yes_that_a_finding_tells_to_keep() {
     let mut seen = 0;
@@ -259,8 +259,8 @@ fn nothing_is_let_go_by_a_plain_yes_that_a_finding_tells_to_keep() {
     assert!(seen > 10, "only {seen} findings tell to keep something");
 }
 
-/// Whom a finding calls dead and offers to let go, a plain yes lets go, or the finding says why more
-/// is asked for.
+/// A holder that a finding calls dead and offers to release is released by a plain yes, or the finding gives the
+/// reason why more is required.
 #[test]
 fn what_a_finding_calls_dead_takes_a_plain_yes_or_it_says_why_not() {
     let codes = [Code::DeadHolder, Code::RecycledPid, Code::RebootedHolder, Code::StaleLock];
@@ -285,8 +285,7 @@ fn what_a_finding_calls_dead_takes_a_plain_yes_or_it_says_why_not() {
     assert!(plain > 50 && told > 0, "{plain} take a plain yes, {told} say why not");
 }
 
-/// Two live holders of one thing are told apart by what must be typed, and whoever holds it stands
-/// in the plan.
+/// Two live holders of one thing are distinguished by what must be typed, and the plan names the holder.
 #[test]
 fn no_two_plans_that_take_from_the_living_ask_for_the_same_text() {
     let mut of_windows = 0;
@@ -322,7 +321,7 @@ fn no_two_plans_that_take_from_the_living_ask_for_the_same_text() {
     assert!(of_windows > 5, "only {of_windows}");
 }
 
-/// Returns the keys of all that a name can mean.
+/// Returns the keys of everything that a name can mean.
 fn meant(report: &Report, asked: &str) -> Vec<Key> {
     let keys = |subjects: &[Subject<'_>]| subjects.iter().map(|subject| subject.key().clone()).collect();
     match find(report, asked, &Path::new("/nowhere").join(asked)) {
@@ -333,8 +332,8 @@ fn meant(report: &Report, asked: &str) -> Vec<Key> {
     }
 }
 
-/// Whatever name the screen shows finds what it stands for, or several things of which that is one;
-/// a claim can be found by its window or its record.
+/// Every name on the screen finds its thing, or several things including it; a claim can be found by its window or its
+/// record.
 #[test]
 fn every_name_on_the_screen_finds_what_bears_it() {
     let mut asked = 0;
@@ -378,8 +377,8 @@ fn every_name_on_the_screen_finds_what_bears_it() {
     assert!(asked > 2_000, "{asked}");
 }
 
-/// What an ended window has left is let go as one by a plain yes only where each part is proven dead
-/// and takes a plain yes by itself; what stays is named.
+/// The left-overs of an ended window are released together by a plain yes only if each part is proven dead and takes a
+/// plain yes by itself; the parts that stay are named.
 #[test]
 fn all_that_a_window_has_left_is_what_takes_a_plain_yes_by_itself() {
     let (mut several, mut stay) = (0, 0);

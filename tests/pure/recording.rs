@@ -1,4 +1,4 @@
-//! Recordings: what was seen comes back, whole and with the same verdicts, on any machine.
+//! Recordings: the observations come back whole and with the same verdicts, on any machine.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -51,7 +51,7 @@ fn every_world_comes_back_whole_from_what_differs_from_the_one_before() {
     let worlds = worlds();
     let recording = Recording::open(recorded(&worlds)).unwrap();
     assert_eq!(recording.marks().len(), worlds.len());
-    // Backwards, so that nothing is left over from the look before.
+    // Backwards, so that nothing remains of the look before.
     for (number, world) in worlds.iter().enumerate().rev() {
         let look = recording.look(number).unwrap();
         let world = without_prompts(world);
@@ -60,7 +60,7 @@ fn every_world_comes_back_whole_from_what_differs_from_the_one_before() {
     }
 }
 
-/// What a person asked for is in no recording.
+/// Removes persons' prompts, which no recording contains.
 fn without_prompts(world: &Snapshot) -> Snapshot {
     let mut world = world.clone();
     for work in &mut world.work {
@@ -91,7 +91,7 @@ fn a_record_of_an_earlier_version_gets_the_detail_that_is_read_today() {
     }
 }
 
-/// Leaves out of a detail what earlier versions have not read.
+/// Removes from a detail the facts that earlier versions have not read.
 fn as_far_as_known_then(detail: &RecordDetail) -> RecordDetail {
     if let RecordDetail::ClaudeCode(ClaudeCode::Roster { .. }) = detail {
         return RecordDetail::None;
@@ -140,14 +140,14 @@ fn a_recording_of_every_version_still_opens() {
         let report = assess(&recording.look(recording.marks().len() - 1).unwrap(), &policy);
         let mut found: Vec<&str> = report.findings.iter().map(|finding| finding.code.name()).collect();
         found.sort_unstable();
-        // As the demo of that version meant it, but for births: it did not record whether the clock was set.
+        // As the demo of that version defined it, except for births: it did not record whether the clock was set.
         let expected = std::fs::read_to_string(path.with_extension("findings.txt")).unwrap();
         let expected: Vec<&str> = expected.lines().collect();
         assert_eq!(found, expected, "version {version}");
     }
 }
 
-/// Returns what verdicts and findings come to, without any name.
+/// Returns the results of verdicts and findings, without any name.
 fn meaning(report: &Report) -> Vec<String> {
     let records = report
         .records
@@ -171,7 +171,7 @@ fn redaction_takes_every_name_and_no_verdict() {
         let mut redactor = Redactor::new(&Signatures::built_in().unwrap());
         let look = redactor.look(world);
         assert_eq!(meaning(&judged(&look)), meaning(case.report()), "{}", path.display());
-        // A folder is known by its device, and this is no name of anybody's.
+        // A folder is identified by its device, which is not a person's name.
         let text = recorded(&[look]).replace("\"dev\":", "");
         let words: std::collections::BTreeSet<&str> =
             text.lines().nth(1).unwrap().split(|c: char| !c.is_alphabetic()).collect();
@@ -181,7 +181,7 @@ fn redaction_takes_every_name_and_no_verdict() {
     }
 }
 
-/// What tells of a person or a machine, and is no word.
+/// Texts that identify a person or a machine, and are not words.
 const PLANTED: [&str; 9] = [
     "anna.lee@shop.example",
     "+49 170 1234567",
@@ -194,7 +194,7 @@ const PLANTED: [&str; 9] = [
     "9f86d081884c7d659a2feaa0c55ad015",
 ];
 
-/// What tells of a person or a machine as an argument.
+/// Arguments that identify a person or a machine.
 const ARGUMENTS: [&str; 8] = [
     "--born=1984-05-12",
     "12.05.1984",
@@ -260,7 +260,7 @@ fn redaction_leaves_no_address_no_date_of_an_argument_no_id_and_no_long_number()
 #[test]
 fn a_secret_in_arguments_never_gets_into_a_recording() {
     let world = tempfile::tempdir().unwrap();
-    // A shell by the name and in the place of Claude Code.
+    // A shell with the name and place of Claude Code.
     let program = world.path().join("claude/versions/claude");
     std::fs::create_dir_all(program.parent().unwrap()).unwrap();
     std::fs::copy("/bin/sh", &program).unwrap();
@@ -387,7 +387,7 @@ fn a_moment_between_two_looks_shows_the_one_before() {
     assert!(matches!(recording.look(5), Err(Unreadable::Empty)));
 }
 
-/// Replays and copies what is no recording, and compares what is told.
+/// Replays and copies files that are not recordings, and compares the messages.
 #[track_caller]
 fn check_no_recording(path: &Path, expected: &str) {
     let tmp = tempfile::tempdir().unwrap();

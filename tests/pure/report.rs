@@ -1,4 +1,4 @@
-//! The report page: self-contained, escaped, and what a real browser makes of it.
+//! The report page: self-contained, escaped, and as a real browser renders it.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -10,7 +10,7 @@ use claimtop::core::judge::window::agent::Signatures;
 use crate::common;
 use crate::missing;
 
-/// What a path and a prompt can hold at the worst.
+/// The worst content of a path and a prompt.
 const HOSTILE: &str = "</td><script>document.title='owned';document.body.innerHTML='owned'</script>\
                        <img src=x onerror=\"document.title='owned'\"><style>*{display:none}</style>";
 
@@ -40,7 +40,7 @@ fn recording(folder: &Path) -> PathBuf {
     path
 }
 
-/// Has the page of a recording in this folder written to a file.
+/// Writes the report page of a recording in this folder to a file.
 fn report(folder: &Path, to: &Path) -> Output {
     Command::new(env!("CARGO_BIN_EXE_claimtop"))
         .args(["report", "--from"])
@@ -111,7 +111,7 @@ fn a_page_is_never_written_over_another_file() {
     assert_eq!(std::fs::read_to_string(&to).unwrap(), "mine");
 }
 
-/// Runs a headless browser on the page; nothing where there is none.
+/// Runs a headless browser on the page; `None` if there is none.
 fn browser(folder: &Path, arguments: &[&str], page: &Path) -> Option<Output> {
     let name = ["chromium", "chromium-browser", "google-chrome"].into_iter().find(|name| {
         let found = |folder: &Path| folder.join(name).is_file();

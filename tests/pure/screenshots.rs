@@ -24,7 +24,7 @@ struct Shot {
     name: &'static str,
     title: &'static str,
     size: (u16, u16),
-    /// What is typed; a line feed is Enter.
+    /// The keys; a line feed is Enter.
     keys: &'static str,
     theme: Theme,
 }
@@ -96,7 +96,7 @@ fn draw(shot: &Shot) -> String {
     to_svg(&render(&state, look), &format!("claimtop: {}", shot.title), ground(shot.theme))
 }
 
-/// Returns what the demo shows with its machines, one of which has fallen silent.
+/// Returns the demo's report with its machines, one of which has fallen silent.
 fn three_machines() -> Report {
     let story = |name: &str| common::load(&root().join(format!("assets/demo-machines/{name}.toml")));
     let here = story("here").report();
@@ -120,7 +120,7 @@ fn three_machines() -> Report {
     merged_machines(&here, &far)
 }
 
-/// Returns a machine as its claimtop tells of it.
+/// Returns a machine as its claimtop reports it.
 fn heard(name: &str, snapshot: &Snapshot) -> FarMachine {
     let report = assess(snapshot, policy());
     let hello = Hello {
@@ -143,7 +143,7 @@ fn heard(name: &str, snapshot: &Snapshot) -> FarMachine {
     FarMachine { view: MachineView::new(name, String::new()), hello, report, tombstones: [].into() }
 }
 
-/// Answers as the files of a world that stands still would.
+/// Answers as the files of a static world would.
 fn offer(state: &State, request: &Request) -> Offer {
     let plan = match (request, state.report()) {
         (Request::Act { key, action }, Some(report)) => Ok((plan_for(report, key, *action), None)),

@@ -1,4 +1,5 @@
-//! Secrets of every shape are hidden, and what only resembles them stays: `secrets/masked.txt` and `secrets/plain.txt`.
+//! Secrets of every shape are hidden, and texts that only resemble them stay: `secrets/masked.txt` and
+//! `secrets/plain.txt`.
 
 use claimtop::core::model::Untrusted;
 use claimtop::testing::core::{hidden, hide_in_arguments};
@@ -6,7 +7,7 @@ use claimtop::testing::core::{hidden, hide_in_arguments};
 const MASKED: &str = include_str!("secrets/masked.txt");
 const PLAIN: &str = include_str!("secrets/plain.txt");
 
-/// One line: its text, where each secret begins and ends in it, and what it is without them.
+/// One line: its text, where each secret begins and ends in it, and the text without them.
 #[derive(Default)]
 struct Case {
     text: String,
@@ -14,7 +15,7 @@ struct Case {
     left: String,
 }
 
-/// Reads what stands between « and » as secrets.
+/// Reads the text between « and » as secrets.
 fn case(line: &str) -> Case {
     let mut case = Case::default();
     for (number, part) in filled(line).split(['«', '»']).enumerate() {
@@ -27,7 +28,7 @@ fn case(line: &str) -> Case {
     case
 }
 
-/// Fills in what a line leaves out, such as `{alnum 20}`, so that no file has what a scanner would find.
+/// Fills in placeholders such as `{alnum 20}`, so that no file contains what a scanner would find.
 fn filled(line: &str) -> String {
     let mut text = String::new();
     let mut rest = line;
@@ -42,7 +43,7 @@ fn filled(line: &str) -> String {
     text + rest
 }
 
-/// Returns so many letters of an alphabet.
+/// Returns this many letters of an alphabet.
 fn letters(alphabet: &str, count: usize) -> Option<String> {
     let letters = match alphabet {
         "digits" => "7031598264",
@@ -76,7 +77,7 @@ fn arguments(line: &str) -> Option<Vec<String>> {
     Some(all)
 }
 
-/// Returns what is wrong with a line as a text, if anything is.
+/// Returns the fault of a line as a text, if there is one.
 fn as_text(line: &str) -> Option<String> {
     let case = case(line.strip_prefix("$ ").unwrap_or(line));
     let found = hidden(&case.text);
@@ -84,7 +85,7 @@ fn as_text(line: &str) -> Option<String> {
     (found != case.left || again != case.left).then(|| format!("{line}\n    {found}\n    {again}"))
 }
 
-/// Returns what is wrong with a line as the arguments of a process, if anything is.
+/// Returns the fault of a line as the arguments of a process, if there is one.
 fn as_arguments(line: &str) -> Option<String> {
     let cases: Vec<Case> =
         arguments(&filled(line.strip_prefix("$ ")?))?.iter().map(|word| case(word)).collect();
@@ -116,7 +117,7 @@ fn what_only_resembles_a_secret_stays_byte_for_byte() {
     check(PLAIN);
 }
 
-/// What a matcher that looks back or ahead again and again would take hours for.
+/// Inputs for which a matcher with repeated backtracking would take hours.
 const REPEATED: [&str; 24] = [
     "password ", "my password is is is ", "password is \"x ", "password for password ", "key ", "://a:b",
     "://", "x:y", "thin:", "token=a(", "'token=a(", "token='$", "key=x.", "key=a,", "key=\"a", "token:*",

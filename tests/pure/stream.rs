@@ -1,4 +1,4 @@
-//! What a witness tells of its machine arrives as it was judged there.
+//! A witness' report of its machine arrives as it was judged there.
 
 use claimtop::core::assess::assess;
 use claimtop::core::model::{
@@ -15,7 +15,7 @@ use serde_json::Value;
 use crate::common;
 use crate::common::policy;
 
-/// What the machine is called here: no world names anything so.
+/// The machine's name here: no world uses it.
 const MACHINE: &str = "the-far-side";
 
 fn hello() -> Hello {
@@ -42,7 +42,7 @@ fn greeted() -> Decoder {
     decoder
 }
 
-/// Makes every text safe to show, as whoever hears of it does.
+/// Makes every text safe to show, as the receiver does.
 fn shown(value: Value) -> Value {
     match value {
         Value::String(text) => Value::String(Untrusted::from(text).shown()),
@@ -55,7 +55,7 @@ fn shown(value: Value) -> Value {
     }
 }
 
-/// Leaves out where the PID counts: only a hash of the machine's ID travels.
+/// Removes where the PID counts: only a hash of the machine's ID is sent.
 fn without_machine_id(mut record: Value) -> Value {
     if let Some(holder) = record.pointer_mut("/record/holder").and_then(Value::as_object_mut) {
         holder.remove("domain");
@@ -63,7 +63,7 @@ fn without_machine_id(mut record: Value) -> Value {
     record
 }
 
-/// Returns all things of a report, each as its own JSON, as they are called on their own machine.
+/// Returns all things of a report, each as its own JSON, with their names on their own machine.
 fn things(report: &Report) -> Vec<(&'static str, Vec<String>)> {
     let text = |value: Value| shown(value).to_string().replace(&format!("@{MACHINE}"), "");
     let all = |values: Vec<Value>| values.into_iter().map(text).collect::<Vec<String>>();
@@ -110,7 +110,7 @@ fn every_world_arrives_as_it_was_judged_also_as_what_differs_from_another() {
         windows += report.windows.len();
         let world = path.display().to_string();
         let (stones, alone) = (&snapshot.tombstones, &mut greeted());
-        // It hears of each world first, so that its own allowance is for the words of all of them.
+        // It receives each world first, so that its own allowance covers the texts of all of them.
         hear(&mut decoder, &encoder.look(report, stones).unwrap());
         check(&decoder, report, stones, &world);
         assert_eq!(
@@ -147,7 +147,7 @@ fn shared(processes: &str, (machine, namespace): (&str, u64)) -> Snapshot {
     common::parse(&text, "a world").snapshot()
 }
 
-/// Returns what the witness in the container tells, in this state.
+/// Returns the report of the witness in the container, in this state.
 fn witness(
     snapshot: &Snapshot,
     tombstones: &[Tombstone],
@@ -172,7 +172,7 @@ fn witness(
     FarMachine { view, hello: decoder.hello().cloned(), report: decoder.report().cloned(), tombstones }
 }
 
-/// Returns the verdict about the record here, and how its claim stands.
+/// Returns the verdict about the record here, and the status of its claim.
 fn judged(told: FarMachine) -> (VerdictState, Reason, ClaimStatus) {
     judged_by(&[told])
 }
@@ -191,7 +191,7 @@ fn judged_by(told: &[FarMachine]) -> (VerdictState, Reason, ClaimStatus) {
     (record.verdict.state, record.verdict.reason, claim.status)
 }
 
-/// Returns what is there when the window has ended, and its tombstone.
+/// Returns the snapshot after the window has ended, and its tombstone.
 fn ended(inside: &Snapshot, its: (&str, u64)) -> (Snapshot, Vec<Tombstone>) {
     let empty = shared("", its);
     let seen = SeenAgent {

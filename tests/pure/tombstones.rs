@@ -1,4 +1,4 @@
-//! Tombstones: what looks teach about the dead, and that it stays so.
+//! Tombstones: the lessons of looks about the dead, and that these stay.
 
 use std::collections::BTreeSet;
 
@@ -58,7 +58,7 @@ fn an_agent_that_is_named_with_pid_and_start_gets_one_by_proof() {
 #[test]
 fn nobody_gets_one_who_lives_or_is_dead_without_proof() {
     check(&world(LIVES), None);
-    // Other threads may live on, as far as a state alone tells.
+    // Other threads may be alive, as far as a state alone shows.
     check(&world(&format!("{LIVES}state = \"zombie\"\n")), None);
     check(&world("[host]\npartial_scan = \"hidepid\"\n"), None);
     check(&world("[host]\npid_namespace = 4026532999\n"), None);
@@ -80,7 +80,7 @@ fn who_lived_in_the_last_look_gets_one_though_its_entry_went_with_it() {
     assert!(learn(&mut ledger, &left).is_empty(), "it is learnt once");
 }
 
-/// An agent that ends cleanly takes its entry away and goes on for a moment; and of one that has exited, all
+/// An agent that ends cleanly removes its entry and continues for a moment; and when one has exited, some of its
 /// threads may not have yet.
 #[test]
 fn who_goes_on_without_its_entry_gets_one_when_its_end_is_proven() {
@@ -167,7 +167,7 @@ fn in_every_world_whoever_has_a_tombstone_stays_dead_and_nobody_who_lives_gets_o
     let mut buried = 0;
     for case in common::cases() {
         let (path, mut look) = (&case.path, case.snapshot().clone());
-        // A note may spare a session, and a lock of a working tree is judged by who works there.
+        // A note may spare a session, and a lock of a working tree is judged by the processes that work there.
         let is_plain = look.bound.notes.is_empty() && look.bound.is_whole();
         if !look.tombstones.is_empty() || !is_plain {
             continue;

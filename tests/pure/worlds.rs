@@ -1,5 +1,5 @@
-//! Every world under `tests/cases` comes out as it says, and every finding code of the file
-//! formats has a world that raises it and one that comes close and does not.
+//! Every world under `tests/cases` gets its expected result, and every finding code of the file formats has a world
+//! that raises it and one that comes close and does not.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -67,14 +67,14 @@ fn evidence_names_a_window_as_sentences_do() {
         let name = |window| format!("{} (PID {})", own(window), window.pid);
         let names: BTreeSet<String> = report.windows.iter().map(name).collect();
         for fact in report.findings.iter().flat_map(|finding| &finding.evidence) {
-            // What the chain of parents leads to has no name there.
+            // A window found by the chain of parents is not named there.
             let is_window = fact.fact.raw() == "window" && fact.source.raw().starts_with("/proc/");
             assert!(!is_window || names.contains(fact.value.raw()), "{}: {:?}", path.display(), fact.value);
         }
     }
 }
 
-/// Whoever shortens paths must not take one for a path: it is told whole, in lists too.
+/// Code that shortens paths must not mistake a command line for one: it is shown whole, in lists too.
 #[test]
 fn a_command_line_is_no_path() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases/left-over/moved-to-background.toml");
@@ -116,7 +116,7 @@ proptest::proptest! {
     }
 }
 
-/// Every world with traces of windows, and what comes of it.
+/// Every world with traces of windows, and its left-overs.
 static LEFT_OVERS: LazyLock<Vec<(&Case, LeftOvers)>> = LazyLock::new(|| {
     let with_traces = cases().iter().filter(|case| !case.snapshot().traces.is_empty());
     with_traces.map(|case| (case, common::forget::left_overs(case.report()))).collect()
@@ -132,7 +132,7 @@ proptest::proptest! {
             let after = common::forget::left_overs(&assess(&forgotten, common::policy()));
             for (id, (certainty, may_be_ended)) in after {
                 let was = before.get(&id);
-                // A guess is never told as left.
+                // A guess is never reported as left.
                 proptest::prop_assert!(
                     certainty >= Certainty::Guess || was.is_some_and(|(was, _)| *was <= certainty),
                     "{}: forgetting (seed {seed}) made {id:?} {certainty:?}, from {was:?}", path.display()
@@ -146,7 +146,7 @@ proptest::proptest! {
     }
 }
 
-/// Every world with linked working trees, and what comes of it.
+/// Every world with linked working trees, and those that were left.
 static LEFT_TREES: LazyLock<Vec<(&Case, LeftTrees)>> = LazyLock::new(|| {
     let with_trees = cases().iter().filter(|case| case.text.contains("/worktrees/"));
     with_trees.map(|case| (case, common::forget::left_trees(case.report()))).collect()
@@ -160,7 +160,7 @@ proptest::proptest! {
             let path = &case.path;
             let forgotten = common::forget::forget(case.snapshot(), seed);
             for (key, certainty) in common::forget::left_trees(&assess(&forgotten, common::policy())) {
-                // A guess is never told as left.
+                // A guess is never reported as left.
                 proptest::prop_assert!(
                     certainty >= Certainty::Guess || before.get(&key).is_some_and(|was| *was <= certainty),
                     "{}: forgetting (seed {seed}) made {key} {certainty:?}", path.display()
@@ -175,7 +175,7 @@ fn every_code_has_a_world_that_raises_it_and_one_that_does_not() {
     let mut missing = Vec::new();
     let raised: BTreeSet<&str> =
         cases().iter().flat_map(|case| &case.world.expect.findings).map(String::as_str).collect();
-    // That one takes two machines: tests/pure/across.rs.
+    // That one requires two machines: tests/pure/across.rs.
     for code in Code::ALL.iter().filter(|code| **code != Code::ClonedMachine) {
         let near =
             Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/cases/{}-not.toml", code.name()));

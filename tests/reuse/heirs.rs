@@ -1,4 +1,4 @@
-//! Forced reuse of PIDs: the heir is never taken for the dead, and never loses what is its own.
+//! Forced reuse of PIDs: the heir is never mistaken for the dead process, and never loses its own claims.
 
 use std::collections::BTreeSet;
 use std::io::Write;
@@ -27,7 +27,7 @@ fn an_heir_of_a_pid_is_never_the_dead_and_keeps_its_own() {
         let path = stage.register(pid, ticks);
         let name = format!("{pid}.json");
         end(agent);
-        // Within one tick PID and start can be equal, and then only a pidfd could tell.
+        // Within one tick PID and start can be equal, and then only a pidfd could distinguish them.
         std::thread::sleep(Duration::from_millis(20));
         let Some(heir) = reuse(&stage, pid) else {
             return eprintln!("skipped: PID reuse cannot be forced here (no privilege, or too busy)");
@@ -53,7 +53,7 @@ fn an_heir_of_a_pid_is_never_the_dead_and_keeps_its_own() {
     eprintln!("{dead} reuses told as dead, {refused} releases of the heir refused");
 }
 
-/// Returns what tells processes of one PID apart, where the kernel has it.
+/// Returns the inode that distinguishes processes of one PID, if the kernel has it.
 fn pidfd_inode(scanner: &mut Scanner, pid: u32) -> Option<u64> {
     scanner.scan(&BTreeSet::from([pid])).get(pid).unwrap().pidfd_inode
 }

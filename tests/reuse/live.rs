@@ -1,5 +1,5 @@
-//! The whole program over real processes and real files: a stand-in agent lives, is killed,
-//! and its PID is forced to be reused.
+//! The whole program over real processes and real files: a stand-in agent lives, is killed, and its PID is forced to
+//! be reused.
 //!
 //! Every process that is ended here was started here and is ended by its own handle.
 
@@ -19,7 +19,7 @@ use crate::pty::Screen;
 
 const SESSION: &str = "95fe798d-3725-4649-974a-0dec79220193";
 
-/// A home and a tmp of its own, with a program that looks like Claude Code.
+/// A home and a temporary folder of its own, with a program that looks like Claude Code.
 struct World {
     folder: tempfile::TempDir,
 }
@@ -67,7 +67,7 @@ impl World {
         vec!["--home".into(), text("home"), "--tmp".into(), text("tmp")]
     }
 
-    /// Returns the arguments for a home that the environment names: only then is `PATH` looked at.
+    /// Returns the arguments for a home that the environment names: only then is `PATH` searched.
     fn at_home(&self) -> Vec<String> {
         self.arguments().split_off(2)
     }
@@ -174,7 +174,7 @@ fn a_window_that_dies_before_ones_eyes_stays_until_it_is_acknowledged_or_resumed
         agent.kill().unwrap();
         agent.wait().unwrap();
     }
-    // Agents of others come and go beside these: the filter leaves them aside.
+    // Other agents come and go beside these: the filter excludes them.
     screen.press("/vanishing\r");
     screen.wait_until("its death alone", |screen| {
         screen.shows("vanishing (claude-code) died") && !screen.shows("stranger (claude-code) died")
@@ -271,11 +271,11 @@ fn a_late_and_a_vanishing_folder_are_followed() {
     assert_eq!(screen.end(), 0);
 }
 
-/// How old a process must be to be read no more at every look, and a second (`SETTLED_AFTER`).
+/// The age from which a process is no longer read at every look, and a second (`SETTLED_AFTER`).
 const OLD: Duration = Duration::from_secs(11);
 
-/// Starts a shell that becomes the agent when its input has a line, and lets it grow old: nobody comes
-/// then, and who was there is read in full only every other minute.
+/// Starts a shell that becomes the agent when its input has a line, and lets it grow old: then no process is new, and
+/// older ones are read in full only every other minute.
 fn old_shell(world: &World) -> Stand {
     let cwd = world.path("becoming");
     std::fs::create_dir(&cwd).unwrap();
@@ -315,7 +315,7 @@ fn the_screen_shows_an_old_shell_that_becomes_an_agent() {
     screen.wait_for("claimtop");
     screen.press("3");
     screen.wait_for("early_agent");
-    // What was written after one look is in another one, and between them everything was followed.
+    // A record written after one look is in another one, and between them everything was followed.
     write_record(&world, "later_agent");
     screen.wait_for("later_agent");
     screen.press("2");
@@ -344,7 +344,7 @@ fn events_tell_of_an_old_shell_that_becomes_an_agent() {
     assert_eq!((&line["event"], &line["pid"]), (&"window-appeared".into(), &shell.0.id().into()));
 }
 
-/// Reads the lines of a program in another thread, so that waiting for them can come to an end.
+/// Reads the lines of a program in another thread, so that waiting for them can end.
 fn told(program: &mut Stand) -> Receiver<String> {
     let lines = BufReader::new(program.0.stdout.take().unwrap()).lines();
     let (sender, told) = channel();
@@ -352,7 +352,7 @@ fn told(program: &mut Stand) -> Receiver<String> {
     told
 }
 
-/// Waits for a line with this text: for less than the two minutes after which everybody is read.
+/// Waits for a line with this text: for less than the two minutes after which every process is read.
 #[track_caller]
 fn wait_for(told: &Receiver<String>, text: &str) -> Value {
     for _ in 0..300 {
@@ -395,7 +395,7 @@ fn a_record_that_names_a_thread_is_judged_by_its_process() {
     assert_eq!(verdict(&world.look()), ("alive".into(), "process-present".into()));
 }
 
-/// The kernel tells nothing of its memory under its own number any more: neither environment nor program.
+/// The kernel no longer shows its memory under its own number: neither environment nor program.
 #[test]
 fn a_session_leader_whose_first_thread_has_ended_lives_on_and_is_a_window() {
     let _alone = alone();
@@ -409,7 +409,7 @@ fn a_session_leader_whose_first_thread_has_ended_lives_on_and_is_a_window() {
                   ctypes.CDLL(None).pthread_exit(None)\n";
     std::fs::create_dir(world.path("bin")).unwrap();
     std::fs::write(world.path("bin/aider"), script).unwrap();
-    // It becomes that program itself: nobody but a leader of a group would have to start another one.
+    // It becomes that program itself: only a leader of a group would have to start another one.
     let mut agent = Command::new("setsid");
     agent.arg("/usr/bin/python3").arg(world.path("bin/aider")).env("HOME", world.path("home"));
     let mut agent = Stand(agent.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().unwrap());

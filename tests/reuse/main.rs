@@ -1,8 +1,8 @@
-//! What needs a world without other processes: forced reuse of PIDs, endings of processes, windows that live and die
-//! before an open screen, and a long look.
+//! Tests that need a world without other processes: forced reuse of PIDs, endings of processes, windows that live and
+//! die before an open screen, and a long look.
 //!
-//! A program of its own, in which one test runs after the other: setting back the kernel's last PID also gives the
-//! PIDs of other tests' dead to other tests' living.
+//! A separate program, in which one test runs after the other: resetting the kernel's last PID also gives the PIDs of
+//! other tests' dead processes to other tests' live ones.
 
 #![cfg(target_os = "linux")]
 #![expect(
@@ -35,7 +35,7 @@ fn alone() -> MutexGuard<'static, ()> {
     ALONE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Returns whether the kernel lets this user choose the next PID, and says so where it does not.
+/// Returns whether the kernel lets this user choose the next PID; prints a note if it does not.
 fn may_force_reuse() -> bool {
     let last = "/proc/sys/kernel/ns_last_pid";
     let kept = std::fs::read(last).and_then(|number| std::fs::write(last, number));
@@ -45,7 +45,7 @@ fn may_force_reuse() -> bool {
     kept.is_ok()
 }
 
-/// Returns how many PIDs are reused by force in each test: 64, or as many as `CLAIMTOP_REUSES` says.
+/// Returns how many PIDs are reused by force in each test: 64, or the value of `CLAIMTOP_REUSES`.
 fn rounds() -> usize {
     std::env::var("CLAIMTOP_REUSES").map_or(64, |text| text.parse().unwrap())
 }

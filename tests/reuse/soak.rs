@@ -9,11 +9,11 @@ use crate::alone;
 use crate::program;
 use crate::pty::{Screen, claimtop};
 
-/// The most rounds; each waits until the screen has followed.
+/// The most rounds; each waits until the screen has caught up.
 const MOST_ROUNDS: usize = 100_000;
-/// What memory may drift by after the first quarter, in KiB: 1 MiB.
+/// The most drift of memory after the first quarter, in KiB: 1 MiB.
 const DRIFT: u64 = 1_024;
-/// How long to warm up at least, in seconds: until then the ring of what has changed fills.
+/// The shortest warm-up, in seconds: until then the ring of changes fills.
 const WARM_UP: i64 = 60;
 
 /// A home, a temporary folder and a stand-in for an agent.
@@ -59,7 +59,7 @@ impl World {
     }
 }
 
-/// What the program holds.
+/// The program's descriptors and memory.
 #[derive(Clone, Copy, Debug)]
 struct Held {
     descriptors: usize,
@@ -88,11 +88,11 @@ fn round(world: &World, screen: &mut Screen) {
     agent.wait().unwrap();
     std::fs::remove_file(path).unwrap();
     std::fs::remove_dir_all(late).unwrap();
-    // A death stays in sight until somebody has seen it.
+    // A death stays visible until a person has seen it.
     screen.wait_for("died");
     screen.press("a");
     screen.wait_until("an end of the record", |screen| !screen.shows(&name));
-    // Every byte is kept for tests that ask for it; this one would keep an hour of them.
+    // Every byte is kept for tests that need it; this one would keep an hour of them.
     screen.written.clear();
 }
 

@@ -1,4 +1,4 @@
-//! Chance, all of it from one seed.
+//! Randomness, all of it from one seed.
 
 /// A small generator (splitmix64), so that a seed replays everywhere.
 pub(crate) struct Rng(u64);

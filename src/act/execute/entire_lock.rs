@@ -1,4 +1,4 @@
-//! The lock that the entire CLI asks of whoever writes its session states.
+//! The lock that the entire CLI requires of every program that writes its session states.
 
 use std::path::Path;
 
@@ -9,12 +9,12 @@ use crate::act::fs::disk::{Disk, Patience};
 use crate::act::fs::files::Files;
 use crate::format::entire::end;
 
-/// Returns whether a file is a session state of the CLI's.
+/// Returns whether a file is one of the CLI's session states.
 pub(crate) fn is_state(path: &Path) -> bool {
     end::lock_of(path).is_some()
 }
 
-/// Takes the lock that the CLI asks for the first of these paths that is a session state.
+/// Takes the CLI's lock for the first of these paths that is a session state.
 pub(crate) fn lock_of_any<'a, D: Disk>(
     files: &Files<'_, D>,
     mut paths: impl Iterator<Item = &'a Path>,
@@ -25,8 +25,7 @@ pub(crate) fn lock_of_any<'a, D: Disk>(
     }
 }
 
-/// Takes the lock of a session state. Older versions of the CLI have no folder for locks, and
-/// then there is none to take.
+/// Takes the lock of a session state. Older versions of the CLI have no lock folder, and then no lock is taken.
 fn take_lock<D: Disk>(files: &Files<'_, D>, path: &Path) -> Result<Option<D::Lock>, ActionError> {
     let at = match files.entry(path) {
         Err(ActionError::Failed { errno: Errno::NOENT, .. }) => return Ok(None),

@@ -1,5 +1,5 @@
-//! What follows an action once it is done: each part is verified and journalled by itself, and
-//! what is refused there stops nothing else.
+//! Follow-ups of a completed action: each is verified and journalled separately, and a refused one does not stop the
+//! others.
 
 use crate::act::error::ActionError;
 use crate::act::execute::Receipt;
@@ -10,21 +10,21 @@ use crate::act::rules::Answer;
 use crate::act::state::journal_store::{Lock, StateFolder};
 use crate::core::model::EndResult;
 
-/// What became of one part that followed.
+/// The result of one follow-up.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FollowUpResult {
-    /// What it was about.
+    /// The follow-up's title.
     pub title: String,
-    /// What was done, or why nothing was.
+    /// Its receipt, or why it was not carried out.
     pub end: Result<Receipt, ActionError>,
 }
 
-/// What was done, and what followed.
+/// A completed action with its follow-ups.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CompletedAction {
-    /// What was done.
+    /// The action's own receipt.
     pub receipt: Receipt,
-    /// What followed, in order; nothing unless that was done.
+    /// The follow-ups in order; empty unless the action was done.
     pub followed: Vec<FollowUpResult>,
 }
 
@@ -37,8 +37,8 @@ impl FollowUp {
     ) -> FollowUpResult {
         let follow = |mut preview: Box<Preview>| {
             preview.follows = Some(entry);
-            // A part that asks for more than a plain yes was not shown as one that follows, but where the code of the
-            // whole is of its state as well.
+            // A part that requires more than a plain yes was not shown as a follow-up, unless the code of the whole
+            // covers its state too.
             let typed = preview.wanted().filter(|_| self.is_confirmed);
             preview
                 .confirm(&typed.map_or(Answer::Yes, Answer::Typed))?
@@ -49,10 +49,10 @@ impl FollowUp {
     }
 }
 
-/// Does what was seen if the answer is what it asks for, and then what follows, under one lock.
+/// Carries out a previewed action if the answer confirms it, and then its follow-ups, under one lock.
 ///
 /// # Errors
-/// It is not confirmed, or something is not as it was seen; nothing was touched.
+/// The answer does not confirm it, or something is not as it was seen; nothing was touched.
 pub fn carry_out<D: Disk>(
     state: &StateFolder<D>,
     mut preview: Preview,
@@ -62,7 +62,7 @@ pub fn carry_out<D: Disk>(
     let follow_ups = std::mem::take(&mut preview.follow_ups);
     let confirmed = preview.confirm(answer)?;
     let mut lock = state.lock(state.patience, observer.now())?;
-    // Who has asked may have been told meanwhile that it will not be done.
+    // The machine that sent the order may have been informed meanwhile that it will not be carried out.
     if confirmed.order().is_some_and(|order| lock.history.ordered(&order.id).is_some()) {
         return Err(ActionError::Changed("the order was answered already".to_owned()));
     }

@@ -1,5 +1,5 @@
-//! Judges the holder once more while something is done: what was taken is judged as if it still
-//! were in its place, a row while nobody else can write.
+//! Judges the holder again during an action: taken files as if they were still in their places, rows while no other
+//! process can write.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use crate::source::os::open::medium::Media;
 use crate::source::os::opener;
 
 impl Preview {
-    /// Judges the holder once more, now that nobody else can write the database.
+    /// Judges the holder again while no other process can write the database.
     pub(crate) fn agrees(&self, database: &str, observer: &mut impl Look) -> Result<(), ActionError> {
         let snapshot = observer.look();
         is_free(&snapshot.databases, database)?;
@@ -26,7 +26,7 @@ impl Preview {
         holder.is_still(record.ok_or_else(gone)?)
     }
 
-    /// Judges the holder once more, now that nobody can renew the record in its place.
+    /// Judges the holder again while no process can renew the record in its place.
     pub(crate) fn believe(&self, taken: &[FileImage], observer: &mut impl Look) -> Result<(), ActionError> {
         let Some(holder) = &self.holder else { return Ok(()) };
         match (judge_taken(observer, holder.format, taken), taken.last()) {
@@ -34,13 +34,13 @@ impl Preview {
             (None, Some(last)) if holder.said_at.is(&last.path) => {
                 Err(ActionError::Changed(format!("{} is no record by now", last.path.text())))
             }
-            // What belongs to a record says nothing by itself.
+            // A file that only belongs to a record is not judged by itself.
             (None, _) => Ok(()),
         }
     }
 }
 
-/// Reads a file as the record of a system, from the bytes that are at hand.
+/// Parses a file's bytes as a record of a system.
 fn parse(format: Format, image: &FileImage, snapshot: &Snapshot) -> Option<Arc<Record>> {
     let kind = format::kind_at(format, &image.path)?;
     let reading = Reading { host: &snapshot.host, now: snapshot.taken_at };
@@ -50,8 +50,8 @@ fn parse(format: Format, image: &FileImage, snapshot: &Snapshot) -> Option<Arc<R
     }
 }
 
-/// Returns a taken file as it was in its place: on the file system of its folder, not changed by our own
-/// rename, and with who has it open where that is its holder, as git's locks name no other.
+/// Returns a taken file as it was in its place: on its folder's file system, without the change time of our own
+/// rename, and with the process that has it open if that is its holder (git's locks name no other).
 fn in_place(format: Format, image: &FileImage, media: &mut Media) -> FileImage {
     let meta = image.meta.filter(|_| format == Format::Git);
     let name = image.path.file_name().unwrap_or_default();
@@ -68,8 +68,7 @@ fn in_place(format: Format, image: &FileImage, media: &mut Media) -> FileImage {
     }
 }
 
-/// Judges the last of some records that are no longer in their places, as if they still were:
-/// the processes are those of this moment.
+/// Judges the last of some records that are no longer in their places as if they were, against the current processes.
 fn judge_taken(observer: &mut impl Look, format: Format, images: &[FileImage]) -> Option<RecordView> {
     let image = images.last()?;
     let mut snapshot = observer.look_again();
@@ -84,8 +83,7 @@ fn judge_taken(observer: &mut impl Look, format: Format, images: &[FileImage]) -
     report.records().find(|view| view.location.is(&image.path)).cloned()
 }
 
-/// Makes sure that nobody works with the database of a row: whoever does may hold rows in memory,
-/// and would write over them later.
+/// Makes sure that no process uses a row's database: one that does may hold rows in memory and write over them later.
 fn is_free(databases: &[Database], database: &str) -> Result<(), ActionError> {
     let found = databases.iter().find(|found| found.name.raw() == database);
     let unread =
@@ -100,8 +98,8 @@ fn is_free(databases: &[Database], database: &str) -> Result<(), ActionError> {
     }
 }
 
-/// Makes sure that a server's rows are those of this moment: what was read in part, or before the
-/// connection was lost, decides nothing.
+/// Makes sure that a server's rows are current: rows read only in part, or before the connection was lost, decide
+/// nothing.
 fn is_whole(database: &Database) -> Result<(), ActionError> {
     match database.is_complete {
         true => Ok(()),
@@ -116,7 +114,7 @@ mod tests {
     use super::*;
     use crate::core::model::DatabaseFile;
 
-    /// A database that was read whole and that nobody works with.
+    /// A database that was read whole and that no process uses.
     fn database(file: Option<DatabaseFile>) -> Database {
         Database {
             format: Format::Obra,

@@ -1,4 +1,4 @@
-//! Doing what was verified: journalled, moved, looked at once more, and taken back when it fails.
+//! Carries out verified plans: journals, moves, looks again, and reverses the movements if something fails.
 
 pub(crate) mod entire_lock;
 pub(crate) mod follow_up;
@@ -24,30 +24,30 @@ pub struct VerifiedPlan<'l, 's, D: Disk> {
     pub(crate) lock: &'l mut Lock<'s, D>,
 }
 
-/// What was done.
+/// The record of a completed action.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct Receipt {
-    /// The number of the journal's entry.
+    /// The number of the journal entry.
     pub entry: u64,
-    /// What it was about.
+    /// What the action was about.
     pub title: String,
-    /// The entry that it undid.
+    /// The entry that this action undid.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub undoes: Option<u64>,
-    /// Whether nothing takes it back.
+    /// Whether it cannot be undone.
     #[serde(skip)]
     pub is_final: bool,
-    /// How it ended.
+    /// The outcome.
     #[serde(flatten)]
     pub outcome: Outcome,
 }
 
 impl<D: Disk> VerifiedPlan<'_, '_, D> {
-    /// Does it: journals the intent, moves, looks at what was moved, and journals the outcome.
+    /// Carries out the plan: journals the intent, moves, looks at what was moved, and journals the outcome.
     ///
     /// # Errors
-    /// The folder for what is parked cannot be made, or the journal cannot be written: before anything was touched, or,
-    /// as [`ActionError::Stuck`], after. What fails between is an outcome.
+    /// The folder for parked files cannot be made, or the journal cannot be written: before anything was touched, or,
+    /// as [`ActionError::Stuck`], afterwards. A failure in between is an outcome.
     pub fn execute(self, observer: &mut impl Look) -> Result<Receipt, ActionError> {
         let Self { preview, lock } = self;
         let now = observer.now();
@@ -61,7 +61,7 @@ impl<D: Disk> VerifiedPlan<'_, '_, D> {
             }
             Request::Undo { entry, .. } => Some(entry),
         };
-        // What is undone goes back where it was, wherever its path leads by now.
+        // An undo restores to the original place, wherever its path leads now.
         let earlier = undoes.and_then(|undone| lock.history.entry(undone)).map(|entry| &entry.intent);
         let leads = earlier.map_or_else(|| lock.leads(&movements), |intent| intent.leads.clone());
         let intent = Intent {
@@ -76,7 +76,7 @@ impl<D: Disk> VerifiedPlan<'_, '_, D> {
             follows: preview.follows,
             order: preview.order.clone(),
         };
-        // Made before the intent is journalled: so what is to be parked there is known to be away, if the folder is.
+        // Made before the intent is journalled, so recovery knows that a missing folder is away.
         let parked = intent.movements.iter().filter_map(Movement::parked);
         parked.into_iter().try_for_each(|parked| lock.files().make_park(parked))?;
         lock.begin(entry, &intent, now)?;
@@ -103,8 +103,8 @@ impl<D: Disk> VerifiedPlan<'_, '_, D> {
     }
 }
 
-/// Returns the next number whose names are all free, with the movements of that number: where the
-/// journal was lost, something of an earlier one may lie under such a name.
+/// Returns the next number whose names are all free, with its movements: if the journal was lost, a file of an earlier
+/// entry may have such a name.
 fn free<D: Disk>(
     lock: &Lock<'_, D>,
     lowered: impl Fn(u64) -> Vec<Movement>,
@@ -122,14 +122,14 @@ fn free<D: Disk>(
 }
 
 impl Preview {
-    /// Says with what has ended how its session goes on.
+    /// Adds to an outcome how the session continues with an agent that has ended.
     fn with_session_note(&self, outcome: Outcome) -> Outcome {
         let resume = self.plan.resume.as_ref().filter(|_| outcome.ended == EndResult::Done);
         let detail = resume.map(|resume| format!("{}; its session goes on with: {resume}", outcome.detail));
         Outcome { detail: detail.unwrap_or(outcome.detail), ..outcome }
     }
 
-    /// Takes the lock that the file's own system takes before it writes, where it has one.
+    /// Takes the lock that the file's own system takes before it writes, if it has one.
     fn peer_lock<D: Disk>(&self, files: &Files<'_, D>) -> Result<Option<D::Lock>, ActionError> {
         let paths = self.prepared.iter().filter_map(|prepared| match prepared {
             PreparedStep::Park { path, .. }
@@ -212,13 +212,13 @@ impl Preview {
     }
 }
 
-/// Says how the rows of a change stand once it was done.
+/// Describes the state of a change's rows after it was done.
 fn read_back<D: Disk>(files: &Files<'_, D>, movements: &[Movement]) -> String {
     let changes = movements.iter().filter_map(RowUpdate::from_movement);
     changes.map(|change| change.read_back(files)).collect::<Vec<_>>().join("; ")
 }
 
-/// How far a movement came that failed.
+/// How far a failed movement got.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Progress {
     /// Everything is where it was.

@@ -1,4 +1,4 @@
-//! Under which ID this state folder publishes to each database, and that only one witness does.
+//! The host ID that this state folder publishes under in each database, and the lock that allows only one witness.
 
 use std::collections::BTreeMap;
 use std::os::fd::OwnedFd;
@@ -18,10 +18,10 @@ use crate::source::os::open::plain::small;
 const NAME: &str = "witness.json";
 const LOCK: &str = "witness.lock";
 
-/// The most bytes that its file is read of.
+/// The most bytes of the file that are read.
 const MOST: usize = 1 << 20;
 
-/// A secret of each database, so that none learns what proves this host to another.
+/// One secret per database, so that no database learns what proves this host to another.
 #[derive(Default, Serialize, Deserialize)]
 struct HostSecrets {
     hosts: BTreeMap<String, Host>,
@@ -33,7 +33,7 @@ struct Host {
     secret: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     clone_of: Option<String>,
-    /// The highest number of an order that was taken.
+    /// The highest order number that was taken.
     #[serde(default)]
     orders: i64,
 }
@@ -44,7 +44,7 @@ pub(crate) struct Lock(#[expect(dead_code, reason = "it is held, not read")] Own
 /// Makes this process the one witness of a state folder.
 ///
 /// # Errors
-/// There is one already, or the folder cannot be written.
+/// Another process is the witness already, or the folder cannot be written.
 pub(crate) fn lock(state: &Path) -> Result<Lock, ActionError> {
     crate::act::state::bind::open(&System, state)?;
     let path = state.join(LOCK);
@@ -59,8 +59,7 @@ pub(crate) fn lock(state: &Path) -> Result<Lock, ActionError> {
     }
 }
 
-/// Returns the host ID for a database, and mints one where there is none; and the highest number of an order that it
-/// has taken.
+/// Returns the host ID for a database, minting one if there is none, and the highest order number that it has taken.
 ///
 /// # Errors
 /// It cannot be read or written.
@@ -83,7 +82,7 @@ pub(crate) fn took(state: &Path, database: &str, order: i64) -> Result<(), Actio
     put(&System, (state, NAME.to_owned()), &known)
 }
 
-/// Mints another host ID for a database, of a machine that was cloned.
+/// Mints another host ID for a database after this machine was found to be a clone.
 ///
 /// # Errors
 /// As [`own`].
@@ -96,7 +95,7 @@ pub(crate) fn mint(state: &Path, database: &str, clone_of: Option<String>) -> Re
     Ok(HostId { host, secret, clone_of })
 }
 
-/// Makes up the mark of a beat: by the system, so that two that were resumed from one snapshot make two.
+/// Draws a beat's random mark from the system, so that two machines resumed from one snapshot get different marks.
 ///
 /// # Errors
 /// The system has no random numbers.
@@ -107,7 +106,7 @@ pub(crate) fn mark() -> Result<i64, ActionError> {
 fn read(state: &Path) -> Result<HostSecrets, ActionError> {
     let path = state.join(NAME);
     match small(&path, MOST) {
-        // Whoever cannot read it any more must not publish as somebody else.
+        // A host that can no longer read its ID must not publish under another one.
         Ok(bytes) => {
             serde_json::from_slice(&bytes).map_err(|_| ActionError::failed_at("read", &path)(Errno::ILSEQ))
         }

@@ -1,4 +1,4 @@
-//! Keeps what a person says of a host that does not come back.
+//! Declares hosts that do not come back as lost, as a person says.
 
 use crate::source::database::postgres::session::Session;
 use crate::source::database::postgres::{Target, run};
@@ -15,18 +15,18 @@ pub(crate) struct Host {
     epoch: String,
 }
 
-/// What became of a declaration.
+/// The result of a declaration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LossOutcome {
     Kept,
     /// It has beaten within 50 s.
     Seen,
     NotTyped,
-    /// It is in another epoch by now, or is not seen any more.
+    /// It is in another epoch now, or is no longer visible.
     Changed,
 }
 
-/// Returns every host that this login sees.
+/// Returns every host that this login can see.
 ///
 /// # Errors
 /// The database does not answer, in words.

@@ -1,4 +1,4 @@
-//! Writes into the fleet's database: its schema, and what this machine's witness publishes.
+//! Writes to the fleet's database: its schema, and what this machine's witness publishes.
 
 mod identity;
 pub(crate) mod lost;

@@ -1,4 +1,4 @@
-//! Publishes what a witness has to tell: the calls of its publisher, one after the other, over one connection.
+//! Publishes the outbox of a witness: runs its publisher's calls one after the other over one connection.
 
 use std::cell::{Cell, RefCell};
 use std::path::{Path, PathBuf};
@@ -15,29 +15,29 @@ use crate::core::fleet::database::publisher::{Call, Next, Publisher, Waiting};
 use crate::source::database::postgres::Target;
 use crate::source::database::postgres::session::Session;
 
-/// How many calls one beat may need: to enrol, to claim and to contest, and some that others come in between of.
+/// How many calls one beat may need: to enrol, to claim and to contest, and a few retries when other hosts interfere.
 const MOST_CALLS: usize = 16;
 
-/// The most bytes of an answer, as the schema has it.
+/// The most bytes of an answer, as the schema defines it.
 const MOST_OF_ANSWER: usize = 1 << 20;
 
-/// What became of a beat.
+/// The result of a beat.
 #[derive(Debug)]
 pub(crate) enum BeatOutcome {
     /// It was accepted.
     Accepted {
-        /// Whether somebody looks closely.
+        /// Whether a viewer is looking closely.
         is_hot: bool,
-        /// What was asked of this host and is taken by that.
+        /// The orders that this host was sent and that the beat took.
         taken: Vec<Intake>,
     },
-    /// It is not known yet whether this machine was restarted or cloned: ask again after this time.
+    /// Whether this machine was restarted or cloned is not known yet: ask again after this time.
     Waits(Duration),
-    /// It was not accepted, for this reason: try again after this time.
+    /// It was not accepted, for this reason; try again after this time.
     Failed(String, Duration),
 }
 
-/// The way of this machine to the database. One call at a time is under way; meanwhile there may be more to tell.
+/// This machine's connection to the database. One call at a time is under way; meanwhile the outbox may grow.
 pub(crate) struct Post {
     session: Mutex<Session>,
     publisher: RefCell<Publisher>,
@@ -49,10 +49,10 @@ pub(crate) struct Post {
 }
 
 impl Post {
-    /// Becomes the witness of a state folder. With a file of allowed signers it takes no orders but theirs.
+    /// Becomes the witness of a state folder. With a file of allowed signers it takes only orders signed by them.
     ///
     /// # Errors
-    /// There is one already, or its host ID cannot be read or written.
+    /// Another process is the witness already, or its host ID cannot be read or written.
     pub(crate) fn open(
         target: Target,
         state: &Path,
@@ -76,12 +76,12 @@ impl Post {
         })
     }
 
-    /// Has something done with what is to be told.
+    /// Calls `with` on the outbox.
     pub(crate) fn outbox<T>(&self, with: impl FnOnce(&mut Outbox) -> T) -> T {
         with(&mut self.publisher.borrow_mut().outbox)
     }
 
-    /// Returns under which ID it publishes.
+    /// Returns the host ID that it publishes under.
     pub(crate) fn host(&self) -> String {
         self.publisher.borrow().id().host.clone()
     }
@@ -91,10 +91,10 @@ impl Post {
         self.publisher.borrow().is_telling()
     }
 
-    /// Beats, with all that it takes until a beat is accepted, and takes what is asked of this host.
+    /// Beats, with all calls that it takes until a beat is accepted, and takes the orders for this host.
     ///
     /// # Errors
-    /// This machine cannot go on: it has no random numbers, or a new host ID cannot be written.
+    /// This machine cannot continue: it has no random numbers, or a new host ID cannot be written.
     pub(crate) async fn beat(&self) -> Result<BeatOutcome, ActionError> {
         for _ in 0..MOST_CALLS {
             let broken = |error: serde_json::Error| ActionError::Never(error.to_string());
@@ -127,8 +127,8 @@ impl Post {
         self.failed("others claim this host all the time".to_owned())
     }
 
-    /// Takes one order: nothing where somebody else has, or where that is not known. Its number is remembered before
-    /// anything is begun, so that an order which a restored database has once more begins nothing.
+    /// Takes one order; returns `None` if another process has taken it or if that is unknown. Its number is stored
+    /// before anything is begun, so an order that reappears in a restored database begins nothing.
     async fn take(&self, order: Waiting) -> Option<Intake> {
         let (id, epoch, before) = {
             let publisher = self.publisher.borrow();
@@ -152,10 +152,10 @@ impl Post {
         })
     }
 
-    /// Says what has become of an order that was taken.
+    /// Sends the receipt of an order that was taken.
     ///
     /// # Errors
-    /// It is not certain to have come there, in words; it may be said again.
+    /// The receipt may not have arrived, in words; it may be sent again.
     pub(crate) async fn receipt(&self, number: i64, line: &str) -> Result<(), String> {
         let id = self.publisher.borrow().id().clone();
         let is_small = line.len() <= MOST_OF_ANSWER;
@@ -184,7 +184,7 @@ impl Post {
     }
 }
 
-/// Returns whether a function of the schema has answered that it is done.
+/// Returns whether a function of the schema has reported success.
 fn is_ok(answer: &str) -> bool {
     #[derive(serde::Deserialize)]
     struct Answer<'a> {

@@ -16,7 +16,7 @@ const WITHIN: Duration = Duration::from_secs(60);
 /// The most notes of the server that are kept.
 const MOST_NOTES: usize = 100;
 
-/// Runs a script that is one transaction, and returns what the server notes about it.
+/// Runs a script that is one transaction, and returns the server's notices.
 ///
 /// # Errors
 /// The server cannot be reached or refuses, in words; nothing was changed then.
@@ -26,7 +26,7 @@ pub(crate) fn apply(target: &Target, sql: &str) -> Result<Vec<String>, String> {
         let notes = Arc::<Mutex<Vec<String>>>::default();
         let kept = Arc::clone(&notes);
         tokio::spawn(async move {
-            // What ends the connection is told by whatever was asked last.
+            // An error that ends the connection is reported by the pending query.
             while let Some(Ok(message)) = std::future::poll_fn(|cx| connection.poll_message(cx)).await {
                 if let AsyncMessage::Notice(notice) = message {
                     let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);

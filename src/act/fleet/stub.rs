@@ -1,9 +1,9 @@
-//! The fleet's database in a build that has no PostgreSQL: nothing is written.
+//! The fleet's database in a build without PostgreSQL: nothing is written.
 
 use crate::act::error::ActionError;
 use crate::source::database::postgres::{Target, UNREAD};
 
-/// Makes up nothing.
+/// Returns no mark.
 ///
 /// # Errors
 /// Always.
@@ -20,7 +20,7 @@ pub(crate) mod lost {
         pub(crate) name: String,
     }
 
-    /// What became of a declaration.
+    /// The result of a declaration.
     #[expect(dead_code, reason = "nothing is declared")]
     pub(crate) enum LossOutcome {
         Kept,
@@ -61,7 +61,7 @@ pub(crate) mod schema {
 pub(crate) mod taking {
     use crate::core::fleet::order::Work;
 
-    /// What was taken.
+    /// A taken order.
     #[expect(dead_code, reason = "nothing is taken")]
     pub(crate) enum Intake {
         Work(i64, Work),
@@ -77,7 +77,7 @@ pub(crate) mod post {
     use super::{ActionError, Target, UNREAD};
     use crate::core::fleet::database::outbox::Outbox;
 
-    /// What became of a beat.
+    /// The result of a beat.
     #[expect(dead_code, reason = "nothing is published")]
     pub(crate) enum BeatOutcome {
         Accepted { is_hot: bool, taken: Vec<Intake> },

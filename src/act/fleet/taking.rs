@@ -1,4 +1,4 @@
-//! What was asked of this host through the database, once it is taken: read, and verified where signatures are wanted.
+//! Reads an order that was taken from the database, and verifies its signature if signatures are required.
 
 use std::path::Path;
 
@@ -9,16 +9,16 @@ use crate::core::fleet::wire::encoder::Encoder;
 use crate::core::fleet::wire::line::Line;
 use crate::observe::hosts::signature::verify;
 
-/// What was taken, by its number.
+/// A taken order with its number.
 #[derive(Debug)]
 pub(crate) enum Intake {
-    /// It is to be done.
+    /// It is to be carried out.
     Work(i64, Work),
-    /// It is not done; the line that says so.
+    /// It is refused, with the answer's line.
     Refused(i64, String),
 }
 
-/// Returns what is asked for, or the line that refuses it; nothing where it cannot be read at all.
+/// Returns the work that an order asks for, or the line that refuses it; `None` if the order cannot be read at all.
 pub(super) async fn work_of(
     order: &Waiting,
     (host, epoch): (&str, i64),
@@ -39,7 +39,7 @@ pub(super) async fn work_of(
     Encoder::refused(&work, &why).ok().map(Err)
 }
 
-/// Reads what is asked for. An order has the ID of its row, so that one ID never means two.
+/// Parses an order. It has the ID of its row, so that one ID never means two orders.
 fn read(order: &Waiting) -> Option<Work> {
     let line: Line<'_> = serde_json::from_str(order.is.get()).ok()?;
     let is_its = |id: &str| is_id(id) && id == order.id;

@@ -1,4 +1,4 @@
-//! The calls that an action makes on a disk. Tests put failures and crashes between them.
+//! The calls that an action makes on a disk. Tests inject failures and crashes between them.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -13,20 +13,20 @@ use crate::source::os::opener::HiddenOpener;
 /// On which side of the parked folder's door a file ends up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
-    /// In claimtop's own folder or under a name of its own making, which nobody else writes.
+    /// In claimtop's own folder or under a name of its own making, which no other program writes.
     Private,
-    /// Under a name that others write.
+    /// Under a name that other programs write.
     Public,
 }
 
 /// Who may make and remove names in a folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FolderAccess {
-    /// We alone.
+    /// Only this user.
     Ours,
-    /// Everybody may make names, and removes only their own (the sticky bit, inode(7)).
+    /// Every user may make names, and may remove only their own (the sticky bit, inode(7)).
     Sticky,
-    /// Others, too.
+    /// Other users too.
     Others,
 }
 
@@ -35,7 +35,7 @@ pub enum FolderAccess {
 pub struct Boot {
     /// The kernel's name for it.
     pub(crate) id: Option<String>,
-    /// When it was under way for certain.
+    /// A time at which it was running for certain.
     pub(crate) at: Option<Timestamp>,
 }
 
@@ -48,19 +48,19 @@ pub trait Disk {
     type Folder;
     /// An open new file.
     type File;
-    /// A held lock; dropping it lets go.
+    /// A held lock; dropping it releases it.
     type Lock;
 
     /// Opens a folder itself, never what a link of that name points to.
     ///
     /// # Errors
-    /// It is no folder, or the system refuses.
+    /// It is not a folder, or the system refuses.
     fn folder(&self, path: &Path) -> Result<Self::Folder, Errno>;
 
-    /// Opens a folder of whose path no part is a link.
+    /// Opens a folder if no part of its path is a link.
     ///
     /// # Errors
-    /// `ELOOP` where a part of the path is a link, it is no folder, or the system refuses.
+    /// `ELOOP` if a part of the path is a link, it is not a folder, or the system refuses.
     fn folder_without_links(&self, path: &Path) -> Result<Self::Folder, Errno> {
         self.folder(path)
     }
@@ -68,12 +68,12 @@ pub trait Disk {
     /// Makes a folder and those above it, for the owner only, through no link.
     ///
     /// # Errors
-    /// `ELOOP` where a part of the path is a link, or the system refuses.
+    /// `ELOOP` if a part of the path is a link, or the system refuses.
     fn make_folder_without_links(&self, path: &Path) -> Result<(), Errno> {
         self.make_folder(path)
     }
 
-    /// Returns where a path leads, with every link resolved; what does not exist keeps its last parts.
+    /// Returns where a path leads, with every link resolved; parts that do not exist stay as they are.
     fn resolved(&self, path: &Path) -> PathBuf {
         path.to_path_buf()
     }
@@ -87,11 +87,11 @@ pub trait Disk {
     /// Reads one file safely and whole; `None` when there is none.
     ///
     /// # Errors
-    /// The system refuses; what is no plain file is no error but an image that says so.
+    /// The system refuses. A file that is not a plain file is not an error: the image says so.
     fn image(&self, spot: Spot<'_, Self::Folder>) -> Result<Option<FileImage>, Errno>;
 
-    /// Returns whether a rename from one folder reaches another one: not across file systems, and
-    /// not across mounts of one. Nothing is moved.
+    /// Returns whether a rename from one folder reaches another one: not across file systems, and not across mounts of
+    /// one. Nothing is moved.
     ///
     /// # Errors
     /// The system refuses.
@@ -109,31 +109,31 @@ pub trait Disk {
     /// Returns an unpredictable number.
     fn random(&self) -> u64;
 
-    /// Returns a process that has a file open, as far as can be seen.
+    /// Returns a process that has a file open, as far as that is visible.
     ///
     /// # Errors
-    /// The system refuses; that there is no such file is no error.
+    /// The system refuses; a missing file is not an error.
     fn opener_of(&self, spot: Spot<'_, Self::Folder>) -> Result<Option<u32>, Errno>;
 
-    /// Returns a process of which it cannot be seen which files it has open.
+    /// Returns a process whose open files are not visible.
     fn hidden_opener(&self) -> Option<HiddenOpener> {
         None
     }
 
-    /// Returns which boot of the machine this is, at a moment.
+    /// Returns the machine's boot at a given time.
     fn boot(&self, _now: Timestamp) -> Boot {
         Boot::default()
     }
 
-    /// Returns when a file was made, where its file system keeps that.
+    /// Returns when a file was made, if its file system records that.
     fn born_at(&self, _spot: Spot<'_, Self::Folder>) -> Option<Timestamp> {
         None
     }
 
-    /// Returns whether a process holds a lock on a file, as far as can be seen.
+    /// Returns whether a process holds a lock on a file, as far as that is visible.
     ///
     /// # Errors
-    /// The system refuses; that there is no such file is no error.
+    /// The system refuses; a missing file is not an error.
     fn is_locked(&self, spot: Spot<'_, Self::Folder>) -> Result<bool, Errno>;
 
     /// Makes a new file, for the owner only.
@@ -151,7 +151,7 @@ pub trait Disk {
     /// Gives a new file the group, the access list and the extended attributes of another one.
     ///
     /// # Errors
-    /// What could not be kept, and what the system said.
+    /// What could not be kept, and the system's error.
     fn keep(&self, from: Spot<'_, Self::Folder>, file: &mut Self::File) -> Result<(), (String, Errno)>;
 
     /// Sets permission bits and the time of the last change.
@@ -160,13 +160,13 @@ pub trait Disk {
     /// The system refuses.
     fn finish(&self, file: &mut Self::File, mode: u32, modified_at: Timestamp) -> Result<(), Errno>;
 
-    /// Brings content and size to the disk.
+    /// Syncs content and size to the disk.
     ///
     /// # Errors
     /// The system refuses, or the disk is broken.
     fn sync_file(&self, file: &mut Self::File) -> Result<(), Errno>;
 
-    /// Brings the names of a folder to the disk.
+    /// Syncs the names of a folder to the disk.
     ///
     /// # Errors
     /// The system refuses, or the disk is broken.
@@ -203,8 +203,8 @@ pub trait Disk {
     /// The system refuses.
     fn remove(&self, spot: Spot<'_, Self::Folder>) -> Result<(), Errno>;
 
-    /// Appends to a file, for the owner only, and makes it if need be. What is brought to the disk
-    /// reserves room for more than this first, so that a full disk is noticed before anything is touched.
+    /// Appends to a file, for the owner only, and makes it if needed. A synced append first reserves extra room, so
+    /// that a full disk is noticed before anything is touched.
     ///
     /// # Errors
     /// The system refuses, or the disk is full.
@@ -213,17 +213,17 @@ pub trait Disk {
     /// Reads a file of claimtop's own; empty when there is none.
     ///
     /// # Errors
-    /// The system refuses, it is no plain file, others can write it (`EPERM`), or it is far larger than
-    /// it can be (`EFBIG`).
+    /// The system refuses, it is not a plain file, other users can write it (`EPERM`), or it is far too large
+    /// (`EFBIG`).
     fn read_own(&self, spot: Spot<'_, Self::Folder>) -> Result<Vec<u8>, Errno>;
 
-    /// Takes an exclusive lock (`flock`) on a file, made if need be.
+    /// Takes an exclusive lock (`flock`) on a file, which is made if needed.
     ///
     /// # Errors
-    /// `EWOULDBLOCK` when another holds it for longer than `patience` lasts, or the system refuses.
+    /// `EWOULDBLOCK` if another process holds it for longer than `patience`, or the system refuses.
     fn lock(&self, spot: Spot<'_, Self::Folder>, patience: Patience) -> Result<Self::Lock, Errno>;
 
-    /// Returns who holds a lock on a file, as far as can be seen.
+    /// Returns the process that holds a lock on a file, as far as that is visible.
     fn locker_of(&self, spot: Spot<'_, Self::Folder>) -> Option<LockHolder>;
 }
 
@@ -242,20 +242,20 @@ pub enum Durability {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LockHolder {
     pub(crate) pid: u32,
-    /// Whether it goes on by itself.
+    /// Whether it is running or stopped.
     pub(crate) pace: RunState,
 }
 
-/// Whether a process goes on by itself.
+/// Whether a process is running.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RunState {
-    /// It does.
+    /// It is running.
     Running,
-    /// It was stopped, as by `Ctrl-Z`, and goes on only when somebody lets it.
+    /// It was stopped, as by `Ctrl-Z`, and continues only when it is resumed.
     Stopped,
 }
 
-/// What to do while another holds a lock.
+/// What to do while another process holds a lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Patience {
     /// Wait.

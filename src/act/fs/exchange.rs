@@ -1,4 +1,4 @@
-//! Giving a file new content at once, and parking the old.
+//! Replaces a file's content atomically, and parks the old content.
 
 use std::ffi::OsStr;
 use std::path::Path;
@@ -14,8 +14,8 @@ use crate::core::history::movement::{ParkLocation, Print};
 use crate::core::model::FileImage;
 
 impl<D: Disk> Files<'_, D> {
-    /// Gives a file new content at once, and parks the old one if it is what `print` says.
-    /// Otherwise everything is as it was.
+    /// Replaces a file's content atomically, and parks the old content if it matches `print`. Otherwise everything is
+    /// as it was.
     pub(crate) fn exchange(
         &self,
         path: &Path,
@@ -30,7 +30,7 @@ impl<D: Disk> Files<'_, D> {
         let beside = (&at.folder, OsStr::new(&own));
         self.write_beside(&at, beside, new, &Print { modified_at: now, ..print.clone() })?;
         if let Err(errno) = self.disk.exchange(&at.folder, at.name(), beside.1) {
-            // What was written was never in use.
+            // The new content was never in use.
             return Err(self.without(beside, &path.with_file_name(&own), failed(path, errno)));
         }
         let taken = self.expect(beside, path, print).and_then(|image| {
@@ -68,8 +68,8 @@ impl<D: Disk> Files<'_, D> {
         }
     }
 
-    /// Exchanges what lies at a place with what lies beside it, if it has this content. When
-    /// somebody has put something else there at the last moment, theirs goes back to its place.
+    /// Exchanges the file at a place, if it has this content, with the one beside it. A file that another program puts
+    /// there at the last moment goes back to its place.
     pub(crate) fn swap(
         &self,
         at: &FileRef<D::Folder>,
@@ -87,9 +87,8 @@ impl<D: Disk> Files<'_, D> {
         Err(Errno::EXIST)
     }
 
-    /// Writes new content beside a file, with the mode and time of `print`, and with the group, the
-    /// access list and the attributes of the file. When that fails, nothing is left of it; what lay
-    /// there before is not touched.
+    /// Writes new content beside a file, with the mode and time of `print`, and with the group, access list and
+    /// attributes of the file. On failure nothing of it remains; a file that lay there before is not touched.
     fn write_beside(
         &self,
         at: &FileRef<D::Folder>,
@@ -112,8 +111,7 @@ impl<D: Disk> Files<'_, D> {
         fill().map_err(|error| self.without(beside, &at.path.with_file_name(beside.1), error))
     }
 
-    /// Removes new content that is not in use, after an error, and says where it is when even
-    /// that fails.
+    /// Removes new content that is not in use, after an error; if even that fails, the error names its path.
     fn without(&self, new: Spot<'_, D::Folder>, path: &Path, error: ActionError) -> ActionError {
         match self.disk.remove(new) {
             Ok(()) | Err(Errno::NOENT) => error,
@@ -125,7 +123,7 @@ impl<D: Disk> Files<'_, D> {
     }
 }
 
-/// Says why a file has not got its new content.
+/// Describes why a file did not get its new content.
 fn failed(path: &Path, errno: Errno) -> ActionError {
     match errno {
         Errno::NOENT => ActionError::Changed(format!("{} has gone", shown(path))),

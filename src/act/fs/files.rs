@@ -1,4 +1,4 @@
-//! The files of an action: opened, looked at, moved.
+//! The files of an action: opens, reads and moves them.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -14,28 +14,29 @@ use crate::core::history::journal::Entry;
 use crate::core::history::movement::{Lead, Movement, ParkLocation};
 use crate::core::model::Untrusted;
 
-/// A disk with the folder where things are parked.
+/// A disk with the folder for parked files.
 pub(crate) struct Files<'a, D: Disk> {
     pub(crate) disk: &'a D,
-    /// Where the state folder's own parked things lie.
+    /// The path of the state folder's own parked files.
     pub(crate) parked_path: &'a Path,
     pub(crate) stores: &'a Stores,
     pub(crate) processes: &'a dyn Processes,
-    /// The ways to the files of an action that was begun; `None` before, when links above a folder are followed.
+    /// The allowed ways to the files of an action that has begun; `None` before, when links above a folder are
+    /// followed.
     pub(crate) ways: Option<Ways<'a>>,
 }
 
-/// The ways to the files of an action: through no link, but for those that lead to a folder which a person named, and
-/// those that were there when it was begun.
+/// The allowed ways to the files of an action: through no links except those that lead to a folder which a person
+/// named, and those that existed when the action began.
 #[derive(Clone)]
 pub(crate) struct Ways<'a> {
-    /// The folders that a person named: the home, the temporary one and the like.
+    /// The folders that a person named: the home, the temporary folder and the like.
     pub(crate) named: &'a [PathBuf],
     pub(crate) leads: Vec<Lead>,
 }
 
 impl Ways<'_> {
-    /// Returns the path of a folder in which no link is expected.
+    /// Returns a folder's path, in which no link is expected.
     fn to<D: Disk>(&self, disk: &D, folder: &Path) -> PathBuf {
         let lead = self.leads.iter().find(|lead| lead.named == folder);
         let folder = lead.map_or(folder, |lead| &lead.leads_to);
@@ -45,7 +46,7 @@ impl Ways<'_> {
     }
 }
 
-/// A name in a folder that was opened.
+/// A name in an open folder.
 pub(crate) struct FileRef<F> {
     pub(crate) folder: F,
     pub(crate) path: PathBuf,
@@ -64,7 +65,7 @@ impl<F> FileRef<F> {
 /// The most bytes of a name on nearly all file systems (`NAME_MAX` of limits.h(0p)).
 pub(crate) const NAME_MAX: usize = 255;
 
-/// Returns as much of a name as leaves room for so many bytes; no character of it is cut in two.
+/// Returns the longest prefix of a name that leaves this much room in bytes; no character is cut in two.
 pub(crate) fn cut(name: &OsStr, room: usize) -> &OsStr {
     let (bytes, most) = (name.as_bytes(), NAME_MAX.saturating_sub(room));
     let is_start = |at: &usize| bytes.get(*at).is_none_or(|byte| !(0x80..0xC0).contains(byte));
@@ -90,7 +91,7 @@ impl<D: Disk> Files<'_, D> {
         Ok(FileRef { folder, path: path.to_path_buf() })
     }
 
-    /// Opens a folder, by the ways of the action where there are some.
+    /// Opens a folder, by the action's ways if it has any.
     pub(crate) fn folder(&self, path: &Path) -> Result<D::Folder, Errno> {
         match &self.ways {
             None => self.disk.folder(path),
@@ -107,8 +108,8 @@ impl<D: Disk> Files<'_, D> {
         made.map_err(|errno| unopened("make", path, errno))
     }
 
-    /// Returns where the folders of some movements lead that are named through a link, but for one that leads to a
-    /// folder which a person named.
+    /// Returns where the folders of some movements lead that are named through a link, except through one to a folder
+    /// that a person named.
     pub(crate) fn leads(&self, movements: &[Movement], ways: &Ways<'_>) -> Vec<Lead> {
         let mut leads: Vec<Lead> = Vec::new();
         for named in movements.iter().filter_map(|movement| movement.path()?.parent()) {
@@ -120,7 +121,7 @@ impl<D: Disk> Files<'_, D> {
         leads
     }
 
-    /// Opens the folder of a file; `None` when it has gone.
+    /// Opens the folder of a file; `None` if it has gone.
     pub(crate) fn at_if_any(&self, path: &Path) -> Result<Option<FileRef<D::Folder>>, ActionError> {
         if_any(self.entry(path))
     }
@@ -131,10 +132,10 @@ impl<D: Disk> Files<'_, D> {
         Ok(park.map_or(Ok(None), |park| self.look(park.spot(), path))?.is_some())
     }
 
-    /// Makes sure that an entry was done in the home that is looked at; earlier claimtops did not write down which.
+    /// Makes sure that an entry was done in the home that is looked at; earlier claimtops did not record the home.
     ///
     /// # Errors
-    /// It was done in another one.
+    /// It was done in another home.
     pub(crate) fn expect_home(&self, entry: &Entry, own: Option<&Path>) -> Result<(), ActionError> {
         let (Some(of_entry), Some(own)) = (entry.intent.home.as_deref(), own) else { return Ok(()) };
         let id = |home: &Path| {
@@ -159,7 +160,7 @@ impl<D: Disk> Files<'_, D> {
                 (parked.clone(), Some(path))
             }
             Movement::Rows { backup: Some(name), .. } => (ParkLocation::in_state(name), None),
-            // What is put was taken before, and was parked under its name then.
+            // A file that is put was taken before, and was parked under its name then.
             Movement::Rows { backup: None, .. } | Movement::Put { .. } | Movement::Stop { .. } => {
                 return Ok(true);
             }
@@ -177,7 +178,7 @@ impl<D: Disk> Files<'_, D> {
         Ok(is_free(&own)? && is_free(&back)?)
     }
 
-    /// Brings to the disk what a movement did to the folder of a file.
+    /// Syncs a movement's effect on a file's folder to the disk.
     pub(crate) fn settle(&self, at: &FileRef<D::Folder>) -> Result<(), ActionError> {
         self.disk
             .sync_folder(&at.folder)
@@ -185,7 +186,7 @@ impl<D: Disk> Files<'_, D> {
     }
 }
 
-/// Says why a folder was not opened or made.
+/// Describes why a folder was not opened or made.
 fn unopened(verb: &str, path: &Path, errno: Errno) -> ActionError {
     match errno {
         Errno::LOOP => ActionError::Never(format!(
@@ -196,7 +197,7 @@ fn unopened(verb: &str, path: &Path, errno: Errno) -> ActionError {
     }
 }
 
-/// Returns nothing where there is no folder.
+/// Returns `None` if there is no folder.
 pub(crate) fn if_any<T>(opened: Result<T, ActionError>) -> Result<Option<T>, ActionError> {
     match opened {
         Err(ActionError::Failed { errno: Errno::NOENT, .. }) => Ok(None),

@@ -1,7 +1,6 @@
-//! The movements of files: take, put, exchange. None overwrites, and none copies: each is a rename
-//! within one file system, so that whoever has a file open, seen or not, goes on writing into that
-//! very file, wherever it lies by then. What is cut off in between, [`crate::act::recover`] puts
-//! right.
+//! The movements of files: take, put, exchange. None overwrites or copies: each is a rename within one file system, so
+//! a process that has a file open, seen or not, continues writing into that very file, wherever it lies.
+//! [`crate::act::recover`] puts interrupted movements right.
 
 pub(crate) mod disk;
 mod exchange;

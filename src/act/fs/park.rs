@@ -1,5 +1,5 @@
-//! Where things are parked: always on their own file system, where a rename reaches, so that
-//! whoever still writes into a file writes into the parked one.
+//! Where files are parked: always on their own file system, within reach of a rename, so that a process that is still
+//! writing into a file writes into the parked one.
 
 use std::path::{Path, PathBuf};
 
@@ -22,13 +22,13 @@ pub(crate) enum ParkPlace {
     Git(PathBuf),
     /// In a folder of ours above the file.
     Above(PathBuf),
-    /// In a folder where everybody may make files and only remove their own, such as `/tmp`.
+    /// In a folder where every user may make files and remove only their own, such as `/tmp`.
     Sticky(PathBuf),
 }
 
 impl ParkPlace {
-    /// Returns the folder in which claimtop's own is made, and how the name of that one begins: no
-    /// system's reader takes such a name for its own. A random number makes it one claimtop's own.
+    /// Returns the folder in which claimtop's own is made, and the prefix of its name: no system's reader takes such a
+    /// name for its own. A random number makes it unique to one claimtop.
     fn within(&self) -> Option<(PathBuf, &'static str)> {
         match self {
             Self::State => None,
@@ -38,7 +38,7 @@ impl ParkPlace {
         }
     }
 
-    /// Says where a file is parked, when it is elsewhere than in the state folder.
+    /// Describes where a file is parked, unless that is the state folder.
     pub(crate) fn place_text(&self) -> Option<String> {
         Some(match self {
             Self::State => return None,
@@ -98,7 +98,7 @@ impl<D: Disk> Files<'_, D> {
         Ok(self.access_at(from, path)? == Some(FolderAccess::Ours))
     }
 
-    /// Returns whose a folder is; `None` when a rename does not reach it.
+    /// Returns who has access to a folder; `None` if a rename does not reach it.
     fn access_at(&self, from: &D::Folder, path: &Path) -> Result<Option<FolderAccess>, ActionError> {
         let Ok(folder) = self.disk.folder(path) else { return Ok(Some(FolderAccess::Others)) };
         match self
@@ -117,7 +117,7 @@ impl<D: Disk> Files<'_, D> {
     pub(crate) fn reaches(&self, from: &D::Folder, path: &Path) -> Result<bool, ActionError> {
         for above in path.ancestors() {
             match self.folder(above) {
-                // What is not there, or is something else, is not reached by its own name.
+                // A path that does not exist, or is something else, is not reached by its own name.
                 Err(Errno::NOENT | Errno::NOTDIR) => {}
                 Err(errno) => return Err(ActionError::failed_at("open", above)(errno)),
                 Ok(folder) => {
@@ -129,8 +129,8 @@ impl<D: Disk> Files<'_, D> {
         Ok(false)
     }
 
-    /// Returns the folder in which a place parks: the one that it had before, if it is there and
-    /// ours alone, else a new one, which is not made yet.
+    /// Returns the folder in which a place parks: the previous one, if it exists and only this user has access,
+    /// otherwise a new one, which is not made yet.
     pub(crate) fn folder_of(&self, place: &ParkPlace, history: &History) -> Option<PathBuf> {
         let (within, begins) = place.within()?;
         let is_its = |folder: &&Path| {
@@ -146,7 +146,7 @@ impl<D: Disk> Files<'_, D> {
         Some(before.map_or_else(new, Path::to_path_buf))
     }
 
-    /// Makes the folder in which something is to be parked.
+    /// Makes the folder in which a file is to be parked.
     pub(crate) fn make_park(&self, parked: &ParkLocation) -> Result<(), ActionError> {
         let Some(folder) = &parked.folder else { return Ok(()) };
         self.disk.make_folder(folder).map_err(ActionError::failed_at("make", folder))?;
@@ -158,8 +158,8 @@ impl<D: Disk> Files<'_, D> {
         }
     }
 
-    /// Opens the folder in which something is parked. It must be ours alone, and the name must be
-    /// one in it: whoever wrote the journal is not asked to be right.
+    /// Opens the folder in which a file is parked. Only this user may have access to it, and the name must be one in
+    /// it: the journal's writer is not trusted to be right.
     pub(crate) fn park(&self, parked: &ParkLocation) -> Result<FileRef<D::Folder>, ActionError> {
         let name = Path::new(&parked.name);
         if name.file_name() != Some(name.as_os_str()) {
@@ -176,7 +176,7 @@ impl<D: Disk> Files<'_, D> {
         }
     }
 
-    /// Opens the folder in which something is parked; `None` when it has gone.
+    /// Opens the folder in which a file is parked; `None` if it has gone.
     pub(crate) fn park_if_any(
         &self,
         parked: &ParkLocation,
@@ -185,7 +185,7 @@ impl<D: Disk> Files<'_, D> {
     }
 }
 
-/// Says that others could steer what lies in a folder.
+/// Returns the error that other users could change the files of a folder.
 pub(crate) fn not_ours(path: &Path) -> ActionError {
     ActionError::Never(format!("{} is not yours alone: nothing in it is touched", shown(path)))
 }

@@ -1,4 +1,4 @@
-//! What lies somewhere, read and compared with what it must be.
+//! Reads files and compares them with their expected prints.
 
 use std::path::Path;
 
@@ -12,7 +12,7 @@ use crate::core::history::movement::{ParkLocation, Print};
 use crate::core::model::text::hex;
 use crate::core::model::{Content, FileImage, Refusal};
 
-/// How far two readings of a clock may be apart: 2 s.
+/// The largest difference between two readings of a clock: 2 s.
 const CLOCK_SLACK: SignedDuration = SignedDuration::from_secs(2);
 
 /// Returns the SHA-256 of some bytes in hex digits.
@@ -20,7 +20,7 @@ pub(crate) fn sha256(bytes: &[u8]) -> String {
     hex(&Sha256::digest(bytes))
 }
 
-/// Returns what a file is; `None` when its bytes may not or could not be read.
+/// Returns a file's print; `None` if its bytes must not or could not be read.
 pub(crate) fn print_of(image: &FileImage) -> Option<Print> {
     let (meta, Content::Bytes(bytes)) = (image.meta?, &image.content) else { return None };
     Some(Print {
@@ -33,7 +33,7 @@ pub(crate) fn print_of(image: &FileImage) -> Option<Print> {
     })
 }
 
-/// Returns what a file is that is only moved: of one that is too large to be read all but its content.
+/// Returns the print of a file that is only moved: one that is too large to be read has all but its content.
 pub(crate) fn print_to_move(image: &FileImage) -> Option<Print> {
     match (&image.content, image.meta) {
         (Content::Refused(Refusal::TooBig(_)), Some(meta)) => Some(Print::of_large(&meta)),
@@ -41,7 +41,8 @@ pub(crate) fn print_to_move(image: &FileImage) -> Option<Print> {
     }
 }
 
-/// Returns what a file is, also one that is too large to be read or has a second name: to be moved it need not be read.
+/// Returns a file's identity, also of one that is too large to be read or has a second name: moving does not require
+/// reading.
 pub(crate) fn identity_of(image: &FileImage) -> Option<Print> {
     let meta = image.meta?;
     match &image.content {
@@ -51,7 +52,7 @@ pub(crate) fn identity_of(image: &FileImage) -> Option<Print> {
 }
 
 impl<D: Disk> Files<'_, D> {
-    /// Reads what lies in a spot.
+    /// Reads the file in a spot.
     pub(crate) fn look(
         &self,
         spot: Spot<'_, D::Folder>,
@@ -73,7 +74,7 @@ impl<D: Disk> Files<'_, D> {
         }
     }
 
-    /// Reads a file and compares it with what it must be.
+    /// Reads a file and compares it with its expected print.
     pub(crate) fn expect(
         &self,
         spot: Spot<'_, D::Folder>,
@@ -102,21 +103,21 @@ impl<D: Disk> Files<'_, D> {
         image.and_then(|image| print_of(&image)).is_some_and(|print| print.sha256 == sha256)
     }
 
-    /// Returns what a parked file is now, also when it was written to since.
+    /// Returns a parked file's current print, even if it was written to since.
     pub(crate) fn lies(&self, parked: &ParkLocation) -> Result<Print, ActionError> {
         let park = self.park(parked)?;
         let path = shown(&park.path);
         let gone = || ActionError::Changed(format!("{path} has gone"));
         let image = self.look(park.spot(), &park.path)?.ok_or_else(gone)?;
-        // Nothing makes it one again by itself, so it must not keep anything else from being put right.
+        // It cannot become a plain file again by itself, so it must not prevent other entries from being put right.
         let unread = || ActionError::Never(format!("{path} is no plain file by now; it stays there"));
         identity_of(&image).ok_or_else(unread)
     }
 
-    /// Returns what a parked file is now, if it is the one that was parked.
+    /// Returns a parked file's current print, if it is the file that was parked.
     ///
     /// # Errors
-    /// Another file lies under its name: one with another inode, or one that was made since it was parked.
+    /// Another file lies under its name: one with another inode, or one made after the parking.
     pub(crate) fn expect_parked(
         &self,
         parked: &ParkLocation,

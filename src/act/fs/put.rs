@@ -1,4 +1,4 @@
-//! Putting a parked file where nothing lies, and taking it back when that fails.
+//! Puts a parked file at a free place, and takes it back if that fails.
 
 use std::path::Path;
 
@@ -11,7 +11,7 @@ use crate::act::fs::files::{FileRef, Files, shown};
 use crate::core::history::movement::{ParkLocation, Print};
 
 impl<D: Disk> Files<'_, D> {
-    /// Puts a parked file where nothing lies.
+    /// Puts a parked file at a free place.
     pub(crate) fn put(
         &self,
         parked: &ParkLocation,
@@ -33,11 +33,11 @@ impl<D: Disk> Files<'_, D> {
         })
     }
 
-    /// Takes back what was just put somewhere, and returns the error that made it necessary.
-    /// What somebody else has written there meanwhile stays theirs and in its place.
+    /// Takes back a file that was just put somewhere, and returns the error that made it necessary. A file that
+    /// another program has written there meanwhile stays in its place.
     ///
     /// # Errors
-    /// It is not taken back, which is a worse error.
+    /// The file is not taken back, which is a worse error.
     fn take_back(
         &self,
         at: &FileRef<D::Folder>,
@@ -55,7 +55,7 @@ impl<D: Disk> Files<'_, D> {
         Err(ActionError::Stuck(format!("{error}; somebody wrote {} meanwhile", shown(&at.path))))
     }
 
-    /// Says what lies where something was to go, or that it cannot go there.
+    /// Describes what lies at the destination, or why the file cannot go there.
     fn refused(&self, park: &FileRef<D::Folder>, at: &FileRef<D::Folder>, errno: Errno) -> ActionError {
         match errno {
             Errno::EXIST => {}
@@ -70,7 +70,7 @@ impl<D: Disk> Files<'_, D> {
     }
 }
 
-/// Says that a file would have to be copied, and how a person can do that.
+/// Returns the error that a file would have to be copied, and how a person can do that.
 pub(crate) fn far(from: &Path, to: &Path) -> ActionError {
     let (from, to) = (shown(from), shown(to));
     ActionError::Never(format!(

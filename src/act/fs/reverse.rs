@@ -1,4 +1,4 @@
-//! Reversing what was done, when what came after it failed.
+//! Reverses movements when a later one fails.
 
 use crate::act::error::ActionError;
 use crate::act::fs::disk::Disk;
@@ -9,8 +9,8 @@ use crate::core::history::movement::{Movement, ParkLocation, Print};
 use crate::core::model::RowChange;
 
 impl<D: Disk> Files<'_, D> {
-    /// Reverses a movement that was done just now, as part of an action that failed later on. What
-    /// was written meanwhile into what was taken comes back with it.
+    /// Reverses a movement of an action that failed later. Whatever was written meanwhile into a taken file comes back
+    /// with it.
     pub(crate) fn reverse(&self, movement: &Movement) -> Result<(), ActionError> {
         match movement {
             Movement::Take { from, parked, .. } => self.put(parked, from, &self.lies(parked)?, None),
@@ -44,7 +44,7 @@ impl<D: Disk> Files<'_, D> {
         }
     }
 
-    /// Puts parked content back in the place of the content that replaced it.
+    /// Puts parked content back in place of the content that replaced it.
     fn swap_back(
         &self,
         at: &FileRef<D::Folder>,

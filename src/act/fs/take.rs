@@ -1,4 +1,4 @@
-//! Taking a file out of the world, to look at it where nobody else has it.
+//! Takes a file out of its place, to look at it where no other process has it.
 
 use std::path::Path;
 
@@ -11,8 +11,8 @@ use crate::core::history::movement::{ParkLocation, Print};
 use crate::core::model::FileImage;
 
 impl<D: Disk> Files<'_, D> {
-    /// Takes a file out of the world, and looks at it where nobody else has it: returns what was
-    /// taken, if that is what `print` says. Otherwise it is back in its place.
+    /// Takes a file out of its place and looks at it where no other process has it; returns it if it matches `print`.
+    /// Otherwise it is back in its place.
     pub(crate) fn take(
         &self,
         from: &Path,

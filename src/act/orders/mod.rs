@@ -1,4 +1,4 @@
-//! Orders between machines, in the journals of both: what was asked of others, and what others have asked.
+//! Orders between machines, in the journals of both: those sent to other machines and those received.
 
 pub(crate) mod sender;
 pub(crate) mod service;
@@ -12,13 +12,13 @@ use crate::core::fleet::order::{Became, OpenOrders, OrderReceipt, Part, Settle};
 use crate::core::history::journal::{Entry, History, Intent, Outcome};
 use crate::core::model::{Action, EndResult, ErrorKind, Obstacle, OrderNote, OrderSide};
 
-/// How much is kept of what another machine calls something, in characters.
+/// The most characters that are kept of another machine's name for something.
 const LONGEST: usize = 255;
 
 /// An order that is about to be sent.
 #[derive(Clone, Debug)]
 pub struct PendingOrder {
-    /// What is asked for.
+    /// The action.
     pub action: Action,
     /// What it is about, for people.
     pub title: String,
@@ -26,7 +26,7 @@ pub struct PendingOrder {
     pub why: String,
     /// The entry of this journal that it takes back.
     pub undoes: Option<u64>,
-    /// Its number, and of whom it is asked.
+    /// Its number, and the machine that it is sent to.
     pub order: OrderNote,
 }
 
@@ -54,7 +54,7 @@ impl<D: Disk> Lock<'_, D> {
         Ok(entry)
     }
 
-    /// Journals what has become of an order, unless that is known already or still not known.
+    /// Journals the receipt of an order, unless it is known already or the result is still unknown.
     ///
     /// # Errors
     /// The journal cannot be written.
@@ -69,7 +69,7 @@ impl<D: Disk> Lock<'_, D> {
         }
     }
 
-    /// Returns what has become of an order that another machine has sent; one that was not begun never will be.
+    /// Returns the receipt of an order that another machine has sent; one that has not begun never will.
     ///
     /// # Errors
     /// The journal cannot be written.
@@ -86,32 +86,32 @@ impl<D: Disk> Lock<'_, D> {
         Ok(self.receipt_of(&settle.id))
     }
 
-    /// Returns what the journal says of an order that another machine has sent.
+    /// Returns the journal's receipt of an order that another machine has sent.
     pub fn receipt_of(&self, id: &str) -> OrderReceipt {
         let unknown = || OrderReceipt::unknown(id, "it is not in the journal there");
         receipt_of(&self.history, id).unwrap_or_else(unknown)
     }
 }
 
-/// Returns the orders of which a journal does not say what has become.
+/// Returns the orders whose results the journal does not have.
 pub(crate) fn open_orders(history: &History) -> OpenOrders {
     let mut open = OpenOrders::default();
     history.open_orders().for_each(|(_, order)| open.place(&order.id, order.store.as_deref()));
     open
 }
 
-/// Returns as much of a text as is kept of what another machine calls something.
+/// Cuts another machine's name for something to the length that is kept.
 fn cut(text: &str) -> String {
     text.chars().take(LONGEST).collect()
 }
 
-/// Notes who has asked for an order.
+/// Notes which machine has sent an order.
 pub(crate) fn asked_by(id: &str, host: &str, store: Option<&str>) -> OrderNote {
     let store = store.map(str::to_owned);
     OrderNote { id: id.to_owned(), side: OrderSide::AskedBy, machine: cut(host), store }
 }
 
-/// Returns what a journal says of an order that another machine has sent.
+/// Returns a journal's receipt of an order that another machine has sent.
 pub(crate) fn receipt_of(history: &History, id: &str) -> Option<OrderReceipt> {
     let entry = history.ordered(id)?;
     let followed = history.entries.iter().filter(|one| one.intent.follows == Some(entry.number));
@@ -128,7 +128,7 @@ fn became(entry: &Entry) -> Became {
     }
 }
 
-/// Returns how the entry of an order ends here; nothing while that is not known.
+/// Returns the outcome of an order's entry here; `None` while it is unknown.
 fn outcome_of(receipt: &OrderReceipt) -> Option<Outcome> {
     Some(match &receipt.became {
         Became::Unknown(_) | Became::Ended { ended: EndResult::Unknown, .. } => return None,
@@ -177,7 +177,7 @@ mod tests {
         assert_eq!(ask("o-1"), first);
         let history = state.history().unwrap();
         assert_eq!(history.entries.len(), 1);
-        // Whoever is about to carry it out finds that under the lock.
+        // The service that is about to carry it out finds that under the lock.
         assert!(history.ordered("o-1").is_some() && history.newest_undoable().is_none());
     }
 
@@ -198,7 +198,7 @@ mod tests {
         };
         let (one, two) = (place("o-1", Action::Release), place("o-2", Action::Stop));
         let open = || state.history().unwrap().open_orders().count();
-        // Nothing of it is here that could be put right.
+        // There is nothing of it here to put right.
         drop(lock());
         assert_eq!(open(), 2);
         let note = |receipt: &OrderReceipt| lock().note_receipt(receipt, clock::now()).unwrap();

@@ -1,4 +1,4 @@
-//! Sends orders to other machines: journalled here first, and followed until it is known what has become of each.
+//! Sends orders to other machines: journals each here first, and follows it until its result is known.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ use crate::observe::fleet::Question;
 use crate::observe::fleet::dispatch::{Dispatcher, NoAnswer};
 use crate::source::os::clock;
 
-/// How long to wait before a machine that was lost is asked again.
+/// How long to wait before a machine whose connection was lost is asked again.
 const AGAIN: Duration = Duration::from_millis(200);
 
 /// Sends orders to one machine.
@@ -30,7 +30,7 @@ pub(crate) struct OrderSender {
 pub(crate) struct SentOrder {
     /// The number of its entry in this machine's journal.
     pub(crate) entry: u64,
-    /// What has become of it, as far as that is known.
+    /// Its result, as far as that is known.
     pub(crate) receipt: OrderReceipt,
 }
 
@@ -39,13 +39,13 @@ impl OrderSender {
         Self { dispatcher, machine: machine.to_owned(), from }
     }
 
-    /// Returns what would be done there.
+    /// Returns the proposed plans of the machine.
     pub(crate) fn plan(&self, requests: &[Request]) -> Vec<Proposal> {
         self.dispatcher.plan(&self.machine, requests.iter().map(Request::there).collect())
     }
 
-    /// Journals an order, sends it and waits for its receipt. `typed` is what a person has typed, and `undoes` the
-    /// entry here that it takes back.
+    /// Journals an order, sends it and waits for its receipt. `typed` is what a person has typed, and `undoes` is the
+    /// entry here that the order takes back.
     ///
     /// # Errors
     /// It cannot be journalled here; nothing was sent.
@@ -85,7 +85,7 @@ impl OrderSender {
         Ok(SentOrder { entry, receipt })
     }
 
-    /// Asks once what has become of an order that was sent before; nothing where that is still not known.
+    /// Asks once for the result of an order that was sent before; `None` if it is still unknown.
     ///
     /// # Errors
     /// It cannot be journalled here.
@@ -104,7 +104,7 @@ impl OrderSender {
             title: entry.intent.title.clone(),
             from: self.from.clone(),
         };
-        // Another machine that has its name by now knows nothing of it.
+        // Another machine that has taken over its name does not know the order.
         if !open.numbers_sent_to(self.store().as_deref()).any(|id| id == order.id) {
             return Ok(None);
         }
@@ -117,7 +117,7 @@ impl OrderSender {
         }
     }
 
-    /// Asks again and again what has become of an order, for so long.
+    /// Asks repeatedly for the result of an order, until this time has passed.
     ///
     /// # Errors
     /// It cannot be journalled here.
@@ -139,7 +139,7 @@ impl OrderSender {
         Ok(None)
     }
 
-    /// Asks what has become of all that this machine was asked before, and returns what is known now.
+    /// Asks for the results of all orders that this machine was sent before, and returns those known now.
     ///
     /// # Errors
     /// It cannot be journalled here.
@@ -158,7 +158,7 @@ impl OrderSender {
         Ok(settled)
     }
 
-    /// Journals a receipt, if it is one of an order that this machine was asked.
+    /// Journals a receipt, if it belongs to an order that was sent to this machine.
     fn note(
         &self,
         executor: &mut Executor,

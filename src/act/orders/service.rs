@@ -1,4 +1,5 @@
-//! Takes the orders of another machine: plans what it asks for, and carries out what it confirms, as for a person here.
+//! Serves the orders of another machine: plans what it requests, and carries out what it confirms, as for a person
+//! here.
 
 use std::time::Duration;
 
@@ -15,11 +16,11 @@ use crate::core::model::text::shown;
 use crate::core::model::{Action, Confirmation, ErrorKind, Obstacle, Report, Request};
 use crate::core::plan::stop::topmost;
 
-/// Why an order is not taken that asks for more than a plain yes.
+/// Why an order that requires more than a plain yes is not accepted.
 const DEAD_ONLY: &str =
     "this machine takes orders only about what is proven dead (accept_orders, or fleet.accept)";
 
-/// Takes orders.
+/// Serves the orders of another machine.
 pub(crate) struct OrderService {
     executor: Executor,
     taker: Taker<Preview>,
@@ -33,12 +34,12 @@ impl OrderService {
         Self { executor, taker: Taker::default(), own, accepts }
     }
 
-    /// Takes these orders from now on.
+    /// Sets which orders it accepts.
     pub(crate) fn accept(&mut self, accepts: Accepts) {
         self.accepts = accepts;
     }
 
-    /// Plans what is asked for, at this moment of the steady clock.
+    /// Plans what is requested, at this time of the steady clock.
     pub(crate) fn plan(&mut self, ask: &Ask, steady: Duration) -> Vec<Proposal> {
         let requests = ask.requests.iter().take(MOST_REQUESTS);
         let report = self.executor.report();
@@ -49,7 +50,7 @@ impl OrderService {
         }
     }
 
-    /// Returns a request with the signal that comes next: what was tried here before is known here.
+    /// Returns a request with the signal that comes next, by what was tried here before.
     fn as_meant(&self, report: &Report, request: &Request) -> Request {
         let mut request = request.clone();
         if let Request::Stop { key, signal } = &mut request
@@ -111,25 +112,25 @@ impl OrderService {
                 receipt
             }
             (Err(error), Ok(None)) => OrderReceipt::refused(&order.id, error.kind(), error.to_string()),
-            // It was begun, and how it ended is not journalled yet.
+            // It has begun, and its outcome is not journalled yet.
             (_, Ok(Some(_)) | Err(_)) | (Ok(_), Ok(None)) => self.found(order),
         }
     }
 
-    /// Returns what the journal says of an order that it has.
+    /// Returns the journal's receipt of an order that it has.
     fn found(&mut self, order: &Order) -> OrderReceipt {
         let (action, title) = (Action::Release, String::new());
         self.settle(&Settle { id: order.id.clone(), action, title, from: order.from.clone() })
     }
 
-    /// Returns what has become of an order; one that was not begun never will be.
+    /// Returns the receipt of an order; one that has not begun never will.
     pub(crate) fn settle(&mut self, settle: &Settle) -> OrderReceipt {
         let unknown = |error: ActionError| OrderReceipt::unknown(&settle.id, &error.to_string());
         self.executor.settle(settle).unwrap_or_else(unknown)
     }
 }
 
-/// Returns what was typed for a plan: as it is, where it was typed as it is shown.
+/// Returns what was typed for a plan, unchanged if it was typed as it is shown.
 fn answer(preview: &Preview, typed: Option<&str>) -> Answer {
     let Some(typed) = typed else { return Answer::Yes };
     let wanted = preview.wanted().filter(|wanted| *wanted == typed || shown(wanted) == typed);

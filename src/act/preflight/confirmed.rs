@@ -1,4 +1,4 @@
-//! A plan that was confirmed, and the look that verifies it under the lock.
+//! A confirmed plan, and the look that verifies it under the lock.
 
 use crate::act::error::ActionError;
 use crate::act::execute::VerifiedPlan;
@@ -14,10 +14,10 @@ use crate::core::model::{Confirmation, OrderNote};
 pub struct ConfirmedPlan(pub(crate) Preview);
 
 impl Preview {
-    /// Takes what a person gave.
+    /// Confirms the plan with a person's answer.
     ///
     /// # Errors
-    /// It is not what this state asks for.
+    /// It is not the answer that this state requires.
     pub fn confirm(self, answer: &Answer) -> Result<ConfirmedPlan, ActionError> {
         let wanted = match self.plan.confirmation {
             Confirmation::Yes => None,
@@ -37,7 +37,7 @@ impl Preview {
 }
 
 impl ConfirmedPlan {
-    /// Returns which other machine has asked for it.
+    /// Returns the order by which another machine has sent it.
     pub(crate) fn order(&self) -> Option<&OrderNote> {
         self.0.order.as_ref()
     }
@@ -64,7 +64,7 @@ impl ConfirmedPlan {
         if let Some(wait) = again.wait {
             return Err(wait);
         }
-        // Of processes that come and go, those that are there now.
+        // Of processes that come and go, the current ones.
         let preview = Preview { prepared: again.prepared, ..preview };
         Ok(VerifiedPlan { preview, lock })
     }

@@ -1,24 +1,24 @@
-//! What a plan relies on about the holder, and the judgements that must still agree with it.
+//! The facts about the holder that a plan relies on, and the judgements that must still agree with them.
 
 use crate::act::error::ActionError;
 use crate::core::model::{FarSession, Format, Location, Reason, RecordView, VerdictState};
 
-/// What the plan relies on about the holder.
+/// The facts about the holder that a plan relies on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Holder {
     pub(crate) format: Format,
-    /// Where the record is that says so.
+    /// The location of the record that says so.
     pub(crate) said_at: Location,
     state: VerdictState,
     reason: Reason,
-    /// What another machine knows of it.
+    /// What another machine knows of the holder.
     testimony: Option<String>,
-    /// Where its session lives elsewhere.
+    /// Where its session is alive on another machine.
     lives_on: Option<FarSession>,
 }
 
 impl Holder {
-    /// Takes down what a record says of its holder.
+    /// Records what a record says of its holder.
     pub(crate) fn from_record(record: &RecordView) -> Self {
         Self {
             format: record.format,
@@ -30,7 +30,7 @@ impl Holder {
         }
     }
 
-    /// Makes sure that no more speaks for the holder's life than when it was seen.
+    /// Makes sure that the holder does not look more alive than when it was seen.
     pub(crate) fn is_still(&self, record: &RecordView) -> Result<(), ActionError> {
         let before = certainty(self.state, self.lives_on.as_ref());
         let state = record.verdict.state;
@@ -42,7 +42,7 @@ impl Holder {
     }
 }
 
-/// Returns how much speaks for a holder's life.
+/// Ranks how strongly the evidence shows a holder to be alive.
 fn certainty(state: VerdictState, lives_on: Option<&FarSession>) -> u8 {
     match state {
         VerdictState::Dead => lives_on.map_or(0, |session| 1 + u8::from(session.is_heard)),

@@ -1,4 +1,4 @@
-//! Looks at the files of a plan, and refuses those that are never touched.
+//! Looks at the files of a plan, and refuses those that must never be touched.
 
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
@@ -20,12 +20,12 @@ use crate::core::model::{Content, FileImage, Format, Refusal, Step};
 use crate::format::entire::end;
 use crate::format::{Release, released};
 
-/// How the files of a plan are looked at.
+/// Inspects the files of a plan.
 pub(crate) struct Inspector<'a, D: Disk> {
     pub(crate) files: Files<'a, D>,
     pub(crate) rules: &'a Rules,
     pub(crate) now: Timestamp,
-    /// Why what was seen is not done yet: a file was written just now.
+    /// Why the plan is not carried out yet: a file was written just now.
     pub(crate) wait: RefCell<Option<ActionError>>,
 }
 
@@ -35,11 +35,11 @@ struct InspectedFile<F> {
     print: Print,
     /// Where it can be parked.
     place: ParkPlace,
-    /// What it says; `None` where it is too large to be read.
+    /// Its content; `None` if it is too large to be read.
     bytes: Option<Vec<u8>>,
 }
 
-/// Says that a file may still be under way.
+/// Returns the error that a write to a file may still be under way.
 fn young(path: &Path, age: SignedDuration) -> ActionError {
     let path = shown(path);
     ActionError::TooYoung(match age.is_negative() {
@@ -111,7 +111,7 @@ impl<D: Disk> Inspector<'_, D> {
         })
     }
 
-    /// Returns where a path leads that may begin with the home.
+    /// Resolves a path that may begin with the home.
     fn place(&self, path: &Path) -> PathBuf {
         match path.strip_prefix("~") {
             Ok(below) => self.rules.home.join(below),
@@ -119,7 +119,7 @@ impl<D: Disk> Inspector<'_, D> {
         }
     }
 
-    /// Returns a place where nothing lies.
+    /// Returns a path where nothing lies.
     fn free(&self, path: &Path) -> Result<PathBuf, ActionError> {
         let path = self.place(path);
         let there = match self.files.entry(&path) {
@@ -133,7 +133,7 @@ impl<D: Disk> Inspector<'_, D> {
         }
     }
 
-    /// Returns what a file is, if it may be touched at all.
+    /// Returns a file's print and content, if it may be touched at all.
     fn file(&self, path: &Path) -> Result<InspectedFile<D::Folder>, ActionError> {
         let path = self.place(path);
         let at = self.files.entry(&path)?;
@@ -160,7 +160,7 @@ impl<D: Disk> Inspector<'_, D> {
                 return never(format!("it belongs to user {uid}"));
             }
             Content::Failed(why) => return never(why.clone()),
-            // To be moved it need not be read.
+            // Moving it does not require reading it.
             Content::Refused(Refusal::TooBig(_)) | Content::Bytes(_) => {}
         }
         let Some(meta) = image.meta else { return never("nothing is known of it".to_owned()) };
@@ -170,7 +170,7 @@ impl<D: Disk> Inspector<'_, D> {
         if self.files.is_locked(at)? {
             return never("a process holds a lock on it".to_owned());
         }
-        // Every write changes this time, and nobody can set it; the other one anybody can.
+        // Every write changes this time, and no program can set it; the other one any program can set.
         let age = self.now.duration_since(meta.changed_at);
         if age < self.rules.settled_for {
             self.wait.replace(Some(young(path, age)));

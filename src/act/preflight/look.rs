@@ -1,4 +1,4 @@
-//! Looks at all files of a plan before it is shown, and at those of what follows it.
+//! Looks at all files of a plan and of its follow-ups before it is shown.
 
 use std::cell::RefCell;
 
@@ -24,7 +24,7 @@ impl Preview {
     /// Looks at all files of a plan, or of an entry to undo.
     ///
     /// # Errors
-    /// It is never done, or a file is not as it must be.
+    /// The plan is never allowed, or a file is not as it must be.
     pub fn look<D: Disk>(
         lock: &Lock<'_, D>,
         report: &Report,
@@ -88,7 +88,8 @@ impl Preview {
 }
 
 impl Preview {
-    /// Makes the preview of a plan that is all in its parts: it waits, or is refused, where none of them can be done now.
+    /// Makes the preview of a plan that consists of its parts: it waits, or is refused, if none of them can be done
+    /// now.
     fn of_all(
         mut plan: Plan,
         parts: Vec<FollowUp>,
@@ -108,12 +109,12 @@ impl Preview {
     }
 }
 
-/// Lets what confirms the whole confirm each part.
+/// Marks each part as confirmed by the confirmation of the whole.
 fn together(parts: Vec<FollowUp>) -> Vec<FollowUp> {
     parts.into_iter().map(|part| FollowUp { is_confirmed: true, ..part }).collect()
 }
 
-/// Makes sure that whoever is killed was asked to end before, and did not.
+/// Makes sure that a process that is to be killed was asked to end before, and did not.
 fn may_kill(history: &History, plan: &Plan, signal: Signal) -> Result<(), ActionError> {
     let Some(Step::Stop { id, .. }) = plan.steps.first() else { return Ok(()) };
     match (signal, history.next_signal(*id)) {
@@ -124,7 +125,7 @@ fn may_kill(history: &History, plan: &Plan, signal: Signal) -> Result<(), Action
     }
 }
 
-/// Says with how a plan is undone where its files are until then, when that is elsewhere than usual.
+/// Adds to how a plan is undone where its files are until then, if that is not the usual place.
 fn told_where(inverse: &str, prepared: &[PreparedStep], entry: u64) -> String {
     let mut words: Vec<String> = prepared.iter().filter_map(PreparedStep::parked_words).collect();
     words.dedup();
@@ -132,13 +133,13 @@ fn told_where(inverse: &str, prepared: &[PreparedStep], entry: u64) -> String {
     std::iter::once(inverse.to_owned()).chain(words).collect::<Vec<_>>().join("; ")
 }
 
-/// Names the parts that follow a plan.
+/// Lists the follow-ups of a plan.
 fn of_plan(plan: &Plan, action: Action) -> Vec<(String, Request)> {
     let request = |plan: &Plan| Request::Act { key: plan.subject.clone(), action };
     plan.follows.iter().map(|plan| (plan.what.clone(), request(plan))).collect()
 }
 
-/// Names what followed an entry, to be undone with it.
+/// Lists the follow-ups of an entry, to be undone with it.
 fn of_entry(history: &History, number: u64, to: RestoreTo) -> Vec<(String, Request)> {
     let requests = history.followers(number).map(|entry| {
         let title = format!("undo entry {}: {}", entry.number, entry.intent.title);

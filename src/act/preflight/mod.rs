@@ -1,4 +1,4 @@
-//! Looks at what an action would touch, and verifies it once more under the lock.
+//! Looks at the files that an action would touch, and verifies it again under the lock.
 
 pub(crate) mod confirmed;
 pub(super) mod holder;

@@ -1,4 +1,4 @@
-//! What is prepared, before every file has its parked name.
+//! Prepared movements, before every file has its parked name.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -33,13 +33,13 @@ pub(crate) enum PreparedStep {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum RowTarget {
-    /// What its system's release makes of it at that moment.
+    /// The result of its system's release at that time.
     Released,
     State(Columns),
 }
 
 impl PreparedStep {
-    /// Says that its file is parked under a shorter name, if its own would not fit behind the numbers of this entry.
+    /// Describes that its file is parked under a shorter name, if its own does not fit behind the entry's numbers.
     pub(crate) fn cut_words(&self, entry: u64, step: usize) -> Option<String> {
         let (Self::Park { path, .. } | Self::End { path, .. } | Self::Move { path, .. }) = self else {
             return None;
@@ -51,7 +51,7 @@ impl PreparedStep {
         })
     }
 
-    /// Says where its file is parked, when it is elsewhere than in the state folder.
+    /// Describes where its file is parked, if that is not the state folder.
     pub(crate) fn parked_words(&self) -> Option<String> {
         match self {
             Self::Park { place, .. } | Self::End { place, .. } => place.place_text(),
@@ -61,7 +61,7 @@ impl PreparedStep {
 }
 
 impl RowTarget {
-    /// Says which columns change, from what and to what.
+    /// Describes which columns change, from what and to what.
     pub(crate) fn changes_text(&self, before: &Columns) -> String {
         match self {
             Self::Released => "released".to_owned(),
@@ -70,16 +70,16 @@ impl RowTarget {
     }
 }
 
-/// What time a moved file gets.
+/// The modification time that a moved file gets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NewTime {
-    /// The moment of the move: its own system deletes by age.
+    /// The time of the move: its own system deletes by age.
     Now,
-    /// This one, which it had before.
+    /// This time, which it had before.
     FileRef(Timestamp),
 }
 
-/// Gives every movement its place in the park, and every row what it becomes.
+/// Assigns every movement its place in the park, and every row its new values.
 pub(crate) fn lowered(
     prepared: &[PreparedStep],
     entry: u64,
@@ -139,7 +139,7 @@ fn parked_name(path: &Path, entry: u64, step: usize) -> String {
     numbers + &name
 }
 
-/// Adds a row to the movement of its database: all rows of one change together.
+/// Adds a row to the movement of its database: all rows of one database change together.
 fn join(
     movements: &mut Vec<Movement>,
     format: Format,

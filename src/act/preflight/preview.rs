@@ -1,4 +1,4 @@
-//! What would be done, as it was seen: the plan with the prints of its files, and what confirms it.
+//! Previews: a plan with the prints of its files, and what confirms it.
 
 use crate::act::error::ActionError;
 use crate::act::fs::print::sha256;
@@ -11,29 +11,29 @@ use crate::core::model::{Confirmation, OrderNote, Plan, Request};
 /// A plan with the prints of all files that it touches.
 #[derive(Clone, Debug)]
 pub struct Preview {
-    /// What would be done.
+    /// The plan.
     pub plan: Plan,
     pub(crate) request: Request,
     pub(crate) rules: Rules,
     pub(crate) prepared: Vec<PreparedStep>,
     pub(crate) holder: Option<Holder>,
     pub(crate) state: String,
-    /// Why it is not done yet, if it is not.
+    /// Why it is not carried out yet, if it is not.
     pub wait: Option<ActionError>,
-    /// What follows once it is done.
+    /// The follow-ups.
     pub(crate) follow_ups: Vec<FollowUp>,
     /// The entry that it follows.
     pub(crate) follows: Option<u64>,
-    /// Which other machine has asked for it, where one has.
+    /// The other machine's order for it, if there is one.
     pub(crate) order: Option<OrderNote>,
 }
 
-/// One part that follows, as it was seen together with what it follows.
+/// One follow-up, as it was seen together with what it follows.
 #[derive(Clone, Debug)]
 pub(crate) struct FollowUp {
     pub(crate) title: String,
     pub(crate) preview: Result<Box<Preview>, ActionError>,
-    /// Whether what confirms the whole confirms it: its own state is part of the whole's.
+    /// Whether confirming the whole confirms it: its own state is part of the whole's.
     pub(crate) is_confirmed: bool,
 }
 
@@ -62,7 +62,7 @@ impl Preview {
         }
     }
 
-    /// Makes its state that of all its parts, which one code then confirms.
+    /// Derives its state from those of all its parts, which one code then confirms.
     pub(crate) fn of_parts(self) -> Self {
         let states = self.follow_ups.iter().map(|part| match &part.preview {
             Ok(preview) => preview.state.clone(),
@@ -77,7 +77,7 @@ impl Preview {
         code_of(&self.state)
     }
 
-    /// Returns what must be typed where a plain yes is not enough.
+    /// Returns what must be typed if a plain yes is not enough.
     pub fn wanted(&self) -> Option<String> {
         match self.plan.confirmation {
             Confirmation::Yes | Confirmation::Refused => None,
@@ -86,10 +86,10 @@ impl Preview {
         }
     }
 
-    /// Names this very plan, with all that follows it, for the state that was seen.
+    /// Returns the digest of this very plan, with all its follow-ups, for the state that was seen.
     ///
     /// # Errors
-    /// The plan cannot be written as JSON, so nothing can be asked for by its name.
+    /// The plan cannot be written as JSON, so it cannot be requested by its digest.
     pub fn digest(&self) -> Result<String, ActionError> {
         let follow_ups = self.follow_ups.iter().filter_map(|one| one.preview.as_ref().ok());
         let states = follow_ups.map(|preview| preview.state.as_str());
@@ -98,14 +98,14 @@ impl Preview {
             .map_err(|error| ActionError::Refused(format!("failed to write the plan as JSON: {error}")))
     }
 
-    /// Returns what was asked for.
+    /// Returns the request.
     pub fn request(&self) -> &Request {
         &self.request
     }
 }
 
 impl FollowUp {
-    /// Returns why it cannot be done now, with what it is about.
+    /// Returns why it cannot be done now, with its title.
     pub(crate) fn obstacle(&self) -> Option<(&str, ActionError)> {
         let error = match &self.preview {
             Ok(preview) => preview.wait.clone()?,
@@ -114,13 +114,13 @@ impl FollowUp {
         Some((&self.title, error))
     }
 
-    /// Returns what would be done.
+    /// Returns the plan.
     pub(crate) fn plan(&self) -> Option<&Plan> {
         self.preview.as_ref().ok().map(|preview| &preview.plan)
     }
 }
 
-/// Draws the short code of a state from its hash in hex digits.
+/// Derives the short code of a state from its hash in hex digits.
 fn code_of(state: &str) -> String {
     const ALPHABET: &[u8] = b"acdefhjkmnprtuvwxy3479";
     let digits = state.bytes().collect::<Vec<_>>();

@@ -1,4 +1,4 @@
-//! Undoing an exchange that was cut off, wherever it was, and also in the middle of a recovery.
+//! Undoes an interrupted exchange, wherever it was cut off, also in the middle of a recovery.
 
 use std::ffi::OsStr;
 use std::path::Path;
@@ -45,28 +45,28 @@ pub(crate) fn unexchange<D: Disk>(
     if is_same_file(&lies_beside, print) {
         return swap_back(files, &at, beside, parked, new_sha256);
     }
-    // What could not be read has no sum, and may be anything.
+    // A file that could not be read has no sum, and may contain anything.
     let is_empty = lies_beside.size == 0 && !lies_beside.sha256.is_empty();
     if lies_beside.sha256 == new_sha256 || is_empty {
-        // What lies beside is the new content, or the beginning of it, and is not in use.
+        // The file beside is the new content, or the beginning of it, and is not in use.
         files.disk.remove(beside).map_err(ActionError::failed_at("remove the new content of", path))?;
         return Ok(None);
     }
-    // A part of the new content, or what somebody wrote while the two were being exchanged back.
+    // A part of the new content, or a file that another program wrote while the two were being exchanged back.
     if is_original && files.park_left(beside, parked) {
         let (path, parked) = (shown(path), parked.text());
         return Ok(Some(format!(
             "{path} is as it was; what lay beside it, which somebody may have written, is parked as {parked}"
         )));
     }
-    // Nobody has written the file since it got the new content: what lies beside it was there before.
+    // No program has written the file since it got the new content: the file beside it was there before.
     if there.is_some_and(|there| there.sha256 == new_sha256) && !files.is_parked(parked, path)? {
         return swap_back(files, &at, beside, parked, new_sha256);
     }
     Ok(Some(format!("{} is as it was found; what lies beside it as {own} is left alone", shown(path))))
 }
 
-/// Says where the older content stays; where that is not parked, it is known to have gone.
+/// Describes where the older content stays; if that is not parked, it is known to have gone.
 fn parked_or_gone_note<D: Disk>(
     files: &Files<'_, D>,
     path: &Path,
@@ -100,8 +100,8 @@ fn unpark<D: Disk>(
     files.reverse(&exchange).map(|()| None)
 }
 
-/// Finishes what an earlier recovery began: it had put the old content beside under a name of
-/// its own, to exchange the two. `None` when it had not come so far.
+/// Finishes an earlier recovery that had put the old content beside under a name of its own, to exchange the two.
+/// `None` if it had not got so far.
 fn unback<D: Disk>(
     files: &Files<'_, D>,
     at: &FileRef<D::Folder>,
@@ -118,7 +118,7 @@ fn unback<D: Disk>(
     swap_back(files, at, back, parked, new_sha256).map(Some)
 }
 
-/// Exchanges the old content back into its place; where somebody has written that meanwhile, parks it as was meant.
+/// Exchanges the old content back into its place; if another program has written that meanwhile, parks it as intended.
 fn swap_back<D: Disk>(
     files: &Files<'_, D>,
     at: &FileRef<D::Folder>,

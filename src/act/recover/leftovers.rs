@@ -1,4 +1,4 @@
-//! What a movement that was cut off has left where: parked, in its place, or under two names.
+//! Where an interrupted movement left its files: parked, in their place, or under two names.
 
 use std::ffi::OsStr;
 use std::path::Path;
@@ -12,11 +12,11 @@ use crate::act::fs::print::{identity_of, print_of};
 use crate::core::history::movement::{ParkLocation, Print};
 use crate::core::model::{Content, FileImage};
 
-/// What is said of a place where nothing lies any more.
+/// The message for a place where nothing lies any more.
 pub(super) const GONE: &str = "has gone";
 
-/// Says where the older content stays, since its place is not what it was, and how to have it back:
-/// an entry that was not done cannot be undone. Nothing when it is not parked.
+/// Describes where the older content stays, since its place has changed, and how to get it back: an entry that was not
+/// done cannot be undone. `None` if it is not parked.
 pub(super) fn parked_note<D: Disk>(
     files: &Files<'_, D>,
     path: &Path,
@@ -37,8 +37,8 @@ pub(super) fn parked_note<D: Disk>(
 /// Expects a file that is not parked to be in its place, or to be known to have gone from it.
 ///
 /// # Errors
-/// The folder that it was in, or the one that it was to be parked in, is away: it may be there, and the entry stays
-/// open until the folder is back.
+/// Its folder, or the one where it was to be parked, is away: the file may be there, and the entry stays open until
+/// the folder is back.
 pub(super) fn expect_here<D: Disk>(
     files: &Files<'_, D>,
     path: &Path,
@@ -55,7 +55,7 @@ pub(super) fn expect_here<D: Disk>(
     };
     let parent = path.parent().unwrap_or(path);
     let Some(at) = files.at_if_any(path)? else { return away(parent) };
-    // A disk can have another number after a boot: what is in its place says more than that.
+    // A disk can have another number after a boot, so the content of the place is stronger evidence.
     if read(files, at.spot(), path)?.is_some_and(|there| is_still(&there, print)) {
         return Ok(());
     }
@@ -69,8 +69,8 @@ pub(super) fn expect_here<D: Disk>(
     }
 }
 
-/// Returns whether a parked file lies in its place as well, under a second name, and removes the
-/// parked one then: where the kernel cannot rename without clobbering, a file is linked first.
+/// Returns whether a parked file also lies in its place under a second name, and then removes the parked one: if the
+/// kernel cannot rename without clobbering, a file is linked first.
 pub(super) fn has_two_names<D: Disk>(
     files: &Files<'_, D>,
     park: &FileRef<D::Folder>,
@@ -85,17 +85,17 @@ pub(super) fn has_two_names<D: Disk>(
     Ok(true)
 }
 
-/// Returns whether it is the very file that was meant, whatever it says by now.
+/// Returns whether it is the very file that was meant, whatever its content now.
 pub(super) fn is_same_file(lies: &Print, print: &Print) -> bool {
     (lies.dev, lies.ino) == (print.dev, print.ino)
 }
 
-/// Returns whether it is the file that was meant, or says the same.
+/// Returns whether it is the file that was meant, or has the same content.
 pub(super) fn is_still(lies: &Print, print: &Print) -> bool {
     is_same_file(lies, print) || !lies.is_unread() && lies.sha256 == print.sha256
 }
 
-/// Reads what lies somewhere. What cannot be read must not be taken for anything else.
+/// Reads the file in a spot. One that cannot be read must not be mistaken for another.
 pub(super) fn read<D: Disk>(
     files: &Files<'_, D>,
     spot: Spot<'_, D::Folder>,
@@ -105,7 +105,7 @@ pub(super) fn read<D: Disk>(
     match &image.content {
         Content::Bytes(_) => Ok(print_of(&image)),
         Content::Failed(_) => Err(ActionError::failed_at("read", path)(Errno::IO)),
-        // A link, a folder and the like is none of ours; one that is only too large to be read may be.
+        // A link, a folder and the like is not ours; a file that is only too large to be read may be.
         Content::Refused(_) => Ok(Some(identity_of(&image).unwrap_or_else(|| Print::unread(0, 0)))),
     }
 }

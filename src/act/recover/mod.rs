@@ -1,8 +1,8 @@
-//! Finishes or takes back what was cut off in the middle.
+//! Finishes or reverses interrupted actions.
 //!
-//! An intent without an outcome was cut off, and what lies where says how far it came. What was
-//! only taken is put back, for nobody knows whether it was looked at; what was already put where
-//! it was meant to go stays there. Doing this twice changes nothing.
+//! An intent without an outcome was interrupted, and the places of its files show how far it got. A file that was only
+//! taken is put back, because it is unknown whether it was looked at; a file that was already put at its destination
+//! stays there. Doing this twice changes nothing.
 
 mod exchange;
 mod leftovers;
@@ -24,8 +24,7 @@ use crate::core::history::journal::{Entry, Outcome};
 use crate::core::history::movement::{Movement, ParkLocation, is_taken};
 use crate::core::model::EndResult;
 
-/// Puts right what an entry that has no outcome has left, and returns how it ended; `None` while
-/// that cannot be told.
+/// Puts right what an entry without an outcome has left, and returns its outcome; `None` while that is unknown.
 ///
 /// # Errors
 /// The disk refuses; the entry stays open, and the next lock tries again.
@@ -37,14 +36,14 @@ pub(crate) fn recover<D: Disk>(files: &Files<'_, D>, entry: &Entry) -> Result<Op
     match rows_of(movements) {
         Some(update) => update.found(files),
         None => {
-            // Whoever else writes these files is asked as it is before an action.
+            // The lock of the program that also writes these files is taken, as before an action.
             let _lock = entire_lock::lock_of_any(files, movements.iter().filter_map(Movement::path))?;
             put_right(files, movements).map(Some)
         }
     }
 }
 
-/// Returns the change of rows that an entry is; it has no other movement.
+/// Returns an entry's change of rows, which is then its only movement.
 fn rows_of(movements: &[Movement]) -> Option<RowUpdate<'_>> {
     movements.iter().find_map(RowUpdate::from_movement)
 }
@@ -55,7 +54,7 @@ fn put_right<D: Disk>(files: &Files<'_, D>, movements: &[Movement]) -> Result<Ou
     let mut is_done = false;
     for movement in movements.iter().rev() {
         match movement {
-            // What follows a put was done, so what came before it was done as well.
+            // The movement after a put was done, so everything before it was done as well.
             _ if is_done => {}
             Movement::Take { from, parked, print } => {
                 notes.extend(note_refusal(untake(files, from, parked, print))?)
@@ -81,7 +80,7 @@ fn put_right<D: Disk>(files: &Files<'_, D>, movements: &[Movement]) -> Result<Ou
                 }
                 if let Some(touched_at) = touched_at.filter(|_| is_done) {
                     let at = files.entry(to)?;
-                    // What somebody has written since keeps the time of that.
+                    // A file that another program has written since keeps its own time.
                     if read(files, at.spot(), to)?.is_some_and(|there| there.sha256 == print.sha256) {
                         files
                             .disk
@@ -90,7 +89,7 @@ fn put_right<D: Disk>(files: &Files<'_, D>, movements: &[Movement]) -> Result<Ou
                     }
                 }
             }
-            // Rows are read back before, and what has ended is counted.
+            // Rows are read back before, and ended processes are counted.
             Movement::Rows { .. } | Movement::Stop { .. } => {}
             Movement::Exchange { path, parked, print, new_sha256 } => {
                 notes.extend(note_refusal(unexchange(files, path, parked, print, new_sha256))?);
@@ -120,7 +119,7 @@ fn put_right<D: Disk>(files: &Files<'_, D>, movements: &[Movement]) -> Result<Ou
     })
 }
 
-/// Returns whether a file is parked; what is never touched is not.
+/// Returns whether a file is parked; a file that must never be touched is not.
 fn is_parked<D: Disk>(files: &Files<'_, D>, path: &Path, parked: &ParkLocation) -> Result<bool, ActionError> {
     match files.is_parked(parked, path) {
         Err(ActionError::Never(_)) => Ok(false),
@@ -128,7 +127,8 @@ fn is_parked<D: Disk>(files: &Files<'_, D>, path: &Path, parked: &ParkLocation) 
     }
 }
 
-/// Says that what a movement is about is neither in its place nor parked: somebody else has written or removed it.
+/// Returns the error that a movement's file is neither in its place nor parked: another program has written or removed
+/// it.
 fn gone<D: Disk>(
     files: &Files<'_, D>,
     movements: &[Movement],
@@ -156,8 +156,8 @@ fn gone<D: Disk>(
     Ok(Some(format!("{} {says}, and nothing of it is parked", shown(path))))
 }
 
-/// Notes what is never touched, whatever the journal says: it must not keep anything else from
-/// being put right.
+/// Turns a refusal of a file that must never be touched into a note: it must not prevent other entries from being put
+/// right.
 fn note_refusal(note: Result<Option<String>, ActionError>) -> Result<Option<String>, ActionError> {
     match note {
         Err(ActionError::Never(why)) => Ok(Some(why)),

@@ -1,4 +1,4 @@
-//! Putting back what a movement that was cut off had only taken.
+//! Puts back files that an interrupted movement had only taken.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ use crate::act::fs::disk::{Disk, Side};
 use crate::act::fs::files::{FileRef, Files, shown};
 use crate::core::history::movement::{ParkLocation, Print};
 
-/// Puts back what was taken; a note when something else lies in its place by now.
+/// Puts a taken file back; returns a note if something else lies in its place now.
 pub(crate) fn untake<D: Disk>(
     files: &Files<'_, D>,
     from: &Path,
@@ -36,7 +36,7 @@ pub(crate) fn untake<D: Disk>(
     }
 }
 
-/// Returns whether a put was done, and finishes one that was.
+/// Returns whether a put was done, and completes one that was.
 pub(crate) fn finish_put<D: Disk>(
     files: &Files<'_, D>,
     to: &Path,
@@ -49,7 +49,7 @@ pub(crate) fn finish_put<D: Disk>(
     {
         return has_two_names(files, &park, &at);
     }
-    // It has left the park: by the put, or it was never taken.
+    // It is no longer in the park: the put moved it, or it was never taken.
     let there = read(files, at.spot(), to)?;
     Ok(there.is_some_and(|there| is_still(&there, print)))
 }

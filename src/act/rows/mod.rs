@@ -1,4 +1,4 @@
-//! Rows of databases, as actions need them: read, change together or not at all, read back.
+//! Database rows for actions: read, change together or not at all, read back.
 
 #[cfg_attr(not(feature = "postgres"), path = "postgres/stub.rs")]
 pub(crate) mod postgres;
@@ -14,11 +14,11 @@ use crate::act::rows::store::Rows;
 use crate::core::model::Format;
 use crate::source::database::sqlite::copies::{COPIES, Copies};
 
-/// The databases of every system that has some.
+/// The databases of every system that has any.
 pub struct Stores(BTreeMap<Format, Box<dyn Rows>>);
 
 impl Stores {
-    /// Knows those systems whose databases are plain files; copies go into the state folder.
+    /// Creates the stores of systems whose databases are plain files; copies go into the state folder.
     pub(crate) fn new(state: &Path) -> Self {
         let mut stores = Self(BTreeMap::new());
         let copies = Copies::in_folder(&state.join(COPIES));

@@ -1,4 +1,4 @@
-//! Changes rows of SQLite databases: the one place that opens one for writing.
+//! Changes rows of SQLite databases: the only place that opens one for writing.
 
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
@@ -25,7 +25,7 @@ const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Obra's databases.
 pub struct Sqlite {
-    /// Where those that cannot be read in place are copied to.
+    /// Where databases that cannot be read in place are copied to.
     pub copies: Copies,
 }
 
@@ -76,13 +76,14 @@ impl Rows for Sqlite {
         }
         transaction.commit().map_err(|error| match is_busy(&error) {
             true => trouble("commit to", database)(error),
-            // What became of it is read back.
+            // The result is read back.
             false => ActionError::Unsure(format!("failed to commit to {}: {error}", shown(database))),
         })
     }
 }
 
-/// Makes sure that a database is a plain file of the user's own, and that no link leads to it: it was found without one.
+/// Makes sure that a database is a plain file of the user's own, and that no link leads to it: it was found without
+/// one.
 fn own(database: &str) -> Result<(), ActionError> {
     let parent = Path::new(database).parent().unwrap_or(Path::new("/"));
     if Folder::open_without_links(parent).is_err_and(|errno| errno == Errno::LOOP) {
@@ -100,7 +101,7 @@ fn own(database: &str) -> Result<(), ActionError> {
     Ok(())
 }
 
-/// Opens a database for writing; none is made.
+/// Opens a database for writing; does not create one.
 fn open(database: &str) -> Result<Connection, ActionError> {
     own(database)?;
     let path = Path::new(database);
@@ -132,7 +133,7 @@ fn is_busy(error: &Error) -> bool {
     matches!(error.sqlite_error_code(), Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked))
 }
 
-/// Returns the columns of a table that matter and that there are.
+/// Returns the relevant columns of a table that exist.
 fn columns(connection: &Connection, table: &str) -> Result<Vec<&'static str>, Error> {
     let mut statement = connection.prepare("SELECT name FROM pragma_table_info(?1)")?;
     let there: Vec<String> = statement.query_map([table], |row| row.get(0))?.collect::<Result<_, _>>()?;
@@ -162,7 +163,7 @@ fn value(value: ValueRef<'_>) -> Result<Value, Error> {
         ValueRef::Integer(number) => Value::Integer(number),
         ValueRef::Real(number) => Value::Real(format!("{number:?}")),
         ValueRef::Text(bytes) => Value::Text(std::str::from_utf8(bytes)?.to_owned()),
-        // No column that matters ever holds one.
+        // No relevant column ever holds a blob.
         ValueRef::Blob(_) => return Err(Error::InvalidQuery),
     })
 }

@@ -1,4 +1,4 @@
-//! The databases of one system, as an action needs them.
+//! The databases of one system, for actions.
 
 use std::path::Path;
 
@@ -11,7 +11,7 @@ pub trait Rows: Send + Sync {
     /// such row.
     ///
     /// # Errors
-    /// It cannot be read, or it is never touched.
+    /// It cannot be read, or must never be touched.
     fn row(&self, database: &str, table: &str, id: &str) -> Result<Option<Columns>, ActionError>;
 
     /// Copies a whole database into an empty file of claimtop's own.
@@ -20,8 +20,8 @@ pub trait Rows: Send + Sync {
     /// It cannot be copied whole.
     fn back_up(&self, database: &str, to: &Path) -> Result<(), ActionError>;
 
-    /// Changes rows in one transaction, only if every one of them is as it was seen, and
-    /// `agrees` says so while no other process can write.
+    /// Changes rows in one transaction, only if every one of them is as it was seen, and `agrees` succeeds while no
+    /// other process can write.
     ///
     /// # Errors
     /// Nothing was changed; or, after [`ActionError::Unsure`], the outcome is unknown.
@@ -32,7 +32,7 @@ pub trait Rows: Send + Sync {
         agrees: &mut dyn FnMut() -> Result<(), ActionError>,
     ) -> Result<(), ActionError>;
 
-    /// Lets the database take back what an interrupted transaction left, so that it can be read.
+    /// Lets the database roll back an interrupted transaction, so that it can be read.
     ///
     /// # Errors
     /// It cannot be opened.
@@ -40,12 +40,12 @@ pub trait Rows: Send + Sync {
         Ok(())
     }
 
-    /// Says how rows stand right after a change was done; empty where its commit says all.
+    /// Describes the rows right after a change was done; empty if the commit is enough.
     fn after_text(&self, _database: &str, _changes: &[RowChange]) -> String {
         String::new()
     }
 
-    /// Reads back how rows stand.
+    /// Reads back the state of rows.
     fn state(&self, database: &str, changes: &[RowChange]) -> RowsState {
         let mut state = None;
         if let Err(error) = self.settle(database) {
@@ -66,13 +66,13 @@ pub trait Rows: Send + Sync {
     }
 }
 
-/// How the rows of a change stand.
+/// The state of a change's rows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RowsState {
     Before,
-    /// All are as they were to become.
+    /// All have their new values.
     After,
-    /// This one is neither, or not like the others: somebody else has changed it.
+    /// This one is neither, or differs from the others: another program has changed it.
     Other(String),
     /// They cannot be read now.
     Unknown(String),

@@ -31,7 +31,7 @@ impl<'a> RowUpdate<'a> {
         }
     }
 
-    /// Does it if `agrees` says so while no other process can write.
+    /// Changes the rows if `agrees` succeeds while no other process can write.
     ///
     /// # Errors
     /// Nothing was changed, and no copy is left; or the outcome is unknown ([`ActionError::Unsure`]).
@@ -64,12 +64,12 @@ impl<'a> RowUpdate<'a> {
         files.settle(&park)
     }
 
-    /// Removes the copy of a database that was not changed; it is worth nothing.
+    /// Removes the copy of a database that was not changed; it is worthless.
     fn forget_backup<D: Disk>(&self, files: &Files<'_, D>) {
         let _ = self.remove_backup(files);
     }
 
-    /// Says what is read back once it was done.
+    /// Describes the rows that are read back after the change.
     pub(crate) fn read_back<D: Disk>(&self, files: &Files<'_, D>) -> String {
         let rows = files.stores.for_format(self.format);
         rows.map_or_else(|_| String::new(), |rows| rows.after_text(self.database, self.changes))

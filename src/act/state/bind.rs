@@ -1,4 +1,4 @@
-//! Keeps the notes of hooks: who runs which session, and which of them waits.
+//! Keeps the notes of hooks: which process runs which session, and which sessions wait.
 
 use std::cmp::Reverse;
 use std::ffi::{OsStr, OsString};
@@ -21,12 +21,10 @@ const MOST_CONTEXTS: usize = 256;
 /// How many waits of one session are kept.
 const MOST_WAITS: usize = 16;
 
-/// Writes a note, whole or not at all, for its owner only. It takes the place of the same
-/// window's earlier note about the same session and of nothing else, so notes of processes that
-/// are gone stay: they are evidence, and some 400 bytes each.
+/// Writes a note, whole or not at all, for its owner only. It replaces only the same window's earlier note about the
+/// same session, so notes of ended processes stay: they are evidence, and some 400 bytes each.
 ///
-/// Nothing is brought to the disk: after a power loss there is another boot, and a note of this
-/// one would say no more than none.
+/// Nothing is synced to the disk: after a power loss there is another boot, where a note of this one is worth nothing.
 ///
 /// # Errors
 /// The folder or the file cannot be made.
@@ -34,7 +32,7 @@ pub(crate) fn keep<D: Disk>(disk: &D, folder: &Path, note: &BoundSession) -> Res
     put(disk, (folder, note.file_name()), note)
 }
 
-/// Writes that a session waits, for one call; the oldest of too many leave.
+/// Records that a session waits for one call; the oldest notes beyond the limit are removed.
 ///
 /// # Errors
 /// The folder or the file cannot be made, or an older note not removed.
@@ -46,7 +44,7 @@ pub(crate) fn keep_wait<D: Disk>(disk: &D, folder: &Path, wait: &NotedWait) -> R
         .try_for_each(|name| remove(disk, (&opened, name), folder))
 }
 
-/// Takes back that a session waits for a call, whether or not that was noted.
+/// Removes the note that a session waits for a call, if there is one.
 ///
 /// # Errors
 /// The note cannot be removed.
@@ -64,7 +62,7 @@ pub(crate) fn end_wait<D: Disk>(
     }
 }
 
-/// Takes back every wait of a session that `is_over` says is over.
+/// Removes every wait of a session that is over by `is_over`.
 ///
 /// # Errors
 /// A note cannot be removed.
@@ -79,7 +77,7 @@ pub(crate) fn end_waits<D: Disk>(
     let opened = open(disk, folder)?;
     for entry in entries {
         let bytes = disk.read_own((&opened, &entry.name)).unwrap_or_default();
-        // What cannot be read says of nobody that he waits.
+        // A note that cannot be read does not show that a session waits.
         if NotedWait::parse(&bytes).is_none_or(|wait| is_over(&wait)) {
             remove(disk, (&opened, &entry.name), folder)?;
         }
@@ -95,7 +93,7 @@ pub(crate) fn is_wait_of(name: &OsStr, by: &BoundSession) -> bool {
     })
 }
 
-/// Removes a note; one that is gone already will do.
+/// Removes a note; one that is gone already is fine.
 fn remove<D: Disk>(disk: &D, at: Spot<'_, D::Folder>, folder: &Path) -> Result<(), ActionError> {
     match disk.remove(at) {
         Ok(()) | Err(Errno::NOENT) => Ok(()),
@@ -103,8 +101,7 @@ fn remove<D: Disk>(disk: &D, at: Spot<'_, D::Folder>, folder: &Path) -> Result<(
     }
 }
 
-/// Writes how much fits into a session's context, where that is not known yet; the oldest of too many
-/// such notes leave.
+/// Records the size of a session's context, if it is not known yet; the oldest notes beyond the limit are removed.
 ///
 /// # Errors
 /// The folder cannot be listed, or a file not made or removed.
@@ -122,7 +119,7 @@ pub(crate) fn keep_context<D: Disk>(disk: &D, folder: &Path, note: &ContextSize)
     Ok(())
 }
 
-/// Returns the names in a folder, of those that matter, that are more than are kept: the least lately written.
+/// Returns the matching names in a folder that exceed the limit, least recently written first.
 pub(crate) fn too_many(folder: &Path, matters: impl Fn(&OsStr) -> bool, most: usize) -> Vec<OsString> {
     let entries = Folder::open(folder).and_then(|opened| Ok((opened.entries(matters)?, opened)));
     let Ok((entries, opened)) = entries else { return Vec::new() };
@@ -153,7 +150,7 @@ pub(crate) fn put_text<D: Disk>(
     (folder, name): (&Path, String),
     text: &str,
 ) -> Result<(), ActionError> {
-    // A hook that runs twice at once writes two of these; the name is this process's own.
+    // A hook that runs twice at once writes two drafts; the name is this process's own.
     let draft = OsString::from(format!(".{name}.{}.new", std::process::id()));
     let name = OsString::from(name);
     let path = folder.join(&name);
@@ -179,8 +176,8 @@ pub(crate) fn open<D: Disk>(disk: &D, folder: &Path) -> Result<D::Folder, Action
     .map_err(ActionError::failed_at("open", folder))
 }
 
-/// Moves a draft to its name; where the window's earlier note has it, the two change places and
-/// that one goes.
+/// Moves a draft to its name; if the window's earlier note has that name, the two are exchanged and the earlier note
+/// is removed.
 pub(crate) fn replace<D: Disk>(
     disk: &D,
     (folder, draft): Spot<'_, D::Folder>,

@@ -1,4 +1,4 @@
-//! Keeps how long the dead go on holding what they claimed, for `stats`: a file beside the tombstones.
+//! Keeps how long dead holders keep their claims, for `stats`: a file beside the tombstones.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -15,19 +15,19 @@ pub(crate) fn beside(tombstones: &Path) -> PathBuf {
     tombstones.with_file_name("dead-holds.jsonl")
 }
 
-/// Reads what is kept.
+/// Reads the kept holds.
 ///
 /// # Errors
-/// It is no plain file, or the system refuses.
+/// It is not a plain file, or the system refuses.
 pub(crate) fn kept(path: &Path, host: &Host) -> Result<Vec<DeadHold>, rustix::io::Errno> {
     lines::kept(path, host)
 }
 
-/// Brings the file up to each report in which other records of the dead claim something than in the one before.
+/// Updates the file with each report in which other records of the dead hold claims than in the one before.
 pub(crate) struct Keeper<D> {
     disk: D,
     path: PathBuf,
-    /// Which records those were, and which databases were read.
+    /// Those records, and the databases that were read.
     known: Option<(BTreeSet<Key>, BTreeSet<String>)>,
 }
 
@@ -36,7 +36,7 @@ impl<D: Disk> Keeper<D> {
         Self { disk, path, known: None }
     }
 
-    /// Takes in a report. What the disk refuses is tried again with the next one.
+    /// Takes in a report. A refused write is tried again with the next report.
     pub(crate) fn keep(&mut self, report: &Report, host: &Host) {
         let dead: BTreeSet<Key> = dead(report).into_keys().cloned().collect();
         let has_nothing = self.known.is_none() && dead.is_empty() && !self.path.exists();

@@ -1,8 +1,7 @@
-//! What was observed, kept on disk: a file of a fixed size in which the newest takes the place of
-//! the oldest.
+//! The observed changes on disk: a file of a fixed size in which the newest replaces the oldest.
 //!
-//! It consists of slots of one length, each a line of JSON or nothing, so that no write changes
-//! its size and a torn one loses a single change. The text in it is already safe to show.
+//! It consists of slots of equal length, each a line of JSON or empty, so that no write changes its size and a torn
+//! one loses a single change. Its text is already safe to show.
 
 use std::fs::{DirBuilder, File};
 use std::io;
@@ -22,7 +21,7 @@ const SLOT: usize = 512;
 /// How many slots there are: a megabyte in all.
 const SLOTS: u64 = 2_048;
 
-/// The most characters that are kept of what a change says.
+/// The most characters that are kept of a change's text.
 const TOLD: usize = 240;
 
 /// The most keys that are kept of a change.
@@ -45,11 +44,11 @@ pub(crate) struct HistoryRing {
 }
 
 impl HistoryRing {
-    /// Opens the file, makes it where there is none, and reads what it holds, oldest first.
-    /// Whoever holds it keeps the history of all: a second claimtop is refused.
+    /// Opens the file, makes it if there is none, and reads it, oldest first. The process that holds it keeps the
+    /// history for all: a second claimtop is refused.
     ///
     /// # Errors
-    /// It cannot be made, is no plain file, or another claimtop keeps it.
+    /// It cannot be made, is not a plain file, or another claimtop keeps it.
     pub(crate) fn open(path: &Path) -> io::Result<(Self, Vec<Past>)> {
         if let Some(folder) = path.parent() {
             DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
@@ -69,7 +68,7 @@ impl HistoryRing {
         Ok((Self { path: path.to_path_buf(), file, next }, slots.into_iter().map(|slot| slot.past).collect()))
     }
 
-    /// Reads what a file holds, oldest first, and changes nothing; empty where there is none.
+    /// Reads a file, oldest first, and changes nothing; empty if there is none.
     ///
     /// # Errors
     /// It cannot be read, or is not what it should be.
@@ -84,7 +83,7 @@ impl HistoryRing {
         Ok(slots.into_iter().map(|slot| slot.past).collect())
     }
 
-    /// Keeps one more in place of the oldest; in a new file where somebody has deleted the other.
+    /// Keeps one more in place of the oldest; in a new file if the other was deleted.
     ///
     /// # Errors
     /// The disk fails, or there can be no new file.
@@ -95,7 +94,7 @@ impl HistoryRing {
         let mut keys = past.keys.clone();
         keys.truncate(KEYS);
         let mut room = TOLD;
-        // Escapes make text longer than it is: what does not fit is cut until it does.
+        // Escapes lengthen the text: it is cut until it fits.
         let line = loop {
             let told = past.told.chars().take(room).collect();
             let past = Past { told, keys: keys.clone(), ..past.clone() };

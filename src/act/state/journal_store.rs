@@ -26,15 +26,15 @@ use crate::source::places::{JOURNAL, PARKED, Places};
 
 const LOCK: &str = "lock";
 
-/// Opens the folder, and makes what is missing. It must be ours alone: whoever else could write
-/// the journal could steer what is put where.
+/// Opens the folder, and makes what is missing. Only this user may have access: a user who can write the journal could
+/// steer what is put where.
 fn made<D: Disk>(disk: &D, path: &Path, parked_path: &Path) -> Result<D::Folder, ActionError> {
     disk.make_folder(parked_path).map_err(ActionError::failed_at("make", parked_path))?;
     let folder = disk.folder(path).map_err(ActionError::failed_at("open", path))?;
     own(disk, folder, path)
 }
 
-/// Returns a folder if it is ours alone.
+/// Returns a folder if only this user has access.
 fn own<D: Disk>(disk: &D, folder: D::Folder, path: &Path) -> Result<D::Folder, ActionError> {
     match disk.access_of(&folder).map_err(ActionError::failed_at("ask whose is", path))? {
         FolderAccess::Ours => Ok(folder),
@@ -42,7 +42,7 @@ fn own<D: Disk>(disk: &D, folder: D::Folder, path: &Path) -> Result<D::Folder, A
     }
 }
 
-/// Returns this machine's processes, of which agents are known as claimtop ships them.
+/// Returns this machine's processes, with the agent signatures that claimtop ships.
 fn machine() -> Box<dyn Processes> {
     Box::new(Machine::new(Signatures::built_in().ok(), None))
 }
@@ -54,23 +54,23 @@ pub struct StateFolder<D: Disk> {
     path: PathBuf,
     parked_path: PathBuf,
     folder: D::Folder,
-    /// The databases of the systems that have some.
+    /// The databases of the systems that have any.
     pub stores: Stores,
     /// The processes that may be ended.
     pub processes: Box<dyn Processes>,
     /// How long an action waits while another claimtop is at work.
     pub patience: Patience,
-    /// Called at once when another claimtop is at work.
+    /// Called at once while another claimtop is at work.
     pub(crate) on_wait: Option<OnWait>,
-    /// The entries that were cut off and put right whenever the lock was taken, as they ended.
+    /// The outcomes of interrupted entries that were put right whenever the lock was taken.
     pub(crate) put_right: RefCell<Vec<Entry>>,
     /// The home that is looked at: nothing is put right in another one.
     pub(crate) home: Option<PathBuf>,
-    /// The folders that a person named: links that lead to them are followed.
+    /// The folders that a person named: links to them are followed.
     pub(crate) named: Vec<PathBuf>,
 }
 
-/// Takes what there is to say while an action waits.
+/// Receives the message that an action waits.
 pub(crate) type OnWait = Box<dyn Fn(&str) + Send>;
 
 impl<D: Disk> StateFolder<D> {
@@ -96,10 +96,10 @@ impl<D: Disk> StateFolder<D> {
         })
     }
 
-    /// Takes note of the places of the person who acts.
+    /// Sets the places of the person who acts.
     pub(crate) fn act_in(&mut self, places: &Places) {
         let Places { home, tmp, claude_config, cache, roots, .. } = places;
-        // What lies in the home was not named.
+        // Folders in the home were not named.
         let elsewhere = [claude_config, cache].into_iter().filter(|folder| !folder.starts_with(home));
         let named = [home, tmp].into_iter().chain(elsewhere).chain(roots);
         self.named = named.filter(|folder| folder.is_absolute()).cloned().collect();
@@ -119,11 +119,12 @@ impl<D: Disk> StateFolder<D> {
         self.disk.read_own((&self.folder, OsStr::new(JOURNAL))).map_err(ActionError::failed_at("read", &path))
     }
 
-    /// Takes the lock, waiting for another claimtop to finish if that is wanted, and first of all
-    /// puts right what an earlier one left half done.
+    /// Takes the lock, waiting for another claimtop to finish if `patience` allows, and first puts right what an
+    /// earlier one left half done.
     ///
     /// # Errors
-    /// Another one holds it, or the journal cannot be read or written. What cannot be put right now is kept for the next one.
+    /// Another claimtop holds it, or the journal cannot be read or written. Entries that cannot be put right now are
+    /// kept for the next lock.
     pub fn lock(&self, patience: Patience, now: Timestamp) -> Result<Lock<'_, D>, ActionError> {
         let guard = self.guard(patience)?;
         let journal = self.journal()?;
@@ -146,7 +147,7 @@ impl<D: Disk> StateFolder<D> {
                     self.put_right.borrow_mut().extend(lock.history.entry(entry.number).cloned());
                 }
                 Ok(None) => {}
-                // It stays open, and keeps nothing else from being done.
+                // It stays open, and does not prevent other actions.
                 Err(error) => {
                     tracing::warn!(entry = entry.number, %error, "cannot put right what was cut off");
                     lock.unsettled.push((entry.number, error));
@@ -156,7 +157,7 @@ impl<D: Disk> StateFolder<D> {
         Ok(lock)
     }
 
-    /// Takes the lock with the patience that actions have.
+    /// Takes the lock with the patience of actions.
     ///
     /// # Errors
     /// As [`StateFolder::lock`].
@@ -164,7 +165,7 @@ impl<D: Disk> StateFolder<D> {
         self.lock(self.patience, now)
     }
 
-    /// Takes the lock. If it has to wait, it says so at once.
+    /// Takes the lock. If it has to wait, it reports that at once.
     fn guard(&self, patience: Patience) -> Result<D::Lock, ActionError> {
         let (path, spot) = (self.path.join(LOCK), (&self.folder, OsStr::new(LOCK)));
         let held = match (patience, &self.on_wait) {
@@ -184,7 +185,7 @@ impl<D: Disk> StateFolder<D> {
         })
     }
 
-    /// Says who holds the lock.
+    /// Describes the process that holds the lock.
     fn is_at_work(&self) -> String {
         match self.disk.locker_of((&self.folder, OsStr::new(LOCK))) {
             None => "another claimtop is at work".to_owned(),
@@ -199,8 +200,8 @@ impl<D: Disk> StateFolder<D> {
 }
 
 impl StateFolder<System> {
-    /// Opens the folder anew where another one, or none, lies at its path by now: somebody has
-    /// deleted it, and with it the journal and all that was parked.
+    /// Reopens the folder if another one, or none, lies at its path now: it was deleted, and with it the journal and
+    /// all parked files.
     ///
     /// # Errors
     /// It cannot be made or opened.
@@ -214,15 +215,15 @@ impl StateFolder<System> {
     }
 }
 
-/// The state folder as it is, to look only: nothing of it is made, locked or recovered.
+/// The state folder for looking only: nothing of it is made, locked or recovered.
 pub(crate) struct ReadOnlyState {
-    /// Never handed out: where there is no folder, another one stands for it.
+    /// Never handed out: if there is no folder, another one stands in for it.
     state: StateFolder<System>,
     history: History,
 }
 
 impl ReadOnlyState {
-    /// Opens what there is; there may be nothing.
+    /// Opens the folder, which need not exist.
     pub(crate) fn open(path: &Path) -> Result<Self, ActionError> {
         let parked_path = path.join(PARKED);
         let folder = match System.folder(path) {
@@ -249,17 +250,17 @@ impl ReadOnlyState {
         Ok(Self { state, history })
     }
 
-    /// Returns the databases of the systems that have some.
+    /// Returns the databases of the systems that have any.
     pub(crate) fn stores(&mut self) -> &mut Stores {
         &mut self.state.stores
     }
 
-    /// Takes note of the places of the person who looks.
+    /// Sets the places of the person who looks.
     pub(crate) fn act_in(&mut self, places: &Places) {
         self.state.act_in(places);
     }
 
-    /// Tells which processes may be ended.
+    /// Sets the processes that may be ended.
     pub(crate) fn set_processes(&mut self, processes: Box<dyn Processes>) {
         self.state.processes = processes;
     }
@@ -269,21 +270,21 @@ impl ReadOnlyState {
         &self.history
     }
 
-    /// Lets a look at files see the journal and the folder, as it would under the lock.
+    /// Runs `look` with the journal and the folder as it would see them under the lock.
     pub(crate) fn shown<T>(&self, look: impl FnOnce(&Lock<'_, System>) -> T) -> T {
         let (recovered, unsettled) = (Vec::new(), Vec::new());
         look(&Lock { state: &self.state, _guard: None, history: self.history.clone(), recovered, unsettled })
     }
 }
 
-/// The held lock: only with it anything is done.
+/// The held lock: every action requires it.
 pub struct Lock<'s, D: Disk> {
     state: &'s StateFolder<D>,
     /// `None` only within a [`ReadOnlyState`], which does nothing.
     _guard: Option<D::Lock>,
     /// The journal up to now.
     pub history: History,
-    /// The entries that were cut off, and were put right when it was taken.
+    /// The interrupted entries that were put right when the lock was taken.
     pub(crate) recovered: Vec<u64>,
     /// Those that could not be put right now, and why.
     pub(crate) unsettled: Vec<(u64, ActionError)>,
@@ -296,7 +297,7 @@ impl<'s, D: Disk> Lock<'s, D> {
         Files { disk: &state.disk, parked_path: &state.parked_path, stores, processes, ways: None }
     }
 
-    /// Returns the files of an action that was begun, which are reached only as they were then.
+    /// Returns the files of an action that has begun, which are reached only as they were then.
     pub(crate) fn files_of(&self, leads: Vec<Lead>) -> Files<'s, D> {
         Files { ways: Some(Ways { named: &self.state.named, leads }), ..self.files() }
     }
@@ -306,7 +307,7 @@ impl<'s, D: Disk> Lock<'s, D> {
         self.files().leads(movements, &Ways { named: &self.state.named, leads: Vec::new() })
     }
 
-    /// Gives every movement its place in the park, and every row what it becomes.
+    /// Assigns every movement its place in the park, and every row its new values.
     pub(crate) fn lowered(
         &self,
         planned: &[PreparedStep],
@@ -322,7 +323,7 @@ impl<'s, D: Disk> Lock<'s, D> {
         lowered(planned, entry, release, &mut folder_of)
     }
 
-    /// Journals an intent under a number and brings it to the disk.
+    /// Journals an intent under a number and syncs it to the disk.
     pub(crate) fn begin(&mut self, entry: u64, intent: &Intent, now: Timestamp) -> Result<(), ActionError> {
         self.add_line(
             Line { entry, at: now, says: Says::Intent(Box::new(intent.clone())) },
@@ -330,7 +331,8 @@ impl<'s, D: Disk> Lock<'s, D> {
         )
     }
 
-    /// Journals an outcome and brings it to the disk: after a power cut the next lock would take a confirmed action back.
+    /// Journals an outcome and syncs it to the disk: after a power cut the next lock would otherwise undo a confirmed
+    /// action.
     pub(crate) fn finish(&mut self, entry: u64, outcome: Outcome, now: Timestamp) -> Result<(), ActionError> {
         self.add_line(Line { entry, at: now, says: Says::Outcome(outcome) }, Durability::Synced)
     }

@@ -1,4 +1,4 @@
-//! Remembers which machine was reached by which name, so that another one behind it is noticed.
+//! Remembers which machine was reached by which name, so that a different one behind it is noticed.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -14,7 +14,7 @@ use crate::source::os::open::plain::small;
 
 const NAME: &str = "machines.json";
 
-/// The most bytes that its file is read of.
+/// The most bytes of the file that are read.
 const MOST: usize = 1 << 20;
 
 #[derive(Default, Serialize, Deserialize)]
@@ -22,10 +22,10 @@ struct MachineFile {
     machines: BTreeMap<String, Identity>,
 }
 
-/// Says whether a machine is the one that was reached by its name before, and remembers one that is new.
+/// Checks that a machine is the one that was reached by its name before, and remembers a new one.
 ///
 /// # Errors
-/// It is another one, or that cannot be told; in words.
+/// It is another one, or its identity is unknown; in words.
 pub(crate) fn recognise(state: &Path, name: &str, identity: &Identity) -> Result<(), String> {
     let unread =
         || format!("who was reached as {name} before cannot be read from {NAME} in the state folder");
@@ -41,14 +41,14 @@ pub(crate) fn recognise(state: &Path, name: &str, identity: &Identity) -> Result
         None => {}
     }
     known.machines.insert(name.to_owned(), identity.clone());
-    // Whoever cannot write it down asks anew next time.
+    // A machine that cannot be recorded is checked anew next time.
     if let Err(error) = write(state, &known) {
         tracing::warn!(%error, name, "a machine is not remembered");
     }
     Ok(())
 }
 
-/// Forgets who was reached by a name; returns whether anybody was.
+/// Forgets the machine that was reached by a name; returns whether there was one.
 ///
 /// # Errors
 /// The file cannot be read or written.

@@ -1,4 +1,4 @@
-//! Keeps what was last known of other machines in the state folder.
+//! Keeps the last known state of other machines in the state folder.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -13,20 +13,20 @@ use crate::source::os::open::plain::small;
 
 const NAME: &str = "elsewhere.json";
 
-/// The most bytes that its file is read of.
+/// The most bytes of the file that are read.
 const MOST: usize = 1 << 20;
 
-/// How often a long look keeps what has changed at most.
+/// The shortest time between two writes of changes by a long look.
 const EACH: Duration = Duration::from_secs(5);
 
-/// How often it keeps that nothing has.
+/// The time between two writes when nothing has changed.
 const EACH_SAME: Duration = Duration::from_secs(20);
 
-/// Keeps what looks find, for whoever asks what is known and must not wait.
+/// Keeps the results of looks for callers that must not wait.
 pub(crate) struct Keeper {
     state: PathBuf,
     sources: Sources,
-    /// When it was kept, and what.
+    /// The time and content of the last write.
     kept: Mutex<Option<(Instant, LastKnown)>>,
 }
 
@@ -35,14 +35,14 @@ impl Keeper {
         Self { state, sources, kept: Mutex::default() }
     }
 
-    /// Keeps what a look has found. If that cannot be written, the next one tries again.
+    /// Keeps the result of a look. If it cannot be written, the next one tries again.
     pub(crate) fn keep(&self, report: &Report) {
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         let now = clock::steady();
         if kept.as_ref().is_some_and(|(at, _)| now.saturating_duration_since(*at) < EACH) {
             return;
         }
-        // Another claimtop may have asked others meanwhile.
+        // Another claimtop may have asked other machines meanwhile.
         let mut known = read(&self.state);
         known.learn(report, &self.sources);
         let is_told = |(at, before): &(Instant, LastKnown)| {
@@ -58,7 +58,7 @@ impl Keeper {
     }
 }
 
-/// Returns what was last known; nothing where that cannot be read.
+/// Returns the last known state; empty if it cannot be read.
 pub(crate) fn read(state: &Path) -> LastKnown {
     let bytes = small(&state.join(NAME), MOST).ok();
     bytes.and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default()

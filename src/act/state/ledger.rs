@@ -1,8 +1,8 @@
-//! Writes a guarded window's ledger: whole lines at the end of its own file, which nobody waits for.
+//! Writes a guarded window's ledger: appends whole lines to its own file, without waiting for any other process.
 //!
-//! Several hooks of one window may write at once: a line is written by one call at the end of the file, where
-//! the system puts them one behind the other (write(2), `O_APPEND`). A line begins on a new one, so what a
-//! crash or a full disk tore stays alone. Nothing is brought to the disk: what is lost is a warning.
+//! Several hooks of one window may write at once: a line is written by one call at the end of the file, where the
+//! system puts them one behind the other (write(2), `O_APPEND`). A line begins on a new one, so a line torn by a crash
+//! or a full disk stays alone. Nothing is synced to the disk: only a warning can be lost.
 
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
@@ -20,18 +20,18 @@ use crate::core::model::text::json;
 use crate::source::os::processes;
 use crate::source::own::ledger::{end_of, holds_of, is_ledger};
 
-/// The size from which a ledger is put aside for a new one, in bytes; one older part is kept.
+/// The size from which a ledger is set aside for a new one, in bytes; one older part is kept.
 const MOST: i64 = 512 << 10;
-/// How much of one is read that was put aside, in bytes: more than is kept.
+/// How much of a ledger that was set aside is read, in bytes: more than is kept.
 const MOST_READ: usize = 1 << 20;
 
-/// How many ledgers are kept of one working tree.
+/// How many ledgers of one working tree are kept.
 const MOST_LEDGERS: usize = 256;
 
 /// Adds lines to the ledger of a window for some tree.
 ///
 /// # Errors
-/// The folder or the file cannot be made or written, or is not one's own.
+/// The folder or the file cannot be made or written, or is not this user's own.
 pub(crate) fn add(ledgers: &Path, holder: &LedgerHolder, lines: &[LedgerLine]) -> Result<(), ActionError> {
     let folder = ledgers.join(folder_name(holder.tree.raw()));
     let path = folder.join(holder.file_name());
@@ -39,7 +39,7 @@ pub(crate) fn add(ledgers: &Path, holder: &LedgerHolder, lines: &[LedgerLine]) -
     let opened = open(&System, &folder)?;
     let is_new = path.symlink_metadata().is_err();
     let (lines, first) = (text(lines)?, text([&first])?);
-    // What it wants for itself it goes on to want when what told that is put aside.
+    // The window's own holds stay in force when the part that contains them is set aside.
     let begin = |older: &Path| {
         let holds = holds_of(end_of(older, MOST_READ).unwrap_or_default().as_bytes(), Vec::new());
         let holds: Vec<LedgerLine> = holds.into_iter().map(LedgerLine::Holds).collect();
@@ -52,10 +52,10 @@ pub(crate) fn add(ledgers: &Path, holder: &LedgerHolder, lines: &[LedgerLine]) -
     Ok(())
 }
 
-/// Writes down for a window what it has written down elsewhere, in place of what was told of it before; nothing
-/// is told any more where there are no lines. Where no guard has ever run in the tree, there is nobody to tell.
+/// Writes for a window what it has written down elsewhere, replacing the earlier lines; without lines the file is
+/// removed. In a tree where no guard has ever run, no window would read them.
 ///
-/// Returns whether that is told by now.
+/// Returns whether the file is up to date now.
 ///
 /// # Errors
 /// The file cannot be made, written or removed.
@@ -91,19 +91,19 @@ fn text<'a>(lines: impl IntoIterator<Item = &'a LedgerLine>) -> Result<String, A
     Ok(text)
 }
 
-/// Lets the ledgers go that are more than are kept, but of no process that is found alive.
+/// Removes the ledgers beyond the limit, except those of processes found alive.
 fn sweep(folder: &Path, opened: &<System as Disk>::Folder) {
     let is_alive = |name: &OsString| process_of(name).is_some_and(|id| processes::lives(id) == Some(true));
     for name in too_many(folder, is_ledger, MOST_LEDGERS).iter().filter(|name| !is_alive(name)) {
-        // Another guard may be faster; and what is lost with it is a warning.
+        // Another guard may be faster; and only a warning is lost with it.
         let _ = System.remove((opened, name));
     }
 }
 
-/// Adds a line to a file of claimtop's own that is kept below some size.
+/// Appends a line to one of claimtop's own files that is kept below some size.
 ///
 /// # Errors
-/// The folder or the file cannot be made or written, or is not one's own.
+/// The folder or the file cannot be made or written, or is not this user's own.
 pub(crate) fn count(path: &Path, line: &str) -> Result<(), ActionError> {
     if let Some(folder) = path.parent() {
         open(&System, folder)?;
@@ -112,7 +112,7 @@ pub(crate) fn count(path: &Path, line: &str) -> Result<(), ActionError> {
         .map_err(ActionError::failed_at("write", path))
 }
 
-/// Adds bytes to a file; a new one begins with what is made of the part that was put aside.
+/// Appends bytes to a file; a new one starts with what `begin` makes of the part that was set aside.
 fn append(path: &Path, bytes: &[u8], begin: impl Fn(&Path) -> String) -> Result<(), Errno> {
     let flags = OFlags::WRONLY
         | OFlags::APPEND
@@ -127,7 +127,7 @@ fn append(path: &Path, bytes: &[u8], begin: impl Fn(&Path) -> String) -> Result<
     older.push(".1");
     let older = Path::new(&older);
     if stat.st_size >= MOST {
-        // Whoever has it open still writes into the part that is put aside.
+        // A process that has it open still writes into the part that is set aside.
         match renameat_with(CWD, path, CWD, older, RenameFlags::empty()) {
             Ok(()) | Err(Errno::NOENT) => {}
             Err(errno) => return Err(errno),

@@ -1,4 +1,4 @@
-//! What claimtop keeps in its state folder, written: the journal, tombstones, notes of hooks, ledgers.
+//! Writes claimtop's state folder: the journal, tombstones, notes of hooks, ledgers.
 
 pub(crate) mod bind;
 pub(crate) mod dead_holds;

@@ -1,4 +1,4 @@
-//! The state folder's own ID, which machines that were cloned later still share, and others never.
+//! The state folder's own ID: machines cloned from one another share it, and others never do.
 
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::path::Path;
@@ -12,7 +12,7 @@ use crate::source::os::open::plain::small;
 
 const NAME: &str = "store.json";
 
-/// The most bytes that its file is read of.
+/// The most bytes of the file that are read.
 const MOST: usize = 1_024;
 
 #[derive(Serialize, Deserialize)]
@@ -20,13 +20,13 @@ struct Store {
     id: String,
 }
 
-/// Returns the ID of a state folder, where it has one.
+/// Returns the ID of a state folder, if it has one.
 pub(crate) fn known(state: &Path) -> Option<String> {
     let bytes = small(&state.join(NAME), MOST).ok()?;
     serde_json::from_slice::<Store>(&bytes).ok().map(|store| store.id).filter(|id| is_id(id))
 }
 
-/// Returns the ID of a state folder, and gives it one where it has none.
+/// Returns the ID of a state folder, which gets one if it has none.
 ///
 /// # Errors
 /// It has none, and its file cannot be written.
@@ -40,7 +40,7 @@ pub(crate) fn own(state: &Path) -> Result<String, ActionError> {
     Ok(known(state).unwrap_or(id))
 }
 
-/// Returns an ID that nobody else has. It is no secret; the system makes these keys at random.
+/// Returns a unique ID. It is not secret; the system makes these keys at random.
 pub(crate) fn random() -> String {
     let random = || RandomState::new().build_hasher().finish();
     format!("{:016x}{:016x}", random(), random())

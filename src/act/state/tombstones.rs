@@ -1,6 +1,5 @@
-//! Keeps tombstones, and who was seen below the dead: a file each, for its owner only, replaced whole. Losing
-//! one is safe, so nothing is brought to the disk, and whoever finds another at it keeps what it has learnt
-//! until later.
+//! Keeps tombstones and the descents of the dead: a file each, for its owner only, replaced whole. Losing one is safe,
+//! so nothing is synced to the disk, and a process that finds the lock taken keeps what it has learnt until later.
 
 use std::ffi::OsStr;
 use std::path::Path;
@@ -19,10 +18,10 @@ use crate::core::model::{Descent, Host, Tombstone};
 use crate::source::own::descents;
 use crate::source::own::tombstones::kept;
 
-/// The file that several claimtops take turns by.
+/// The lock file by which several claimtops take turns.
 const LOCK: &str = "tombstones.lock";
 
-/// Adds to the file what was learnt, takes out what was wrong, and forgets other boots.
+/// Adds what was learnt to the file, removes what was wrong, and forgets other boots.
 ///
 /// # Errors
 /// The folder or the file cannot be made, or another claimtop is at it.
@@ -54,7 +53,7 @@ pub(crate) fn drop_all<D: Disk>(disk: &D, path: &Path) -> Result<(), ActionError
     change(disk, &descents::beside(path), || Ok(Vec::<Descent>::new()))
 }
 
-/// Replaces a file of lines by what comes of it, under the lock of the tombstones.
+/// Replaces a file of lines by the result of a change, under the lock of the tombstones.
 ///
 /// # Errors
 /// The folder or the file cannot be made, or another claimtop is at it.
@@ -102,7 +101,7 @@ mod tests {
     use crate::core::model::{ProcessId, Reason, SeenBelow};
     use crate::source::os::{clock, host};
 
-    /// A folder that is not there yet, and what one look has taught.
+    /// A folder that does not exist yet, and the lesson of one look.
     struct Scene {
         folder: tempfile::TempDir,
         host: Host,
@@ -139,7 +138,7 @@ mod tests {
             keep(&System, &self.path(), &Lesson { learnt, refuted, ..Lesson::default() }, &self.host)
         }
 
-        /// Keeps who was seen below the window 7, and forgets who has ended.
+        /// Keeps the processes seen below the window 7, and forgets those that have ended.
         fn keep_below(&self, pids: &[u32], ended: &[u32]) {
             let id = |pid: &u32| ProcessId { pid: *pid, start_ticks: 1 };
             let Tombstone { host, boot_id, pid_namespace, time_namespace, .. } = self.stone(7);
@@ -212,8 +211,8 @@ mod tests {
         assert_eq!(std::fs::read(scene.path()).unwrap().iter().filter(|byte| **byte == b'\n').count(), 2);
     }
 
-    /// Whoever can write the file could bury the living who cannot be seen: nothing of it is taken over
-    /// into one that is believed.
+    /// A user who can write the file could bury live processes that are not visible: nothing of it is copied into a
+    /// trusted file.
     #[test]
     fn what_others_could_write_is_not_taken_over() {
         let others: [fn(&Path); 2] = [

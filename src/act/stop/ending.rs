@@ -1,5 +1,5 @@
-//! Ends processes: takes hold of all of them first, makes sure that they are those that were confirmed,
-//! and only then signals one after the other.
+//! Ends processes: opens handles to all of them first, checks that they are the confirmed ones, and only then signals
+//! one after the other.
 
 use std::time::Duration;
 
@@ -11,24 +11,23 @@ use crate::act::stop::processes::{ProcessHandle, Processes, hindered_now, print_
 use crate::core::model::{ProcessId, ProcessPrint, Signal};
 use crate::source::os::clock;
 
-/// How often is looked for processes that were started meanwhile, before the first signal and while it is
-/// waited.
+/// How many times to look for newly started processes before the first signal and while waiting.
 const ROUNDS: usize = 8;
 const PACE: Duration = Duration::from_millis(500);
-/// How many processes one ending takes on at most.
+/// The most processes that one ending takes on.
 const MOST: usize = 512;
 
-/// What became of the processes.
+/// The results of an ending.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Ending {
     pub(crate) ended: Vec<ProcessPrint>,
     pub(crate) stayed: Vec<ProcessPrint>,
-    /// What else there is to say.
+    /// Further notes for the outcome.
     pub(crate) notes: Vec<String>,
 }
 
-/// Ends the confirmed processes, of which the first is above all others, and what they have started since.
-/// That one of the others has exited changes nothing: there is nobody to signal.
+/// Ends the confirmed processes, of which the first is above all others, and what they have started since. If one of
+/// the others has exited, there is nothing to signal.
 ///
 /// # Errors
 /// Something is not as it was confirmed; nothing was signalled.
@@ -48,7 +47,7 @@ pub(crate) fn end(
     group.signal_all()?;
     let until = clock::steady() + processes.patience();
     loop {
-        // Nothing can be taken back any more: whoever is not to be ended is left alone.
+        // Nothing can be undone any more: a process that must not be ended is left alone.
         if let Err(trouble) = group.adopt() {
             group.note(format!("left alone: {trouble}"));
         }
@@ -73,7 +72,7 @@ struct Group<'a> {
 struct Member {
     print: ProcessPrint,
     held: Box<dyn ProcessHandle>,
-    /// Whether it has had its signal, or is left alone.
+    /// Whether it was signalled, or is left alone.
     is_done: bool,
 }
 
@@ -85,7 +84,7 @@ impl Member {
 }
 
 impl<'a> Group<'a> {
-    /// Takes hold of every confirmed process.
+    /// Opens a handle to every confirmed process.
     fn held(
         processes: &'a dyn Processes,
         confirmed: &[ProcessPrint],
@@ -102,8 +101,8 @@ impl<'a> Group<'a> {
         Ok(Self { processes, signal, members, has_begun: false, notes: Vec::new() })
     }
 
-    /// Makes sure that each is the confirmed one. Whoever lives after it was read had its number while it
-    /// was, so it was what is held that was read.
+    /// Makes sure that each is the confirmed one. A process that is alive after it was read had its number meanwhile,
+    /// so the held process is the one that was read.
     fn check(&self) -> Result<(), ActionError> {
         for (at, Member { print, held, .. }) in self.members.iter().enumerate() {
             let pid = print.id.pid;
@@ -123,7 +122,7 @@ impl<'a> Group<'a> {
         Ok(())
     }
 
-    /// Takes on what was started below a member since, and returns how many.
+    /// Adds the processes started below a member since, and returns how many.
     fn adopt(&mut self) -> Result<usize, ActionError> {
         let all = self.processes.parents()?;
         let mut taken = 0;
@@ -134,7 +133,7 @@ impl<'a> Group<'a> {
                     && let Some(member) = self.newcomer(*id, *parent)?
                 {
                     match refusal(self.processes, &member.print) {
-                        // Of whoever has exited nothing is known.
+                        // Nothing is known of a process that has exited.
                         Some(_) if !member.lives() => {}
                         Some(why) => return Err(ActionError::Changed(why)),
                         None => {
@@ -150,14 +149,14 @@ impl<'a> Group<'a> {
         }
     }
 
-    /// Returns whether a process is not known yet and was seen below a member. A member that lives has had
-    /// its number all the while, so nobody else was meant by it.
+    /// Returns whether a process is new and was seen below a member. A live member has had its number all the while,
+    /// so no other process was meant by it.
     fn is_new(&self, id: ProcessId, parent: u32) -> bool {
         self.members.iter().all(|member| member.print.id != id)
             && self.members.iter().any(|member| member.print.id.pid == parent && member.lives())
     }
 
-    /// Takes hold of it; `None` where it has exited, or is no longer below that member.
+    /// Opens a handle to it; `None` if it has exited, or is no longer below that member.
     fn newcomer(&self, id: ProcessId, parent: u32) -> Result<Option<Member>, ActionError> {
         let Some(held) = self.processes.hold(id.pid)? else { return Ok(None) };
         let print = print_of(self.processes, &*held, id);
@@ -172,8 +171,8 @@ impl<'a> Group<'a> {
         Ok(is_below.then_some(Member { print, held, is_done: false }))
     }
 
-    /// Signals whoever has not been: asked to end the deepest first, so that nobody is missed by those who
-    /// wait for it; killed the topmost first, so that it starts nothing more.
+    /// Signals the remaining processes: asks the deepest to end first, so that a process that waits for them misses
+    /// none; kills the topmost first, so that it starts nothing more.
     fn signal_all(&mut self) -> Result<(), ActionError> {
         let mut order: Vec<usize> = (0..self.members.len()).collect();
         order.sort_by_key(|at| std::cmp::Reverse(self.members.get(*at).map(|member| self.depth(member))));
@@ -192,7 +191,7 @@ impl<'a> Group<'a> {
         Ok(())
     }
 
-    /// Returns how many members are above one.
+    /// Returns the number of members above one.
     fn depth(&self, member: &Member) -> usize {
         let parent =
             |member: &Member| self.members.iter().find(|other| other.print.id.pid == member.print.parent);
@@ -215,7 +214,7 @@ impl<'a> Group<'a> {
 /// Signals a process if it still is what it was, and returns whether it was there to be signalled.
 fn signalled(processes: &dyn Processes, member: &Member, signal: Signal) -> Result<bool, ActionError> {
     let pid = member.print.id.pid;
-    // Of one that is about to exit nothing can be read either.
+    // A process that is about to exit cannot be read either.
     let found = print_of(processes, &*member.held, member.print.id);
     let hindered = hindered_now(processes, &*member.held, &member.print);
     if !member.lives() {

@@ -1,8 +1,7 @@
-//! Ending processes: those that a person saw and confirmed, and nobody else.
+//! Ends processes: those that a person saw and confirmed, and no others.
 //!
-//! A PID alone is never signalled. A pidfd stays with one process; so one of each is opened first, and what
-//! the PID means is read through `/proc` *after* that: if it is what was confirmed, and still lives then, it
-//! is what the pidfd stays with.
+//! A PID alone is never signalled. A pidfd stays with one process, so it is opened first, and the PID is read through
+//! `/proc` *after* that: if it is the confirmed process and is still alive then, the pidfd refers to it.
 
 pub(crate) mod ending;
 mod newcomer;
@@ -20,7 +19,7 @@ pub(crate) use crate::act::stop::tree::prepare;
 use crate::core::history::journal::Outcome;
 use crate::core::model::{EndResult, ProcessPrint, Signal};
 
-/// Ends what was confirmed, and what it has started since.
+/// Ends the confirmed processes, and those that they have started since.
 ///
 /// # Errors
 /// Something is not as it was confirmed; nothing was signalled.
@@ -39,7 +38,7 @@ pub(crate) fn carry_out(
     })
 }
 
-/// Says whether the ports that were listened on are free.
+/// Describes whether the ports that were listened on are free.
 fn freed(ports: &BTreeSet<u16>, listening: Option<&BTreeSet<u16>>) -> Option<String> {
     let listed = |ports: &BTreeSet<u16>| {
         let ports: Vec<String> = ports.iter().map(u16::to_string).collect();
@@ -58,7 +57,7 @@ fn freed(ports: &BTreeSet<u16>, listening: Option<&BTreeSet<u16>>) -> Option<Str
     })
 }
 
-/// Says what became of the processes.
+/// Describes the result of an ending.
 fn outcome_of_ending(ending: Ending, signal: Signal) -> Outcome {
     let Ending { ended, stayed, notes } = ending;
     let mut detail = match ended.len() {
@@ -76,7 +75,7 @@ fn outcome_of_ending(ending: Ending, signal: Signal) -> Outcome {
     Outcome::new(ended, detail.join("; "))
 }
 
-/// Says how an ending that was cut off has left the processes; nobody is signalled.
+/// Describes in which state an interrupted ending has left the processes; no process is signalled.
 pub(crate) fn found(processes: &dyn Processes, meant: &[ProcessPrint]) -> Outcome {
     let lives = |print: &&ProcessPrint| {
         let now = processes.print(print.id.pid);

@@ -1,11 +1,11 @@
-//! What is never ended along with something else.
+//! Processes that are never ended along with another one.
 
 use crate::act::stop::processes::{Agent, Processes};
 use crate::core::judge::left_over::protected::{in_use, kept};
 use crate::core::judge::window::agent::Role;
 use crate::core::model::{ProcessPrint, Report, WindowView};
 
-/// Says why a process that runs below one that is ended is not ended with it.
+/// Returns why a process that runs below an ended one is not ended with it.
 pub(super) fn refusal(machine: &dyn Processes, print: &ProcessPrint) -> Option<String> {
     let is_none = || machine.agent(print.id) == Agent::No;
     let agent = || format!("PID {} ({}) is an agent, or may be one", print.id.pid, print.name);
@@ -15,7 +15,7 @@ pub(super) fn refusal(machine: &dyn Processes, print: &ProcessPrint) -> Option<S
     kept.or_else(|| (!is_none()).then(agent)).or_else(in_use)
 }
 
-/// Says the same of what runs below a window: parts of its own agent do.
+/// Returns the same for a process below a window, where parts of its own agent are ended.
 pub(super) fn refusal_below(
     machine: &dyn Processes,
     report: &Report,
@@ -33,7 +33,7 @@ pub(super) fn refusal_below(
     }
 }
 
-/// Says that a process keeps terminals for others, who would end with it.
+/// Returns a refusal if a process keeps terminals for other programs, which would end with it.
 fn keeper(print: &ProcessPrint) -> Option<String> {
     const KEEPERS: [&str; 7] = ["screen", "SCREEN", "zellij", "sshd", "mosh-server", "dtach", "abduco"];
     let name = print.name.raw();

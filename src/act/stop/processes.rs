@@ -1,4 +1,4 @@
-//! The calls that an ending makes on processes. Tests put changes between them.
+//! The calls that an ending makes on processes. Tests inject changes between them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -21,37 +21,36 @@ pub trait Processes: Send + Sync {
     /// They cannot be listed.
     fn parents(&self) -> Result<Vec<(ProcessId, u32)>, ActionError>;
 
-    /// Reads what a process is; `None` where it has exited, or could not be told from others.
+    /// Reads what a process is; `None` if it has exited, or cannot be identified.
     fn print(&self, pid: u32) -> Option<ProcessPrint>;
 
     /// Returns what kind of agent a process is.
     fn agent(&self, id: ProcessId) -> Agent;
 
-    /// Returns what a process is in the middle of; `None` where that could not be read.
+    /// Returns what a process is in the middle of; `None` if that could not be read.
     fn hindrance(&self, id: ProcessId) -> Option<Hindrance>;
 
-    /// Returns whether a person may be working with a process; `None` where that could not be read.
+    /// Returns whether a person may be working with a process; `None` if that could not be read.
     fn interaction(&self, id: ProcessId) -> Option<Interaction>;
 
-    /// Returns the ports that each of these listens on; none is there of whom that cannot be told.
+    /// Returns the ports that each of these listens on, without those whose ports are unknown.
     fn ports(&self, those: &[ProcessId]) -> BTreeMap<ProcessId, Vec<Port>>;
 
-    /// Returns what each of these costs, as far as that can be told.
+    /// Returns the load of each of these, as far as it is known.
     fn loads(&self, _those: &[ProcessId]) -> BTreeMap<ProcessId, Load> {
         BTreeMap::new()
     }
 
-    /// Returns every port that somebody listens on; `None` where that cannot be told.
+    /// Returns every port that is listened on; `None` if that is unknown.
     fn listening(&self) -> Option<BTreeSet<u16>>;
 
-    /// Takes hold of a process, so that nothing can be mistaken for it any more; `None` where there is
-    /// none.
+    /// Opens a handle to a process, so that it cannot be confused with another; `None` if there is no such process.
     ///
     /// # Errors
     /// The system cannot do that.
     fn hold(&self, pid: u32) -> Result<Option<Box<dyn ProcessHandle>>, ActionError>;
 
-    /// Returns how long those who were signalled have to end.
+    /// Returns how long signalled processes have to end.
     fn patience(&self) -> Duration;
 }
 
@@ -60,14 +59,14 @@ pub trait Processes: Send + Sync {
 pub enum Agent {
     /// None.
     No,
-    /// It may be one, or cannot be told.
+    /// It may be one, or that is unknown.
     Maybe,
     /// This one.
     Is(String, Role),
 }
 
-/// Reads what a process is of which we have taken hold. While it becomes another program there is a moment
-/// in which it cannot be told.
+/// Reads what a process is through its handle. While it becomes another program there is a moment in which it cannot
+/// be identified.
 pub(crate) fn print_of(
     machine: &dyn Processes,
     held: &dyn ProcessHandle,
@@ -84,8 +83,7 @@ pub(crate) fn print_of(
     (0..TRIES).take_while(|_| held.has_exited() != Some(true)).find_map(print)
 }
 
-/// Says why a process of which we have taken hold is not ended now. Most waits in the kernel are over in a
-/// moment.
+/// Returns why a held process is not ended now. Most waits in the kernel are over in a moment.
 pub(crate) fn hindered_now(
     machine: &dyn Processes,
     held: &dyn ProcessHandle,
@@ -103,15 +101,15 @@ pub(crate) fn hindered_now(
     hindered(hindrance.as_ref()).map(|why| format!("PID {} ({}) {why}", print.id.pid, print.name))
 }
 
-/// A process of which we have taken hold.
+/// A handle to a process.
 pub trait ProcessHandle {
-    /// Returns whether it has exited; `None` where that cannot be told.
+    /// Returns whether it has exited; `None` if that is unknown.
     fn has_exited(&self) -> Option<bool>;
 
     /// Waits until it has exited, at most for so long.
     fn wait(&self, at_most: Duration);
 
-    /// Signals it, and nobody else.
+    /// Signals this process, and no other.
     ///
     /// # Errors
     /// The system refuses, or it has exited (`ESRCH`).

@@ -1,4 +1,4 @@
-//! Systems without pidfds: nothing is ended, for a PID alone may be another's by then.
+//! Systems without pidfds: nothing is ended, because a PID alone may belong to another process by then.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -12,7 +12,7 @@ use crate::core::model::{Hindrance, Interaction, Port, ProcessId, ProcessPrint};
 pub struct Machine;
 
 impl Machine {
-    /// Returns it; whom it could end, it never does.
+    /// Returns the machine, which never ends a process.
     pub fn new(_signatures: Option<Signatures>, _stage: Option<std::path::PathBuf>) -> Self {
         Self
     }

@@ -1,4 +1,4 @@
-//! The processes of this machine, by pidfds: a number alone is never signalled.
+//! This machine's processes, by pidfds: a number alone is never signalled.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::os::fd::OwnedFd;
@@ -19,20 +19,20 @@ use crate::source::os::processes::linux::sockets::tcp::listening;
 use crate::source::os::processes::linux::{chain, interactions, loads, pidfd, ports, print};
 use crate::source::os::processes::own::own_pid;
 
-/// How long those who were asked have to end.
+/// How long processes that were asked to end have for it.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// This machine.
 pub struct Machine {
-    /// How agents look; without this, whoever is asked about may be one.
+    /// How agents look; without this, any process may be one.
     signatures: Option<Signatures>,
     candidates: Candidates,
-    /// The folder below which a program, or its working folder, must be, where that is so.
+    /// The folder that must contain a program or its working folder, if one is given.
     stage: Option<PathBuf>,
 }
 
 impl Machine {
-    /// Knows agents by these signatures. On a stage only what plays there is ended.
+    /// Recognizes agents by these signatures. With a stage, only processes of the stage are ended.
     pub fn new(signatures: Option<Signatures>, stage: Option<PathBuf>) -> Self {
         let candidates = signatures.as_ref().map(Signatures::candidates).unwrap_or_default();
         Self { signatures, candidates, stage }
@@ -115,7 +115,7 @@ impl ProcessHandle for Pidfd {
 
     fn wait(&self, at_most: Duration) {
         let time = Timespec::try_from(at_most).ok();
-        // Whether it has exited is asked afterwards.
+        // The caller asks afterwards whether it has exited.
         let _ = poll(&mut [PollFd::new(&self.0, PollFlags::IN)], time.as_ref());
     }
 

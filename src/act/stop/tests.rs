@@ -12,7 +12,7 @@ use crate::act::stop::ending::{Ending, end};
 use crate::act::stop::processes::{Agent, ProcessHandle, Processes};
 use crate::core::model::{Hindrance, Interaction, Port, ProcessId, ProcessPrint, Signal};
 
-/// A process of the fake machine, which no other one is ever taken for.
+/// A process of the fake machine, distinct from all others.
 #[derive(Clone, Debug)]
 struct Fake {
     serial: u64,
@@ -26,19 +26,19 @@ struct Fake {
 #[derive(Default)]
 struct World {
     by_pid: BTreeMap<u32, Fake>,
-    /// Also those whose PID is another's by now.
+    /// Includes those whose PID now belongs to another process.
     exited: Vec<u64>,
     serials: u64,
-    /// What happens before which call.
+    /// The events before each call.
     events: BTreeMap<usize, Vec<Event>>,
     calls: usize,
-    /// The last call that listed all.
+    /// The last call that listed all processes.
     listed_at: usize,
-    /// Which program each was running when it was last looked at.
+    /// The program that each process was running when it was last looked at.
     seen: BTreeMap<u64, &'static str>,
     /// Whether each was traced when that was last asked.
     traced: BTreeMap<u64, bool>,
-    /// Who was signalled, and what it was running when it was last looked at.
+    /// The signalled processes, with the program that each was running when it was last looked at.
     signalled: Vec<(u32, u64, &'static str)>,
 }
 
@@ -135,7 +135,7 @@ impl Machine {
         machine
     }
 
-    /// Lets what is due happen, and returns the world.
+    /// Applies the events that are due, and returns the world.
     fn called<T>(&self, call: impl FnOnce(&mut World) -> T) -> T {
         let mut world = self.0.lock().unwrap();
         world.calls += 1;
@@ -156,7 +156,7 @@ impl Machine {
         self
     }
 
-    /// Ends the shell with all that is below it, as it was before anything happened.
+    /// Ends the shell with all that is below it, as it was before any event.
     fn end(&self, signal: Signal) -> Result<Ending, ActionError> {
         let confirmed: Vec<_> = [10, 11, 12].map(|pid| self.0.lock().unwrap().print(pid).unwrap()).into();
         end(self, &confirmed, signal)
@@ -173,7 +173,7 @@ impl Machine {
         machine.0.lock().unwrap().calls
     }
 
-    /// Returns the last call before which something can happen that is seen, where one does not end.
+    /// Returns the last call before which an event can still be noticed, if one process does not end.
     fn last(rude: u32) -> usize {
         let machine = Self::new().rude(rude);
         machine.end(Signal::Term).unwrap();
@@ -253,8 +253,8 @@ impl ProcessHandle for Hold {
     fn wait(&self, _at_most: Duration) {}
 
     fn signal(&self, signal: Signal) -> Result<(), Errno> {
-        // What becomes of a process between the last look at it and the signal nobody can see; that it
-        // is no other process the kernel sees to.
+        // No program can see what happens to a process between the last look at it and the signal; the kernel ensures
+        // that it is the same process.
         let mut world = self.machine.0.lock().unwrap();
         let Some(fake) = world.by_pid.get(&self.pid).filter(|fake| fake.serial == self.serial).cloned()
         else {
@@ -374,7 +374,7 @@ fn a_process_that_is_traced_by_then_is_left_alone() {
     for (pid, call) in
         [10, 11, 12].into_iter().flat_map(|pid| (1..=Machine::calls()).map(move |call| (pid, call)))
     {
-        // That it was not traced when it was last asked is held against every signal.
+        // The fake machine checks for every signal that the process was not traced when last asked.
         let machine = Machine::new().before(call, Event::IsTraced(pid));
         match machine.end(Signal::Term) {
             Ok(ending) => assert!(ending.stayed.iter().all(|print| print.id.pid == pid), "{ending:?}"),

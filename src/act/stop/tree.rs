@@ -1,4 +1,4 @@
-//! What a plan would end: a process with all that runs below it, as it is now.
+//! The processes that a plan would end: one with all that runs below it, as it is now.
 
 use std::collections::BTreeMap;
 
@@ -12,15 +12,15 @@ use crate::core::model::{
 };
 use crate::core::plan::stop::heed_clients;
 
-/// Said of a process that cannot be taken hold of for certain.
+/// The message for a process to which no handle can be opened for certain.
 const NOT_OURS: &str =
     "is not yours, or counts in another PID namespace, as in a container, or cannot be told from others";
 
-/// Reads what runs below a process that would be ended, puts all of it into the plan, and returns it with
-/// what a confirmation is good for.
+/// Reads what runs below a process that would be ended, adds all of it to the plan, and returns it with the state that
+/// a confirmation covers.
 ///
 /// # Errors
-/// It is not what the plan says, or something below it is never ended.
+/// It is not what the plan says, or something below it must never be ended.
 pub(crate) fn prepare(
     machine: &dyn Processes,
     report: &Report,
@@ -41,7 +41,7 @@ pub(crate) fn prepare(
         let hindered = || held.and_then(|held| hindered_now(machine, &*held, &print));
         match why.or_else(hindered) {
             None => tree.push(print),
-            // Of whoever has exited nothing is known.
+            // Nothing is known of a process that has exited.
             Some(_) if print.id != id && has_gone(machine, print.id)? => {}
             Some(why) => return Err(ActionError::Never(why)),
         }
@@ -55,8 +55,8 @@ pub(crate) fn prepare(
     if signal == Signal::Term {
         plan.steps.reverse();
     }
-    // The topmost must be the very process; below it, where commands come and go, the same must run. What
-    // runs below a window is its own business.
+    // The topmost must be the very process; below it, where commands come and go, the same must run. What runs below a
+    // window is its own business.
     let mut below: Vec<(&str, &str)> = match window {
         Some(_) => Vec::new(),
         None => tree.iter().skip(1).map(|print| (print.exe.raw(), print.command.raw())).collect(),
@@ -71,7 +71,7 @@ fn step(print: &ProcessPrint, signal: Signal) -> Step {
     Step::Stop { id: print.id, command: print.command.clone(), signal, is_topmost: false }
 }
 
-/// Says of each process what is known of it, and what it is and takes now.
+/// Describes each process: what is known of it, what it is and takes now.
 fn members(
     report: &Report,
     tree: &[ProcessPrint],
@@ -139,7 +139,7 @@ fn tree(machine: &dyn Processes, topmost: ProcessId) -> Result<Vec<ProcessPrint>
     Ok(found)
 }
 
-/// Returns whether a process has ended since it was listed; also one that nobody has reaped.
+/// Returns whether a process has ended since it was listed, including one that was not reaped yet.
 fn has_gone(machine: &dyn Processes, id: ProcessId) -> Result<bool, ActionError> {
     let Some(held) = machine.hold(id.pid)? else { return Ok(true) };
     let is_it = machine.parents()?.iter().any(|(other, _)| *other == id);

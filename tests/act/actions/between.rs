@@ -1,5 +1,5 @@
-//! Somebody else writes where a file comes from or goes to, before every call of an action that is
-//! under way: theirs stays in its place, and nothing is lost that they have not written over.
+//! Another program writes at a file's source or destination, before every call of an action that is under way: its
+//! file stays in its place, and nothing is lost that it has not overwritten.
 
 use std::cell::Cell;
 use std::path::{Path, PathBuf};
@@ -13,17 +13,17 @@ use crate::faulty::{Fault, FaultyDisk};
 
 const THEIRS: &str = "theirs";
 
-/// What lay at a place when somebody wrote there.
+/// The file that lay at a place when another program wrote there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Before {
     Nothing,
     /// The file that the action is about.
     Own,
-    /// What the action had put there in its stead.
+    /// The file that the action had put there instead.
     New,
 }
 
-/// Replaces what lies at a place, as every system does that writes safely.
+/// Replaces the file at a place, as every system does that writes safely.
 fn write(place: &Path, own: &str) -> Before {
     let before = std::fs::read_to_string(place).ok();
     let draft = place.with_extension("draft");
@@ -38,7 +38,7 @@ fn newest(journal: &Path) -> Option<Entry> {
 }
 
 impl Scene {
-    /// Returns where a action takes a file from, and where it puts one.
+    /// Returns where an action takes a file from, and where it puts one.
     fn places(&self) -> Vec<PathBuf> {
         let current = self.stage.path(&format!("home/.maia/sessions/swarm_session_{}.json", self.live));
         match self.test_action {
@@ -55,8 +55,8 @@ impl Scene {
         self.run(FaultyDisk::new(0, Fault::Kill, self.far(far)))
     }
 
-    /// Does the action while somebody writes to a place before a call; returns what was there, or
-    /// nothing when the action was not under way.
+    /// Does the action while another program writes to a place before a call; returns the file that was there, or
+    /// `None` if the action was not under way.
     fn disturbed(&self, place: &Path, at: usize, fault: Option<Fault>, far: bool) -> Option<Before> {
         self.reset();
         let journal = self.stage.state_path().join("journal.jsonl");

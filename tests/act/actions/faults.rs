@@ -1,6 +1,5 @@
-//! Every call of every action is refused once, cut in half once, and preceded by a kill once.
-//! Whatever happens, exactly one copy of every byte survives, recovering twice is recovering
-//! once, and the journal says what is true.
+//! Every call of every action is refused once, cut in half once, and preceded by a kill once. Each time, exactly one
+//! copy of every byte survives, recovering twice equals recovering once, and the journal is true.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -40,7 +39,7 @@ const TEST_ACTIONS: [TestAction; 6] = [
     TestAction::UndoEnd,
 ];
 
-/// A stage with the file that a action is about.
+/// A stage with the file of an action.
 pub(crate) struct Scene {
     pub(crate) stage: Stage,
     pub(crate) test_action: TestAction,
@@ -50,7 +49,7 @@ pub(crate) struct Scene {
     pub(crate) live: u32,
     /// When the file was written.
     written: Cell<Option<SystemTime>>,
-    /// Whether no rename reaches the state folder.
+    /// Whether the state folder is out of reach of a rename.
     is_far: bool,
 }
 
@@ -117,7 +116,7 @@ impl Scene {
         far.then(|| self.stage.state_path().join("parked"))
     }
 
-    /// Does what an undo undoes.
+    /// Does the action that an undo undoes.
     fn first(&self, disk: FaultyDisk) {
         let state = StateFolder::open(disk, &self.stage.state_path()).unwrap();
         let mut observer = self.stage.observer_of(&["home/shop"]);
@@ -143,7 +142,7 @@ impl Scene {
         self.attempt(disk).0
     }
 
-    /// Does the action on a disk; returns how many calls it made, and what kept it from being done.
+    /// Does the action on a disk; returns how many calls it made, and why it was not done.
     fn attempt(&self, disk: FaultyDisk) -> (usize, Option<ActionError>) {
         let request = match self.test_action {
             TestAction::Release | TestAction::Migrate | TestAction::End => self.forward(),
@@ -157,7 +156,7 @@ impl Scene {
         (state.disk.calls(), done.err())
     }
 
-    /// Returns every file that matters, by its place.
+    /// Returns every relevant file, by its place.
     pub(crate) fn files(&self) -> BTreeMap<PathBuf, String> {
         let mut all = BTreeMap::new();
         collect(&self.stage.path(""), &mut all);
@@ -167,7 +166,7 @@ impl Scene {
         all
     }
 
-    /// Recovers, and checks everything that must be true then.
+    /// Recovers, and checks everything that must hold then.
     fn check(&self, what: &str) {
         let recover = || {
             let state = StateFolder::open(System, &self.stage.state_path()).unwrap();
@@ -343,7 +342,7 @@ fn child() {
     scene.run(disk);
 }
 
-/// Returns the only file of a folder, or a name in it when there is none.
+/// Returns the only file of a folder, or a name in it if there is none.
 fn first_in(folder: &Path) -> PathBuf {
     let first = std::fs::read_dir(folder).ok().and_then(|mut entries| entries.next());
     first.map_or_else(|| folder.join("none"), |entry| entry.unwrap().path())

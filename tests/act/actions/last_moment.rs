@@ -11,7 +11,7 @@ use jiff::Timestamp;
 
 use crate::stage::{SESSION, Stage, end, record, release, report, start_ticks};
 
-/// An observer whose look is another one once the file was taken.
+/// An observer whose look changes once the file was taken.
 struct Late<F> {
     observer: Observer,
     look: F,
@@ -55,7 +55,7 @@ impl Look for Early {
     }
 }
 
-/// Releases the record of a file that was reported, with whatever answer is asked for.
+/// Releases the record of a file that was reported, with the answer that it requires.
 fn release_seen(stage: &Stage, name: &str, reported: &Report, observer: &mut impl Look) -> Outcome {
     let state = StateFolder::open(System, &stage.state_path()).unwrap();
     let now = observer.now();
@@ -74,7 +74,7 @@ fn release_late(stage: &Stage, name: &str, look: impl FnMut(&mut Observer) -> Sn
     release_seen(stage, name, &reported, &mut late)
 }
 
-/// Looks, and sees a process that has ended as if it lived.
+/// Looks, and sees an ended process as if it were alive.
 fn look_with(observer: &mut Observer, process: &Process) -> Snapshot {
     let mut snapshot = observer.look();
     snapshot.processes.listed.insert(process.id.pid);
@@ -82,7 +82,7 @@ fn look_with(observer: &mut Observer, process: &Process) -> Snapshot {
     snapshot
 }
 
-/// Registers a process that has ended beside one that lives; returns what it was like.
+/// Registers an ended process beside a live one; returns how it was.
 fn dead_beside_living(stage: &Stage, living: u32) -> Process {
     let dead = stage.agent();
     let id = ProcessId { pid: dead.id(), start_ticks: start_ticks(dead.id()) };
@@ -123,8 +123,7 @@ fn what_was_taken_goes_back_when_another_record_says_by_now_that_its_session_run
     end(agent);
 }
 
-/// Releases the record of a file when another file, or the same, holds no record any more since the
-/// last report.
+/// Releases the record of a file after another file, or the same, has lost its record since the last report.
 fn release_after(stage: &Stage, name: &str, written: &Path) -> Outcome {
     let mut observer = stage.observer();
     let (reported, before) = (report(&mut observer), Some(observer.look()));
@@ -156,7 +155,7 @@ fn what_belongs_to_a_record_goes_with_it_even_if_it_is_no_record_by_now() {
     let session = stage.write(&format!("home/.maia/sessions/{name}"), r#"{"current_agent":"sre_agent"}"#);
     let companion = stage.write(&companion, r#"{"session_id":"s_1"}"#);
     end(agent);
-    // Whoever else runs here: it cannot be told whether this one owns the two.
+    // Another process runs here: it is unknown whether this one owns the two.
     let other = stage.agent();
     let outcome = release_after(&stage, &name, &companion);
     assert_eq!(outcome.ended, EndResult::Done, "{}", outcome.detail);

@@ -1,5 +1,5 @@
-//! Where things are parked when a rename does not reach the state folder: always on their own file
-//! system, and never where somebody else looks.
+//! Where files are parked if a rename does not reach the state folder: always on their own file system, and never
+//! where another system looks.
 
 use std::io::Write;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
@@ -39,7 +39,7 @@ fn name(path: &Path) -> &str {
     path.file_name().unwrap().to_str().unwrap()
 }
 
-/// Looks at what a release of a file would do.
+/// Previews a release of a file.
 fn seen<D: Disk>(
     state: &StateFolder<D>,
     stage: &Stage,
@@ -66,7 +66,7 @@ fn undone<D: Disk>(state: &StateFolder<D>, stage: &Stage, entry: u64) -> Receipt
     receipt
 }
 
-/// Releases a file, checks that it lies in a folder of ours in `within`, and brings it back.
+/// Releases a file, checks that it lies in one of our folders in `within`, and brings it back.
 #[track_caller]
 fn check<D: Disk>(state: &StateFolder<D>, stage: &Stage, path: &Path, within: &Path) -> PathBuf {
     let before = std::fs::metadata(path).unwrap();
@@ -93,7 +93,7 @@ fn a_file_is_parked_above_the_folders_that_systems_list_and_always_in_the_same_p
     let folder = check(&state, &stage, &path, &claude);
     assert_eq!(check(&state, &stage, &path, &claude), folder);
     assert!(name(&folder).starts_with(".claimtop-parked-"));
-    // Maia's records are right below its folder, where nobody lists.
+    // Maia's records are right below its folder, which no system lists.
     let maia = stage.write("home/.maia/sessions/swarm_session_77.json", r#"{"current_agent":"sre"}"#);
     let seen = seen(&state, &stage, &maia, Action::Release).unwrap();
     let told = format!("in a folder of its own in {}", stage.path("home/.maia").display());
@@ -215,7 +215,7 @@ fn what_somebody_has_open_is_not_pruned_until_they_close_it() {
     assert!(!lies.exists());
 }
 
-/// Runs the other half of a test in a mount namespace of its own; `false` where that is not granted.
+/// Runs the other half of a test in a mount namespace of its own; returns `false` if that is not permitted.
 fn in_own_mounts(test: &str, stage: &Stage) -> bool {
     let is_granted =
         Command::new("unshare").args(["--mount", "true"]).status().is_ok_and(|end| end.success());

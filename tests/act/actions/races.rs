@@ -1,8 +1,8 @@
-//! Races with real threads over real files. The naive ways are kept as controls: they must lose,
-//! so that the tests have teeth.
+//! Races with real threads over real files. The naive ways are kept as controls: they must lose, which proves that the
+//! tests can fail.
 //!
-//! A whole look scans all processes, and thousands of rounds would take long; here the observer
-//! reads the one file and knows the one process. Everything else is the road itself.
+//! A whole look scans all processes, and thousands of rounds would take long; here the observer reads the one file and
+//! knows the one process. Everything else is the real code.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -22,7 +22,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use crate::stage::Stage;
 
-/// An observer of one folder in which nobody lives, or all whose registry says PID 2.
+/// An observer of one folder without live processes, or whose registry always names PID 2.
 struct Simple {
     files: Vec<PathBuf>,
     format: Format,
@@ -129,7 +129,7 @@ fn replace(path: &Path, text: &str) {
     std::fs::rename(temp, path).unwrap();
 }
 
-/// Walks the road; the waiting between the station and the next one is the racer's chance.
+/// Does the action step by step; the wait between one step and the next is the racer's chance.
 fn act(
     state: &StateFolder<System>,
     observer: &mut Simple,
@@ -169,13 +169,12 @@ impl States {
     }
 }
 
-/// Returns whether a renewal's text is in its place, or lies parked by an action that says so.
+/// Returns whether a renewal's text is in its place, or lies parked by an action that reports so.
 fn survives(path: &Path, text: &str) -> bool {
     std::fs::read_to_string(path).is_ok_and(|there| there == text)
 }
 
-/// Lets a dead claim be released while its place is taken by a live one; returns how many live
-/// claims are lost.
+/// Releases a dead claim while a live one takes its place; returns how many live claims are lost.
 fn release_against_renewal(rounds: u32, mut release: impl FnMut(&Path, &Barrier)) -> u32 {
     let stage = Stage::new();
     let path = stage.path("home/.claude/sessions/4000001.json");
@@ -187,7 +186,7 @@ fn release_against_renewal(rounds: u32, mut release: impl FnMut(&Path, &Barrier)
         std::thread::scope(|scope| {
             scope.spawn(|| {
                 meet.wait();
-                // A little later each round, over the whole time that a release takes.
+                // A little later each round, over the whole duration of a release.
                 for _ in 0..(round % 400) * 20 {
                     std::hint::spin_loop();
                 }
@@ -233,8 +232,8 @@ fn a_naive_release_loses_renewed_claims() {
     assert!(lost > 0, "the test has no teeth");
 }
 
-/// Lets two move a legacy file of their own each to one new name; returns how many rounds had
-/// two winners, or lost a byte.
+/// Lets two racers each move a legacy file of their own to one new name; returns how many rounds had two winners, or
+/// lost a byte.
 fn two_migrators(rounds: u32, migrate: impl Fn(&Stage, &Path, usize, &Barrier) -> bool + Sync) -> (u32, u32) {
     let stage = Stage::new();
     let (mut double, mut lost) = (0, 0);
@@ -271,7 +270,7 @@ fn two_migrators(rounds: u32, migrate: impl Fn(&Stage, &Path, usize, &Barrier) -
 
 #[test]
 fn of_two_migrators_one_wins_and_nothing_is_lost() {
-    // Of their own each: with one lock they would never meet.
+    // One for each: with a common lock they would never meet.
     let states = [States::new(), States::new()];
     let uid = rustix::process::geteuid().as_raw();
     let wins = AtomicBool::new(false);

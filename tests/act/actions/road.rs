@@ -1,4 +1,4 @@
-//! The road from a plan to its undo.
+//! The whole way from a plan to its undo.
 
 use std::path::PathBuf;
 
@@ -84,7 +84,7 @@ fn a_hand_that_only_looks_sees_the_same_and_does_nothing() {
     let mut acting = Executor::new(&stage.state_path(), stage.observer(), stage.rules()).unwrap();
     let again = acting.see(&report, &[request]).unwrap().remove(0).unwrap();
     assert_eq!(again.code(), seen.code());
-    // Whoever acts keeps nobody from looking.
+    // An action does not prevent others from looking.
     let state = StateFolder::open(System, &stage.state_path()).unwrap();
     let _lock = state.lock(Patience::Wait, looking.now()).unwrap();
     assert!(looking.see(&report, &[seen.request().clone()]).unwrap().remove(0).is_ok());
@@ -112,7 +112,7 @@ fn a_taken_place_is_told_and_restored_beside() {
     let beside = |number: &str| path.with_file_name(format!("{name}.restored{number}"));
     assert_eq!(std::fs::read_to_string(beside("")).unwrap(), old);
     assert_eq!(std::fs::read_to_string(&path).unwrap(), "{\"new\":true}");
-    // A second version has a name of its own.
+    // A second version has a different name.
     std::fs::write(&path, &old).unwrap();
     let receipt = act(&state, &mut observer, &stage.rules(), release(&key), &Answer::Yes).unwrap();
     std::fs::write(&path, "{\"new\":true}").unwrap();
@@ -163,7 +163,7 @@ fn dead_entire_session(stage: &Stage) -> (PathBuf, String) {
     (path, text)
 }
 
-/// Lets that session go, which ends it in place.
+/// Releases that session, which ends it in place.
 fn end_session(stage: &Stage, state: &StateFolder<System>, observer: &mut Observer) -> Receipt {
     let key = record(&report(observer), "5ac2d1294846.json").key.clone();
     let receipt = act(state, observer, &stage.rules(), release(&key), &Answer::Yes).unwrap();
@@ -219,7 +219,7 @@ fn what_its_system_has_written_since_stays_and_the_older_content_comes_back_besi
     let beside = act(&state, &mut observer, &stage.rules(), undo(RestoreTo::Beside), &Answer::Yes).unwrap();
     assert_eq!(beside.outcome.ended, EndResult::Done, "{}", beside.outcome.detail);
     assert_eq!(std::fs::read_to_string(&path).unwrap(), "{}");
-    // The entire CLI removes whatever begins with the session's ID together with it.
+    // The entire CLI removes every file whose name begins with the session's ID together with it.
     let restored = path.with_file_name(format!(".{}.restored", path.file_name().unwrap().display()));
     assert_eq!(std::fs::read_to_string(restored).unwrap(), text);
 }
@@ -229,7 +229,7 @@ fn a_session_that_has_ended_keeps_group_access_list_and_attributes() {
     let stage = Stage::new();
     let (path, _) = dead_entire_session(&stage);
     let folder = path.parent().unwrap();
-    // A new file gets a list from its folder, also where the old one had none.
+    // A new file gets a list from its folder, even if the old one had none.
     if let Err(errno) = give(folder, "system.posix_acl_default", &access_list()) {
         return eprintln!("skipped: no access lists here: {errno}");
     }
@@ -362,7 +362,7 @@ fn what_is_not_asked_for_is_no_confirmation() {
     end(agent);
 }
 
-/// Returns what must be typed to release something.
+/// Returns the text that must be typed for a release.
 fn wanted(state: &StateFolder<System>, observer: &mut Observer, stage: &Stage, key: &Key) -> Option<String> {
     let now = observer.now();
     let lock = state.lock(Patience::None, now).unwrap();

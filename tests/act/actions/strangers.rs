@@ -1,4 +1,4 @@
-//! What others have open or lock, and what lies under names that claimtop would take.
+//! Files that others have open or locked, and files under names that claimtop would take.
 
 use std::ffi::OsStr;
 use std::fs::OpenOptions;
@@ -13,7 +13,7 @@ use crate::faulty::{Fault, FaultyDisk};
 use crate::missing::skip_for_want_of;
 use crate::stage::Stage;
 
-/// Runs the action on a disk where nothing goes wrong.
+/// Runs the action on a disk without faults.
 fn run(scene: &Scene, far: bool) {
     scene.run(FaultyDisk::new(usize::MAX, Fault::Kill, scene.far(far)));
 }
@@ -34,7 +34,7 @@ fn end(children: Vec<Child>) {
 fn what_somebody_still_writes_is_in_that_very_file_wherever_it_lies() {
     sweep(|scene, far| {
         let before = scene.files();
-        // Nobody sees what a claimtop itself has open.
+        // A claimtop's own open files are not visible to it.
         let mut writers: Vec<_> =
             before.keys().map(|path| OpenOptions::new().append(true).open(path).unwrap()).collect();
         run(scene, far);

@@ -1,4 +1,5 @@
-//! What other machines testify decides here as well: when a plan is shown, when it is verified, and at the last moment.
+//! The testimony of other machines decides here as well: when a plan is shown, when it is verified, and at the last
+//! moment.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -17,7 +18,7 @@ struct Two {
     here: Stage,
     there: Stage,
     living: Agent,
-    /// The name of the file that the dead one has left.
+    /// The name of the file that the dead window has left.
     left: String,
     machines: Arc<Mutex<Vec<FarMachine>>>,
 }
@@ -34,7 +35,7 @@ impl Two {
         Self { here, there, living, left, machines: Arc::default() }
     }
 
-    /// Returns the other machine as its claimtop tells of it.
+    /// Returns the other machine as its claimtop reports it.
     fn told(&self, state: MachineState) -> FarMachine {
         let seen = report(&mut self.there.observer());
         assert!(seen.windows.iter().any(|window| window.pid == self.living.id()));
@@ -59,7 +60,7 @@ impl Two {
         FarMachine { view, hello, report, tombstones: [].into() }
     }
 
-    /// Lets nothing but this be known of other machines from now on.
+    /// Makes this the only knowledge of other machines from now on.
     fn know(&self, machines: impl Into<Vec<FarMachine>>) {
         *self.machines.lock().unwrap() = machines.into();
     }
@@ -120,7 +121,7 @@ fn what_was_confirmed_is_what_is_verified_also_of_what_others_testify() {
         let refused = executor.carry_out(seen.clone(), &answer).unwrap_err();
         assert!(matches!(refused, ActionError::Changed(_)) && two.lies(), "{refused}");
     }
-    // Whoever knows nothing of others acts as before.
+    // A claimtop that knows of no other machines acts as before.
     two.know([]);
     let done = executor.carry_out(alone, &Answer::Yes).unwrap();
     assert!(done.receipt.outcome.ended == EndResult::Done && !two.lies());
@@ -133,7 +134,7 @@ fn what_another_machine_says_at_the_last_moment_brings_the_file_back() {
     assert_eq!(seen.plan.confirmation, Confirmation::Yes);
     let (live, asked) = (two.told(MachineState::Live), AtomicUsize::new(0));
     let executor = Executor::new(&two.here.state_path(), two.here.observer(), two.here.rules()).unwrap();
-    // It is heard first when the plan was verified, and its file is taken.
+    // It is received only after the plan was verified and its file is taken.
     let mut executor = executor.hearing(Box::new(move |report| {
         if asked.fetch_add(1, Ordering::Relaxed) > 0 {
             apply_testimony(report, std::slice::from_ref(&live));

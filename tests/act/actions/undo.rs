@@ -1,4 +1,4 @@
-//! Undo after execute restores bytes, mode and time, whatever they were.
+//! Undo after execute restores any bytes, mode and time.
 
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
 use std::path::{Path, PathBuf};
@@ -57,8 +57,8 @@ proptest! {
 pub(crate) const NOTE: &str = "user.note";
 pub(crate) const ACL: &str = "system.posix_acl_access";
 
-/// An access list (acl(5)) as the kernel takes it: the owner reads and writes, and so does user 1234;
-/// everybody else does nothing.
+/// An access list (acl(5)) in the kernel's form: the owner and user 1234 may read and write; all others have no
+/// access.
 pub(crate) fn access_list() -> Vec<u8> {
     let nobody = u32::MAX;
     let entries = [(1_u16, 6_u16, nobody), (2, 6, 1234), (4, 0, nobody), (16, 6, nobody), (32, 0, nobody)];
@@ -73,7 +73,7 @@ pub(crate) fn give(path: &Path, name: &str, value: &[u8]) -> rustix::io::Result<
     setxattr(path, name, value, XattrFlags::empty())
 }
 
-/// Returns the group of a file and what people gave it beside.
+/// Returns the group of a file and its attributes given by people.
 pub(crate) fn given(path: &Path) -> (u32, Vec<Vec<u8>>) {
     let value = |name| {
         let mut value = Vec::with_capacity(1 << 10);

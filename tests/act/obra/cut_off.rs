@@ -1,4 +1,4 @@
-//! A change of rows that was cut off before its end was journalled: the rows say how it ended.
+//! A change of rows that was interrupted before its end was journalled: the rows show how it ended.
 
 use claimtop::testing::act::System;
 use claimtop::testing::core::EndResult;
@@ -16,12 +16,12 @@ fn cut_off() -> Stage {
     stage
 }
 
-/// Puts the database back that there was before the release.
+/// Restores the database from before the release.
 fn take_back(stage: &Stage) {
     std::fs::copy(stage.parked().first().unwrap(), stage.database()).unwrap();
 }
 
-/// Lets `meanwhile` happen to a release that was cut off, and checks how its entry ends.
+/// Lets `meanwhile` happen to an interrupted release, and checks its entry's outcome.
 #[track_caller]
 fn check(meanwhile: impl Fn(&Stage), expected: (EndResult, &str), copies: usize) {
     let stage = cut_off();

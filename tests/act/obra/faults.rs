@@ -1,5 +1,5 @@
-//! Every call of a release and of its undo is refused once and preceded by a kill once, and
-//! others come in between at every look: all rows change or none, and the journal says which.
+//! Every call of a release and of its undo is refused once and preceded by a kill once, and others interfere at every
+//! look: all rows change or none, and the journal records which.
 
 use std::cell::Cell;
 use std::os::unix::process::ExitStatusExt;
@@ -18,7 +18,7 @@ use crate::faulty::{Fault, FaultyDisk};
 use crate::obra::stage::Stage;
 use crate::obra::writer::Writer;
 
-/// Marks the process that is to be killed: its stage, what it does, and when.
+/// Marks the process that is to be killed: its stage, its deed, and the moment.
 const CHILD: &str = "CLAIMTOP_TEST_OBRA_CRASH";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,7 +37,7 @@ fn scene(deed: Deed) -> (Stage, Vec<String>) {
     (stage, before)
 }
 
-/// Does the deed on a disk; returns the number of calls, or none when there is no state folder.
+/// Does the deed on a disk; returns the number of calls, or none if there is no state folder.
 fn carry_out(stage: &Stage, deed: Deed, disk: FaultyDisk) -> (Result<(), ActionError>, usize) {
     let state = match stage.try_state(disk) {
         Ok(state) => state,
@@ -101,7 +101,7 @@ fn every_kill_leaves_all_rows_or_none() {
     }
 }
 
-/// Has a process of its own killed at a moment; returns whether it came that far.
+/// Lets a process of its own be killed at a moment; returns whether it got that far.
 fn killed(stage: &Stage, deed: Deed, moment: &str, at: usize) -> bool {
     let status = Command::new(std::env::current_exe().unwrap())
         .args(["obra::faults::child", "--exact", "--ignored"])
@@ -114,7 +114,7 @@ fn killed(stage: &Stage, deed: Deed, moment: &str, at: usize) -> bool {
     signal.is_some()
 }
 
-/// What is killed; no test of its own.
+/// The process that is killed; not a test by itself.
 #[test]
 #[ignore = "is called by the test of kills"]
 fn child() {
@@ -136,7 +136,7 @@ fn child() {
     }
 }
 
-/// An observer with something that happens right before one of their looks.
+/// An observer with an event right before one of its looks.
 struct Disturbed<F> {
     eyes: Observer,
     at: usize,
@@ -176,7 +176,7 @@ fn whoever_comes_in_between_is_not_written_over() {
         other.busy_timeout(std::time::Duration::ZERO).unwrap();
         let mut has_renewed = false;
         let mut eyes = Disturbed::new(&stage, at, || {
-            // From the last look on nobody else can write.
+            // From the last look on no other process can write.
             has_renewed =
                 other.execute("UPDATE session_record SET total_turns = 99 WHERE id = 6", []).is_ok();
         });

@@ -1,5 +1,5 @@
-//! A disk that is really full: a small one of the test's own, in namespaces that a user may make.
-//! Where the system permits none the test says that it is skipped.
+//! A disk that is really full: a small one of the test's own, in namespaces that a user may make. If the system
+//! permits none, the test reports that it is skipped.
 
 use std::fs::{read_dir, remove_file};
 use std::io::Write;
@@ -12,7 +12,7 @@ use claimtop::testing::core::EndResult;
 use crate::apart::is_apart;
 use crate::obra::stage::Stage;
 
-/// Whose mounts and processes nobody else sees or disturbs.
+/// Arguments for mounts and processes that no other program sees or disturbs.
 const NAMESPACES: [&str; 5] = ["--user", "--map-root-user", "--pid", "--fork", "--mount-proc"];
 
 #[test]
@@ -36,7 +36,7 @@ fn a_full_disk_leaves_all_rows_or_none() {
     assert!(done > 0 && not_done > 1, "{done} released, {not_done} not");
 }
 
-/// Releases with so many bytes left; returns whether it was done.
+/// Releases with this many bytes left; returns whether it was done.
 fn round(disk: &Path, free: usize) -> bool {
     let root = disk.join("world");
     let stage = Stage::made_at(&root);
@@ -58,7 +58,7 @@ fn round(disk: &Path, free: usize) -> bool {
     let check: String = stage.connect().query_row("PRAGMA integrity_check", [], |row| row.get(0)).unwrap();
     assert_eq!(check, "ok", "{free} bytes free");
     if !is_done {
-        // With room again it is done, whatever was cut off before.
+        // With room again it is done, whatever was interrupted before.
         let receipt = stage.release(&stage.state(System)).unwrap();
         assert_eq!(receipt.outcome.ended, EndResult::Done, "{free} bytes free before: {receipt:?}");
     }
@@ -68,7 +68,7 @@ fn round(disk: &Path, free: usize) -> bool {
     is_done
 }
 
-/// Fills a disk until only so much is left.
+/// Fills a disk until only this much is left.
 fn fill(disk: &Path, free: usize) {
     let room = rustix::fs::statvfs(disk).unwrap();
     let room = usize::try_from(room.f_bavail * room.f_bsize).unwrap();

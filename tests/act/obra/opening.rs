@@ -1,4 +1,4 @@
-//! Which databases are opened for writing, and what is told where one is not.
+//! Which databases are opened for writing, and the reports about those that are not.
 
 use claimtop::testing::act::{ActionError, Rows, Sqlite};
 use claimtop::testing::source::Copies;

@@ -1,4 +1,4 @@
-//! Letting rows go, and taking it back.
+//! Releasing rows, and undoing it.
 
 use claimtop::core::model::VerdictState;
 use claimtop::observe::Observer;
@@ -68,7 +68,7 @@ fn a_row_that_has_moved_on_is_not_taken_back() {
     assert_eq!(stage.rows(), before);
 }
 
-/// Checks that the plan refuses because of a process, and that everything works once it has ended.
+/// Checks that the plan is refused because of a process, and that everything works once it has ended.
 #[track_caller]
 fn check_refused(writer: Writer, stage: &Stage, why: &str) {
     let (confirmation, reason) = planned(&report(&mut stage.eyes()));

@@ -1,4 +1,4 @@
-//! A home with Obra's database, in which the run of one task was cut off.
+//! A home with Obra's database, in which the run of one task was interrupted.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -16,7 +16,7 @@ use jiff::{SignedDuration, Timestamp};
 use rusqlite::Connection;
 use tempfile::TempDir;
 
-/// The columns of Obra's tables that matter, as its own code makes them.
+/// The relevant columns of Obra's tables, as its own code makes them.
 const SCHEMA: &str = "
     CREATE TABLE project_state (id INTEGER PRIMARY KEY, project_name VARCHAR(255), working_directory TEXT);
     CREATE TABLE task (id INTEGER PRIMARY KEY, project_id INTEGER, title TEXT, status VARCHAR(9),
@@ -36,10 +36,10 @@ const SCHEMA: &str = "
         '2026-11-20 10:00:00.500000', NULL, 'half way', 'active', 7, 2, 0.30000000000000004,
         '2026-11-20 10:00:00', '2026-11-20 10:00:00');";
 
-/// The row that a test releases: the iteration of the cut off run.
+/// The row that a test releases: the iteration of the interrupted run.
 pub(crate) const ITERATION: &str = "6";
 
-/// Any process of Obra keeps every database from being changed, also those of other tests here.
+/// Any process of Obra prevents changes to every database, including those of other tests here.
 static ALONE: Mutex<()> = Mutex::new(());
 
 pub(crate) struct Stage {
@@ -65,7 +65,7 @@ impl Stage {
         Self { root: root.to_path_buf(), _alone: None, _folder: None }
     }
 
-    /// Makes a stage in a folder of the caller's, which nobody else uses.
+    /// Makes a stage in a folder of the caller's, which is used only there.
     pub(crate) fn made_at(root: &Path) -> Self {
         let stage = Self::at(root);
         std::fs::create_dir_all(root.join("home")).unwrap();
@@ -96,7 +96,7 @@ impl Stage {
     }
 
     pub(crate) fn eyes(&self) -> Observer {
-        // Whoever runs agents on this machine, one of them could run the session.
+        // If agents run on this machine, one of them could run the session.
         let signatures = Signatures::default();
         let home = self.root.join("home");
         let places = Places {
@@ -125,7 +125,7 @@ impl Stage {
         StateFolder::open(disk, &self.root.join("state"))
     }
 
-    /// Releases the cut off run, with whatever answer is asked for.
+    /// Releases the interrupted run, with the answer that it requires.
     pub(crate) fn release<D: Disk>(&self, state: &StateFolder<D>) -> Result<Receipt, ActionError> {
         self.release_by(state, &mut self.eyes())
     }
@@ -182,7 +182,7 @@ impl Stage {
         Preview::look(lock, &report, request, &rules, now)
     }
 
-    /// Returns what an undo would change, row by row.
+    /// Returns the changes of an undo, row by row.
     pub(crate) fn undo_words<D: Disk>(&self, state: &StateFolder<D>, entry: u64) -> Vec<String> {
         let now = self.eyes().now();
         let lock = state.lock(Patience::Wait, now).unwrap();
@@ -200,7 +200,7 @@ impl Stage {
         seen.plan.steps.iter().map(words).collect()
     }
 
-    /// Returns what the journal says, after a recovery.
+    /// Returns the journal after a recovery.
     pub(crate) fn recovered(&self) -> claimtop::testing::core::History {
         self.state(System).lock(Patience::Wait, self.eyes().now()).unwrap().history.clone()
     }

@@ -12,7 +12,7 @@ use crate::obra::stage::Stage;
 /// Names the stage of a writer.
 const STAGE: &str = "CLAIMTOP_TEST_WRITER";
 
-/// Carries out the statements that it is told; it ends with whoever holds it.
+/// Runs the statements that it is given; it ends with its holder.
 pub(crate) struct Writer {
     child: Child,
     input: ChildStdin,
@@ -45,7 +45,7 @@ impl Writer {
         self.child.id()
     }
 
-    /// Has statements carried out.
+    /// Lets it run statements.
     pub(crate) fn tell(&mut self, sql: &str) {
         writeln!(self.input, "{sql}").unwrap();
         let said = self
@@ -74,7 +74,7 @@ impl Drop for Writer {
 /// Returns this program by another path: runs of claimtop's own program only read, and do not
 /// count as users of a database.
 fn program(stage: &Stage) -> PathBuf {
-    // Not by its path, where a script stands in for it (tests/alone).
+    // Not by its path, which a script may stand in for (tests/alone).
     let (own, other) = ("/proc/self/exe", stage.root().join("writer"));
     if !other.exists() && linkat(CWD, own, CWD, &other, AtFlags::SYMLINK_FOLLOW).is_err() {
         std::fs::copy(own, &other).unwrap();
@@ -82,7 +82,7 @@ fn program(stage: &Stage) -> PathBuf {
     other
 }
 
-/// What a writer does; no test of its own.
+/// The body of a writer; not a test by itself.
 #[test]
 #[ignore = "is called by the tests that need a writer"]
 fn child() {

@@ -1,4 +1,4 @@
-//! The captured processes of real agents, each with what it is.
+//! The captured processes of real agents, each with its expected classification.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use claimtop::testing::core::windows;
 
 use super::classified;
 
-/// Every captured process, by its folder: what it is, and whether it is a window.
+/// Every captured process, by its folder: its agent and role, and whether it is a window.
 const CAPTURED: [(&str, &str, Shown); 23] = [
     ("amp/main/proc", "amp Agent", Shown::Window),
     ("claude/bg-daemon/proc", "claude-code Daemon", Shown::No),

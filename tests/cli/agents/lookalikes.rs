@@ -1,4 +1,4 @@
-//! Programs that bear an agent's name, or work for one, and are no windows.
+//! Programs that have an agent's name, or work for one, and are not windows.
 
 use std::collections::BTreeSet;
 
@@ -30,7 +30,7 @@ const READERS: [Sample; 11] = [
     ("git", "/usr/bin/git", &["git", "commit", "-m", "let claude and codex work"]),
 ];
 
-/// Shells, wrappers and multiplexers that start an agent or run something for one.
+/// Shells, wrappers and multiplexers that start an agent or run a command for one.
 const WRAPPERS: [Sample; 12] = [
     ("bash", "/usr/bin/bash", &["bash", "-c", "source /home/u/.claude/shell-snapshots/s.sh; eval 'ls'"]),
     ("sh", "/usr/bin/dash", &["sh", "-c", "claude"]),
@@ -66,7 +66,7 @@ const SERVANTS: [Sample; 12] = [
     ("codex-lsp", "/home/u/.cargo/bin/codex-lsp", &["codex-lsp"]),
 ];
 
-/// Desktop programs, other programs of the same name, and folders that bear a name.
+/// Desktop programs, other programs of the same name, and folders that have such a name.
 const NAMESAKES: [Sample; 12] = [
     ("Claude", "/Applications/Claude.app/Contents/MacOS/Claude", &["Claude"]),
     ("Claude Helper", "/Applications/Claude.app/Contents/Frameworks/Claude Helper", &["Claude Helper"]),

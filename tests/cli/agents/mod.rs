@@ -1,5 +1,5 @@
-//! Which processes are agents' windows: every captured process of real agents, and programs
-//! that only look like one; and the databases in which agents' tools keep claims.
+//! Which processes are agents' windows: every captured process of real agents, and programs that only look like one;
+//! and the databases in which agents' tools keep claims.
 
 mod captured;
 mod lookalikes;
@@ -32,7 +32,7 @@ fn process(pid: u32, parent: u32, comm: &str, exe: &str, argv: &[&str]) -> Proce
     }
 }
 
-/// Returns `agent role`, or `-` for what is no agent's process.
+/// Returns `agent role`, or `-` for a process that is not an agent's.
 fn classified(process: &Process) -> String {
     let signatures = Signatures::built_in().unwrap();
     match signatures.classify(process) {

@@ -1,5 +1,5 @@
-//! Databases that other systems write: issues of beads, reservations of mcp_agent_mail, each read
-//! beside an open transaction of its writer and after that has gone.
+//! Databases that other systems write: issues of beads, reservations of mcp_agent_mail, each read beside an open
+//! transaction of its writer and after that has gone.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::world::World;
 
-/// The tables of mcp_agent_mail's server in Python, as far as reservations go.
+/// The reservation tables of mcp_agent_mail's server in Python.
 const MAIL: &str = "
     CREATE TABLE projects (id INTEGER PRIMARY KEY, slug VARCHAR(255), human_key VARCHAR(255));
     CREATE TABLE agents (id INTEGER PRIMARY KEY, project_id INTEGER, name VARCHAR(128));
@@ -17,7 +17,7 @@ const MAIL: &str = "
         expires_ts DATETIME, released_ts DATETIME);
     INSERT INTO agents VALUES (1, 1, 'GreenCastle'), (2, 1, 'BlueLake');";
 
-/// The table of beads' issues, as far as claims go.
+/// The claim columns of beads' issues table.
 const ISSUES: &str = "
     CREATE TABLE issues (id TEXT PRIMARY KEY, title TEXT, status TEXT, assignee TEXT, updated_at DATETIME);
     INSERT INTO issues VALUES ('shop-12', 'Fix login', 'in_progress', 'alice', '2026-11-20 20:00:00'),
@@ -46,7 +46,7 @@ fn report(world: &World) -> Value {
     serde_json::from_str(&answer.out).unwrap_or_else(|_| panic!("{answer:?}"))
 }
 
-/// Returns what is held, each as `kind id by where`.
+/// Returns the claims, each as `kind id by where`.
 fn held(world: &World) -> Vec<String> {
     let report = report(world);
     let mut held: Vec<String> = report["claims"]
@@ -62,7 +62,7 @@ fn held(world: &World) -> Vec<String> {
     held
 }
 
-/// Returns how a source fared, and in what words.
+/// Returns the state of a source, with its message.
 fn source(world: &World, id: &str) -> String {
     let report = report(world);
     let sources = report["sources"].as_array().unwrap();
@@ -92,7 +92,7 @@ fn reservations_are_read_from_the_database_and_their_copies_in_the_archive_left_
             (3, 1, 2, 'old/*', 0, '', '2020-01-01 20:00:00', '2020-01-01 21:00:00', NULL)",
     )
     .unwrap();
-    // The archive has both, and has not heard of the release.
+    // The archive has both, and does not know of the release.
     for (id, pattern) in [(1, "src/**"), (2, "docs/*"), (9, "tests/*")] {
         let text = serde_json::json!({ "id": id, "project": shop, "agent": "GreenCastle",
             "path_pattern": pattern, "expires_ts": "2999-01-01T00:00:00Z" });

@@ -1,4 +1,4 @@
-//! A recording of more than a thousand calls, its truth made by a simulator, and what the guard says to each.
+//! A recording of more than a thousand calls, its truth made by a simulator, and the guard's answer to each.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -12,7 +12,7 @@ use crate::world::World;
 const WORLDS: u64 = 60;
 const STEPS: u32 = 40;
 
-/// Returns what the guard answered to each call of a recording.
+/// Returns the guard's answer to each call of a recording.
 pub(crate) fn replayed(path: &Path) -> Vec<Value> {
     let answer = World::new().run(&["guard", "replay", "--json", path.to_str().unwrap()]);
     assert!(answer.code < 2, "{}", answer.err);
@@ -27,11 +27,11 @@ pub(crate) fn corpus() -> std::path::PathBuf {
     path
 }
 
-/// Counts answers by what was said and how that was judged.
+/// Counts answers by their kind and how they were judged.
 fn counts(answers: &[Value]) -> BTreeMap<(&str, &str), usize> {
     let mut counts = BTreeMap::new();
     for answer in answers {
-        // A silence is missed for what should have been said.
+        // A silence is counted for the answer that was missed.
         let said = match answer["judged"].as_str().unwrap() {
             "missed" | "hidden" => &answer["expected"],
             _ => &answer["said"],

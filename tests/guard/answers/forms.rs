@@ -1,6 +1,6 @@
-//! Each answer has the very form that its agent takes, as it was seen to: an unknown key makes Codex ignore the whole
-//! of it, and only Claude Code can have a person asked. Where the replies are that were tried on the agents, the
-//! forms are held against what came of them.
+//! Each answer has the exact form that its agent was observed to accept: an unknown key makes Codex ignore the whole
+//! answer, and only Claude Code can have a person asked. Where there are replies that were tried on the agents, the
+//! forms are compared with their results.
 
 use std::path::Path;
 
@@ -41,7 +41,7 @@ struct Refusal {
     reason: String,
 }
 
-/// Returns what an answer does to an agent; `None` where it has another form than the guard may use.
+/// Returns the effect of an answer on an agent; `None` if it has a form that the guard must not use.
 fn effect(agent: &str, answer: &Value) -> Option<Effect> {
     let is_gemini = agent == "gemini";
     if let Ok(Refusal { decision, reason }) = serde_json::from_value(answer.clone()) {
@@ -114,7 +114,7 @@ fn the_forms_do_what_was_seen() {
     }
 }
 
-/// Plays what another window of Claude Code's has edited, and what a window of this agent asks then.
+/// Plays an edit by another window of Claude Code's, and then the questions of a window of this agent.
 fn answers_to(agent: &str, hooks: &[Value]) -> Vec<Value> {
     let hook = |event: &str| {
         json!({
@@ -168,7 +168,7 @@ fn check_flat(agent: &str, hooks: &[Value], note: &str, refusal: &Value) {
     assert_eq!(refused.as_object().unwrap().len(), refusal.as_object().unwrap().len(), "{refused}");
 }
 
-/// As Copilot CLI 1.0.102 was seen to ask, and to take it.
+/// As Copilot CLI 1.0.102 was observed to ask, and to accept the answer.
 #[test]
 fn copilot_is_answered_as_it_listens() {
     let patch = "*** Begin Patch\n*** Update File: a.rs\n@@\n-1\n+2\n*** End Patch\n";
@@ -185,7 +185,7 @@ fn copilot_is_answered_as_it_listens() {
     check_flat("copilot", &hooks, "additionalContext", &refusal);
 }
 
-/// As our own plugin asks, and takes it.
+/// As our own plugin asks, and accepts the answer.
 #[test]
 fn opencode_is_answered_as_its_plugin_takes_it() {
     let file = json!({ "filePath": "$ROOT/shop/a.rs", "content": "2\n" });

@@ -1,5 +1,5 @@
-//! What lines of git really do to what others have not committed, and for whose sake the guard holds them up: git
-//! itself tells the truth, in a tree that is made anew for each line.
+//! The real effect of git lines on other windows' uncommitted edits, and the sessions for whose sake the guard holds
+//! them up: git itself is the truth, in a tree that is made anew for each line.
 
 use std::collections::BTreeSet;
 use std::io::Write as _;
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::world::World;
 
-/// Each file of another session's, named as the session is.
+/// One file of each other session, with the session's name.
 const FILES: [(&str, &str); 8] = [
     ("changed", "src/changed.rs"),
     ("staged", "src/staged.rs"),
@@ -22,8 +22,8 @@ const FILES: [(&str, &str); 8] = [
     ("built", "out/x.js"),
 ];
 
-/// What is under way in the tree; in a plain one somebody has staged an edit and gone on, and a file is gone: there
-/// git does many a thing to no file at all.
+/// The state of the tree; in a plain one an edit was staged and edited further, and a file is gone: there git does
+/// many things without touching a file.
 const PLAIN: &str = "true";
 const TIDY: &str = ":";
 const MERGE: &str = "git merge clash || true";
@@ -32,30 +32,30 @@ const PICK: &str = "git cherry-pick clash || true";
 const MAIL: &str = "git format-patch -q -1 --stdout clash > ../mail; git am -3 ../mail || true";
 const REVERT: &str = "git revert --no-edit clash || true";
 
-/// What is to be compared.
+/// The comparison to make.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Expected {
-    /// It is held up for the sake of those whose bytes it takes, and of nobody else.
+    /// It is held up for the sake of those whose bytes it takes, and of no others.
     Exactly,
-    /// It puts the whole tree on another commit: it is held up whenever others have edits there, though git would carry
-    /// these over or refuse.
+    /// It puts the whole tree on another commit: it is held up whenever others have edits there, though git would
+    /// carry them over or refuse.
     ByRule,
-    /// Nobody can tell by the line what it does, or it takes what was given to it by name.
+    /// The line does not show its effect, or it takes files that were given to it by name.
     Silent,
 }
 
 use Expected::{ByRule, Exactly, Silent};
 
-/// What a tree's repository is, beside what usual ones are.
+/// How a tree's repository differs from a usual one.
 #[derive(Clone, Copy, Default)]
 struct Sort {
     /// How it is made.
     options: &'static str,
-    /// What is done to it then.
+    /// The command that changes it then.
     more: &'static str,
-    /// What its index has in it by that.
+    /// The index extension that it then has.
     has: &'static str,
-    /// Whether claimtop cannot read all of it: then it may be silent where something is taken.
+    /// Whether claimtop cannot read all of it: then it may be silent though something is taken.
     is_unread: bool,
 }
 
@@ -367,7 +367,7 @@ fn guard_with(world: &World, hook: &Value, environment: &[(&str, &str)]) -> Stri
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// Makes a tree in which others have not committed what they have edited, and has them write that down.
+/// Makes a tree with other sessions' uncommitted edits, which they have written down.
 fn tree(world: &World, sort: Sort, under_way: &str) -> PathBuf {
     let shop = world.path("shop");
     world.write("home/.gitconfig", "[user]\nname = x\nemail = x@x\n");
@@ -381,7 +381,7 @@ fn tree(world: &World, sort: Sort, under_way: &str) -> PathBuf {
         git checkout -q clash; echo 2 > docs/a.md; git commit -qam clash; git checkout -q main";
     let begin = begin.replace("OPTIONS", sort.options);
     shell(world, &shop, &format!("{begin}; {under_way}; {}", sort.more));
-    // What was edited in the second of the last commit is in it for all that anybody can tell.
+    // An edit in the same second as the last commit may be part of it.
     std::thread::sleep(std::time::Duration::from_millis(1_100));
     let (half, gone) = if under_way == PLAIN { ("half", "rm gone.rs") } else { ("edited", "true") };
     let edits = "mkdir -p fresh out; echo own > own.rs; GONE; \
@@ -397,20 +397,20 @@ fn tree(world: &World, sort: Sort, under_way: &str) -> PathBuf {
     shop
 }
 
-/// Returns of each session's file what the tree, the index and the commit have.
+/// Returns each session's file in the tree, the index and the commit.
 fn state(world: &World, shop: &Path) -> Vec<[String; 3]> {
     let names = FILES.map(|(_, file)| file).join(" ");
     let ask = format!(
         "for f in {names}; do git hash-object $f 2>&1; git rev-parse :$f 2>&1; git rev-parse HEAD:$f 2>&1; done"
     );
     let out = shell(world, shop, &format!("exec 2>/dev/null; {}", ask.replace(" 2>&1", " || echo -")));
-    // Where git does not know a name it repeats it.
+    // Git repeats a name that it does not know.
     let mut lines = out.lines().filter(|line| !line.contains(':')).map(str::to_owned);
     let mut next = || lines.next().unwrap();
     FILES.iter().map(|_| [next(), next(), next()]).collect()
 }
 
-/// Returns whose bytes a line takes: they are not there any more, or have come into the index or a commit.
+/// Returns the sessions whose bytes a line takes: they are gone, or have come into the index or a commit.
 fn taken(before: &[[String; 3]], after: &[[String; 3]]) -> BTreeSet<String> {
     let is_taken = |before: &[String; 3], after: &[String; 3]| {
         let own = &before[0];
@@ -422,7 +422,7 @@ fn taken(before: &[[String; 3]], after: &[[String; 3]]) -> BTreeSet<String> {
         .collect()
 }
 
-/// Returns for whose sake a line is held up.
+/// Returns the sessions for whose sake a line is held up.
 fn held_up(world: &World, shop: &Path, line: &str) -> BTreeSet<String> {
     let hook = json!({"session_id": "asker", "cwd": shop, "hook_event_name": "PreToolUse",
         "tool_name": "Bash", "tool_input": {"command": line}});
@@ -441,8 +441,8 @@ fn held_up(world: &World, shop: &Path, line: &str) -> BTreeSet<String> {
     held_up["others"].as_array().unwrap().iter().map(|one| one.as_str().unwrap().to_owned()).collect()
 }
 
-/// Compares every so many lines in a tree where this is under way and this was done to the repository, so that its index
-/// has what it is to have.
+/// Compares every nth line in a tree with this state and this change of the repository, so that its index has the
+/// expected extension.
 fn check(every: usize, under_way: &str, sort: Sort) {
     let world = World::new();
     let shop = tree(&world, sort, under_way);

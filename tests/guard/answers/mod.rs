@@ -1,4 +1,4 @@
-//! `guard` over recorded worlds: what it answers to every call, beside what is true there.
+//! `guard` over recorded worlds: its answer to every call, compared with the truth there.
 
 mod corpus;
 mod forms;

@@ -1,4 +1,4 @@
-//! `guard replay`: what it plays, what it refuses to, and how it ends.
+//! `guard replay`: the recordings that it plays or refuses, and how it ends.
 
 use crate::world::{Answer, World};
 
@@ -80,7 +80,7 @@ fn a_recording_never_leaves_its_world() {
         assert_eq!(answer.code, 4, "{line}: {answer:?}");
         assert!(answer.err.contains("line 13"), "{line}: {}", answer.err);
     }
-    // A folder that looks like a repository is none of git's making.
+    // A folder that looks like a repository but was not made by git.
     let bare = [
         r#"{"wrote":{"path":"bare/HEAD","text":"ref: refs/heads/main\n"}}"#,
         r#"{"wrote":{"path":"bare/config","text":"[core]\n\tbare = false\n\tfsmonitor = touch run\n"}}"#,
@@ -103,7 +103,7 @@ fn what_is_no_recording_is_refused() {
     assert_eq!(world.run(&["guard", "replay", "nowhere.jsonl"]).code, 4);
 }
 
-/// A call of a window's that writes a file: before it, its bytes, and after it.
+/// A window's call that writes a file: before it, its bytes, and after it.
 pub(crate) fn writes(window: &str, text: &str, at: [u32; 2], said: &str) -> String {
     let hook = |event: &str, said: &str| {
         format!(
@@ -147,10 +147,10 @@ fn an_edit_in_the_second_of_a_commit_is_none_of_its() {
     let committed = format!("{{\"at\":5300}}\n{commit}");
     check(&[opened, &own, &committed, &again, &by_other, &asks(both)], right);
     check(&[opened, &own, &committed, &again, &by_other, moves, &asks(both)], right);
-    // What came before the commit is in it, though the second is the same.
+    // An edit before the commit is in it, though the second is the same.
     let by_nobody = "{\"at\":7000}\n{\"wrote\":{\"path\":\"shop/a.rs\",\"text\":\"3\\n\"}}";
     check(&[opened, &own, &committed, by_nobody, &asks(none)], right);
-    // And what a later commit took is in that.
+    // And an edit that a later commit took is in that one.
     let later = format!("{{\"at\":5700}}\n{commit}");
     check(&[opened, &own, &committed, &again, &later, by_nobody, &asks(none)], right);
 }

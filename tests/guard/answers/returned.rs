@@ -1,4 +1,4 @@
-//! Edits that had ended and come back, those that only seem to, and whose they are.
+//! Edits that had ended and came back, those that only seem to, and their owners.
 
 use serde_json::json;
 
@@ -9,8 +9,8 @@ const NONE: &str = r#"{"said":"none"}"#;
 const CART: &str = r#"{"said":"brief","about":{"cart":["a.rs"]}}"#;
 const NOTE: &str = r#"{"said":"note","about":{"cart":["a.rs"]}}"#;
 
-/// Plays lines in a world in which the window `cart` wrote `a.rs` at 5 s, and `third` works as well; everything that is
-/// expected has to be said.
+/// Plays lines in a world in which the window `cart` wrote `a.rs` at 5 s, and `third` works as well; every expected
+/// answer must be given.
 #[track_caller]
 fn check(lines: &[String]) {
     let world = World::new();
@@ -23,7 +23,7 @@ fn check(lines: &[String]) {
     assert!(answer.out.ends_with("wrong 0, missed 0, cannot be seen 0\n"), "{answer:?}");
 }
 
-/// A window's shell line, and what git does then.
+/// A window's shell line, and git's action for it.
 fn shell(window: &str, line: &str, at: u32, git: &str) -> String {
     let call = |event: &str, expect: &str| {
         format!(
@@ -79,10 +79,10 @@ fn what_came_back_stays_open_below_later_edits() {
 fn what_only_seems_to_come_back_is_nobodys() {
     let by_hand = |text: &str| wrote("a.rs", text, 9_000);
     check(&[committed(), by_hand("2\n"), asks(NONE, 10_000)]);
-    // The commit is gone, and what it had with it.
+    // The commit is gone, and its contents with it.
     let gone = [by_git("uncommit", 8_000), by_git("reset-hard", 8_500)];
     check(&[&[committed()], &gone[..], &[asks(NONE, 8_800), by_hand("2\n"), asks(NONE, 10_000)]].concat());
-    // Another commit has what the edit was.
+    // Another commit contains the edit.
     let later = [wrote("a.rs", "2\n", 8_000), by_git("commit-all", 8_100), by_hand("1\n")];
     check(&[&[committed()], &later[..], &[asks(NONE, 10_000)]].concat());
 }

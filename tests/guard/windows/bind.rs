@@ -12,21 +12,21 @@ use crate::world::World;
 
 const SESSION: &str = "95fe798d-3725-4649-974a-0dec79220193";
 
-/// A shell that stands where an agent's program would, until it is dropped.
+/// A shell in place of an agent's program, until it is dropped.
 struct Agent {
     child: Child,
     said: BufReader<ChildStdout>,
 }
 
 impl Agent {
-    /// Starts Claude Code that runs a hook `times` times and then waits.
+    /// Starts a Claude Code that runs a hook `times` times and then waits.
     fn start(world: &World, hook: &str, times: u32) -> Self {
         let mut agent = Self::of(world, "@anthropic-ai/claude-code/bin/claude", &["./session"]);
         (0..times).for_each(|_| agent.tell(world, hook));
         agent
     }
 
-    /// Starts an agent that waits for hooks to run; its shell's script bears the name of its first argument.
+    /// Starts an agent that waits for hooks to run; its shell's script has the name of its first argument.
     fn of(world: &World, program: &str, arguments: &[&str]) -> Self {
         let program = world.path("node_modules").join(program);
         std::fs::create_dir_all(program.parent().unwrap()).unwrap();
@@ -48,7 +48,7 @@ impl Agent {
         Self { child, said }
     }
 
-    /// Has it run a hook with this on its standard input.
+    /// Lets it run a hook with this on its standard input.
     fn tell(&mut self, world: &World, hook: &str) {
         let input = world.write("hook.json", hook);
         writeln!(self.child.stdin.as_mut().unwrap(), "{}", input.display()).unwrap();
@@ -124,7 +124,7 @@ fn a_record_of_the_session_lives_and_dies_with_the_noted_process() {
     drop(agent);
     let gone = report(&world);
     let record = found(&gone, "records", is_slot).unwrap();
-    // Whether it is dead depends on who else runs here; alive it is not.
+    // Whether it is dead depends on the other processes here; it is not alive.
     assert_ne!(record["verdict"]["state"], "alive", "{record}");
 }
 
@@ -145,7 +145,7 @@ fn event(name: &str, more: &str) -> String {
     format!(r#"{{"session_id":"{SESSION}","cwd":"/x","hook_event_name":"{name}"{more}}}"#)
 }
 
-/// Returns what the window waits for.
+/// Returns the call that the window waits for.
 fn wait(world: &World, agent: &Agent) -> Value {
     let report = report(world);
     found(&report, "windows", |window| window["pid"] == agent.pid()).unwrap()["waiting"].clone()
@@ -169,7 +169,7 @@ fn a_wait_is_noted_until_the_session_goes_on() {
     for (over, call) in [("PostToolUse", asks), ("UserPromptSubmit", ""), ("Stop", ""), ("SessionStart", "")]
     {
         agent.tell(&world, &event("PermissionRequest", asks));
-        // It only repeats what the request said better.
+        // It only repeats the request in less detail.
         agent.tell(&world, &event("Notification", r#","notification_type":"permission_prompt""#));
         agent.tell(&world, &event("Notification", r#","notification_type":"idle_prompt""#));
         let waiting = wait(&world, &agent);

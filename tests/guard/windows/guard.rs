@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use crate::program;
 use crate::world::World;
 
-/// A window: a shell that stands where Claude Code's program would, until it is dropped.
+/// A window: a shell in place of Claude Code's program, until it is dropped.
 pub(crate) struct Window {
     pub(crate) child: Child,
     said: BufReader<ChildStdout>,
@@ -30,7 +30,7 @@ impl Window {
             r##"while read -r input; do sh -c 'read -r word line < "$1"; if [ "$word" = "#run" ]; then eval "$line"; code=0; else "$0" guard --for claude < "$1"; code=$?; fi; echo; echo "code $code"' {bin} "$input"; done"##,
             bin = env!("CARGO_BIN_EXE_claimtop"),
         );
-        // One for each: a shell reads its script as it goes on.
+        // One for each: a shell reads its script while running it.
         let script = world.write(&format!("hooks/{session}"), &script);
         let mut command = Command::new(&program);
         command.arg(script).current_dir(folder).env_clear().env("HOME", world.path("home"));
@@ -42,7 +42,7 @@ impl Window {
         Self { child, said, session: session.to_owned(), folder: folder.to_owned(), calls: 0 }
     }
 
-    /// Has it run its hook, and returns what that prints.
+    /// Lets it run its hook, and returns the output.
     pub(crate) fn ask(&mut self, world: &World, hook: &str) -> String {
         let input = world.write(&format!("hooks/{}.json", self.session), hook);
         writeln!(self.child.stdin.as_mut().unwrap(), "{}", input.display()).unwrap();
@@ -65,7 +65,7 @@ impl Window {
         (!said.is_empty()).then(|| serde_json::from_str(&said).unwrap())
     }
 
-    /// Returns what its model is told at a prompt.
+    /// Returns the model's brief at a prompt.
     pub(crate) fn prompt(&mut self, world: &World) -> Option<String> {
         let said = self.hook(world, "UserPromptSubmit", json!({"prompt": "go on"}))?;
         let specific = &said["hookSpecificOutput"];
@@ -73,7 +73,7 @@ impl Window {
         Some(specific["additionalContext"].as_str().unwrap().to_owned())
     }
 
-    /// Writes a file between its hooks, and returns what its model is told after that.
+    /// Writes a file between its hooks, and returns the model's note after that.
     pub(crate) fn write(&mut self, world: &World, path: &Path, text: &str) -> Option<String> {
         let call = json!({"tool_name": "Write", "tool_input": {"file_path": path, "content": text}});
         assert_eq!(self.hook(world, "PreToolUse", call.clone()), None, "nothing is said before an edit");
@@ -254,7 +254,7 @@ fn the_dead_warn_of_nothing_but_what_would_lose_their_bytes() {
 }
 
 impl Window {
-    /// Has it run a command of claimtop, as a tool's shell does.
+    /// Lets it run a command of claimtop, as a tool's shell does.
     pub(crate) fn run(&mut self, world: &World, command: &str) -> String {
         let home = world.path("home");
         let bin = env!("CARGO_BIN_EXE_claimtop");
@@ -323,7 +323,7 @@ fn what_a_living_window_holds_for_itself_is_refused_by_choice_as_long_as_it_live
 }
 
 impl Window {
-    /// Has it state who it is, and begin a session file that tells no edit.
+    /// Writes its registry entry, and begins a session file without edits.
     fn registers(&self, world: &World, name: &str) {
         let pid = self.child.id();
         let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
@@ -363,14 +363,14 @@ fn what_the_guard_knows_and_said_is_told_by_the_pane() {
     assert!(line.contains("; pay was told") && line.contains("that cart edits src/pay.rs"), "{both}");
     let why = world.run(&["explain", "--root", root, "pay"]).out;
     assert!(why.contains("had been told of cart"), "{why}");
-    // What was put back to the last commit has ended, whatever anybody writes there by hand.
+    // Restoring it from the last commit has ended the hold, whatever is written there by hand.
     pay.write(&world, &file, "one\n");
     std::fs::write(&file, "by hand\n").unwrap();
     let ended = now(&[]);
     assert!(both.contains("both edit pay.rs") && !ended.contains("both edit"), "{ended}");
 }
 
-/// Runs opencode's plugin as opencode does, and prints what each call comes to.
+/// Runs opencode's plugin as opencode does, and prints the result of each call.
 const HOST: &str = r#"
 import { ClaimtopGuard } from "./claimtop.mjs"
 const [folder, file] = process.argv.slice(2)
@@ -512,7 +512,7 @@ fn a_script_asks_who_has_a_file() {
     let (code, said) = check(&pay);
     assert!(code == 1 && said.contains(&format!("PID {}", cart.child.id())), "{said}");
     assert_eq!(check(&repo.join("src")).0, 1, "a folder means all that is in it");
-    // Nobody can tell: that is no "nobody".
+    // The owner is unknown, which is not the same as no owner.
     let strange = std::ffi::OsStr::from_bytes(b"src/p\xffy.rs");
     assert_eq!(check(&repo.join(strange)).0, 4);
     let trees = world.path("home/.local/state/claimtop/guard/trees");
@@ -581,7 +581,7 @@ fn the_hooks_of_each_agent_are_checked() {
     assert!(check().1.contains("is not found"));
 }
 
-/// Returns the ledger of what a window's commands hold.
+/// Returns the ledger of the holds taken by a window's commands.
 fn held_by(world: &World, window: &Window) -> PathBuf {
     let trees = std::fs::read_dir(world.path("home/.local/state/claimtop/guard/trees")).unwrap();
     let mut files = trees.flat_map(|tree| std::fs::read_dir(tree.unwrap().path()).unwrap()).flatten();
@@ -612,7 +612,7 @@ fn what_is_not_there_is_not_held() {
             "{said}"
         );
     }
-    // What was there when it was taken is let go all the same.
+    // A file that existed when it was taken is released all the same.
     makes(&repo, ["gone.rs"]);
     assert!(cart.run(&world, "hold gone.rs").contains("held by PID"));
     std::fs::remove_file(repo.join("gone.rs")).unwrap();
@@ -630,12 +630,12 @@ fn what_a_window_holds_outlives_the_ledger_that_tells_it() {
         file.set_len(512 << 10).unwrap();
         cart.run(&world, command)
     };
-    // It is put aside twice; only one older part is kept.
+    // It is set aside twice; only one older part is kept.
     for path in ["a.rs", "b.rs"] {
         assert!(grows(&format!("hold {path}")).contains("held by PID"), "{path}");
         assert!(is_refused(&mut other), "{path}");
     }
-    // What is let go after that is not held by what was put aside.
+    // A file that is released after that is not held by the part that was set aside.
     assert!(grows("hold --release src").contains("let go"));
     assert!(!is_refused(&mut other));
 }
@@ -656,7 +656,7 @@ fn what_a_window_holds_it_keeps_when_it_asks_again_beside_another() {
     let [mine, wanted] = ["mine.rs", "src"].map(|path| format!("hold {path} 2>&1"));
     assert!(other.run(&world, &mine).contains("held by PID"));
     assert!(cart.run(&world, &wanted).contains("held by PID"));
-    // The other one stands between writing it down and looking again.
+    // The other one is between writing it down and looking again.
     let src = world.path("shop").canonicalize().unwrap().join("src");
     let line = json!({"holds": {"path": src, "at": "2026-11-24T00:00:00Z"}});
     adds(&world, &other, &line);
@@ -687,7 +687,7 @@ fn of_many_windows_that_want_the_same_one_at_most_has_it_and_keeps_it() {
         let holders: Vec<usize> = (0..6).filter(|at| answers[*at] > 0).collect();
         assert!(holders.len() <= 1, "{round}: {answers:?}");
         had += holders.len();
-        // Whoever was told that it has it has it still, and nobody else gets it.
+        // The window that was granted it still has it, and no other window gets it.
         for (at, window) in windows.iter_mut().enumerate().filter(|_| holders.len() == 1) {
             let said = window.run(&world, &format!("hold {path} 2>&1"));
             assert_eq!(said.contains("is held"), holders == [at], "{round}: {answers:?} {said}");
@@ -696,7 +696,7 @@ fn of_many_windows_that_want_the_same_one_at_most_has_it_and_keeps_it() {
     eprintln!("{had} of 6 were held by one");
 }
 
-/// A little source of chance, the same for each seed (xorshift64*).
+/// A small random number generator, the same for each seed (xorshift64*).
 struct Dice(u64);
 
 impl Dice {
@@ -708,7 +708,7 @@ impl Dice {
     }
 }
 
-/// What is true of one file: whose edits no commit holds, and which edit of each was the last.
+/// The truth about one file: whose edits are not in any commit, and which edit of each was the last.
 #[derive(Clone, Default)]
 struct Truth {
     head: u32,
@@ -717,8 +717,8 @@ struct Truth {
     last: std::collections::BTreeMap<usize, u32>,
 }
 
-/// Plays windows that edit, commit, stash, die and ask in any order, and compares all that the guard says with
-/// what is true.
+/// Plays windows that edit, commit, stash, die and ask in any order, and compares all that the guard says with the
+/// truth.
 fn play(seed: u64, steps: u32) -> [u32; 4] {
     const FILES: [&str; 5] = ["src/pay.rs", "src/cart.rs", "a.rs", "b.rs", "c d.rs"];
     let world = World::new();
@@ -741,7 +741,7 @@ fn play(seed: u64, steps: u32) -> [u32; 4] {
         let mut window = windows[at].take().unwrap();
         let others_of =
             |truth: &Truth| -> Vec<usize> { truth.owners.iter().copied().filter(|one| *one != at).collect() };
-        // Git's log of what is stashed counts in seconds: what was edited in the same one is not told apart.
+        // Git's stash log counts in seconds: edits within the same second are not distinguished.
         let a_second = || std::thread::sleep(std::time::Duration::from_millis(1_100));
         let context = format!("seed {seed}, step {step}, window {at}");
         match dice.below(10) {
@@ -753,7 +753,7 @@ fn play(seed: u64, steps: u32) -> [u32; 4] {
                     .into_iter()
                     .filter(|other| living.contains(other))
                     .any(|other| is_news(&other));
-                // Now and then a file is what the last commit has.
+                // Now and then a file equals the last commit's.
                 moment += 1;
                 let text = if dice.below(5) == 0 { truth.head } else { moment };
                 let note = window.write(&world, &repo.join(FILES[number]), &format!("{text}\n"));
@@ -791,7 +791,7 @@ fn play(seed: u64, steps: u32) -> [u32; 4] {
                 let call = format!("call_{step}_");
                 window.answers(&world, &message, &[&call]);
                 let reason = window.line_of(&world, "git stash", &call);
-                // Who was told a while ago of the same windows may pass at once.
+                // A window that was warned a while ago of the same windows may pass at once.
                 assert!(reason.is_none() || in_the_way, "{context}: {reason:?}");
                 if reason.is_some() {
                     said[2] += 1;
@@ -827,7 +827,7 @@ fn play(seed: u64, steps: u32) -> [u32; 4] {
     said
 }
 
-/// What git ignores is in nobody's way, but for a call that deletes it.
+/// A file that git ignores concerns no other window, except for a call that deletes it.
 #[test]
 fn what_git_ignores_counts_only_where_it_is_to_go() {
     let (world, repo, mut cart, mut other) = two_windows();

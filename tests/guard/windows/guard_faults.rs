@@ -1,6 +1,5 @@
-//! What a guard makes of a disk that fails, of a kill at any moment, of crowds, and of files and names that are
-//! against it: its agent is never held up, nothing that was written down is lost, and nobody is said to hold what
-//! he does not.
+//! The guard on a disk that fails, with a kill at any moment, in crowds, and with hostile files and names: its agent
+//! is never held up, nothing that was written down is lost, and no window is reported to hold what it does not.
 
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
@@ -45,7 +44,7 @@ fn has_strace() -> bool {
     has
 }
 
-/// Each call to the disk that has to do with the ledgers is refused in five ways, and preceded by a kill.
+/// Each call to the disk that concerns the ledgers is refused in five ways, and preceded by a kill.
 #[test]
 fn at_every_call_to_the_disk_a_guard_may_fail_or_die() {
     if !has_strace() {
@@ -93,7 +92,7 @@ fn at_every_call_to_the_disk_a_guard_may_fail_or_die() {
             }
         }
     }
-    // Whoever comes after it reads all that is whole, and goes on.
+    // A process that comes after it reads every whole line, and continues.
     let brief = other.prompt(&world).unwrap();
     assert!(brief.contains("window `shop` (claude-code, PID"), "{brief}");
     assert_eq!(cart.write(&world, &repo.join("src/cart.rs"), "two\n"), None);
@@ -103,7 +102,7 @@ fn at_every_call_to_the_disk_a_guard_may_fail_or_die() {
     assert!(refused > 40 && kills > 8, "{refused} {kills}");
 }
 
-/// Beyond the largest file that a process may write (setrlimit(2)) the system ends it, unless it bears the signal.
+/// Beyond the largest file that a process may write (setrlimit(2)) the system ends it, unless it handles the signal.
 #[test]
 fn a_file_that_may_not_grow_fails_no_hook_and_loses_nothing() {
     let (world, repo, mut cart, mut other) = two_windows();
@@ -112,7 +111,7 @@ fn a_file_that_may_not_grow_fails_no_hook_and_loses_nothing() {
     let kept = ledger(&world, "cart");
     let before = std::fs::read(&kept).unwrap();
     let hook = done(&world, &cart, "cart", &repo.join("src/cart.rs"));
-    // In blocks of 512 bytes: nothing at all, less than there is, and the half of a line more.
+    // In blocks of 512 bytes: nothing at all, less than there is, and half a line more.
     for limit in [0, before.len() / 512, before.len() / 512 + 1] {
         let said = cart.run(
             &world,
@@ -126,15 +125,15 @@ fn a_file_that_may_not_grow_fails_no_hook_and_loses_nothing() {
         assert_eq!(said, "ended 0", "{limit}");
         assert!(std::fs::read(&kept).unwrap().starts_with(&before), "{limit}");
     }
-    // What is counted has room where the ledger has none.
+    // The counts have room where the ledger has none.
     let stats = world.run(&["guard", "stats"]).out;
     assert!(stats.contains("something failed"), "{stats}");
     assert!(other.prompt(&world).unwrap().contains("src/pay.rs"));
     assert!(cart.write(&world, &pay, "three\n").is_none() && other.write(&world, &pay, "four\n").is_some());
 }
 
-/// A real disk without room, and one that nobody may write: what stands there is read and nothing is lost; a call that
-/// could not be held up only once is not held up at all.
+/// A real disk without room, and one that no process may write: its content is read and nothing is lost; a call that
+/// could not be held up just once is not held up at all.
 #[test]
 fn on_a_full_or_read_only_disk_nothing_fails_and_nothing_is_lost() {
     let (world, repo, mut cart, mut other) = two_windows();
@@ -176,7 +175,7 @@ fn on_a_full_or_read_only_disk_nothing_fails_and_nothing_is_lost() {
     }
     let line = said.lines().next().unwrap_or_default();
     assert!(said.lines().count() == 1 && line.contains("has uncommitted edits in `src/pay.rs`"), "{said}");
-    // What was written before there was no room is whole.
+    // Lines written before the disk was full are whole.
     let text = |file: PathBuf| std::fs::read_to_string(file).unwrap();
     let name = ledger(&world, "other").strip_prefix(&guard).unwrap().to_owned();
     let (before, full) = (text(guard.join(&name)), text(world.path("kept").join(&name)));
@@ -186,7 +185,7 @@ fn on_a_full_or_read_only_disk_nothing_fails_and_nothing_is_lost() {
     assert!(other.line(&world, "git stash").unwrap().contains("src/pay.rs"));
 }
 
-/// A ledger that ends anywhere says nothing but what stood in it.
+/// A ledger cut at any point yields only what stood in it.
 #[test]
 fn a_ledger_that_was_cut_says_only_what_is_whole() {
     let (world, repo, mut cart, mut other) = two_windows();
@@ -216,7 +215,7 @@ fn a_ledger_that_was_cut_says_only_what_is_whole() {
         cuts += 1;
     }
     assert!(told[0] > 5 && told[1] > 5, "{told:?}");
-    // What is added behind a torn line stands on its own.
+    // A line added behind a torn one stands on its own.
     std::fs::write(&path, &whole[..whole.len() - 9]).unwrap();
     cart.write(&world, &basket, "three\n");
     let note = other.write(&world, &basket, "four\n").unwrap();
@@ -275,7 +274,7 @@ fn a_crowded_tree_is_read_within_bounds() {
         format!("{}\n", json!({"edited": {"path": path, "at": "2026-11-24T00:00:00Z"}}))
     };
     let entries: String = (0..100_000).map(edit).collect();
-    // As it is written: what is too much has been put aside, and the new part begins with its holder.
+    // As it is written: the excess has been set aside, and the new part begins with its holder.
     std::fs::write(path.with_extension("jsonl.1"), format!("{holder}\n{entries}")).unwrap();
     std::fs::write(&path, format!("{holder}\n{rest}")).unwrap();
     // They are the oldest for certain: a file's time counts in ticks.
@@ -292,10 +291,10 @@ fn a_crowded_tree_is_read_within_bounds() {
     }
     let brief = other.prompt(&world).unwrap();
     assert!(brief.contains("src/pay.rs"), "{brief}");
-    // A new ledger takes the place of the oldest, but of none of the living.
+    // A new ledger replaces the oldest, but never one of a live process.
     assert_eq!(std::fs::read_dir(ledgers(&world)).unwrap().count(), 256 + 2, "the living have three");
     assert!(path.exists());
-    // Neither the time nor the memory that it takes grows with what lies there.
+    // Neither the time nor the memory that it takes grows with the content of the folder.
     let hook = json!({"session_id": "third", "cwd": repo, "hook_event_name": "UserPromptSubmit"}).to_string();
     let hook = world.write("hooks/third.json", &hook);
     let said = other.run(
@@ -310,7 +309,7 @@ fn a_crowded_tree_is_read_within_bounds() {
     assert!(said.ends_with("ended 0") && said.contains("src/pay.rs"), "{said}");
 }
 
-/// Files in place of a ledger that are none, or another's.
+/// Files in place of a ledger that are not ledgers, or are another user's.
 #[test]
 fn what_cannot_be_trusted_is_neither_believed_nor_waited_for() {
     let (world, repo, mut cart, mut other) = two_windows();
@@ -351,12 +350,12 @@ fn what_cannot_be_trusted_is_neither_believed_nor_waited_for() {
             std::fs::remove_file(&path).unwrap()
         }
     }
-    // What has grown beyond all measure is put aside, as what is large is.
+    // A file that has grown beyond all measure is set aside, as a large one is.
     std::fs::File::create(&path).unwrap().set_len(1 << 40).unwrap();
     assert_eq!(other.write(&world, &pay, "three\n"), None);
     assert!(cart.write(&world, &pay, "four\n").is_some());
     assert_eq!(path.with_extension("jsonl.1").metadata().unwrap().len(), 1 << 40);
-    // The folder itself, as a link to where others may write.
+    // The folder itself, as a link to a place where others may write.
     let folder = ledgers(&world);
     let elsewhere = world.path("elsewhere");
     std::fs::rename(&folder, &elsewhere).unwrap();
@@ -371,7 +370,7 @@ fn rustix_is_root() -> bool {
     std::fs::metadata("/proc/self").unwrap().uid() == 0
 }
 
-/// Names that are made to be read as something else, and inputs without an end.
+/// Names made to be misread, and inputs without an end.
 #[test]
 fn hostile_names_and_inputs_do_no_harm() {
     let world = World::new();

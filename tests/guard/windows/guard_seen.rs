@@ -1,4 +1,4 @@
-//! What guarded windows are told of others that have no guard, as long as a claimtop is open.
+//! The reports to guarded windows about others that have no guard, while a claimtop is open.
 
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -30,7 +30,7 @@ impl Drop for Open {
     }
 }
 
-/// Writes what the agent of a window writes of itself: its entry and its transcript with one edit.
+/// Writes the files of a window's agent: its entry and its transcript with one edit.
 fn tell_of(world: &World, window: &Window, file: &Path) {
     let pid = window.child.id();
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
@@ -53,7 +53,7 @@ fn tell_of(world: &World, window: &Window, file: &Path) {
     );
 }
 
-/// Asks until something is told, for 20 s.
+/// Asks until something is reported, for 20 s.
 fn prompted(world: &World, window: &mut Window) -> Option<String> {
     (0..200).find_map(|_| {
         std::thread::sleep(Duration::from_millis(100));
@@ -65,7 +65,7 @@ fn prompted(world: &World, window: &mut Window) -> Option<String> {
 fn an_open_claimtop_tells_guards_of_windows_without_one() {
     let world = World::new();
     let repo = repository_at(&world.path("home/shop"));
-    // Git's log of HEAD has seconds: what is edited in that of a commit may be before it.
+    // Git's log of HEAD has seconds: an edit within a commit's second may be before it.
     std::thread::sleep(Duration::from_millis(1_100));
     let unguarded = Window::open(&world, ID, &repo);
     let mut guarded = Window::open(&world, "guarded", &repo);
@@ -76,7 +76,7 @@ fn an_open_claimtop_tells_guards_of_windows_without_one() {
     std::thread::sleep(Duration::from_secs(2));
     assert_eq!(guarded.prompt(&world), None, "who may only read tells nobody");
     drop(claimtop);
-    // Where no guard has ever written, there is nobody to tell.
+    // Where no guard has ever written, no window would read it.
     assert!(!world.path("home/.local/state/claimtop/guard/trees").exists());
     assert_eq!(guarded.write(&world, &repo.join("src/cart.rs"), "three\n"), None);
 
@@ -87,7 +87,7 @@ fn an_open_claimtop_tells_guards_of_windows_without_one() {
         "{brief}"
     );
     drop(claimtop);
-    // What it has seen of edits stays true when it is closed, as long as no commit has them.
+    // The edits that it has seen stay true after it is closed, as long as no commit contains them.
     let note = guarded.write(&world, &repo.join("src/pay.rs"), "four\n").unwrap();
     assert!(note.contains("src/pay.rs"), "{note}");
     let reason = guarded.line(&world, "git stash").unwrap();
@@ -97,7 +97,7 @@ fn an_open_claimtop_tells_guards_of_windows_without_one() {
     assert_eq!(guarded.line(&world, "git stash -u"), None, "it is committed");
 }
 
-/// What LEO has given to a living window alone is kept from others for as long as that is seen.
+/// A file that LEO has given to one live window is kept from others for as long as that is seen.
 #[test]
 fn a_work_items_tree_is_kept_for_whoever_claimed_it() {
     let world = World::new();
@@ -126,7 +126,7 @@ fn a_work_items_tree_is_kept_for_whoever_claimed_it() {
         reason.contains(&format!("PID {}", owner.child.id())) && reason.contains("SD-DEMO-001"),
         "{reason}"
     );
-    // It lets go of it.
+    // It releases the file.
     std::fs::remove_file(lock).unwrap();
     asked(false);
     drop(claimtop);

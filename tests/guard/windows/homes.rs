@@ -63,7 +63,7 @@ impl Drop for Window {
     }
 }
 
-/// Prepares a look at this world's home as a person's own: it is not named by an option.
+/// Prepares a look at this world's home as a person's own: no option names it.
 fn at_home(world: &World) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_claimtop"));
     command.env_clear().env("HOME", world.path("home")).stdin(Stdio::null());
@@ -99,8 +99,8 @@ fn now_names_the_folders_that_were_not_looked_at() {
     says_once_alone(&world, &["--root", here.to_str().unwrap()], &["1 window, nothing needs you"]);
 }
 
-/// Asks what needs a person until it is this: other tests have windows for a while, which count and collide,
-/// and whose processes have folders also when they are windows no more.
+/// Asks for the needs until they are these: other tests have windows for a while, which count and collide, and whose
+/// processes keep folders even when they are no longer windows.
 #[track_caller]
 fn says_once_alone(world: &World, options: &[&str], parts: &[&str]) {
     let over_at = Instant::now() + Duration::from_secs(60);
@@ -127,7 +127,7 @@ fn fill(world: &World, home: &str) -> Vec<PathBuf> {
     .collect()
 }
 
-/// Returns how often a look has a record of this path.
+/// Returns how many records of this path a look has.
 fn count(output: &str, path: &Path) -> usize {
     output.matches(&format!("\"{}\"", path.display())).count()
 }
@@ -168,7 +168,7 @@ fn a_home_that_others_could_turn_elsewhere_is_not_followed_and_said_so() {
     assert_eq!(count(&look(&world), path), 1);
 }
 
-/// Returns why there is no record of this window: other tests have windows of which there is none either.
+/// Returns why there is no record of this window: other tests also have windows without one.
 #[track_caller]
 fn no_record(report: &Value, window: &Window) -> String {
     let of_it = format!("(PID {}): no system has a record of it", window.0.id());

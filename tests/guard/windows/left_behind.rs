@@ -1,5 +1,4 @@
-//! Real Claude Code windows that end in six ways, on demand: each has left what it left, and nobody
-//! else's is said to be left.
+//! Real Claude Code windows that end in six ways, on demand: the left-overs of each are reported, and no others.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead as _, BufReader};
@@ -17,14 +16,14 @@ use crate::windows::real::{CLAUDE, KEY, Leftovers, Terminal, install, is_wanted}
 use crate::windows::service::{self, RUN};
 use crate::world::World;
 
-/// How long a window must have been dead for what it left to count, and some more.
+/// How long a window must have been dead for its left-overs to count, and some more.
 const SETTLED: Duration = Duration::from_secs(130);
 
-/// How long before a window is moved to the background all others must have been dead: of whoever may have
-/// ended just then, nobody knows whether it was moved.
+/// How long before a window is moved to the background all others must have been dead: of one that ended just then, it
+/// is unknown whether it was moved.
 const APART: Duration = Duration::from_secs(10);
 
-/// An MCP server that answers what it must; `rude` ends at nothing but a kill.
+/// An MCP server that answers what it must; `rude` ends only when it is killed.
 const SERVER: &str = r#"
 import json, signal, sys, time
 rude = sys.argv[1] == "rude"
@@ -46,7 +45,7 @@ while rude:
 /// How a window ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum End {
-    /// It goes on.
+    /// It continues.
     No,
     /// `/exit`, and its tasks are stopped.
     Exit,
@@ -58,14 +57,14 @@ enum End {
     GroupKilled,
     /// Its process is killed, and another window resumes its session.
     Resumed,
-    /// `/exit`, and its daemon takes its work over.
+    /// `/exit`, and its daemon takes over its work.
     Backgrounded,
 }
 
 const ENDS: [End; 7] =
     [End::No, End::Exit, End::Closed, End::Killed, End::GroupKilled, End::Resumed, End::Backgrounded];
 
-/// A window, and what it has started.
+/// A window and the processes that it has started.
 struct Window {
     end: End,
     terminal: Terminal,
@@ -117,7 +116,7 @@ fn shell(world: &World, folder: &Path, service: &str) -> Terminal {
     Terminal { screen: Screen::start(command, 120, 40), answered: 0 }
 }
 
-/// Returns the parent of each process, and what it runs.
+/// Returns the parent of each process, and its program.
 fn processes() -> BTreeMap<u32, (u32, String)> {
     let read = |pid: u32| {
         let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
@@ -154,7 +153,7 @@ fn raw(pid: u32) -> Pid {
     Pid::from_raw(pid.try_into().unwrap()).unwrap()
 }
 
-/// Waits until something is so.
+/// Waits until a condition holds.
 #[track_caller]
 fn wait_until(what: &str, is_so: impl Fn() -> bool) {
     for _ in 0..600 {
@@ -183,7 +182,7 @@ impl Window {
         window.run(&format!("setsid nohup {away} >/dev/null 2>&1 & disown"));
         let is_away = |(pid, (_, argv)): (u32, (u32, String))| (argv.trim() == away).then_some((pid, argv));
         wait_until("a process that went away", || processes().into_iter().any(|one| is_away(one).is_some()));
-        // Its three servers, and what the wrapped one and the background shell have below them.
+        // Its three servers, and the processes below the wrapped one and the background shell.
         wait_until("all servers", || below(pid).len() >= 6);
         window.started = below(pid);
         window.started.extend(processes().into_iter().filter_map(is_away));
@@ -206,7 +205,7 @@ impl Window {
             End::No => return,
             End::Exit => self.exit("1"),
             End::Backgrounded => self.exit("2"),
-            // As the kernel does where a terminal hangs up: its shell tells its jobs.
+            // As the kernel does if a terminal hangs up: the shell signals its jobs.
             End::Closed => {
                 kill_process(raw(self.terminal.screen.child.process_id().unwrap()), Signal::HUP).unwrap()
             }
@@ -237,7 +236,7 @@ impl Window {
     }
 }
 
-/// Returns what is said to be left of a window, beyond reasonable doubt.
+/// Returns the reported left-overs of a window, beyond reasonable doubt.
 fn told(report: &Value, pid: u32) -> BTreeSet<u32> {
     let pid_of = |value: &Value| u32::try_from(value.as_u64().unwrap()).unwrap();
     let all = report["left_overs"].as_array().unwrap().iter();
@@ -247,7 +246,7 @@ fn told(report: &Value, pid: u32) -> BTreeSet<u32> {
     members.map(|member| pid_of(&member["pid"])).collect()
 }
 
-/// What a command of a person's own selects; `None` where there is no such command.
+/// Returns the processes that a person's own command selects; `None` if there is no such command.
 fn selected(command: &[&str]) -> Option<BTreeSet<u32>> {
     let (program, arguments) = command.split_first().unwrap();
     let output = Command::new(program).args(arguments).output().ok()?;
@@ -255,8 +254,8 @@ fn selected(command: &[&str]) -> Option<BTreeSet<u32>> {
     Some(text.split_whitespace().filter_map(|pid| pid.parse().ok()).collect())
 }
 
-/// Says what a selection would end: how much of what was left, how much of a living window, and whether
-/// the client of a server with it.
+/// Describes what a selection would end: how many of the left-overs, how many of a living window, and whether the
+/// client of a server with it.
 fn said(selected: Option<&BTreeSet<u32>>, left: &BTreeSet<u32>, living: &BTreeSet<u32>) -> String {
     let Some(selected) = selected else { return "skipped".to_owned() };
     let client = if selected.contains(&std::process::id()) { ", the client" } else { "" };
@@ -264,7 +263,7 @@ fn said(selected: Option<&BTreeSet<u32>>, left: &BTreeSet<u32>, living: &BTreeSe
     format!("{right} of {}, {wrong} of the living window's{client}", left.len())
 }
 
-/// Prints what each window's left-overs would have met by the commands that people use. Nobody is ended.
+/// Prints which left-overs of each window the commands that people use would have met. No process is ended.
 fn compare(windows: &[Window], left: impl Fn(&Window) -> BTreeSet<u32>, report: &Value) {
     let living = left(windows.iter().find(|window| window.end == End::No).unwrap());
     let orphans = selected(&["ps", "--ppid", "1", "-o", "pid="]);
@@ -305,7 +304,7 @@ fn each_window_has_left_what_it_left_and_nobody_elses_is_told() {
     prepare(&world, &folder);
     let place = (&world, folder.as_path(), service.as_str());
     let mut windows = ENDS.map(|end| Window::start(end, program, place));
-    // As a screen that is open: whoever ends cleanly leaves no trace of its own.
+    // As an open screen: a window that ends cleanly leaves no trace of its own.
     let mut screen = world.command(&["events", "--json"]).stdout(Stdio::piped()).spawn().unwrap();
     let mut said = BufReader::new(screen.stdout.take().unwrap()).lines();
     said.next().unwrap().unwrap();

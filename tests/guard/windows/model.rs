@@ -1,4 +1,4 @@
-//! A model that plays scripts, in the four forms in which agents ask for one; it keeps every request.
+//! A model that plays scripts, in the four forms of agents' requests; it keeps every request.
 
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::windows::service::{self, Answer};
 
-/// What a model has its agent do.
+/// An action that a model has its agent carry out.
 #[derive(Clone, Copy)]
 pub(crate) enum Step {
     Read(&'static str),
@@ -16,11 +16,11 @@ pub(crate) enum Step {
     Shell(&'static str),
 }
 
-/// What a prompt names, and what is done then.
+/// The name in a prompt, and the actions for it.
 pub(crate) struct Script {
     pub(crate) name: &'static str,
     pub(crate) steps: Vec<Step>,
-    /// Whether the last word is kept back until it is released: the agent lives, and is at work.
+    /// Whether the last word is held until it is released: the agent lives, and is at work.
     pub(crate) is_held: bool,
 }
 
@@ -31,13 +31,13 @@ struct Shared {
     released: Condvar,
 }
 
-/// The service, and what it was asked.
+/// The service, and the requests that it received.
 pub(crate) struct Model {
     pub(crate) address: String,
     shared: Arc<Shared>,
 }
 
-/// How an agent asks.
+/// The form of an agent's requests.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Form {
     Messages,
@@ -46,11 +46,11 @@ enum Form {
     Completions,
 }
 
-/// The longest that a word is kept back.
+/// The longest that a word is held.
 const LONGEST: Duration = Duration::from_secs(300);
 
-/// How long it thinks before it goes on after a call, as every model does: agents write their transcripts a moment
-/// later, by which a guard knows that this is another answer.
+/// How long it thinks before it continues after a call, as every model does: agents write their transcripts a moment
+/// later, by which a guard recognizes another answer.
 const THOUGHT: Duration = Duration::from_millis(500);
 
 impl Model {
@@ -83,7 +83,7 @@ impl Model {
         Self { address, shared }
     }
 
-    /// Gives the words that are kept back.
+    /// Releases the held words.
     pub(crate) fn release(&self) {
         *self.shared.is_released.lock().unwrap() = true;
         self.shared.released.notify_all();
@@ -129,7 +129,7 @@ fn names_of_tools(asked: &Value) -> Vec<String> {
     named.filter_map(|tool| Some(tool["name"].as_str()?.to_owned())).collect()
 }
 
-/// Returns how many calls a conversation has the results of.
+/// Returns how many call results a conversation contains.
 fn results(form: Form, asked: &Value) -> usize {
     let is =
         |value: &Value, name: &str, what: &str| value[name].as_str().is_some_and(|is| is.ends_with(what));
@@ -147,7 +147,7 @@ fn results(form: Form, asked: &Value) -> usize {
     }
 }
 
-/// Returns the tool that an agent has for a step, and its input.
+/// Returns the agent's tool for a step, and its input.
 fn call(form: Form, step: Step, folder: &str, tools: &[String]) -> (String, Value) {
     let path = |file: &str| format!("{folder}/{file}");
     let named = |name: &str, input| (name.to_owned(), input);

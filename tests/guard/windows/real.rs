@@ -1,5 +1,5 @@
-//! Real agents, on demand: installed from their public packages into the test's folder and started
-//! in a terminal, without any account, against an address where nobody listens.
+//! Real agents, on demand: installed from their public packages into the test's folder and started in a terminal,
+//! without any account, against an address where no server listens.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -13,9 +13,9 @@ use serde_json::{Value, json};
 use crate::pty::Screen;
 use crate::world::World;
 
-/// Asks for these tests: they install packages from npm.
+/// Enables these tests: they install packages from npm.
 const WANTED: &str = "CLAIMTOP_REAL_AGENTS";
-/// Where nobody listens.
+/// An address where no server listens.
 const NOBODY: &str = "http://127.0.0.1:9";
 
 /// An agent that can be installed.
@@ -24,7 +24,7 @@ pub(crate) struct Agent {
     pub(crate) name: &'static str,
     package: &'static str,
     program: &'static str,
-    /// What it is started with.
+    /// Its arguments.
     arguments: &'static [&'static str],
 }
 
@@ -63,8 +63,8 @@ fn start(world: &World, agent: &Agent, environment: &[(&str, &str)]) -> Screen {
     Screen::start(command, 120, 40)
 }
 
-/// Waits until claimtop sees the agent as `wanted` wants it, and returns it; nobody else works in
-/// the test's folder.
+/// Waits until claimtop sees the agent as `wanted` requires, and returns it; no other agent works in the test's
+/// folder.
 #[track_caller]
 fn window(world: &World, screen: &mut Screen, wanted: impl Fn(&Value) -> bool) -> Value {
     let cwd = world.path("shop").canonicalize().unwrap();
@@ -104,7 +104,7 @@ impl Drop for Leftovers<'_> {
 fn settings(world: &World, agent: &str, command: &str) -> Value {
     let printed = world.run(&["hook", "print", agent]).out;
     assert!(printed.contains("\"claimtop bind"), "{printed}");
-    // What a guard says is none of these tests' business.
+    // The guard's answers do not matter to these tests.
     let printed = printed.replace("claimtop guard --for", "true");
     serde_json::from_str(&printed.replace("claimtop bind", json!(command).to_string().trim_matches('"')))
         .unwrap()
@@ -165,7 +165,7 @@ pub(crate) const CODEX: Agent =
 pub(crate) const QWEN: Agent =
     Agent { name: "qwen", package: "@qwen-code/qwen-code@0.15.10", program: "qwen", arguments: &[] };
 
-/// A key of nobody, for programs that do not start without one.
+/// A key without an account, for programs that do not start without one.
 pub(crate) const KEY: &str = "sk-ant-api03-no-such-account-00000000000000000000";
 
 #[test]
@@ -191,7 +191,7 @@ fn claude_code_is_one_window_and_its_own_hook_binds_it() {
     let window = window(&world, &mut screen, is_bound);
     check(&CLAUDE, &window, &screen);
     assert_eq!(window["session"]["strength"], "exact");
-    // What its own registry says of it is the same.
+    // Its own registry agrees.
     let registry = world.path(&format!("home/.claude/sessions/{}.json", window["pid"]));
     let registry: Value = serde_json::from_str(&std::fs::read_to_string(registry).unwrap()).unwrap();
     assert_eq!(registry["sessionId"], window["session_id"]);
@@ -227,7 +227,7 @@ fn codex_is_one_window_below_its_launcher_and_its_daemon_runs_the_hook() {
     let (told, why) = (world.path("told"), world.path("why"));
     let command = format!("tee {} | {} 2> {}", told.display(), bind(&world), why.display());
     let settings = settings(&world, "codex", &command);
-    // Later hooks would write over what this one is told.
+    // Later hooks would overwrite the input of this one.
     let settings = json!({ "hooks": { "SessionStart": settings["hooks"]["SessionStart"] } });
     world.write("home/.codex/hooks.json", &settings.to_string());
     let config = "model_provider = 'x'\n[model_providers.x]\nname = 'x'\nbase_url = '{nobody}/v1'\n\
@@ -249,8 +249,8 @@ fn codex_is_one_window_below_its_launcher_and_its_daemon_runs_the_hook() {
     let screen = &mut terminal.screen;
     let told: Value = serde_json::from_str(&std::fs::read_to_string(&told).unwrap()).unwrap();
     assert_eq!(told["hook_event_name"], "SessionStart");
-    // The daemon, which serves several windows, runs it: so there is nothing to bind, and the session
-    // is a guess by its folder.
+    // The daemon, which serves several windows, runs it: so there is nothing to bind, and the session is a guess by
+    // its folder.
     let is_guessed = |window: &Value| window["session"]["id"] == told["session_id"];
     let window = window(&world, screen, is_guessed);
     assert_eq!(window["session"]["strength"], "guess");
@@ -284,14 +284,14 @@ fn opencode_is_one_window_and_its_database_tells_its_session() {
     assert_eq!(window["session"]["evidence"]["fact"], "folder");
 }
 
-/// A terminal that answers what a program asks it.
+/// A terminal that answers a program's queries.
 pub(crate) struct Terminal {
     pub(crate) screen: Screen,
-    /// How much of the output has been looked through for questions.
+    /// How much of the output has been searched for queries.
     pub(crate) answered: usize,
 }
 
-/// What a program asks, where the cursor is and what the terminal can do, and the answers.
+/// A program's queries for the cursor position and the terminal's abilities, and the answers.
 const ANSWERS: [(&str, &str); 2] = [("\x1b[6n", "\x1b[1;1R"), ("\x1b[c", "\x1b[?1;2c")];
 
 impl Terminal {

@@ -1,5 +1,5 @@
-//! Real agents with the guard's hooks, on demand: two windows in one tree, with a model of the test's own,
-//! and hooks that fail.
+//! Real agents with the guard's hooks, on demand: two windows in one tree, with the test's own model, and hooks that
+//! fail.
 
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -28,7 +28,7 @@ fn git(folder: &str, arguments: &[&str]) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// One agent, its hooks and the tree that its windows work in.
+/// One agent, its hooks and the tree in which its windows work.
 struct Stage<'a> {
     world: &'a World,
     agent: &'a Agent,
@@ -52,8 +52,8 @@ impl<'a> Stage<'a> {
         stage
     }
 
-    /// Writes what `hook print` shows into the agent's settings, with another command in the guard's place
-    /// where there is one.
+    /// Writes the settings that `hook print` shows into the agent's, with another command in place of the guard's if
+    /// one is given.
     fn hook(&self, instead: Option<&str>) {
         let name = self.agent.name;
         let mut printed = self.world.run(&["hook", "print", name]).out;
@@ -116,7 +116,7 @@ impl<'a> Stage<'a> {
                 let config = "model = 'gpt-5.5'\nmodel_provider = 'x'\n[model_providers.x]\nname = 'x'\n\
                               base_url = '{address}/v1'\nwire_api = 'responses'\nenv_key = 'OPENAI_API_KEY'\n";
                 self.world.write("home/.codex/config.toml", &config.replace("{address}", address));
-                // There is nobody who could look at the hooks.
+                // There is no person who could look at the hooks.
                 let unasked = "--dangerously-bypass-hook-trust";
                 command.args(["exec", unasked, "--dangerously-bypass-approvals-and-sandbox", prompt]);
             }
@@ -168,7 +168,7 @@ impl<'a> Stage<'a> {
     }
 }
 
-/// Waits for what a script's agent asks after so many calls.
+/// Waits for the request of a script's agent after this many calls.
 #[track_caller]
 fn request(model: &Model, screen: &mut Screen, script: &str, calls: usize) -> Value {
     let began = Instant::now();
@@ -185,7 +185,7 @@ fn is_ours(line: &str) -> bool {
     line.contains("claimtop: the window") || line.contains("claimtop held this up")
 }
 
-/// Returns every line of a request in which claimtop speaks.
+/// Returns every line of a request that comes from claimtop.
 fn said(value: &Value) -> Vec<String> {
     match value {
         Value::String(text) => text.lines().filter(|line| is_ours(line)).map(str::to_owned).collect(),

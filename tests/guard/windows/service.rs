@@ -1,5 +1,5 @@
-//! A model's service on the loopback address, of the test's own. The one that is here answers every
-//! request of Claude Code's, and runs what a prompt asks it to.
+//! The test's own model service on the loopback address. This one answers every request of Claude Code's, and runs the
+//! command of a prompt.
 
 use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader, Write};
@@ -8,13 +8,13 @@ use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
 
-/// What a prompt begins with whose rest is a command for the background.
+/// The start of a prompt whose rest is a command for the background.
 pub(crate) const RUN: &str = "RUN ";
 
 /// Commands that were given to an agent.
 type Given = Arc<Mutex<BTreeSet<String>>>;
 
-/// A content type, and what is answered.
+/// A content type, and the answer.
 pub(crate) type Answer = (&'static str, String);
 
 /// Serves for as long as the test runs; returns its address.
@@ -26,8 +26,8 @@ pub(crate) fn start() -> String {
     })
 }
 
-/// Answers every request by its path and its body, or with nothing, for as long as the test runs; returns
-/// the address.
+/// Answers every request by its path and its body, or with an empty answer, for as long as the test runs; returns the
+/// address.
 pub(crate) fn serve(
     answer: impl Fn(&str, Option<Value>) -> Option<Answer> + Send + Sync + 'static,
 ) -> String {
@@ -77,7 +77,7 @@ fn request(reader: &mut impl BufRead) -> Option<(String, Vec<u8>)> {
     Some((path, body))
 }
 
-/// Answers with the command that was asked for and that no agent has been given, or with a word.
+/// Answers with the requested command that no agent has been given yet, or with a word.
 fn message(asked: &Value, given: &Given) -> Answer {
     // Titles and the like are asked for without tools.
     let is_turn = asked["tools"].as_array().is_some_and(|tools| tools.len() > 3);
@@ -90,9 +90,9 @@ fn message(asked: &Value, given: &Given) -> Answer {
     turn(asked, call)
 }
 
-/// Gives one turn in the form of Anthropic's Messages: a call of a tool, by its ID, name and input, or a word.
+/// Writes one turn in the form of Anthropic's Messages: a call of a tool, by its ID, name and input, or a word.
 pub(crate) fn turn(asked: &Value, call: Option<(String, &str, Value)>) -> Answer {
-    // Each answer has a name of its own, as the service's have.
+    // Each answer has its own ID, as the service's have.
     let message = format!("msg_{}", call.as_ref().map_or("end", |(id, _, _)| id.as_str()));
     let (block, empty, delta, stop) = match call {
         Some((id, name, input)) => {

@@ -1,5 +1,5 @@
-//! Which session a window runs, from real processes and real files: each agent is a small program
-//! under that agent's name.
+//! The session that a window runs, from real processes and real files: each agent is a small program under that
+//! agent's name.
 
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
@@ -30,7 +30,7 @@ impl StandIn {
         Self(program::spawn(&mut command))
     }
 
-    /// Waits until claimtop says this of its session: `exact lock 01a1...`.
+    /// Waits until claimtop reports this about its session: `exact lock 01a1...`.
     #[track_caller]
     fn check(&self, world: &World, expected: &str) {
         let mut found = String::new();
@@ -60,7 +60,7 @@ impl Drop for StandIn {
     }
 }
 
-/// Returns the folder in which the stand-ins work, as they themselves see it.
+/// Returns the stand-ins' working folder, as they themselves see it.
 fn cwd(world: &World) -> PathBuf {
     world.path("").canonicalize().unwrap().join("shop")
 }
@@ -94,7 +94,7 @@ fn copilot_keeps_its_hold_locked() {
         copilot,
         &[held.to_str().unwrap(), "sh", "-c", "echo; read line"],
     );
-    // What it starts, it starts with the lock held.
+    // Its children start with the lock held.
     let mut told = [0];
     window.0.stdout.as_mut().unwrap().read_exact(&mut told).unwrap();
     std::fs::rename(&held, world.path(&format!("{folder}/inuse.{}.hold", window.0.id()))).unwrap();
@@ -166,7 +166,7 @@ fn opencode_store(world: &World, folder: &Path) -> rusqlite::Connection {
 
 const SES: &str = "ses_e0515a879ffeeCvFT1faoBtJOy";
 
-/// Adds a session that was written so many seconds from now on.
+/// Adds a session written this many seconds from now.
 fn add_session(store: &rusqlite::Connection, id: &str, parent: Option<&str>, folder: &Path, ahead: i64) {
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();
     let at = i64::try_from(now.as_millis()).unwrap() + ahead * 1_000;

@@ -1,4 +1,4 @@
-//! A window in a real tmux server, which is the test's own: told where it is, and gone to.
+//! A window in the test's own tmux server: its place is shown, and can be gone to.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -43,7 +43,7 @@ impl Tmux {
         self.ask(&["display-message", "-p", "-t", "work", "#{pane_id}"]).trim().to_owned()
     }
 
-    /// Attaches somebody.
+    /// Attaches a terminal.
     fn attach(&self) -> Screen {
         let mut command = CommandBuilder::new("tmux");
         command.env_clear();

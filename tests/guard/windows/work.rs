@@ -1,4 +1,4 @@
-//! What a window does, from a real process, its registry entry and its session's file.
+//! The work of a window, from a real process, its registry entry and its session file.
 
 use std::io::Write as _;
 use std::os::unix::fs::PermissionsExt as _;
@@ -42,7 +42,7 @@ impl<'a> Window<'a> {
         self.world.write(&format!("home/.claude/sessions/{pid}.json"), &json!(entry).to_string());
     }
 
-    /// Waits until claimtop says this of it.
+    /// Waits until claimtop reports this about it.
     #[track_caller]
     fn check(&self, arguments: &[&str], expected: impl Fn(&Value) -> bool) {
         let mut found = Value::Null;
@@ -120,7 +120,7 @@ fn a_window_says_what_it_does_and_what_it_waits_for() {
         work["calls"].as_array().is_some_and(Vec::is_empty) && work["edits"][1]["path"] == "/src/shop/b.rs"
     });
 
-    // A torn line waits for its end, and one that is no JSON is told.
+    // A torn line waits for its end, and one that is not JSON is reported.
     let mut file = std::fs::File::options().append(true).open(&path).unwrap();
     let diagnosis = || world.run(&["doctor", "--self"]).out;
     file.write_all(b"no line of").unwrap();
@@ -197,7 +197,8 @@ fn the_status_line_tells_of_its_window_and_notes_the_size_of_its_context() {
     let asked = |size: &Value| {
         json!({ "session_id": ID, "context_window": { "context_window_size": size } }).to_string()
     };
-    // What is not asked by Claude Code, or makes no sense, changes nothing. Other tests' windows count too.
+    // A question that does not come from Claude Code, or makes no sense, changes nothing. Other tests' windows count
+    // too.
     let is_general = |line: &str| line.split(" · ").next().is_some_and(|first| first.contains(" window"));
     assert!(is_general(&world.run(&["statusline"]).out));
     for odd in ["", "{", "[]", r#"{"session_id":"../x"}"#] {

@@ -1,5 +1,5 @@
-//! A window in zellij, which is not to be had from the registries that the tests use: its server is a
-//! shell under its name, and the program that is asked to show the pane is a script of the test's.
+//! A window in zellij, which the test's registries do not offer: its server is a shell under its name, and the program
+//! that is asked to show the pane is a script of the test's.
 
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
@@ -34,7 +34,7 @@ impl Zellij {
             Program::Own => program::copy("/bin/sh", &server),
             Program::Other => symlink("/bin/sh", &server).unwrap(),
         }
-        // What comes after the agent keeps the server from becoming it.
+        // The command after the agent prevents the server from becoming it.
         let script = format!("{} -c 'read line'; :", agent.display());
         let mut command = Command::new(server);
         command.args(["-c", &script]).env_clear().stdin(Stdio::piped()).stderr(Stdio::null());
@@ -92,8 +92,8 @@ fn screen(world: &World, pid: &str, script: &str) -> (Screen, PathBuf) {
     (screen, program)
 }
 
-/// Presses `J` until the program has been started: while another test's child has the script open
-/// for writing, it is busy.
+/// Presses `J` until the program has been started: it is busy while another test's child has the script open for
+/// writing.
 #[track_caller]
 fn jump(screen: &mut Screen, told: &Path) {
     for _ in 0..100 {
@@ -148,7 +148,7 @@ fn the_servers_own_program_is_asked_before_the_first_in_the_path() {
     let pid = agent(&world, &Program::Own);
     let (mut screen, program) = screen(&world, &pid, "echo > \"$0.told\"");
     screen.press("J");
-    // It is a shell in truth, and knows no such option.
+    // It is really a shell, and does not know such an option.
     screen.wait_for("zellij refused: ");
     assert!(!program.with_extension("told").exists());
     assert_eq!(screen.end(), 0);

@@ -1,11 +1,11 @@
-//! Beats: what is told is there, each once, and who is not the only one is found out.
+//! Beats: each report is stored exactly once, and a second witness of one host is detected.
 
 use serde_json::json;
 
 use crate::fleet::login::Login;
 use crate::fleet::stage::{Host, fleet, number, stone};
 
-/// Returns what is told of a host, as a viewer reads it who knows nothing, or all up to a sequence.
+/// Returns the published parts of a host, as read by a viewer that knows nothing, or all up to a sequence.
 fn parts(viewer: &Login, host: &Host, known: i64) -> String {
     viewer
         .sql(&format!(
@@ -69,7 +69,7 @@ fn whoever_missed_what_has_been_forgotten_since_is_told_all() {
     host.beat(&alice, Some(&json!([["window", "w:1", {}], ["window", "w:2", {}]])), None);
     let known = host.sequence;
     host.beat(&alice, Some(&json!([["window", "w:1", null]])), None);
-    // As many beats as it takes until rows of what has gone are forgotten.
+    // As many beats as it takes until removed rows are forgotten.
     database.sql(&format!("UPDATE claimtop.host SET sequence = sequence + 1000 WHERE host = '{}'", host.id));
     host.sequence += 1000;
     host.beat(&alice, Some(&json!([["window", "w:2", {"n": 1}]])), None);
@@ -88,7 +88,7 @@ fn a_beat_whose_answer_was_lost_is_answered_again_and_counts_once() {
     assert_eq!((&again["outcome"], &again["sequence"]), (&first["outcome"], &first["sequence"]));
     host.sequence += 1;
     assert_eq!(host.beat(&alice, None, None)["outcome"], "ok");
-    // One that comes when others have been accepted since does nothing.
+    // A beat that arrives after others have been accepted does nothing.
     let late = before.beat_marked(&alice, mark, Some(&json!([["window", "w:1", null]])), None);
     assert_eq!(late["outcome"], "ahead");
     assert_eq!(database.sql("SELECT count(*) FROM claimtop.part WHERE payload IS NOT NULL"), "1");
@@ -153,7 +153,7 @@ fn a_beat_does_not_wait_for_the_disk_and_a_tombstone_does() {
     assert_eq!(alice.sql("SHOW synchronous_commit").unwrap(), "on", "it ends with its transaction");
     host.sequence += 1;
     assert_eq!(setting(&beat(&host, "'[]'")), "on");
-    // Also where the login does not care.
+    // Also if the login does not care.
     host.sequence += 1;
     alice.sql("SET synchronous_commit = off").unwrap();
     assert_eq!(setting(&beat(&host, "'[]'")), "on");
@@ -174,7 +174,7 @@ fn updates_of_hosts_and_parts_are_hot() {
              WHERE schemaname = 'claimtop' AND relname IN ('host', 'part')",
         )
     };
-    // The server counts when a session ends, or later.
+    // The server notices the end of a session with a delay.
     for _ in 0..600 {
         if counts() == "t" {
             return;
@@ -216,7 +216,8 @@ fn text_of_every_kind_comes_back_as_it_was() {
         let boot = vera.sql(&format!("SELECT to_json(boot) FROM claimtop.tombstone {row}"));
         assert_eq!(boot.unwrap(), expected);
     }
-    // What is no JSON, or is longer than anything is, changes nothing; and a wrong type is the sender's alone.
+    // A text that is not JSON, or is longer than anything valid, changes nothing; and a wrong type affects only the
+    // sender.
     let mut host = Host::begun(&alice, Some("core"));
     for changes in ["[[", "{}", "[[\"window\"]]", "[[\"window\",\"w\\u0000\",{}]]"] {
         let [epoch, sequence] = [host.epoch.to_string(), host.sequence.to_string()];

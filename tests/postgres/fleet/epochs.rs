@@ -6,7 +6,7 @@ use crate::cluster::Database;
 use crate::fleet::login::Login;
 use crate::fleet::stage::{Host, fleet, number, stone};
 
-/// Moves what a host has done so far into the past, as if so many seconds had gone by.
+/// Moves a host's past actions back in time, as if this many seconds had gone by.
 fn age(database: &Database, host: &Host, seconds: u32) {
     let by = format!("interval '{seconds} seconds'");
     database.sql(&format!(
@@ -27,10 +27,10 @@ fn a_witness_that_starts_again_claims_at_once_and_its_last_one_is_superseded() {
     assert_eq!(next.claim(&alice)["outcome"], "ok");
     assert_eq!(next.epoch, last.epoch + 1);
     assert_eq!(next.beat(&alice, None, None)["outcome"], "ok");
-    // A message of the last one that comes late changes nothing, not even whose host it is.
+    // A late message of the last one changes nothing, not even the host's owner.
     assert_eq!(last.beat(&alice, None, None)["outcome"], "superseded");
     assert_eq!(next.beat(&alice, None, None)["outcome"], "ok");
-    // Only if it lives, which it shows by asking again, there are two.
+    // Only if it lives, which it shows by asking again, are there two.
     assert_eq!(last.contest(&alice, number())["outcome"], "fork?");
 }
 
@@ -60,7 +60,7 @@ fn a_reboot_is_followed_once_the_last_boot_was_silent_for_half_a_minute() {
     let epoch = host.epoch;
     assert_eq!(host.claim(&alice)["outcome"], "ok");
     assert_eq!(host.epoch, epoch + 1);
-    // Nobody is buried by it, and nothing that was buried comes back.
+    // It buries no process, and nothing that was buried comes back.
     assert_eq!(database.sql("SELECT boot FROM claimtop.tombstone"), before);
     assert_eq!(database.sql("SELECT count(*) FROM claimtop.part WHERE payload IS NOT NULL"), "1");
 }
@@ -73,7 +73,7 @@ fn a_clone_is_told_so_while_the_first_one_beats_and_nothing_of_it_changes() {
     let mut clone = first.clone();
     clone.boot = "of the clone".to_owned();
     assert_eq!(clone.claim(&alice)["outcome"], "wait");
-    // Both are flagged until it is known which they are.
+    // Both are flagged until it is known which is which.
     assert_eq!(first.ask(&oscar)["outcome"], "fork?");
     assert_eq!(first.beat(&alice, None, None)["outcome"], "ok");
     assert_eq!(clone.claim(&alice)["outcome"], "clone");
@@ -173,7 +173,7 @@ fn a_database_that_was_restored_is_behind_and_is_told_all_anew() {
     host.sequence = claimed["sequence"].as_i64().unwrap();
     assert_eq!(host.beat(&alice, None, Some(&json!([stone(&host.boot, 5)])))["outcome"], "ok");
     assert_eq!(database.sql("SELECT count(*) FROM claimtop.tombstone"), "1");
-    // No number is given twice, so what was done before the restore is not taken for something new.
+    // No number is given twice, so an order from before the restore is not taken for a new one.
     assert!(host.ask(&oscar)["number"].as_i64().unwrap() > asked);
 }
 

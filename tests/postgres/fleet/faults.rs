@@ -12,12 +12,12 @@ use crate::cluster::Database;
 use crate::fleet::machine::{Machine, far_records, text, until};
 use crate::fleet::stage::fleet;
 
-/// What is done to one message of a connection.
+/// A fault at one message of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fault {
     /// Both ends are closed before it is passed on.
     CutBefore,
-    /// It is passed on, and both ends are closed then: nobody knows whether it came there.
+    /// It is passed on, and then both ends are closed: its sender cannot know whether it arrived.
     CutAfter,
     Delay,
     Duplicate,
@@ -25,10 +25,10 @@ enum Fault {
 
 const FAULTS: [Fault; 4] = [Fault::Delay, Fault::CutBefore, Fault::CutAfter, Fault::Duplicate];
 
-/// Up to which message of a connection faults are made, in both directions together.
+/// Up to which message of a connection faults are made, counting both directions together.
 const MESSAGES: usize = 8;
 
-/// Passes bytes on, and does something to one message of each connection: the first gets the first fault at its first
+/// Passes bytes on, and applies a fault to one message of each connection: the first gets the first fault at its first
 /// message, and so on through all of them.
 struct Proxy {
     port: u16,
@@ -65,7 +65,7 @@ impl Proxy {
         own
     }
 
-    /// Cuts every connection that there is.
+    /// Cuts every open connection.
     fn cut(&self) {
         for client in self.clients.lock().unwrap().drain(..) {
             let _ = client.shutdown(Shutdown::Both);
@@ -94,7 +94,7 @@ fn pass((from, to): (&TcpStream, &TcpStream), fault: Option<Fault>, at: usize, c
             let fault = fault.filter(|_| counted.fetch_add(1, Ordering::SeqCst) == at);
             match fault {
                 Some(Fault::CutBefore) => break,
-                // What comes late comes after the other side has begun to wait.
+                // A delayed message arrives after the other side has begun to wait.
                 Some(Fault::Delay) => std::thread::sleep(Duration::from_millis(300)),
                 Some(Fault::Duplicate) => drop(to.write_all(&buffer[..read])),
                 Some(Fault::CutAfter) | None => {}
@@ -108,7 +108,7 @@ fn pass((from, to): (&TcpStream, &TcpStream), fault: Option<Fault>, at: usize, c
     });
 }
 
-/// Gives a machine a record of a process that lives: this test.
+/// Gives a machine a record of a live process: this test.
 fn with_living(machine: &Machine) {
     let stat = std::fs::read_to_string("/proc/self/stat").unwrap();
     let start = stat.rsplit_once(')').unwrap().1.split_whitespace().nth(19).unwrap().to_owned();
@@ -119,7 +119,7 @@ fn with_living(machine: &Machine) {
     std::fs::write(machine.record().with_file_name(format!("{pid}.json")), record).unwrap();
 }
 
-/// Returns the verdicts on the host's records: that on the process which is gone, and that on the one which lives.
+/// Returns the verdicts on the host's records: that of the ended process, and that of the live one.
 fn verdicts(seen: &serde_json::Value) -> [Option<String>; 2] {
     let all = seen["records"].as_array().cloned().unwrap_or_default();
     let far: Vec<_> =
@@ -133,7 +133,7 @@ fn verdicts(seen: &serde_json::Value) -> [Option<String>; 2] {
     [verdict("4000001"), verdict(&std::process::id().to_string())]
 }
 
-/// Lets a witness and viewers work over wires with faults, and gives an order at the end of it.
+/// Lets a witness and viewers work over wires with faults, and gives an order at the end.
 #[track_caller]
 fn check(database: &Database, upstream: u16, host: &str, options: &str) {
     let (of_witness, of_viewer) = (Proxy::start(upstream), Proxy::start(upstream));
@@ -150,14 +150,14 @@ fn check(database: &Database, upstream: u16, host: &str, options: &str) {
     };
     until("a record, over wires with faults", || is_dead_there().then_some(()));
     while !(of_witness.is_through() && of_viewer.is_through()) {
-        // One that has only failed for a while tries but twice a minute.
+        // One that has failed for a while retries only twice a minute.
         drop(witness);
         witness = machine.witness(&url("alice", of_witness.port));
         let enough = of_witness.count() + FAULTS.len() / 2;
         let mut told = database.sql("SELECT sequence FROM claimtop.host");
         until("some more connections", || {
             is_dead_there();
-            // A connection is kept for long: it is cut once something was told by it.
+            // A connection is kept for long: it is cut once it has been used for a report.
             let now = database.sql("SELECT sequence FROM claimtop.host");
             if now != told {
                 told = now;
@@ -201,7 +201,7 @@ fn check(database: &Database, upstream: u16, host: &str, options: &str) {
     let there = machine.journal();
     let done: Vec<_> = there.iter().filter(|entry| entry["outcome"]["ended"] == "done").collect();
     assert_eq!(done.len(), 1, "{there:?} {codes:?}");
-    // What was not known is known in the end.
+    // The unknown results are known in the end.
     let name = left.split_once('@').unwrap().1;
     until("what has become of every order", || {
         viewer.run(&["journal", "--on", name, "--fleet", &seen_at]);

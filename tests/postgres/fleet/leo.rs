@@ -1,5 +1,5 @@
-//! A row of LEO's that names a process of another host, where the fleet shares LEO's database: that host's witness
-//! judges it.
+//! A row of LEO's that names a process of another host, if the fleet shares LEO's database: that host's witness judges
+//! it.
 
 use std::process::Command;
 
@@ -12,7 +12,7 @@ use crate::fleet::stage::{Host, fleet};
 
 const SESSION: &str = "a1000000-0000-4000-8000-000000000001";
 
-/// Returns a window that runs this session, as a witness tells of it.
+/// Returns a window that runs this session, as a witness reports it.
 fn window() -> Value {
     let demo =
         Command::new(env!("CARGO_BIN_EXE_claimtop")).args(["demo", "--once", "--json"]).output().unwrap();
@@ -24,13 +24,13 @@ fn window() -> Value {
     window
 }
 
-/// Has a host of that name tell of a window, or of none.
+/// Lets a host of that name report a window, or none.
 fn tell(host: &mut Host, alice: &Login, window: &Value) {
     let changes = json!([["window", "w-00000001", window], ["look", "", {"at": "2026-11-20T10:00:00Z"}]]);
     assert_eq!(host.beat(alice, Some(&changes), None)["outcome"], "ok");
 }
 
-/// Asks for the plan to release the item, with the fleet or without it; returns what confirms it.
+/// Asks for the plan to release the item, with the fleet or without it; returns its confirmation.
 #[track_caller]
 fn confirmation(database: &Database, machine: &Machine, with: &[&str]) -> Value {
     let leo = database.url_of("leo", database.cluster.port);
@@ -68,11 +68,11 @@ fn what_runs_on_another_host_is_judged_by_that_host_in_reading_and_before_a_rele
     assert_eq!(row["verdict"]["state"], "alive", "{row}");
     assert_eq!(row["verdict"]["reason"], "witnessed", "{row}");
 
-    // What LEO itself lets go because it is of a different host.
+    // A claim that LEO itself releases because it is of a different host.
     assert_eq!(confirmation(&database, &machine, &[]), "code");
     tell(&mut host, &alice, &window);
     assert_eq!(confirmation(&database, &machine, &["--fleet", &url]), "full-name");
-    // A configured one is heard as well; while it does not answer, what others may hold is left alone.
+    // A configured fleet is queried as well; while it does not answer, claims that others may hold are left alone.
     machine.configure(&format!("url = '{url}'"));
     tell(&mut host, &alice, &window);
     assert_eq!(confirmation(&database, &machine, &[]), "full-name");

@@ -1,4 +1,4 @@
-//! One connection of a login, as claimtop's own are: each call a statement without a name.
+//! One connection of a login, like claimtop's own: each call is an unnamed statement.
 
 use serde_json::Value;
 use tokio::runtime::Runtime;
@@ -34,7 +34,7 @@ impl Login {
         serde_json::from_str(&answer).unwrap()
     }
 
-    /// Calls a function of the fleet; the server's words where it refuses.
+    /// Calls a function of the fleet; returns the server's error if it refuses.
     pub(crate) fn try_call(&self, function: &str, parameters: &[Option<&str>]) -> Result<String, String> {
         let bound: Vec<(&(dyn ToSql + Sync), Type)> =
             parameters.iter().map(|text| (text as &(dyn ToSql + Sync), Type::TEXT)).collect();
@@ -44,7 +44,7 @@ impl Login {
         Ok(rows[0].try_get::<_, Option<String>>(0).unwrap().unwrap_or_default())
     }
 
-    /// Runs any SQL, and returns the cells of its rows, a row a line.
+    /// Runs any SQL, and returns the cells of its rows, one row per line.
     pub(crate) fn sql(&self, sql: &str) -> Result<String, String> {
         let messages = self.runtime.block_on(self.client.simple_query(sql)).map_err(|error| words(&error))?;
         let rows = messages.iter().filter_map(|message| match message {

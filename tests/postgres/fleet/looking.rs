@@ -1,5 +1,5 @@
-//! A `[fleet]` of the configuration is looked at by every command that looks, unless a person says `--here`; a status
-//! bar and the hooks of agents wait for no database.
+//! Every command that looks reads the `[fleet]` of the configuration, unless `--here` is given; status bars and
+//! agents' hooks wait for no database.
 
 use std::io::ErrorKind;
 use std::net::TcpListener;
@@ -18,7 +18,7 @@ struct Stage {
     host: Machine,
     viewer: Machine,
     _witness: Running,
-    /// What the host has left, as the viewer calls it.
+    /// The record that the host has left, as the viewer names it.
     left: String,
 }
 
@@ -68,7 +68,7 @@ fn every_command_that_looks_looks_at_the_fleet_of_the_configuration() {
     stage.check(&["report"], 0, "dead-holder");
     stage.check(&["explain", left], 0, left);
     stage.check(&["machines"], 0, stage.name());
-    // Not on a terminal the screen is a list.
+    // Without a terminal the screen is a list.
     stage.check(&[], 0, "1 session record");
     for command in ["ls", "doctor", "now", "leftovers"] {
         let found = json_of(&stage.viewer.run(&[command, "--json"]).stdout);
@@ -91,7 +91,7 @@ fn here_leaves_the_fleet_out_and_says_so_in_one_line() {
         let found = json_of(&stage.viewer.run(&[command, "--json", "--here"]).stdout);
         assert!(found["not_asked"][0]["fleet"].as_str().is_some_and(|url| url.contains("vera@")), "{found}");
     }
-    // What is done hears every machine, and what asks machines cannot leave them out.
+    // An action queries every machine, and a command for machines cannot leave them out.
     stage.check(&["release", &stage.left, "--here"], 2, "--on names the machines");
     stage.check(&["machines", "--here"], 2, "--here");
 }
@@ -117,7 +117,7 @@ fn a_host_that_is_named_is_looked_at_alone_and_one_that_is_not_there_is_named() 
     let why = "nowhere: it is no host of the fleet that your login sees";
     let said = stage.check(&["ls", "--on", "nowhere"], 4, why);
     assert!(said.contains("a host of ssh is ssh:nowhere"), "{said}");
-    // A command as it is printed finds it again.
+    // A printed command finds it again.
     let said = stage.check(&["explain", &stage.left, "--on", &other.name], 0, &stage.left);
     assert!(said.contains("Not asked: the other hosts in"), "{said}");
 }
@@ -132,7 +132,7 @@ fn a_database_that_does_not_answer_is_named_and_nothing_is_said_to_be_well() {
     }
     let found = json_of(&stage.viewer.run(&["doctor", "--json"]).stdout);
     assert_eq!(found["unread_sources"][0]["id"], "machine:fleet", "{found}");
-    // A login that may only publish is told what it lacks.
+    // A login that may only publish gets an error that names the missing right.
     stage
         .viewer
         .configure(&format!("url = '{}'", stage.database.url_of("alice", stage.database.cluster.port)));
@@ -190,7 +190,7 @@ fn a_status_bar_shows_what_was_last_known_and_asks_no_database() {
     let known = line(&[]);
     assert!(known.contains(" · elsewhere ") && known.contains(" ago: 0 windows, 1 dead claim"), "{known}");
     assert!(!line(&["--here"]).contains("elsewhere"));
-    // The database is there and says nothing: nobody connects to it.
+    // The database exists and does not answer: no command connects to it.
     let (server, port) = silent();
     let fleet = format!("postgres://vera@127.0.0.1:{port}/{}?sslmode=disable", stage.database.name);
     stage.viewer.configure(&format!("url = '{fleet}'"));
@@ -200,7 +200,7 @@ fn a_status_bar_shows_what_was_last_known_and_asks_no_database() {
         stage.viewer.run(hook);
     }
     assert_eq!(server.accept().unwrap_err().kind(), ErrorKind::WouldBlock, "somebody has connected");
-    // While a look cannot reach it what was known stays, and is said to be of then.
+    // While a look cannot reach it, the last known state stays, marked with its time.
     let url = stage.database.url_of("vera", stage.database.cluster.port);
     stage.viewer.configure(&format!("url = '{url}'"));
     let Database { cluster, name } = &stage.database;

@@ -1,4 +1,4 @@
-//! A machine of a test's own: folders with a record of a process that is not there, and claimtop run over them.
+//! A machine of a test's own: folders with a record of a missing process, and claimtop run over them.
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
@@ -10,7 +10,7 @@ pub(crate) struct Machine {
     pub(crate) folder: tempfile::TempDir,
 }
 
-/// A program that is ended with the test.
+/// A program that ends with the test.
 pub(crate) struct Running(pub(crate) Child);
 
 impl Drop for Running {
@@ -86,7 +86,7 @@ impl Machine {
     }
 }
 
-/// Waits until something holds.
+/// Waits until a condition holds.
 #[track_caller]
 pub(crate) fn until<T>(what: &str, mut holds: impl FnMut() -> Option<T>) -> T {
     for _ in 0..300 {
@@ -102,7 +102,7 @@ pub(crate) fn text(output: &Output) -> String {
     String::from_utf8_lossy(&[output.stdout.as_slice(), &output.stderr].concat()).into_owned()
 }
 
-/// Returns the records that are told of another machine, with that machine.
+/// Returns the records of other machines, each with its machine.
 pub(crate) fn far_records(seen: &Value) -> Vec<String> {
     let all = seen["records"].as_array().cloned().unwrap_or_default();
     let keys = all.iter().filter_map(|record| record["key"].as_str());

@@ -4,13 +4,13 @@ use crate::cluster::Database;
 use crate::fleet::machine::{Machine, Running, far_records, key, text, until};
 use crate::fleet::stage::fleet;
 
-/// A host that takes orders, and who gives them.
+/// A host that takes orders, and the operator that gives them.
 pub(crate) struct Stage {
     database: Database,
     pub(crate) host: Machine,
     pub(crate) operator: Machine,
     _witness: Running,
-    /// What the host has left, as the operator calls it.
+    /// The record that the host has left, as the operator names it.
     left: String,
 }
 
@@ -35,8 +35,7 @@ impl Stage {
         self.database.url_of("oscar", self.database.cluster.port)
     }
 
-    /// Runs a command of the operator's, until what it is about is old enough to be touched; returns its code and what
-    /// it has said.
+    /// Runs a command of the operator's, until its file is old enough to be touched; returns its code and its output.
     fn asks(&self, arguments: &[&str]) -> (Option<i32>, String) {
         let url = self.url();
         let arguments = [arguments, &["--fleet", &url]].concat();
@@ -142,7 +141,7 @@ fn where_signatures_are_wanted_only_an_allowed_signer_is_obeyed() {
         assert!(code != Some(0) && said.contains(why), "{lines}: {said}");
         assert!(stage.host.record().exists());
     }
-    // One that was made for something else, or by nobody, is none.
+    // A signature made for something else, or with an unknown key, does not count.
     assert_eq!(stage.host.journal().len(), 0);
     stage.operator.configure(&format!("sign_with = '{}'", right.display()));
     let (code, said) = stage.asks(&["release", &stage.left, "--yes"]);

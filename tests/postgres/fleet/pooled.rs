@@ -1,4 +1,4 @@
-//! A pooler in transaction mode in between, where two connections serve everybody.
+//! A pooler in transaction mode in between, where two connections serve all clients.
 
 use serde_json::json;
 

@@ -68,7 +68,7 @@ fn find(screen: &mut Screen, view: &str, text: &str) {
     screen.wait_for(&format!("/{text}  1 of "));
 }
 
-/// Types what the sheet asks for.
+/// Types the text that the sheet requires.
 fn type_what_is_asked(screen: &mut Screen) {
     screen.wait_for(", then Enter:");
     let picture = screen.picture();
@@ -114,7 +114,7 @@ fn a_key_parks_what_is_broken_on_a_host_by_the_code_that_is_typed() {
     std::fs::write(&broken, "{").unwrap();
     let mut screen = screen(&stage);
     find(&mut screen, "5", "swarm_session_1");
-    // It might have been in the middle of being written.
+    // It could have been half written.
     screen.wait_for("P park");
     screen.wait_until("it is old enough", |_| age(&broken) > Duration::from_secs(3));
     screen.press("P");

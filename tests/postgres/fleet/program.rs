@@ -39,7 +39,7 @@ fn left(database: &Database) -> String {
 #[test]
 fn it_is_printed_applied_twice_and_taken_back_without_a_rest() {
     let _turn = ROLES.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-    // Roles are the server's: only one without other fleets shows that nothing stays.
+    // Roles belong to the server: only one without other fleets shows that nothing remains.
     let cluster: &'static crate::cluster::Cluster = Box::leak(Box::new(crate::cluster::Cluster::start()));
     cluster.psql("postgres", "CREATE DATABASE own");
     let database = Database { cluster, name: "own".to_owned() };
@@ -58,7 +58,7 @@ fn it_is_printed_applied_twice_and_taken_back_without_a_rest() {
 
     check(&["fleet", "drop", &url], 0, "drop schema claimtop");
     assert!(left(&database).contains("schema claimtop"), "printing changes nothing");
-    // What somebody has built upon it is not dropped with it.
+    // An object that was built upon it is not dropped with it.
     database.sql("CREATE VIEW public.mine AS SELECT name FROM claimtop.host");
     check(
         &["fleet", "drop", &url, "--apply"],
@@ -103,7 +103,7 @@ fn why_it_cannot_be_applied_is_told_and_nothing_is_changed() {
     check(&["fleet", "init", &plain, "--apply"], 4, "hint: use a role that may create schemas");
     check(&["fleet", "init", &url, "--apply", "--read-only"], 3, "nothing is changed");
     check(&["fleet", "init", "mysql://u:hush@h/d", "--apply"], 2, "it must begin with postgres://");
-    // A schema of somebody else's by that name.
+    // A foreign schema of that name.
     database.sql("CREATE SCHEMA claimtop; CREATE TABLE claimtop.precious (a int)");
     check(&["fleet", "init", &url, "--apply"], 4, "is not claimtop's own");
     check(&["fleet", "drop", &url, "--apply"], 4, "is not claimtop's own");

@@ -1,4 +1,4 @@
-//! Rights: what each role may, and that no other way leads around it.
+//! Rights: what each role may do, and that there is no way around them.
 
 use serde_json::json;
 
@@ -7,7 +7,7 @@ use crate::fleet::stage::{Host, fleet, stone};
 
 const TABLES: [&str; 7] = ["version", "member", "host", "part", "tombstone", "\"order\"", "declaration"];
 
-/// Checks that SQL is refused for want of a right, or touches no row.
+/// Checks that SQL is refused for lack of a right, or touches no row.
 #[track_caller]
 fn refused(login: &Login, sql: &str) {
     let answer = login.sql(sql);
@@ -70,7 +70,7 @@ fn nobody_speaks_for_the_host_of_another_login_or_without_its_secret() {
     }
     assert_eq!(database.sql("SELECT * FROM claimtop.host"), before);
     assert_eq!(database.sql("SELECT count(*) FROM claimtop.tombstone"), "0");
-    // Nor does another role that it puts on, or a search path of its own, help it.
+    // Nor does setting another role, or a search path of its own, help it.
     for sql in [
         "SET ROLE alice",
         "SET SESSION AUTHORIZATION alice",
@@ -160,7 +160,7 @@ fn a_tombstone_is_changed_by_nobody_not_even_by_its_own_witness() {
     let owner = Login::of(&database, "leo");
     let changed = owner.sql("UPDATE claimtop.tombstone SET pid = 1");
     assert!(changed.is_err_and(|why| why.contains("only ever added")));
-    // It goes with its boot, when whoever owns the schema says so.
+    // It goes with its boot, when the owner of the schema prunes.
     assert_eq!(owner.sql("SELECT claimtop.prune('0 seconds')").unwrap(), "0");
     database.sql("UPDATE claimtop.host SET boot = 'another'");
     assert_eq!(owner.sql("SELECT claimtop.prune('1 day')").unwrap(), "0");

@@ -2,7 +2,7 @@
 //! and the real functions in a real server, whose clock is the simulation's. Messages are lost, late and sent twice;
 //! the database is restored from backups. An oracle knows the truth.
 //!
-//! `CLAIMTOP_FLEET_SCHEDULES` says how many, `CLAIMTOP_FLEET_SEED` which one alone, with every step printed.
+//! `CLAIMTOP_FLEET_SCHEDULES` sets how many run, `CLAIMTOP_FLEET_SEED` selects a single one, with every step printed.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,13 +12,13 @@ use serde_json::value::RawValue;
 use crate::fleet::login::Login;
 use crate::fleet::stage::fleet;
 
-/// How many run when nobody asks for more.
+/// How many run by default.
 const USUAL: u64 = 150;
 
 /// How many steps a schedule has before everything calms down.
 const STEPS: u32 = 90;
 
-/// The tables that a backup has, in an order in which they can be filled.
+/// The tables of a backup, in an order in which they can be filled.
 const TABLES: [&str; 4] = ["host", "part", "tombstone", "\"order\""];
 
 struct Random(u64);
@@ -37,11 +37,11 @@ impl Random {
     }
 }
 
-/// What lies in a state folder.
+/// The contents of a state folder.
 #[derive(Clone)]
 struct Disk {
     id: HostId,
-    /// Who was seen to live, and in which boot.
+    /// The processes that were seen alive, and in which boot.
     seen: BTreeSet<(u64, u32)>,
     tombstones: BTreeSet<(u64, u32)>,
     /// The orders that were begun.
@@ -58,7 +58,7 @@ struct Machine {
     is_cut_off: bool,
 }
 
-/// What becomes of a message.
+/// The fate of a message.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Fate {
     Answered,
@@ -74,7 +74,7 @@ struct World<'a> {
     random: Random,
     now: u64,
     machines: Vec<Machine>,
-    /// Messages that come later.
+    /// Messages that arrive later.
     late: Vec<Call>,
     next: u64,
     executed: BTreeMap<String, u32>,
@@ -134,7 +134,8 @@ impl World<'_> {
         self.start(self.machines.len() - 1);
     }
 
-    /// Starts the witness of a machine: it tells of all that live, and buries who lived when it was last there.
+    /// Starts the witness of a machine: it reports all live processes, and buries those that were alive when it last
+    /// ran.
     fn start(&mut self, at: usize) {
         let machine = &mut self.machines[at];
         let mut witness = Publisher::new(machine.disk.id.clone(), None, facts(machine), machine.disk.highest);
@@ -147,7 +148,7 @@ impl World<'_> {
                 machine.disk.tombstones.insert((boot, pid));
             }
         }
-        // Of a boot before this one a folder may have them, and tells them too.
+        // A folder may have them from an earlier boot, and sends those too.
         for dead in &machine.disk.tombstones {
             witness.outbox.bury(&format!("{} {}", dead.0, dead.1), &stone(*dead));
         }
@@ -182,7 +183,7 @@ impl World<'_> {
         self.witness.try_call(call.function, &parameters).unwrap_or_else(|why| panic!("{call:?}: {why}"))
     }
 
-    /// Sends a message, and returns the answer where one comes.
+    /// Sends a message, and returns the answer if one comes.
     fn send(&mut self, call: Call) -> Option<String> {
         let fate = match self.random.below(100) {
             _ if self.is_calm => Fate::Answered,
@@ -211,7 +212,7 @@ impl World<'_> {
         }
     }
 
-    /// Has a witness ask what it would ask now; returns whether it has reached a beat or has to wait.
+    /// Lets a witness make its next request; returns whether it has reached a beat or has to wait.
     fn step(&mut self, at: usize) -> bool {
         let mark = i64::try_from(self.random.next() >> 1).unwrap();
         if self.machines[at].is_cut_off {
@@ -273,7 +274,7 @@ impl World<'_> {
         });
     }
 
-    /// Has an operator ask one of the hosts for something, once or twice.
+    /// Lets an operator send one of the hosts an order, once or twice.
     fn ask(&mut self) {
         let hosts = self.owner.sql("SELECT host || ' ' || epoch FROM claimtop.host ORDER BY host").unwrap();
         let hosts: Vec<&str> = hosts.lines().collect();
@@ -371,7 +372,7 @@ impl World<'_> {
         }
     }
 
-    /// Delivers a message that was late, which nobody waits for.
+    /// Delivers a late message, for which no caller waits.
     fn one_late(&mut self) {
         if self.late.is_empty() {
             return;
@@ -382,7 +383,7 @@ impl World<'_> {
         self.tell(|| format!("late: {} {:?} -> {answer}", call.function, call.parameters));
     }
 
-    /// Lets everything be reached and answered until nothing moves.
+    /// Lets everything be reached and answered until nothing changes.
     fn calm(&mut self, rounds: u32) {
         self.is_calm = true;
         for at in 0..self.machines.len() {
@@ -398,7 +399,7 @@ impl World<'_> {
             for at in 0..self.machines.len() {
                 is_quiet &= self.settle(at);
             }
-            // A claim that nobody follows up ends with the first beat after 15 s.
+            // A claim that is not followed up ends with the first beat after 15 s.
             quiet = if is_quiet { quiet + 1 } else { 0 };
             if quiet == 5 {
                 return;
@@ -415,13 +416,13 @@ impl World<'_> {
         is_done && before == Some(witness.epoch()) && witness.is_followed()
     }
 
-    /// Checks what holds at every moment.
+    /// Checks the invariants that hold at every moment.
     fn check_always(&self) {
         for (order, times) in &self.executed {
             assert!(*times == 1, "{order} was executed {times} times");
         }
         if self.has_copies {
-            // Who is dead in one copy may live in the other until both are known for what they are.
+            // A process that is dead in one copy may live in the other until both are identified.
             return;
         }
         let told = self.owner.sql("SELECT boot || ' ' || pid FROM claimtop.tombstone").unwrap();
@@ -434,7 +435,7 @@ impl World<'_> {
         }
     }
 
-    /// Checks what holds once everything was reached.
+    /// Checks the invariants that hold once everything was reached.
     fn check_calm(&self) {
         let mut ids = BTreeSet::new();
         for (at, machine) in self.machines.iter().enumerate() {
@@ -467,7 +468,7 @@ impl World<'_> {
     }
 }
 
-/// What schedules came to.
+/// The totals of the schedules.
 #[derive(Default, Debug)]
 struct Sum {
     copies: u64,

@@ -1,4 +1,4 @@
-//! A database of a test's own with a fleet in it, and a host of it.
+//! A database of a test's own with a fleet in it, and one of its hosts.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -10,10 +10,10 @@ use crate::fleet::login::Login;
 /// What `fleet init` runs.
 pub(crate) const INIT: &str = include_str!("../../../assets/fleet.sql");
 
-/// Roles are the server's, which all databases of this process share: one at a time makes or drops them.
+/// Roles belong to the server, which all databases of this process share: one test at a time makes or drops them.
 pub(crate) static ROLES: std::sync::Mutex<()> = std::sync::Mutex::new(());
 
-/// Makes a database with a fleet and logins for it: two witnesses, a viewer, an operator, and one that may nothing.
+/// Makes a database with a fleet and logins for it: two witnesses, a viewer, an operator, and one without rights.
 pub(crate) fn fleet() -> Database {
     let database = Database::new();
     let _turn = ROLES.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
@@ -72,7 +72,7 @@ impl Host {
         login.call("enrol($1::uuid,$2,$3,null)", &[Some(&self.id), Some(&self.secret), team])
     }
 
-    /// Claims from the epoch that it knows; takes over what it is told.
+    /// Claims from the epoch that it knows; adopts the answer.
     pub(crate) fn claim(&mut self, login: &Login) -> Value {
         let facts = json!({"boot": self.boot, "name": self.name, "accepts": "typed", "machine": "m", "pid_namespace": 7});
         let (epoch, facts) = (self.epoch.to_string(), facts.to_string());
@@ -147,7 +147,7 @@ impl Host {
         )
     }
 
-    /// Has an operator ask it for something.
+    /// Lets an operator send it an order.
     pub(crate) fn ask(&self, operator: &Login) -> Value {
         self.ask_as(operator, &format!("order-{}", number()))
     }
@@ -160,7 +160,7 @@ impl Host {
     }
 }
 
-/// Makes what a witness tells of a process that it has proven dead.
+/// Makes a witness' tombstone of a process that it has proven dead.
 pub(crate) fn stone(boot: &str, pid: u32) -> Value {
     json!({"pid": pid, "start_ticks": u64::from(pid) + 1000, "host": "h", "boot_id": boot, "pid_namespace": 7,
         "time_namespace": 8, "proven_at": "2026-11-20T10:00:00Z", "reason": "exited"})

@@ -36,11 +36,11 @@ fn a_machine_that_publishes_is_seen_by_its_team_with_what_it_found() {
     assert!(!told.contains(&home) && told.contains("~/.claude"), "{told}");
     assert_eq!(database.sql("SELECT team FROM claimtop.host"), "core");
 
-    // There is one witness a state folder.
+    // A state folder has only one witness.
     let second = witness.run(&["witness", "--fleet", &alice]);
     assert_eq!(second.status.code(), Some(3), "{}", text(&second));
 
-    // Its connection is cut, and it finds its way back with what has changed meanwhile.
+    // Its connection is cut, and it reconnects with the changes made meanwhile.
     let sequence = || database.sql("SELECT sequence FROM claimtop.host").parse::<i64>().unwrap();
     let before = sequence();
     database.sql(
@@ -54,7 +54,7 @@ fn a_machine_that_publishes_is_seen_by_its_team_with_what_it_found() {
         (sequence() > before && gone == "0").then_some(())
     });
 
-    // Another one of the same state folder goes on under the same ID, in an epoch of its own.
+    // Another one of the same state folder continues under the same ID, in an epoch of its own.
     drop(running);
     let epoch = || database.sql("SELECT string_agg(epoch::text, ' ') FROM claimtop.host");
     let before = epoch();
@@ -84,7 +84,7 @@ fn nothing_that_is_published_says_where_a_repository_lies() {
         told.contains("repo:secretproj").then_some(told)
     });
     assert!(!told.contains(folder) && !told.contains("repo:/"), "{told}");
-    // Whoever wants that tells paths as they are.
+    // If configured so, it publishes whole paths.
     witness.configure("paths = 'whole'");
     let whole = text(&witness.run(&["witness", "--dry-run", "--root", root]));
     assert!(whole.contains(&format!("repo:{root}")), "{whole}");

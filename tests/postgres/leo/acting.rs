@@ -29,7 +29,7 @@ fn a_dead_claim_is_released_on_both_surfaces_and_given_back_by_an_undo() {
     let reason = database.sql("SELECT released_reason FROM claude_sessions");
     assert_eq!(reason, "claimtop: the holder is proven dead (no-process)");
 
-    // The function has set the heartbeat; that was nobody's sign of life, and is put back.
+    // The function has set the heartbeat; that was not a sign of life, and is put back.
     let beats = "SELECT heartbeat_at < now() - interval '59 minutes' FROM claude_sessions";
     assert_eq!(database.sql(beats), "t");
     let report = claimtop.eyes.report();
@@ -44,7 +44,7 @@ fn a_dead_claim_is_released_on_both_surfaces_and_given_back_by_an_undo() {
     assert_eq!(database.sql("SELECT worktree_path, worktree_branch FROM claude_sessions"), "/w|b");
 }
 
-/// Returns all that a database says of sessions and items, times included.
+/// Returns a database's sessions and items, times included.
 fn everything(database: &Database) -> String {
     database.sql(
         "SELECT (SELECT string_agg(s::text, '\n' ORDER BY session_id) FROM claude_sessions s) || '\n' || \
@@ -53,8 +53,8 @@ fn everything(database: &Database) -> String {
     )
 }
 
-/// Releases and undoes, and checks that every value of the session is what it was, to the last
-/// digit of its heartbeat, and that no surface names it that did not before.
+/// Releases and undoes, and checks that every value of the session is as before, to the last digit of its heartbeat,
+/// and that no surface names it that did not before.
 #[track_caller]
 fn check_exactly_restored(given: &str) {
     let database = Database::new();
@@ -84,7 +84,7 @@ fn an_undo_restores_the_exact_former_values_and_nothing_that_looks_like_life() {
         "UPDATE strategic_directives_v2 SET claiming_session_id = NULL, active_session_id = NULL, \
          is_working_on = false",
     );
-    // What is finished, LEO's own function would not claim again.
+    // LEO's own function would not claim a completed item again.
     check_exactly_restored("UPDATE strategic_directives_v2 SET status = 'completed'");
 }
 
@@ -229,7 +229,7 @@ fn other_texts_of_the_function_leave_nothing_half_released() {
         "{head} UPDATE claude_sessions SET sd_key = NULL, worktree_path = NULL, worktree_branch = NULL \
          WHERE session_id = p_session_id; {tail}"
     ));
-    // It says that it released, and did nothing.
+    // It reports a release, but did nothing.
     check_with_function(&format!("{head} {tail}"));
     // There is none.
     check_with_function("DROP FUNCTION release_sd");

@@ -1,4 +1,4 @@
-//! What is followed is read by its changes, and always what a whole read would have given.
+//! Following a database by its changes always gives the result of a whole read.
 
 use claimtop::core::model::{Location, Snapshot};
 use claimtop::source::database::postgres::{ConnectionDefaults, Target};
@@ -25,8 +25,8 @@ fn filled() -> Database {
     database
 }
 
-/// Returns all that a look says of the database, in an order of its own. Each read has its own
-/// idea of the two clocks, so times count by the minute.
+/// Returns all that a look reports of the database, in a fixed order. Each read estimates the two clocks itself, so
+/// times count by the minute.
 fn said(snapshot: &Snapshot) -> Vec<String> {
     let records = snapshot.records.iter().map(|record| {
         let Location::Row(row) = &record.location else { return String::new() };
@@ -62,14 +62,14 @@ fn what_is_followed_is_what_a_whole_read_gives() {
         "",
         "UPDATE claude_sessions SET heartbeat_at = '2026-11-20 10:09:30' WHERE session_id = 'session-1'",
         "INSERT INTO quick_fixes VALUES ('QF-20261120-001', 'x', 'in_progress', 'session-2')",
-        // It is gone; and one has gone while another has come.
+        // It is gone; then one has gone while another has come.
         "DELETE FROM claude_sessions WHERE session_id = 'session-3'",
         "DELETE FROM claude_sessions WHERE session_id = 'session-4'; \
          INSERT INTO claude_sessions (session_id, sd_key, heartbeat_at) VALUES ('session-new', 'SD-4', '2026-11-20 10:00:30')",
-        // It matters no longer, by its own row and by another one.
+        // It is not relevant any more, by its own row and by another one.
         "UPDATE strategic_directives_v2 SET status = 'completed', claiming_session_id = NULL WHERE sd_key = 'SD-5'; \
          UPDATE claude_sessions SET status = 'released', sd_key = NULL WHERE session_id = 'session-5'",
-        // It matters from now on, although nothing was written to it.
+        // It becomes relevant, although nothing was written to it.
         "UPDATE claude_sessions SET sd_key = 'SD-DRAFT' WHERE session_id = 'session-6'",
         "UPDATE strategic_directives_v2 SET sd_key = 'SD-RENAMED' WHERE sd_key = 'SD-8'",
     ] {

@@ -1,4 +1,4 @@
-//! A session of LEO's, as its own hooks talk to the database.
+//! A session of LEO's, which accesses the database as its own hooks do.
 
 use tokio::runtime::Runtime;
 use tokio_postgres::{Client, NoTls, SimpleQueryMessage};

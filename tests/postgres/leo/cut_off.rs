@@ -1,4 +1,4 @@
-//! A release of rows that was cut off before its end was journalled: the rows say how it ended.
+//! A release of rows that was interrupted before its end was journalled: the rows show how it ended.
 
 use claimtop::testing::act::Patience;
 use claimtop::testing::core::EndResult;
@@ -10,8 +10,7 @@ use crate::leo::stage::{Claimtop, dead_claim};
 const SESSION: &str = "11111111-2222-4333-8444-555555555555";
 const ITEM: &str = "SD-ONE-001";
 
-/// Releases a claim, forgets that it was done, lets `meanwhile` happen and checks how the entry
-/// ends.
+/// Releases a claim, forgets that it was done, lets `meanwhile` happen and checks the entry's outcome.
 #[track_caller]
 fn check(meanwhile: &str, ended: EndResult, detail: &str) {
     let database = Database::new();
@@ -37,7 +36,7 @@ fn moved_on(row: &str) -> String {
 #[test]
 fn what_is_released_on_both_surfaces_is_done() {
     check("", EndResult::Done, "it was cut off, and is done");
-    // Other columns are nobody's claim.
+    // Other columns do not hold a claim.
     check("UPDATE claude_sessions SET status = 'stale'", EndResult::Done, "it was cut off, and is done");
 }
 

@@ -1,5 +1,5 @@
-//! Deployments whose functions and columns are others: the claim is let go and taken back all the
-//! same, or nothing is changed and the reason told.
+//! Deployments with other functions and columns: the claim is released and restored all the same, or nothing is
+//! changed and the reason is reported.
 
 use claimtop::testing::act::{ActionError, Postgres, Rows};
 use claimtop::testing::core::EndResult;
@@ -53,7 +53,7 @@ fn a_row_that_does_not_become_what_it_was_to_be_takes_everything_back() {
     assert_eq!(surfaces(&database, ITEM), held());
 }
 
-/// Releases, and checks that nothing is changed and what is told.
+/// Releases, and checks that nothing is changed and what is reported.
 #[track_caller]
 fn check_kept(database: &Database, ended: EndResult, why: &str) {
     let outcome = Claimtop::new(database).release(SESSION).unwrap().outcome;
@@ -62,7 +62,7 @@ fn check_kept(database: &Database, ended: EndResult, why: &str) {
     assert_eq!(surfaces(database, ITEM), held());
 }
 
-/// Releases by a function of another text.
+/// Releases by a function with another body.
 #[track_caller]
 fn check_function(body: &str, ended: EndResult, why: &str) {
     let database = claimed();
@@ -101,7 +101,7 @@ fn check_commit(code: &str, ended: EndResult, why: &str) {
 fn a_commit_is_refused_gives_way_to_somebody_else_or_is_read_back() {
     check_commit("53100", EndResult::Failed, "the database says: refused");
     check_commit("40001", EndResult::Changed, "somebody else is changing it");
-    // Whoever ends may have committed all the same; here it had not.
+    // A server that is shutting down may have committed all the same; here it had not.
     check_commit("57P01", EndResult::Failed, "failed to commit: refused");
     check_commit("08006", EndResult::Failed, "failed to commit: refused");
 }

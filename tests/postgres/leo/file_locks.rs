@@ -1,4 +1,4 @@
-//! Locks of files that a dead session has left: let go as LEO's own sweep does, and restored exactly.
+//! Locks of files that a dead session has left: released as LEO's own sweep does, and restored exactly.
 
 use claimtop::core::model::Value;
 use claimtop::testing::act::{ActionError, Patience};
@@ -18,7 +18,7 @@ fn row_of(session: &str) -> String {
     format!("(SELECT id FROM claude_sessions WHERE session_id = '{session}')")
 }
 
-/// Lets a session keep a file, since an hour and some microseconds ago.
+/// Lets a session lock a file, since an hour and some microseconds ago.
 fn keep(database: &Database, file: &str, session: &str) {
     database.sql(&format!(
         "INSERT INTO file_claim_locks (file_path, holder_session_id, sd_id, branch, claimed_at, heartbeat_at) \
@@ -37,7 +37,7 @@ fn stage() -> (Database, Claimtop) {
     (database, claimtop)
 }
 
-/// Returns all that a database says of the locks.
+/// Returns all locks of a database.
 fn locks(database: &Database) -> String {
     database.sql("SELECT string_agg(l::text, '\n' ORDER BY file_path) FROM file_claim_locks l")
 }
@@ -45,7 +45,7 @@ fn locks(database: &Database) -> String {
 #[test]
 fn a_dead_sessions_lock_goes_alone_and_comes_back_with_every_value() {
     let (database, mut claimtop) = stage();
-    // A newer deployment has columns that nobody here knows.
+    // A newer deployment has columns that claimtop does not know.
     database.sql(
         "ALTER TABLE file_claim_locks ADD note text, ADD \"Odd \"\"name\" numeric; \
          UPDATE file_claim_locks SET note = 'naïve', \"Odd \"\"name\" = 1.50",
@@ -123,7 +123,7 @@ fn a_lock_that_was_renewed_or_taken_over_since_it_was_seen_stays() {
     ));
 }
 
-/// Returns how many connections wait for somebody else's lock.
+/// Returns how many connections wait for another one's lock.
 fn waiting(database: &Database) -> String {
     database.sql(
         "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()",
@@ -159,7 +159,7 @@ fn an_undo_takes_no_file_from_whoever_has_it_by_then() {
     assert!(refused.to_string().contains("has moved on since"), "{refused}");
     assert_eq!(locks(&database), before);
 
-    // So it is when the other comes between the look and the insertion.
+    // The same happens if the other comes between the look and the insertion.
     database.sql("DELETE FROM file_claim_locks");
     let seen = claimtop.see_undo(receipt.entry).unwrap();
     keep(&database, FILE, OTHER);

@@ -11,8 +11,8 @@ use crate::leo::stage::{Claimtop, HOST, dead_claim, surfaces};
 const SESSION: &str = "11111111-2222-4333-8444-555555555555";
 const ITEM: &str = "SD-ONE-001";
 
-/// Writes what LEO leaves of a session: lock, session file, marker and tick, in the order in which
-/// they go.
+/// Writes the files that LEO leaves of a session: lock, session file, marker and tick, in the order in which they are
+/// removed.
 fn left_files(claimtop: &Claimtop) -> [PathBuf; 4] {
     let lock = format!(r#"{{"pid":4243,"sessionId":"{SESSION}","timestamp":"2026-11-01T08:00:00.000Z"}}"#);
     let row = format!(
@@ -42,7 +42,7 @@ fn stage() -> (Database, Claimtop, [PathBuf; 4]) {
     (database, claimtop, files)
 }
 
-/// Returns which of the files lie in their places.
+/// Returns which of the files are in their places.
 fn lie(files: &[PathBuf]) -> Vec<bool> {
     files.iter().map(|path| path.exists()).collect()
 }
@@ -97,7 +97,7 @@ fn a_file_that_was_written_since_stays_and_the_others_go() {
     let why = refused.end.as_ref().unwrap_err().to_string();
     assert!(why.starts_with("changed under you"), "{why}");
 
-    // What did not go is not brought back, and the rest is.
+    // A file that did not go is not brought back, and the rest is.
     check_done(&claimtop.undo_all(1).unwrap(), 3);
     assert_eq!(lie(&files), [true; 4]);
 }

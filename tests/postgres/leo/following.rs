@@ -1,5 +1,4 @@
-//! The screen's way of reading: the last read is taken, changes are followed, and a lost
-//! connection is made again.
+//! How the screen reads: it uses the last read, follows changes, and restores a lost connection.
 
 use std::time::Duration;
 
@@ -14,7 +13,7 @@ use crate::leo::stage::dead_claim;
 
 const SESSION: &str = "11111111-2222-4333-8444-555555555555";
 
-/// Looks until something is so.
+/// Looks until a condition holds.
 #[track_caller]
 pub(crate) fn until(collector: &mut Collector, what: &str, is_so: impl Fn(&Snapshot) -> bool) -> Snapshot {
     for _ in 0..600 {

@@ -1,5 +1,5 @@
-//! A server that sends without end, or announces more than there is room for: it is told as a
-//! source that failed, and takes no memory to speak of.
+//! A server that sends without end, or announces more than there is room for: it is reported as a failed source, and
+//! takes hardly any memory.
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -8,16 +8,16 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-/// What a server does once it has let somebody in.
+/// A server's behaviour after it has accepted a login.
 #[derive(Clone, Copy)]
 enum Spite {
-    /// It names parameters without end.
+    /// It sends parameters without end.
     Parameters,
     /// It announces a message of 2 GiB and begins to send it.
     Announces,
-    /// It answers every question with rows without end.
+    /// It answers every query with rows without end.
     Rows,
-    /// It tells of something every now and then, and never gets to the point.
+    /// It sends a notice every now and then, and never the answer.
     Drips,
 }
 
@@ -34,7 +34,7 @@ fn columns() -> Vec<u8> {
     message(b'T', &[&[0, 1, 0][..], &[0; 6], &25_u32.to_be_bytes(), &[255; 6], &[0; 2]].concat())
 }
 
-/// Serves one that connects until it hangs up, and counts what is sent.
+/// Serves one client until it hangs up, and counts the bytes sent.
 fn serve(mut wire: TcpStream, spite: Spite, sent: &AtomicU64) -> std::io::Result<()> {
     let mut request = [0; 4_096];
     if wire.read(&mut request)? == 0 {
@@ -42,7 +42,7 @@ fn serve(mut wire: TcpStream, spite: Spite, sent: &AtomicU64) -> std::io::Result
     }
     wire.write_all(&LET_IN)?;
     if let Spite::Rows = spite {
-        // It waits to be asked.
+        // It waits for a query.
         wire.write_all(&READY)?;
         if wire.read(&mut request)? == 0 {
             return Ok(());
@@ -72,7 +72,7 @@ fn serve(mut wire: TcpStream, spite: Spite, sent: &AtomicU64) -> std::io::Result
     }
 }
 
-/// Looks once at such a server with little memory, and compares what is told.
+/// Looks once at such a server with little memory, and compares what is reported.
 #[track_caller]
 fn check(spite: Spite, expected: &str) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -86,7 +86,7 @@ fn check(spite: Spite, expected: &str) {
         }
     });
     let folder = tempfile::tempdir().unwrap();
-    // What is mapped counts here, and a thread alone maps 64 MiB.
+    // Mapped memory counts here, and a thread alone maps 64 MiB.
     let output = Command::new("/bin/sh")
         .args(["-c", "ulimit -v 1048576; exec \"$0\" \"$@\"", env!("CARGO_BIN_EXE_claimtop")])
         .args(["ls", "--json", "--postgres", &url, "--home"])

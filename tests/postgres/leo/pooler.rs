@@ -1,5 +1,5 @@
-//! A pooler in front of the server, as Supabase has one on port 6543: each transaction is given to
-//! whichever connection is free, and nothing of one outlives it.
+//! A pooler in front of the server, as Supabase has one on port 6543: each transaction is given to any free
+//! connection, and nothing of one outlives it.
 
 use claimtop::core::model::SourceState;
 use claimtop::source::database::postgres::{ConnectionDefaults, Target};
@@ -30,7 +30,7 @@ fn a_database_behind_a_pooler_is_read_and_followed() {
     };
     let snapshot = look(target(&pooler, &database));
     assert!(has_claim(&snapshot), "{:?}", badge(&snapshot));
-    // More look at once than there are connections.
+    // There are more simultaneous looks than connections.
     std::thread::scope(|scope| {
         for _ in 0..6 {
             scope.spawn(|| {
@@ -65,7 +65,7 @@ fn a_release_behind_a_pooler_is_one_transaction_and_leaves_no_setting_behind() {
         assert_eq!(undone.outcome.ended, EndResult::Done, "{}", undone.outcome.detail);
         assert_eq!(surfaces(&database, ITEM), format!("{SESSION}|{SESSION}|in_progress"));
     }
-    // What the next client of the pooler is given.
+    // The connection that the pooler's next client is given.
     let other = Session::connect_at(&database.url_of("leo", pooler.port));
     for setting in ["lock_timeout", "statement_timeout", "idle_in_transaction_session_timeout"] {
         assert_eq!(other.sql(&format!("SHOW {setting}")).as_deref(), Some("0"), "{setting}");

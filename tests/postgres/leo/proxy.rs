@@ -19,7 +19,7 @@ pub(crate) enum Way {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Cut {
     pub(crate) way: Way,
-    /// After how many bytes of that way.
+    /// After how many bytes in that direction.
     pub(crate) after: usize,
     /// Whether later connections pass.
     pub(crate) heals: bool,
@@ -36,11 +36,11 @@ struct Shared {
     cut: Mutex<Option<Cut>>,
     is_cut: AtomicBool,
     connections: AtomicUsize,
-    /// After how many bytes of which way each write of the first connection ended.
+    /// The direction and byte count at which each write of the first connection ended.
     steps: Mutex<Vec<(Way, usize)>>,
     /// Where the commit's write begins and ends, on its way up.
     commit: Mutex<Option<(usize, usize)>>,
-    /// What is done at the cut, beside closing.
+    /// The action at the cut, beside closing.
     at_cut: Mutex<Option<Box<dyn FnOnce() + Send>>>,
 }
 
@@ -68,12 +68,12 @@ impl Proxy {
         *self.shared.commit.lock().unwrap() = None;
     }
 
-    /// Does something at the cut.
+    /// Sets the action at the cut.
     pub(crate) fn at_cut(&self, act: impl FnOnce() + Send + 'static) {
         *self.shared.at_cut.lock().unwrap() = Some(Box::new(act));
     }
 
-    /// Returns after how many bytes of which way each write of the first connection ended.
+    /// Returns the direction and byte count at which each write of the first connection ended.
     pub(crate) fn steps(&self) -> Vec<(Way, usize)> {
         self.shared.steps.lock().unwrap().clone()
     }
@@ -83,7 +83,7 @@ impl Proxy {
         *self.shared.commit.lock().unwrap()
     }
 
-    /// Waits until the wire is cut and what is done at the cut is done.
+    /// Waits until the wire is cut and the action at the cut is done.
     pub(crate) fn wait_for_cut(&self) {
         while !self.shared.is_cut.load(Ordering::SeqCst) {
             std::thread::sleep(Duration::from_millis(5));

@@ -1,7 +1,7 @@
-//! Two claimtops release a claim while its session beats or claims again: nothing that lives is
-//! lost, and nothing is half released.
+//! Two claimtops release a claim while its session beats or claims again: no live claim is lost, and none is half
+//! released.
 //!
-//! `CLAIMTOP_ROUNDS` sets how many rounds; 2,000 take some minutes.
+//! `CLAIMTOP_ROUNDS` sets the number of rounds; 2,000 take some minutes.
 
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -14,7 +14,7 @@ use crate::cluster::Database;
 use crate::leo::client::Session;
 use crate::leo::stage::{Claimtop, HOST};
 
-/// What a round counts.
+/// The counts of the rounds.
 #[derive(Default)]
 struct Tally {
     released: AtomicU32,
@@ -62,7 +62,7 @@ fn one(round: u32, session: &Session, claimtops: &mut [Claimtop; 2], tally: &Tal
     ));
     let seen: Vec<_> = claimtops.iter_mut().map(|claimtop| claimtop.see(&id).unwrap()).collect();
     let barrier = Barrier::new(3);
-    // What the session does, and when: spread over the whole release.
+    // The session's action, and its time: spread over the whole release.
     let share = f64::from(round.wrapping_mul(2_654_435_761)) / f64::from(u32::MAX);
     let wait = tally.takes.mul_f64(share * 1.2);
     let act = match round % 2 {

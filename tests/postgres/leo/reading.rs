@@ -1,4 +1,4 @@
-//! What is read of a real database, and what becomes of it.
+//! Reading a real database, and the resulting report.
 
 use claimtop::core::judge::window::agent::Signatures;
 use claimtop::core::model::{Snapshot, SourceState};

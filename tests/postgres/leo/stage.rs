@@ -1,4 +1,4 @@
-//! A claimtop of the test's own beside a database: what it sees of processes is what the test says.
+//! A claimtop of the test's own beside a database: the test determines the processes that it sees.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -19,7 +19,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use crate::cluster::Database;
 
-/// The host that the test's sessions are on, and claimtop believes to be.
+/// The host of the test's sessions, and of claimtop as it believes.
 pub(crate) const HOST: &str = "desk";
 
 /// Looks at the database, on a machine where no process lives.
@@ -72,7 +72,7 @@ impl Look for Eyes {
         snapshot.processes.partial = None;
         snapshot.seen_agents.clear();
         snapshot.host.name = HOST.to_owned();
-        // However long ago this machine has started: the test's sessions are of this boot.
+        // Whenever this machine has started, the test's sessions are of this boot.
         snapshot.host.boot_at = snapshot.taken_at.checked_sub(SignedDuration::from_hours(24)).ok();
         snapshot.host.pid_namespace = Some(INITIAL_PID_NAMESPACE);
         snapshot
@@ -100,7 +100,7 @@ impl Claimtop {
         Self::with(database.target(), database.target())
     }
 
-    /// Looks by one way and acts by another.
+    /// Looks through one target and acts through another.
     pub(crate) fn with(looks: Target, acts: Target) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let mut state = StateFolder::open(System, &folder.path().join("state")).unwrap();
@@ -110,12 +110,12 @@ impl Claimtop {
         Self { state, eyes: Eyes::new(looks), rules, folder }
     }
 
-    /// Acts by another way from now on.
+    /// Switches to another target for acting.
     pub(crate) fn act_by(&mut self, acts: Target) {
         self.state.stores.insert(Format::Leo, Box::new(Postgres::new(acts).unwrap()));
     }
 
-    /// Sees the plan for a row, as a person would.
+    /// Previews the plan for a row, as a person would.
     pub(crate) fn see(&mut self, id: &str) -> Result<Preview, ActionError> {
         let now = self.eyes.now();
         let report = self.eyes.report();
@@ -124,7 +124,7 @@ impl Claimtop {
         Preview::look(&lock, &report, Request::Act { key, action: Action::Release }, &self.rules, now)
     }
 
-    /// Sees the plan for all that the window has left of which a row is one.
+    /// Previews the plan for everything that a row's window has left.
     pub(crate) fn see_left(&mut self, id: &str) -> Result<Preview, ActionError> {
         let now = self.eyes.now();
         let report = self.eyes.report();
@@ -133,12 +133,12 @@ impl Claimtop {
         Preview::look(&lock, &report, Request::Left { of }, &self.rules, now)
     }
 
-    /// Does what was seen, with whatever it asks for.
+    /// Carries out a preview, with the answer that it requires.
     pub(crate) fn carry_out(&mut self, seen: Preview) -> Result<Receipt, ActionError> {
         self.carry_out_all(seen).map(|carried| carried.receipt)
     }
 
-    /// Does what was seen, and what follows.
+    /// Carries out a preview, and its follow-ups.
     pub(crate) fn carry_out_all(&mut self, seen: Preview) -> Result<CompletedAction, ActionError> {
         let answer = seen.wanted().map_or(Answer::Yes, Answer::Typed);
         follow_up::carry_out(&self.state, seen, &answer, &mut self.eyes)
@@ -153,20 +153,20 @@ impl Claimtop {
         self.undo_all(entry).map(|carried| carried.receipt)
     }
 
-    /// Undoes an entry, and what followed it.
+    /// Undoes an entry and its follow-ups.
     pub(crate) fn undo_all(&mut self, entry: u64) -> Result<CompletedAction, ActionError> {
         let seen = self.see_undo(entry)?;
         self.carry_out_all(seen)
     }
 
-    /// Forgets how the first entry ended, as if it had been cut off before that was journalled.
+    /// Forgets the outcome of the first entry, as if it had been interrupted before that was journalled.
     pub(crate) fn forget_end(&self) {
         let journal = self.folder.path().join("state/journal.jsonl");
         let lines = std::fs::read_to_string(&journal).unwrap();
         std::fs::write(&journal, lines.lines().next().unwrap().to_owned() + "\n").unwrap();
     }
 
-    /// Sees the plan of an undo.
+    /// Previews an undo.
     pub(crate) fn see_undo(&mut self, entry: u64) -> Result<Preview, ActionError> {
         let now = self.eyes.now();
         let report = self.eyes.report();
@@ -203,7 +203,7 @@ pub(crate) fn dead_claim(database: &Database, session: &str, item: &str) {
     ));
 }
 
-/// Returns what both surfaces of an item name: mirror, owner and status.
+/// Returns the contents of both surfaces of an item: mirror, owner and status.
 pub(crate) fn surfaces(database: &Database, item: &str) -> String {
     let (table, key) =
         if item.starts_with("QF-") { ("quick_fixes", "id") } else { ("strategic_directives_v2", "sd_key") };

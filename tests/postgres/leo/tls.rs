@@ -1,4 +1,4 @@
-//! Certificates and passwords: what is asked for is what is done, and no secret is ever told.
+//! Certificates and passwords: the requested mode is the one applied, and no secret is ever shown.
 
 use std::os::unix::fs::PermissionsExt;
 
@@ -9,7 +9,7 @@ use claimtop::testing::core::Secret;
 use crate::cluster::Database;
 use crate::leo::reading::{badge, look};
 
-/// Reads with a host, a mode and a file of roots, and compares what becomes of it.
+/// Reads with a host, a mode and a file of roots, and compares the result.
 #[track_caller]
 fn check(host: &str, mode: &str, root: Option<&str>, expected: Result<(), &str>) {
     let database = Database::new();

@@ -1,5 +1,5 @@
-//! The connection is cut at every step of a release, or the server ends: the outcome is done, not
-//! done, or unknown until it can be read back, and the journal says which.
+//! The connection is cut at every step of a release, or the server ends: the outcome is done, not done, or unknown
+//! until it can be read back, and the journal records which.
 //!
 //! With `CLAIMTOP_CUTS` set, every write is cut in every way.
 
@@ -35,7 +35,7 @@ impl Stage {
         Self { database, proxy, claimtop }
     }
 
-    /// Releases with a cut to come, and checks that what is told is so.
+    /// Releases with a cut to come, and checks that the report is true.
     fn round(&mut self, cut: Option<Cut>) -> &'static str {
         self.database.sql("DELETE FROM claude_sessions; DELETE FROM session_lifecycle_events");
         dead_claim(&self.database, SESSION, ITEM);
@@ -64,7 +64,7 @@ impl Stage {
         told
     }
 
-    /// Reads back once the wire is whole again, and checks that the journal says what is so.
+    /// Reads back once the wire is whole again, and checks that the journal is true.
     fn resolve(&mut self, cut: Option<Cut>) -> &'static str {
         self.proxy.prepare(None);
         let lock = self.claimtop.state.lock(Patience::Wait, clock::now()).unwrap();
@@ -102,7 +102,7 @@ fn a_wire_that_is_cut_anywhere_leaves_nothing_half_done_and_nothing_untold() {
     // Each write is cut short of its last byte, and right after it.
     let places = steps.iter().flat_map(|(way, after)| [(*way, after - 1), (*way, *after)]);
     let cuts = places.flat_map(|(way, after)| [false, true].map(|heals| Cut { way, after, heals }));
-    // All of them are some two hundred; usually a third will do, another one of each step.
+    // There are some two hundred of them; usually a third will do, another one of each step.
     let every = if std::env::var_os("CLAIMTOP_CUTS").is_some() { 1 } else { 3 };
     let mut seen = std::collections::BTreeMap::new();
     for cut in cuts.step_by(every) {
@@ -110,8 +110,8 @@ fn a_wire_that_is_cut_anywhere_leaves_nothing_half_done_and_nothing_untold() {
     }
     println!("{} writes: {seen:?}", steps.len());
     assert!(seen.contains_key("done") && seen.contains_key("not done"), "{seen:?}");
-    // The commit has left, and its answer never comes: nobody knows before it is read back. The
-    // moments in a row are some bytes longer or shorter from round to round, so a cut may miss it.
+    // The commit has left, and its answer never comes: the outcome is unknown before it is read back. The moments in a
+    // row are some bytes longer or shorter from round to round, so a cut may miss it.
     let is_unknown = (0..10).any(|_| {
         assert_eq!(stage.round(None), "done");
         let (_, after) = stage.proxy.commit().unwrap();
@@ -165,7 +165,7 @@ fn a_server_that_crashes_at_the_commit_is_read_back_when_it_is_there_again() {
     cluster.end();
 }
 
-/// Releases on a server that says no at some moment, and compares what is told.
+/// Releases on a server that refuses at some moment, and compares what is reported.
 #[track_caller]
 fn check_refusal(when: &str) {
     let mut stage = Stage::new();

@@ -55,8 +55,7 @@ fn a_living_holder_stays_alive_while_others_come_and_go() {
     }
 }
 
-/// What an agent keeps running for itself is no agent, and tells by its namespace that no number of
-/// another one can be its own.
+/// A helper process of an agent is not an agent, and its namespace shows that another one's numbers cannot be its own.
 #[test]
 fn a_lasting_helper_with_an_agents_name_hides_no_death() {
     let world = World::new();

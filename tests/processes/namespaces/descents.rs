@@ -1,4 +1,4 @@
-//! What one claimtop saw below a window, as another one knows it after both have ended.
+//! Descents that one claimtop saw below a window, as used by another one after both have ended.
 
 use std::io::{BufRead, BufReader, Read};
 use std::path::PathBuf;
@@ -33,7 +33,7 @@ impl Window {
         let told = BufReader::new(shell.stdout.take().unwrap()).lines().next().unwrap().unwrap();
         let child = told.parse().unwrap();
         wait(|| std::fs::read(format!("/proc/{child}/comm")).unwrap() == b"sleep\n");
-        // Only whoever has started before the tick of a look is noted.
+        // Only processes that started before the tick of a look are noted.
         wait(|| ticks_up() > start_ticks(child) + 3);
         Self { shell, child }
     }
@@ -57,7 +57,7 @@ fn start_ticks(pid: u32) -> u64 {
     stat.rsplit(')').next().unwrap().split_whitespace().nth(19).unwrap().parse().unwrap()
 }
 
-/// Returns for how long the machine is up, in ticks of 10 ms.
+/// Returns the machine's uptime, in ticks of 10 ms.
 fn ticks_up() -> u64 {
     let uptime = std::fs::read_to_string("/proc/uptime").unwrap();
     uptime.split_whitespace().next().unwrap().replace('.', "").parse().unwrap()
@@ -71,7 +71,7 @@ fn wait(mut is_so: impl FnMut() -> bool) {
     }
 }
 
-/// A claimtop that looks again and again, until its input ends.
+/// A claimtop that looks repeatedly, until its input ends.
 struct Following {
     claimtop: Child,
     said: BufReader<ChildStdout>,
@@ -94,7 +94,7 @@ impl Following {
         Self { claimtop, said }
     }
 
-    /// Waits until it says a line with this in it.
+    /// Waits until it prints a line with this text.
     fn wait_for(&mut self, text: &str) {
         let mut line = String::new();
         while !line.contains(text) {
@@ -114,7 +114,7 @@ fn file(world: &World) -> PathBuf {
     world.path("home/.local/state/claimtop/descents.jsonl")
 }
 
-/// Returns what a command says of a left-over with this PID.
+/// Returns a command's entry for a left-over with this PID.
 fn told(world: &World, pid: u32) -> Option<Value> {
     let claimtop = std::path::Path::new(env!("CARGO_BIN_EXE_claimtop"));
     let report: Value = serde_json::from_slice(&world.run(claimtop, &[], &["leftovers", "--json"])).unwrap();
@@ -157,7 +157,7 @@ fn whoever_may_change_nothing_keeps_nothing() {
     following.wait_for(&pid);
     window.end();
     following.wait_for("\"ended\":[{");
-    // What follows comes after what was learnt from the look before was kept, or was not.
+    // The next look comes after the lesson of the one before was kept, or was not.
     let mut next = Window::new(&world);
     following.wait_for(&format!("\"pid\":{}", next.shell.id()));
     next.end();

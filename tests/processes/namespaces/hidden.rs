@@ -12,7 +12,7 @@ use crate::namespaces::stage::{World, check, is_allowed, verdict};
 /// A user who is not the agent's.
 const NOBODY: u32 = 65_534;
 
-/// Mounts a `/proc` that hides, and goes on as nobody.
+/// Mounts a `/proc` that hides, and continues as that user.
 fn within(option: &str) -> Vec<String> {
     let script = format!(
         "mount -t proc -o {option} proc /proc && exec setpriv --reuid={NOBODY} --regid={NOBODY} --clear-groups \"$@\""
@@ -34,7 +34,7 @@ fn a_hidden_holder_is_unknown_and_so_is_one_that_is_gone() {
         world.register(&agent);
         world.write_pid_only(agent.inner);
         check(&world.look(&[]), "claude-code", ("alive", "same-process"));
-        // The home is that of the one who looks.
+        // The home belongs to the user that looks.
         hand_over(&world);
         let report = world.look_with(&claimtop, &within);
         for format in ["claude-code", "maia"] {
@@ -49,7 +49,7 @@ fn a_hidden_holder_is_unknown_and_so_is_one_that_is_gone() {
     }
 }
 
-/// Gives the home to nobody, who looks.
+/// Gives the home to the user that looks.
 fn hand_over(world: &World) {
     for path in everything(&world.path("home")) {
         let mode = if path.is_dir() { 0o755 } else { 0o644 };
@@ -60,7 +60,7 @@ fn hand_over(world: &World) {
 
 #[test]
 fn a_death_that_was_proven_stays_proven_where_not_all_can_be_seen_any_more() {
-    // Even root sees only its own there, once it has given up to look into others.
+    // Even root sees only its own processes there, once it has dropped the capability to look into others.
     let script = "mount -t proc -o hidepid=2 proc /proc && exec setpriv --bounding-set=-sys_ptrace \"$@\"";
     let blind = ["unshare", "--mount", "/bin/sh", "-c", script, "sh"];
     if !is_allowed("hidepid=2", &blind) {

@@ -1,5 +1,5 @@
-//! Real processes in other namespaces than claimtop's, and a `/proc` that hides some: what lives is
-//! never told dead, seen from either side.
+//! Real processes in other namespaces than claimtop's, and a `/proc` that hides some: a live process is never reported
+//! dead, seen from either side.
 //!
 //! Every process that is ended here was started here.
 

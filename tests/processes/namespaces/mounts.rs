@@ -1,4 +1,4 @@
-//! A folder of one name that is another one in mounts of its own (mount_namespaces(7)).
+//! A folder whose name is another folder's in mounts of its own (mount_namespaces(7)).
 
 use crate::namespaces::stage::{World, is_allowed};
 
@@ -42,7 +42,7 @@ fn windows_in_two_folders_of_one_name_do_not_work_in_one_tree() {
         assert_eq!(is_told(), 1, "{part} under another name");
         there.end();
     }
-    // One's own copy of it, over it: what is written there never reaches the other.
+    // Its own copy over it: writes there never reach the other.
     let over = "mkdir -p \"$0/up\" && mount -t tmpfs none \"$0/up\" && mkdir \"$0/up/u\" \"$0/up/w\" && \
                 mount -t overlay overlay -o \"lowerdir=$0/home/ws,upperdir=$0/up/u,workdir=$0/up/w\" \"$0/home/ws\" && \
                 cd \"$0/home/ws\" && exec \"$@\"";

@@ -1,5 +1,4 @@
-//! A home that is an overlay (overlayfs): what lies in it lies in its upper folder as well, under
-//! another device or inode.
+//! A home that is an overlay (overlayfs): its files are in its upper folder as well, under another device or inode.
 
 use std::process::Command;
 
@@ -19,7 +18,7 @@ fn a_window_whose_home_is_an_overlay_over_this_one_may_own_what_lies_here() {
     if !is_allowed("an overlay", &within) {
         return;
     }
-    // The shell of a hook, which has ended: its record is dead unless somebody lives who may own it.
+    // The shell of a hook, which has ended: its record is dead unless a live process may own it.
     let mut shell = Command::new("/bin/true").spawn().unwrap();
     shell.wait().unwrap();
     world.write_pid_only(shell.id());

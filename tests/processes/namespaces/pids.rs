@@ -30,7 +30,7 @@ fn a_holder_inside_is_seen_from_inside() {
         return;
     }
     let world = World::new();
-    // Both in one namespace: what starts the agent starts claimtop, too.
+    // Both in one namespace: the parent of the agent starts claimtop, too.
     let script = "\"$0\" 3600 & pid=$!; read -r stat < /proc/$pid/stat; set -- \"$@\"; \
                   start=$(echo \"${stat##*)}\" | cut -d' ' -f21); \
                   echo '{\"pid\":'$pid',\"sessionId\":\"95fe798d-3725-4649-974a-0dec79220193\",\"procStart\":\"'$start'\"}' \
@@ -48,7 +48,7 @@ fn a_holder_inside_is_seen_from_inside() {
     check(&report, "claude-code", ("alive", "same-process"));
 }
 
-/// A container has its own numbers and shares the home: what lives outside is not there.
+/// A container has its own numbers and shares the home: processes outside are not visible there.
 #[test]
 fn a_holder_outside_is_unknown_from_inside() {
     for within in [&INSIDE[..], &BLIND[..]] {
@@ -61,7 +61,7 @@ fn a_holder_outside_is_unknown_from_inside() {
         world.write_pid_only(agent.inner);
         let report = world.look(within);
         for format in ["claude-code", "maia"] {
-            // Where the /proc of outside is shown, it can well be known to live.
+            // If the /proc of outside is shown, it can be known to live.
             let expected = if within == BLIND { "alive" } else { "unknown" };
             assert_eq!(verdict(&report, format).0, expected, "{format} {within:?}");
         }
@@ -72,13 +72,13 @@ fn a_holder_outside_is_unknown_from_inside() {
     }
 }
 
-/// A `/proc` of outside is no own one where a process happens to have the same number here and there.
+/// A `/proc` of outside is not its own, even if a process happens to have the same number here and there.
 #[test]
 fn a_number_that_is_the_same_outside_by_chance_makes_no_proc_our_own() {
     if !is_allowed("a number that is the same outside", &BLIND) {
         return;
     }
-    // The next number inside is made the one that the next process will have outside, until it is.
+    // The next number inside is set to the one that the next process will have outside, until they match.
     let script = "for try in $(seq 500); do /bin/sh -c ' \
                   read -r outer rest < /proc/self/stat; echo $outer > \"$0\"; \
                   [ $outer = $$ ] || exit 77; exec \"$@\"' \"$0\" \"$@\"; \
@@ -110,7 +110,7 @@ fn a_holder_in_another_namespace_is_unknown_to_a_sibling() {
     }
 }
 
-/// The holder need be no agent: a worker in a container that shares the folder has its number there.
+/// The holder need not be an agent: a worker in a container that shares the folder has its number there.
 #[test]
 fn a_worker_inside_is_found_from_outside_by_its_inner_number() {
     if !is_allowed("a worker inside, seen from outside", &INSIDE) {

@@ -7,7 +7,7 @@ use std::process::{Child, Command, Stdio};
 
 use serde_json::Value;
 
-/// A home and a temporary folder that everybody may read, with a stand-in for an agent.
+/// A home and a temporary folder that every user may read, with a stand-in for an agent.
 pub(crate) struct World {
     folder: tempfile::TempDir,
 }
@@ -17,7 +17,7 @@ pub(crate) struct Agent {
     starter: Child,
     /// Its PID where it was started.
     pub(crate) inner: u32,
-    /// Its start in ticks, as it is told there.
+    /// Its start in ticks, as shown there.
     pub(crate) start: u64,
 }
 
@@ -44,10 +44,10 @@ impl World {
         self.path("bin/@anthropic-ai/claude-code/claude")
     }
 
-    /// Returns a copy of claimtop where everybody may start it.
+    /// Returns a copy of claimtop that every user may start.
     pub(crate) fn copy(&self) -> PathBuf {
         let copy = self.path("bin/claimtop");
-        // In a world of its own (tests/alone) a script stands in its place.
+        // In a world of its own (tests/alone) a script stands in for it.
         let own = std::env::var_os("CLAIMTOP_TEST_WORLD").map(|world| Path::new(&world).join("claimtop"));
         crate::program::copy(own.unwrap_or_else(|| env!("CARGO_BIN_EXE_claimtop").into()), &copy);
         copy
@@ -58,14 +58,14 @@ impl World {
         self.start(within, &self.program())
     }
 
-    /// Starts a process that looks like no agent.
+    /// Starts a process that does not look like an agent.
     pub(crate) fn worker(&self, within: &[&str]) -> Agent {
         crate::program::copy("/bin/sleep", self.path("bin/worker"));
         self.start(within, &self.path("bin/worker"))
     }
 
     fn start(&self, within: &[&str], program: &Path) -> Agent {
-        // The shell stays, so that the agent is no process 1, and ends when its input does.
+        // The shell stays, so that the agent is not process 1, and ends when its input does.
         let script =
             "\"$0\" 3600 & read -r stat < /proc/$!/stat; echo \"$! $stat\"; read -r end; kill -9 $!; wait";
         let mut starter = within_or_plain(within, Path::new("/bin/sh"))
@@ -82,7 +82,7 @@ impl World {
         Agent { starter, inner: pid.parse().unwrap(), start: start.parse().unwrap() }
     }
 
-    /// Writes what the agent's own registry would say, with the numbers that it knows.
+    /// Writes the entry of the agent's own registry, with the numbers that it knows.
     pub(crate) fn register(&self, agent: &Agent) {
         let (pid, start) = (agent.inner, agent.start);
         let text = format!(
@@ -91,7 +91,7 @@ impl World {
         std::fs::write(self.path(&format!("home/.claude/sessions/{pid}.json")), text).unwrap();
     }
 
-    /// Writes a record of which only a PID is known.
+    /// Writes a record that contains only a PID.
     pub(crate) fn write_pid_only(&self, pid: u32) {
         let text = r#"{"current_agent":"alpha_agent","session_start":"2026-11-20T21:40:34.370794"}"#;
         std::fs::write(self.path(&format!("home/.maia/sessions/swarm_session_{pid}.json")), text).unwrap();
@@ -144,7 +144,7 @@ fn within_or_plain(within: &[&str], program: &Path) -> Command {
     command
 }
 
-/// Returns whether the system allows what `within` asks for; says so where it does not.
+/// Returns whether the system permits the words of `within`; prints a note if it does not.
 pub(crate) fn is_allowed(test: &str, within: &[&str]) -> bool {
     let tried = within_or_plain(within, Path::new("/bin/true")).stdin(Stdio::null()).output();
     let is_allowed = tried.is_ok_and(|output| output.status.success());

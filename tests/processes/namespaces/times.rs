@@ -1,5 +1,5 @@
-//! Time namespaces (time_namespaces(7)): the kernel tells the start of one and the same process by
-//! different numbers inside and outside.
+//! Time namespaces (time_namespaces(7)): the kernel shows different numbers for the start of the same process inside
+//! and outside.
 
 use crate::namespaces::stage::{World, check, is_allowed, verdict};
 

@@ -13,7 +13,7 @@ fn file(world: &World) -> PathBuf {
     world.path("home/.local/state/claimtop/tombstones.jsonl")
 }
 
-/// Returns what claimtop says that it remembers.
+/// Returns claimtop's remembered tombstones.
 fn remembered(world: &World) -> Vec<Value> {
     let claimtop = Path::new(env!("CARGO_BIN_EXE_claimtop"));
     let about: Value =
@@ -58,7 +58,7 @@ fn a_process_that_lives_all_the_same_makes_it_unknown_and_the_tombstone_is_dropp
     assert_eq!(remembered(&world), Vec::<Value>::new());
 }
 
-/// A container that shares the home sees the same PID as another process's, or nobody's.
+/// For a container that shares the home, the PID is another process's, or unused.
 #[test]
 fn a_death_outside_says_nothing_inside() {
     if !is_allowed("a death outside, remembered inside", &INSIDE) {

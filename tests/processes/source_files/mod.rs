@@ -18,7 +18,7 @@ use claimtop::testing::source::make_pipe;
 const SESSION: &str =
     r#"{"current_agent":"sre_agent","session_start":"2026-11-20T21:40:35.193569","version":"1.5"}"#;
 
-/// A home and a tmp of their own.
+/// A home and a temporary folder of their own.
 struct World {
     folder: tempfile::TempDir,
 }
@@ -175,7 +175,7 @@ fn a_corrupt_file_gives_nothing_whatever_it_gave_before() {
     let path = world.write("home/.maia/sessions/swarm_session_77.json", SESSION);
     assert_eq!(collector.look().records.len(), 1);
     std::fs::write(&path, "[5]").unwrap();
-    // It is called corrupt when nobody has touched it for a second.
+    // It is called corrupt after it has been unchanged for a second.
     std::thread::sleep(std::time::Duration::from_millis(1_100));
     let snapshot = collector.look();
     assert!(snapshot.records.is_empty());

@@ -1,4 +1,4 @@
-//! Agents that a process of Obra's started, and the rows of its real database.
+//! Agents started by a process of Obra, and the rows of its real database.
 
 use std::io::Write;
 use std::process::{Child, Command, Stdio};
@@ -11,7 +11,7 @@ use rusqlite::Connection;
 
 use super::World;
 
-/// The columns of Obra's tables that matter, as its own code makes them.
+/// The relevant columns of Obra's tables, as its own code makes them.
 const SCHEMA: &str = "
     CREATE TABLE project_state (id INTEGER PRIMARY KEY, project_name VARCHAR(255), working_directory TEXT);
     CREATE TABLE task (id INTEGER PRIMARY KEY, project_id INTEGER, title TEXT, status VARCHAR(9), is_deleted BOOLEAN);
@@ -42,7 +42,7 @@ impl Run {
         let database = home.join("orchestrator.db");
         Connection::open(&database).unwrap().execute_batch(SCHEMA).unwrap();
         let mut command = Command::new(&obra);
-        // The agent says that it runs: before that its arguments are its parent's.
+        // The agent reports that it runs: before that its arguments are its parent's.
         let script = r#"exec 9<"$1"; exec 8<&0; "$2" -c 'echo; read line' --session-id "$3" <&8 & wait"#;
         command.args(["-c", script, "obra"]).arg(&database).arg(&agent).arg(SESSION);
         command
@@ -62,14 +62,14 @@ impl Run {
         connection.execute_batch(statement).unwrap();
     }
 
-    /// Looks, and judges what was found as if that were two minutes ago: what has just begun is not reported.
+    /// Looks, and judges the result as if it were two minutes old: processes that have just begun are not reported.
     fn report(&self) -> Report {
         let look = self.world.collector().look();
         let taken_at = look.taken_at + SignedDuration::from_mins(2);
         assess(&Snapshot { taken_at, ..look }, &Policy { signatures: Signatures::built_in().unwrap() })
     }
 
-    /// Returns what is found of the agent.
+    /// Returns the finding about the agent.
     fn found(&self) -> Option<(Code, String)> {
         let report = self.report();
         let of_agent = [Code::UnknownSession, Code::DeadIdentityServed];

@@ -1,4 +1,4 @@
-//! Single files: what is no plain file of one's own is refused, and never waited for.
+//! Single files: one that is not a plain file of the user's own is refused, and never waited for.
 
 use std::ffi::OsString;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -12,8 +12,8 @@ use rustix::fs::FileType;
 
 use super::{SESSION, World};
 
-/// Reads one name, as the listing shows it and also as if it had shown a plain file: so it is
-/// when a file is replaced at that very moment.
+/// Reads one name, both as listed and as if it had been listed as a plain file, which happens if a file is replaced at
+/// that very moment.
 #[track_caller]
 fn check_refused(folder: &Path, name: &str, expected: &Refusal) {
     let folder = Folder::open(folder).unwrap();

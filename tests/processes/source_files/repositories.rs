@@ -81,7 +81,7 @@ fn branches_that_records_claim_are_looked_up_and_no_others() {
     let packed = "0000000000000000000000000000000000000001 refs/heads/packed\n^00\n";
     world.write("home/src/app/.git/packed-refs", packed);
     let claimed = ["main", "feature", "feature/x", "packed", "pack", "gone", "../HEAD", "refs/heads/packed"];
-    // These may be meant, and are no branches.
+    // These could be meant, but are not branches.
     let others = ["HEAD", "refs/remotes/origin/main"];
     for (at, name) in claimed.iter().chain(&others).enumerate() {
         let text = format!(r#"{{"cwd":"{}","branch":"{name}"}}"#, top.display());
@@ -103,7 +103,7 @@ fn branches_that_records_claim_are_looked_up_and_no_others() {
         ("packed", true),
     ];
     assert_eq!(found, expected);
-    // Of a repository whose refs are in tables nothing is known.
+    // Nothing is known of a repository whose refs are in tables.
     world.folder("home/src/app/.git/reftable");
     assert!(collector.look().repos[0].claimed_branches.is_empty());
 }
@@ -143,7 +143,7 @@ fn nothing_outside_the_named_folders_is_read() {
     );
     world.write("home/.maia/sessions/swarm_session_77.json", &text);
     assert!(world.collector().look().repos.is_empty());
-    // A working tree inside, whose repository is outside: the tree alone is looked in.
+    // A working tree inside, whose repository is outside: only the tree is searched.
     let tree = world.path("outside/app-wt");
     let places = Places { roots: vec![tree.clone()], ..world.places() };
     let snapshot = collector(places).look();
@@ -178,7 +178,7 @@ fn a_git_that_works_in_a_tree_keeps_its_lock_alive() {
     let world = World::new();
     let tree = repository(&world, "home/src/shop");
     world.write("home/src/shop/.git/index.lock", "DIRC");
-    // Whatever is named git is taken for git.
+    // Every program named git is taken for git.
     let git = world.write("home/git", "#!/bin/sh\nread -r _\n");
     std::fs::set_permissions(&git, std::fs::Permissions::from_mode(0o700)).unwrap();
     let waiting = std::process::Stdio::piped();

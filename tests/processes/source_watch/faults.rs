@@ -1,4 +1,4 @@
-//! What can go wrong with a watch, and must cost nothing but one more look.
+//! Faults of a watch, which must cost nothing but one more look.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -10,13 +10,13 @@ use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
 
 use super::*;
 
-/// Makes a folder in memory, where there is such a file system: many files are soon made there.
+/// Makes a folder in memory, if there is such a file system: many files are soon made there.
 fn in_memory() -> tempfile::TempDir {
     tempfile::tempdir_in("/dev/shm").unwrap_or_else(|_| tempfile::tempdir().unwrap())
 }
 
-/// Follows a folder below a temporary one, does something, and expects to be told; then follows
-/// again as a look does, and expects to be told of a file that is written there.
+/// Follows a folder below a temporary one, runs an action, and expects a hint; then follows again as a look does, and
+/// expects a hint about a file that is written there.
 #[track_caller]
 fn check(below: &str, fault: impl FnOnce(&Path, &Path)) {
     let world = tempfile::tempdir().unwrap();
@@ -75,7 +75,7 @@ fn a_folder_whose_parents_are_replaced() {
     }
 }
 
-/// What is written in a folder that has moved away is no news of where it was.
+/// A write in a folder that has moved away gives no hint for its former place.
 #[test]
 fn a_folder_that_has_moved_away_is_let_go() {
     let world = tempfile::tempdir().unwrap();
@@ -94,7 +94,7 @@ fn a_folder_that_has_moved_away_is_let_go() {
     watched.expect(&Hint::Files);
 }
 
-/// A folder above is watched for its own fate only: what happens in it wakes nobody.
+/// A folder above is watched for its own fate only: writes in it cause no hint.
 #[test]
 fn what_happens_beside_a_watched_folder_is_no_hint() {
     let world = tempfile::tempdir().unwrap();
@@ -107,8 +107,8 @@ fn what_happens_beside_a_watched_folder_is_no_hint() {
     watched.expect_nothing();
 }
 
-/// Whoever reads only the events of the new folder would miss the file: it was there before the
-/// watch. Each time something is taken up, one more look is asked for.
+/// A reader of only the new folder's events would miss the file: it was there before the watch. Each time a watch is
+/// added, one more look is requested.
 #[test]
 fn a_file_written_into_nested_folders_at_once() {
     for _ in 0..20 {
@@ -161,7 +161,7 @@ fn a_storm_of_writes_is_told_now_and_then() {
 /// Set in the environment of the program whose queue overflows; names the folder.
 const OVERFLOWS: &str = "CLAIMTOP_TEST_OVERFLOWS";
 
-/// Does nothing but in the program that the test below starts.
+/// Does nothing except in the program that the test below starts.
 #[test]
 fn a_stopped_watcher_is_told_when_it_goes_on() {
     let Some(folder) = std::env::var_os(OVERFLOWS).map(PathBuf::from) else { return };
@@ -172,8 +172,7 @@ fn a_stopped_watcher_is_told_when_it_goes_on() {
     watched.expect(&Hint::Files);
 }
 
-/// The kernel keeps `max_queued_events` and drops the rest (inotify(7)); here the rest is all
-/// that matters.
+/// The kernel keeps `max_queued_events` and drops the rest (inotify(7)); here only the rest is relevant.
 #[test]
 fn events_that_the_kernel_drops_mean_one_more_look() {
     let queue: usize =

@@ -1,4 +1,4 @@
-//! What the system refuses, in namespaces whose limits are nobody else's.
+//! The system's refusals, in namespaces whose limits apply to no other process.
 
 use std::fs;
 
@@ -13,7 +13,7 @@ fn limit(name: &str, most: u32) {
     fs::write(format!("/proc/sys/user/{name}"), most.to_string()).unwrap();
 }
 
-/// Returns what the watch says that it misses, and fails unless the reason comes as a hint too.
+/// Returns the watch's own report of what it misses, and fails unless the reason comes as a hint too.
 #[track_caller]
 fn lost(watch: &Watch, hints: &Receiver<Hint>) -> String {
     let losses = watch.losses();

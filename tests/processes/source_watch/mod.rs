@@ -19,7 +19,7 @@ use claimtop::testing::source::Scanner;
 /// A session file's name of Maia.
 const NAME: &str = "swarm_session_77.json";
 
-/// A watch that has told what it had to tell at once.
+/// A watch that has delivered its initial hints.
 struct Watched {
     watch: Watch,
     hints: Receiver<Hint>,
@@ -31,7 +31,7 @@ impl Watched {
         Self { watch, hints }
     }
 
-    /// Follows, and takes the hint to look once more when something was taken up.
+    /// Follows, and takes the hint to look once more if a watch was added.
     fn follow(&mut self, folders: &[&Path]) {
         let folders: Vec<PathBuf> = folders.iter().map(|folder| folder.to_path_buf()).collect();
         self.watch.follow(&folders, &[]);
@@ -40,7 +40,7 @@ impl Watched {
         }
     }
 
-    /// Fails if there is a hint within a while in which every real one has come.
+    /// Fails if there is a hint within a time in which every real one has come.
     #[track_caller]
     fn expect_nothing(&mut self) {
         std::thread::sleep(Duration::from_millis(300));

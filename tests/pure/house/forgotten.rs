@@ -1,5 +1,5 @@
-//! Every file below `tests` belongs to a program that `Cargo.toml` names: with `autotests = false`, cargo looks for none
-//! itself, and a file without its `mod` line would never be compiled.
+//! Every file below `tests` belongs to a program that `Cargo.toml` names: with `autotests = false`, cargo searches for
+//! none itself, and a file without its `mod` line would never be compiled.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! Which source file takes something from which: every path is followed to the file that defines it.
+//! The dependencies between source files: every path is followed to the file that defines it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -6,10 +6,10 @@ use std::path::Path;
 /// A module's name from the crate's root, such as `["core", "model"]`.
 pub(crate) type Module = Vec<String>;
 
-/// Every file's arrows to the files that define what it names.
+/// Every file's arrows to the files that define its names.
 pub(crate) struct Graph {
     modules: BTreeSet<Module>,
-    /// What a file hands on under a name of its own: from that path to the true one.
+    /// The re-exports of a file: from that path to the true one.
     exports: BTreeMap<Module, Module>,
     pub(crate) arrows: BTreeMap<Module, BTreeSet<Module>>,
 }
@@ -45,7 +45,7 @@ impl Graph {
         graph
     }
 
-    /// Returns a path from the crate's root; nothing for that of another crate.
+    /// Returns a path from the crate's root; `None` for one of another crate.
     fn absolute(&self, module: &Module, path: &str) -> Option<Module> {
         let mut parts = path.trim().split("::").map(str::to_owned).peekable();
         let mut base = module.clone();
@@ -74,7 +74,7 @@ impl Graph {
         Some(base)
     }
 
-    /// Returns the file that defines what a path names.
+    /// Returns the file that defines the item of a path.
     fn home(&self, mut path: Module) -> Option<Module> {
         for _ in 0..8 {
             let handed_on = (1..=path.len()).find_map(|end| {
@@ -117,7 +117,7 @@ impl Graph {
     }
 }
 
-/// Returns the module that a file is, below `src`.
+/// Returns the module of a file below `src`.
 pub(crate) fn module_of(file: &Path) -> Module {
     let mut parts: Module = file.iter().map(|part| part.to_string_lossy().into_owned()).collect();
     let stem = file.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
@@ -144,7 +144,7 @@ pub(crate) fn without_text(code: &str) -> String {
     out
 }
 
-/// Returns how long the comment, string or character at the start is.
+/// Returns the length of the comment, string or character at the start.
 fn text_at(code: &str) -> Option<usize> {
     if code.starts_with("//") {
         return Some(code.find('\n').unwrap_or(code.len()));
@@ -161,7 +161,7 @@ fn text_at(code: &str) -> Option<usize> {
             _ if escaped => escaped = false,
             '\\' => escaped = true,
             _ if letter == quote => return Some(at + 1),
-            // A lifetime is no character.
+            // A lifetime is not a character.
             _ if quote == '\'' && at > 1 && !code.starts_with("'\\") => return None,
             _ => {}
         }
@@ -169,7 +169,7 @@ fn text_at(code: &str) -> Option<usize> {
     None
 }
 
-/// Returns every import of a file, whether it is handed on, and the code without them.
+/// Returns every import of a file, whether it is re-exported, and the code without them.
 fn uses(code: &str) -> (Vec<(bool, String)>, String) {
     let (mut found, mut rest) = (Vec::new(), String::new());
     let mut lines = code.lines();

@@ -1,4 +1,4 @@
-//! The arrows between modules are the ones that the crate documentation allows.
+//! The arrows between modules are those that the crate documentation allows.
 
 mod forgotten;
 mod graph;
@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use graph::{Graph, Module, leaves, module_of, without_text};
 
-/// What each module may import with `crate::`, beside itself.
+/// The allowed imports of each module with `crate::`, beside itself.
 const ARROWS: [(&str, &[&str]); 12] = [
     ("core", &[]),
     ("config", &["core"]),
@@ -27,7 +27,7 @@ const ARROWS: [(&str, &[&str]); 12] = [
     ),
 ];
 
-/// What each room of `core` may import of the others.
+/// The allowed imports of each room of `core` from the others.
 const ROOMS: [(&str, &[&str]); 7] = [
     ("model", &[]),
     ("guard", &["model"]),
@@ -173,7 +173,7 @@ fn nothing_that_decides_reads_what_is_for_people() {
     assert!(wrong.is_empty(), "a rule reads a typed detail, not:\n{}", wrong.join("\n"));
 }
 
-/// Returns every source file that is no test as a module, with its code.
+/// Returns every source file that is not a test as a module, with its code.
 fn files() -> Vec<(Module, String)> {
     let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     let mut files = Vec::new();
@@ -181,7 +181,7 @@ fn files() -> Vec<(Module, String)> {
     let ours = files.iter().filter_map(|path| path.strip_prefix(&src).ok().map(|below| (path, below)));
     ours.filter(|(_, below)| !is_of_tests(below))
         .map(|(path, below)| {
-            // Who may see an item is no import.
+            // The visibility of an item is not an import.
             let code = code_of(path).replace("pub(in crate::", "pub(in ");
             (module_of(below), without_text(&code))
         })
@@ -214,7 +214,7 @@ fn a_circle_is_found_however_it_is_written() {
     assert_eq!(circles(&none), Vec::<String>::new());
     assert_eq!(circles(&[("a", "use crate::b::B;"), ("b", "fn f() { crate::a::f() }")]), ["a b"]);
     assert_eq!(circles(&[("a", "mod c;\nfn f() { c::f() }"), ("a::c", "use super::X;")]), ["a a::c"]);
-    // What a parent only hands on is its child's.
+    // An item that a parent only re-exports is its child's.
     let handed_on =
         [("a", "pub use self::c::C;"), ("a::c", ""), ("a::d", "use super::C;"), ("b", "use crate::a::C;")];
     assert_eq!(circles(&handed_on), Vec::<String>::new());
@@ -230,7 +230,7 @@ fn every_file_that_the_architecture_names_is_there() {
     let named = page.split('`').skip(1).step_by(2).filter(|name| name.contains('/') && !name.contains(' '));
     let mut checked = 0;
     for name in named {
-        // Of a file that is still to be made its folder must be there, and others beside it.
+        // A file that does not exist yet must have an existing folder with other files.
         let known = name.split('<').next().unwrap_or_default();
         let is_there = match known.rsplit_once('/') {
             Some((folder, _)) if known != name => root.join(folder).is_dir(),

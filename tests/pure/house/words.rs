@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::{code_of, sources};
 
-/// Participles that do not end as most do.
+/// Participles with irregular endings.
 const PARTICIPLES: [&str; 38] = [
     "Begun", "Born", "Bound", "Built", "Chosen", "Done", "Drawn", "Found", "Given", "Gone", "Heard", "Held",
     "Hidden", "Kept", "Known", "Left", "Lost", "Made", "Meant", "Met", "Put", "Read", "Run", "Said", "Seen",
@@ -12,10 +12,10 @@ const PARTICIPLES: [&str; 38] = [
     "Unknown", "Written",
 ];
 
-/// Types that look like participles and are not: a noun, and an adjective that stands for text from outside everywhere.
+/// Types that look like participles and are not: a noun, and an adjective that stands for external text everywhere.
 const NOUNS: [&str; 2] = ["Need", "Untrusted"];
 
-/// Words that, alone, do not say what a function makes of what.
+/// Words that do not, by themselves, describe what a function makes of what.
 const BARE: [&str; 31] = [
     "about", "above", "after", "among", "around", "as", "at", "before", "below", "between", "by", "for",
     "hear", "in", "into", "of", "on", "over", "per", "rest", "said", "say", "tell", "than", "through", "to",
@@ -34,7 +34,7 @@ fn defined<'a>(line: &'a str, keywords: &[&str]) -> Option<(bool, &'a str)> {
     rest.get(..end).map(|name| (is_public, name))
 }
 
-/// Returns what follows a visibility, also one such as `pub(in crate::core)`.
+/// Returns the text after a visibility, also one such as `pub(in crate::core)`.
 fn after_in<'a>(first: &str, rest: &'a str) -> &'a str {
     if first.contains('(') && !first.contains(')') {
         rest.split_once(") ").map_or(rest, |(_, rest)| rest)
@@ -49,7 +49,7 @@ fn is_bare_participle(name: &str) -> bool {
     is_one_word && !NOUNS.contains(&name) && (PARTICIPLES.contains(&name) || name.ends_with("ed"))
 }
 
-/// Returns what is wrong with the names that some code defines.
+/// Returns the faults of the names that some code defines.
 fn wrong_names(code: &str) -> Vec<String> {
     let of_line = |line: &str| {
         let of_type = defined(line, &["struct ", "enum ", "union ", "trait ", "type "]);

@@ -1,4 +1,4 @@
-//! One recording of a real agent: what it wrote and when, who ran, and what was true at which moment.
+//! One recording of a real agent: its writes with their times, the processes, and the truth at each moment.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -16,7 +16,7 @@ use rusqlite::Connection;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-/// What was true, as the scene that was played knows it.
+/// The truth, as the script of the scene knows it.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Truth {
@@ -31,17 +31,17 @@ pub(super) struct Truth {
     pub(super) marks: Vec<Mark>,
 }
 
-/// What was true at one moment.
+/// The truth at one moment.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Mark {
     pub(super) name: String,
-    /// When, in seconds since the recording began.
+    /// The time, in seconds since the recording began.
     pub(super) t: f64,
     pub(super) windows: BTreeMap<String, WindowTruth>,
 }
 
-/// What was true of one window.
+/// The truth about one window.
 #[derive(Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct WindowTruth {
@@ -49,15 +49,15 @@ pub(super) struct WindowTruth {
     #[serde(rename = "cwd")]
     _cwd: String,
     pub(super) alive: bool,
-    /// Whether it only shows what runs in another process.
+    /// Whether it only shows a session that runs in another process.
     #[serde(default)]
     pub(super) screen: bool,
-    /// Not known before the model was asked anything.
+    /// `None` before the model's first request.
     pub(super) session: Option<String>,
     pub(super) edits: Vec<String>,
     pub(super) state: String,
     pub(super) asks: Option<String>,
-    /// The command, the file or the question that it asks about, where the scene has one.
+    /// The command, the file or the question that it asks about, if the scene has one.
     #[serde(default)]
     pub(super) about: Option<String>,
     pub(super) prompt: Option<String>,
@@ -70,14 +70,14 @@ pub(super) struct WindowTruth {
 pub(super) struct Written {
     pub(super) t: f64,
     file: String,
-    /// Where in the final file it begins, and how long it is, in bytes: it was added.
+    /// Its offset in the final file, and its length, in bytes: it was appended.
     offset: Option<usize>,
     length: Option<usize>,
-    /// What the whole file held from then on.
+    /// The content of the whole file from then on.
     text: Option<String>,
     #[serde(default)]
     gone: bool,
-    /// The rows of a database, with those that went, and the tables that came.
+    /// The rows of a database, the removed ones, and the new tables.
     #[serde(default)]
     tables: BTreeMap<String, String>,
     #[serde(default)]
@@ -144,7 +144,7 @@ impl Recorded {
         }
     }
 
-    /// Has another text in every file that is written over.
+    /// Replaces a text in every file that is overwritten.
     pub(super) fn replace(&mut self, from: &str, to: &str) {
         for text in self.writes.iter_mut().filter_map(|write| write.text.as_mut()) {
             *text = text.replace(from, to);
@@ -156,7 +156,7 @@ impl Recorded {
         format!("{}/{}", self.truth.agent, self.truth.scene)
     }
 
-    /// Lays down the machine as it was at a moment of the recording.
+    /// Recreates the machine as it was at a moment of the recording.
     pub(super) fn moment(&self, t: f64, uid: u32) -> Moment {
         let mut processes = ProcessTable::default();
         for span in &self.spans {
@@ -244,7 +244,7 @@ impl<'a> Home<'a> {
         cuts
     }
 
-    /// Returns what a write has brought; nothing for rows.
+    /// Returns the bytes of a write; empty for rows.
     fn bytes(&mut self, write: &Written) -> Vec<u8> {
         if let Some(text) = &write.text {
             return text.clone().into_bytes();
@@ -255,7 +255,7 @@ impl<'a> Home<'a> {
         kept[offset..offset + length].to_vec()
     }
 
-    /// Writes what one write has brought, or its first bytes.
+    /// Applies a write, or its first bytes.
     pub(super) fn write(&mut self, write: &Written, cut: Option<usize>) {
         let path = self.path.join(&write.file);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -285,7 +285,7 @@ impl<'a> Home<'a> {
 /// Writes rows into a database.
 fn rows(path: &Path, write: &Written) {
     let mut database = Connection::open(path).unwrap();
-    // Rows come table by table, in whichever order.
+    // Rows come table by table, in any order.
     database.pragma_update(None, "foreign_keys", false).unwrap();
     let change = database.transaction().unwrap();
     for sql in write.tables.values() {
@@ -299,7 +299,7 @@ fn rows(path: &Path, write: &Written) {
     change.commit().unwrap();
 }
 
-/// Writes a row that is new, or what has changed of one that was there.
+/// Writes a new row, or the changed columns of an existing one.
 fn change_row(database: &Connection, table: &str, row: &Map<String, Value>) {
     let key = row["claimtop_row"].as_i64();
     if row.contains_key("claimtop_gone") {

@@ -1,7 +1,7 @@
-//! What real agents wrote, written again piece by piece: what claimtop says of their windows is what was true.
+//! Real agents' files, written again piece by piece: claimtop's view of their windows must be the truth.
 //!
-//! `tests/real/record` makes `tests/recordings/real`. Where claimtop is wrong today, `known.txt` there has a line for
-//! it; a rule that is mended must take its line out (`CLAIMTOP_WRITE_EXPECTED=1` writes it anew).
+//! `tests/real/record` makes `tests/recordings/real`. For each case in which claimtop is wrong today, `known.txt`
+//! there has a line; a rule that is mended must remove its line (`CLAIMTOP_WRITE_EXPECTED=1` writes it anew).
 
 mod kept;
 
@@ -31,7 +31,7 @@ fn folders(at: &Path) -> Vec<PathBuf> {
     all
 }
 
-/// What claimtop says of one window; or what is right.
+/// Claimtop's view of one window, or the right one.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Said {
     window: String,
@@ -57,7 +57,7 @@ impl Said {
     }
 }
 
-/// One recording that is written again, and everything in which claimtop is wrong.
+/// One recording that is written again, and every case in which claimtop is wrong.
 struct Replay<'a> {
     recorded: &'a Recorded,
     collector: Collector,
@@ -98,14 +98,14 @@ impl<'a> Replay<'a> {
             }
             let report = self.look(mark.t);
             self.check_mark(&report, mark);
-            // Whoever starts only now sees the same.
+            // A collector that starts only now sees the same.
             self.collector = collector(&self.home.path);
             let report = self.look(mark.t);
             self.check_mark(&report, mark);
         }
     }
 
-    /// Between two marks nothing may be said that neither of them knows.
+    /// Checks that nothing is reported between two marks that neither of them knows.
     fn check_cut(&mut self, t: f64, before: Option<&Mark>, after: &Mark) {
         let report = self.look(t);
         for (name, right) in &after.windows {
@@ -120,7 +120,7 @@ impl<'a> Replay<'a> {
                     wrong.push(format!("{name} edits | says {}", self.below(edit.path.raw())));
                 }
             }
-            // Of a session that is only guessed nothing is claimed.
+            // Nothing is claimed about a session that is only guessed.
             let is_known =
                 |id: &str| known.iter().any(|truth| truth.session.as_deref().is_none_or(|it| it == id));
             if let Some(id) = window.session_id.as_ref().filter(|id| !is_known(id.raw())) {
@@ -141,7 +141,7 @@ impl<'a> Replay<'a> {
             let said = said.unwrap_or_else(|| Said { window: "gone".to_owned(), ..Said::default() });
             let right_window = right.window.clone();
             for ((field, says), (_, right)) in said.fields().into_iter().zip(right.fields()) {
-                // Of what is not there no more is said.
+                // The other fields of a missing window are not compared.
                 let counts = match field {
                     "window" => true,
                     "about" => said.state.starts_with("asks") && said.state == right_state(truth),
@@ -192,7 +192,7 @@ impl<'a> Replay<'a> {
         }
     }
 
-    /// Names a session by when it came first, as each recording has others.
+    /// Names a session by its order of appearance, because each recording has other IDs.
     fn session(&self, id: &str) -> String {
         let marks = self.recorded.truth.marks.iter().flat_map(|mark| mark.windows.values());
         let mut all: Vec<&String> = Vec::new();
@@ -218,7 +218,7 @@ fn right_state(truth: &WindowTruth) -> String {
     truth.asks.as_ref().map_or_else(|| truth.state.clone(), |what| format!("asks {what}"))
 }
 
-/// Says in one word how a window's turn stands, as what is shown of it does.
+/// Returns the state of a window's turn in one word, as the screen shows it.
 fn state(window: &WindowView) -> String {
     if let Some(waiting) = &window.waiting {
         let wants = serde_json::to_value(&waiting.wants).unwrap();

@@ -1,4 +1,4 @@
-//! What runs in a PID namespace of its own, as in a container: shown as far as it is seen, and never ended.
+//! Processes in a PID namespace of their own, as in a container: shown as far as they are visible, and never ended.
 
 use std::process::{Child, Command, Stdio};
 
@@ -14,7 +14,7 @@ use crate::stopping::{Left, Orphan, Scene, left_over, lives, parent, wait, whole
 /// A PID namespace, with the `/proc` of outside.
 const INSIDE: &str = "unshare --user --map-root-user --pid --fork";
 
-/// What every refusal here says.
+/// The text of every refusal here.
 const ELSEWHERE: &str = "counts in another PID namespace";
 
 fn is_allowed() -> bool {
@@ -41,7 +41,7 @@ fn running(line: &str) -> u32 {
     }
 }
 
-/// Fails unless an ending is refused for where a process counts, and it goes on.
+/// Fails unless an ending is refused because of the process' PID namespace, and the process continues.
 #[track_caller]
 fn check_refused(seen: Result<Preview, ActionError>, those: &[u32]) {
     let Err(ActionError::Never(why)) = seen else { panic!("{seen:?}") };
@@ -73,7 +73,7 @@ fn a_left_over_in_a_container_is_shown_and_never_ended() {
     let stage = Stage::new();
     let left = Left::by(&stage, &format!("{INSIDE} sleep 642 & READY; wait"));
     let inside = running("sleep 642");
-    // Whoever has made the namespace dies before what runs in it.
+    // The process that has made the namespace dies before the processes in it.
     for outside in [parent(inside), left.pid] {
         Command::new("/bin/kill").args(["-9", &outside.to_string()]).stderr(Stdio::null()).status().unwrap();
         wait(|| !lives(outside));

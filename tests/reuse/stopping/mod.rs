@@ -1,4 +1,4 @@
-//! Endings of real processes, which the tests start themselves and which nobody else knows.
+//! Endings of real processes, which the tests start themselves and which no other program uses.
 
 mod containers;
 
@@ -28,17 +28,17 @@ use crate::{alone, may_force_reuse, rounds};
 
 /// A tree of processes whose first process' parent was a window that has died; it is ended with this.
 struct Left {
-    /// What it was started by, which stands for the window.
+    /// Its starter, which stands for the window.
     window: u32,
     /// Its first process.
     pid: u32,
-    /// Its home, which nobody else has.
+    /// Its home, which is used only here.
     home: PathBuf,
 }
 
 impl Left {
-    /// Starts a line of shell from another one that ends at once, and waits until the line says that it
-    /// is ready, by a file.
+    /// Starts a line of shell from another one that ends at once, and waits until the line reports by a file that it
+    /// is ready.
     fn by(stage: &Stage, line: &str) -> Self {
         let ready = stage.path("ready");
         let _ = std::fs::remove_file(&ready);
@@ -59,7 +59,7 @@ impl Left {
         left
     }
 
-    /// Starts a sleep from a shell that ends at once, below whoever takes over what others leave.
+    /// Starts a sleep from a shell that ends at once, below a process that adopts orphans.
     fn below_a_reaper(stage: &Stage, start: &str) -> (Self, Reaper) {
         let told = stage.path("home/told");
         let _ = std::fs::remove_file(&told);
@@ -91,7 +91,7 @@ impl Drop for Left {
     }
 }
 
-/// Takes over what others leave below it, as `PR_SET_CHILD_SUBREAPER` of prctl(2) lets it.
+/// Adopts the orphans below it, as `PR_SET_CHILD_SUBREAPER` of prctl(2) allows.
 const REAPER: &str = r#"
 import ctypes, subprocess, time
 assert ctypes.CDLL(None).prctl(36, 1, 0, 0, 0) == 0
@@ -134,7 +134,7 @@ fn wait(mut is_so: impl FnMut() -> bool) {
     }
 }
 
-/// Returns for how long the machine is up, in ticks of 10 ms.
+/// Returns the machine's uptime, in ticks of 10 ms.
 fn ticks_up() -> u64 {
     let uptime = std::fs::read_to_string("/proc/uptime").unwrap();
     uptime.split_whitespace().next().unwrap().replace('.', "").parse().unwrap()
@@ -157,14 +157,14 @@ fn lives(pid: u32) -> bool {
     stat.rsplit(") ").next().is_some_and(|rest| !rest.is_empty() && !rest.starts_with('Z'))
 }
 
-/// Looks as one who has seen the window live, and die long ago, five minutes from now.
+/// Looks as an observer that has seen the window live, and die long ago, five minutes from now.
 struct Eyes {
     observer: Observer,
     window: u32,
     since: Timestamp,
 }
 
-/// Looks at every process there is.
+/// Looks at all processes.
 fn whole(stage: &Stage) -> Observer {
     Observer::new(stage.options(&[], &stage.path("tmp")))
 }
@@ -184,7 +184,7 @@ impl Eyes {
 impl Look for Eyes {
     fn look(&mut self) -> Snapshot {
         let mut snapshot = self.observer.look();
-        // What has just begun is never ended.
+        // A process that has just begun is never ended.
         snapshot.taken_at += SignedDuration::from_mins(5);
         let id = ProcessId { pid: self.window, start_ticks: 1 };
         snapshot.seen_agents.push(SeenAgent { id, last_seen_at: self.since, registered_at: None });
@@ -226,7 +226,7 @@ struct Scene {
 }
 
 impl Scene {
-    /// Starts a line of shell; `None` where orphans are not told here, for somebody else takes them over.
+    /// Starts a line of shell; `None` if orphans cannot be attributed here, because another process adopts them.
     fn new(line: &str) -> Option<Self> {
         Self::on(Stage::new(), line)
     }
@@ -240,7 +240,7 @@ impl Scene {
             eprintln!("skipped: it cannot be told here: {}", left_over(&report, scene.left.pid).why);
             return None;
         }
-        // A look can meet a process that is just ending, and cannot be asked any more.
+        // A look can meet a process that is just ending and can no longer be read.
         for _ in 0..20 {
             if left_over(&report, scene.left.pid).certainty == Certainty::Exact {
                 return Some(scene);
@@ -265,7 +265,7 @@ impl Scene {
         Preview::look(&lock, &report, self.request(&key, signal), &self.stage.rules(), eyes.now())
     }
 
-    /// Confirms what was seen by what it asks for, and carries it out.
+    /// Confirms a preview with the answer that it requires, and carries it out.
     fn done(&self, eyes: &mut Eyes, seen: Preview) -> Result<Receipt, ActionError> {
         let answer = Answer::Typed(seen.wanted().unwrap());
         let mut lock = self.state.lock(Patience::Wait, eyes.now()).unwrap();
@@ -278,7 +278,7 @@ impl Scene {
         self.done(&mut eyes, seen)
     }
 
-    /// Does so again where something below it is beginning or ending.
+    /// Does so again while a process below it is beginning or ending.
     fn stop_in_the_end(&self, signal: Signal) -> Receipt {
         loop {
             match self.stop(signal) {
@@ -291,7 +291,7 @@ impl Scene {
         }
     }
 
-    /// Returns who of its home lives.
+    /// Returns the live processes of its home.
     fn living(&self) -> Vec<u32> {
         let home = format!("HOME={}", self.left.home.display());
         let is_its = |pid: &u32| {
@@ -318,7 +318,7 @@ fn changed(done: Result<Receipt, ActionError>) -> String {
 
 const SERVER: &str = "/bin/sh -c \"READY; sleep 611; true\"; true";
 
-/// Listens on a port of its own choice and tells which.
+/// Listens on a port of its own choice and prints it.
 const LISTENER: &str = r#"
 import os, socket, time
 listener = socket.create_server(("127.0.0.1", 0))
@@ -417,8 +417,8 @@ fn what_is_left_below_a_subreaper_is_told_and_ended_where_it_was_handed_over_for
     }
 }
 
-/// Looks at a window that runs this line, which becomes a sleep; then the window dies. Checks how sure it is
-/// of the sleep by that, and why no surer.
+/// Looks at a window that runs this line, which becomes a sleep; then the window dies. Checks the certainty that this
+/// gives for the sleep, and its reason.
 fn check_seen_below(line: &str, certainty: Certainty, why: &str) {
     let stage = Stage::new();
     let program = stage.path("bin/@anthropic-ai/claude-code/claude");
@@ -435,7 +435,7 @@ fn check_seen_below(line: &str, certainty: Certainty, why: &str) {
     let pid: u32 = std::fs::read_to_string(&told).unwrap().trim().parse().unwrap();
     let left = Orphan(pid);
     wait(|| std::fs::read(format!("/proc/{pid}/comm")).unwrap() == b"sleep\n");
-    // Nobody is noted who started in the very tick of a look.
+    // A process that started in the very tick of a look is not noted.
     wait(|| ticks_up() > start_ticks(pid) + 3);
     let mut observer = whole(&stage);
     let since = observer.now();
@@ -449,7 +449,7 @@ fn check_seen_below(line: &str, certainty: Certainty, why: &str) {
     if one.certainty == Certainty::Unknown && certainty != Certainty::Unknown {
         return eprintln!("skipped: it cannot be told here: {}", one.why);
     }
-    // Only that it was seen says so, and whoever has not seen it says nothing.
+    // Only the descent shows it, and an observer without it reports nothing.
     assert_eq!((one.certainty, one.window_pid), (certainty, Some(window.id())), "{}", one.why);
     assert!(one.why.contains(why), "{}", one.why);
     assert_eq!(one.command.raw(), "sleep 626");
@@ -535,17 +535,17 @@ fn whoever_does_not_end_is_told_and_killed_only_by_a_second_confirmation() {
     wait(|| scene.living().is_empty());
 }
 
-/// Whoever starts a program waits in the kernel for a moment, and of whoever exits nothing can be read.
+/// A process that starts a program waits in the kernel for a moment, and one that exits cannot be read.
 fn is_momentary(why: &str) -> bool {
     why.contains("waits in the kernel") || why.contains("could not be read")
 }
 
-/// Looks until nothing is in the middle of a start or an end, at most a thousand times.
+/// Looks until no process is in the middle of a start or an end, at most a thousand times.
 fn at_rest<T>(mut look: impl FnMut() -> Result<T, ActionError>) -> T {
     for _ in 0..1_000 {
         match look() {
             Ok(seen) => return seen,
-            // Of whoever is becoming another program nothing says whose it is.
+            // A process that is becoming another program shows no owner.
             Err(ActionError::Never(why)) if is_momentary(&why) || why.contains("no left-over") => {}
             Err(error) => panic!("{error}"),
         }
@@ -558,7 +558,7 @@ fn a_loop_that_starts_processes_all_the_while_is_ended_with_them() {
     let _alone = alone();
     for _ in 0..10 {
         let Some(scene) = Scene::new("READY; while :; do sleep 0.01; done") else { return };
-        // Between two rounds nothing runs below it, and then it is not as it was seen.
+        // Between two rounds nothing runs below it, and then it differs from what was seen.
         while lives(scene.left.pid) {
             match scene.stop(Signal::Term) {
                 Err(ActionError::Changed(_)) => {}
@@ -609,7 +609,7 @@ fn a_process_whose_window_is_alive_again_is_refused() {
     let Some(scene) = Scene::new("READY; exec sleep 614") else { return };
     let mut eyes = scene.eyes();
     let seen = at_rest(|| scene.seen(&mut eyes, Signal::Term));
-    // Whoever looks now has not seen the window die: its death is no longer certain.
+    // An observer that looks only now has not seen the window die: its death is no longer certain.
     let answer = Answer::Typed(seen.wanted().unwrap());
     let mut observer = whole(&scene.stage);
     let mut lock = scene.state.lock(Patience::Wait, eyes.now()).unwrap();
@@ -646,7 +646,7 @@ fn an_ending_that_was_cut_off_is_told_and_signals_nobody() {
     assert_eq!(scene.stop_in_the_end(Signal::Term).outcome.ended, EndResult::Done);
     let intent = scene.journal().lines().next().unwrap().to_owned();
     let Some(again) = Scene::new("READY; exec sleep 617") else { return };
-    // As if the intent had been about the second one, and nothing after it had been written.
+    // As if the intent had been about the second one, and nothing had been written after it.
     let (old, new) = (scene.left.pid.to_string(), again.left.id());
     let ticks: u64 = {
         let at = intent.find("\"start_ticks\":").unwrap() + 14;
@@ -687,7 +687,7 @@ fn a_living_window_is_no_left_over_and_ends_by_its_name_alone() {
     assert!(!lives(agent.id()));
 }
 
-/// Does something once, right before a call.
+/// Acts once, right before a call.
 struct Meddler {
     machine: Machine,
     call: usize,
@@ -754,7 +754,7 @@ impl Processes for Meddler {
     }
 }
 
-/// A process with which something is done before a call.
+/// A process on which an action is done before a call.
 struct MeddledWith {
     held: Box<dyn ProcessHandle>,
     call: usize,
@@ -833,7 +833,7 @@ fn a_pid_that_is_given_to_another_process_at_any_moment_is_never_signalled() {
             late += 1;
             continue;
         };
-        // Beside much else, others may always take the number first.
+        // On a busy machine, other processes may always take the number first.
         let Some(mut heir) = heir else {
             late += 1;
             continue;

@@ -1,4 +1,4 @@
-//! What reaches a person who is looking elsewhere.
+//! Notifications for a person who is looking elsewhere.
 
 use crate::pty::Screen;
 use crate::terminal::world::World;

@@ -1,7 +1,7 @@
 //! The clock is set by an hour, forwards and backwards, while the screen is open.
 //!
-//! Nobody may set the machine's clock for a test, so the program runs here, and the one place that
-//! reads the clock is told by how much to differ.
+//! No test may set the machine's clock, so the program runs here, and the one place that reads the clock gets an
+//! offset.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -18,7 +18,7 @@ const VARIABLE: &str = "CLAIMTOP_TEST_CLOCK";
 const PROGRAM: &str = "terminal::clock::the_program_whose_clock_is_set";
 pub(crate) const HOUR: i64 = 3_600;
 
-/// Does nothing but in the process that the tests below start.
+/// Does nothing except in the process that the tests below start.
 #[test]
 fn the_program_whose_clock_is_set() {
     let Ok(arguments) = std::env::var(VARIABLE) else { return };
@@ -27,7 +27,7 @@ fn the_program_whose_clock_is_set() {
     let setter = std::thread::Builder::new().name("setter".to_owned());
     setter
         .spawn(move || {
-            // Waits until somebody writes, and ends with what the last one wrote.
+            // Waits until a test writes, and ends with the last text.
             while let Ok(text) = std::fs::read_to_string(&pipe) {
                 clock::set_by(text.trim().parse().unwrap());
             }
@@ -61,7 +61,7 @@ impl Stage {
         Self { world, agent, screen }
     }
 
-    /// Sets the clock and waits until a look was taken by it: one that shows what was written then.
+    /// Sets the clock and waits for a look taken by it: one that shows what was written then.
     pub(crate) fn set_by(&mut self, seconds: i64, name: &str) {
         std::fs::write(self.world.path("clock"), seconds.to_string()).unwrap();
         let below = format!("home/.maia/sessions/swarm_session_{name}.json");
@@ -130,8 +130,8 @@ fn no_verdict_turns_to_dead_and_ages_stay_sane() {
     stage.end();
 }
 
-/// Returns what each title tells beside the number of windows, which is the machine's; no title may
-/// come twice in a row.
+/// Returns the text of each title beside the number of windows, which is the machine's; no title may come twice in a
+/// row.
 #[track_caller]
 fn troubles(screen: &Screen) -> Vec<String> {
     let written = String::from_utf8_lossy(&screen.written).into_owned();

@@ -10,23 +10,23 @@ use crate::apart::is_apart;
 use crate::pty::{Screen, claimtop};
 use crate::terminal::world::{OWN_PROCESSES, World};
 
-/// What a debug build may hold beside 10,000 processes, in KiB: 64 MiB.
+/// The most memory of a debug build beside 10,000 processes, in KiB: 64 MiB.
 const MOST_KIB: u64 = 64 << 10;
-/// How many descriptors it may hold: nobody of the crowd matters.
+/// The most descriptors that it may hold: no process of the crowd matters.
 const MOST_DESCRIPTORS: usize = 64;
-/// What 10,000 records may take, in KiB: 22 MiB. Wanted are 20; a debug build takes 19.7 to 20.1, of which 1 is code
-/// that the empty program has not called yet.
+/// The most memory for 10,000 records, in KiB: 22 MiB. The goal is 20; a debug build takes 19.7 to 20.1, of which 1 is
+/// code that the empty program has not called yet.
 const MOST_FOR_RECORDS: u64 = 22 << 10;
 
-/// Starts this many sleepers, says so, and ends them when its input does. They are a process group
-/// of their own, and hear the signal that the shell itself bears.
+/// Starts this many sleepers, says so, and ends them when its input ends. They are a process group of their own, and
+/// receive the signal that the shell itself handles.
 const CROWD: &str = "trap : TERM; i=0; while [ $i -lt $0 ]; do sleep 3600 & i=$((i+1)); done; \
                      echo ready; read end; kill -TERM 0; wait; wait; exit 0";
 
 struct Crowd(Child);
 
 impl Crowd {
-    /// Starts them; `None` where the system does not allow as many.
+    /// Starts them; `None` if the system does not allow as many.
     fn start(many: usize) -> Option<Self> {
         let most: usize =
             std::fs::read_to_string("/proc/sys/kernel/pid_max").unwrap().trim().parse().unwrap();
@@ -53,7 +53,7 @@ impl Drop for Crowd {
     }
 }
 
-/// Returns how much memory the program holds or has held at most, by a name of `status`, in KiB.
+/// Returns the memory that the program holds or has held at most, by a name of `status`, in KiB.
 fn memory(screen: &Screen, name: &str) -> u64 {
     let status = format!("/proc/{}/status", screen.child.process_id().unwrap());
     let status = std::fs::read_to_string(status).unwrap();

@@ -1,4 +1,4 @@
-//! What must do no harm: floods of text and files, and folders that go away.
+//! Floods of text and files, and folders that go away: they must do no harm.
 
 use crate::pty::Screen;
 use crate::terminal::world::World;

@@ -1,5 +1,5 @@
-//! What the program keeps for itself, while its disk fills or its folder is deleted: it goes on, keeps
-//! what comes from then on where it can, and says what it lost.
+//! The program's own files, while its disk fills or its folder is deleted: it continues, keeps what comes from then on
+//! if it can, and reports what it lost.
 
 use std::os::unix::fs::PermissionsExt;
 
@@ -9,13 +9,13 @@ use crate::terminal::world::World;
 
 const STATE: &str = "home/.local/state/claimtop";
 
-/// Starts the program so that it keeps all that it can.
+/// Starts the program so that it keeps everything it can.
 fn start(world: &World) -> Screen {
     world.write("home/.config/claimtop/config.toml", "keep_history = true\n");
     Screen::start(world.command(&["--log-level", "debug"], &[]), 200, 40)
 }
 
-/// Opens the screen and waits for what it shows.
+/// Opens the screen and waits for a text.
 #[track_caller]
 fn open(world: &World) -> Screen {
     let mut screen = start(world);
@@ -90,7 +90,7 @@ fn a_history_that_cannot_be_kept_is_told() {
     assert_eq!(screen.end(), 0);
 }
 
-/// One keeps the history of all, so nothing is lost.
+/// One process keeps the history for all, so nothing is lost.
 #[test]
 fn a_history_that_another_keeps_is_no_trouble() {
     let world = World::new();
@@ -124,7 +124,7 @@ fn the_log_is_its_owners_and_holds_nothing_of_a_session() {
     }
 }
 
-/// Writes a journal whose one entry was cut off.
+/// Writes a journal whose one entry was interrupted.
 fn cut_off(world: &World) {
     let intent = r#"{"entry":1,"at":"2026-11-20T21:40:00Z","intent":{"action":"release","title":"park the record alpha","why":"its holder is dead","movements":[]}}"#;
     world.write(&format!("{STATE}/journal.jsonl"), &format!("{intent}\n"));

@@ -1,9 +1,9 @@
-//! What each key shows.
+//! The effect of each key.
 
 use crate::pty::Screen;
 use crate::terminal::world::World;
 
-/// Presses keys and waits for what they show; fails if it was there before.
+/// Presses keys and waits for the text that they show; fails if it was there before.
 #[track_caller]
 fn check(screen: &mut Screen, keys: &str, shown: &str) {
     assert!(!screen.shows(shown), "{shown:?} is there before {keys:?}:\n{}", screen.picture());
@@ -11,7 +11,7 @@ fn check(screen: &mut Screen, keys: &str, shown: &str) {
     screen.wait_until(shown, |screen| shown.split('|').any(|text| screen.shows(text)));
 }
 
-/// What the history shows: on a busy machine it has rows at once.
+/// The text of the history: on a busy machine it has rows at once.
 const HISTORY: &str = "Nothing has been done yet|Outcome";
 const LEFT_OVERS: &str = "has left anything behind|Nothing runs that|Left by";
 
@@ -135,7 +135,7 @@ fn a_frozen_picture_stays_until_it_lives_again() {
     let mut screen = world.open(100, 30);
     check(&mut screen, "f", "[frozen");
     world.write("home/.maia/sessions/swarm_session_late.json", r#"{"current_agent":"late_agent"}"#);
-    // Goes through all views meanwhile: none of them takes the newer look.
+    // Goes through all views meanwhile: none of them uses the newer look.
     for (key, shown) in [("7", HISTORY), ("3", "alpha_agent")] {
         check(&mut screen, key, shown);
     }

@@ -5,7 +5,7 @@ use rustix::process::Signal;
 use crate::pty::Screen;
 use crate::terminal::world::World;
 
-/// Ends the screen in one way; the terminal must be given back and what was there shown again.
+/// Ends the screen in one way; the terminal must be restored with its former contents.
 #[track_caller]
 fn check(end: impl FnOnce(&mut Screen)) -> u32 {
     let world = World::new();

@@ -1,4 +1,4 @@
-//! Where the system watches no more files for us, the screen says so and looks now and then.
+//! If the system watches no more files for claimtop, the screen says so and looks now and then.
 
 use crate::apart::is_apart;
 use crate::pty::Screen;
@@ -7,7 +7,7 @@ use crate::terminal::world::World;
 /// A user namespace with limits of its own (`/proc/sys/user`, user_namespaces(7)).
 const OWN: [&str; 2] = ["--user", "--map-root-user"];
 
-/// Opens the screen under a limit: it must tell why it misses changes, and show them all the same.
+/// Opens the screen under a limit: it must show why it misses changes, and show the changes all the same.
 #[track_caller]
 fn check(name: &str, most: u32, why: &str) {
     std::fs::write(format!("/proc/sys/user/{name}"), most.to_string()).unwrap();

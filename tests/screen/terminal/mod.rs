@@ -1,8 +1,8 @@
-//! The full screen in a real terminal: what it leaves behind, what stops and continues it,
-//! which sizes and colours it copes with, and what its keys show.
+//! The full screen in a real terminal: what it leaves behind, how it is stopped and continued, its sizes and colours,
+//! and its keys.
 //!
-//! Nothing here is timed: what must come is waited for, far longer than it can need. Every
-//! process that is ended here was started here.
+//! Nothing here is timed: each expected text is awaited for far longer than it can need. Every process that is ended
+//! here was started here.
 
 mod attention;
 mod clock;

@@ -1,9 +1,9 @@
-//! The mouse, where a person has asked for it.
+//! The mouse, if a person has enabled it.
 
 use crate::pty::Screen;
 use crate::terminal::world::World;
 
-/// Presses and lets go of the left button on a text.
+/// Presses and releases the left button on a text.
 #[track_caller]
 fn click(screen: &mut Screen, text: &str) {
     // A frame can be half there.

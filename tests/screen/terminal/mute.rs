@@ -1,10 +1,10 @@
-//! A terminal that answers nothing: the screen asks it nothing, and waits for nothing.
+//! A terminal that answers nothing: the screen sends it no queries, and does not wait for it.
 
 use crate::pty::Screen;
 use crate::terminal::world::World;
 
-/// Returns the questions among what was written: device attributes, places and states, colours,
-/// modes, keyboard protocols, settings (xterm's control sequences).
+/// Returns the queries in the output: device attributes, places and states, colours, modes, keyboard protocols,
+/// settings (xterm's control sequences).
 fn questions(written: &[u8]) -> Vec<String> {
     let text = String::from_utf8_lossy(written).into_owned();
     let sequences = text.split("\u{1b}[").skip(1).filter_map(|rest| {

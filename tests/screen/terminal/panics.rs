@@ -1,5 +1,5 @@
-//! A panic of the scanner thread gives the terminal back and is told. (A panic within
-//! a draw is tested beside the guard, `src/run/terminal/mod.rs`.)
+//! A panic of the scanner thread restores the terminal and is reported. (A panic within a draw is tested beside the
+//! guard, `src/run/terminal/mod.rs`.)
 
 use claimtop::core::model::Report;
 use claimtop::testing::config::Config;
@@ -12,7 +12,7 @@ use crate::pty::Screen;
 const VARIABLE: &str = "CLAIMTOP_TEST_PANICS";
 const PANICKING: &str = "terminal::panics::looking_panics_where_it_is_wanted";
 
-/// Does nothing but in the process that the test below starts.
+/// Does nothing except in the process that the test below starts.
 #[test]
 fn looking_panics_where_it_is_wanted() {
     if std::env::var_os(VARIABLE).is_none() {

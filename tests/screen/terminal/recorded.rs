@@ -1,4 +1,4 @@
-//! What a key records, and the keys that go about in it.
+//! The key that records, and the keys that navigate a recording.
 
 use std::path::PathBuf;
 
@@ -10,14 +10,14 @@ fn agent(world: &World, name: &str) {
     world.write(&format!("home/.maia/sessions/swarm_session_{name}.json"), &text);
 }
 
-/// Records with the key while two agents come, one after the other; returns where.
+/// Records with the key while two agents come, one after the other; returns the path.
 fn record(world: &World) -> PathBuf {
     let mut screen = world.open(160, 40);
     assert!(!screen.shows("[rec]"));
     screen.press("w");
     screen.wait_for("Recording to");
     screen.wait_for("[rec]");
-    // What is there when it begins is kept, though nothing happens.
+    // The state at the beginning is kept, though nothing happens.
     screen.wait_until("a look that is kept", |_| {
         let text = only_file(world).and_then(|file| std::fs::read_to_string(file).ok());
         text.is_some_and(|text| text.lines().count() > 1)
@@ -52,7 +52,7 @@ fn replay(world: &World, file: &str, more: &[&str]) -> Screen {
     screen
 }
 
-/// Returns at which look the replay is, and of how many.
+/// Returns the position of the replay, and the number of looks.
 fn position(screen: &Screen) -> (usize, usize) {
     let picture = screen.picture();
     let (_, rest) = picture.split_once("[replay ").unwrap();
@@ -82,7 +82,7 @@ fn step_until(screen: &mut Screen, key: &str, is_there: impl Fn(&Screen) -> bool
 fn what_the_key_records_is_gone_through_with_keys_and_nothing_can_be_done_in_it() {
     let world = World::new();
     let file = record(&world);
-    // The machine of today says nothing in a replay.
+    // The current state of the machine does not matter in a replay.
     std::fs::remove_dir_all(world.path("home/.maia")).unwrap();
     let mut screen = replay(&world, file.to_str().unwrap(), &[]);
     let (first, last) = position(&screen);
@@ -119,7 +119,7 @@ fn a_replay_begins_at_a_moment() {
     assert_eq!(screen.end(), 0);
 }
 
-/// Records redacted, answers what is asked, and returns the exit code and what was written.
+/// Records redacted, answers the questions, and returns the exit code and the output.
 #[track_caller]
 fn redacted(answer: &str) -> (u32, Option<String>) {
     let world = World::new();
@@ -127,7 +127,7 @@ fn redacted(answer: &str) -> (u32, Option<String>) {
     let arguments = ["record", file.to_str().unwrap(), "--once", "--redact"];
     let mut screen = Screen::start(world.command(&arguments, &[]), 200, 60);
     screen.wait_for("[y/N]");
-    // What else runs on this machine may have scrolled it away.
+    // Other processes of this machine may have scrolled it away.
     let said = String::from_utf8_lossy(&screen.written);
     assert!(said.contains("alpha becomes "), "{said}");
     assert!(!file.exists(), "it is written before anybody said yes");

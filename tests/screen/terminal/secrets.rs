@@ -1,5 +1,5 @@
-//! Secrets in all that comes from outside: none of them is on the screen, in what a command prints, in a recording or
-//! in what another machine is told.
+//! Secrets in all external texts: none appears on the screen, in the output of a command, in a recording or in reports
+//! to another machine.
 
 use std::io::{BufRead as _, BufReader};
 use std::process::{Child, Command, Stdio};
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::pty::Screen;
 use crate::terminal::world::World;
 
-/// What stands in each secret and nowhere else.
+/// The text that stands in each secret and nowhere else.
 const SECRET: &str = "HUSH";
 
 /// Returns a text with secrets of many shapes, which begins with the name of its place.
@@ -32,14 +32,14 @@ fn arguments(place: &str) -> Vec<String> {
     [hostile(place)].into_iter().chain(own.into_iter().chain(of_curl).map(str::to_owned)).collect()
 }
 
-/// A shell that stands where Claude Code's program would, with a process below it. Both end with this.
+/// A shell in place of Claude Code's program, with a process below it. Both end with this.
 struct Window {
     child: Child,
     session: &'static str,
 }
 
 impl Window {
-    /// Starts it: it runs a hook first, if there is one.
+    /// Starts it: it runs a hook first, if one is given.
     fn start(world: &World, session: &'static str, hook: &str) -> Self {
         let program = world.path("bin/@anthropic-ai/claude-code/claude");
         if !program.exists() {
@@ -59,7 +59,7 @@ impl Window {
         Self { child, session }
     }
 
-    /// Registers it, with these facts beside those that name it, and writes what it does.
+    /// Registers it, with these facts beside those that name it, and writes its work.
     fn register(&self, world: &World, place: &str, facts: &Value) {
         let (pid, session) = (self.child.id(), self.session);
         let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
@@ -83,7 +83,7 @@ impl Window {
 
 impl Drop for Window {
     fn drop(&mut self) {
-        // Both read what nobody writes any more.
+        // Both read input that is no longer written.
         let _ = self.child.wait();
     }
 }
@@ -155,7 +155,7 @@ fn write_files(world: &World) {
     );
 }
 
-/// A whole machine on which every text from outside has secrets in it.
+/// A whole machine on which every external text contains secrets.
 struct Scene {
     world: World,
     _windows: [Window; 2],
@@ -183,7 +183,7 @@ impl Scene {
         Self { world, _windows: [waits, asks], _left: left }
     }
 
-    /// Prepares claimtop with what it is to look at.
+    /// Prepares claimtop's arguments for this world.
     fn arguments(&self, more: &[&str]) -> Vec<String> {
         let root = self.world.path("home/shop").display().to_string();
         let state = self.world.path("state").display().to_string();
@@ -199,7 +199,7 @@ impl Scene {
         command
     }
 
-    /// Runs a command to its end, and returns all that it printed.
+    /// Runs a command to its end, and returns its output.
     fn run(&self, more: &[&str]) -> String {
         let output = self.command(more).output().unwrap();
         let text = [output.stdout, output.stderr].map(|bytes| String::from_utf8(bytes).unwrap()).concat();
@@ -207,7 +207,7 @@ impl Scene {
         text
     }
 
-    /// Runs a command that goes on until it has printed a text, and returns what it printed up to there.
+    /// Runs a command until it has printed a text, and returns the output up to there.
     fn run_until(&self, more: &[&str], shown: &str) -> String {
         let mut child = self.command(more).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         let mut printed = String::new();
@@ -219,7 +219,7 @@ impl Scene {
     }
 }
 
-/// What was printed or shown, by how that was asked for.
+/// The output, by the way in which it was requested.
 #[derive(Default)]
 struct Seen(Vec<(String, String)>);
 
@@ -240,7 +240,7 @@ impl Seen {
         assert!(missing.is_empty(), "nothing shows {missing:?}");
     }
 
-    /// Fails if one of these ways of asking shows nothing that came from outside.
+    /// Fails if one of these ways shows no external text.
     #[track_caller]
     fn check_each(&self, asked: &[&str]) {
         for one in asked {
@@ -250,7 +250,7 @@ impl Seen {
     }
 }
 
-/// Returns the keys of all that is listed in a report.
+/// Returns the keys of everything listed in a report.
 fn keys(report: &Value) -> Vec<String> {
     let lists = ["windows", "records", "claims", "findings", "left_overs", "left_trees", "needs"];
     let things = lists.iter().filter_map(|list| report[*list].as_array()).flatten();

@@ -21,7 +21,7 @@ impl Screen {
     }
 }
 
-/// Goes through everything that can be opened, and out again.
+/// Opens everything that can be opened, and closes it again.
 const TOUR: &str = "123456\t\r\u{1b}jkgG\r\u{4}\u{15}\u{1b}r\u{1b}?j\u{1b}/al\r\u{1b}ffsSnN \u{c}3";
 
 #[test]
@@ -37,7 +37,7 @@ fn common_sizes_show_sessions_and_keys() {
 #[test]
 fn no_size_is_too_small_or_too_large() {
     let sizes = [(1, 1), (2, 1), (1, 24), (5, 3), (3, 5), (20, 4), (80, 4), (300, 5), (300, 100), (500, 200)];
-    // More than anybody has; but a terminal may claim to be that large.
+    // Larger than any real terminal; but one may claim to be that large.
     let sizes = sizes.into_iter().chain([(10_000, 50), (40_000, 2), (u16::MAX, 1), (1, u16::MAX)]);
     for (columns, rows) in sizes {
         let world = World::new();
@@ -80,7 +80,7 @@ fn a_change_of_size_draws_at_the_new_one() {
     assert_eq!(screen.end(), 0);
 }
 
-/// A terminal that shrinks and grows again has lost what did not fit.
+/// A terminal that shrinks and grows again has lost the text that did not fit.
 #[test]
 fn a_size_that_is_soon_back_is_drawn_anew() {
     let world = World::new();
@@ -103,7 +103,7 @@ fn a_storm_of_sizes_ends_at_the_last() {
         screen.press(if at % 2 == 0 { "\r" } else { "\u{1b}" });
     }
     screen.resize(90, 20);
-    // crossterm 0.29 may give a key that comes together with a change of size only with the next.
+    // crossterm 0.29 may deliver a key that comes together with a change of size only with the next one.
     screen.press("\u{c}");
     screen.wait_for_last_line("quit");
     screen.wait_for("alpha_agent");

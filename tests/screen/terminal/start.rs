@@ -1,4 +1,4 @@
-//! How a second start shows what the first one ended with.
+//! A second start shows the state in which the first one ended.
 
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! Stopped, the terminal is the shell's; continued, all of the screen is drawn again.
+//! While stopped, the terminal is the shell's; when continued, the whole screen is drawn again.
 
 use rustix::process::Signal;
 use rustix::termios::{LocalModes, OptionalActions, tcgetattr, tcsetattr};
@@ -6,7 +6,7 @@ use rustix::termios::{LocalModes, OptionalActions, tcgetattr, tcsetattr};
 use crate::pty::Screen;
 use crate::terminal::world::{World, fresh_modes};
 
-/// Stops the screen in one way: it must give the terminal back and be stopped.
+/// Stops the screen in one way: it must restore the terminal and be stopped.
 #[track_caller]
 fn stop(screen: &mut Screen, how: impl FnOnce(&mut Screen)) {
     how(screen);
@@ -15,8 +15,8 @@ fn stop(screen: &mut Screen, how: impl FnOnce(&mut Screen)) {
     screen.check_given_back();
 }
 
-/// Continues the screen: it must take the terminal and draw all of it, for what it showed
-/// before may be gone. A screen that knows nothing of before must show the same.
+/// Continues the screen: it must take the terminal and draw all of it, because its former contents may be gone. A new
+/// screen must show the same.
 #[track_caller]
 fn resume(screen: &mut Screen) {
     while_drawing_anew(screen, |screen| screen.signal(Signal::CONT));

@@ -1,4 +1,4 @@
-//! Terminals that have gone away, and terminals that nobody reads.
+//! Terminals that have gone away, and terminals that no program reads.
 
 use std::io::{Read, Write};
 use std::time::Duration;
@@ -11,8 +11,7 @@ use rustix::termios::LocalModes;
 use crate::pty::cells;
 use crate::terminal::world::{World, line_of, modes_of};
 
-/// A program in a terminal that is read only here: whoever reads in another thread keeps the
-/// terminal there and empty.
+/// A program in a terminal that is read only here: a reader in another thread keeps the terminal open and empty.
 struct Unread {
     child: Box<dyn Child + Send + Sync>,
     master: Box<dyn MasterPty + Send>,
@@ -25,7 +24,7 @@ impl Unread {
         Self { child, master: pty.master }
     }
 
-    /// Reads until the first whole frame is there, and returns what is shown.
+    /// Reads until the first whole frame is there, and returns the screen.
     fn read_one_frame(&self) -> vt100::Parser {
         let PtySize { rows, cols, .. } = self.master.get_size().unwrap();
         let mut parser = vt100::Parser::new(rows, cols, 0);
@@ -109,7 +108,7 @@ fn a_terminal_that_nobody_reads_keeps_no_signal_from_ending_the_program() {
     }
 }
 
-/// What happened meanwhile is one picture in the end, and not one for each look.
+/// The changes meanwhile are one picture in the end, and not one for each look.
 #[test]
 fn a_terminal_that_is_read_again_shows_how_things_are_by_then() {
     let world = World::new();
@@ -142,8 +141,7 @@ fn a_blocked_program_ends_with_its_terminal() {
     check_ends(&mut child);
 }
 
-/// Has the screen drawn again and again until the terminal takes no more, and the program is
-/// blocked in a write.
+/// Lets the screen be drawn repeatedly until the terminal accepts no more, and the program is blocked in a write.
 fn fill(unread: &Unread) {
     fill_by(unread, &mut unread.master.take_writer().unwrap());
 }

@@ -1,5 +1,5 @@
-//! Everything stands still for hours, as a machine that sleeps: the program is stopped by a signal
-//! that nobody can catch, and its clock goes on.
+//! Everything stands still for hours, as on a machine that sleeps: the program is stopped by a signal that cannot be
+//! caught, and its clock continues.
 
 use rustix::process::Signal;
 
@@ -29,7 +29,7 @@ fn what_died_meanwhile_is_dead_and_what_slept_along_lives() {
     stage.end();
 }
 
-/// Many seconds of timers are due at once when it goes on: that is one frame, and not many.
+/// Many seconds of timers are due at once when it continues: that is one frame, and not many.
 #[test]
 fn it_catches_up_in_one_go() {
     let mut stage = Stage::new();

@@ -1,4 +1,4 @@
-//! What fails beside the screen while it is open: it goes on, and says what it lost.
+//! Failures outside the screen while it is open: it continues, and reports what it lost.
 
 use std::fs::File;
 use std::io::{Read, Write};
@@ -8,10 +8,10 @@ use crate::apart::is_apart;
 use crate::pty::Screen;
 use crate::terminal::world::World;
 
-/// What it may hold beside files of 1 GiB, in KiB: 64 MiB.
+/// The most memory beside files of 1 GiB, in KiB: 64 MiB.
 const MOST_KIB: u64 = 64 << 10;
 
-/// Opens the screen with more arguments, wide enough for all that it says.
+/// Opens the screen with more arguments, wide enough for all its messages.
 #[track_caller]
 fn open(world: &World, more: &[&str]) -> Screen {
     let mut screen = Screen::start(world.command(more, &[]), 200, 60);
@@ -19,7 +19,7 @@ fn open(world: &World, more: &[&str]) -> Screen {
     screen
 }
 
-/// Fails unless the screen still shows what is written now.
+/// Fails unless the screen still shows a new record.
 #[track_caller]
 fn check_goes_on(world: &World, screen: &mut Screen, name: &str) {
     let text = format!(r#"{{"current_agent":"{name}"}}"#);
@@ -55,7 +55,7 @@ fn transcripts_and_records_of_a_gibibyte_are_not_read() {
     assert_eq!(screen.end(), 0);
 }
 
-/// What PostgreSQL answers while it starts: a fatal error with its code (57P03) and its words.
+/// PostgreSQL's answer while it starts: a fatal error with its code (57P03) and its message.
 const STARTING: &[u8] = b"E\0\0\0\x37SFATAL\0C57P03\0Mthe database system is starting up\0\0";
 
 #[test]
@@ -65,7 +65,7 @@ fn a_database_that_hangs_goes_and_comes_back_holds_nothing_up() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
     let url = format!("postgres://nobody@127.0.0.1:{port}/leo?sslmode=disable");
-    // It takes connections, since the kernel does, and never says a word.
+    // It accepts connections, because the kernel does, and never sends anything.
     let mut screen = open(&world, &["--postgres", &url]);
     check_goes_on(&world, &mut screen, "hangs_now");
     screen.wait_for("[database");
@@ -88,8 +88,8 @@ fn a_database_that_hangs_goes_and_comes_back_holds_nothing_up() {
     assert_eq!(screen.end(), 0);
 }
 
-/// Opens the screen with a log that the disk soon refuses: it must go on, and its picture must stay
-/// as it is but for the notice.
+/// Opens the screen with a log that the disk soon refuses: it must continue, and its picture must stay the same except
+/// for the notice.
 #[track_caller]
 fn check_full(world: &World, mut screen: Screen) {
     screen.wait_for_sessions();
@@ -131,7 +131,7 @@ fn limited(world: &World, limit: &str) -> Screen {
 #[test]
 fn a_limit_on_the_size_of_files_ends_nothing() {
     let world = World::new();
-    // Blocks of 512 or 1,024 bytes, as the shell has it.
+    // Blocks of 512 or 1,024 bytes, depending on the shell.
     let screen = limited(&world, "-f 1");
     check_full(&world, screen);
 }

@@ -1,4 +1,4 @@
-//! A small world to show, and what else can be asked of a screen in it.
+//! A small world to show, and further checks of a screen in it.
 
 use std::fs::File;
 use std::io::Write;
@@ -13,15 +13,15 @@ use rustix::termios::{ControlModes, InputModes, LocalModes, OutputModes, tcgetat
 
 use crate::pty::{Screen, cells, claimtop};
 
-/// A home and a temporary folder with a session that nobody holds and one of an older form.
+/// A home and a temporary folder with a session that no process holds and one of an older form.
 pub(crate) struct World {
     folder: tempfile::TempDir,
 }
 
-/// What `unshare` makes for a test that measures what the program costs: processes of other tests cost it something.
+/// Arguments of `unshare` for a test that measures the program's cost: processes of other tests would add to it.
 pub(crate) const OWN_PROCESSES: [&str; 4] = ["--pid", "--fork", "--kill-child", "--mount-proc"];
 
-/// What looks like an agent, and ends with its test.
+/// A process that looks like an agent, and ends with its test.
 pub(crate) struct Agent(Child);
 
 impl Agent {
@@ -46,7 +46,7 @@ impl Drop for Agent {
     }
 }
 
-/// How a terminal treats what is typed and written.
+/// A terminal's modes for input and output.
 pub(crate) type Modes = (InputModes, OutputModes, ControlModes, LocalModes);
 
 impl World {
@@ -74,7 +74,7 @@ impl World {
         self.folder.path().join(below)
     }
 
-    /// Puts a small disk of its own where a folder is, such as one of `4k`; in a mount namespace.
+    /// Mounts a small disk of its own over a folder, such as one of `4k`; in a mount namespace.
     pub(crate) fn small_disk(&self, below: &str, size: &str) -> PathBuf {
         let folder = self.path(below);
         std::fs::create_dir_all(&folder).unwrap();
@@ -96,7 +96,7 @@ impl World {
         command
     }
 
-    /// Starts what looks like Claude Code.
+    /// Starts a process that looks like Claude Code.
     pub(crate) fn agent(&self) -> Agent {
         let program = self.path("bin/@anthropic-ai/claude-code/claude");
         std::fs::create_dir_all(program.parent().unwrap()).unwrap();
@@ -165,7 +165,7 @@ impl Screen {
         modes_of(&self.line())
     }
 
-    /// Returns whether the program has the terminal for itself.
+    /// Returns whether the program has taken over the terminal.
     pub(crate) fn is_taken(&self) -> bool {
         let screen = self.parser.screen();
         screen.alternate_screen() && screen.hide_cursor() && !self.modes().3.contains(LocalModes::ICANON)
@@ -183,7 +183,7 @@ impl Screen {
     }
 }
 
-/// Opens the side of a terminal that its program has, without taking it over.
+/// Opens a terminal's program side, without taking it over.
 pub(crate) fn line_of(master: &dyn MasterPty) -> File {
     let flags = i32::try_from((OFlags::NOCTTY | OFlags::NONBLOCK).bits()).unwrap();
     File::options().read(true).write(true).custom_flags(flags).open(master.tty_name().unwrap()).unwrap()
@@ -194,7 +194,7 @@ pub(crate) fn modes_of(line: &File) -> Modes {
     (modes.input_modes, modes.output_modes, modes.control_modes, modes.local_modes)
 }
 
-/// Returns the modes of a terminal that nobody has touched.
+/// Returns the modes of a terminal that no program has changed.
 pub(crate) fn fresh_modes() -> Modes {
     let pty = native_pty_system().openpty(cells(80, 24)).unwrap();
     modes_of(&line_of(&*pty.master))

@@ -1,5 +1,5 @@
-//! What windows start: servers of the Model Context Protocol, shells, what detaches itself, terminals, other
-//! agents; and sessions that go on in the background.
+//! Processes that windows start: servers of the Model Context Protocol, shells, detached processes, terminals, other
+//! agents; and background sessions.
 
 use crate::local::deaths;
 use crate::local::kin::{self, Kin, Whose, start};
@@ -9,18 +9,18 @@ use crate::local::programs::Sort;
 use crate::local::world::World;
 use crate::local::writers;
 
-/// A session that goes on in the background.
+/// A background session.
 #[derive(Clone, Debug)]
 pub(crate) struct Job {
     pub(crate) daemon: Life,
     pub(crate) host: Life,
     pub(crate) worker: Life,
     pub(crate) from: String,
-    /// When its window asked for it.
+    /// When its window requested it.
     pub(crate) since: jiff::Timestamp,
 }
 
-/// Lets something happen to what windows and persons have started.
+/// Lets an event happen to the processes that windows and persons have started.
 pub(crate) fn happen(world: &mut World) {
     match world.rng.roll(20) {
         0..=6 => start_something(world),
@@ -37,7 +37,7 @@ fn is_window(person: &SimProcess) -> bool {
     person.sort == Sort::Claude && person.state == State::Running
 }
 
-/// Returns a window of whichever agent.
+/// Returns a window of any agent.
 fn some_window(world: &mut World) -> Option<Life> {
     if world.rng.happens(20) {
         kin::start_alone(world, Sort::Opencode, Kin::default());
@@ -46,7 +46,7 @@ fn some_window(world: &mut World) -> Option<Life> {
     world.somebody(|one| is_window(one) || is_opencode(one))
 }
 
-/// Returns what something that a window starts has from it.
+/// Returns what a process inherits from the window that starts it.
 fn child_of(world: &World, window: Life) -> Kin {
     let starter = &world.processes.all[window];
     Kin { env: starter.handed_down(), whose: Whose::Of(vec![window]), ..Kin::default() }
@@ -80,15 +80,15 @@ fn server(world: &mut World, window: Life, kin: Kin) {
     }
 }
 
-/// Takes away what would say whose a process is: its output goes elsewhere, or it has erased its environment
-/// (`env -i`). Then only who saw it knows.
+/// Removes the traces of a process' owner: its output goes elsewhere, or it has erased its environment (`env -i`).
+/// Then only a claimtop that saw it knows.
 fn bare(world: &mut World, kin: Kin) -> Kin {
     let is_redirected = world.rng.happens(400);
     let env = if world.rng.happens(150) { kin::Env::default() } else { kin.env.clone() };
     Kin { is_redirected, env, ..kin }
 }
 
-/// Starts a shell as the Bash tool does, with something below it.
+/// Starts a shell as the Bash tool does, with a process below it.
 fn shell(world: &mut World, window: Life, kin: Kin) {
     let Some(shell) = start(world, (window, Some(window)), Sort::Tool, kin.clone()) else { return };
     let kin = Kin { group: Some(shell), ..bare(world, kin) };
@@ -105,7 +105,7 @@ fn shell(world: &mut World, window: Life, kin: Kin) {
     }
 }
 
-/// Starts an agent below a shell: it is nobody's but its own.
+/// Starts an agent below a shell: it belongs only to itself.
 fn nested(world: &mut World, shell: Life) {
     let sort = if world.rng.happens(600) { Sort::Claude } else { Sort::Gemini };
     let kin = Kin { whose: Whose::Own, ..world.processes.all[shell].kin.clone() };
@@ -115,7 +115,7 @@ fn nested(world: &mut World, shell: Life) {
     }
 }
 
-/// Starts what has left its window at once: by setsid, nohup, or a double fork.
+/// Starts a process that leaves its window at once: by setsid, nohup, or a double fork.
 fn detached(world: &mut World, window: Life, kin: Kin) {
     let parent = kin::reaper(world, window);
     let has_output = world.rng.happens(500);
@@ -131,7 +131,7 @@ fn detached(world: &mut World, window: Life, kin: Kin) {
     }
 }
 
-/// Starts something in a PID namespace of its own, with the number that its window has outside.
+/// Starts a process in a PID namespace of its own, with the number that its window has outside.
 fn boxed(world: &mut World, window: Life, kin: Kin) {
     let is_left = world.rng.happens(500);
     let parent = if is_left { kin::reaper(world, window) } else { Some(window) };
@@ -140,7 +140,7 @@ fn boxed(world: &mut World, window: Life, kin: Kin) {
     }
 }
 
-/// Lets a process that some window has left start another one, or become another program.
+/// Lets a process that outlived its window start another one, or become another program.
 pub(crate) fn stir(world: &mut World) {
     let Some(life) = world.somebody(|one| one.sort.is_left_by_windows() && one.state == State::Running)
     else {
@@ -233,7 +233,7 @@ fn background_session(world: &mut World) {
     }
 }
 
-/// Moves a window to the background: a new session goes on with its work, and with its shells.
+/// Moves a window to the background: a new session continues its work and takes its shells.
 fn move_to_background(world: &mut World) {
     let is_here =
         |one: &SimProcess| is_window(one) && one.inside.is_none() && one.uid == crate::local::files::USER;
@@ -259,7 +259,7 @@ fn move_to_background(world: &mut World) {
     deaths::move_away(world, window);
 }
 
-/// Gives the shells of a window to whoever goes on with its work.
+/// Gives the shells of a window to the process that continues its work.
 fn adopt(world: &mut World, window: Life, worker: Life) {
     for one in world.processes.all.iter_mut().filter(|one| one.state.is_alive() && one.kin.tasks.is_some()) {
         if let Whose::Of(users) = &mut one.kin.whose
@@ -270,7 +270,7 @@ fn adopt(world: &mut World, window: Life, worker: Life) {
     }
 }
 
-/// Lets the daemon write what it runs.
+/// Lets the daemon write the roster of the sessions that it runs.
 pub(crate) fn tell_roster(world: &mut World) {
     world.roster_due = false;
     if let Some(daemon) = world.somebody(|one| one.sort == Sort::Daemon) {

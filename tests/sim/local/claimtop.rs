@@ -19,14 +19,14 @@ use crate::local::oracle;
 use crate::local::scheduler::{Killed, Scheduler};
 use crate::local::world::{HOME, STATE};
 
-/// How claimtops behave; all but the first are controls that must be found out.
+/// How claimtops behave; all but the first are controls that must be detected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Manner {
-    /// They walk the real road.
+    /// They use the real code.
     Real(ScanMode),
-    /// They walk the real road on a disk that lies.
+    /// They use the real code on a faulty disk.
     On(DiskFault),
-    /// They walk the real road, and signal whoever has a number.
+    /// They use the real code, but signal any process that has the number.
     ByNumber,
     /// They look, and then move the file away without looking at it there.
     Naive,
@@ -40,7 +40,7 @@ impl Manner {
         }
     }
 
-    /// Returns what file systems are taken for.
+    /// Returns what the claimtop believes about file systems.
     pub(crate) fn belief(self) -> Belief {
         match self.scan_mode() {
             ScanMode::WrongMount(belief) => belief,
@@ -48,7 +48,7 @@ impl Manner {
         }
     }
 
-    /// Returns what the disk does otherwise than it says.
+    /// Returns the disk's fault.
     pub(crate) fn disk_fault(self) -> DiskFault {
         match self {
             Self::On(disk_fault) => disk_fault,
@@ -85,8 +85,8 @@ fn work(scheduler: &Arc<Scheduler>, me: usize, manner: Manner) {
         let is_by_number = manner == Manner::ByNumber;
         state.processes = Box::new(SimMachine { scheduler: Arc::clone(scheduler), is_by_number });
         while !is_over(scheduler) {
-            // The first one is a screen, which may end; the others are commands, each of which knows what is kept and
-            // no more.
+            // The first one is a screen, which may end; the others are commands, each of which knows only what is
+            // kept.
             let forgets = if me == 0 { 40 } else { 600 };
             if scheduler.with(|world| world.rng.happens(forgets)) {
                 observer = SimObserver::new(Arc::clone(scheduler), me, manner.scan_mode());
@@ -140,7 +140,7 @@ fn name(request: &Request) -> &'static str {
     }
 }
 
-/// Chooses what to do; mostly what a person would.
+/// Chooses an action; mostly one that a person would choose.
 fn choose(scheduler: &Scheduler, state: &StateFolder<SimDisk>, report: &Report) -> Option<Request> {
     let is_dead = |record: &&RecordView| record.verdict.state == VerdictState::Dead;
     let is_legacy = |record: &&RecordView| record.generation == Generation::Legacy;
@@ -171,7 +171,7 @@ fn choose(scheduler: &Scheduler, state: &StateFolder<SimDisk>, report: &Report) 
     }
 }
 
-/// Chooses what to end; mostly what may be.
+/// Chooses a process to end; mostly one that may be ended.
 fn choose_stop(scheduler: &Scheduler, report: &Report) -> Option<Request> {
     let offered = report.left_overs.iter().filter(|one| one.may_be_ended()).map(|one| one.key.clone());
     let (offered, all): (Vec<Key>, Vec<Key>) =
@@ -190,7 +190,7 @@ fn broken(report: &Report) -> Vec<Key> {
     findings.filter_map(|finding| finding.subjects.first().cloned()).collect()
 }
 
-/// Walks the road; returns the receipt and what was asked for.
+/// Runs the real action; returns the receipt and the request.
 fn carry_out(
     scheduler: &Scheduler,
     state: &StateFolder<SimDisk>,
@@ -236,7 +236,7 @@ fn carry_out(
     Ok((receipt, asked))
 }
 
-/// Checks, and then moves the file away: what every clean-up script does.
+/// Checks, and then moves the file away, as every clean-up script does.
 fn act_naively(scheduler: &Scheduler, state: &StateFolder<SimDisk>, observer: &mut SimObserver) {
     let report = look(observer);
     let dead: Vec<String> = report

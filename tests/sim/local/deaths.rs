@@ -1,4 +1,4 @@
-//! The ways in which windows end, and who ends with them (as measured with Claude Code 2.1.330).
+//! The ways in which windows end, and which processes end with them (as measured with Claude Code 2.1.330).
 
 use crate::local::kin;
 use crate::local::processes::{Life, State};
@@ -8,19 +8,19 @@ use crate::local::world::World;
 /// How a window ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum End {
-    /// In good order: it asks its own to end; what is behind a wrapper may stay.
+    /// In good order: it asks its children to end; a process behind a wrapper may stay.
     Exit,
-    /// Its terminal is closed: only those that have left it stay.
+    /// Its terminal is closed: only processes that have left it stay.
     Hangup,
     Kill,
     KillGroup,
-    /// Its session goes on in the background, with its shells.
+    /// Its session continues in the background, with its shells.
     Move,
 }
 
 const ENDS: [End; 6] = [End::Exit, End::Hangup, End::Kill, End::Kill, End::KillGroup, End::Exit];
 
-/// Ends somebody, whatever way.
+/// Ends a process in any way.
 pub(crate) fn end(world: &mut World, life: Life) {
     let end = world.rng.pick(&ENDS).copied().unwrap_or(End::Kill);
     ended(world, life, end);
@@ -31,7 +31,7 @@ pub(crate) fn exit(world: &mut World, life: Life) {
     ended(world, life, End::Exit);
 }
 
-/// Ends a window whose session goes on in the background.
+/// Ends a window whose session continues in the background.
 pub(crate) fn move_away(world: &mut World, life: Life) {
     ended(world, life, End::Move);
 }

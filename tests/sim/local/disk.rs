@@ -14,20 +14,20 @@ use crate::local::scheduler::{Scheduler, Tried};
 use crate::local::world::{REPO, World};
 use crate::local::writers;
 
-/// What a disk does otherwise than it says; all but the first are controls that must be found out.
+/// How a disk deviates from its contract; all but the first are controls that must be detected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum DiskFault {
-    /// Nothing: it is a true disk.
+    /// Not at all.
     None,
     /// A rename to a free name overwrites what lies there, as the plain rename does.
     RenamesOver,
     /// A rename copies the file and removes the first one.
     CopiesInstead,
-    /// Of a line that need not be synced it keeps the first half.
+    /// It keeps only the first half of a line that need not be synced.
     TearsOutcomes,
 }
 
-/// One claimtop's way to the disk.
+/// One claimtop's access to the disk.
 #[derive(Clone)]
 pub(crate) struct SimDisk {
     pub(crate) scheduler: Arc<Scheduler>,
@@ -50,7 +50,7 @@ impl Drop for SimLock {
 
 const ERRORS: [Errno; 6] = [Errno::NOSPC, Errno::IO, Errno::ACCESS, Errno::ROFS, Errno::MFILE, Errno::PERM];
 
-/// Returns the error that a call meets with.
+/// Returns the error that a call runs into.
 fn fault(world: &mut World) -> Option<Errno> {
     let is_hit = world.steps_left > 0 && world.rng.happens(world.fault_model.faults);
     let errno = is_hit.then(|| world.rng.pick(&ERRORS).copied()).flatten()?;
@@ -98,7 +98,7 @@ fn path((folder, name): Spot<'_, PathBuf>) -> PathBuf {
     folder.join(name)
 }
 
-/// Returns whether a call does only a part of what it should.
+/// Returns whether a call does only a part of its work.
 fn cut_off(world: &mut World) -> Option<Errno> {
     let is_cut = world.steps_left > 0 && world.rng.happens(world.fault_model.faults);
     is_cut.then_some(Errno::NOSPC)
@@ -293,7 +293,7 @@ impl Disk for SimDisk {
             },
         );
         if is_cut {
-            // Killed in the middle of the call: the part stays, and nobody hears of it.
+            // Killed in the middle of the call: the part stays, and no error is reported.
             self.scheduler.doom(self.me);
             self.scheduler.step(self.me, |_| ());
         }

@@ -7,33 +7,33 @@ use claimtop::core::model::{Content, FileImage, FileMeta, Medium, Ownership, Ref
 use jiff::{SignedDuration, Timestamp};
 use rustix::io::Errno;
 
-/// The user whose claimtop it is.
+/// The user that runs claimtop.
 pub(crate) const USER: u32 = 1000;
 
 /// A user of another person, or of a container.
 pub(crate) const OTHER_USER: u32 = 1001;
 
-/// What a file system is.
+/// The properties of a file system.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Mount {
     pub(crate) medium: Medium,
-    /// By how much the clock is ahead that dates its files.
+    /// How far the clock that dates its files is ahead.
     pub(crate) ahead: SignedDuration,
 }
 
 impl Mount {
     pub(crate) const LOCAL: Self = Self { medium: Medium::Local, ahead: SignedDuration::ZERO };
 
-    /// Returns whose a file is told to be that a user has made: where owners are mapped, always ours.
+    /// Returns the owner reported for a file that a user has made: always ours if owners are mapped.
     fn owner(self, uid: u32) -> u32 {
         if self.medium.has_true_owners() { uid } else { USER }
     }
 }
 
-/// What a claimtop takes file systems for.
+/// What a claimtop believes about file systems.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Belief {
-    /// What they are.
+    /// The truth.
     #[default]
     True,
     /// None maps owners: a control.
@@ -52,7 +52,7 @@ impl Belief {
     }
 }
 
-/// A content that some system wrote whole.
+/// A content that a system wrote whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Version(pub(crate) usize);
 
@@ -64,13 +64,13 @@ pub(crate) struct Inode {
     pub(crate) uid: u32,
     pub(crate) modified_at: Timestamp,
     pub(crate) changed_at: Timestamp,
-    /// By the clock of then.
+    /// By the clock at that time.
     pub(crate) made_at: Timestamp,
-    /// Which version the bytes are, if they are one whole.
+    /// The version of the bytes, if they are one whole version.
     pub(crate) version: Option<Version>,
 }
 
-/// Every file that has a name, and those that are only open.
+/// Every file that has a name or is open.
 #[derive(Default)]
 pub(crate) struct Files {
     pub(crate) inodes: BTreeMap<u64, Inode>,
@@ -96,7 +96,7 @@ impl Files {
         self.mounts.get(&device).copied().unwrap_or(Mount::LOCAL)
     }
 
-    /// Returns what a file lies on.
+    /// Returns the mount of a file.
     pub(crate) fn mount_of(&self, inode: &Inode) -> Mount {
         self.mount(inode.device)
     }
@@ -134,7 +134,7 @@ impl Files {
         self.inodes.get_mut(&number)
     }
 
-    /// Returns all names with what they are names of.
+    /// Returns all names with their inodes.
     pub(crate) fn all(&self) -> impl Iterator<Item = (&Path, u64, &Inode)> {
         self.names
             .iter()
@@ -170,7 +170,7 @@ impl Files {
         device(from) != device(to)
     }
 
-    /// Moves a name; whatever had the new one loses it.
+    /// Moves a name; the file that had the new one loses it.
     pub(crate) fn rename(&mut self, from: &Path, to: &Path, now: Timestamp) -> Result<(), Errno> {
         let device = self.device(to.parent().ok_or(Errno::INVAL)?)?;
         let number = self.at(from).ok_or(Errno::NOENT)?;
@@ -253,7 +253,7 @@ impl Files {
         })
     }
 
-    /// Tells of a folder on which device it is; whose it is, is asked elsewhere.
+    /// Returns the image of a folder with its device; its owner is read elsewhere.
     fn image_of_folder(&self, path: &Path, device: u64) -> FileImage {
         FileImage {
             path: path.to_path_buf().into(),

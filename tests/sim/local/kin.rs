@@ -1,22 +1,22 @@
-//! Who stands above whom, and what is handed down: parents, process groups, environments.
+//! Ancestry and inheritance: parents, process groups, environments.
 
 use crate::local::processes::{Life, Power, SimProcess, State};
 use crate::local::programs::Sort;
 use crate::local::world::World;
 
-/// What a process has from whoever started it.
+/// What a process inherits from the one that started it.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Kin {
-    /// Who leads its process group, where it does not itself.
+    /// The leader of its process group, unless it is the leader itself.
     pub(crate) group: Option<Life>,
-    /// Whether a start script has put its own number, its group's, where the window's belongs.
+    /// Whether a start script has put its own number, its group's, in place of the window's.
     pub(crate) is_named_by_group: bool,
     pub(crate) env: Env,
-    /// The session into whose tasks' output it writes.
+    /// The session whose task output it writes to.
     pub(crate) tasks: Option<String>,
     /// Whether its own output goes elsewhere.
     pub(crate) is_redirected: bool,
-    /// Who is at the other end of its standard input.
+    /// The process at the other end of its standard input.
     pub(crate) asker: Option<Life>,
     pub(crate) port: Option<u16>,
     /// Whether it ends only when it is killed.
@@ -28,7 +28,7 @@ pub(crate) struct Kin {
     pub(crate) whose: Whose,
 }
 
-/// What an environment says.
+/// The contents of an environment.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Env {
     /// The number by which a window knows itself.
@@ -43,15 +43,15 @@ pub(crate) struct Env {
 /// Who needs a process.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Whose {
-    /// It is an agent, or a person's: nobody may end it.
+    /// It is an agent, or a person's: no process may end it.
     #[default]
     Own,
-    /// Whoever of these lives.
+    /// Those of these that live.
     Of(Vec<Life>),
 }
 
 impl SimProcess {
-    /// Returns the environment of what it starts.
+    /// Returns the environment of the processes that it starts.
     pub(crate) fn handed_down(&self) -> Env {
         let env = self.kin.env.clone();
         let (window, session) = (Some(self.own_pid()), Some(self.session.clone()));
@@ -72,7 +72,7 @@ impl SimProcess {
     }
 }
 
-/// Starts a process as another one does, in its container and by its user.
+/// Starts a process from another one, in its container and by its user.
 pub(crate) fn start(
     world: &mut World,
     (by, parent): (Life, Option<Life>),
@@ -110,12 +110,12 @@ pub(crate) fn start_in(
     Some(life)
 }
 
-/// Starts a part of the machine: nobody's child.
+/// Starts a part of the machine, without a parent.
 pub(crate) fn start_alone(world: &mut World, sort: Sort, kin: Kin) -> Option<Life> {
     start_alone_in(world, None, sort, kin)
 }
 
-/// The same in a container, or in none.
+/// Does the same in a container, or in none.
 pub(crate) fn start_alone_in(
     world: &mut World,
     container: Option<u32>,
@@ -143,14 +143,14 @@ pub(crate) fn start_alone_in(
     world.add(make, container)
 }
 
-/// Returns who takes the orphans of a process.
+/// Returns the process that takes the orphans of another one.
 pub(crate) fn reaper(world: &World, life: Life) -> Option<Life> {
     let parent = |life: &Life| world.processes.all[*life].parent;
     let mut above = std::iter::successors(parent(&life), parent);
     above.find(|life| world.processes.is_alive(*life) && world.processes.all[*life].kin.is_reaper)
 }
 
-/// Hands the children of somebody who has ended on.
+/// Hands on the children of a process that has ended.
 pub(crate) fn orphan(world: &mut World, life: Life) {
     let heir = reaper(world, life);
     for child in world.processes.all.iter_mut().filter(|child| child.parent == Some(life)) {
@@ -158,7 +158,7 @@ pub(crate) fn orphan(world: &mut World, life: Life) {
     }
 }
 
-/// Returns everybody alive below somebody.
+/// Returns every live process below one.
 pub(crate) fn below(world: &World, life: Life) -> Vec<Life> {
     let mut found = vec![life];
     let mut at = 0;

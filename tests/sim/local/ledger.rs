@@ -1,4 +1,4 @@
-//! What the oracle knows of contents: who wrote each, and whether it must still be there.
+//! The oracle's knowledge of contents: the writer of each, and whether it must still exist.
 
 use std::cell::Cell;
 use std::collections::HashMap;
@@ -10,7 +10,7 @@ use crate::local::processes::Life;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fate {
-    /// It must lie somewhere.
+    /// It must exist somewhere.
     Kept,
     /// Its own system overwrote or removed it.
     Retired,
@@ -25,13 +25,13 @@ pub(crate) struct Ledger {
 }
 
 impl Ledger {
-    /// Returns a mark that no content bears yet.
+    /// Returns a mark that is not used in any content yet.
     pub(crate) fn mark(&self) -> usize {
         self.marks.set(self.marks.get() + 1);
         self.marks.get()
     }
 
-    /// Notes a new version and who it belongs to.
+    /// Records a new version and its owner.
     pub(crate) fn add(&mut self, owner: Life, bytes: &[u8]) -> Version {
         let version = Version(self.versions.len());
         self.versions.push((Some(owner), Fate::Kept));
@@ -39,7 +39,7 @@ impl Ledger {
         version
     }
 
-    /// Returns which version some bytes are.
+    /// Returns the version of some bytes.
     pub(crate) fn version(&self, bytes: &[u8]) -> Option<Version> {
         self.by_bytes.get(bytes).copied()
     }
@@ -52,26 +52,26 @@ impl Ledger {
         self.by_bytes.iter().find(|(bytes, _)| is_it(bytes)).map(|(_, version)| *version)
     }
 
-    /// Notes that a version's own system did away with it.
+    /// Records that a version's own system removed it.
     pub(crate) fn retire(&mut self, version: Option<Version>) {
         if let Some((_, fate)) = version.and_then(|version| self.versions.get_mut(version.0)) {
             *fate = Fate::Retired;
         }
     }
 
-    /// Returns who wrote a version: whoever owned the file when these bytes were written last.
+    /// Returns the owner of a version: the file's owner when these bytes were written last.
     pub(crate) fn owner(&self, version: Version) -> Option<Life> {
         self.versions.get(version.0)?.0
     }
 
-    /// Notes that a version is nobody's any more.
+    /// Records that a version has no owner any more.
     pub(crate) fn disown(&mut self, version: Option<Version>) {
         if let Some((owner, _)) = version.and_then(|version| self.versions.get_mut(version.0)) {
             *owner = None;
         }
     }
 
-    /// Returns the kept versions of which there are not as many copies as there must be.
+    /// Returns the kept versions with a wrong number of copies.
     pub(crate) fn wrong(&self, files: &Files, is_right: impl Fn(usize) -> bool) -> Vec<(Version, usize)> {
         let mut copies = vec![0; self.versions.len()];
         for (_, _, inode) in files.all() {

@@ -1,4 +1,4 @@
-//! The processes as an ending finds them: the world goes on before every call.
+//! The processes as an ending finds them: the world advances before every call.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::Ipv4Addr;
@@ -17,16 +17,16 @@ use crate::local::scheduler::Scheduler;
 use crate::local::world::World;
 use crate::local::{background, observer, whose};
 
-/// One claimtop's way to the processes.
+/// One claimtop's access to the processes.
 #[derive(Clone)]
 pub(crate) struct SimMachine {
     pub(crate) scheduler: Arc<Scheduler>,
-    /// Whether it signals by numbers; a control that must be found out.
+    /// Whether it signals by numbers; a control that must be detected.
     pub(crate) is_by_number: bool,
 }
 
 impl SimMachine {
-    /// Lets something happen, and looks.
+    /// Lets an event happen, and looks.
     fn call<T>(&self, act: impl FnOnce(&mut World) -> T) -> T {
         self.scheduler.with(|world| {
             if world.steps_left > 0 && world.rng.happens(60) {
@@ -151,8 +151,8 @@ impl ProcessHandle for Hold {
 
     fn signal(&self, signal: Signal) -> Result<(), Errno> {
         self.machine.scheduler.with(|world| {
-            // Somebody may end just before, and his number be another's; what a process becomes between the
-            // last look at it and the signal nobody can see.
+            // A process may end just before, and its number be given to another; no program can see what a process
+            // becomes between the last look at it and the signal.
             if world.steps_left > 0 && world.rng.happens(100) {
                 world.set(self.life, State::Gone);
                 for _ in 0..10 {

@@ -1,10 +1,9 @@
 //! A seeded simulation of a whole world: processes, files, clocks, other writers and several
 //! claimtops, against an oracle that knows the truth.
 //!
-//! Two invariants hold over every seed: **no claim is let go whose true owner lives**, and **no
-//! byte is lost** (see `oracle.rs` for what exactly that means). `CLAIMTOP_SIM_SEEDS=50000` runs
-//! more seeds, from `CLAIMTOP_SIM_FIRST` on; `CLAIMTOP_SIM_SEED=7` replays one and prints all that
-//! happened in it.
+//! Two invariants hold over every seed: **no claim whose true owner lives is released**, and **no byte is lost**
+//! (`oracle.rs` defines both). `CLAIMTOP_SIM_SEEDS=50000` runs more seeds, from `CLAIMTOP_SIM_FIRST` on;
+//! `CLAIMTOP_SIM_SEED=7` replays one and prints all its events.
 
 mod background;
 mod claimtop;
@@ -37,23 +36,23 @@ use crate::local::observer::{Credit, ScanMode};
 use crate::local::run::{Outcome, Trace, run, run_all};
 use crate::local::tally::Tally;
 
-/// How many steps a seed has.
+/// The number of steps of a seed.
 const STEPS: usize = 200;
 
-/// How many seeds a default run has.
+/// The number of seeds of a default run.
 const SEEDS: u64 = 2_000;
 
-/// How many seeds a control may take to be found out.
+/// Within how many seeds a control must be detected.
 const CONTROL_SEEDS: u64 = 2_000;
 
-/// In how many seeds everything comes about that actions can end as.
+/// In how many seeds every outcome of actions occurs.
 const COMMON_SEEDS: u64 = 400;
 
 fn number(name: &str) -> Option<u64> {
     std::env::var(name).ok().map(|text| text.parse().unwrap())
 }
 
-/// The first seeds, run as they should be: two tests look at them.
+/// The first seeds, run as they should be; shared by two tests.
 static COMMON: LazyLock<(Tally, Vec<Outcome>)> = LazyLock::new(|| run_real(0..COMMON_SEEDS));
 
 fn run_real(seeds: std::ops::Range<u64>) -> (Tally, Vec<Outcome>) {
@@ -94,13 +93,13 @@ fn nothing_that_lives_is_let_go_and_no_byte_is_lost() {
     assert!(broken.peek().is_none(), "{}", told(broken));
 }
 
-/// Fails unless claimtops that behave so break something, and are found out by these words.
+/// Fails unless claimtops with this behaviour break something, and the breach is described in these words.
 #[track_caller]
 fn check_control(manner: Manner, words: &str) {
     check_control_near(0, CONTROL_SEEDS, manner, words);
 }
 
-/// The same, beginning near a seed that has shown it: it may take long to come to that one.
+/// Does the same, beginning near a seed that has shown it: reaching that one may take long.
 #[track_caller]
 fn check_control_near(near: u64, seeds: u64, manner: Manner, words: &str) {
     let says = |outcome: &Outcome| outcome.breaches.iter().any(|breach| breach.contains(words));
@@ -169,7 +168,7 @@ fn overlooking_who_went_to_the_background_is_found_out() {
 
 #[test]
 fn taking_a_process_for_its_effective_user_alone_is_found_out() {
-    // Others' windows that write as us are rare.
+    // Windows of other users that write as this user are rare.
     let manner = Manner::Real(ScanMode::Credulous(Credit::Users));
     check_control_near(400, 8 * CONTROL_SEEDS, manner, "its owner lives");
 }
@@ -181,7 +180,7 @@ fn overlooking_process_groups_is_found_out() {
 
 #[test]
 fn taking_whoever_has_a_kept_pid_for_that_process_is_found_out() {
-    // What is offered by a kept descent alone is rare.
+    // Processes that are offered by a kept descent alone are rare.
     let manner = Manner::Real(ScanMode::Credulous(Credit::Numbers));
     check_control_near(5_700, 4 * CONTROL_SEEDS, manner, "and needed");
 }

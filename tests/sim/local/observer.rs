@@ -24,35 +24,35 @@ use crate::local::scheduler::Scheduler;
 use crate::local::world::{REPO, World};
 use crate::local::{texts, traces};
 
-/// How well a claimtop sees; all but the first are controls that must be found out.
+/// How well a claimtop sees; all but the first are controls that must be detected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ScanMode {
-    /// It lists everybody.
+    /// It lists every process.
     Whole,
-    /// It lacks some, always the same, and takes its list for complete.
+    /// It lacks some, always the same, and believes that its list is complete.
     Lacking,
-    /// It takes those of whom too little could be read for gone: it judges absence without churn.
+    /// It believes that processes of which too little could be read are gone: it judges absence without churn.
     Careless,
-    /// It takes file systems for others than they are.
+    /// It has wrong beliefs about file systems.
     WrongMount(Belief),
-    /// It takes what processes bear for a proof.
+    /// It takes the traces of processes for a proof.
     Credulous(Credit),
 }
 
-/// What a claimtop takes for a proof that is none.
+/// What a claimtop wrongly takes for a proof.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Credit {
-    /// That nobody stands above a process: it takes its window for dead.
+    /// That a process has no parent window: it believes that the window is dead.
     Orphans,
-    /// What an environment says, wherever it was handed on.
+    /// The contents of an environment, wherever it was handed on.
     Environments,
-    /// That a PID is still that of the process that was seen below a window.
+    /// That a PID still belongs to the process that was seen below a window.
     Numbers,
     /// That a process writes as its effective user alone.
     Users,
-    /// That a number is nobody's where no process has it, though a group has.
+    /// That a number is unused if no process has it, though a group has.
     Groups,
-    /// That no roster of background sessions could be read: it takes that for none.
+    /// That no roster of background sessions could be read: it takes that for an empty one.
     NoRoster,
 }
 
@@ -62,10 +62,10 @@ pub(crate) struct SimObserver {
     scan_mode: ScanMode,
     ledger: TombstoneLedger,
     seen: BTreeMap<ProcessId, Timestamp>,
-    /// When it listed the processes last, by how long the machine was up.
+    /// The machine's uptime when it last listed the processes.
     listed_at: SignedDuration,
     descents: Descents,
-    /// Of whom it knows only by what is kept that they ran below a window.
+    /// The processes that it knows only from kept descents to have run below a window.
     recalled: BTreeSet<ProcessId>,
 }
 
@@ -89,7 +89,7 @@ impl SimObserver {
         }
     }
 
-    /// Returns whose observer it is.
+    /// Returns the claimtop of this observer.
     pub(crate) fn me(&self) -> usize {
         self.me
     }
@@ -110,7 +110,7 @@ impl SimObserver {
         })
     }
 
-    /// Remembers who is proven dead, as all claimtops of a home do in one file.
+    /// Remembers the proven dead, as all claimtops of a home do in one file.
     pub(crate) fn learn(&mut self, snapshot: &Snapshot, report: &Report) {
         let lesson = self.ledger.learn(snapshot, report);
         self.scheduler.with(|world| {
@@ -120,7 +120,7 @@ impl SimObserver {
             lesson.refuted.iter().for_each(|_| world.tally.count("tombstones refuted"));
             let new = self.descents.read(|seen| to_keep(seen, &world.descents, snapshot));
             new.iter().for_each(|_| world.tally.count("descents kept"));
-            // As the file, which is written only where there is something new.
+            // As the file, which is written only if there is something new.
             if !new.is_empty() {
                 let ended = ended(&world.descents, snapshot);
                 world.descents.retain(|one| !ended.contains(&one.id));
@@ -129,7 +129,7 @@ impl SimObserver {
         });
     }
 
-    /// Lets the oracle see what is offered.
+    /// Lets the oracle see the offers.
     pub(crate) fn check_offers(&self, report: &Report) {
         self.scheduler.with(|world| {
             let rests_on_it = |one: &&LeftOver| {
@@ -144,7 +144,7 @@ impl SimObserver {
         });
     }
 
-    /// Takes over what claimtops before have seen below windows.
+    /// Takes over the descents that earlier claimtops have seen.
     fn recall(&mut self, kept: &[Descent], snapshot: &Snapshot) {
         let known: BTreeSet<ProcessId> = self.descents.read(|seen| seen.keys().copied().collect());
         let table = &snapshot.processes;
@@ -157,7 +157,7 @@ impl SimObserver {
         self.recalled.extend(all.difference(&known));
     }
 
-    /// Notes which agents were seen alive, as the collector does.
+    /// Records which agents were seen alive, as the collector does.
     fn remember(&mut self, snapshot: &mut Snapshot, listed_at: Timestamp) {
         for process in snapshot.processes.by_pid.values() {
             let role = policy().signatures.classify(process).map(|(_, role)| role);
@@ -225,7 +225,7 @@ impl Look for SimObserver {
                 .step(self.me, |world| traces::read(world, &mut snapshot, &self.descents, scan_mode));
         }
         self.remember(&mut snapshot, listed_at);
-        // What dates a look tells as well how far the clock was set by then.
+        // The reading that dates a look also shows how far the clock was set at that time.
         (snapshot.taken_at, snapshot.host.clock_doubt) =
             self.scheduler.with(|world| (world.now(), world.clock_doubt));
         snapshot

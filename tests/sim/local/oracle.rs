@@ -1,14 +1,13 @@
-//! The oracle: what must hold, judged by what is true and not by what claimtop can see.
+//! The oracle: the invariants, judged by the truth and not by what claimtop can see.
 //!
-//! **Never release a claim whose true owner lives.** The owner of a file is whoever wrote its
-//! bytes last, or to whom their own system handed it. When a release or a park that was
-//! confirmed with a plain yes ends as done, the owner of no parked file may be alive. What was
-//! confirmed by a code was told to be unknown, and is outside of the promise.
+//! **Never release a claim whose true owner lives.** The owner of a file is the process that wrote its bytes last, or
+//! to which their own system handed it. When a release or a park that was confirmed with a plain yes ends as done, the
+//! owner of no parked file may be alive. An action confirmed by a code was shown as unknown, and is outside of the
+//! promise.
 //!
-//! **No byte lost.** Every content that a system wrote whole, and did not itself overwrite or
-//! remove, lies somewhere after every single call; and when nothing is under way any more, it
-//! lies there exactly once. Nothing is excused: also what a program writes into a file that it
-//! opened before it was parked, and of which no claimtop can see that it did.
+//! **No byte lost.** Every content that a system wrote whole, and did not itself overwrite or remove, exists somewhere
+//! after every single call; and when nothing is under way any more, it exists exactly once. There is no exception:
+//! this includes the writes of a program to a file that it opened before it was parked, unseen by any claimtop.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -28,13 +27,13 @@ pub(crate) fn check_bytes(world: &mut World) {
     }
 }
 
-/// Checks that what a plain yes has let go of belonged to the dead.
+/// Checks that the claims released by a plain yes belonged to the dead.
 pub(crate) fn check_owners(world: &mut World, receipt: &Receipt) {
     if receipt.outcome.ended != EndResult::Done {
         return;
     }
     if world.lost_journal {
-        // Things of an earlier entry of the same number may lie there.
+        // Files of an earlier entry of the same number may lie there.
         return;
     }
     let migrated = migrated(world);
@@ -69,7 +68,7 @@ fn history(world: &World) -> History {
     History::read(journal.map_or(b"", |inode| &inode.bytes))
 }
 
-/// Returns what a claimtop has moved for another window, also one that was killed before it knew.
+/// Returns the versions that a claimtop has moved for another window, also if it was killed before it knew.
 fn migrated(world: &World) -> BTreeSet<Version> {
     let history = history(world);
     let entries = history.entries.iter().filter(|entry| entry.intent.action == Action::Migrate);
@@ -82,8 +81,8 @@ fn migrated(world: &World) -> BTreeSet<Version> {
     prints.filter_map(|print| world.ledger.version_of(&print.sha256)).collect()
 }
 
-/// Notes that what was migrated is nobody's from then on, as when Maia itself moves it: who wrote
-/// it finds it no more, and the window that could own it has not written it.
+/// Records that migrated versions have no owner from then on, as when Maia itself moves them: the process that wrote
+/// them can no longer find them, and the window that could own them has not written them.
 pub(crate) fn disown_migrated(world: &mut World, receipt: &Receipt) {
     if receipt.outcome.ended != EndResult::Done {
         return;
@@ -98,14 +97,14 @@ pub(crate) fn disown_migrated(world: &mut World, receipt: &Receipt) {
     }
 }
 
-/// Checks at the end that everything lies exactly once and that the journal tells it all.
+/// Checks at the end that every content exists exactly once and that the journal records it all.
 pub(crate) fn check_rest(world: &mut World) {
     let history = history(world);
     for entry in history.entries.iter().filter(|entry| entry.outcome.is_none()) {
         world.breach(format!("entry {} has no outcome", entry.number));
     }
     let stuck = Stuck::of(world, &history);
-    // What was under way when the journal was deleted may lie there twice, and nobody knows.
+    // A file that was under way when the journal was deleted may lie there twice, unknown to any claimtop.
     let is_right = |copies| if world.lost_journal { copies >= 1 } else { copies == 1 };
     for (version, copies) in world.ledger.wrong(&world.files, is_right) {
         let lies = places(world, version);
@@ -121,17 +120,17 @@ fn places(world: &World, version: Version) -> Vec<PathBuf> {
     all.map(|(path, _, _)| path.to_path_buf()).collect()
 }
 
-/// Where an entry that ended as stuck may have left one copy too many, and of what.
+/// Where a stuck entry may have left one copy too many, and of which content.
 struct Stuck {
-    /// What each stuck entry was about.
+    /// The contents of each stuck entry.
     about: Vec<Version>,
-    /// Where any entry could put each content: what one has left, later ones may have moved.
+    /// Where any entry could put each content: later entries may have moved the copies of earlier ones.
     places: Vec<(Version, Vec<PathBuf>)>,
 }
 
 impl Stuck {
-    /// Reads it from the journal. Only a disk that refuses leads to it: what is cut off is put
-    /// right, and a file of others in the place leaves one copy.
+    /// Reads it from the journal. Only a disk that refuses leads to it: interrupted entries are put right, and a
+    /// foreign file in the place leaves one copy.
     fn of(world: &World, history: &History) -> Self {
         let is_stuck =
             |entry: &&Entry| entry.outcome.as_ref().is_some_and(|outcome| outcome.ended == EndResult::Stuck);
@@ -142,8 +141,7 @@ impl Stuck {
         }
     }
 
-    /// Returns whether all but one of the places are those of entries about this content, one for
-    /// each of them that is stuck.
+    /// Returns whether all but one of the places belong to entries with this content, one for each stuck entry.
     fn explains(&self, version: Version, lies: &[PathBuf]) -> bool {
         let told = self.places.iter().filter(|(own, _)| *own == version).flat_map(|(_, places)| places);
         let told = told.filter(|place| lies.contains(place)).collect::<BTreeSet<_>>();
@@ -152,7 +150,7 @@ impl Stuck {
     }
 }
 
-/// Returns which contents an entry was about, and every place that it could put each.
+/// Returns the contents of an entry, and every place where it could put each.
 fn left_by(world: &World, entry: &Entry) -> Vec<(Version, Vec<PathBuf>)> {
     let movements = entry.intent.movements.iter().filter_map(|movement| match movement {
         Movement::Take { from: path, parked, print }

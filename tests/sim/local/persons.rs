@@ -1,5 +1,5 @@
-//! What persons start, where agents have left their variables: panes of an agent's terminal, what goes on
-//! after those, and jobs for later.
+//! Processes that persons start where agents have left their variables: panes of an agent's terminal, processes that
+//! outlive those, and jobs for later.
 
 use crate::local::kin::{self, Kin, Whose, start, start_alone};
 use crate::local::processes::{Life, SimProcess, State};
@@ -31,7 +31,7 @@ pub(crate) fn terminal_of_an_agent(world: &mut World, window: Life) {
     start(world, (window, parent), Sort::Tmux, Kin { env, ..Kin::default() });
 }
 
-/// Opens a pane: it inherits what the multiplexer's server has.
+/// Opens a pane: it inherits the environment of the multiplexer's server.
 fn pane(world: &mut World) {
     let Some(server) = world.somebody(|one| one.sort == Sort::Tmux) else { return };
     let mut env = world.processes.all[server].kin.env.clone();
@@ -53,7 +53,7 @@ fn work_in_a_pane(world: &mut World) {
                 world.processes.all[agent].session = world.new_session();
                 world.tally.count("agents in panes");
                 if world.rng.happens(300) {
-                    // As `claude -p x | tee` does: it is in the agent's group, and no child of it.
+                    // As `claude -p x | tee` does: it is in the agent's group, and not its child.
                     let kin = Kin { group: Some(agent), ..pane_kin };
                     start(world, (pane, Some(pane)), Sort::Loop, kin);
                 }
@@ -74,7 +74,7 @@ fn work_in_a_pane(world: &mut World) {
     }
 }
 
-/// Ends a terminal with its panes; what ignores that goes on.
+/// Ends a terminal with its panes; processes that ignore that survive.
 fn end_a_terminal(world: &mut World) {
     let Some(server) = world.somebody(|one| one.sort == Sort::Tmux) else { return };
     for other in kin::below(world, server) {
@@ -86,21 +86,21 @@ fn end_a_terminal(world: &mut World) {
     world.tally.count("terminals ended");
 }
 
-/// Starts what some window has asked `at` for: nobody knows who needs it.
+/// Starts a job that a window has queued with `at`: it is unknown who needs it.
 fn job(world: &mut World) {
     let at = world.rng.roll(world.later.len());
     if world.later.is_empty() {
         return;
     }
     let (window, env) = world.later.swap_remove(at);
-    // What runs while its window lives is that window's.
+    // A job that runs while its window lives belongs to that window.
     let whose = if world.processes.is_alive(window) { Whose::Of(vec![window]) } else { Whose::Own };
     if start(world, (window, None), Sort::Loop, Kin { env, whose, ..Kin::default() }).is_some() {
         world.tally.count("jobs of at");
     }
 }
 
-/// Starts those that orphans come to.
+/// Starts the processes that adopt orphans.
 fn keepers(world: &mut World) {
     let sort = if world.rng.happens(600) { Sort::Keeper } else { Sort::Reaper };
     let has_one = world.processes.alive().any(|(_, one)| one.sort == sort);

@@ -1,4 +1,4 @@
-//! Processes as they truly are: each life is its own, whatever its PID.
+//! Processes as they truly are: each life is separate, whatever its PID.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ use crate::local::programs::Sort;
 /// One life of a process; never used twice.
 pub(crate) type Life = usize;
 
-/// How it is.
+/// The state of a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum State {
     Running,
@@ -34,7 +34,7 @@ impl State {
     }
 }
 
-/// By what a process of another user writes files of ours.
+/// How a process of another user writes our files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Power {
     None,
@@ -44,7 +44,7 @@ pub(crate) enum Power {
     Mapping,
     /// It is a set-user-ID program: its saved user is another one.
     SavedUser,
-    /// It was begun by root, which it still is by its real user.
+    /// It was started by root, which is still its real user.
     Root,
 }
 
@@ -73,7 +73,7 @@ pub(crate) struct SimProcess {
     pub(crate) sort: Sort,
     pub(crate) state: State,
     pub(crate) start_ticks: u64,
-    /// By the wall clock of then.
+    /// By the wall clock at that time.
     pub(crate) born_at: Timestamp,
     pub(crate) uid: u32,
     /// How it may write as another user, if it may.
@@ -83,16 +83,16 @@ pub(crate) struct SimProcess {
     pub(crate) cwd: &'static str,
     /// Whether its arguments name its session.
     pub(crate) names_session: bool,
-    /// By how many ticks its time namespace is ahead of the machine's first one.
+    /// How many ticks its time namespace is ahead of the machine's first one.
     pub(crate) clock: i64,
     pub(crate) kin: Kin,
 }
 
-/// The number by which another machine counts as a container: one into which nobody here sees.
+/// The number that stands for another machine among the containers: it is not visible from here.
 pub(crate) const OTHER_MACHINE: u32 = 9;
 
 impl SimProcess {
-    /// Returns the PID that it knows itself by.
+    /// Returns the PID by which it knows itself.
     pub(crate) fn own_pid(&self) -> u32 {
         self.inside.map_or(self.pid, |(_, pid)| pid)
     }
@@ -113,7 +113,7 @@ impl SimProcess {
     }
 }
 
-/// Who looks, and what hides from there.
+/// Where an observer is, and what is hidden from it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Visibility {
     /// The container of claimtop itself.
@@ -122,20 +122,20 @@ pub(crate) struct Visibility {
     pub(crate) is_partial: bool,
     /// Whether the kernel has pidfds.
     pub(crate) has_pidfd: bool,
-    /// By how many ticks claimtop's own time namespace is ahead of the machine's first one.
+    /// How many ticks claimtop's own time namespace is ahead of the machine's first one.
     pub(crate) clock: i64,
 }
 
 impl Visibility {
-    /// Returns whether it can be seen which files somebody has open: only of one's own user's
-    /// processes, and of those in one's own PID namespace and below (proc(5)).
+    /// Returns whether the open files of a process are visible: only those of one's own user's processes, in one's own
+    /// PID namespace and below (proc(5)).
     pub(crate) fn sees_into(self, who: &SimProcess) -> bool {
         let is_here = self.container.is_none_or(|own| who.inside.is_some_and(|(inside, _)| inside == own));
         is_here && !who.is_far() && who.uid == USER && !who.is_hidden
     }
 }
 
-/// Everybody who ever lived.
+/// Every process that ever lived.
 #[derive(Default)]
 pub(crate) struct Processes {
     pub(crate) all: Vec<SimProcess>,
@@ -150,7 +150,7 @@ impl Processes {
         self.all.get(life).is_some_and(|person| person.state.is_alive())
     }
 
-    /// Returns a PID that nobody has, of a range small enough that PIDs come again soon.
+    /// Returns a free PID, from a range small enough that PIDs are soon reused.
     pub(crate) fn free(
         &self,
         wanted: usize,
@@ -170,19 +170,19 @@ impl Processes {
         if free.is_empty() { None } else { free.get(wanted % free.len()).copied() }
     }
 
-    /// Returns who has a number, where somebody looks.
+    /// Returns the process with a number, as the observer sees it.
     pub(crate) fn life_at(&self, pid: u32, visibility: Visibility) -> Option<Life> {
         let is_it =
             |person: &SimProcess| person.state != State::Gone && number(person, visibility) == Some(pid);
         self.all.iter().position(is_it)
     }
 
-    /// Returns the number of somebody, where somebody looks.
+    /// Returns the number of a process, as the observer sees it.
     pub(crate) fn number(&self, life: Life, visibility: Visibility) -> Option<u32> {
         number(self.all.get(life)?, visibility)
     }
 
-    /// Returns what names somebody, where somebody looks.
+    /// Returns the ID of a process, as the observer sees it.
     pub(crate) fn id(&self, life: Life, visibility: Visibility) -> Option<ProcessId> {
         let person = self.all.get(life)?;
         let start_ticks = person.start_ticks.wrapping_add_signed(visibility.clock);
@@ -265,7 +265,7 @@ impl Processes {
 }
 
 impl Processes {
-    /// Returns the number of a process's group, also where its leader is gone; 0 where that is outside.
+    /// Returns the number of a process's group, even if its leader is gone; 0 if that is outside.
     fn group(&self, person: &SimProcess, pid: u32, visibility: Visibility) -> u32 {
         let Some(leader) = person.kin.group.and_then(|life| self.all.get(life)) else { return pid };
         number(leader, visibility).unwrap_or(0)

@@ -1,6 +1,6 @@
-//! What processes run, as the kernel tells it.
+//! The programs of processes, as the kernel shows them.
 
-/// What a process is.
+/// The program of a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Sort {
     Claude,
@@ -14,19 +14,19 @@ pub(crate) enum Sort {
     Worker,
     /// A shell that an agent runs a hook in, or a person works in.
     Shell,
-    /// What starts an agent and ends.
+    /// A script that starts an agent and ends.
     Script,
     Sleep,
     /// A server of the Model Context Protocol, and the shell that one may run behind.
     Mcp,
     Wrapper,
-    /// What an agent's Bash tool starts.
+    /// A command of an agent's Bash tool.
     Tool,
     Server,
     Loop,
     Tmux,
     Vim,
-    /// A user's systemd, and another program that orphans come to.
+    /// A user's systemd, and another program that adopts orphans.
     Keeper,
     Reaper,
 }
@@ -65,7 +65,7 @@ impl Sort {
         }
     }
 
-    /// Returns whether it was there before anything was left by anybody.
+    /// Returns whether it existed before any window left a process.
     pub(crate) fn is_left_by_windows(self) -> bool {
         match self {
             Self::Mcp | Self::Wrapper | Self::Tool | Self::Server | Self::Loop => true,

@@ -21,7 +21,7 @@ use crate::local::tally::Tally;
 use crate::local::world::{FaultModel, STATE, World};
 use crate::rng::Rng;
 
-/// What became of one seed.
+/// The result of one seed.
 pub(crate) struct Outcome {
     pub(crate) seed: u64,
     pub(crate) breaches: Vec<String>,
@@ -30,14 +30,14 @@ pub(crate) struct Outcome {
     pub(crate) trace: String,
 }
 
-/// What the trace of a seed holds.
+/// What the trace of a seed contains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Trace {
     Last,
     All,
 }
 
-/// By how much another machine's clock is ahead, in seconds.
+/// How far another machine's clock is ahead, in seconds.
 const AHEAD: [i64; 8] = [-7_200, -300, -60, -3, 0, 3, 300, 7_200];
 
 fn mount(rng: &mut Rng) -> Mount {
@@ -49,7 +49,7 @@ fn mount(rng: &mut Rng) -> Mount {
     }
 }
 
-/// Returns by how many ticks a time namespace is ahead: set back by some hours, or not another one.
+/// Returns how many ticks a time namespace is ahead: set back by some hours, or not another one.
 fn clock(rng: &mut Rng, hours: i64) -> i64 {
     if rng.happens(150) { -360_000 * hours - rng.roll(360_000) as i64 } else { 0 }
 }
@@ -57,7 +57,7 @@ fn clock(rng: &mut Rng, hours: i64) -> i64 {
 fn fault_model(rng: &mut Rng) -> FaultModel {
     let containers = rng.happens(400);
     let container = Some(1).filter(|_| containers && rng.happens(250));
-    // Who is in no container has been up for 40 hours.
+    // A process outside of all containers has been up for 40 hours.
     let containers_clock = clock(rng, 38);
     let own_clock = clock(rng, 40);
     FaultModel {
@@ -86,7 +86,7 @@ fn fault_model(rng: &mut Rng) -> FaultModel {
 
 /// Runs one seed from its first step to the last recovery.
 pub(crate) fn run(seed: u64, manner: Manner, trace: Trace) -> Outcome {
-    // What a control must be found out by is made common there.
+    // The events by which a control is detected are made common there.
     let has_foreigners = manner == Manner::Real(ScanMode::Credulous(Credit::Users));
     let fault_model = |rng: &mut Rng| match has_foreigners {
         true => FaultModel { foreigners: true, mount: Mount::LOCAL, ..fault_model(rng) },
@@ -146,8 +146,8 @@ fn recover_twice(mut world: World, disk_fault: DiskFault) -> World {
     world
 }
 
-/// Runs many seeds on every core, until `enough` are broken in the way that is wanted; returns all counts, and
-/// every seed that broke something.
+/// Runs many seeds on every core, until `enough` are broken in the expected way; returns all counts, and every seed
+/// that broke something.
 pub(crate) fn run_all(
     seeds: std::ops::Range<u64>,
     manner: Manner,

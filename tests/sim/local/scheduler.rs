@@ -1,8 +1,8 @@
-//! The scheduler: of all claimtops exactly one runs at a time, and the seed says who goes on.
+//! The scheduler: exactly one claimtop runs at a time, and the seed determines which is next.
 //!
-//! Each claimtop is a thread of its own, because it runs the real code. Before every call on the
-//! disk and every look it gives way to whoever the generator names, which may be itself. Nothing
-//! ever depends on time or on the system's scheduler, so a seed replays step by step.
+//! Each claimtop is a thread of its own, because it runs the real code. Before every call on the disk and every look
+//! it yields to the one that the generator names, which may be itself. Nothing ever depends on time or on the system's
+//! scheduler, so a seed replays step by step.
 
 use std::panic::resume_unwind;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -11,10 +11,10 @@ use jiff::SignedDuration;
 
 use crate::local::world::World;
 
-/// What a killed claimtop unwinds with.
+/// The panic payload of a killed claimtop.
 pub(crate) struct Killed;
 
-/// Whether a claimtop can go on.
+/// Whether a claimtop can continue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Actor {
     Ready,
@@ -27,7 +27,7 @@ struct Stage {
     world: World,
     turn: usize,
     actors: Vec<Actor>,
-    /// Who is killed at its next step.
+    /// The claimtop that is killed at its next step.
     doomed: Option<usize>,
 }
 
@@ -37,10 +37,10 @@ pub(crate) struct Scheduler {
     turns: Vec<Condvar>,
 }
 
-/// How a try ended that may have to wait.
+/// The result of a try that may have to wait.
 pub(crate) enum Tried<T> {
     Done(T),
-    /// Somebody holds the lock on this inode.
+    /// Another claimtop holds the lock on this inode.
     Held(u64),
 }
 
@@ -68,7 +68,7 @@ impl Scheduler {
         stage
     }
 
-    /// Hands the turn on to somebody who can go on.
+    /// Hands the turn to a claimtop that can continue.
     fn hand_on<'a>(&'a self, me: usize, mut stage: MutexGuard<'a, Stage>) -> MutexGuard<'a, Stage> {
         let ready: Vec<usize> =
             (0..stage.actors.len()).filter(|at| stage.actors[*at] == Actor::Ready).collect();
@@ -81,14 +81,14 @@ impl Scheduler {
         self.wait(me, stage)
     }
 
-    /// Does one step of a claimtop, after whatever else happens first.
+    /// Does one step of a claimtop, after the other events that happen first.
     pub(crate) fn step<T>(&self, me: usize, act: impl FnOnce(&mut World) -> T) -> T {
         let mut act = Some(act);
         let tried = self.try_step(me, |world| Tried::Done(act.take().map(|act| act(world))));
         tried.unwrap_or_else(|| unreachable!("a step is done once"))
     }
 
-    /// Does one step as soon as nobody holds the lock that it needs.
+    /// Does one step as soon as no other claimtop holds the lock that it needs.
     pub(crate) fn try_step<T>(&self, me: usize, mut act: impl FnMut(&mut World) -> Tried<T>) -> T {
         loop {
             let mut stage = self.hand_on(me, self.begin(me));
@@ -103,7 +103,7 @@ impl Scheduler {
         }
     }
 
-    /// Lets the world go on, unless all is over, and kills whoever's time has come.
+    /// Advances the world, unless all is over, and kills the doomed claimtop.
     fn begin(&self, me: usize) -> MutexGuard<'_, Stage> {
         let mut stage = self.lock();
         let world = &mut stage.world;
@@ -139,7 +139,7 @@ impl Scheduler {
         self.lock().doomed = Some(me);
     }
 
-    /// Lets go of a lock.
+    /// Releases a lock.
     pub(crate) fn unlock(&self, inode: u64, hold: u64) {
         let mut stage = self.lock();
         if stage.world.locks.get(&inode) == Some(&hold) {
@@ -161,7 +161,7 @@ impl Scheduler {
         }
     }
 
-    /// Takes the world back when everybody has left.
+    /// Takes the world back after all claimtops have left.
     pub(crate) fn into_world(self) -> World {
         self.stage.into_inner().unwrap_or_else(PoisonError::into_inner).world
     }

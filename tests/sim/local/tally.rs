@@ -1,8 +1,8 @@
-//! What the simulation really did.
+//! Counts what the simulation really did.
 
 use std::collections::BTreeMap;
 
-/// How often each thing came about.
+/// How often each event occurred.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Tally(pub(crate) BTreeMap<String, usize>);
 
@@ -17,7 +17,7 @@ impl Tally {
         }
     }
 
-    /// Returns how often things came about whose names start so.
+    /// Returns how often events occurred whose names start with this.
     pub(crate) fn of(&self, start: &str) -> usize {
         self.0.iter().filter(|(what, _)| what.starts_with(start)).map(|(_, count)| count).sum()
     }

@@ -1,4 +1,4 @@
-//! What the systems write, each time with a mark of its own, so that no two contents are equal.
+//! The texts that the systems write, each with a mark of its own, so that no two contents are equal.
 
 use claimtop::testing::core::INITIAL_PID_NAMESPACE;
 use jiff::{SignedDuration, Timestamp};
@@ -17,7 +17,7 @@ fn naive(at: Timestamp, mark: usize) -> String {
 
 pub(crate) const MACHINE: &str = "0af3c8d2f1b34e0d9f6c2b7a5e4d3c21";
 
-/// Returns on which machine and in which PID namespace somebody's PID counts, in Claude Code's words.
+/// Returns the machine and the PID namespace in which a process' PID counts, in Claude Code's words.
 fn domain(who: &SimProcess) -> String {
     let (machine, namespace) = match who.inside {
         _ if who.is_far() => ("77f3c8d2f1b34e0d9f6c2b7a5e4d3c21", INITIAL_PID_NAMESPACE),
@@ -32,7 +32,7 @@ pub(crate) fn namespace_of(container: u32) -> u64 {
     4_026_530_000 + u64::from(container)
 }
 
-/// Returns the name of somebody's host.
+/// Returns the name of a process' host.
 fn host(who: &SimProcess) -> &'static str {
     if who.is_far() { "far" } else { HOST }
 }

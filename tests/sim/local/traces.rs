@@ -1,4 +1,4 @@
-//! What processes bear of those who started them, as claimtop's reader finds it.
+//! The traces that processes carry of those that started them, as claimtop's reader finds them.
 
 use std::net::Ipv4Addr;
 
@@ -13,7 +13,7 @@ use crate::local::observer::{Credit, ScanMode};
 use crate::local::processes::{Life, SimProcess, State, Visibility};
 use crate::local::world::World;
 
-/// Reads the traces of those whom nobody stands above, and of what runs below those that name a window.
+/// Reads the traces of processes without a parent, and of those below processes that name a window.
 pub(crate) fn read(world: &mut World, snapshot: &mut Snapshot, descents: &Descents, scan_mode: ScanMode) {
     let (mut traces, mut gone) = (Vec::<Trace>::new(), Vec::new());
     let signatures = &crate::local::observer::policy().signatures;
@@ -83,7 +83,7 @@ fn trace(world: &mut World, gone: &mut Vec<u32>, process: &Process, scan_mode: S
     let is_unread = world.fault_model.churn && world.steps_left > 0 && world.rng.happens(60);
     let is_lucky = !(world.fault_model.churn && world.steps_left > 0 && world.rng.happens(60));
     let person = &world.processes.all[life];
-    // Whose home is another one is not read.
+    // A process with another home is not read.
     let is_at_home =
         person.inside.is_none() || person.pid.is_multiple_of(2) || visibility.container.is_some();
     let is_seen = person.state == State::Running || person.state == State::Stopped;

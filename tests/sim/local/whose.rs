@@ -1,8 +1,8 @@
 //! The oracle of left-overs: who needs a process in truth, whatever claimtop can see.
 //!
-//! **Nothing that a living window or a person needs is offered or signalled.** What a window has started is
-//! its own, until it ends, and then that of whoever went on with it; an agent and what a person has started
-//! nobody may end.
+//! **Nothing that a living window or a person needs is offered or signalled.** The processes that a window has started
+//! belong to it until it ends, and then to the one that continued its work; an agent and the processes that a person
+//! has started must never be ended.
 
 use claimtop::core::model::{Certainty, LeftOver, Report};
 use jiff::SignedDuration;
@@ -11,7 +11,7 @@ use crate::local::kin::Whose;
 use crate::local::processes::Life;
 use crate::local::world::World;
 
-/// Returns whether somebody needs a living process.
+/// Returns whether a living process is needed.
 pub(crate) fn is_needed(world: &World, life: Life) -> bool {
     let person = &world.processes.all[life];
     person.state.is_alive()
@@ -21,13 +21,13 @@ pub(crate) fn is_needed(world: &World, life: Life) -> bool {
         }
 }
 
-/// Says whose a process is.
+/// Describes to whom a process belongs.
 fn told(world: &World, life: Life) -> String {
     let person = &world.processes.all[life];
     format!("life {life}, {:?} {} of {:?}, {:?}", person.sort, person.pid, person.kin.whose, person.kin.env)
 }
 
-/// Checks what a look offers.
+/// Checks the offers of a look.
 pub(crate) fn check_offers(world: &mut World, report: &Report, listed_at: SignedDuration) {
     for one in &report.left_overs {
         world.tally.count(format!("left-over: {}", one.certainty.name()));
@@ -43,7 +43,7 @@ fn check_offer(world: &mut World, one: &LeftOver, listed_at: SignedDuration) {
     for member in &one.tree {
         let life = world.processes.life_at(member.id.pid, visibility);
         let life = life.filter(|life| world.processes.id(*life, visibility) == Some(member.id));
-        // What has become an agent since, an ending finds.
+        // An ending notices a process that has become an agent since.
         let is_since = |life: &Life| world.became_agents.get(life).is_some_and(|at| *at >= listed_at);
         if let Some(life) = life.filter(|life| is_needed(world, *life) && !is_since(life)) {
             let told = told(world, life);
@@ -55,7 +55,7 @@ fn check_offer(world: &mut World, one: &LeftOver, listed_at: SignedDuration) {
     }
 }
 
-/// Checks that it is that window's, and that this is long dead.
+/// Checks that it belonged to that window, and that the window is long dead.
 fn check_exact(world: &mut World, one: &LeftOver) {
     let visibility = world.fault_model.visibility;
     let Some(life) = world.processes.life_at(one.pid, visibility) else { return };
@@ -70,7 +70,7 @@ fn check_exact(world: &mut World, one: &LeftOver) {
     }
 }
 
-/// Checks whom a signal meets.
+/// Checks the process that a signal reaches.
 pub(crate) fn check_signal(world: &mut World, life: Life) {
     world.tally.count("signals");
     if is_needed(world, life) {

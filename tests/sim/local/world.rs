@@ -1,4 +1,4 @@
-//! The whole world of one seed, and what happens in it by itself.
+//! The whole world of one seed, and the events that happen in it by themselves.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::path::{Path, PathBuf};
@@ -19,38 +19,38 @@ use crate::rng::Rng;
 pub(crate) const HOME: &str = "/home/dev";
 pub(crate) const REPO: &str = "/home/dev/shop";
 pub(crate) const STATE: &str = "/state/claimtop";
-/// How long after a turn its agent's registry says so at the latest, while it runs.
+/// The latest time after a turn at which its agent's registry records it, while the agent runs.
 const TURN: SignedDuration = SignedDuration::from_secs(6);
 
-/// What a seed's world is like.
+/// The properties of a seed's world.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FaultModel {
-    /// How often in a thousand calls the disk refuses.
+    /// The disk's failures per thousand calls.
     pub(crate) faults: usize,
-    /// How often in a thousand steps a claimtop is killed.
+    /// How many steps in a thousand kill a claimtop.
     pub(crate) crashes: usize,
     /// Whether the clock is set now and then.
     pub(crate) clock_steps: bool,
-    /// Whether somebody deletes the journal now and then.
+    /// Whether the journal is deleted now and then.
     pub(crate) loses_journal: bool,
-    /// Whether others' processes and files are about.
+    /// Whether there are processes and files of others.
     pub(crate) foreigners: bool,
     pub(crate) containers: bool,
     /// Whether processes come and go so fast that too little can be read of some.
     pub(crate) churn: bool,
-    /// What homes and repositories lie on.
+    /// The mount of homes and repositories.
     pub(crate) mount: Mount,
-    /// Whether files get other owners and dates, and some may be written by others.
+    /// Whether files get other owners and dates, and some are writable by others.
     pub(crate) gives_away: bool,
     /// Whether agents' registries name machine and PID namespace.
     pub(crate) names_domain: bool,
-    /// By how many ticks the time namespace of the first container is ahead.
+    /// How many ticks the time namespace of the first container is ahead.
     pub(crate) containers_clock: i64,
-    /// Whether a rename to a taken name on another file system is told to be taken, as by `link`,
-    /// and not to cross, as by `renameat2`.
+    /// Whether a rename to a taken name on another file system is reported as taken, as by `link`, and not as
+    /// crossing, as by `renameat2`.
     pub(crate) tells_taken_first: bool,
     pub(crate) claimtops: usize,
-    /// Whether windows start processes, which may go on without them.
+    /// Whether windows start processes, which may outlive them.
     pub(crate) background: bool,
     pub(crate) visibility: Visibility,
 }
@@ -62,38 +62,39 @@ pub(crate) struct World {
     pub(crate) processes: Processes,
     pub(crate) ledger: Ledger,
     pub(crate) pending: Vec<Pending>,
-    /// Whether a journal was lost: nobody can put right what was under way then.
+    /// Whether a journal was lost: actions under way then cannot be put right.
     pub(crate) lost_journal: bool,
     /// The inodes of which a claimtop removed a name.
     pub(crate) removed: BTreeSet<u64>,
-    /// Who holds which lock file: its inode, and the number of the hold.
+    /// The held lock files: their inodes, and the numbers of the holds.
     pub(crate) locks: BTreeMap<u64, u64>,
-    /// Who is known to be dead: the file that all claimtops share.
+    /// The processes known to be dead: the file that all claimtops share.
     pub(crate) stones: Vec<Tombstone>,
-    /// Who was seen below whom of them, and lived on: another such file.
+    /// The survivors that were seen below them: another such file.
     pub(crate) descents: Vec<Descent>,
     pub(crate) steps_left: usize,
     pub(crate) tally: Tally,
     pub(crate) breaches: Vec<String>,
-    /// When everybody who has ended did so, by how long the machine was up.
+    /// When each ended process did so, by the machine's uptime.
     pub(crate) ended: BTreeMap<Life, SignedDuration>,
     pub(crate) became_agents: BTreeMap<Life, SignedDuration>,
-    /// The sessions in the background, and whether the daemon has still to write of one.
+    /// The background sessions, and whether the daemon has yet to write one.
     pub(crate) jobs: Vec<Job>,
     pub(crate) roster_due: bool,
-    /// The windows that turned to another session and have not yet said so in their registry, and when they turned.
+    /// The windows that turned to another session and have not yet recorded it in their registry, with the time of the
+    /// turn.
     turning: BTreeMap<Life, SignedDuration>,
-    /// What windows have asked `at` for.
+    /// The jobs that windows have queued with `at`.
     pub(crate) later: Vec<(Life, Env)>,
     up_for: SignedDuration,
     booted_at: Timestamp,
-    /// When the machine booted by the clock of then.
+    /// When the machine booted, by the clock at that time.
     stamped_at: Timestamp,
-    /// What claimtops read of both clocks in their looks.
+    /// The readings of both clocks in claimtops' looks.
     readings: ClockHistory,
     /// Whether the clock was set since it was read last.
     was_set_unseen: bool,
-    /// By how much the clock was set, in all: as a claimtop sees it that always ran.
+    /// How far the clock was set in all, as seen by a claimtop that always ran.
     pub(crate) clock_doubt: SignedDuration,
     holds: u64,
     trace: VecDeque<(Timestamp, String)>,
@@ -147,7 +148,7 @@ impl World {
         self.booted_at + self.up_for
     }
 
-    /// Reads both clocks as a look does, in the time namespace of who looks, and returns what is known of them.
+    /// Reads both clocks as a look does, in the time namespace of the observer, and returns their history.
     pub(crate) fn read_clock(&mut self) -> ClockHistory {
         self.readings.add([ClockReading { up_for: self.up_for, boot_at: self.booted_at }]);
         self.was_set_unseen = false;
@@ -162,7 +163,7 @@ impl World {
         self.readings.readings().map(shifted).chain(stamp).collect()
     }
 
-    /// Returns when the machine booted, by the wall clock of now.
+    /// Returns when the machine booted, by the current wall clock.
     pub(crate) fn booted_at(&self) -> Timestamp {
         self.booted_at
     }
@@ -177,7 +178,7 @@ impl World {
         self.up_for += time;
     }
 
-    /// Notes that a window has turned to another session, which its registry is to say soon.
+    /// Records that a window has turned to another session, which its registry is to show soon.
     pub(crate) fn turn(&mut self, life: Life) {
         self.turning.insert(life, self.up_for);
     }
@@ -226,7 +227,7 @@ impl World {
         self.holds
     }
 
-    /// Lets one thing happen that no claimtop does.
+    /// Lets one event happen that no claimtop causes.
     pub(crate) fn happen(&mut self) {
         if self.fault_model.background && self.rng.happens(450) {
             return background::happen(self);
@@ -242,7 +243,7 @@ impl World {
         }
     }
 
-    /// Lets something happen to processes alone.
+    /// Lets an event happen to processes alone.
     pub(crate) fn change_kin(&mut self) {
         match self.rng.roll(6) {
             0..=2 => background::stir(self),
@@ -259,7 +260,7 @@ impl World {
         }
     }
 
-    /// Returns a session that nobody has yet.
+    /// Returns an unused session.
     pub(crate) fn new_session(&mut self) -> String {
         format!("95fe798d-3725-4649-974b-{:012}", self.new_hold())
     }
@@ -273,7 +274,7 @@ impl World {
         if self.fault_model.clock_steps && self.rng.happens(80) {
             let steps = [-86_400, -3_600, -300, -3, 3, 300, 3_600, 86_400];
             let step = SignedDuration::from_secs(steps[self.rng.roll(steps.len())]);
-            // A clock that was set twice between two looks is beyond what can be known (docs/limits.md).
+            // A clock that was set twice between two looks cannot be detected (docs/limits.md).
             if std::mem::replace(&mut self.was_set_unseen, true) {
                 self.readings.add([ClockReading { up_for: self.up_for, boot_at: self.booted_at }]);
             }
@@ -302,7 +303,7 @@ impl World {
             Some(session) => session,
             None => format!("95fe798d-3725-4649-974a-{:012}", self.processes.all.len()),
         };
-        // Where owners are mapped, users of containers are about, who own nothing by their number.
+        // Where owners are mapped, there are users of containers, who own nothing by their number.
         let is_mapped = self.fault_model.mount.medium == Medium::Mapped;
         let others = if is_mapped { 700 } else { 250 };
         let is_other = (is_mapped || self.fault_model.foreigners) && self.rng.happens(others);
@@ -342,7 +343,8 @@ impl World {
         }
     }
 
-    /// Lets a start script begin, which leads the group of what it starts; most windows are started by hand.
+    /// Lets a start script begin, which leads the group of the window that it starts; most windows are started by
+    /// hand.
     fn begun(&mut self, container: Option<u32>) -> Kin {
         if !self.rng.happens(120) {
             return Kin::default();
@@ -351,7 +353,7 @@ impl World {
         Kin { group: script, is_named_by_group: script.is_some(), ..Kin::default() }
     }
 
-    /// Returns the session of somebody who is gone, if this one resumes it.
+    /// Returns the session of an ended window, if this one resumes it.
     fn resumed(&mut self) -> Option<String> {
         let is_resumed = self.rng.happens(150);
         let gone = |person: &&SimProcess| !person.state.is_alive() && person.sort == Sort::Claude;
@@ -360,7 +362,7 @@ impl World {
         self.rng.pick(&sessions).filter(|_| is_resumed).cloned()
     }
 
-    /// Gives somebody a PID; `None` when none is free.
+    /// Gives a process a PID; `None` if none is free.
     pub(crate) fn add(
         &mut self,
         person: impl FnOnce(u32, Option<(u32, u32)>, u64, Timestamp) -> SimProcess,
@@ -386,7 +388,7 @@ impl World {
         Some(life)
     }
 
-    /// Returns somebody who is alive and of whom `is_wanted` is true.
+    /// Returns a live process for which `is_wanted` is true.
     pub(crate) fn somebody(&mut self, is_wanted: impl Fn(&SimProcess) -> bool) -> Option<Life> {
         let lives: Vec<Life> =
             self.processes.alive().filter(|(_, person)| is_wanted(person)).map(|(life, _)| life).collect();
@@ -423,7 +425,7 @@ impl World {
         self.note(|| format!("life {life} ({pid}) is {state:?}"));
         let before = std::mem::replace(&mut self.processes.all[life].state, state);
         if before == State::Stopped {
-            // It goes on where it was stopped.
+            // It continues where it was stopped.
             let due_by = self.up_for - TURN;
             self.tell_of_turns(|turned_at| turned_at < due_by);
         }
@@ -434,7 +436,7 @@ impl World {
         }
     }
 
-    /// Gives some file to another owner, or dates it ahead.
+    /// Gives a file to another owner, or dates it ahead.
     fn change_some_file(&mut self) {
         let all: Vec<u64> =
             self.files.all().filter(|(path, ..)| !path.starts_with("/state")).map(|at| at.1).collect();
@@ -446,7 +448,7 @@ impl World {
             return self.restore(number, now);
         }
         let Some(inode) = self.files.inodes.get_mut(&number) else { return };
-        // Whoever is given it within 100 ms of the write is taken for its writer.
+        // The user who is given it within 100 ms of the write is taken for its writer.
         if now.duration_since(inode.modified_at).abs() <= SignedDuration::from_millis(100) {
             return;
         }
@@ -475,7 +477,7 @@ impl World {
         inode.mode ^= 0o044;
     }
 
-    /// Writes whole bytes into a file, whoever has it under whatever name.
+    /// Writes whole bytes into a file, whatever names it has.
     pub(crate) fn fill(&mut self, inode: u64, bytes: &[u8]) {
         let (now, version) = (self.files.time_of(inode, self.now()), self.ledger.version(bytes));
         if let Some(inode) = self.files.inodes.get_mut(&inode) {

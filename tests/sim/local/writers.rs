@@ -1,5 +1,5 @@
-//! The systems that write: whole files beside the old ones, or into the old ones; some writes
-//! are cut off. Each is a step of the world, so that a claimtop can come in between.
+//! The systems that write: whole files beside the old ones, or into the old ones; some writes are interrupted. Each is
+//! a step of the world, so that a claimtop can come in between.
 
 use std::path::{Path, PathBuf};
 
@@ -30,12 +30,12 @@ impl Pending {
 /// One system's file.
 struct Sheet {
     path: PathBuf,
-    /// Where it is written first, if it is not written in place.
+    /// The path where it is written first, unless it is written in place.
     beside: Option<PathBuf>,
     text: String,
 }
 
-/// Goes on with one write, or drops those of the dead.
+/// Continues one write, or drops those of the dead.
 pub(crate) fn go_on(world: &mut World) {
     let all: Vec<usize> = (0..world.pending.len()).collect();
     let Some(at) = world.rng.pick(&all).copied() else { return };
@@ -46,7 +46,7 @@ pub(crate) fn go_on(world: &mut World) {
     }
 }
 
-/// Does what is left of a write, unless its writer is dead.
+/// Completes a write, unless its writer is dead.
 fn finish(world: &mut World, at: usize) {
     let pending = world.pending.swap_remove(at);
     let life = pending.life();
@@ -74,14 +74,14 @@ fn finish(world: &mut World, at: usize) {
     }
 }
 
-/// Returns whether nobody can find what was written into a file, and no claimtop has removed it: its
-/// own system has, or has replaced it.
+/// Returns whether the content of a file is unreachable, and no claimtop has removed it: its own system has removed or
+/// replaced it.
 fn is_its_own_fault(world: &World, inode: u64) -> bool {
     let has_name = world.files.all().any(|(_, own, _)| own == inode);
     !has_name && !world.removed.contains(&inode)
 }
 
-/// Returns somebody alive who has a file open to write into it, and of whom that can be seen.
+/// Returns a live process that visibly has a file open for writing.
 pub(crate) fn writer_of(world: &World, inode: u64) -> Option<u32> {
     let all = world.pending.iter().filter_map(|pending| match pending {
         Pending::Fill { life, inode: open, .. } if *open == inode => Some(&world.processes.all[*life]),
@@ -129,8 +129,8 @@ pub(crate) fn write_something(world: &mut World) {
     }
 }
 
-/// What an agent of another machine writes that names the machine. Where nothing does, its PID is
-/// judged as one of this machine.
+/// Writes a record that names its machine, as an agent of another one does. Without that name its PID is judged
+/// as one of this machine.
 fn write_from_afar(world: &mut World, life: Life) {
     world.tally.count("written on another machine");
     match world.rng.roll(4) {
@@ -181,14 +181,14 @@ fn write(world: &mut World, life: Life, sheet: Sheet, lock: Option<u64>) {
     world.ledger.add(life, &bytes);
     world.fill(inode, &bytes);
     match sheet.beside {
-        // Most writes are over before anybody can look.
+        // Most writes are over before any process can look.
         Some(from) if lock.is_none() && world.rng.happens(600) => rename_over(world, &from, &sheet.path),
         Some(from) => world.pending.push(Pending::Rename { life, from, to: sheet.path, lock }),
         None => {}
     }
 }
 
-/// Counts what is written where its owner or its date is not what it seems.
+/// Counts writes whose owner or date is not what it seems.
 fn count_odd(world: &mut World, inode: u64, uid: u32) {
     let Some(inode) = world.files.inodes.get(&inode) else { return };
     let is_other_clock = !world.files.mount_of(inode).ahead.is_zero();
@@ -215,7 +215,7 @@ pub(crate) fn tell_hook(world: &mut World, life: Life) {
     put(world, life, leo_session);
 }
 
-/// Lets the registry's entry of a window follow it to another session, where it has one.
+/// Updates the registry entry of a window for its other session, if it has one.
 pub(crate) fn follow(world: &mut World, life: Life) {
     let who = &world.processes.all[life];
     let path = World::path("/home/dev/.claude/sessions", format!("{}.json", who.own_pid()));
@@ -224,7 +224,7 @@ pub(crate) fn follow(world: &mut World, life: Life) {
         Pending::Rename { life: own, to, .. } => *own == life && *to == path,
         Pending::Fill { life: own, inode: open, .. } => *own == life && *open == inode,
     };
-    // What it was writing there is written first.
+    // Its pending write there is completed first.
     while let Some(at) = world.pending.iter().position(is_entrys) {
         finish(world, at);
     }
@@ -238,7 +238,8 @@ fn maia(world: &World, who: &SimProcess) -> Sheet {
     maia_at(world, &named(world, who).to_string())
 }
 
-/// Returns the number by which an agent is known to what stores no start: its own, or that of the script that started it.
+/// Returns the number by which an agent is known to stores without start times: its own, or that of the script that
+/// started it.
 fn named(world: &World, who: &SimProcess) -> u32 {
     let script = who.kin.group.filter(|_| who.kin.is_named_by_group).map(|life| &world.processes.all[life]);
     script.unwrap_or(who).own_pid()
@@ -270,7 +271,7 @@ fn hook_shell(world: &mut World, life: Life) -> Option<Life> {
     world.add(shell, container)
 }
 
-/// A hook runs in a shell whose PID it takes for the window's.
+/// Writes as a hook that runs in a shell whose PID it takes for the window's.
 fn by_shell(world: &mut World, life: Life) {
     let Some(shell) = hook_shell(world, life) else { return };
     let who = world.processes.all[shell].clone();
@@ -346,7 +347,7 @@ fn leo_tick(world: &World, who: &SimProcess) -> Sheet {
     Sheet { beside: None, path, text: texts::leo_tick(who, 778, world.now(), world.ledger.mark()) }
 }
 
-/// The entire CLI writes a state under its lock, with the process that it takes for the agent.
+/// Writes a state as the entire CLI does: under its lock, with the process that it takes for the agent.
 fn entire(world: &mut World, life: Life, who: &SimProcess) {
     let lock = World::path("/home/dev/shop/.git/entire-session-locks", format!("{}.lock", who.session));
     let now = world.now();
@@ -366,8 +367,8 @@ fn entire(world: &mut World, life: Life, who: &SimProcess) {
     }
 }
 
-/// Maia moves a legacy file to the window that starts next, and keeps its time. From then on
-/// it is nobody's: who wrote it has lost it, and the window has inherited a stranger's.
+/// Maia moves a legacy file to the window that starts next, and keeps its time. From then on it has no owner: its
+/// writer has lost it, and the window has inherited a stranger's.
 fn migrate(world: &mut World, life: Life) {
     let who = &world.processes.all[life];
     let context = who.own_pid();
@@ -391,14 +392,14 @@ fn migrate(world: &mut World, life: Life) {
     }
     world.ledger.disown(old.version);
     let _ = world.files.unlink(&from);
-    // A claimtop was killed between two copies and one of them is carried off: nobody can know
-    // any more that the other is needless.
+    // A claimtop was killed between two copies and one of them is carried off: nothing shows any more that the other
+    // is needless.
     if world.files.all().filter(|(_, _, inode)| inode.version == old.version).count() > 1 {
         world.ledger.retire(old.version);
     }
 }
 
-/// Claude Code's daemon writes that it runs, and what.
+/// Writes the roster as Claude Code's daemon does: that it runs, and its sessions.
 pub(crate) fn write_roster(world: &mut World, daemon: Life) {
     put(world, daemon, |world, who| {
         let path = World::path("/home/dev/.claude", "daemon.lock");
@@ -417,7 +418,7 @@ pub(crate) fn write_roster(world: &mut World, daemon: Life) {
     write(world, daemon, Sheet { beside: None, path, text }, None);
 }
 
-/// An agent that ends in good order takes its registry file along.
+/// Ends an agent in good order, which removes its registry file.
 fn leave(world: &mut World, life: Life) {
     let who = world.processes.all[life].clone();
     let path = World::path("/home/dev/.claude/sessions", format!("{}.json", who.own_pid()));

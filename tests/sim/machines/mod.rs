@@ -1,10 +1,10 @@
 //! A seeded simulation of machines that share a home, boot again, are cloned and take orders, and of a network that
-//! delays, breaks, drops and reorders, against an oracle that knows who lives and what was done.
+//! delays, breaks, drops and reorders, against an oracle that knows which processes live and what was done.
 //!
-//! Over every seed **no holder that lives is called dead or let go**, whatever of its own machine's claimtop arrives
-//! here, **no order is carried out twice**, and what is said to have become of one is what has become of it. Numbers
-//! are few, so that a PID comes back with the very start that it had before a reboot. `CLAIMTOP_SIM_SEEDS=50000` runs
-//! more seeds, from `CLAIMTOP_SIM_FIRST` on; `CLAIMTOP_SIM_SEED=7` prints one.
+//! Over every seed **no living holder is judged dead or released**, whichever lines of its own machine's claimtop
+//! arrive here, **no order is carried out twice**, and the reported result of an order is its true result. Numbers are
+//! few, so that a PID comes back with the very start that it had before a reboot. `CLAIMTOP_SIM_SEEDS=50000` runs more
+//! seeds, from `CLAIMTOP_SIM_FIRST` on; `CLAIMTOP_SIM_SEED=7` prints one.
 
 mod orders;
 
@@ -29,7 +29,7 @@ use orders::{Disk, Orders};
 use crate::rng::Rng;
 
 const SEEDS: u64 = 150;
-/// How many seeds the control may take to be found out.
+/// Within how many seeds the control must be detected.
 const CONTROL_SEEDS: u64 = 2_000;
 const STEPS: usize = 160;
 const MACHINES: usize = 3;
@@ -38,7 +38,7 @@ const MACHINES: usize = 3;
 #[derive(Clone, Debug)]
 struct Life {
     machine: usize,
-    /// Whose machine ID it has: its machine's own, or that of what its machine is a clone of.
+    /// Whose machine ID it has: its machine's own, or that of the machine that it is a clone of.
     identity: usize,
     id: ProcessId,
     session: usize,
@@ -46,14 +46,14 @@ struct Life {
     lives: bool,
 }
 
-/// A machine, its claimtop, and what is on the way from there.
+/// A machine, its claimtop, and the lines on their way from it.
 struct Machine {
-    /// Whose machine ID and state folder it has: its own, or those of what it is a clone of.
+    /// Whose machine ID and state folder it has: its own, or those of the machine that it is a clone of.
     identity: usize,
     disk: Disk,
     boot: usize,
     ahead: SignedDuration,
-    /// Which PID with which start there was in this boot: no kernel gives both twice.
+    /// The PIDs with starts that were used in this boot: no kernel gives both twice.
     used: BTreeSet<ProcessId>,
     ledger: TombstoneLedger,
     seen: BTreeMap<ProcessId, SeenAgent>,
@@ -65,7 +65,7 @@ struct Machine {
     far: FarMachine,
 }
 
-/// How the network treats whole lines.
+/// How the network treats lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Network {
     /// As a connection does: in order, until it breaks.
@@ -74,7 +74,7 @@ enum Network {
     Unruly,
 }
 
-/// How tombstones are believed; all but the first are controls that must be found out.
+/// How tombstones are believed; all but the first are controls that must be detected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Belief {
     Real,
@@ -86,7 +86,7 @@ enum Belief {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Care {
     Real,
-    /// They are asked as any other machine; a control that must be found out.
+    /// They are queried as any other machine; a control that must be detected.
     None,
 }
 
@@ -98,7 +98,7 @@ struct World {
     orders: Orders,
     step: i64,
     lives: Vec<Life>,
-    /// The registry in the home that all share: by file name, whose entry it is.
+    /// The registry in the shared home: the owner of each entry by file name.
     files: BTreeMap<u32, (usize, Timestamp)>,
     machines: Vec<Machine>,
     policy: Policy,
@@ -158,7 +158,7 @@ impl World {
         self.trace.push(format!("{:3} {what}: {text}", self.step));
     }
 
-    /// The time here, which is that of the file server too.
+    /// Returns the time here, which is also the file server's.
     fn now(&self) -> Timestamp {
         Timestamp::UNIX_EPOCH + SignedDuration::from_secs(1_700_000_000 + self.step * 7)
     }
@@ -185,7 +185,7 @@ impl World {
                 }
             }
         }
-        // What else happens changes nothing that can be seen here.
+        // The other events change nothing that is visible here.
         self.look_here();
     }
 
@@ -222,7 +222,7 @@ impl World {
         }
     }
 
-    /// Whoever lives may write its entry again, over that of another machine.
+    /// Lets a live process write its entry again, over that of another machine.
     fn write_again(&mut self, at: usize) {
         let living: Vec<usize> = (0..self.lives.len())
             .filter(|one| self.lives[*one].machine == at && self.lives[*one].lives)
@@ -240,13 +240,13 @@ impl World {
         machine.seen.clear();
         machine.ledger = TombstoneLedger::default();
         machine.tombstones.clear();
-        // Nobody here is told: the link hangs.
+        // This side is not notified: the link hangs.
         machine.is_connected = false;
         self.restart_orders(at);
         self.note("reboot", name(at));
     }
 
-    /// Another machine's disk is copied onto that of this one, which then boots as its clone.
+    /// Copies another machine's disk onto that of this one, which then boots as its clone.
     fn clone_of(&mut self, at: usize) {
         let of = self.rng.roll(MACHINES);
         if of == at {
@@ -258,8 +258,8 @@ impl World {
         self.reboot(at);
     }
 
-    /// Returns whether a machine takes one for its own because it lives on a clone of it, and one of them has not been
-    /// heard as such: then nobody can know.
+    /// Returns whether a machine takes a life for its own because that lives on a clone of it, and one of the two has
+    /// not been received as a clone: then the clone cannot be recognized.
     fn is_hidden_clone(&self, at: usize, life: &Life) -> bool {
         let (one, other) = (&self.machines[at], &self.machines[life.machine]);
         let says = |machine: &Machine, boot: String| {
@@ -272,8 +272,8 @@ impl World {
         life.machine != at && life.identity == one.identity && !are_known
     }
 
-    /// Returns whether a machine that has another's disk by now had, when it was last heard, the ID of a clone which lives
-    /// and has never been heard as that.
+    /// Returns whether a machine that now has another's disk had, when it was last received, the ID of a clone which
+    /// lives and has never been received as a clone.
     fn is_unheard_clone(&self, at: usize, life: &Life) -> bool {
         let heard = |at: usize| self.machines[at].far.hello.as_ref();
         let is_its = |hello: &Hello| hello.identity.machine == Some(hashed(&name(life.identity)));
@@ -282,7 +282,7 @@ impl World {
         life.machine != at && heard(at).is_some_and(is_its) && !is_known
     }
 
-    /// The link breaks, here it is noticed, and what was on the way is lost.
+    /// Breaks the link: this side notices it, and the lines on their way are lost.
     fn break_off(&mut self, at: usize) {
         self.lose_runs(at);
         let machine = &mut self.machines[at];
@@ -321,7 +321,7 @@ impl World {
         self.note("connect", name(at));
     }
 
-    /// Its claimtop looks, judges, remembers, and tells what differs.
+    /// Lets its claimtop look, judge, remember, and send the differences.
     fn look(&mut self, at: usize) {
         let now = self.now() + self.machines[at].ahead;
         let processes: Vec<(ProcessId, usize)> =
@@ -395,7 +395,7 @@ impl World {
         is_news
     }
 
-    /// Joins what is seen here with what has arrived, and asks the oracle.
+    /// Merges what is seen here with what has arrived, and asks the oracle.
     fn look_here(&mut self) {
         let local = assess(&self.snapshot(None, self.now()), &self.policy);
         let machines: Vec<FarMachine> = self.machines.iter().map(|machine| machine.far.clone()).collect();
@@ -432,12 +432,12 @@ impl World {
         }
     }
 
-    /// What a machine's own claimtop says when it looks now.
+    /// Returns the report of a machine's own claimtop if it looks now.
     fn report_there(&self, at: usize) -> Report {
         assess(&self.snapshot(Some(at), self.now() + self.machines[at].ahead), &self.policy)
     }
 
-    /// What there is to see on a machine, or here.
+    /// Returns what is visible on a machine, or here.
     fn snapshot(&self, at: Option<usize>, now: Timestamp) -> Snapshot {
         let mut table = ProcessTable::default();
         let processes: Vec<Process> = at.iter().flat_map(|at| self.living(*at)).map(process).collect();
@@ -486,7 +486,7 @@ impl World {
         }
     }
 
-    /// An entry of Claude Code's registry, which says where its PID counts, and not in which boot.
+    /// Returns an entry of Claude Code's registry, which names where its PID counts, but not the boot.
     fn record(&self, whose: usize, written_at: Timestamp) -> Record {
         let life = &self.lives[whose];
         let mut holder = Holder::new(StatedPid::Valid(life.id.pid), Role::Agent, Binding::Registry);

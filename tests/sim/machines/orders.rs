@@ -1,7 +1,7 @@
-//! Orders in the simulation: asked for here, carried out there, while lines are late and machines boot again.
+//! Orders in the simulation: sent from here, carried out there, while lines are late and machines boot again.
 //!
-//! The questions, the orders, their receipts and what both sides remember are the real code. The journal and the
-//! files are the simulation's: what the disk can do to them `tests/sim` and `tests/act` prove.
+//! The questions, the orders, their receipts and the memory of both sides are the real code. The journal and the files
+//! are the simulation's: `tests/sim` and `tests/act` cover disk faults.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
@@ -16,17 +16,17 @@ use serde_json::Value;
 
 use super::{MACHINES, World, name};
 
-/// How many files each disk has that nobody holds: to be parked and migrated.
+/// How many files without a holder each disk has, to be parked and migrated.
 const PAPERS: usize = 2;
 
-/// How often all machines are heard in the end, at most.
+/// The most rounds in which all machines are received at the end.
 const ROUNDS: usize = 8;
 
-/// What lies on a machine's disk, and goes with it to a clone.
+/// The contents of a machine's disk, which a clone inherits.
 #[derive(Clone, Default)]
 pub(super) struct Disk {
     journal: BTreeMap<String, Entry>,
-    /// By which entry each was moved, if it was.
+    /// The entry by which each was moved, if it was.
     papers: [Option<u64>; PAPERS],
 }
 
@@ -41,14 +41,14 @@ struct Entry {
 /// What an order moves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Thing {
-    /// An entry of the registry: its PID, whose it is, and when it was written.
+    /// An entry of the registry: its PID, its owner, and its time of writing.
     Registered(u32, usize, jiff::Timestamp),
     Paper(usize),
     /// What this entry has moved.
     Back(u64),
 }
 
-/// A plan that was made, with what it was made for.
+/// A plan with its request.
 #[derive(Clone)]
 struct Made {
     request: Request,
@@ -56,7 +56,7 @@ struct Made {
     digest: String,
 }
 
-/// One claimtop that serves a connection, which may be lost without it knowing.
+/// One claimtop that serves a connection, which may be lost unnoticed.
 struct Run {
     number: usize,
     at: usize,
@@ -75,7 +75,7 @@ struct Running {
     is_moved: bool,
 }
 
-/// What was sent, and what is known of it here.
+/// An order that was sent, and what is known of it here.
 struct Sent {
     at: usize,
     /// The state folder that it was sent to.
@@ -85,7 +85,7 @@ struct Sent {
     action: Action,
 }
 
-/// All that there is about orders, here and on the way.
+/// All orders, here and on their way.
 #[derive(Default)]
 pub(super) struct Orders {
     runs: Vec<Run>,
@@ -118,7 +118,7 @@ impl World {
         Duration::from_secs(self.step.unsigned_abs() * 7)
     }
 
-    /// A claimtop begins to serve a new connection.
+    /// Lets a claimtop begin to serve a new connection.
     pub(super) fn begin_run(&mut self, at: usize) {
         self.orders.counted += 1;
         let number = self.orders.counted;
@@ -131,12 +131,12 @@ impl World {
         });
     }
 
-    /// Nobody here hears any longer what those before have to say; what was sent to them may still arrive.
+    /// Stops receiving from earlier claimtops; the lines sent to them may still arrive.
     pub(super) fn lose_runs(&mut self, at: usize) {
         self.orders.runs.iter_mut().filter(|run| run.at == at).for_each(|run| run.is_heard = false);
     }
 
-    /// Its memory is gone; its claimtop puts right what was begun.
+    /// Clears its memory; its claimtop puts right what was begun.
     pub(super) fn restart_orders(&mut self, at: usize) {
         self.orders.runs.retain(|run| run.at != at);
         self.orders.running.retain(|one| one.at != at);
@@ -159,12 +159,12 @@ impl World {
         }
     }
 
-    /// Returns whose state folder a machine was last heard to have.
+    /// Returns the state folder that a machine was last known to have.
     fn store(&self, at: usize) -> Option<String> {
         self.machines[at].far.hello.as_ref().and_then(|hello| hello.identity.store.clone())
     }
 
-    /// Returns whether anything is asked of a machine by now.
+    /// Returns whether a machine can be asked already.
     fn may_ask(&self, at: usize) -> bool {
         let all: Vec<_> = self.machines.iter().map(|machine| machine.far.clone()).collect();
         let machine = &self.machines[at];
@@ -174,7 +174,7 @@ impl World {
             && !(self.care == super::Care::Real && clone_of(&machine.far, &all).is_some())
     }
 
-    /// A person asks what would be done.
+    /// Asks for plans, as a person does.
     pub(super) fn ask(&mut self, at: usize) {
         if !self.may_ask(at) {
             return;
@@ -209,7 +209,7 @@ impl World {
         }
     }
 
-    /// Takes in what a machine has answered.
+    /// Takes in a machine's answers.
     pub(super) fn answered(&mut self, at: usize) {
         match self.machines[at].decoder.answer() {
             Some(Answer::Plans(number, mut proposals)) => {
@@ -259,7 +259,7 @@ impl World {
         }
     }
 
-    /// Asks what has become of what is not known.
+    /// Asks for the results of orders that are unknown.
     pub(super) fn settle(&mut self, at: usize) {
         if !self.may_ask(at) {
             return;
@@ -276,7 +276,7 @@ impl World {
         }
     }
 
-    /// One of its claimtops hears a line, and answers.
+    /// Lets one of its claimtops receive a line, and answer.
     pub(super) fn hear(&mut self, at: usize) {
         let runs: Vec<usize> = self
             .orders
@@ -304,7 +304,7 @@ impl World {
                 ask.requests.iter().map(|request| self.propose(number, at, request)).collect();
             self.send_down(number, Encoder::plans(ask.number, &proposals).unwrap());
         } else if is_busy {
-            // The lock is another's.
+            // Another claimtop has the lock.
             self.orders.runs.iter_mut().find(|run| run.number == number).unwrap().up.push_front(line);
         } else if let Some(order) = said.get("order") {
             self.take_order(number, at, serde_json::from_value(order.clone()).unwrap());
@@ -327,7 +327,7 @@ impl World {
         Ok(ProposedPlan { plan, wanted: None, digest })
     }
 
-    /// Plans what is asked for, as things are there now.
+    /// Plans a request against the current state there.
     fn plan(&self, at: usize, request: &Request) -> Option<(Plan, Made)> {
         let disk = &self.machines[at].disk;
         let (plan, thing) = match request {
@@ -383,7 +383,7 @@ impl World {
         self.send_down(run, Encoder::receipt(&receipt).unwrap());
     }
 
-    /// Goes one station on with what is being carried out: verified and journalled, moved, told.
+    /// Advances a running order by one stage: verified and journalled, moved, reported.
     pub(super) fn carry_on(&mut self, at: usize) {
         let Some(place) = self.orders.running.iter().position(|one| one.at == at) else { return };
         let mut one = self.orders.running.swap_remove(place);
@@ -414,7 +414,7 @@ impl World {
         self.send_receipt(one.run, at, &one.order.id);
     }
 
-    /// Moves what an order is about, if it is still what it was; asks the oracle whether that was right.
+    /// Moves an order's object, if it is still unchanged, and asks the oracle whether that was right.
     fn move_there(&mut self, at: usize, one: &Running) -> bool {
         let number = self.machines[at].disk.journal[&one.order.id].number;
         let is_done = match one.made.thing {
@@ -472,7 +472,7 @@ impl World {
         self.breaches.push(format!("{order} lets go what {life:?} holds"));
     }
 
-    /// Hears everybody out, and checks that of every order it is known what has become of it.
+    /// Receives everything that is left, and checks that the result of every order is known.
     pub(super) fn calm_down(&mut self) {
         self.network = super::Network::Orderly;
         for _ in 0..ROUNDS {
@@ -490,7 +490,7 @@ impl World {
                 break;
             }
         }
-        // What was asked of a state folder that no machine has any more, nobody can tell.
+        // The result of an order to a state folder that no machine has any more cannot be known.
         let is_there = |sent: &Sent| (0..MACHINES).any(|at| self.store(at) == sent.to);
         let is_open = |sent: &&Sent| sent.standing.is_none() && is_there(sent) && self.may_ask(sent.at);
         let open = self.orders.sent.values().filter(is_open).count();

@@ -35,12 +35,12 @@ use crate::source::os::opener::HiddenOpener;
 use crate::source::os::{clock, host, locks, opener, processes};
 use crate::source::repos::locate;
 
-/// How much room is reserved ahead of the journal's end, in bytes: enough for the outcomes of
-/// everything that can be under way.
+/// How much room is reserved beyond the journal's end, in bytes: enough for the outcomes of everything that can be
+/// under way.
 #[cfg(target_os = "linux")]
 const RESERVED: u64 = 64 << 10;
 
-/// The most bytes of a file of claimtop's own: some 100,000 entries of the journal.
+/// The most bytes of claimtop's own files: some 100,000 entries of the journal.
 const MAX_OWN: u64 = 128 << 20;
 
 /// The length of a name that no file system can have.
@@ -84,7 +84,7 @@ impl Disk for System {
         let (parent, name) = path.parent().zip(path.file_name()).ok_or(Errno::NOENT)?;
         self.make_folder_without_links(parent)?;
         match mkdirat(&self.folder_without_links(parent)?, name, Mode::RWXU) {
-            // Somebody else has made it meanwhile.
+            // Another process has made it meanwhile.
             Ok(()) | Err(Errno::EXIST) => self.folder_without_links(path).map(drop),
             Err(errno) => Err(errno),
         }
@@ -107,8 +107,8 @@ impl Disk for System {
     }
 
     fn reaches(&self, from: &Folder, to: &Folder) -> Result<bool, Errno> {
-        // No file system has names of this length, so nothing can be moved; that the two are of
-        // different mounts is reported before any name is looked up (rename(2)).
+        // No file system has names of this length, so nothing can be moved; different mounts are reported before any
+        // name is looked up (rename(2)).
         let name = "x".repeat(NO_NAME);
         match renameat(from, &*name, to, &*name) {
             Err(Errno::XDEV) => Ok(false),
@@ -147,7 +147,7 @@ impl Disk for System {
 
     fn boot(&self, now: Timestamp) -> Boot {
         let Host { boot_id, boot_at, up_by, time_namespace, .. } = host::host(now);
-        // In another one it is not the boot that is counted from.
+        // Any other time namespace does not count from the boot.
         let boot_at = boot_at.filter(|_| time_namespace == Some(INITIAL_TIME_NAMESPACE));
         Boot { id: boot_id, at: boot_at.map(|at| up_by.map_or(at, |by| by.min(at))) }
     }
@@ -180,7 +180,7 @@ impl Disk for System {
                 Ok(()) | Err(_) => {}
             }
         }
-        // A new file may have got a list from its folder (acl(5), default access lists).
+        // A new file may have inherited a list from its folder (acl(5), default access lists).
         let is_kept = names.split(|byte| *byte == 0).any(|name| name == ACCESS_LIST);
         match if is_kept { Ok(()) } else { fremovexattr(&*file, ACCESS_LIST) } {
             Ok(()) | Err(Errno::NODATA | Errno::NOTSUP) => Ok(()),
@@ -240,7 +240,7 @@ impl Disk for System {
             Ok(fd) if is_private(&fstat(&fd)?) => {
                 File::from(fd).take(MAX_OWN + 1).read_to_end(&mut bytes).map_err(errno)?
             }
-            // Whoever could write the journal could steer what is put where.
+            // A user who can write the journal could steer what is put where.
             Ok(_) => return Err(Errno::PERM),
             Err(Errno::NOENT) => 0,
             Err(errno) => return Err(errno),
@@ -274,8 +274,7 @@ impl Disk for System {
     }
 }
 
-/// Returns whether a process goes on by itself: `T` is stopped, `t` is stopped by a debugger
-/// (proc_pid_stat(5)).
+/// Returns whether a process is running: `T` is stopped, `t` is stopped by a debugger (proc_pid_stat(5)).
 fn pace_of(pid: u32) -> RunState {
     let stat = crate::source::os::open::plain::small(Path::new(&format!("/proc/{pid}/stat")), 4 << 10)
         .unwrap_or_default();
@@ -286,27 +285,27 @@ fn pace_of(pid: u32) -> RunState {
     }
 }
 
-/// Returns whether something is ours, and nobody else may write it.
+/// Returns whether a file is this user's, and no other user may write it.
 fn is_private(stat: &Stat) -> bool {
     let (own, is_set) = (geteuid().as_raw(), |bits: u64| wide(stat.st_mode) & bits != 0);
     // A user's private group has the user's number (useradd(8), USERGROUPS_ENAB).
     stat.st_uid == own && !is_set(0o002) && !(is_set(0o020) && stat.st_gid != own)
 }
 
-/// Reserves room behind the end of a file.
+/// Reserves room beyond the end of a file.
 #[cfg(target_os = "linux")]
 fn reserve(file: &File) -> Result<(), Errno> {
     use rustix::fs::{FallocateFlags, fallocate};
     let end = u64::try_from(fstat(file)?.st_size).unwrap_or_default();
     match fallocate(file, FallocateFlags::KEEP_SIZE, end, RESERVED) {
-        // Not every file system can; the write itself then says whether there is room.
+        // Not every file system supports it; the write itself then shows whether there is room.
         Ok(()) | Err(Errno::OPNOTSUPP | Errno::NOSYS) => Ok(()),
         Err(errno) => Err(errno),
     }
 }
 
-/// Reserves nothing: elsewhere room cannot be reserved without making the file longer. The write itself says
-/// whether there is room.
+/// Reserves nothing: other systems cannot reserve room without making the file longer. The write itself shows whether
+/// there is room.
 #[cfg(not(target_os = "linux"))]
 #[expect(clippy::unnecessary_wraps, reason = "on Linux it may fail")]
 fn reserve(_file: &File) -> Result<(), Errno> {
@@ -321,9 +320,9 @@ fn own((folder, name): Spot<'_, Folder>, flags: OFlags) -> Result<OwnedFd, Errno
     if is_plain { Ok(fd) } else { Err(Errno::INVAL) }
 }
 
-/// Moves a file where the kernel cannot promise not to replace another one. Into a private place,
-/// whose names only claimtop makes and under its lock, a plain rename replaces nothing; out of it
-/// a link does not replace, and removing the private name afterwards takes nobody's file.
+/// Moves a file on systems that cannot promise not to replace another one. Into a private place, whose names only
+/// claimtop makes and under its lock, a plain rename replaces nothing; out of it a link does not replace, and removing
+/// the private name afterwards removes no other file.
 fn rename_plainly(from: Spot<'_, Folder>, to: Spot<'_, Folder>, side: Side) -> Result<(), Errno> {
     match side {
         Side::Private if to.0.look_at(to.1).is_some() => Err(Errno::EXIST),
@@ -347,7 +346,7 @@ fn keep_group(from: &OwnedFd, to: &File) -> Result<(), Errno> {
 fn listed(from: &OwnedFd) -> Result<Vec<u8>, Errno> {
     let mut names = Vec::with_capacity(ATTRIBUTE_SIZE);
     match flistxattr(from, spare_capacity(&mut names)) {
-        // A file system without any.
+        // A file system without extended attributes.
         Ok(_) | Err(Errno::NOTSUP) => Ok(names),
         Err(errno) => Err(errno),
     }
@@ -364,8 +363,8 @@ fn attribute_name(name: &[u8]) -> String {
     format!("the attribute {}", shown(&String::from_utf8_lossy(name)))
 }
 
-/// Returns whether people gave a file this attribute. All others are of the file system or of the
-/// system's policy, which may have others of its own where the copy lies.
+/// Returns whether people gave a file this attribute. All others are of the file system or of the system's policy,
+/// which may have others of its own at the copy.
 fn is_of_people(name: &[u8]) -> bool {
     name.starts_with(b"user.") || name == ACCESS_LIST
 }

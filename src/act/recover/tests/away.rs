@@ -1,11 +1,11 @@
-//! Where a folder was away while an entry was to be put right, and is back.
+//! Recovery while a folder is away, and after it is back.
 
 use super::*;
 use crate::act::fs::print::sha256;
 use crate::act::{prune, undo};
 use crate::core::model::RestoreTo;
 
-/// Checks that the entry stays open for as long as a folder is away, and how it ends once that is back.
+/// Checks that the entry stays open for as long as a folder is away, and its outcome once the folder is back.
 #[track_caller]
 fn check_later(scene: &Scene, folder: &str) {
     let away = scene.place("away");
@@ -93,7 +93,7 @@ fn what_an_undo_that_got_stuck_may_still_bring_back_is_not_pruned() {
         print,
         touched_at: None,
     };
-    // The claim is written anew, so that the release is not taken back.
+    // The claim is written anew, so the release is not undone.
     scene.write(scene.folder.path(), "claim", "newer", "2026-11-20T21:00:00Z");
     let mut lock = scene.lock();
     lock.finish(1, done, now()).unwrap();

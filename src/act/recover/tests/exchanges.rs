@@ -1,12 +1,12 @@
-//! An exchange of a file's content that was cut off: the old content comes back, unless somebody
-//! has written meanwhile.
+//! An interrupted exchange of a file's content: the old content comes back, unless another program has written
+//! meanwhile.
 
 use super::*;
 use crate::act::fs::print::sha256;
 
 const BACK: &str = ".claimtop-1-1-back";
 
-/// Makes a claim of which the content was to become `new`: it still says `old`.
+/// Makes a claim whose content was to become `new`: it is still `old`.
 fn begun() -> Scene {
     let scene = Scene::empty();
     scene.write(scene.folder.path(), "claim", "old", "2026-11-20T20:00:00Z");
@@ -20,7 +20,7 @@ fn begun() -> Scene {
     scene
 }
 
-/// Lets the exchange come so far that the old content lies at `old`, and the new one in its place.
+/// Advances the exchange until the old content lies at `old`, and the new content in its place.
 fn exchanged(old: impl FnOnce(&Scene) -> PathBuf) -> Scene {
     let scene = begun();
     std::fs::rename(scene.place("claim"), old(&scene)).unwrap();
@@ -36,7 +36,7 @@ fn parked(scene: &Scene) -> PathBuf {
     scene.park().join(PARKED)
 }
 
-/// Somebody writes the file anew.
+/// Writes the file anew, as another program does.
 fn renew(scene: &Scene) {
     std::fs::write(scene.place("claim"), "renewed").unwrap();
 }
@@ -48,7 +48,7 @@ fn check_back(scene: &Scene) {
     assert_eq!(scene.read(scene.folder.path(), BACK), None);
 }
 
-/// Checks that it is reported what became of the file, and where the old content is to be had.
+/// Checks that the outcome reports the state of the file and where the old content is.
 #[track_caller]
 fn check_told(scene: &Scene, since: &str) {
     let (place, stays) = (scene.place("claim").display().to_string(), parked(scene).display().to_string());
@@ -75,7 +75,7 @@ fn old_content_that_may_not_be_read_any_more_comes_back_all_the_same() {
     assert_eq!(outcome.ended, EndResult::Failed, "{}", outcome.detail);
     assert_eq!(std::fs::read_to_string(scene.place("claim")).unwrap(), "old");
     assert!(!scene.place(ASIDE).exists());
-    // Where the file was written meanwhile it is parked, as any other.
+    // A file that was written meanwhile is parked, as any other.
     let scene = exchanged(beside);
     std::fs::hard_link(scene.place(ASIDE), scene.place("second")).unwrap();
     renew(&scene);
@@ -89,7 +89,7 @@ fn old_content_that_may_not_be_read_any_more_comes_back_all_the_same() {
 fn what_another_had_put_there_before_the_exchange_comes_back() {
     let scene = begun();
     scene.write(scene.folder.path(), ASIDE, "newer", "2026-11-20T20:59:00Z");
-    // Written before the old one goes, or it could get the very number of that.
+    // Written before the old one goes, or it could get the same inode number.
     scene.write(scene.folder.path(), "ours", "new", "2026-11-20T21:00:00Z");
     std::fs::rename(scene.place("ours"), scene.place("claim")).unwrap();
     assert_eq!(scene.recovered().ended, EndResult::Failed);

@@ -1,4 +1,4 @@
-//! What a take left behind that was cut off while it was put back.
+//! What a take left behind when it was interrupted while being put back.
 
 #![expect(clippy::disallowed_methods, reason = "tests make files in a temporary folder")]
 
@@ -96,18 +96,18 @@ impl Scene {
         }
     }
 
-    /// Recovers what there is to recover.
+    /// Recovers everything.
     fn lock(&self) -> Lock<'_, System> {
         self.state.lock(Patience::None, now()).unwrap()
     }
 
-    /// Recovers, and returns how it ends.
+    /// Recovers, and returns the outcome.
     fn recovered(&self) -> Outcome {
         let lock = self.lock();
         lock.history.entries[0].outcome.clone().unwrap()
     }
 
-    /// Recovers, and checks how it ends and what lies in the place, beside it and in the park.
+    /// Recovers, and checks the outcome and what lies in the place, beside it and in the park.
     #[track_caller]
     fn check(&self, ended: EndResult, place: Option<&str>, aside: Option<&str>, parked: Option<&str>) {
         let outcome = self.recovered();
@@ -159,8 +159,7 @@ fn a_file_of_others_beside_it_stays() {
     scene.check(EndResult::Failed, Some("the claim"), Some("somebody's"), None);
 }
 
-/// Makes a claim that was taken and parked in another folder than the state folder's own, of which
-/// the permission bits are these.
+/// Makes a claim that was taken and parked outside the state folder, in a folder with these permission bits.
 fn parked_in(mode: u32) -> (Scene, ParkLocation) {
     let scene = Scene::empty();
     let folder = scene.place("elsewhere");

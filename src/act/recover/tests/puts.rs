@@ -1,4 +1,4 @@
-//! A move to another place that was cut off: it is finished, or the file goes back.
+//! An interrupted move to another place: it is finished, or the file goes back.
 
 use super::*;
 
@@ -16,7 +16,7 @@ fn put(scene: &Scene, parked: &str, to: &str, print: Print, touched_at: Option<T
     Movement::Put { parked: ParkLocation::in_state(parked), to: scene.place(to), print, touched_at }
 }
 
-/// Recovers, and checks how it ends and what lies in the new place, in the old one and in the park.
+/// Recovers, and checks the outcome and what lies in the new place, in the old one and in the park.
 #[track_caller]
 fn check(scene: &Scene, ended: EndResult, new: Option<&str>, old: Option<&str>) {
     let outcome = scene.recovered();
@@ -72,7 +72,7 @@ fn what_somebody_wrote_after_an_undo_had_put_it_back_is_not_said_to_be_as_it_was
     scene.write(&scene.park(), PARKED, "the claim", "2026-11-20T20:00:00Z");
     let print = scene.print(&scene.park(), PARKED);
     scene.begin(vec![put(&scene, PARKED, "new", print, None)]);
-    // Written before the other one goes, or it could get the very number of that.
+    // Written before the other one goes, or it could get the same inode number.
     scene.write(scene.folder.path(), "new", "another", "2026-11-20T20:00:00Z");
     std::fs::remove_file(scene.park().join(PARKED)).unwrap();
     let told = format!(
@@ -108,7 +108,7 @@ fn a_file_of_others_in_the_new_place_is_not_what_was_put() {
     check(&scene, EndResult::Failed, Some("another"), Some("the claim"));
 
     let scene = moved(None);
-    // Written before the other one goes, or it could get the very number of that.
+    // Written before the other one goes, or it could get the same inode number.
     scene.write(scene.folder.path(), "new", "another", "2026-11-20T20:00:00Z");
     std::fs::remove_file(scene.park().join(PARKED)).unwrap();
     check(&scene, EndResult::Failed, Some("another"), None);

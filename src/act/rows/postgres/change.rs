@@ -1,5 +1,5 @@
-//! The change itself, inside the transaction: LEO's own function first, then what it has left,
-//! then the signs of life that it has written over; and all is read back.
+//! The change inside the transaction: LEO's own function first, then what it does not change, then the signs of life
+//! that it has overwritten; finally everything is read back.
 
 use super::session::{Session, trouble};
 use crate::act::error::ActionError;
@@ -11,11 +11,10 @@ use crate::core::model::{Columns, RowChange, Value};
 use crate::format::leo::database::{DIRECTIVES, FILE_LOCKS, SESSIONS, SIGNS, UPDATED_AT, mirror, text};
 use crate::format::reading::json;
 
-/// Changes all rows; they are locked, and as they were seen.
+/// Changes all rows, which are locked and as they were seen.
 ///
 /// # Errors
-/// A function refuses, or a row does not become what it is to be; the transaction is not to be
-/// committed.
+/// A function refuses, or a row does not get its new values; the transaction must not be committed.
 pub(crate) fn carry_out(session: &Session, changes: &[RowChange]) -> Result<(), ActionError> {
     let (locks, others): (Vec<_>, Vec<_>) = changes.iter().partition(|change| change.table == FILE_LOCKS);
     locks.into_iter().try_for_each(|change| file_lock::carry_out(session, change))?;
@@ -30,7 +29,7 @@ pub(crate) fn carry_out(session: &Session, changes: &[RowChange]) -> Result<(), 
         by_function(session, change)?;
         date(session, change)?;
     }
-    // A trigger of the sessions writes the items, so they come last.
+    // A trigger of the sessions writes the items, so the items come last.
     for change in rows.iter().chain(&items) {
         finish(session, &change.table, &change.id, &change.after)?;
     }
@@ -41,7 +40,7 @@ pub(crate) fn carry_out(session: &Session, changes: &[RowChange]) -> Result<(), 
     changes.iter().try_for_each(|change| check(session, change))
 }
 
-/// Makes sure that a row is what it was to become: when something is taken back, in every column.
+/// Makes sure that a row has its new values: in every column if the change is an undo.
 fn check(session: &Session, change: &RowChange) -> Result<(), ActionError> {
     let now = session.row(&change.table, &change.id, "")?;
     let is_what_it_should_be = match gives_back(change) {
@@ -54,7 +53,7 @@ fn check(session: &Session, change: &RowChange) -> Result<(), ActionError> {
     }
 }
 
-/// Returns whether a change gives somebody back what was let go.
+/// Returns whether a change gives back a released claim.
 fn gives_back(change: &RowChange) -> bool {
     let holder = |columns| match change.table.as_str() {
         SESSIONS => mirror(columns).is_some(),
@@ -63,8 +62,8 @@ fn gives_back(change: &RowChange) -> bool {
     !holder(&change.before) && holder(&change.after)
 }
 
-/// Makes sure that nobody else works on what a session is given back, and that its heartbeat is
-/// its own: an older claimtop has left there what `release_sd` wrote.
+/// Makes sure that no other session works on what a session is given back, and that its heartbeat is its own: an older
+/// claimtop left the one that `release_sd` wrote.
 fn may_be_given_back(session: &Session, change: &RowChange) -> Result<(), ActionError> {
     let column = if change.after.contains_key("sd_key") { "sd_key" } else { "sd_id" };
     let others = format!(
@@ -92,8 +91,8 @@ fn may_be_given_back(session: &Session, change: &RowChange) -> Result<(), Action
     }
 }
 
-/// Returns the directive that a session mirrors without being its owner, as it is: LEO's trigger
-/// would name the session there.
+/// Returns the directive that a session mirrors without owning it, unchanged: LEO's trigger would name the session
+/// there.
 fn beside_of(
     session: &Session,
     change: &RowChange,
@@ -105,8 +104,8 @@ fn beside_of(
     Ok(session.row(DIRECTIVES, key, "FOR UPDATE")?.map(|row| (key.to_owned(), row)))
 }
 
-/// What a session's row says of its life. LEO's functions and triggers date it anew whenever they
-/// write the row, and nothing that claimtop does is a sign of somebody's life.
+/// A row's signs of life of its session. LEO's functions and triggers renew them whenever they write the row, and no
+/// change by claimtop is a sign of life.
 struct Signs<'a> {
     change: &'a RowChange,
     before: Columns,
@@ -118,7 +117,7 @@ impl<'a> Signs<'a> {
         Ok(Self { change, before })
     }
 
-    /// Puts back what was written over.
+    /// Restores the signs of life that were overwritten.
     fn keep(&self, session: &Session) -> Result<(), ActionError> {
         let now = || session.columns(SESSIONS, &self.change.id, SIGNS, "");
         let written = self.written(now()?);
@@ -127,7 +126,7 @@ impl<'a> Signs<'a> {
         }
         let row = session.row(SESSIONS, &self.change.id, "")?.unwrap_or_default();
         update(session, SESSIONS, &self.change.id, &row, &written)?;
-        // When a row was last written, a trigger may go on to say; that is no sign of life.
+        // A trigger may set when a row was last written again; that is not a sign of life.
         match self.written(now()?).into_iter().find(|(column, _)| *column != UPDATED_AT) {
             None => Ok(()),
             Some((column, _)) => Err(ActionError::Never(format!(
@@ -138,7 +137,7 @@ impl<'a> Signs<'a> {
         }
     }
 
-    /// Returns the former values of what is not as it was.
+    /// Returns the former values of the columns that have changed.
     fn written(&self, now: Option<Columns>) -> Vec<(&str, &Value)> {
         let now = now.unwrap_or_default();
         let differs = |(column, value): &(&String, &Value)| now.get(*column) != Some(*value);
@@ -146,16 +145,16 @@ impl<'a> Signs<'a> {
     }
 }
 
-/// Returns whether a release of this row goes by LEO's own function.
+/// Returns whether this row is released by LEO's own function.
 pub(crate) fn is_by_function(session: &Session, change: &RowChange) -> bool {
-    // It would call a session idle that is stale or released by now.
+    // It would call a session idle that is stale or released now.
     let is_open = matches!(text(&change.before, "status"), Some("active" | "idle"));
     let is_release = mirror(&change.before).is_some() && mirror(&change.after).is_none();
     change.table == SESSIONS && is_open && is_release && session.schema.arguments("release_sd").is_some()
 }
 
-/// Calls LEO's own function for a session's row, where it has one and is the right way. What was
-/// let go is not claimed anew by `claim_sd`: it would date a heartbeat and write both surfaces.
+/// Calls LEO's own function for a session's row, if it has the right one. A released claim is not claimed anew by
+/// `claim_sd`, which would write a new heartbeat and both surfaces.
 fn by_function(session: &Session, change: &RowChange) -> Result<(), ActionError> {
     let Some(held) = mirror(&change.before).filter(|_| is_by_function(session, change)) else {
         return Ok(());
@@ -164,7 +163,7 @@ fn by_function(session: &Session, change: &RowChange) -> Result<(), ActionError>
     let reason = change.after.get("released_reason").and_then(parameter);
     let called = session.try_query("SELECT release_sd($1, $2)::text", &[Some(change.id.clone()), reason]);
     let answer = match called {
-        // An older text forgets the worktree, which a check of the table then refuses.
+        // An older version of it forgets the worktree, which a check of the table then refuses.
         Err(failed) if failed.is_check() => return session.run("ROLLBACK TO SAVEPOINT before_release"),
         called => called.map_err(trouble)?,
     };
@@ -188,7 +187,7 @@ fn date(session: &Session, change: &RowChange) -> Result<(), ActionError> {
     session.query(sql, &[Some(change.id.clone())]).map(drop)
 }
 
-/// Gives a row what it still lacks, only while the holder is still the one that was seen.
+/// Updates the columns of a row that still differ, only while the holder is still the one that was seen.
 fn finish(session: &Session, table: &str, id: &str, after: &Columns) -> Result<(), ActionError> {
     let now = session.row(table, id, "")?;
     let now = now.ok_or_else(|| ActionError::Changed(format!("{table} {} has gone", shown(id))))?;
@@ -230,7 +229,7 @@ fn update(
     }
 }
 
-/// Returns how a column takes a value that is text.
+/// Returns the SQL cast from text for a column.
 fn kind(column: &str) -> &'static str {
     match column {
         "is_working_on" | "is_alive" => "::boolean",
@@ -240,7 +239,7 @@ fn kind(column: &str) -> &'static str {
     }
 }
 
-/// What a function of LEO's answers: JSON.
+/// The JSON answer of one of LEO's functions.
 struct Answer(String);
 
 impl Answer {

@@ -1,5 +1,5 @@
-//! Rows of `file_claim_locks`, which go and come back as a whole: LEO's sweep deletes one 600 s after
-//! its last heartbeat, and so does claimtop, if it can put the very same row back.
+//! Rows of `file_claim_locks`, which are deleted and restored whole: LEO's sweep deletes one 600 s after its last
+//! heartbeat, and so does claimtop, if it can restore the very same row.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ use crate::format::leo::database::{FILE_LOCKS, REAPED_AFTER};
 /// Deletes a row that is locked and as it was seen, or puts it back.
 ///
 /// # Errors
-/// It is not as it was seen, it could not be put back exactly, or somebody else has the file by now.
+/// It is not as it was seen, it could not be restored exactly, or another session has the file now.
 pub(crate) fn carry_out(session: &Session, change: &RowChange) -> Result<(), ActionError> {
     if change.before.is_empty() {
         return put_back(session, change, &change.after);
@@ -26,8 +26,7 @@ pub(crate) fn carry_out(session: &Session, change: &RowChange) -> Result<(), Act
     delete(session, change)
 }
 
-/// Deletes a row by the rule of LEO's sweep and the server's clock, only if what is known of it is
-/// all that it says.
+/// Deletes a row by the rule of LEO's sweep and the server's clock, only if it has no values beyond the known ones.
 fn delete(session: &Session, change: &RowChange) -> Result<(), ActionError> {
     let sql = format!(
         "DELETE FROM {FILE_LOCKS} AS held WHERE file_path = $1 \
@@ -44,8 +43,7 @@ fn delete(session: &Session, change: &RowChange) -> Result<(), ActionError> {
     }
 }
 
-/// Puts a row back with every value that it had, its heartbeat too: nothing that claimtop does is a
-/// sign of somebody's life.
+/// Restores a row with every value that it had, its heartbeat too: no change by claimtop is a sign of life.
 fn put_back(session: &Session, change: &RowChange, row: &Columns) -> Result<(), ActionError> {
     let names = row.keys().map(|name| quoted(name)).collect::<Vec<_>>().join(", ");
     let sql = format!(

@@ -1,5 +1,5 @@
-//! Changes rows of LEO's PostgreSQL database: by its own functions, under locks that they take as
-//! well, and only if every row is as it was seen.
+//! Changes rows of LEO's PostgreSQL database: by LEO's own functions, under the locks that they also take, and only if
+//! every row is as it was seen.
 
 mod change;
 mod file_lock;
@@ -40,8 +40,8 @@ impl Postgres {
         Ok(Self { target, runtime: Arc::new(runtime), kept: Mutex::default() })
     }
 
-    /// Does something in a transaction, which is rolled back unless it was committed. A kept
-    /// connection that has ended meanwhile fails before anything is begun, and is replaced.
+    /// Runs an operation in a transaction, which is rolled back unless it was committed. A kept connection that has
+    /// ended meanwhile fails before anything is begun, and is replaced.
     fn within<T>(
         &self,
         database: &str,
@@ -119,7 +119,7 @@ impl Rows for Postgres {
     }
 }
 
-/// Reads back how rows stand once whoever changed them is done: it held the same locks.
+/// Reads back how rows stand once the session that changed them is done: it held the same locks.
 fn stand(session: &Session, changes: &[RowChange]) -> Result<RowsState, ActionError> {
     session.lock(changes)?;
     let mut state = None;
@@ -137,7 +137,7 @@ fn stand(session: &Session, changes: &[RowChange]) -> Result<RowsState, ActionEr
     Ok(state.unwrap_or(RowsState::Before))
 }
 
-/// Describes what a row says by now.
+/// Describes the current state of a row.
 fn describe_row(change: &RowChange, now: Option<Columns>) -> String {
     let Some(now) = now else { return format!("{} has gone", name(change)) };
     let column = match change.table.as_str() {

@@ -1,4 +1,4 @@
-//! Rows of LEO's database: what they are called, and whether they are unchanged.
+//! Rows of LEO's database: their names, and whether they are unchanged.
 
 use crate::core::model::snapshot::row::is_in;
 use crate::core::model::text::shown;
@@ -10,7 +10,7 @@ pub(crate) fn name(change: &RowChange) -> String {
     format!("{} {}", change.table, shown(&change.id))
 }
 
-/// The columns that say who holds what; the others move with them.
+/// The columns that name holders and claims; the others change with them.
 pub(crate) fn claims(table: &str) -> &'static [&'static str] {
     match table {
         SESSIONS => &["sd_key", "sd_id", "worktree_path", "worktree_branch"],
@@ -19,7 +19,7 @@ pub(crate) fn claims(table: &str) -> &'static [&'static str] {
 }
 
 pub(crate) fn is_before(table: &str, now: Option<&Columns>, before: &Columns) -> bool {
-    // Whoever claims it anew does so at another moment.
+    // A session that claims it anew does so at another moment.
     let is_claimed = || now.is_some_and(|now| now.get("claimed_at") == before.get("claimed_at"));
     is_after(table, now, before) && (table == FILE_LOCKS || is_claimed())
 }
@@ -29,8 +29,8 @@ pub(crate) fn is_after(table: &str, now: Option<&Columns>, after: &Columns) -> b
     if table == FILE_LOCKS { is_in(now, after) } else { now.is_some_and(has) }
 }
 
-/// Returns the keys of work and the paths of files that some changes are about, in the order in
-/// which all take locks.
+/// Returns the keys of work items and the paths of files that some changes concern, in the order in which every
+/// program takes locks.
 pub(crate) fn keys(changes: &[RowChange]) -> Vec<&str> {
     let mut keys: Vec<&str> = Vec::new();
     for change in changes {

@@ -1,4 +1,4 @@
-//! One connection: everything that an operation does is one transaction on it.
+//! One connection, on which each operation is one transaction.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -23,18 +23,18 @@ const WITHIN: Duration = Duration::from_secs(10);
 /// How long to wait for a lock that another session holds: 3 s.
 const PATIENCE: &str = "3s";
 
-/// One connection. Dropped, it is closed, and the server forgets what was not committed.
+/// One connection. Dropping it closes it, and the server discards uncommitted changes.
 pub(crate) struct Session {
     runtime: Arc<Runtime>,
     client: Client,
     allowance: Allowance,
     driver: JoinHandle<()>,
-    /// What the deployment has.
+    /// The schema of the deployment.
     pub(crate) schema: Schema,
 }
 
 impl Session {
-    /// Connects, and asks what there is.
+    /// Connects, and reads the schema.
     ///
     /// # Errors
     /// There is no connection.
@@ -67,7 +67,7 @@ impl Session {
         })
     }
 
-    /// Begins a transaction that reads what is committed, and waits for locks only so long.
+    /// Begins a read-committed transaction with a limit on waiting for locks.
     ///
     /// # Errors
     /// The server refuses.
@@ -81,7 +81,7 @@ impl Session {
         self.run(&sql)
     }
 
-    /// Runs statements that give nothing back.
+    /// Runs statements that return nothing.
     ///
     /// # Errors
     /// The server refuses.
@@ -140,7 +140,7 @@ impl Session {
         }
     }
 
-    /// Reads those of some columns of a row that there are.
+    /// Reads those of some columns of a row that exist.
     ///
     /// # Errors
     /// The server refuses.
@@ -201,16 +201,16 @@ impl Drop for Session {
     }
 }
 
-/// Returns a name as SQL takes any.
+/// Quotes a name for SQL.
 pub(crate) fn quoted(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))
 }
 
-/// Why a statement gave nothing.
+/// Why a statement returned nothing.
 pub(crate) enum StatementError {
-    /// The server's or the wire's words.
+    /// The error of the server or the connection.
     Error(Error),
-    /// Nothing came back in time.
+    /// No answer came in time.
     Silent,
 }
 
@@ -231,13 +231,13 @@ impl StatementError {
     }
 }
 
-/// Returns whether the server itself says no, and is not about to end: then nothing is committed.
+/// Returns whether the server itself refuses, and is not about to end: then nothing is committed.
 fn is_refusal(error: &Error) -> bool {
-    // Class 57P is the operator's: a shutdown can come before or after the commit has.
+    // Class 57P is the operator's: a shutdown can come before or after the commit.
     error.code().is_some_and(|code| !code.code().starts_with("57P") && !code.code().starts_with("08"))
 }
 
-/// Says what went wrong before the commit: nothing was changed.
+/// Describes what went wrong before the commit: nothing was changed.
 pub(crate) fn trouble(failed: StatementError) -> ActionError {
     let words = failed.words();
     let is_busy = match &failed {
@@ -250,7 +250,7 @@ pub(crate) fn trouble(failed: StatementError) -> ActionError {
     }
 }
 
-/// What the server says when somebody else is at work on the same rows.
+/// The server's errors when another session is at work on the same rows.
 const BUSY: [SqlState; 4] = [
     SqlState::LOCK_NOT_AVAILABLE,
     SqlState::T_R_DEADLOCK_DETECTED,

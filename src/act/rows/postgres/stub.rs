@@ -1,4 +1,4 @@
-//! LEO's database in a build without PostgreSQL: how its rows stand is not known, and none is changed.
+//! LEO's database in a build without PostgreSQL: the state of its rows is unknown, and none is changed.
 
 use std::path::Path;
 
@@ -13,10 +13,10 @@ pub struct Postgres {
 }
 
 impl Postgres {
-    /// Takes note of it.
+    /// Keeps nothing of it.
     ///
     /// # Errors
-    /// None.
+    /// Never.
     pub fn new(target: Target) -> std::io::Result<Self> {
         Ok(Self { target })
     }

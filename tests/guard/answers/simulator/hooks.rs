@@ -10,7 +10,7 @@ pub(crate) enum Moment {
     After,
 }
 
-/// Who calls, from where, with which name for the call.
+/// The caller, its folder, and its name for the call.
 pub(crate) struct From<'a> {
     pub(crate) agent: &'a str,
     pub(crate) session: &'a str,
@@ -19,17 +19,17 @@ pub(crate) struct From<'a> {
     pub(crate) is_sub_agent: bool,
 }
 
-/// What a tool is called with.
+/// The input of a tool.
 #[derive(Clone)]
 pub(crate) enum Tool {
     /// Files, as the agent names them.
     Edit(Vec<String>, Form),
     Line(String),
-    /// Whatever touches no file.
+    /// A call that touches no file.
     Other(&'static str, Value),
 }
 
-/// By which of an agent's ways a file is edited.
+/// The agent's way of editing a file.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Form {
     Whole,

@@ -1,6 +1,7 @@
-//! Shell lines as agents write them, each with what it does; known here by whoever wrote the line, not by reading it.
+//! Shell lines as agents write them, each with its effect, which is known here from writing the line, not from reading
+//! it.
 
-/// Which files a line takes.
+/// The files that a line takes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Reach {
     Nothing,
@@ -11,7 +12,7 @@ pub(crate) enum Reach {
     Files(Vec<String>),
 }
 
-/// What becomes of the working tree.
+/// The effect on the working tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Effect {
     None,
@@ -24,7 +25,7 @@ pub(crate) enum Effect {
     CommitAll,
 }
 
-/// What nobody loses anything by, however it looks.
+/// Lines that lose nothing, however they look.
 pub(crate) const HARMLESS: [&str; 26] = [
     "git status --short",
     "git diff",
@@ -54,7 +55,7 @@ pub(crate) const HARMLESS: [&str; 26] = [
     "git fetch origin && git log HEAD..origin/main",
 ];
 
-/// Whole-tree verbs, with what they take and do.
+/// Whole-tree verbs, with their reach and effect.
 pub(crate) const WHOLE: [(&str, Reach, Effect); 28] = [
     ("git stash", Reach::Tracked, Effect::Stash),
     ("git stash push -m wip", Reach::Tracked, Effect::Stash),
@@ -96,7 +97,7 @@ pub(crate) const OF_FILES: [(&str, Effect); 6] = [
     ("/usr/bin/git restore -- {}", Effect::Restore),
 ];
 
-/// What stands around a command without changing what it does: `{}`.
+/// Text around a command that does not change its effect: `{}`.
 pub(crate) const AROUND: [&str; 20] = [
     "{}",
     "{}",
@@ -120,7 +121,7 @@ pub(crate) const AROUND: [&str; 20] = [
     "/usr/bin/env -- {}",
 ];
 
-/// What runs a command so that only the shell or another program knows it.
+/// Wrappers that hide a command in another shell or program.
 pub(crate) const HIDING: [&str; 8] = [
     "sh < ./tidy.sh",
     "sh ./tidy.sh",

@@ -1,4 +1,4 @@
-//! A machine on which windows work: each step something happens, and hooks are called as it does.
+//! A machine on which windows work: each step an event happens, and hooks are called accordingly.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,7 +9,7 @@ use super::hooks::{From, Moment, Tool, hook};
 use super::truth::{Owners, Truth};
 use super::windows::{HeldUp, Life, Session, Window, is_of_sub_agent};
 
-/// What a person has set, beside what is usual.
+/// A person's settings that differ from the usual.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Level {
     Usual,
@@ -19,7 +19,7 @@ pub(crate) enum Level {
     Exempt,
 }
 
-/// What others hold, by session.
+/// The holds of others, by session.
 pub(crate) type Held = BTreeMap<usize, Vec<String>>;
 
 pub(crate) struct Machine {
@@ -92,7 +92,7 @@ impl Machine {
         }
     }
 
-    /// Ends it: what is true of the files is written down to be checked.
+    /// Ends it: records the truth about the files, to be checked.
     pub(super) fn end(mut self) -> Vec<Value> {
         for tree in &self.truth.trees {
             let file = |(path, file): (&String, &super::truth::File)| json!({"holds": {"path": format!("{}/{path}", tree.name), "text": file.text}});
@@ -121,7 +121,7 @@ impl Machine {
         self.lines.push(json!({"git": {"tree": self.truth.trees[tree].name, "verb": verb, "names": names}}));
     }
 
-    /// Opens a window: a new one, one that goes on with a session, or one that another window runs.
+    /// Opens a window: a new one, one that continues a session, or one that another window runs.
     pub(super) fn open(&mut self) {
         let number = self.windows.len();
         let agent = match self.dice.below(20) {
@@ -207,7 +207,7 @@ impl Machine {
         }
     }
 
-    /// Returns whether a session that goes on in another window has been seen there in a working tree.
+    /// Returns whether a session that continues in another window has been seen there in a working tree.
     pub(super) fn is_shown(&self, session: usize, tree: usize) -> bool {
         let session = &self.sessions[session];
         session.windows.len() == 1 || session.shown.contains(&tree)
@@ -218,7 +218,7 @@ impl Machine {
         let is_below = |one: usize, other: usize| {
             self.sessions[one].parent.is_some() && self.sessions[one].parent == last(other)
         };
-        // The end of the one above leaves an orphan, whose edits are no longer its.
+        // The end of the parent leaves an orphan, whose edits no longer belong to it.
         one == other || is_below(other, one) || is_below(one, other) && self.life(other) == Life::Alive
     }
 
@@ -227,7 +227,7 @@ impl Machine {
         by_tools || path == "Cargo.lock" || self.level == Level::Exempt && path.starts_with("src/")
     }
 
-    /// Returns who else has edited a file since the last commit had it.
+    /// Returns the others that have edited a file since the last commit contained it.
     pub(super) fn others(&self, own: usize, tree: usize, path: &str) -> Owners {
         let Some(file) = self.truth.trees[tree].files.get(path).filter(|_| !self.is_exempt(path)) else {
             return Owners::new();
@@ -236,7 +236,7 @@ impl Machine {
         others.map(|(session, edited)| (*session, *edited)).collect()
     }
 
-    /// Returns what others hold of what is asked about: what their hooks have seen, and what they have not.
+    /// Returns others' holds on the files in question: those that their hooks have seen, and those that they have not.
     pub(super) fn held(
         &self,
         own: usize,
@@ -305,7 +305,7 @@ impl Machine {
         self.lines.push(json!({"call": {"window": name, "hook": hook, "expect": expect}}));
     }
 
-    /// Writes what an agent keeps of its model's answers, as far as a guard asks for it; a sub-agent's are elsewhere.
+    /// Writes an agent's record of its model's answers, as far as a guard reads it; a sub-agent's are elsewhere.
     pub(super) fn transcribe(&mut self, window: usize, own: &HeldUp) -> bool {
         let Window { agent, session, .. } = self.windows[window];
         if agent != "claude" || is_of_sub_agent(&own.call) {

@@ -1,5 +1,5 @@
-//! Plays windows in working trees and writes down what happened, what was asked, and what is true of each call:
-//! whose uncommitted bytes were there, never what a guard thinks of it.
+//! Plays windows in working trees and records the events, the questions, and the truth for each call: whose
+//! uncommitted bytes were there, independent of any guard.
 
 mod hooks;
 mod lines;
@@ -25,7 +25,7 @@ pub(crate) fn recording(seeds: impl Iterator<Item = u64>, steps: u32) -> String 
     lines.join("\n") + "\n"
 }
 
-/// A little source of chance, the same for each seed (splitmix64).
+/// A small random number generator, the same for each seed (splitmix64).
 pub(crate) struct Dice(u64);
 
 impl Dice {

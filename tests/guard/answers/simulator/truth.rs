@@ -1,11 +1,11 @@
-//! What is true: which bytes lie where, what the last commit has, and whose edits it has not.
+//! The truth: which bytes lie where, what the last commit contains, and whose edits it does not.
 //!
-//! A window holds a file from its edit until the file is as the last commit has it, or gone: whoever else has
-//! edited it since, its work is in there or was written over, and nobody has committed it.
+//! A window holds a file from its edit until the file equals the last commit's, or is gone: even if another window has
+//! edited it since, its work is in there or was overwritten, and was not committed.
 
 use std::collections::BTreeMap;
 
-/// When a session has edited a file last, by its own tools and by other means, as numbers that only grow.
+/// When a session last edited a file, by its own tools and by other means, as increasing numbers.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Edited {
     pub(crate) seen: u64,
@@ -23,7 +23,7 @@ pub(crate) struct File {
 #[derive(Clone, Default)]
 struct Commit {
     files: BTreeMap<String, String>,
-    /// Whose edits it took, by file.
+    /// The owners of the edits that it took, by file.
     took: BTreeMap<String, Owners>,
     parent: Option<usize>,
 }
@@ -58,7 +58,7 @@ pub(crate) struct Truth {
 }
 
 impl Truth {
-    /// Begins a folder; what it has is committed at once where it is a repository.
+    /// Begins a folder; in a repository its files are committed at once.
     pub(crate) fn begin(&mut self, name: &str, files: &[&str], is_repo: bool) -> usize {
         let file = |path: &&str| ((*path).to_owned(), File { text: "0\n".to_owned(), ..File::default() });
         let files: BTreeMap<String, File> = files.iter().map(file).collect();
@@ -97,7 +97,7 @@ impl Truth {
         self.committed(tree, path).is_some()
     }
 
-    /// Ends what the last commit has by now.
+    /// Ends the holds on files that the last commit contains now.
     fn settle(&mut self, tree: usize) {
         let has = self.head(tree).map(|head| head.files.clone()).unwrap_or_default();
         for (path, file) in &mut self.trees[tree].files {
@@ -130,7 +130,7 @@ impl Truth {
         self.trees[tree].files.get(path).map(|file| &file.text) != self.committed(tree, path)
     }
 
-    /// Returns the files that git knows and that are not as the last commit has them.
+    /// Returns the files that git knows and that differ from the last commit.
     pub(crate) fn dirty(&self, tree: usize) -> Vec<String> {
         let Some(head) = self.head(tree) else { return Vec::new() };
         head.files.keys().filter(|path| self.is_dirty(tree, path)).cloned().collect()
@@ -180,7 +180,7 @@ impl Truth {
         self.moved(tree, next);
     }
 
-    /// Takes the last commit back: whoever made what it has holds that again.
+    /// Takes the last commit back: the owners of its edits hold them again.
     pub(crate) fn uncommit(&mut self, tree: usize) -> bool {
         let head = self.head(tree).unwrap().clone();
         let Some(parent) = head.parent else { return false };
@@ -198,7 +198,7 @@ impl Truth {
         true
     }
 
-    /// Puts files back to the last commit; what it does not know stays.
+    /// Restores files from the last commit; those that it does not know stay.
     pub(crate) fn restore(&mut self, tree: usize, paths: &[String]) {
         for path in paths {
             if let Some(text) = self.committed(tree, path).cloned() {
@@ -215,7 +215,7 @@ impl Truth {
         let (dirty, new) = (self.dirty(tree), self.new_files(tree));
         let taken: Vec<&String> = dirty.iter().chain(new.iter().filter(|_| with_new)).collect();
         let here = &self.trees[tree];
-        // What was deleted is no file to come back to; that is left out here.
+        // A deleted file cannot be restored to; that is left out here.
         if taken.is_empty() || dirty.iter().any(|path| !here.files.contains_key(path)) {
             return false;
         }
@@ -250,7 +250,7 @@ impl Truth {
         self.trees[tree].branch = name.to_owned();
     }
 
-    /// Checks another commit out, where nothing uncommitted is in its way.
+    /// Checks another commit out, if nothing uncommitted is in its way.
     fn go_to(&mut self, tree: usize, to: usize) -> bool {
         let Tree { repo, head, files, .. } = &self.trees[tree];
         let commits = &self.repos[repo.unwrap()].commits;
@@ -284,7 +284,7 @@ impl Truth {
         true
     }
 
-    /// Takes a branch's commits over that are all ahead.
+    /// Takes over a branch's commits, which are all ahead.
     pub(crate) fn merge(&mut self, tree: usize, branch: &str) -> bool {
         let Tree { repo, head, branch: own, .. } = &self.trees[tree];
         let (repo, head, own) = (repo.unwrap(), *head, own.clone());

@@ -1,8 +1,8 @@
-//! The windows of a world, and what each session was told.
+//! The windows of a world, and the briefs of each session.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-/// How long a call that was held up may be made again, and how long a clock without a transcript takes two for one.
+/// How long a call that was held up may be repeated, and how long two calls without a transcript count as one.
 const OVERRIDE_WITHIN: u64 = 600_000;
 const AT_ONCE: u64 = 2_000;
 
@@ -10,7 +10,7 @@ pub(crate) struct Window {
     pub(crate) name: String,
     pub(crate) session: usize,
     pub(crate) agent: &'static str,
-    /// None where a daemon runs its hooks.
+    /// `None` if a daemon runs its hooks.
     pub(crate) pid: Option<u32>,
     pub(crate) is_alive: bool,
     pub(crate) tree: usize,
@@ -25,12 +25,12 @@ pub(crate) struct Session {
     pub(crate) windows: Vec<usize>,
     /// The window that has run it.
     pub(crate) parent: Option<usize>,
-    /// What it was told at a prompt, by working tree.
+    /// The holds that were reported to it at a prompt, by working tree.
     pub(crate) told: BTreeMap<usize, BTreeSet<(usize, String)>>,
     pub(crate) held_up: Vec<HeldUp>,
-    /// When it has last edited a file with its own tools.
+    /// When it last edited a file with its own tools.
     pub(crate) edited: BTreeMap<(usize, String), Touched>,
-    /// The working trees in which its last window has shown itself.
+    /// The working trees in which its last window was seen.
     pub(crate) shown: BTreeSet<usize>,
 }
 
@@ -45,15 +45,15 @@ pub(crate) struct Touched {
 #[derive(Clone)]
 pub(crate) struct HeldUp {
     pub(crate) tree: usize,
-    /// Which files of whom it would have reached.
+    /// The files that it would have reached, with their owners.
     pub(crate) about: BTreeSet<(usize, String)>,
-    /// What would have become of them: 0 in their place or in a commit, 1 put aside, 2 lost.
+    /// Their fate: 0 in their place or in a commit, 1 put aside, 2 lost.
     pub(crate) harm: u8,
     pub(crate) at: u64,
     pub(crate) call: String,
-    /// Whether a sub-agent made it, and not the session's own.
+    /// Whether a sub-agent made it, and not the session itself.
     pub(crate) is_sub_agents: bool,
-    /// The answer of the model in which it stood.
+    /// The model's answer that contained it.
     pub(crate) answer: u64,
 }
 
@@ -64,13 +64,13 @@ pub(crate) enum Life {
     Unknown,
 }
 
-/// Returns whether it is a sub-agent of Claude Code's that makes a call of this name.
+/// Returns whether a call with this name is made by a sub-agent of Claude Code.
 pub(crate) fn is_of_sub_agent(call: &str) -> bool {
     call.ends_with('7')
 }
 
 impl Session {
-    /// Returns whether a call goes through, as the like was held up before and the model has read that.
+    /// Returns whether a call passes, because a similar one was held up before and the model has read that.
     pub(crate) fn has_heard(&self, now: &HeldUp, has_transcript: bool) -> bool {
         let is_twin = |past: &HeldUp| match has_transcript && !is_of_sub_agent(&past.call) {
             true => past.answer == now.answer,

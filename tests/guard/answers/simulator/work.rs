@@ -1,4 +1,4 @@
-//! What windows do: edits, shell lines, commits; and what persons and git do beside them.
+//! The work of windows: edits, shell lines, commits; and the actions of persons and git beside them.
 
 use serde_json::json;
 
@@ -7,7 +7,7 @@ use super::lines::{AROUND, Effect, HARMLESS, HIDING, OF_FILES, Reach, WHOLE};
 use super::machine::{Held, Level, Machine};
 use super::windows::{HeldUp, Life, Touched, Window, is_of_sub_agent};
 
-/// How long ago an edit may be for the next one to be held up.
+/// The age up to which an edit makes the next one be held up.
 const A_MOMENT: u64 = 600_000;
 
 impl Machine {
@@ -52,7 +52,7 @@ impl Machine {
         number
     }
 
-    /// A window edits files, of another's choice or its own; another may do so while a person is asked.
+    /// Lets a window edit files, of another's choice or its own; another may do so while a person is asked.
     pub(super) fn edit(&mut self, window: usize, given: Option<(usize, String)>) {
         let Window { session, agent, .. } = self.windows[window];
         let is_given = given.is_some();
@@ -123,7 +123,7 @@ impl Machine {
         self.sessions[session].shown.insert(tree);
     }
 
-    /// Returns who else has edited a file since this session did, and may live.
+    /// Returns the others that have edited a file since this session did, and may live.
     fn news(&self, session: usize, tree: usize, path: &str) -> Vec<usize> {
         let own = self.sessions[session].edited.get(&(tree, path.to_owned())).map_or(0, |own| own.number);
         let others = self.others(session, tree, path).into_iter();
@@ -133,7 +133,7 @@ impl Machine {
         others.filter(is_news).map(|(other, _)| other).collect()
     }
 
-    /// Calls the hook before an edit; names the call where it goes through.
+    /// Calls the hook before an edit; names the call if it passes.
     fn before_edit(&mut self, window: usize, tree: usize, paths: &[String], tool: &Tool) -> Option<String> {
         let session = self.windows[window].session;
         let mut recent = Held::new();
@@ -198,7 +198,7 @@ impl Machine {
             }
             return;
         }
-        // Another call of the same answer has not heard of it.
+        // Another call of the same answer has not received it.
         if self.dice.per_cent(30) {
             self.pass(15);
             let (twin, reach, _, is_hiding) = self.some_line(window, tree);
@@ -216,7 +216,7 @@ impl Machine {
     fn some_line(&mut self, window: usize, tree: usize) -> (String, Reach, Effect, bool) {
         let own = self.windows[window].tree;
         let top = format!("$ROOT/{}", self.truth.trees[tree].name);
-        // Some of them are about the folder in which they run.
+        // Some of them concern the folder in which they run.
         let below = self.windows[window].below;
         let is_at_top = below.is_empty() && tree == own;
         match self.dice.below(100) {
@@ -269,7 +269,7 @@ impl Machine {
         }
     }
 
-    /// Calls the hook before a shell line; whether that goes through.
+    /// Calls the hook before a shell line; returns whether it passes.
     fn line(
         &mut self,
         window: usize,
@@ -321,7 +321,7 @@ impl Machine {
         !said
     }
 
-    /// Git does it, and the hook is told.
+    /// Applies the line as git does, and calls the hook.
     fn done(&mut self, window: usize, tree: usize, (line, reach): (&str, &Reach), effect: Effect) {
         self.effect(tree, reach, effect);
         let (tool, id) = (Tool::Line(line.to_owned()), format!("call_{}", self.calls));
@@ -385,7 +385,7 @@ impl Machine {
         self.call(window, Moment::After, (Some(&tool), &id), json!({}));
     }
 
-    /// A shell line edits a file: no hook tells which.
+    /// Edits a file by a shell line: no hook reports which.
     pub(super) fn unseen_edit(&mut self, window: usize) {
         let Window { session, tree, .. } = self.windows[window];
         let path = self.some_file(tree);
@@ -398,7 +398,7 @@ impl Machine {
         self.call(window, Moment::After, (Some(&tool), &id), json!({}));
     }
 
-    /// A window commits what it has edited.
+    /// Lets a window commit its edits.
     pub(super) fn own_commit(&mut self, window: usize) {
         let Window { session, tree, .. } = self.windows[window];
         if self.truth.trees[tree].repo.is_none() {
@@ -422,7 +422,7 @@ impl Machine {
         self.call(window, Moment::After, (Some(&tool), &id), json!({}));
     }
 
-    /// A person works in the same tree, by hand.
+    /// Lets a person work by hand in the same tree.
     pub(super) fn person(&mut self, window: usize) {
         let tree = self.windows[window].tree;
         let dirty = self.truth.dirty(tree);
