@@ -45,7 +45,7 @@
 //!
 //! `core::judge::liveness` judges each record step by step and stops at the first that decides:
 //!
-//! 0. **What an agent's own hook told**: a session that it bound to a process lives as long as that process
+//! 0. **What an agent's own hook reported**: a session that it bound to a process lives as long as that process
 //!    does. The newest note of Claude Code also says that a process runs no other session, unless one says
 //!    that it has run that too.
 //! 1. **Its own PID**, if the format says that the PID is the agent's (or claimtop has seen it
@@ -67,9 +67,9 @@
 //! Every look is judged anew and from nothing but its snapshot. Only what came out equal is then
 //! shared with the report before ([`core::assess::assess_after`]), to save memory.
 //!
-//! # How a collision is told
+//! # How a collision is explained
 //!
-//! A [`story`](core::model::Event) decides nothing: it is told after the findings, from the same snapshot. Each
+//! A [`story`](core::model::Event) decides nothing: it is made after the findings, from the same snapshot. Each
 //! event has its source and says whether it was observed or follows from what was; the last one is the conclusion.
 //! A recording keeps snapshots and never reports, so that a later claimtop judges what an earlier one saw.
 //!
@@ -79,10 +79,10 @@
 //! verified, done. A plan is seen with the prints of its files (device, inode, size, mode, time, hash) and what the
 //! holder is worth; what a person gives is good for that state only; under the lock everything is seen
 //! again; the intent is journalled and brought to the disk; each file is renamed away without
-//! clobbering and looked at *there*, where nobody can renew it, and its holder is judged once
+//! clobbering and looked at *there*, where no process can renew it, and its holder is judged once
 //! more; on any difference it is renamed back. What follows an action as a part of it
 //! takes the same road by itself once that is done, and is undone with it. What is
-//! parked never leaves its file system, so whoever still writes into it writes into the parked file.
+//! parked never leaves its file system, so a process that still writes into it writes into the parked file.
 //! No file is deleted but what a person prunes by name; the one row that a release deletes, a file lock
 //! in LEO's database, is kept whole in the journal.
 //!
@@ -97,7 +97,7 @@
 //! # What is only read
 //!
 //! Not every claim is claimtop's to let go ([`core::model::LetGo`]). Git's locks are parked only when
-//! they are proven dead: no process of git's and its kin lives that may hold one, and nobody has it open.
+//! they are proven dead: no process of git's and its kin lives that may hold one, and no process has it open.
 //! Task lists, issues, reservations and the locks of Codex and Copilot are let go by
 //! their own systems alone, and a plan says by which command. Where a file only copies what a database
 //! says, the database counts. A format that a person describes ([`described`]) says itself whether it may be parked,

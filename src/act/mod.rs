@@ -3,8 +3,8 @@
 //! Every action goes through four states, each a type, so that none can be skipped:
 //!
 //! [`preflight::preview::Preview`] (a plan with the prints of its files) ->
-//! [`preflight::confirmed::Confirmed`] (a person gave the answer that this very state requires) ->
-//! [`execute::Verified`] (looked at again under the lock, and bound to it) ->
+//! [`preflight::confirmed::ConfirmedPlan`] (a person gave the answer that this very state requires) ->
+//! [`execute::VerifiedPlan`] (looked at again under the lock, and bound to it) ->
 //! [`execute::Receipt`].
 //!
 //! Two movements carry every file: *take* moves a file out of the world into the parked folder and looks at it there,

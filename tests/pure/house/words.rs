@@ -103,7 +103,7 @@ fn comments_name_who_does_what() {
     ["src", "tests"].iter().for_each(|folder| sources(&root.join(folder), &mut files));
     let counts = files.iter().map(|path| counted(&std::fs::read_to_string(path).unwrap()));
     let [words, told, nobody] = counts.fold([0; 3], |sum, one| [0, 1, 2].map(|at| sum[at] + one[at]));
-    // To become 0.3 in 1,000 each; other code bases of this kind have 0.0 to 0.2.
+    // At most 0.3 in 1,000 each; other code bases of this kind have 0.0 to 0.2.
     assert!(
         told * 10_000 <= words * 3,
         "{told} of {words} words of comments are tell or told: report, return, notify"
