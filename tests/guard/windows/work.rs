@@ -68,13 +68,15 @@ impl Drop for Window<'_> {
 }
 
 fn transcript() -> String {
+    // What was written before the window began would not be its own.
+    let now = jiff::Timestamp::now().to_string();
     let prompt = json!({ "type": "user", "message": { "role": "user", "content": "Fix the till" },
-        "origin": { "kind": "human" }, "permissionMode": "default", "timestamp": "2026-11-22T11:00:00Z" });
+        "origin": { "kind": "human" }, "permissionMode": "default", "timestamp": now });
     let edited = json!({ "type": "file-history-snapshot", "snapshot": { "trackedFileBackups":
-        { "a.rs": { "backupTime": "2026-11-22T10:59:00Z", "realParentDir": "/src/shop" } } } });
+        { "a.rs": { "backupTime": now, "realParentDir": "/src/shop" } } } });
     let call = json!({ "type": "assistant", "message": { "model": "m", "usage": { "input_tokens": 105 }, "content": [
         { "type": "tool_use", "id": "t1", "name": "Edit", "input": { "file_path": "/src/shop/b.rs" } }] },
-        "timestamp": "2026-11-22T11:00:05Z" });
+        "timestamp": now });
     format!("{prompt}\n{edited}\n{call}\n")
 }
 

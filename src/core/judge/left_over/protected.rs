@@ -16,7 +16,7 @@ const YOUNG: SignedDuration = SignedDuration::from_secs(120);
 const EDITOR: &str = "is an editor and may hold unsaved work";
 
 /// Programs by the kernel's name for them (15 bytes at most), and why they are not ended.
-const KEPT: [(&[&str], &str); 6] = [
+const KEPT: [(&[&str], &str); 7] = [
     (
         &[
             "tmux", "tmux: server", "tmux: client", "screen", "SCREEN", "zellij", "dtach", "abduco",
@@ -32,6 +32,7 @@ const KEPT: [(&[&str], &str); 6] = [
         ],
         "is a terminal",
     ),
+    (&["cursor-agent"], "is an agent"),
     (
         &[
             "vi", "vim", "vim.basic", "nvim", "emacs", "nano", "hx", "helix", "micro", "kak", "code",
@@ -171,5 +172,6 @@ mod tests {
             ["node", "vite", "edge-runtime", "coder", "nextest"].into_iter().all(|name| kept(name).is_none())
         );
         assert_eq!(kept("tmux-resurrect"), None, "only an editor has variants");
+        assert_eq!(kept("cursor-agent"), Some("is an agent"), "not a variant of the editor");
     }
 }

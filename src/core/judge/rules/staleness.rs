@@ -7,7 +7,7 @@ use crate::core::judge::rules::facts::{Facts, count, file_name, window_evidence,
 use crate::core::judge::rules::found::Findings;
 use crate::core::model::{
     ClaimStatus, Code, Deletion, Evidence, Finding, Format, HomeFolder, HomePart, JudgedRecord, Key, LetGo,
-    NamedHome, Reason, RecordKind, Remedy, Sentence, Spares, Untrusted, VerdictState, WindowView,
+    NamedHome, Reason, RecordKind, Remedy, Sentence, Spares, Tie, Untrusted, VerdictState, WindowView,
 };
 use jiff::{SignedDuration, Timestamp};
 
@@ -193,7 +193,15 @@ fn orphan<'a>(judged: &'a JudgedRecord, facts: &Facts<'a>) -> Option<Finding> {
 /// Live windows that no system knows.
 fn no_record<'a>(facts: &'a Facts<'a>) -> impl Iterator<Item = Finding> + 'a {
     let known: BTreeSet<u32> = facts.records.iter().flat_map(|judged| named_windows(judged, facts)).collect();
-    facts.windows.iter().filter(move |window| !known.contains(&window.pid)).map(|window| {
+    // Qwen Code's registry has no records, and names the session of each window.
+    let is_registered = |window: &WindowView| {
+        let files = facts.world.snapshot.session_files.iter();
+        let stated = |tie: &Tie| matches!(tie, Tie::Stated(id) if (id.pid, id.start_ticks) == (window.pid, window.start_ticks));
+        files.filter(|file| file.agent == window.agent.raw()).any(|file| stated(&file.tie))
+    };
+    let unknown =
+        facts.windows.iter().filter(move |window| !known.contains(&window.pid) && !is_registered(window));
+    unknown.map(|window| {
         let config = unread_config(window, facts)
             .map(|config| format!("its own configuration folder, {config}, was not read"));
         let unread =

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::core::judge::window::stand_in::is_played;
 use crate::core::judge::world::World;
 use crate::core::model::{ContextFill, Format, Process, Record, Turn, TurnState, Work};
 
@@ -57,7 +58,8 @@ fn over(work: &Work, (process, entry): (&Process, Option<&Record>), world: &Worl
         return None;
     }
     // A title or a snapshot may have been appended since, and a copy of the file is younger than its lines.
-    let heard_at = work.doing.heard_at.unwrap_or(work.written_at);
+    // Claimtop's own demo dates its lines back.
+    let heard_at = work.doing.heard_at.filter(|_| !is_played(process)).unwrap_or(work.written_at);
     if world.started_at(process).is_some_and(|started_at| world.is_after(started_at, heard_at)) {
         return Some(Turn { state: TurnState::CutOff, since: Some(heard_at) });
     }
