@@ -20,9 +20,9 @@ use crate::cli::output::complain;
 use crate::cli::output::failure::{Exit, Failure, Outcome, of_action};
 use crate::cli::settings::Settings;
 use crate::config::fleet::Paths;
-use crate::core::fleet::database::outbox_feed::Teller;
+use crate::core::fleet::database::outbox_feed::OutboxFeed;
 use crate::core::fleet::database::pace::{News, after_last};
-use crate::core::fleet::wire::path_redaction::Discreet;
+use crate::core::fleet::wire::path_redaction::PathRedactor;
 use crate::core::model::{Report, Tombstone};
 use crate::source::os::{clock, host};
 
@@ -45,9 +45,9 @@ pub(crate) struct Publishing<'a> {
     post: &'a Post,
     settings: &'a Settings,
     stones: &'a Stones,
-    teller: Teller,
+    feed: OutboxFeed,
     /// What keeps paths to this machine, as of the last look.
-    discreet: Discreet,
+    discreet: PathRedactor,
     /// What is to be published since the last beat began, and what that beat has.
     news: News,
     telling: News,
@@ -70,8 +70,8 @@ impl<'a> Publishing<'a> {
             post,
             settings,
             stones,
-            teller: Teller::default(),
-            discreet: Discreet::default(),
+            feed: OutboxFeed::default(),
+            discreet: PathRedactor::default(),
             news: News::Change,
             telling: News::None,
             due: None,
@@ -127,7 +127,7 @@ impl<'a> Publishing<'a> {
         self.last = now;
         // A repeated beat has nothing that happened since the first began.
         if !post.is_telling() {
-            self.teller.telling();
+            self.feed.telling();
             self.telling = self.telling.max(std::mem::replace(&mut self.news, News::None));
         }
         Box::pin(async move { CallOutcome::Beat(post.beat().await) })
@@ -155,7 +155,7 @@ impl<'a> Publishing<'a> {
             BeatOutcome::Accepted { is_hot, taken } => {
                 self.is_hot = is_hot;
                 self.telling = News::None;
-                self.teller.accepted();
+                self.feed.accepted();
                 for taken in taken {
                     match taken {
                         Intake::Work(number, work) => ordered.ask(number, work),
@@ -183,7 +183,7 @@ impl<'a> Publishing<'a> {
         let stones = Arc::clone(&self.stones.lock().unwrap_or_else(PoisonError::into_inner));
         self.discreet = discreet(self.settings, report);
         let (is_urgent, is_empty) = self.post.outbox(|outbox| {
-            let is_urgent = self.teller.look(report, &stones, &self.discreet, outbox)?;
+            let is_urgent = self.feed.look(report, &stones, &self.discreet, outbox)?;
             Ok::<_, Failure>((is_urgent, outbox.is_empty()))
         })?;
         let news = match (is_urgent, is_empty) {
@@ -214,7 +214,7 @@ impl<'a> Publishing<'a> {
 }
 
 /// Returns what keeps paths of this machine to itself, as it is set.
-pub(crate) fn discreet(settings: &Settings, report: &Report) -> Discreet {
+pub(crate) fn discreet(settings: &Settings, report: &Report) -> PathRedactor {
     match settings.effective.config.publishing.paths {
         Paths::Relative => {
             let (places, config) = (&settings.places, &settings.effective.config);
@@ -227,9 +227,9 @@ pub(crate) fn discreet(settings: &Settings, report: &Report) -> Discreet {
             let home = places.home.to_string_lossy();
             // The machine's ID is never published.
             let salt = host::host(clock::now()).machine_id.unwrap_or_default();
-            Discreet::new(&home, folders.iter().map(|folder| &**folder), report, salt)
+            PathRedactor::new(&home, folders.iter().map(|folder| &**folder), report, salt)
         }
-        Paths::Whole => Discreet::default(),
+        Paths::Whole => PathRedactor::default(),
     }
 }
 

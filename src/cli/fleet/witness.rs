@@ -20,7 +20,7 @@ use crate::cli::settings::Settings;
 use crate::config::Config;
 use crate::config::fleet::Accept;
 use crate::core::fleet::database::outbox::Outbox;
-use crate::core::fleet::database::outbox_feed::Teller;
+use crate::core::fleet::database::outbox_feed::OutboxFeed;
 use crate::core::fleet::wire::line::hashed;
 use crate::core::model::Secret;
 use crate::core::model::snapshot::host::INITIAL_PID_NAMESPACE;
@@ -126,7 +126,7 @@ fn dry(observer: &mut Observer, settings: &Settings, stones: &Stones) -> Outcome
     let report = observer.observe();
     let stones = Arc::clone(&stones.lock().unwrap_or_else(PoisonError::into_inner));
     let mut outbox = Outbox::default();
-    Teller::default().look(&report, &stones, &discreet(settings, &report), &mut outbox)?;
+    OutboxFeed::default().look(&report, &stones, &discreet(settings, &report), &mut outbox)?;
     let batch = outbox.take()?;
     print(&format!("{}\n", facts(settings, accept(settings))?))?;
     for text in [batch.changes, batch.tombstones].into_iter().flatten() {

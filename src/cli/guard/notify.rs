@@ -27,14 +27,14 @@ pub(crate) fn tell_guards(observer: Observer, settings: &Settings) -> Observer {
     if !may_write {
         return observer;
     }
-    let mut teller = Teller { ledgers: scope(settings).ledgers, told: HashMap::new() };
-    observer.recorded(Box::new(move |snapshot, report| teller.update(&snapshot.host, report)))
+    let mut feed = LedgerFeed { ledgers: scope(settings).ledgers, told: HashMap::new() };
+    observer.recorded(Box::new(move |snapshot, report| feed.update(&snapshot.host, report)))
 }
 
 /// A session and its process.
 type Whose = (Untrusted, ProcessId);
 
-struct Teller {
+struct LedgerFeed {
     ledgers: PathBuf,
     told: HashMap<Whose, WindowNotice>,
 }
@@ -50,7 +50,7 @@ struct WindowNotice {
     is_whole: bool,
 }
 
-impl Teller {
+impl LedgerFeed {
     fn update(&mut self, host: &Host, report: &Report) {
         let mut before = std::mem::take(&mut self.told);
         for seen in seen(report).filter(|seen| is_valid_id(seen.session.raw())) {

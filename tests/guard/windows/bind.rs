@@ -109,6 +109,20 @@ fn the_note_names_the_agent_and_not_the_hooks_shell() {
 }
 
 #[test]
+fn no_note_is_written_where_others_could_put_theirs() {
+    let world = World::new();
+    let state = world.path("home/.local/state/claimtop");
+    std::fs::create_dir_all(&state).unwrap();
+    let set = |mode| std::fs::set_permissions(&state, std::fs::Permissions::from_mode(mode)).unwrap();
+    set(0o777);
+    let mut agent = Agent::start(&world, &hook(SESSION), 1);
+    assert_eq!(note(&world, SESSION, agent.pid()), None);
+    set(0o700);
+    agent.tell(&world, &hook(SESSION));
+    assert!(note(&world, SESSION, agent.pid()).is_some());
+}
+
+#[test]
 fn a_record_of_the_session_lives_and_dies_with_the_noted_process() {
     let world = World::new();
     world.write("tmp/claude_session_x", &format!("{SESSION}\n{}\n", "2026-11-20T10:00:00"));

@@ -5,13 +5,13 @@ use serde_json::value::RawValue;
 use crate::core::fleet::database::outbox::{LOOK, ORDER, Outbox, kind_name};
 use crate::core::fleet::wire::encoder::Encoder;
 use crate::core::fleet::wire::line::{Line, PartKind};
-use crate::core::fleet::wire::path_redaction::Discreet;
+use crate::core::fleet::wire::path_redaction::PathRedactor;
 use crate::core::model::text::json;
 use crate::core::model::{EndedWindow, Report, Tombstone};
 
 /// Feeds the outbox look by look.
 #[derive(Default)]
-pub(crate) struct Teller {
+pub(crate) struct OutboxFeed {
     encoder: Encoder,
     /// The windows that ended in looks not yet published by a beat.
     ended: Vec<EndedWindow>,
@@ -19,7 +19,7 @@ pub(crate) struct Teller {
     telling: usize,
 }
 
-impl Teller {
+impl OutboxFeed {
     /// Adds a look to the outbox; returns whether it is urgent: a process has died, or there is a new problem.
     ///
     /// # Errors
@@ -28,7 +28,7 @@ impl Teller {
         &mut self,
         report: &Report,
         tombstones: &[Tombstone],
-        discreet: &Discreet,
+        discreet: &PathRedactor,
         outbox: &mut Outbox,
     ) -> serde_json::Result<bool> {
         let text = self.encoder.look(&report.without_prompts(), tombstones)?;

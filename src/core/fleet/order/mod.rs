@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use sha2::{Digest, Sha256};
 
-use crate::core::fleet::wire::sanitize::harmless;
+use crate::core::fleet::wire::sanitize::sanitized;
 use crate::core::model::text::hex;
 use crate::core::model::text::named::named;
 use crate::core::model::{Action, EndResult, ErrorKind, Obstacle, Plan, Request};
@@ -235,7 +235,7 @@ impl OrderReceipt {
     /// # Errors
     /// Fails if it is not a receipt.
     pub fn read(text: &RawValue) -> serde_json::Result<Self> {
-        serde_json::from_str(&harmless(text.get())?)
+        serde_json::from_str(&sanitized(text.get())?)
     }
 }
 
@@ -245,7 +245,7 @@ pub fn read_proposal(text: &RawValue) -> Proposal {
     if text.get().len() > MOST_OF_PLAN {
         return Err(refused("its plan is too large to be shown"));
     }
-    let read = harmless(text.get()).and_then(|text| serde_json::from_str::<Proposal>(&text));
+    let read = sanitized(text.get()).and_then(|text| serde_json::from_str::<Proposal>(&text));
     read.unwrap_or_else(|_| Err(refused("its plan cannot be understood: update the older claimtop")))
 }
 

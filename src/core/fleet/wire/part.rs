@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use serde::Deserialize;
 
 use crate::core::fleet::wire::line::PartKind;
-use crate::core::fleet::wire::sanitize::harmless;
+use crate::core::fleet::wire::sanitize::sanitized;
 use crate::core::model::{
     BrokenPath, ClaimStatus, ClaimView, Finding, Key, LeftOver, LeftTree, Need, NeedKind, RecordView,
     Releasable, Resource, SourceHealth, Surface, Tombstone, Untrusted, WindowFacts, WindowView,
@@ -57,7 +57,7 @@ impl Part {
     /// # Errors
     /// Fails if it is not of this kind, or its key is not a valid one.
     pub(crate) fn read(kind: PartKind, text: &str, machine: &str) -> serde_json::Result<Self> {
-        let text = &*harmless(text)?;
+        let text = &*sanitized(text)?;
         let mut part = match kind {
             PartKind::Source => Self::Source(serde_json::from_str(text)?),
             PartKind::Window => Self::Window(serde_json::from_str(text)?),

@@ -10,7 +10,7 @@ use crate::core::model::{Report, Untrusted};
 
 /// Shortens paths.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Discreet {
+pub(crate) struct PathRedactor {
     /// The beginnings of paths, as in JSON, and their replacements; the longest first.
     shortened: Vec<(String, String)>,
     /// The salt for hashes of paths, so that guessed names cannot be tested; `None` if paths are sent in full.
@@ -20,7 +20,7 @@ pub(crate) struct Discreet {
 /// How many bytes of a hash replace a path.
 const HASH: usize = 8;
 
-impl Discreet {
+impl PathRedactor {
     /// Shortens the paths in a home, in other folders that are read, and those of a report: its repositories and
     /// sources, and the working folders of its windows and left-overs.
     pub(crate) fn new<'a>(
@@ -134,8 +134,12 @@ mod tests {
     #[test]
     fn folders_that_are_looked_in_and_repositories_of_records_are_shortened_as_well() {
         let report = crate::core::testing::busy();
-        let discreet =
-            Discreet::new("/home/dev", ["/srv/teams/db", "/tmp/x/tmp"].into_iter(), &report, String::new());
+        let discreet = PathRedactor::new(
+            "/home/dev",
+            ["/srv/teams/db", "/tmp/x/tmp"].into_iter(),
+            &report,
+            String::new(),
+        );
         let text = r#""/srv/teams/db/orchestrator.db /tmp/x/tmp/maia.json /home/dev/a""#;
         assert_eq!(discreet.text(text), r#""db/orchestrator.db tmp/maia.json ~/a""#);
     }
@@ -152,7 +156,7 @@ mod tests {
             ..(*report.windows[0]).clone()
         }
         .into();
-        let discreet = |salt: &str| Discreet::new("/home/dev", [].into_iter(), &report, salt.to_owned());
+        let discreet = |salt: &str| PathRedactor::new("/home/dev", [].into_iter(), &report, salt.to_owned());
         let text = r#""repo:/srv/clients/secretproj obra:/srv/db/o.db postgres://leo@db /opt/acme/job/x""#;
         assert_eq!(discreet("").text(text), r#""repo:secretproj obra:o.db postgres://leo@db job/x""#);
         let id = |salt: &str, id: &str| discreet(salt).id(id).into_owned();
@@ -161,13 +165,13 @@ mod tests {
         assert_eq!(hash, id("m", "repo:/srv/clients/secretproj"));
         assert_ne!(hash, id("n", "repo:/srv/clients/secretproj"), "of another machine");
         assert_eq!(id("m", "processes"), "processes");
-        assert_eq!(Discreet::default().id("repo:/srv/x"), "repo:/srv/x");
+        assert_eq!(PathRedactor::default().id("repo:/srv/x"), "repo:/srv/x");
     }
 
     #[test]
     fn an_answer_keeps_what_a_person_has_to_type() {
         let shortened = vec![("/srv/shop".to_owned(), "shop".to_owned())];
-        let discreet = Discreet { shortened, salt: None };
+        let discreet = PathRedactor { shortened, salt: None };
         let line =
             r#"{"plans":{"is":[{"Ok":{"plan":{"what":"put /srv/shop/a aside"},"wanted":"/srv/shop/a"}}]}}"#;
         let told = r#"{"plans":{"is":[{"Ok":{"plan":{"what":"put shop/a aside"},"wanted":"/srv/shop/a"}}]}}"#;
@@ -180,7 +184,7 @@ mod tests {
             ("/home/dev/src/shop".to_owned(), "shop".to_owned()),
             ("/home/dev".to_owned(), "~".to_owned()),
         ];
-        let discreet = Discreet { shortened, salt: None };
+        let discreet = PathRedactor { shortened, salt: None };
         for (text, expected) in [
             (r#"{"cwd":"/home/dev/src/shop"}"#, r#"{"cwd":"shop"}"#),
             (r#""/home/dev/src/shop/api/x.rs:7""#, r#""shop/api/x.rs:7""#),

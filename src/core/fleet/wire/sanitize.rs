@@ -10,25 +10,25 @@ use crate::core::model::text::{is_harmless, shown};
 ///
 /// # Errors
 /// Fails if it is not JSON.
-pub(crate) fn harmless(text: &str) -> serde_json::Result<Cow<'_, str>> {
+pub(crate) fn sanitized(text: &str) -> serde_json::Result<Cow<'_, str>> {
     // Forbidden characters may be literal or escaped.
     if !text.contains('\\') && is_harmless(text) {
         return Ok(Cow::Borrowed(text));
     }
     let mut value: Value = serde_json::from_str(text)?;
-    make_harmless(&mut value);
+    sanitize(&mut value);
     Ok(Cow::Owned(value.to_string()))
 }
 
-fn make_harmless(value: &mut Value) {
+fn sanitize(value: &mut Value) {
     match value {
         Value::Null | Value::Bool(_) | Value::Number(_) => {}
         Value::String(text) => *text = shown(text),
-        Value::Array(values) => values.iter_mut().for_each(make_harmless),
+        Value::Array(values) => values.iter_mut().for_each(sanitize),
         Value::Object(members) => {
             let all = std::mem::take(members);
             members.extend(all.into_iter().map(|(name, mut value)| {
-                make_harmless(&mut value);
+                sanitize(&mut value);
                 (shown(&name), value)
             }));
         }
