@@ -151,11 +151,8 @@ impl<D: Disk> Files<'_, D> {
         let Some(folder) = &parked.folder else { return Ok(()) };
         self.disk.make_folder(folder).map_err(ActionError::failed_at("make", folder))?;
         let parent = folder.parent().unwrap_or(Path::new("/"));
-        match self.disk.folder(parent).and_then(|parent| self.disk.access_of(&parent)) {
-            Ok(FolderAccess::Ours | FolderAccess::Sticky) => self.park(parked).map(drop),
-            Ok(FolderAccess::Others) => Err(not_ours(parent)),
-            Err(errno) => Err(ActionError::failed_at("open", parent)(errno)),
-        }
+        check_parent(self.disk, parent)?;
+        self.park(parked).map(drop)
     }
 
     /// Opens the folder in which a file is parked. Only this user may have access to it, and the name must be one in
@@ -170,10 +167,7 @@ impl<D: Disk> Files<'_, D> {
         }
         let path = parked.folder.as_deref().unwrap_or(self.parked_path);
         let folder = self.disk.folder(path).map_err(ActionError::failed_at("open", path))?;
-        match self.disk.access_of(&folder).map_err(ActionError::failed_at("ask whose is", path))? {
-            FolderAccess::Ours => Ok(FileRef { folder, path: path.join(name) }),
-            FolderAccess::Sticky | FolderAccess::Others => Err(not_ours(path)),
-        }
+        Ok(FileRef { folder: own_folder(self.disk, folder, path)?, path: path.join(name) })
     }
 
     /// Opens the folder in which a file is parked; `None` if it has gone.
@@ -185,7 +179,34 @@ impl<D: Disk> Files<'_, D> {
     }
 }
 
+/// Returns a folder if only this user has access.
+///
+/// # Errors
+/// Other users have access too, or the system does not say.
+pub(crate) fn own_folder<D: Disk>(
+    disk: &D,
+    folder: D::Folder,
+    path: &Path,
+) -> Result<D::Folder, ActionError> {
+    match disk.access_of(&folder).map_err(ActionError::failed_at("ask whose is", path))? {
+        FolderAccess::Ours => Ok(folder),
+        FolderAccess::Sticky | FolderAccess::Others => Err(not_ours(path)),
+    }
+}
+
+/// Checks that no other user can replace this user's own folder in a parent folder.
+///
+/// # Errors
+/// Another user can, or the parent cannot be opened.
+pub(crate) fn check_parent<D: Disk>(disk: &D, parent: &Path) -> Result<(), ActionError> {
+    match disk.folder(parent).and_then(|parent| disk.access_of(&parent)) {
+        Ok(FolderAccess::Ours | FolderAccess::Sticky) => Ok(()),
+        Ok(FolderAccess::Others) => Err(not_ours(parent)),
+        Err(errno) => Err(ActionError::failed_at("open", parent)(errno)),
+    }
+}
+
 /// Returns the error that other users could change the files of a folder.
-pub(crate) fn not_ours(path: &Path) -> ActionError {
+fn not_ours(path: &Path) -> ActionError {
     ActionError::Never(format!("{} is not yours alone: nothing in it is touched", shown(path)))
 }

@@ -97,8 +97,8 @@ impl Preview {
         rules: &Rules,
     ) -> Result<Self, ActionError> {
         let obstacles: Vec<_> = parts.iter().filter_map(FollowUp::obstacle).collect();
-        let told = |(title, error): &(&str, ActionError)| format!("not now: {title}: {error}");
-        plan.why.extend(obstacles.iter().map(told));
+        let note = |(title, error): &(&str, ActionError)| format!("not now: {title}: {error}");
+        plan.why.extend(obstacles.iter().map(note));
         let is_stuck = obstacles.len() == parts.len();
         let wait = match obstacles.into_iter().next().filter(|_| is_stuck) {
             None => None,

@@ -8,8 +8,8 @@ use rustix::io::Errno;
 use serde::Serialize;
 
 use crate::act::error::ActionError;
-use crate::act::fs::disk::{Disk, FolderAccess, Side, Spot};
-use crate::act::fs::park::not_ours;
+use crate::act::fs::disk::{Disk, Side, Spot};
+use crate::act::fs::park::{check_parent, own_folder};
 use crate::core::model::snapshot::note::{ContextSize, WAIT_END, wait_file_name, wait_file_start};
 use crate::core::model::text::json;
 use crate::core::model::{BoundSession, Call, NotedWait, Untrusted};
@@ -174,16 +174,9 @@ pub(crate) fn open<D: Disk>(disk: &D, folder: &Path) -> Result<D::Folder, Action
         }
         opened => opened,
     };
-    let opened = opened.map_err(ActionError::failed_at("open", folder))?;
-    let state = folder.parent().unwrap_or(folder);
     // Other users could put their notes in the place of these, or another folder in the place of this one.
-    let above = disk.folder(state).and_then(|above| disk.access_of(&above));
-    match (disk.access_of(&opened), above) {
-        (Ok(FolderAccess::Ours), Ok(FolderAccess::Ours | FolderAccess::Sticky)) => Ok(opened),
-        (Ok(FolderAccess::Ours), Ok(FolderAccess::Others)) => Err(not_ours(state)),
-        (Ok(FolderAccess::Sticky | FolderAccess::Others), _) => Err(not_ours(folder)),
-        (Err(errno), _) | (_, Err(errno)) => Err(ActionError::failed_at("ask whose is", folder)(errno)),
-    }
+    check_parent(disk, folder.parent().unwrap_or(folder))?;
+    own_folder(disk, opened.map_err(ActionError::failed_at("open", folder))?, folder)
 }
 
 /// Moves a draft to its name; if the window's earlier note has that name, the two are exchanged and the earlier note

@@ -9,9 +9,9 @@ use jiff::Timestamp;
 use rustix::io::Errno;
 
 use crate::act::error::ActionError;
-use crate::act::fs::disk::{Disk, Durability, FolderAccess, LockHolder, Patience, RunState};
+use crate::act::fs::disk::{Disk, Durability, LockHolder, Patience, RunState};
 use crate::act::fs::files::{Files, Ways};
-use crate::act::fs::park::{ParkPlace, not_ours};
+use crate::act::fs::park::{ParkPlace, own_folder};
 use crate::act::fs::system::System;
 use crate::act::preflight::prepared::{PreparedStep, lowered};
 use crate::act::recover::recover;
@@ -31,15 +31,7 @@ const LOCK: &str = "lock";
 fn made<D: Disk>(disk: &D, path: &Path, parked_path: &Path) -> Result<D::Folder, ActionError> {
     disk.make_folder(parked_path).map_err(ActionError::failed_at("make", parked_path))?;
     let folder = disk.folder(path).map_err(ActionError::failed_at("open", path))?;
-    own(disk, folder, path)
-}
-
-/// Returns a folder if only this user has access.
-fn own<D: Disk>(disk: &D, folder: D::Folder, path: &Path) -> Result<D::Folder, ActionError> {
-    match disk.access_of(&folder).map_err(ActionError::failed_at("ask whose is", path))? {
-        FolderAccess::Ours => Ok(folder),
-        FolderAccess::Sticky | FolderAccess::Others => Err(not_ours(path)),
-    }
+    own_folder(disk, folder, path)
 }
 
 /// Returns this machine's processes, with the agent signatures that claimtop ships.
@@ -227,7 +219,7 @@ impl ReadOnlyState {
     pub(crate) fn open(path: &Path) -> Result<Self, ActionError> {
         let parked_path = path.join(PARKED);
         let folder = match System.folder(path) {
-            Ok(folder) => Some(own(&System, folder, path)?),
+            Ok(folder) => Some(own_folder(&System, folder, path)?),
             Err(Errno::NOENT) => None,
             Err(errno) => return Err(ActionError::failed_at("open", path)(errno)),
         };

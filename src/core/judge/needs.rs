@@ -65,9 +65,9 @@ fn of_groups(facts: &Facts<'_>) -> Vec<Need> {
     let all = facts.world.bindings.all_waits().filter(|(session, _)| !is_shown(session));
     let of_session = |(session, waits): (&Untrusted, &[(&NotedWait, &Process)])| {
         let work = facts.world.snapshot.work.iter().find(|work| work.session == *session);
-        let is_open = |wait: &NotedWait| !work.is_some_and(|work| is_over(wait, work));
-        let open = waits.iter().filter(|(wait, _)| is_open(wait));
-        let (wait, daemon) = open.min_by_key(|(wait, _)| wait.by.since_boot_ms)?;
+        let noted: Vec<&NotedWait> = waits.iter().map(|(wait, _)| *wait).collect();
+        let wait = first_open(work.map(Arc::as_ref), &noted)?;
+        let (_, daemon) = waits.iter().find(|(one, _)| std::ptr::eq(*one, wait))?;
         let may_be_it = |window: &&Window<'_>| {
             let cwd = window.process.details.as_ref().and_then(|details| details.cwd.as_ref());
             cwd.is_some() && cwd == wait.by.cwd.as_ref() && is_daemon_of(daemon, window, facts.world)

@@ -4,6 +4,7 @@ use crate::core::judge::left_over::lone_server::holding_server;
 use crate::core::judge::liveness::answer::{Answer, Trail, alive};
 use crate::core::judge::liveness::machine::elsewhere;
 use crate::core::judge::liveness::own::present;
+use crate::core::judge::liveness::system::team;
 use crate::core::judge::window::{Window, window_of};
 use crate::core::judge::world::World;
 use crate::core::model::report::context::CONTEXT_VARIABLE;
@@ -118,7 +119,7 @@ pub(crate) fn window_of_record(record: &Record, verdict: &Verdict, world: &World
     }
     let of_own =
         own.and_then(|pid| window_of(table, &world.windows, pid)).map(|window| window.process.id.pid);
-    let session = crate::core::judge::liveness::system::team::session_of(record, world);
+    let session = team::session_of(record, world);
     of_own
         .filter(|_| own.is_some_and(|pid| !ancestry(table, pid).is_empty()))
         .or_else(|| session.and_then(|session| world.pids_of_session(session).next()))

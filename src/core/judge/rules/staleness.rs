@@ -7,7 +7,8 @@ use crate::core::judge::rules::facts::{Facts, count, file_name, window_evidence,
 use crate::core::judge::rules::found::Findings;
 use crate::core::model::{
     ClaimStatus, Code, Deletion, Evidence, Finding, Format, HomeFolder, HomePart, JudgedRecord, Key, LetGo,
-    NamedHome, Reason, RecordKind, Remedy, Sentence, Spares, Tie, Untrusted, VerdictState, WindowView,
+    NamedHome, ProcessId, Reason, RecordKind, Remedy, Sentence, Spares, Tie, Untrusted, VerdictState,
+    WindowView,
 };
 use jiff::{SignedDuration, Timestamp};
 
@@ -195,9 +196,9 @@ fn no_record<'a>(facts: &'a Facts<'a>) -> impl Iterator<Item = Finding> + 'a {
     let known: BTreeSet<u32> = facts.records.iter().flat_map(|judged| named_windows(judged, facts)).collect();
     // Qwen Code's registry has no records, and names the session of each window.
     let is_registered = |window: &WindowView| {
-        let files = facts.world.snapshot.session_files.iter();
-        let stated = |tie: &Tie| matches!(tie, Tie::Stated(id) if (id.pid, id.start_ticks) == (window.pid, window.start_ticks));
-        files.filter(|file| file.agent == window.agent.raw()).any(|file| stated(&file.tie))
+        let own = Tie::Stated(ProcessId { pid: window.pid, start_ticks: window.start_ticks });
+        let mut files = facts.world.snapshot.session_files.iter();
+        files.any(|file| file.tie == own && file.agent == window.agent.raw())
     };
     let unknown =
         facts.windows.iter().filter(move |window| !known.contains(&window.pid) && !is_registered(window));
