@@ -8,11 +8,11 @@ use jiff::{SignedDuration, Timestamp};
 use crate::core::model::report::left_over::{LeftSort, Member, Port};
 use crate::core::model::report::*;
 use crate::core::model::{
-    Binding, Cause, Certainty, ClaimStatus, ClaimView, Code, CommitState, ContextId, ContextSource, Doing,
-    Edit, Evidence, Expiry, Finding, Format, Generation, Holder, Keeper, Key, LeftOver, Location, Medium,
-    Ownership, PlaceView, ProcessId, Reason, Record, RecordKind, RecordView, Releasable, Remedy, RepoView,
-    Resource, ResourceKind, Role, SessionView, SourceHealth, SourceState, StatedClaim, StatedPid, Story,
-    Strength, Surface, SurfaceState, Untrusted, Verdict, VerdictState, WindowDoing, WindowFacts, WindowState,
+    Binding, Cause, Certainty, ClaimStatus, ClaimView, Code, ContextId, ContextSource, Doing, Edit, Evidence,
+    Expiry, Finding, Format, Generation, Holder, Keeper, Key, LeftOver, Location, Medium, Ownership,
+    PlaceView, ProcessId, Reason, Record, RecordKind, RecordView, Releasable, Remedy, RepoView, Resource,
+    ResourceKind, Role, SessionView, SourceHealth, SourceState, StatedClaim, StatedPid, Story, Strength,
+    Surface, SurfaceState, Untrusted, Verdict, VerdictState, WindowDoing, WindowFacts, WindowState,
     WindowView, Work,
 };
 
@@ -154,14 +154,7 @@ fn finding(code: Code, subjects: &[&str], message: &str, remedy: Remedy) -> Find
 
 /// Has a window edit files.
 pub(crate) fn edits(window: &mut WindowView, paths: &[&str]) {
-    let edit = |path: &&str| Edit {
-        path: (*path).into(),
-        at: None,
-        by: None,
-        also: Vec::new(),
-        committed: CommitState::Unknown,
-        from: None,
-    };
+    let edit = |path: &&str| Edit::new((*path).into(), None);
     window.work = Some(Arc::new(Work {
         format: Format::ClaudeCode,
         session: "95fe798d".into(),

@@ -21,7 +21,7 @@ impl WorldFile {
             let mut by = spec.sub_agents.get(edit.path.raw()).into_iter().flatten();
             edit.by = by.next().map(|id| id.as_str().into());
             edit.also = by.map(|id| id.as_str().into()).collect();
-            edit.committed = match (is_in(&spec.committed), is_in(&spec.uncommitted)) {
+            edit.fate.committed = match (is_in(&spec.committed), is_in(&spec.uncommitted)) {
                 (true, _) => CommitState::Yes,
                 (false, true) => CommitState::No,
                 (false, false) => CommitState::Unknown,

@@ -88,7 +88,7 @@ fn sub_agents_that_edited_one_uncommitted_file_are_named() {
     let work = Arc::make_mut(report.windows[0].work.as_mut().unwrap());
     let by = |edit: &mut Edit, ids: &[&str], committed| {
         let mut ids = ids.iter().map(|id| (*id).into());
-        (edit.by, edit.also, edit.committed) = (ids.next(), ids.collect(), committed);
+        (edit.by, edit.also, edit.fate.committed) = (ids.next(), ids.collect(), committed);
     };
     by(&mut work.doing.edits[0], &["a2", "a1"], CommitState::No);
     by(&mut work.doing.edits[1], &["a1"], CommitState::No);

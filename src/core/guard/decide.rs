@@ -8,7 +8,7 @@ use jiff::{SignedDuration, Timestamp};
 use crate::core::model::snapshot::ledger::{
     Digest16, Encounter, FileMoment, Harm, HeldUp, LedgerHolder, digest,
 };
-use crate::core::model::{CommitState, Edit, Untrusted};
+use crate::core::model::{Edit, Untrusted};
 
 /// How long a call that was held up once may be repeated: 10 min.
 const OVERRIDE_WITHIN: SignedDuration = SignedDuration::from_mins(10);
@@ -106,7 +106,7 @@ pub(crate) fn edits<'a>(holdings: &'a [Holding<'a>]) -> impl Iterator<Item = (&'
 }
 
 fn uncommitted(other: &Other, is_asked: impl Fn(&str) -> bool) -> Vec<&Edit> {
-    let is_held = |edit: &&Edit| edit.committed == CommitState::No && is_asked(edit.path.raw());
+    let is_held = |edit: &&Edit| edit.is_open() && is_asked(edit.path.raw());
     other.edits.iter().filter(is_held).collect()
 }
 
@@ -142,8 +142,7 @@ pub(crate) fn digest_of(holdings: &[Holding<'_>], holds_count: bool) -> Digest16
 
 /// Notes the files that are as the last commit has them, so that no edit of theirs is open.
 pub(crate) fn settled(others: &[Other], now: Timestamp) -> Vec<FileMoment> {
-    let ended =
-        others.iter().flat_map(|other| &other.edits).filter(|edit| edit.committed == CommitState::Yes);
+    let ended = others.iter().flat_map(|other| &other.edits).filter(|edit| edit.has_ended());
     let mut paths: Vec<&Untrusted> = ended.map(|edit| &edit.path).collect();
     paths.sort_unstable();
     paths.dedup();

@@ -5,9 +5,7 @@ use std::path::Path;
 use jiff::Timestamp;
 
 use crate::core::guard::git::reach::is_pattern;
-use crate::core::model::{
-    ClaimStatus, ClaimView, CommitState, Edit, Report, ResourceKind, Untrusted, WindowView,
-};
+use crate::core::model::{ClaimStatus, ClaimView, Edit, Report, ResourceKind, Untrusted, WindowView};
 
 /// A window to report, now or earlier.
 #[derive(Clone, Debug, PartialEq)]
@@ -25,8 +23,7 @@ pub(crate) fn seen(report: &Report) -> impl Iterator<Item = ObservedWindow<'_>> 
     report.windows.iter().filter_map(|window| {
         let session = window.session_id.as_ref()?;
         let work = window.work.as_ref().filter(|work| work.session == *session);
-        let edit =
-            |edit: &'_ Edit| edit.committed != CommitState::Yes && Path::new(edit.path.raw()).is_absolute();
+        let edit = |edit: &'_ Edit| !edit.has_ended() && Path::new(edit.path.raw()).is_absolute();
         let edits = work.iter().flat_map(|work| &work.doing.edits).filter(|one| edit(one));
         let held = report.claims.iter().filter(|claim| claim.window.as_ref() == Some(&window.key));
         let mut holds: Vec<&str> = held.filter_map(|claim| held_by(claim, window)).collect();

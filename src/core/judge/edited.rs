@@ -6,9 +6,9 @@ use std::sync::Arc;
 use crate::core::judge::world::World;
 use crate::core::model::snapshot::work::TRANSCRIPT;
 use crate::core::model::{
-    ClaimStatus, ClaimView, CommitState, Edit, Format, JudgedRecord, Key, KeyKind, Location, Ownership,
-    Reason, Record, RecordKind, RecordView, Resource, ResourceKind, Role, StatedClaim, Strength, Surface,
-    SurfaceState, Untrusted, Verdict, VerdictState, WindowState, WindowView, Work,
+    ClaimStatus, ClaimView, Edit, Format, JudgedRecord, Key, KeyKind, Location, Ownership, Reason, Record,
+    RecordKind, RecordView, Resource, ResourceKind, Role, StatedClaim, Strength, Surface, SurfaceState,
+    Untrusted, Verdict, VerdictState, WindowState, WindowView, Work,
 };
 
 /// Returns the work of a window whose session is not a guess.
@@ -19,7 +19,7 @@ pub(crate) fn certain_work(window: &WindowView) -> Option<&Work> {
 
 /// Returns the edits that no commit holds.
 pub(crate) fn uncommitted(work: &Work) -> impl Iterator<Item = &Edit> {
-    work.doing.edits.iter().filter(|edit| edit.committed == CommitState::No)
+    work.doing.edits.iter().filter(|edit| edit.is_open())
 }
 
 /// Returns a claim for each living window that has edited files, unless commits hold them all, and for each window
@@ -39,7 +39,7 @@ fn of_living(window: &WindowView, records: &[JudgedRecord], uid: u32) -> Option<
     let work = certain_work(window).filter(|_| window.state != WindowState::Zombie)?;
     let (state, status) = if uncommitted(work).next().is_some() {
         (SurfaceState::Agrees, ClaimStatus::Held)
-    } else if work.doing.edits.iter().any(|edit| edit.committed == CommitState::Unknown) {
+    } else if work.doing.edits.iter().any(Edit::is_in_doubt) {
         (SurfaceState::Unread, ClaimStatus::Unproven)
     } else {
         return None;
@@ -80,7 +80,7 @@ fn claim(
 ) -> ClaimView {
     let mut held: Vec<&Edit> = uncommitted(work).collect();
     if held.is_empty() {
-        held = work.doing.edits.iter().filter(|edit| edit.committed == CommitState::Unknown).collect();
+        held = work.doing.edits.iter().filter(|edit| edit.is_in_doubt()).collect();
     }
     held.sort_by_key(|edit| Reverse(edit.at));
     let stated = StatedClaim {

@@ -17,7 +17,7 @@ use crate::core::guard::git::trees::{folders_removed, trees_added};
 use crate::core::guard::shell::Place;
 use crate::core::model::snapshot::work::{MOST_CALLS, MOST_FILES};
 use crate::core::model::{
-    Call, CommitState, ContextFill, Doing, Edit, Prompt, TakenPort, Target, Turn, TurnState, Untrusted,
+    Call, ContextFill, Doing, Edit, Prompt, TakenPort, Target, Turn, TurnState, Untrusted,
 };
 use crate::format::reading::excerpt::excerpt;
 use crate::format::reading::json;
@@ -145,12 +145,9 @@ impl Draft {
     /// Returns the known facts.
     pub(crate) fn doing(&self) -> Doing {
         let edit = |(path, edited): (&Untrusted, &EditNote)| Edit {
-            path: path.clone(),
-            at: edited.at,
             by: edited.by.clone(),
-            also: Vec::new(),
-            committed: CommitState::Unknown,
             from: edited.from.clone(),
+            ..Edit::new(path.clone(), edited.at)
         };
         let mut doing = Doing { edits: self.edits.iter().map(edit).collect(), ..self.doing.clone() };
         doing.hide_secrets();

@@ -10,7 +10,7 @@ use crate::core::model::report::need::NeedKind;
 use crate::core::model::report::verdict::Reason;
 use crate::core::model::report::window::WindowView;
 use crate::core::model::snapshot::session::Strength;
-use crate::core::model::snapshot::work::{CommitState, Edit, TurnState, UNSEEN, Work};
+use crate::core::model::snapshot::work::{Edit, EditState, TurnState, UNSEEN, Work};
 use crate::present::ladder::left_over;
 use crate::present::machine::unseen_for;
 use crate::present::need::doing;
@@ -171,20 +171,16 @@ fn files(page: &mut Page, index: &Index, (window, work): (&WindowView, &Work)) {
     for edit in edits.iter().take(MOST_FILES) {
         let at = edit.at.map_or(String::new(), |at| format!(", {} ago", age::label_between(page.now(), at)));
         let by = edit.by.as_ref().map_or(String::new(), |by| format!(", by sub-agent {}", outside(Some(by))));
-        let committed = match edit.committed {
-            CommitState::Yes => ", committed",
-            CommitState::No => ", not committed",
-            CommitState::Unknown => "",
-        };
+        let fate = fate(edit);
         let path = doing::short(&edit.path, folder);
         let others = others(&beside, edit);
-        page.field("Edited", &format!("{path}{at}{committed}{by}{others}"), Tone::Plain);
+        page.field("Edited", &format!("{path}{at}{fate}{by}{others}"), Tone::Plain);
     }
     let more = edits.len().saturating_sub(MOST_FILES);
     if more > 0 {
         page.field("Edited", &format!("and {more} more"), Tone::Dim);
     }
-    for edit in edits.iter().filter(|edit| edit.committed == CommitState::No).take(MOST_FILES) {
+    for edit in edits.iter().filter(|edit| edit.is_open()).take(MOST_FILES) {
         page.field("Sub-agents", &several(edit, folder), Tone::Notice);
     }
     if !edits.is_empty() {
@@ -192,6 +188,19 @@ fn files(page: &mut Page, index: &Index, (window, work): (&WindowView, &Work)) {
     }
     if let Some(since) = work.doing.edits_since {
         page.moment("Edits since", Some(since));
+    }
+}
+
+/// Says what became of an edit, if that is known.
+fn fate(edit: &Edit) -> &'static str {
+    match edit.fate.state {
+        EditState::Committed => ", committed",
+        EditState::Stashed => ", stashed",
+        EditState::Superseded => ", edited further, not committed",
+        EditState::Gone => ", gone: not in the file, a commit or a stash",
+        EditState::Present => ", not committed",
+        EditState::Unknown if edit.is_open() => ", not committed",
+        EditState::Unknown => "",
     }
 }
 

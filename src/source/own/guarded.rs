@@ -9,15 +9,15 @@ use jiff::{SignedDuration, Timestamp};
 
 use crate::core::model::snapshot::ledger::{Encounter, HeldUp, LedgerLine, folder_name, is_seen};
 use crate::core::model::{
-    CommitState, Edit, FileMeta, Snapshot, SourceHealth, Untrusted, Warning, WarningSort, Work,
+    CommitState, Edit, EditFate, FileMeta, Snapshot, SourceHealth, Untrusted, Warning, WarningSort, Work,
 };
 use crate::format::Reading;
 use crate::source::interface::{Hints, Scope, Source};
 use crate::source::os::open::folder::Folder;
 use crate::source::own::ledger::{Edits, Open, Parts, Stories, is_ledger, parts_of};
 use crate::source::repos::objects::Short;
-use crate::source::work::committed::CommitCache;
 use crate::source::work::committed::marker::Marker;
+use crate::source::work::committed::{CommitCache, EditFacts};
 
 /// The most working trees whose ledgers are read, and the most ledgers of one working tree.
 const MOST_TREES: usize = 64;
@@ -184,35 +184,34 @@ impl SessionLines {
     ) -> HashMap<Untrusted, Edit> {
         let told: HashMap<&Untrusted, &Edit> =
             work.doing.edits.iter().map(|edit| (&edit.path, edit)).collect();
-        let mut found: Vec<(Edit, Option<Open>)> = Vec::new();
+        let mut found: Vec<(Edit, EditFacts, bool)> = Vec::new();
         for (path, written) in &self.edits {
             let Some(last) = written.iter().map(|edit| edit.at).max() else { continue };
             let told = told.get(path).copied();
             // No hook has seen what the session file reports later.
             let is_later = |edit: &Edit| edit.at.is_some_and(|at| at.duration_since(last) > JUST_AFTER);
-            if told.is_some_and(|edit| edit.committed == CommitState::Yes || is_later(edit)) {
+            if told.is_some_and(|edit| edit.fate.committed == CommitState::Yes || is_later(edit)) {
                 continue;
             }
             let open = stories.open(path, written, (now, &asked.holds));
+            // One that has ended is judged by what it left.
+            let ended = || written.iter().copied().max_by_key(|edit| edit.at).map(Open::from);
             let at = open.map_or(last, |open| open.edit.at);
-            let committed = CommitState::Unknown;
-            let edit =
-                Edit { path: path.clone(), at: Some(at), by: None, also: Vec::new(), committed, from: None };
-            found.push((edit, open));
+            let known = open.or_else(ended).map(|open| open.known()).unwrap_or_default();
+            found.push((Edit::new(path.clone(), Some(at)), known, open.is_some()));
         }
-        let known = |open: &Option<Open>| open.map(|open| open.known()).unwrap_or_default();
-        asked.marker.mark(found.iter_mut().map(|(edit, open)| (edit, known(open))));
-        let marked = found.into_iter().filter_map(|(edit, open)| {
-            let committed = match (edit.committed, open) {
-                // It has ended, whichever process has written the file since.
-                (CommitState::No, None) => CommitState::Unknown,
-                (committed, _) => committed,
-            };
+        asked.marker.mark(found.iter_mut().map(|(edit, known, _)| (edit, *known)));
+        let marked = found.into_iter().filter_map(|(edit, _, is_open)| {
+            let mut fate = edit.fate.clone();
+            // It has ended, whichever process has written the file since.
+            if !is_open && edit.is_open() {
+                fate = EditFate::default();
+            }
             let marked = match told.get(&edit.path) {
-                Some(told) => Edit { committed, ..(*told).clone() },
-                None => Edit { committed, ..edit },
+                Some(told) => Edit { fate, ..(*told).clone() },
+                None => Edit { fate, ..edit },
             };
-            let is_news = told.get(&marked.path).is_none_or(|told| told.committed != committed);
+            let is_news = told.get(&marked.path).is_none_or(|told| told.fate != marked.fate);
             is_news.then(|| (marked.path.clone(), marked))
         });
         marked.collect()

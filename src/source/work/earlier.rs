@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::core::model::snapshot::work::MOST_FILES;
-use crate::core::model::{CommitState, Edit, Untrusted, Work};
+use crate::core::model::{Edit, Untrusted, Work};
 use crate::source::work::wanted::Session;
 
 /// Gives each edit to one session. Edits that a fork has copied are its origin's. Uncommitted edits that a window made
@@ -48,7 +48,7 @@ fn edits(
     for (before, edit) in before.flat_map(|before| before.doing.edits.iter().map(move |edit| (before, edit)))
     {
         let is_known = own.iter().any(|other| other.path == edit.path);
-        if edit.committed != CommitState::Yes && !is_known && own.len() < MOST_FILES {
+        if !edit.has_ended() && !is_known && own.len() < MOST_FILES {
             own.push(Edit { from: Some(before.session.clone()), ..edit.clone() });
             has_changed = true;
         }

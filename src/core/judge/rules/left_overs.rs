@@ -3,7 +3,7 @@
 use crate::core::judge::rules::facts::{Facts, count, listed};
 use crate::core::judge::rules::found::Findings;
 use crate::core::model::{
-    Certainty, Code, CommitState, Finding, Format, LeftOver, LeftTree, Remedy, Sentence, WindowView, Work,
+    Certainty, Code, Edit, Finding, Format, LeftOver, LeftTree, Remedy, Sentence, WindowView, Work,
 };
 use jiff::{SignedDuration, Timestamp};
 
@@ -44,7 +44,7 @@ fn collected(tree: &LeftTree, now: Timestamp) -> Option<Finding> {
 fn transcript_ends(work: &Work, facts: &Facts<'_>) -> Option<Finding> {
     let is_run =
         |window: &WindowView| window.session.as_ref().is_some_and(|session| session.id == work.session);
-    let has_edits = work.doing.edits.iter().any(|edit| edit.committed == CommitState::No);
+    let has_edits = work.doing.edits.iter().any(Edit::is_open);
     if work.format != Format::ClaudeCode || !has_edits || facts.windows.iter().any(is_run) {
         return None;
     }

@@ -8,6 +8,7 @@ pub(crate) mod json;
 pub(crate) mod line;
 pub(crate) mod named;
 pub(crate) mod path;
+pub(crate) mod remains;
 pub(crate) mod secret;
 pub(crate) mod shared;
 

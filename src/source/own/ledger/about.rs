@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::core::guard::git::reach::{Takes, TrackedFiles};
-use crate::core::model::{CommitState, Edit};
+use crate::core::model::Edit;
 use crate::source::repos::ignored::IgnoreRules;
 use crate::source::work::committed::marker::Marker;
 use crate::source::work::committed::standing::Standing;
@@ -32,7 +32,7 @@ impl About<'_> {
             Self::Matching(_, takes) | Self::Naming(_, _, takes) => *takes,
         };
         // Determining git's state of it costs more.
-        if edit.committed != CommitState::No || takes == Takes::ALL || takes == Takes::WORK && !is_ignored() {
+        if !edit.is_open() || takes == Takes::ALL || takes == Takes::WORK && !is_ignored() {
             return true;
         }
         let with_contents = !matches!(takes.tracked, TrackedFiles::None | TrackedFiles::Changed);

@@ -13,7 +13,7 @@ use super::tree::Tree;
 use super::who::{Here, Own, is_kin, life};
 use crate::core::guard::decide::{Life, Other};
 use crate::core::model::snapshot::ledger::{FileMoment, LedgerHolder, folder_name, is_seen};
-use crate::core::model::{CommitState, Edit, Medium, Untrusted};
+use crate::core::model::{Edit, EditFate, Medium, Untrusted};
 use crate::source::os::open::error::OpenError;
 use crate::source::os::open::folder::Folder;
 use crate::source::os::open::listing::Entry;
@@ -72,7 +72,7 @@ impl LedgerView {
         now: Timestamp,
     ) -> HashMap<Untrusted, Timestamp> {
         let open = self.others.iter().flat_map(|other| &other.edits);
-        let open = open.filter(|edit| edit.committed == CommitState::No);
+        let open = open.filter(|edit| edit.is_open());
         let returned = |edit: &Edit| {
             let is_settled = !self.is_open(&edit.path, edit.at?, now);
             let holds = holds_again.get(&edit.path).filter(|_| is_settled)?;
@@ -290,11 +290,11 @@ impl Query<'_> {
             let ignored = ignored.get_or_insert_with(|| self.tree.ignored(self.home));
             for (edit, _) in some.iter_mut() {
                 if !self.about.takes(edit, (marker, ignored)) {
-                    edit.committed = CommitState::Unknown;
+                    edit.fate = EditFate::default();
                 }
             }
             asked += some.len();
-            in_the_way += some.iter().filter(|(edit, _)| edit.committed == CommitState::No).count();
+            in_the_way += some.iter().filter(|(edit, _)| edit.is_open()).count();
         }
         asked
     }
@@ -306,12 +306,12 @@ pub(crate) fn settled(tree: &Tree, paths: &[String], (now, home): (Timestamp, &P
     if !edits.is_empty() {
         tree.marker(now, home).mark(edits.iter_mut().map(|edit| (edit, EditFacts::default())));
     }
-    let settled = edits.into_iter().filter(|edit| edit.committed == CommitState::Yes);
+    let settled = edits.into_iter().filter(Edit::has_ended);
     settled.map(|edit| FileMoment::new(edit.path, now)).collect()
 }
 
 fn edit_of(path: Untrusted, at: Timestamp) -> Edit {
-    Edit { path, at: Some(at), by: None, also: Vec::new(), committed: CommitState::Unknown, from: None }
+    Edit::new(path, Some(at))
 }
 
 /// Returns whether an open claimtop has seen lately that something is held.

@@ -3,7 +3,7 @@ use std::os::unix::fs::MetadataExt as _;
 
 use tempfile::TempDir;
 
-use crate::core::model::{CommitState, Doing, Edit, Format, Medium};
+use crate::core::model::{Doing, Edit, Format, Medium};
 use crate::format::{fixture, spec};
 
 use super::*;
@@ -37,14 +37,7 @@ impl Session {
         let now = look_at(&self.agents.folder).unwrap().touched_at();
         let uid = self.folder.path().metadata().unwrap().uid();
         self.agents.look(adapter, uid, (&self.fence, now));
-        let edit = |(path, at): &(&str, &str)| Edit {
-            path: (*path).into(),
-            at: at.parse().ok(),
-            by: None,
-            also: Vec::new(),
-            committed: CommitState::Unknown,
-            from: None,
-        };
+        let edit = |(path, at): &(&str, &str)| Edit::new((*path).into(), at.parse().ok());
         let mut work = Work {
             format: Format::ClaudeCode,
             session: "session".into(),

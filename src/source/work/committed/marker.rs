@@ -6,22 +6,22 @@ use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
 
-use crate::core::model::{CommitState, Edit, Repo, Snapshot, Untrusted, Work};
+use crate::core::model::{Edit, EditFate, Repo, Snapshot, Untrusted, Work};
 use crate::source::repos::objects::Short;
 use crate::source::work::committed::standing::Standing;
 use crate::source::work::committed::{CommitCache, EditFacts, Heads};
 
-/// Marks which edits git has.
+/// Determines what became of edits.
 pub(crate) fn mark(work: &mut [&mut Arc<Work>], snapshot: &Snapshot, kept: &mut CommitCache) {
     let host = &snapshot.host;
     let folders = (snapshot.repos.as_slice(), snapshot.plain_folders.as_slice());
     let mut heads = Heads::new(folders, (snapshot.taken_at, host.clock_doubt), host.uid, kept);
     for work in work {
-        let committed = |edit| heads.committed(edit, EditFacts::default());
-        let marks: Vec<CommitState> = work.doing.edits.iter().map(committed).collect();
-        if !marks.iter().eq(work.doing.edits.iter().map(|edit| &edit.committed)) {
+        let fate = |edit| heads.fate(edit, EditFacts::default());
+        let fates: Vec<EditFate> = work.doing.edits.iter().map(fate).collect();
+        if !fates.iter().eq(work.doing.edits.iter().map(|edit| &edit.fate)) {
             let edits = &mut Arc::make_mut(work).doing.edits;
-            edits.iter_mut().zip(marks).for_each(|(edit, mark)| edit.committed = mark);
+            edits.iter_mut().zip(fates).for_each(|(edit, fate)| edit.fate = fate);
         }
     }
     kept.rest();
@@ -66,11 +66,11 @@ impl Marker {
         self.heads().standing(path, with_contents).unwrap_or(Standing::Unread)
     }
 
-    /// Marks some edits, each with its recorded facts.
+    /// Determines what became of some edits, each with its recorded facts.
     pub(crate) fn mark<'a>(&mut self, edits: impl IntoIterator<Item = (&'a mut Edit, EditFacts)>) {
         let mut heads = self.heads();
         for (edit, known) in edits {
-            edit.committed = heads.committed(edit, known);
+            edit.fate = heads.fate(edit, known);
         }
     }
 

@@ -4,7 +4,9 @@
 //!
 
 mod attributes;
+mod fate;
 mod head;
+mod left;
 pub(crate) mod marker;
 mod past;
 mod reflog;
@@ -17,7 +19,7 @@ use jiff::{SignedDuration, Timestamp};
 use rustix::fs::{FileType, lstat};
 use rustix::io::Errno;
 
-use crate::core::model::{CommitState, Edit, FileMeta, Repo, RepoSort, Untrusted, Worktree};
+use crate::core::model::{EditFate, FileMeta, Repo, RepoSort, Untrusted, Worktree};
 use crate::source::os::open::meta::{is_sure, meta_of};
 use crate::source::os::open::plain::{open_plain, read_at};
 use crate::source::repos::head::{Commit, CommitContent};
@@ -25,6 +27,8 @@ use crate::source::repos::index::{Index, IndexContent};
 use crate::source::repos::objects::{Kind, Name, Short, name_of, short};
 use crate::source::work::committed::attributes::{names_filter, names_more, text_of};
 use crate::source::work::committed::head::{Head, head_of, is_absent, is_uncontrolled, own_dir};
+pub(crate) use crate::source::work::committed::left::EditFacts;
+use crate::source::work::committed::left::{LeftContent, TreeMark};
 use crate::source::work::committed::reflog::Log;
 pub(crate) use crate::source::work::committed::reflog::just_moved_to;
 
@@ -50,7 +54,16 @@ pub(crate) struct CommitCache {
     past: HashMap<Name, Commit>,
     indexes: HashMap<PathBuf, Index>,
     files: HashMap<PathBuf, (FileMeta, Timestamp, Names)>,
+    /// What edits left, by their files and moments.
+    left: HashMap<EditKey, LeftContent>,
+    /// How many bytes the texts in `left` have.
+    left_bytes: usize,
+    /// What became of edits, and what that was determined by.
+    fates: HashMap<EditKey, (Option<FileMeta>, TreeMark, EditFate)>,
 }
+
+/// An edited file, and when it was edited.
+type EditKey = (PathBuf, Timestamp);
 
 /// The names that git would give a file's content.
 #[derive(Clone, Copy)]
@@ -68,17 +81,6 @@ enum Content {
     /// Git may keep it in another form.
     Filtered,
     Unread,
-}
-
-/// The recorded facts of an edit, beside its moment.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct EditFacts {
-    /// The commit that was certainly checked out before it.
-    pub(crate) upon: Option<Name>,
-    /// What the file held right after it.
-    pub(crate) held: Option<Short>,
-    /// When it was certainly in no commit, however old it is.
-    pub(crate) open_at: Option<Timestamp>,
 }
 
 /// Names the content of a plain file as git would, if that is at most 1 MiB.
@@ -99,6 +101,9 @@ impl CommitCache {
         if self.past.len() > MOST_PAST {
             self.past.clear();
         }
+        if self.fates.len() > MOST_FILES {
+            self.fates.clear();
+        }
     }
 }
 
@@ -112,6 +117,8 @@ struct Heads<'a> {
     asked: HashSet<&'a Path>,
     /// Since when commits have been there.
     there: HashMap<Name, Option<Timestamp>>,
+    /// What a fate in each working tree is determined by beside the file.
+    marks: HashMap<&'a Path, Option<TreeMark>>,
     /// The logs of stashes.
     stashes: HashMap<&'a Path, Result<Option<Log>, Errno>>,
     /// The attributes and configurations that were read in this look; nothing for an unreadable one.
@@ -153,12 +160,8 @@ impl<'a> Heads<'a> {
         let folders = plain.chain(trees).collect();
         let (known, asked, inner) = (HashMap::new(), HashSet::new(), HashMap::new());
         let (there, stashes, texts) = (HashMap::new(), HashMap::new(), HashMap::new());
-        let left = MOST_READ;
-        Self { folders, known, asked, there, stashes, texts, inner, now, doubt, uid, kept, left }
-    }
-
-    fn committed(&mut self, edit: &Edit, known: EditFacts) -> CommitState {
-        self.judge(edit, known).unwrap_or_default()
+        let (left, marks) = (MOST_READ, HashMap::new());
+        Self { folders, known, asked, there, marks, stashes, texts, inner, now, doubt, uid, kept, left }
     }
 
     /// Finds the working tree or folder that a file lies in.
@@ -194,38 +197,29 @@ impl<'a> Heads<'a> {
             .map(|names| short(&names.own))
     }
 
-    /// Returns whether git has the content of an edited file; `None` if that cannot be determined.
-    fn judge(&mut self, edit: &Edit, known: EditFacts) -> Option<CommitState> {
-        let path = Path::new(edit.path.raw());
-        let (folder, tree, head) = self.head(path)?;
-        let at = edit.at.map(|at| known.open_at.map_or(at, |open_at| at.max(open_at)));
-        // A file that has gone holds nothing, and another repository's file is not this head's.
-        let meta = file_at(path).filter(|_| at.is_none_or(|at| at <= self.now))?;
-        let (head, inside) = (head?, path.strip_prefix(folder).ok()?);
-        if !self.is_inner(path.parent()?, folder) {
-            return None;
-        }
-        let log = match head {
-            Head::Never => return Some(CommitState::No),
-            Head::Moved(log) => log,
-        };
+    /// Returns whether a file has uncommitted content since an edit; `None` if that cannot be determined.
+    fn is_uncommitted(
+        &mut self,
+        (path, meta): (&Path, &FileMeta),
+        (at, known): (Option<Timestamp>, EditFacts),
+        (content, place, log): (Content, &Place<'a, '_>, &Log),
+    ) -> Option<bool> {
         let moved_by = log.written_at.checked_add(self.doubt).ok().filter(|_| log.written_at <= self.now)?;
         let is_later = at.is_some_and(|edited| edited.as_second() > moved_by.as_second());
         // The file has not changed since, whatever time it was given.
         let is_untouched = at.is_some_and(|at| meta.touched_at() <= at);
-        let place = Place { folder, inside, tree: tree? };
-        match self.compare(path, &meta, &place) {
-            Content::Same => self.is_staged_alike(&place).then_some(CommitState::Yes),
-            Content::Other if self.was_nothing((at?, known, is_later), &place, &log) => None,
+        let is_left = match content {
+            Content::Same => return self.is_staged_alike(place).then_some(false),
+            Content::Other if self.was_nothing((at?, known, is_later), place, log) => false,
             Content::Other => {
-                let is_left = is_later
-                    || is_untouched && matches!(self.held(&place), CommitContent::File(_))
-                    || self.was_left((path, &meta), (at?, known.upon), &place, &log) == Some(true);
-                is_left.then_some(CommitState::No)
+                is_later
+                    || is_untouched && matches!(self.held(place), CommitContent::File(_))
+                    || self.was_left((path, meta), (at?, known.upon), place, log) == Some(true)
             }
-            Content::Unread => (is_later && is_untouched).then_some(CommitState::No),
-            Content::Filtered => None,
-        }
+            Content::Unread => is_later && is_untouched,
+            Content::Filtered => false,
+        };
+        is_left.then_some(true)
     }
 
     /// Returns the checked out commit's content at a place.

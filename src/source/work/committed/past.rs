@@ -75,24 +75,51 @@ impl<'a> Heads<'a> {
         at: Timestamp,
         place: &Place<'a, '_>,
     ) -> Option<bool> {
-        let (common, uid) = (&place.tree.0.common_dir, self.uid);
-        let read = || Log::read(&common.join("logs/refs/stash"), uid);
-        let stashes = match self.stashes.entry(place.folder).or_insert_with(read) {
-            Ok(stashes) => stashes.as_ref()?.news(at, self.doubt)?,
-            Err(Errno::NOENT) => Vec::new(),
-            Err(_) => return None,
-        };
-        for stash in stashes {
-            let has = match self.held_by(stash, place)? {
-                // Files unknown to git are stashed elsewhere, if at all.
-                CommitContent::Nothing => self.held_beside(stash, place)?,
-                has @ (CommitContent::File(_) | CommitContent::Unread) => has,
-            };
+        for stash in self.stashes_since(at, place)? {
+            let has = self.held_by_stash(stash, place)?;
             if has != own && has != before {
                 return Some(false);
             }
         }
         Some(true)
+    }
+
+    /// Returns the stash entries since an edit that have something else at its place than there was before, each with
+    /// that; `None` if that cannot be determined.
+    pub(super) fn stashed_since(
+        &mut self,
+        at: Timestamp,
+        before: CommitContent,
+        place: &Place<'a, '_>,
+    ) -> Option<Vec<(Name, Name)>> {
+        let mut found = Vec::new();
+        for stash in self.stashes_since(at, place)? {
+            match self.held_by_stash(stash, place)? {
+                CommitContent::File(name) if CommitContent::File(name) != before => found.push((stash, name)),
+                CommitContent::File(_) | CommitContent::Nothing | CommitContent::Unread => {}
+            }
+        }
+        Some(found)
+    }
+
+    /// Returns the stash entries that were made since an edit.
+    fn stashes_since(&mut self, at: Timestamp, place: &Place<'a, '_>) -> Option<Vec<Name>> {
+        let (common, uid) = (&place.tree.0.common_dir, self.uid);
+        let read = || Log::read(&common.join("logs/refs/stash"), uid);
+        match self.stashes.entry(place.folder).or_insert_with(read) {
+            Ok(stashes) => stashes.as_ref()?.news(at, self.doubt),
+            Err(Errno::NOENT) => Some(Vec::new()),
+            Err(_) => None,
+        }
+    }
+
+    /// Returns the content that a stash entry has at a place.
+    fn held_by_stash(&mut self, stash: Name, place: &Place<'_, '_>) -> Option<CommitContent> {
+        match self.held_by(stash, place)? {
+            // Files unknown to git are stashed elsewhere, if at all.
+            CommitContent::Nothing => self.held_beside(stash, place),
+            has @ (CommitContent::File(_) | CommitContent::Unread) => Some(has),
+        }
     }
 
     /// Returns the content that a stash has at a place for files unknown to git: in its third parent, if it has one.
@@ -106,7 +133,7 @@ impl<'a> Heads<'a> {
     }
 
     /// Returns what some commit has at a place.
-    fn held_by(&mut self, commit: Name, place: &Place<'_, '_>) -> Option<CommitContent> {
+    pub(super) fn held_by(&mut self, commit: Name, place: &Place<'_, '_>) -> Option<CommitContent> {
         if commit == Name::default() {
             return Some(CommitContent::Nothing);
         }

@@ -5,6 +5,8 @@ use super::*;
 use std::collections::BTreeMap;
 use std::time::{Duration, SystemTime};
 
+use crate::core::model::text::remains::keeps_most;
+use crate::core::model::{CommitState, Edit, EditState};
 use crate::source::os::clock;
 use crate::source::repos::objects::parse_name;
 
@@ -67,16 +69,20 @@ impl Stage {
         let plain = [Untrusted::from_path(&self.at("notes"))];
         let now = Timestamp::from_second(MOVED + 1_000).unwrap();
         let uid = rustix::process::geteuid().as_raw();
-        let edit = Edit {
-            path: Untrusted::from_path(&self.at(path)),
-            at: Some(Timestamp::from_second(MOVED + seconds).unwrap()),
-            by: None,
-            also: Vec::new(),
-            committed: CommitState::Unknown,
-            from: None,
-        };
-        Heads::new((&repos, &plain), (now, doubt), uid, &mut CommitCache::default())
-            .committed(&edit, EditFacts::default())
+        let at = Timestamp::from_second(MOVED + seconds).unwrap();
+        let edit = Edit::new(Untrusted::from_path(&self.at(path)), Some(at));
+        let mut kept = CommitCache::default();
+        let mut heads = Heads::new((&repos, &plain), (now, doubt), uid, &mut kept);
+        content_in_git(&heads.fate(&edit, EditFacts::default()))
+    }
+}
+
+/// Returns whether git has what the file holds.
+fn content_in_git(fate: &EditFate) -> CommitState {
+    match (fate.is_clean, fate.committed) {
+        (true, _) => CommitState::Yes,
+        (false, CommitState::No) if !fate.state.is_away() => CommitState::No,
+        (false, _) => CommitState::Unknown,
     }
 }
 
@@ -211,6 +217,8 @@ struct Real {
     folder: tempfile::TempDir,
     /// When each file was edited last.
     edited: BTreeMap<&'static str, Timestamp>,
+    /// What that left.
+    texts: BTreeMap<&'static str, String>,
     kept: CommitCache,
     /// How much later it is looked at.
     later: SignedDuration,
@@ -225,6 +233,7 @@ impl Real {
         let real = Self {
             folder,
             edited: BTreeMap::new(),
+            texts: BTreeMap::new(),
             kept: CommitCache::default(),
             later: SignedDuration::ZERO,
         };
@@ -264,12 +273,19 @@ impl Real {
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(path, text).unwrap();
         self.edited.insert(file, clock::now());
+        self.texts.insert(file, text.to_owned());
     }
 
     fn step(&mut self, (what, file, text): (u8, usize, usize)) {
         let file = FILES[file];
         match what {
-            0..6 => self.write(file, TEXTS[text]),
+            0..6 => {
+                self.write(file, TEXTS[text]);
+                // It is seen before anything else is done, or not.
+                if what < 3 {
+                    self.state_after(file, self.edited[file]);
+                }
+            }
             6 => drop(self.git(&["add", "-A"])),
             7 => drop(self.git(&["commit", "-q", "-m", "one"])),
             8 | 9 => {
@@ -306,6 +322,10 @@ impl Real {
     }
 
     fn told_of(&mut self, file: &str, at: Timestamp, known: EditFacts) -> CommitState {
+        content_in_git(&self.fate_of(file, at, known))
+    }
+
+    fn fate_of(&mut self, file: &str, at: Timestamp, known: EditFacts) -> EditFate {
         let root = self.root();
         let tree = Worktree {
             path: root.clone(),
@@ -315,27 +335,50 @@ impl Real {
             ..Worktree::default()
         };
         let repos = [Repo { common_dir: root.join(".git"), worktrees: vec![tree], ..Repo::default() }];
-        let path = Untrusted::from_path(&root.join(file));
-        let edit = Edit {
-            path,
-            at: Some(at),
-            by: None,
-            also: Vec::new(),
-            committed: CommitState::Unknown,
-            from: None,
-        };
+        let edit = Edit::new(Untrusted::from_path(&root.join(file)), Some(at));
         let uid = rustix::process::geteuid().as_raw();
-        let told = Heads::new((&repos, &[]), (self.now(), SignedDuration::ZERO), uid, &mut self.kept)
-            .committed(&edit, known);
+        let fate = Heads::new((&repos, &[]), (self.now(), SignedDuration::ZERO), uid, &mut self.kept)
+            .fate(&edit, known);
         self.kept.rest();
-        told
+        fate
+    }
+
+    /// Checks where the bytes of an edit are by all that git has.
+    fn check_state(&self, file: &str, state: EditState, story: &[(u8, usize, usize)]) {
+        let text = self.texts[file].as_bytes();
+        let blob = |at: &str| self.git(&["cat-file", "blob", &format!("{at}:{file}")]);
+        let all = |arguments: &[&str]| {
+            let names = String::from_utf8(self.git(arguments)).unwrap();
+            names.lines().map(&blob).collect::<Vec<_>>()
+        };
+        let commits = all(&["log", "-g", "--format=%H"]);
+        let is_in_file = std::fs::read(self.root().join(file)).is_ok_and(|now| now == text);
+        let is_in = |texts: &[Vec<u8>]| texts.iter().any(|other| other == text);
+        match state {
+            EditState::Gone => {
+                let stashes = all(&["stash", "list", "--format=%H"]);
+                let is_held = is_in_file || is_in(&commits) || is_in(&stashes) || blob("") == text;
+                assert!(!is_held, "{file} is not gone, after {story:?}");
+            }
+            EditState::Present => assert!(is_in_file || blob("") == text, "{file}, after {story:?}"),
+            EditState::Committed => {
+                let is_most = |other: &Vec<u8>| keeps_most(b"", text, other);
+                assert!(commits.iter().any(is_most), "{file} is not committed, after {story:?}");
+            }
+            EditState::Superseded => assert!(!is_in_file, "{file} is as it was left, after {story:?}"),
+            EditState::Stashed | EditState::Unknown => {}
+        }
     }
 
     /// Checks every edited file against git.
-    fn check(&mut self, story: &[(u8, usize, usize)]) {
+    fn check(&mut self, story: &[(u8, usize, usize)], is_end: bool) {
         let is_plain = !story.iter().any(|(what, ..)| *what > 18);
         for (file, at) in self.edited.clone() {
-            let told = self.state_after(file, at);
+            let fate = self.fate_of(file, at, EditFacts::default());
+            if is_end {
+                self.check_state(file, fate.state, story);
+            }
+            let told = content_in_git(&fate);
             let status = self.git(&["status", "--porcelain", "--ignored", "-uall", "--", file]);
             let Ok(text) = std::fs::read(self.root().join(file)) else {
                 assert_eq!(told, CommitState::Unknown, "{file} has gone, after {story:?}");
@@ -372,7 +415,7 @@ proptest::proptest! {
         for end in 1..=story.len() {
             real.step(story[end - 1]);
             if end % 3 == 0 || end == story.len() {
-                real.check(&story[..end]);
+                real.check(&story[..end], end == story.len());
             }
         }
     }
@@ -628,4 +671,80 @@ fn a_tree_that_is_packed_as_a_change_of_another_is_read() {
     let bases = real.git(&["cat-file", "--batch-check=%(deltabase)", "--batch-all-objects"]);
     let is_delta = |line: &&[u8]| !line.is_empty() && line.iter().any(|byte| *byte != b'0');
     assert!(bases.split(|byte| *byte == b'\n').any(|line| is_delta(&line)));
+}
+
+/// Has a window edit a file, and then runs some commands. What it left was seen at once, is known by its name, or is
+/// not known.
+#[track_caller]
+fn check_fate(steps: &[&[&str]], expected: [EditState; 3]) {
+    for (what, expected) in ["seen", "named", "not known"].into_iter().zip(expected) {
+        let mut real = Real::new();
+        let before = clock::now() - SignedDuration::from_secs(100);
+        real.write("a.txt", "one\n");
+        real.git(&["add", "-A"]);
+        real.git_at(&["commit", "-qm", "one"], before);
+        real.write("a.txt", "one\ntwo and three\n");
+        let at = real.edited["a.txt"];
+        let held = name_held(&real.root().join("a.txt")).filter(|_| what != "not known");
+        let known = EditFacts { held, ..EditFacts::default() };
+        if what == "seen" {
+            assert_eq!(real.fate_of("a.txt", at, known).state, EditState::Present);
+        }
+        real.later = SignedDuration::from_secs(20);
+        let (path, later) = (real.root().join("a.txt"), clock::now() + SignedDuration::from_secs(10));
+        // The kernel dates a file by the last tick of its clock.
+        let probe = real.root().join(".git/probe");
+        while file_at(&probe).is_none_or(|meta| meta.touched_at() <= at) {
+            std::fs::write(&probe, "").unwrap();
+        }
+        for step in steps {
+            match step {
+                ["write", text] => std::fs::write(&path, text).unwrap(),
+                ["rm"] => std::fs::remove_file(&path).unwrap(),
+                arguments => drop(real.git_at(arguments, later)),
+            }
+        }
+        // A second time from what is remembered.
+        for _ in 0..2 {
+            let fate = real.fate_of("a.txt", at, known);
+            assert_eq!(fate.state, expected, "{what}, after {steps:?}");
+            assert_eq!(fate.since.is_some(), expected.is_away());
+            assert_eq!(fate.stash.is_some(), expected == EditState::Stashed);
+        }
+    }
+}
+
+#[test]
+fn what_became_of_an_edit() {
+    use EditState::{Committed, Gone, Present, Stashed, Superseded, Unknown};
+    let [commit, hard, stash, pop] = [
+        &["commit", "-aqm", "two"][..],
+        &["reset", "-q", "--hard"],
+        &["stash", "-q"],
+        &["stash", "pop", "-q"],
+    ];
+    let (formatted, more) = (["write", "one\n  two and\n  three"], ["write", "one\ntwo and three\nfour\n"]);
+    check_fate(&[], [Present; 3]);
+    check_fate(&[commit], [Committed; 3]);
+    check_fate(&[commit, &["commit", "-q", "--amend", "-m", "three"]], [Committed; 3]);
+    check_fate(&[commit, &["reset", "-q", "--hard", "HEAD~1"]], [Committed; 3]);
+    check_fate(&[commit, &["reset", "-q", "--soft", "HEAD~1"]], [Present; 3]);
+    check_fate(&[hard], [Gone; 3]);
+    check_fate(&[&["checkout", "-q", "--", "a.txt"]], [Gone; 3]);
+    check_fate(&[&["rm", "-qf", "a.txt"]], [Gone; 3]);
+    check_fate(&[&["rm"]], [Gone; 3]);
+    check_fate(&[stash], [Stashed; 3]);
+    check_fate(&[stash, &["stash", "drop", "-q"]], [Gone; 3]);
+    check_fate(&[stash, pop], [Present, Present, Unknown]);
+    check_fate(&[&["add", "-A"], &["restore", "-s", "HEAD", "-W", "a.txt"]], [Present, Present, Unknown]);
+    check_fate(&[&["add", "-A"], &["rm"]], [Present, Present, Unknown]);
+    check_fate(&[&["write", "another text\n"]], [Gone, Unknown, Unknown]);
+    check_fate(&[&formatted], [Superseded, Unknown, Unknown]);
+    check_fate(&[&more], [Superseded, Unknown, Unknown]);
+    check_fate(&[&more, commit], [Committed; 3]);
+    check_fate(&[&more, stash], [Stashed, Unknown, Stashed]);
+    check_fate(&[&more, commit, &["reset", "-q", "--hard", "HEAD~1"]], [Committed; 3]);
+    check_fate(&[hard, &["commit", "-q", "--allow-empty", "-m", "none"]], [Gone; 3]);
+    // Another's text was committed: whether the edit is in it shows only its own text.
+    check_fate(&[&["write", "another text\n"], commit], [Gone, Committed, Committed]);
 }

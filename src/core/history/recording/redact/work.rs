@@ -56,8 +56,9 @@ impl Redactor {
             .chain(removed)
             .for_each(|text| self.untrusted(text));
         calls.iter_mut().chain(asks).for_each(|call| self.call(call));
-        for Edit { path, at: _, by, also, committed: _, from } in edits {
+        for Edit { path, at: _, by, also, fate, from } in edits {
             self.untrusted(path);
+            fate.stash.iter_mut().for_each(|stash| self.untrusted(stash));
             by.iter_mut().chain(also).chain(from).for_each(|by| self.untrusted(by));
         }
         for SubAgent { id, task, call, since: _ } in agents {

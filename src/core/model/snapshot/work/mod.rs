@@ -268,9 +268,9 @@ pub struct Edit {
     /// The other sub-agents of the session that have edited it, sorted.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub also: Vec<Untrusted>,
-    /// Whether git has the file's current content.
-    #[serde(default)]
-    pub committed: CommitState,
+    /// What became of the bytes that it left.
+    #[serde(flatten)]
+    pub fate: EditFate,
     /// The session that edited it, if that was another one: an earlier one of the same window, or the one that this
     /// one is a copy of.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -278,23 +278,90 @@ pub struct Edit {
 }
 
 impl Edit {
+    /// Creates an edit about which nothing else is known.
+    pub(crate) fn new(path: Untrusted, at: Option<Timestamp>) -> Self {
+        Self { path, at, by: None, also: Vec::new(), fate: EditFate::default(), from: None }
+    }
+
+    /// Returns whether the file has uncommitted content that may be this edit's.
+    pub(crate) fn is_open(&self) -> bool {
+        let EditFate { committed, state, is_clean, .. } = self.fate;
+        committed == CommitState::No && !is_clean && !state.is_away()
+    }
+
+    /// Returns whether nothing in the file is uncommitted, or the edit is in no file any more.
+    pub(crate) fn has_ended(&self) -> bool {
+        self.fate.is_clean || self.fate.committed == CommitState::Yes || self.fate.state.is_away()
+    }
+
+    /// Returns whether it may be open, but that is not known.
+    pub(crate) fn is_in_doubt(&self) -> bool {
+        self.fate.committed == CommitState::Unknown && !self.has_ended()
+    }
+
     /// Returns the sub-agents that have edited the file, the last one first.
     pub(crate) fn sub_agents(&self) -> impl Iterator<Item = &Untrusted> {
         self.by.iter().chain(&self.also)
     }
 }
 
-/// Whether git has the file's current content.
+/// What became of the bytes that an edit left.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(default)]
+pub struct EditFate {
+    /// Whether a commit has them.
+    pub committed: CommitState,
+    /// Where they are.
+    pub state: EditState,
+    /// Whether the file is as the last commit has it.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub is_clean: bool,
+    /// When the file was last changed, if they are gone or stashed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub since: Option<Timestamp>,
+    /// The commit of the stash entry that has them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stash: Option<Untrusted>,
+}
+
+/// Whether a commit has the bytes that an edit left.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum CommitState {
-    /// It has it.
+    /// One has them.
     Yes,
-    /// It does not have it.
+    /// None has them.
     No,
     /// Not known.
     #[default]
     Unknown,
+}
+
+/// Where the bytes are that an edit left.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum EditState {
+    /// In the file, or in git's index.
+    Present,
+    /// In a commit that was checked out since: exactly these bytes, or a text that has most of what the edit added.
+    Committed,
+    /// In a stash entry.
+    Stashed,
+    /// In the file there is a later text, which has most of what the edit added or was written by a window that had
+    /// read it.
+    Superseded,
+    /// Neither the file nor a commit, the index or a stash entry has them.
+    Gone,
+    /// Not known.
+    #[default]
+    Unknown,
+}
+
+impl EditState {
+    /// Returns whether no file has the bytes any more.
+    pub(crate) fn is_away(self) -> bool {
+        matches!(self, Self::Gone | Self::Stashed)
+    }
 }
 
 /// A file of a session, or of one of its sub-agents, that was found but not read.

@@ -1,0 +1,371 @@
+//! What became of the bytes that an edit left: where they are now, and what git has of them.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use jiff::Timestamp;
+
+use crate::core::model::text::hex;
+use crate::core::model::text::remains::keeps_most;
+use crate::core::model::{CommitState, Edit, EditFate, EditState, FileMeta};
+use crate::source::os::open::folder::look_at;
+use crate::source::os::open::meta::is_sure;
+use crate::source::os::open::plain::{open_plain, read_at};
+use crate::source::repos::head::{Commit, CommitContent};
+use crate::source::repos::index::IndexContent;
+use crate::source::repos::objects::{Kind, Name, Short, read, short};
+use crate::source::work::committed::head::{Head, own_dir};
+use crate::source::work::committed::left::{LeftContent, TreeMark};
+use crate::source::work::committed::reflog::{By, Log};
+use crate::source::work::committed::{CommitCache, Content, EditFacts, EditKey, Heads, Place, file_at};
+
+/// The largest text that is remembered of what an edit left, in bytes.
+const MOST_TEXT: usize = 64 << 10;
+/// The most edits whose content is remembered.
+const MOST_LEFT: usize = 4_096;
+/// The most commits, and the most stash entries, whose texts are compared with one edit, the newest.
+const MOST_COMPARED: usize = 8;
+/// The most bytes of such texts that are remembered.
+const MOST_TEXTS: usize = 16 << 20;
+
+/// How the commits that were checked out since an edit have its file.
+struct Past {
+    /// What the commit had that was checked out before it.
+    before: CommitContent,
+    /// What those after it had, and which move brought each, with whether that was certainly after the edit.
+    since: Vec<(CommitContent, By, bool)>,
+}
+
+impl Past {
+    /// Returns whether no commit since has the file in another form than the one before the edit.
+    fn is_unchanged(&self) -> bool {
+        self.since.iter().all(|(has, ..)| *has == self.before)
+    }
+
+    /// Returns whether a commit that was made since has changed the file.
+    fn is_committed_since(&self) -> bool {
+        let mut had = self.before;
+        self.since.iter().any(|(has, by, is_after)| {
+            let is_changed = std::mem::replace(&mut had, *has) != *has;
+            is_changed && *by == By::Commit && *is_after
+        })
+    }
+
+    fn has(&self, name: Short) -> bool {
+        let all = self.since.iter().map(|(has, ..)| has).chain([&self.before]);
+        all.into_iter().any(|has| is_named(*has, name))
+    }
+}
+
+/// The texts of a file in a repository.
+struct Texts<'a> {
+    objects: &'a Path,
+    /// What it had before the edit.
+    before: CommitContent,
+}
+
+impl Texts<'_> {
+    fn blob(&self, name: &Name) -> Option<Vec<u8>> {
+        read(self.objects, Kind::Blob, name)
+    }
+
+    /// Returns where most of what an edit added is: in the file, in a commit since or in a stash entry.
+    fn state(
+        &self,
+        (path, meta): (&Path, Option<&FileMeta>),
+        edited: &[u8],
+        (past, stashes): (&Past, &[(Name, Name)]),
+    ) -> Option<(EditState, Option<Name>)> {
+        let before = match self.before {
+            CommitContent::File(name) => self.blob(&name)?,
+            CommitContent::Nothing => Vec::new(),
+            CommitContent::Unread => return None,
+        };
+        if let Some(meta) = meta
+            && keeps_most(&before, edited, &text_of(path, meta)?)
+        {
+            return Some((EditState::Superseded, None));
+        }
+        for (has, ..) in past.since.iter().rev().filter(|(has, ..)| *has != self.before).take(MOST_COMPARED) {
+            if let CommitContent::File(name) = has
+                && keeps_most(&before, edited, &self.blob(name)?)
+            {
+                return Some((EditState::Committed, None));
+            }
+        }
+        for (stash, name) in stashes.iter().take(MOST_COMPARED) {
+            if keeps_most(&before, edited, &self.blob(name)?) {
+                return Some((EditState::Stashed, Some(*stash)));
+            }
+        }
+        Some((EditState::Gone, None))
+    }
+}
+
+fn by_text(before: &[u8], edited: &[u8], now: &[u8]) -> EditState {
+    if keeps_most(before, edited, now) { EditState::Superseded } else { EditState::Gone }
+}
+
+fn is_named(content: CommitContent, wanted: Short) -> bool {
+    matches!(content, CommitContent::File(name) if short(&name) == wanted)
+}
+
+impl<'a> Heads<'a> {
+    /// Determines what became of an edit; nothing is said where that cannot be determined.
+    pub(super) fn fate(&mut self, edit: &Edit, known: EditFacts) -> EditFate {
+        let path = Path::new(edit.path.raw());
+        let key = edit.at.map(|at| (path.to_path_buf(), at));
+        let mark = key.as_ref().and_then(|_| self.mark_of(path)).map(|mark| TreeMark { known, ..mark });
+        let meta = file_at(path);
+        if let Some((key, mark)) = key.as_ref().zip(mark.as_ref())
+            && let Some((then, by, fate)) = self.kept.fates.get(key)
+            && (then, by) == (&meta, mark)
+        {
+            return fate.clone();
+        }
+        let fate = self.find_fate(edit, known).unwrap_or_default();
+        let is_sure_of = |meta: &FileMeta| is_sure(self.now, meta.touched_at());
+        let is_done = !matches!(fate.state, EditState::Unknown | EditState::Present);
+        if let Some((key, mark)) = key.zip(mark)
+            && is_done
+            && meta.as_ref().is_none_or(is_sure_of)
+            && mark.files.iter().flatten().all(is_sure_of)
+        {
+            self.kept.fates.insert(key, (meta, mark, fate.clone()));
+        }
+        fate
+    }
+
+    /// Returns what fates in the working tree that a file lies in are determined by.
+    fn mark_of(&mut self, path: &Path) -> Option<TreeMark> {
+        let (folder, tree) = self.tree_of(path)?;
+        if let Some(mark) = self.marks.get(folder) {
+            return mark.clone();
+        }
+        let mark = tree.map(|tree| {
+            let (own, common) = (own_dir(tree), &tree.0.common_dir);
+            let own_files = ["logs/HEAD", "index"].map(|name| own.join(name));
+            let shared = ["logs/refs/stash", "config", "info/attributes"].map(|name| common.join(name));
+            let files = own_files.into_iter().chain(shared).chain([folder.join(".gitattributes")]);
+            let head = Commit::checked_out(&own, common);
+            TreeMark { head, files: files.map(|file| file_at(&file)).collect(), known: EditFacts::default() }
+        });
+        self.marks.insert(folder, mark.clone());
+        mark
+    }
+
+    fn find_fate(&mut self, edit: &Edit, known: EditFacts) -> Option<EditFate> {
+        let path = Path::new(edit.path.raw());
+        let (folder, tree, head) = self.head(path)?;
+        let at = edit.at.map(|at| known.open_at.map_or(at, |open_at| at.max(open_at)));
+        let (head, inside) = (head?, path.strip_prefix(folder).ok()?);
+        if at.is_some_and(|at| at > self.now) || !self.is_inner_or_gone(path.parent()?, folder) {
+            return None;
+        }
+        let meta = file_at(path);
+        // Something else is there, such as a folder or a link.
+        if meta.is_none() && path.symlink_metadata().is_ok() {
+            return None;
+        }
+        let left = self.left_by((path, at), meta.as_ref(), known);
+        let holds_it = match (&meta, &left) {
+            (Some(meta), Some(left)) => self.names(path, meta).map(|names| short(&names.own) == left.name),
+            (None, Some(_)) => Some(false),
+            (_, None) => None,
+        };
+        let Head::Moved(log) = head else {
+            let committed = if meta.is_some() { CommitState::No } else { CommitState::Unknown };
+            let state = match (holds_it, &meta) {
+                (Some(true), _) => EditState::Present,
+                (_, None) => EditState::Gone,
+                (Some(false), Some(meta)) => {
+                    let text = left.as_ref().and_then(|left| left.text.as_ref()).zip(text_of(path, meta));
+                    text.map_or(EditState::Unknown, |(edited, now)| by_text(&[], edited, &now))
+                }
+                (None, Some(_)) => EditState::Unknown,
+            };
+            let committed = if state == EditState::Gone { CommitState::No } else { committed };
+            return Some(EditFate { committed, state, ..EditFate::default() }.since(path, meta.as_ref()));
+        };
+        let place = Place { folder, inside, tree: tree? };
+        let content = meta.as_ref().map(|meta| self.compare(path, meta, &place));
+        let is_clean = content == Some(Content::Same) && self.is_staged_alike(&place);
+        let is_open = match (&meta, content) {
+            (Some(meta), Some(content)) => {
+                self.is_uncommitted((path, meta), (at, known), (content, &place, &log))
+            }
+            _ => None,
+        };
+        let (state, stash) = self.state(
+            (path, meta.as_ref(), content),
+            (at, known, left.as_ref(), holds_it),
+            is_clean,
+            (&place, &log),
+        );
+        let committed = match state {
+            EditState::Committed => CommitState::Yes,
+            EditState::Gone | EditState::Stashed => CommitState::No,
+            EditState::Present | EditState::Superseded | EditState::Unknown => match is_open {
+                Some(true) => CommitState::No,
+                Some(false) | None => CommitState::Unknown,
+            },
+        };
+        let stash = stash.map(|stash| hex(&stash).into());
+        let fate = EditFate { committed, state, is_clean, since: None, stash };
+        Some(fate.since(path, meta.as_ref()))
+    }
+
+    /// Returns where the bytes of an edit are, and the stash entry if one has them.
+    fn state(
+        &mut self,
+        (path, meta, content): (&Path, Option<&FileMeta>, Option<Content>),
+        (at, known, left, holds_it): (Option<Timestamp>, EditFacts, Option<&LeftContent>, Option<bool>),
+        is_clean: bool,
+        (place, log): (&Place<'a, '_>, &Log),
+    ) -> (EditState, Option<Name>) {
+        let plain = |state| (state, None);
+        if holds_it == Some(true) {
+            return plain(match content {
+                Some(Content::Same) if is_clean => EditState::Committed,
+                Some(Content::Filtered) => EditState::Unknown,
+                _ => EditState::Present,
+            });
+        }
+        // Git's names are those of another form of the file.
+        if content == Some(Content::Filtered) {
+            return plain(EditState::Unknown);
+        }
+        self.find_commit(place);
+        let past = at.and_then(|at| self.past((at, known.upon), place, log));
+        if let Some(left) = left {
+            let now = self.now;
+            let held = self.held(place);
+            if is_named(held, left.name) || past.as_ref().is_some_and(|past| past.has(left.name)) {
+                return plain(EditState::Committed);
+            }
+            if matches!(self.index(place).held(place.inside, now), IndexContent::File(name) if short(&name) == left.name)
+            {
+                return plain(EditState::Present);
+            }
+        }
+        let Some((at, past)) = at.zip(past) else { return plain(EditState::Unknown) };
+        let Some(stashes) = self.stashed_since(at, past.before, place) else {
+            return plain(EditState::Unknown);
+        };
+        let has_left = |name: &Name| left.is_some_and(|left| short(name) == left.name);
+        if let Some((stash, _)) = stashes.iter().find(|(_, name)| has_left(name)) {
+            return (EditState::Stashed, Some(*stash));
+        }
+        // Nothing that is to be committed next differs, as far as is known.
+        let is_as_before = match content {
+            None => past.is_unchanged() && !self.is_staged_anew(place),
+            Some(_) => is_clean && past.is_unchanged(),
+        };
+        let texts = Texts { objects: &place.tree.0.common_dir.join("objects"), before: past.before };
+        match (left.and_then(|left| left.text.as_deref()), stashes.first()) {
+            (Some(edited), _) => match texts.state((path, meta), edited, (&past, &stashes)) {
+                Some((EditState::Superseded, _)) if is_clean => plain(EditState::Committed),
+                Some((EditState::Gone, _)) if meta.is_none() && !is_as_before => plain(EditState::Unknown),
+                state => state.unwrap_or_default(),
+            },
+            (None, Some((stash, _))) if is_as_before && left.is_none() => (EditState::Stashed, Some(*stash)),
+            (None, Some(_)) => plain(EditState::Unknown),
+            (None, None) if is_as_before => plain(EditState::Gone),
+            (None, None) if is_clean && past.is_committed_since() => plain(EditState::Committed),
+            (None, None) => plain(EditState::Unknown),
+        }
+    }
+
+    /// Returns whether the index may have something else at a place than the commit that is checked out.
+    fn is_staged_anew(&mut self, place: &Place<'a, '_>) -> bool {
+        let now = self.now;
+        match self.index(place).held(place.inside, now) {
+            IndexContent::Nothing => false,
+            IndexContent::File(_) => !self.is_staged_alike(place),
+            IndexContent::Unread | IndexContent::Conflict => true,
+        }
+    }
+
+    /// Returns what the commits since an edit have of its file.
+    fn past(
+        &mut self,
+        (at, upon): (Timestamp, Option<Name>),
+        place: &Place<'a, '_>,
+        log: &Log,
+    ) -> Option<Past> {
+        let (begin, moves) = log.since((at, upon), self.doubt)?;
+        let before = self.held_by(begin, place)?;
+        let mut since = Vec::new();
+        for one in moves {
+            since.push((self.held_by(one.new, place)?, one.by, one.is_after(at, self.doubt)));
+        }
+        Some(Past { before, since })
+    }
+
+    /// Returns what an edit left: as it is recorded, or as the file held it when it was first seen unchanged since.
+    fn left_by(
+        &mut self,
+        (path, at): (&Path, Option<Timestamp>),
+        meta: Option<&FileMeta>,
+        known: EditFacts,
+    ) -> Option<LeftContent> {
+        let key = (path.to_path_buf(), at?);
+        if let Some(left) =
+            self.kept.left.get(&key).filter(|left| known.held.is_none_or(|held| held == left.name))
+        {
+            return Some(left.clone());
+        }
+        let recorded = || Some(LeftContent { name: known.held?, text: None });
+        let is_untouched = |meta: &&FileMeta| {
+            meta.touched_at().checked_add(self.doubt).is_ok_and(|touched| touched <= key.1)
+        };
+        let Some(meta) = meta.filter(is_untouched) else { return recorded() };
+        let Some(names) = self.names(path, meta) else { return recorded() };
+        let name = short(&names.own);
+        if known.held.is_some_and(|held| held != name) {
+            return recorded();
+        }
+        let text = text_of(path, meta).map(Arc::from);
+        let left = LeftContent { name, text };
+        self.kept.remember(key, left.clone());
+        Some(left)
+    }
+
+    /// Returns whether a folder lies in another without a link or a repository in between, or did so as long as it
+    /// existed.
+    fn is_inner_or_gone(&mut self, folder: &Path, outer: &Path) -> bool {
+        let is_there = |folder: &&Path| folder.symlink_metadata().is_ok();
+        folder
+            .ancestors()
+            .find(is_there)
+            .is_some_and(|there| there.starts_with(outer) && self.is_inner(there, outer))
+    }
+}
+
+/// Reads a file with these facts, if it is small enough to be remembered.
+fn text_of(path: &Path, meta: &FileMeta) -> Option<Vec<u8>> {
+    let size = usize::try_from(meta.size).ok().filter(|size| *size <= MOST_TEXT)?;
+    let (fd, _) = open_plain(path).ok().filter(|(_, opened)| opened == meta)?;
+    read_at(&fd, 0, size, 1).ok()
+}
+
+impl CommitCache {
+    fn remember(&mut self, key: EditKey, left: LeftContent) {
+        let size = |left: &LeftContent| left.text.as_ref().map_or(0, |text| text.len());
+        if self.left.len() >= MOST_LEFT || self.left_bytes + size(&left) > MOST_TEXTS {
+            self.left.clear();
+            self.left_bytes = 0;
+        }
+        self.left_bytes += size(&left);
+        self.left.insert(key, left);
+    }
+}
+
+impl EditFate {
+    /// Adds since when the bytes are away: when the file, or its folder, was last changed.
+    fn since(self, path: &Path, meta: Option<&FileMeta>) -> Self {
+        let folder = || Some(look_at(path.parent()?)?.touched_at());
+        let since = self.state.is_away().then(|| meta.map(FileMeta::touched_at).or_else(folder)).flatten();
+        Self { since, ..self }
+    }
+}
