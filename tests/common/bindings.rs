@@ -4,8 +4,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use claimtop::core::model::{
-    Beginning, BoundSession, CommitState, Format, Medium, NotedWait, Notes, ProcessId, SessionFile, Tie,
-    Untrusted, Warning, Work,
+    Beginning, BoundSession, CommitState, EditFate, EditState, Format, Medium, NotedWait, Notes, ProcessId,
+    SessionFile, Tie, Untrusted, Warning, Work,
 };
 use claimtop::testing::format::{doing, noted_wait};
 
@@ -21,6 +21,11 @@ impl WorldFile {
             let mut by = spec.sub_agents.get(edit.path.raw()).into_iter().flatten();
             edit.by = by.next().map(|id| id.as_str().into());
             edit.also = by.map(|id| id.as_str().into()).collect();
+            if let Some(since) = spec.gone.get(edit.path.raw()) {
+                let (committed, state) = (CommitState::No, EditState::Gone);
+                edit.fate = EditFate { committed, state, since: Some(self.at(since)), ..EditFate::default() };
+                continue;
+            }
             edit.fate.committed = match (is_in(&spec.committed), is_in(&spec.uncommitted)) {
                 (true, _) => CommitState::Yes,
                 (false, true) => CommitState::No,

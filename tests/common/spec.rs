@@ -454,6 +454,9 @@ pub(super) struct WorkSpec {
     /// Those that it has.
     #[serde(default)]
     pub(super) committed: Vec<String>,
+    /// Those whose bytes are nowhere any more, each with when its file was changed.
+    #[serde(default)]
+    pub(super) gone: BTreeMap<String, String>,
     /// The guard's reports to it.
     #[serde(default)]
     pub(super) warned: Vec<WarningSpec>,

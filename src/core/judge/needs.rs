@@ -140,14 +140,16 @@ pub(crate) fn rank(need: &Need) -> (u8, u8, bool, Option<Timestamp>) {
 
 /// Ranks a collision of the same windows: lost work first, a merely shared place last.
 pub(crate) fn harm(code: Code) -> u8 {
-    if code == Code::SharedSessionId {
+    if code == Code::LostEdits {
         0
-    } else if code == Code::OverlappingFiles {
+    } else if code == Code::SharedSessionId {
         1
-    } else if matches!(code, Code::SameWorktree | Code::SameFolder) {
-        3
-    } else {
+    } else if code == Code::OverlappingFiles {
         2
+    } else if matches!(code, Code::SameWorktree | Code::SameFolder) {
+        4
+    } else {
+        3
     }
 }
 

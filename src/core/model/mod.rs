@@ -70,8 +70,8 @@ pub use self::snapshot::tombstone::Tombstone;
 pub use self::snapshot::tree_state::{Names, TreeState};
 pub use self::snapshot::work::item::{Stage, WorkItem};
 pub use self::snapshot::work::{
-    Call, CommitState, ContextFill, Doing, Edit, EditFate, EditState, Prompt, SubAgent, TakenPort, Target,
-    Turn, TurnState, UnreadWork, Warning, WarningSort, WhyUnread, Work,
+    Call, CommitState, ContextFill, Doing, Edit, EditFate, EditState, Prompt, ShellCommand, SubAgent,
+    TakenPort, Target, Turn, TurnState, UnreadWork, Warning, WarningSort, WhyUnread, Work,
 };
 pub use self::snapshot::{
     BrokenFile, Database, DatabaseFile, MadeTree, NamedSession, NamedSessions, Repo, RepoSort, SeenAgent,

@@ -13,11 +13,12 @@ use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 
+use crate::core::guard::git::git_calls;
 use crate::core::guard::git::trees::{folders_removed, trees_added};
 use crate::core::guard::shell::Place;
-use crate::core::model::snapshot::work::{MOST_CALLS, MOST_FILES};
+use crate::core::model::snapshot::work::{MOST_CALLS, MOST_COMMANDS, MOST_FILES};
 use crate::core::model::{
-    Call, ContextFill, Doing, Edit, Prompt, TakenPort, Target, Turn, TurnState, Untrusted,
+    Call, ContextFill, Doing, Edit, Prompt, ShellCommand, TakenPort, Target, Turn, TurnState, Untrusted,
 };
 use crate::format::reading::excerpt::excerpt;
 use crate::format::reading::json;
@@ -93,6 +94,8 @@ pub(crate) struct Draft {
     pub(crate) has_all_edits: bool,
     /// Whether a line was lost since then, and when the first line after the last lost one was written.
     pub(crate) lost: Option<Option<Timestamp>>,
+    /// When the present line was written.
+    line_at: Option<Timestamp>,
     /// Whether the present line bears on the turn.
     bears_on_turn: bool,
     /// The answer whose calls are open.
@@ -126,7 +129,7 @@ impl Draft {
                 *lost = Some(at);
             }
         }
-        self.bears_on_turn = false;
+        (self.line_at, self.bears_on_turn) = (at, false);
         (adapter.line)(self, record);
         if self.bears_on_turn {
             self.doing.heard_at = at;
@@ -283,8 +286,21 @@ impl Draft {
             known.extend(new.iter().map(|path| Untrusted::from(path.as_str())));
             known.drain(..known.len().saturating_sub(MOST_FOLDERS));
         }
-        self.doing.calls.retain(|call| call.id.raw() != id);
+        let (mut done, open) =
+            std::mem::take(&mut self.doing.calls).into_iter().partition(|call: &Call| call.id.raw() == id);
+        self.doing.calls = open;
+        self.has_run(done.pop());
         self.is_answered(id);
+    }
+
+    /// Keeps a call that has ended, if it was a shell command.
+    fn has_run(&mut self, call: Option<Call>) {
+        let Some(Call { target: Some(Target::Command(line)), since: Some(at), .. }) = call else { return };
+        let place = Place { folder: self.folder().unwrap_or("/"), home: None, top_of: &|_| None };
+        let reaches_files = !git_calls(line.raw(), &place).is_empty();
+        self.doing.commands.push(ShellCommand { line, at, ended: self.line_at, reaches_files });
+        let spare = self.doing.commands.len().saturating_sub(MOST_COMMANDS);
+        self.doing.commands.drain(..spare);
     }
 
     /// A file was edited. A path that is not absolute is relative to the folder that the line names.

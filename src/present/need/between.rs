@@ -13,7 +13,8 @@ use crate::present::text::{count, file_name, safe};
 
 /// How collisions are said: the code, what several windows share, what is wrong with one window alone
 /// where its sentence says too much, and the way out, in which `{}` is the window that is to yield.
-const SAYINGS: [(Code, &str, Option<&str>, &str); 12] = [
+const SAYINGS: [(Code, &str, Option<&str>, &str); 13] = [
+    (Code::LostEdits, "edits lost", None, "claimtop rescue brings them back"),
     (Code::SharedSessionId, "same session", None, "close {}"),
     (Code::SharedContextId, "same context ID", None, "unset CLAUDE_SESSION_ID in one of them"),
     (Code::SharedTerminalId, "same terminal ID", None, "park the finished one"),
@@ -72,6 +73,7 @@ pub(crate) fn describe<'a>(report: &Report, find: Find<'a>, kind: &NeedKind) -> 
     // The worst stands first: what follows is cut where there is no room.
     let codes = std::iter::once(code).chain(also);
     let what = match (many, alone) {
+        _ if *code == Code::LostEdits => message.says.split(", in no ").next().unwrap_or_default().to_owned(),
         (0, _) | (1, None) => clause(&safe(&message.brief())),
         (1, Some(alone)) => alone.to_owned(),
         (many, _) => codes.filter_map(|code| shared(*code, files, many)).collect::<Vec<_>>().join(", "),

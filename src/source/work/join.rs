@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use crate::core::model::snapshot::work::MOST_FILES;
+use crate::core::model::snapshot::work::{MOST_COMMANDS, MOST_FILES};
 use crate::core::model::{Doing, Edit, SubAgent, Untrusted, Work};
 
 /// The work of one sub-agent.
@@ -23,9 +23,13 @@ pub(crate) fn join(work: &mut Work, agents: impl IntoIterator<Item = HelperWork>
     for HelperWork { id, running, doing, skipped } in agents {
         work.agents.extend(running);
         join_edits(&mut edits, doing.edits.into_iter().map(|edit| Edit { by: Some(id.clone()), ..edit }));
+        work.doing.commands.extend(doing.commands);
         work.doing.edits_since = work.doing.edits_since.max(doing.edits_since);
         work.skipped += skipped;
     }
+    work.doing.commands.sort_by_key(|command| command.at);
+    let spare = work.doing.commands.len().saturating_sub(MOST_COMMANDS);
+    work.doing.commands.drain(..spare);
     let mut edits: Vec<Edit> = edits.into_values().collect();
     edits.sort_by_key(|edit| Reverse(edit.at));
     edits.truncate(MOST_FILES);

@@ -22,11 +22,12 @@ use crate::core::model::{Finding, JudgedRecord};
 
 type Family = for<'a> fn(&'a Facts<'a>, &mut Findings<'_>);
 
-const FAMILIES: [Family; 17] = [
+const FAMILIES: [Family; 18] = [
     identity::findings,
     unstable::findings,
     place::sharing::findings,
     place::edits::findings,
+    place::lost::findings,
     place::places::findings,
     place::folders::findings,
     holders::findings,

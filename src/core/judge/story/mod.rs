@@ -7,6 +7,7 @@ pub(crate) mod chain;
 pub(crate) mod edits;
 pub(crate) mod entire;
 pub(crate) mod identity;
+pub(crate) mod lost;
 pub(crate) mod owners;
 pub(crate) mod places;
 pub(crate) mod ports;
@@ -32,6 +33,7 @@ pub(crate) fn add_stories(findings: &mut [Arc<Finding>], facts: &Facts<'_>) {
 fn story(finding: &Finding, facts: &Facts<'_>) -> Option<Story> {
     let scene = || Scene::from_finding(finding, facts);
     match finding.code {
+        Code::LostEdits => lost::lost(&scene()),
         Code::SharedSessionId => identity::shared_session(&scene()),
         Code::SharedContextId => identity::shared_context(&scene()),
         Code::SharedTerminalId => identity::shared_terminal(&scene()),

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
 
-use crate::core::model::{Edit, EditFate, Repo, Snapshot, Untrusted, Work};
+use crate::core::model::{Edit, EditFate, EditState, Format, Repo, Snapshot, Untrusted, Work};
 use crate::source::repos::objects::Short;
 use crate::source::work::committed::standing::Standing;
 use crate::source::work::committed::{CommitCache, EditFacts, Heads};
@@ -16,7 +16,7 @@ pub(crate) fn mark(work: &mut [&mut Arc<Work>], snapshot: &Snapshot, kept: &mut 
     let host = &snapshot.host;
     let folders = (snapshot.repos.as_slice(), snapshot.plain_folders.as_slice());
     let mut heads = Heads::new(folders, (snapshot.taken_at, host.clock_doubt), host.uid, kept);
-    for work in work {
+    for work in work.iter_mut() {
         let fate = |edit| heads.fate(edit, EditFacts::default());
         let fates: Vec<EditFate> = work.doing.edits.iter().map(fate).collect();
         if !fates.iter().eq(work.doing.edits.iter().map(|edit| &edit.fate)) {
@@ -25,6 +25,29 @@ pub(crate) fn mark(work: &mut [&mut Arc<Work>], snapshot: &Snapshot, kept: &mut 
         }
     }
     kept.rest();
+    supersede(work);
+}
+
+/// Marks edits as superseded whose file was written last by an edit of another Claude Code session: its tools write
+/// only files that its model has read as they are.
+fn supersede(work: &mut [&mut Arc<Work>]) {
+    let all = work.iter().filter(|work| work.format == Format::ClaudeCode).flat_map(|work| &work.doing.edits);
+    let mut last: HashMap<Untrusted, Timestamp> = HashMap::new();
+    for (edit, at) in all.filter_map(|edit| Some((edit, edit.at?))) {
+        let known = last.entry(edit.path.clone()).or_insert(at);
+        *known = (*known).max(at);
+    }
+    let is_superseded = |edit: &Edit| {
+        let written = last.get(&edit.path).filter(|last| edit.at.is_some_and(|at| **last > at));
+        let since = edit.fate.since.filter(|_| edit.fate.state == EditState::Gone && !edit.fate.is_clean);
+        since.zip(written).is_some_and(|(since, written)| since <= *written)
+    };
+    for work in work.iter_mut().filter(|work| work.doing.edits.iter().any(is_superseded)) {
+        let edits = Arc::make_mut(work).doing.edits.iter_mut();
+        for edit in edits.filter(|edit| is_superseded(edit)) {
+            (edit.fate.state, edit.fate.since) = (EditState::Superseded, None);
+        }
+    }
 }
 
 /// Determines at one moment which edits git has.

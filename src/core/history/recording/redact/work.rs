@@ -34,6 +34,7 @@ impl Redactor {
             edits,
             edits_since: _,
             taken_ports: _,
+            commands,
             model: _,
             context: _,
             version: _,
@@ -56,6 +57,7 @@ impl Redactor {
             .chain(removed)
             .for_each(|text| self.untrusted(text));
         calls.iter_mut().chain(asks).for_each(|call| self.call(call));
+        commands.iter_mut().for_each(|command| self.untrusted(&mut command.line));
         for Edit { path, at: _, by, also, fate, from } in edits {
             self.untrusted(path);
             fate.stash.iter_mut().for_each(|stash| self.untrusted(stash));

@@ -43,6 +43,8 @@ macro_rules! codes {
 }
 
 codes! {
+    /// What a window wrote is in no file, commit or stash any more.
+    LostEdits = "lost-edits", Collision;
     /// Two live processes, one session ID.
     SharedSessionId = "shared-session-id", Collision;
     /// Two live windows, one context ID or one record.

@@ -50,6 +50,8 @@ named! {
         BranchDeleted = "branch-deleted",
         /// An agent was started with an ID that its system had not stored, or had ended.
         StrayId = "stray-id",
+        /// A command changed files that held what another window had not committed.
+        Overwritten = "overwritten",
         /// A program that cannot see some windows removed their entries from the agent's registry.
         RegistrySwept = "registry-swept",
     }

@@ -21,6 +21,9 @@ pub(crate) const TRANSCRIPT: &str = "transcript";
 /// The most open calls to keep of one session, the newest.
 pub(crate) const MOST_CALLS: usize = 16;
 
+/// The most shell commands to keep of one session, the newest.
+pub(crate) const MOST_COMMANDS: usize = 16;
+
 /// What one session does. Prompts are the user's secrets, so no recording contains them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Work {
@@ -112,6 +115,9 @@ pub struct Doing {
     /// The ports that its commands could not get since the last prompt, the newest last.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub taken_ports: Vec<TakenPort>,
+    /// The shell commands that it has run last, oldest first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub commands: Vec<ShellCommand>,
     /// The model that answers.
     pub model: Option<Untrusted>,
     /// How full its context is.
@@ -157,6 +163,20 @@ pub struct TakenPort {
     /// The process that listens on it now, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<ProcessId>,
+}
+
+/// A shell command that a session has run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ShellCommand {
+    /// Its first line, cut, without what looks like a secret.
+    pub line: Untrusted,
+    /// When it was requested.
+    pub at: Timestamp,
+    /// When its result was written; `None` if it has not ended.
+    pub ended: Option<Timestamp>,
+    /// Whether it is one of git's that reach into files.
+    #[serde(default)]
+    pub reaches_files: bool,
 }
 
 /// A prompt of a person.
