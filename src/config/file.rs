@@ -7,6 +7,7 @@ use toml::Spanned;
 
 use super::fleet::FleetKeys;
 use super::guard::GuardKeys;
+use super::keep::Keep;
 use super::layers::Layer;
 use super::machine::MachineKeys;
 use super::{Access, ColorChoice, Glyphs, Notify, Retention, Switch, Theme};
@@ -36,6 +37,7 @@ struct Keys {
     postgres_password_file: Option<Spanned<String>>,
     agent: Vec<Signature>,
     guard: Option<GuardKeys>,
+    keep: Option<Keep>,
     machine: Vec<MachineKeys>,
     accept_orders: Option<Accepts>,
     fleet: Option<FleetKeys>,
@@ -78,6 +80,7 @@ pub(crate) fn parse(text: &str, home: &Path) -> Result<Layer, FileError> {
             .guard
             .map(|guard| guard.guard(|path| absolute(text, path, "a working tree", home)))
             .transpose()?,
+        keep: keys.keep,
     })
 }
 
@@ -130,7 +133,7 @@ mod tests {
                     postgres_password_file = '~/.pgpass'\n[[agent]]\nname = 'mine'\ntitle = 'Mine'\n\
                     [[agent.match]]\ncomm = ['mine']\n[guard]\nnote = false\nexempt = ['gen']\n\
                     [[guard.tree]]\npath = '~/src/shop'\ngit = 'ask'\n[[guard.tree]]\npath = '~/src'\n\
-                    git = 'off'\nnote = true\n";
+                    git = 'off'\nnote = true\n[keep]\ndays = 3\nsecrets = true\n";
         let layer = parse(text, Path::new("/home/dev")).unwrap();
         assert_eq!(layer.theme, Some(Theme::ColorBlind));
         assert_eq!(layer.glyphs, Some(Glyphs::Ascii));
@@ -145,6 +148,7 @@ mod tests {
         assert_eq!(layer.postgres, Some(Secret("postgres://u:p@h/d".to_owned())));
         assert_eq!(layer.postgres_password_file, Some(PathBuf::from("/home/dev/.pgpass")));
         assert_eq!(layer.agents.first().map(|agent| agent.name.as_str()), Some("mine"));
+        assert_eq!(layer.keep, Some(Keep { days: 3, secrets: true, ..Keep::default() }));
         let guard = layer.guard.unwrap();
         let said = |tree: &str| {
             let Levels { brief, note, git, edit, held } = guard.levels(Path::new(tree));
@@ -171,7 +175,7 @@ mod tests {
             "\n\nthemes = 'dark'\n",
             "line 3, key `themes`: unknown field `themes`, expected one of `theme`, `ascii`, `color`, `mouse`, \
              `read_only`, `keep_parked_days`, `title`, `bell`, `notify`, `keep_history`, \
-             `roots`, `obra_databases`, `postgres`, `postgres_password_file`, `agent`, `guard`, `machine`, `accept_orders`, `fleet`",
+             `roots`, `obra_databases`, `postgres`, `postgres_password_file`, `agent`, `guard`, `keep`, `machine`, `accept_orders`, `fleet`",
         );
         check_error("mouse = 'on'\n", "line 1, key `mouse`: invalid type: string \"on\", expected a boolean");
         check_error(

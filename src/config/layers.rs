@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use super::fleet::Publishing;
 use super::guard::Guard;
+use super::keep::Keep;
 use super::{Access, ColorChoice, Config, Glyphs, Notify, Retention, Switch, Theme};
 use crate::core::fleet::order::Accepts;
 use crate::core::fleet::transport::Machine;
@@ -68,6 +69,8 @@ pub(crate) struct Layer {
     pub(crate) history: Option<Switch>,
     /// What a guard says.
     pub(crate) guard: Option<Guard>,
+    /// What a guard keeps.
+    pub(crate) keep: Option<Keep>,
     /// Other machines; those of all layers count.
     pub(crate) machines: Vec<Machine>,
     /// Which orders of other machines are taken.
@@ -99,6 +102,7 @@ pub(crate) struct Origins {
     pub(crate) notify: Origin,
     pub(crate) history: Origin,
     pub(crate) guard: Origin,
+    pub(crate) keep: Origin,
     pub(crate) machines: Vec<Origin>,
     pub(crate) accepts: Origin,
     pub(crate) fleet: Origin,
@@ -126,6 +130,7 @@ impl Effective {
         cover(&mut self.config.alerts.notify, &mut self.origins.notify, layer.notify, origin);
         cover(&mut self.config.history, &mut self.origins.history, layer.history, origin);
         cover(&mut self.config.guard, &mut self.origins.guard, layer.guard, origin);
+        cover(&mut self.config.keep, &mut self.origins.keep, layer.keep, origin);
         self.origins.roots.extend(layer.roots.iter().map(|_| origin));
         self.config.roots.extend(layer.roots);
         self.origins.obra_databases.extend(layer.obra_databases.iter().map(|_| origin));

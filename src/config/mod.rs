@@ -3,6 +3,7 @@
 pub(crate) mod file;
 pub(crate) mod fleet;
 pub(crate) mod guard;
+pub(crate) mod keep;
 pub(crate) mod layers;
 mod machine;
 
@@ -12,6 +13,7 @@ use serde::Deserialize;
 
 use self::fleet::Publishing;
 use self::guard::Guard;
+use self::keep::Keep;
 use crate::core::fleet::order::Accepts;
 use crate::core::fleet::transport::Machine;
 use crate::core::judge::window::agent::Signature;
@@ -49,6 +51,8 @@ pub struct Config {
     pub(crate) history: Switch,
     /// What a guard says.
     pub(crate) guard: Guard,
+    /// What a guard keeps of what windows write.
+    pub(crate) keep: Keep,
     /// Other machines to watch.
     pub(crate) machines: Vec<Machine>,
     /// Which orders of other machines are taken.

@@ -11,9 +11,10 @@ use crate::core::guard::decide::{self, Holding, Life, Other};
 use crate::core::guard::folder::joined;
 use crate::core::model::Untrusted;
 use crate::core::model::snapshot::ledger::{Encounter, FileMoment, Harm, LedgerLine, Reversion};
-use crate::format::hook::guard::{Asker, note};
+use crate::format::hook::guard::Asker;
 use crate::guard::query::Query;
 use crate::present;
+use crate::source::own::content::FileContent;
 use crate::source::own::ledger::{About, LedgerView, Tree, settled, written};
 
 impl Query<'_> {
@@ -94,6 +95,7 @@ impl Query<'_> {
                     return Ok((said, text));
                 }
             }
+            self.keep_before(asker, &tree, &paths);
             if !lines.is_empty() {
                 self.note_down(&tree, &lines)?;
             }
@@ -102,7 +104,7 @@ impl Query<'_> {
     }
 
     /// Writes down what was edited, and reports whose uncommitted edits that met.
-    pub(crate) fn after_edit(&self, asker: Asker, files: &[String]) -> anyhow::Result<GuardResponse> {
+    pub(crate) fn after_edit(&self, files: &[String]) -> anyhow::Result<GuardResponse> {
         let mut texts = Vec::new();
         for (tree, paths) in self.by_tree(files) {
             let top = tree.text().context("no text")?;
@@ -119,8 +121,9 @@ impl Query<'_> {
                 let is_just = |edited: Timestamp| edited.as_second() == at.as_second();
                 !theirs().any(|edit| edit.path.raw() == path && edit.at.is_some_and(is_just))
             };
-            let edited = |path: &String| {
-                let edited = tree.edited(path, at);
+            let read: Vec<_> = paths.iter().map(|path| (path, self.content_of(path))).collect();
+            let edited = |(path, content): &(&String, Option<FileContent>)| {
+                let edited = tree.edited(path, at, content.as_ref().and_then(FileContent::name));
                 let just = edited.upon.filter(|_| is_own(path));
                 LedgerLine::Edited(FileMoment { upon: just.or_else(|| upon(path)), ..edited })
             };
@@ -138,20 +141,22 @@ impl Query<'_> {
             let before = |path: &String| found.told.met.get(path).filter(is_open).cloned();
             let met = paths.iter().filter_map(|path| before(path).or_else(|| since(path)));
             let met: Vec<Encounter> = met.filter(|_| self.levels(&tree).note).collect();
-            let mut lines: Vec<LedgerLine> = paths.iter().map(edited).collect();
+            let mut lines: Vec<LedgerLine> = read.iter().map(edited).collect();
             lines.extend(ended.into_iter().map(LedgerLine::Settled));
             lines.extend(
                 met.iter()
                     .map(|met| LedgerLine::Noted(Encounter { at, upon: None, call: None, ..met.clone() })),
             );
-            self.note_down(&tree, &lines)?;
+            let noted = self.note_down(&tree, &lines);
+            self.keep_edits(&tree, at, &read);
+            noted?;
             if !met.is_empty() {
                 texts.push(present::guard::note(&met, &found.others, top, self.now));
             }
         }
         match texts.is_empty() {
             true => Ok((GuardOutcome::Recorded, None)),
-            false => Ok((GuardOutcome::Noted, note(asker, &self.question.moment, &texts.join("\n")))),
+            false => Ok((GuardOutcome::Noted, Some(texts.join("\n")))),
         }
     }
 }

@@ -20,7 +20,8 @@ use crate::source::repos::ignored::{excluded_by, is_matched};
 impl Query<'_> {
     /// Holds up, once, what reaches into others' uncommitted edits.
     pub(crate) fn before_git(&self, asker: Asker, calls: &[GitCall]) -> anyhow::Result<GuardResponse> {
-        let mut said = (GuardOutcome::NobodyElse, None);
+        let mut said =
+            (if calls.is_empty() { GuardOutcome::OutOfScope } else { GuardOutcome::NobodyElse }, None);
         let inside: Vec<GitCall> = calls.iter().flat_map(|call| self.of_trees_inside(call)).collect();
         for call in calls.iter().chain(&inside) {
             // What the line itself is about to make has no edits in it.
@@ -78,7 +79,7 @@ impl Query<'_> {
                 self.note_down(&tree, &lines)?;
             }
         }
-        Ok((GuardOutcome::Recorded, None))
+        Ok((if calls.is_empty() { GuardOutcome::OutOfScope } else { GuardOutcome::Recorded }, None))
     }
 
     /// Returns a call's part in each working tree that it takes with the one in which it lies.

@@ -3,8 +3,11 @@
 //! It reads and writes ledgers and nothing else. `core::guard` decides; who asks, how long the answer may take and how it
 //! is printed are the caller's.
 
+mod around;
 pub(crate) mod edits;
+mod keep;
 pub(crate) mod lines;
+mod loss;
 pub(crate) mod machine;
 pub(crate) mod outcome;
 pub(crate) mod query;
@@ -12,15 +15,17 @@ pub(crate) mod scope;
 
 use std::path::Path;
 
-use anyhow::anyhow;
+use anyhow::{Context, anyhow};
+use jiff::Timestamp;
 
+use self::around::around;
 use self::machine::Machine;
-use self::outcome::{GuardOutcome, GuardResponse};
+use self::outcome::{GuardOutcome, GuardResponse, HookAnswer};
 use self::query::Query;
 use self::scope::Scope;
 use crate::core::guard::git::{GitCall, git_calls};
 use crate::core::guard::shell::Place;
-use crate::format::hook::guard::{Asker, Moment, Touch, question};
+use crate::format::hook::guard::{Asker, Moment, Touch, note, question};
 use crate::format::reading::json;
 use crate::source::own::ledger::Tree;
 
@@ -32,27 +37,70 @@ pub(crate) fn respond(
     asker: Asker,
     scope: &Scope,
     input: &[u8],
+    now: Timestamp,
     machine: impl FnOnce() -> anyhow::Result<Machine>,
-) -> anyhow::Result<GuardResponse> {
+) -> anyhow::Result<HookAnswer> {
     let hook = json::parse(input).map_err(|why| anyhow!("the hook's input is no JSON object: {why}"))?;
-    let Some(question) = question(asker, &hook) else { return Ok((GuardOutcome::OutOfScope, None)) };
-    let is_line = matches!(question.moment, Moment::Before(Touch::Line(_)) | Moment::After(Touch::Line(_)));
-    if is_line && scope.is_git_elsewhere {
-        return Ok((GuardOutcome::OutOfScope, None));
+    let Some(question) = question(asker, &hook) else { return Ok(HookAnswer::OUT_OF_SCOPE) };
+    let line = match &question.moment {
+        Moment::Before(Touch::Line(line)) | Moment::After(Touch::Line(line)) => Some(line.as_str()),
+        Moment::Prompt | Moment::Before(Touch::Files(_)) | Moment::After(Touch::Files(_)) => None,
+    };
+    if line.is_some() && scope.is_git_elsewhere {
+        return Ok(HookAnswer::OUT_OF_SCOPE);
     }
-    let query = || Ok::<_, anyhow::Error>(Query::new(scope, &question, machine()?));
-    match &question.moment {
-        Moment::Prompt => query()?.brief(asker),
-        Moment::Before(Touch::Files(files)) => query()?.before_edit(asker, files),
-        Moment::After(Touch::Files(files)) => query()?.after_edit(asker, files),
-        Moment::Before(Touch::Line(line)) => match calls_of(line, &question.cwd, scope).as_slice() {
-            [] => Ok((GuardOutcome::OutOfScope, None)),
-            calls => query()?.before_git(asker, calls),
-        },
-        Moment::After(Touch::Line(line)) => match calls_of(line, &question.cwd, scope).as_slice() {
-            [] => Ok((GuardOutcome::OutOfScope, None)),
-            calls => query()?.after_git(calls),
-        },
+    let calls = line.map_or_else(Vec::new, |line| calls_of(line, &question.cwd, scope));
+    let around = line.map_or_else(Vec::new, |line| around(scope, &question, line, now));
+    if line.is_some() && calls.is_empty() && around.is_empty() {
+        return Ok(HookAnswer::OUT_OF_SCOPE);
+    }
+    let query = Query::new(scope, &question, machine()?);
+    let mut gone = None;
+    let said = match &question.moment {
+        Moment::Prompt => {
+            let tree = Tree::find(Path::new(&question.cwd)).context("no folder")?;
+            gone = query.hear(&tree)?;
+            query.brief(&tree)
+        }
+        Moment::Before(Touch::Files(files)) => query.before_edit(asker, files),
+        Moment::After(Touch::Files(files)) => {
+            let trees = query.by_tree(files);
+            let said = query.after_edit(files);
+            let heard: Vec<Option<String>> =
+                trees.iter().map(|(tree, _)| query.hear(tree)).collect::<anyhow::Result<_>>()?;
+            let heard: Vec<String> = heard.into_iter().flatten().collect();
+            gone = (!heard.is_empty()).then(|| heard.join("\n"));
+            said
+        }
+        Moment::Before(Touch::Line(_)) => {
+            query.keep_others(&around);
+            query.before_git(asker, &calls)
+        }
+        Moment::After(Touch::Line(line)) => {
+            // What is written down as over is not looked at any more.
+            gone = query.after_line(line, &around)?;
+            query.after_git(&calls)
+        }
+    }?;
+    Ok(query.answer(asker, gone, said))
+}
+
+impl Query<'_> {
+    /// Gives the model what is gone, and what else there is to say, in its agent's form.
+    fn answer(&self, asker: Asker, gone: Option<String>, (outcome, text): GuardResponse) -> HookAnswer {
+        let printed = |text: Option<String>| match &self.question.moment {
+            // What refuses a call has its form already.
+            Moment::Before(_) => text,
+            moment => text.and_then(|text| note(asker, moment, &text)),
+        };
+        let but_losses = (outcome, printed(text.clone()));
+        let keep_failed = self.keep_failed.get();
+        let Some(gone) = gone else {
+            return HookAnswer { outcome, text: but_losses.1.clone(), keep_failed, but_losses };
+        };
+        let texts: Vec<String> = [gone].into_iter().chain(text).collect();
+        let text = printed(Some(texts.join("\n")));
+        HookAnswer { outcome: GuardOutcome::LostNoted, text, keep_failed, but_losses }
     }
 }
 

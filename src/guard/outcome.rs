@@ -9,6 +9,8 @@ use serde::{Deserialize, Serialize};
 pub(crate) enum GuardOutcome {
     Briefed,
     Noted,
+    /// Uncommitted edits are gone.
+    LostNoted,
     HeldUp,
     Overridden,
     /// A person was asked.
@@ -33,6 +35,7 @@ impl GuardOutcome {
         match self {
             Self::Briefed => "briefed",
             Self::Noted => "noted",
+            Self::LostNoted => "noted that edits are gone",
             Self::HeldUp => "held up",
             Self::Asked => "had the person asked",
             Self::Denied => "denied: another window holds it",
@@ -54,6 +57,36 @@ pub(crate) struct CountLine {
     pub(crate) said: GuardOutcome,
     /// How long it took, in microseconds.
     pub(crate) took: u64,
+    /// How many versions of files it could not keep.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub(crate) keep_failed: u32,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_zero(count: &u32) -> bool {
+    *count == 0
+}
+
+/// The answer to a hook.
+#[derive(Debug)]
+pub(crate) struct HookAnswer {
+    pub(crate) outcome: GuardOutcome,
+    /// What is printed.
+    pub(crate) text: Option<String>,
+    /// How many versions of files could not be kept.
+    pub(crate) keep_failed: u32,
+    /// The answer without what it says of edits that are gone.
+    pub(crate) but_losses: GuardResponse,
+}
+
+impl HookAnswer {
+    /// Nothing is said, and nothing was done.
+    pub(crate) const OUT_OF_SCOPE: Self = Self {
+        outcome: GuardOutcome::OutOfScope,
+        text: None,
+        keep_failed: 0,
+        but_losses: (GuardOutcome::OutOfScope, None),
+    };
 }
 
 /// What came of a call, and what is printed.

@@ -1,5 +1,6 @@
 //! A query of one window: what it is notified of, held up for or refused.
 
+use std::cell::Cell;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
@@ -15,7 +16,7 @@ use crate::core::model::Untrusted;
 use crate::core::model::snapshot::ledger::{Brief, FileMoment, Harm, HeldUp, LedgerHolder, LedgerLine};
 use crate::format::agent::claude_code::called;
 use crate::format::hook::answers::{Calls, is_same_answer};
-use crate::format::hook::guard::{Asker, Moment, Question, Touch, note, question_to_person, refusal};
+use crate::format::hook::guard::{Asker, Moment, Question, Touch, question_to_person, refusal};
 use crate::guard::scope::Scope;
 use crate::present;
 use crate::source::os::open::plain::small;
@@ -37,24 +38,28 @@ pub(crate) struct Query<'a> {
     pub(crate) now: Timestamp,
     pub(crate) machine: Machine,
     pub(crate) exempt: Exempt,
+    /// How many versions of files could not be kept.
+    pub(crate) keep_failed: Cell<u32>,
 }
 
 impl<'a> Query<'a> {
     pub(crate) fn new(scope: &'a Scope, question: &'a Question, machine: Machine) -> Self {
         let exempt = Exempt { names: scope.guard.exempt.clone() };
-        Self { scope, question, now: machine.now, machine, exempt }
+        Self { scope, question, now: machine.now, machine, exempt, keep_failed: Cell::new(0) }
     }
 
     pub(crate) fn levels(&self, tree: &Tree) -> Levels {
         self.scope.guard.levels(&tree.top)
     }
 
+    /// Returns who asks.
+    pub(crate) fn own(&self) -> Own<'_> {
+        let (process, above) = (self.machine.process, &self.machine.above);
+        Own { session: &self.question.session, process, above }
+    }
+
     pub(crate) fn read(&self, tree: &Tree, about: &About<'_>) -> LedgerView {
-        let own = Own {
-            session: &self.question.session,
-            process: self.machine.process,
-            above: &self.machine.above,
-        };
+        let own = self.own();
         let home = &self.scope.home;
         let place = (self.now, home.as_path());
         let mut found = read(&self.scope.ledgers, tree, (&own, &self.machine.here), about, place);
@@ -81,18 +86,17 @@ impl<'a> Query<'a> {
     }
 
     /// Reports what other living windows hold in the working tree, if that is new.
-    pub(crate) fn brief(&self, asker: Asker) -> anyhow::Result<GuardResponse> {
-        let tree = Tree::find(Path::new(&self.question.cwd)).context("no folder")?;
-        if !self.levels(&tree).brief {
+    pub(crate) fn brief(&self, tree: &Tree) -> anyhow::Result<GuardResponse> {
+        if !self.levels(tree).brief {
             return Ok((GuardOutcome::OutOfScope, None));
         }
         let top = tree.text().context("no text")?;
-        let found = self.read(&tree, &About::Matching(&|path| !self.is_exempt(path, &tree), Takes::WORK));
+        let found = self.read(tree, &About::Matching(&|path| !self.is_exempt(path, tree), Takes::WORK));
         if found.told.by_others_only {
             // The session goes on in this process: its edits are no longer a dead window's.
-            self.note_down(&tree, &[])?;
+            self.note_down(tree, &[])?;
         }
-        let holds_count = self.levels(&tree).held != HoldPolicy::Off;
+        let holds_count = self.levels(tree).held != HoldPolicy::Off;
         let holdings = decide::told_of(&found.others, holds_count);
         let digest = decide::digest_of(&holdings, holds_count);
         let is_told = found.told.briefed.as_ref() == Some(&digest);
@@ -100,16 +104,16 @@ impl<'a> Query<'a> {
             return Ok((if is_told { GuardOutcome::ToldBefore } else { GuardOutcome::NobodyElse }, None));
         }
         let others = holdings.iter().map(|holding| holding.other.holder.session.clone()).collect();
-        self.note_down(&tree, &[LedgerLine::Briefed(Brief { digest, at: Some(self.now), others })])?;
+        self.note_down(tree, &[LedgerLine::Briefed(Brief { digest, at: Some(self.now), others })])?;
         if holdings.is_empty() {
             return Ok((GuardOutcome::NobodyElse, None));
         }
         let text = present::guard::brief(&holdings, holds_count, top, self.now);
-        Ok((GuardOutcome::Briefed, note(asker, &self.question.moment, &text)))
+        Ok((GuardOutcome::Briefed, Some(text)))
     }
 
     /// Adds a living window's name and status, which only Claude Code writes down, in a file for each process.
-    fn name(&self, other: &mut Other) {
+    pub(crate) fn name(&self, other: &mut Other) {
         let Some(process) = other.holder.process.filter(|_| other.life == Life::Alive) else { return };
         let entry = self.scope.claude_config.join(format!("sessions/{}.json", process.pid));
         let entry = small(&entry, MOST_ENTRY).ok().and_then(|entry| called(&entry, process.start_ticks));

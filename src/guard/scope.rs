@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use crate::config::guard::Guard;
+use crate::config::keep::Keep;
 
 /// What the guard works with.
 #[derive(Clone, Debug)]
@@ -15,6 +16,10 @@ pub(crate) struct Scope {
     pub(crate) claude_config: PathBuf,
     /// The folder of the ledgers: a folder for each working tree.
     pub(crate) ledgers: PathBuf,
+    /// What is kept of what windows write, as a person has set it.
+    pub(crate) keep: Keep,
+    /// The folder of that: a folder for each working tree.
+    pub(crate) kept: PathBuf,
     /// Whether the environment sends git to a repository elsewhere (`GIT_DIR`).
     pub(crate) is_git_elsewhere: bool,
 }

@@ -3,7 +3,8 @@
 use jiff::Timestamp;
 
 use crate::core::guard::decide::{Holding, Life, Other};
-use crate::core::model::snapshot::ledger::{Encounter, FileMoment};
+use crate::core::guard::shell::{Command, Place, commands};
+use crate::core::model::snapshot::ledger::{Encounter, FileMoment, Loss};
 use crate::core::model::{Edit, Untrusted};
 use crate::present::text::age;
 
@@ -67,6 +68,95 @@ pub(crate) fn hold_up(call: &str, holdings: &[Holding<'_>], tree: &str, now: Tim
         "claimtop held this up once: {call} would reach uncommitted edits of another window in this working tree ({}{more}). Restrict it to your own files, use a working tree of your own, or ask the person. If it is meant all the same, make the call again: within 10 minutes it goes through.",
         whose.join("; ")
     )
+}
+
+/// Says after a shell line whose uncommitted edits it has undone.
+pub(crate) fn lost(lost: &[(Other, Vec<Loss>)], tree: &str) -> String {
+    let whose: Vec<String> = lost
+        .iter()
+        .take(MOST_WINDOWS)
+        .map(|(other, losses)| {
+            format!("{} of {}; {}", lost_files(losses, tree), who(other), way_back(losses, tree))
+        })
+        .collect();
+    let more = lost.len().saturating_sub(MOST_WINDOWS);
+    let more = if more > 0 { format!(" And edits of {}.", windows(more)) } else { String::new() };
+    format!("claimtop: this call undid uncommitted edits: {}.{more}", whose.join(". "))
+}
+
+/// Says to a window that its uncommitted edits were undone: by whose calls, or by none that is known.
+pub(crate) fn undone(
+    by_windows: &[(Other, Vec<Loss>)],
+    by_unknown: &[Loss],
+    tree: &str,
+    now: Timestamp,
+) -> String {
+    let by_one = |(other, losses): &(Other, Vec<Loss>)| {
+        let first = losses.first()?;
+        let call = first.line.as_ref().map_or_else(|| "shell line".to_owned(), |line| call_in(line.raw()));
+        let age = age::label_between(now, first.at);
+        let (files, way) = (lost_files(losses, tree), way_back(losses, tree));
+        Some(format!(
+            "your uncommitted edits of {files} were undone by the `{call}` of {} {age} ago; {way}.",
+            who(other)
+        ))
+    };
+    let mut lines: Vec<String> = by_windows.iter().take(MOST_WINDOWS).filter_map(by_one).collect();
+    let more = by_windows.len().saturating_sub(MOST_WINDOWS);
+    if more > 0 {
+        lines.push(format!("{} more undid others.", windows(more)));
+    }
+    if !by_unknown.is_empty() {
+        let (files, way) = (lost_files(by_unknown, tree), way_back(by_unknown, tree));
+        lines.push(format!(
+            "your uncommitted edits of {files} are gone: a person or a script undid them; {way}."
+        ));
+    }
+    format!("claimtop: {}", lines.join("\n"))
+}
+
+/// Names the program of a shell line, or git's command.
+fn call_in(line: &str) -> String {
+    let commands = commands(line, &Place { folder: "/", home: None, top_of: &|_| None });
+    let is_git = |command: &&Command| command.words.first().is_some_and(|program| program == "git");
+    let Some(command) = commands.iter().find(is_git).or_else(|| commands.first()) else {
+        return "shell line".to_owned();
+    };
+    let program = command.words.first().map_or("", |word| word.rsplit('/').next().unwrap_or_default());
+    let mut words = command.words.iter().skip(1).map(String::as_str);
+    let verb = loop {
+        match words.next() {
+            // Options with a value (git(1)).
+            Some("-C" | "-c" | "--git-dir" | "--work-tree" | "--namespace") => drop(words.next()),
+            Some(option) if option.starts_with('-') => {}
+            verb => break verb.filter(|_| program == "git"),
+        }
+    };
+    let words = [Some(program), verb].into_iter().flatten();
+    words.map(|word| clean(word, MOST_NAME)).collect::<Vec<_>>().join(" ")
+}
+
+fn lost_files(losses: &[Loss], tree: &str) -> String {
+    let first = losses.first().map(|loss| inside(loss.path.raw(), tree)).unwrap_or_default();
+    match losses.len() {
+        0 | 1 => first,
+        count => format!("{first} and {} more", count - 1),
+    }
+}
+
+/// Says where the bytes are.
+fn way_back(losses: &[Loss], tree: &str) -> String {
+    if let Some(stash) = losses.iter().find_map(|loss| loss.stash.as_ref()) {
+        return format!("a stash has them: `git stash apply {}`", clean(stash.raw(), MOST_NAME));
+    }
+    let Some(kept) = losses.iter().find(|loss| loss.blob.is_some()) else {
+        return "no copy of them is kept".to_owned();
+    };
+    let inside =
+        kept.path.raw().strip_prefix(tree).map_or(kept.path.raw(), |path| path.trim_start_matches('/'));
+    // A path that would have to be quoted is found without its name.
+    let path = if clean(inside, MOST_PATH) == inside { format!(" {inside}") } else { String::new() };
+    format!("they are kept: `claimtop rescue{path}`")
 }
 
 /// Says to a person which window wants what for itself.

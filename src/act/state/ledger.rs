@@ -7,13 +7,13 @@
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
-use rustix::fs::{CWD, Mode, OFlags, RenameFlags, fstat, openat, renameat_with};
-use rustix::io::{Errno, write};
-use rustix::process::geteuid;
+use rustix::fs::{CWD, RenameFlags, renameat_with};
+use rustix::io::Errno;
 
 use crate::act::error::ActionError;
 use crate::act::fs::disk::Disk;
 use crate::act::fs::system::System;
+use crate::act::state::append::{open_end, write_once};
 use crate::act::state::bind::{open, put_text, too_many};
 use crate::core::model::snapshot::ledger::{LedgerHolder, LedgerLine, folder_name, process_of};
 use crate::core::model::text::json;
@@ -21,7 +21,7 @@ use crate::source::os::processes;
 use crate::source::own::ledger::{end_of, holds_of, is_ledger};
 
 /// The size from which a ledger is set aside for a new one, in bytes; one older part is kept.
-const MOST: i64 = 512 << 10;
+const MOST: u64 = 512 << 10;
 /// How much of a ledger that was set aside is read, in bytes: more than is kept.
 const MOST_READ: usize = 1 << 20;
 
@@ -114,34 +114,20 @@ pub(crate) fn count(path: &Path, line: &str) -> Result<(), ActionError> {
 
 /// Appends bytes to a file; a new one starts with what `begin` makes of the part that was set aside.
 fn append(path: &Path, bytes: &[u8], begin: impl Fn(&Path) -> String) -> Result<(), Errno> {
-    let flags = OFlags::WRONLY
-        | OFlags::APPEND
-        | OFlags::CREATE
-        | OFlags::NOFOLLOW
-        | OFlags::NONBLOCK
-        | OFlags::CLOEXEC;
-    let open = || openat(CWD, path, flags, Mode::RUSR | Mode::WUSR);
-    let mut file = open()?;
-    let mut stat = fstat(&file)?;
+    let (mut file, mut size) = open_end(path)?;
     let mut older = path.as_os_str().to_owned();
     older.push(".1");
     let older = Path::new(&older);
-    if stat.st_size >= MOST {
+    if size >= MOST {
         // A process that has it open still writes into the part that is set aside.
         match renameat_with(CWD, path, CWD, older, RenameFlags::empty()) {
             Ok(()) | Err(Errno::NOENT) => {}
             Err(errno) => return Err(errno),
         }
-        file = open()?;
-        stat = fstat(&file)?;
+        (file, size) = open_end(path)?;
     }
-    let is_plain = rustix::fs::FileType::from_raw_mode(stat.st_mode) == rustix::fs::FileType::RegularFile;
-    if !is_plain || stat.st_uid != geteuid().as_raw() {
-        return Err(Errno::INVAL);
-    }
-    let text = if stat.st_size == 0 { [begin(older).as_bytes(), bytes].concat() } else { bytes.to_vec() };
-    let written = write(&file, &text)?;
-    if written == text.len() { Ok(()) } else { Err(Errno::NOSPC) }
+    let text = if size == 0 { [begin(older).as_bytes(), bytes].concat() } else { bytes.to_vec() };
+    write_once(&file, &text)
 }
 
 #[cfg(test)]
@@ -183,12 +169,12 @@ mod tests {
         assert_eq!(lines, [LedgerLine::Holder(Box::new(one.clone())), edited("/w/a"), edited("/w/c")]);
         add(ledgers.path(), &one, &[holds("/w/x"), holds("/w/y"), LedgerLine::Frees(touched("/w/x"))])
             .unwrap();
-        torn.set_len(u64::try_from(MOST).unwrap()).unwrap();
+        torn.set_len(MOST).unwrap();
         add(ledgers.path(), &one, &[edited("/w/d")]).unwrap();
         let text = crate::source::own::ledger::end_of(&path, 1 << 20).unwrap();
         let lines: Vec<LedgerLine> = text.lines().filter_map(parse).collect();
         assert_eq!(lines, [LedgerLine::Holder(Box::new(one)), holds("/w/y"), edited("/w/d")]);
-        assert_eq!(path.with_extension("jsonl.1").metadata().unwrap().len(), u64::try_from(MOST).unwrap());
+        assert_eq!(path.with_extension("jsonl.1").metadata().unwrap().len(), MOST);
     }
 
     #[test]

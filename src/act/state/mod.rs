@@ -1,9 +1,11 @@
-//! Writes claimtop's state folder: the journal, tombstones, notes of hooks, ledgers.
+//! Writes claimtop's state folder: the journal, tombstones, notes of hooks, ledgers, kept files.
 
+pub(crate) mod append;
 pub(crate) mod bind;
 pub(crate) mod dead_holds;
 pub(crate) mod history_ring;
 pub(crate) mod journal_store;
+pub(crate) mod kept;
 pub(crate) mod known_machines;
 pub(crate) mod last_known;
 pub(crate) mod ledger;

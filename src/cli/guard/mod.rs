@@ -29,7 +29,7 @@ use crate::cli::settings::{Settings, settings};
 use crate::config::Access;
 use crate::core::model::text::json as to_json;
 use crate::format::hook::guard::Asker;
-use crate::guard::outcome::{CountLine, GuardOutcome};
+use crate::guard::outcome::{CountLine, GuardOutcome, HookAnswer};
 use crate::guard::respond;
 use crate::source::os::clock;
 
@@ -70,17 +70,17 @@ pub(crate) fn answer(asker: Asker, options: &Options, environment: Environment) 
     let response = limit
         .context("no thread can be started that ends this in time")
         .and_then(|_| input_of(patience, &settings))
-        .and_then(|input| respond(asker, &scope(&settings), &input, || machine(&settings, now)));
-    let (outcome, text) = response.unwrap_or_else(|error| {
+        .and_then(|input| respond(asker, &scope(&settings), &input, now, || machine(&settings, now)));
+    let HookAnswer { outcome, text, keep_failed } = response.unwrap_or_else(|error| {
         tracing::debug!("guard: {error:#}");
-        (GuardOutcome::Failed, None)
+        HookAnswer { outcome: GuardOutcome::Failed, ..HookAnswer::OUT_OF_SCOPE }
     });
     if let Some(text) = text {
         let _ = print(&text);
     }
-    if outcome != GuardOutcome::OutOfScope {
+    if outcome != GuardOutcome::OutOfScope || keep_failed > 0 {
         let took = u64::try_from(began.elapsed().as_micros()).unwrap_or(u64::MAX);
-        let counted = CountLine { at: now, agent: asker.name().to_owned(), said: outcome, took };
+        let counted = CountLine { at: now, agent: asker.name().to_owned(), said: outcome, took, keep_failed };
         if let Ok(line) = to_json::to_line(&counted) {
             let _ = ledger::count(&counted_in(&settings), &line);
         }

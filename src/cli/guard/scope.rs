@@ -17,6 +17,8 @@ pub(super) fn scope(settings: &Settings) -> Scope {
         home: settings.places.home.clone(),
         claude_config: settings.places.claude_config.clone(),
         ledgers: folder(settings).join("trees"),
+        keep: settings.effective.config.keep,
+        kept: settings.state.join("kept"),
         is_git_elsewhere: settings.environment.is_git_elsewhere,
     }
 }

@@ -28,6 +28,7 @@ pub(crate) fn stats(settings: &Settings, shape: Shape) -> Outcome {
         counts.entry((&one.agent, one.said)).or_default().push(one.took);
     }
     counts.values_mut().for_each(|took| took.sort_unstable());
+    let failed: u64 = counted.iter().map(|one| u64::from(one.keep_failed)).sum();
     match shape {
         Shape::Json => {
             let one = |((agent, said), took): (&(&str, GuardOutcome), &Vec<u64>)| serde_json::json!({ "agent": agent, "said": said, "count": took.len(), "p50_us": at(took, 50), "p99_us": at(took, 99) });
@@ -35,7 +36,9 @@ pub(crate) fn stats(settings: &Settings, shape: Shape) -> Outcome {
             let since = counted.first().map(|one| one.at.to_string());
             print(&format!(
                 "{}\n",
-                json::to_string_pretty(&serde_json::json!({ "since": since, "said": all }))?
+                json::to_string_pretty(
+                    &serde_json::json!({ "since": since, "said": all, "keep_failed": failed })
+                )?
             ))?;
         }
         Shape::Text(_) if counts.is_empty() => {
@@ -48,6 +51,11 @@ pub(crate) fn stats(settings: &Settings, shape: Shape) -> Outcome {
                 table.row([Cell::new(agent), Cell::new(said.label()), Cell::new(took.len()), ms(50), ms(99)]);
             }
             print(&table.laid_out(paint, None))?;
+            if failed > 0 {
+                print(&format!(
+                    "{failed} times what a window wrote could not be kept: see the folder `kept` of `claimtop config`'s state folder.\n"
+                ))?;
+            }
         }
     }
     Ok(Exit::Fine)

@@ -13,6 +13,7 @@ use crate::cli::output::{Paint, print};
 use crate::cli::settings::Settings;
 use crate::cli::settings::config_file::ConfigFile;
 use crate::config::guard::{HoldUps, Levels};
+use crate::config::keep::Keep;
 use crate::config::layers::Origin;
 use crate::core::history::journal::History;
 use crate::core::judge::window::agent::Signatures;
@@ -102,6 +103,7 @@ fn values(settings: &Settings) -> Columns {
         let said = format!("{} in {}", levels_text(config.guard.levels(tree)), Untrusted::from_path(tree));
         row("guard.tree", said, origins.guard);
     }
+    row("keep", kept_text(config.keep), origins.keep);
     for (root, origin) in config.roots.iter().zip(&origins.roots) {
         row("roots", Untrusted::from_path(root).shown(), *origin);
     }
@@ -146,6 +148,12 @@ fn levels_text(levels: Levels) -> String {
     let Levels { brief, note, git, edit, held } = levels;
     let [git, edit] = [git, edit].map(HoldUps::name);
     format!("brief {brief}, note {note}, git {git}, edit {edit}, held {}", held.name())
+}
+
+/// Describes what is kept of what windows write.
+fn kept_text(keep: Keep) -> String {
+    let Keep { files, mib, days, large, ignored, secrets } = keep;
+    format!("files {files}, mib {mib}, days {days}, large {large}, ignored {ignored}, secrets {secrets}")
 }
 
 fn from(origin: Origin, settings: &Settings) -> Cell {

@@ -4,5 +4,6 @@
 pub(crate) mod decide;
 pub(crate) mod folder;
 pub(crate) mod git;
+pub(crate) mod loss;
 pub(crate) mod seen;
 pub(crate) mod shell;

@@ -77,9 +77,20 @@ pub(crate) fn parse_name(text: &[u8]) -> Option<Name> {
 
 /// Reads the content of an object from a folder of objects; `None` if that fails in any way.
 pub(crate) fn read(objects: &Path, kind: Kind, name: &Name) -> Option<Vec<u8>> {
-    let found = loose(objects, name).or_else(|| packed(&objects.join("pack"), name));
+    let found = loose(objects, name, MOST).or_else(|| packed(&objects.join("pack"), name));
     let (_, content) = found.filter(|(found, _)| *found == kind)?;
     (name_of(kind, &content) == *name).then_some(content)
+}
+
+/// Reads the content of a loose object of at most so many bytes; `None` if that fails in any way.
+pub(crate) fn read_loose(objects: &Path, kind: Kind, name: &Name, most: usize) -> Option<Vec<u8>> {
+    let (_, content) = loose(objects, name, most).filter(|(found, _)| *found == kind)?;
+    (name_of(kind, &content) == *name).then_some(content)
+}
+
+/// Returns a content as a loose object has it, before it is compressed (gitrepository-layout(5)).
+pub(crate) fn with_head(kind: Kind, content: &[u8]) -> Vec<u8> {
+    [format!("{} {}\0", kind.word(), content.len()).as_bytes(), content].concat()
 }
 
 /// Returns since when an object has certainly been there: the last change of a file that has it.
@@ -90,14 +101,17 @@ pub(crate) fn there_since(objects: &Path, name: &Name) -> Option<Timestamp> {
     files.filter_map(|file| Some(look_at(&file)?.touched_at())).min()
 }
 
-fn loose_path(objects: &Path, name: &Name) -> PathBuf {
+/// Returns where an object lies if it is loose.
+pub(crate) fn loose_path(objects: &Path, name: &Name) -> PathBuf {
     let digits = hex(name);
     let (folder, file) = digits.split_at(2);
     objects.join(folder).join(file)
 }
 
-fn loose(objects: &Path, name: &Name) -> Option<(Kind, Vec<u8>)> {
-    let all = inflate(&small(&loose_path(objects, name), MOST).ok()?, MOST).ok()?;
+fn loose(objects: &Path, name: &Name, most: usize) -> Option<(Kind, Vec<u8>)> {
+    // What cannot be compressed becomes somewhat longer: five bytes for each 64 KiB, and the head.
+    let most = most + most / 1_024 + 64;
+    let all = inflate(&small(&loose_path(objects, name), most).ok()?, most).ok()?;
     let end = all.iter().position(|byte| *byte == 0)?;
     let kind = all.get(..end)?.split(|byte| *byte == b' ').next()?;
     Some((Kind::of_word(kind)?, all.get(end + 1..)?.to_vec()))

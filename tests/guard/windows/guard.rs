@@ -756,7 +756,7 @@ fn play(seed: u64, steps: u32) -> [u32; 4] {
                 // Now and then a file equals the last commit's.
                 moment += 1;
                 let text = if dice.below(5) == 0 { truth.head } else { moment };
-                let note = window.write(&world, &repo.join(FILES[number]), &format!("{text}\n"));
+                let note = but_losses(window.write(&world, &repo.join(FILES[number]), &format!("{text}\n")));
                 assert_eq!(note.is_some(), met, "{context}: {} {note:?}", FILES[number]);
                 said[0] += u32::from(note.is_some());
                 truth.now = text;
@@ -778,7 +778,7 @@ fn play(seed: u64, steps: u32) -> [u32; 4] {
                 }
                 held.sort_unstable();
                 let is_new = told[at].as_ref().map_or(!held.is_empty(), |told| *told != held);
-                let brief = window.prompt(&world);
+                let brief = but_losses(window.prompt(&world));
                 assert_eq!(brief.is_some(), is_new && !held.is_empty(), "{context}: {held:?} {brief:?}");
                 said[1] += u32::from(brief.is_some());
                 if is_new {
@@ -825,6 +825,13 @@ fn play(seed: u64, steps: u32) -> [u32; 4] {
         windows[at] = Some(window);
     }
     said
+}
+
+/// Returns a text without what it says of the window's own edits that are gone.
+fn but_losses(text: Option<String>) -> Option<String> {
+    let lines = text?;
+    let lines: Vec<&str> = lines.lines().filter(|line| !line.contains("your uncommitted edits of")).collect();
+    (!lines.is_empty()).then(|| lines.join("\n"))
 }
 
 /// A file that git ignores concerns no other window, except for a call that deletes it.

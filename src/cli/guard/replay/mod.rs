@@ -155,8 +155,9 @@ impl Player {
                 let asker = Asker::named(&agent).context("no such agent")?;
                 let input = scene.input(hook.get())?;
                 // What fails is silent, as in the hook itself.
-                let came = respond(asker, &scene.scope, input.as_bytes(), || scene.machine(&window));
-                let (came, answer) = came.unwrap_or((GuardOutcome::Failed, None));
+                let came =
+                    respond(asker, &scene.scope, input.as_bytes(), scene.now(), || scene.machine(&window));
+                let (came, answer) = came.map_or((GuardOutcome::Failed, None), |came| came.but_losses);
                 let said = answer.as_ref().map_or(Speech::None, |_| speech(came));
                 let judged = expect.as_ref().map_or(Grade::Unjudged, |expected| {
                     judge(said, answer.as_deref().unwrap_or_default(), expected, scene)
@@ -191,6 +192,7 @@ fn speech(came: GuardOutcome) -> Speech {
         | GuardOutcome::OutOfScope
         | GuardOutcome::NobodyElse
         | GuardOutcome::ToldBefore
+        | GuardOutcome::LostNoted
         | GuardOutcome::Failed => Speech::None,
     }
 }

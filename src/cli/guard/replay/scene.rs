@@ -62,6 +62,10 @@ impl Scene {
         Ok(())
     }
 
+    pub(super) fn now(&self) -> Timestamp {
+        self.now
+    }
+
     pub(super) fn configure(&mut self, text: &str) -> anyhow::Result<()> {
         self.write("home/.config/claimtop/config.toml", text)?;
         self.scope = scope_in(&self.root)?;

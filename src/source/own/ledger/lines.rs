@@ -53,6 +53,8 @@ pub(crate) struct OwnLines {
 /// The lines about edits that are asked for.
 pub(super) enum AskedLines {
     All,
+    /// Those about the end or the return of an edit.
+    Ends,
     /// Those that name one of these files.
     Naming(Vec<PathTarget>),
 }
@@ -107,6 +109,10 @@ impl AskedLines {
         };
         match self {
             Self::All => text.lines().filter(|line| is_about_edits(line)).for_each(take),
+            Self::Ends => {
+                let is_end = |line: &&[u8]| is_about_edits(line) && !line.starts_with(EDITED);
+                text.lines().filter(is_end).for_each(take);
+            }
             Self::Naming(files) => {
                 for file in files {
                     lines_with(text, file).filter(|line| is_about_edits(line)).for_each(&mut take);
@@ -123,7 +129,7 @@ impl AskedLines {
                 files.iter().any(|file| file.place(line).is_some())
             }
             Self::Naming(_) => true,
-            Self::All => !line.starts_with(EDITED),
+            Self::All | Self::Ends => !line.starts_with(EDITED),
         };
         for line in text.lines().filter(is_asked).filter_map(parse) {
             match line {
@@ -141,7 +147,9 @@ impl AskedLines {
                 | LedgerLine::Noted(_)
                 | LedgerLine::Overrode(_)
                 | LedgerLine::Holds(_)
-                | LedgerLine::Frees(_) => {}
+                | LedgerLine::Frees(_)
+                | LedgerLine::Lost(_)
+                | LedgerLine::Heard(_) => {}
             }
         }
     }

@@ -1,7 +1,9 @@
 //! Reads as much of the lines of guarded windows as one question needs.
 
 mod about;
+mod known;
 mod lines;
+mod past;
 mod query;
 mod story;
 mod tree;
@@ -11,12 +13,14 @@ use std::path::Path;
 
 use crate::core::model::snapshot::ledger::{LedgerLine, parse};
 pub(crate) use crate::source::own::ledger::about::About;
+pub(crate) use crate::source::own::ledger::known::{KnownEdit, KnownEdits, Whose, is_since};
 use crate::source::own::ledger::lines::{AskedLines, MOST, is_about_edits};
 pub(crate) use crate::source::own::ledger::lines::{MOST_HOLDS, OwnLines, end_of, holds_of, is_ledger};
+pub(crate) use crate::source::own::ledger::past::Past;
 pub(crate) use crate::source::own::ledger::query::{LedgerView, read, settled};
 pub(crate) use crate::source::own::ledger::story::{Edits, Open, Stories};
 pub(crate) use crate::source::own::ledger::tree::{Tree, resolved, written};
-pub(crate) use crate::source::own::ledger::who::{Here, Own, Processes};
+pub(crate) use crate::source::own::ledger::who::{Here, Own, Processes, is_kin, other_of};
 
 /// The newest part of what a guarded window has written.
 #[derive(Default)]

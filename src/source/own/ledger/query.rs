@@ -24,7 +24,7 @@ use crate::source::work::committed::EditFacts;
 use crate::source::work::committed::marker::Marker;
 
 /// The most ledgers of one working tree that are read.
-const MOST_LEDGERS: usize = 512;
+pub(super) const MOST_LEDGERS: usize = 512;
 /// The most edits of one session that are compared with what git has, the last first.
 const MOST_EDITS: usize = 512;
 /// How many of them are compared at once, and how many of one session must be in the way for a text: the others are

@@ -107,6 +107,11 @@ impl Stories {
         settled.is_none_or(|settled| at > settled)
     }
 
+    /// Returns when a file was last seen as the last commit has it, up to a moment.
+    pub(super) fn settled_by(&self, path: &Untrusted, moment: Timestamp) -> Option<Timestamp> {
+        self.0.get(path)?.settled_by(moment)
+    }
+
     /// Returns those of the files that may hold again what they held before they were settled, and when that was; at
     /// most the given number, those settled last.
     pub(crate) fn may_return<'a>(

@@ -92,8 +92,13 @@ impl Tree {
         worktrees::branch(&self.git_dir()?.join("HEAD"))
     }
 
+    /// Returns the repository's own folder of git's.
+    pub(super) fn common_dir(&self) -> Option<&Path> {
+        Some(&self.located.as_ref()?.common_dir)
+    }
+
     /// Returns the folder in which git keeps this working tree's own files.
-    fn git_dir(&self) -> Option<PathBuf> {
+    pub(super) fn git_dir(&self) -> Option<PathBuf> {
         let located = self.located.as_ref()?;
         let is_main = located.main.as_ref() == Some(&self.top);
         if is_main { Some(located.common_dir.clone()) } else { git_dir(&self.top) }
@@ -110,10 +115,10 @@ impl Tree {
 
     /// Describes a file that was edited at a moment: what it holds now, by the beginning of the name that git would
     /// give that, and the commit without the edit to which the head has moved within that second. Outside of
-    /// repositories these are left out.
-    pub(crate) fn edited(&self, path: &str, at: Timestamp) -> FileMoment {
+    /// repositories these are left out. A content that was read already is not read again.
+    pub(crate) fn edited(&self, path: &str, at: Timestamp, read: Option<&Name>) -> FileMoment {
         let located = self.located.as_ref();
-        let held = located.and_then(|_| name_held(Path::new(path)));
+        let held = located.and_then(|_| read.map(short).or_else(|| name_held(Path::new(path))));
         let without = |commit: &Name| {
             let inside = Path::new(path).strip_prefix(&self.top).ok()?;
             let had = Commit::new(*commit, &located?.common_dir).held(inside, at);
@@ -130,6 +135,31 @@ impl Tree {
             upon: upon.map(|commit| hex(&commit).into()),
             held: held.map(|held| format!("{held:016x}").into()),
         }
+    }
+
+    /// Returns whether git ignores a file: patterns exclude it and the index does not have it, or it is git's own.
+    pub(crate) fn ignores(&self, path: &Path, (now, home): (Timestamp, &Path)) -> bool {
+        let is_gits = || path.strip_prefix(&self.top).is_ok_and(|inside| inside.starts_with(".git"));
+        let is_excluded = || self.ignored(home).is_some_and(|mut ignored| ignored.has(path));
+        self.is_repository() && (is_gits() || is_excluded() && !self.knows(path, now))
+    }
+
+    /// Returns whether the index or the checked out commit has exactly this content at a path.
+    pub(crate) fn has_content(&self, path: &Path, name: &Name, now: Timestamp) -> bool {
+        let find = || {
+            let located = self.located.as_ref()?;
+            let inside = path.strip_prefix(&self.top).ok()?;
+            let mut index = Index::new(&self.git_dir()?, &located.common_dir);
+            let is_staged = index.held(inside, now) == IndexContent::File(*name);
+            Some(is_staged || self.checked_out()?.held(inside, now) == CommitContent::File(*name))
+        };
+        find().unwrap_or_default()
+    }
+
+    /// Returns the commit that is checked out.
+    pub(crate) fn checked_out(&self) -> Option<Commit> {
+        let common = &self.located.as_ref()?.common_dir;
+        Some(Commit::new(Commit::checked_out(&self.git_dir()?, common)?, common))
     }
 
     /// Prepares to determine which edits git has.

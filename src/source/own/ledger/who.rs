@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::core::guard::decide::Life;
+use crate::core::guard::decide::{Life, Other};
 use crate::core::judge::window::agent::Candidates;
 use crate::core::model::snapshot::ledger::LedgerHolder;
 use crate::core::model::snapshot::process::MAX_DEPTH;
@@ -70,12 +70,19 @@ pub(crate) struct Here {
 }
 
 /// Returns whether a ledger belongs to the asking process itself, or to one that is above it or was below it.
-pub(super) fn is_kin(holder: &LedgerHolder, own: &Own<'_>, processes: &Processes) -> bool {
+pub(crate) fn is_kin(holder: &LedgerHolder, own: &Own<'_>, processes: &Processes) -> bool {
     let Some(process) = holder.process else { return false };
     let is_below = |above: ProcessId| processes.is_below(process, above);
     // For a process that has ended, only its own ledger shows what it was below.
     let was_below = |above: ProcessId| holder.above.contains(&above) || is_below(above);
     own.process == Some(process) || own.above.contains(&process) || own.process.is_some_and(was_below)
+}
+
+/// Returns a session as others are told of it, without its edits, by a ledger where only this machine writes.
+pub(crate) fn other_of(holder: &LedgerHolder, here: &Here) -> Other {
+    let (edits, holds) = (Vec::new(), Vec::new());
+    let life = life(holder, here, true);
+    Other { holder: holder.clone(), life, name: None, doing: None, edits, is_cut: false, holds }
 }
 
 /// Returns whether the process that runs a session lives.

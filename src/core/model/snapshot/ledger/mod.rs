@@ -1,5 +1,7 @@
 //! What guarded windows record: which files they have edited, and which warnings about others they received.
 
+pub(crate) mod kept;
+
 use std::ffi::OsStr;
 
 use jiff::Timestamp;
@@ -41,6 +43,37 @@ pub(crate) enum LedgerLine {
     Holds(FileMoment),
     /// It no longer wants it.
     Frees(FileMoment),
+    /// An uncommitted edit is gone: by a call of this window, or its own edit by no call that is known.
+    Lost(Box<Loss>),
+    /// The window was informed of such a loss, by the file and the moment of that.
+    Heard(FileMoment),
+}
+
+/// An uncommitted edit that is gone.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Loss {
+    pub(crate) path: Untrusted,
+    /// When that was found.
+    pub(crate) at: Timestamp,
+    /// Whose edit it was.
+    pub(crate) of: Untrusted,
+    /// When that session last edited the file.
+    pub(crate) edited: Timestamp,
+    /// The agent's name for the call that did it, if it has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) call: Option<Untrusted>,
+    /// The shell line that did it, cut and without what looks like a secret; `None` if no call of a window is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) line: Option<Untrusted>,
+    /// Git's name for the content, if it is kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) blob: Option<Untrusted>,
+    /// The stash that has it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) stash: Option<Untrusted>,
+    /// The path to which the call has moved the file: then nothing is lost.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) moved_to: Option<Untrusted>,
 }
 
 /// A file and a moment.
