@@ -299,7 +299,7 @@ impl<'a> EditLook<'a> {
         inside: &Path,
     ) -> Option<Traces> {
         let last = self.content(own)?;
-        let mut changes: Vec<(Option<Vec<u8>>, Vec<u8>)> = Vec::new();
+        let mut changes: Vec<Change> = Vec::new();
         let numbers = (0..versions.len()).rev();
         let is_open = |version: &KeptVersion| is_open(version, edit, own);
         let open = numbers.filter(|number| versions.get(*number).is_some_and(is_open)).take(MOST_CHANGES);
@@ -313,13 +313,11 @@ impl<'a> EditLook<'a> {
                     before.unwrap_or_default().into_iter().max_by_key(|before| alike(before, &after))
                 }
             };
-            changes.push((before, after));
+            changes.push((before.unwrap_or_default(), after));
         }
         changes.reverse();
         // Its last content itself has to be among them.
-        let changes: Vec<Change<'_>> =
-            changes.iter().map(|(before, after)| (before.as_deref(), after.as_slice())).collect();
-        Traces::of_changes(&changes).filter(|traces| traces.is_in(&last))
+        Traces::of_changes(changes).filter(|traces| traces.is_in(&last))
     }
 
     /// Returns whether another window's tool has written over an edit.

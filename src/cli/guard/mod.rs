@@ -71,7 +71,7 @@ pub(crate) fn answer(asker: Asker, options: &Options, environment: Environment) 
         .context("no thread can be started that ends this in time")
         .and_then(|_| input_of(patience, &settings))
         .and_then(|input| respond(asker, &scope(&settings), &input, now, || machine(&settings, now)));
-    let HookAnswer { outcome, text, keep_failed } = response.unwrap_or_else(|error| {
+    let HookAnswer { outcome, text, keep_failed, .. } = response.unwrap_or_else(|error| {
         tracing::debug!("guard: {error:#}");
         HookAnswer { outcome: GuardOutcome::Failed, ..HookAnswer::OUT_OF_SCOPE }
     });

@@ -1,56 +1,47 @@
-//! Whether what an edit wrote is still somewhere: by its lines, as formatters change everything else.
+//! Whether what an edit wrote is still somewhere.
 
 use std::collections::HashSet;
+
+use crate::core::model::text::remains::keeps_most;
 
 /// From which length on a line is also found inside of others, in letters: formatters join and break lines.
 const LONG: usize = 12;
 /// The shortest line that says whose it is, in letters.
 const SHORT: usize = 3;
 
-/// One edit: what the file held before, `None` if it was not there, and after.
-pub(crate) type Change<'a> = (Option<&'a [u8]>, &'a [u8]);
+/// One edit: what the file held before, nothing if it was not there, and after.
+pub(crate) type Change = (Vec<u8>, Vec<u8>);
 
-/// What some edits of one file have left in it.
+/// What some edits of one file have left in the last of them.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Traces {
-    /// These lines, by their letters.
-    Lines(HashSet<String>),
-    /// The whole content, where no line is new: lines were removed, or it is no text.
-    Whole { before: Option<Vec<u8>>, after: Vec<u8> },
+pub(crate) struct Traces {
+    /// The lines that they have added, by their letters.
+    lines: HashSet<String>,
+    /// Those of them of which most is left.
+    changes: Vec<Change>,
 }
 
 impl Traces {
-    /// Returns the traces of edits in the last of them; `None` without any.
-    pub(crate) fn of_changes(changes: &[Change<'_>]) -> Option<Self> {
-        let (first, (_, last)) = (changes.first()?, changes.last()?);
-        let left = lines(last);
-        let mut own = HashSet::new();
-        for (before, after) in changes {
-            let before = before.map(lines).unwrap_or_default();
-            own.extend(lines(after).into_iter().filter(|line| !before.contains(line) && left.contains(line)));
-        }
-        let is_text = changes.iter().all(|(_, after)| !after.contains(&0));
-        Some(match own.is_empty() || !is_text {
-            true => Self::Whole { before: first.0.map(<[u8]>::to_vec), after: last.to_vec() },
-            false => Self::Lines(own),
-        })
+    /// Returns the traces of edits, the oldest first; `None` if they have left nothing.
+    pub(crate) fn of_changes(mut changes: Vec<Change>) -> Option<Self> {
+        let (_, last) = changes.last()?.clone();
+        let left = lines(&last);
+        let added = |(before, after): &Change| {
+            let before = lines(before);
+            lines(after).into_iter().filter(move |line| !before.contains(line)).collect::<Vec<_>>()
+        };
+        let lines: HashSet<String> =
+            changes.iter().flat_map(added).filter(|line| left.contains(line)).collect();
+        changes.retain(|(before, after)| before != after && keeps_most(before, after, &last));
+        (!lines.is_empty() || !changes.is_empty()).then_some(Self { lines, changes })
     }
 
-    /// Returns whether any of it is in a content.
+    /// Returns whether any of the lines, or most of what one of the edits has changed, is in a content.
     pub(crate) fn is_in(&self, content: &[u8]) -> bool {
-        match self {
-            Self::Lines(own) => {
-                let there = lines(content);
-                let all = letters(content);
-                own.iter().any(|line| {
-                    there.contains(line) || line.chars().count() >= LONG && all.contains(line.as_str())
-                })
-            }
-            Self::Whole { after, .. } if content == after => true,
-            // Any other change since may have kept it.
-            Self::Whole { before: Some(before), after } if !after.contains(&0) => content != before,
-            Self::Whole { .. } => false,
-        }
+        let (there, all) = (lines(content), letters(content));
+        let is_inside = |line: &String| line.chars().count() >= LONG && all.contains(line.as_str());
+        self.lines.iter().any(|line| there.contains(line) || is_inside(line))
+            || self.changes.iter().any(|(before, after)| keeps_most(before, after, content))
     }
 }
 
@@ -76,29 +67,27 @@ mod tests {
 
     #[track_caller]
     fn check(changes: &[(&str, &str)], content: &str, expected: bool) {
-        let changes: Vec<Change<'_>> =
-            changes.iter().map(|(before, after)| (Some(before.as_bytes()), after.as_bytes())).collect();
-        let found = Traces::of_changes(&changes).unwrap().is_in(content.as_bytes());
-        assert_eq!(found, expected, "{changes:?} in {content:?}");
+        let bytes = |(before, after): &(&str, &str)| (before.as_bytes().to_vec(), after.as_bytes().to_vec());
+        let found = Traces::of_changes(changes.iter().map(bytes).collect()).unwrap();
+        assert_eq!(found.is_in(content.as_bytes()), expected, "{changes:?} in {content:?}");
     }
 
     #[test]
-    fn an_edit_is_there_as_long_as_any_of_its_lines_is() {
+    fn an_edit_is_there_as_long_as_a_line_or_most_of_its_words_are() {
         let one = [("fn a() {}\n", "fn a() {}\nfn pay(sum: u32) { charge(sum) }\nfn tax() {}\n")];
         check(&one, one[0].1, true);
         check(&one, "fn a() {}\n", false);
         check(&one, "", false);
         check(&one, "fn a() {}\nfn tax() {}\n", true);
         check(&one, "fn pay(sum: u32) {\n    charge(sum);\n}\n", true);
+        check(&one, "fn paid(sum: u32) { charge(sum) }\n", true);
         check(&one, "fn syntax() {}\n", false);
         // What another one wrote before is not its own.
-        let two = [
-            ("a\nothers line\n", "a\nothers line\nmine\n"),
-            ("a\nothers line\nmine\n", "others line\nmine too\n"),
-        ];
-        check(&two, "others line\n", false);
+        let two =
+            [("a\nof others\n", "a\nof others\nmine\n"), ("a\nof others\nmine\n", "of others\nmine too\n")];
+        check(&two, "of others\n", false);
         check(&two, "mine too\n", true);
-        check(&two, "mine\n", false);
+        check(&two, "none\n", false);
     }
 
     #[test]
@@ -107,10 +96,8 @@ mod tests {
         check(&one, "one\ntwo\nthree\n", false);
         check(&one, "one\n", true);
         check(&one, "one\nfour\n", true);
-        let bytes =
-            |content: &[u8]| Traces::of_changes(&[(Some(b"\0old"), b"\0new")]).unwrap().is_in(content);
-        assert!(bytes(b"\0new") && !bytes(b"\0old") && !bytes(b"\0other"));
-        assert!(!Traces::of_changes(&[(None, b"}\n")]).unwrap().is_in(b""), "a new file without letters");
-        assert_eq!(Traces::of_changes(&[]), None);
+        check(&[("a b", "a  b")], "a b", false);
+        assert_eq!(Traces::of_changes(Vec::new()), None);
+        assert_eq!(Traces::of_changes(vec![(b"same".to_vec(), b"same".to_vec())]), None);
     }
 }

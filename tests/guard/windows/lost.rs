@@ -91,9 +91,9 @@ const LINES: &[&str] = &[
     "ln -sf ../notes.md src/pay.rs",
     "find . -name new.rs -delete",
     // Programs that change them.
-    "sed -i 's/pay adds/pay has/' src/pay.rs",
+    "sed -i 's/^alpha.*/nothing/' src/pay.rs",
     "sed -i 's/^one$/uno/' src/pay.rs",
-    "sed -i '/pay adds/d' src/pay.rs",
+    "sed -i '/alpha/d' src/pay.rs",
     "sed -i 's/$/\\r/' src/pay.rs",
     "sort -o src/pay.rs src/pay.rs",
     "python3 -c \"open('src/pay.rs','w').write('x')\"",
@@ -109,11 +109,11 @@ const LINES: &[&str] = &[
 
 /// The windows' edits: the session, the file, and the line that only this edit has.
 const EDITS: [(&str, &str, &str); 5] = [
-    ("pay", "src/pay.rs", "pay adds this line to the first file"),
-    ("pay", "docs/a.md", "pay adds this line to the documentation"),
-    ("pay", "src/new.rs", "pay makes a new file with this line"),
-    ("cart", "src/cart.rs", "cart adds this line to its own file"),
-    ("cart", "notes.md", "cart adds this line to the notes"),
+    ("pay", "src/pay.rs", "alpha invoices bravo charlie"),
+    ("pay", "docs/a.md", "delta explains echo foxtrot"),
+    ("pay", "src/new.rs", "golf opens hotel india"),
+    ("cart", "src/cart.rs", "juliett buys kilo lima"),
+    ("cart", "notes.md", "mike remembers november oscar"),
 ];
 
 fn repository(world: &World) -> PathBuf {
@@ -129,7 +129,7 @@ fn repository(world: &World) -> PathBuf {
     git(&repo, &["add", "-A"]);
     git(&repo, &["commit", "-qm", "first"]);
     for name in ["src/pay.rs", "src/cart.rs", "docs/a.md", "notes.md"] {
-        write(name, "one\nand another line\n");
+        write(name, "one\nanother\n");
     }
     write("scripts/reset.sh", "git checkout -q -- .\n");
     write("scripts/fmt.sh", "for file in src/*.rs; do sed -i 's/^/    /' $file; done\n");
