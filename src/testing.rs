@@ -169,6 +169,28 @@ pub mod source {
     pub use crate::source::provenance::servers::{may_name as may_name_servers, named_in as server_named_in};
     pub use crate::source::provenance::{left, unnamed};
 
+    /// What the tools of a session wrote.
+    pub mod versions {
+        use std::path::{Path, PathBuf};
+
+        use crate::core::model::Format;
+        pub use crate::format::agent::bytes::{Bounds, Bytes, FileVersion, Rebuilding};
+        use crate::source::database::sqlite::copies::Copies;
+        use crate::source::os::fence::Fence;
+        use crate::source::versions::{SessionFiles, rebuilt as rebuilt_within};
+
+        /// Rebuilds the files of the session with this file; a database is copied into a folder if it must be.
+        pub fn rebuilt(
+            (format, session): (Format, &str),
+            (file, copies): (&Path, &Path),
+            wanted: Option<&[PathBuf]>,
+        ) -> Result<Rebuilding, String> {
+            let files = SessionFiles { format, session: session.into(), file: file.to_path_buf() };
+            let around = (&Fence::default(), &Copies::in_folder(copies));
+            rebuilt_within(&files, wanted, Bounds::USUAL, around).map_err(|error| error.to_string())
+        }
+    }
+
     /// The clocks.
     pub mod clock {
         pub use crate::source::os::clock::{let_pass, now, set_by};

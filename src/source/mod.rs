@@ -12,5 +12,6 @@ pub(crate) mod registry;
 pub(crate) mod repos;
 pub(crate) mod sessions;
 pub(crate) mod sizes;
+pub(crate) mod versions;
 pub(crate) mod windows;
 pub(crate) mod work;

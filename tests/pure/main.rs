@@ -31,4 +31,6 @@ mod screenshots;
 mod secrets;
 mod stream;
 mod tombstones;
+#[cfg(target_os = "linux")]
+mod versions;
 mod worlds;

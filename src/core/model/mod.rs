@@ -5,6 +5,7 @@ pub(crate) mod record;
 pub(crate) mod report;
 pub(crate) mod snapshot;
 pub(crate) mod text;
+pub(crate) mod versions;
 
 pub use self::action::order::{OrderNote, OrderSide};
 pub use self::action::stop::{ProcessPrint, Signal};
@@ -83,3 +84,4 @@ pub(crate) use self::text::fixed::Word;
 pub(crate) use self::text::line::LineError;
 pub use self::text::path::FilePath;
 pub(crate) use self::text::secret::Secret;
+pub use self::versions::Sureness;

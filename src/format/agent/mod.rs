@@ -1,5 +1,6 @@
 //! Agents that write sessions of their own: a file or a database for each.
 
+pub(crate) mod bytes;
 pub(crate) mod claude_code;
 pub(crate) mod codex;
 pub(crate) mod copilot;

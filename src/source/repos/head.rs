@@ -156,7 +156,7 @@ pub(crate) fn parents(common: &Path, commit: &Name) -> Option<Vec<Name>> {
 }
 
 /// Finds the entry of a name in a tree: its mode, and the object.
-fn entry<'a>(mut tree: &'a [u8], wanted: &[u8]) -> Option<(&'a [u8], Name)> {
+pub(crate) fn entry<'a>(mut tree: &'a [u8], wanted: &[u8]) -> Option<(&'a [u8], Name)> {
     while !tree.is_empty() {
         let end = tree.iter().position(|byte| *byte == 0)?;
         let (head, rest) = (tree.get(..end)?, tree.get(end + 1..)?);

@@ -111,7 +111,7 @@ fn ending(at: &Path, end: &str) -> Option<PathBuf> {
 
 /// Finds a rollout: its folder is the day, in any zone, on which its thread was made, and that
 /// stands in the thread's ID (RFC 9562, version 7).
-fn rollout(sessions: &Path, thread: &str, end: &str) -> Option<PathBuf> {
+pub(crate) fn rollout(sessions: &Path, thread: &str, end: &str) -> Option<PathBuf> {
     let day = made_at(thread)?.to_zoned(TimeZone::UTC).date();
     [0, -1, 1].into_iter().find_map(|days| {
         let day = day.checked_add(days.days()).ok()?;

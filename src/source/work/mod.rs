@@ -3,7 +3,7 @@
 mod agents;
 pub(crate) mod committed;
 mod earlier;
-mod find;
+pub(crate) mod find;
 mod join;
 mod lines;
 mod named;

@@ -30,7 +30,7 @@ use crate::source::work::committed::head::{Head, head_of, is_absent, is_uncontro
 pub(crate) use crate::source::work::committed::left::EditFacts;
 use crate::source::work::committed::left::{LeftContent, TreeMark};
 use crate::source::work::committed::reflog::Log;
-pub(crate) use crate::source::work::committed::reflog::just_moved_to;
+pub(crate) use crate::source::work::committed::reflog::{head_at, just_moved_to};
 
 /// The largest file that is compared with what git has, in bytes.
 const MOST_FILE: u64 = 4 << 20;

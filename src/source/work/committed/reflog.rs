@@ -13,6 +13,9 @@ use crate::source::repos::objects::{Name, parse_name};
 /// How much of a log's end is read, in bytes; its lines are about 150 long.
 const END: usize = 4 << 10;
 
+/// How much of a log's end is read to find where the head was at some moment, in bytes.
+const PAST: usize = 4 << 20;
+
 /// The end of a log that was read.
 #[derive(Clone, Debug)]
 pub(super) struct Log {
@@ -106,6 +109,18 @@ pub(crate) fn just_moved_to(git_dir: &Path, now: Timestamp, uid: u32) -> Option<
     look_at(&path).filter(|meta| meta.modified_at.as_second() >= now.as_second())?;
     let log = Log::read(&path, uid).ok()??;
     log.moves.last().map(|last| last.new)
+}
+
+/// Returns the commit that a working tree had checked out at a moment, by its own folder of git's and the dates in the
+/// log, which any user can set; `None` if the log does not reach back to it.
+pub(crate) fn head_at(git_dir: &Path, at: Timestamp, uid: u32) -> Option<Name> {
+    let (fd, meta) =
+        open_plain(&git_dir.join("logs/HEAD")).ok().filter(|(_, meta)| meta.ownership.uid == uid)?;
+    let from = meta.size.saturating_sub(PAST as u64);
+    let end = read_at(&fd, from, PAST, 0).ok()?;
+    let moves = end.split(|byte| *byte == b'\n').filter_map(Move::parse);
+    let before = moves.take_while(|one| one.at.as_second() <= at.as_second());
+    before.last().map(|last| last.new)
 }
 
 impl Move {
