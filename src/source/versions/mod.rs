@@ -12,7 +12,7 @@ use std::path::PathBuf;
 pub(crate) use self::session::{SessionFiles, VersionsError};
 use crate::core::model::Format;
 use crate::format::agent::bytes::{Ask, Bounds, Rebuilding, Stream};
-use crate::format::agent::bytes::{claude, codex};
+use crate::format::agent::bytes::{claude, codex, gemini};
 use crate::source::database::sqlite::copies::Copies;
 use crate::source::os::fence::Fence;
 use crate::source::versions::around::World;
@@ -35,6 +35,7 @@ pub(crate) fn rebuilt(
     let rebuild: Rebuild = match session.format {
         Format::ClaudeCode => claude::rebuilt,
         Format::Codex => codex::rebuilt,
+        Format::Gemini => gemini::rebuilt,
         Format::Maia
         | Format::Observability
         | Format::Entire
@@ -43,7 +44,6 @@ pub(crate) fn rebuilt(
         | Format::Git
         | Format::Beads
         | Format::AgentMail
-        | Format::Gemini
         | Format::Qwen
         | Format::OpenCode
         | Format::Copilot

@@ -7,6 +7,7 @@ pub(crate) mod claude;
 pub(crate) mod codex;
 pub(crate) mod copies;
 pub(crate) mod edit;
+pub(crate) mod gemini;
 pub(crate) mod lines;
 pub(crate) mod patch;
 pub(crate) mod replay;
