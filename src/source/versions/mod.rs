@@ -12,7 +12,7 @@ use std::path::PathBuf;
 pub(crate) use self::session::{SessionFiles, VersionsError};
 use crate::core::model::Format;
 use crate::format::agent::bytes::{Ask, Bounds, Rebuilding, Stream};
-use crate::format::agent::bytes::{claude, codex, gemini};
+use crate::format::agent::bytes::{claude, codex, gemini, qwen};
 use crate::source::database::sqlite::copies::Copies;
 use crate::source::os::fence::Fence;
 use crate::source::versions::around::World;
@@ -36,6 +36,7 @@ pub(crate) fn rebuilt(
         Format::ClaudeCode => claude::rebuilt,
         Format::Codex => codex::rebuilt,
         Format::Gemini => gemini::rebuilt,
+        Format::Qwen => qwen::rebuilt,
         Format::Maia
         | Format::Observability
         | Format::Entire
@@ -44,7 +45,6 @@ pub(crate) fn rebuilt(
         | Format::Git
         | Format::Beads
         | Format::AgentMail
-        | Format::Qwen
         | Format::OpenCode
         | Format::Copilot
         | Format::Described(_) => return Err(VersionsError::NotKept),

@@ -10,6 +10,7 @@ pub(crate) mod edit;
 pub(crate) mod gemini;
 pub(crate) mod lines;
 pub(crate) mod patch;
+pub(crate) mod qwen;
 pub(crate) mod replay;
 #[cfg(test)]
 mod testing;
