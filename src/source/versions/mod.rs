@@ -12,7 +12,7 @@ use std::path::PathBuf;
 pub(crate) use self::session::{SessionFiles, VersionsError};
 use crate::core::model::Format;
 use crate::format::agent::bytes::{Ask, Bounds, Rebuilding, Stream};
-use crate::format::agent::bytes::{claude, codex, gemini, qwen};
+use crate::format::agent::bytes::{claude, codex, gemini, opencode, qwen};
 use crate::source::database::sqlite::copies::Copies;
 use crate::source::os::fence::Fence;
 use crate::source::versions::around::World;
@@ -37,6 +37,7 @@ pub(crate) fn rebuilt(
         Format::Codex => codex::rebuilt,
         Format::Gemini => gemini::rebuilt,
         Format::Qwen => qwen::rebuilt,
+        Format::OpenCode => opencode::rebuilt,
         Format::Maia
         | Format::Observability
         | Format::Entire
@@ -45,7 +46,6 @@ pub(crate) fn rebuilt(
         | Format::Git
         | Format::Beads
         | Format::AgentMail
-        | Format::OpenCode
         | Format::Copilot
         | Format::Described(_) => return Err(VersionsError::NotKept),
     };

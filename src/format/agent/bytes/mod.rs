@@ -9,6 +9,7 @@ pub(crate) mod copies;
 pub(crate) mod edit;
 pub(crate) mod gemini;
 pub(crate) mod lines;
+pub(crate) mod opencode;
 pub(crate) mod patch;
 pub(crate) mod qwen;
 pub(crate) mod replay;
