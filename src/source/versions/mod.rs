@@ -12,7 +12,7 @@ use std::path::PathBuf;
 pub(crate) use self::session::{SessionFiles, VersionsError};
 use crate::core::model::Format;
 use crate::format::agent::bytes::{Ask, Bounds, Rebuilding, Stream};
-use crate::format::agent::bytes::{claude, codex, gemini, opencode, qwen};
+use crate::format::agent::bytes::{claude, codex, copilot, gemini, opencode, qwen};
 use crate::source::database::sqlite::copies::Copies;
 use crate::source::os::fence::Fence;
 use crate::source::versions::around::World;
@@ -38,6 +38,7 @@ pub(crate) fn rebuilt(
         Format::Gemini => gemini::rebuilt,
         Format::Qwen => qwen::rebuilt,
         Format::OpenCode => opencode::rebuilt,
+        Format::Copilot => copilot::rebuilt,
         Format::Maia
         | Format::Observability
         | Format::Entire
@@ -46,7 +47,6 @@ pub(crate) fn rebuilt(
         | Format::Git
         | Format::Beads
         | Format::AgentMail
-        | Format::Copilot
         | Format::Described(_) => return Err(VersionsError::NotKept),
     };
     let texts = match session.format {

@@ -6,6 +6,7 @@
 pub(crate) mod claude;
 pub(crate) mod codex;
 pub(crate) mod copies;
+pub(crate) mod copilot;
 pub(crate) mod edit;
 pub(crate) mod gemini;
 pub(crate) mod lines;
