@@ -10,6 +10,7 @@ mod journal;
 pub(crate) mod live;
 mod look;
 mod output;
+mod rescue;
 mod settings;
 pub(crate) mod show;
 
@@ -130,6 +131,11 @@ fn command(arguments: Arguments) -> Outcome {
             let scene = scene(options, environment)?;
             let settings = scene.settings.clone();
             scene.shown(json, |reports, shape| show::left_overs::run(reports, &settings, asked, shape))
+        }
+        Command::Rescue(asked) => {
+            let mut scene = scene(options, environment)?;
+            let shape = scene.shape(asked.json);
+            rescue::run(&scene.settings, &mut scene.observer, &asked, shape)
         }
         Command::Doctor { json, own: true, drop_tombstones } => {
             let mut scene = scene(options, environment)?;

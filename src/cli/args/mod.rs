@@ -18,6 +18,7 @@ pub(crate) use self::options::{LogLevel, Options};
 pub(crate) use self::showing::{
     DemoArguments, FormatsCommand, RecordArguments, ReplayArguments, ReportArguments, View,
 };
+use crate::cli::rescue::RescueArguments;
 use crate::cli::settings::values::CompletionShell;
 
 /// See every coding-agent window, what it claims, and what is dead, stale or in collision - and why.
@@ -71,6 +72,8 @@ pub(crate) enum Command {
         #[arg(long)]
         json: bool,
     },
+    /// Show what windows wrote and is gone, and write it out again
+    Rescue(RescueArguments),
     /// Print the problems only, worst first, each with its remedy
     Doctor {
         /// Print JSON

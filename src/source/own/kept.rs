@@ -59,7 +59,6 @@ impl KeptFiles {
     }
 
     /// Returns all versions, the oldest first.
-    #[cfg_attr(not(test), expect(dead_code, reason = "what brings kept versions back reads all of them"))]
     pub(crate) fn all(&self) -> Vec<KeptVersion> {
         let lists = [LOST.to_owned()].into_iter().chain(self.lists());
         let mut all: Vec<KeptVersion> = lists.filter_map(|name| self.list(&name)).flatten().collect();

@@ -3,6 +3,7 @@
 
 mod around;
 mod files;
+pub(crate) mod found;
 mod rows;
 mod session;
 mod trees;

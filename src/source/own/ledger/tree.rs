@@ -163,7 +163,7 @@ impl Tree {
     }
 
     /// Prepares to determine which edits git has.
-    pub(super) fn marker(&self, now: Timestamp, home: &Path) -> Marker {
+    pub(crate) fn marker(&self, now: Timestamp, home: &Path) -> Marker {
         let repo = self.located.as_ref().map(|located| Repo {
             common_dir: located.common_dir.clone(),
             worktrees: worktrees::read(located, &Fence::default(), &mut Vec::new()),

@@ -13,7 +13,7 @@ use crate::source::os::open::meta::is_sure;
 use crate::source::os::open::plain::{open_plain, read_at};
 use crate::source::repos::head::{Commit, CommitContent};
 use crate::source::repos::index::IndexContent;
-use crate::source::repos::objects::{Kind, Name, Short, read, short};
+use crate::source::repos::objects::{Kind, Name, Short, name_of, read, short};
 use crate::source::work::committed::head::{Head, own_dir};
 use crate::source::work::committed::left::{LeftContent, TreeMark};
 use crate::source::work::committed::reflog::{By, Log};
@@ -350,6 +350,13 @@ fn text_of(path: &Path, meta: &FileMeta) -> Option<Vec<u8>> {
 }
 
 impl CommitCache {
+    /// Remembers what an edit left: its name, and its text if that is small enough.
+    pub(super) fn remember_bytes(&mut self, key: EditKey, bytes: &[u8]) {
+        let name = short(&name_of(Kind::Blob, bytes));
+        let text = (bytes.len() <= MOST_TEXT).then(|| Arc::from(bytes));
+        self.remember(key, LeftContent { name, text });
+    }
+
     fn remember(&mut self, key: EditKey, left: LeftContent) {
         let size = |left: &LeftContent| left.text.as_ref().map_or(0, |text| text.len());
         if self.left.len() >= MOST_LEFT || self.left_bytes + size(&left) > MOST_TEXTS {

@@ -97,6 +97,11 @@ impl Marker {
         }
     }
 
+    /// Adds what an edit left, as it is known from elsewhere.
+    pub(crate) fn remember(&mut self, (path, at): (&Path, Timestamp), left: &[u8]) {
+        self.kept.remember_bytes((path.to_path_buf(), at), left);
+    }
+
     /// Returns the content of files that were as the last commit has them, each at a moment; files not written since
     /// are left out, unless the head may have been put back.
     pub(crate) fn held_since(&mut self, files: &[(&Untrusted, Timestamp)]) -> HashMap<Untrusted, Short> {

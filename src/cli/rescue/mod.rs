@@ -1,0 +1,194 @@
+//! `rescue`: what windows wrote and is gone, from what hooks have kept and from transcripts.
+
+mod out;
+mod select;
+
+use std::path::PathBuf;
+
+use anyhow::anyhow;
+use clap::Args;
+use jiff::Timestamp;
+use serde::Serialize;
+
+use self::select::{Selected, select};
+use crate::cli::output::columns::{Cell, Columns};
+use crate::cli::output::failure::{Exit, Failure, Outcome};
+use crate::cli::output::{Paint, Shape, print, terminal_width};
+use crate::cli::settings::Settings;
+use crate::core::assess::assess;
+use crate::core::model::text::{hex, json};
+use crate::core::model::{CommitState, EditState, Untrusted};
+use crate::observe::Observer;
+use crate::present::text::tone::Tone;
+use crate::present::text::{age, safe};
+
+/// The name of the JSON schema.
+const SCHEMA: &str = "claimtop.rescue.v1";
+
+/// What is asked for.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct RescueArguments {
+    /// Files, sessions or windows; without them, everything that is gone
+    #[arg(value_name = "WINDOW|SESSION|PATH")]
+    pub(crate) subjects: Vec<String>,
+    /// Write the newest version of each file below this folder; nothing is overwritten
+    #[arg(long, value_name = "DIR")]
+    pub(crate) to: Option<PathBuf>,
+    /// Write the newest version of the one file to the standard output
+    #[arg(long, conflicts_with_all = ["to", "json"])]
+    pub(crate) print: bool,
+    /// Show how each version differs from the file as it is now
+    #[arg(long, conflicts_with_all = ["to", "print", "json"])]
+    pub(crate) diff: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Looks once and shows, prints or writes the versions that are asked for.
+///
+/// # Errors
+/// Nothing is known of what is asked for, a file to be written exists already, or the output cannot be written.
+pub(crate) fn run(
+    settings: &Settings,
+    observer: &mut Observer,
+    asked: &RescueArguments,
+    shape: Shape,
+) -> Outcome {
+    let snapshot = observer.look();
+    let report = assess(&snapshot, observer.policy());
+    let selected = select(settings, (&snapshot, &report), &asked.subjects)?;
+    if asked.print {
+        let files: Vec<&PathBuf> = selected.newest().map(|one| &one.version.path).collect();
+        let [_] = files.as_slice() else {
+            let error = anyhow!("--print: {} files are selected, name one", files.len());
+            return Err(Failure::usage(error));
+        };
+        let newest = selected.newest().next().map(|one| &one.version);
+        return newest.map_or(Ok(Exit::Refused), out::print_bytes);
+    }
+    if let Some(folder) = &asked.to {
+        return out::write_below(folder, &selected);
+    }
+    if asked.diff {
+        print(&out::diffs(&selected))?;
+        return Ok(Exit::Fine);
+    }
+    match shape {
+        Shape::Json => {
+            let versions = selected.versions.iter().map(ShownVersion::of).collect();
+            let shown =
+                Output { schema: SCHEMA, taken_at: report.taken_at, versions, unread: &selected.unread };
+            print(&format!("{}\n", json::to_string_pretty(&shown)?))?;
+        }
+        Shape::Text(paint) => print(&text(&selected, report.taken_at, paint))?,
+    }
+    Ok(Exit::Fine)
+}
+
+/// What is printed as JSON.
+#[derive(Serialize)]
+struct Output<'a> {
+    schema: &'static str,
+    taken_at: Timestamp,
+    versions: Vec<ShownVersion<'a>>,
+    /// Why the transcripts of some sessions gave nothing.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    unread: &'a [String],
+}
+
+/// One version.
+#[derive(Serialize)]
+struct ShownVersion<'a> {
+    path: Untrusted,
+    session: &'a Untrusted,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    window: Option<&'a str>,
+    agent: &'a Untrusted,
+    at: Timestamp,
+    blob: String,
+    size: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    mode: Option<u32>,
+    from: &'static str,
+    sure: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    missing: Option<&'static str>,
+    state: EditState,
+    committed: CommitState,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    since: Option<Timestamp>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stash: Option<&'a Untrusted>,
+}
+
+impl<'a> ShownVersion<'a> {
+    fn of(Selected { version, who, fate, .. }: &'a Selected) -> Self {
+        Self {
+            path: Untrusted::from_path(&version.path),
+            session: &version.session,
+            window: who.as_deref(),
+            agent: &version.agent,
+            at: version.at,
+            blob: hex(&version.blob),
+            size: version.size,
+            mode: version.mode,
+            from: version.from.word(),
+            sure: version.sure.word(),
+            missing: version.sure.missing(),
+            state: fate.state,
+            committed: fate.committed,
+            since: fate.since,
+            stash: fate.stash.as_ref(),
+        }
+    }
+}
+
+/// Describes the versions to a person.
+fn text(selected: &select::Selection, now: Timestamp, paint: Paint) -> String {
+    if selected.versions.is_empty() {
+        let mut text = String::from(
+            "Nothing is known to be gone. Name a file, a session or a window to see its versions.\n",
+        );
+        selected.unread.iter().for_each(|why| text.push_str(&format!("{}\n", safe(why))));
+        return text;
+    }
+    let mut table = Columns::new(&["FILE", "WINDOW", "WRITTEN", "SIZE", "FROM", "NOW"]);
+    for Selected { version, who, fate, .. } in &selected.versions {
+        let who = who.clone().unwrap_or_else(|| version.session.to_string());
+        let from = match version.sure.missing() {
+            Some(missing) => format!("{}, not whole: {missing}", version.from.word()),
+            None => format!("{}, {}", version.from.word(), version.sure.word()),
+        };
+        let (tone, state) = state_words(fate, now);
+        table.row([
+            Cell::new(Untrusted::from_path(&version.path).to_string()),
+            Cell::new(safe(&who)),
+            Cell::new(format!("{} ago", age::label_between(now, version.at))),
+            Cell::new(format!("{} B", version.size)),
+            Cell::new(from),
+            Cell::new(state).toned(tone),
+        ]);
+    }
+    let mut text = table.laid_out(paint, terminal_width());
+    selected.unread.iter().for_each(|why| text.push_str(&format!("{}\n", safe(why))));
+    text.push_str("\n--diff shows what differs, --print writes one file's newest version to the standard output, --to DIR writes them below a folder.\n");
+    text
+}
+
+fn state_words(fate: &crate::core::model::EditFate, now: Timestamp) -> (Tone, String) {
+    let since =
+        fate.since.map(|since| format!(" for {}", age::label_between(now, since))).unwrap_or_default();
+    match (fate.state, &fate.stash) {
+        (EditState::Gone, _) => (Tone::Bad, format!("gone{since}")),
+        (EditState::Stashed, Some(stash)) => {
+            let short: String = stash.raw().chars().take(10).collect();
+            (Tone::Warning, format!("stashed: git stash apply {}", safe(&short)))
+        }
+        (EditState::Stashed, None) => (Tone::Warning, "stashed".to_owned()),
+        (EditState::Present, _) => (Tone::Good, "in the file".to_owned()),
+        (EditState::Committed, _) => (Tone::Dim, "committed".to_owned()),
+        (EditState::Superseded, _) => (Tone::Dim, "edited further".to_owned()),
+        (EditState::Unknown, _) => (Tone::Dim, "not known".to_owned()),
+    }
+}

@@ -1,0 +1,120 @@
+//! Gives versions out: to the standard output, as differences, or into a folder.
+
+use std::ffi::OsStr;
+use std::fmt::Write as _;
+use std::io::{Write as _, stdout};
+use std::os::fd::OwnedFd;
+use std::path::{Component, Path, PathBuf};
+
+use anyhow::anyhow;
+use rustix::fs::{CWD, Mode, OFlags, mkdirat, openat};
+use rustix::io::{Errno, write};
+use similar::TextDiff;
+
+use super::select::Selection;
+use crate::cli::output::failure::{Exit, Failure, Outcome};
+use crate::cli::output::print;
+use crate::core::model::Untrusted;
+use crate::core::model::text::shown;
+use crate::source::own::content::FileContent;
+use crate::source::versions::found::FoundVersion;
+
+/// The largest content that is compared, in bytes.
+const MOST_COMPARED: u64 = 4 << 20;
+
+/// Writes a version's bytes, and nothing else, to the standard output.
+pub(super) fn print_bytes(version: &FoundVersion) -> Outcome {
+    let Some(bytes) = version.bytes() else { return Err(missing(version)) };
+    let mut out = stdout().lock();
+    out.write_all(&bytes)?;
+    out.flush()?;
+    Ok(Exit::Fine)
+}
+
+fn missing(version: &FoundVersion) -> Failure {
+    let path = Untrusted::from_path(&version.path);
+    Failure::new(Exit::Failed, anyhow!("{path}: what was kept of it is not there any more"))
+}
+
+/// Writes the newest version of each file below a folder; no file is overwritten, and no link followed.
+pub(super) fn write_below(folder: &Path, selected: &Selection) -> Outcome {
+    match mkdirat(CWD, folder, Mode::RWXU) {
+        Ok(()) | Err(Errno::EXIST) => {}
+        Err(errno) => return Err(failed(folder, errno)),
+    }
+    let flags = OFlags::DIRECTORY | OFlags::RDONLY | OFlags::CLOEXEC;
+    let opened = openat(CWD, folder, flags, Mode::empty()).map_err(|errno| failed(folder, errno))?;
+    let mut lines = String::new();
+    for one in selected.newest() {
+        let version = &one.version;
+        let bytes = version.bytes().ok_or_else(|| missing(version))?;
+        let inside: PathBuf =
+            version.path.components().filter(|part| matches!(part, Component::Normal(_))).collect();
+        let to = folder.join(&inside);
+        write_new(&opened, &inside, version.mode, &bytes).map_err(|errno| failed(&to, errno))?;
+        let _ = writeln!(lines, "{}", Untrusted::from_path(&to));
+    }
+    print(&lines)?;
+    Ok(Exit::Fine)
+}
+
+/// Writes a new file below an open folder, with the permission bits of its owner at most.
+fn write_new(folder: &OwnedFd, inside: &Path, mode: Option<u32>, bytes: &[u8]) -> Result<(), Errno> {
+    let names: Vec<&OsStr> = inside.iter().collect();
+    let Some((name, above)) = names.split_last() else { return Err(Errno::INVAL) };
+    let mut at = folder.try_clone().map_err(|_| Errno::MFILE)?;
+    for folder in above {
+        match mkdirat(&at, *folder, Mode::RWXU) {
+            Ok(()) | Err(Errno::EXIST) => {}
+            Err(errno) => return Err(errno),
+        }
+        let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::RDONLY | OFlags::CLOEXEC;
+        at = openat(&at, *folder, flags, Mode::empty())?;
+    }
+    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let mode = Mode::from_bits_truncate(mode.unwrap_or(0o600) & 0o700) | Mode::RUSR | Mode::WUSR;
+    let file = openat(&at, *name, flags, mode)?;
+    let mut rest = bytes;
+    while !rest.is_empty() {
+        let written = write(&file, rest)?;
+        rest = rest.get(written..).unwrap_or_default();
+    }
+    rustix::fs::fsync(&file)
+}
+
+fn failed(path: &Path, errno: Errno) -> Failure {
+    let path = Untrusted::from_path(path);
+    let error = anyhow!("{path} cannot be written: {errno}");
+    match errno {
+        Errno::EXIST => Failure::new(Exit::Refused, anyhow!("{path} exists already, nothing is overwritten"))
+            .hint("give --to a new folder"),
+        _ => Failure::new(Exit::Failed, error),
+    }
+}
+
+/// Shows how each version differs from its file as it is now.
+pub(super) fn diffs(selected: &Selection) -> String {
+    let mut text = String::new();
+    for one in &selected.versions {
+        let version = &one.version;
+        let now = FileContent::read(&version.path, MOST_COMPARED);
+        let path = Untrusted::from_path(&version.path).to_string();
+        let (Some(bytes), now) = (version.bytes(), now.bytes().unwrap_or_default()) else {
+            let _ = writeln!(text, "{path}: what was kept of it is not there any more");
+            continue;
+        };
+        if bytes.contains(&0) || now.contains(&0) || bytes.len() > 4 << 20 {
+            let _ = writeln!(text, "{path}: {} bytes, not compared as text", bytes.len());
+            continue;
+        }
+        let (now, then) = (String::from_utf8_lossy(now), String::from_utf8_lossy(&bytes));
+        let diff = TextDiff::from_lines(now.as_ref(), then.as_ref());
+        let header = (format!("{path} now"), format!("{path} of {}", version.at));
+        let unified = diff.unified_diff().header(&header.0, &header.1).to_string();
+        unified.lines().for_each(|line| {
+            text.push_str(&shown(line));
+            text.push('\n');
+        });
+    }
+    text
+}

@@ -1,0 +1,164 @@
+//! The versions of files that can be brought back: what hooks have kept, and what transcripts give.
+
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use jiff::Timestamp;
+
+use crate::core::model::snapshot::ledger::kept::KeptVersion;
+use crate::core::model::{Edit, EditFate, Sureness, Untrusted, Work};
+use crate::format::agent::bytes::{Bounds, Bytes, FileVersion};
+use crate::source::database::sqlite::copies::Copies;
+use crate::source::os::fence::Fence;
+use crate::source::os::open::folder::Folder;
+use crate::source::own::kept::KeptFiles;
+use crate::source::own::ledger::Tree;
+use crate::source::repos::objects::{Kind, Name, name_of, parse_name, short};
+use crate::source::versions::rebuilt;
+use crate::source::versions::session::{SessionFiles, VersionsError};
+use crate::source::work::committed::EditFacts;
+
+/// The most working trees whose kept versions are read.
+const MOST_TREES: usize = 1_024;
+
+/// A version of a file that can be brought back.
+pub(crate) struct FoundVersion {
+    /// The file.
+    pub(crate) path: PathBuf,
+    /// The session that wrote it.
+    pub(crate) session: Untrusted,
+    /// Its agent.
+    pub(crate) agent: Untrusted,
+    /// When it was written.
+    pub(crate) at: Timestamp,
+    /// Git's name for the content.
+    pub(crate) blob: Name,
+    /// In bytes.
+    pub(crate) size: u64,
+    /// The permission bits, if they are known.
+    pub(crate) mode: Option<u32>,
+    /// Where it comes from.
+    pub(crate) from: VersionSource,
+    /// How sure it is that these were the file's bytes.
+    pub(crate) sure: Sureness,
+    content: Content,
+}
+
+/// Where a version comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum VersionSource {
+    /// A hook has kept it.
+    Kept,
+    /// It was rebuilt from the session's transcript.
+    Transcript,
+}
+
+enum Content {
+    /// In the folder of what is kept of a working tree.
+    Kept(PathBuf),
+    Bytes(Bytes),
+}
+
+impl VersionSource {
+    /// Returns its word in JSON.
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Self::Kept => "kept",
+            Self::Transcript => "transcript",
+        }
+    }
+}
+
+impl FoundVersion {
+    /// Returns its content; `None` if what was kept is not there any more, or not what its name says.
+    pub(crate) fn bytes(&self) -> Option<Bytes> {
+        match &self.content {
+            Content::Kept(folder) => KeptFiles { folder: folder.clone() }.content(&self.blob).map(Arc::new),
+            Content::Bytes(bytes) => Some(Arc::clone(bytes)),
+        }
+    }
+
+    fn of_kept(kept: KeptVersion, files: &KeptFiles) -> Option<Self> {
+        let blob = parse_name(kept.blob?.raw().as_bytes())?;
+        Some(Self {
+            path: Path::new(kept.path.raw()).to_path_buf(),
+            session: kept.session,
+            agent: kept.agent,
+            at: kept.at,
+            blob,
+            size: kept.size,
+            mode: Some(kept.mode),
+            from: VersionSource::Kept,
+            sure: Sureness::Proved,
+            content: Content::Kept(files.folder.clone()),
+        })
+    }
+
+    fn of_transcript(version: FileVersion, work: &Work) -> Option<Self> {
+        let bytes = version.bytes?;
+        Some(Self {
+            path: version.path,
+            session: work.session.clone(),
+            agent: work.format.name().into(),
+            at: version.at?,
+            blob: name_of(Kind::Blob, &bytes),
+            size: u64::try_from(bytes.len()).ok()?,
+            mode: None,
+            from: VersionSource::Transcript,
+            sure: version.sure,
+            content: Content::Bytes(bytes),
+        })
+    }
+
+    /// Determines what became of it, as of an edit that left it.
+    pub(crate) fn fate(&self, now: Timestamp, home: &Path) -> EditFate {
+        let mut edit = Edit::new(Untrusted::from_path(&self.path), Some(self.at));
+        if let Some(tree) = self.path.parent().and_then(Tree::find) {
+            let facts = EditFacts { held: Some(short(&self.blob)), ..EditFacts::default() };
+            let mut marker = tree.marker(now, home);
+            if let Some(bytes) = self.bytes() {
+                marker.remember((&self.path, self.at), &bytes);
+            }
+            marker.mark([(&mut edit, facts)]);
+        }
+        edit.fate
+    }
+}
+
+/// Returns what hooks have kept, below the folder of all that is kept: all versions, or those of one file.
+pub(crate) fn kept(all: &Path, path: Option<&Path>) -> Vec<FoundVersion> {
+    let trees = Folder::open(all).and_then(|folder| folder.entries(|_| true)).unwrap_or_default();
+    let of_tree = |files: KeptFiles| {
+        let versions = files.all().into_iter();
+        let wanted = versions.filter(|version| path.is_none_or(|path| Path::new(version.path.raw()) == path));
+        wanted.filter_map(|version| FoundVersion::of_kept(version, &files)).collect::<Vec<_>>()
+    };
+    let trees = trees.into_iter().take(MOST_TREES).map(|tree| KeptFiles { folder: all.join(tree.name) });
+    trees.flat_map(of_tree).collect()
+}
+
+/// Returns what the transcript of a session gives of some files.
+///
+/// # Errors
+/// The session's file or database cannot be read, or its format keeps no content.
+pub(crate) fn from_transcript(
+    work: &Work,
+    wanted: &[PathBuf],
+    (fence, copies): (&Fence, &Copies),
+) -> Result<Vec<FoundVersion>, VersionsError> {
+    let files =
+        SessionFiles { format: work.format, session: work.session.clone(), file: work.path.to_path_buf() };
+    let rebuilt = rebuilt(&files, Some(wanted), Bounds::USUAL, (fence, copies))?;
+    let versions = rebuilt.versions.into_iter();
+    Ok(versions.filter_map(|version| FoundVersion::of_transcript(version, work)).collect())
+}
+
+/// Sorts versions by file and time, the newest of each file first, and keeps one of each content of a session: rather
+/// what was kept.
+pub(crate) fn sort(versions: &mut Vec<FoundVersion>) {
+    versions.sort_by(|one, other| one.from.cmp(&other.from).then(other.at.cmp(&one.at)));
+    let mut known: HashSet<(PathBuf, Untrusted, Name)> = HashSet::new();
+    versions.retain(|one| known.insert((one.path.clone(), one.session.clone(), one.blob)));
+    versions.sort_by(|one, other| one.path.cmp(&other.path).then(other.at.cmp(&one.at)));
+}
