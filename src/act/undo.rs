@@ -59,7 +59,7 @@ pub(crate) fn plan<D: Disk>(
     }
     let files = lock.files_of(entry.intent.leads.clone());
     let (mut prepared, mut late) = (Vec::new(), Vec::new());
-    let mut movements = entry.intent.movements.iter().rev();
+    let mut movements = entry.intent.movements.iter().rev().peekable();
     while let Some(movement) = movements.next() {
         match movement {
             // An interrupted undo has brought it back.
@@ -71,12 +71,14 @@ pub(crate) fn plan<D: Disk>(
                     free(&files, from, restore_to).map_err(|error| by_hand(&files, parked, from, error))?;
                 prepared.push(restore(&files, (parked, print, Some(entry.at)), to, &mut late)?);
             }
-            Movement::Put { to, print, .. } => {
-                // A file that was put was taken by the movement before it.
-                let Some(Movement::Take { from, .. }) = movements.next() else {
-                    return Err(ActionError::Never(format!("entry {number} is not of a known form")));
-                };
+            Movement::Put { to, parked, print, .. } => {
                 let (there, park) = content_of(&files, to, &print.sha256)?;
+                let is_its = |before: &&Movement| matches!(before, Movement::Take { parked: own, .. } if own == parked);
+                // A file that was put was taken by the movement before it, or was new.
+                let Some(Movement::Take { from, .. }) = movements.next_if(is_its) else {
+                    prepared.push(PreparedStep::Park { path: to.clone(), print: there, place: park });
+                    continue;
+                };
                 let (path, free) = (to.clone(), free(&files, from, restore_to)?);
                 let modified_at = NewTime::FileRef(print.modified_at);
                 prepared.push(PreparedStep::Move { path, print: there, place: park, to: free, modified_at });
@@ -327,9 +329,9 @@ fn content_of<D: Disk>(
 
 fn shown_plan(entry: &Entry, prepared: &[PreparedStep], now: Timestamp) -> Plan {
     let steps = prepared.iter().map(|prepared| match prepared {
-        PreparedStep::Park { path, .. } | PreparedStep::End { path, .. } => {
-            Step::Park { path: path.clone().into() }
-        }
+        PreparedStep::Park { path, .. }
+        | PreparedStep::End { path, .. }
+        | PreparedStep::Create { path, .. } => Step::Park { path: path.clone().into() },
         PreparedStep::Move { path, to, .. } => {
             Step::Move { path: path.clone().into(), to: to.clone().into() }
         }

@@ -134,7 +134,7 @@ fn command(arguments: Arguments) -> Outcome {
         }
         Command::Rescue(asked) => {
             let mut scene = scene(options, environment)?;
-            let shape = scene.shape(asked.json);
+            let shape = scene.shape(asked.consent.json);
             rescue::run(&scene.settings, &mut scene.observer, &asked, shape)
         }
         Command::Doctor { json, own: true, drop_tombstones } => {

@@ -64,6 +64,15 @@ fn step(step: &Step) -> String {
         Step::Park { path } => format!("put {} aside, whole", path.text()),
         Step::Move { path, to } => format!("move {} to {}, only where nothing is", path.text(), to.text()),
         Step::Restore { parked, to } => format!("put {parked} back to {}, only where nothing is", to.text()),
+        Step::BringBack { path, size, replaces: true } => {
+            format!(
+                "put {size} bytes in the place of {}, which is as the last commit has it and is parked",
+                path.text()
+            )
+        }
+        Step::BringBack { path, size, replaces: false } => {
+            format!("put {size} bytes at {}, if nothing is there", path.text())
+        }
         Step::EndEntireSession { path, change } => format!("in {}: {change}", path.text()),
         Step::Row { database, table, id, change, .. } => format!("in {database}, {table} {id}: {change}"),
         Step::Stop { id, signal, .. } => format!("send {} to PID {}", signal.name(), id.pid),

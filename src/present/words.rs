@@ -39,6 +39,7 @@ pub(crate) fn action(action: Action) -> &'static str {
         Action::Park => "park",
         Action::Undo => "undo",
         Action::Stop => "stop",
+        Action::Rescue => "rescue",
     }
 }
 

@@ -7,6 +7,7 @@ mod judge;
 use crate::act::error::ActionError;
 use crate::act::fs::disk::Disk;
 use crate::act::fs::files::Files;
+use crate::act::fs::print::print_of;
 use crate::act::look::Look;
 use crate::act::preflight::prepared::PreparedStep;
 use crate::act::preflight::preview::Preview;
@@ -17,6 +18,7 @@ use crate::core::history::journal::{Intent, Outcome};
 use crate::core::history::movement::Movement;
 use crate::core::model::{Action, EndResult, FileImage, Request};
 use crate::format::Release;
+use jiff::Timestamp;
 
 /// A plan that was found unchanged under the lock. It cannot outlive the lock.
 pub struct VerifiedPlan<'l, 's, D: Disk> {
@@ -54,13 +56,16 @@ impl<D: Disk> VerifiedPlan<'_, '_, D> {
         let guard = preview.peer_lock(&lock.files())?;
         let why = preview.plan.why.first().cloned().unwrap_or_default();
         let release = Release { at: now, why: &why };
-        let (entry, movements) = free(lock, |entry| lock.lowered(&preview.prepared, entry, release))?;
+        let (entry, mut movements) = free(lock, |entry| lock.lowered(&preview.prepared, entry, release))?;
         let undoes = match preview.request {
-            Request::Act { .. } | Request::Several { .. } | Request::Left { .. } | Request::Stop { .. } => {
-                None
-            }
+            Request::Act { .. }
+            | Request::Several { .. }
+            | Request::Left { .. }
+            | Request::Stop { .. }
+            | Request::Rescue { .. } => None,
             Request::Undo { entry, .. } => Some(entry),
         };
+        preview.write_new(&lock.files(), &mut movements, now)?;
         // An undo restores to the original place, wherever its path leads now.
         let earlier = undoes.and_then(|undone| lock.history.entry(undone)).map(|entry| &entry.intent);
         let leads = earlier.map_or_else(|| lock.leads(&movements), |intent| intent.leads.clone());
@@ -136,9 +141,47 @@ impl Preview {
             | PreparedStep::Move { path, .. }
             | PreparedStep::End { path, .. } => Some(path.as_path()),
             PreparedStep::Restore { to, .. } => Some(to.as_path()),
-            PreparedStep::Row { .. } | PreparedStep::Stop { .. } => None,
+            PreparedStep::Create { .. } | PreparedStep::Row { .. } | PreparedStep::Stop { .. } => None,
         });
         entire_lock::lock_of_any(files, paths)
+    }
+
+    /// Writes the files that are new among the parked ones, and gives the movements their prints. Before the intent is
+    /// journalled they are in no place where anything looks for them.
+    fn write_new<D: Disk>(
+        &self,
+        files: &Files<'_, D>,
+        movements: &mut [Movement],
+        now: Timestamp,
+    ) -> Result<(), ActionError> {
+        let new = self.prepared.iter().filter_map(|prepared| match prepared {
+            PreparedStep::Create { path, new, mode, .. } => Some((path, new, *mode)),
+            PreparedStep::End { .. }
+            | PreparedStep::Park { .. }
+            | PreparedStep::Move { .. }
+            | PreparedStep::Restore { .. }
+            | PreparedStep::Row { .. }
+            | PreparedStep::Stop { .. } => None,
+        });
+        for (path, new, mode) in new {
+            let put = movements.iter_mut().find_map(|one| match one {
+                Movement::Put { parked, to, print, .. } if to == path => Some((parked, print)),
+                _ => None,
+            });
+            let Some((parked, print)) = put else { continue };
+            files.make_park(parked)?;
+            let park = files.park(parked)?;
+            let failed = |errno| ActionError::failed_at("write", &park.path)(errno);
+            let mut file = files.disk.create(park.spot()).map_err(failed)?;
+            files.disk.write(&mut file, new).map_err(failed)?;
+            files.disk.finish(&mut file, mode, now).map_err(failed)?;
+            files.disk.sync_file(&mut file).map_err(failed)?;
+            drop(file);
+            let written = files.look(park.spot(), &park.path)?.as_ref().and_then(print_of);
+            *print =
+                written.ok_or_else(|| ActionError::Changed(format!("{} is gone", park.path.display())))?;
+        }
+        Ok(())
     }
 
     fn carry_out<D: Disk>(
@@ -192,6 +235,7 @@ impl Preview {
                 let new = self.prepared.iter().find_map(|prepared| match prepared {
                     PreparedStep::End { path: own, new, .. } if own == path => Some(new.as_slice()),
                     PreparedStep::End { .. }
+                    | PreparedStep::Create { .. }
                     | PreparedStep::Park { .. }
                     | PreparedStep::Move { .. }
                     | PreparedStep::Restore { .. }

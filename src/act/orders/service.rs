@@ -20,6 +20,9 @@ use crate::core::plan::stop::topmost;
 const DEAD_ONLY: &str =
     "this machine takes orders only about what is proven dead (accept_orders, or fleet.accept)";
 
+/// Why nothing is brought back by an order.
+const RESCUE_HERE: &str = "what windows wrote is brought back on their own machine (claimtop rescue)";
+
 /// Serves the orders of another machine.
 pub(crate) struct OrderService {
     executor: Executor,
@@ -46,7 +49,20 @@ impl OrderService {
         let requests: Vec<Request> = requests.map(|request| self.as_meant(&report, request)).collect();
         match self.executor.see(&report, &requests) {
             Err(error) => requests.iter().map(|_| Err(obstacle(&error))).collect(),
-            Ok(seen) => seen.into_iter().map(|seen| self.proposed(seen, steady)).collect(),
+            Ok(seen) => {
+                let all = requests.iter().zip(seen);
+                all.map(|(request, seen)| match request {
+                    Request::Rescue { .. } => {
+                        Err(Obstacle { kind: ErrorKind::Never, text: RESCUE_HERE.to_owned() })
+                    }
+                    Request::Act { .. }
+                    | Request::Several { .. }
+                    | Request::Left { .. }
+                    | Request::Stop { .. }
+                    | Request::Undo { .. } => self.proposed(seen, steady),
+                })
+                .collect()
+            }
         }
     }
 

@@ -16,9 +16,11 @@ use crate::act::preflight::prepared::{NewTime, PreparedStep, RowTarget};
 use crate::act::rules::Rules;
 use crate::core::history::movement::Print;
 use crate::core::model::text::shown as shown_text;
-use crate::core::model::{Content, FileImage, Format, Refusal, Step};
+use crate::core::model::{Content, Edit, FileImage, Format, Refusal, RescueFile, Step, Untrusted};
 use crate::format::entire::end;
 use crate::format::{Release, released};
+use crate::source::own::ledger::Tree;
+use crate::source::work::committed::EditFacts;
 
 /// Inspects the files of a plan.
 pub(crate) struct Inspector<'a, D: Disk> {
@@ -37,6 +39,15 @@ struct InspectedFile<F> {
     place: ParkPlace,
     /// Its content; `None` if it is too large to be read.
     bytes: Option<Vec<u8>>,
+}
+
+/// Returns whether a file is certainly as the last commit has it.
+fn is_as_committed(path: &Path, now: Timestamp, home: &Path) -> bool {
+    let mut edit = Edit::new(Untrusted::from_path(path), Some(now));
+    if let Some(tree) = path.parent().and_then(Tree::find) {
+        tree.marker(now, home).mark([(&mut edit, EditFacts::default())]);
+    }
+    edit.fate.is_clean
 }
 
 /// Returns the error that a write to a file may still be under way.
@@ -79,6 +90,9 @@ impl<D: Disk> Inspector<'_, D> {
             Step::Row { format, database, table, id, .. } => {
                 self.row(*format, database.raw(), table, id.raw())?
             }
+            Step::BringBack { .. } => {
+                return Err(ActionError::Never("only a rescue brings something back".to_owned()));
+            }
             Step::Restore { .. } => {
                 return Err(ActionError::Never("only an undo puts something back".to_owned()));
             }
@@ -86,6 +100,42 @@ impl<D: Disk> Inspector<'_, D> {
                 return Err(ActionError::Never("a process is ended with all that is below it".to_owned()));
             }
         })
+    }
+
+    /// Prepares to put a kept version in its file's place: nothing may be there, or a file that is as the last commit has
+    /// it.
+    pub(crate) fn bring_back(&self, file: &RescueFile, new: Vec<u8>) -> Result<PreparedStep, ActionError> {
+        let path = self.place(&file.path);
+        let at = self.files.at_if_any(&path)?;
+        let is_there = match &at {
+            Some(at) => self.files.look(at.spot(), &path)?.is_some(),
+            None => false,
+        };
+        if !is_there {
+            let mode = file.mode.unwrap_or(0o600) & 0o777;
+            let above = path.ancestors().skip(1).find(|above| above.is_dir());
+            let name = path.file_name().unwrap_or_default();
+            let near = self.files.entry(&above.unwrap_or(Path::new("/")).join(name))?;
+            let place = self.files.place_for(&near)?;
+            return Ok(PreparedStep::Create { path, place, new, mode });
+        }
+        let InspectedFile { at, print, place, bytes } = self.file(&path)?;
+        let Some(bytes) = bytes else {
+            let why = format!(
+                "{} has {} bytes, too many to be replaced: write the version elsewhere (--to)",
+                shown(&path),
+                print.size
+            );
+            return Err(ActionError::Never(why));
+        };
+        if bytes == new {
+            return Err(ActionError::Never(format!("{} has these bytes already", shown(&path))));
+        }
+        if !is_as_committed(&path, self.now, &self.rules.home) {
+            let why = "it has other uncommitted work, or no commit to compare it with: write the version beside it (--to)";
+            return Err(ActionError::Never(format!("{}: {why}", shown(&path))));
+        }
+        Ok(PreparedStep::End { path: at.path, print, place, new })
     }
 
     fn row(

@@ -23,6 +23,8 @@ pub(crate) enum PreparedStep {
     Move { path: PathBuf, print: Print, place: ParkPlace, to: PathBuf, modified_at: NewTime },
     /// End a session in its state file.
     End { path: PathBuf, print: Print, place: ParkPlace, new: Vec<u8> },
+    /// Write a new file.
+    Create { path: PathBuf, place: ParkPlace, new: Vec<u8>, mode: u32 },
     /// Put back what an earlier entry parked.
     Restore { parked: ParkLocation, print: Print, to: PathBuf },
     /// Change a row.
@@ -55,7 +57,11 @@ impl PreparedStep {
     pub(crate) fn parked_words(&self) -> Option<String> {
         match self {
             Self::Park { place, .. } | Self::End { place, .. } => place.place_text(),
-            Self::Move { .. } | Self::Restore { .. } | Self::Row { .. } | Self::Stop { .. } => None,
+            Self::Move { .. }
+            | Self::Create { .. }
+            | Self::Restore { .. }
+            | Self::Row { .. }
+            | Self::Stop { .. } => None,
         }
     }
 }
@@ -108,6 +114,12 @@ pub(crate) fn lowered(
             PreparedStep::End { path, print, place, new } => {
                 let parked = parked(&path, &place);
                 movements.push(Movement::Exchange { path, parked, print, new_sha256: sha256(&new) });
+            }
+            // It is written among the parked files first, which gives it its print.
+            PreparedStep::Create { path, place, new, mode } => {
+                let parked = parked(&path, &place);
+                let print = Print { sha256: sha256(&new), mode, ..Print::unread(0, 0) };
+                movements.push(Movement::Put { parked, to: path, print, touched_at: None });
             }
             PreparedStep::Restore { parked, print, to } => {
                 movements.push(Movement::Put { parked, to, print, touched_at: None });

@@ -69,7 +69,7 @@ pub(crate) fn planned(report: &Report, request: &Request) -> Option<Plan> {
         Request::Several { keys, action } => Some(plan_several(report, keys, *action)),
         Request::Left { of } => Some(plan_left(report, of)),
         Request::Stop { key, signal } => Some(plan_stop(report, key, *signal)),
-        Request::Undo { .. } => None,
+        Request::Undo { .. } | Request::Rescue { .. } => None,
     }
 }
 

@@ -175,7 +175,8 @@ fn of_window(index: &Index, window: &WindowView, action: Action) -> Vec<Key> {
     let own: Vec<Key> = helped.filter_map(|finding| finding.subjects.iter().find(is_its).cloned()).collect();
     match (own.is_empty(), action) {
         (true, Action::Release) => claims_of(&index.report, window),
-        (true, Action::Migrate | Action::Park | Action::Undo | Action::Stop) | (false, _) => own,
+        (true, Action::Migrate | Action::Park | Action::Undo | Action::Stop | Action::Rescue)
+        | (false, _) => own,
     }
 }
 
@@ -184,6 +185,9 @@ fn of_window(index: &Index, window: &WindowView, action: Action) -> Vec<Key> {
 pub(crate) fn name(index: Option<&Index>, request: &Request) -> String {
     let (index, key) = match (index, request) {
         (_, Request::Undo { entry, .. }) => return format!("entry {entry}"),
+        (_, Request::Rescue { files }) => {
+            return files.first().map_or_else(String::new, |file| file.path.text().to_string());
+        }
         (None, Request::Act { key, .. }) => return key.to_string(),
         (_, Request::Several { keys, .. }) => return format!("{} records together", keys.len()),
         (None, Request::Left { of }) => return format!("all that the window of {of} has left"),

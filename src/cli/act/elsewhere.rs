@@ -41,8 +41,10 @@ fn record_of<'a>(report: &'a Report, request: &Request) -> Option<&'a RecordView
     let key = match request {
         Request::Act { key, .. } => key,
         Request::Left { of } => of,
-        // A process is of this machine, and what was done here is undone here.
-        Request::Several { .. } | Request::Stop { .. } | Request::Undo { .. } => return None,
+        // A process is of this machine, and what was done or kept here is undone or brought back here.
+        Request::Several { .. } | Request::Stop { .. } | Request::Undo { .. } | Request::Rescue { .. } => {
+            return None;
+        }
     };
     let claimed = report.claims.iter().find(|claim| claim.key == *key).map(|claim| &*claim.record);
     claimed.or_else(|| report.records().find(|record| record.key == *key))

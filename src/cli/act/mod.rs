@@ -50,6 +50,16 @@ pub(crate) fn act_on(settings: &Settings, action: Action, subjects: &[String], c
     carry_out(settings, site, &report, &requests, consent)
 }
 
+/// Carries out requests about this machine.
+///
+/// # Errors
+/// Acting is refused or fails.
+pub(crate) fn carry(settings: &Settings, requests: &[Request], consent: &Consent) -> Outcome {
+    let mut site = site::open(settings, consent, &[])?;
+    let report = site.report();
+    carry_out(settings, site, &report, requests, consent)
+}
+
 /// Ends what a person named: a left-over or a window.
 ///
 /// # Errors
@@ -90,7 +100,9 @@ fn asked(report: &Report, found: Match<'_>, action: Action) -> Result<Vec<Reques
         (Match::Left(record), Action::Release | Action::Park) => {
             vec![Request::Left { of: record.key.clone() }]
         }
-        (Match::Left(record), Action::Migrate | Action::Undo | Action::Stop) => vec![act(&record.key)],
+        (Match::Left(record), Action::Migrate | Action::Undo | Action::Stop | Action::Rescue) => {
+            vec![act(&record.key)]
+        }
         (Match::One(Subject::Window(window)), Action::Release) if window.claims.is_empty() => {
             let error = anyhow!("{} is running and holds nothing", shown(&window.title()));
             return Err(Failure::new(Exit::Refused, error));

@@ -1,5 +1,7 @@
 //! What changes something, and how it is confirmed.
 
+use std::path::PathBuf;
+
 use clap::{Args, Subcommand};
 
 /// What changes something, and shows a plan first.
@@ -82,4 +84,24 @@ pub(crate) struct Consent {
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+/// Which versions are brought back, and how.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct RescueArguments {
+    /// Files, sessions or windows; without them, everything that is gone
+    #[arg(value_name = "WINDOW|SESSION|PATH")]
+    pub(crate) subjects: Vec<String>,
+    /// Write the newest version of each file below this folder; nothing is overwritten
+    #[arg(long, value_name = "DIR")]
+    pub(crate) to: Option<PathBuf>,
+    /// Write the newest version of the one file to the standard output
+    #[arg(long, conflicts_with_all = ["to", "json"])]
+    pub(crate) print: bool,
+    /// Show how each version differs from the file as it is now
+    #[arg(long, conflicts_with_all = ["to", "print", "json"])]
+    pub(crate) diff: bool,
+    /// How bringing back is confirmed
+    #[command(flatten)]
+    pub(crate) consent: Consent,
 }

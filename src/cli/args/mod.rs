@@ -11,14 +11,13 @@ use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
 
-pub(crate) use self::acting::{ActCommand, Consent};
+pub(crate) use self::acting::{ActCommand, Consent, RescueArguments};
 pub(crate) use self::far::{FleetCommand, WitnessCommand};
 pub(crate) use self::hooks::{BindArguments, ContextArguments, GuardCommand, HookCommand};
 pub(crate) use self::options::{LogLevel, Options};
 pub(crate) use self::showing::{
     DemoArguments, FormatsCommand, RecordArguments, ReplayArguments, ReportArguments, View,
 };
-use crate::cli::rescue::RescueArguments;
 use crate::cli::settings::values::CompletionShell;
 
 /// See every coding-agent window, what it claims, and what is dead, stale or in collision - and why.

@@ -1,16 +1,17 @@
 //! `rescue`: what windows wrote and is gone, from what hooks have kept and from transcripts.
 
+mod bring;
 mod out;
 mod select;
 
 use std::path::PathBuf;
 
 use anyhow::anyhow;
-use clap::Args;
 use jiff::Timestamp;
 use serde::Serialize;
 
 use self::select::{Selected, select};
+use crate::cli::args::{Consent, RescueArguments};
 use crate::cli::output::columns::{Cell, Columns};
 use crate::cli::output::failure::{Exit, Failure, Outcome};
 use crate::cli::output::{Paint, Shape, print, terminal_width};
@@ -24,26 +25,6 @@ use crate::present::text::{age, safe};
 
 /// The name of the JSON schema.
 const SCHEMA: &str = "claimtop.rescue.v1";
-
-/// What is asked for.
-#[derive(Args, Clone, Debug)]
-pub(crate) struct RescueArguments {
-    /// Files, sessions or windows; without them, everything that is gone
-    #[arg(value_name = "WINDOW|SESSION|PATH")]
-    pub(crate) subjects: Vec<String>,
-    /// Write the newest version of each file below this folder; nothing is overwritten
-    #[arg(long, value_name = "DIR")]
-    pub(crate) to: Option<PathBuf>,
-    /// Write the newest version of the one file to the standard output
-    #[arg(long, conflicts_with_all = ["to", "json"])]
-    pub(crate) print: bool,
-    /// Show how each version differs from the file as it is now
-    #[arg(long, conflicts_with_all = ["to", "print", "json"])]
-    pub(crate) diff: bool,
-    /// Print JSON
-    #[arg(long)]
-    pub(crate) json: bool,
-}
 
 /// Looks once and shows, prints or writes the versions that are asked for.
 ///
@@ -73,6 +54,10 @@ pub(crate) fn run(
     if asked.diff {
         print(&out::diffs(&selected))?;
         return Ok(Exit::Fine);
+    }
+    let Consent { dry_run, yes, confirm, .. } = &asked.consent;
+    if *dry_run || *yes || confirm.is_some() {
+        return bring::bring_back(settings, &selected, &asked.consent);
     }
     match shape {
         Shape::Json => {
@@ -172,7 +157,8 @@ fn text(selected: &select::Selection, now: Timestamp, paint: Paint) -> String {
     }
     let mut text = table.laid_out(paint, terminal_width());
     selected.unread.iter().for_each(|why| text.push_str(&format!("{}\n", safe(why))));
-    text.push_str("\n--diff shows what differs, --print writes one file's newest version to the standard output, --to DIR writes them below a folder.\n");
+    text.push_str("\n--yes puts what is gone back in its place, --dry-run shows that plan; --diff shows what differs; --print writes one \
+         file to the standard output, --to DIR all of them below a folder.\n");
     text
 }
 

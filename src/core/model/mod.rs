@@ -11,7 +11,8 @@ pub use self::action::order::{OrderNote, OrderSide};
 pub use self::action::stop::{ProcessPrint, Signal};
 pub use self::action::unfinished::{Halfway, UnfinishedAction};
 pub(crate) use self::action::{
-    Action, ActionResult, Confirmation, EndResult, ErrorKind, Obstacle, Offer, Plan, Request, RestoreTo, Step,
+    Action, ActionResult, Confirmation, EndResult, ErrorKind, Obstacle, Offer, Plan, Request, RescueFile,
+    RestoreTo, Step,
 };
 pub use self::record::claim::{Resource, ResourceKind, StatedClaim, Surface, SurfaceState};
 pub(crate) use self::record::detail::Texts;

@@ -92,7 +92,7 @@ impl About<'_> {
         }
         match action {
             Action::Migrate => self.migration(),
-            Action::Release | Action::Park | Action::Undo | Action::Stop => self.release(),
+            Action::Release | Action::Park | Action::Undo | Action::Stop | Action::Rescue => self.release(),
         }
     }
 

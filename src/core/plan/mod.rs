@@ -7,6 +7,7 @@ pub(crate) mod left;
 pub(crate) mod leo;
 pub(crate) mod migration;
 pub(crate) mod never;
+pub(crate) mod rescue;
 pub(crate) mod rows;
 pub(crate) mod several;
 pub(crate) mod stop;

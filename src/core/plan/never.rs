@@ -28,6 +28,7 @@ impl About<'_> {
             ));
         }
         match action {
+            Action::Rescue => Some(("this is no file that a window wrote", "claimtop rescue lists them")),
             Action::Stop => Some(("this is no process", "end a window or a left-over")),
             Action::Undo => Some(("this is no entry of the journal", "undo an entry of the journal")),
             Action::Migrate => self.never_migrated(),

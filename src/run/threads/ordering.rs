@@ -186,9 +186,11 @@ impl Worker {
                 };
                 history.entries.iter().rev().find(is_its).map(|known| known.number)
             }),
-            Request::Act { .. } | Request::Several { .. } | Request::Left { .. } | Request::Stop { .. } => {
-                None
-            }
+            Request::Act { .. }
+            | Request::Several { .. }
+            | Request::Left { .. }
+            | Request::Stop { .. }
+            | Request::Rescue { .. } => None,
         };
         match self.orders.send(executor, (request.action(), proposed), typed, undoes) {
             Err(error) => vec![ActionResult { title, ended: None, detail: error.to_string(), entry: None }],

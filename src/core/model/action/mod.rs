@@ -6,6 +6,7 @@ pub(crate) mod unfinished;
 
 use std::collections::BTreeSet;
 use std::fmt;
+use std::sync::Arc;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -28,6 +29,8 @@ pub enum Action {
     Undo,
     /// End processes.
     Stop,
+    /// Bring back what a window wrote.
+    Rescue,
 }
 
 /// A request for an action.
@@ -60,6 +63,11 @@ pub enum Request {
         /// The signal to send.
         signal: Signal,
     },
+    /// Versions of files that are put back in their places.
+    Rescue {
+        /// One for each file.
+        files: Vec<RescueFile>,
+    },
     /// A journal entry to be undone.
     Undo {
         /// Its number.
@@ -75,7 +83,7 @@ impl Request {
         match self {
             Self::Act { key, .. } | Self::Stop { key, .. } | Self::Left { of: key } => Some(key),
             Self::Several { keys, .. } => keys.first(),
-            Self::Undo { .. } => None,
+            Self::Undo { .. } | Self::Rescue { .. } => None,
         }
     }
 
@@ -86,6 +94,7 @@ impl Request {
             Self::Left { .. } => Action::Release,
             Self::Undo { .. } => Action::Undo,
             Self::Stop { .. } => Action::Stop,
+            Self::Rescue { .. } => Action::Rescue,
         }
     }
 
@@ -100,10 +109,30 @@ impl Request {
         match &mut request {
             Self::Act { key, .. } | Self::Stop { key, .. } | Self::Left { of: key } => *key = key.there(),
             Self::Several { keys, .. } => keys.iter_mut().for_each(|key| *key = key.there()),
-            Self::Undo { .. } => {}
+            Self::Undo { .. } | Self::Rescue { .. } => {}
         }
         request
     }
+}
+
+/// A kept version that is put back in its file's place.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RescueFile {
+    /// The file.
+    pub path: FilePath,
+    /// The top of its working tree, or the folder that lies in none: what is kept of it has the content.
+    pub tree: Untrusted,
+    /// Git's whole name for the content.
+    pub blob: Untrusted,
+    /// In bytes.
+    pub size: u64,
+    /// The permission bits, if they are known.
+    pub mode: Option<u32>,
+    /// Whose it is, for people.
+    pub whose: Untrusted,
+    /// The content, if that was rebuilt and is not kept.
+    #[serde(skip)]
+    pub content: Option<Arc<Vec<u8>>>,
 }
 
 /// Where a file is restored to.
@@ -319,6 +348,15 @@ pub enum Step {
         parked: Untrusted,
         /// Where it goes.
         to: FilePath,
+    },
+    /// Put a kept version in a file's place; what is there is parked first.
+    BringBack {
+        /// The file.
+        path: FilePath,
+        /// The size of the version in bytes.
+        size: u64,
+        /// Whether there is a file now, which is as the last commit has it.
+        replaces: bool,
     },
     /// End a session of the entire CLI in its state file: the content is exchanged while holding the CLI's own lock.
     #[serde(rename = "exchange")]
