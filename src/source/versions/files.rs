@@ -41,9 +41,10 @@ impl Text {
 pub(super) fn texts(session: &SessionFiles, fence: &Fence) -> Result<Vec<Text>, VersionsError> {
     let path = session.file.clone();
     let own = up_to(&path, MOST, fence).map_err(|source| VersionsError::File { path, source })?;
-    let more = match session.format {
-        Format::Copilot => index(session, fence).into_iter().collect(),
-        _ => sub_agents(session, &own, fence),
+    let more = if session.format == Format::Copilot {
+        index(session, fence).into_iter().collect()
+    } else {
+        sub_agents(session, &own, fence)
     };
     let own = Text { sub_agent: None, bytes: own };
     Ok(std::iter::once(own).chain(more).collect())
@@ -86,10 +87,7 @@ fn sub_agents(session: &SessionFiles, own: &[u8], fence: &Fence) -> Vec<Text> {
         left -= u64::try_from(bytes.len()).unwrap_or(left);
         Some(Text { sub_agent: Some(id), bytes })
     };
-    let files = match session.format {
-        Format::Codex => of_threads(session, own),
-        _ => in_folders(session),
-    };
+    let files = if session.format == Format::Codex { of_threads(session, own) } else { in_folders(session) };
     files.into_iter().take(MOST_AGENTS).filter_map(read).collect()
 }
 

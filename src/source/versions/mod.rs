@@ -50,9 +50,10 @@ pub(crate) fn rebuilt(
         | Format::AgentMail
         | Format::Described(_) => return Err(VersionsError::NotKept),
     };
-    let texts = match session.format {
-        Format::OpenCode => rows::texts(session, (fence, copies))?,
-        _ => texts(session, fence)?,
+    let texts = if session.format == Format::OpenCode {
+        rows::texts(session, (fence, copies))?
+    } else {
+        texts(session, fence)?
     };
     let streams: Vec<Stream<'_>> = texts.iter().map(Text::stream).collect();
     let world = World::new(session, fence);

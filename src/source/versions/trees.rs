@@ -23,12 +23,12 @@ const MOST_FOLDERS: usize = 8;
 const MOST_KNOWN: usize = 10_000;
 
 /// An object, if it could be read.
-type Known = Option<Arc<Vec<u8>>>;
+type MaybeObject = Option<Arc<Vec<u8>>>;
 
 /// Reads trees, and remembers them.
 pub(super) struct Trees<'a> {
     fence: &'a Fence,
-    known: RefCell<HashMap<(PathBuf, Name), Known>>,
+    known: RefCell<HashMap<(PathBuf, Name), MaybeObject>>,
     repositories: RefCell<HashMap<PathBuf, Option<Arc<Repository>>>>,
 }
 
@@ -69,7 +69,7 @@ impl<'a> Trees<'a> {
             if !is_folder {
                 return Some(ExactState::Absent);
             }
-            match entry(&*self.object(objects, Kind::Tree, &name)?, part.as_bytes()) {
+            match entry(&self.object(objects, Kind::Tree, &name)?, part.as_bytes()) {
                 Some((b"40000", next)) => name = next,
                 Some((mode, next)) if mode.starts_with(b"100") => (name, is_folder) = (next, false),
                 Some(_) => return None,
@@ -80,7 +80,7 @@ impl<'a> Trees<'a> {
         blob.map(ExactState::Bytes)
     }
 
-    fn object(&self, objects: &Path, kind: Kind, name: &Name) -> Known {
+    fn object(&self, objects: &Path, kind: Kind, name: &Name) -> MaybeObject {
         let key = (objects.to_path_buf(), *name);
         if let Some(known) = self.known.borrow().get(&key) {
             return known.clone();

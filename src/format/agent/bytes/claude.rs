@@ -13,7 +13,7 @@ use serde_json::value::RawValue;
 use crate::core::model::Untrusted;
 use crate::format::agent::bytes::copies::{Backup, Copies};
 use crate::format::agent::bytes::edit::replaced;
-use crate::format::agent::bytes::lines::{Dated, Events, Marks, moment, shaped, text};
+use crate::format::agent::bytes::lines::{DatedEvent, Events, Marks, moment, shaped, text};
 use crate::format::agent::bytes::patch::{Hunk, Side, has_lines, merged};
 use crate::format::agent::bytes::replay::{After, Replay, Step};
 use crate::format::agent::bytes::text::{Rule, encoded, is_utf16};
@@ -27,11 +27,9 @@ const CHANGED: &str = "the file before this edit: another process had changed it
 const INDENTATION: &str = "whether lines begin with tabs or with spaces";
 
 /// What marks the lines that matter.
-const MARKS: [&str; 5] =
-    ["\"structuredPatch\"", "\"file-history-", "\"updated_file\"", "\"is_error\"", "\"tool_use\""];
-const RESULTS: [usize; 2] = [0, 2];
-const HISTORY: usize = 1;
-const ERROR: usize = 3;
+const MARKS: [&str; 4] = ["\"structuredPatch\"", "\"updated_file\"", "\"file-history-", "\"tool_use\""];
+const HISTORY: usize = 2;
+const CALL: usize = 3;
 
 /// A line.
 #[derive(Deserialize)]
@@ -119,7 +117,7 @@ struct Snapshot<'a> {
 }
 
 /// What a line says.
-enum Said<'a> {
+enum LineEvent<'a> {
     /// A tool has changed a file.
     Result { call: Untrusted, path: PathBuf, edit: &'a RawValue },
     /// A tool was called.
@@ -133,8 +131,8 @@ pub(crate) fn rebuilt(streams: &[Stream<'_>], ask: Ask<'_>) -> Rebuilding {
     let folder = streams.first().and_then(|own| folder_of(own.text));
     let (events, left_out) = read(streams, &ask);
     let paths = events.iter().filter_map(|event| match &event.what {
-        Said::Result { path, .. } | Said::Call { path, .. } => Some(path.clone()),
-        Said::Copies(_) => None,
+        LineEvent::Result { path, .. } | LineEvent::Call { path, .. } => Some(path.clone()),
+        LineEvent::Copies(_) => None,
     });
     let copies = Copies::new(ask, folder, paths.collect());
     let replay = Replay::new(ask, Rule::Majority);
@@ -156,28 +154,37 @@ fn folder_of(text: &[u8]) -> Option<String> {
 }
 
 /// Reads what matters, in order.
-fn read<'a>(streams: &[Stream<'a>], ask: &Ask<'_>) -> (Vec<Dated<Said<'a>>>, u64) {
+fn read<'a>(streams: &[Stream<'a>], ask: &Ask<'_>) -> (Vec<DatedEvent<LineEvent<'a>>>, u64) {
     let marks = Marks::new(&MARKS, ask);
-    let is_edit = ["\"Edit\"", "\"Write\"", "\"MultiEdit\"", "\"NotebookEdit\""].map(Finder::new);
+    let is_edit = ["\"Edit\"", "\"Write\""].map(Finder::new);
+    let error = Finder::new("\"is_error\"");
     // The calls that have ended.
     let mut ended: HashSet<Untrusted> = HashSet::new();
     let mut events = Events::read(streams, ask.bounds.line, |events, line| {
-        let Some(mark) = marks.mark_of(line) else { return };
-        let is_call = !RESULTS.contains(&mark) && mark != HISTORY && mark != ERROR;
-        if is_call && !is_edit.iter().any(|name| name.find(line).is_some()) {
+        // What went wrong need not name the file.
+        let has_failed = error.find(line).is_some_and(|at| is_true(line.get(at + "\"is_error\"".len()..)));
+        let mark = marks.mark_of(line);
+        let is_call = mark == Some(CALL);
+        let is_other = is_call && !is_edit.iter().any(|name| name.find(line).is_some());
+        if !has_failed && (mark.is_none() || is_other) {
             return;
         }
         match serde_json::from_slice::<Record<'_>>(line) {
+            Ok(record) if has_failed => ended.extend(record.results(events, ask)),
             Ok(record) if is_call => record.calls(events, ask),
-            Ok(record) if mark == HISTORY => record.copies(events),
-            Ok(record) => {
-                ended.extend(record.results(events, ask));
-            }
+            Ok(record) if mark == Some(HISTORY) => record.copies(events),
+            Ok(record) => ended.extend(record.results(events, ask)),
             Err(_) => events.left_out += 1,
         }
     });
-    events.keep(|said| !matches!(said, Said::Call { call, .. } if ended.contains(call)));
+    events.keep(|said| !matches!(said, LineEvent::Call { call, .. } if ended.contains(call)));
     events.in_order(ask.bounds.steps)
+}
+
+/// Returns whether the value after a key is true.
+fn is_true(rest: Option<&[u8]>) -> bool {
+    let value = rest.unwrap_or_default().trim_start().strip_prefix(b":");
+    value.is_some_and(|value| value.trim_start().starts_with(b"true"))
 }
 
 impl<'a> Record<'a> {
@@ -186,18 +193,18 @@ impl<'a> Record<'a> {
     }
 
     /// Takes over calls; whether they have ended is not known yet.
-    fn calls(&self, events: &mut Events<Said<'a>>, ask: &Ask<'_>) {
+    fn calls(&self, events: &mut Events<LineEvent<'a>>, ask: &Ask<'_>) {
         for block in self.blocks() {
             let is_edit = text(block.name).is_some_and(|name| matches!(&*name, "Edit" | "Write"));
             let (Some(call), Some(edit), true) = (text(block.id), block.input, is_edit) else { continue };
             if let Some(path) = self.path(edit).filter(|path| ask.wants(path)) {
-                events.add(moment(self.timestamp), Said::Call { call: (*call).into(), path, edit });
+                events.add(moment(self.timestamp), LineEvent::Call { call: (*call).into(), path, edit });
             }
         }
     }
 
     /// Takes over a result. Returns its call, unless its outcome is unknown.
-    fn results(&self, events: &mut Events<Said<'a>>, ask: &Ask<'_>) -> Option<Untrusted> {
+    fn results(&self, events: &mut Events<LineEvent<'a>>, ask: &Ask<'_>) -> Option<Untrusted> {
         let block = self.blocks().into_iter().find(|block| block.tool_use_id.is_some())?;
         let call: Untrusted = (*text(block.tool_use_id)?).into();
         if block.is_error.is_some_and(|error| error.get() == "true") {
@@ -207,7 +214,7 @@ impl<'a> Record<'a> {
         if let Some(edit) = self.tool_use_result.filter(|edit| edit.get().starts_with('{')) {
             match self.path(edit) {
                 Some(path) if ask.wants(&path) => {
-                    events.add(moment(self.timestamp), Said::Result { call: call.clone(), path, edit });
+                    events.add(moment(self.timestamp), LineEvent::Result { call: call.clone(), path, edit });
                 }
                 Some(_) => {}
                 None => events.left_out += 1,
@@ -222,13 +229,13 @@ impl<'a> Record<'a> {
     }
 
     /// Takes over that copies were made.
-    fn copies(&self, events: &mut Events<Said<'a>>) {
+    fn copies(&self, events: &mut Events<LineEvent<'a>>) {
         let at = moment(self.timestamp);
         if let (Some(key), Some(backup)) = (text(self.tracking_path), shaped(self.backup)) {
-            events.add(at, Said::Copies(vec![(key.into_owned(), backup)]));
+            events.add(at, LineEvent::Copies(vec![(key.into_owned(), backup)]));
         } else if let Some(snapshot) = shaped::<Snapshot<'_>>(self.snapshot) {
             let copies = snapshot.tracked_file_backups.into_iter().collect();
-            events.add(at.or(moment(snapshot.timestamp)), Said::Copies(copies));
+            events.add(at.or(moment(snapshot.timestamp)), LineEvent::Copies(copies));
         }
     }
 }
@@ -243,12 +250,12 @@ struct Session<'a> {
 }
 
 impl Session<'_> {
-    fn follow(&mut self, event: Dated<Said<'_>>, sub_agent: Option<Untrusted>) {
+    fn follow(&mut self, event: DatedEvent<LineEvent<'_>>, sub_agent: Option<Untrusted>) {
         match event.what {
-            Said::Copies(copies) => {
+            LineEvent::Copies(copies) => {
                 copies.iter().for_each(|(key, backup)| self.copies.copied(key, backup, &mut self.replay));
             }
-            Said::Result { call, path, edit } => {
+            LineEvent::Result { call, path, edit } => {
                 if !self.seen.insert(call.clone()) {
                     return;
                 }
@@ -260,7 +267,7 @@ impl Session<'_> {
                 let step = Step { path, at: event.at, call: Some(call), sub_agent, has_result: true };
                 self.replay.writes(step, after);
             }
-            Said::Call { call, path, edit } => {
+            LineEvent::Call { call, path, edit } => {
                 if !self.seen.insert(call.clone()) {
                     return;
                 }

@@ -13,7 +13,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::core::model::{Sureness, Untrusted};
-use crate::format::agent::bytes::lines::{Dated, Events, Marks, moment, shaped, text};
+use crate::format::agent::bytes::lines::{DatedEvent, Events, Marks, moment, shaped, text};
 use crate::format::agent::bytes::patch::{Side, applied, unified};
 use crate::format::agent::bytes::replay::{After, Replay, Step};
 use crate::format::agent::bytes::text::{Bytes, Rule};
@@ -123,7 +123,7 @@ impl<'a> Record<'a> {
 
     fn changes(&self, events: &mut Events<Changes>) {
         let Some(item) = self.item() else { return };
-        if !text(item.status).is_some_and(|status| status == "completed") {
+        if text(item.status).is_none_or(|status| status != "completed") {
             return;
         }
         match shaped(item.changes) {
@@ -146,7 +146,7 @@ struct Session<'a> {
 }
 
 impl Session<'_> {
-    fn follow(&mut self, event: Dated<Changes>, sub_agent: &Option<Untrusted>) {
+    fn follow(&mut self, event: DatedEvent<Changes>, sub_agent: &Option<Untrusted>) {
         let Changes { call, changes } = event.what;
         for (path, change) in changes {
             let Some(path) = placed(&path, None) else {
@@ -212,8 +212,17 @@ fn shared(content: String) -> Bytes {
     Arc::new(content.into_bytes())
 }
 
-/// Fills in versions that could not be rebuilt forward, from the present files in reverse.
+/// Fills in what moved files began from, and versions that could not be rebuilt forward, from the present files in
+/// reverse.
 fn fill(versions: &mut [FileVersion], derived: &[Option<Derivation>], ask: Ask<'_>) {
+    for (version, derivation) in versions.iter_mut().zip(derived) {
+        if let (Some(bytes), Some(Derivation { diff, .. }), None) =
+            (&version.bytes, derivation, &version.began_from)
+        {
+            let hunks = unified(diff.as_bytes());
+            version.began_from = hunks.and_then(|hunks| applied(bytes, &hunks, Side::New)).map(Arc::new);
+        }
+    }
     let mut paths: Vec<PathBuf> = versions.iter().map(|version| version.path.clone()).collect();
     paths.sort();
     paths.dedup();
@@ -262,7 +271,7 @@ mod tests {
                 r#"{"/w/a":{"type":"update","unified_diff":"@@ -3 +3 @@\n-c\n\\ No newline at end of file\n+C\n"}}"#,
             ),
         ];
-        let world = World::default().before("/w/a", b"a\r\nb\r\nc").present("/w/a", b"a\r\nB\r\nC\n");
+        let world = World::default().in_git("/w/a", b"a\r\nb\r\nc").present("/w/a", b"a\r\nB\r\nC\n");
         check_all(rebuilt, &lines, &world, &["1 rebuilt a\r\nB\r\nc", "2 proved a\r\nB\r\nC\n"]);
     }
 
@@ -272,7 +281,7 @@ mod tests {
             change("1", 1, r#"{"/w/a":{"type":"update","unified_diff":"@@ -1,2 +1,2 @@\n a\n-b\n+B\n"}}"#),
             change("2", 2, r#"{"/w/a":{"type":"update","unified_diff":"@@ -3 +3 @@\n-c\n+C\n"}}"#),
         ];
-        let world = World::default().before("/w/a", b"x\nb\nc\n").present("/w/a", b"a\nB\nC\nd\n");
+        let world = World::default().in_git("/w/a", b"x\nb\nc\n").present("/w/a", b"a\nB\nC\nd\n");
         check_all(rebuilt, &lines, &world, &["1 rebuilt a\nB\nc\nd\n", "2 rebuilt a\nB\nC\nd\n"]);
         let world = World::default().present("/w/a", b"a\nother\n");
         check_all(rebuilt, &lines, &world, &["1 partial -", "2 partial -"]);
@@ -292,7 +301,7 @@ mod tests {
         let expected = ["1 rebuilt a\n", "2 rebuilt gone", "2 proved b\n", "3 rebuilt gone"];
         check_all(rebuilt, &lines, &World::default(), &expected);
         let all = version(rebuilt, &lines, &World::default());
-        assert_eq!(all[2].began_from, None);
+        assert_eq!(all[2].began_from.as_ref().map(|bytes| bytes.as_slice()), Some(&b"a\n"[..]));
         assert_eq!(all[3].began_from.as_ref().map(|bytes| bytes.as_slice()), Some(&b"b\n"[..]));
     }
 

@@ -16,7 +16,7 @@ use sha2::{Digest, Sha256};
 use crate::core::model::Untrusted;
 use crate::core::model::text::hex;
 use crate::format::agent::bytes::edit::replaced;
-use crate::format::agent::bytes::lines::{Dated, Events, Marks, moment, shaped, text};
+use crate::format::agent::bytes::lines::{DatedEvent, Events, Marks, moment, shaped, text};
 use crate::format::agent::bytes::replay::{After, Replay, Step};
 use crate::format::agent::bytes::text::{Bytes, Rule};
 use crate::format::agent::bytes::version::{Ask, ExactState, Rebuilding, Stream, placed};
@@ -69,11 +69,11 @@ struct Index {
 #[derive(Deserialize)]
 struct Snapshot {
     timestamp: Timestamp,
-    files: BTreeMap<String, Copied>,
+    files: BTreeMap<String, FileCopy>,
 }
 
 #[derive(Deserialize)]
-struct Copied {
+struct FileCopy {
     path: String,
     preimage: Image,
     postimage: Option<Image>,
@@ -125,7 +125,7 @@ pub(crate) fn rebuilt(streams: &[Stream<'_>], ask: Ask<'_>) -> Rebuilding {
 }
 
 /// Reads the calls that wrote, or may have.
-fn read<'a>(own: &Stream<'a>, ask: &Ask<'_>) -> (Vec<Dated<Call<'a>>>, u64) {
+fn read<'a>(own: &Stream<'a>, ask: &Ask<'_>) -> (Vec<DatedEvent<Call<'a>>>, u64) {
     let named = Marks::new(&["\"edit\"", "\"create\""], ask);
     let ends = Marks::new(&["\"tool.execution_complete\""], &Ask { wanted: None, ..*ask });
     let mut ended: HashMap<Untrusted, bool> = HashMap::new();
@@ -170,7 +170,7 @@ fn prompts(mut index: Index) -> HashMap<PathBuf, Vec<Prompt>> {
     index.snapshots.sort_by_key(|snapshot| snapshot.timestamp);
     let mut all: HashMap<PathBuf, Vec<Prompt>> = HashMap::new();
     for snapshot in index.snapshots {
-        for Copied { path, preimage, postimage } in snapshot.files.into_values() {
+        for FileCopy { path, preimage, postimage } in snapshot.files.into_values() {
             if let Some(path) = placed(&path, None) {
                 let prompt = Prompt { until: snapshot.timestamp, before: preimage, after: postimage };
                 all.entry(path).or_default().push(prompt);
@@ -191,7 +191,7 @@ struct Session<'a> {
 }
 
 impl Session<'_> {
-    fn follow(&mut self, event: Dated<Call<'_>>) {
+    fn follow(&mut self, event: DatedEvent<Call<'_>>) {
         let Call { call, path, arguments, has_result } = event.what;
         self.enter(&path, event.at);
         let Some(arguments) = shaped::<Arguments>(Some(arguments)) else {

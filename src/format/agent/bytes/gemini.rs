@@ -4,7 +4,7 @@
 //! any CRLF, all lines are written with it.
 
 use std::collections::HashSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use jiff::Timestamp;
@@ -102,7 +102,7 @@ pub(crate) fn rebuilt(streams: &[Stream<'_>], ask: Ask<'_>) -> Rebuilding {
 }
 
 /// Takes over what the old file was.
-fn show(replay: &mut Replay<'_>, path: &PathBuf, is_raw: bool, display: &Display, at: Option<Timestamp>) {
+fn show(replay: &mut Replay<'_>, path: &Path, is_raw: bool, display: &Display, at: Option<Timestamp>) {
     let Some(original) = display.original_content.as_deref().filter(|_| !display.is_new_file) else {
         return replay.observe(path, ExactState::Absent);
     };
@@ -151,7 +151,7 @@ mod tests {
         let edit = r#""originalContent":"a\nb\n","newContent":"a\nB\n","isNewFile":false"#;
         let lines = [call("1", "replace", "success", edit)];
         check_all(rebuilt, &lines, &World::default(), &["1 partial a\nB\n"]);
-        let world = World::default().before("/w/a", b"a\r\nb\n");
+        let world = World::default().in_git("/w/a", b"a\r\nb\n");
         check_all(rebuilt, &lines, &world, &["1 rebuilt a\r\nB\r\n"]);
         let world = World::default().present("/w/a", b"a\r\nB\r\n");
         check_all(rebuilt, &lines, &world, &["1 proved a\r\nB\r\n"]);

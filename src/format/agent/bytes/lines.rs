@@ -58,7 +58,7 @@ pub(crate) fn each<'a>(text: &'a [u8], most: usize, left_out: &mut u64, mut take
 }
 
 /// One thing that happened, in the order of all.
-pub(crate) struct Dated<T> {
+pub(crate) struct DatedEvent<T> {
     pub(crate) what: T,
     /// When, as its line says.
     pub(crate) at: Option<Timestamp>,
@@ -70,7 +70,7 @@ pub(crate) struct Dated<T> {
 
 /// What happened in several streams.
 pub(crate) struct Events<T> {
-    events: Vec<Dated<T>>,
+    events: Vec<DatedEvent<T>>,
     latest: Option<Timestamp>,
     stream: usize,
     /// How many lines were not understood.
@@ -103,7 +103,17 @@ impl<T> Events<T> {
     /// Adds what happened at a time.
     pub(crate) fn add(&mut self, at: Option<Timestamp>, what: T) {
         self.latest = self.latest.max(at);
-        self.events.push(Dated { what, at, stream: self.stream, order: self.latest });
+        self.events.push(DatedEvent { what, at, stream: self.stream, order: self.latest });
+    }
+
+    /// Returns the number of the stream that is being read.
+    pub(crate) fn stream(&self) -> usize {
+        self.stream
+    }
+
+    /// Adds what happened at a time in a stream and did not end.
+    pub(crate) fn add_open(&mut self, (at, stream): (Option<Timestamp>, usize), what: T) {
+        self.events.push(DatedEvent { what, at, stream, order: at });
     }
 
     /// Keeps what is accepted.
@@ -113,7 +123,7 @@ impl<T> Events<T> {
 
     /// Returns all in order: by time, but what one stream says in the order of its lines. The oldest are left out if
     /// there are too many.
-    pub(crate) fn in_order(mut self, most: usize) -> (Vec<Dated<T>>, u64) {
+    pub(crate) fn in_order(mut self, most: usize) -> (Vec<DatedEvent<T>>, u64) {
         self.events.sort_by_key(|event| event.order);
         let spare = self.events.len().saturating_sub(most);
         self.events.drain(..spare);

@@ -5,7 +5,7 @@
 //! `part`, with the session's folder: `{"directory", "data"}`.
 
 use std::collections::HashMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use bstr::ByteSlice;
@@ -15,7 +15,7 @@ use serde_json::value::RawValue;
 
 use crate::core::model::Untrusted;
 use crate::format::agent::bytes::edit::replaced;
-use crate::format::agent::bytes::lines::{Dated, Events, Marks, shaped, text};
+use crate::format::agent::bytes::lines::{DatedEvent, Events, Marks, shaped, text};
 use crate::format::agent::bytes::replay::{After, Replay, Step};
 use crate::format::agent::bytes::text::{Bytes, Rule};
 use crate::format::agent::bytes::version::{Ask, ExactState, Rebuilding, Stream, placed};
@@ -78,7 +78,7 @@ struct Input {
 }
 
 /// What a row says.
-enum Said<'a> {
+enum LineEvent<'a> {
     /// A step begins with this tree.
     Start(String),
     /// A step has ended with this tree.
@@ -121,18 +121,18 @@ pub(crate) fn rebuilt(streams: &[Stream<'_>], ask: Ask<'_>) -> Rebuilding {
 }
 
 impl<'a> Record<'a> {
-    fn take(&self, events: &mut Events<Said<'a>>, ask: &Ask<'_>) {
+    fn take(&self, events: &mut Events<LineEvent<'a>>, ask: &Ask<'_>) {
         let Some(data) = shaped::<Data<'a>>(self.data) else { return };
         let tree = || text(data.snapshot).map(|tree| tree.into_owned());
         match (text(data.kind).as_deref(), tree()) {
-            (Some("step-start"), Some(tree)) => events.add(None, Said::Start(tree)),
-            (Some("step-finish"), Some(tree)) => events.add(None, Said::Finish(tree)),
+            (Some("step-start"), Some(tree)) => events.add(None, LineEvent::Start(tree)),
+            (Some("step-finish"), Some(tree)) => events.add(None, LineEvent::Finish(tree)),
             (Some("tool"), _) => self.call(&data, events, ask),
             _ => {}
         }
     }
 
-    fn call(&self, data: &Data<'a>, events: &mut Events<Said<'a>>, ask: &Ask<'_>) {
+    fn call(&self, data: &Data<'a>, events: &mut Events<LineEvent<'a>>, ask: &Ask<'_>) {
         let is_edit = text(data.tool).is_some_and(|tool| matches!(&*tool, "edit" | "write" | "apply_patch"));
         let Some(state) = shaped::<State<'a>>(data.state).filter(|_| is_edit) else { return };
         let has_result = match text(state.status).as_deref() {
@@ -151,7 +151,8 @@ impl<'a> Record<'a> {
         for (path, sort) in targets(&input) {
             match placed(path, folder.as_deref()) {
                 Some(path) if ask.wants(&path) => {
-                    events.add(at, Said::Call { call: call.clone(), path, input: raw, sort, has_result });
+                    events
+                        .add(at, LineEvent::Call { call: call.clone(), path, input: raw, sort, has_result });
                 }
                 Some(_) => {}
                 None => events.left_out += 1,
@@ -193,13 +194,13 @@ struct Session<'a> {
 }
 
 impl Session<'_> {
-    fn follow(&mut self, event: Dated<Said<'_>>, sub_agent: Option<Untrusted>) {
+    fn follow(&mut self, event: DatedEvent<LineEvent<'_>>, sub_agent: Option<Untrusted>) {
         match event.what {
-            Said::Start(tree) => {
+            LineEvent::Start(tree) => {
                 let step = Trees { before: Some(tree), changed: Vec::new() };
                 self.steps.insert(event.stream, step);
             }
-            Said::Finish(tree) => {
+            LineEvent::Finish(tree) => {
                 let step = self.steps.remove(&event.stream).unwrap_or_default();
                 for path in step.changed {
                     if let Some(exact) = self.in_tree(&tree, &path) {
@@ -207,7 +208,7 @@ impl Session<'_> {
                     }
                 }
             }
-            Said::Call { call, path, input, sort, has_result } => {
+            LineEvent::Call { call, path, input, sort, has_result } => {
                 self.begin(event.stream, &path);
                 let after = match (sort, shaped::<Input>(Some(input))) {
                     (Sort::Plain, Some(input)) => self.after(&path, input, event.at),
@@ -227,23 +228,23 @@ impl Session<'_> {
     }
 
     /// Takes over what a file was before the step.
-    fn begin(&mut self, stream: usize, path: &PathBuf) {
+    fn begin(&mut self, stream: usize, path: &Path) {
         let step = self.steps.entry(stream).or_default();
-        if step.changed.contains(path) {
+        if step.changed.iter().any(|known| known == path) {
             return;
         }
-        step.changed.push(path.clone());
+        step.changed.push(path.to_path_buf());
         if let Some(exact) = step.before.clone().and_then(|tree| self.in_tree(&tree, path)) {
             self.replay.observe(path, exact);
         }
     }
 
     /// Returns a file of a tree; one that is not there may be ignored.
-    fn in_tree(&self, tree: &str, path: &PathBuf) -> Option<ExactState> {
+    fn in_tree(&self, tree: &str, path: &Path) -> Option<ExactState> {
         self.ask.around.blob(tree, path).filter(|exact| *exact != ExactState::Absent)
     }
 
-    fn after(&mut self, path: &PathBuf, input: Input, at: Option<Timestamp>) -> After {
+    fn after(&mut self, path: &Path, input: Input, at: Option<Timestamp>) -> After {
         if let Some(content) = input.content {
             return After::Whole(Arc::new(content.into_bytes()));
         }
@@ -329,6 +330,6 @@ mod tests {
     fn a_file_outside_of_the_trees_is_rebuilt_from_what_git_has() {
         let lines = [tree("step-start", "1"), call("1", "edit", "completed", EDIT), tree("step-finish", "2")];
         check_all(rebuilt, &lines, &World::default(), &["1 partial -"]);
-        check_all(rebuilt, &lines, &World::default().before("/w/a", b"a\n"), &["1 rebuilt A\n"]);
+        check_all(rebuilt, &lines, &World::default().in_git("/w/a", b"a\n"), &["1 rebuilt A\n"]);
     }
 }

@@ -5,7 +5,7 @@
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use jiff::Timestamp;
@@ -15,7 +15,7 @@ use serde_json::value::RawValue;
 use crate::core::model::Untrusted;
 use crate::format::agent::bytes::copies::{Backup, Copies};
 use crate::format::agent::bytes::edit::replaced;
-use crate::format::agent::bytes::lines::{Dated, Events, Marks, moment, shaped, text};
+use crate::format::agent::bytes::lines::{DatedEvent, Events, Marks, moment, shaped, text};
 use crate::format::agent::bytes::replay::{After, Replay, Step};
 use crate::format::agent::bytes::text::Rule;
 use crate::format::agent::bytes::version::{Ask, Rebuilding, Stream, placed};
@@ -111,36 +111,51 @@ struct Snapshot {
 }
 
 /// What a line says.
-enum Said<'a> {
-    /// A tool has changed a file.
-    Result { call: Untrusted, path: PathBuf, arguments: &'a RawValue, display: Option<&'a RawValue> },
+enum LineEvent<'a> {
+    /// A tool has changed a file, or may have if nothing says how it ended.
+    Change { call: Untrusted, called: OpenCall<'a>, display: Option<&'a RawValue>, has_result: bool },
     /// Copies of files were made.
     Copies(BTreeMap<String, Backup>),
 }
 
-/// The arguments of the calls that write, and the folder of each.
-type Calls<'a> = HashMap<Untrusted, (&'a RawValue, PathBuf)>;
+/// A call that writes.
+struct OpenCall<'a> {
+    arguments: &'a RawValue,
+    path: PathBuf,
+    at: Option<Timestamp>,
+    /// The number of its stream.
+    stream: usize,
+}
+
+/// The calls that have not ended.
+type Calls<'a> = HashMap<Untrusted, OpenCall<'a>>;
 
 /// Rebuilds the files that a session's tools wrote.
 pub(crate) fn rebuilt(streams: &[Stream<'_>], ask: Ask<'_>) -> Rebuilding {
-    let marks = Marks::new(&["\"functionCall\"", "\"toolCallResult\"", "\"file_history_snapshot\""], &ask);
+    let marks = Marks::new(&["\"functionCall\"", "\"file_history_snapshot\""], &ask);
+    // What went wrong need not name the file.
+    let ends = Marks::new(&["\"toolCallResult\""], &Ask { wanted: None, ..ask });
     let (mut calls, mut folder): (Calls<'_>, _) = (HashMap::new(), None);
-    let events = Events::read(streams, ask.bounds.line, |events, line| {
-        let Some(mark) = marks.mark_of(line) else { return };
+    let mut events = Events::read(streams, ask.bounds.line, |events, line| {
+        let (mark, is_end) = (marks.mark_of(line), ends.mark_of(line).is_some());
+        if mark.is_none() && !is_end {
+            return;
+        }
         let Ok(record) = serde_json::from_slice::<Record<'_>>(line) else {
             events.left_out += 1;
             return;
         };
         folder = folder.take().or_else(|| text(record.cwd).map(Cow::into_owned));
         match mark {
-            // An answer to a call names its function, too.
-            0 | 1 => {
-                record.calls(&mut calls, events);
-                record.result(&mut calls, events, &ask);
-            }
+            _ if is_end => record.result(&mut calls, events, &ask),
+            Some(0) => record.calls(&mut calls, events),
             _ => record.copies(events),
         }
     });
+    for (call, called) in calls.into_iter().filter(|(_, called)| ask.wants(&called.path)) {
+        let place = (called.at, called.stream);
+        events.add_open(place, LineEvent::Change { call, called, display: None, has_result: false });
+    }
     let (events, left_out) = events.in_order(ask.bounds.steps);
     let paths: HashSet<PathBuf> = events.iter().filter_map(|event| event.what.path().cloned()).collect();
     let copies = Copies::new(ask, folder, paths);
@@ -152,17 +167,17 @@ pub(crate) fn rebuilt(streams: &[Stream<'_>], ask: Ask<'_>) -> Rebuilding {
     Rebuilding { versions: session.replay.finish(), left_out: session.left_out }
 }
 
-impl Said<'_> {
+impl LineEvent<'_> {
     fn path(&self) -> Option<&PathBuf> {
         match self {
-            Self::Result { path, .. } => Some(path),
+            Self::Change { called, .. } => Some(&called.path),
             Self::Copies(_) => None,
         }
     }
 }
 
 impl<'a> Record<'a> {
-    fn calls(&self, calls: &mut Calls<'a>, events: &mut Events<Said<'a>>) {
+    fn calls(&self, calls: &mut Calls<'a>, events: &mut Events<LineEvent<'a>>) {
         let parts = shaped::<Message<'a>>(self.message).map(|message| message.parts).unwrap_or_default();
         for part in parts {
             let Some(call) = shaped::<Call<'a>>(part.function_call) else { continue };
@@ -172,28 +187,28 @@ impl<'a> Record<'a> {
                 .and_then(|arguments| placed(&arguments.file_path, text(self.cwd).as_deref()));
             match path {
                 Some(path) => {
-                    calls.insert((*id).into(), (arguments, path));
+                    let (at, stream) = (moment(self.timestamp), events.stream());
+                    calls.insert((*id).into(), OpenCall { arguments, path, at, stream });
                 }
                 None => events.left_out += 1,
             }
         }
     }
 
-    fn result(&self, calls: &mut Calls<'a>, events: &mut Events<Said<'a>>, ask: &Ask<'_>) {
+    fn result(&self, calls: &mut Calls<'a>, events: &mut Events<LineEvent<'a>>, ask: &Ask<'_>) {
         let Some(result) = shaped::<CallResult<'a>>(self.tool_call_result) else { return };
         let is_done = text(result.status).is_some_and(|status| status == "success");
         let Some(call) = text(result.call_id).map(|id| Untrusted::from(&*id)) else { return };
-        let Some((arguments, path)) = calls.remove(&call).filter(|(_, path)| is_done && ask.wants(path))
-        else {
-            return;
-        };
-        let said = Said::Result { call, path, arguments, display: result.result_display };
-        events.add(moment(self.timestamp), said);
+        if let Some(called) = calls.remove(&call).filter(|called| is_done && ask.wants(&called.path)) {
+            let display = result.result_display;
+            let change = LineEvent::Change { call, called, display, has_result: true };
+            events.add(moment(self.timestamp), change);
+        }
     }
 
-    fn copies(&self, events: &mut Events<Said<'a>>) {
+    fn copies(&self, events: &mut Events<LineEvent<'a>>) {
         for snapshot in shaped::<Payload>(self.system_payload).map(|all| all.snapshots).unwrap_or_default() {
-            events.add(moment(self.timestamp), Said::Copies(snapshot.tracked_file_backups));
+            events.add(moment(self.timestamp), LineEvent::Copies(snapshot.tracked_file_backups));
         }
     }
 }
@@ -206,26 +221,32 @@ struct Session<'a> {
 }
 
 impl Session<'_> {
-    fn follow(&mut self, event: Dated<Said<'_>>, sub_agent: Option<Untrusted>) {
-        let (call, path, arguments, display) = match event.what {
-            Said::Copies(copies) => {
+    fn follow(&mut self, event: DatedEvent<LineEvent<'_>>, sub_agent: Option<Untrusted>) {
+        let (call, called, display, has_result) = match event.what {
+            LineEvent::Copies(copies) => {
                 copies.iter().for_each(|(key, backup)| self.copies.copied(key, backup, &mut self.replay));
                 return;
             }
-            Said::Result { call, path, arguments, display } => (call, path, arguments, display),
+            LineEvent::Change { call, called, display, has_result } => (call, called, display, has_result),
         };
-        let Some(arguments) = shaped::<Arguments>(Some(arguments)) else {
+        let Some(arguments) = shaped::<Arguments>(Some(called.arguments)) else {
             self.left_out += 1;
             return;
         };
+        let path = called.path;
+        if !has_result {
+            self.copies.first(&path, &mut self.replay);
+        }
         let after = self.after(&path, arguments, shaped(display), event.at);
-        let step = Step { path, at: event.at, call: Some(call), sub_agent, has_result: true };
-        self.replay.writes(step, after);
+        if has_result || !matches!(after, After::Missing(_)) {
+            let step = Step { path, at: event.at, call: Some(call), sub_agent, has_result };
+            self.replay.writes(step, after);
+        }
     }
 
     fn after(
         &mut self,
-        path: &PathBuf,
+        path: &Path,
         arguments: Arguments,
         display: Option<Display<'_>>,
         at: Option<Timestamp>,
@@ -299,7 +320,7 @@ mod tests {
             call("1", "write_file", r#""content":"x\ny\n""#),
             result("1", "success", r#""originalContent":"a\nb\n","newContent":"x\ny\n""#),
         ];
-        let world = World::default().before("/w/a", b"\xEF\xBB\xBFa\r\nb\r\n");
+        let world = World::default().in_git("/w/a", b"\xEF\xBB\xBFa\r\nb\r\n");
         check_all(rebuilt, &lines, &world, &["1 rebuilt \u{feff}x\r\ny\r\n"]);
         check_all(rebuilt, &lines, &World::default(), &["1 partial x\ny\n"]);
     }
@@ -308,10 +329,10 @@ mod tests {
     fn an_edit_whose_result_was_cut_is_repeated_on_its_base() {
         let cut = r#""originalContent":"a [... truncated for saved session preview; original length: 9 characters ...] c","newContent":"A","newContentTruncated":true"#;
         let lines = [call("1", "edit", r#""old_string":"a","new_string":"A""#), result("1", "success", cut)];
-        let world = World::default().before("/w/a", b"a\r\na\r\n");
+        let world = World::default().in_git("/w/a", b"a\r\na\r\n");
         check_all(rebuilt, &lines, &world, &["1 rebuilt A\r\na\r\n"]);
         check_all(rebuilt, &lines, &World::default(), &["1 partial -"]);
-        check_all(rebuilt, &lines, &World::default().before("/w/a", b"b"), &["1 partial -"]);
+        check_all(rebuilt, &lines, &World::default().in_git("/w/a", b"b"), &["1 partial -"]);
     }
 
     #[test]
@@ -330,6 +351,16 @@ mod tests {
     }
 
     #[test]
+    fn a_call_without_a_result_may_have_written() {
+        let lines = [call("1", "edit", r#""old_string":"a","new_string":"A""#)];
+        let world = || World::default().copy(&format!("{}@v1", hash_of(&PathBuf::from("/w/a"))), b"a\r\n");
+        check_all(rebuilt, &lines, &world(), &["1 partial A\r\n"]);
+        check_all(rebuilt, &lines, &world().present("/w/a", b"A\r\n"), &["1 proved A\r\n"]);
+        check_all(rebuilt, &lines, &world().present("/w/a", b"a\r\n"), &[]);
+        check_all(rebuilt, &lines, &World::default(), &[]);
+    }
+
+    #[test]
     fn failed_calls_and_characters_that_are_not_known_give_nothing() {
         let lines = [call("1", "write_file", r#""content":"x""#), result("1", "error", "")];
         check_all(rebuilt, &lines, &World::default(), &[]);
@@ -337,6 +368,6 @@ mod tests {
             call("1", "edit", r#""old_string":"a","new_string":"b""#),
             result("1", "success", r#""originalContent":"a\ufffd\n","newContent":"b\ufffd\n""#),
         ];
-        check_all(rebuilt, &lines, &World::default().before("/w/a", b"a\xE9\n"), &["1 partial -"]);
+        check_all(rebuilt, &lines, &World::default().in_git("/w/a", b"a\xE9\n"), &["1 partial -"]);
     }
 }

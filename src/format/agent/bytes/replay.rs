@@ -115,6 +115,9 @@ impl<'a> Replay<'a> {
     /// The file is known exactly at this point.
     pub(crate) fn observe(&mut self, path: &Path, exact: ExactState) {
         let mut state = self.files.remove(path).unwrap_or_default();
+        if !self.has_text(&exact, &state) {
+            self.compare_copies(path, &mut state);
+        }
         let is = |now: &Now| match (now, &exact) {
             (Now::Absent, ExactState::Absent) => true,
             (Now::Whole(one), ExactState::Bytes(other)) => one == other,
@@ -137,6 +140,16 @@ impl<'a> Replay<'a> {
             }
         }
         self.files.insert(path.to_path_buf(), FileState { now: exact.into(), ..FileState::default() });
+    }
+
+    /// Returns whether a file has the text that it was last known to have.
+    fn has_text(&self, exact: &ExactState, state: &FileState) -> bool {
+        match (&state.now, exact) {
+            (Now::Text(text, _), ExactState::Bytes(bytes)) => {
+                self.rule.text(bytes).is_some_and(|(now, _)| now == *text)
+            }
+            _ => false,
+        }
     }
 
     /// The file was this before its last call, if that has no result. Returns whether there is such a call.
@@ -210,6 +223,7 @@ impl<'a> Replay<'a> {
                 state = FileState { now: Now::Whole(after), ..FileState::default() };
             }
         } else if !is_now {
+            self.compare_copies(path, &mut state);
             let now = self.based_on(path, seen, &state.now, at);
             state = FileState { now, ..FileState::default() };
         }
@@ -235,8 +249,31 @@ impl<'a> Replay<'a> {
             (Some(((text, _), now)), _) if text == *seen => now,
             (_, Some(form)) => Now::Whole(form.bytes(seen)),
             (in_git, None) => {
+                let is_it = |copy: &Bytes| self.rule.text(copy).is_some_and(|(text, _)| text == *seen);
+                if let Some(copy) = self.ask.around.copies(path).into_iter().find(is_it) {
+                    return Now::Whole(copy);
+                }
                 let form = own(known).or(in_git.map(|(own, _)| own)).map(|(_, form)| form);
                 Now::Text(Arc::clone(seen), form.unwrap_or_default())
+            }
+        }
+    }
+
+    /// Gives versions whose form is only assumed that of a copy with the same text, which a session has made at any
+    /// time.
+    fn compare_copies(&mut self, path: &Path, state: &mut FileState) {
+        if state.assumed.is_empty() {
+            return;
+        }
+        for (text, form) in self.ask.around.copies(path).iter().filter_map(|copy| self.rule.text(copy)) {
+            if let Some(same) = state.assumed.iter().position(|one| one.after == text) {
+                for (at, one) in state.assumed.drain(..).enumerate() {
+                    self.give_form(&one, form, at == same);
+                }
+                if let Now::Text(text, _) = &state.now {
+                    state.now = Now::Whole(form.bytes(text));
+                }
+                return;
             }
         }
     }
@@ -339,7 +376,7 @@ impl<'a> Replay<'a> {
             After::Whole(bytes) | After::Text(bytes) if bytes.len() > self.ask.bounds.file => {
                 After::Missing(TOO_LARGE)
             }
-            _ => after,
+            After::Whole(_) | After::Text(_) | After::Gone | After::Missing(_) => after,
         }
     }
 
@@ -404,8 +441,12 @@ impl<'a> Replay<'a> {
         let open = self.files.iter().filter(|(_, state)| is_open(state) || !state.assumed.is_empty());
         let open: Vec<PathBuf> = open.map(|(path, _)| path.clone()).collect();
         for path in open {
-            if let Some(present) = self.ask.around.present(&path) {
-                self.observe(&path, present);
+            match self.ask.around.present(&path) {
+                Some(present) => self.observe(&path, present),
+                None => {
+                    let mut state = self.files.remove(&path).unwrap_or_default();
+                    self.compare_copies(&path, &mut state);
+                }
             }
         }
         self.versions.into_iter().flatten().collect()

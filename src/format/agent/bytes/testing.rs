@@ -8,6 +8,7 @@ use bstr::ByteSlice;
 use jiff::Timestamp;
 
 use crate::core::model::Untrusted;
+use crate::format::agent::bytes::copies::hash_of;
 use crate::format::agent::bytes::text::Bytes;
 use crate::format::agent::bytes::version::{
     Around, Ask, Bounds, ExactState, FileVersion, Rebuilding, Stream,
@@ -33,7 +34,7 @@ impl World {
     }
 
     /// Adds what git has of a file.
-    pub(super) fn before(mut self, path: &str, bytes: &[u8]) -> Self {
+    pub(super) fn in_git(mut self, path: &str, bytes: &[u8]) -> Self {
         self.before.insert(path.into(), Arc::new(bytes.to_vec()));
         self
     }
@@ -54,6 +55,11 @@ impl World {
 impl Around for World {
     fn copy(&self, name: &str) -> Option<Bytes> {
         self.copies.get(name).cloned()
+    }
+
+    fn copies(&self, path: &Path) -> Vec<Bytes> {
+        let is_of = |name: &String| name.starts_with(&hash_of(path));
+        self.copies.iter().filter(|(name, _)| is_of(name)).map(|(_, bytes)| Arc::clone(bytes)).collect()
     }
 
     fn before(&self, path: &Path, _at: Option<Timestamp>) -> Option<ExactState> {

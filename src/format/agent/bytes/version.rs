@@ -72,6 +72,9 @@ pub(crate) trait Around {
     /// Returns one of the agent's own copies, by its bare name.
     fn copy(&self, name: &str) -> Option<Bytes>;
 
+    /// Returns all copies of a file that the agent has kept, of any session and at any time.
+    fn copies(&self, path: &Path) -> Vec<Bytes>;
+
     /// Returns what git had of a file at a moment.
     fn before(&self, path: &Path, at: Option<Timestamp>) -> Option<ExactState>;
 

@@ -135,8 +135,8 @@ fn a_patch_that_does_not_fit_is_noticed() {
 fn without_a_base_line_ends_are_assumed_until_something_shows_them() {
     let lines = [edit("1", (r#""b""#, r#""B""#), r#""a\nb\n""#, (1, r#"" a","-b","+B""#))];
     check_all(rebuilt, &lines, &World::default(), &["1 partial a\nB\n"]);
-    check_all(rebuilt, &lines, &World::default().before("/w/a", b"a\r\nb\r\n"), &["1 rebuilt a\r\nB\r\n"]);
-    check_all(rebuilt, &lines, &World::default().before("/w/a", b"x\r\ny\r\n"), &["1 partial a\r\nB\r\n"]);
+    check_all(rebuilt, &lines, &World::default().in_git("/w/a", b"a\r\nb\r\n"), &["1 rebuilt a\r\nB\r\n"]);
+    check_all(rebuilt, &lines, &World::default().in_git("/w/a", b"x\r\ny\r\n"), &["1 partial a\r\nB\r\n"]);
     check_all(rebuilt, &lines, &World::default().present("/w/a", b"a\r\nB\r\n"), &["1 proved a\r\nB\r\n"]);
     check_all(rebuilt, &lines, &World::default().present("/w/a", b"other"), &["1 partial a\nB\n"]);
     let next = edit("2", (r#""a""#, r#""A""#), r#""a\nB\n""#, (1, r#""-a","+A"," B""#));
@@ -196,7 +196,12 @@ fn a_notebook_is_whole() {
         "1",
         r#""notebook_path":"/w/a","original_file":"{\n}","updated_file":"{\n1}","edit_mode":"insert""#,
     );
-    check_all(rebuilt, &[line.clone()], &World::default().before("/w/a", b"{\r\n}"), &["1 rebuilt {\r\n1}"]);
+    check_all(
+        rebuilt,
+        std::slice::from_ref(&line),
+        &World::default().in_git("/w/a", b"{\r\n}"),
+        &["1 rebuilt {\r\n1}"],
+    );
     check_all(rebuilt, &[line], &World::default(), &["1 partial {\n1}"]);
 }
 
@@ -274,8 +279,8 @@ fn hostile_lines_are_bounded() {
     let no_json =
         ["{\"structuredPatch\"", "\"structuredPatch\" \u{0}", "[]\"structuredPatch\""].map(String::from);
     check(&no_json, usual, (&[], 3));
-    check(&[line.clone()], Bounds { line: 100, ..usual }, (&[], 1));
-    check(&[line.clone()], Bounds { file: 2, ..usual }, (&["1 partial -"], 0));
+    check(std::slice::from_ref(&line), Bounds { line: 100, ..usual }, (&[], 1));
+    check(std::slice::from_ref(&line), Bounds { file: 2, ..usual }, (&["1 partial -"], 0));
     let lines = [line.clone(), write("2", r#""def""#, r#""abc""#), write("3", r#""ghi""#, r#""def""#)];
     check(&lines, Bounds { steps: 1, ..usual }, (&["3 rebuilt ghi"], 2));
     let kept = Bounds { kept: 6, ..usual };
@@ -309,4 +314,28 @@ fn only_wanted_files_are_rebuilt() {
     assert_eq!(wanted("/w/b"), (vec!["2 rebuilt b".to_owned()], 0));
     assert_eq!(wanted("/other/b"), (vec![], 0));
     assert_eq!(wanted("/w/\u{e9}"), (vec![], 0));
+    // The result of a refused call does not name its file.
+    let refused = r#"{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"1","is_error": true}]},"toolUseResult":"User rejected tool use","cwd":"/w"}"#;
+    let lines = [call("1", "Write", r#""content":"x""#), refused.to_owned()];
+    let wanted = [PathBuf::from("/w/a")];
+    assert_eq!(bounded(&lines, &World::default(), Some(&wanted), Bounds::USUAL), (vec![], 0));
+}
+
+#[test]
+fn a_copy_that_another_session_has_made_shows_the_line_ends() {
+    let (name, _) = copy(3);
+    let lines = [
+        edit("1", (r#""b""#, r#""B""#), r#""a\nb\n""#, (1, r#"" a","-b","+B""#)),
+        edit("2", (r#""a""#, r#""A""#), r#""a\nB\n""#, (1, r#""-a","+A"," B""#)),
+    ];
+    for (at, expected) in [
+        (&b"a\r\nb\r\n"[..], ["1 proved a\r\nB\r\n", "2 rebuilt A\r\nB\r\n"]),
+        (b"a\r\nB\r\n", ["1 proved a\r\nB\r\n", "2 rebuilt A\r\nB\r\n"]),
+        (b"A\r\nB\r\n", ["1 proved a\r\nB\r\n", "2 proved A\r\nB\r\n"]),
+        (b"other\r\n", ["1 partial a\nB\n", "2 partial A\nB\n"]),
+    ] {
+        check_all(rebuilt, &lines, &World::default().copy(&name, at), &expected);
+        let world = World::default().copy(&name, at).present("/w/a", b"another");
+        check_all(rebuilt, &lines, &world, &expected);
+    }
 }
