@@ -90,11 +90,10 @@ fn main_of(common_dir: &Path) -> Option<PathBuf> {
     if is_inside && !is_bare { common_dir.parent().map(Path::to_path_buf) } else { None }
 }
 
-/// Returns the working tree that a repository's own configuration names.
-pub(crate) fn worktree_of(git_dir: &Path) -> Option<PathBuf> {
+/// Returns a value of the section `core` of a repository's own configuration.
+pub(crate) fn core_setting(git_dir: &Path, wanted: &str) -> Option<String> {
     let config = small(&git_dir.join("config"), CONFIG).ok()?;
-    let tree = PathBuf::from(core_value(&String::from_utf8_lossy(&config), "worktree")?);
-    tree.is_absolute().then_some(tree)
+    core_value(&String::from_utf8_lossy(&config), wanted).map(str::to_owned)
 }
 
 /// Returns a value of the section `core` of a git configuration (git-config(1)), without its

@@ -13,7 +13,7 @@ use crate::format::agent::bytes::copies::hash_of;
 use crate::format::agent::bytes::{Around, Bounds, Bytes, ExactState};
 use crate::source::os::fence::Fence;
 use crate::source::os::open::folder::Folder;
-use crate::source::repos::locate::worktree_of;
+use crate::source::repos::locate::core_setting;
 use crate::source::repos::objects::parse_name;
 use crate::source::versions::files::bounded;
 use crate::source::versions::session::SessionFiles;
@@ -70,11 +70,12 @@ fn copies_of(session: &SessionFiles) -> Option<PathBuf> {
 
 /// Finds opencode's repositories: `<project>/<hash of the working tree>`, and formerly `<project>`.
 fn snapshots_in(folder: &Path, fence: &Fence) -> Vec<(PathBuf, PathBuf)> {
+    let tree_of =
+        |git: &Path| core_setting(git, "worktree").map(PathBuf::from).filter(|tree| tree.is_absolute());
     let projects = names_in(folder);
     let inner = projects.iter().flat_map(|project| names_in(project));
     let all = inner.chain(projects.iter().cloned()).take(MOST_NAMES).filter(|path| fence.reaches(path));
-    let mut found: Vec<(PathBuf, PathBuf)> =
-        all.filter_map(|path| Some((worktree_of(&path)?, path))).collect();
+    let mut found: Vec<(PathBuf, PathBuf)> = all.filter_map(|path| Some((tree_of(&path)?, path))).collect();
     found.sort_by_key(|(tree, _)| std::cmp::Reverse(tree.components().count()));
     found
 }

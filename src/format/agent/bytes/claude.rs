@@ -183,8 +183,8 @@ fn read<'a>(streams: &[Stream<'a>], ask: &Ask<'_>) -> (Vec<DatedEvent<LineEvent<
 
 /// Returns whether the value after a key is true.
 fn is_true(rest: Option<&[u8]>) -> bool {
-    let value = rest.unwrap_or_default().trim_start().strip_prefix(b":");
-    value.is_some_and(|value| value.trim_start().starts_with(b"true"))
+    let value = rest.unwrap_or_default().trim_ascii_start().strip_prefix(b":");
+    value.is_some_and(|value| value.trim_ascii_start().starts_with(b"true"))
 }
 
 impl<'a> Record<'a> {

@@ -4,7 +4,7 @@
 //! Measured with 0.171.0. Lines end with LF alone, a CR belongs to its line, and line numbers are exact. A change that
 //! failed or was refused has no `FileChange`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -223,26 +223,41 @@ fn fill(versions: &mut [FileVersion], derived: &[Option<Derivation>], ask: Ask<'
             version.began_from = hunks.and_then(|hunks| applied(bytes, &hunks, Side::New)).map(Arc::new);
         }
     }
-    let mut paths: Vec<PathBuf> = versions.iter().map(|version| version.path.clone()).collect();
-    paths.sort();
-    paths.dedup();
-    for mut path in paths {
-        let Some(ExactState::Bytes(mut now)) = ask.around.present(&path) else { continue };
-        for (version, derivation) in versions.iter_mut().zip(derived).rev() {
-            if version.path != path {
-                continue;
-            }
-            let Some(Derivation { diff, from }) = derivation else { break };
-            let before = unified(diff.as_bytes()).and_then(|hunks| applied(&now, &hunks, Side::New));
-            let Some(before) = before.map(Arc::new) else { break };
-            if version.bytes.is_none() {
-                version.bytes = Some(now);
-                version.sure = Sureness::Rebuilt;
-            }
-            version.began_from.get_or_insert_with(|| Arc::clone(&before));
-            now = before;
-            path.clone_from(from);
+    let mut numbers: HashMap<PathBuf, Vec<usize>> = HashMap::new();
+    for (number, version) in versions.iter().enumerate() {
+        numbers.entry(version.path.clone()).or_default().push(number);
+    }
+    for path in numbers.keys() {
+        if let Some(ExactState::Bytes(now)) = ask.around.present(path) {
+            fill_back(versions, derived, &numbers, (path.clone(), now));
         }
+    }
+}
+
+/// Follows a present file back through its versions, as far as their diffs match.
+fn fill_back(
+    versions: &mut [FileVersion],
+    derived: &[Option<Derivation>],
+    numbers: &HashMap<PathBuf, Vec<usize>>,
+    (mut path, mut now): (PathBuf, Bytes),
+) {
+    let mut below = versions.len();
+    let before = |path: &PathBuf, below: usize| {
+        let all = numbers.get(path)?;
+        all.get(..all.partition_point(|one| *one < below))?.last()
+    };
+    while let Some(number) = before(&path, below)
+        && let Some(version) = versions.get_mut(*number)
+        && let Some(Some(Derivation { diff, from })) = derived.get(*number)
+        && let Some(hunks) = unified(diff.as_bytes())
+        && let Some(old) = applied(&now, &hunks, Side::New).map(Arc::new)
+    {
+        if version.bytes.is_none() {
+            version.bytes = Some(now);
+            version.sure = Sureness::Rebuilt;
+        }
+        version.began_from.get_or_insert_with(|| Arc::clone(&old));
+        (path, now, below) = (from.clone(), old, *number);
     }
 }
 

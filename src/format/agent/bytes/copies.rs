@@ -35,12 +35,14 @@ pub(crate) struct Copies<'a> {
     folder: Option<String>,
     /// The copies that were used: later lines repeat them.
     used: HashSet<(PathBuf, Option<String>, Option<u64>)>,
+    /// The files of which one was used.
+    known: HashSet<PathBuf>,
 }
 
 impl<'a> Copies<'a> {
     /// Begins with none.
     pub(crate) fn new(ask: Ask<'a>, folder: Option<String>, paths: HashSet<PathBuf>) -> Self {
-        Self { ask, paths, folder, used: HashSet::new() }
+        Self { ask, paths, folder, used: HashSet::new(), known: HashSet::new() }
     }
 
     /// A line says that a file was copied.
@@ -50,6 +52,7 @@ impl<'a> Copies<'a> {
         if !self.used.insert((path.clone(), name.clone(), backup.version)) {
             return;
         }
+        self.known.insert(path.clone());
         let exact = match name {
             None => ExactState::Absent,
             Some(name) => match self.bytes(name) {
@@ -66,7 +69,7 @@ impl<'a> Copies<'a> {
     /// Takes the first copy of a file of which no line speaks: the agent was killed before it wrote one.
     pub(crate) fn first(&mut self, path: &Path, replay: &mut Replay<'_>) {
         let name = format!("{}@v1", hash_of(path));
-        if !self.used.iter().any(|(copied, ..)| copied == path)
+        if self.known.insert(path.to_path_buf())
             && let Some(first) = self.bytes(&name)
         {
             self.used.insert((path.to_path_buf(), Some(name), Some(1)));

@@ -16,6 +16,8 @@ pub(crate) const LINE_ENDS: &str = "which line ends and encoding the file had";
 pub(crate) const NO_RESULT: &str = "the call's result: whether it wrote the file is not known";
 /// Why there are no bytes of a file that is too large.
 const TOO_LARGE: &str = "its bytes: the file is larger than what is rebuilt";
+/// Why there are no bytes after very many versions.
+const TOO_MUCH: &str = "its bytes: there is more than is rebuilt at once, ask for this file alone";
 /// Why there are no bytes of an old version.
 const NOT_KEPT: &str = "its bytes: there is more than is kept at once, ask for this file alone";
 
@@ -104,12 +106,14 @@ pub(crate) struct Replay<'a> {
     versions: Vec<Option<FileVersion>>,
     /// How much content they have, in bytes, and the first that may have some.
     kept: (usize, usize),
+    /// How much content was made, in bytes.
+    made: usize,
 }
 
 impl<'a> Replay<'a> {
     /// Begins with nothing known.
     pub(crate) fn new(ask: Ask<'a>, rule: Rule) -> Self {
-        Self { ask, rule, files: HashMap::new(), versions: Vec::new(), kept: (0, 0) }
+        Self { ask, rule, files: HashMap::new(), versions: Vec::new(), kept: (0, 0), made: 0 }
     }
 
     /// The file is known exactly at this point.
@@ -132,7 +136,7 @@ impl<'a> Replay<'a> {
             self.prove(last);
         }
         if let (Now::Text(text, _), ExactState::Bytes(bytes)) = (&state.now, &exact)
-            && let Some((_, form)) = self.rule.text(bytes).filter(|(now, _)| now == text)
+            && let Some((_, form)) = self.as_written(bytes).filter(|(now, _)| now == text)
         {
             let last = state.assumed.len().saturating_sub(1);
             for (at, one) in state.assumed.drain(..).enumerate() {
@@ -142,11 +146,17 @@ impl<'a> Replay<'a> {
         self.files.insert(path.to_path_buf(), FileState { now: exact.into(), ..FileState::default() });
     }
 
+    /// Returns the text and the form of bytes that the agent could have written for the text; where line ends are
+    /// mixed, another process has.
+    fn as_written(&self, bytes: &Bytes) -> Option<(Bytes, Form)> {
+        self.rule.text(bytes).filter(|(text, form)| form.bytes(text) == *bytes)
+    }
+
     /// Returns whether a file has the text that it was last known to have.
     fn has_text(&self, exact: &ExactState, state: &FileState) -> bool {
         match (&state.now, exact) {
             (Now::Text(text, _), ExactState::Bytes(bytes)) => {
-                self.rule.text(bytes).is_some_and(|(now, _)| now == *text)
+                self.as_written(bytes).is_some_and(|(now, _)| now == *text)
             }
             _ => false,
         }
@@ -265,7 +275,7 @@ impl<'a> Replay<'a> {
         if state.assumed.is_empty() {
             return;
         }
-        for (text, form) in self.ask.around.copies(path).iter().filter_map(|copy| self.rule.text(copy)) {
+        for (text, form) in self.ask.around.copies(path).iter().filter_map(|copy| self.as_written(copy)) {
             if let Some(same) = state.assumed.iter().position(|one| one.after == text) {
                 for (at, one) in state.assumed.drain(..).enumerate() {
                     self.give_form(&one, form, at == same);
@@ -371,8 +381,12 @@ impl<'a> Replay<'a> {
         self.files.insert(path.to_path_buf(), FileState { now, ..FileState::default() });
     }
 
-    fn bounded(&self, after: After) -> After {
+    fn bounded(&mut self, after: After) -> After {
+        if let After::Whole(bytes) | After::Text(bytes) = &after {
+            self.made = self.made.saturating_add(bytes.len());
+        }
         match &after {
+            After::Whole(_) | After::Text(_) if self.made > self.ask.bounds.made => After::Missing(TOO_MUCH),
             After::Whole(bytes) | After::Text(bytes) if bytes.len() > self.ask.bounds.file => {
                 After::Missing(TOO_LARGE)
             }

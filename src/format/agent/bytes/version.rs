@@ -49,13 +49,16 @@ pub struct Bounds {
     pub file: usize,
     /// How much content is kept of all versions, in bytes; that of the oldest is dropped first.
     pub kept: usize,
+    /// How much content is made in all, in bytes, also of versions that are not kept.
+    pub made: usize,
     /// The most steps that are followed, the newest.
     pub steps: usize,
 }
 
 impl Bounds {
     /// The usual bounds.
-    pub const USUAL: Self = Self { line: 64 << 20, file: 32 << 20, kept: 512 << 20, steps: 100_000 };
+    pub const USUAL: Self =
+        Self { line: 64 << 20, file: 32 << 20, kept: 512 << 20, made: 16 << 30, steps: 100_000 };
 }
 
 /// A state of a file that is known exactly.

@@ -139,6 +139,8 @@ fn without_a_base_line_ends_are_assumed_until_something_shows_them() {
     check_all(rebuilt, &lines, &World::default().in_git("/w/a", b"x\r\ny\r\n"), &["1 partial a\r\nB\r\n"]);
     check_all(rebuilt, &lines, &World::default().present("/w/a", b"a\r\nB\r\n"), &["1 proved a\r\nB\r\n"]);
     check_all(rebuilt, &lines, &World::default().present("/w/a", b"other"), &["1 partial a\nB\n"]);
+    // The agent does not write this: another process has.
+    check_all(rebuilt, &lines, &World::default().present("/w/a", b"a\r\nB\n"), &["1 partial a\nB\n"]);
     let next = edit("2", (r#""a""#, r#""A""#), r#""a\nB\n""#, (1, r#""-a","+A"," B""#));
     let lines = [lines[0].clone(), next];
     let world = World::default().present("/w/a", b"A\r\nB\r\n");
@@ -283,6 +285,8 @@ fn hostile_lines_are_bounded() {
     check(std::slice::from_ref(&line), Bounds { file: 2, ..usual }, (&["1 partial -"], 0));
     let lines = [line.clone(), write("2", r#""def""#, r#""abc""#), write("3", r#""ghi""#, r#""def""#)];
     check(&lines, Bounds { steps: 1, ..usual }, (&["3 rebuilt ghi"], 2));
+    let expected = ["1 proved abc", "2 proved def", "3 partial -"];
+    check(&lines, Bounds { made: 6, ..usual }, (&expected, 0));
     let kept = Bounds { kept: 6, ..usual };
     check(&lines, kept, (&["1 partial -", "2 proved def", "3 rebuilt ghi"], 0));
     let deep = format!("{}{}", "[".repeat(100_000), "\"structuredPatch\"");
