@@ -91,7 +91,7 @@ impl Query<'_> {
         let printed = |text: Option<String>| match &self.question.moment {
             // What refuses a call has its form already.
             Moment::Before(_) => text,
-            moment => text.and_then(|text| note(asker, moment, &text)),
+            moment @ (Moment::Prompt | Moment::After(_)) => text.and_then(|text| note(asker, moment, &text)),
         };
         let but_losses = (outcome, printed(text.clone()));
         let keep_failed = self.keep_failed.get();

@@ -146,7 +146,8 @@ fn lost_files(losses: &[Loss], tree: &str) -> String {
 
 /// Says where the bytes are.
 fn way_back(losses: &[Loss], tree: &str) -> String {
-    if let Some(stash) = losses.iter().find_map(|loss| loss.stash.as_ref()) {
+    let stashes: Vec<&Untrusted> = losses.iter().filter_map(|loss| loss.stash.as_ref()).collect();
+    if let Some(stash) = stashes.first().filter(|_| stashes.len() == losses.len()) {
         return format!("a stash has them: `git stash apply {}`", clean(stash.raw(), MOST_NAME));
     }
     let Some(kept) = losses.iter().find(|loss| loss.blob.is_some()) else {
@@ -155,7 +156,8 @@ fn way_back(losses: &[Loss], tree: &str) -> String {
     let inside =
         kept.path.raw().strip_prefix(tree).map_or(kept.path.raw(), |path| path.trim_start_matches('/'));
     // A path that would have to be quoted is found without its name.
-    let path = if clean(inside, MOST_PATH) == inside { format!(" {inside}") } else { String::new() };
+    let is_plain = clean(inside, MOST_PATH) == inside && !inside.starts_with('-');
+    let path = if is_plain { format!(" {inside}") } else { String::new() };
     format!("they are kept: `claimtop rescue{path}`")
 }
 

@@ -8,6 +8,7 @@ use std::process::Command;
 use serde_json::json;
 
 use crate::windows::guard::{Window, repository_at, two_windows};
+use crate::windows::kept;
 use crate::world::World;
 
 /// Returns the folder of the ledgers of the only working tree.
@@ -255,6 +256,9 @@ fn of_twenty_guards_at_once_none_loses_anything() {
     for line in texts.iter().flat_map(|text| text.lines()).filter(|line| !line.is_empty()) {
         assert!(serde_json::from_str::<serde_json::Value>(line).is_ok(), "{line}");
     }
+    let kept = kept::versions(&world);
+    assert_eq!(kept.len(), expected.len() + 1);
+    assert!(kept.iter().all(|version| kept::content(&world, version["blob"].as_str().unwrap()).is_some()));
     for file in &expected {
         assert_eq!(texts.iter().filter(|text| text.contains(file.as_str())).count(), 1, "{file}");
     }

@@ -233,3 +233,107 @@ fn what_cannot_be_kept_is_counted_and_nothing_else_changes() {
     cart.write(&world, &pay, "four\n");
     is_told(&world, &[("pay.rs", "cart", "edit", "four\n")]);
 }
+
+/// Whatever call of the system fails, and wherever the hook is ended: what the list names is there and whole.
+#[test]
+fn at_every_call_to_the_disk_what_is_listed_is_whole() {
+    let is_there = Command::new("strace").args(["-o", "/dev/null", "true"]).status();
+    if !is_there.is_ok_and(|status| status.success()) {
+        return eprintln!("skipped: nothing can be traced here (strace)");
+    }
+    let (world, repo, mut cart, mut other) = two_windows();
+    cart.write(&world, &repo.join("src/pay.rs"), "two\n");
+    let log = world.path("trace");
+    let (mut edits, mut hits) = (0, 0);
+    for way in ["signal=KILL", "error=ENOSPC", "error=EIO"] {
+        for call in ["openat", "write", "renameat2", "mkdir", "mkdirat", "utimensat"] {
+            for number in 1..80 {
+                edits += 1;
+                let file = repo.join(format!("src/{edits}.rs"));
+                std::fs::write(&file, format!("text {edits}\n")).unwrap();
+                let hook = json!({"session_id": "cart", "cwd": repo, "hook_event_name": "PostToolUse",
+                    "tool_name": "Write", "tool_input": {"file_path": file, "content": ""}});
+                let hook = world.write("hooks/fault.json", &hook.to_string());
+                let answer = cart.run(&world, &format!(
+                    "--version >/dev/null; HOME={} strace -f -qq -o {} -e trace={call} -e inject={call}:{way}:when={number} {} guard --for claude < {}; echo \"ended $?\"",
+                    world.path("home").display(), log.display(), env!("CARGO_BIN_EXE_claimtop"), hook.display()
+                ));
+                let traced = std::fs::read_to_string(&log).unwrap();
+                let is_hit = traced.contains("(INJECTED)") || traced.contains("killed by SIGKILL");
+                hits += u32::from(is_hit);
+                let is_loading = answer.contains("error while loading");
+                assert!(
+                    answer.ends_with("ended 0") || is_hit && (way == "signal=KILL" || is_loading),
+                    "{call} {number} {way}: {answer}"
+                );
+                if !is_hit {
+                    break;
+                }
+            }
+        }
+    }
+    assert!(hits > 60, "{hits}");
+    let kept = versions(&world);
+    assert!(kept.len() > 10, "{}", kept.len());
+    for version in &kept {
+        let content = content(&world, version["blob"].as_str().unwrap());
+        assert_eq!(content.map(|content| content.len() as u64), version["size"].as_u64(), "{version}");
+    }
+    // The windows go on.
+    assert_eq!(cart.write(&world, &repo.join("src/last.rs"), "last\n"), None);
+    assert_eq!(versions(&world).last().unwrap()["size"], 5);
+    assert!(other.prompt(&world).is_some());
+}
+
+/// On a full disk the ledger says who has edited what, as before.
+#[test]
+fn on_a_full_disk_only_the_keeping_ends() {
+    let (world, repo, mut cart, mut other) = two_windows();
+    cart.write(&world, &repo.join("src/pay.rs"), "two\n");
+    let store = world.path("home/.local/state/claimtop/kept");
+    let mut noise = 1_u64;
+    let hooks: Vec<String> = (0..40)
+        .map(|number| {
+            let file = repo.join(format!("src/{number}.rs"));
+            let text: String = (0..4_000)
+                .map(|_| {
+                    noise =
+                        noise.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                    char::from(b'!' + u8::try_from((noise >> 33) % 90).unwrap())
+                })
+                .collect();
+            std::fs::write(&file, text).unwrap();
+            let hook = json!({"session_id": "cart", "cwd": repo, "hook_event_name": "PostToolUse",
+                "tool_name": "Write", "tool_input": {"file_path": file, "content": ""}});
+            world.write(&format!("hooks/full-{number}.json"), &hook.to_string()).display().to_string()
+        })
+        .collect();
+    let script = format!(
+        r#"export HOME={home}
+        mount -t tmpfs -o size=128k,mode=700 none {store} || {{ echo skipped; exit; }}
+        for hook in {hooks}; do {bin} guard --for claude < $hook || echo "failed $?"; done
+        cp -a {store} {copy}"#,
+        home = world.path("home").display(),
+        store = store.display(),
+        copy = world.path("copy").display(),
+        bin = env!("CARGO_BIN_EXE_claimtop"),
+        hooks = hooks.join(" "),
+    );
+    let script = world.write("script", &script);
+    let said = cart.run(&world, &format!("--version >/dev/null; unshare -m sh {} 2>&1", script.display()));
+    if said.contains("skipped") || said.contains("unshare") {
+        return eprintln!("skipped: nothing can be mounted here: {said}");
+    }
+    assert_eq!(said, "");
+    std::fs::rename(&store, world.path("before")).unwrap();
+    std::fs::rename(world.path("copy"), &store).unwrap();
+    let kept = versions(&world);
+    assert!((5..40).contains(&kept.len()), "{}", kept.len());
+    for version in &kept {
+        assert!(content(&world, version["blob"].as_str().unwrap()).is_some(), "{version}");
+    }
+    let stats: Value = serde_json::from_str(&world.run(&["guard", "stats", "--json"]).out).unwrap();
+    let failed = stats["keep_failed"].as_u64().unwrap();
+    assert!(failed > 5 && failed + kept.len() as u64 >= 40, "{stats}");
+    assert!(other.prompt(&world).unwrap().contains("more"), "all of them are told");
+}

@@ -93,12 +93,10 @@ impl KnownEdits {
         let begins = [&br#"{"lost""#[..], br#"{"heard""#];
         let is_asked = |line: &&[u8]| begins.iter().any(|begin| line.starts_with(begin));
         for line in text.lines().filter(is_asked).filter_map(parse) {
-            match line {
-                LedgerLine::Lost(loss) => self.losses.push((holder.clone(), *loss)),
-                LedgerLine::Heard(lost) => {
-                    self.heard.insert((holder.session.clone(), lost.path, lost.at));
-                }
-                _ => {}
+            if let LedgerLine::Lost(loss) = line {
+                self.losses.push((holder.clone(), *loss));
+            } else if let LedgerLine::Heard(lost) = line {
+                self.heard.insert((holder.session.clone(), lost.path, lost.at));
             }
         }
     }
