@@ -25,7 +25,7 @@ const MOST_BYTES: u64 = 16 << 20;
 
 /// Returns the working trees that a line may reach, with what sessions have edited there and what was changed since;
 /// nothing where nothing is to be looked at.
-pub(super) fn around(
+pub(super) fn trees_around(
     scope: &Scope,
     question: &Question,
     line: &str,
@@ -78,11 +78,11 @@ impl Query<'_> {
             for edit in others.filter(|edit| !self.is_exempt(edit.path.raw(), tree)).take(MOST_FILES) {
                 edits.entry(edit.path.raw()).or_insert(edit);
             }
-            self.keep_changed(tree, &edits);
+            self.keep_changed(tree, known, &edits);
         }
     }
 
-    fn keep_changed(&self, tree: &Tree, edits: &BTreeMap<&str, &KnownEdit>) {
+    fn keep_changed(&self, tree: &Tree, known: &KnownEdits, edits: &BTreeMap<&str, &KnownEdit>) {
         let Some(files) = self.kept_of(tree).filter(|_| !edits.is_empty()) else { return };
         let versions = files.newest_of(&edits.keys().copied().collect(), NEWEST);
         let last = |path: &str| versions.iter().rev().find(|version| version.path.raw() == path);
@@ -99,7 +99,12 @@ impl Query<'_> {
                 break;
             }
             left -= size;
-            if !is_same(last, &content) {
+            // What was reported as gone and has come back can be lost again.
+            let is_back = last.is_some_and(|last| {
+                content.name().is_some()
+                    && known.losses.iter().any(|(_, loss)| loss.path == last.path && loss.at >= last.at)
+            });
+            if is_back || !is_same(last, &content) {
                 read.push((edit, content, self.machine.by_now()));
             }
         }

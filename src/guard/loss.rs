@@ -1,6 +1,6 @@
 //! Looks for uncommitted edits that are gone, and reports them: to the window whose shell line did it, and to theirs.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
@@ -25,8 +25,9 @@ use crate::source::repos::objects::{Name, parse_name, short};
 
 /// The most edits of one session and file whose lines are looked for, the last.
 const MOST_CHANGES: usize = 6;
-/// The most edits that are judged in one look, the newest.
-const MOST_JUDGED: usize = 256;
+/// The most edits that are judged in one look, the newest, and of these the most whose contents have to be compared.
+const MOST_JUDGED: usize = 2_048;
+const MOST_COMPARED: usize = 64;
 /// The most characters of a line that are written down.
 const MOST_LINE: usize = 200;
 /// The most words of a line that may name the place to which it moved a file.
@@ -58,12 +59,16 @@ enum Fate {
 struct EditLook<'a> {
     query: &'a Query<'a>,
     tree: &'a Tree,
-    known: &'a KnownEdits,
     files: KeptFiles,
-    versions: Vec<KeptVersion>,
+    /// The versions of each file that was changed, the oldest first.
+    versions: HashMap<Untrusted, Vec<KeptVersion>>,
+    /// When each edit was reported last: by session, file and time.
+    reports: HashMap<(&'a Untrusted, &'a Untrusted, Timestamp), Timestamp>,
     past: Option<Past>,
     /// Where a line may have moved files: paths that it names.
     moved_to: Vec<String>,
+    /// How many more contents may be compared.
+    left: usize,
 }
 
 impl Query<'_> {
@@ -76,11 +81,14 @@ impl Query<'_> {
         let mut texts = Vec::new();
         for (tree, known) in around.iter().filter(|(tree, _)| !tree.is_under_way(&UNDER_WAY)) {
             let at = self.machine.by_now();
-            let mut look = EditLook::new(self, tree, known, &known.touched, self.named(line));
-            let cut: String = hidden(line).chars().take(MOST_LINE).collect();
+            let mut look = EditLook::new(self, tree, known, self.named(line));
+            let mut cut: Option<Untrusted> = None;
             let mut lost: Vec<(LedgerHolder, Loss)> = Vec::new();
             for edit in known.touched.iter().take(MOST_JUDGED) {
-                let by = || (self.question.call.clone(), Some(cut.as_str().into()));
+                let mut by = || {
+                    let cut = cut.get_or_insert_with(|| shortened(line));
+                    (self.question.call.clone(), Some(cut.clone()))
+                };
                 let loss = match look.fate(edit) {
                     Fate::Gone { was_there: true, blob, stash } => loss_of(edit, at, by(), (blob, stash)),
                     Fate::MovedTo(path) => {
@@ -107,7 +115,7 @@ impl Query<'_> {
     }
 
     /// Looks for the window's own edits that are gone, and returns what its model has not read of that.
-    pub(super) fn hear(&self, tree: &Tree) -> anyhow::Result<Option<String>> {
+    pub(super) fn unheard_losses(&self, tree: &Tree) -> anyhow::Result<Option<String>> {
         if !self.scope.keep.files || !self.levels(tree).note || tree.is_under_way(&UNDER_WAY) {
             return Ok(None);
         }
@@ -122,7 +130,7 @@ impl Query<'_> {
                 && !known.heard.contains(&key)
         });
         let by_others: Vec<(LedgerHolder, Loss)> = by_others.cloned().collect();
-        let mut look = EditLook::new(self, tree, &known, &known.touched, Vec::new());
+        let mut look = EditLook::new(self, tree, &known, Vec::new());
         let mut unknown = Vec::new();
         for edit in known.touched.iter().take(MOST_JUDGED) {
             if let Fate::Gone { blob, stash, .. } = look.fate(edit) {
@@ -137,6 +145,16 @@ impl Query<'_> {
         let mut lines: Vec<LedgerLine> = by_others.iter().map(heard).collect();
         lines.extend(unknown.iter().map(|loss| LedgerLine::Lost(Box::new(loss.clone()))));
         self.note_down(tree, &lines)?;
+        // What has come back meanwhile, as by `git stash pop`, is no news.
+        let is_back = |loss: &Loss| {
+            let now = self.content_of(loss.path.raw());
+            let name = now.as_ref().and_then(FileContent::name);
+            name.is_some_and(|name| loss.blob.as_ref().is_some_and(|blob| blob.raw() == hex(name)))
+        };
+        let by_others: Vec<_> = by_others.into_iter().filter(|(_, loss)| !is_back(loss)).collect();
+        if by_others.is_empty() && unknown.is_empty() {
+            return Ok(None);
+        }
         let top = tree.text().context("no text")?;
         Ok(Some(present::guard::undone(&self.by_window(&by_others), &unknown, top, self.now)))
     }
@@ -184,28 +202,36 @@ fn loss_of(
     Loss { path, at, of, edited, call, line, blob, stash, moved_to }
 }
 
+/// Returns what is written down of a line.
+fn shortened(line: &str) -> Untrusted {
+    let cut: String = hidden(line).chars().take(MOST_LINE).collect();
+    cut.into()
+}
+
 impl<'a> EditLook<'a> {
-    fn new(
-        query: &'a Query<'a>,
-        tree: &'a Tree,
-        known: &'a KnownEdits,
-        edits: &[KnownEdit],
-        moved_to: Vec<String>,
-    ) -> Self {
-        let top = tree.text().unwrap_or_default();
-        let files = KeptFiles::of_tree(&query.scope.kept, top);
-        let paths: HashSet<&str> = edits.iter().map(|edit| edit.path.raw()).collect();
-        let versions = if paths.is_empty() { Vec::new() } else { files.newest_of(&paths, NEWEST) };
-        let past = if paths.is_empty() { None } else { tree.past(query.now) };
-        Self { query, tree, known, files, versions, past, moved_to }
+    fn new(query: &'a Query<'a>, tree: &'a Tree, known: &'a KnownEdits, moved_to: Vec<String>) -> Self {
+        let files = KeptFiles::of_tree(&query.scope.kept, tree.text().unwrap_or_default());
+        let paths: HashSet<&str> = known.touched.iter().map(|edit| edit.path.raw()).collect();
+        let mut versions: HashMap<Untrusted, Vec<KeptVersion>> = HashMap::new();
+        let mut past = None;
+        if !paths.is_empty() {
+            for version in files.newest_of(&paths, NEWEST) {
+                versions.entry(version.path.clone()).or_default().push(version);
+            }
+            past = tree.past(query.now);
+        }
+        let mut reports = HashMap::new();
+        for (_, loss) in &known.losses {
+            let at = reports.entry((&loss.of, &loss.path, loss.edited)).or_insert(loss.at);
+            *at = loss.at.max(*at);
+        }
+        Self { query, tree, files, versions, reports, past, moved_to, left: MOST_COMPARED }
     }
 
     /// Determines what has become of an edit whose file was changed since.
     fn fate(&mut self, edit: &KnownEdit) -> Fate {
         let path = Path::new(edit.path.raw());
-        let Some(inside) = path.strip_prefix(&self.tree.top).ok().map(Path::to_path_buf) else {
-            return Fate::NotLost;
-        };
+        let Ok(inside) = path.strip_prefix(&self.tree.top) else { return Fate::NotLost };
         if self.query.is_exempt(edit.path.raw(), self.tree) {
             return Fate::NotLost;
         }
@@ -213,8 +239,19 @@ impl<'a> EditLook<'a> {
         if matches!(now, FileContent::Unread | FileContent::Large(_)) {
             return Fate::NotLost;
         }
-        let versions: Vec<KeptVersion> =
-            self.versions.iter().filter(|version| version.path == edit.path).cloned().collect();
+        // It is put back below, as the look needs all of itself.
+        let versions = self.versions.remove(&edit.path).unwrap_or_default();
+        let fate = self.fate_among(edit, (inside, &now), &versions);
+        self.versions.insert(edit.path.clone(), versions);
+        fate
+    }
+
+    fn fate_among(
+        &mut self,
+        edit: &KnownEdit,
+        (inside, now): (&Path, &FileContent),
+        versions: &[KeptVersion],
+    ) -> Fate {
         let last = versions.last();
         let of_session = |version: &&KeptVersion| {
             version.session == edit.holder.session && version.why == KeptReason::Edit
@@ -224,18 +261,27 @@ impl<'a> EditLook<'a> {
         if own.is_some_and(|own| own.blob.is_none() && own.left_out.is_none()) {
             return Fate::NotLost;
         }
-        let traces = own.and_then(|own| self.traces(edit, own, &versions, &inside));
+        let begin = own.map_or(edit.at, |own| begin(edit, own, versions));
+        let is_last = own.is_some_and(|own| last == Some(own));
+        if let Some(own) = own.filter(|_| is_last)
+            && let Some(fate) = self.fate_by_whole_name(edit, own, (inside, begin), now)
+        {
+            return fate;
+        }
+        let Some(left) = self.left.checked_sub(1) else { return Fate::NotLost };
+        self.left = left;
+        let traces = own.and_then(|own| self.traces(edit, own, versions, inside));
         let Some((own, traces)) = own.zip(traces) else {
-            return self.fate_by_name(edit, &now, &inside, last);
+            return self.fate_by_name(edit, now, inside, last);
         };
         if now.bytes().is_some_and(|bytes| traces.is_in(bytes))
-            || self.is_written_over(own, &traces, &versions)
+            || self.is_written_over(own, &traces, versions)
         {
             return Fate::NotLost;
         }
         let has = |_: &Name, content: &[u8]| traces.is_in(content);
-        let place = (inside.as_path(), self.begin(edit, own, &versions));
-        if self.past.as_mut().is_some_and(|past| past.has(place, has)) {
+        let place = (inside, begin);
+        if self.past.as_mut().is_some_and(|past| past.may_have(place, has)) {
             return Fate::NotLost;
         }
         let there = |version: &KeptVersion| {
@@ -244,8 +290,7 @@ impl<'a> EditLook<'a> {
         let was_there = last.is_some_and(&there);
         let seen = versions.iter().rev().find(|version| there(version));
         let blob = seen.and_then(|seen| seen.blob.clone()).or_else(|| own.blob.clone());
-        let is_reported = |loss: &Loss| seen.is_none_or(|seen| loss.at >= seen.at);
-        if self.reports(edit).any(is_reported) {
+        if self.reported(edit).is_some_and(|at| seen.is_none_or(|seen| at >= seen.at)) {
             return Fate::NotLost;
         }
         if let Some(to) = self.moved_to(edit.path.raw(), &traces).filter(|_| now.bytes().is_none()) {
@@ -274,8 +319,8 @@ impl<'a> EditLook<'a> {
         let has = |name: &Name, _: &[u8]| is_it(name);
         let is_there = now.name().is_some_and(is_it)
             || !is_as_committed
-            || self.past.as_mut().is_some_and(|past| past.has((inside, edit.at), has));
-        if is_there || self.reports(edit).next().is_some() {
+            || self.past.as_mut().is_some_and(|past| past.may_have((inside, edit.at), has));
+        if is_there || self.reported(edit).is_some() {
             return Fate::NotLost;
         }
         let stash = self.past.as_mut().and_then(|past| past.stash((inside, edit.at), has));
@@ -283,11 +328,41 @@ impl<'a> EditLook<'a> {
         Fate::Gone { was_there, blob: None, stash }
     }
 
-    /// Returns what windows have reported of an edit.
-    fn reports(&self, edit: &KnownEdit) -> impl Iterator<Item = &Loss> {
-        let is_it =
-            |loss: &&Loss| loss.of == edit.holder.session && loss.path == edit.path && loss.edited == edit.at;
-        self.known.losses.iter().map(|(_, loss)| loss).filter(is_it)
+    /// Decides without any content where the last version of a file is the session's own, and the file is gone or as
+    /// every commit since has it; `None` if more has to be known.
+    fn fate_by_whole_name(
+        &mut self,
+        edit: &KnownEdit,
+        own: &KeptVersion,
+        place: (&Path, Timestamp),
+        now: &FileContent,
+    ) -> Option<Fate> {
+        let blob = parse_name(own.blob.as_ref()?.raw().as_bytes())?;
+        let is_named = |to: &String| Path::new(to).symlink_metadata().is_ok();
+        if now.name().is_none() && self.moved_to.iter().any(is_named) {
+            return None;
+        }
+        let mut stash = None;
+        if let Some(past) = &mut self.past {
+            let committed = past.checked_out(place.0);
+            let is_as_committed = now.name().is_none_or(|name| Some(*name) == committed);
+            if !is_as_committed || committed == Some(blob) || !past.has_only(place, committed) {
+                return None;
+            }
+            stash = past.stash_of(place, &blob);
+        } else if now.name().is_some() {
+            return None;
+        }
+        let is_reported = self.reported(edit).is_some_and(|at| at >= own.at);
+        Some(match is_reported {
+            true => Fate::NotLost,
+            false => Fate::Gone { was_there: true, blob: own.blob.clone(), stash },
+        })
+    }
+
+    /// Returns when a window has reported last that an edit is gone.
+    fn reported(&self, edit: &KnownEdit) -> Option<Timestamp> {
+        self.reports.get(&(&edit.holder.session, &edit.path, edit.at)).copied()
     }
 
     /// Returns what a session's edits since the last commit of a file have left in its last one.
@@ -309,7 +384,7 @@ impl<'a> EditLook<'a> {
             let before = match number.checked_sub(1).and_then(|number| versions.get(number)) {
                 Some(before) => self.content(before),
                 None => {
-                    let before = self.past.as_mut().map(|past| past.before(inside, version.at));
+                    let before = self.past.as_mut().map(|past| past.contents_before(inside, version.at));
                     before.unwrap_or_default().into_iter().max_by_key(|before| alike(before, &after))
                 }
             };
@@ -325,12 +400,6 @@ impl<'a> EditLook<'a> {
         let later = versions.iter().filter(|version| version.at > own.at && version.why == KeptReason::Edit);
         let mut others = later.filter(|version| version.session != own.session);
         others.any(|version| self.content(version).is_none_or(|content| !traces.is_in(&content)))
-    }
-
-    /// Returns since when a session's edits of a file are open.
-    fn begin(&self, edit: &KnownEdit, own: &KeptVersion, versions: &[KeptVersion]) -> Timestamp {
-        let first = versions.iter().find(|version| is_open(version, edit, own));
-        first.map_or(edit.at, |first| first.at)
     }
 
     /// Returns the path to which a line has moved a file, if it names that.
@@ -368,4 +437,10 @@ fn is_open(version: &KeptVersion, edit: &KnownEdit, own: &KeptVersion) -> bool {
         && version.why == KeptReason::Edit
         && version.at <= own.at
         && edit.settled.is_none_or(|settled| version.at > settled)
+}
+
+/// Returns since when a session's edits of a file are open.
+fn begin(edit: &KnownEdit, own: &KeptVersion, versions: &[KeptVersion]) -> Timestamp {
+    let first = versions.iter().find(|version| is_open(version, edit, own));
+    first.map_or(edit.at, |first| first.at)
 }

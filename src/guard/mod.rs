@@ -18,7 +18,7 @@ use std::path::Path;
 use anyhow::{Context, anyhow};
 use jiff::Timestamp;
 
-use self::around::around;
+use self::around::trees_around;
 use self::machine::Machine;
 use self::outcome::{GuardOutcome, GuardResponse, HookAnswer};
 use self::query::Query;
@@ -50,7 +50,7 @@ pub(crate) fn respond(
         return Ok(HookAnswer::OUT_OF_SCOPE);
     }
     let calls = line.map_or_else(Vec::new, |line| calls_of(line, &question.cwd, scope));
-    let around = line.map_or_else(Vec::new, |line| around(scope, &question, line, now));
+    let around = line.map_or_else(Vec::new, |line| trees_around(scope, &question, line, now));
     if line.is_some() && calls.is_empty() && around.is_empty() {
         return Ok(HookAnswer::OUT_OF_SCOPE);
     }
@@ -59,7 +59,7 @@ pub(crate) fn respond(
     let said = match &question.moment {
         Moment::Prompt => {
             let tree = Tree::find(Path::new(&question.cwd)).context("no folder")?;
-            gone = query.hear(&tree)?;
+            gone = query.unheard_losses(&tree)?;
             query.brief(&tree)
         }
         Moment::Before(Touch::Files(files)) => query.before_edit(asker, files),
@@ -67,7 +67,7 @@ pub(crate) fn respond(
             let trees = query.by_tree(files);
             let said = query.after_edit(files);
             let heard: Vec<Option<String>> =
-                trees.iter().map(|(tree, _)| query.hear(tree)).collect::<anyhow::Result<_>>()?;
+                trees.iter().map(|(tree, _)| query.unheard_losses(tree)).collect::<anyhow::Result<_>>()?;
             let heard: Vec<String> = heard.into_iter().flatten().collect();
             gone = (!heard.is_empty()).then(|| heard.join("\n"));
             said

@@ -393,3 +393,51 @@ fn what_tools_write_over_and_what_is_ones_own_is_no_loss() {
     let told = lost(&world);
     assert!(told.iter().all(|(by, loss)| by == "pay" && loss["of"] == "pay"), "{told:?}");
 }
+
+/// What a stash has taken is there again after a pop, and can be lost for good.
+#[test]
+fn what_has_come_back_is_no_news_and_can_be_lost_again() {
+    let world = World::new();
+    let repo = repository(&world);
+    let [mut pay, mut cart] = edited(&world, &repo);
+    let note = shell(&world, &mut cart, &repo, ("cart", "git stash"));
+    assert!(note.contains("a stash has them"), "{note}");
+    assert_eq!(shell(&world, &mut cart, &repo, ("cart", "git stash pop")), "");
+    let heard = pay.prompt(&world).unwrap_or_default();
+    assert!(!heard.contains("your"), "it is back: {heard}");
+    assert_eq!(shell(&world, &mut cart, &repo, ("cart", "true")), "");
+    let note = shell(&world, &mut cart, &repo, ("cart", "git checkout -q -- src/pay.rs"));
+    assert!(
+        note.contains("`src/pay.rs` of the window") && note.contains("claimtop rescue src/pay.rs"),
+        "{note}"
+    );
+    let heard = pay.prompt(&world).unwrap();
+    assert!(
+        heard.contains("your uncommitted edits of `src/pay.rs` were undone by the `git checkout`"),
+        "{heard}"
+    );
+}
+
+/// All that a stash takes of a large tree is written down, whatever a text can name.
+#[test]
+fn of_many_edits_none_is_forgotten() {
+    let world = World::new();
+    let repo = repository(&world);
+    let mut windows = ["pay", "cart"].map(|session| Window::open(&world, session, &repo));
+    let files = 150;
+    for number in 0..files {
+        let path = repo.join(format!("docs/{number}.md"));
+        std::fs::write(&path, "one\n").unwrap();
+    }
+    git(&repo, &["add", "-A"]);
+    git(&repo, &["commit", "-qm", "many"]);
+    for number in 0..files {
+        let path = repo.join(format!("docs/{number}.md"));
+        windows[0].write(&world, &path, &format!("one\nnumber {number} explains\n"));
+    }
+    let note = shell(&world, &mut windows[1], &repo, ("cart", "git reset -q --hard"));
+    assert!(note.contains(&format!("and {} more of the window", files - 1)), "{note}");
+    assert_eq!(lost(&world).len(), files);
+    let heard = windows[0].prompt(&world).unwrap();
+    assert!(heard.contains(&format!("and {} more were undone by the `git reset`", files - 1)), "{heard}");
+}

@@ -15,9 +15,12 @@ use crate::core::model::Untrusted;
 use crate::core::model::snapshot::ledger::{LedgerHolder, LedgerLine, Loss, folder_name, parse};
 use crate::source::os::open::folder::{Folder, look_at};
 use crate::source::repos::objects::Short;
+use crate::source::work::committed::name_held;
 
 /// The most edits that are looked at, the newest.
 const MOST_EDITS: usize = 8_192;
+/// The most files that are read as they may hold again what they held before they were as committed.
+const MOST_RETURNED: usize = 64;
 /// How far the time of a file may be behind the clock: 10 ms, a tick of the slowest kernels.
 const TICK: SignedDuration = SignedDuration::from_millis(10);
 
@@ -30,7 +33,7 @@ pub(crate) struct KnownEdit {
     pub(crate) held: Option<Short>,
     /// Who wrote it down last.
     pub(crate) holder: LedgerHolder,
-    /// When the file was last seen to be as the last commit has it.
+    /// When the file was last seen before it to be as the last commit has it.
     pub(crate) settled: Option<Timestamp>,
     /// When the file was changed last; `None` if it is gone.
     pub(crate) changed: Option<Timestamp>,
@@ -85,7 +88,8 @@ impl KnownEdits {
                 known.entry(path).or_default().append(&mut edits);
             }
         }
-        found.touched = touched(sessions, &stories, now);
+        sessions.values().for_each(|(_, edits)| stories.add_held(edits));
+        found.touched = touched(&sessions, &stories, now);
         found
     }
 
@@ -104,30 +108,47 @@ impl KnownEdits {
 
 /// Returns the newest open edits whose files were changed since, the newest first.
 fn touched(
-    sessions: HashMap<Untrusted, (LedgerHolder, Edits)>,
+    sessions: &HashMap<Untrusted, (LedgerHolder, Edits)>,
     stories: &Stories,
     now: Timestamp,
 ) -> Vec<KnownEdit> {
+    let mut changes = HashMap::new();
+    let holds_again = held_again(sessions, stories, now);
     let mut open = Vec::new();
     for (holder, edits) in sessions.values() {
         for (path, edits) in edits {
-            let last = stories.open(path, edits, (now, &HashMap::new()));
+            let last = stories.open(path, edits, (now, &holds_again));
             open.extend(last.map(|open| (open.edit, path, holder)));
         }
     }
     open.sort_by(|(one, path, _), (other, at, _)| other.at.cmp(&one.at).then_with(|| path.cmp(at)));
     open.truncate(MOST_EDITS);
-    let (mut changes, mut found) = (HashMap::new(), Vec::new());
+    let mut found = Vec::new();
     for (edit, path, holder) in open {
         let look = || look_at(Path::new(path.raw())).map(|meta| meta.touched_at());
         let changed = *changes.entry(path).or_insert_with(look);
         if changed.is_none_or(|changed| is_since(changed, edit.at)) {
             let (path, holder, at, held) = (path.clone(), holder.clone(), edit.at, edit.held);
-            let settled = stories.settled_by(&path, now);
+            let settled = stories.settled_by(&path, at);
             found.push(KnownEdit { path, at, held, holder, settled, changed });
         }
     }
     found
+}
+
+/// Returns what files hold that were as the last commit has them and were changed since then.
+fn held_again(
+    sessions: &HashMap<Untrusted, (LedgerHolder, Edits)>,
+    stories: &Stories,
+    now: Timestamp,
+) -> HashMap<Untrusted, Short> {
+    let edited = sessions.values().flat_map(|(_, edits)| edits.keys()).filter(|path| stories.has(path));
+    let held = |(path, settled): (&Untrusted, Timestamp)| {
+        let file = Path::new(path.raw());
+        let changed = look_at(file)?.touched_at();
+        is_since(changed, settled).then(|| Some((path.clone(), name_held(file)?)))?
+    };
+    stories.may_return(edited, (now, MOST_RETURNED)).into_iter().filter_map(held).collect()
 }
 
 /// Returns whether a file with this time may have been changed after a moment.
