@@ -7,6 +7,7 @@ use jiff::Timestamp;
 
 use crate::core::guard::folder::joined;
 use crate::core::guard::shell::{Place, commands};
+use crate::core::model::snapshot::ledger::LedgerLine;
 use crate::core::model::snapshot::ledger::kept::{KeptReason, KeptVersion};
 use crate::format::hook::guard::Question;
 use crate::guard::keep::{FoundVersion, NEWEST};
@@ -70,8 +71,17 @@ fn folder_of(path: &str) -> Option<String> {
 impl Query<'_> {
     /// Keeps what a shell line may change or remove: files that other sessions have edited, as far as they were changed
     /// since they were last kept.
-    pub(super) fn keep_others(&self, around: &[(Tree, KnownEdits)]) {
+    ///
+    /// # Errors
+    /// It cannot be written down which edits are open again.
+    pub(super) fn keep_others(&self, around: &[(Tree, KnownEdits)]) -> anyhow::Result<()> {
         for (tree, known) in around {
+            if !known.returned.is_empty() {
+                // After the line that cannot be known any more.
+                let lines: Vec<LedgerLine> =
+                    known.returned.iter().cloned().map(LedgerLine::Returned).collect();
+                self.note_down(tree, &lines)?;
+            }
             let others = known.touched.iter().filter(|edit| edit.holder.session != self.question.session);
             // The session that edited a file last comes first.
             let mut edits: BTreeMap<&str, &KnownEdit> = BTreeMap::new();
@@ -80,6 +90,7 @@ impl Query<'_> {
             }
             self.keep_changed(tree, known, &edits);
         }
+        Ok(())
     }
 
     fn keep_changed(&self, tree: &Tree, known: &KnownEdits, edits: &BTreeMap<&str, &KnownEdit>) {

@@ -73,7 +73,7 @@ pub(crate) fn respond(
             said
         }
         Moment::Before(Touch::Line(_)) => {
-            query.keep_others(&around);
+            query.keep_others(&around)?;
             query.before_git(asker, &calls)
         }
         Moment::After(Touch::Line(line)) => {

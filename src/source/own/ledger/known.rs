@@ -12,7 +12,7 @@ use super::query::MOST_LEDGERS;
 use super::story::{Edits, Stories};
 use super::tree::Tree;
 use crate::core::model::Untrusted;
-use crate::core::model::snapshot::ledger::{LedgerHolder, LedgerLine, Loss, folder_name, parse};
+use crate::core::model::snapshot::ledger::{LedgerHolder, LedgerLine, Loss, Reversion, folder_name, parse};
 use crate::source::os::open::folder::{Folder, look_at};
 use crate::source::repos::objects::Short;
 use crate::source::work::committed::name_held;
@@ -52,6 +52,9 @@ pub(crate) enum Whose<'a> {
 pub(crate) struct KnownEdits {
     /// Those whose files were changed after the edit, or are gone, the newest first.
     pub(crate) touched: Vec<KnownEdit>,
+    /// The files whose edits had ended and are open again, as they hold what they held at an earlier moment, where no
+    /// ledger has that yet.
+    pub(crate) returned: Vec<Reversion>,
     /// What was lost, and in whose ledger that stands.
     pub(crate) losses: Vec<(LedgerHolder, Loss)>,
     /// Of which losses sessions have heard: the session, the file, and when it was lost.
@@ -89,7 +92,7 @@ impl KnownEdits {
             }
         }
         sessions.values().for_each(|(_, edits)| stories.add_held(edits));
-        found.touched = touched(&sessions, &stories, now);
+        found.add_touched(&sessions, &stories, now);
         found
     }
 
@@ -104,36 +107,42 @@ impl KnownEdits {
             }
         }
     }
-}
 
-/// Returns the newest open edits whose files were changed since, the newest first.
-fn touched(
-    sessions: &HashMap<Untrusted, (LedgerHolder, Edits)>,
-    stories: &Stories,
-    now: Timestamp,
-) -> Vec<KnownEdit> {
-    let mut changes = HashMap::new();
-    let holds_again = held_again(sessions, stories, now);
-    let mut open = Vec::new();
-    for (holder, edits) in sessions.values() {
-        for (path, edits) in edits {
-            let last = stories.open(path, edits, (now, &holds_again));
-            open.extend(last.map(|open| (open.edit, path, holder)));
+    /// Adds the newest open edits whose files were changed since.
+    fn add_touched(
+        &mut self,
+        sessions: &HashMap<Untrusted, (LedgerHolder, Edits)>,
+        stories: &Stories,
+        now: Timestamp,
+    ) {
+        let (mut changes, mut open) = (HashMap::new(), Vec::new());
+        let holds_again = held_again(sessions, stories, now);
+        for (holder, edits) in sessions.values() {
+            for (path, edits) in edits {
+                let last = stories.open(path, edits, (now, &HashMap::new()));
+                let again = || stories.open(path, edits, (now, &holds_again));
+                let Some(last) = last.or_else(again) else { continue };
+                if last.again_at.is_none()
+                    && stories.settled_by(path, now).is_some_and(|at| at >= last.edit.at)
+                {
+                    let to = last.edit.at;
+                    self.returned.push(Reversion { path: path.clone(), at: now, to });
+                }
+                open.push((last.edit, path, holder));
+            }
+        }
+        open.sort_by(|(one, path, _), (other, at, _)| other.at.cmp(&one.at).then_with(|| path.cmp(at)));
+        open.truncate(MOST_EDITS);
+        for (edit, path, holder) in open {
+            let look = || look_at(Path::new(path.raw())).map(|meta| meta.touched_at());
+            let changed = *changes.entry(path).or_insert_with(look);
+            if changed.is_none_or(|changed| is_since(changed, edit.at)) {
+                let (path, holder, at, held) = (path.clone(), holder.clone(), edit.at, edit.held);
+                let settled = stories.settled_by(&path, at);
+                self.touched.push(KnownEdit { path, at, held, holder, settled, changed });
+            }
         }
     }
-    open.sort_by(|(one, path, _), (other, at, _)| other.at.cmp(&one.at).then_with(|| path.cmp(at)));
-    open.truncate(MOST_EDITS);
-    let mut found = Vec::new();
-    for (edit, path, holder) in open {
-        let look = || look_at(Path::new(path.raw())).map(|meta| meta.touched_at());
-        let changed = *changes.entry(path).or_insert_with(look);
-        if changed.is_none_or(|changed| is_since(changed, edit.at)) {
-            let (path, holder, at, held) = (path.clone(), holder.clone(), edit.at, edit.held);
-            let settled = stories.settled_by(&path, at);
-            found.push(KnownEdit { path, at, held, holder, settled, changed });
-        }
-    }
-    found
 }
 
 /// Returns what files hold that were as the last commit has them and were changed since then.
